@@ -1,0 +1,24 @@
+#!/usr/bin/env node
+// The launcher: checks Node before anything that needs a newer one is loaded.
+const [major, minor] = process.versions.node.split('.').map(Number)
+if (major < 22 || (major === 22 && minor < 13)) await onNewerNode()
+else {
+  const { enableCompileCache } = await import('node:module')
+  enableCompileCache?.()
+  await import('../dist/fleet.js')
+}
+
+// A clone carries its own Node in node_modules; an installed package does not.
+async function onNewerNode() {
+  const { existsSync } = await import('node:fs')
+  const { spawnSync } = await import('node:child_process')
+  const { fileURLToPath } = await import('node:url')
+  const pinned = fileURLToPath(new URL('../node_modules/node/bin/node', import.meta.url))
+  if (!existsSync(pinned)) {
+    console.error(`fleet needs Node 22.13 or newer; this is ${process.version}. Install a newer Node and run it again.`)
+    process.exit(1)
+  }
+  const { status, signal } = spawnSync(pinned, process.argv.slice(1), { stdio: 'inherit' })
+  if (signal) process.kill(process.pid, signal)
+  process.exit(status ?? 1)
+}

@@ -1,0 +1,28 @@
+// Bundles the program into dist/: one entry and the chunks it loads when needed, so that a quick command stays quick.
+import { cpSync, readFileSync, rmSync } from 'node:fs'
+import { join } from 'node:path'
+import { build } from 'esbuild'
+
+const root = join(import.meta.dirname, '..')
+const { version, dependencies } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'))
+
+rmSync(join(root, 'dist'), { recursive: true, force: true })
+await build({
+  absWorkingDir: root,
+  entryPoints: { fleet: 'src/cli/main.ts' },
+  outdir: 'dist',
+  bundle: true,
+  splitting: true,
+  minify: true,
+  keepNames: true,
+  platform: 'node',
+  target: 'node22.13',
+  format: 'esm',
+  legalComments: 'linked',
+  external: Object.keys(dependencies),
+  define: { FLEET_VERSION: JSON.stringify(version) },
+  // Bundled CommonJS packages still call require for Node's own modules.
+  banner: { js: "import { createRequire as __createRequire } from 'node:module'; const require = __createRequire(import.meta.url);" },
+  logLevel: 'warning',
+})
+cpSync(join(root, 'src/runner/wrapper.sh'), join(root, 'dist/wrapper.sh'))

@@ -1,0 +1,138 @@
+import type { ToolPreset } from '../domain/project.ts'
+import type { Outcome, SessionReason, Usage } from '../domain/session.ts'
+
+/** What an agent can do, as `fleet agents` shows it. Nothing is offered that is not here. */
+export interface Capabilities {
+  resume: boolean
+  fork: boolean
+  /** 'mid-turn': a message reaches a working agent; 'next-turn': once it has finished; 'no': not at all. */
+  liveMessages: 'mid-turn' | 'next-turn' | 'no'
+  interrupt: boolean
+  /** Whether the client itself stops at the limit; where not, it is stopped from outside. */
+  turnLimit: boolean
+  budgetLimit: boolean
+  cost: 'money' | 'tokens' | 'none'
+  /** Which presets it can really hold to. */
+  presets: readonly ToolPreset[]
+  customTools: boolean
+  mcp: boolean
+  /** Keeps running when the server dies and is taken up again by the next. */
+  adopted: boolean
+}
+
+export interface Detected {
+  installed: boolean
+  path?: string
+  version?: string
+  /** undefined: the client does not tell. */
+  signedIn?: boolean
+  /** What is missing and how to get it. */
+  advice?: string
+}
+
+/** Everything an adapter may need to start a session. Paths are absolute. */
+export interface LaunchRequest {
+  reason: SessionReason
+  /** The whole prompt, also written to `promptFile`. */
+  prompt: string
+  promptFile: string
+  /** The session's own directory: files the launch names are written there. */
+  directory: string
+  workingDirectory: string
+  model: string | null
+  preset: ToolPreset
+  allowedTools: readonly string[] | null
+  maxTurns: number | null
+  maxBudgetUsd: number | null
+  systemPrompt: string
+  /** The id to give a new conversation, where the client lets us choose. */
+  conversation: string
+  /** The conversation to go on with. */
+  resumes: string | null
+  mcpServers: Readonly<Record<string, { url: string; headers: Record<string, string> }>>
+  /** Of the server; an adapter names what its client needs, nothing else reaches it. */
+  environment: Readonly<Record<string, string | undefined>>
+}
+
+export interface Launch {
+  argv: readonly [string, ...string[]]
+  env: Record<string, string>
+  /** Name → content, in the session's directory, readable by the owner only. */
+  files: Record<string, string>
+  /** 'fifo': the agent is spoken to through its standard input. */
+  stdin: 'none' | 'fifo'
+  /** Sent first through the fifo. */
+  messages: readonly Message[]
+}
+
+/** One thing said to an agent: encoded to a line, written to `sent` first and then to the fifo, with an id for sending it again. */
+export interface Message {
+  id: string
+  line: string
+}
+
+/** The one language all transcripts are read in. */
+export type TranscriptEvent =
+  | { type: 'started'; conversation: string | null; model: string | null }
+  | { type: 'text'; text: string }
+  | { type: 'thinking'; text: string }
+  | { type: 'tool_call'; id: string; name: string; input: unknown }
+  | { type: 'tool_result'; id: string; output: string; failed: boolean }
+  | { type: 'usage'; usage: Partial<Usage>; /** how it adds up: to what came before, or instead of it */ counts: 'more' | 'total' }
+  | { type: 'retry'; attempt: number; of: number | null; why: string }
+  | { type: 'rate_limit'; until: string | null; text: string }
+  | { type: 'permission'; id: string; tool: string; input: unknown; denied: boolean }
+  | { type: 'question'; id: string; text: string }
+  | { type: 'said'; id: string; text: string }
+  | { type: 'result'; ok: boolean; text: string; reason: string | null }
+  | { type: 'error'; text: string }
+  | { type: 'raw'; text: string }
+
+export type Stream = 'stdout' | 'stderr' | 'sent'
+
+/** How a process ended. `code` is null when nobody recorded it: the machine or the wrapper died. */
+export interface Exit {
+  code: number | null
+}
+
+/** What is remembered of a transcript while it is read: small, whatever its length. */
+export interface Digest {
+  conversation: string | null
+  usage: Usage
+  lastText: string
+  result: Extract<TranscriptEvent, { type: 'result' }> | null
+  rateLimit: Extract<TranscriptEvent, { type: 'rate_limit' }> | null
+  lastError: string | null
+  /** The tool that was called and has not answered. */
+  openTools: number
+  events: number
+}
+
+export interface Ending {
+  outcome: Outcome
+  reason: string
+  /** For rate_limited: when to try again, if the client said. */
+  until?: string
+}
+
+export interface Agent {
+  readonly name: string
+  readonly title: string
+  /** The key rate limits and capacity are counted by. */
+  readonly provider: string
+  readonly can: Capabilities
+  readonly models: readonly { name: string; alias?: string }[]
+  detect(environment: Readonly<Record<string, string | undefined>>): Promise<Detected>
+  /** Pure. Throws a Refusal for what this client cannot hold to, such as a preset it cannot enforce. */
+  launch(request: LaunchRequest): Launch
+  /** One line in, events out. Pure; never throws; what it does not know comes out as raw. */
+  read(line: string, stream: Stream): TranscriptEvent[]
+  /** What to say after these events: the protocol's own replies. Pure. */
+  reply?(events: readonly TranscriptEvent[]): readonly Message[]
+  /** A person's message as a line for the fifo. */
+  encode?(id: string, text: string): Message
+  /** After these events the client waits for input that will not come: let go of the fifo. */
+  isFinished?(digest: Digest): boolean
+  /** What the session came to. Pure; several clients exit 0 on failure. */
+  outcome(digest: Digest, exit: Exit): Ending
+}

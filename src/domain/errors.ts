@@ -1,0 +1,95 @@
+/**
+ * Refusals: expected failures, each with the facts, a sentence for a person and what to do next.
+ * HTTP status and exit code follow from the class, nowhere else.
+ */
+export abstract class Refusal extends Error {
+  abstract readonly code: string
+  abstract readonly status: number
+  /** What the terminal command exits with; see EXIT in cli. */
+  abstract readonly exit: number
+  readonly hint: string | undefined
+  readonly facts: Record<string, unknown>
+
+  constructor(message: string, more: { try?: string; facts?: Record<string, unknown>; cause?: unknown } = {}) {
+    super(message, { cause: more.cause })
+    this.name = new.target.name
+    this.hint = more.try
+    this.facts = more.facts ?? {}
+  }
+}
+
+export class InvalidInput extends Refusal {
+  readonly code = 'invalid_input'
+  readonly status = 400
+  readonly exit = 2
+  constructor(field: string, problem: string, more: { try?: string } = {}) {
+    super(`${field}: ${problem}`, { ...more, facts: { field } })
+  }
+}
+
+export class NotFound extends Refusal {
+  readonly code = 'not_found'
+  readonly status = 404
+  readonly exit = 4
+  constructor(what: string, id: string, more: { try?: string } = {}) {
+    super(`There is no ${what} ${JSON.stringify(id)}.`, { ...more, facts: { what, id } })
+  }
+}
+
+export class Ambiguous extends Refusal {
+  readonly code = 'ambiguous'
+  readonly status = 400
+  readonly exit = 4
+  constructor(what: string, prefix: string, matches: string[]) {
+    super(`${JSON.stringify(prefix)} could be several ${what}s: ${matches.join(', ')}.`, {
+      try: 'Give more letters of the id.',
+      facts: { prefix, matches },
+    })
+  }
+}
+
+export class WrongState extends Refusal {
+  readonly code = 'wrong_state'
+  readonly status = 409
+  readonly exit = 4
+  constructor(what: string, id: string, is: string, needs: readonly string[], more: { try?: string } = {}) {
+    super(`${what} ${id} is ${is}; this needs ${oneOf(needs)}.`, { ...more, facts: { id, is, needs } })
+  }
+}
+
+/** The request is well formed and the state is right, but a rule says no. */
+export class NotAllowed extends Refusal {
+  readonly code = 'not_allowed'
+  readonly status = 409
+  readonly exit = 4
+}
+
+export class Forbidden extends Refusal {
+  readonly code: string = 'forbidden'
+  readonly status: number = 403
+  readonly exit = 4
+}
+
+export class Unauthorized extends Refusal {
+  readonly code = 'unauthorized'
+  readonly status = 401
+  readonly exit = 4
+}
+
+/** Something on this machine is missing or will not do: a tool, a disk, a version. */
+export class Unfit extends Refusal {
+  readonly code = 'unfit'
+  readonly status = 422
+  readonly exit = 1
+}
+
+export class Unreachable extends Refusal {
+  readonly code = 'unreachable'
+  readonly status = 503
+  readonly exit = 5
+}
+
+export function oneOf(options: readonly string[]): string {
+  if (options.length <= 1) return options[0] ?? 'nothing'
+  return `${options.slice(0, -1).join(', ')} or ${options.at(-1)}`
+}

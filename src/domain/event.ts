@@ -1,0 +1,31 @@
+import { z } from 'zod'
+import { Id, Timestamp } from './ids.ts'
+
+/** Fixed names: people and programs filter by them. */
+export const EVENT_KINDS = [
+  'project_created', 'project_updated', 'project_deleted', 'paused', 'unpaused',
+  'mission_created', 'mission_updated', 'mission_deleted', 'commented',
+  'dispatched', 'auto_dispatched', 'dependency_met', 'dispatch_failed', 'cancel_requested', 'cancelled',
+  'retried', 'resumed', 'reopened',
+  'session_starting', 'session_running', 'session_ended', 'adopted', 'swept', 'usage', 'limit_reached',
+  'landing_started', 'check_passed', 'check_failed', 'conflict', 'landing_waits', 'landed', 'kept', 'no_changes',
+  'review_wanted', 'land_requested', 'undo_requested', 'undone', 'undo_failed', 'worktree_removed',
+  'needs_input', 'requeued', 'failed', 'server_started', 'server_stopping',
+] as const
+export const EventKind = z.enum(EVENT_KINDS)
+export type EventKind = z.infer<typeof EventKind>
+
+export const NewEvent = z.object({
+  kind: EventKind,
+  time: Timestamp,
+  actor: z.string().max(120).describe('person, fleet, or session:<id>'),
+  project_id: Id.nullable().default(null),
+  mission_id: Id.nullable().default(null),
+  session_id: Id.nullable().default(null),
+  cause: z.string().max(2000).nullable().default(null),
+  data: z.record(z.string(), z.unknown()).default({}),
+})
+export type NewEvent = z.input<typeof NewEvent>
+
+export const Event = NewEvent.extend({ cursor: z.string() })
+export type Event = z.infer<typeof Event>

@@ -1,0 +1,115 @@
+import { z } from 'zod'
+import { Id, Timestamp } from './ids.ts'
+import { LandingPolicy, ToolPreset } from './project.ts'
+import { SessionReason } from './session.ts'
+import { StoredText } from './text.ts'
+
+export const STATUSES = ['draft', 'queued', 'running', 'needs_input', 'waiting', 'landing', 'review', 'done', 'failed', 'cancelled'] as const
+export const Status = z.enum(STATUSES)
+export type Status = z.infer<typeof Status>
+
+export const RESULTS = ['landed', 'kept', 'no_changes'] as const
+export const Result = z.enum(RESULTS)
+
+export const MISSION_TYPES = ['implement', 'fix', 'test', 'review', 'explore', 'plan'] as const
+export const MissionType = z.enum(MISSION_TYPES)
+export type MissionType = z.infer<typeof MissionType>
+
+/** What a person may set on a mission; an empty value means "as the project says". */
+export const MissionSettings = z.object({
+  title: z.string().min(1).max(300),
+  acceptance_criteria: z.string().max(20_000).default(''),
+  mission_type: MissionType.default('implement'),
+  agent: z.string().min(1).max(40).nullable().default(null),
+  model: z.string().min(1).max(120).nullable().default(null),
+  max_turns: z.number().int().min(1).max(10_000).nullable().default(null),
+  max_budget_usd: z.number().positive().max(100_000).nullable().default(null),
+  timeout_seconds: z.number().int().min(1).max(604_800).nullable().default(null),
+  max_retries: z.number().int().min(0).max(10).nullable().default(null),
+  tool_preset: ToolPreset.nullable().default(null),
+  allowed_tools: z.array(z.string().min(1).max(200)).max(100).nullable().default(null),
+  append_system_prompt: z.string().max(20_000).default(''),
+  priority: z.number().int().min(-1000).max(1000).default(0).describe('higher starts first'),
+  tags: z.array(z.string().min(1).max(60)).max(20).default([]),
+  parent_mission_id: Id.nullable().default(null),
+  depends_on: z.array(Id).max(60).default([]),
+  start_from: z.enum(['base', 'branch']).default('base')
+    .describe('branch: start on the unlanded work of what it depends on, without waiting for it to land'),
+  landing: LandingPolicy.nullable().default(null),
+  subdirectory: z.string().max(1000).default('').describe('where in the repository the agent starts'),
+})
+export type MissionSettings = z.infer<typeof MissionSettings>
+
+/** Why a mission is where it is, for people and programs: a fixed code and a sentence. */
+export const StatusReason = z.object({ code: z.string().max(60), text: z.string().max(4000), try: z.string().max(400).optional() })
+export type StatusReason = z.infer<typeof StatusReason>
+
+/** A landing under way: written down before the base branch moves, so that a crash can be compared with the world. */
+export const Candidate = z.object({
+  commit: z.string(),
+  onto: z.string(),
+  branch: z.string().describe('the base branch'),
+  checked: z.boolean(),
+})
+
+export const Mission = MissionSettings.extend({
+  id: Id,
+  project_id: Id,
+  prompt: StoredText,
+  status: Status,
+  status_reason: StatusReason.nullable().default(null),
+  result: Result.nullable().default(null),
+  /** Queued and nothing it depends on is missing. */
+  ready: z.boolean().default(false),
+  queued_at: Timestamp.nullable().default(null),
+  not_before: Timestamp.nullable().default(null),
+  /** How the next session begins; set whenever the mission is queued. */
+  next: z.object({ reason: SessionReason, instructions: StoredText.nullable() }).nullable().default(null),
+  session_id: Id.nullable().default(null).describe('the newest session'),
+  sessions: z.number().int().default(0),
+  failures: z.number().int().default(0).describe('failed sessions since a person last asked for it'),
+  interruptions: z.number().int().default(0).describe('lost or stalled sessions in a row; not failures'),
+  conflicts: z.number().int().default(0).describe('how often the agent was sent back for a conflict or a failed check'),
+  cancel_requested: z.boolean().default(false),
+  /** A person has said: land it, whatever sent it to review. */
+  approved: z.boolean().default(false),
+  landing_at: Timestamp.nullable().default(null),
+  candidate: Candidate.nullable().default(null),
+  landed: z.object({ commit: z.string(), onto: z.string(), branch: z.string(), at: Timestamp }).nullable().default(null),
+  undo: z.object({ requested_at: Timestamp, candidate: Candidate.nullable() }).nullable().default(null),
+  branch: z.string().nullable().default(null).describe('where the work is: a branch, or a ref under refs/fleet once it was cleaned'),
+  created_at: Timestamp,
+  updated_at: Timestamp,
+  started_at: Timestamp.nullable().default(null),
+  ended_at: Timestamp.nullable().default(null),
+})
+export type Mission = z.infer<typeof Mission>
+
+/** The result of one check at one commit: the claim "it works" with its proof. */
+export const Evidence = z.object({
+  id: Id,
+  mission_id: Id,
+  project_id: Id,
+  commit: z.string(),
+  purpose: z.enum(['landing', 'undo']),
+  name: z.string(),
+  command: z.string(),
+  exit_code: z.number().int().nullable().describe('empty: it was stopped at its time limit'),
+  passed: z.boolean(),
+  output: StoredText,
+  created_at: Timestamp,
+  seconds: z.number(),
+})
+export type Evidence = z.infer<typeof Evidence>
+
+export const Comment = z.object({
+  id: Id,
+  mission_id: Id,
+  project_id: Id,
+  author: z.string().max(120),
+  body: z.string().min(1).max(20_000),
+  path: z.string().max(1000).nullable().default(null),
+  line: z.number().int().positive().nullable().default(null),
+  created_at: Timestamp,
+})
+export type Comment = z.infer<typeof Comment>

@@ -1,0 +1,54 @@
+import { z } from 'zod'
+import { Id, Timestamp } from './ids.ts'
+
+export const LANDING_POLICIES = ['auto', 'review', 'never'] as const
+export const LandingPolicy = z.enum(LANDING_POLICIES)
+export type LandingPolicy = z.infer<typeof LandingPolicy>
+
+export const TOOL_PRESETS = ['full', 'implement', 'review', 'test', 'explore', 'fix'] as const
+export const ToolPreset = z.enum(TOOL_PRESETS)
+export type ToolPreset = z.infer<typeof ToolPreset>
+
+export const Check = z.object({
+  name: z.string().min(1).max(80),
+  command: z.string().min(1).max(4000).describe('a shell line, run at the root of the merged tree'),
+  timeout_seconds: z.number().int().min(1).max(86_400).default(1800),
+})
+export type Check = z.infer<typeof Check>
+
+/** What a person may set on a project. */
+export const ProjectSettings = z.object({
+  name: z.string().min(1).max(120),
+  description: z.string().max(4000).default(''),
+  agent: z.string().min(1).max(40).nullable().default(null).describe('the coding agent; empty: the default of the fleet'),
+  model: z.string().min(1).max(120).nullable().default(null),
+  base_branch: z.string().min(1).max(250).nullable().default(null).describe('empty: the branch checked out when the project was made'),
+  landing: LandingPolicy.default('auto'),
+  checks: z.array(Check).max(20).default([]),
+  setup_command: z.string().max(4000).nullable().default(null).describe('a shell line run in each new worktree before the agent'),
+  copy_files: z.array(z.string().min(1).max(400)).max(50).default([]).describe('ignored files to copy into a worktree, such as .env'),
+  instructions: z.string().max(20_000).default('').describe('said to every agent on this project'),
+  max_concurrent: z.number().int().min(1).max(200).nullable().default(null),
+  max_turns: z.number().int().min(1).max(10_000).nullable().default(null),
+  max_budget_usd: z.number().positive().max(100_000).nullable().default(null),
+  timeout_seconds: z.number().int().min(1).max(604_800).nullable().default(null),
+  max_retries: z.number().int().min(0).max(10).nullable().default(null),
+  tool_preset: ToolPreset.nullable().default(null),
+  environment: z.array(z.string().regex(/^[A-Za-z_][A-Za-z0-9_]*$/)).max(100).default([])
+    .describe('names of variables of the server that its agents may see'),
+  allow_push: z.boolean().default(false),
+})
+export type ProjectSettings = z.infer<typeof ProjectSettings>
+
+export const Project = ProjectSettings.extend({
+  id: Id,
+  path: z.string(),
+  worktree: z.enum(['git', 'none']).describe('none: a folder that is no repository; one mission at a time, nothing lands'),
+  base_branch: z.string(),
+  paused: z.boolean().default(false),
+  /** The newest commit of the base branch that we or a person's approval put there. */
+  known_tip: z.string().nullable().default(null),
+  created_at: Timestamp,
+  updated_at: Timestamp,
+})
+export type Project = z.infer<typeof Project>

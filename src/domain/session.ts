@@ -1,0 +1,61 @@
+import { z } from 'zod'
+import { Id, Timestamp } from './ids.ts'
+import { StoredText } from './text.ts'
+
+export const OUTCOMES = ['completed', 'blocked', 'limited', 'rate_limited', 'stalled', 'lost', 'failed', 'parked', 'cancelled'] as const
+export const Outcome = z.enum(OUTCOMES)
+export type Outcome = z.infer<typeof Outcome>
+
+export const Usage = z.object({
+  input_tokens: z.number().default(0),
+  output_tokens: z.number().default(0),
+  cache_read_tokens: z.number().default(0),
+  cache_write_tokens: z.number().default(0),
+  turns: z.number().default(0),
+  cost_usd: z.number().default(0),
+})
+export type Usage = z.infer<typeof Usage>
+export const NO_USAGE: Usage = Usage.parse({})
+
+/** Why a session was started: decides its branch, its conversation and what its prompt says first. */
+export const SESSION_REASONS = ['first', 'retry', 'resume', 'conflict', 'checks', 'reopen'] as const
+export const SessionReason = z.enum(SESSION_REASONS)
+export type SessionReason = z.infer<typeof SessionReason>
+
+export const Session = z.object({
+  id: Id,
+  mission_id: Id,
+  project_id: Id,
+  node: z.string(),
+  number: z.number().int().describe('1 for the first session of its mission'),
+  reason: SessionReason,
+  agent: z.string(),
+  model: z.string().nullable(),
+  status: z.enum(['starting', 'running', 'ended']),
+  outcome: Outcome.nullable().default(null),
+  /** One sentence for a person: why it ended so. */
+  outcome_reason: z.string().max(4000).nullable().default(null),
+  exit_code: z.number().int().nullable().default(null),
+  /** The last step reached before the agent itself: what a crashed start is taken up from. */
+  step: z.enum(['worktree', 'setup', 'agent', 'ending']).default('worktree'),
+  worktree: z.string().nullable(),
+  branch: z.string().nullable(),
+  start_commit: z.string().nullable().default(null),
+  /** The tip of the branch once what was left uncommitted is committed. */
+  end_commit: z.string().nullable().default(null),
+  base_tip: z.string().nullable().default(null).describe('where the base branch stood at the start'),
+  config_mark: z.string().nullable().default(null).describe('digest of the shared git configuration and hooks at the start'),
+  conversation: z.string().nullable().default(null).describe("the client's own id of the conversation, for resume"),
+  resumes: z.string().nullable().default(null).describe('the conversation this session continues'),
+  pid: z.number().int().nullable().default(null),
+  process_started: z.string().nullable().default(null),
+  instructions: StoredText.nullable().default(null).describe('what a person added for this session'),
+  usage: Usage.default(NO_USAGE),
+  prompt: StoredText.nullable().default(null),
+  cancel_requested: z.boolean().default(false),
+  worktree_kept: z.boolean().default(true),
+  created_at: Timestamp,
+  started_at: Timestamp.nullable().default(null),
+  ended_at: Timestamp.nullable().default(null),
+})
+export type Session = z.infer<typeof Session>

@@ -1,0 +1,20 @@
+/**
+ * Every act on the outside world that a crash could cut in two goes through `effect` under a name from this list.
+ * The chaos suite takes the names from here, kills a real server before and after each, and fails if one is never reached.
+ */
+export const EFFECTS = [
+  'commit',
+] as const
+
+export type EffectName = (typeof EFFECTS)[number]
+type Witness = (name: EffectName, moment: 'before' | 'after') => void
+
+// A test process puts its witness here before the program loads; in a normal run there is none.
+const witness = (globalThis as { [key: symbol]: unknown })[Symbol.for('flotilla.effects')] as Witness | undefined
+
+export async function effect<T>(name: EffectName, run: () => T | Promise<T>): Promise<T> {
+  witness?.(name, 'before')
+  const result = await run()
+  witness?.(name, 'after')
+  return result
+}

@@ -1,0 +1,58 @@
+import type { z } from 'zod'
+import { Comment, Evidence, Mission } from '../domain/mission.ts'
+import { Project } from '../domain/project.ts'
+import { Report } from '../domain/report.ts'
+import { Session } from '../domain/session.ts'
+import { FleetState, Receipt } from '../domain/fleet.ts'
+import type { KeyPart } from './port.ts'
+
+/** The keys a record is found by in one index; several for a list such as tags, none to stay out of it. */
+type Keys<T> = (record: T) => readonly KeyPart[][]
+interface Declared<S extends z.ZodType> {
+  schema: S
+  indexes: Record<string, Keys<z.infer<S>>>
+}
+const declare = <S extends z.ZodType>(schema: S, indexes: Record<string, Keys<z.infer<S>>>): Declared<S> => ({ schema, indexes })
+
+/** Everything that is kept, declared once; an engine derives its tables from this. Every collection also has the index 'id'. */
+export const COLLECTIONS = {
+  projects: declare(Project, {
+    created: p => [[p.created_at]],
+    path: p => [[p.path]],
+    name: p => [[p.name.toLowerCase()]],
+  }),
+  missions: declare(Mission, {
+    created: m => [[m.created_at]],
+    project: m => [[m.project_id, m.created_at]],
+    status: m => [[m.status, m.created_at]],
+    project_status: m => [[m.project_id, m.status, m.created_at]],
+    tag: m => m.tags.map(tag => [tag, m.created_at]),
+    parent: m => (m.parent_mission_id ? [[m.parent_mission_id, m.created_at]] : []),
+    dependency: m => m.depends_on.map(id => [id]),
+    /** Queued with every dependency met, in the order they are to start: highest priority, then oldest. */
+    ready: m => (m.status === 'queued' && m.ready ? [[1_000_000 - m.priority, m.queued_at ?? m.created_at]] : []),
+    /** Queued but not ready: looked through once when a server starts. */
+    unready: m => (m.status === 'queued' && !m.ready ? [[m.created_at]] : []),
+    landing: m => (m.status === 'landing' || m.undo ? [[m.project_id, m.landing_at ?? m.updated_at]] : []),
+    cancelling: m => (m.cancel_requested ? [[m.updated_at]] : []),
+  }),
+  sessions: declare(Session, {
+    created: s => [[s.created_at]],
+    mission: s => [[s.mission_id, s.created_at]],
+    project: s => [[s.project_id, s.created_at]],
+    live: s => (s.status === 'ended' ? [] : [[s.created_at]]),
+    worktree: s => (s.status === 'ended' && s.worktree_kept && s.worktree ? [[s.ended_at ?? s.created_at]] : []),
+  }),
+  reports: declare(Report, {
+    created: r => [[r.created_at]],
+    mission: r => [[r.mission_id, r.created_at]],
+    project: r => [[r.project_id, r.created_at]],
+  }),
+  comments: declare(Comment, { mission: c => [[c.mission_id, c.created_at]] }),
+  evidence: declare(Evidence, { mission: e => [[e.mission_id, e.created_at]] }),
+  receipts: declare(Receipt, { created: r => [[r.created_at]] }),
+  fleet: declare(FleetState, {}),
+} as const
+
+export type Collection = keyof typeof COLLECTIONS
+export type RecordOf<C extends Collection> = z.infer<(typeof COLLECTIONS)[C]['schema']>
