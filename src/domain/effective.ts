@@ -1,0 +1,39 @@
+import type { LandingPolicy, Project, ToolPreset } from './project.ts'
+import type { Mission, MissionType } from './mission.ts'
+
+/** What holds for the whole fleet unless a project or mission says otherwise. */
+export interface Defaults {
+  agent: string
+  model: string | null
+  timeoutSeconds: number
+  maxRetries: number
+}
+
+export interface Effective {
+  agent: string
+  model: string | null
+  maxTurns: number | null
+  maxBudgetUsd: number | null
+  timeoutSeconds: number
+  maxRetries: number
+  preset: ToolPreset
+  landing: LandingPolicy
+}
+
+/** The values a session runs under: mission before project before fleet. */
+export function effective(mission: Mission, project: Project, defaults: Defaults): Effective {
+  return {
+    agent: mission.agent ?? project.agent ?? defaults.agent,
+    model: mission.model ?? project.model ?? defaults.model,
+    maxTurns: mission.max_turns ?? project.max_turns,
+    maxBudgetUsd: mission.max_budget_usd ?? project.max_budget_usd,
+    timeoutSeconds: mission.timeout_seconds ?? project.timeout_seconds ?? defaults.timeoutSeconds,
+    maxRetries: mission.max_retries ?? project.max_retries ?? defaults.maxRetries,
+    preset: mission.tool_preset ?? project.tool_preset ?? 'full',
+    landing: mission.landing ?? project.landing,
+  }
+}
+
+/** Types of work that are complete without any change to the files. */
+const READ_ONLY: readonly MissionType[] = ['review', 'explore', 'plan', 'test']
+export const mayChangeNothing = (type: MissionType): boolean => READ_ONLY.includes(type)

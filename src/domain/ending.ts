@@ -1,0 +1,97 @@
+import { mayChangeNothing } from './effective.ts'
+import * as life from './life.ts'
+import type { By, Step } from './life.ts'
+import type { Mission } from './mission.ts'
+import type { LandingPolicy } from './project.ts'
+import type { Report } from './report.ts'
+import type { Outcome } from './session.ts'
+
+export const MAX_INTERRUPTIONS = 2
+export const MAX_CONFLICT_ROUNDS = 2
+const BACK_OFF_SECONDS = [1, 10, 60, 600]
+
+export interface Ended {
+  outcome: Outcome
+  reason: string
+  until?: string
+  /** Whether git sees work on the branch that is not on the base. */
+  changed: boolean
+  report: Report | null
+  landing: LandingPolicy
+  maxRetries: number
+  /** Why a person must look before it lands, whatever the policy says. */
+  concern: { code: string; text: string } | null
+  /** Whether a worktree is involved at all; without one nothing lands. */
+  isolated: boolean
+}
+
+/** The table of the mission's life: what a session's end means for its mission. */
+export function ended(mission: Mission, end: Ended, by: By): Step {
+  if (end.outcome === 'cancelled' || mission.cancel_requested) return life.cancelled(mission, by)
+  switch (end.outcome) {
+    case 'completed':
+      return completed(mission, end, by)
+    case 'blocked':
+      return life.toPerson(mission, { code: 'blocked', text: end.reason, try: `fleet mission resume ${mission.id} --message "…"` }, by)
+    case 'limited':
+      return life.toPerson(mission, { code: 'limit', text: end.reason, try: `Raise the limit with fleet mission edit ${mission.id}, then resume it.` }, by, 'limit_reached')
+    case 'rate_limited':
+      return life.requeued(mission, { reason: 'resume', ready: true, notBefore: end.until ?? later(by.now, backOff(mission.interruptions)) },
+        { code: 'rate_limited', text: end.reason }, by, { interruptions: mission.interruptions + 1 })
+    case 'stalled':
+    case 'lost':
+      return interrupted(mission, end, by)
+    case 'parked':
+      return life.step(mission, { status: 'waiting', status_reason: null }, by, 'parked', { cause: end.reason })
+    case 'failed':
+      return retryOrFail(mission, end, by)
+  }
+}
+
+function completed(mission: Mission, end: Ended, by: By): Step {
+  const { report } = end
+  if (report?.status === 'blocked') {
+    return life.toPerson(mission, { code: 'blocked', text: report.summary || 'The agent says it is blocked.', try: `fleet mission resume ${mission.id} --message "…"` }, by)
+  }
+  if (!end.isolated) return life.done(mission, 'kept', by)
+  if (!end.changed) return unchanged(mission, end, by)
+  if (end.concern) return life.toReview(mission, { ...end.concern, try: `fleet diff ${mission.id}, then fleet mission land ${mission.id}` }, by)
+  switch (end.landing) {
+    case 'auto':
+      return life.toLand(mission, by)
+    case 'review':
+      return life.toReview(mission, { code: 'policy', text: 'Its work waits for review.', try: `fleet diff ${mission.id}, then fleet mission land ${mission.id}` }, by)
+    case 'never':
+      return life.done(mission, 'kept', by)
+  }
+}
+
+/** No change is fine where none is expected, or where the agent's own report says so; silence is neither. */
+function unchanged(mission: Mission, end: Ended, by: By): Step {
+  const saysSo = end.report?.source === 'agent' && end.report.status === 'completed_no_changes'
+  const spoke = (end.report?.summary ?? '').trim() !== ''
+  if (end.concern) return life.toReview(mission, end.concern, by)
+  if (saysSo || (mayChangeNothing(mission.mission_type) && spoke)) return life.done(mission, 'no_changes', by)
+  const text = 'The agent ended without an error, but changed nothing and did not report that nothing was needed.'
+  return retryOrFail(mission, { ...end, reason: text }, by, 'nothing_done')
+}
+
+function interrupted(mission: Mission, end: Ended, by: By): Step {
+  if (mission.interruptions >= MAX_INTERRUPTIONS) {
+    return life.failed(mission, { code: end.outcome, text: `${end.reason} This was the third time in a row.`, try: `fleet mission resume ${mission.id}` }, by)
+  }
+  return life.requeued(mission, { reason: 'resume', ready: true }, { code: end.outcome, text: end.reason }, by, { interruptions: mission.interruptions + 1 })
+}
+
+function retryOrFail(mission: Mission, end: Ended, by: By, code = 'agent_failed'): Step {
+  const failures = mission.failures + 1
+  if (failures > end.maxRetries) {
+    const tries = failures > 1 ? ` It was tried ${failures} times.` : ''
+    const step = life.failed(mission, { code, text: end.reason + tries, try: `fleet logs ${mission.id}, then fleet mission retry ${mission.id}` }, by)
+    return { ...step, mission: { ...step.mission, failures } }
+  }
+  return life.requeued(mission, { reason: 'retry', ready: true, notBefore: later(by.now, backOff(failures - 1)) }, { code, text: end.reason }, by, { failures })
+}
+
+const backOff = (times: number): number => BACK_OFF_SECONDS[Math.min(times, BACK_OFF_SECONDS.length - 1)]!
+const later = (now: string, seconds: number): string => new Date(Date.parse(now) + seconds * 1000).toISOString()

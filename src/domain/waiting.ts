@@ -1,0 +1,73 @@
+import type { Mission } from './mission.ts'
+import type { Project } from './project.ts'
+
+/** What keeps a mission from starting, for a person to read and a program to match. */
+export interface Reason {
+  kind: 'blocked' | 'dependencies' | 'review' | 'paused' | 'not_before' | 'slot' | 'person' | 'landing' | 'children'
+  on?: string[]
+  until?: string
+  text: string
+}
+
+/** Which limit is full, if any: asked of whoever counts the live sessions. */
+export type FullSlot = 'fleet' | 'project' | 'agent'
+
+export interface World {
+  dependencies: readonly Mission[]
+  project: Pick<Project, 'name' | 'paused'>
+  fleetPaused: boolean
+  full: FullSlot | null
+  now: string
+}
+
+const isOver = (mission: Mission): boolean => mission.status === 'failed' || mission.status === 'cancelled'
+const names = (missions: readonly Mission[]): string => missions.map(m => `${m.title} (${m.id})`).join(', ')
+
+/** A dependency is met when it is done; with start_from `branch` also while its work waits to land. */
+export function isMet(mission: Mission, dependency: Mission): boolean {
+  if (dependency.status === 'done') return true
+  return mission.start_from === 'branch' && ['review', 'landing'].includes(dependency.status) && dependency.branch !== null
+}
+
+export const isReady = (mission: Mission, dependencies: readonly Mission[]): boolean =>
+  dependencies.length === mission.depends_on.length && dependencies.every(d => isMet(mission, d))
+
+/** What a queued mission waits for; empty means it may start now. */
+export function waitsFor(mission: Mission, world: World): Reason[] {
+  const unmet = world.dependencies.filter(d => !isMet(mission, d))
+  const broken = unmet.filter(isOver)
+  if (broken.length) return [{ kind: 'blocked', on: broken.map(d => d.id), text: `blocked by ${names(broken)}` }]
+  const reviewed = unmet.filter(d => d.status === 'review')
+  if (reviewed.length) return [{ kind: 'review', on: reviewed.map(d => d.id), text: `waiting for review of ${names(reviewed)}` }]
+  if (unmet.length) return [{ kind: 'dependencies', on: unmet.map(d => d.id), text: `waiting for ${names(unmet)}` }]
+  if (world.fleetPaused) return [{ kind: 'paused', text: 'the fleet is paused' }]
+  if (world.project.paused) return [{ kind: 'paused', text: `project ${world.project.name} is paused` }]
+  if (mission.not_before && mission.not_before > world.now) {
+    return [{ kind: 'not_before', until: mission.not_before, text: `not before ${mission.not_before}` }]
+  }
+  if (world.full) return [{ kind: 'slot', text: FULL[world.full] }]
+  return []
+}
+
+const FULL: Record<FullSlot, string> = {
+  fleet: 'waiting for a free slot: the fleet is full',
+  project: 'waiting for a free slot: the project is full',
+  agent: 'waiting for a free slot: this agent is full',
+}
+
+/** What anything that is neither running nor over waits for. */
+export function waitingReasons(mission: Mission, world: World): Reason[] {
+  switch (mission.status) {
+    case 'queued':
+      return waitsFor(mission, world)
+    case 'needs_input':
+    case 'review':
+      return [{ kind: 'person', text: mission.status_reason?.text ?? 'waiting for a person' }]
+    case 'landing':
+      return [{ kind: 'landing', text: mission.status_reason?.text ?? 'landing' }]
+    case 'waiting':
+      return [{ kind: 'children', text: 'waiting for its sub-missions' }]
+    default:
+      return []
+  }
+}

@@ -1,0 +1,55 @@
+import type { z } from 'zod'
+import type { Fleet } from '../fleet/fleet.ts'
+
+/** Who asks. A session's token speaks for that session only. */
+export type Caller = { kind: 'owner' } | { kind: 'session'; session_id: string; mission_id: string; project_id: string }
+
+export interface Context {
+  fleet: Fleet
+  caller: Caller
+  /** The idempotency key: the same command sent again with it is not carried out again. */
+  key?: string
+  /** Fires when the asker is gone. */
+  signal: AbortSignal
+}
+
+export type Method = 'GET' | 'POST' | 'PUT' | 'DELETE'
+
+interface Common<I extends z.ZodType> {
+  name: string
+  summary: string
+  /** `POST /api/missions/:mission_id/dispatch`; what is named in the path is a field of the input. */
+  http: `${Method} /${string}`
+  input: I
+  /** Whether a session's own token may ask for this, given the input; absent: never. */
+  agentMay?: (caller: Extract<Caller, { kind: 'session' }>, input: z.infer<I>) => boolean
+  /** Whether the thing asked for happens only while a server runs; the terminal starts one then. */
+  needsFleet?: boolean
+}
+
+export interface Query<I extends z.ZodType = z.ZodType, O extends z.ZodType = z.ZodType> extends Common<I> {
+  kind: 'query' | 'command'
+  output: O
+  run(context: Context, input: z.infer<I>): Promise<z.input<O>>
+}
+
+/** One item of a stream; `cursor` resumes after it. `null` data marks time passing: nothing new, still alive. */
+export interface Item<T> {
+  cursor: string
+  kind: string
+  data: T
+}
+
+export interface Streaming<I extends z.ZodType = z.ZodType, O extends z.ZodType = z.ZodType> extends Common<I> {
+  kind: 'stream'
+  /** Of each item's data. The input has an optional `after`: the cursor to go on from. */
+  output: O
+  run(context: Context, input: z.infer<I>): AsyncIterable<Item<z.input<O>>>
+}
+
+export type Operation = Query | Streaming
+
+// The two makers only tie the types of input, output and run together.
+export const query = <I extends z.ZodType, O extends z.ZodType>(definition: Omit<Query<I, O>, 'kind'>): Query<I, O> => ({ ...definition, kind: 'query' })
+export const command = <I extends z.ZodType, O extends z.ZodType>(definition: Omit<Query<I, O>, 'kind'>): Query<I, O> => ({ ...definition, kind: 'command' })
+export const stream = <I extends z.ZodType, O extends z.ZodType>(definition: Omit<Streaming<I, O>, 'kind'>): Streaming<I, O> => ({ ...definition, kind: 'stream' })
