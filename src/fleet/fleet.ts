@@ -1,0 +1,45 @@
+import { type EffectName, effect } from '../effects.ts'
+import type { Home } from '../home.ts'
+import { readSettings, type Settings } from '../settings.ts'
+import { type Batch, type Blobs, Conflict, openBlobs, type Store } from '../store/index.ts'
+
+/** What every part of the application stands on. Opening one starts nothing: any process may read and leave wishes. */
+export interface Fleet {
+  readonly home: Home
+  readonly store: Store
+  readonly blobs: Blobs
+  readonly settings: Settings
+  /** The environment of this process, from which agents get what is allowed to reach them. */
+  readonly environment: Readonly<Record<string, string | undefined>>
+  now(): string
+  /** Every commit has a name, under which the chaos suite finds it. */
+  commit(name: EffectName, batch: Batch): Promise<void>
+  close(): Promise<void>
+}
+
+export function makeFleet(parts: { home: Home; store: Store; environment: NodeJS.ProcessEnv; now?: () => string }): Fleet {
+  const { home, store, environment } = parts
+  return {
+    home,
+    store,
+    environment,
+    blobs: openBlobs(home.blobs),
+    settings: readSettings(environment),
+    now: parts.now ?? (() => new Date().toISOString()),
+    commit: (name, batch) => effect(name, () => store.commit(batch)),
+    close: () => store.close(),
+  }
+}
+
+const MAX_ATTEMPTS = 50
+
+/** Read, decide, commit; when someone else was first, read and decide again. The decision is pure, so repeating it is free. */
+export async function retryOnConflict<T>(attempt: () => Promise<T>): Promise<T> {
+  for (let tries = 1; ; tries++) {
+    try {
+      return await attempt()
+    } catch (error) {
+      if (!(error instanceof Conflict) || tries >= MAX_ATTEMPTS) throw error
+    }
+  }
+}
