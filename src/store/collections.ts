@@ -1,9 +1,9 @@
 import type { z } from 'zod'
+import { FleetState, Receipt } from '../domain/fleet.ts'
 import { Comment, Evidence, Mission } from '../domain/mission.ts'
 import { Project } from '../domain/project.ts'
 import { Report } from '../domain/report.ts'
 import { Session } from '../domain/session.ts'
-import { FleetState, Receipt } from '../domain/fleet.ts'
 import type { KeyPart } from './port.ts'
 
 /** The keys a record is found by in one index; several for a list such as tags, none to stay out of it. */
@@ -12,7 +12,10 @@ interface Declared<S extends z.ZodType> {
   schema: S
   indexes: Record<string, Keys<z.infer<S>>>
 }
-const declare = <S extends z.ZodType>(schema: S, indexes: Record<string, Keys<z.infer<S>>>): Declared<S> => ({ schema, indexes })
+const declare = <S extends z.ZodType>(schema: S, indexes: Record<string, Keys<z.infer<S>>>): Declared<S> => ({
+  schema,
+  indexes,
+})
 
 /** Everything that is kept, declared once; an engine derives its tables from this. Every collection also has the index 'id'. */
 export const COLLECTIONS = {

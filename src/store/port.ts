@@ -74,7 +74,12 @@ export interface Store {
   events(query: EventQuery): Promise<EventPage>
   /** The cursor after the newest event: where a reader starts who wants only what comes. */
   tail(): Promise<string>
-  /** Called soon after any commit, by this process or another, with nothing said about what changed. Returns how to stop. */
+  /** Drops all but the newest `keep` events (at least one); a reader who has not seen a dropped one is told `reset`. */
+  trimEvents(keep: number): Promise<void>
+  /**
+   * Called soon after any commit, by this process or another, with nothing said about what changed; where `find` lags,
+   * once more when it has caught up. Returns how to stop.
+   */
   watch(hint: () => void): () => void
   close(): Promise<void>
 }

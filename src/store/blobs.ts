@@ -1,0 +1,91 @@
+import { createHash, randomUUID } from 'node:crypto'
+import { access, mkdir, open, readFile, rename, rm } from 'node:fs/promises'
+import { join } from 'node:path'
+import { NotFound } from '../domain/errors.ts'
+import { INLINE_TEXT_BYTES, type StoredText } from '../domain/text.ts'
+import { effect } from '../effects.ts'
+
+/** How much of a long text a record keeps. */
+const HEAD_CHARACTERS = 400
+const HASH = /^[0-9a-f]{64}$/
+
+export interface BlobText {
+  blob: string
+  bytes: number
+  head: string
+}
+
+export interface Blobs {
+  put(text: string): Promise<BlobText>
+  get(hash: string): Promise<string>
+  /** Inline when it is short, a blob otherwise. */
+  keep(text: string): Promise<StoredText>
+  read(stored: StoredText): Promise<string>
+}
+
+/** Long text as files named by their content: written once, never changed, the same text only once. */
+export function openBlobs(directory: string): Blobs {
+  const put = async (text: string): Promise<BlobText> => {
+    const bytes = Buffer.from(text)
+    const blob = createHash('sha256').update(bytes).digest('hex')
+    const file = join(directory, blob)
+    if (!(await exists(file))) await writeWhole(directory, file, bytes)
+    return { blob, bytes: bytes.length, head: beginning(text) }
+  }
+  const get = async (hash: string): Promise<string> => {
+    if (!HASH.test(hash)) throw new NotFound('text', hash)
+    try {
+      return await readFile(join(directory, hash), 'utf8')
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code === 'ENOENT') throw new NotFound('text', hash)
+      throw error
+    }
+  }
+  return {
+    put,
+    get,
+    keep: async text => (Buffer.byteLength(text) < INLINE_TEXT_BYTES ? { inline: text } : put(text)),
+    read: async stored => ('inline' in stored ? stored.inline : get(stored.blob)),
+  }
+}
+
+const exists = (file: string): Promise<boolean> =>
+  access(file).then(
+    () => true,
+    () => false,
+  )
+
+/** The name appears only with the whole content behind it, and both are on disk before a record can refer to them. */
+async function writeWhole(directory: string, file: string, bytes: Buffer): Promise<void> {
+  await mkdir(directory, { recursive: true, mode: 0o700 })
+  const temporary = join(directory, `.${randomUUID()}`)
+  try {
+    const handle = await open(temporary, 'wx', 0o600)
+    try {
+      await handle.writeFile(bytes)
+      await handle.sync()
+    } finally {
+      await handle.close()
+    }
+    await effect('blob.rename', () => rename(temporary, file))
+  } catch (error) {
+    await rm(temporary, { force: true })
+    throw error
+  }
+  await syncDirectory(directory)
+}
+
+async function syncDirectory(directory: string): Promise<void> {
+  const handle = await open(directory)
+  try {
+    await handle.sync()
+  } finally {
+    await handle.close()
+  }
+}
+
+/** Never ends in half a character. */
+function beginning(text: string): string {
+  const head = text.slice(0, HEAD_CHARACTERS)
+  return head.isWellFormed() || !text.isWellFormed() ? head : head.slice(0, -1)
+}

@@ -1,0 +1,68 @@
+import type { Database } from 'better-sqlite3'
+import { Unfit } from '../domain/errors.ts'
+import { COLLECTIONS, type Collection } from './collections.ts'
+
+/** The store is missing or older than this program. Whoever holds the home's lease may open it with `migrate`. */
+export class StoreOutdated extends Unfit {
+  /** 0: there is none yet. */
+  readonly found: number
+  constructor(file: string, found: number, needed: number) {
+    super(
+      found === 0
+        ? `There is no store at ${file} yet.`
+        : `The store at ${file} has version ${found}; this program needs version ${needed}.`,
+      { try: 'Start the fleet once: fleet up', facts: { file, found, needed } },
+    )
+    this.found = found
+  }
+}
+
+/** Step n takes a store from version n to n + 1. A released step is never edited; a new index needs one that fills it. */
+type Migration = (db: Database) => void
+export const MIGRATIONS: readonly Migration[] = [createTables]
+
+export const tableOf = (collection: Collection): string => `records_${collection}`
+
+/** Derived from the declared collections; harmless when repeated, so a step that adds a collection calls it again. */
+function createTables(db: Database): void {
+  for (const collection of Object.keys(COLLECTIONS) as Collection[])
+    db.exec(
+      `CREATE TABLE IF NOT EXISTS ${tableOf(collection)} (id TEXT PRIMARY KEY, version INTEGER NOT NULL, body TEXT NOT NULL) STRICT`,
+    )
+  db.exec(`
+    CREATE TABLE IF NOT EXISTS index_entries (
+      name TEXT NOT NULL, key BLOB NOT NULL, id TEXT NOT NULL,
+      PRIMARY KEY (name, key)
+    ) STRICT, WITHOUT ROWID;
+    CREATE TABLE IF NOT EXISTS events (
+      sequence INTEGER PRIMARY KEY, project_id TEXT, mission_id TEXT, body TEXT NOT NULL
+    ) STRICT;
+    CREATE INDEX IF NOT EXISTS events_by_project ON events (project_id) WHERE project_id IS NOT NULL;
+    CREATE INDEX IF NOT EXISTS events_by_mission ON events (mission_id) WHERE mission_id IS NOT NULL;
+  `)
+}
+
+/** Synchronous and to be repeated while the file is locked: each call looks again at what is there. */
+export function bringUpToDate(
+  db: Database,
+  options: { migrate: boolean },
+  migrations: readonly Migration[] = MIGRATIONS,
+): void {
+  const needed = migrations.length
+  const found = versionOf(db)
+  if (found > needed)
+    throw new Unfit(`The store at ${db.name} has version ${found}; this program only knows up to version ${needed}.`, {
+      try: 'Use the newer fleet program that wrote it, or another home.',
+      facts: { file: db.name, found, needed },
+    })
+  if (found === needed) return
+  if (!options.migrate) throw new StoreOutdated(db.name, found, needed)
+  db.pragma('journal_mode = WAL')
+  const migrate = db.transaction(() => {
+    for (const step of migrations.slice(versionOf(db))) step(db)
+    db.pragma(`user_version = ${needed}`)
+  })
+  migrate.immediate()
+}
+
+const versionOf = (db: Database): number => db.pragma('user_version', { simple: true }) as number

@@ -1,0 +1,148 @@
+import type { z } from 'zod'
+import { InvalidInput } from '../domain/errors.ts'
+import { type Event, NewEvent } from '../domain/event.ts'
+import { COLLECTIONS, type Collection, type RecordOf } from './collections.ts'
+import { encodeKey } from './keys.ts'
+import { type Batch, type Check, type KeyPart, MAX_COMMIT_ITEMS, MAX_RECORD_BYTES, type Query } from './port.ts'
+
+/** What every engine does alike with records and events before it writes and after it reads them. */
+export interface IndexEntry {
+  index: string
+  key: Buffer
+}
+/** By identity, so that two writes of a record can be compared. */
+export type IndexEntries = Map<string, IndexEntry>
+
+export interface PreparedWrite extends Check {
+  /** Absent: the record is removed. */
+  next?: { body: string; entries: IndexEntries }
+}
+export interface PreparedEvent {
+  project_id: string | null
+  mission_id: string | null
+  body: string
+}
+export interface PreparedBatch {
+  writes: PreparedWrite[]
+  checks: Check[]
+  events: PreparedEvent[]
+}
+
+interface Declared {
+  schema: z.ZodObject
+  indexes: Record<string, (record: unknown) => readonly KeyPart[][]>
+}
+const declared = (collection: Collection): Declared => COLLECTIONS[collection] as unknown as Declared
+
+/** Throws when a record does not fit its schema, or the batch is not one that every engine could take. */
+export function prepareBatch({ changes, checks = [], events = [] }: Batch): PreparedBatch {
+  const items = changes.length + checks.length + events.length
+  if (items > MAX_COMMIT_ITEMS) throw new RangeError(`a commit of ${items} items; at most ${MAX_COMMIT_ITEMS} fit`)
+  const prepared = {
+    writes: changes.map(
+      (change): PreparedWrite =>
+        'put' in change
+          ? {
+              collection: change.put,
+              id: change.value.id,
+              expects: change.expects,
+              next: validated(change.put, change.value),
+            }
+          : { collection: change.remove, id: change.id, expects: change.expects },
+    ),
+    checks,
+    events: events.map(prepareEvent),
+  }
+  requireEachOnce([...prepared.writes, ...checks])
+  return prepared
+}
+
+function validated(collection: Collection, value: { id: string }): PreparedWrite['next'] {
+  const record = declared(collection).schema.parse(value)
+  return { body: bounded(collection, JSON.stringify(record)), entries: entriesOf(collection, value.id, record) }
+}
+
+function prepareEvent(event: NewEvent): PreparedEvent {
+  const whole = NewEvent.parse(event)
+  return { project_id: whole.project_id, mission_id: whole.mission_id, body: bounded('event', JSON.stringify(whole)) }
+}
+
+function bounded(what: string, body: string): string {
+  const bytes = Buffer.byteLength(body)
+  if (bytes <= MAX_RECORD_BYTES) return body
+  throw new InvalidInput(what, `${bytes} bytes are more than the ${MAX_RECORD_BYTES} that one record may have`, {
+    try: 'Shorten its longest text.',
+  })
+}
+
+/** Some databases refuse a transaction that names one record twice, so none takes it. */
+function requireEachOnce(items: Check[]): void {
+  const seen = new Set<string>()
+  for (const { collection, id } of items) {
+    const name = `${collection}/${id}`
+    if (seen.has(name)) throw new TypeError(`${name} is named twice in one commit`)
+    seen.add(name)
+  }
+}
+
+export function entriesOf(collection: Collection, id: string, record: unknown): IndexEntries {
+  const entries: IndexEntries = new Map()
+  const add = (name: string, parts: readonly KeyPart[]) => {
+    const entry = { index: `${collection}.${name}`, key: encodeKey([...parts, id]) }
+    entries.set(`${entry.index} ${entry.key.toString('latin1')}`, entry)
+  }
+  add('id', [])
+  for (const [name, keys] of Object.entries(declared(collection).indexes))
+    for (const parts of keys(record)) add(name, parts)
+  return entries
+}
+
+/** The full name of the index a query uses. */
+export function indexOf(collection: Collection, query: Query): string {
+  if (query.index !== 'id' && !Object.hasOwn(declared(collection).indexes, query.index))
+    throw new TypeError(`${collection} has no index ${query.index}`)
+  requireLimit(query.limit)
+  return `${collection}.${query.index}`
+}
+
+export function requireLimit(limit: number): void {
+  if (!Number.isInteger(limit) || limit < 1) throw new TypeError(`a limit of ${limit}`)
+}
+
+/**
+ * Records were validated when they were written, so reading trusts them; only fields that did not exist then
+ * get the default their schema gives them now.
+ */
+export function revive<C extends Collection>(collection: C, body: string): RecordOf<C> {
+  const record = JSON.parse(body)
+  for (const [field, fill] of defaultsOf(collection)) if (record[field] === undefined) record[field] = fill()
+  return record
+}
+
+const defaults = new Map<Collection, [field: string, fill: () => unknown][]>()
+function defaultsOf(collection: Collection): [string, () => unknown][] {
+  let known = defaults.get(collection)
+  if (!known) {
+    known = Object.entries(declared(collection).schema.shape as Record<string, z.ZodType>)
+      .filter(([, type]) => type.safeParse(undefined).data !== undefined)
+      .map(([field, type]) => [field, () => type.parse(undefined)])
+    defaults.set(collection, known)
+  }
+  return known
+}
+
+export const reviveEvent = (sequence: number, body: string): Event => ({
+  ...JSON.parse(body),
+  cursor: String(sequence),
+})
+
+/** Where a reader of events goes on, given what is kept; a cursor from another or an emptied store is beyond both ends. */
+export function startOfReading(
+  after: number | undefined,
+  kept: { oldest: number; newest: number },
+): { start: number; reset: boolean } {
+  const horizon = kept.oldest - 1
+  if (after === undefined) return { start: horizon, reset: false }
+  const reset = after < horizon || after > kept.newest
+  return { start: reset ? horizon : after, reset }
+}
