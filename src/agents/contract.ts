@@ -33,8 +33,10 @@ export interface Detected {
 /** Everything an adapter may need to start a session. Paths are absolute. */
 export interface LaunchRequest {
   reason: SessionReason
-  /** The whole prompt, also written to `promptFile`. */
+  /** The whole prompt with everything handed over, also written to `promptFile`. */
   prompt: string
+  /** The mission's own prompt, byte for byte and nothing else. */
+  script: string
   promptFile: string
   /** The session's own directory: files the launch names are written there. */
   directory: string
@@ -57,8 +59,8 @@ export interface LaunchRequest {
 export interface Launch {
   argv: readonly [string, ...string[]]
   env: Record<string, string>
-  /** Name → content, in the session's directory, readable by the owner only. */
-  files: Record<string, string>
+  /** By name, in the session's directory; readable by the owner only unless a mode is given. */
+  files: Record<string, string | { content: string; mode: number }>
   /** 'fifo': the agent is spoken to through its standard input. */
   stdin: 'none' | 'fifo'
   /** Sent first through the fifo. */
@@ -78,7 +80,9 @@ export type TranscriptEvent =
   | { type: 'thinking'; text: string }
   | { type: 'tool_call'; id: string; name: string; input: unknown }
   | { type: 'tool_result'; id: string; output: string; failed: boolean }
-  | { type: 'usage'; usage: Partial<Usage>; /** how it adds up: to what came before, or instead of it */ counts: 'more' | 'total' }
+  | { type: 'usage'; usage: Partial<Usage>; counts: 'more' | 'total' }
+  /** Usage as far as it is known while the agent works; the next 'more' or 'total' takes its place. */
+  | { type: 'usage'; usage: Partial<Usage>; counts: 'estimate' /** said once for each of these */; of: string }
   | { type: 'retry'; attempt: number; of: number | null; why: string }
   | { type: 'rate_limit'; until: string | null; text: string }
   | { type: 'permission'; id: string; tool: string; input: unknown; denied: boolean }
@@ -99,11 +103,18 @@ export interface Exit {
 export interface Digest {
   conversation: string | null
   usage: Usage
+  /** The usage without its estimates. */
+  settled: Usage
+  /** What the newest estimate was of. */
+  estimated: string | null
   lastText: string
+  /** The last line that was no event: where a client that fails early says why. */
+  lastRaw: string
+  /** Of the newest turn; null again once another one starts. */
   result: Extract<TranscriptEvent, { type: 'result' }> | null
   rateLimit: Extract<TranscriptEvent, { type: 'rate_limit' }> | null
   lastError: string | null
-  /** The tool that was called and has not answered. */
+  /** How many tools were called and have not answered. */
   openTools: number
   events: number
 }
@@ -129,7 +140,7 @@ export interface Agent {
   read(line: string, stream: Stream): TranscriptEvent[]
   /** What to say after these events: the protocol's own replies. Pure. */
   reply?(events: readonly TranscriptEvent[]): readonly Message[]
-  /** A person's message as a line for the fifo. */
+  /** A person's message as a line for the fifo. The id in the answer is the one the client says it back with. */
   encode?(id: string, text: string): Message
   /** After these events the client waits for input that will not come: let go of the fifo. */
   isFinished?(digest: Digest): boolean

@@ -1,0 +1,151 @@
+import { createHash } from 'node:crypto'
+import { InvalidInput } from '../domain/errors.ts'
+import type { Launch, LaunchRequest, Message } from './contract.ts'
+import { pick } from './environment.ts'
+import { isRestricting, PRESETS } from './presets.ts'
+
+/** What the client may see of the server's environment: where it is, how it signs in, how it reaches the network. */
+const ENVIRONMENT = [
+  ...['HOME', 'PATH', 'CLAUDE_CONFIG_DIR'],
+  ...[
+    'ANTHROPIC_API_KEY',
+    'ANTHROPIC_AUTH_TOKEN',
+    'ANTHROPIC_BASE_URL',
+    'ANTHROPIC_CUSTOM_HEADERS',
+    'CLAUDE_CODE_OAUTH_TOKEN',
+  ],
+  ...['ANTHROPIC_MODEL', 'ANTHROPIC_SMALL_FAST_MODEL', 'ANTHROPIC_BETAS'],
+  ...['ANTHROPIC_DEFAULT_OPUS_MODEL', 'ANTHROPIC_DEFAULT_SONNET_MODEL', 'ANTHROPIC_DEFAULT_HAIKU_MODEL'],
+  ...['CLAUDE_CODE_USE_BEDROCK', 'CLAUDE_CODE_USE_VERTEX', 'CLAUDE_CODE_USE_FOUNDRY', 'CLAUDE_CODE_SUBAGENT_MODEL'],
+  ...['CLAUDE_CODE_MAX_RETRIES', 'CLAUDE_CODE_MAX_OUTPUT_TOKENS', 'API_TIMEOUT_MS', 'MAX_THINKING_TOKENS'],
+  ...['CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC', 'DISABLE_TELEMETRY', 'DISABLE_ERROR_REPORTING'],
+  ...['HTTP_PROXY', 'HTTPS_PROXY', 'NO_PROXY', 'NODE_EXTRA_CA_CERTS', 'SSL_CERT_FILE'],
+]
+
+/** Tools that outlive the session, leave its worktree or speak to the person's other sessions. */
+const NEVER = [
+  ...['EnterWorktree', 'ExitWorktree', 'ListAgents', 'SendMessage'],
+  ...['CronCreate', 'CronDelete', 'CronList', 'ScheduleWakeup'],
+]
+
+/** Beyond the named tools, what "everything without asking" means for this client. */
+const FULL_EXTRAS = ['NotebookEdit', 'Task', 'Skill', 'Workflow', 'Monitor']
+
+/** `git diff --output=file` writes: the one way in which what only looks can change something. */
+const NEVER_TO_FILE = 'Bash(git * --output*)'
+
+// One rule each: the client splits what it is given at commas and spaces outside brackets.
+const TOOL_RULE = /^(mcp__[\w*-]+|[A-Za-z]\w*)(\([^()\n]+\))?$/
+const SERVER_NAME = /^[\w-]+$/
+
+interface Rules {
+  /** Which built-in tools exist at all; null: the client's own choice. */
+  tools: readonly string[] | null
+  allowed: readonly string[]
+  denied: readonly string[]
+  /** Whether the settings, hooks and memory that the repository and the person bring along are read. */
+  readsSettings: boolean
+}
+
+export function launchClaude(request: LaunchRequest): Launch {
+  const rules = rulesFor(request)
+  const servers = serverNames(request)
+  const flags = [
+    ...['-p', '--verbose', '--input-format=stream-json', '--output-format=stream-json', '--replay-user-messages'],
+    ...['--permission-mode=dontAsk', '--strict-mcp-config'],
+    request.resumes ? `--resume=${uuidOf(request.resumes)}` : `--session-id=${uuidOf(request.conversation)}`,
+    ...(request.model ? [`--model=${request.model}`] : []),
+    ...(request.maxTurns ? [`--max-turns=${request.maxTurns}`] : []),
+    ...(request.maxBudgetUsd ? [`--max-budget-usd=${request.maxBudgetUsd}`] : []),
+    ...(request.systemPrompt ? [`--append-system-prompt-file=${request.directory}/system-prompt`] : []),
+    ...(servers.length ? [`--mcp-config=${request.directory}/mcp.json`] : []),
+    ...(rules.readsSettings ? [] : ['--setting-sources=']),
+    ...(rules.tools ? [`--tools=${rules.tools.join(',')}`] : []),
+    ...[...rules.allowed, ...servers.map(name => `mcp__${name}`)].map(rule => `--allowedTools=${rule}`),
+    ...rules.denied.map(rule => `--disallowedTools=${rule}`),
+  ]
+  return {
+    argv: ['claude', ...flags],
+    // A client that replaces itself under a running fleet would no longer be the one that was detected.
+    env: { ...pick(request.environment, ENVIRONMENT), DISABLE_AUTOUPDATER: '1' },
+    files: {
+      ...(request.systemPrompt ? { 'system-prompt': request.systemPrompt } : {}),
+      ...(servers.length ? { 'mcp.json': mcpFile(request.mcpServers) } : {}),
+    },
+    stdin: 'fifo',
+    messages: [encodeForClaude(`${request.directory}/prompt`, request.prompt)],
+  }
+}
+
+function rulesFor({ preset: name, allowedTools }: LaunchRequest): Rules {
+  if (allowedTools) return custom(allowedTools)
+  const preset = PRESETS[name]
+  if (!isRestricting(preset)) {
+    const full = name === 'full'
+    return {
+      tools: full ? null : preset.tools,
+      allowed: full ? [...preset.tools, ...FULL_EXTRAS] : preset.tools,
+      denied: NEVER,
+      readsSettings: true,
+    }
+  }
+  return {
+    tools: preset.tools,
+    allowed: preset.tools.flatMap(tool =>
+      tool === 'Bash' ? preset.commands!.map(start => `Bash(${start}:*)`) : [tool],
+    ),
+    denied: [...NEVER, NEVER_TO_FILE],
+    readsSettings: false,
+  }
+}
+
+function custom(allowedTools: readonly string[]): Rules {
+  const tools = allowedTools.map(rule => {
+    const name = TOOL_RULE.exec(rule)?.[1]
+    if (name) return name
+    throw new InvalidInput('allowed_tools', `${JSON.stringify(rule)} is no tool`, {
+      try: 'Write a name such as Read, or a name with a rule such as Bash(npm test:*).',
+    })
+  })
+  return {
+    tools: [...new Set(tools)].filter(tool => !tool.startsWith('mcp__')),
+    allowed: allowedTools,
+    denied: [],
+    readsSettings: false,
+  }
+}
+
+function serverNames({ mcpServers }: LaunchRequest): string[] {
+  const names = Object.keys(mcpServers)
+  const wrong = names.find(name => !SERVER_NAME.test(name))
+  if (wrong === undefined) return names
+  throw new InvalidInput('mcp_servers', `${JSON.stringify(wrong)} is no name for a server`, {
+    try: 'Use letters, digits, _ and -.',
+  })
+}
+
+function mcpFile(servers: LaunchRequest['mcpServers']): string {
+  const entries = Object.entries(servers).map(([name, server]) => [name, { type: 'http', ...server }])
+  return JSON.stringify({ mcpServers: Object.fromEntries(entries) })
+}
+
+/** The client takes a message with an id it has seen as the same message, so that sending it again does no harm. */
+export function encodeForClaude(id: string, text: string): Message {
+  const uuid = uuidOf(id)
+  return { id: uuid, line: JSON.stringify({ type: 'user', uuid, message: { role: 'user', content: text } }) }
+}
+
+const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/
+
+/** The client knows things by UUIDs only: another id always becomes the same one. */
+function uuidOf(id: string): string {
+  if (UUID.test(id)) return id
+  const hash = createHash('sha256').update(id).digest('hex')
+  return [
+    hash.slice(0, 8),
+    hash.slice(8, 12),
+    `8${hash.slice(13, 16)}`,
+    `a${hash.slice(17, 20)}`,
+    hash.slice(20, 32),
+  ].join('-')
+}

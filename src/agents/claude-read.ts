@@ -1,0 +1,188 @@
+import type { Usage } from '../domain/session.ts'
+import type { Stream, TranscriptEvent } from './contract.ts'
+
+type Json = Record<string, unknown>
+
+/** Talk of the protocol itself: kept in the transcript's file, of no use to a reader. */
+const QUIET = new Set([
+  'command_lifecycle',
+  'keep_alive',
+  'control_response',
+  'system/hook_started',
+  'system/hook_progress',
+  'system/hook_response',
+  'system/status',
+  'system/thinking_tokens',
+  'system/task_progress',
+])
+
+/** One line of stream-json in, events out. Never throws: what it does not know comes out as raw. */
+export function readClaude(line: string, stream: Stream): TranscriptEvent[] {
+  // What was sent is said back by the client once it has taken it.
+  if (stream === 'sent' || !line.trim()) return []
+  if (stream === 'stderr') return [{ type: 'raw', text: line }]
+  const message = parse(line)
+  if (!message) return [{ type: 'raw', text: line }]
+  return events(message) ?? [{ type: 'raw', text: line }]
+}
+
+function parse(line: string): Json | undefined {
+  try {
+    return object(JSON.parse(line))
+  } catch {
+    return undefined
+  }
+}
+
+function events(message: Json): TranscriptEvent[] | undefined {
+  const kind = message.type === 'system' ? `system/${text(message.subtype)}` : text(message.type)
+  if (QUIET.has(kind)) return []
+  switch (kind) {
+    case 'system/init':
+      return [{ type: 'started', conversation: string(message.session_id), model: string(message.model) }]
+    case 'assistant':
+      return assistant(message)
+    case 'user':
+      return user(message)
+    case 'system/api_retry':
+      return [retry(message)]
+    case 'system/permission_denied':
+      return [
+        { type: 'permission', id: text(message.tool_use_id), tool: text(message.tool_name), input: null, denied: true },
+      ]
+    case 'rate_limit_event':
+      return limit(message)
+    case 'result':
+      return result(message)
+    default:
+      return undefined
+  }
+}
+
+function assistant(message: Json): TranscriptEvent[] | undefined {
+  const said = object(message.message)
+  if (!said) return undefined
+  // The client puts its own failures into the model's mouth.
+  const ownWords = typeof message.error === 'string'
+  const found = list(said.content).flatMap(block => assistantBlock(block, ownWords))
+  const usage = object(said.usage)
+  if (usage && typeof said.id === 'string' && !ownWords) {
+    found.push({ type: 'usage', usage: { ...tokens(usage), turns: 1 }, counts: 'estimate', of: said.id })
+  }
+  return found.length ? found : undefined
+}
+
+function assistantBlock(value: unknown, ownWords: boolean): TranscriptEvent[] {
+  const block = object(value) ?? {}
+  switch (block.type) {
+    case 'text':
+      return [{ type: ownWords ? 'error' : 'text', text: text(block.text) }]
+    case 'thinking':
+      return [{ type: 'thinking', text: text(block.thinking) }]
+    case 'tool_use':
+      return [{ type: 'tool_call', id: text(block.id), name: text(block.name), input: block.input ?? null }]
+    default:
+      return [{ type: 'raw', text: JSON.stringify(value) }]
+  }
+}
+
+function user(message: Json): TranscriptEvent[] | undefined {
+  const content = object(message.message)?.content
+  if (message.isReplay === true) return [{ type: 'said', id: text(message.uuid), text: plain(content) }]
+  if (typeof content === 'string') return [{ type: 'raw', text: content }]
+  const found = list(content).map(userBlock)
+  return found.length ? found : undefined
+}
+
+function userBlock(value: unknown): TranscriptEvent {
+  const block = object(value) ?? {}
+  if (block.type !== 'tool_result')
+    return { type: 'raw', text: typeof block.text === 'string' ? block.text : JSON.stringify(value) }
+  return {
+    type: 'tool_result',
+    id: text(block.tool_use_id),
+    output: plain(block.content),
+    failed: block.is_error === true,
+  }
+}
+
+function retry(message: Json): TranscriptEvent {
+  const status = number(message.error_status)
+  const why = [status ? `HTTP ${status}` : null, string(message.error)].filter(Boolean).join(', ')
+  return {
+    type: 'retry',
+    attempt: number(message.attempt),
+    of: number(message.max_retries) || null,
+    why: why || 'unknown',
+  }
+}
+
+/** Only a refusal is a rate limit; the client also tells how near it is. */
+function limit(message: Json): TranscriptEvent[] | undefined {
+  const info = object(message.rate_limit_info)
+  if (!info) return undefined
+  if (info.status !== 'rejected') return []
+  return [
+    {
+      type: 'rate_limit',
+      until: time(info.resetsAt),
+      text: `Limit reached: ${string(info.rateLimitType) ?? 'unnamed'}.`,
+    },
+  ]
+}
+
+function result(message: Json): TranscriptEvent[] {
+  const ok = message.subtype === 'success' && message.is_error === false
+  const status = number(message.api_error_status)
+  const said = string(message.result) ?? list(message.errors).map(plain).join('\n')
+  const found: TranscriptEvent[] = [{ type: 'usage', usage: spent(message), counts: 'more' }]
+  if (status === 429) found.push({ type: 'rate_limit', until: null, text: said })
+  found.push({ type: 'result', ok, text: said, reason: ok ? null : status ? `http_${status}` : text(message.subtype) })
+  return found
+}
+
+/**
+ * What was spent since the last result. `total_cost_usd` would count a resumed conversation twice,
+ * because it goes on from where the earlier session stopped.
+ */
+function spent(message: Json): Partial<Usage> {
+  const turns = number(message.num_turns)
+  const models = Object.values(object(message.model_usage_since_last_result) ?? {}).map(model => object(model) ?? {})
+  if (!models.length) return { ...tokens(object(message.usage) ?? {}), turns }
+  const sum = (key: string) => models.reduce((total, model) => total + number(model[key]), 0)
+  return {
+    input_tokens: sum('inputTokens'),
+    output_tokens: sum('outputTokens'),
+    cache_read_tokens: sum('cacheReadInputTokens'),
+    cache_write_tokens: sum('cacheCreationInputTokens'),
+    cost_usd: sum('costUSD'),
+    turns,
+  }
+}
+
+function tokens(usage: Json): Partial<Usage> {
+  return {
+    input_tokens: number(usage.input_tokens),
+    output_tokens: number(usage.output_tokens),
+    cache_read_tokens: number(usage.cache_read_input_tokens),
+    cache_write_tokens: number(usage.cache_creation_input_tokens),
+  }
+}
+
+function plain(content: unknown): string {
+  if (typeof content === 'string') return content
+  if (!Array.isArray(content)) return content == null ? '' : JSON.stringify(content)
+  return content.map(block => string(object(block)?.text) ?? JSON.stringify(block)).join('\n')
+}
+
+function time(seconds: unknown): string | null {
+  const date = new Date(number(seconds) * 1000)
+  return number(seconds) > 0 && !Number.isNaN(date.getTime()) ? date.toISOString() : null
+}
+
+const object = (value: unknown): Json | undefined =>
+  typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as Json) : undefined
+const list = (value: unknown): unknown[] => (Array.isArray(value) ? value : [])
+const string = (value: unknown): string | null => (typeof value === 'string' ? value : null)
+const text = (value: unknown): string => string(value) ?? ''
+const number = (value: unknown): number => (typeof value === 'number' && Number.isFinite(value) ? value : 0)

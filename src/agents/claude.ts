@@ -1,0 +1,110 @@
+import { access } from 'node:fs/promises'
+import { homedir } from 'node:os'
+import { join } from 'node:path'
+import { TOOL_PRESETS } from '../domain/project.ts'
+import { encodeForClaude, launchClaude } from './claude-launch.ts'
+import { readClaude } from './claude-read.ts'
+import type { Agent, Detected, Digest, Ending, Exit } from './contract.ts'
+import { versionOf, which } from './detect.ts'
+
+const REASON_CHARS = 1000
+
+/** The Claude Code command-line client, spoken to in stream-json. */
+export const claude: Agent = {
+  name: 'claude',
+  title: 'Claude Code',
+  provider: 'anthropic',
+  can: {
+    resume: true,
+    fork: true,
+    liveMessages: 'mid-turn',
+    interrupt: false,
+    turnLimit: true,
+    budgetLimit: true,
+    cost: 'money',
+    presets: TOOL_PRESETS,
+    customTools: true,
+    mcp: true,
+    adopted: true,
+  },
+  models: [
+    { name: 'claude-opus-5-5', alias: 'opus' },
+    { name: 'claude-sonnet-5-5', alias: 'sonnet' },
+    { name: 'claude-haiku-5-5', alias: 'haiku' },
+  ],
+  detect,
+  launch: launchClaude,
+  read: readClaude,
+  encode: encodeForClaude,
+  // Messages already in the fifo are still read: letting go of it loses none.
+  isFinished: digest => digest.result !== null,
+  outcome,
+}
+
+async function detect(environment: Readonly<Record<string, string | undefined>>): Promise<Detected> {
+  const path = await which('claude', environment)
+  if (!path) return { installed: false, advice: 'Install Claude Code: npm install -g @anthropic-ai/claude-code' }
+  const version = await versionOf(path, environment)
+  if (!version) return { installed: false, path, advice: `${path} does not answer to --version; install it again.` }
+  const signedIn = await isSignedIn(environment)
+  return signedIn
+    ? { installed: true, path, version, signedIn }
+    : { installed: true, path, version, signedIn, advice: SIGN_IN }
+}
+
+const SIGN_IN = 'Sign in: run claude once and follow /login, or set ANTHROPIC_API_KEY where the server is started.'
+
+const KEYS = ['ANTHROPIC_API_KEY', 'ANTHROPIC_AUTH_TOKEN', 'CLAUDE_CODE_OAUTH_TOKEN']
+const OTHER_CLOUDS = ['CLAUDE_CODE_USE_BEDROCK', 'CLAUDE_CODE_USE_VERTEX', 'CLAUDE_CODE_USE_FOUNDRY']
+
+/** From what lies open; its credentials are never read. Elsewhere (a keychain, a cloud's own account) nobody can tell cheaply. */
+async function isSignedIn(environment: Readonly<Record<string, string | undefined>>): Promise<boolean | undefined> {
+  if (KEYS.some(name => environment[name])) return true
+  if (OTHER_CLOUDS.some(name => environment[name]) || process.platform === 'darwin') return undefined
+  const folder = environment.CLAUDE_CONFIG_DIR ?? join(environment.HOME ?? homedir(), '.claude')
+  return access(join(folder, '.credentials.json')).then(
+    () => true,
+    () => false,
+  )
+}
+
+function outcome(digest: Digest, { code }: Exit): Ending {
+  const { result } = digest
+  if (code === null) return { outcome: 'lost', reason: 'The client ended without anyone recording how.' }
+  if (!result) return { outcome: 'failed', reason: endedEarly(digest, code) }
+  if (result.ok) {
+    if (code === 0) return { outcome: 'completed', reason: 'The agent finished its turn.' }
+    return { outcome: 'failed', reason: `The client ended with exit code ${code} after its last result.` }
+  }
+  switch (result.reason) {
+    case 'error_max_turns':
+      return { outcome: 'limited', reason: 'It reached its limit of turns.' }
+    case 'error_max_budget_usd':
+      return { outcome: 'limited', reason: `It reached its budget: $${digest.usage.cost_usd.toFixed(2)} spent.` }
+    case 'http_429':
+      return rateLimited(digest)
+    case 'http_401':
+      return { outcome: 'failed', reason: `Claude Code is not signed in. ${SIGN_IN}` }
+    default:
+      return {
+        outcome: 'failed',
+        reason: short(result.text || digest.lastError || `The client says: ${result.reason}.`),
+      }
+  }
+}
+
+function rateLimited({ rateLimit }: Digest): Ending {
+  const until = rateLimit?.until ?? undefined
+  return {
+    outcome: 'rate_limited',
+    reason: short(`The provider's rate limit was reached. ${rateLimit?.text ?? ''}`.trim()),
+    until,
+  }
+}
+
+function endedEarly({ lastError, lastRaw }: Digest, code: number): string {
+  const how = code > 128 ? `was ended by signal ${code - 128}` : `ended with exit code ${code}`
+  return short(`The client ${how} without a result. ${lastError ?? lastRaw}`.trim())
+}
+
+const short = (text: string): string => text.slice(0, REASON_CHARS)

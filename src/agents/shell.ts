@@ -1,0 +1,71 @@
+import { NotAllowed } from '../domain/errors.ts'
+import type { Agent, Digest, Ending, Exit, LaunchRequest } from './contract.ts'
+import { which } from './detect.ts'
+import { pick } from './environment.ts'
+
+const OWNER_MAY_RUN = 0o700
+const LAST_WORDS_CHARS = 500
+
+/** The default agent: a mission's prompt is a script. It needs no account. */
+export const shell: Agent = {
+  name: 'shell',
+  title: 'Shell script',
+  provider: 'shell',
+  can: {
+    resume: false,
+    fork: false,
+    liveMessages: 'no',
+    interrupt: false,
+    turnLimit: false,
+    budgetLimit: false,
+    cost: 'none',
+    presets: ['full'],
+    customTools: false,
+    mcp: false,
+    adopted: true,
+  },
+  models: [],
+
+  async detect(environment) {
+    const path = await which('sh', environment)
+    return path
+      ? { installed: true, path, signedIn: true }
+      : { installed: false, advice: 'There is no sh on the PATH.' }
+  },
+
+  launch(request) {
+    refuseLimits(request)
+    const file = `${request.directory}/script`
+    return {
+      argv: request.script.startsWith('#!') ? [file] : ['sh', file],
+      env: pick(request.environment, ['HOME', 'PATH']),
+      files: { script: { content: request.script, mode: OWNER_MAY_RUN } },
+      stdin: 'none',
+      messages: [],
+    }
+  },
+
+  read: (line, stream) =>
+    stream === 'stdout' ? [{ type: 'text', text: line }] : stream === 'stderr' ? [{ type: 'raw', text: line }] : [],
+
+  outcome,
+}
+
+function refuseLimits({ preset, allowedTools }: LaunchRequest) {
+  if (preset === 'full' && !allowedTools) return
+  throw new NotAllowed(
+    allowedTools
+      ? 'A shell script cannot be held to a list of tools.'
+      : `A shell script cannot be held to the preset ${preset}.`,
+    { try: 'Use the preset full and no list of tools, or an agent that can be held to it, such as claude.' },
+  )
+}
+
+function outcome(digest: Digest, { code }: Exit): Ending {
+  if (code === null) return { outcome: 'lost', reason: 'The script ended without anyone recording how.' }
+  if (code === 0) return { outcome: 'completed', reason: 'The script ended well.' }
+  // Standard error first: that is where a script that fails says why.
+  const last = (digest.lastRaw || digest.lastText).trim().slice(-LAST_WORDS_CHARS)
+  const how = code > 128 ? `was ended by signal ${code - 128} (exit code ${code})` : `ended with exit code ${code}`
+  return { outcome: 'failed', reason: last ? `The script ${how}. The last it printed: ${last}` : `The script ${how}.` }
+}

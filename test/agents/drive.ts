@@ -1,0 +1,109 @@
+import { spawn } from 'node:child_process'
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { dirname, join } from 'node:path'
+import { createInterface } from 'node:readline'
+import type { Agent, Digest, Ending, LaunchRequest, TranscriptEvent } from '../../src/agents/contract.ts'
+import { emptyDigest, fold } from '../../src/agents/digest.ts'
+
+export interface Place {
+  root: string
+  workingDirectory: string
+  /** All a client may see: its own home and configuration, a key that is none, and the scripted model. */
+  environment: Record<string, string>
+  remove(): void
+}
+
+export function aPlace(binary: string, modelUrl: string): Place {
+  const root = mkdtempSync(join(tmpdir(), 'flotilla-agent-'))
+  const workingDirectory = join(root, 'work')
+  mkdirSync(workingDirectory)
+  return {
+    root,
+    workingDirectory,
+    environment: {
+      HOME: root,
+      PATH: `${dirname(binary)}:/usr/local/bin:/usr/bin:/bin`,
+      CLAUDE_CONFIG_DIR: join(root, 'config'),
+      ANTHROPIC_BASE_URL: modelUrl,
+      ANTHROPIC_API_KEY: 'test-key',
+      CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC: '1',
+      CLAUDE_CODE_MAX_RETRIES: '2',
+    },
+    remove: () => rmSync(root, { recursive: true, force: true, maxRetries: 5 }),
+  }
+}
+
+let sessions = 0
+
+export function aRequest(place: Place, more: Partial<LaunchRequest> = {}): LaunchRequest {
+  const directory = join(place.root, `session-${++sessions}`)
+  return {
+    reason: 'first',
+    prompt: '',
+    script: '',
+    promptFile: join(directory, 'prompt'),
+    directory,
+    workingDirectory: place.workingDirectory,
+    model: null,
+    preset: 'full',
+    allowedTools: null,
+    maxTurns: null,
+    maxBudgetUsd: null,
+    systemPrompt: '',
+    conversation: crypto.randomUUID(),
+    resumes: null,
+    mcpServers: {},
+    environment: place.environment,
+    ...more,
+  }
+}
+
+export interface Driven {
+  events: TranscriptEvent[]
+  /** Standard output as printed. */
+  lines: string[]
+  stderr: string
+  digest: Digest
+  code: number | null
+  ending: Ending
+}
+
+/** Runs one session with a plain pipe; `onEvent` may speak to the agent while it works. */
+export async function drive(
+  agent: Agent,
+  request: LaunchRequest,
+  onEvent: (event: TranscriptEvent, say: (id: string, text: string) => void) => void = () => {},
+): Promise<Driven> {
+  const launch = agent.launch(request)
+  mkdirSync(request.directory, { recursive: true })
+  for (const [name, file] of Object.entries(launch.files)) {
+    const { content, mode } = typeof file === 'string' ? { content: file, mode: 0o600 } : file
+    writeFileSync(join(request.directory, name), content, { mode })
+  }
+  const [command, ...args] = launch.argv
+  const child = spawn(command, args, {
+    cwd: request.workingDirectory,
+    env: launch.env,
+    stdio: [launch.stdin === 'fifo' ? 'pipe' : 'ignore', 'pipe', 'pipe'],
+  })
+  for (const message of launch.messages) child.stdin?.write(`${message.line}\n`)
+  const say = (id: string, text: string) => child.stdin?.write(`${agent.encode!(id, text).line}\n`)
+
+  const run = { events: [] as TranscriptEvent[], lines: [] as string[], stderr: '', digest: emptyDigest() }
+  child.stderr!.setEncoding('utf8').on('data', (chunk: string) => {
+    run.stderr += chunk
+  })
+  createInterface({ input: child.stdout! }).on('line', line => {
+    const events = agent.read(line, 'stdout')
+    run.lines.push(line)
+    run.events.push(...events)
+    run.digest = fold(run.digest, events)
+    for (const event of events) onEvent(event, say)
+    if (agent.isFinished?.(run.digest)) child.stdin?.end()
+  })
+  const code = await new Promise<number | null>((ended, failed) => {
+    child.once('error', failed).once('close', ended)
+  })
+  return { ...run, code, ending: agent.outcome(run.digest, { code }) }
+}

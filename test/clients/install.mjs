@@ -1,0 +1,23 @@
+// Puts the pinned clients into the cache; quick when they are there. Runs on whatever Node the machine has.
+import { spawnSync } from 'node:child_process'
+import { existsSync, mkdirSync, renameSync, rmSync } from 'node:fs'
+import { dirname } from 'node:path'
+import { CLIENTS, folderOf } from './pinned.mjs'
+
+function install(client) {
+  const folder = folderOf(client)
+  if (existsSync(folder)) return
+  // Made beside its place and renamed into it, so that a folder that exists is a whole one.
+  const unfinished = `${folder}.${process.pid}`
+  mkdirSync(unfinished, { recursive: true })
+  const name = `${client.package}@${client.version}`
+  console.log(`Installing ${name} into ${dirname(folder)}…`)
+  const args = ['install', '--prefix', unfinished, '--no-save', '--no-audit', '--no-fund', '--loglevel=error', name]
+  const { status, error } = spawnSync('npm', args, { stdio: ['ignore', 'inherit', 'inherit'], cwd: unfinished })
+  if (error) console.error(`npm: ${error.message}`)
+  if (status === 0 && !existsSync(folder)) renameSync(unfinished, folder)
+  rmSync(unfinished, { recursive: true, force: true })
+  if (status !== 0) process.exit(status ?? 1)
+}
+
+for (const client of Object.values(CLIENTS)) install(client)

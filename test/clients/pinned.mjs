@@ -1,0 +1,13 @@
+// The real clients that tests drive, at exact versions: what they print changes from one to the next.
+import { homedir } from 'node:os'
+import { join } from 'node:path'
+
+export const CLIENTS = {
+  claude: { package: '@anthropic-ai/claude-code', version: '2.1.325' },
+}
+
+/** @param {{ package: string, version: string }} client */
+export function folderOf(client) {
+  const cache = process.env.FLEET_TEST_CACHE || join(homedir(), '.cache', 'flotilla-test')
+  return join(cache, 'clients', `${client.package.replaceAll('/', '-').replace('@', '')}-${client.version}`)
+}

@@ -1,0 +1,2 @@
+export { type Step, steps } from './scenario.ts'
+export { type Model, type Recorded, startModel } from './server.ts'

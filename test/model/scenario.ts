@@ -1,0 +1,72 @@
+/** What the scripted model is told to do, in words that suit every client; each wire format maps them onto the client's own tools. */
+export type Step = (
+  | { say: string }
+  | { write: string; content: string }
+  | { edit: string; from: string; to: string }
+  | { read: string }
+  | { run: string }
+  /** Any tool by its own name, such as mcp__server__tool. */
+  | { tool: string; input: Record<string, unknown> }
+  /** Ends the turn without a word. */
+  | { stop: true }
+  /** Keeps the client waiting until it goes away. */
+  | { hang: true }
+  /** An answer with this status instead of the next step: `times` times, or for ever. */
+  | { fail: number; times?: number; retryAfter?: number }
+) & {
+  /** Thought aloud before the step. */
+  think?: string
+  /** What the turn is said to have used; small figures otherwise. */
+  tokens?: { input?: number; output?: number; cacheRead?: number; cacheWrite?: number }
+}
+
+export type Failure = Extract<Step, { fail: number }>
+export type Turn = Exclude<Step, Failure>
+
+const MARK = '[[steps]] '
+
+/** The line that makes the scripted model do this. Put it on a line of its own in a prompt; the rest is ignored. */
+export function steps(...script: Step[]): string {
+  return MARK + JSON.stringify(script)
+}
+
+/** The newest script in a text. It begins a line, so a script inside a step of another one is not mistaken for it. */
+export function scriptIn(text: string): { line: string; script: Step[] } | undefined {
+  const line = text
+    .split('\n')
+    .findLast(each => each.startsWith(MARK))
+    ?.slice(MARK.length)
+  return line === undefined ? undefined : { line, script: parse(line) }
+}
+
+// A client may go on after the prompt on the same line: the script ends with its own bracket.
+function parse(line: string): Step[] {
+  for (let end = line.lastIndexOf(']'); end >= 0; end = line.lastIndexOf(']', end - 1)) {
+    try {
+      return JSON.parse(line.slice(0, end + 1)) as Step[]
+    } catch {}
+  }
+  throw new Error(`not a script: ${line.slice(0, 200)}`)
+}
+
+export interface Moment {
+  turn: Turn
+  /** Stand before the turn: each is used up, or lasts, before the turn is reached. */
+  failures: Failure[]
+}
+
+/** The step reached after so many model turns. Failures are no turns: the client asks for the same turn again. */
+export function momentAt(script: readonly Step[], turnsTaken: number): Moment {
+  let failures: Failure[] = []
+  let turn = 0
+  for (const step of script) {
+    if ('fail' in step) {
+      failures.push(step)
+      continue
+    }
+    if (turn === turnsTaken) return { turn: step, failures }
+    turn++
+    failures = []
+  }
+  return { turn: { say: 'Done.' }, failures: turn === turnsTaken ? failures : [] }
+}

@@ -1,0 +1,91 @@
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { anthropic } from './anthropic.ts'
+import { type Failure, momentAt, scriptIn, type Turn } from './scenario.ts'
+import type { Asked, Wire } from './wire.ts'
+
+export interface Recorded {
+  method: string
+  path: string
+  body: unknown
+}
+
+export interface Model {
+  url: string
+  /** Everything that was asked, in order. */
+  requests: Recorded[]
+  close(): Promise<void>
+}
+
+const WIRES: readonly Wire[] = [anthropic]
+
+/**
+ * A model that does what the prompt tells it to. It remembers nothing but how often it has failed:
+ * the step is the number of model turns after the script in the request's own history,
+ * so parallel runs, retries, resume and fork each find their own place.
+ */
+export async function startModel(port = 0): Promise<Model> {
+  const requests: Recorded[] = []
+  const failed = new Map<string, number>()
+
+  function failureNow(line: string, turnsTaken: number, failures: Failure[]): Failure | undefined {
+    return failures.find((failure, nth) => {
+      const key = `${line}#${turnsTaken}#${nth}`
+      const before = failed.get(key) ?? 0
+      failed.set(key, before + 1)
+      return before < (failure.times ?? Number.POSITIVE_INFINITY)
+    })
+  }
+
+  function takeTurn(wire: Wire, request: IncomingMessage, response: ServerResponse, body: unknown) {
+    const asked = wire.asked(body)
+    const { line, script, turnsTaken } = place(asked)
+    const { turn, failures } = momentAt(script, turnsTaken)
+    const failure = failureNow(line, turnsTaken, failures)
+    if (failure) return wire.fail(response, failure.fail, failure.retryAfter)
+    if ('hang' in turn) return
+    wire.reply(request, response, body, turn, wire.call(turn, asked.tools))
+  }
+
+  async function handle(request: IncomingMessage, response: ServerResponse) {
+    const method = request.method ?? 'GET'
+    const path = (request.url ?? '/').split('?', 1)[0]!
+    const body = await bodyOf(request)
+    requests.push({ method, path, body })
+    const wire = WIRES.find(each => each.isTurn(method, path))
+    if (wire) return takeTurn(wire, request, response, body)
+    const answer = WIRES.map(each => each.aside(method, path, body)).find(each => each !== undefined)
+    response.writeHead(answer === undefined ? 404 : 200, { 'content-type': 'application/json' })
+    response.end(method === 'HEAD' ? undefined : JSON.stringify(answer ?? { error: `nothing at ${path}` }))
+  }
+
+  const server = createServer((request, response) => {
+    handle(request, response).catch(error => response.destroy(error))
+  })
+  await new Promise<void>(listening => server.listen(port, '127.0.0.1', listening))
+  return {
+    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    requests,
+    close: () =>
+      new Promise(closed => {
+        server.close(() => closed())
+        server.closeAllConnections()
+      }),
+  }
+}
+
+const NOTHING_TO_DO: Turn[] = [{ say: 'No script was given.' }]
+
+/** A request without tools is a client's own errand, such as naming the conversation: it quotes the script but is not it. */
+function place({ said, tools }: Asked) {
+  const newest = tools.length ? said.findLast(({ text }) => scriptIn(text)) : undefined
+  const found = newest && scriptIn(newest.text)
+  return found ? { ...found, turnsTaken: newest.turnsAfter } : { line: '', script: NOTHING_TO_DO, turnsTaken: 0 }
+}
+
+async function bodyOf(request: IncomingMessage): Promise<unknown> {
+  const chunks: Buffer[] = []
+  for await (const chunk of request) chunks.push(chunk as Buffer)
+  const text = Buffer.concat(chunks).toString()
+  return text ? JSON.parse(text) : undefined
+}
