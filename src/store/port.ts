@@ -9,7 +9,7 @@ export interface Stored<T> {
 
 /** A write: `expects` is the version that was read, or 'absent' for a record that must not exist yet. */
 export type Change =
-  | { put: Collection; value: { id: string }; expects: number | 'absent' }
+  | { [C in Collection]: { put: C; value: RecordOf<C>; expects: number | 'absent' } }[Collection]
   | { remove: Collection; id: string; expects: number }
 
 /** A record that is not written but must still be what was read, or still not exist. */

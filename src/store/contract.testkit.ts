@@ -1,0 +1,349 @@
+import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
+import type { Mission } from '../domain/mission.ts'
+import { Conflict, MAX_COMMIT_ITEMS, MAX_RECORD_BYTES, type Page, type Query, type Store } from './port.ts'
+import { aMission, anEvent, insist } from './samples.testkit.ts'
+
+/** What every engine promises, whatever it is made of. `find` may lag, so what it shows is waited for. */
+export function storeContract(name: string, open: () => Promise<Store>): void {
+  describe(`${name} store`, () => {
+    let store: Store
+    beforeEach(async () => {
+      store = await open()
+    })
+    afterEach(() => store.close())
+
+    const add = (...missions: Mission[]) =>
+      insist(store, { changes: missions.map(value => ({ put: 'missions', value, expects: 'absent' })) })
+    const change = async (id: string, fields: Partial<Mission>) => {
+      const { value, version } = (await store.get('missions', id))!
+      await insist(store, { changes: [{ put: 'missions', value: { ...value, ...fields }, expects: version }] })
+    }
+    const ids = (page: Page<{ id: string }>) => page.items.map(item => item.value.id)
+    const shows = (query: Partial<Query> & { index: string }, expected: string[]) =>
+      vi.waitFor(async () => expect(ids(await store.find('missions', { limit: 100, ...query }))).toEqual(expected))
+    const walk = async (query: Query, between: () => Promise<void> = async () => {}) => {
+      const seen: string[] = []
+      for (let cursor: string | undefined, more = true; more; more = cursor !== undefined) {
+        const page = await store.find('missions', { ...query, cursor })
+        expect(page.items.length).toBeLessThanOrEqual(query.limit)
+        seen.push(...ids(page))
+        cursor = page.cursor
+        if (cursor) await between()
+      }
+      return seen
+    }
+
+    describe('records', () => {
+      test('are absent, then as written, with a version that counts the writes', async () => {
+        expect(await store.get('missions', 'a')).toBeUndefined()
+        await add(aMission('a', { title: 'née 💡' }))
+        const first = await store.get('missions', 'a')
+        expect(first).toMatchObject({ version: 1, value: { title: 'née 💡', priority: 0, tags: [] } })
+        await change('a', { title: 'second' })
+        expect(await store.get('missions', 'a')).toMatchObject({ version: 2, value: { title: 'second' } })
+      })
+
+      test('are copies: changing one read changes nothing kept', async () => {
+        const given = aMission('a', { tags: ['kept'] })
+        await add(given)
+        given.tags.push('after')
+        const read = await store.get('missions', 'a')
+        read!.value.tags.push('read')
+        expect((await store.get('missions', 'a'))!.value.tags).toEqual(['kept'])
+      })
+
+      test('of two collections with one id are apart', async () => {
+        await add(aMission('same'))
+        expect(await store.get('comments', 'same')).toBeUndefined()
+      })
+
+      test('can be removed and made again', async () => {
+        await add(aMission('a'))
+        await insist(store, { changes: [{ remove: 'missions', id: 'a', expects: 1 }] })
+        expect(await store.get('missions', 'a')).toBeUndefined()
+        await shows({ index: 'id' }, [])
+        await add(aMission('a'))
+        expect((await store.get('missions', 'a'))!.version).toBe(1)
+      })
+    })
+
+    describe('find', () => {
+      test('goes by the index asked for, in both directions', async () => {
+        await add(
+          aMission('old', { created_at: at(1) }),
+          aMission('new', { created_at: at(3) }),
+          aMission('mid', { created_at: at(2) }),
+        )
+        await shows({ index: 'created' }, ['old', 'mid', 'new'])
+        await shows({ index: 'created', newestFirst: true }, ['new', 'mid', 'old'])
+        await shows({ index: 'id' }, ['mid', 'new', 'old'])
+      })
+
+      test('follows a record that changes, and forgets where it was', async () => {
+        await add(aMission('a', { status: 'queued' }), aMission('b', { status: 'queued' }))
+        await change('a', { status: 'running' })
+        await shows({ index: 'status', equals: ['queued'] }, ['b'])
+        await shows({ index: 'status', equals: ['running'] }, ['a'])
+        await shows({ index: 'created' }, ['a', 'b'])
+      })
+
+      test('orders numbers as numbers', async () => {
+        const queued = (id: string, priority: number) => aMission(id, { status: 'queued', ready: true, priority })
+        await add(queued('low', -1000), queued('none', 0), queued('nine', 9), queued('ten', 10), queued('high', 1000))
+        await shows({ index: 'ready' }, ['high', 'ten', 'nine', 'none', 'low'])
+      })
+
+      test('matches leading parts exactly, ranges and prefixes', async () => {
+        const tagged = (id: string, day: number, ...tags: string[]) => aMission(id, { tags, created_at: at(day) })
+        await add(
+          tagged('a', 1, 'web', 'web'),
+          tagged('b', 2, 'web', 'webapp'),
+          tagged('c', 3, 'web'),
+          tagged('d', 4, 'we', 'übung'),
+        )
+        await shows({ index: 'tag', equals: ['web'] }, ['a', 'b', 'c'])
+        await shows({ index: 'tag', equals: ['web'], from: at(2) }, ['b', 'c'])
+        await shows({ index: 'tag', equals: ['web'], below: at(2) }, ['a'])
+        await shows({ index: 'tag', equals: ['web'], from: at(2), below: at(3), newestFirst: true }, ['b'])
+        await shows({ index: 'tag', equals: ['web'], prefix: at(3).slice(0, 10) }, ['c'])
+        await shows({ index: 'tag', prefix: 'webapp' }, ['b'])
+        await shows({ index: 'tag', prefix: 'üb' }, ['d'])
+        await shows({ index: 'id', prefix: 'c' }, ['c'])
+        await shows({ index: 'tag', equals: ['nothing'] }, [])
+      })
+
+      test.each([false, true])('pages stay in place while others write (newest first: %s)', async newestFirst => {
+        const there = Array.from({ length: 20 }, (_, n) => `m${String(n).padStart(2, '0')}`)
+        await add(...there.map((id, n) => aMission(id, { created_at: at(1 + (n >> 2)) })))
+        const query = { index: 'created', limit: 3, newestFirst }
+        const expected = newestFirst ? there.toReversed() : there
+        await vi.waitFor(async () => expect(await walk(query)).toEqual(expected))
+        let disturbance = 0
+        const disturb = async () => {
+          const n = disturbance++
+          await add(aMission(`early${n}`, { created_at: at(1) }), aMission(`late${n}`, { created_at: at(9) }))
+        }
+        await vi.waitFor(async () => {
+          const seen = await walk({ ...query, below: at(9) }, disturb)
+          expect(seen.filter(id => id.startsWith('m'))).toEqual(expected)
+          expect(new Set(seen).size).toBe(seen.length)
+        })
+      })
+
+      test('gives no cursor at the end, and refuses one it never gave', async () => {
+        await add(aMission('a'), aMission('b'))
+        await vi.waitFor(async () =>
+          expect(await store.find('missions', { index: 'id', limit: 2 })).not.toHaveProperty('cursor'),
+        )
+        await expect(store.find('missions', { index: 'id', limit: 2, cursor: '***' })).rejects.toThrow('cursor')
+      })
+
+      test('refuses an index that is not declared', async () => {
+        await expect(store.find('missions', { index: 'title', limit: 1 })).rejects.toThrow('no index title')
+      })
+    })
+
+    describe('commit', () => {
+      const refused = (batch: Parameters<Store['commit']>[0]) =>
+        expect(store.commit(batch)).rejects.toBeInstanceOf(Conflict)
+
+      test('refuses what is no longer as it was read', async () => {
+        await add(aMission('a'))
+        await change('a', { title: 'theirs' })
+        await refused({ changes: [{ put: 'missions', value: aMission('a'), expects: 1 }] })
+        await refused({ changes: [{ put: 'missions', value: aMission('a'), expects: 'absent' }] })
+        await refused({ changes: [{ put: 'missions', value: aMission('b'), expects: 1 }] })
+        await refused({ changes: [{ remove: 'missions', id: 'a', expects: 1 }] })
+        expect(await store.get('missions', 'a')).toMatchObject({ version: 2, value: { title: 'theirs' } })
+      })
+
+      test('lets exactly one of many win, and all of those who read again', async () => {
+        await add(aMission('a'))
+        const increment = async () => {
+          for (;;) {
+            const { value, version } = (await store.get('missions', 'a'))!
+            const next = { ...value, sessions: value.sessions + 1 }
+            try {
+              return await store.commit({ changes: [{ put: 'missions', value: next, expects: version }] })
+            } catch (error) {
+              if (!(error instanceof Conflict)) throw error
+            }
+          }
+        }
+        await Promise.all(Array.from({ length: 12 }, increment))
+        expect(await store.get('missions', 'a')).toMatchObject({ version: 13, value: { sessions: 12 } })
+      })
+
+      test('refuses one of two that rest on what the other changes', async () => {
+        await add(aMission('a'), aMission('b'))
+        const depend = (id: string, on: string) =>
+          store.commit({
+            changes: [{ put: 'missions', value: aMission(id, { depends_on: [on] }), expects: 1 }],
+            checks: [{ collection: 'missions', id: on, expects: 1 }],
+          })
+        let won: string[]
+        do {
+          const results = await Promise.allSettled([depend('a', 'b'), depend('b', 'a')])
+          won = results.map(result => result.status)
+        } while (!won.includes('fulfilled'))
+        expect(won.sort()).toEqual(['fulfilled', 'rejected'])
+        const both = [await store.get('missions', 'a'), await store.get('missions', 'b')]
+        expect(both.flatMap(mission => mission!.value.depends_on)).toHaveLength(1)
+      })
+
+      test('checks that a record is still absent', async () => {
+        const batch = {
+          changes: [{ put: 'missions' as const, value: aMission('a'), expects: 'absent' as const }],
+          checks: [{ collection: 'missions' as const, id: 'b', expects: 'absent' as const }],
+        }
+        await add(aMission('b'))
+        await refused(batch)
+        await insist(store, { changes: [{ remove: 'missions', id: 'b', expects: 1 }] })
+        await insist(store, batch)
+      })
+
+      test('writes all or nothing: no record, no index entry, no event', async () => {
+        await add(aMission('taken'))
+        const tail = await store.tail()
+        await refused({
+          changes: [
+            { put: 'missions', value: aMission('new'), expects: 'absent' },
+            { put: 'missions', value: aMission('taken'), expects: 'absent' },
+          ],
+          events: [anEvent()],
+        })
+        expect(await store.get('missions', 'new')).toBeUndefined()
+        expect((await store.events({ after: tail, limit: 10 })).events).toEqual([])
+        await shows({ index: 'id' }, ['taken'])
+      })
+
+      test('holds every engine to the same bounds', async () => {
+        const big = { inline: 'x'.repeat(MAX_RECORD_BYTES) }
+        await expect(add(aMission('a', { prompt: big }))).rejects.toThrow(`${MAX_RECORD_BYTES}`)
+        await expect(insist(store, { changes: [], events: [anEvent({ data: { big } })] })).rejects.toThrow('event')
+        const missions = Array.from({ length: MAX_COMMIT_ITEMS }, (_, n) => aMission(`m${n}`))
+        await expect(add(...missions, aMission('one-more'))).rejects.toThrow(`${MAX_COMMIT_ITEMS}`)
+        expect(await store.get('missions', 'm0')).toBeUndefined()
+        await add(...missions)
+        expect(await store.get('missions', 'm89')).toBeDefined()
+      })
+
+      test('refuses a record that does not fit its schema, and one named twice', async () => {
+        await expect(add({ ...aMission('a'), status: 'dancing' as 'draft' })).rejects.toThrow('status')
+        await expect(add({ ...aMission('NOT AN ID') })).rejects.toThrow('an id')
+        await expect(add(aMission('a'), aMission('a'))).rejects.toThrow('twice')
+        expect(await store.get('missions', 'a')).toBeUndefined()
+      })
+    })
+
+    describe('events', () => {
+      test('come with the commit, in order, by mission and by project', async () => {
+        const start = await store.tail()
+        await insist(store, {
+          changes: [{ put: 'missions', value: aMission('a'), expects: 'absent' }],
+          events: [
+            anEvent({ mission_id: 'a', project_id: 'p' }),
+            anEvent({ mission_id: 'b', project_id: 'p' }),
+            anEvent(),
+          ],
+        })
+        const all = await store.events({ after: start, limit: 10 })
+        expect(all.events.map(event => event.mission_id)).toEqual(['a', 'b', null])
+        expect(all.events[0]).toMatchObject({ kind: 'mission_created', cause: null, data: {} })
+        expect(all.cursor).toBe(await store.tail())
+        const by = async (query: object) =>
+          (await store.events({ limit: 10, ...query })).events.map(event => event.mission_id)
+        expect(await by({ mission_id: 'b' })).toEqual(['b'])
+        expect(await by({ project_id: 'p' })).toEqual(['a', 'b'])
+        expect(await by({ project_id: 'other', mission_id: 'a' })).toEqual([])
+        expect(await by({ after: all.events[0]!.cursor })).toEqual(['b', null])
+      })
+
+      test('are read on from where an answer ended, also an empty one', async () => {
+        const empty = await store.events({ limit: 2 })
+        expect(empty).toMatchObject({ events: [], reset: false })
+        for (const mission_id of ['a', 'b', 'a', 'a'])
+          await insist(store, { changes: [], events: [anEvent({ mission_id })] })
+        const first = await store.events({ after: empty.cursor, limit: 2, mission_id: 'a' })
+        const second = await store.events({ after: first.cursor, limit: 2, mission_id: 'a' })
+        expect([first.events.length, second.events.length]).toEqual([2, 1])
+        expect(await store.events({ after: second.cursor, limit: 2 })).toMatchObject({
+          events: [],
+          cursor: second.cursor,
+        })
+        await expect(store.events({ after: 'x', limit: 2 })).rejects.toThrow('cursor')
+      })
+
+      test('that were dropped are told to who has not seen them, and to nobody else', async () => {
+        const start = await store.tail()
+        for (let n = 0; n < 5; n++) await insist(store, { changes: [], events: [anEvent({ data: { n } })] })
+        const { events } = await store.events({ limit: 10 })
+        await store.trimEvents(2)
+        const numbers = async (after?: string) => {
+          const page = await store.events({ after, limit: 10 })
+          return { reset: page.reset, numbers: page.events.map(event => event.data.n) }
+        }
+        expect(await numbers(start)).toEqual({ reset: true, numbers: [3, 4] })
+        expect(await numbers(events[1]!.cursor)).toEqual({ reset: true, numbers: [3, 4] })
+        expect(await numbers(events[2]!.cursor)).toEqual({ reset: false, numbers: [3, 4] })
+        expect(await numbers()).toEqual({ reset: false, numbers: [3, 4] })
+        expect(await numbers('999999')).toMatchObject({ reset: true })
+        await store.trimEvents(0)
+        const tail = await store.tail()
+        expect(tail).toBe(events[4]!.cursor)
+        await insist(store, { changes: [], events: [anEvent({ data: { n: 5 } })] })
+        expect(await numbers(tail)).toEqual({ reset: false, numbers: [5] })
+      })
+
+      test('of eight writers reach a reader who follows, none missed, none twice, none out of order', async () => {
+        const each = 20
+        const write = async (writer: number) => {
+          for (let n = 0; n < each; n++)
+            await insist(store, { changes: [], events: [anEvent({ data: { writer, n } })] })
+        }
+        const writing = Promise.all(Array.from({ length: 8 }, (_, writer) => write(writer)))
+        const seen: string[] = []
+        for (let after = '0'; seen.length < 8 * each; ) {
+          const page = await store.events({ after, limit: 7 })
+          expect(page.reset).toBe(false)
+          seen.push(...page.events.map(({ data }) => `${data.writer}:${data.n}`))
+          after = page.cursor
+        }
+        await writing
+        expect(new Set(seen).size).toBe(8 * each)
+        for (let writer = 0; writer < 8; writer++)
+          expect(seen.filter(event => event.startsWith(`${writer}:`))).toEqual(
+            Array.from({ length: each }, (_, n) => `${writer}:${n}`),
+          )
+        expect((await store.events({ limit: 1000 })).events.map(({ data }) => `${data.writer}:${data.n}`)).toEqual(seen)
+      })
+    })
+
+    test('watch hints after a commit until it is stopped', async () => {
+      const hint = vi.fn()
+      const other = vi.fn()
+      const stop = store.watch(hint)
+      store.watch(other)
+      await add(aMission('a'))
+      await vi.waitFor(() => expect(hint).toHaveBeenCalled())
+      stop()
+      hint.mockClear()
+      other.mockClear()
+      await add(aMission('b'))
+      await vi.waitFor(() => expect(other).toHaveBeenCalled())
+      expect(hint).not.toHaveBeenCalled()
+    })
+
+    test('watch leads to what find shows, however late', async () => {
+      const seen = new Promise<void>(resolve => {
+        store.watch(async () => {
+          if ((await store.find('missions', { index: 'id', limit: 1 })).items.length) resolve()
+        })
+      })
+      await add(aMission('a'))
+      await seen
+    })
+  })
+}
+
+const at = (day: number): string => `2026-01-${String(day).padStart(2, '0')}T00:00:00.000Z`
