@@ -1,4 +1,3 @@
-import { createHash, randomUUID } from 'node:crypto'
 import { access, mkdir, open, readFile, rename, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { NotFound } from '../domain/errors.ts'
@@ -27,7 +26,7 @@ export interface Blobs {
 export function openBlobs(directory: string): Blobs {
   const put = async (text: string): Promise<BlobText> => {
     const bytes = Buffer.from(text)
-    const blob = createHash('sha256').update(bytes).digest('hex')
+    const blob = await hashOf(bytes)
     const file = join(directory, blob)
     if (!(await exists(file))) await writeWhole(directory, file, bytes)
     return { blob, bytes: bytes.length, head: beginning(text) }
@@ -49,6 +48,10 @@ export function openBlobs(directory: string): Blobs {
   }
 }
 
+/** The global crypto is loaded when first used: importing node:crypto costs every command 4 ms at its start. */
+const hashOf = async (bytes: Buffer<ArrayBuffer>): Promise<string> =>
+  Buffer.from(await crypto.subtle.digest('SHA-256', bytes)).toString('hex')
+
 const exists = (file: string): Promise<boolean> =>
   access(file).then(
     () => true,
@@ -58,7 +61,7 @@ const exists = (file: string): Promise<boolean> =>
 /** The name appears only with the whole content behind it, and both are on disk before a record can refer to them. */
 async function writeWhole(directory: string, file: string, bytes: Buffer): Promise<void> {
   await mkdir(directory, { recursive: true, mode: 0o700 })
-  const temporary = join(directory, `.${randomUUID()}`)
+  const temporary = join(directory, `.${crypto.randomUUID()}`)
   try {
     const handle = await open(temporary, 'wx', 0o600)
     try {

@@ -1,9 +1,8 @@
-import { randomUUID } from 'node:crypto'
 import { existsSync, mkdirSync, readFileSync, rmSync } from 'node:fs'
 import { rename, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import Database from 'better-sqlite3'
-import { z } from 'zod'
+import * as z from 'zod'
 import { effect } from '../effects.ts'
 
 /** Who holds a home, as it says of itself. */
@@ -72,7 +71,7 @@ export function readHolder(home: string): Holder | undefined {
 }
 
 async function writeHolder(home: string, holder: Holder): Promise<void> {
-  const temporary = `${holderFile(home)}.${randomUUID()}`
+  const temporary = `${holderFile(home)}.${crypto.randomUUID()}`
   await writeFile(temporary, `${JSON.stringify(Holder.parse(holder), null, 2)}\n`, { mode: 0o600 })
   await effect('holder.rename', () => rename(temporary, holderFile(home)))
 }

@@ -1,4 +1,3 @@
-import { createHash } from 'node:crypto'
 import { setTimeout as delay } from 'node:timers/promises'
 import type { Collection, RecordOf } from './collections.ts'
 import { Hints } from './hints.ts'
@@ -197,8 +196,11 @@ function findIn<C extends Collection>(records: Records, collection: C, query: Qu
   return found.length > shown.length ? { items, cursor: cursorOfKey(shown.at(-1)!.key) } : { items }
 }
 
-/** Numbers from 0 to 1, the same for the same seed. */
+/** Numbers from 0 to 1, the same for the same seed: a linear congruence, random enough to vary a test. */
 function randomFrom(seed: number): () => number {
-  let drawn = 0
-  return () => createHash('sha256').update(`${seed}/${drawn++}`).digest().readUInt32BE() / 2 ** 32
+  let state = seed
+  return () => {
+    state = (Math.imul(state, 1_664_525) + 1_013_904_223) >>> 0
+    return state / 2 ** 32
+  }
 }

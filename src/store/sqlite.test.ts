@@ -125,6 +125,16 @@ test('readers and a writer do not wait for each other: the log is written ahead'
   expect(read).toBeDefined()
 })
 
+test('thousands of old events are dropped down to those wanted', async () => {
+  const store = await aStore()
+  const ninety = Array.from({ length: 90 }, () => anEvent())
+  for (let n = 0; n < 30; n++) await store.commit({ changes: [], events: ninety })
+  await store.trimEvents(10)
+  expect((await store.events({ limit: 3000 })).events.map(event => event.cursor)).toEqual(
+    Array.from({ length: 10 }, (_, n) => String(2691 + n)),
+  )
+})
+
 test('a store newer than the program is refused with both versions and a way out', async () => {
   const { file } = await aSharedStore()
   rawly(file, db => db.pragma('user_version = 97'))
