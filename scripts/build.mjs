@@ -25,4 +25,4 @@ await build({
   banner: { js: "import { createRequire as __createRequire } from 'node:module'; const require = __createRequire(import.meta.url);" },
   logLevel: 'warning',
 })
-cpSync(join(root, 'src/runner/wrapper.sh'), join(root, 'dist/wrapper.sh'))
+for (const script of ['wrapper.sh', 'courier.sh']) cpSync(join(root, 'src/runner', script), join(root, 'dist', script))

@@ -6,6 +6,8 @@ export const FLEET = 'fleet'
 export const FleetState = z.object({
   id: z.literal(FLEET),
   paused: z.boolean().default(false),
+  /** Counts edits of dependencies: two at once cannot both win, so their halves never close a cycle. */
+  dependency_edits: z.number().int().default(0),
   updated_at: Timestamp,
 })
 export type FleetState = z.infer<typeof FleetState>
@@ -18,3 +20,8 @@ export const Receipt = z.object({
   created_at: Timestamp,
 })
 export type Receipt = z.infer<typeof Receipt>
+
+/** How many missions are in each status: folded from events up to the cursor, and from there on by whoever reads it. */
+export const MISSION_COUNTS = 'missions'
+export const Counts = z.object({ id: z.literal(MISSION_COUNTS), cursor: z.string().nullable(), counts: z.record(z.string(), z.number().int()) })
+export type Counts = z.infer<typeof Counts>

@@ -24,7 +24,9 @@ export function about(mission: Mission, kind: NewEvent['kind'], by: By, extra: E
 
 export function step(mission: Mission, change: Partial<Mission>, by: By, kind: NewEvent['kind'], extra: EventExtra = {}): Step {
   const next = { ...mission, ...change, updated_at: by.now }
-  return { mission: next, events: [about(next, kind, by, extra)] }
+  // Whoever counts missions by status folds these two.
+  const moved = next.status === mission.status ? {} : { was: mission.status, status: next.status }
+  return { mission: next, events: [about(next, kind, by, { ...extra, data: { ...moved, ...extra.data } })] }
 }
 
 export function requireStatus(mission: Mission, needs: readonly Status[], hint?: string): void {
@@ -56,6 +58,7 @@ function queued(by: By, q: Queueing): Partial<Mission> {
     next: { reason: q.reason, instructions: q.instructions ?? null },
     cancel_requested: false,
     approved: false,
+    forced: false,
     candidate: null,
     landing_at: null,
     ended_at: null,

@@ -73,6 +73,8 @@ export const Mission = MissionSettings.extend({
   cancel_requested: z.boolean().default(false),
   /** A person has said: land it, whatever sent it to review. */
   approved: z.boolean().default(false),
+  /** … and even though its checks fail. */
+  forced: z.boolean().default(false),
   landing_at: Timestamp.nullable().default(null),
   candidate: Candidate.nullable().default(null),
   landed: z.object({ commit: z.string(), onto: z.string(), branch: z.string(), at: Timestamp }).nullable().default(null),

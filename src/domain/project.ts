@@ -46,6 +46,7 @@ export const Project = ProjectSettings.extend({
   worktree: z.enum(['git', 'none']).describe('none: a folder that is no repository; one mission at a time, nothing lands'),
   base_branch: z.string(),
   paused: z.boolean().default(false),
+  deleting: z.boolean().default(false),
   /** The newest commit of the base branch that we or a person's approval put there. */
   known_tip: z.string().nullable().default(null),
   created_at: Timestamp,

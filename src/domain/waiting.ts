@@ -34,6 +34,8 @@ export const isReady = (mission: Mission, dependencies: readonly Mission[]): boo
 
 /** What a queued mission waits for; empty means it may start now. */
 export function waitsFor(mission: Mission, world: World): Reason[] {
+  const gone = mission.depends_on.filter(id => !world.dependencies.some(d => d.id === id))
+  if (gone.length) return [{ kind: 'blocked', on: gone, text: `blocked by ${gone.join(', ')}, which no longer exists` }]
   const unmet = world.dependencies.filter(d => !isMet(mission, d))
   const broken = unmet.filter(isOver)
   if (broken.length) return [{ kind: 'blocked', on: broken.map(d => d.id), text: `blocked by ${names(broken)}` }]

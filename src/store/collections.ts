@@ -1,5 +1,5 @@
 import type { z } from 'zod'
-import { FleetState, Receipt } from '../domain/fleet.ts'
+import { Counts, FleetState, Receipt } from '../domain/fleet.ts'
 import { Comment, Evidence, Mission } from '../domain/mission.ts'
 import { Project } from '../domain/project.ts'
 import { Report } from '../domain/report.ts'
@@ -55,6 +55,7 @@ export const COLLECTIONS = {
   evidence: declare(Evidence, { mission: e => [[e.mission_id, e.created_at]] }),
   receipts: declare(Receipt, { created: r => [[r.created_at]] }),
   fleet: declare(FleetState, {}),
+  counts: declare(Counts, {}),
 } as const
 
 export type Collection = keyof typeof COLLECTIONS

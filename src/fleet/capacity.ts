@@ -1,0 +1,33 @@
+import { effective } from '../domain/effective.ts'
+import type { Mission } from '../domain/mission.ts'
+import type { Project } from '../domain/project.ts'
+import type { Session } from '../domain/session.ts'
+import type { FullSlot } from '../domain/waiting.ts'
+import type { Fleet } from './fleet.ts'
+import { all } from './records.ts'
+
+type Slot = Pick<Session, 'project_id' | 'agent'>
+
+/** Which limit keeps one more session from starting beside those that live. A folder without worktrees takes one at a time. */
+export function fullSlot(fleet: Fleet, live: readonly Slot[], agent: string, project: Project): FullSlot | null {
+  const { maxConcurrent, maxPerAgent } = fleet.settings
+  if (live.length >= maxConcurrent) return 'fleet'
+  const perProject = project.worktree === 'none' ? 1 : project.max_concurrent
+  if (perProject && live.filter(s => s.project_id === project.id).length >= perProject) return 'project'
+  const perAgent = maxPerAgent[agent]
+  if (perAgent && live.filter(s => s.agent === agent).length >= perAgent) return 'agent'
+  return null
+}
+
+export const defaultsOf = ({ settings }: Fleet) => ({
+  agent: settings.defaultAgent, model: settings.defaultModel, timeoutSeconds: settings.defaultTimeout, maxRetries: settings.maxRetries,
+})
+
+/** The same for someone who is not the holder and has to look the live sessions up. */
+export async function capacityLeft(fleet: Fleet, mission: Mission, project: Project): Promise<FullSlot | null> {
+  return fullSlot(fleet, await liveSessions(fleet), effective(mission, project, defaultsOf(fleet)).agent, project)
+}
+
+export async function liveSessions(fleet: Fleet): Promise<Session[]> {
+  return (await Array.fromAsync(all(fleet, 'sessions', 'live'))).map(stored => stored.value)
+}

@@ -1,0 +1,159 @@
+import { agentNamed } from '../agents/index.ts'
+import { InvalidInput, NotAllowed } from '../domain/errors.ts'
+import { newId } from '../domain/ids.ts'
+import * as life from '../domain/life.ts'
+import { Mission, type MissionSettings, type Status } from '../domain/mission.ts'
+import { isReady } from '../domain/waiting.ts'
+import type { Change, Check, Stored } from '../store/index.ts'
+import { type Ask, by, changeMission, oncePerKey } from './asking.ts'
+import type { Fleet } from './fleet.ts'
+import { all, current, dependenciesOf, fleetState, lookUp, put } from './records.ts'
+import { forgetSessions } from './tidying.ts'
+
+export type MissionFields = MissionSettings & { detailed_prompt: string }
+
+export async function createMission(fleet: Fleet, ask: Ask, projectRef: string, fields: MissionFields, autoDispatch: boolean): Promise<Stored<Mission>> {
+  const { value: project } = await lookUp(fleet, 'projects', projectRef)
+  const prompt = await fleet.blobs.keep(fields.detailed_prompt)
+  const settings = await checkedSettings(fleet, fields)
+  const id = await oncePerKey(fleet, ask, async () => {
+    const { value, version } = await current(fleet, 'projects', project.id)
+    if (value.deleting) throw new NotAllowed(`Project ${value.name} is being deleted.`)
+    const when = by(fleet, ask)
+    const draft = Mission.parse({ ...settings, id: newId(), project_id: project.id, prompt, status: 'draft', created_at: when.now, updated_at: when.now })
+    const created = life.about(draft, 'mission_created', when, { data: { title: draft.title, was: null, status: 'draft' } })
+    const { ready, checks } = await readiness(fleet, draft)
+    const next = autoDispatch ? life.dispatch(draft, ready, null, when, 'auto_dispatched') : { mission: draft, events: [] }
+    return {
+      subject: draft.id,
+      changes: [put('missions', next.mission, 'absent')],
+      checks: [{ collection: 'projects', id: project.id, expects: version }, ...checks],
+      events: [created, ...next.events],
+    }
+  })
+  return current(fleet, 'missions', id)
+}
+
+/** While work is under way only what does not change the work itself may be edited. */
+const EDITABLE: Status[] = ['draft', 'queued', 'needs_input', 'waiting', 'review', 'failed', 'cancelled']
+const ALWAYS_EDITABLE = new Set(['title', 'tags', 'priority'])
+
+export async function updateMission(fleet: Fleet, ask: Ask, id: string, fields: Partial<MissionFields>): Promise<Stored<Mission>> {
+  const { detailed_prompt, ...rest } = fields
+  const prompt = detailed_prompt === undefined ? undefined : await fleet.blobs.keep(detailed_prompt)
+  const settings = await checkedSettings(fleet, rest)
+  return changeMission(fleet, id, ask, async (mission, when) => {
+    if (Object.keys(fields).some(field => !ALWAYS_EDITABLE.has(field))) life.requireStatus(mission, EDITABLE)
+    const edited = { ...mission, ...settings, ...(prompt && { prompt }) }
+    const { ready, checks } = await readiness(fleet, edited)
+    const change = mission.status === 'queued' ? { ...edited, ready } : edited
+    const guard = settings.depends_on ? await againstCycles(fleet, edited) : []
+    return { ...life.step(mission, change, when, 'mission_updated', { data: { fields: Object.keys(fields) } }), changes: guard, checks }
+  })
+}
+
+type Override = Partial<Pick<MissionSettings, 'agent' | 'model' | 'max_turns' | 'max_budget_usd' | 'timeout_seconds' | 'allowed_tools' | 'tool_preset' | 'landing'>>
+
+/** What a person may say for one run only. Anything else is set on the mission itself. */
+export interface Wish {
+  override?: Override
+  message?: string
+}
+
+const asked = (decide: typeof life.dispatch | typeof life.retry) =>
+  async (fleet: Fleet, ask: Ask, id: string, wish: Wish = {}): Promise<Stored<Mission>> => {
+    const settings = await checkedSettings(fleet, wish.override ?? {})
+    const instructions = wish.message ? await fleet.blobs.keep(wish.message) : null
+    return changeMission(fleet, id, ask, async (mission, when) => {
+      const { ready, checks } = await readiness(fleet, mission)
+      return { ...decide({ ...mission, ...settings }, ready, instructions, when), checks }
+    })
+  }
+
+const queueDraft = asked(life.dispatch)
+export const retryMission = asked(life.retry)
+export const resumeMission = asked(life.resume)
+export const reopenMission = asked(life.reopen)
+
+/** Asking for what is already queued changes nothing and is no mistake: a hundred requests make one session. */
+export async function dispatchMission(fleet: Fleet, ask: Ask, id: string, wish: Wish = {}): Promise<Stored<Mission>> {
+  const plain = !wish.message && Object.keys(wish.override ?? {}).length === 0
+  const found = await current(fleet, 'missions', id)
+  if (plain && found.value.status === 'queued') return found
+  return queueDraft(fleet, ask, id, wish)
+}
+
+export const cancelMission = (fleet: Fleet, ask: Ask, id: string): Promise<Stored<Mission>> =>
+  changeMission(fleet, id, ask, (mission, when) => life.cancel(mission, when))
+
+export const landMission = (fleet: Fleet, ask: Ask, id: string, force: boolean): Promise<Stored<Mission>> =>
+  changeMission(fleet, id, ask, (mission, when) => {
+    const step = life.land(mission, when)
+    return { ...step, mission: { ...step.mission, forced: force } }
+  })
+
+export const undoMission = (fleet: Fleet, ask: Ask, id: string): Promise<Stored<Mission>> =>
+  changeMission(fleet, id, ask, (mission, when) => life.undo(mission, when))
+
+const DELETABLE: Status[] = ['draft', 'needs_input', 'review', 'done', 'failed', 'cancelled']
+
+export async function deleteMission(fleet: Fleet, ask: Ask, id: string): Promise<void> {
+  await oncePerKey(fleet, ask, async () => {
+    const { value: mission, version } = await current(fleet, 'missions', id)
+    life.requireStatus(mission, DELETABLE, `fleet mission cancel ${id}`)
+    const dependents = (await fleet.store.find('missions', { index: 'dependency', equals: [id], limit: 20 })).items.map(d => d.value.id)
+    if (dependents.length) {
+      throw new NotAllowed(`Mission ${id} is depended on by ${dependents.join(', ')}.`, { try: `fleet mission delete ${dependents[0]}`, facts: { dependents } })
+    }
+    return { subject: id, changes: [{ remove: 'missions', id, expects: version }], events: [life.about(mission, 'mission_deleted', by(fleet, ask), { data: { was: mission.status, status: null } })] }
+  })
+  await forgetSessions(fleet, id)
+}
+
+/** Unknown agents and dependencies are refused when written, not when a session starts. */
+async function checkedSettings<T extends Partial<MissionSettings>>(fleet: Fleet, settings: T): Promise<T> {
+  if (settings.agent) agentNamed(settings.agent)
+  if (settings.subdirectory !== undefined) requireInside(settings.subdirectory)
+  const parent = settings.parent_mission_id && (await lookUp(fleet, 'missions', settings.parent_mission_id)).value.id
+  const depends_on = settings.depends_on && [...new Set(await Promise.all(settings.depends_on.map(async ref => (await lookUp(fleet, 'missions', ref)).value.id)))]
+  return { ...settings, ...(parent && { parent_mission_id: parent }), ...(depends_on && { depends_on }) }
+}
+
+function requireInside(subdirectory: string): void {
+  if (subdirectory.startsWith('/') || subdirectory.split('/').includes('..')) {
+    throw new InvalidInput('subdirectory', 'must be a path inside the repository, such as packages/web')
+  }
+}
+
+/**
+ * Whether a mission could start as far as others are concerned, and the versions that answer rests on:
+ * a dependency that finishes meanwhile makes the commit fail, so its end is never missed.
+ */
+async function readiness(fleet: Fleet, mission: Mission): Promise<{ ready: boolean; checks: Check[] }> {
+  const dependencies = await dependenciesOf(fleet, mission)
+  const checks = dependencies.map(d => ({ collection: 'missions' as const, id: d.value.id, expects: d.version }))
+  return { ready: isReady(mission, dependencies.map(d => d.value)), checks }
+}
+
+/** Follows the dependencies of an edited mission; the count it bumps makes two edits at once see each other. */
+async function againstCycles(fleet: Fleet, mission: Mission): Promise<Change[]> {
+  const { value, expects } = await fleetState(fleet)
+  await follow(mission.depends_on, [mission.id], new Set())
+  return [put('fleet', { ...value, dependency_edits: value.dependency_edits + 1, updated_at: fleet.now() }, expects)]
+
+  async function follow(ids: readonly string[], path: string[], seen: Set<string>): Promise<void> {
+    for (const id of ids) {
+      if (id === mission.id) throw new InvalidInput('depends_on', `would make a circle: ${[...path, id].join(' → ')}`)
+      if (seen.has(id)) continue
+      seen.add(id)
+      const next = await fleet.store.get('missions', id)
+      if (next) await follow(next.value.depends_on, [...path, id], seen)
+    }
+  }
+}
+
+export async function childrenOf(fleet: Fleet, id: string): Promise<Mission[]> {
+  const children: Mission[] = []
+  for await (const { value } of all(fleet, 'missions', 'parent', [id])) children.push(value)
+  return children
+}

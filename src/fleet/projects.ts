@@ -1,0 +1,117 @@
+import { realpathSync, statSync } from 'node:fs'
+import { isAbsolute, sep } from 'node:path'
+import { agentNamed } from '../agents/index.ts'
+import { Forbidden, InvalidInput, NotAllowed } from '../domain/errors.ts'
+import type { NewEvent } from '../domain/event.ts'
+import { about } from '../domain/life.ts'
+import { Project, type ProjectSettings } from '../domain/project.ts'
+import { baseState, describe, openRepository, requireCommits } from '../git/index.ts'
+import type { Stored } from '../store/index.ts'
+import { type Ask, by, oncePerKey } from './asking.ts'
+import { type Fleet, retryOnConflict } from './fleet.ts'
+import { all, current, derivedId, fleetState, put } from './records.ts'
+import { forgetSessions } from './tidying.ts'
+
+export type ProjectFields = ProjectSettings & { path: string; worktree?: 'git' | 'none' }
+
+export async function createProject(fleet: Fleet, ask: Ask, fields: ProjectFields): Promise<Stored<Project>> {
+  if (fields.agent) agentNamed(fields.agent)
+  const place = await placeOf(fleet, fields)
+  // Derived from its path, so that one repository is one project however many ask at once.
+  const id = derivedId('project', place.path)
+  await oncePerKey(fleet, ask, async () => {
+    const existing = await fleet.store.get('projects', id)
+    if (existing) throw new NotAllowed(`${place.path} already is the project ${existing.value.name} (${id}).`, { try: `fleet project show ${id}`, facts: { id } })
+    const { now, actor } = by(fleet, ask)
+    const project = Project.parse({ ...fields, ...place, id, created_at: now, updated_at: now })
+    return { subject: id, changes: [put('projects', project, 'absent')], events: [event(project, 'project_created', actor, now, { name: project.name, path: project.path })] }
+  })
+  return current(fleet, 'projects', id)
+}
+
+async function placeOf(fleet: Fleet, { path, worktree, base_branch }: ProjectFields): Promise<Pick<Project, 'path' | 'worktree' | 'base_branch'>> {
+  if (!isAbsolute(path)) throw new InvalidInput('path', 'must be absolute, such as /home/me/my-repository')
+  const real = realFolder(path)
+  requireAllowed(fleet, real)
+  if (worktree === 'none') return { path: real, worktree, base_branch: '' }
+  const repository = await openRepository(real)
+  requireAllowed(fleet, repository.path)
+  const description = await describe(repository)
+  requireCommits(repository, description)
+  const branch = base_branch ?? description.head
+  if (!branch) throw new InvalidInput('base_branch', 'HEAD is detached here: name the branch that work should land on')
+  if (!(await baseState(repository, branch))) throw new InvalidInput('base_branch', `there is no branch ${JSON.stringify(branch)} in ${repository.path}`)
+  return { path: repository.path, worktree: 'git', base_branch: branch }
+}
+
+function realFolder(path: string): string {
+  try {
+    const real = realpathSync(path)
+    if (statSync(real).isDirectory()) return real
+  } catch (cause) {
+    throw new InvalidInput('path', `${path} cannot be read: ${(cause as NodeJS.ErrnoException).code}`)
+  }
+  throw new InvalidInput('path', `${path} is not a folder`)
+}
+
+/** Compared after links are followed, so that a link out of the allowed folders leads nowhere. */
+function requireAllowed(fleet: Fleet, path: string): void {
+  const roots = fleet.settings.allowedRepos
+  if (roots.length === 0) return
+  const inside = roots.map(root => realFolder(root)).some(root => path === root || path.startsWith(root.endsWith(sep) ? root : root + sep))
+  if (!inside) throw new Forbidden(`${path} is outside the folders that FLEET_ALLOWED_REPOS allows.`, { try: 'Choose a repository inside them, or start the fleet with another FLEET_ALLOWED_REPOS.' })
+}
+
+export async function updateProject(fleet: Fleet, ask: Ask, id: string, fields: Partial<ProjectSettings>): Promise<Stored<Project>> {
+  if (fields.agent) agentNamed(fields.agent)
+  await oncePerKey(fleet, ask, async () => {
+    const { value, version } = await current(fleet, 'projects', id)
+    if (fields.base_branch) await placeOf(fleet, { ...value, ...fields, base_branch: fields.base_branch })
+    const { now, actor } = by(fleet, ask)
+    const base_branch = fields.base_branch ?? value.base_branch
+    const moved = base_branch === value.base_branch ? {} : { known_tip: null }
+    const project = Project.parse({ ...value, ...fields, ...moved, base_branch, updated_at: now })
+    return { subject: id, changes: [put('projects', project, version)], events: [event(project, 'project_updated', actor, now, { fields: Object.keys(fields) })] }
+  })
+  return current(fleet, 'projects', id)
+}
+
+/** Removes records, never branches: what its agents did stays in the repository. */
+export async function deleteProject(fleet: Fleet, ask: Ask, id: string): Promise<void> {
+  const live = await liveMissions(fleet, id)
+  if (live.length) throw new NotAllowed(`Project ${id} has missions under way: ${live.join(', ')}.`, { try: `fleet mission cancel ${live[0]}`, facts: { missions: live } })
+  const project = await retryOnConflict(async () => {
+    const { value, version } = await current(fleet, 'projects', id)
+    await fleet.commit('commit.project-deleted', { changes: [put('projects', { ...value, deleting: true }, version)] })
+    return value
+  })
+  for await (const { value, version } of all(fleet, 'missions', 'project', [id])) {
+    const gone = about(value, 'mission_deleted', by(fleet, ask), { data: { was: value.status, status: null } })
+    await fleet.commit('commit.project-deleted', { changes: [{ remove: 'missions', id: value.id, expects: version }], events: [gone] })
+    await forgetSessions(fleet, value.id)
+  }
+  const { version } = await current(fleet, 'projects', id)
+  const { actor, now } = by(fleet, ask)
+  await fleet.commit('commit.project-deleted', { changes: [{ remove: 'projects', id, expects: version }], events: [event(project, 'project_deleted', actor, now, { name: project.name })] })
+}
+
+async function liveMissions(fleet: Fleet, id: string): Promise<string[]> {
+  const pages = await Promise.all(['running', 'landing', 'queued', 'waiting'].map(status => fleet.store.find('missions', { index: 'project_status', equals: [id, status], limit: 5 })))
+  return pages.flatMap(page => page.items.map(m => m.value.id))
+}
+
+/** Pausing keeps new sessions from starting; what runs goes on. Without a project: the whole fleet. */
+export async function setPaused(fleet: Fleet, ask: Ask, projectId: string | undefined, paused: boolean): Promise<void> {
+  await oncePerKey(fleet, ask, async () => {
+    const { now, actor } = by(fleet, ask)
+    const kind = paused ? 'paused' : 'unpaused'
+    if (projectId) {
+      const { value, version } = await current(fleet, 'projects', projectId)
+      return { subject: projectId, changes: [put('projects', { ...value, paused, updated_at: now }, version)], events: [event(value, kind, actor, now)] }
+    }
+    const { value, expects } = await fleetState(fleet)
+    return { subject: 'fleet', changes: [put('fleet', { ...value, paused, updated_at: now }, expects)], events: [{ kind, time: now, actor }] }
+  })
+}
+
+const event = (project: Project, kind: NewEvent['kind'], actor: string, time: string, data: Record<string, unknown> = {}): NewEvent => ({ kind, time, actor, project_id: project.id, data })

@@ -1,0 +1,84 @@
+import { z } from 'zod'
+import { Project, ProjectSettings } from '../domain/project.ts'
+import { createProject, deleteProject, setPaused, updateProject } from '../fleet/projects.ts'
+import { lookUp } from '../fleet/records.ts'
+import { ask, edits, Paging, Ref } from './inputs.ts'
+import { command, query } from './operation.ts'
+
+const ProjectView = Project.omit({ deleting: true, known_tip: true })
+const WithProject = z.object({ project_id: Ref })
+
+export const projects = [
+  command({
+    name: 'create_project',
+    summary: 'Make a repository on this machine a project',
+    http: 'POST /api/projects',
+    input: ProjectSettings.extend({
+      path: z.string().min(1).max(4000).describe('the absolute path of the repository'),
+      worktree: z.enum(['git', 'none']).optional().describe('none: a folder that is no repository'),
+    }),
+    output: ProjectView,
+    run: async (context, input) => (await createProject(context.fleet, ask(context, 'create_project'), input)).value,
+  }),
+  query({
+    name: 'list_projects',
+    summary: 'List the projects, newest first',
+    http: 'GET /api/projects',
+    input: z.object({ path: z.string().optional().describe('only the project at this path'), ...Paging }),
+    output: z.object({ projects: z.array(ProjectView), cursor: z.string().optional() }),
+    run: async ({ fleet }, { path, limit, cursor }) => {
+      const where = path === undefined ? { index: 'created' } : { index: 'path', equals: [path] }
+      const page = await fleet.store.find('projects', { ...where, newestFirst: true, limit, cursor })
+      return { projects: page.items.map(item => item.value), cursor: page.cursor }
+    },
+  }),
+  query({
+    name: 'get_project',
+    summary: 'Show a project and its settings',
+    http: 'GET /api/projects/:project_id',
+    input: WithProject,
+    output: ProjectView,
+    agentMay: (caller, input) => caller.project_id === input.project_id,
+    run: async ({ fleet }, { project_id }) => (await lookUp(fleet, 'projects', project_id)).value,
+  }),
+  command({
+    name: 'update_project',
+    summary: 'Change settings of a project; what is not named stays as it is',
+    http: 'PUT /api/projects/:project_id',
+    input: edits(ProjectSettings).extend(WithProject.shape),
+    output: ProjectView,
+    run: async (context, { project_id, ...fields }) => {
+      const { value } = await lookUp(context.fleet, 'projects', project_id)
+      return (await updateProject(context.fleet, ask(context, 'update_project'), value.id, fields)).value
+    },
+  }),
+  command({
+    name: 'delete_project',
+    summary: 'Forget a project and its missions; branches in the repository stay',
+    http: 'DELETE /api/projects/:project_id',
+    input: WithProject,
+    output: z.object({ deleted: z.string() }),
+    run: async (context, { project_id }) => {
+      const { value } = await lookUp(context.fleet, 'projects', project_id)
+      await deleteProject(context.fleet, ask(context, 'delete_project'), value.id)
+      return { deleted: value.id }
+    },
+  }),
+  pausing('pause', 'Start nothing new in a project, or in the whole fleet; what runs goes on', true),
+  pausing('unpause', 'Let a paused project, or the whole fleet, start missions again', false),
+]
+
+function pausing(name: 'pause' | 'unpause', summary: string, paused: boolean) {
+  return command({
+    name,
+    summary,
+    http: `POST /api/${name}`,
+    input: z.object({ project_id: Ref.optional() }),
+    output: z.object({ paused: z.boolean(), project_id: z.string().nullable() }),
+    run: async (context, input) => {
+      const project = input.project_id && (await lookUp(context.fleet, 'projects', input.project_id)).value.id
+      await setPaused(context.fleet, ask(context, name), project, paused)
+      return { paused, project_id: project ?? null }
+    },
+  })
+}

@@ -1,0 +1,114 @@
+import { z } from 'zod'
+import { ChangedFile, Report } from '../domain/report.ts'
+import { changeSession } from '../fleet/asking.ts'
+import { missionDiff, sessionDiff } from '../fleet/diffs.ts'
+import type { Fleet } from '../fleet/fleet.ts'
+import { current, lookUp } from '../fleet/records.ts'
+import { followSession } from '../fleet/following.ts'
+import { ask, Paging, Ref } from './inputs.ts'
+import { type Caller, command, query, stream } from './operation.ts'
+import { SessionView, sessionView } from './views.ts'
+
+const WithSession = z.object({ session_id: Ref })
+const ownSession = (caller: Extract<Caller, { kind: 'session' }>, input: { session_id: string }): boolean => caller.session_id === input.session_id
+
+const Diff = z.object({ text: z.string(), truncated: z.boolean(), files: z.array(ChangedFile) })
+
+export const sessions = [
+  query({
+    name: 'list_sessions',
+    summary: 'List sessions, newest first',
+    http: 'GET /api/sessions',
+    input: z.object({ mission_id: Ref.optional(), project_id: Ref.optional(), live: z.boolean().default(false).describe('only those that have not ended'), ...Paging }),
+    output: z.object({ sessions: z.array(SessionView), cursor: z.string().optional() }),
+    run: async ({ fleet }, input) => {
+      const page = await fleet.store.find('sessions', { ...(await indexFor(fleet, input)), newestFirst: true, limit: input.limit, cursor: input.cursor })
+      return { sessions: page.items.map(item => sessionView(item.value)), cursor: page.cursor }
+    },
+  }),
+  query({
+    name: 'get_session',
+    summary: 'Show one run of an agent',
+    http: 'GET /api/sessions/:session_id',
+    input: WithSession,
+    output: SessionView.extend({ prompt: z.string().nullable().describe('all that the agent was told at the start') }),
+    agentMay: ownSession,
+    run: async ({ fleet }, { session_id }) => {
+      const { value } = await lookUp(fleet, 'sessions', session_id)
+      return { ...sessionView(value), prompt: value.prompt && (await fleet.blobs.read(value.prompt)) }
+    },
+  }),
+  stream({
+    name: 'stream_session',
+    summary: "Follow a session's transcript, from its beginning or from a cursor",
+    http: 'GET /api/sessions/:session_id/stream',
+    input: WithSession.extend({ after: z.string().optional(), follow: z.boolean().default(true).describe('false: what is there now, then stop') }),
+    output: z.record(z.string(), z.unknown()),
+    agentMay: ownSession,
+    run: async function* ({ fleet, signal }, { session_id, after, follow }) {
+      const { value } = await lookUp(fleet, 'sessions', session_id)
+      yield* followSession(fleet, value.id, { after, follow, signal })
+    },
+  }),
+  command({
+    name: 'cancel_session',
+    summary: "Stop a session, and its mission with it; the work is kept on the mission's branch",
+    http: 'POST /api/sessions/:session_id/cancel',
+    needsFleet: true,
+    input: WithSession,
+    output: SessionView,
+    run: async (context, { session_id }) => {
+      const { value } = await lookUp(context.fleet, 'sessions', session_id)
+      await changeSession(context.fleet, value.id, ask(context, 'cancel_session'))
+      return sessionView((await current(context.fleet, 'sessions', value.id)).value)
+    },
+  }),
+  query({
+    name: 'diff_session',
+    summary: 'What a session changed, also while it runs',
+    http: 'GET /api/sessions/:session_id/diff',
+    input: WithSession,
+    output: Diff,
+    agentMay: ownSession,
+    run: async ({ fleet }, { session_id }) => sessionDiff(fleet, (await lookUp(fleet, 'sessions', session_id)).value),
+  }),
+  query({
+    name: 'diff_mission',
+    summary: "What a mission's newest session changed",
+    http: 'GET /api/missions/:mission_id/diff',
+    input: z.object({ mission_id: Ref }),
+    output: Diff,
+    agentMay: (caller, input) => caller.mission_id === input.mission_id,
+    run: async ({ fleet }, { mission_id }) => missionDiff(fleet, (await lookUp(fleet, 'missions', mission_id)).value),
+  }),
+  query({
+    name: 'list_reports',
+    summary: 'List reports, newest first',
+    http: 'GET /api/reports',
+    input: z.object({ mission_id: Ref.optional(), project_id: Ref.optional(), ...Paging }),
+    output: z.object({ reports: z.array(Report), cursor: z.string().optional() }),
+    run: async ({ fleet }, input) => {
+      const page = await fleet.store.find('reports', { ...(await indexFor(fleet, input)), newestFirst: true, limit: input.limit, cursor: input.cursor })
+      return { reports: page.items.map(item => item.value), cursor: page.cursor }
+    },
+  }),
+  query({
+    name: 'get_report',
+    summary: "Show a report, by its id or by its mission's",
+    http: 'GET /api/reports/:report_id',
+    input: z.object({ report_id: Ref }),
+    output: Report,
+    run: async ({ fleet }, { report_id }) => {
+      const mission = await fleet.store.get('missions', report_id)
+      const newest = mission && (await fleet.store.find('reports', { index: 'mission', equals: [report_id], newestFirst: true, limit: 1 })).items[0]
+      return (newest ?? (await lookUp(fleet, 'reports', report_id))).value
+    },
+  }),
+]
+
+async function indexFor(fleet: Fleet, input: { mission_id?: string; project_id?: string; live?: boolean }): Promise<{ index: string; equals?: string[] }> {
+  if (input.live) return { index: 'live' }
+  if (input.mission_id) return { index: 'mission', equals: [(await lookUp(fleet, 'missions', input.mission_id)).value.id] }
+  if (input.project_id) return { index: 'project', equals: [(await lookUp(fleet, 'projects', input.project_id)).value.id] }
+  return { index: 'created' }
+}

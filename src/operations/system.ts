@@ -1,0 +1,133 @@
+import { statfsSync } from 'node:fs'
+import { z } from 'zod'
+import { AGENTS, toolPresets } from '../agents/index.ts'
+import { Event } from '../domain/event.ts'
+import { liveSessions } from '../fleet/capacity.ts'
+import { clean, keptWorktrees } from '../fleet/cleaning.ts'
+import { missionCounts } from '../fleet/counts.ts'
+import { followEvents } from '../fleet/following.ts'
+import { fleetState, lookUp } from '../fleet/records.ts'
+import { readHolder } from '../store/index.ts'
+import { VERSION } from '../version.ts'
+import { ask, Paging, Ref } from './inputs.ts'
+import { command, query, stream } from './operation.ts'
+import { SessionView, sessionView } from './views.ts'
+
+const AgentView = z.object({
+  name: z.string(),
+  title: z.string(),
+  provider: z.string(),
+  installed: z.boolean(),
+  path: z.string().optional(),
+  version: z.string().optional(),
+  signed_in: z.boolean().optional().describe('absent: the client does not tell'),
+  advice: z.string().optional(),
+  can: z.record(z.string(), z.unknown()),
+})
+
+export const system = [
+  query({
+    name: 'system_status',
+    summary: 'How the fleet is: what runs, what waits, room and disk',
+    http: 'GET /api/system/status',
+    input: z.object({}),
+    output: z.object({
+      version: z.string(),
+      server: z.object({ pid: z.number(), url: z.string(), started: z.string(), version: z.string() }).nullable().describe('empty: no server is running'),
+      home: z.string(),
+      paused: z.boolean(),
+      missions: z.record(z.string(), z.number()).describe('how many are in each status'),
+      live_sessions: z.array(SessionView),
+      max_concurrent: z.number(),
+      disk: z.object({ free_bytes: z.number(), kept_worktrees: z.number(), kept_bytes: z.number() }),
+    }),
+    run: async ({ fleet }) => {
+      const [state, counts, live, kept] = await Promise.all([fleetState(fleet), missionCounts(fleet), liveSessions(fleet), keptWorktrees(fleet)])
+      const holder = readHolder(fleet.home.path)
+      const { bavail, bsize } = statfsSync(fleet.home.path)
+      return {
+        version: VERSION,
+        server: holder ? { pid: holder.pid, url: holder.url, started: holder.started, version: holder.version } : null,
+        home: fleet.home.path,
+        paused: state.value.paused,
+        missions: counts,
+        live_sessions: live.map(sessionView),
+        max_concurrent: fleet.settings.maxConcurrent,
+        disk: { free_bytes: bavail * bsize, kept_worktrees: kept.count, kept_bytes: kept.bytes },
+      }
+    },
+  }),
+  query({
+    name: 'get_engine',
+    summary: 'Which storage engine and default agent this fleet uses',
+    http: 'GET /api/config/engine',
+    input: z.object({}),
+    output: z.object({ engine: z.string(), default_agent: z.string(), default_model: z.string().nullable() }),
+    run: async ({ fleet }) => ({ engine: fleet.store.engine, default_agent: fleet.settings.defaultAgent, default_model: fleet.settings.defaultModel }),
+  }),
+  query({
+    name: 'list_models',
+    summary: 'The models each agent knows by name; other names are passed on as they are',
+    http: 'GET /api/config/models',
+    input: z.object({}),
+    output: z.object({ models: z.array(z.object({ agent: z.string(), name: z.string(), alias: z.string().optional() })) }),
+    run: async () => ({ models: AGENTS.flatMap(agent => agent.models.map(model => ({ agent: agent.name, ...model }))) }),
+  }),
+  query({
+    name: 'list_tool_presets',
+    summary: 'What each tool preset allows',
+    http: 'GET /api/config/tool-presets',
+    input: z.object({}),
+    output: z.object({ presets: z.record(z.string(), z.array(z.string())) }),
+    run: async () => ({ presets: toolPresets }),
+  }),
+  query({
+    name: 'list_agents',
+    summary: 'The coding agents found on this machine and what each can do',
+    http: 'GET /api/agents',
+    input: z.object({}),
+    output: z.object({ agents: z.array(AgentView) }),
+    run: async ({ fleet }) => ({
+      agents: await Promise.all(AGENTS.map(async ({ name, title, provider, can, detect }) => {
+        const { signedIn, ...found } = await detect(fleet.environment)
+        return { name, title, provider, ...found, signed_in: signedIn, can: { ...can } }
+      })),
+    }),
+  }),
+  query({
+    name: 'list_events',
+    summary: 'What happened, oldest first, page by page',
+    http: 'GET /api/events',
+    input: z.object({ project_id: Ref.optional(), after: z.string().optional(), limit: Paging.limit }),
+    output: z.object({ events: z.array(Event), cursor: z.string(), reset: z.boolean().describe('older events were dropped: read the state anew') }),
+    run: async ({ fleet }, { project_id, after, limit }) => {
+      const project = project_id && (await lookUp(fleet, 'projects', project_id)).value.id
+      return fleet.store.events({ project_id: project, after, limit })
+    },
+  }),
+  stream({
+    name: 'stream_events',
+    summary: 'Follow what happens, from now or from a cursor',
+    http: 'GET /api/events/stream',
+    input: z.object({ project_id: Ref.optional(), after: z.string().optional() }),
+    output: z.record(z.string(), z.unknown()),
+    run: async function* ({ fleet, signal }, { project_id, after }) {
+      const project = project_id && (await lookUp(fleet, 'projects', project_id)).value.id
+      yield* followEvents(fleet, { project, after, signal })
+    },
+  }),
+  command({
+    name: 'clean',
+    summary: 'Remove worktrees of sessions that are over; their work stays in the repository as a ref',
+    http: 'POST /api/clean',
+    input: z.object({
+      older_than_hours: z.number().min(0).default(0),
+      dry_run: z.boolean().default(false),
+    }),
+    output: z.object({
+      freed_bytes: z.number(),
+      worktrees: z.array(z.object({ session_id: z.string(), mission_id: z.string(), path: z.string(), bytes: z.number(), ref: z.string(), kept_because: z.string().optional() })),
+    }),
+    run: (context, input) => clean(context.fleet, ask(context, 'clean'), { olderThanHours: input.older_than_hours, dryRun: input.dry_run }),
+  }),
+]

@@ -1,0 +1,84 @@
+import { z } from 'zod'
+import { Comment, Evidence, Mission } from '../domain/mission.ts'
+import { Report } from '../domain/report.ts'
+import { Session } from '../domain/session.ts'
+import { headOf } from '../domain/text.ts'
+import { waitingReasons } from '../domain/waiting.ts'
+import { capacityLeft } from '../fleet/capacity.ts'
+import type { Fleet } from '../fleet/fleet.ts'
+import { all, dependenciesOf, fleetState } from '../fleet/records.ts'
+
+export const Waiting = z.object({ kind: z.string(), on: z.array(z.string()).optional(), until: z.string().optional(), text: z.string() })
+
+const internal = { prompt: true, next: true, ready: true, candidate: true, undo: true, cancel_requested: true, approved: true, forced: true } as const
+export const MissionView = Mission.omit(internal).extend({
+  detailed_prompt: z.string().describe('in lists only its beginning'),
+  waits_for: z.array(Waiting).describe('empty when it runs or is over'),
+  cancelling: z.boolean(),
+  undoing: z.boolean(),
+})
+export type MissionView = z.infer<typeof MissionView>
+
+export const SessionView = Session.omit({ prompt: true, instructions: true, config_mark: true, cancel_requested: true, step: true })
+export type SessionView = z.infer<typeof SessionView>
+
+export const EvidenceView = Evidence.omit({ output: true }).extend({ output: z.string() })
+
+export const MissionDetail = MissionView.omit({ sessions: true }).extend({
+  sessions: z.array(SessionView),
+  report: Report.nullable(),
+  children: z.array(MissionView),
+  evidence: z.array(EvidenceView),
+  comments: z.array(Comment),
+})
+
+export async function missionView(fleet: Fleet, mission: Mission, { whole = false } = {}): Promise<MissionView> {
+  const { prompt, next, ready, candidate, undo, cancel_requested, approved, forced, ...shown } = mission
+  return {
+    ...shown,
+    detailed_prompt: whole ? await fleet.blobs.read(prompt) : headOf(prompt),
+    waits_for: await waitsFor(fleet, mission),
+    cancelling: cancel_requested,
+    undoing: undo !== null,
+  }
+}
+
+async function waitsFor(fleet: Fleet, mission: Mission): Promise<MissionView['waits_for']> {
+  if (mission.status !== 'queued') return waitingReasons(mission, { dependencies: [], project: { name: '', paused: false }, fleetPaused: false, full: null, now: fleet.now() })
+  const [dependencies, state, project] = await Promise.all([dependenciesOf(fleet, mission), fleetState(fleet), fleet.store.get('projects', mission.project_id)])
+  if (!project) return [{ kind: 'blocked', text: 'its project no longer exists' }]
+  return waitingReasons(mission, {
+    dependencies: dependencies.map(d => d.value),
+    fleetPaused: state.value.paused,
+    project: project.value,
+    full: await capacityLeft(fleet, mission, project.value),
+    now: fleet.now(),
+  })
+}
+
+export function sessionView({ prompt, instructions, config_mark, cancel_requested, step, ...shown }: Session): SessionView {
+  return shown
+}
+
+export async function missionDetail(fleet: Fleet, mission: Mission): Promise<z.infer<typeof MissionDetail>> {
+  const [view, sessions, reports, children, evidence, comments] = await Promise.all([
+    missionView(fleet, mission, { whole: true }),
+    listed(fleet, 'sessions', mission.id),
+    fleet.store.find('reports', { index: 'mission', equals: [mission.id], newestFirst: true, limit: 1 }),
+    fleet.store.find('missions', { index: 'parent', equals: [mission.id], limit: 200 }),
+    listed(fleet, 'evidence', mission.id),
+    listed(fleet, 'comments', mission.id),
+  ])
+  return {
+    ...view,
+    sessions: sessions.map(sessionView),
+    report: reports.items[0]?.value ?? null,
+    children: await Promise.all(children.items.map(child => missionView(fleet, child.value))),
+    evidence: await Promise.all(evidence.map(async ({ output, ...rest }) => ({ ...rest, output: await fleet.blobs.read(output) }))),
+    comments,
+  }
+}
+
+async function listed<C extends 'sessions' | 'evidence' | 'comments'>(fleet: Fleet, collection: C, missionId: string) {
+  return (await Array.fromAsync(all(fleet, collection, 'mission', [missionId]))).map(stored => stored.value)
+}

@@ -1,0 +1,108 @@
+import { execFile, spawn } from 'node:child_process'
+import { closeSync, existsSync, mkdirSync, openSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { setTimeout as pause } from 'node:timers/promises'
+import { fileURLToPath } from 'node:url'
+import { promisify } from 'node:util'
+import type { Exit } from '../agents/contract.ts'
+import { effect } from '../effects.ts'
+import { type Identity, identityOf, isAlive, signal } from './processes.ts'
+
+const script = (name: string): string => fileURLToPath(new URL(name, import.meta.url))
+const WRAPPER = script('./wrapper.sh')
+export const COURIER = script('./courier.sh')
+
+const EXIT_POLL_MS = 50
+/** A wrapper writes its pid within milliseconds; on a machine that swaps it may take a while. */
+const PID_WAIT_MS = 10_000
+
+/** A program under the wrapper: an agent, a setup command or a check. It outlives this process. */
+export interface JobSpec {
+  directory: string
+  argv: readonly string[]
+  cwd: string
+  env: Record<string, string>
+  stdin: 'none' | 'fifo'
+  /** Under which name a crash here is tried. */
+  effect: 'spawn.agent' | 'spawn.setup' | 'spawn.check'
+}
+
+export interface Job {
+  directory: string
+  root: Identity | null
+  exited: Promise<Exit>
+}
+
+export async function startJob(spec: JobSpec): Promise<Job> {
+  mkdirSync(spec.directory, { recursive: true, mode: 0o700 })
+  for (const name of ['stdout', 'stderr']) closeSync(openSync(join(spec.directory, name), 'a', 0o600))
+  if (spec.stdin === 'fifo') await promisify(execFile)('mkfifo', ['-m', '600', join(spec.directory, 'stdin')])
+  const child = await effect(spec.effect, () => {
+    const started = spawn('/bin/sh', [WRAPPER, spec.directory, spec.stdin, ...spec.argv], { cwd: spec.cwd, env: spec.env, detached: true, stdio: 'ignore' })
+    return new Promise<typeof started>((resolve, reject) => started.once('spawn', () => resolve(started)).once('error', reject))
+  })
+  const ended = new Promise<void>(resolve => child.once('exit', () => resolve()))
+  child.unref()
+  return { directory: spec.directory, root: identityOf(child.pid!) ?? null, exited: ended.then(() => readExit(spec.directory) ?? { code: null }) }
+}
+
+export type Found = Job | 'never started'
+
+/** Takes up what an earlier server started. A launch nobody claimed is claimed here, so that a late wrapper does nothing. */
+export async function adoptJob(directory: string): Promise<Found> {
+  if (!existsSync(directory) || takeClaim(directory)) return 'never started'
+  const root = await pidOf(directory)
+  return { directory, root, exited: exitOf(directory, root) }
+}
+
+function takeClaim(directory: string): boolean {
+  try {
+    mkdirSync(join(directory, 'claim'))
+    return true
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'EEXIST') return false
+    throw error
+  }
+}
+
+async function pidOf(directory: string): Promise<Identity | null> {
+  for (let waited = 0; waited < PID_WAIT_MS; waited += EXIT_POLL_MS) {
+    const line = completeLine(join(directory, 'pid'))
+    if (line) {
+      const [pid, started, boot] = line.split(' ')
+      return { pid: Number(pid), started: started!, boot: boot! }
+    }
+    await pause(EXIT_POLL_MS)
+  }
+  return null
+}
+
+/** The exit that the wrapper wrote down, or none if the wrapper itself is gone without a word. */
+async function exitOf(directory: string, root: Identity | null): Promise<Exit> {
+  for (;;) {
+    const gone = root === null || !isAlive(root)
+    const exit = readExit(directory)
+    if (exit) return exit
+    if (gone) return { code: null }
+    await pause(EXIT_POLL_MS)
+  }
+}
+
+function readExit(directory: string): Exit | undefined {
+  const line = completeLine(join(directory, 'exit'))
+  return line === undefined ? undefined : { code: Number(line) }
+}
+
+function completeLine(file: string): string | undefined {
+  try {
+    const text = readFileSync(file, 'latin1')
+    return text.endsWith('\n') ? text.slice(0, -1) : undefined
+  } catch {
+    return undefined
+  }
+}
+
+/** Lets the program read the end of its input. */
+export async function endInput(job: Job): Promise<void> {
+  await effect('signal.end-input', () => job.root && signal(job.root, 'SIGUSR1'))
+}

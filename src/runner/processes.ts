@@ -1,0 +1,142 @@
+import { execFileSync } from 'node:child_process'
+import { readdirSync, readFileSync, readlinkSync } from 'node:fs'
+import { sep } from 'node:path'
+
+/** A process, told apart from a later one with the same pid by when it started and in which boot of the machine. */
+export interface Identity {
+  pid: number
+  started: string
+  boot: string
+}
+
+interface Seen {
+  pid: number
+  parent: number
+  started: string
+  zombie: boolean
+  terminal: boolean
+}
+
+/** What belongs to a session, wherever its processes have gone. */
+export interface Belonging {
+  /** The value of FLEET_SESSION that every process of it inherits. */
+  mark: string
+  root: Identity | null
+  worktree: string | null
+  /** Descendants noticed earlier: found again even after they were cut off from their parents. */
+  known: ReadonlyMap<number, string>
+}
+
+const onLinux = process.platform === 'linux'
+export const bootId: string = onLinux ? readFileSync('/proc/sys/kernel/random/boot_id', 'utf8').trim() : 'unknown'
+
+export function isAlive({ pid, started, boot }: Identity): boolean {
+  if (boot !== bootId) return false
+  const seen = look(pid)
+  return seen !== undefined && !seen.zombie && seen.started === started
+}
+
+export function identityOf(pid: number): Identity | undefined {
+  const seen = look(pid)
+  return seen && { pid, started: seen.started, boot: bootId }
+}
+
+function look(pid: number): Seen | undefined {
+  if (!onLinux) return fromPs(['-p', String(pid)])[0]
+  try {
+    const stat = readFileSync(`/proc/${pid}/stat`, 'latin1')
+    // The name in brackets may hold anything, brackets and spaces too: only what follows the last one is counted.
+    const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ')
+    return { pid, parent: Number(fields[1]), started: fields[19]!, zombie: fields[0] === 'Z' || fields[0] === 'X', terminal: fields[4] !== '0' }
+  } catch {
+    return undefined
+  }
+}
+
+function everything(): Seen[] {
+  if (!onLinux) return fromPs(['-ax'])
+  return readdirSync('/proc').filter(name => /^\d+$/.test(name)).map(name => look(Number(name))).filter(seen => seen !== undefined)
+}
+
+/** macOS and others: the same facts from ps, in the form the wrapper writes. */
+function fromPs(which: string[]): Seen[] {
+  try {
+    const text = execFileSync('ps', [...which, '-o', 'pid=,ppid=,stat=,tty=,lstart='], { encoding: 'utf8' })
+    return text.split('\n').filter(Boolean).map(line => {
+      const [pid, parent, stat, tty, ...lstart] = line.trim().split(/\s+/)
+      return { pid: Number(pid), parent: Number(parent), started: lstart.join('_'), zombie: stat!.startsWith('Z'), terminal: tty !== '??' }
+    })
+  } catch {
+    return []
+  }
+}
+
+/** The descendants of a process that is still the one we mean. */
+export function descendants(root: Identity): Map<number, string> {
+  if (!isAlive(root)) return new Map()
+  return below(everything(), root.pid)
+}
+
+function below(all: readonly Seen[], root: number): Map<number, string> {
+  const children = Map.groupBy(all, seen => seen.parent)
+  const found = new Map<number, string>()
+  const queue = [root]
+  for (let pid = queue.shift(); pid !== undefined; pid = queue.shift()) {
+    for (const child of children.get(pid) ?? []) {
+      if (found.has(child.pid)) continue
+      found.set(child.pid, child.started)
+      queue.push(child.pid)
+    }
+  }
+  return found
+}
+
+/** Every live process of a session except the wrapper itself. */
+export function membersOf(belonging: Belonging): Identity[] {
+  const all = everything()
+  const rootAlive = belonging.root !== null && isAlive(belonging.root)
+  const descended = rootAlive ? below(all, belonging.root!.pid) : new Map<number, string>()
+  return all
+    .filter(seen => !seen.zombie && seen.pid !== process.pid && seen.pid !== belonging.root?.pid)
+    .filter(seen => descended.has(seen.pid) || belonging.known.get(seen.pid) === seen.started || isMarked(seen.pid, belonging.mark) || worksIn(seen, belonging.worktree))
+    .map(seen => ({ pid: seen.pid, started: seen.started, boot: bootId }))
+}
+
+function isMarked(pid: number, mark: string): boolean {
+  if (!onLinux) return environmentFromPs(pid).includes(`FLEET_SESSION=${mark}`)
+  try {
+    return `\0${readFileSync(`/proc/${pid}/environ`, 'latin1')}\0`.includes(`\0FLEET_SESSION=${mark}\0`)
+  } catch {
+    return false
+  }
+}
+
+function environmentFromPs(pid: number): string[] {
+  try {
+    return execFileSync('ps', ['-Eww', '-o', 'command=', '-p', String(pid)], { encoding: 'utf8' }).split(/\s+/)
+  } catch {
+    return []
+  }
+}
+
+/** A process with a terminal is a person looking around in the worktree, and theirs to end. */
+function worksIn(seen: Seen, worktree: string | null): boolean {
+  if (!worktree || seen.terminal || !onLinux) return false
+  try {
+    const cwd = readlinkSync(`/proc/${seen.pid}/cwd`)
+    return cwd === worktree || cwd.startsWith(worktree + sep)
+  } catch {
+    return false
+  }
+}
+
+/** Signals a process only while it is still the one that was meant. */
+export function signal(identity: Identity, name: NodeJS.Signals): boolean {
+  if (!isAlive(identity)) return false
+  try {
+    process.kill(identity.pid, name)
+    return true
+  } catch {
+    return false
+  }
+}

@@ -1,0 +1,47 @@
+import { setTimeout as pause } from 'node:timers/promises'
+import { effect } from '../effects.ts'
+import { type Belonging, isAlive, membersOf, signal } from './processes.ts'
+
+const POLL_MS = 25
+/** How long the wrapper may take to write down the exit of a program that is gone. */
+const WRAPPER_MS = 1000
+/** A tree that forks faster than it is killed is given up on after this many rounds, and said so. */
+const MAX_ROUNDS = 200
+
+/** Ends a whole session: asks, waits, then kills whatever is left, until nothing is. Returns how many processes had to be killed. */
+export async function stopTree(belonging: () => Belonging, graceMs: number): Promise<number> {
+  await effect('signal.terminate', () => {
+    for (const member of membersOf(belonging())) signal(member, 'SIGTERM')
+  })
+  await until(() => membersOf(belonging()).length === 0, graceMs)
+  return killRest(belonging)
+}
+
+/** After a session ended by itself: nothing it started may go on. */
+export async function sweep(belonging: () => Belonging): Promise<number> {
+  return membersOf(belonging()).length === 0 ? 0 : stopTree(belonging, 500)
+}
+
+async function killRest(belonging: () => Belonging): Promise<number> {
+  const killed = new Set<number>()
+  for (let round = 0; round < MAX_ROUNDS; round++) {
+    const members = membersOf(belonging())
+    if (members.length === 0) break
+    await effect('signal.kill', () => {
+      for (const member of members) if (signal(member, 'SIGKILL')) killed.add(member.pid)
+    })
+    await pause(POLL_MS)
+  }
+  const { root } = belonging()
+  if (root && !(await until(() => !isAlive(root), WRAPPER_MS))) signal(root, 'SIGKILL')
+  return killed.size
+}
+
+async function until(condition: () => boolean, ms: number): Promise<boolean> {
+  const end = performance.now() + ms
+  while (!condition()) {
+    if (performance.now() >= end) return false
+    await pause(POLL_MS)
+  }
+  return true
+}
