@@ -14,7 +14,7 @@ export interface Place {
   remove(): void
 }
 
-export function aPlace(binary: string, modelUrl: string): Place {
+export function aPlace(binary = '/bin/sh', modelUrl = 'http://127.0.0.1:9'): Place {
   const root = mkdtempSync(join(tmpdir(), 'flotilla-agent-'))
   const workingDirectory = join(root, 'work')
   mkdirSync(workingDirectory)

@@ -1,0 +1,73 @@
+import { expect, test } from 'vitest'
+import { NO_USAGE } from '../domain/session.ts'
+import type { TranscriptEvent } from './contract.ts'
+import { emptyDigest, fold, LAST_TEXT_CHARS } from './digest.ts'
+
+const digestOf = (...events: TranscriptEvent[]) => fold(emptyDigest(), events)
+const used = (input_tokens: number, counts: 'more' | 'total'): TranscriptEvent => ({
+  type: 'usage',
+  usage: { input_tokens },
+  counts,
+})
+const estimated = (input_tokens: number, of: string): TranscriptEvent => ({
+  type: 'usage',
+  usage: { input_tokens },
+  counts: 'estimate',
+  of,
+})
+
+test('more adds up, total replaces', () => {
+  expect(digestOf(used(1, 'more'), used(2, 'more')).usage).toEqual({ ...NO_USAGE, input_tokens: 3 })
+  expect(digestOf(used(5, 'more'), used(2, 'total'), used(1, 'more')).usage.input_tokens).toBe(3)
+})
+
+test('an estimate counts once for what it is of, and only until the truth is known', () => {
+  const working = [used(10, 'more'), estimated(3, 'a'), estimated(3, 'a'), estimated(4, 'b')]
+  expect(digestOf(...working).usage.input_tokens).toBe(17)
+  expect(digestOf(...working, used(9, 'more')).usage.input_tokens).toBe(19)
+})
+
+test('what is kept of a transcript stays small', () => {
+  const long = 'x'.repeat(100_000)
+  const digest = digestOf(
+    { type: 'text', text: `${long}the end` },
+    { type: 'raw', text: long },
+    { type: 'error', text: long },
+    { type: 'result', ok: false, text: long, reason: 'x' },
+    { type: 'rate_limit', until: null, text: long },
+  )
+  expect(digest.lastText).toHaveLength(LAST_TEXT_CHARS)
+  expect(digest.lastText.endsWith('the end')).toBe(true)
+  expect(JSON.stringify(digest).length).toBeLessThan(6 * LAST_TEXT_CHARS)
+})
+
+test('blank lines are not the last thing said', () => {
+  expect(digestOf({ type: 'text', text: 'said' }, { type: 'text', text: '  ' }).lastText).toBe('said')
+})
+
+test('open tools are those called and not answered', () => {
+  const call: TranscriptEvent = { type: 'tool_call', id: '1', name: 'Bash', input: {} }
+  const answer: TranscriptEvent = { type: 'tool_result', id: '1', output: '', failed: false }
+  expect(digestOf(call, call, answer).openTools).toBe(1)
+  expect(digestOf(answer).openTools).toBe(0)
+})
+
+test('a result is that of the newest turn', () => {
+  const result: TranscriptEvent = { type: 'result', ok: true, text: 'done', reason: null }
+  const started: TranscriptEvent = { type: 'started', conversation: 'c', model: null }
+  expect(digestOf(started, result)).toMatchObject({ conversation: 'c', result: { text: 'done' } })
+  expect(digestOf(started, result, started).result).toBeNull()
+})
+
+test('a rate limit remembers until when, and is over when a turn ends well', () => {
+  const refused: TranscriptEvent = { type: 'rate_limit', until: '2030-01-01T00:00:00.000Z', text: 'weekly' }
+  const again: TranscriptEvent = { type: 'rate_limit', until: null, text: '429' }
+  expect(digestOf(refused, again).rateLimit).toMatchObject({ until: '2030-01-01T00:00:00.000Z', text: '429' })
+  expect(digestOf(refused, { type: 'result', ok: true, text: '', reason: null }).rateLimit).toBeNull()
+})
+
+test('folding leaves the digest it was given alone', () => {
+  const before = emptyDigest()
+  fold(before, [used(1, 'more'), { type: 'text', text: 'x' }])
+  expect(before).toEqual(emptyDigest())
+})
