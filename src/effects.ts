@@ -2,7 +2,24 @@
  * Every act on the outside world that a crash could cut in two goes through `effect` under a name from this list.
  * The chaos suite takes the names from here, kills a real server before and after each, and fails if one is never reached.
  */
-export const EFFECTS = ['commit.wish', 'commit.project-deleted', 'blob.rename', 'holder.rename'] as const
+export const EFFECTS = [
+  'commit.wish',
+  'commit.project-deleted',
+  'blob.rename',
+  'holder.rename',
+  'git.worktree-add',
+  'git.worktree-checkout',
+  'git.worktree-remove',
+  'git.submodules',
+  'git.add',
+  'git.commit',
+  'git.commit-tree',
+  'git.merge-tree',
+  'git.update-ref',
+  'git.fast-forward',
+  'git.merge-base-into-branch',
+  'git.scratch',
+] as const
 
 export type EffectName = (typeof EFFECTS)[number]
 type Witness = (name: EffectName, moment: 'before' | 'after') => void

@@ -1,0 +1,71 @@
+import { usesOf } from './checkouts.ts'
+import { type Repository, readRef } from './layout.ts'
+import { GitFailed, git } from './run.ts'
+import { Turns } from './turns.ts'
+
+/** Git reads the index of a checkout before it locks it, so two at once could each take the other's files for the person's. */
+const turns = new Turns()
+
+export type Advanced =
+  | { moved: true }
+  /** The branch is no longer at `from`; undefined: it is gone. */
+  | { raced: string | undefined }
+  /** Files of the person that are not committed stand in the way; none was touched. */
+  | { blocked: 'files'; where: string; paths: string[] }
+  | { blocked: 'busy'; where: string; doing: string }
+
+export interface Step {
+  branch: string
+  from: string
+  to: string
+}
+
+/**
+ * Moves a branch forward. Where it is checked out, git does it inside that checkout, so that files and branch move
+ * together and everything uncommitted stays; only a branch that is checked out nowhere is moved by itself.
+ */
+export function advance(repo: Repository, step: Step): Promise<Advanced> {
+  return turns.take(repo.commonDir, () => advanceNow(repo, step))
+}
+
+async function advanceNow(repo: Repository, step: Step): Promise<Advanced> {
+  const ref = `refs/heads/${step.branch}`
+  const [tip, uses] = await Promise.all([readRef(repo, ref), usesOf(repo, step.branch)])
+  if (tip === step.to) return { moved: true }
+  if (tip !== step.from) return { raced: tip }
+  const busy = uses.find(use => use.doing)
+  if (busy?.doing) return { blocked: 'busy', where: busy.path, doing: busy.doing }
+  const [checkout] = uses
+  if (checkout) return fastForward(repo, ref, checkout.path, step)
+  try {
+    await git(repo.commonDir, ['update-ref', '-m', 'flotilla: land', ref, step.to, step.from], {
+      effect: 'git.update-ref',
+    })
+    return { moved: true }
+  } catch (failure) {
+    return racedOr(failure, repo, ref, step)
+  }
+}
+
+// Without --no-overwrite-ignore an ignored file of the person is replaced in silence; autostash would move their edits.
+const FAST_FORWARD = ['merge', '--ff-only', '--no-overwrite-ignore', '--no-autostash', '--no-stat', '--quiet']
+
+async function fastForward(repo: Repository, ref: string, where: string, step: Step): Promise<Advanced> {
+  try {
+    await git(where, [...FAST_FORWARD, step.to], { effect: 'git.fast-forward' })
+    return { moved: true }
+  } catch (failure) {
+    if (!(failure instanceof GitFailed)) throw failure
+    if (/\.lock': File exists/.test(failure.stderr)) return { blocked: 'busy', where, doing: 'another git command' }
+    const paths = failure.stderr.split('\n').flatMap(line => (line.startsWith('\t') ? [line.slice(1)] : []))
+    if (paths.length && (await readRef(repo, ref)) === step.from) return { blocked: 'files', where, paths }
+    return racedOr(failure, repo, ref, step)
+  }
+}
+
+async function racedOr(failure: unknown, repo: Repository, ref: string, step: Step): Promise<Advanced> {
+  const tip = await readRef(repo, ref)
+  if (tip === step.to) return { moved: true }
+  if (tip !== step.from) return { raced: tip }
+  throw failure
+}

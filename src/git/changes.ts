@@ -1,0 +1,132 @@
+import { copyFile, mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import type { ChangedFile } from '../domain/report.ts'
+import { exists, gitDirOf, type Repository } from './layout.ts'
+import { fields, git } from './run.ts'
+
+const MAX_FILES = 300
+const MAX_COMMITS = 50
+const DIFF = ['--no-ext-diff', '--no-textconv', '-M', '--no-color', '--ignore-submodules=dirty']
+
+export interface Changes {
+  files: ChangedFile[]
+  filesOmitted: number
+  /** Newest first. */
+  commits: { commit: string; subject: string }[]
+  commitsOmitted: number
+  /** `to` goes on from exactly `from`, so nothing needs merging while the base is still there. */
+  descends: boolean
+}
+
+/** What happened between two commits. One process where there is one commit between them, two otherwise. */
+export async function changes(repo: Repository, from: string, to: string): Promise<Changes> {
+  if (from === to) return { files: [], filesOmitted: 0, commits: [], commitsOmitted: 0, descends: true }
+  const format = '--format=%x01%H%x00%P%x00%s'
+  const log = await git(repo.commonDir, ['log', '-z', '--raw', '--no-abbrev', ...DIFF, format, `${from}..${to}`, '--'])
+  const commits = readLog(fields(log.stdout))
+  const [only] = commits
+  const single = commits.length === 1 && only?.parents.length === 1 && only.parents[0] === from
+  const files = single ? only.files : await filesBetween(repo, from, to)
+  return {
+    ...capped(files),
+    commits: commits.slice(0, MAX_COMMITS).map(({ commit, subject }) => ({ commit, subject })),
+    commitsOmitted: Math.max(0, commits.length - MAX_COMMITS),
+    descends: commits.some(commit => commit.parents.includes(from)),
+  }
+}
+
+/** The same from a live worktree, with what is not committed; the agent's index is not touched. */
+export async function liveChanges(worktree: string, from: string): Promise<Pick<Changes, 'files' | 'filesOmitted'>> {
+  return withLiveIndex(worktree, async env => {
+    const raw = await git(worktree, ['diff-index', '-z', '--raw', '--no-abbrev', ...DIFF, from, '--'], { env })
+    return capped(readRaw(fields(raw.stdout)))
+  })
+}
+
+export interface DiffText {
+  text: string
+  truncated: boolean
+}
+
+export async function diffText(
+  repo: Repository,
+  from: string,
+  to: string,
+  { maxBytes }: { maxBytes: number },
+): Promise<DiffText> {
+  const diff = await git(repo.commonDir, ['diff-tree', '-p', '-r', ...DIFF, from, to, '--'], { truncateAt: maxBytes })
+  return { text: diff.stdout.toString('utf8'), truncated: diff.truncated }
+}
+
+export async function liveDiffText(
+  worktree: string,
+  from: string,
+  { maxBytes }: { maxBytes: number },
+): Promise<DiffText> {
+  return withLiveIndex(worktree, async env => {
+    const diff = await git(worktree, ['diff-index', '-p', ...DIFF, from, '--'], { env, truncateAt: maxBytes })
+    return { text: diff.stdout.toString('utf8'), truncated: diff.truncated }
+  })
+}
+
+/** A copy of the index that also knows the untracked files by name; their content is read from the files. */
+async function withLiveIndex<T>(worktree: string, run: (env: Record<string, string>) => Promise<T>): Promise<T> {
+  const dirs = await gitDirOf(worktree)
+  const folder = await mkdtemp(join(tmpdir(), 'flotilla-index-'))
+  try {
+    const env = { GIT_INDEX_FILE: join(folder, 'index') }
+    if (dirs && (await exists(join(dirs.gitDir, 'index'))))
+      await copyFile(join(dirs.gitDir, 'index'), env.GIT_INDEX_FILE)
+    await git(worktree, ['add', '--intent-to-add', '--ignore-errors', '--', '.'], { env, answers: [1, 128] })
+    return await run(env)
+  } finally {
+    await rm(folder, { recursive: true, force: true })
+  }
+}
+
+async function filesBetween(repo: Repository, from: string, to: string): Promise<ChangedFile[]> {
+  const raw = await git(repo.commonDir, ['diff-tree', '-r', '-z', '--raw', '--no-abbrev', ...DIFF, from, to, '--'])
+  return readRaw(fields(raw.stdout))
+}
+
+const capped = (files: ChangedFile[]) => ({
+  files: files.slice(0, MAX_FILES),
+  filesOmitted: Math.max(0, files.length - MAX_FILES),
+})
+
+interface LoggedCommit {
+  commit: string
+  parents: string[]
+  subject: string
+  files: ChangedFile[]
+}
+
+function readLog(parts: string[]): LoggedCommit[] {
+  const starts = parts.flatMap((part, i) => (part.startsWith('\x01') ? [i] : []))
+  return starts.map((at, n) => ({
+    commit: parts[at]!.slice(1),
+    parents: parts[at + 1]!.split(' ').filter(Boolean),
+    subject: parts[at + 2]!,
+    files: readRaw(parts.slice(at + 3, starts[n + 1])),
+  }))
+}
+
+const CHANGES: Record<string, ChangedFile['change']> = { A: 'added', C: 'added', D: 'deleted', R: 'renamed' }
+
+/** Raw records: `:modes oids letter`, then one path, or two for a rename or a copy. */
+function readRaw(parts: string[]): ChangedFile[] {
+  const files: ChangedFile[] = []
+  for (let i = 0; i < parts.length; ) {
+    const [, letter] = /^\n?:.* ([A-Z])\d*$/s.exec(parts[i]!) ?? []
+    if (!letter) {
+      i++
+      continue
+    }
+    const change = CHANGES[letter] ?? 'modified'
+    const two = letter === 'R' || letter === 'C'
+    files.push({ path: parts[i + (two ? 2 : 1)]!, change, ...(letter === 'R' ? { from: parts[i + 1]! } : {}) })
+    i += two ? 3 : 2
+  }
+  return files
+}

@@ -1,0 +1,65 @@
+import { join } from 'node:path'
+import { type Checkout, checkoutsOf, exists, type Repository, readRef, readText } from './layout.ts'
+
+/** Where a branch is in use: checked out, or named by an operation that will write to it. */
+export interface InUse {
+  path: string
+  /** What is under way there, such as 'rebase'; undefined: nothing. */
+  doing?: string
+}
+
+export interface BaseState {
+  /** undefined: there is no such branch. */
+  tip: string | undefined
+  checkouts: InUse[]
+}
+
+/** The tip of a branch, every checkout that has it, and whether it is busy there. No process. */
+export async function baseState(repo: Repository, branch: string): Promise<BaseState> {
+  const [tip, checkouts] = await Promise.all([readRef(repo, `refs/heads/${branch}`), usesOf(repo, branch)])
+  return { tip, checkouts }
+}
+
+export async function usesOf(repo: Repository, branch: string): Promise<InUse[]> {
+  const checkouts = await checkoutsOf(repo)
+  const uses = await Promise.all(checkouts.map(checkout => useOf(checkout, `refs/heads/${branch}`)))
+  return uses.flatMap((use, i) => (use ? [{ path: checkouts[i]!.path, ...use }] : []))
+}
+
+const OPERATIONS = [
+  ['rebase-merge', 'rebase'],
+  ['rebase-apply', 'rebase'],
+  ['MERGE_HEAD', 'merge'],
+  ['CHERRY_PICK_HEAD', 'cherry-pick'],
+  ['REVERT_HEAD', 'revert'],
+  ['BISECT_START', 'bisect'],
+] as const
+
+export type Operation = (typeof OPERATIONS)[number][1]
+
+/** What was begun in a checkout and not finished. */
+export async function operationIn(gitDir: string): Promise<Operation | undefined> {
+  const found = await Promise.all(OPERATIONS.map(([file]) => exists(join(gitDir, file))))
+  return OPERATIONS[found.indexOf(true)]?.[1]
+}
+
+async function useOf({ gitDir }: Checkout, ref: string): Promise<{ doing?: Operation } | undefined> {
+  const head = await readText(join(gitDir, 'HEAD'))
+  if (head?.trim() === `ref: ${ref}`) {
+    const doing = await operationIn(gitDir)
+    return doing ? { doing } : {}
+  }
+  if (await rebaseWrites(gitDir, ref)) return { doing: 'rebase' }
+  const bisected = (await readText(join(gitDir, 'BISECT_START')))?.trim()
+  if (bisected && (bisected === ref || `refs/heads/${bisected}` === ref)) return { doing: 'bisect' }
+}
+
+/** A rebase detaches HEAD and writes the branch at its end; with --update-refs, other branches too. */
+async function rebaseWrites(gitDir: string, ref: string): Promise<boolean> {
+  const named = await Promise.all(
+    ['rebase-merge/head-name', 'rebase-apply/head-name', 'rebase-merge/update-refs'].map(file =>
+      readText(join(gitDir, file)),
+    ),
+  )
+  return named.some(text => text?.split('\n').includes(ref))
+}

@@ -1,0 +1,131 @@
+import { NotAllowed } from '../domain/errors.ts'
+import type { Repository } from './layout.ts'
+import { GitFailed, type GitOptions, type GitOutput, git, gitText } from './run.ts'
+
+const FALLBACK = { name: 'Flotilla', email: 'fleet@localhost' }
+const FALLBACK_ENV = {
+  GIT_AUTHOR_NAME: FALLBACK.name,
+  GIT_AUTHOR_EMAIL: FALLBACK.email,
+  GIT_COMMITTER_NAME: FALLBACK.name,
+  GIT_COMMITTER_EMAIL: FALLBACK.email,
+}
+
+/**
+ * Runs a git that makes a commit, as the person where they have an identity and as Flotilla otherwise. Git's own guess
+ * from the names of user and machine is not asked for.
+ */
+export async function asSomeone(cwd: string, args: string[], options: GitOptions): Promise<GitOutput> {
+  try {
+    return await git(cwd, ['-c', 'user.useConfigOnly=true', ...args], options)
+  } catch (failure) {
+    const nobody =
+      failure instanceof GitFailed && /tell me who you are|no (name|email) was given|empty ident/i.test(failure.stderr)
+    if (!nobody) throw failure
+    return git(cwd, args, { ...options, env: { ...options.env, ...FALLBACK_ENV } })
+  }
+}
+
+export interface NewCommit {
+  /** A tree, or `<commit>^{tree}`. */
+  tree: string
+  parents: string[]
+  message: string
+}
+
+export async function commitTree(repo: Repository, { tree, parents, message }: NewCommit): Promise<string> {
+  const args = ['commit-tree', tree, ...parents.flatMap(parent => ['-p', parent]), '-F', '-']
+  const made = await asSomeone(repo.commonDir, args, { effect: 'git.commit-tree', input: message })
+  return made.stdout.toString('utf8').trim()
+}
+
+export async function treeOf(repo: Repository, commit: string): Promise<string> {
+  return gitText(repo.commonDir, ['rev-parse', '--verify', '--end-of-options', `${commit}^{tree}`])
+}
+
+export async function isAncestor(repo: Repository, ancestor: string, of: string): Promise<boolean> {
+  const args = ['merge-base', '--is-ancestor', ancestor, of]
+  return ancestor === of || (await git(repo.commonDir, args, { answers: [1] })).exit === 0
+}
+
+/** Whether a commit is on a branch: after a crash, whether a landing happened. */
+export async function contains(repo: Repository, branch: string, commit: string): Promise<boolean> {
+  return isAncestor(repo, commit, `refs/heads/${branch}`)
+}
+
+export interface Conflict {
+  path: string
+  /** Git's short word for it, such as 'contents' or 'modify/delete'. */
+  kind: string
+}
+
+export type Merged = { tree: string } | { conflicts: Conflict[] }
+
+/**
+ * Merges two commits without a checkout. Where `tip` is known to descend from exactly `base`, its tree is the answer
+ * and no process is needed.
+ */
+export async function mergeTrees(repo: Repository, base: string, tip: string, descendsFrom?: string): Promise<Merged> {
+  if (descendsFrom === base) return { tree: `${tip}^{tree}` }
+  const args = ['merge-tree', '--write-tree', '-z', '--name-only', '--messages', base, tip]
+  const merged = await git(repo.commonDir, args, { effect: 'git.merge-tree', answers: [1] }).catch(failure => {
+    if (failure instanceof GitFailed && /unrelated histories/.test(failure.stderr))
+      throw new NotAllowed(`${tip} shares no history with ${base}, so it cannot be merged.`, { cause: failure })
+    throw failure
+  })
+  const [tree = '', ...rest] = merged.stdout.toString('utf8').split('\0')
+  if (merged.exit === 0) return { tree }
+  return { conflicts: conflictsIn(rest) }
+}
+
+/** After the tree: the conflicted paths, an empty field, then messages as count, paths, type and text. */
+function conflictsIn(parts: string[]): Conflict[] {
+  const end = parts.indexOf('')
+  const kinds = new Map(parts.slice(0, end).map(path => [path, 'conflict']))
+  for (let i = end + 1; i < parts.length - 1; ) {
+    const count = Number(parts[i])
+    const paths = parts.slice(i + 1, i + 1 + count)
+    const kind = /^CONFLICT \((.+)\)$/.exec(parts[i + 1 + count] ?? '')?.[1]
+    for (const path of paths) if (kind && kinds.has(path)) kinds.set(path, kind)
+    i += count + 3
+  }
+  return Array.from(kinds, ([path, kind]) => ({ path, kind }))
+}
+
+/** Several tips as one commit to start from, or the first conflict between them. */
+export async function mergeTips(
+  repo: Repository,
+  tips: string[],
+): Promise<{ commit: string } | { conflicts: Conflict[] }> {
+  const [first, ...others] = [...new Set(tips)]
+  if (!first) throw new NotAllowed('There is nothing to merge.')
+  let commit = first
+  for (const tip of others) {
+    const merged = await mergeTrees(repo, commit, tip)
+    if ('conflicts' in merged) return merged
+    commit = await commitTree(repo, {
+      tree: merged.tree,
+      parents: [commit, tip],
+      message: 'Merge finished work to start from\n',
+    })
+  }
+  return { commit }
+}
+
+/**
+ * The tree of `onto` without what `commit` changed: a merge of `onto` with a commit that takes `commit` back.
+ * 'nothing' where `onto` does not contain it, or it was undone already.
+ */
+export async function revertTree(
+  repo: Repository,
+  { commit, onto }: { commit: string; onto: string },
+): Promise<Merged | 'nothing'> {
+  if (!(await isAncestor(repo, commit, onto))) return 'nothing'
+  const back = await commitTree(repo, {
+    tree: `${commit}^1^{tree}`,
+    parents: [commit],
+    message: `Take back ${commit}\n`,
+  })
+  const merged = await mergeTrees(repo, onto, back)
+  if ('conflicts' in merged) return merged
+  return merged.tree === (await treeOf(repo, onto)) ? 'nothing' : merged
+}

@@ -1,0 +1,127 @@
+import { chmod, mkdir, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { afterEach, beforeEach, expect, test, vi } from 'vitest'
+import { explainsTip, guardDifference, guardMark, pushGuardEnvironment } from './guard.ts'
+import type { Repository } from './layout.ts'
+import { git } from './run.ts'
+import { aRepository, runGit, type TestRepository } from './testkit.ts'
+import { addWorktree } from './worktrees.ts'
+
+let at: TestRepository
+let repo: Repository
+let worktree: string
+beforeEach(async () => {
+  at = await aRepository()
+  repo = await at.open()
+  worktree = join(at.root, 'worktrees/w')
+  await addWorktree(repo, { path: worktree, branch: 'fleet/shell/w/1', from: 'main' })
+})
+afterEach(async () => {
+  vi.unstubAllEnvs()
+  await at.remove()
+})
+
+test('what an agent plants for the person is noticed and named', async () => {
+  const before = await guardMark(repo)
+  expect(guardDifference(before, await guardMark(repo))).toEqual([])
+  await runGit(worktree, ['config', 'core.pager', 'evil'])
+  await mkdir(join(at.path, '.git/hooks'), { recursive: true })
+  await writeFile(join(at.path, '.git/hooks/pre-commit'), 'evil')
+  const after = await guardMark(repo)
+  expect(guardDifference(before, after)).toEqual(['config', 'hooks'])
+  await chmod(join(at.path, '.git/hooks/pre-commit'), 0o755)
+  await mkdir(join(at.path, '.git/info'), { recursive: true })
+  await writeFile(join(at.path, '.git/info/attributes'), '* filter=evil')
+  expect(guardDifference(after, await guardMark(repo))).toEqual(['info/attributes', 'hooks'])
+})
+
+test('a commit of the person explains the tip, a move from a worktree of ours does not', async () => {
+  const ours = join(at.root, 'worktrees')
+  expect(await explainsTip(repo, 'main', await at.commit('mine', { mine: '1' }), ours)).toBe(true)
+  const moved = await runGit(worktree, ['commit-tree', 'main^{tree}', '-p', 'main', '-m', 'moved'])
+  await runGit(worktree, ['update-ref', 'refs/heads/main', moved])
+  expect(await explainsTip(repo, 'main', moved, ours)).toBe(false)
+})
+
+test('a base that an agent checked out in its own worktree is not explained by it', async () => {
+  await at.git('checkout', '--quiet', '--detach')
+  await runGit(worktree, ['checkout', '--quiet', 'main'])
+  await runGit(worktree, ['-c', 'user.name=a', '-c', 'user.email=a@b', 'commit', '--quiet', '--allow-empty', '-m', 'x'])
+  expect(await explainsTip(repo, 'main', await at.tip(), join(at.root, 'worktrees'))).toBe(false)
+})
+
+test('a push from a session fails wherever it goes, and a fetch still works', async () => {
+  await runGit(at.root, ['clone', '--quiet', '--bare', 'repo', 'upstream'])
+  const upstream = join(at.root, 'upstream')
+  await at.git('remote', 'add', 'origin', upstream)
+  await at.git('remote', 'add', 'split', upstream)
+  await at.git('remote', 'set-url', '--push', 'split', `file://${upstream}`)
+  // A rule of the person with a longer prefix than ours would win, were the whole address not named.
+  await at.git('config', `url.${at.root}/up.pushInsteadOf`, `${at.root}/up`)
+  const env = await pushGuardEnvironment(repo)
+  const push = (to: string) =>
+    runGit(worktree, ['push', to, 'HEAD:refs/heads/pushed'], { ...env, GIT_TERMINAL_PROMPT: '0' })
+  const before = await runGit(upstream, ['for-each-ref'])
+  const addresses = [
+    'https://127.0.0.1:1/x',
+    'ssh://127.0.0.1:1/x',
+    'git@127.0.0.1:x/y.git',
+    '../../upstream',
+    'git://127.0.0.1/x',
+  ]
+  for (const to of ['origin', 'split', ...addresses]) await expect(push(to)).rejects.toThrow(/flotilla-does-not-push/)
+  expect(await runGit(upstream, ['for-each-ref'])).toBe(before)
+  await runGit(worktree, ['fetch', '--quiet', 'origin'], env)
+})
+
+test('a repository without remotes is guarded too', async () => {
+  await runGit(at.root, ['init', '--quiet', '--bare', '--template=', 'elsewhere'])
+  const env = await pushGuardEnvironment(repo)
+  await expect(runGit(worktree, ['push', join(at.root, 'elsewhere'), 'HEAD:x'], env)).rejects.toThrow(
+    /flotilla-does-not-push/,
+  )
+})
+
+test('a program named in the config of a hostile repository does not run in our calls', async () => {
+  const evil = join(at.root, 'evil')
+  await writeFile(evil, `#!/bin/sh\ntouch ${join(at.root, 'ran')}\n`)
+  await chmod(evil, 0o755)
+  for (const key of [
+    'core.fsmonitor',
+    'core.pager',
+    'core.editor',
+    'diff.external',
+    'diff.evil.command',
+    'diff.evil.textconv',
+    'gpg.program',
+  ])
+    await at.git('config', key, evil)
+  await at.git('config', 'commit.gpgSign', 'true')
+  await at.git('config', 'log.showSignature', 'true')
+  await writeFile(join(at.path, '.git/info/attributes'), '* diff=evil\n').catch(() => {})
+  await writeFile(join(worktree, 'README.md'), 'changed')
+  const { commitLeftovers } = await import('./leftovers.ts')
+  const { changes, diffText, liveDiffText } = await import('./changes.ts')
+  const start = await at.git('rev-parse', 'main')
+  await liveDiffText(worktree, start, { maxBytes: 10_000 })
+  const { tip } = await commitLeftovers({ worktree, branch: 'fleet/shell/w/1', message: 'x' })
+  await changes(repo, start, tip)
+  await diffText(repo, start, tip, { maxBytes: 10_000 })
+  await expect(
+    runGit(at.root, ['--version']).then(() => import('node:fs/promises').then(fs => fs.stat(join(at.root, 'ran')))),
+  ).rejects.toThrow()
+})
+
+test('git sees no secret of the server and no GIT_DIR of whoever started it', async () => {
+  vi.stubEnv('FLEET_CANARY', 'secret')
+  vi.stubEnv('GIT_DIR', '/nowhere')
+  vi.stubEnv('GIT_CONFIG_COUNT', '1')
+  await at.git('config', 'alias.show-environment', '!env').catch(() => {})
+  vi.stubEnv('GIT_DIR', undefined)
+  vi.stubEnv('GIT_CONFIG_COUNT', undefined)
+  await at.git('config', 'alias.show-environment', '!env')
+  vi.stubEnv('GIT_DIR', '/nowhere')
+  const { stdout } = await git(at.path, ['show-environment'])
+  expect(stdout.toString()).toContain('LC_ALL=C')
+  expect(stdout.toString()).not.toMatch(/FLEET_CANARY|\/nowhere/)
+})

@@ -1,0 +1,33 @@
+/** Plain functions over git: worktrees, merging without a checkout, moving a branch without harm to a checkout. */
+export { type Advanced, advance } from './advance.ts'
+export { branchName, slug } from './branch-names.ts'
+export { type Changes, changes, type DiffText, diffText, liveChanges, liveDiffText } from './changes.ts'
+export { type BaseState, baseState, type InUse } from './checkouts.ts'
+export {
+  type Conflict,
+  commitTree,
+  contains,
+  isAncestor,
+  type Merged,
+  mergeTips,
+  mergeTrees,
+  type NewCommit,
+  revertTree,
+  treeOf,
+} from './commits.ts'
+export { worktreeBytes } from './disk.ts'
+export { explainsTip, type GuardMark, guardDifference, guardMark, pushGuardEnvironment } from './guard.ts'
+export { dropRefs, type KeptRef, keepRef, keptRef, keptRefs } from './kept-refs.ts'
+export { type Repository, readRef } from './layout.ts'
+export { type Collected, commitLeftovers, type Leftovers, MAX_FILE_BYTES } from './leftovers.ts'
+export { type MergedInto, mergeInto } from './merge-into.ts'
+export { type Description, describe, openRepository, requireCommits } from './repository.ts'
+export { GitFailed, gitVersion, OLDEST_GIT, requireGit } from './run.ts'
+export {
+  type Added,
+  addWorktree,
+  checkoutScratch,
+  type NewWorktree,
+  removeWorktree,
+  scratchWorktree,
+} from './worktrees.ts'

@@ -1,0 +1,82 @@
+import { lstat, readdir, readFile } from 'node:fs/promises'
+import { basename, dirname, join, resolve } from 'node:path'
+import { fields, git } from './run.ts'
+
+/** Where a repository keeps its things. Plain data: it may be stored and made again. */
+export interface Repository {
+  /** The top of the checkout, or the git directory where there is none. */
+  path: string
+  gitDir: string
+  /** Shared by all worktrees: refs, config, hooks, objects. */
+  commonDir: string
+  bare: boolean
+}
+
+export async function readText(path: string): Promise<string | undefined> {
+  return readFile(path, 'utf8').catch(() => undefined)
+}
+
+export const exists = (path: string): Promise<boolean> =>
+  lstat(path).then(
+    () => true,
+    () => false,
+  )
+
+/** The git directory of a checkout and the one it shares, from its files alone; undefined where it is no checkout. */
+export async function gitDirOf(worktree: string): Promise<{ gitDir: string; commonDir: string } | undefined> {
+  const link = await readText(join(worktree, '.git'))
+  const gitDir = link?.startsWith('gitdir: ')
+    ? resolve(worktree, link.slice('gitdir: '.length).trimEnd())
+    : join(worktree, '.git')
+  if (!(await exists(join(gitDir, 'HEAD')))) return undefined
+  const common = await readText(join(gitDir, 'commondir'))
+  return { gitDir, commonDir: common ? resolve(gitDir, common.trim()) : gitDir }
+}
+
+export interface Checkout {
+  path: string
+  gitDir: string
+}
+
+/** Every checkout of the repository: the main one, unless it is bare, and the linked ones, also those whose folder is gone. */
+export async function checkoutsOf(repo: Repository): Promise<Checkout[]> {
+  const names = await readdir(join(repo.commonDir, 'worktrees')).catch(() => [])
+  const linked = await Promise.all(
+    names.map(async name => {
+      const gitDir = join(repo.commonDir, 'worktrees', name)
+      const link = await readText(join(gitDir, 'gitdir'))
+      return link ? [{ path: dirname(resolve(gitDir, link.trimEnd())), gitDir }] : []
+    }),
+  )
+  const main = await mainCheckout(repo)
+  return [...main, ...linked.flat()]
+}
+
+async function mainCheckout(repo: Repository): Promise<Checkout[]> {
+  if (repo.bare) return []
+  if (repo.gitDir === repo.commonDir) return [{ path: repo.path, gitDir: repo.gitDir }]
+  // Opened in a linked worktree: the main checkout holds the shared folder, unless that is a bare repository.
+  if (basename(repo.commonDir) !== '.git') return []
+  if (/^\s*bare\s*=\s*true\s*$/im.test((await readText(join(repo.commonDir, 'config'))) ?? '')) return []
+  return [{ path: dirname(repo.commonDir), gitDir: repo.commonDir }]
+}
+
+const OID = /^[0-9a-f]{40}(?:[0-9a-f]{24})?$/
+
+/**
+ * The commit a ref points to. Read from the files, since this is asked for every mission and a process costs more than
+ * the answer; git is asked where refs are kept in another way.
+ */
+export async function readRef(repo: { commonDir: string }, ref: string): Promise<string | undefined> {
+  const loose = (await readText(join(repo.commonDir, ref)))?.trim()
+  if (loose && OID.test(loose)) return loose
+  if (loose === undefined && !(await exists(join(repo.commonDir, 'reftable')))) {
+    const packed = await readText(join(repo.commonDir, 'packed-refs'))
+    const end = packed?.indexOf(` ${ref}\n`) ?? -1
+    if (!packed || end < 0) return undefined
+    const oid = packed.slice(packed.lastIndexOf('\n', end) + 1, end)
+    if (OID.test(oid)) return oid
+  }
+  const [oid] = fields((await git(repo.commonDir, ['for-each-ref', '--format=%(objectname)%00', '--', ref])).stdout)
+  return oid?.trim() || undefined
+}

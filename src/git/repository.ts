@@ -1,0 +1,94 @@
+import { realpath } from 'node:fs/promises'
+import { InvalidInput, NotAllowed } from '../domain/errors.ts'
+import type { Repository } from './layout.ts'
+import { fields, GitFailed, git } from './run.ts'
+
+export interface Description {
+  bare: boolean
+  shallow: boolean
+  /** The branch checked out in the main checkout; undefined: HEAD is detached or its branch has no commit yet. */
+  head: string | undefined
+  detached: boolean
+  hasCommits: boolean
+  /** The branch people most likely mean, whatever its name; undefined where there is none. */
+  defaultBranch: string | undefined
+  remotes: string[]
+}
+
+const QUESTIONS = ['--is-bare-repository', '--absolute-git-dir', '--git-common-dir', '--show-toplevel']
+
+/** The repository a path is in. */
+export async function openRepository(path: string): Promise<Repository> {
+  const place = await realpath(path).catch(() => {
+    throw new InvalidInput('path', `${path} does not exist.`)
+  })
+  // A bare repository has no top level: git answers the questions before that one and exits 128.
+  const answer = await git(place, ['rev-parse', '--path-format=absolute', ...QUESTIONS], { answers: [128] }).catch(
+    cause => {
+      if (cause instanceof GitFailed && cause.exitCode === null) throw notARepository(path)
+      throw cause
+    },
+  )
+  const [bare, gitDir, commonDir, top] = answer.stdout.toString('utf8').split('\n')
+  if (!gitDir || !commonDir) throw /dubious ownership/.test(answer.stderr) ? notOurs(path) : notARepository(path)
+  return {
+    path: await realpath(top || gitDir),
+    gitDir: await realpath(gitDir),
+    commonDir: await realpath(commonDir),
+    bare: bare === 'true',
+  }
+}
+
+export async function describe(repo: Repository): Promise<Description> {
+  const format = '--format=%(refname)%00%(HEAD)%00%(symref)%00'
+  const [refs, head, shallow, remotes] = await Promise.all([
+    git(repo.path, ['for-each-ref', format, 'refs/heads', 'refs/remotes/*/HEAD']),
+    git(repo.path, ['symbolic-ref', '-q', 'HEAD'], { answers: [1] }),
+    git(repo.path, ['rev-parse', '--is-shallow-repository']),
+    git(repo.path, ['remote']),
+  ])
+  const rows = threes(fields(refs.stdout)).map(([name, , symref]) => ({ name: name.trim(), symref }))
+  const branches = rows.flatMap(row =>
+    row.name.startsWith('refs/heads/') ? [row.name.slice('refs/heads/'.length)] : [],
+  )
+  const at = head.stdout
+    .toString('utf8')
+    .trim()
+    .replace(/^refs\/heads\//, '')
+  const upstream = rows.flatMap(row => /^refs\/remotes\/[^/]+\/(.+)$/.exec(row.symref)?.[1] ?? [])
+  const candidates = [at, ...upstream, 'main', 'master', 'trunk', 'develop', ...(branches.length === 1 ? branches : [])]
+  return {
+    bare: repo.bare,
+    shallow: shallow.stdout.toString('utf8').trim() === 'true',
+    head: branches.includes(at) ? at : undefined,
+    detached: at === '',
+    hasCommits: branches.length > 0,
+    defaultBranch: candidates.find(branch => branches.includes(branch)),
+    remotes: remotes.stdout.toString('utf8').split('\n').filter(Boolean),
+  }
+}
+
+/** Worktrees start from a commit, so there must be one. */
+export function requireCommits(repo: Repository, description: Description): void {
+  if (description.hasCommits) return
+  throw new NotAllowed(`${repo.path} has no commits yet.`, {
+    try: 'Make a first commit there (an empty one will do: git commit --allow-empty -m "Start").',
+    facts: { path: repo.path },
+  })
+}
+
+const notARepository = (path: string): InvalidInput =>
+  new InvalidInput('path', `${path} is not a git repository.`, {
+    try: `Run git init in ${path}, or give the path of one.`,
+  })
+
+const notOurs = (path: string): InvalidInput =>
+  new InvalidInput('path', `${path} belongs to another user, so git will not work in it.`, {
+    try: `If you trust it: git config --global --add safe.directory ${path}`,
+  })
+
+const threes = (items: string[]): [string, string, string][] =>
+  Array.from(
+    { length: Math.floor(items.length / 3) },
+    (_, i) => items.slice(i * 3, i * 3 + 3) as [string, string, string],
+  )

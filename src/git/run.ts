@@ -1,0 +1,206 @@
+import { spawn } from 'node:child_process'
+import { Refusal, Unfit } from '../domain/errors.ts'
+import { type EffectName, effect } from '../effects.ts'
+
+const MAX_OUTPUT_BYTES = 64 * 1024 * 1024
+const MAX_STDERR_BYTES = 64 * 1024
+const TIMEOUT_MS = 15 * 60_000
+export const OLDEST_GIT = '2.38.0'
+
+/**
+ * What a repository's config could use to run a program during our calls is off. Left on, because people need them:
+ * clean and smudge filters (LFS) in calls that read or write files, and merge drivers in merges. Both take a config
+ * value to plant, which `guardMark` notices. Diffs are asked for with --no-ext-diff and --no-textconv.
+ */
+const SETTINGS = [
+  'core.hooksPath=/dev/null',
+  'core.fsmonitor=false',
+  'core.quotePath=false',
+  'core.safecrlf=false',
+  'core.filesRefLockTimeout=5000',
+  'core.packedRefsTimeout=10000',
+  'gc.auto=0',
+  'maintenance.auto=false',
+  'commit.gpgSign=false',
+  'log.showSignature=false',
+  'merge.verifySignatures=false',
+  'submodule.recurse=false',
+  'protocol.ext.allow=never',
+].flatMap(setting => ['-c', setting])
+
+/** Git and the filters it starts see these and no secret of the server. */
+const INHERITED = [
+  'PATH',
+  'HOME',
+  'USER',
+  'LOGNAME',
+  'XDG_CONFIG_HOME',
+  'XDG_CACHE_HOME',
+  'XDG_DATA_HOME',
+  'XDG_RUNTIME_DIR',
+  'TMPDIR',
+  'TMP',
+  'TEMP',
+  'TZ',
+  'SSH_AUTH_SOCK',
+  'SSL_CERT_FILE',
+  'SSL_CERT_DIR',
+  'SYSTEMROOT',
+  'HTTP_PROXY',
+  'HTTPS_PROXY',
+  'NO_PROXY',
+  'http_proxy',
+  'https_proxy',
+  'no_proxy',
+  'GIT_AUTHOR_NAME',
+  'GIT_AUTHOR_EMAIL',
+  'GIT_COMMITTER_NAME',
+  'GIT_COMMITTER_EMAIL',
+  'GIT_CEILING_DIRECTORIES',
+]
+const FIXED = {
+  LC_ALL: 'C',
+  GIT_TERMINAL_PROMPT: '0',
+  GIT_OPTIONAL_LOCKS: '0',
+  GIT_EDITOR: ':',
+  GIT_SEQUENCE_EDITOR: ':',
+  GIT_PAGER: 'cat',
+  GIT_ASKPASS: 'true',
+  SSH_ASKPASS: 'true',
+}
+
+export interface GitOptions {
+  /** The call changes something: it is an effect of this name. */
+  effect?: EffectName
+  input?: string | Buffer
+  env?: Record<string, string>
+  /** Exit codes that are an answer rather than a failure. */
+  answers?: readonly number[]
+  /** Stop reading after so many bytes and say so, instead of failing at the cap. */
+  truncateAt?: number
+}
+
+export interface GitOutput {
+  exit: number
+  stdout: Buffer
+  stderr: string
+  truncated: boolean
+}
+
+export class GitFailed extends Refusal {
+  readonly code = 'git_failed'
+  readonly status = 500
+  readonly exit = 1
+  readonly args: readonly string[]
+  readonly exitCode: number | null
+  readonly stderr: string
+  constructor(
+    args: readonly string[],
+    exitCode: number | null,
+    stderr: string,
+    more: { try?: string; cause?: unknown } = {},
+  ) {
+    const clean = withoutCredentials(stderr.trim())
+    super(`git ${verb(args)} failed: ${clean.split('\n', 1)[0] || `exit code ${exitCode}`}`, {
+      ...more,
+      facts: { command: args.map(withoutCredentials), exit: exitCode, stderr: clean },
+    })
+    this.args = args
+    this.exitCode = exitCode
+    this.stderr = clean
+  }
+}
+
+/** Runs git, never through a shell. Every git process of the program starts here. */
+export function git(cwd: string, args: readonly string[], options: GitOptions = {}): Promise<GitOutput> {
+  return options.effect ? effect(options.effect, () => start(cwd, args, options)) : start(cwd, args, options)
+}
+
+/** Standard output as text, without the last newline. */
+export async function gitText(cwd: string, args: readonly string[], options?: GitOptions): Promise<string> {
+  return (await git(cwd, args, options)).stdout.toString('utf8').replace(/\n$/, '')
+}
+
+/** The fields of output that was asked for with -z. */
+export function fields(output: Buffer): string[] {
+  const parts = output.toString('utf8').split('\0')
+  if (parts.at(-1) === '') parts.pop()
+  return parts
+}
+
+export async function gitVersion(): Promise<string> {
+  const text = await gitText('/', ['version'])
+  return /\d+(\.\d+)+/.exec(text)?.[0] ?? text
+}
+
+export async function requireGit(): Promise<string> {
+  const version = await gitVersion().catch(cause => {
+    throw new Unfit('git was not found.', { try: 'Install git and see that it is on PATH.', cause })
+  })
+  if (version.localeCompare(OLDEST_GIT, 'en', { numeric: true }) < 0)
+    throw new Unfit(`git ${version} is too old; Flotilla needs ${OLDEST_GIT} or newer.`, { try: 'Update git.' })
+  return version
+}
+
+/** The word people know the command by, after settings of this call. */
+const verb = (args: readonly string[]): string =>
+  args.find((arg, i) => !arg.startsWith('-') && args[i - 1] !== '-c') ?? ''
+
+const withoutCredentials = (text: string): string => text.replace(/(\w+:\/\/)[^\s/@]+@/g, '$1')
+
+function start(cwd: string, args: readonly string[], options: GitOptions): Promise<GitOutput> {
+  return new Promise((resolve, reject) => {
+    // Detached: a Ctrl-C meant for the server must not cut a git in two that works in the person's checkout.
+    const child = spawn('git', [...SETTINGS, ...args], {
+      cwd,
+      env: environment(options.env),
+      detached: true,
+      stdio: 'pipe',
+    })
+    const cap = options.truncateAt ?? MAX_OUTPUT_BYTES
+    const out: Buffer[] = []
+    const err: Buffer[] = []
+    let outBytes = 0
+    let errBytes = 0
+    let stopped: 'truncated' | 'too long' | undefined
+    const timer = setTimeout(() => stop('too long'), TIMEOUT_MS)
+    const stop = (why: typeof stopped) => {
+      stopped ??= why
+      child.kill()
+    }
+    child.stdout.on('data', (chunk: Buffer) => {
+      if (outBytes < cap) out.push(chunk.subarray(0, cap - outBytes))
+      outBytes += chunk.length
+      if (outBytes > cap) stop('truncated')
+    })
+    child.stderr.on('data', (chunk: Buffer) => {
+      if (errBytes < MAX_STDERR_BYTES) err.push(chunk)
+      errBytes += chunk.length
+    })
+    child.on('error', cause => {
+      clearTimeout(timer)
+      reject(new GitFailed(args, null, `could not start: ${cause.message}`, { cause }))
+    })
+    child.on('close', code => {
+      clearTimeout(timer)
+      const stderr = Buffer.concat(err).toString('utf8')
+      const truncated = stopped === 'truncated'
+      if (stopped === 'too long')
+        return reject(new GitFailed(args, null, `it took longer than ${TIMEOUT_MS / 60_000} minutes`))
+      if (truncated && options.truncateAt === undefined)
+        return reject(new GitFailed(args, null, `it printed more than ${MAX_OUTPUT_BYTES} bytes`))
+      if (!truncated && code !== 0 && !options.answers?.includes(code ?? -1))
+        return reject(new GitFailed(args, code, stderr))
+      resolve({ exit: code ?? 0, stdout: Buffer.concat(out), stderr, truncated })
+    })
+    // A git that ends before it read everything closes the pipe; its exit code says why.
+    child.stdin.on('error', () => {})
+    child.stdin.end(options.input)
+  })
+}
+
+function environment(more: Record<string, string> = {}): Record<string, string> {
+  const env: Record<string, string> = {}
+  for (const name of INHERITED) if (process.env[name] !== undefined) env[name] = process.env[name]
+  return Object.assign(env, FIXED, more)
+}

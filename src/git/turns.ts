@@ -1,0 +1,39 @@
+/** One at a time per key, in the order they came. */
+export class Turns {
+  readonly #last = new Map<string, Promise<unknown>>()
+
+  async take<T>(key: string, run: () => Promise<T>): Promise<T> {
+    const before = this.#last.get(key) ?? Promise.resolve()
+    const mine = before.then(run, run)
+    const over = mine.catch(() => {})
+    this.#last.set(key, over)
+    try {
+      return await mine
+    } finally {
+      if (this.#last.get(key) === over) this.#last.delete(key)
+    }
+  }
+}
+
+/** So many at a time. */
+export class Bound {
+  readonly #most: number
+  readonly #waiting: (() => void)[] = []
+  #running = 0
+
+  constructor(most: number) {
+    this.#most = most
+  }
+
+  async run<T>(task: () => Promise<T>): Promise<T> {
+    if (this.#running === this.#most) await new Promise<void>(resolve => this.#waiting.push(resolve))
+    else this.#running++
+    try {
+      return await task()
+    } finally {
+      const next = this.#waiting.shift()
+      if (next) next()
+      else this.#running--
+    }
+  }
+}
