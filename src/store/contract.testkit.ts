@@ -301,15 +301,21 @@ export function storeContract(name: string, open: () => Promise<Store>): void {
           for (let n = 0; n < each; n++)
             await insist(store, { changes: [], events: [anEvent({ data: { writer, n } })] })
         }
-        const writing = Promise.all(Array.from({ length: 8 }, (_, writer) => write(writer)))
+        let writing = true
+        const written = Promise.all(Array.from({ length: 8 }, (_, writer) => write(writer))).finally(() => {
+          writing = false
+        })
         const seen: string[] = []
-        for (let after = '0'; seen.length < 8 * each; ) {
+        for (let after = '0', more = true; more; ) {
+          const last = !writing
           const page = await store.events({ after, limit: 7 })
           expect(page.reset).toBe(false)
           seen.push(...page.events.map(({ data }) => `${data.writer}:${data.n}`))
           after = page.cursor
+          more = page.events.length > 0 || !last
+          await new Promise(setImmediate)
         }
-        await writing
+        await written
         expect(new Set(seen).size).toBe(8 * each)
         for (let writer = 0; writer < 8; writer++)
           expect(seen.filter(event => event.startsWith(`${writer}:`))).toEqual(
