@@ -26,3 +26,4 @@ await build({
   logLevel: 'warning',
 })
 for (const script of ['wrapper.sh', 'courier.sh']) cpSync(join(root, 'src/runner', script), join(root, 'dist', script))
+cpSync(join(root, 'src/server/pages'), join(root, 'dist/pages'), { recursive: true })

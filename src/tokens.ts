@@ -23,10 +23,19 @@ export function sessionOf(home: Home, token: string): string | undefined {
   return text?.startsWith('session.') ? text.slice('session.'.length) : undefined
 }
 
+function holds(home: Home, token: string, kind: 'browser' | 'link', nowMs: number): boolean {
+  const text = verified(home, token)
+  return !!text?.startsWith(`${kind}.`) && Number(text.slice(kind.length + 1)) > nowMs
+}
+
 /** What a signed-in browser's cookie holds. */
 export const browserToken = (home: Home, expiresMs: number): string => signed(home, `browser.${expiresMs}`)
+export const isBrowserToken = (home: Home, token: string, nowMs: number): boolean =>
+  holds(home, token, 'browser', nowMs)
 
-export function isBrowserToken(home: Home, token: string, nowMs: number): boolean {
-  const text = verified(home, token)
-  return !!text?.startsWith('browser.') && Number(text.slice('browser.'.length)) > nowMs
-}
+const LINK_LASTS_MS = 10 * 60_000
+
+/** An address that signs a browser in. It ends up in shell histories and screenshots, so it soon stops working. */
+export const signInUrl = (home: Home, serverUrl: string, nowMs: number): string =>
+  `${serverUrl}/sign-in?token=${signed(home, `link.${nowMs + LINK_LASTS_MS}`)}`
+export const isLinkToken = (home: Home, token: string, nowMs: number): boolean => holds(home, token, 'link', nowMs)

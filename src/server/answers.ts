@@ -1,0 +1,66 @@
+import type { FastifyInstance, FastifyReply } from 'fastify'
+import { Unauthorized } from '../domain/errors.ts'
+import { newId } from '../domain/ids.ts'
+import type { Log } from './log.ts'
+import { asRefusal, errorBody, MethodNotAllowed, NoSuchAddress } from './refusals.ts'
+
+/** A body holds at most this much; the longest field, a prompt, has a million characters. */
+export const BODY_LIMIT_BYTES = 2 * 1024 * 1024
+
+export interface Answer {
+  status: number
+  body: { error: Record<string, unknown> }
+}
+
+/** Turns whatever was thrown into an answer. What nobody expected is only in the log, under the id that the asker gets. */
+export type Explain = (error: unknown, where: string) => Answer
+
+export function explainer(log: Log, say: (line: string) => void): Explain {
+  return (error, where) => {
+    const refusal = asRefusal(error, BODY_LIMIT_BYTES)
+    if (refusal) return { status: refusal.status, body: errorBody(refusal) }
+    const id = newId()
+    log.error({ id, where, err: error }, 'unexpected error')
+    say(`error ${id} in ${where}; details are in the log`)
+    const message = 'Something went wrong inside the server.'
+    return {
+      status: 500,
+      body: { error: { code: 'internal', message, id, try: `Look for ${id} in logs/server.log of the home.` } },
+    }
+  }
+}
+
+/** Answers errors, unknown addresses and wrong methods alike; `signedOut` is what a person without a token sees. */
+export function answerErrors(app: FastifyInstance, explain: Explain, signedOut: string): void {
+  const methods = new Map<string, string[]>()
+  app.addHook('onRoute', ({ url, method }) => {
+    methods.set(url, [...(methods.get(url) ?? []), ...[method].flat()])
+  })
+
+  app.setErrorHandler((error, request, reply) => {
+    const { page } = request.routeOptions.config ?? {}
+    if (page && error instanceof Unauthorized) return reply.code(401).type('text/html; charset=utf-8').send(signedOut)
+    return sendAnswer(reply, explain(error, `${request.method} ${request.routeOptions.url ?? 'an unknown address'}`))
+  })
+
+  app.setNotFoundHandler((request, reply) => {
+    const path = request.url.split('?')[0]!
+    const allowed = [...methods].find(([url]) => matches(url, path))?.[1]
+    if (!allowed) throw new NoSuchAddress(request.method, path)
+    reply.header('allow', allowed.join(', '))
+    throw new MethodNotAllowed(request.method, path, allowed)
+  })
+}
+
+export function sendAnswer(reply: FastifyReply, { status, body }: Answer): FastifyReply {
+  if (status === 401) reply.header('www-authenticate', 'Bearer')
+  return reply.code(status).type('application/json; charset=utf-8').send(JSON.stringify(body))
+}
+
+function matches(pattern: string, path: string): boolean {
+  const [wanted, given] = [pattern.split('/'), path.split('/')]
+  return (
+    wanted.length === given.length &&
+    wanted.every((part, at) => part === given[at] || (part.startsWith(':') && given[at] !== ''))
+  )
+}

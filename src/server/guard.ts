@@ -1,0 +1,53 @@
+import type { FastifyInstance, FastifyRequest } from 'fastify'
+import type { Fleet } from '../fleet/fleet.ts'
+import { type Asker, whoAsks } from './auth.ts'
+import { type OwnNames, requireOrigin, requireOwnHost, requireOwnOrigin } from './origin.ts'
+import { UnsupportedMedia } from './refusals.ts'
+
+declare module 'fastify' {
+  interface FastifyRequest {
+    /** Known once the guard has let the request in; absent on addresses that are open to everyone. */
+    asker: Asker | undefined
+  }
+  interface FastifyContextConfig {
+    /** Needs no token: health, sign-in and files that hold no data. */
+    open?: boolean
+    /** Something a person looks at: links from elsewhere may lead to it, and a refusal is a page too. */
+    page?: boolean
+  }
+}
+
+const SECURITY_HEADERS = {
+  'content-security-policy':
+    "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
+  'cross-origin-opener-policy': 'same-origin',
+  'cross-origin-resource-policy': 'same-origin',
+  'referrer-policy': 'no-referrer',
+  'x-content-type-options': 'nosniff',
+  'x-frame-options': 'DENY',
+  'cache-control': 'no-store',
+}
+
+/** Stands before every address, the unknown ones too. */
+export function guard(app: FastifyInstance, fleet: Fleet, own: () => OwnNames): void {
+  app.decorateRequest('asker', undefined)
+  app.addHook('onRequest', async (request, reply) => {
+    reply.headers(SECURITY_HEADERS)
+    const { open = false, page = false } = request.routeOptions.config ?? {}
+    requireOwnHost(request, own())
+    if (!page) requireOwnOrigin(request, own())
+    if (open) return
+    request.asker = await whoAsks(fleet, request)
+    if (!isWrite(request)) return
+    if (request.asker.by === 'cookie') requireOrigin(request)
+    requireJson(request)
+  })
+}
+
+const isWrite = ({ method }: FastifyRequest): boolean => method !== 'GET' && method !== 'HEAD'
+
+/** A form of a foreign page can send text/plain without asking first; it cannot send JSON. */
+function requireJson({ headers }: FastifyRequest): void {
+  const type = headers['content-type']?.split(';')[0]?.trim().toLowerCase()
+  if (type !== undefined && type !== 'application/json') throw new UnsupportedMedia()
+}

@@ -1,0 +1,65 @@
+import { closeSync, fstatSync, openSync, renameSync, writeSync } from 'node:fs'
+import { join } from 'node:path'
+import { type Logger, pino } from 'pino'
+import type { Fleet } from '../fleet/fleet.ts'
+
+export type Log = Logger
+
+const MAX_LOG_BYTES = 10 * 1024 * 1024
+const MIN_SECRET_LENGTH = 8
+const SECRET_NAME = /token|secret|password|passwd|credential|api_?key|private_?key/i
+
+/** JSON lines in the home's logs folder. Whatever is written passes the scrubber, also the text of unforeseen errors. */
+export function openLog(fleet: Pick<Fleet, 'home' | 'environment'>, maxBytes = MAX_LOG_BYTES): Log {
+  const scrub = scrubber(fleet)
+  const file = new RotatingFile(join(fleet.home.logs, 'server.log'), maxBytes)
+  return pino(
+    { base: { pid: process.pid }, timestamp: pino.stdTimeFunctions.isoTime },
+    { write: line => file.append(scrub(line)) },
+  )
+}
+
+/** Takes out what opens doors: tokens by their form, the home's own and the environment's secrets by their value. */
+export function scrubber({ home, environment }: Pick<Fleet, 'home' | 'environment'>): (text: string) => string {
+  const named = Object.entries(environment).filter(
+    ([name, value]) => SECRET_NAME.test(name) && value && value.length >= MIN_SECRET_LENGTH,
+  )
+  const values = [home.token, home.key.toString('hex'), ...named.map(([, value]) => JSON.stringify(value).slice(1, -1))]
+  const known = values.map(value => value.replace(/[^\w]/g, '\\$&')).join('|')
+  const pattern = new RegExp(
+    `${known}|(?<=Bearer +)[^\\s"\\\\]+|(?<=[?&]token=)[^\\s&"\\\\]+|\\b(?:session|browser|link)\\.[\\w:.-]+\\.[\\w-]{43}`,
+    'gi',
+  )
+  return text => text.replace(pattern, '[hidden]')
+}
+
+/** Written at once, so that a killed server leaves its last words; the file before is kept as `.1`. */
+class RotatingFile {
+  readonly #path: string
+  readonly #maxBytes: number
+  #fd: number
+  #bytes: number
+
+  constructor(path: string, maxBytes: number) {
+    this.#path = path
+    this.#maxBytes = maxBytes
+    this.#fd = openSync(path, 'a', 0o600)
+    this.#bytes = fstatSync(this.#fd).size
+  }
+
+  append(line: string): void {
+    if (this.#bytes > this.#maxBytes) this.#rotate()
+    try {
+      this.#bytes += writeSync(this.#fd, line)
+    } catch {
+      // A full disk must not take the server down with its log.
+    }
+  }
+
+  #rotate(): void {
+    closeSync(this.#fd)
+    renameSync(this.#path, `${this.#path}.1`)
+    this.#fd = openSync(this.#path, 'a', 0o600)
+    this.#bytes = 0
+  }
+}

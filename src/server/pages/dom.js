@@ -1,0 +1,18 @@
+/** Makes an element. Children are elements or text; text is always shown as text, whatever it contains. */
+export function element(tag, attributes = {}, ...children) {
+  const made = document.createElement(tag)
+  for (const [name, value] of Object.entries(attributes)) {
+    if (value !== undefined && value !== false) made.setAttribute(name, value === true ? '' : value)
+  }
+  made.append(...children.flat().filter(child => child !== undefined && child !== null && child !== ''))
+  return made
+}
+
+/** Asks the server; an answer that is no is thrown with its own sentence. */
+export async function ask(path) {
+  const response = await fetch(path)
+  if (response.status === 401) location.reload()
+  const answer = await response.json()
+  if (!response.ok) throw new Error(answer.error.message)
+  return answer
+}

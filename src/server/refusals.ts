@@ -1,0 +1,66 @@
+import { InvalidInput, oneOf, Refusal } from '../domain/errors.ts'
+
+/** Refusals that only a server can give. */
+export class UnsupportedMedia extends Refusal {
+  readonly code = 'unsupported_media_type'
+  readonly status = 415
+  readonly exit = 2
+  constructor() {
+    super('A body must be JSON.', { try: 'Send the header Content-Type: application/json.' })
+  }
+}
+
+export class TooLarge extends Refusal {
+  readonly code = 'too_large'
+  readonly status = 413
+  readonly exit = 2
+  constructor(limitBytes: number) {
+    super(`A body may have at most ${limitBytes} bytes.`, { facts: { limit_bytes: limitBytes } })
+  }
+}
+
+export class NoSuchAddress extends Refusal {
+  readonly code = 'not_found'
+  readonly status = 404
+  readonly exit = 4
+  constructor(method: string, path: string) {
+    super(`There is nothing at ${method} ${path}.`, { try: 'GET /api/openapi.json lists every address.' })
+  }
+}
+
+export class MethodNotAllowed extends Refusal {
+  readonly code = 'method_not_allowed'
+  readonly status = 405
+  readonly exit = 4
+  constructor(method: string, path: string, allowed: string[]) {
+    super(`${path} does not take ${method}; it takes ${oneOf(allowed)}.`, { facts: { allowed } })
+  }
+}
+
+/** The server cannot listen where it was told to. */
+export class CannotListen extends Refusal {
+  readonly code = 'cannot_listen'
+  readonly status = 503
+  readonly exit = 1
+}
+
+interface FrameworkError extends Error {
+  code: string
+  statusCode?: number
+}
+
+/** What the web framework itself refused, in our words; undefined: nobody expected this error. */
+export function asRefusal(error: unknown, bodyLimit: number): Refusal | undefined {
+  if (error instanceof Refusal) return error
+  const { code, statusCode } = error as FrameworkError
+  if (code === 'FST_ERR_CTP_INVALID_MEDIA_TYPE') return new UnsupportedMedia()
+  if (code === 'FST_ERR_CTP_BODY_TOO_LARGE') return new TooLarge(bodyLimit)
+  if (code === 'FST_ERR_BAD_URL') return new InvalidInput('path', 'is not a valid address')
+  if (statusCode === 400) return new InvalidInput('body', 'is not valid JSON', { try: 'Send one JSON object.' })
+  return undefined
+}
+
+export function errorBody(refusal: Refusal): { error: Record<string, unknown> } {
+  const { facts, code, message, hint } = refusal
+  return { error: { ...facts, code, message, ...(hint && { try: hint }) } }
+}

@@ -1,0 +1,102 @@
+import { setTimeout as passed } from 'node:timers/promises'
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import { Forbidden, InvalidInput } from '../domain/errors.ts'
+import type { Fleet } from '../fleet/fleet.ts'
+import type { Caller, Context, Operation, Query, Streaming } from '../operations/operation.ts'
+import type { Answer, Explain } from './answers.ts'
+import { inputReader, routeOf } from './input.ts'
+import { frame, type StreamLimits, Watcher } from './sse.ts'
+
+export interface Serving {
+  fleet: Fleet
+  explain: Explain
+  streamLimits: StreamLimits
+  /** Fires when the server is closing: streams end then. */
+  closing: AbortSignal
+}
+
+/** How long a stream's first word may decide the status of the answer, before the stream is opened anyway. */
+const FIRST_WORD_MS = 250
+const KEY = /^[\x21-\x7e]{1,200}$/
+
+/** One route per operation; what is special about one of them is in its definition. */
+export function addOperations(app: FastifyInstance, operations: readonly Operation[], serving: Serving): void {
+  for (const operation of operations) {
+    const { method, path } = routeOf(operation)
+    app.route({
+      method,
+      url: path,
+      handler: operation.kind === 'stream' ? streams(operation, serving) : answers(operation, serving),
+    })
+  }
+}
+
+type Handler = (request: FastifyRequest, reply: FastifyReply) => Promise<unknown>
+
+function answers(operation: Query, { fleet }: Serving): Handler {
+  const read = readerFor(operation)
+  return async (request, reply) => {
+    const { caller, input } = read(request)
+    const context: Context = { fleet, caller, key: idempotencyKey(request), signal: goneSignal(reply) }
+    const output = operation.output.parse(await operation.run(context, input))
+    return reply.type('application/json; charset=utf-8').send(JSON.stringify(output))
+  }
+}
+
+function streams(operation: Streaming, { fleet, explain, streamLimits, closing }: Serving): Handler {
+  const read = readerFor(operation)
+  return async (request, reply) => {
+    const { caller, input } = read(request)
+    const signal = AbortSignal.any([goneSignal(reply), closing])
+    const items = operation.run({ fleet, caller, signal }, input)[Symbol.asyncIterator]()
+    let next = items.next()
+    await Promise.race([next, passed(FIRST_WORD_MS, undefined, { signal }).catch(() => {})])
+    const watcher = new Watcher(reply.hijack().raw, reply.getHeaders() as Record<string, string>, streamLimits)
+    signal.addEventListener('abort', () => watcher.end(), { once: true })
+    try {
+      for (let item = await next; !item.done && !signal.aborted; item = await next) {
+        await watcher.send(frame(item.value))
+        next = items.next()
+      }
+    } catch (error) {
+      if (!signal.aborted) await watcher.send(lastWord(explain(error, operation.http)))
+    }
+    watcher.end()
+    // Not awaited: an iterable that is still waiting for something ends when it notices the signal.
+    items.return?.().catch(() => {})
+  }
+}
+
+const lastWord = ({ body }: Answer): string => `event: refusal\ndata: ${JSON.stringify(body)}\n\n`
+
+/** Reads the input and asks whether this caller may; an agent that may not is told so before its input is looked at. */
+function readerFor(operation: Operation): (request: FastifyRequest) => { caller: Caller; input: unknown } {
+  const readInput = inputReader(operation)
+  const { agentMay } = operation
+  return request => {
+    const { caller } = request.asker!
+    if (caller.kind === 'session' && !agentMay) throw notForAgents(operation)
+    const input = readInput(request)
+    if (caller.kind === 'session' && !agentMay!(caller, input)) throw notForAgents(operation)
+    return { caller, input }
+  }
+}
+
+const notForAgents = ({ name }: Operation): Forbidden =>
+  new Forbidden(`The token of a session may not ask for this: ${name}.`, {
+    try: 'An agent may ask only about its own mission.',
+  })
+
+function idempotencyKey({ headers }: FastifyRequest): string | undefined {
+  const key = headers['idempotency-key']
+  if (key === undefined) return undefined
+  if (typeof key !== 'string' || !KEY.test(key))
+    throw new InvalidInput('Idempotency-Key', 'must be 1 to 200 letters, digits or signs without spaces')
+  return key
+}
+
+function goneSignal({ raw }: FastifyReply): AbortSignal {
+  const gone = new AbortController()
+  raw.once('close', () => gone.abort())
+  return gone.signal
+}

@@ -1,0 +1,123 @@
+import type { OutgoingHttpHeaders } from 'node:http'
+import { beforeAll, describe, expect, test } from 'vitest'
+import { OPERATIONS } from '../operations/index.ts'
+import { routeOf } from './input.ts'
+import { aServer, type Running } from './server.testkit.ts'
+
+/** Every operation there is, each asked in every way that must be refused. What none of them may do is come to `run`. */
+const WALK = OPERATIONS.map(operation => {
+  const { method, path, rest } = routeOf(operation)
+  return {
+    name: operation.name,
+    method,
+    path: path.replace(/:\w+/g, 'someid'),
+    body: rest === 'body' ? {} : undefined,
+    forAgents: operation.agentMay !== undefined,
+  }
+})
+
+let ran: string[]
+beforeAll(() => {
+  expect(WALK.length).toBeGreaterThan(35)
+})
+
+async function aWatchedServer(): Promise<Running> {
+  ran = []
+  const watched = OPERATIONS.map(operation => ({
+    ...operation,
+    run: () => {
+      ran.push(operation.name)
+      throw new Error('reached')
+    },
+  })) as unknown as typeof OPERATIONS
+  return aServer(watched)
+}
+
+async function statuses(
+  running: Running,
+  how: { headers?: OutgoingHttpHeaders; token?: string | null; body?: string },
+  only = WALK,
+): Promise<Record<string, number>> {
+  const answers: Record<string, number> = {}
+  for (const { name, method, path, body } of only) {
+    const { status, json } = await running.ask(method, path, { body, ...how })
+    expect(json.error.message, name).toBeTypeOf('string')
+    answers[name] = status
+  }
+  return answers
+}
+
+const everywhere = (status: number, only = WALK) => Object.fromEntries(only.map(({ name }) => [name, status]))
+
+describe('on every operation', () => {
+  test.each([
+    ['no token', { token: null }, 401],
+    ['a wrong token', { token: 'x'.repeat(32) }, 401],
+    ['a token in the wrong form', { token: null, headers: { authorization: 'Basic b3duZXI6eA==' } }, 401],
+    ['a foreign Origin', { headers: { origin: 'https://evil.example' } }, 403],
+    ['the Origin of a sandboxed page', { headers: { origin: 'null' } }, 403],
+    ['the Origin of another local port', { headers: { origin: 'http://127.0.0.1:1' } }, 403],
+    ['a cross-site request', { headers: { 'sec-fetch-site': 'cross-site' } }, 403],
+    ['a foreign Host', { headers: { host: 'evil.example' } }, 403],
+  ])('%s is refused', async (_, how, status) => {
+    const running = await aWatchedServer()
+    expect(await statuses(running, how)).toEqual(everywhere(status))
+    expect(ran).toEqual([])
+  })
+
+  test.each(['text/plain', 'application/x-www-form-urlencoded', 'multipart/form-data; boundary=x'])(
+    'a change sent as %s is refused',
+    async type => {
+      const running = await aWatchedServer()
+      const writes = WALK.filter(({ method }) => method !== 'GET')
+      expect(await statuses(running, { headers: { 'content-type': type }, body: '{"title":"x"}' }, writes)).toEqual(
+        everywhere(415, writes),
+      )
+      expect(ran).toEqual([])
+    },
+  )
+
+  test('the token of a session is refused, except where an agent may ask about its own', async () => {
+    const running = await aWatchedServer()
+    expect(await statuses(running, { token: await running.session('running') })).toEqual(everywhere(403))
+    expect(ran).toEqual([])
+  })
+
+  test('the token of a session that has ended is no token', async () => {
+    const running = await aWatchedServer()
+    expect(await statuses(running, { token: await running.session('ended') })).toEqual(everywhere(401))
+  })
+
+  test('the walk can fail: with the token the operations are reached', async () => {
+    const running = await aWatchedServer()
+    const reachable = WALK.filter(({ method }) => method === 'GET')
+    expect(await statuses(running, {}, reachable)).toEqual(everywhere(500, reachable))
+    expect(ran).toEqual(reachable.map(({ name }) => name))
+  })
+
+  test('an agent reaches what is for agents about its own mission, session and project', async () => {
+    const running = await aWatchedServer()
+    const token = await running.session('running')
+    const own = { mission_id: 'mission-of-it', session_id: 'session-running', project_id: 'project-of-it' }
+    const forAgents = OPERATIONS.filter(operation => operation.agentMay && operation.http.startsWith('GET'))
+    for (const operation of forAgents) {
+      const { method, path } = routeOf(operation)
+      await running.ask(
+        method,
+        path.replace(/:(\w+)/g, (_, field: keyof typeof own) => own[field]),
+        { token },
+      )
+    }
+    expect(ran).toEqual(forAgents.map(({ name }) => name))
+    expect(ran.length).toBeGreaterThan(0)
+  })
+})
+
+test('the OpenAPI document has every operation', async () => {
+  const { ask } = await aServer(OPERATIONS)
+  const { json } = await ask('GET', '/api/openapi.json')
+  const described = Object.values(json.paths as Record<string, Record<string, { operationId: string }>>).flatMap(
+    methods => Object.values(methods),
+  )
+  expect(described.map(({ operationId }) => operationId).sort()).toEqual(OPERATIONS.map(({ name }) => name).sort())
+})

@@ -1,0 +1,160 @@
+import { once } from 'node:events'
+import { readFileSync } from 'node:fs'
+import type { ServerResponse } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { setTimeout as passed } from 'node:timers/promises'
+import Fastify, { type FastifyInstance } from 'fastify'
+import { InvalidInput } from '../domain/errors.ts'
+import type { Fleet } from '../fleet/fleet.ts'
+import type { Operation } from '../operations/operation.ts'
+import { signInUrl } from '../tokens.ts'
+import { answerErrors, BODY_LIMIT_BYTES, type Explain, explainer, sendAnswer } from './answers.ts'
+import { guard } from './guard.ts'
+import { requireSafePlace, whyNotListening } from './listening.ts'
+import { type Log, openLog } from './log.ts'
+import { addOpenapi } from './openapi.ts'
+import { inUrl, type OwnNames, ownNames } from './origin.ts'
+import { addPages, signedOutPage } from './pages.ts'
+import { addOperations } from './routes.ts'
+import { STREAM_LIMITS, type StreamLimits } from './sse.ts'
+
+export interface ServerOptions {
+  host?: string
+  port: number
+  /** Files in PEM form. */
+  tlsCert?: string
+  tlsKey?: string
+  /** Other names people reach this server by, such as that of a proxy. */
+  allowedHosts?: readonly string[]
+  /** Listen for other machines without TLS all the same. */
+  allowInsecure?: boolean
+  streamLimits?: Partial<StreamLimits>
+  /** A line for a person: start, stop and unexpected errors. */
+  say?: (line: string) => void
+}
+
+export interface Server {
+  readonly url: string
+  /** An address that signs a browser in; it works for ten minutes. */
+  signInUrl(): string
+  close(): Promise<void>
+}
+
+/** How long requests that are being answered may take to finish once the server closes. */
+const CLOSE_GRACE_MS = 2000
+const MAX_ID_LENGTH = 200
+
+/** Offers the operations over HTTP. Nothing is kept in memory that a restart would lose. */
+export async function serve(fleet: Fleet, operations: readonly Operation[], options: ServerOptions): Promise<Server> {
+  const { host = '127.0.0.1', port, allowedHosts = [], allowInsecure = false } = options
+  const https = readTls(options)
+  const tls = https !== null
+  requireSafePlace({ host, tls, allowInsecure })
+
+  const say = options.say ?? (line => process.stderr.write(`fleet: ${line}\n`))
+  const log = openLog(fleet)
+  const explain = explainer(log, say)
+  const closing = new AbortController()
+  let own: OwnNames = ownNames({ host, port, tls, allowedHosts })
+
+  const app = makeApp(https, explain)
+  const underWay = requestsUnderWay(app)
+  acceptJsonOnly(app)
+  logRequests(app, log)
+  answerErrors(app, explain, signedOutPage())
+  guard(app, fleet, () => own)
+  addPages(app, { fleet, tls })
+  addOpenapi(app, operations)
+  addOperations(app, operations, {
+    fleet,
+    explain,
+    streamLimits: { ...STREAM_LIMITS, ...options.streamLimits },
+    closing: closing.signal,
+  })
+
+  await app.listen({ host, port }).catch(error => {
+    throw whyNotListening(error, { host, port, tls }) ?? error
+  })
+  const actualPort = (app.server.address() as AddressInfo).port
+  own = ownNames({ host, port: actualPort, tls, allowedHosts })
+  const url = `${tls ? 'https' : 'http'}://${inUrl(['0.0.0.0', '::'].includes(host) ? 'localhost' : host)}:${actualPort}`
+  log.info({ url }, 'listening')
+  say(`listening on ${url}`)
+
+  return {
+    url,
+    signInUrl: () => signInUrl(fleet.home, url, Date.parse(fleet.now())),
+    async close() {
+      closing.abort()
+      const closed = app.close()
+      await Promise.race([underWay.over(), passed(CLOSE_GRACE_MS, undefined, { ref: false })])
+      // Also those a browser opened in advance and never used, which would be waited for.
+      app.server.closeAllConnections()
+      await closed
+      log.info('closed')
+      say('closed')
+    },
+  }
+}
+
+function requestsUnderWay(app: FastifyInstance): { over(): Promise<unknown> } {
+  const responses = new Set<ServerResponse>()
+  app.server.on('request', (_, response: ServerResponse) => {
+    responses.add(response)
+    response.once('close', () => responses.delete(response))
+  })
+  return { over: () => Promise.all(Array.from(responses, response => once(response, 'close'))) }
+}
+
+interface Tls {
+  cert: Buffer
+  key: Buffer
+}
+
+function makeApp(https: Tls | null, explain: Explain): FastifyInstance {
+  return Fastify({
+    https,
+    logger: false,
+    bodyLimit: BODY_LIMIT_BYTES,
+    exposeHeadRoutes: false,
+    forceCloseConnections: 'idle',
+    routerOptions: { maxParamLength: MAX_ID_LENGTH },
+    frameworkErrors: (error, _, reply) => sendAnswer(reply, explain(error, 'the router')),
+  }) as FastifyInstance
+}
+
+function acceptJsonOnly(app: FastifyInstance): void {
+  const parse = app.getDefaultJsonParser('error', 'error')
+  app.removeAllContentTypeParsers()
+  app.addContentTypeParser('application/json', { parseAs: 'string' }, (request, body: string, done) => {
+    if (body === '') done(null, undefined)
+    else parse(request, body, done)
+  })
+}
+
+/** Changes and refusals; neither headers, nor bodies, nor what follows a question mark. */
+function logRequests(app: FastifyInstance, log: Log): void {
+  app.addHook('onResponse', async (request, reply) => {
+    if (request.method === 'GET' && reply.statusCode < 400) return
+    const { method, asker } = request
+    const by = asker?.caller.kind === 'session' ? `session:${asker.caller.session_id}` : asker?.caller.kind
+    log.info(
+      { method, path: request.url.split('?')[0], status: reply.statusCode, ms: Math.round(reply.elapsedTime), by },
+      'request',
+    )
+  })
+}
+
+function readTls({ tlsCert, tlsKey }: ServerOptions): Tls | null {
+  if (tlsCert === undefined && tlsKey === undefined) return null
+  return { cert: readPem('tls-cert', tlsCert), key: readPem('tls-key', tlsKey) }
+}
+
+function readPem(option: string, path: string | undefined): Buffer {
+  if (path === undefined) throw new InvalidInput(option, 'is missing; the certificate and its key go together')
+  try {
+    return readFileSync(path)
+  } catch (error) {
+    throw new InvalidInput(option, `${path} cannot be read: ${(error as Error).message}`)
+  }
+}
