@@ -16,7 +16,7 @@ export const claude: Agent = {
   provider: 'anthropic',
   can: {
     resume: true,
-    fork: true,
+    fork: false,
     liveMessages: 'mid-turn',
     interrupt: false,
     turnLimit: true,

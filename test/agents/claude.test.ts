@@ -5,10 +5,10 @@ import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { claude } from '../../src/agents/claude.ts'
-import type { LaunchRequest, TranscriptEvent } from '../../src/agents/contract.ts'
+import type { LaunchRequest } from '../../src/agents/contract.ts'
 import { claudeBinary, HOW_TO_INSTALL } from '../clients/clients.ts'
 import { type Model, type Step, startModel, steps } from '../model/index.ts'
-import { aPlace, aRequest, drive, type Place } from './drive.ts'
+import { aPlace, aRequest, drive, type Meanwhile, type Place } from './drive.ts'
 import { startMcpLab } from './mcp.ts'
 
 const binary = claudeBinary()
@@ -27,9 +27,8 @@ describe.skipIf(!binary)('the real client', () => {
   })
   afterEach(() => place.remove())
 
-  type OnEvent = Parameters<typeof drive>[2]
-  const run = (script: Step[], more: Partial<LaunchRequest> = {}, onEvent?: OnEvent) =>
-    drive(claude, aRequest(place, { prompt: `Do it.\n${steps(...script)}`, ...more }), onEvent)
+  const run = (script: Step[], more: Partial<LaunchRequest> = {}, meanwhile?: Meanwhile) =>
+    drive(claude, aRequest(place, { prompt: `Do it.\n${steps(...script)}`, ...more }), meanwhile)
   const file = (name: string) => join(place.workingDirectory, name)
   const asked = (words: string) => model.requests.filter(({ body }) => JSON.stringify(body ?? '').includes(words))
   const initOf = (lines: string[]) => JSON.parse(lines.find(line => line.includes('"subtype":"init"'))!)
@@ -169,17 +168,21 @@ describe.skipIf(!binary)('the real client', () => {
   })
 
   test('a message reaches an agent at work, once, though it is sent twice', async () => {
-    const meanwhile = (event: TranscriptEvent, say: (id: string, text: string) => void) => {
-      if (event.type !== 'tool_call') return
-      say('m1', 'Also say hello.')
-      say('m1', 'Also say hello.')
-      writeFileSync(file('sent'), '')
-    }
-    // The tool waits for the message to be sent and then a while longer, since nothing tells when the client has read it.
-    const wait = 'until [ -e sent ]; do sleep 0.1; done; for i in 1 2 3 4 5; do sleep 0.1; done'
-    const { events, digest } = await run([{ run: wait }, { say: 'Hello.' }], {}, meanwhile)
+    const { id } = claude.encode!('m1', '')
+    const { events, digest } = await run(
+      [{ run: 'until [ -e taken ]; do sleep 0.1; done' }, { say: 'Hello.' }],
+      {},
+      (printed, say) => {
+        if (printed.events.some(({ type }) => type === 'tool_call')) {
+          say('m1', 'Also say hello.')
+          say('m1', 'Also say hello.')
+        }
+        const { command_uuid, state } = JSON.parse(printed.line)
+        if (command_uuid === id && state === 'queued') writeFileSync(file('taken'), '')
+      },
+    )
     const said = events.filter(event => event.type === 'said').filter(({ text }) => text === 'Also say hello.')
-    expect(new Set(said.map(({ id }) => id))).toEqual(new Set([claude.encode!('m1', '').id]))
+    expect(new Set(said.map(each => each.id))).toEqual(new Set([id]))
     expect(JSON.stringify(asked('Also say hello.').at(-1)!.body).split('Also say hello.')).toHaveLength(2)
     expect(digest.usage.turns).toBe(2)
   })

@@ -28,7 +28,7 @@ export function aPlace(binary = '/bin/sh', modelUrl = 'http://127.0.0.1:9'): Pla
       ANTHROPIC_BASE_URL: modelUrl,
       ANTHROPIC_API_KEY: 'test-key',
       CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC: '1',
-      CLAUDE_CODE_MAX_RETRIES: '2',
+      CLAUDE_CODE_MAX_RETRIES: '1',
     },
     remove: () => rmSync(root, { recursive: true, force: true, maxRetries: 5 }),
   }
@@ -69,12 +69,14 @@ export interface Driven {
   ending: Ending
 }
 
-/** Runs one session with a plain pipe; `onEvent` may speak to the agent while it works. */
-export async function drive(
-  agent: Agent,
-  request: LaunchRequest,
-  onEvent: (event: TranscriptEvent, say: (id: string, text: string) => void) => void = () => {},
-): Promise<Driven> {
+/** What a test does while the agent works. */
+export type Meanwhile = (
+  printed: { line: string; events: TranscriptEvent[] },
+  say: (id: string, text: string) => void,
+) => void
+
+/** Runs one session with a plain pipe for its standard input. */
+export async function drive(agent: Agent, request: LaunchRequest, meanwhile: Meanwhile = () => {}): Promise<Driven> {
   const launch = agent.launch(request)
   mkdirSync(request.directory, { recursive: true })
   for (const [name, file] of Object.entries(launch.files)) {
@@ -99,7 +101,7 @@ export async function drive(
     run.lines.push(line)
     run.events.push(...events)
     run.digest = fold(run.digest, events)
-    for (const event of events) onEvent(event, say)
+    meanwhile({ line, events }, say)
     if (agent.isFinished?.(run.digest)) child.stdin?.end()
   })
   const code = await new Promise<number | null>((ended, failed) => {

@@ -1,3 +1,6 @@
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { join } from 'node:path'
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { type Model, type Step, startModel, steps } from './index.ts'
 import { momentAt, scriptIn } from './scenario.ts'
@@ -101,4 +104,24 @@ test('failures belong to the turn they stand before', () => {
   expect(momentAt(script, 1)).toEqual({ turn: { say: 'b' }, failures: [{ fail: 500 }, { fail: 401 }] })
   expect(momentAt(script, 2).failures).toEqual([{ fail: 429 }])
   expect(momentAt(script, 3).failures).toEqual([])
+})
+
+test('a script that cannot be read is refused with a reason', async () => {
+  const messages = [{ role: 'user', content: '[[steps]] {"say":' }]
+  const response = await fetch(`${model.url}/v1/messages`, {
+    method: 'POST',
+    body: JSON.stringify({ messages, tools: TOOLS }),
+  })
+  expect([response.status, await response.text()]).toEqual([400, expect.stringContaining('not a script')])
+})
+
+test('it runs as a program of its own', async () => {
+  const node = join(import.meta.dirname, '../../node_modules/.bin/node')
+  const program = spawn(node, [join(import.meta.dirname, 'main.ts'), '--port', '0'], {
+    stdio: ['ignore', 'pipe', 'inherit'],
+  })
+  const [printed] = await once(program.stdout, 'data')
+  expect((await fetch(`${String(printed).trim()}/v1/models`)).status).toBe(200)
+  program.kill()
+  await once(program, 'exit')
 })

@@ -60,7 +60,8 @@ export async function startModel(port = 0): Promise<Model> {
   }
 
   const server = createServer((request, response) => {
-    handle(request, response).catch(error => response.destroy(error))
+    // A script that cannot be read is shown to whoever wrote it.
+    handle(request, response).catch(error => response.writeHead(400).end(String(error)))
   })
   await new Promise<void>(listening => server.listen(port, '127.0.0.1', listening))
   return {

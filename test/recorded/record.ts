@@ -14,8 +14,8 @@ const place = aPlace(binary, model.url)
 
 async function record(name: string, script: Step[], more: Partial<LaunchRequest> = {}): Promise<Driven> {
   const request = aRequest(place, { prompt: `Do it.\n${steps(...script)}`, ...more })
-  const run = await drive(claude, request, (event, say) => {
-    if (name === 'mid-turn' && event.type === 'tool_call') say('live', 'And hurry.')
+  const run = await drive(claude, request, ({ events }, say) => {
+    if (name === 'mid-turn' && events.some(({ type }) => type === 'tool_call')) say('live', 'And hurry.')
   })
   const text = run.lines.join('\n').replaceAll(place.root, '/place').replaceAll(model.url.slice(7), '127.0.0.1:1')
   writeFileSync(join(import.meta.dirname, 'claude', `${name}.jsonl`), `${text}\n`)
