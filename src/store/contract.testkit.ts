@@ -20,7 +20,7 @@ export function storeContract(name: string, open: () => Promise<Store>): void {
     }
     const ids = (page: Page<{ id: string }>) => page.items.map(item => item.value.id)
     const shows = (query: Partial<Query> & { index: string }, expected: string[]) =>
-      vi.waitFor(async () => expect(ids(await store.find('missions', { limit: 100, ...query }))).toEqual(expected))
+      eventually(async () => expect(ids(await store.find('missions', { limit: 100, ...query }))).toEqual(expected))
     const walk = async (query: Query, between: () => Promise<void> = async () => {}) => {
       const seen: string[] = []
       for (let cursor: string | undefined, more = true; more; more = cursor !== undefined) {
@@ -117,13 +117,13 @@ export function storeContract(name: string, open: () => Promise<Store>): void {
         await add(...there.map((id, n) => aMission(id, { created_at: at(1 + (n >> 2)) })))
         const query = { index: 'created', limit: 3, newestFirst }
         const expected = newestFirst ? there.toReversed() : there
-        await vi.waitFor(async () => expect(await walk(query)).toEqual(expected))
+        await eventually(async () => expect(await walk(query)).toEqual(expected))
         let disturbance = 0
         const disturb = async () => {
           const n = disturbance++
           await add(aMission(`early${n}`, { created_at: at(1) }), aMission(`late${n}`, { created_at: at(9) }))
         }
-        await vi.waitFor(async () => {
+        await eventually(async () => {
           const seen = await walk({ ...query, below: at(9) }, disturb)
           expect(seen.filter(id => id.startsWith('m'))).toEqual(expected)
           expect(new Set(seen).size).toBe(seen.length)
@@ -132,7 +132,7 @@ export function storeContract(name: string, open: () => Promise<Store>): void {
 
       test('gives no cursor at the end, and refuses one it never gave', async () => {
         await add(aMission('a'), aMission('b'))
-        await vi.waitFor(async () =>
+        await eventually(async () =>
           expect(await store.find('missions', { index: 'id', limit: 2 })).not.toHaveProperty('cursor'),
         )
         await expect(store.find('missions', { index: 'id', limit: 2, cursor: '***' })).rejects.toThrow('cursor')
@@ -331,12 +331,12 @@ export function storeContract(name: string, open: () => Promise<Store>): void {
       const stop = store.watch(hint)
       store.watch(other)
       await add(aMission('a'))
-      await vi.waitFor(() => expect(hint).toHaveBeenCalled())
+      await eventually(() => expect(hint).toHaveBeenCalled())
       stop()
       hint.mockClear()
       other.mockClear()
       await add(aMission('b'))
-      await vi.waitFor(() => expect(other).toHaveBeenCalled())
+      await eventually(() => expect(other).toHaveBeenCalled())
       expect(hint).not.toHaveBeenCalled()
     })
 
@@ -352,4 +352,5 @@ export function storeContract(name: string, open: () => Promise<Store>): void {
   })
 }
 
+const eventually = (holds: () => void | Promise<void>) => vi.waitFor(holds, { timeout: 10_000, interval: 5 })
 const at = (day: number): string => `2026-01-${String(day).padStart(2, '0')}T00:00:00.000Z`
