@@ -31,7 +31,7 @@ const NEVER = [
 /** Beyond the named tools, what "everything without asking" means for this client. */
 const FULL_EXTRAS = ['NotebookEdit', 'Task', 'Skill', 'Workflow', 'Monitor']
 
-/** `git diff --output=file` writes: the one way in which what only looks can change something. */
+/** `git diff --output=file` writes, although everything else about it only looks. */
 const NEVER_TO_FILE = 'Bash(git * --output*)'
 
 // One rule each: the client splits what it is given at commas and spaces outside brackets.

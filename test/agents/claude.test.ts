@@ -144,6 +144,13 @@ describe.skipIf(!binary)('the real client', () => {
     expect(second.digest.usage.cost_usd).toBeCloseTo(first.digest.usage.cost_usd, 8)
   })
 
+  test('a conversation that exists is not begun again, and the client says so', async () => {
+    const conversation = crypto.randomUUID()
+    expect((await run([{ say: 'First.' }], { conversation })).digest.conversation).toBe(conversation)
+    const again = await run([{ say: 'Never said.' }], { conversation })
+    expect(again.ending).toMatchObject({ outcome: 'failed', reason: expect.stringContaining('already in use') })
+  })
+
   test('limits of turns and money are held', async () => {
     const endless = Array.from({ length: 5 }, (_, n) => ({ run: `echo ${n}`, tokens: { input: 100_000 } }))
     const turns = await run(endless, { maxTurns: 2 })

@@ -3,7 +3,7 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { createInterface } from 'node:readline'
-import type { Agent, Digest, Ending, LaunchRequest, TranscriptEvent } from '../../src/agents/contract.ts'
+import type { Agent, Digest, Ending, LaunchRequest, Stream, TranscriptEvent } from '../../src/agents/contract.ts'
 import { emptyDigest, fold } from '../../src/agents/digest.ts'
 
 export interface Place {
@@ -63,7 +63,6 @@ export interface Driven {
   events: TranscriptEvent[]
   /** Standard output as printed. */
   lines: string[]
-  stderr: string
   digest: Digest
   code: number | null
   ending: Ending
@@ -92,16 +91,17 @@ export async function drive(agent: Agent, request: LaunchRequest, meanwhile: Mea
   for (const message of launch.messages) child.stdin?.write(`${message.line}\n`)
   const say = (id: string, text: string) => child.stdin?.write(`${agent.encode!(id, text).line}\n`)
 
-  const run = { events: [] as TranscriptEvent[], lines: [] as string[], stderr: '', digest: emptyDigest() }
-  child.stderr!.setEncoding('utf8').on('data', (chunk: string) => {
-    run.stderr += chunk
-  })
-  createInterface({ input: child.stdout! }).on('line', line => {
-    const events = agent.read(line, 'stdout')
-    run.lines.push(line)
+  const run = { events: [] as TranscriptEvent[], lines: [] as string[], digest: emptyDigest() }
+  const take = (line: string, stream: Stream) => {
+    const events = agent.read(line, stream)
     run.events.push(...events)
     run.digest = fold(run.digest, events)
-    meanwhile({ line, events }, say)
+    return events
+  }
+  createInterface({ input: child.stderr! }).on('line', line => take(line, 'stderr'))
+  createInterface({ input: child.stdout! }).on('line', line => {
+    run.lines.push(line)
+    meanwhile({ line, events: take(line, 'stdout') }, say)
     if (agent.isFinished?.(run.digest)) child.stdin?.end()
   })
   const code = await new Promise<number | null>((ended, failed) => {

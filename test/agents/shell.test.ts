@@ -30,8 +30,10 @@ test('a failure says the exit code and the last that was printed', async () => {
   expect(ending).toEqual({ outcome: 'failed', reason: expect.stringMatching(/exit code 3\b.*half way/) })
 })
 
-test('standard error is raw', () => {
-  expect(shell.read('warning', 'stderr')).toEqual([{ type: 'raw', text: 'warning' }])
+test('standard error is raw, and where a failure says why', async () => {
+  const { events, ending } = await run('echo working; echo no disk >&2; exit 1')
+  expect(events).toContainEqual({ type: 'raw', text: 'no disk' })
+  expect(ending.reason).toContain('no disk')
 })
 
 test('an end by a signal names it; an end nobody saw is lost', async () => {

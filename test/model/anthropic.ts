@@ -1,8 +1,12 @@
 import { randomUUID } from 'node:crypto'
 import type { ServerResponse } from 'node:http'
 import type { Turn } from './scenario.ts'
-import type { Asked, Call, Wire } from './wire.ts'
+import type { Asked, Wire } from './wire.ts'
 
+interface Call {
+  name: string
+  input: Record<string, unknown>
+}
 interface Block {
   type: string
   text?: string
@@ -40,15 +44,15 @@ function asked(body: unknown): Asked {
   return { said, tools: tools.map(tool => tool.name) }
 }
 
-/** The ways to do a step, the best first: the first one on offer is taken. */
-function ways(turn: Turn): Call[] {
-  if ('write' in turn) return [{ name: 'Write', input: { file_path: turn.write, content: turn.content } }]
+/** The step as a call of this client's own tools; also of one that it does not offer, as a model that oversteps would. */
+function callFor(turn: Turn): Call | undefined {
+  if ('write' in turn) return { name: 'Write', input: { file_path: turn.write, content: turn.content } }
   if ('edit' in turn)
-    return [{ name: 'Edit', input: { file_path: turn.edit, old_string: turn.from, new_string: turn.to } }]
-  if ('read' in turn) return [{ name: 'Read', input: { file_path: turn.read } }]
-  if ('run' in turn) return [{ name: 'Bash', input: { command: turn.run, description: 'Run it' } }]
-  if ('tool' in turn) return [{ name: turn.tool, input: turn.input }]
-  return []
+    return { name: 'Edit', input: { file_path: turn.edit, old_string: turn.from, new_string: turn.to } }
+  if ('read' in turn) return { name: 'Read', input: { file_path: turn.read } }
+  if ('run' in turn) return { name: 'Bash', input: { command: turn.run, description: 'Run it' } }
+  if ('tool' in turn) return { name: turn.tool, input: turn.input }
+  return undefined
 }
 
 function blocksOf(turn: Turn, call: Call | undefined) {
@@ -119,12 +123,8 @@ export const anthropic: Wire = {
 
   asked,
 
-  call(turn, tools) {
-    const possible = ways(turn)
-    return possible.find(way => tools.includes(way.name)) ?? possible[0]
-  },
-
-  reply(_request, response, body, turn, call) {
+  reply(response, body, turn) {
+    const call = callFor(turn)
     const { model = 'claude-sonnet-4-5', stream: streams = false } = body as Body
     const { input = 100, output = 20, cacheRead = 0, cacheWrite = 0 } = turn.tokens ?? {}
     const usage = {

@@ -37,14 +37,13 @@ export async function startModel(port = 0): Promise<Model> {
     })
   }
 
-  function takeTurn(wire: Wire, request: IncomingMessage, response: ServerResponse, body: unknown) {
-    const asked = wire.asked(body)
-    const { line, script, turnsTaken } = place(asked)
+  function takeTurn(wire: Wire, response: ServerResponse, body: unknown) {
+    const { line, script, turnsTaken } = place(wire.asked(body))
     const { turn, failures } = momentAt(script, turnsTaken)
     const failure = failureNow(line, turnsTaken, failures)
     if (failure) return wire.fail(response, failure.fail, failure.retryAfter)
     if ('hang' in turn) return
-    wire.reply(request, response, body, turn, wire.call(turn, asked.tools))
+    wire.reply(response, body, turn)
   }
 
   async function handle(request: IncomingMessage, response: ServerResponse) {
@@ -53,7 +52,7 @@ export async function startModel(port = 0): Promise<Model> {
     const body = await bodyOf(request)
     requests.push({ method, path, body })
     const wire = WIRES.find(each => each.isTurn(method, path))
-    if (wire) return takeTurn(wire, request, response, body)
+    if (wire) return takeTurn(wire, response, body)
     const answer = WIRES.map(each => each.aside(method, path, body)).find(each => each !== undefined)
     response.writeHead(answer === undefined ? 404 : 200, { 'content-type': 'application/json' })
     response.end(method === 'HEAD' ? undefined : JSON.stringify(answer ?? { error: `nothing at ${path}` }))

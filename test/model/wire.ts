@@ -1,4 +1,4 @@
-import type { IncomingMessage, ServerResponse } from 'node:http'
+import type { ServerResponse } from 'node:http'
 import type { Turn } from './scenario.ts'
 
 /** A request for a model turn, whatever the wire format. */
@@ -9,11 +9,6 @@ export interface Asked {
   tools: string[]
 }
 
-export interface Call {
-  name: string
-  input: Record<string, unknown>
-}
-
 /** How one vendor's protocol is spoken. */
 export interface Wire {
   /** Requests for a model turn; anything else on the wire goes to `aside`. */
@@ -21,8 +16,7 @@ export interface Wire {
   /** Small questions beside the turns, such as the list of models; undefined: not known. */
   aside(method: string, path: string, body: unknown): unknown
   asked(body: unknown): Asked
-  /** How the step is done with the tools offered; undefined where the turn calls none. */
-  call(turn: Turn, tools: readonly string[]): Call | undefined
-  reply(request: IncomingMessage, response: ServerResponse, body: unknown, turn: Turn, call: Call | undefined): void
+  /** The step, done with the client's own tools. */
+  reply(response: ServerResponse, body: unknown, turn: Turn): void
   fail(response: ServerResponse, status: number, retryAfter: number | undefined): void
 }
