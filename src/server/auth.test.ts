@@ -139,7 +139,7 @@ test('health says status and version to anyone, and pages without a token say ho
   expect(Object.keys(health.json)).toEqual(['status', 'version'])
   const page = await ask('GET', '/', { token: null })
   expect(page.status).toBe(401)
-  expect(page.text).toContain('fleet status')
+  expect(page.text).toContain('fleet up --detach')
   expect((await ask('GET', '/docs', { token: null })).status).toBe(401)
   expect((await ask('GET', '/api/openapi.json', { token: null })).status).toBe(401)
   expect((await ask('GET', '/pages/style.css', { token: null })).status).toBe(200)

@@ -18,7 +18,7 @@ export async function whoAsks(fleet: Fleet, request: FastifyRequest): Promise<As
   const value = cookieNamed(cookieName(fleet), cookie)
   if (value && isBrowserToken(fleet.home, value, nowMs(fleet))) return { caller: { kind: 'owner' }, by: 'cookie' }
   throw new Unauthorized('This needs a token.', {
-    try: "Send Authorization: Bearer <the content of the home's token file>, or sign the browser in with the link that fleet status prints.",
+    try: "Send Authorization: Bearer <the content of the home's token file>, or sign the browser in with the link that fleet up --detach prints.",
   })
 }
 

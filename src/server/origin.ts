@@ -39,7 +39,7 @@ export function ownNames(place: {
 export function requireOwnHost({ headers }: FastifyRequest, own: OwnNames): void {
   if (headers.host !== undefined && own.hosts.has(headers.host.toLowerCase())) return
   throw new Forbidden('This server does not answer to that Host.', {
-    try: 'Use the address that fleet up prints, or start it with --allowed-host <name>.',
+    try: 'Use the address that fleet up prints, or start it with --allow-host <name>.',
   })
 }
 

@@ -11,8 +11,8 @@ export interface Serving {
   fleet: Fleet
   explain: Explain
   streamLimits: StreamLimits
-  /** Fires when the server is closing: streams end then. */
-  closing: AbortSignal
+  /** Ends each open stream. */
+  openStreams: Set<AbortController>
 }
 
 /** How long a stream's first word may decide the status of the answer, before the stream is opened anyway. */
@@ -43,16 +43,23 @@ function answers(operation: Query, { fleet }: Serving): Handler {
   }
 }
 
-function streams(operation: Streaming, { fleet, explain, streamLimits, closing }: Serving): Handler {
+function streams(operation: Streaming, { fleet, explain, streamLimits, openStreams }: Serving): Handler {
   const read = readerFor(operation)
   return async (request, reply) => {
     const { caller, input } = read(request)
-    const signal = AbortSignal.any([goneSignal(reply), closing])
+    const ending = new AbortController()
+    const { signal } = ending
+    openStreams.add(ending)
+    reply.raw.once('close', () => {
+      openStreams.delete(ending)
+      ending.abort()
+    })
     const items = operation.run({ fleet, caller, signal }, input)[Symbol.asyncIterator]()
     let next = items.next()
     await Promise.race([next, passed(FIRST_WORD_MS, undefined, { signal }).catch(() => {})])
     const watcher = new Watcher(reply.hijack().raw, reply.getHeaders() as Record<string, string>, streamLimits)
-    signal.addEventListener('abort', () => watcher.end(), { once: true })
+    if (signal.aborted) watcher.end()
+    else signal.addEventListener('abort', () => watcher.end(), { once: true })
     try {
       for (let item = await next; !item.done && !signal.aborted; item = await next) {
         await watcher.send(frame(item.value))

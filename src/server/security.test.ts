@@ -77,9 +77,16 @@ describe('on every operation', () => {
     },
   )
 
-  test('the token of a session is refused, except where an agent may ask about its own', async () => {
+  test('the token of a session is refused, and where agents may ask, it is refused about others', async () => {
     const running = await aWatchedServer()
-    expect(await statuses(running, { token: await running.session('running') })).toEqual(everywhere(403))
+    const token = await running.session('running')
+    const forOwners = WALK.filter(({ forAgents }) => !forAgents)
+    expect(await statuses(running, { token }, forOwners)).toEqual(everywhere(403, forOwners))
+    await statuses(
+      running,
+      { token },
+      WALK.filter(({ forAgents }) => forAgents),
+    )
     expect(ran).toEqual([])
   })
 

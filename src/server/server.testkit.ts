@@ -84,22 +84,27 @@ export function raw(
 ): Promise<Answer> {
   return new Promise((resolve, reject) => {
     const { hostname, port } = new URL(url)
-    const sent = request({ hostname, port, method, path, headers, agent: false }, response => {
-      const parts: Buffer[] = []
-      response.on('error', reject).on('data', part => parts.push(part))
-      response.on('end', () => {
-        const text = Buffer.concat(parts).toString()
-        const isJson = response.headers['content-type']?.startsWith('application/json')
-        resolve({
-          status: response.statusCode!,
-          headers: response.headers,
-          text,
-          json: isJson ? JSON.parse(text) : undefined,
+    const sentBody = body === undefined || typeof body === 'string' ? (body ?? '') : JSON.stringify(body)
+    const length = sentBody && { 'content-length': Buffer.byteLength(sentBody) }
+    const sent = request(
+      { hostname, port, method, path, headers: { ...headers, ...length }, agent: false },
+      response => {
+        const parts: Buffer[] = []
+        response.on('error', reject).on('data', part => parts.push(part))
+        response.on('end', () => {
+          const text = Buffer.concat(parts).toString()
+          const isJson = response.headers['content-type']?.startsWith('application/json')
+          resolve({
+            status: response.statusCode!,
+            headers: response.headers,
+            text,
+            json: isJson ? JSON.parse(text) : undefined,
+          })
         })
-      })
-    })
+      },
+    )
     sent.on('error', reject)
-    sent.end(body === undefined || typeof body === 'string' ? body : JSON.stringify(body))
+    sent.end(sentBody)
   })
 }
 

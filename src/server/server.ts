@@ -42,6 +42,8 @@ export interface Server {
 
 /** How long requests that are being answered may take to finish once the server closes. */
 const CLOSE_GRACE_MS = 2000
+/** How long a request may take to arrive; its answer, such as a stream, may take any time. */
+const REQUEST_TIMEOUT_MS = 60_000
 const MAX_ID_LENGTH = 200
 
 /** Offers the operations over HTTP. Nothing is kept in memory that a restart would lose. */
@@ -54,7 +56,7 @@ export async function serve(fleet: Fleet, operations: readonly Operation[], opti
   const say = options.say ?? (line => process.stderr.write(`fleet: ${line}\n`))
   const log = openLog(fleet)
   const explain = explainer(log, say)
-  const closing = new AbortController()
+  const openStreams = new Set<AbortController>()
   let own: OwnNames = ownNames({ host, port, tls, allowedHosts })
 
   const app = makeApp(https, explain)
@@ -69,7 +71,7 @@ export async function serve(fleet: Fleet, operations: readonly Operation[], opti
     fleet,
     explain,
     streamLimits: { ...STREAM_LIMITS, ...options.streamLimits },
-    closing: closing.signal,
+    openStreams,
   })
 
   await app.listen({ host, port }).catch(error => {
@@ -85,7 +87,7 @@ export async function serve(fleet: Fleet, operations: readonly Operation[], opti
     url,
     signInUrl: () => signInUrl(fleet.home, url, Date.parse(fleet.now())),
     async close() {
-      closing.abort()
+      for (const stream of openStreams) stream.abort()
       const closed = app.close()
       await Promise.race([underWay.over(), passed(CLOSE_GRACE_MS, undefined, { ref: false })])
       // Also those a browser opened in advance and never used, which would be waited for.
@@ -118,6 +120,7 @@ function makeApp(https: Tls | null, explain: Explain): FastifyInstance {
     bodyLimit: BODY_LIMIT_BYTES,
     exposeHeadRoutes: false,
     forceCloseConnections: 'idle',
+    requestTimeout: REQUEST_TIMEOUT_MS,
     routerOptions: { maxParamLength: MAX_ID_LENGTH },
     frameworkErrors: (error, _, reply) => sendAnswer(reply, explain(error, 'the router')),
   }) as FastifyInstance

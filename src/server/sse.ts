@@ -66,7 +66,8 @@ export class Watcher {
   }
 
   #write(text: string): void {
-    if (this.#response.writable) this.#response.write(text)
+    if (!this.#response.writable) return
+    this.#response.write(text)
     this.#quiet.refresh()
   }
 

@@ -1,12 +1,12 @@
 import { ask, element } from './dom.js'
 
 const SHOWN = 50
-const REFRESH_MS = 400
+const REFRESH_MS = 1000
 const RECONNECT_MS = 1500
 const GROUPS = {
   person: ['needs_input', 'review'],
   running: ['running', 'landing'],
-  waiting: ['queued', 'waiting'],
+  waiting: ['queued', 'waiting', 'draft'],
   ended: ['done', 'failed', 'cancelled'],
 }
 const NOTHING = {
@@ -76,7 +76,7 @@ function outcome({ status, result, landed }) {
 
 function when({ status, started_at, ended_at, created_at }) {
   if (ended_at) return `${ago(ended_at)} ago`
-  return status === 'running' && started_at ? `for ${ago(started_at)}` : `since ${ago(created_at)}`
+  return `for ${ago((status === 'running' && started_at) || created_at)}`
 }
 
 function ago(time) {
