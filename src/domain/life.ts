@@ -18,7 +18,7 @@ export interface By {
 
 type EventExtra = Partial<Pick<NewEvent, 'cause' | 'data' | 'session_id'>>
 
-export function about(mission: Mission, kind: NewEvent['kind'], by: By, extra: EventExtra = {}): NewEvent {
+export function about(mission: Pick<Mission, 'id' | 'project_id'>, kind: NewEvent['kind'], by: By, extra: EventExtra = {}): NewEvent {
   return { kind, time: by.now, actor: by.actor, project_id: mission.project_id, mission_id: mission.id, ...extra }
 }
 

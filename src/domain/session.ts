@@ -36,15 +36,17 @@ export const Session = z.object({
   /** One sentence for a person: why it ended so. */
   outcome_reason: z.string().max(4000).nullable().default(null),
   exit_code: z.number().int().nullable().default(null),
-  /** The last step reached before the agent itself: what a crashed start is taken up from. */
-  step: z.enum(['worktree', 'setup', 'agent', 'ending']).default('worktree'),
   worktree: z.string().nullable(),
   branch: z.string().nullable(),
   start_commit: z.string().nullable().default(null),
   /** The tip of the branch once what was left uncommitted is committed. */
   end_commit: z.string().nullable().default(null),
   base_tip: z.string().nullable().default(null).describe('where the base branch stood at the start'),
-  config_mark: z.string().nullable().default(null).describe('digest of the shared git configuration and hooks at the start'),
+  guard_mark: z.record(z.string(), z.string()).nullable().default(null).describe('digests of the shared git configuration and hooks at the start'),
+  /** The commit the branch goes on from without a merge: while the base is there, nothing needs merging. */
+  descends_from: z.string().nullable().default(null),
+  /** Its one commit was made by us with the words of a landing, so it can itself be the landing. */
+  landable: z.boolean().default(false),
   conversation: z.string().nullable().default(null).describe("the client's own id of the conversation, for resume"),
   resumes: z.string().nullable().default(null).describe('the conversation this session continues'),
   pid: z.number().int().nullable().default(null),
@@ -52,7 +54,8 @@ export const Session = z.object({
   instructions: StoredText.nullable().default(null).describe('what a person added for this session'),
   usage: Usage.default(NO_USAGE),
   prompt: StoredText.nullable().default(null),
-  cancel_requested: z.boolean().default(false),
+  /** Why we are stopping it: written down before the first signal, so that a crash does not forget the cause. */
+  stopping: z.object({ outcome: Outcome, reason: z.string() }).nullable().default(null),
   worktree_kept: z.boolean().default(true),
   created_at: Timestamp,
   started_at: Timestamp.nullable().default(null),

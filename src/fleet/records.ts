@@ -6,7 +6,7 @@ import type { Change, Collection, RecordOf, Stored } from '../store/index.ts'
 import type { Fleet } from './fleet.ts'
 
 /** A write whose value is known to fit its collection. */
-export const put = <C extends Collection>(collection: C, value: RecordOf<C>, expects: number | 'absent'): Change => ({ put: collection, value, expects })
+export const put = <C extends Collection>(collection: C, value: RecordOf<C>, expects: number | 'absent'): Change => ({ put: collection, value, expects }) as Change
 
 const NOUNS: Record<Collection, string> = {
   projects: 'project', missions: 'mission', sessions: 'session', reports: 'report', comments: 'comment',

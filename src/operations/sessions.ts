@@ -1,6 +1,7 @@
 import { z } from 'zod'
+import { WrongState } from '../domain/errors.ts'
 import { ChangedFile, Report } from '../domain/report.ts'
-import { changeSession } from '../fleet/asking.ts'
+import { cancelMission } from '../fleet/missions.ts'
 import { missionDiff, sessionDiff } from '../fleet/diffs.ts'
 import type { Fleet } from '../fleet/fleet.ts'
 import { current, lookUp } from '../fleet/records.ts'
@@ -59,7 +60,8 @@ export const sessions = [
     output: SessionView,
     run: async (context, { session_id }) => {
       const { value } = await lookUp(context.fleet, 'sessions', session_id)
-      await changeSession(context.fleet, value.id, ask(context, 'cancel_session'))
+      if (value.status === 'ended') throw new WrongState('Session', value.id, 'ended', ['starting', 'running'])
+      await cancelMission(context.fleet, ask(context, 'cancel_session'), value.mission_id)
       return sessionView((await current(context.fleet, 'sessions', value.id)).value)
     },
   }),

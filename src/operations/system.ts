@@ -1,13 +1,13 @@
 import { statfsSync } from 'node:fs'
 import { z } from 'zod'
-import { AGENTS, toolPresets } from '../agents/index.ts'
+import { AGENTS, models, toolPresets } from '../agents/index.ts'
 import { Event } from '../domain/event.ts'
 import { liveSessions } from '../fleet/capacity.ts'
 import { clean, keptWorktrees } from '../fleet/cleaning.ts'
 import { missionCounts } from '../fleet/counts.ts'
 import { followEvents } from '../fleet/following.ts'
 import { fleetState, lookUp } from '../fleet/records.ts'
-import { readHolder } from '../store/index.ts'
+import { isHeld, readHolder } from '../store/index.ts'
 import { VERSION } from '../version.ts'
 import { ask, Paging, Ref } from './inputs.ts'
 import { command, query, stream } from './operation.ts'
@@ -33,7 +33,7 @@ export const system = [
     input: z.object({}),
     output: z.object({
       version: z.string(),
-      server: z.object({ pid: z.number(), url: z.string(), started: z.string(), version: z.string() }).nullable().describe('empty: no server is running'),
+      server: z.object({ pid: z.number(), url: z.string().nullable(), started: z.string(), version: z.string() }).nullable().describe('empty: no server is running'),
       home: z.string(),
       paused: z.boolean(),
       missions: z.record(z.string(), z.number()).describe('how many are in each status'),
@@ -43,7 +43,7 @@ export const system = [
     }),
     run: async ({ fleet }) => {
       const [state, counts, live, kept] = await Promise.all([fleetState(fleet), missionCounts(fleet), liveSessions(fleet), keptWorktrees(fleet)])
-      const holder = readHolder(fleet.home.path)
+      const holder = isHeld(fleet.home.path) ? readHolder(fleet.home.path) : undefined
       const { bavail, bsize } = statfsSync(fleet.home.path)
       return {
         version: VERSION,
@@ -71,15 +71,15 @@ export const system = [
     http: 'GET /api/config/models',
     input: z.object({}),
     output: z.object({ models: z.array(z.object({ agent: z.string(), name: z.string(), alias: z.string().optional() })) }),
-    run: async () => ({ models: AGENTS.flatMap(agent => agent.models.map(model => ({ agent: agent.name, ...model }))) }),
+    run: async () => ({ models: models() }),
   }),
   query({
     name: 'list_tool_presets',
     summary: 'What each tool preset allows',
     http: 'GET /api/config/tool-presets',
     input: z.object({}),
-    output: z.object({ presets: z.record(z.string(), z.array(z.string())) }),
-    run: async () => ({ presets: toolPresets }),
+    output: z.object({ presets: z.array(z.record(z.string(), z.unknown())) }),
+    run: async () => ({ presets: toolPresets().map(preset => ({ ...preset })) }),
   }),
   query({
     name: 'list_agents',

@@ -1,5 +1,6 @@
 #!/bin/sh
-# Carries one message into an agent's fifo, whole, even if the server dies meanwhile: courier.sh <message> <fifo>
-# A client was seen to exit at half a line, so half a message must not be possible.
+# Carries one message to an agent: courier.sh <message> <directory>. It goes whole, even if the server dies meanwhile,
+# because a client was seen to exit at half a line. The claim sees to it that no message goes twice.
 mkdir "$1.claim" 2>/dev/null || exit 0
-cat "$1" >"$2" && mkdir "$1.delivered"
+cat "$1" >>"$2/sent"
+cat "$1" >"$2/stdin" && mkdir "$1.delivered"

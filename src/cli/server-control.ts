@@ -1,0 +1,101 @@
+import { existsSync, readFileSync, statSync, writeFileSync } from 'node:fs'
+import { hostname } from 'node:os'
+import { join } from 'node:path'
+import { NotAllowed, Refusal, Unfit } from '../domain/errors.ts'
+import { type Fleet, makeFleet } from '../fleet/fleet.ts'
+import { startHolder } from '../fleet/holder.ts'
+import { type Home, openHome } from '../home.ts'
+import { bootId, identityOf, signal } from '../runner/processes.ts'
+import { type Server, type ServerOptions, startServer } from '../server/index.ts'
+import { isHeld, type Lease, openSqlite, readHolder, takeLease } from '../store/index.ts'
+import { VERSION } from '../version.ts'
+import { homeOf, type Where } from './client.ts'
+import { withoutSession } from './session-env.ts'
+
+const USUAL_PORT = 3847
+const STOP_MS = 30_000
+const LOOK_EVERY_MS = 20
+
+export type Listening = Omit<ServerOptions, 'port' | 'operations' | 'streamLimits' | 'say'> & { port?: number }
+
+export interface Up {
+  fleet: Fleet
+  server: Server
+  /** Stops serving and dispatching; agents go on. Answers with how many. */
+  stop(): Promise<number>
+}
+
+/** Takes the home, brings its store up to date, and serves. What was begun is undone when a later step fails. */
+export async function start(home: Home, env: NodeJS.ProcessEnv, listening: Listening, say: (line: string) => void): Promise<Up> {
+  const lease = takeLease(home.path) ?? refuse(home)
+  const undo: (() => unknown)[] = [() => lease.release()]
+  const unwind = async (): Promise<void> => {
+    for (const step of undo.splice(0).reverse()) await step()
+  }
+  try {
+    await announce(lease, null)
+    const store = await openSqlite(home.storeFile, { migrate: true })
+    const fleet = makeFleet({ home, store, environment: withoutSession(env) })
+    undo.push(() => fleet.close())
+    const server = await listen(fleet, listening, say)
+    undo.push(() => server.close())
+    await announce(lease, server.url)
+    const holder = await startHolder(fleet, { url: server.url, onFault: (what, error) => say(`${what}: ${error instanceof Error ? error.stack : String(error)}`) })
+    undo.push(() => holder.stop())
+    return {
+      fleet,
+      server,
+      async stop() {
+        const live = await fleet.store.find('sessions', { index: 'live', limit: 500 })
+        await unwind()
+        return live.items.length
+      },
+    }
+  } catch (error) {
+    await unwind()
+    throw error
+  }
+}
+
+const announce = (lease: Lease, url: string | null): Promise<void> =>
+  lease.announce({ pid: process.pid, started: identityOf(process.pid)!.started, version: VERSION, host: hostname(), url })
+
+function refuse(home: Home): never {
+  const holder = readHolder(home.path)
+  if (!holder) throw new Unfit(`Another process holds the home ${home.path}.`, { try: 'fleet status' })
+  const since = statSync(join(home.path, 'holder.json'), { throwIfNoEntry: false })?.mtime.toISOString()
+  const where = holder.url ? `, at ${holder.url}` : ''
+  throw new Unfit(`The home ${home.path} is held by process ${holder.pid}${since ? ` since ${since}` : ''}${where}.`, {
+    try: 'Use that one, stop it with fleet down, or choose another home with --home.',
+    facts: { ...holder, since },
+  })
+}
+
+/** The port is chosen once and kept, so that live agents and bookmarks find the next server; only a first start may pick another. */
+async function listen(fleet: Fleet, { port, ...listening }: Listening, say: (line: string) => void): Promise<Server> {
+  const file = join(fleet.home.path, 'port')
+  const kept = existsSync(file) ? Number(readFileSync(file, 'utf8')) : undefined
+  const chosen = port ?? kept ?? USUAL_PORT
+  const server = await startServer(fleet, { ...listening, port: chosen, say }).catch(error => {
+    const taken = error instanceof Refusal && error.code === 'cannot_listen'
+    if (!taken || port !== undefined || kept !== undefined) throw error
+    return startServer(fleet, { ...listening, port: 0, say })
+  })
+  const url = new URL(server.url)
+  writeFileSync(file, `${url.port || (url.protocol === 'https:' ? 443 : 80)}\n`, { mode: 0o600 })
+  return server
+}
+
+/** Asks the server of this home to stop, and waits until it has; false: none was running. */
+export async function stopServer(where: Pick<Where, 'home' | 'env'>): Promise<boolean> {
+  const home = openHome(homeOf(where))
+  if (!isHeld(home.path)) return false
+  const holder = readHolder(home.path)
+  if (!holder) throw new Unfit(`A process holds the home ${home.path}, but has not said which.`, { try: 'Try again in a moment.' })
+  if (holder.host !== hostname()) throw new NotAllowed(`The server of this home runs on another machine: ${holder.host}.`, { try: 'Stop it there.' })
+  signal({ pid: holder.pid, started: holder.started, boot: bootId }, 'SIGTERM')
+  for (const start = Date.now(); isHeld(home.path); await new Promise(resolve => setTimeout(resolve, LOOK_EVERY_MS))) {
+    if (Date.now() - start > STOP_MS) throw new Unfit(`The server (process ${holder.pid}) has not stopped within ${STOP_MS / 1000} seconds.`, { try: 'fleet status' })
+  }
+  return true
+}

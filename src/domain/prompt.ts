@@ -1,0 +1,61 @@
+import type { Mission } from './mission.ts'
+import type { Report } from './report.ts'
+import type { SessionReason } from './session.ts'
+
+export interface HandOver {
+  mission: Pick<Mission, 'title'>
+  report: Report
+}
+
+export interface Briefing {
+  reason: SessionReason
+  /** The mission's own prompt, which arrives byte for byte. */
+  prompt: string
+  acceptanceCriteria: string
+  /** What it depends on, and what they say they did. */
+  handOvers: readonly HandOver[]
+  /** What a person added for this run. */
+  message: string | null
+  /** Files that could not be merged, for a session that is to resolve them. */
+  conflicts: readonly string[]
+  baseBranch: string
+  /** Whether the agent remembers the earlier conversation. */
+  remembers: boolean
+}
+
+/** Everything an agent is told at the start of a session. */
+export function composePrompt(b: Briefing): string {
+  const opening = b.remembers ? goOn(b) : [b.prompt, ...again(b), section('Acceptance criteria', b.acceptanceCriteria), handedOver(b.handOvers)]
+  return [...opening, b.message && section('Added by the person in charge', b.message)].filter(Boolean).join('\n\n')
+}
+
+function goOn(b: Briefing): string[] {
+  if (b.reason === 'conflict') return [conflict(b)]
+  return [b.message ? 'Go on with your mission.' : 'Your last run was interrupted. Go on where you stopped.']
+}
+
+function again(b: Briefing): string[] {
+  if (b.reason === 'conflict') return [conflict(b)]
+  if (b.reason === 'resume') return ['The worktree holds what an earlier run left. Look at it first and go on from there.']
+  return []
+}
+
+const conflict = ({ conflicts, baseBranch }: Briefing): string =>
+  `Others have landed on ${baseBranch} meanwhile. It was merged into your branch, and these files are in conflict:\n${conflicts.map(path => `- ${path}`).join('\n')}\n` +
+  'Resolve them so that both sides keep their meaning, remove every conflict marker, and check that the whole still works.'
+
+const section = (title: string, text: string): string => (text.trim() ? `## ${title}\n\n${text}` : '')
+
+function handedOver(handOvers: readonly HandOver[]): string {
+  return section('What the missions before this one report', handOvers.map(({ mission, report }) => [`### ${mission.title}`, describeReport(report)].join('\n\n')).join('\n\n'))
+}
+
+export function describeReport(report: Report): string {
+  const files = report.files_changed.map(file => `${file.path} (${file.change})`)
+  const parts: [string, string[]][] = [
+    ['Done', report.what_done], ['Open', report.what_open], ['Tested', report.what_tested], ['Not tested', report.what_untested],
+    ['Next steps', report.next_steps], ['Errors', report.errors_encountered], ['Files changed', files],
+  ]
+  const lists = parts.filter(([, items]) => items.length).map(([name, items]) => `${name}:\n${items.map(item => `- ${item}`).join('\n')}`)
+  return [report.summary, ...lists].filter(Boolean).join('\n\n')
+}

@@ -1,0 +1,75 @@
+import { join } from 'node:path'
+import { newId } from '../domain/ids.ts'
+import { about } from '../domain/life.ts'
+import type { Evidence, Mission } from '../domain/mission.ts'
+import type { Check, Project } from '../domain/project.ts'
+import { checkoutScratch, type Repository, scratchWorktree } from '../git/index.ts'
+import { type CommandResult, runCommand } from '../runner/commands.ts'
+import type { Fleet } from './fleet.ts'
+import { commandEnvironment, markOf } from './launching.ts'
+import { copyFiles } from './preparing.ts'
+import { all, put } from './records.ts'
+
+/** The first check that failed, or null when all passed. */
+export type Failure = { name: string; text: string } | null
+
+interface Subject {
+  mission: Mission
+  project: Project
+  repository: Repository
+  commit: string
+  purpose: Evidence['purpose']
+  signal: AbortSignal
+}
+
+/**
+ * Runs the project's checks on exactly one commit, in a worktree kept warm for that, and stores what each printed.
+ * One that an earlier server already ran on this commit is not run again, and one that is still running is taken up.
+ */
+export async function runChecks(fleet: Fleet, subject: Subject): Promise<Failure> {
+  const { mission, project, repository, commit, signal } = subject
+  if (project.checks.length === 0) return null
+  const scratch = join(fleet.home.worktrees, project.id, 'checks')
+  const directory = join(fleet.home.checks(project.id), commit)
+  const done = await earlier(fleet, mission.id, commit)
+  if (done.size < project.checks.length && done.size === 0) {
+    await scratchWorktree(repository, scratch, commit)
+    await checkoutScratch(scratch, commit)
+    await copyFiles(project, scratch)
+  }
+  const base = { cwd: scratch, env: commandEnvironment(fleet, project), mark: markOf(fleet, `check-${mission.id}`), signal }
+  if (project.setup_command && done.size === 0) {
+    const setup = await runCommand({ ...base, directory, kind: 'setup', line: project.setup_command, timeoutSeconds: 1800 })
+    if (setup.code !== 0) return { name: 'setup', text: `The setup command failed in the worktree for checks (${ending(setup)}):\n${setup.output.slice(-2000)}` }
+  }
+  for (const [index, check] of project.checks.entries()) {
+    const known = done.get(check.name)
+    const passed = known ? known.passed : await runOne(fleet, subject, check, { ...base, directory: join(directory, String(index)) })
+    if (!passed) return { name: check.name, text: `The check ${check.name} failed on the merged tree.` }
+  }
+  return null
+}
+
+async function earlier(fleet: Fleet, missionId: string, commit: string): Promise<Map<string, Evidence>> {
+  const found = new Map<string, Evidence>()
+  for await (const { value } of all(fleet, 'evidence', 'mission', [missionId])) if (value.commit === commit) found.set(value.name, value)
+  return found
+}
+
+type Where = Omit<Parameters<typeof runCommand>[0], 'kind' | 'line' | 'timeoutSeconds'>
+
+async function runOne(fleet: Fleet, { mission, commit, purpose, signal }: Subject, check: Check, where: Where): Promise<boolean> {
+  const result = await runCommand({ ...where, kind: 'check', line: check.command, timeoutSeconds: check.timeout_seconds })
+  if (signal.aborted) return false
+  const passed = result.code === 0
+  const now = { actor: 'fleet', now: fleet.now() }
+  const evidence: Evidence = {
+    id: newId(), mission_id: mission.id, project_id: mission.project_id, commit, purpose, name: check.name, command: check.command,
+    exit_code: result.code, passed, output: await fleet.blobs.keep(result.output), created_at: now.now, seconds: Math.round(result.seconds * 1000) / 1000,
+  }
+  const event = about(mission, passed ? 'check_passed' : 'check_failed', now, { data: { name: check.name, commit, exit_code: result.code } })
+  await fleet.commit('commit.evidence', { changes: [put('evidence', evidence, 'absent')], events: [event] })
+  return passed
+}
+
+const ending = ({ stopped, code }: CommandResult): string => (stopped === 'time' ? 'it took too long' : `exit code ${code}`)

@@ -1,0 +1,60 @@
+import type { Session } from '../domain/session.ts'
+import { worktreeBytes } from '../git/index.ts'
+import type { Ask } from './asking.ts'
+import type { Fleet } from './fleet.ts'
+import { all } from './records.ts'
+import { sentence } from './sentences.ts'
+import { refOf, retire, sharedWithLater } from './tidying.ts'
+
+interface Kept {
+  count: number
+  bytes: number
+}
+
+/** How much the worktrees of finished sessions take. */
+export async function keptWorktrees(fleet: Fleet): Promise<Kept> {
+  const sizes: number[] = []
+  for await (const { value } of all(fleet, 'sessions', 'worktree')) sizes.push(await worktreeBytes(value.worktree!))
+  return { count: sizes.length, bytes: sizes.reduce((a, b) => a + b, 0) }
+}
+
+export interface Cleaned {
+  freed_bytes: number
+  worktrees: { session_id: string; mission_id: string; path: string; bytes: number; ref: string; kept_because?: string }[]
+}
+
+/** Removes worktrees that nobody works in any more; what was done in them stays as a ref. */
+export async function clean(fleet: Fleet, _ask: Ask, { olderThanHours, dryRun }: { olderThanHours: number; dryRun: boolean }): Promise<Cleaned> {
+  const before = new Date(Date.parse(fleet.now()) - olderThanHours * 3_600_000).toISOString()
+  const cleaned: Cleaned = { freed_bytes: 0, worktrees: [] }
+  for await (const { value: session } of all(fleet, 'sessions', 'worktree')) {
+    if ((session.ended_at ?? session.created_at) > before) continue
+    const row = { session_id: session.id, mission_id: session.mission_id, path: session.worktree!, bytes: await worktreeBytes(session.worktree!), ref: refOf(session) }
+    const reason = await whyKept(fleet, session)
+    const failed = reason || dryRun ? undefined : await tryRetire(fleet, session)
+    const kept_because = reason ?? failed
+    cleaned.worktrees.push({ ...row, ...(kept_because && { kept_because }) })
+    if (!kept_because) cleaned.freed_bytes += row.bytes
+  }
+  return cleaned
+}
+
+/** Work that is still waited for, or that no commit holds, is not cleaned away. */
+async function whyKept(fleet: Fleet, session: Session): Promise<string | undefined> {
+  if (!session.end_commit) return 'its work could not be committed; look at it first'
+  if (await sharedWithLater(fleet, session)) return 'a later session works in it'
+  const mission = (await fleet.store.get('missions', session.mission_id))?.value
+  if (mission && ['queued', 'running', 'landing', 'needs_input', 'waiting', 'review'].includes(mission.status)) return `its mission is ${mission.status}`
+  return undefined
+}
+
+async function tryRetire(fleet: Fleet, session: Session): Promise<string | undefined> {
+  const project = await fleet.store.get('projects', session.project_id)
+  if (!project) return 'its project is gone'
+  try {
+    await retire(fleet, session, project.value)
+    return undefined
+  } catch (error) {
+    return sentence(error)
+  }
+}

@@ -1,0 +1,136 @@
+import { statfsSync } from 'node:fs'
+import { agentNamed } from '../agents/index.ts'
+import { effective } from '../domain/effective.ts'
+import * as life from '../domain/life.ts'
+import type { Mission } from '../domain/mission.ts'
+import type { Session } from '../domain/session.ts'
+import { isReady, waitsFor } from '../domain/waiting.ts'
+import { type Change, type Check, Conflict, type Stored } from '../store/index.ts'
+import { defaultsOf, fullSlot } from './capacity.ts'
+import { type Fleet, retryOnConflict } from './fleet.ts'
+import { planSession } from './planning-sessions.ts'
+import { all, dependenciesOf, fleetState, put } from './records.ts'
+import { sentence } from './sentences.ts'
+import type { LiveSession } from './live-session.ts'
+
+const PAGE = 50
+const DISK_RETRY_MS = 10_000
+
+/** Starts what may start, in order of priority and age, as far as there is room. Only the holder of the home has one. */
+export class Dispatcher {
+  readonly #fleet: Fleet
+  readonly #live: ReadonlyMap<string, LiveSession>
+  readonly #begin: (session: Session) => void
+  readonly #wake: () => void
+  #timer: NodeJS.Timeout | undefined
+  #wakesAt = Infinity
+
+  constructor(fleet: Fleet, live: ReadonlyMap<string, LiveSession>, begin: (session: Session) => void, wake: () => void) {
+    this.#fleet = fleet
+    this.#live = live
+    this.#begin = begin
+    this.#wake = wake
+  }
+
+  stop(): void {
+    clearTimeout(this.#timer)
+  }
+
+  async pass(): Promise<void> {
+    if (this.#isFull()) return
+    if (this.#diskIsFull()) return this.#wakeIn(DISK_RETRY_MS)
+    let cursor: string | undefined
+    do {
+      const page = await this.#fleet.store.find('missions', { index: 'ready', limit: PAGE, cursor })
+      for (const { value } of page.items) {
+        await this.#consider(value.id)
+        if (this.#isFull()) return
+      }
+      cursor = page.cursor
+    } while (cursor)
+  }
+
+  #isFull = (): boolean => this.#live.size >= this.#fleet.settings.maxConcurrent
+
+  #diskIsFull(): boolean {
+    const { bavail, bsize } = statfsSync(this.#fleet.home.path)
+    return bavail * bsize < this.#fleet.settings.minFreeDisk
+  }
+
+  async #consider(id: string): Promise<void> {
+    const stored = await this.#fleet.store.get('missions', id)
+    if (stored?.value.status !== 'queued' || !stored.value.ready) return
+    const mission = stored.value
+    const project = (await this.#fleet.store.get('projects', mission.project_id))?.value
+    if (!project) return
+    const dependencies = await dependenciesOf(this.#fleet, mission)
+    if (!isReady(mission, dependencies.map(d => d.value))) return this.#try(() => this.#fleet.commit('commit.not-ready', { changes: [put('missions', life.noLongerReady(mission, this.#by()), stored.version)] }))
+    const { agent } = effective(mission, project, defaultsOf(this.#fleet))
+    const [reason] = waitsFor(mission, {
+      dependencies: dependencies.map(d => d.value), project, now: this.#fleet.now(),
+      fleetPaused: (await fleetState(this.#fleet)).value.paused,
+      full: fullSlot(this.#fleet, [...this.#live.values()].map(session => session.slot), agent, project),
+    })
+    if (reason?.until) return this.#wakeIn(Date.parse(reason.until) - Date.parse(this.#fleet.now()))
+    if (!reason) await this.#try(() => this.#start(stored, dependencies))
+  }
+
+  async #start(stored: Stored<Mission>, dependencies: Stored<Mission>[]): Promise<void> {
+    const mission = stored.value
+    const project = (await this.#fleet.store.get('projects', mission.project_id))!.value
+    let session: Session
+    try {
+      agentNamed(effective(mission, project, defaultsOf(this.#fleet)).agent)
+      session = await planSession(this.#fleet, mission, project)
+    } catch (error) {
+      const why = { code: 'dispatch_failed', text: sentence(error).slice(0, 4000), try: `fleet mission retry ${mission.id}` }
+      const { mission: failed, events } = life.failed(mission, why, this.#by())
+      return this.#fleet.commit('commit.dispatch-failed', { changes: [put('missions', failed, stored.version)], events: [life.about(mission, 'dispatch_failed', this.#by(), { cause: why.text }), ...events] })
+    }
+    const step = life.started(mission, session, this.#by())
+    const changes: Change[] = [put('missions', step.mission, stored.version), put('sessions', session, 'absent')]
+    const checks: Check[] = dependencies.map(d => ({ collection: 'missions', id: d.value.id, expects: d.version }))
+    await this.#fleet.commit('commit.session-start', { changes, checks, events: step.events })
+    this.#begin(session)
+  }
+
+  /** Someone else was first: their commit will wake us again. */
+  async #try(attempt: () => Promise<void>): Promise<void> {
+    try {
+      await attempt()
+    } catch (error) {
+      if (!(error instanceof Conflict)) throw error
+      this.#wakeIn(5)
+    }
+  }
+
+  /** Once something it depends on is done: whoever has nothing left to wait for may start. */
+  async release(dependency: string): Promise<void> {
+    for await (const { value } of all(this.#fleet, 'missions', 'dependency', [dependency])) await this.reconsider(value.id, dependency)
+  }
+
+  async reconsider(id: string, on: string): Promise<void> {
+    await retryOnConflict(async () => {
+      const stored = await this.#fleet.store.get('missions', id)
+      if (stored?.value.status !== 'queued' || stored.value.ready) return
+      const dependencies = (await dependenciesOf(this.#fleet, stored.value)).map(d => d.value)
+      if (!isReady(stored.value, dependencies)) return
+      const { mission, events } = life.dependencyMet(stored.value, on, this.#by())
+      await this.#fleet.commit('commit.dependency-met', { changes: [put('missions', mission, stored.version)], events })
+    })
+  }
+
+  #by = () => ({ actor: 'fleet', now: this.#fleet.now() })
+
+  /** The earliest of all wishes to be woken wins. */
+  #wakeIn(ms: number): void {
+    const at = performance.now() + Math.max(1, Math.min(ms, 60_000))
+    if (at >= this.#wakesAt) return
+    clearTimeout(this.#timer)
+    this.#wakesAt = at
+    this.#timer = setTimeout(() => {
+      this.#wakesAt = Infinity
+      this.#wake()
+    }, at - performance.now())
+  }
+}

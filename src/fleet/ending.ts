@@ -1,0 +1,144 @@
+import { join } from 'node:path'
+import type { Agent, Digest, Ending, Exit } from '../agents/index.ts'
+import { effective } from '../domain/effective.ts'
+import { ended as missionAfter } from '../domain/ending.ts'
+import { newId } from '../domain/ids.ts'
+import { about } from '../domain/life.ts'
+import type { Mission } from '../domain/mission.ts'
+import type { Project } from '../domain/project.ts'
+import { Claim, MAX_COMMITS_LISTED, MAX_FILES_LISTED, Report } from '../domain/report.ts'
+import type { Session } from '../domain/session.ts'
+import { baseState, type Changes, changes, type Collected, commitLeftovers, explainsTip, guardDifference, guardMark } from '../git/index.ts'
+import { defaultsOf } from './capacity.ts'
+import { type Fleet, retryOnConflict } from './fleet.ts'
+import { RESULT_FILE } from './launching.ts'
+import { current, put } from './records.ts'
+import { repositoryOf } from './repositories.ts'
+import { sentence } from './sentences.ts'
+import { landingMessage } from './trailers.ts'
+import { readResult } from './watching.ts'
+
+/** How an agent's process ended, before anyone looked at what it left behind. */
+export interface Over {
+  exit: Exit
+  digest: Digest
+  directory: string
+  swept: number
+}
+
+interface Work {
+  collected: Collected | null
+  changes: Changes
+  concern: { code: string; text: string } | null
+}
+
+const NO_CHANGES: Changes = { files: [], filesOmitted: 0, commits: [], commitsOmitted: 0, descends: true }
+
+/** The end of a session: commits what was left, asks git what changed, writes the report, and moves the mission on, all in one commit. */
+export async function endSession(fleet: Fleet, agent: Agent, sessionId: string, over: Over): Promise<void> {
+  const { value: session } = await current(fleet, 'sessions', sessionId)
+  const { value: mission } = await current(fleet, 'missions', session.mission_id)
+  const { value: project } = await current(fleet, 'projects', session.project_id)
+  const claim = Claim.safeParse(readResult(join(over.directory, RESULT_FILE)))
+  const summary = claim.success ? claim.data.summary : over.digest.result?.text || over.digest.lastText
+  let ending: Ending = session.stopping ?? agent.outcome(over.digest, over.exit)
+  let work: Work = { collected: null, changes: NO_CHANGES, concern: null }
+  try {
+    work = await collectWork(fleet, session, mission, project, summary)
+  } catch (error) {
+    // The worktree stays as it is: nothing is lost, but nothing may land from it either.
+    if (ending.outcome !== 'cancelled') ending = { outcome: 'failed', reason: `Its work could not be committed and is kept in ${session.worktree}: ${sentence(error)}` }
+  }
+  const report = makeReport(session, claim.success ? claim.data : null, summary, work.changes, fleet.now())
+  await commitEnd(fleet, session, project, { ending, work, report, over })
+}
+
+async function collectWork(fleet: Fleet, session: Session, mission: Mission, project: Project, summary: string): Promise<Work> {
+  if (!session.worktree || !session.branch) return { collected: null, changes: NO_CHANGES, concern: null }
+  const repository = await repositoryOf(project)
+  const message = landingMessage(mission, session, summary)
+  const collected = await commitLeftovers({ worktree: session.worktree, branch: session.branch, message, never: project.copy_files })
+  const [changed, guard, base] = await Promise.all([
+    changes(repository, session.start_commit!, collected.tip), guardMark(repository), baseState(repository, project.base_branch),
+  ])
+  return { collected, changes: changed, concern: await concernOf(guard, base.tip) }
+
+  async function concernOf(guardNow: Record<string, string>, tip: string | undefined): Promise<Work['concern']> {
+    if (collected.unfinished) {
+      const { doing, paths } = collected.unfinished
+      return { code: 'unfinished', text: `The agent stopped in the middle of ${doing === 'work on another branch' ? doing : `a ${doing}`}${paths.length ? ` (${paths.join(', ')})` : ''}; its worktree is left as it was.` }
+    }
+    if (collected.skipped.length) {
+      return { code: 'left_out', text: `Not committed: ${collected.skipped.map(({ path, why }) => `${path} (${why})`).join(', ')}.` }
+    }
+    const shared = guardDifference(session.guard_mark ?? guardNow, guardNow)
+    if (shared.length) return { code: 'shared_git_changed', text: `During the session something changed ${shared.join(', ')} of the shared git folder, which can make git run programs.` }
+    if (tip && !(await isExplained(tip))) {
+      return { code: 'base_moved', text: `During the session ${project.base_branch} was moved from ${session.base_tip} to ${tip}, not by Flotilla and not in a checkout of it.` }
+    }
+    return null
+  }
+
+  async function isExplained(tip: string): Promise<boolean> {
+    if (tip === session.base_tip) return true
+    const { value: now } = await current(fleet, 'projects', project.id)
+    return tip === now.known_tip || explainsTip(repository, project.base_branch, tip, fleet.home.worktrees)
+  }
+}
+
+function makeReport(session: Session, claim: Claim | null, lastWords: string, changed: Changes, now: string): Report {
+  return Report.parse({
+    ...(claim ?? { summary: lastWords.slice(0, 4000) }),
+    id: newId(),
+    mission_id: session.mission_id,
+    session_id: session.id,
+    project_id: session.project_id,
+    source: claim ? 'agent' : 'git',
+    files_changed: changed.files.slice(0, MAX_FILES_LISTED),
+    files_omitted: changed.filesOmitted + Math.max(0, changed.files.length - MAX_FILES_LISTED),
+    commits: changed.commits.slice(0, MAX_COMMITS_LISTED),
+    created_at: now,
+  })
+}
+
+interface End {
+  ending: Ending
+  work: Work
+  report: Report
+  over: Over
+}
+
+async function commitEnd(fleet: Fleet, ended: Session, project: Project, { ending, work, report, over }: End): Promise<void> {
+  const { collected, changes: changed, concern } = work
+  await retryOnConflict(async () => {
+    const mission = await current(fleet, 'missions', ended.mission_id)
+    const session = await current(fleet, 'sessions', ended.id)
+    if (session.value.status === 'ended') return
+    const { landing, maxRetries } = effective(mission.value, project, defaultsOf(fleet))
+    const now = { actor: 'fleet', now: fleet.now() }
+    const step = missionAfter(mission.value, {
+      ...ending, report, landing, maxRetries, concern,
+      changed: changed.files.length > 0,
+      isolated: ended.worktree !== null,
+    }, now)
+    const next: Session = {
+      ...session.value,
+      status: 'ended',
+      outcome: ending.outcome,
+      outcome_reason: ending.reason,
+      exit_code: over.exit.code,
+      end_commit: collected?.tip ?? session.value.end_commit,
+      descends_from: changed.descends ? session.value.start_commit : null,
+      landable: collected?.committed === true && changed.commits.length === 1 && changed.descends && !collected.unfinished,
+      conversation: over.digest.conversation ?? session.value.conversation,
+      usage: over.digest.usage,
+      ended_at: now.now,
+    }
+    const events = [
+      ...(over.swept ? [about(step.mission, 'swept', now, { session_id: ended.id, data: { processes: over.swept } })] : []),
+      about(step.mission, 'session_ended', now, { session_id: ended.id, cause: ending.reason, data: { outcome: ending.outcome, exit_code: over.exit.code } }),
+      ...step.events,
+    ]
+    await fleet.commit('commit.session-ended', { changes: [put('missions', step.mission, mission.version), put('sessions', next, session.version), put('reports', report, 'absent')], events })
+  })
+}

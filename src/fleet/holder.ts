@@ -1,0 +1,175 @@
+import type { Event } from '../domain/event.ts'
+import type { Session } from '../domain/session.ts'
+import { retryOnConflict, type Fleet } from './fleet.ts'
+import { saveCounts } from './counts.ts'
+import { Dispatcher } from './dispatcher.ts'
+import { landMission } from './landing.ts'
+import { LiveSession } from './live-session.ts'
+import { all } from './records.ts'
+import { retire, sharedWithLater } from './tidying.ts'
+import { undoMission } from './undoing.ts'
+
+const NOTICE_EVERY_MS = 2000
+const CHORES_EVERY_MS = 30_000
+const PAGE = 500
+/** How many events are kept for readers who come back; older ones are dropped. */
+const KEEP_EVENTS = 200_000
+/** Results after which the worktree has nothing that is not on the base branch or in a ref. */
+const SPENT = ['landed', 'no_changes']
+
+export interface Holder {
+  /** Stops deciding; agents, setup commands and checks go on. */
+  stop(): Promise<void>
+  /** Resolves when nothing is under way that this process started by itself. */
+  settled(): Promise<void>
+}
+
+export interface HolderOptions {
+  /** Where the server of this home answers, for the agents' own use. */
+  url: string
+  /** A fault that no one asked for: told to the log, and never the end of the loop. */
+  onFault?: (what: string, error: unknown) => void
+}
+
+/** What only one process per home may do: start and end sessions, land, and tidy up. It acts on commits, its own and others'. */
+export async function startHolder(fleet: Fleet, { url, onFault = () => {} }: HolderOptions): Promise<Holder> {
+  const live = new Map<string, LiveSession>()
+  const landings = new Map<string, Promise<void>>()
+  const landingNow = new Map<string, AbortController>()
+  const chores = new Set<Promise<unknown>>()
+  const stopped = new AbortController()
+  const dispatcher = new Dispatcher(fleet, live, begin, wake)
+  let cursor = await fleet.store.tail()
+  let awake: Promise<void> | null = null
+  let again = false
+
+  /** Runs in the background, is waited for at the end, and never ends the process by failing. */
+  function inBackground(what: string, work: Promise<unknown>): void {
+    const guarded = work.catch(error => stopped.signal.aborted || onFault(what, error)).finally(() => chores.delete(guarded))
+    chores.add(guarded)
+  }
+
+  function begin(session: Session): void {
+    const running = new LiveSession(fleet, session, url)
+    live.set(session.id, running)
+    inBackground(`session ${session.id}`, running.run().finally(() => {
+      live.delete(session.id)
+      wake()
+    }))
+  }
+
+  function wake(): void {
+    if (stopped.signal.aborted) return
+    if (awake) {
+      again = true
+      return
+    }
+    awake = turn().catch(error => onFault('dispatch', error)).finally(() => {
+      awake = null
+      if (again) {
+        again = false
+        wake()
+      }
+    })
+  }
+
+  async function turn(): Promise<void> {
+    for (;;) {
+      const page = await fleet.store.events({ after: cursor, limit: PAGE })
+      for (const event of page.events) await react(event)
+      cursor = page.cursor
+      // Events were dropped before they were read: look at everything, as after a start.
+      if (page.reset) await takeStock()
+      if (page.events.length < PAGE) break
+    }
+    await dispatcher.pass()
+  }
+
+  async function react(event: Event): Promise<void> {
+    const { mission_id: mission, data } = event
+    if (!mission) return
+    if (data.status === 'done' || data.status === 'review' || data.status === 'landing') await dispatcher.release(mission)
+    if (event.kind === 'cancel_requested') await cancel(mission)
+    if (data.status === 'landing' || event.kind === 'undo_requested') queueLanding(mission, event.project_id!)
+    if (data.status === 'done' || event.kind === 'session_starting') inBackground(`tidying after ${mission}`, tidy(mission))
+  }
+
+  async function cancel(missionId: string): Promise<void> {
+    landingNow.get(missionId)?.abort()
+    for (const session of live.values()) {
+      if (session.missionId === missionId) inBackground(`cancel ${missionId}`, session.stop({ outcome: 'cancelled', reason: 'A person cancelled it.' }))
+    }
+  }
+
+  /** One landing at a time per project; a mission that has to wait for a person steps aside by ending its turn. */
+  function queueLanding(missionId: string, projectId: string): void {
+    const before = landings.get(projectId) ?? Promise.resolve()
+    const turn = before.then(async () => {
+      if (stopped.signal.aborted) return
+      const asked = new AbortController()
+      landingNow.set(missionId, asked)
+      try {
+        // Only a person ends a landing; when the server goes, its checks go on and the next one takes them up.
+        const { signal } = asked
+        const mission = await fleet.store.get('missions', missionId)
+        if (mission?.value.undo) await undoMission(fleet, missionId, signal)
+        else if (mission) await landMission(fleet, missionId, signal)
+      } finally {
+        landingNow.delete(missionId)
+      }
+    })
+    const over = turn.catch(() => {}).then(() => {
+      if (landings.get(projectId) === over) landings.delete(projectId)
+    })
+    landings.set(projectId, over)
+    inBackground(`landing ${missionId}`, turn)
+  }
+
+  /** Worktrees that are spent, and those a new branch has replaced. */
+  async function tidy(missionId: string): Promise<void> {
+    const mission = (await fleet.store.get('missions', missionId))?.value
+    const project = mission && (await fleet.store.get('projects', mission.project_id))?.value
+    if (!mission || !project) return
+    const spent = mission.status === 'done' && SPENT.includes(mission.result ?? '')
+    for await (const { value: session } of all(fleet, 'sessions', 'mission', [missionId])) {
+      if (session.status !== 'ended' || !session.worktree_kept || !session.worktree || !session.end_commit) continue
+      if (await sharedWithLater(fleet, session)) continue
+      if (spent || session.id !== mission.session_id) await retire(fleet, session, project)
+    }
+  }
+
+  /** Everything that may have been left undone: sessions to take up, landings to finish, wishes nobody carried out. */
+  async function takeStock(): Promise<void> {
+    for await (const { value } of all(fleet, 'sessions', 'live')) if (!live.has(value.id)) begin(value)
+    for await (const { value } of all(fleet, 'missions', 'cancelling')) await cancel(value.id)
+    for await (const { value } of all(fleet, 'missions', 'landing')) if (!landingNow.has(value.id)) queueLanding(value.id, value.project_id)
+    for await (const { value } of all(fleet, 'missions', 'unready')) await dispatcher.reconsider(value.id, value.depends_on[0] ?? '')
+    for await (const { value } of all(fleet, 'sessions', 'worktree')) inBackground(`tidying after ${value.mission_id}`, tidy(value.mission_id))
+  }
+
+  await takeStock()
+  const unwatch = fleet.store.watch(wake)
+  const noticing = setInterval(() => {
+    for (const session of live.values()) session.notice()
+  }, NOTICE_EVERY_MS)
+  const housekeeping = setInterval(() => {
+    inBackground('counts', retryOnConflict(() => saveCounts(fleet)))
+    inBackground('events', fleet.store.trimEvents(KEEP_EVENTS))
+  }, CHORES_EVERY_MS)
+  wake()
+
+  return {
+    async stop() {
+      stopped.abort()
+      unwatch()
+      clearInterval(noticing)
+      clearInterval(housekeeping)
+      dispatcher.stop()
+      for (const session of live.values()) session.release()
+      await awake
+    },
+    async settled() {
+      while (awake || chores.size) await Promise.allSettled([awake, ...chores])
+    },
+  }
+}

@@ -1,0 +1,114 @@
+import { mkdirSync } from 'node:fs'
+import { join } from 'node:path'
+import type { Agent, Launch } from '../agents/index.ts'
+import { type Effective, effective } from '../domain/effective.ts'
+import type { Mission } from '../domain/mission.ts'
+import type { Project } from '../domain/project.ts'
+import { composePrompt, type HandOver } from '../domain/prompt.ts'
+import type { Session } from '../domain/session.ts'
+import { pushGuardEnvironment } from '../git/index.ts'
+import { agentEnvironment } from '../runner/environment.ts'
+import { nextLaunch, writeFiles } from '../runner/folders.ts'
+import { sessionToken } from '../tokens.ts'
+import { defaultsOf } from './capacity.ts'
+import type { Fleet } from './fleet.ts'
+import type { Place } from './preparing.ts'
+import { dependenciesOf } from './records.ts'
+import { repositoryOf } from './repositories.ts'
+
+export const RESULT_FILE = 'result.json'
+const PROMPT_FILE = 'prompt'
+
+export interface Ready {
+  directory: string
+  launch: Launch
+  prompt: string
+  env: Record<string, string>
+}
+
+/** The mark that every process of a session carries. */
+export const markOf = (fleet: Fleet, sessionId: string): string => `${fleet.home.id}/${sessionId}`
+
+/** Writes down everything the agent is told and given. The next step is only to start it. */
+export async function prepareLaunch(fleet: Fleet, agent: Agent, session: Session, mission: Mission, project: Project, place: Place, url: string): Promise<Ready> {
+  const limits = effective(mission, project, defaultsOf(fleet))
+  const directory = nextLaunch(fleet.home.session(session.id), 'agent')
+  const script = await fleet.blobs.read(mission.prompt)
+  const prompt = composePrompt({
+    reason: session.reason,
+    prompt: script,
+    acceptanceCriteria: mission.acceptance_criteria,
+    handOvers: await handOvers(fleet, mission),
+    message: session.instructions && (await fleet.blobs.read(session.instructions)),
+    conflicts: place.conflicts,
+    baseBranch: project.base_branch,
+    remembers: session.resumes !== null && agent.can.resume,
+  })
+  const launch = agent.launch(requestFor({ fleet, agent, session, mission, project, place, limits, directory, script, prompt }))
+  writeFiles(directory, { [PROMPT_FILE]: prompt, ...launch.files })
+  return { directory, launch, prompt, env: await environmentFor(fleet, session, mission, project, { directory, launch, url }) }
+}
+
+interface Everything {
+  fleet: Fleet
+  agent: Agent
+  session: Session
+  mission: Mission
+  project: Project
+  place: Place
+  limits: Effective
+  directory: string
+  script: string
+  prompt: string
+}
+
+function requestFor({ fleet, session, mission, project, place, limits, directory, script, prompt }: Everything): Parameters<Agent['launch']>[0] {
+  return {
+    reason: session.reason,
+    prompt,
+    script,
+    promptFile: join(directory, PROMPT_FILE),
+    directory,
+    workingDirectory: place.workingDirectory,
+    model: session.model,
+    preset: limits.preset,
+    allowedTools: mission.allowed_tools,
+    maxTurns: limits.maxTurns,
+    maxBudgetUsd: limits.maxBudgetUsd,
+    systemPrompt: [project.instructions, mission.append_system_prompt].filter(Boolean).join('\n\n'),
+    conversation: crypto.randomUUID(),
+    resumes: session.resumes,
+    mcpServers: {},
+    environment: fleet.environment,
+  }
+}
+
+async function handOvers(fleet: Fleet, mission: Mission): Promise<HandOver[]> {
+  const dependencies = (await dependenciesOf(fleet, mission)).map(d => d.value)
+  const found = await Promise.all(dependencies.map(async dependency => {
+    const newest = (await fleet.store.find('reports', { index: 'mission', equals: [dependency.id], newestFirst: true, limit: 1 })).items[0]
+    return newest ? [{ mission: dependency, report: newest.value }] : []
+  }))
+  return found.flat()
+}
+
+async function environmentFor(fleet: Fleet, session: Session, mission: Mission, project: Project, { directory, launch, url }: { directory: string; launch: Launch; url: string }): Promise<Record<string, string>> {
+  const task = fleet.home.task(mission.id)
+  const artifacts = join(task, 'artifacts')
+  mkdirSync(artifacts, { recursive: true, mode: 0o700 })
+  const guard = session.worktree && !project.allow_push ? await pushGuardEnvironment(await repositoryOf(project)) : {}
+  return agentEnvironment(fleet.environment, project.environment, launch.env, guard, {
+    FLEET_SESSION: markOf(fleet, session.id),
+    FLEET_URL: url,
+    FLEET_TOKEN: sessionToken(fleet.home, session.id),
+    FLEET_TASK_ID: mission.id,
+    FLEET_TASK_DIR: task,
+    FLEET_ARTIFACT_DIR: artifacts,
+    FLEET_REASON: session.reason,
+    FLEET_PROMPT_FILE: join(directory, PROMPT_FILE),
+    FLEET_RESULT_FILE: join(directory, RESULT_FILE),
+  })
+}
+
+/** For setup commands and checks: the same allow-list, but nothing that speaks for an agent. */
+export const commandEnvironment = (fleet: Fleet, project: Project): Record<string, string> => agentEnvironment(fleet.environment, project.environment)

@@ -1,0 +1,208 @@
+import { type Agent, agentNamed, emptyDigest, type TranscriptEvent } from '../agents/index.ts'
+import { effective } from '../domain/effective.ts'
+import { Unfit } from '../domain/errors.ts'
+import { about } from '../domain/life.ts'
+import type { Mission } from '../domain/mission.ts'
+import type { Project } from '../domain/project.ts'
+import type { Session } from '../domain/session.ts'
+import { runCommand } from '../runner/commands.ts'
+import { newestLaunch } from '../runner/folders.ts'
+import { adoptJob, endInput, type Job, startJob } from '../runner/jobs.ts'
+import { Outbox } from '../runner/messages.ts'
+import { type Belonging, descendants } from '../runner/processes.ts'
+import { stopTree, sweep } from '../runner/stopping.ts'
+import { defaultsOf } from './capacity.ts'
+import { endSession, type Over } from './ending.ts'
+import { type Fleet, retryOnConflict } from './fleet.ts'
+import { commandEnvironment, markOf, prepareLaunch } from './launching.ts'
+import { preparePlace } from './preparing.ts'
+import { current, put } from './records.ts'
+import { sentence } from './sentences.ts'
+import { type Stop, Watch } from './watching.ts'
+
+const SETUP_TIMEOUT_SECONDS = 1800
+const USAGE_EVERY_MS = 5000
+const ERROR_CHARS = 3000
+
+/** Thrown through the steps of a start when the session is to end before its agent ran. */
+class Stopped extends Error {}
+
+/** One session from its start, or from where an earlier server left it, to its end. */
+export class LiveSession {
+  readonly id: string
+  readonly projectId: string
+  readonly missionId: string
+  readonly agentName: string
+  readonly #fleet: Fleet
+  readonly #agent: Agent
+  readonly #url: string
+  readonly #known = new Map<number, string>()
+  readonly #stopSignal = new AbortController()
+  #session: Session
+  #job: Job | null = null
+  #outbox: Outbox | null = null
+  #inputEnded = false
+  #stopping: Promise<unknown> | null = null
+  readonly #released = Promise.withResolvers<'released'>()
+
+  constructor(fleet: Fleet, session: Session, url: string) {
+    this.#fleet = fleet
+    this.#session = session
+    this.#url = url
+    this.#agent = agentNamed(session.agent)
+    this.id = session.id
+    this.projectId = session.project_id
+    this.missionId = session.mission_id
+    this.agentName = session.agent
+  }
+
+  get slot(): { project_id: string; agent: string } {
+    return { project_id: this.projectId, agent: this.agentName }
+  }
+
+  /** Resolves once the end is committed. Taking up a session is running it again: every step finds what is already done. */
+  async run(): Promise<void> {
+    const { value: mission } = await current(this.#fleet, 'missions', this.missionId)
+    const { value: project } = await current(this.#fleet, 'projects', this.projectId)
+    let over: Over | 'released'
+    try {
+      this.#job = (await this.#adopt()) ?? (await this.#start(mission, project))
+      over = await this.#follow(this.#job, mission, project)
+    } catch (error) {
+      over = await this.#neverRan(error)
+    }
+    if (over !== 'released') await endSession(this.#fleet, this.#agent, this.id, over)
+  }
+
+  /** Ends it from outside. The cause is committed before the first signal. */
+  async stop(stop: Stop): Promise<void> {
+    if (!this.#session.stopping) {
+      await this.#update('commit.session-stopping', { stopping: stop })
+      this.#stopSignal.abort()
+    }
+    if (this.#job) this.#stopping ??= stopTree(() => this.#belonging(), this.#fleet.settings.graceSeconds * 1000)
+    await this.#stopping
+  }
+
+  /** The server goes; the agent stays. */
+  release(): void {
+    this.#released.resolve('released')
+  }
+
+  /** Remembers its descendants, so that they are found even when they are cut off from their parents. */
+  notice(): void {
+    if (!this.#job?.root) return
+    for (const [pid, started] of descendants(this.#job.root)) this.#known.set(pid, started)
+  }
+
+  async #adopt(): Promise<Job | undefined> {
+    const launched = newestLaunch(this.#fleet.home.session(this.id), 'agent')
+    const found = launched ? await adoptJob(launched) : 'never started'
+    if (found === 'never started') return undefined
+    if (this.#session.status === 'starting') await this.#running(found, null)
+    return found
+  }
+
+  async #start(mission: Mission, project: Project): Promise<Job> {
+    const place = await preparePlace(this.#session, mission, project)
+    this.#heedStop()
+    await this.#setUp(project, place.workingDirectory)
+    this.#heedStop()
+    const ready = await prepareLaunch(this.#fleet, this.#agent, this.#session, mission, project, place, this.#url)
+    const { directory, env, launch } = ready
+    const job = await startJob({ directory, env, argv: launch.argv, cwd: place.workingDirectory, stdin: launch.stdin, effect: 'spawn.agent' })
+    this.#job = job
+    if (launch.stdin === 'fifo') {
+      this.#outbox = new Outbox(directory, env)
+      for (const message of launch.messages) void this.#outbox.send(message)
+    }
+    await this.#running(job, ready.prompt)
+    return job
+  }
+
+  async #setUp(project: Project, cwd: string): Promise<void> {
+    if (!project.setup_command || !this.#session.worktree) return
+    const { code, stopped, output } = await runCommand({
+      directory: this.#fleet.home.session(this.id), kind: 'setup', line: project.setup_command, cwd: this.#session.worktree ?? cwd,
+      env: commandEnvironment(this.#fleet, project), mark: markOf(this.#fleet, this.id), timeoutSeconds: SETUP_TIMEOUT_SECONDS, signal: this.#stopSignal.signal,
+    })
+    this.#heedStop()
+    if (code !== 0) throw new Unfit(`The setup command failed (${stopped ? 'it took too long' : `exit code ${code}`}):\n${output.slice(-ERROR_CHARS)}`)
+  }
+
+  #heedStop(): void {
+    if (this.#session.stopping) throw new Stopped(this.#session.stopping.reason)
+  }
+
+  async #running(job: Job, prompt: string | null): Promise<void> {
+    const kept = prompt === null ? this.#session.prompt : await this.#fleet.blobs.keep(prompt)
+    await this.#update('commit.session-running', {
+      status: 'running', started_at: this.#fleet.now(), pid: job.root?.pid ?? null, process_started: job.root?.started ?? null, prompt: kept,
+    }, prompt === null ? 'adopted' : 'session_running')
+  }
+
+  async #follow(job: Job, mission: Mission, project: Project): Promise<Over | 'released'> {
+    const limits = effective(mission, project, defaultsOf(this.#fleet))
+    const worked = this.#session.started_at ? Date.parse(this.#fleet.now()) - Date.parse(this.#session.started_at) : 0
+    const watch = new Watch(job.directory, this.#agent, { ...limits, transcriptBytes: this.#fleet.settings.transcriptLimit }, worked,
+      events => this.#react(job, watch, events), stop => void this.stop(stop))
+    const usage = setInterval(() => void this.#saveUsage(watch), USAGE_EVERY_MS)
+    try {
+      if (!this.#outbox) await this.#takeUpMessages(job, project)
+      // Asked for while nobody was there to do it, or in the moment of the launch.
+      if (this.#session.stopping) void this.stop(this.#session.stopping)
+      const exit = await Promise.race([job.exited, this.#released.promise])
+      if (exit === 'released') return exit
+      await this.#stopping
+      const swept = await sweep(() => this.#belonging())
+      return { exit, digest: watch.finish(), directory: job.directory, swept }
+    } finally {
+      clearInterval(usage)
+      watch.close()
+    }
+  }
+
+  async #takeUpMessages(job: Job, project: Project): Promise<void> {
+    if (!this.#agent.encode) return
+    this.#outbox = new Outbox(job.directory, commandEnvironment(this.#fleet, project))
+    void this.#outbox.resume()
+  }
+
+  #react(job: Job, watch: Watch, events: TranscriptEvent[]): void {
+    for (const message of this.#agent.reply?.(events) ?? []) void this.#outbox?.send(message)
+    if (this.#inputEnded || !this.#agent.isFinished?.(watch.digest)) return
+    this.#inputEnded = true
+    void endInput(job)
+  }
+
+  async #saveUsage(watch: Watch): Promise<void> {
+    if (JSON.stringify(watch.digest.usage) === JSON.stringify(this.#session.usage)) return
+    await this.#update('commit.usage', { usage: watch.digest.usage, conversation: watch.digest.conversation })
+  }
+
+  #belonging(): Belonging {
+    return { mark: markOf(this.#fleet, this.id), root: this.#job?.root ?? null, worktree: this.#session.worktree, known: this.#known }
+  }
+
+  /** It ended before its agent ran: the reason is the session's, and goes where an agent's own words would. */
+  async #neverRan(error: unknown): Promise<Over> {
+    if (!(error instanceof Stopped) && !this.#session.stopping) {
+      await this.#update('commit.session-stopping', { stopping: { outcome: 'failed', reason: sentence(error).slice(0, 4000) } }, 'dispatch_failed')
+    }
+    const swept = await sweep(() => this.#belonging())
+    const directory = newestLaunch(this.#fleet.home.session(this.id), 'agent') ?? this.#fleet.home.session(this.id)
+    return { exit: { code: null }, digest: emptyDigest(), directory, swept }
+  }
+
+  async #update(name: 'commit.session-stopping' | 'commit.session-running' | 'commit.usage', change: Partial<Session>, event?: 'session_running' | 'adopted' | 'dispatch_failed'): Promise<void> {
+    await retryOnConflict(async () => {
+      const { value, version } = await current(this.#fleet, 'sessions', this.id)
+      if (value.status === 'ended') return
+      const next = { ...value, ...change }
+      const by = { actor: 'fleet', now: this.#fleet.now() }
+      const told = event ? [about({ id: next.mission_id, project_id: next.project_id }, event, by, { session_id: this.id, cause: change.stopping?.reason, data: { pid: next.pid } })] : []
+      await this.#fleet.commit(name, { changes: [put('sessions', next, version)], events: told })
+      this.#session = next
+    })
+  }
+}

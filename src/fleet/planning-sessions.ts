@@ -1,0 +1,82 @@
+import { join } from 'node:path'
+import { effective } from '../domain/effective.ts'
+import { Unfit } from '../domain/errors.ts'
+import { newId, shortId } from '../domain/ids.ts'
+import type { Mission } from '../domain/mission.ts'
+import type { Project } from '../domain/project.ts'
+import { Session, type SessionReason } from '../domain/session.ts'
+import { baseState, branchName, guardMark, mergeTips, type Repository, slug } from '../git/index.ts'
+import { defaultsOf } from './capacity.ts'
+import type { Fleet } from './fleet.ts'
+import { dependenciesOf } from './records.ts'
+import { repositoryOf } from './repositories.ts'
+
+/** These go on in the worktree, on the branch and in the conversation of the session before. */
+const CONTINUES: readonly SessionReason[] = ['resume', 'conflict']
+
+type Place = Pick<Session, 'worktree' | 'branch' | 'start_commit' | 'base_tip' | 'guard_mark'>
+
+/** The session a queued mission is to have next, with all it starts from. Nothing is made yet: the first commit writes this down. */
+export async function planSession(fleet: Fleet, mission: Mission, project: Project): Promise<Session> {
+  const { agent, model } = effective(mission, project, defaultsOf(fleet))
+  const reason = mission.next?.reason ?? 'first'
+  const previous = mission.session_id ? (await fleet.store.get('sessions', mission.session_id))?.value : undefined
+  const continued = CONTINUES.includes(reason) && previous?.branch && previous.start_commit ? previous : undefined
+  const id = newId()
+  return Session.parse({
+    id,
+    mission_id: mission.id,
+    project_id: project.id,
+    node: 'local',
+    number: mission.sessions + 1,
+    reason,
+    agent,
+    model,
+    status: 'starting',
+    instructions: mission.next?.instructions ?? null,
+    created_at: fleet.now(),
+    ...(project.worktree === 'git' && (await placeOf(fleet, mission, project, { id, agent, reason, continued }))),
+    worktree_kept: project.worktree === 'git',
+    // A conversation belongs to one client: another one starts afresh in the same worktree.
+    resumes: continued?.agent === agent ? continued.conversation : null,
+  })
+}
+
+interface Plan {
+  id: string
+  agent: string
+  reason: SessionReason
+  continued: Session | undefined
+}
+
+async function placeOf(fleet: Fleet, mission: Mission, project: Project, { id, agent, reason, continued }: Plan): Promise<Place> {
+  const repository = await repositoryOf(project)
+  const [{ tip }, guard_mark] = await Promise.all([baseState(repository, project.base_branch), guardMark(repository)])
+  if (!tip) throw new Unfit(`The base branch ${project.base_branch} is gone from ${project.path}.`, { try: `fleet project set ${project.id} --base-branch …` })
+  if (continued) {
+    // In a conflict the base is merged into the branch, so what it changed is counted from there.
+    const start_commit = reason === 'conflict' ? tip : continued.start_commit
+    return { worktree: continued.worktree, branch: continued.branch, start_commit, base_tip: tip, guard_mark }
+  }
+  return {
+    worktree: join(fleet.home.worktrees, project.id, `${slug(mission.title)}-${shortId(id)}`),
+    branch: await branchName(repository, { agent, title: mission.title, id: shortId(id) }),
+    start_commit: await startPoint(fleet, repository, mission, tip),
+    base_tip: tip,
+    guard_mark,
+  }
+}
+
+/** The base branch, or the work of dependencies that was not landed: several of them merged. */
+async function startPoint(fleet: Fleet, repository: Repository, mission: Mission, baseTip: string): Promise<string> {
+  const dependencies = (await dependenciesOf(fleet, mission)).map(d => d.value)
+  const unlanded = dependencies.filter(d => d.result === 'kept' || d.status === 'review' || d.status === 'landing')
+  const ends = await Promise.all(unlanded.map(async d => d.session_id && (await fleet.store.get('sessions', d.session_id))?.value.end_commit))
+  const tips = ends.filter(end => typeof end === 'string')
+  if (tips.length === 0) return baseTip
+  const merged = await mergeTips(repository, tips)
+  if ('commit' in merged) return merged.commit
+  throw new Unfit(`The work it starts from cannot be merged: ${merged.conflicts.map(c => c.path).join(', ')} in conflict between ${unlanded.map(d => d.title).join(' and ')}.`, {
+    try: 'Land them first, or let it depend on one of them only.',
+  })
+}

@@ -1,0 +1,46 @@
+import { cp, mkdir, stat } from 'node:fs/promises'
+import { dirname, isAbsolute, join } from 'node:path'
+import { InvalidInput, Unfit } from '../domain/errors.ts'
+import type { Mission } from '../domain/mission.ts'
+import type { Project } from '../domain/project.ts'
+import type { Session } from '../domain/session.ts'
+import { addWorktree, mergeInto } from '../git/index.ts'
+import { repositoryOf } from './repositories.ts'
+
+export interface Place {
+  /** Where the agent starts. */
+  workingDirectory: string
+  /** Files left with conflict markers for it to resolve. */
+  conflicts: string[]
+}
+
+/** Makes the worktree, or finds it as a crashed start left it. Never falls back to anywhere else. */
+export async function preparePlace(session: Session, mission: Mission, project: Project): Promise<Place> {
+  const top = session.worktree ?? project.path
+  const conflicts = session.worktree ? await prepareWorktree(session, project) : []
+  const workingDirectory = join(top, mission.subdirectory)
+  if (!(await stat(workingDirectory).catch(() => undefined))?.isDirectory()) {
+    throw new Unfit(`There is no folder ${mission.subdirectory} where it starts.`, { try: `fleet mission edit ${mission.id} --subdirectory …` })
+  }
+  return { workingDirectory, conflicts }
+}
+
+async function prepareWorktree({ worktree, branch, start_commit, base_tip, reason }: Session, project: Project): Promise<string[]> {
+  const repository = await repositoryOf(project)
+  await mkdir(dirname(worktree!), { recursive: true, mode: 0o700 })
+  await addWorktree(repository, { path: worktree!, branch: branch!, from: start_commit! })
+  await copyFiles(project, worktree!)
+  if (reason !== 'conflict') return []
+  const merged = await mergeInto(worktree!, base_tip!)
+  return 'conflicts' in merged ? merged.conflicts : []
+}
+
+/** Ignored files of the person's checkout, such as .env, that work in a worktree needs too. */
+export async function copyFiles(project: Project, worktree: string): Promise<void> {
+  for (const path of project.copy_files) {
+    if (isAbsolute(path) || path.split('/').includes('..')) throw new InvalidInput('copy_files', `${path} is not inside the repository`)
+    await cp(join(project.path, path), join(worktree, path), { recursive: true, force: true, preserveTimestamps: true }).catch(cause => {
+      if (cause.code !== 'ENOENT') throw new Unfit(`${path} could not be copied into the worktree: ${cause.message}`, { cause })
+    })
+  }
+}

@@ -1,0 +1,59 @@
+import { rm } from 'node:fs/promises'
+import { about } from '../domain/life.ts'
+import type { Project } from '../domain/project.ts'
+import type { Session } from '../domain/session.ts'
+import { keepRef, keptRef, removeWorktree } from '../git/index.ts'
+import type { Change } from '../store/index.ts'
+import { type Fleet, retryOnConflict } from './fleet.ts'
+import { all, current, put } from './records.ts'
+import { repositoryOf } from './repositories.ts'
+
+/** The ref that keeps a session's commits once its branch and worktree are gone. */
+export const refOf = (session: Session): string => keptRef(session.mission_id, session.number)
+
+/** Removes the worktree and the branch of a session that is over. Its work stays under a ref of ours; doing it again is free. */
+export async function retire(fleet: Fleet, session: Session, project: Project): Promise<void> {
+  if (!session.worktree || !session.branch) return
+  const repository = await repositoryOf(project)
+  await removeWorktree(repository, session.worktree)
+  if (session.end_commit) await keepRef(repository, { ref: refOf(session), oid: session.end_commit, deleteBranch: session.branch })
+  await retryOnConflict(async () => {
+    const mission = await fleet.store.get('missions', session.mission_id)
+    const { value, version } = await current(fleet, 'sessions', session.id)
+    const changes: Change[] = [put('sessions', { ...value, worktree_kept: false }, version)]
+    // A mission that already has a newer branch keeps that.
+    if (mission && mission.value.branch === session.branch && session.end_commit) changes.push(put('missions', { ...mission.value, branch: refOf(session) }, mission.version))
+    const by = { actor: 'fleet', now: fleet.now() }
+    const event = about({ id: session.mission_id, project_id: session.project_id }, 'worktree_removed', by, { session_id: session.id, data: { worktree: session.worktree, ref: refOf(session) } })
+    await fleet.commit('commit.worktree-removed', { changes, events: [event] })
+  })
+}
+
+/** Whatever is remembered of a mission that no longer exists. Its commits stay in the repository under refs. */
+export async function forgetSessions(fleet: Fleet, missionId: string): Promise<void> {
+  for await (const { value: session } of all(fleet, 'sessions', 'mission', [missionId])) {
+    const project = await fleet.store.get('projects', session.project_id)
+    if (session.worktree_kept && project && !(await sharedWithLater(fleet, session))) await retire(fleet, session, project.value)
+    await rm(fleet.home.session(session.id), { recursive: true, force: true })
+    await remove(fleet, 'sessions', session.id)
+  }
+  for (const collection of ['reports', 'comments', 'evidence'] as const) {
+    for await (const { value } of all(fleet, collection, 'mission', [missionId])) await remove(fleet, collection, value.id)
+  }
+  await rm(fleet.home.task(missionId), { recursive: true, force: true })
+}
+
+async function remove(fleet: Fleet, collection: 'sessions' | 'reports' | 'comments' | 'evidence', id: string): Promise<void> {
+  await retryOnConflict(async () => {
+    const found = await fleet.store.get(collection, id)
+    if (found) await fleet.commit('commit.forgotten', { changes: [{ remove: collection, id, expects: found.version }] })
+  })
+}
+
+/** A resumed session works in the worktree of the one before it: only the newest of them may remove it. */
+export async function sharedWithLater(fleet: Fleet, session: Session): Promise<boolean> {
+  for await (const { value } of all(fleet, 'sessions', 'mission', [session.mission_id])) {
+    if (value.number > session.number && value.worktree === session.worktree) return true
+  }
+  return false
+}

@@ -1,0 +1,130 @@
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { type Agent, type Digest, emptyDigest, fold, type TranscriptEvent } from '../agents/index.ts'
+import type { Outcome } from '../domain/session.ts'
+import { LineTail, Times } from '../runner/transcript.ts'
+
+const TICK_MS = 40
+const TIMES_EVERY_MS = 250
+/** At most this much is read of one session in one tick, so that a flood of one does not hold up the others. */
+const TICK_BYTES = 1024 * 1024
+/** A gap longer than this between two ticks is a machine that slept, and does not count as time worked. */
+const SLEEP_GAP_MS = 30_000
+
+export interface Stop {
+  outcome: Outcome
+  reason: string
+}
+
+export interface Limits {
+  timeoutSeconds: number
+  transcriptBytes: number
+  maxTurns: number | null
+  maxBudgetUsd: number | null
+}
+
+/** Reads what an agent prints as it prints it, and says when a limit is passed. */
+export class Watch {
+  digest: Digest = emptyDigest()
+  readonly #agent: Agent
+  readonly #limits: Limits
+  readonly #tails: { stdout: LineTail; stderr: LineTail; sent: LineTail }
+  readonly #times: Times
+  readonly #timer: NodeJS.Timeout
+  readonly #onEvents: (events: TranscriptEvent[]) => void
+  readonly #onLimit: (stop: Stop) => void
+  #workedMs: number
+  #lastTick = performance.now()
+  #lastNote = 0
+  #limited = false
+
+  constructor(directory: string, agent: Agent, limits: Limits, workedMs: number, onEvents: (events: TranscriptEvent[]) => void, onLimit: (stop: Stop) => void) {
+    this.#agent = agent
+    this.#limits = limits
+    this.#workedMs = workedMs
+    this.#onEvents = onEvents
+    this.#onLimit = onLimit
+    const tail = (name: string) => new LineTail(join(directory, name), 0)
+    this.#tails = { stdout: tail('stdout'), stderr: tail('stderr'), sent: tail('sent') }
+    this.#times = new Times(directory)
+    this.#timer = setInterval(() => this.#tick(), TICK_MS)
+  }
+
+  /** Everything is printed: read the rest and stop. */
+  finish(): Digest {
+    while (this.#read() > 0);
+    for (const stream of ['stdout', 'stderr'] as const) {
+      const rest = this.#tails[stream].rest()
+      if (rest) this.#take(this.#agent.read(rest.text, stream))
+    }
+    this.#note(true)
+    this.close()
+    return this.digest
+  }
+
+  /** Stops reading; another server will go on. */
+  close(): void {
+    clearInterval(this.#timer)
+    for (const tail of Object.values(this.#tails)) tail.close()
+  }
+
+  #tick(): void {
+    const now = performance.now()
+    const gap = now - this.#lastTick
+    this.#lastTick = now
+    if (gap < SLEEP_GAP_MS) this.#workedMs += gap
+    this.#read()
+    this.#note(false)
+    if (this.#limited) return
+    const stop = this.#passed()
+    if (!stop) return
+    this.#limited = true
+    this.#onLimit(stop)
+  }
+
+  #read(): number {
+    let lines = 0
+    for (const stream of ['stdout', 'stderr', 'sent'] as const) {
+      const tail = this.#tails[stream]
+      const read = tail.read(tail.position + TICK_BYTES)
+      lines += read.length
+      if (read.length) this.#take(read.flatMap(line => this.#agent.read(line.text, stream)))
+    }
+    return lines
+  }
+
+  #take(events: TranscriptEvent[]): void {
+    this.digest = fold(this.digest, events)
+    this.#onEvents(events)
+  }
+
+  #note(now: boolean): void {
+    const at = Date.now()
+    if (!now && at - this.#lastNote < TIMES_EVERY_MS) return
+    this.#lastNote = at
+    const { stdout, stderr, sent } = this.#tails
+    this.#times.note(at, { stdout: stdout.position, stderr: stderr.position, sent: sent.position })
+  }
+
+  #passed(): Stop | undefined {
+    const { timeoutSeconds, transcriptBytes, maxTurns, maxBudgetUsd } = this.#limits
+    const { turns, cost_usd } = this.digest.usage
+    if (this.#workedMs > timeoutSeconds * 1000) return { outcome: 'limited', reason: `It reached its time limit of ${timeoutSeconds} seconds.` }
+    if (this.#tails.stdout.position + this.#tails.stderr.position > transcriptBytes) return { outcome: 'limited', reason: `It printed more than ${transcriptBytes} bytes.` }
+    if (maxTurns !== null && turns > maxTurns) return { outcome: 'limited', reason: `It reached its limit of ${maxTurns} turns.` }
+    if (maxBudgetUsd !== null && cost_usd > maxBudgetUsd) return { outcome: 'limited', reason: `It reached its budget of $${maxBudgetUsd}: $${cost_usd.toFixed(2)} spent.` }
+    return undefined
+  }
+}
+
+const MAX_RESULT_BYTES = 256 * 1024
+
+/** The report an agent wrote itself, if it is one. */
+export function readResult(file: string): unknown {
+  try {
+    const text = readFileSync(file, 'utf8')
+    return text.length > MAX_RESULT_BYTES ? undefined : JSON.parse(text)
+  } catch {
+    return undefined
+  }
+}
