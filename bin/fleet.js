@@ -3,9 +3,9 @@
 const [major, minor] = process.versions.node.split('.').map(Number)
 if (major < 22 || (major === 22 && minor < 13)) await onNewerNode()
 else {
-  const { enableCompileCache } = await import('node:module')
-  enableCompileCache?.()
-  await import('../dist/fleet.js')
+  const { createRequire, enableCompileCache } = await import('node:module')
+  enableCompileCache()
+  createRequire(import.meta.url)('../dist/fleet.cjs')
 }
 
 // A clone carries its own Node in node_modules; an installed package does not.

@@ -26,7 +26,12 @@ export interface Up {
 }
 
 /** Takes the home, brings its store up to date, and serves. What was begun is undone when a later step fails. */
-export async function start(home: Home, env: NodeJS.ProcessEnv, listening: Listening, say: (line: string) => void): Promise<Up> {
+export async function start(
+  home: Home,
+  env: NodeJS.ProcessEnv,
+  listening: Listening,
+  say: (line: string) => void,
+): Promise<Up> {
   const lease = takeLease(home.path) ?? refuse(home)
   const undo: (() => unknown)[] = [() => lease.release()]
   const unwind = async (): Promise<void> => {
@@ -40,7 +45,10 @@ export async function start(home: Home, env: NodeJS.ProcessEnv, listening: Liste
     const server = await listen(fleet, listening, say)
     undo.push(() => server.close())
     await announce(lease, server.url)
-    const holder = await startHolder(fleet, { url: server.url, onFault: (what, error) => say(`${what}: ${error instanceof Error ? error.stack : String(error)}`) })
+    const holder = await startHolder(fleet, {
+      url: server.url,
+      onFault: (what, error) => say(`${what}: ${error instanceof Error ? error.stack : String(error)}`),
+    })
     undo.push(() => holder.stop())
     return {
       fleet,
@@ -58,7 +66,13 @@ export async function start(home: Home, env: NodeJS.ProcessEnv, listening: Liste
 }
 
 const announce = (lease: Lease, url: string | null): Promise<void> =>
-  lease.announce({ pid: process.pid, started: identityOf(process.pid)!.started, version: VERSION, host: hostname(), url })
+  lease.announce({
+    pid: process.pid,
+    started: identityOf(process.pid)!.started,
+    version: VERSION,
+    host: hostname(),
+    url,
+  })
 
 function refuse(home: Home): never {
   const holder = readHolder(home.path)
@@ -91,11 +105,16 @@ export async function stopServer(where: Pick<Where, 'home' | 'env'>): Promise<bo
   const home = openHome(homeOf(where))
   if (!isHeld(home.path)) return false
   const holder = readHolder(home.path)
-  if (!holder) throw new Unfit(`A process holds the home ${home.path}, but has not said which.`, { try: 'Try again in a moment.' })
-  if (holder.host !== hostname()) throw new NotAllowed(`The server of this home runs on another machine: ${holder.host}.`, { try: 'Stop it there.' })
+  if (!holder)
+    throw new Unfit(`A process holds the home ${home.path}, but has not said which.`, { try: 'Try again in a moment.' })
+  if (holder.host !== hostname())
+    throw new NotAllowed(`The server of this home runs on another machine: ${holder.host}.`, { try: 'Stop it there.' })
   signal({ pid: holder.pid, started: holder.started, boot: bootId }, 'SIGTERM')
   for (const start = Date.now(); isHeld(home.path); await new Promise(resolve => setTimeout(resolve, LOOK_EVERY_MS))) {
-    if (Date.now() - start > STOP_MS) throw new Unfit(`The server (process ${holder.pid}) has not stopped within ${STOP_MS / 1000} seconds.`, { try: 'fleet status' })
+    if (Date.now() - start > STOP_MS)
+      throw new Unfit(`The server (process ${holder.pid}) has not stopped within ${STOP_MS / 1000} seconds.`, {
+        try: 'fleet status',
+      })
   }
   return true
 }

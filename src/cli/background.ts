@@ -1,0 +1,60 @@
+import { spawn } from 'node:child_process'
+import { closeSync, fstatSync, openSync, readSync } from 'node:fs'
+import { join } from 'node:path'
+import { Unfit } from '../domain/errors.ts'
+import type { Home } from '../home.ts'
+import { type Running, runningServer, type Where } from './client.ts'
+import { withoutSession } from './session-env.ts'
+
+const START_MS = 20_000
+const LOOK_EVERY_MS = 20
+const LAST_WORDS_BYTES = 2000
+
+/** Starts a server that outlives this command, and says so; comes back when it answers. */
+export async function startInBackground(
+  home: Home,
+  where: Pick<Where, 'env' | 'note'>,
+  options: readonly string[] = [],
+): Promise<Running> {
+  const logFile = join(home.logs, 'up.log')
+  const log = openSync(logFile, 'a+', 0o600)
+  const before = fstatSync(log).size
+  try {
+    const child = spawn(process.execPath, [...process.execArgv, process.argv[1]!, 'up', ...options], {
+      detached: true,
+      cwd: home.path,
+      env: { ...withoutSession(where.env), FLEET_HOME: home.path },
+      stdio: ['ignore', log, log],
+    })
+    child.unref()
+    const running = await answering(home, () => child.exitCode !== null || child.signalCode !== null)
+    if (!running)
+      throw new Unfit(`The server did not start. ${lastWords(log, before)}`.trim(), {
+        try: `See ${logFile}, or start it in the open: fleet up`,
+      })
+    where.note(`Started the fleet in the background at ${running.url} (stop it with fleet down).`)
+    return running
+  } finally {
+    closeSync(log)
+  }
+}
+
+/** The server says where it answers once it does; the one that answers need not be ours, if two were started at once. */
+async function answering(home: Home, gone: () => boolean): Promise<Running | undefined> {
+  for (
+    const start = Date.now();
+    Date.now() - start < START_MS;
+    await new Promise(resolve => setTimeout(resolve, LOOK_EVERY_MS))
+  ) {
+    const ended = gone()
+    const running = await runningServer(home)
+    if (running || ended) return running
+  }
+  return undefined
+}
+
+function lastWords(log: number, from: number): string {
+  const start = Math.max(from, fstatSync(log).size - LAST_WORDS_BYTES)
+  const buffer = Buffer.alloc(LAST_WORDS_BYTES)
+  return buffer.toString('utf8', 0, readSync(log, buffer, 0, LAST_WORDS_BYTES, start)).trim()
+}

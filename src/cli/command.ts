@@ -1,0 +1,134 @@
+import { readFileSync } from 'node:fs'
+import { resolve } from 'node:path'
+import { type Command, InvalidArgumentError, Option } from 'commander'
+import { InvalidInput } from '../domain/errors.ts'
+import { type Client, connect, type Where } from './client.ts'
+import { type Streams, Terminal } from './terminal.ts'
+
+/** What every command works with. */
+export interface Cli {
+  terminal: Terminal
+  where: Where
+  /** Opened when first asked for, closed when the command is over. */
+  client(): Promise<Client>
+}
+
+export interface Surroundings {
+  streams: Streams
+  connect?: (where: Where) => Promise<Client>
+}
+
+type Options = Record<string, unknown>
+/** A number is the exit code; nothing means done. */
+type Work = (cli: Cli, args: string[], options: Options) => Promise<number | undefined>
+
+const surroundings = new WeakMap<Command, Surroundings>()
+const exitCodes = new WeakMap<Command, number>()
+
+export const setSurroundings = (program: Command, around: Surroundings): void => void surroundings.set(program, around)
+export const exitCodeOf = (program: Command): number => exitCodes.get(program) ?? 0
+
+/** Ties what a command does to its place in the tree. */
+export function does(command: Command, work: Work): Command {
+  return command.action(async () => {
+    const program = rootOf(command)
+    const { streams, connect: connecting = connect } = surroundings.get(program)!
+    const options = command.optsWithGlobals<Options>()
+    const terminal = new Terminal(streams, options.json === true)
+    const where: Where = {
+      home: text(options.home),
+      url: text(options.url),
+      env: streams.env,
+      note: line => terminal.note(line),
+    }
+    let client: Promise<Client> | undefined
+    const cli: Cli = { terminal, where, client: () => (client ??= connecting(where)) }
+    try {
+      exitCodes.set(program, (await work(cli, command.processedArgs.flat() as string[], options)) ?? 0)
+    } finally {
+      terminal.progress('')
+      await (await client?.catch(() => undefined))?.close()
+    }
+  })
+}
+
+function rootOf(command: Command): Command {
+  return command.parent ? rootOf(command.parent) : command
+}
+
+const text = (value: unknown): string | undefined => (typeof value === 'string' ? value : undefined)
+
+/** An option that sets one field of an operation's input. */
+export interface Field {
+  flags: string
+  field: string
+  summary: string
+  kind?: 'number' | 'list' | 'flag' | 'text'
+  choices?: readonly string[]
+}
+
+function optionOf({ flags, summary, kind, choices }: Field): Option {
+  const option = new Option(flags, summary)
+  if (kind === 'number') option.argParser(numberFrom)
+  if (kind === 'list') option.argParser(collected)
+  if (kind === 'text') option.argParser(value => value)
+  if (choices) option.argParser(value => choiceFrom(value, choices)).argChoices = [...choices]
+  return option
+}
+
+export function addFields(command: Command, fields: readonly Field[]): Command {
+  for (const field of fields) command.addOption(optionOf(field))
+  return command
+}
+
+/** The fields that were given; an empty value takes a setting back. */
+export function inputFrom(fields: readonly Field[], options: Options): Record<string, unknown> {
+  const input: Record<string, unknown> = {}
+  for (const field of fields) {
+    const value = options[optionOf(field).attributeName()]
+    if (value !== undefined) input[field.field] = value === '' && field.kind !== 'text' ? null : value
+  }
+  return input
+}
+
+function numberFrom(value: string): number | '' {
+  if (value === '') return ''
+  if (!/^-?\d+(\.\d+)?$/.test(value)) throw new InvalidArgumentError('It must be a number.')
+  return Number(value)
+}
+
+function choiceFrom(value: string, choices: readonly string[]): string {
+  if (value !== '' && !choices.includes(value))
+    throw new InvalidArgumentError(`Allowed choices are ${choices.join(', ')}.`)
+  return value
+}
+
+/** May be repeated, and may name several at once; an empty one clears the list. */
+export function collected(value: string, before: string[] = []): string[] {
+  return [
+    ...before,
+    ...value
+      .split(',')
+      .map(each => each.trim())
+      .filter(Boolean),
+  ]
+}
+
+/** Words from the command line, `-` for what comes in, `@file` for what a file holds. */
+export async function textFrom(cli: Cli, argument: string): Promise<string> {
+  if (argument === '-') {
+    const chunks: Buffer[] = []
+    for await (const chunk of cli.terminal.streams.stdin) chunks.push(Buffer.from(chunk))
+    return Buffer.concat(chunks).toString('utf8')
+  }
+  if (!argument.startsWith('@')) return argument
+  if (argument.startsWith('@@')) return argument.slice(1)
+  const file = resolve(cli.terminal.streams.cwd, argument.slice(1))
+  try {
+    return readFileSync(file, 'utf8')
+  } catch (cause) {
+    throw new InvalidInput(argument, `${file} cannot be read (${(cause as NodeJS.ErrnoException).code})`, {
+      try: 'Write @@ for a text that begins with @.',
+    })
+  }
+}

@@ -1,0 +1,191 @@
+import { type Command, InvalidArgumentError } from 'commander'
+import { shortId } from '../../domain/ids.ts'
+import { STATUSES } from '../../domain/mission.ts'
+import type { SessionView } from '../../operations/views.ts'
+import { type Cli, does } from '../command.ts'
+import { EXIT } from '../exit.ts'
+import { projectRef } from '../place.ts'
+import { duration, inStatusColour, size } from '../show.ts'
+
+export function addAbout(program: Command): void {
+  does(program.command('status').description('how the fleet is: what runs, what waits, room and disk'), showStatus)
+
+  does(program.command('doctor').description('check this machine: git, Node, disk, store, agents'), async cli => {
+    const { examine } = await import('../doctor.ts')
+    const findings = await examine(cli.where)
+    if (cli.terminal.json) cli.terminal.data({ findings })
+    else {
+      for (const { name, state, text, advice } of findings) {
+        const mark =
+          state === 'good'
+            ? cli.terminal.paint('green', '✓')
+            : cli.terminal.paint(state === 'bad' ? 'red' : 'yellow', state === 'bad' ? '✗' : '!')
+        cli.terminal.print(`${mark} ${name.padEnd(10)} ${cli.terminal.foreign(text)}`)
+        if (advice) cli.terminal.print(`  ${' '.repeat(10)} ${cli.terminal.paint('dim', cli.terminal.foreign(advice))}`)
+      }
+    }
+    return findings.some(finding => finding.state === 'bad') ? EXIT.failed : EXIT.done
+  })
+
+  does(
+    program.command('agents').description('the coding agents found on this machine and what each can do'),
+    showAgents,
+  )
+
+  for (const name of ['pause', 'unpause'] as const) {
+    const summary = name === 'pause' ? 'start nothing new; what runs goes on' : 'let missions start again'
+    does(
+      program.command(name).description(summary).argument('[project]', 'id, name or path (default: the whole fleet)'),
+      async (cli, [project]) => {
+        const answer = await (await cli.client()).call<{ paused: boolean }>(
+          name,
+          project ? { project_id: await projectRef(cli, project) } : {},
+        )
+        if (cli.terminal.json) cli.terminal.data(answer)
+        else
+          cli.terminal.print(
+            `${project ? `Project ${project}` : 'The fleet'} is ${answer.paused ? 'paused' : 'no longer paused'}.`,
+          )
+      },
+    )
+  }
+
+  const clean = program
+    .command('clean')
+    .description('remove worktrees of sessions that are over; their work stays in the repository as a ref')
+    .option('--older-than <age>', 'only of sessions that ended this long ago, such as 90m, 12h or 7d', hoursFrom)
+    .option('--dry-run', 'only say what would be removed')
+  does(clean, showCleaning)
+}
+
+const HOURS: Record<string, number> = { m: 1 / 60, h: 1, d: 24, w: 168 }
+
+export function hoursFrom(text: string): number {
+  const [, number, unit] = /^(\d+(?:\.\d+)?)([mhdw]?)$/.exec(text) ?? []
+  if (number === undefined) throw new InvalidArgumentError('It must be a number with m, h, d or w, such as 12h.')
+  return Number(number) * (HOURS[unit || 'h'] ?? 1)
+}
+
+interface Status {
+  version: string
+  server: { pid: number; url: string; version: string } | null
+  home: string
+  paused: boolean
+  missions: Record<string, number>
+  live_sessions: SessionView[]
+  max_concurrent: number
+  disk: { free_bytes: number; kept_worktrees: number; kept_bytes: number }
+}
+
+async function showStatus(cli: Cli): Promise<undefined> {
+  const { terminal } = cli
+  const status = await (await cli.client()).call<Status>('system_status', {})
+  if (terminal.json) return void terminal.data(status)
+  const { server, disk } = status
+  const counts = STATUSES.filter(each => status.missions[each]).map(each =>
+    inStatusColour(terminal, each, `${status.missions[each]} ${each.replace('_', ' ')}`),
+  )
+  terminal.print(
+    server
+      ? `${terminal.paint('green', 'The fleet is up')} at ${server.url} (process ${server.pid}, version ${server.version})`
+      : `${terminal.paint('yellow', 'The fleet is down')}: nothing is dispatched. Start it: fleet up --detach`,
+  )
+  if (status.paused)
+    terminal.print(`${terminal.paint('yellow', 'It is paused')}: nothing new starts. Go on: fleet unpause`)
+  terminal.facts([['home', status.home]])
+  terminal.print(`${terminal.paint('dim', 'missions')}  ${counts.join(', ') || 'none'}`)
+  terminal.facts([
+    ['agents', `${status.live_sessions.length} of ${status.max_concurrent} at work`],
+    ['disk', `${size(disk.free_bytes)} free, ${disk.kept_worktrees} worktrees kept (${size(disk.kept_bytes)})`],
+  ])
+  if (!status.live_sessions.length) return
+  terminal.print()
+  terminal.table<SessionView>(
+    [
+      { title: 'SESSION', value: each => shortId(each.id) },
+      { title: 'MISSION', value: each => shortId(each.mission_id) },
+      { title: 'AGENT', value: each => each.agent },
+      { title: 'STATUS', value: each => each.status },
+      {
+        title: 'FOR',
+        value: each => duration(Date.now() - Date.parse(each.started_at ?? each.created_at)),
+        right: true,
+      },
+    ],
+    status.live_sessions,
+  )
+}
+
+interface Agents {
+  agents: {
+    name: string
+    title: string
+    installed: boolean
+    version?: string
+    signed_in?: boolean
+    advice?: string
+    can: Record<string, unknown>
+  }[]
+}
+
+async function showAgents(cli: Cli): Promise<undefined> {
+  const { terminal } = cli
+  const answer = await (await cli.client()).call<Agents>('list_agents', {})
+  if (terminal.json) return void terminal.data(answer)
+  terminal.table<Agents['agents'][number]>(
+    [
+      { title: 'AGENT', value: each => each.name },
+      { title: '', value: each => each.title, flexible: true },
+      {
+        title: 'FOUND',
+        value: each => (each.installed ? (each.version ?? 'yes') : 'no'),
+        paint: (text, each) => terminal.paint(each.installed ? 'green' : 'dim', text),
+      },
+      { title: 'SIGNED IN', value: each => (each.signed_in === undefined ? '' : each.signed_in ? 'yes' : 'no') },
+      { title: 'RESUMES', value: each => (each.can.resume ? 'yes' : 'no') },
+      { title: 'SURVIVES A RESTART', value: each => (each.can.adopted ? 'yes' : 'no: it is resumed') },
+    ],
+    answer.agents,
+  )
+  for (const { name, advice } of answer.agents) if (advice) terminal.note(terminal.foreign(`${name}: ${advice}`))
+}
+
+interface Cleaned {
+  freed_bytes: number
+  worktrees: {
+    session_id: string
+    mission_id: string
+    path: string
+    bytes: number
+    ref: string
+    kept_because?: string
+  }[]
+}
+
+async function showCleaning(cli: Cli, _: string[], options: Record<string, unknown>): Promise<undefined> {
+  const { terminal } = cli
+  const dryRun = options.dryRun === true
+  terminal.progress('Looking at worktrees…')
+  const answer = await (await cli.client()).call<Cleaned>('clean', {
+    older_than_hours: options.olderThan,
+    dry_run: dryRun,
+  })
+  terminal.progress('')
+  if (terminal.json) return void terminal.data(answer)
+  if (answer.worktrees.length) {
+    terminal.table<Cleaned['worktrees'][number]>(
+      [
+        { title: 'MISSION', value: each => shortId(each.mission_id) },
+        { title: 'SIZE', value: each => size(each.bytes), right: true },
+        { title: 'WORKTREE', value: each => each.path, flexible: true },
+        {
+          title: 'KEPT AS',
+          value: each => (each.kept_because ? `not removed: ${each.kept_because}` : each.ref),
+          flexible: true,
+        },
+      ],
+      answer.worktrees,
+    )
+  }
+  terminal.print(`${dryRun ? 'Would free' : 'Freed'} ${size(answer.freed_bytes)}.`)
+}

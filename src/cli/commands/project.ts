@@ -1,0 +1,193 @@
+import { basename, resolve } from 'node:path'
+import type { Command } from 'commander'
+import { shortId } from '../../domain/ids.ts'
+import { LANDING_POLICIES, type Project, TOOL_PRESETS } from '../../domain/project.ts'
+import { addFields, type Cli, does, type Field, inputFrom } from '../command.ts'
+import { projectRef } from '../place.ts'
+
+export const PROJECT_FIELDS: readonly Field[] = [
+  { flags: '--name <name>', field: 'name', summary: 'what to call it' },
+  { flags: '--description <text>', field: 'description', summary: 'what it is', kind: 'text' },
+  { flags: '--agent <agent>', field: 'agent', summary: 'the coding agent of its missions' },
+  { flags: '--model <model>', field: 'model', summary: 'the model of its missions' },
+  { flags: '--base <branch>', field: 'base_branch', summary: 'the branch that work starts from and lands on' },
+  {
+    flags: '--landing <policy>',
+    field: 'landing',
+    summary: 'what happens to finished work',
+    choices: LANDING_POLICIES,
+  },
+  {
+    flags: '--setup <line>',
+    field: 'setup_command',
+    summary: 'a shell line run in each new worktree before the agent',
+  },
+  {
+    flags: '--copy <files>',
+    field: 'copy_files',
+    summary: 'ignored files to copy into each worktree, such as .env',
+    kind: 'list',
+  },
+  { flags: '--instructions <text>', field: 'instructions', summary: 'what every agent on it is told', kind: 'text' },
+  {
+    flags: '--max-concurrent <n>',
+    field: 'max_concurrent',
+    summary: 'how many agents may work on it at once',
+    kind: 'number',
+  },
+  { flags: '--turns <n>', field: 'max_turns', summary: 'how many turns a session may take', kind: 'number' },
+  { flags: '--budget <usd>', field: 'max_budget_usd', summary: 'what a session may cost', kind: 'number' },
+  { flags: '--timeout <seconds>', field: 'timeout_seconds', summary: 'how long a session may take', kind: 'number' },
+  {
+    flags: '--retries <n>',
+    field: 'max_retries',
+    summary: 'how often a failed mission is tried again by itself',
+    kind: 'number',
+  },
+  { flags: '--preset <preset>', field: 'tool_preset', summary: 'which tools agents may use', choices: TOOL_PRESETS },
+  {
+    flags: '--environment <names>',
+    field: 'environment',
+    summary: 'variables of the server that its agents may see',
+    kind: 'list',
+  },
+  { flags: '--allow-push', field: 'allow_push', summary: 'let agents push', kind: 'flag' },
+  { flags: '--no-allow-push', field: 'allow_push', summary: 'keep agents from pushing', kind: 'flag' },
+]
+
+const CHECK = '--check <name=line>'
+const CHECK_SUMMARY = 'a shell line that must pass before work lands; may be repeated, empty for none'
+
+export function addProject(program: Command): void {
+  const project = program.command('project').description('repositories and their settings')
+
+  const add = project.command('add').description('make a repository a project').argument('[path]', 'where it is', '.')
+  addFields(add, PROJECT_FIELDS).option(CHECK, CHECK_SUMMARY, collectCheck)
+  add.option('--no-worktree', 'a folder that is no repository: one mission at a time, nothing lands')
+  does(add, async (cli, [path], options) => {
+    const full = resolve(cli.terminal.streams.cwd, path!)
+    const worktree = options.worktree === false ? { worktree: 'none' } : {}
+    await told(cli, 'create_project', { name: basename(full), ...settings(options), path: full, ...worktree }, 'Made')
+  })
+
+  does(
+    project
+      .command('list')
+      .alias('ls')
+      .description('list the projects')
+      .option('--limit <n>', 'how many at most', Number, 50),
+    async (cli, _, options) => {
+      const answer = await (await cli.client()).call<{ projects: Project[] }>('list_projects', { limit: options.limit })
+      if (cli.terminal.json) return void cli.terminal.data(answer)
+      if (!answer.projects.length)
+        return void cli.terminal.note('There is no project yet. Make one: fleet project add <path>')
+      cli.terminal.table<Project>(
+        [
+          { title: 'ID', value: each => shortId(each.id) },
+          { title: 'NAME', value: each => each.name, flexible: true },
+          { title: 'BASE', value: each => each.base_branch },
+          { title: 'LANDING', value: each => each.landing },
+          { title: 'AGENT', value: each => each.agent ?? '' },
+          {
+            title: '',
+            value: each => (each.paused ? 'paused' : ''),
+            paint: text => cli.terminal.paint('yellow', text),
+          },
+          { title: 'PATH', value: each => each.path, flexible: true },
+        ],
+        answer.projects,
+      )
+    },
+  )
+
+  does(
+    project.command('show').description('show a project and its settings').argument('<project>', 'id, name or path'),
+    async (cli, [given]) => {
+      const found = await (await cli.client()).call<Project>('get_project', {
+        project_id: await projectRef(cli, given!),
+      })
+      if (cli.terminal.json) cli.terminal.data(found)
+      else describe(cli, found)
+    },
+  )
+
+  const set = project
+    .command('set')
+    .description('change settings; an empty value takes one back')
+    .argument('<project>', 'id, name or path')
+  addFields(set, PROJECT_FIELDS).option(CHECK, CHECK_SUMMARY, collectCheck)
+  does(set, async (cli, [given], options) => {
+    await told(cli, 'update_project', { project_id: await projectRef(cli, given!), ...settings(options) }, 'Changed')
+  })
+
+  does(
+    project
+      .command('remove')
+      .alias('rm')
+      .description('forget a project and its missions; branches in the repository stay')
+      .argument('<project>', 'id, name or path'),
+    async (cli, [given]) => {
+      const answer = await (await cli.client()).call<{ deleted: string }>('delete_project', {
+        project_id: await projectRef(cli, given!),
+      })
+      if (cli.terminal.json) cli.terminal.data(answer)
+      else cli.terminal.print(`Forgot project ${answer.deleted}. Its repository is as it was.`)
+    },
+  )
+}
+
+interface Check {
+  name: string
+  command: string
+}
+
+/** `lint=npm run lint`; without a name the line is its own. */
+export function collectCheck(text: string, before: Check[] = []): Check[] {
+  if (text === '') return before
+  const [, name, line] = /^([\w -]{1,40})=(.*)$/s.exec(text) ?? [undefined, text.slice(0, 80), text]
+  return [...before, { name: name!, command: line! }]
+}
+
+function settings(options: Record<string, unknown>): Record<string, unknown> {
+  return { ...inputFrom(PROJECT_FIELDS, options), ...(options.check !== undefined && { checks: options.check }) }
+}
+
+async function told(cli: Cli, operation: string, input: object, verb: string): Promise<void> {
+  const project = await (await cli.client()).call<Project>(operation, input)
+  if (cli.terminal.json) return cli.terminal.data(project)
+  cli.terminal.print(`${verb} project ${project.name} (${project.id}).`)
+  describe(cli, project)
+}
+
+function describe({ terminal }: Cli, project: Project): void {
+  const number = (value: number | null): string => (value === null ? '' : String(value))
+  terminal.facts([
+    ['id', project.id],
+    ['name', project.name],
+    ['description', project.description],
+    ['path', project.path],
+    ['worktrees', project.worktree === 'none' ? 'none: its missions run in the folder itself, one at a time' : ''],
+    ['base branch', project.base_branch],
+    ['landing', project.landing],
+    ['paused', project.paused ? 'yes' : ''],
+    ['agent', project.agent],
+    ['model', project.model],
+    ['preset', project.tool_preset],
+    [
+      'checks',
+      project.checks
+        .map(check => (check.name === check.command ? check.command : `${check.name}: ${check.command}`))
+        .join('\n'),
+    ],
+    ['setup', project.setup_command],
+    ['copied files', project.copy_files.join(', ')],
+    ['environment', project.environment.join(', ')],
+    ['at once', number(project.max_concurrent)],
+    ['turns', number(project.max_turns)],
+    ['budget', project.max_budget_usd === null ? '' : `$${project.max_budget_usd}`],
+    ['timeout', project.timeout_seconds === null ? '' : `${project.timeout_seconds} s`],
+    ['retries', number(project.max_retries)],
+    ['may push', project.allow_push ? 'yes' : ''],
+    ['instructions', project.instructions],
+  ])
+}

@@ -1,0 +1,99 @@
+import { type Command, InvalidArgumentError } from 'commander'
+import { openHome } from '../../home.ts'
+import { homeOf, runningServer } from '../client.ts'
+import { type Cli, collected, does } from '../command.ts'
+import type { Listening } from '../server-control.ts'
+
+export function addServer(program: Command): void {
+  const up = program
+    .command('up')
+    .description('start the fleet: serve, dispatch and land')
+    .option('-d, --detach', 'in the background')
+    .option('--host <address>', 'listen on this address (default: 127.0.0.1)')
+    .option('--port <n>', 'listen on this port (default: the one used before, at first 3847)', portFrom)
+    .option('--tls-cert <file>', 'certificate in PEM form, for https')
+    .option('--tls-key <file>', 'its key in PEM form')
+    .option('--allow-host <names>', 'other names people reach it by, such as that of a proxy', collected)
+    .option('--allow-insecure', 'listen for other machines without TLS')
+  does(up, async (cli, _, options) => (options.detach ? startDetached(cli, options) : startHere(cli, options)))
+
+  const down = program
+    .command('down')
+    .description('stop the fleet; agents go on and are taken up again by the next fleet up')
+    .option('--agents', 'stop the agents first; their work is kept')
+  does(down, async (cli, _, options) => {
+    const { stopServer } = await import('../server-control.ts')
+    const resume = options.agents ? await (await import('../stop-agents.ts')).stopAgents(cli) : undefined
+    const stopped = await stopServer(cli.where)
+    await resume?.()
+    if (cli.terminal.json) cli.terminal.data({ stopped })
+    else cli.terminal.print(stopped ? 'The fleet is down.' : 'No fleet is running on this home.')
+  })
+}
+
+function portFrom(text: string): number {
+  const port = Number(text)
+  if (!Number.isInteger(port) || port < 0 || port > 65_535)
+    throw new InvalidArgumentError('It must be a number between 0 and 65535.')
+  return port
+}
+
+const listeningFrom = (options: Record<string, unknown>): Listening => ({
+  host: options.host as string | undefined,
+  port: options.port as number | undefined,
+  tlsCert: options.tlsCert as string | undefined,
+  tlsKey: options.tlsKey as string | undefined,
+  allowedHosts: options.allowHost as string[] | undefined,
+  allowInsecure: options.allowInsecure === true,
+})
+
+async function startHere(cli: Cli, options: Record<string, unknown>): Promise<undefined> {
+  const { terminal, where } = cli
+  const { start } = await import('../server-control.ts')
+  const { welcome } = await import('../welcome.ts')
+  const home = openHome(homeOf(where))
+  const stopped = stopAsked()
+  let started = false
+  const up = await start(home, where.env, listeningFrom(options), line => started && terminal.note(`fleet: ${line}`))
+  await welcome(cli, home, { url: up.server.url, signIn: up.server.signInUrl() })
+  started = true
+  await stopped
+  started = false
+  const live = await up.stop()
+  terminal.note(
+    live
+      ? `Stopped. ${live} ${live === 1 ? 'agent goes' : 'agents go'} on; the next fleet up takes them up again.`
+      : 'Stopped.',
+  )
+}
+
+const stopAsked = (): Promise<void> =>
+  new Promise(resolve => {
+    for (const name of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.once(name, () => resolve())
+  })
+
+async function startDetached(cli: Cli, options: Record<string, unknown>): Promise<undefined> {
+  const { startInBackground } = await import('../background.ts')
+  const { welcome } = await import('../welcome.ts')
+  const { signInUrl } = await import('../../tokens.ts')
+  const home = openHome(homeOf(cli.where))
+  const already = await runningServer(home)
+  if (already) cli.terminal.note(`The fleet is already up (process ${already.pid}).`)
+  const running = already ?? (await startInBackground(home, cli.where, argumentsFrom(options)))
+  await welcome(cli, home, { url: running.url, signIn: signInUrl(home, running.url, Date.now()) })
+}
+
+function argumentsFrom(options: Record<string, unknown>): string[] {
+  const { host, port, tlsCert, tlsKey, allowedHosts, allowInsecure } = listeningFrom(options)
+  const named: [string, unknown][] = [
+    ['--host', host],
+    ['--port', port],
+    ['--tls-cert', tlsCert],
+    ['--tls-key', tlsKey],
+    ['--allow-host', allowedHosts?.join(',')],
+  ]
+  return [
+    ...named.flatMap(([flag, value]) => (value === undefined ? [] : [`${flag}=${value}`])),
+    ...(allowInsecure ? ['--allow-insecure'] : []),
+  ]
+}

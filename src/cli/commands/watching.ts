@@ -1,0 +1,171 @@
+import type { Command } from 'commander'
+import { NotAllowed } from '../../domain/errors.ts'
+import type { Event } from '../../domain/event.ts'
+import { shortId } from '../../domain/ids.ts'
+import type { SessionView } from '../../operations/views.ts'
+import { type Cli, does } from '../command.ts'
+import { EXIT } from '../exit.ts'
+import { projectRef } from '../place.ts'
+import { safe, safeLine } from '../safe.ts'
+import { inStatusColour } from '../show.ts'
+import type { Detail } from '../show-mission.ts'
+import { type SessionEnd, shown, type TranscriptItem } from '../transcript.ts'
+
+export function addWatching(program: Command): void {
+  const logs = program
+    .command('logs')
+    .description('what the agent of a mission printed')
+    .argument('<mission>', 'a mission or a session: its id, or the first letters of it')
+    .option('-f, --follow', 'go on until the session ends')
+    .option('--session <n>', 'the first, second … session of the mission (default: the newest)', Number)
+  does(logs, async (cli, [id], options) =>
+    printTranscript(cli, await sessionOf(cli, id!, options.session as number | undefined), options.follow === true),
+  )
+
+  const diff = program
+    .command('diff')
+    .description('what a mission changed')
+    .argument('<mission>', 'a mission or a session: its id, or the first letters of it')
+    .option('--stat', 'only the names of the files')
+  does(diff, async (cli, [id], options) => printDiff(cli, id!, options.stat === true))
+
+  const events = program
+    .command('events')
+    .description('what happened in the fleet')
+    .option('-f, --follow', 'go on with what happens')
+    .option('--project <project>', 'only of this project: id, name or path')
+    .option('--after <cursor>', 'only after this one')
+    .option('--limit <n>', 'how many at most', Number, 50)
+  does(events, printEvents)
+}
+
+/** Most people name the mission; whoever names a session means that one. */
+async function sessionOf(cli: Cli, id: string, number?: number): Promise<SessionView> {
+  const client = await cli.client()
+  const mission = await client.call<Detail>('get_mission', { mission_id: id }).catch(error => {
+    if (error.code !== 'not_found') throw error
+    return undefined
+  })
+  if (!mission) return client.call<SessionView>('get_session', { session_id: id })
+  const session =
+    number === undefined
+      ? mission.sessions.find(each => each.id === mission.session_id)
+      : mission.sessions.find(each => each.number === number)
+  if (session) return session
+  throw new NotAllowed(
+    number === undefined
+      ? `Mission ${shortId(mission.id)} has not run yet: it is ${mission.status}.`
+      : `Mission ${shortId(mission.id)} has no session ${number}.`,
+    { try: `fleet mission show ${shortId(mission.id)}` },
+  )
+}
+
+async function printTranscript(cli: Cli, session: SessionView, follow: boolean): Promise<number> {
+  const { terminal } = cli
+  const leaving = untilInterrupted()
+  for await (const item of (await cli.client()).stream<TranscriptItem | SessionEnd | null>(
+    'stream_session',
+    { session_id: session.id, follow },
+    leaving,
+  )) {
+    if (item.kind === 'ping' || item.data === null) continue
+    if (terminal.json) terminal.print(JSON.stringify(item))
+    else if (item.kind === 'end') {
+      const end = item.data as SessionEnd
+      terminal.note(
+        `${inStatusColour(terminal, end.outcome)}${end.outcome_reason ? `: ${safe(end.outcome_reason)}` : ''}`,
+      )
+    } else {
+      const line = shown(terminal, item.data as TranscriptItem)
+      if (line !== undefined) terminal.print(line)
+    }
+  }
+  return EXIT.done
+}
+
+function untilInterrupted(): AbortSignal {
+  const leaving = new AbortController()
+  process.once('SIGINT', () => leaving.abort())
+  return leaving.signal
+}
+
+interface Diff {
+  text: string
+  truncated: boolean
+  files: { path: string; change: string; from?: string }[]
+}
+
+async function printDiff(cli: Cli, id: string, stat: boolean): Promise<undefined> {
+  const { terminal } = cli
+  const client = await cli.client()
+  const answer = await client.call<Diff>('diff_mission', { mission_id: id }).catch(error => {
+    if (error.code !== 'not_found') throw error
+    return client.call<Diff>('diff_session', { session_id: id })
+  })
+  if (terminal.json) return void terminal.data(answer)
+  if (stat)
+    terminal.table<Diff['files'][number]>(
+      [
+        { title: 'CHANGE', value: file => file.change },
+        { title: 'FILE', value: file => (file.from ? `${file.from} → ${file.path}` : file.path) },
+      ],
+      answer.files,
+    )
+  else if (!terminal.streams.stdout.isTTY) terminal.write(answer.text)
+  else for (const line of answer.text.split('\n')) terminal.print(diffLine(cli, line))
+  if (answer.truncated) terminal.note('The diff is longer than this; see the branch for all of it.')
+}
+
+function diffLine({ terminal }: Cli, line: string): string {
+  const text = safe(line)
+  if (/^(diff|index|\+\+\+|---|rename|new file|deleted file)/.test(line)) return terminal.paint('bold', text)
+  if (line.startsWith('@@')) return terminal.paint('cyan', text)
+  if (line.startsWith('+')) return terminal.paint('green', text)
+  return line.startsWith('-') ? terminal.paint('red', text) : text
+}
+
+interface Events {
+  events: Event[]
+  cursor: string
+}
+
+async function printEvents(cli: Cli, _: string[], options: Record<string, unknown>): Promise<undefined> {
+  const { terminal } = cli
+  const client = await cli.client()
+  const project_id = options.project === undefined ? undefined : await projectRef(cli, String(options.project))
+  if (options.follow) {
+    const leaving = untilInterrupted()
+    for await (const item of client.stream<Event | null>(
+      'stream_events',
+      { project_id, after: options.after },
+      leaving,
+    )) {
+      if (item.kind === 'ping' || item.data === null) continue
+      terminal.print(terminal.json ? JSON.stringify(item) : eventLine(cli, item.data))
+    }
+    return
+  }
+  const answer = await client.call<Events>('list_events', { project_id, after: options.after, limit: options.limit })
+  if (terminal.json) return void terminal.data(answer)
+  for (const event of answer.events) terminal.print(eventLine(cli, event))
+  if (answer.events.length === options.limit) terminal.note(`There are more: add --after ${answer.cursor}`)
+}
+
+function eventLine({ terminal }: Cli, event: Event): string {
+  const about = [
+    event.mission_id && shortId(event.mission_id),
+    event.session_id && `session ${shortId(event.session_id)}`,
+  ]
+    .filter(Boolean)
+    .join(' ')
+  const who = event.actor === 'fleet' ? '' : `by ${event.actor}`
+  return [
+    terminal.paint('dim', event.time),
+    terminal.paint('bold', event.kind),
+    about,
+    who,
+    event.cause ? safeLine(event.cause) : '',
+  ]
+    .filter(Boolean)
+    .join('  ')
+}

@@ -1,0 +1,101 @@
+import { statfsSync } from 'node:fs'
+import { AGENTS } from '../agents/index.ts'
+import { Refusal } from '../domain/errors.ts'
+import { requireGit } from '../git/run.ts'
+import { openHome } from '../home.ts'
+import { readSettings } from '../settings.ts'
+import { openSqlite, StoreOutdated } from '../store/index.ts'
+import { homeOf, runningServer, type Where } from './client.ts'
+import { size } from './show.ts'
+
+export interface Finding {
+  name: string
+  /** bad: the fleet cannot work; poor: something is worth knowing. */
+  state: 'good' | 'poor' | 'bad'
+  text: string
+  advice?: string
+}
+
+type Examination = (where: Where) => Promise<Omit<Finding, 'name'>>
+
+const PLATFORMS: Record<string, Omit<Finding, 'name'>> = {
+  linux: { state: 'good', text: 'Linux: proven by the test suite' },
+  darwin: { state: 'good', text: 'macOS: supported' },
+  win32: {
+    state: 'bad',
+    text: 'Windows is not supported by itself',
+    advice: 'Use it through WSL: wsl --install, then install fleet there.',
+  },
+}
+
+const EXAMINATIONS: Record<string, Examination> = {
+  platform: async () => PLATFORMS[process.platform] ?? { state: 'poor', text: `${process.platform}: not tried` },
+  node: async () => ({ state: 'good', text: `Node ${process.versions.node}` }),
+  git: async () => ({ state: 'good', text: `git ${await requireGit()}` }),
+  home: async where => ({ state: 'good', text: openHome(homeOf(where)).path }),
+  settings: async where => {
+    readSettings(where.env)
+    return { state: 'good', text: 'all settings are valid' }
+  },
+  store: examineStore,
+  disk: async where => {
+    const { bavail, bsize } = statfsSync(openHome(homeOf(where)).path)
+    const free = bavail * bsize
+    const enough = free >= readSettings(where.env).minFreeDisk
+    return {
+      state: enough ? 'good' : 'bad',
+      text: `${size(free)} free`,
+      advice: enough ? undefined : 'Nothing starts on a full disk. Free some: fleet clean',
+    }
+  },
+  server: async where => {
+    const running = await runningServer(openHome(homeOf(where)))
+    return running
+      ? { state: 'good', text: `up at ${running.url}` }
+      : { state: 'good', text: 'down; commands start it when they need it' }
+  },
+}
+
+async function examineStore(where: Where): Promise<Omit<Finding, 'name'>> {
+  try {
+    const store = await openSqlite(openHome(homeOf(where)).storeFile, { migrate: false })
+    await store.close()
+    return { state: 'good', text: 'SQLite opens and is up to date' }
+  } catch (error) {
+    if (error instanceof StoreOutdated)
+      return {
+        state: 'good',
+        text:
+          error.found === 0
+            ? 'none yet; made when first needed'
+            : 'older than this program; brought up to date when first used',
+      }
+    throw error
+  }
+}
+
+export async function examine(where: Where): Promise<Finding[]> {
+  const findings = await Promise.all(
+    Object.entries(EXAMINATIONS).map(([name, look]) =>
+      look(where)
+        .catch(failed)
+        .then(found => ({ name, ...found })),
+    ),
+  )
+  return [...findings, ...(await Promise.all(AGENTS.map(agent => examineAgent(agent, where))))]
+}
+
+const failed = (error: unknown): Omit<Finding, 'name'> => ({
+  state: 'bad',
+  text: (error as Error).message,
+  advice: error instanceof Refusal ? error.hint : undefined,
+})
+
+async function examineAgent(agent: (typeof AGENTS)[number], where: Where): Promise<Finding> {
+  const { installed, version, signedIn, advice } = await agent.detect(where.env)
+  const ready = installed && signedIn !== false
+  const text = installed
+    ? [agent.title, version, signedIn === false && '(not signed in)'].filter(Boolean).join(' ')
+    : `${agent.title} was not found`
+  return { name: agent.name, state: ready ? 'good' : 'poor', text, advice }
+}

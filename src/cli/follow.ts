@@ -1,0 +1,185 @@
+import { createInterface } from 'node:readline/promises'
+import type { Event } from '../domain/event.ts'
+import { shortId } from '../domain/ids.ts'
+import type { MissionView } from '../operations/views.ts'
+import type { Client } from './client.ts'
+import type { Cli } from './command.ts'
+import { EXIT, exitOfMission } from './exit.ts'
+import { because, duration, inStatusColour, named, standing } from './show.ts'
+import type { Detail } from './show-mission.ts'
+import { type SessionEnd, shown, type TranscriptItem } from './transcript.ts'
+
+const SETTLED = ['done', 'failed', 'cancelled', 'review', 'needs_input']
+const TICK_MS = 1000
+
+/** Streams a mission through all its sessions until nothing more happens by itself; answers with the exit code. */
+export async function followMission(cli: Cli, mission: MissionView): Promise<number> {
+  const { terminal } = cli
+  const client = await cli.client()
+  const leaving = new AbortController()
+  const interrupts = new Interrupts(cli, leaving, () => client.call('cancel_mission', { mission_id: mission.id }))
+  const follower = new Follower(cli, client, mission, leaving.signal, interrupts)
+  try {
+    const end = await follower.untilSettled()
+    if (terminal.json) terminal.data(end)
+    else tellEnd(cli, end)
+    return exitOfMission(end)
+  } catch (error) {
+    if (!leaving.signal.aborted) throw error
+    terminal.progress('')
+    terminal.note(`Detached; mission ${shortId(mission.id)} goes on. Watch it: fleet logs -f ${shortId(mission.id)}`)
+    return EXIT.done
+  } finally {
+    interrupts.stop()
+  }
+}
+
+class Follower {
+  readonly #cli: Cli
+  readonly #client: Client
+  readonly #id: string
+  readonly #project: string
+  readonly #signal: AbortSignal
+  readonly #interrupts: Interrupts
+  readonly #started = Date.now()
+  #doing = 'queued'
+
+  constructor(cli: Cli, client: Client, mission: MissionView, signal: AbortSignal, interrupts: Interrupts) {
+    this.#cli = cli
+    this.#client = client
+    this.#id = mission.id
+    this.#project = mission.project_id
+    this.#signal = signal
+    this.#interrupts = interrupts
+  }
+
+  async untilSettled(): Promise<Detail> {
+    const clock = setInterval(() => this.#tick(), TICK_MS)
+    try {
+      let { cursor } = await this.#client.call<{ cursor: string }>('list_mission_events', {
+        mission_id: this.#id,
+        limit: 500,
+      })
+      let seen = ''
+      for (;;) {
+        const mission = await this.#client.call<Detail>('get_mission', { mission_id: this.#id })
+        const session = mission.sessions.find(each => each.id === mission.session_id)
+        this.#doing = [standing(mission), because(mission)].filter(Boolean).join(': ')
+        if (session && session.id !== seen) {
+          seen = session.id
+          await this.#session(session)
+        } else if (SETTLED.includes(mission.status)) return mission
+        else cursor = await this.#nextEvent(cursor)
+      }
+    } finally {
+      clearInterval(clock)
+      this.#cli.terminal.progress('')
+    }
+  }
+
+  async #session(session: Detail['sessions'][number]): Promise<void> {
+    const { terminal } = this.#cli
+    this.#doing = `${session.agent} is at work`
+    if (!terminal.json)
+      terminal.note(terminal.paint('dim', `── session ${shortId(session.id)}: ${session.agent}, ${session.reason}`))
+    for await (const item of this.#client.stream<TranscriptItem | SessionEnd | null>(
+      'stream_session',
+      { session_id: session.id },
+      this.#signal,
+    )) {
+      await this.#interrupts.answered()
+      if (item.kind === 'end') return
+      if (item.kind === 'ping' || item.data === null || terminal.json) continue
+      const line = shown(terminal, item.data as TranscriptItem)
+      if (line !== undefined) terminal.print(line)
+    }
+    this.#signal.throwIfAborted()
+  }
+
+  async #nextEvent(after: string): Promise<string> {
+    this.#tick()
+    for await (const item of this.#client.stream<Event | null>(
+      'stream_events',
+      { project_id: this.#project, after },
+      this.#signal,
+    )) {
+      if (item.data?.mission_id === this.#id) return item.cursor
+    }
+    this.#signal.throwIfAborted()
+    return after
+  }
+
+  #tick(): void {
+    if (!this.#interrupts.asking)
+      this.#cli.terminal.progress(`${duration(Date.now() - this.#started)} · ${this.#doing}`)
+  }
+}
+
+/** Ctrl-C: asks a person what they mean by it; where there is nobody to ask, detaches. */
+class Interrupts {
+  readonly #cli: Cli
+  readonly #leaving: AbortController
+  readonly #cancel: () => Promise<unknown>
+  readonly #handler = () => this.#interrupted()
+  asking: Promise<void> | undefined
+
+  constructor(cli: Cli, leaving: AbortController, cancel: () => Promise<unknown>) {
+    this.#cli = cli
+    this.#leaving = leaving
+    this.#cancel = cancel
+    process.on('SIGINT', this.#handler)
+  }
+
+  stop(): void {
+    process.off('SIGINT', this.#handler)
+  }
+
+  /** Output waits while a person is asked. */
+  async answered(): Promise<void> {
+    await this.asking
+  }
+
+  #interrupted(): void {
+    if (!this.#cli.terminal.interactive || this.asking) this.#leaving.abort()
+    else {
+      this.asking = this.#ask().finally(() => {
+        this.asking = undefined
+      })
+    }
+  }
+
+  async #ask(): Promise<void> {
+    const { terminal } = this.#cli
+    const { stdin, stderr } = terminal.streams
+    terminal.progress('')
+    const questions = createInterface({ input: stdin, output: stderr })
+    questions.on('SIGINT', () => this.#leaving.abort())
+    try {
+      const answer = await questions.question(
+        '\nDetach and let it go on (d), cancel it (c), or go on watching (Enter)? ',
+        { signal: this.#leaving.signal },
+      )
+      if (/^c/i.test(answer.trim())) await this.#cancel()
+      if (/^d/i.test(answer.trim())) this.#leaving.abort()
+    } catch (error) {
+      if (!this.#leaving.signal.aborted) terminal.note((error as Error).message)
+    } finally {
+      questions.close()
+    }
+  }
+}
+
+function tellEnd({ terminal }: Cli, mission: Detail): void {
+  const files = mission.report?.files_changed.length ?? 0
+  const changed = `${files} ${files === 1 ? 'file' : 'files'} changed`
+  const how =
+    mission.landed && mission.result === 'landed'
+      ? `landed as ${mission.landed.commit.slice(0, 10)} on ${mission.landed.branch} (${changed})`
+      : mission.result === 'kept'
+        ? `done; its work is kept${mission.branch ? ` on ${mission.branch}` : ''} (${changed})`
+        : mission.status === 'done'
+          ? 'done; nothing had to change'
+          : [standing(mission), because(mission)].filter(Boolean).join(': ')
+  terminal.print(`${named(mission)} ${inStatusColour(terminal, mission.status, terminal.foreign(how))}`)
+  if (mission.status_reason?.try && mission.status !== 'done') terminal.note(`  Try: ${mission.status_reason.try}`)
+}

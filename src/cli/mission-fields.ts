@@ -1,0 +1,56 @@
+import { MISSION_TYPES } from '../domain/mission.ts'
+import { LANDING_POLICIES, TOOL_PRESETS } from '../domain/project.ts'
+import type { Field } from './command.ts'
+
+/** What may be said anew each time an agent is sent. */
+export const RUN_FIELDS: readonly Field[] = [
+  { flags: '--agent <agent>', field: 'agent', summary: 'the coding agent' },
+  { flags: '--model <model>', field: 'model', summary: 'the model' },
+  { flags: '--turns <n>', field: 'max_turns', summary: 'how many turns it may take', kind: 'number' },
+  { flags: '--budget <usd>', field: 'max_budget_usd', summary: 'what it may cost', kind: 'number' },
+  { flags: '--timeout <seconds>', field: 'timeout_seconds', summary: 'how long it may take', kind: 'number' },
+  { flags: '--preset <preset>', field: 'tool_preset', summary: 'which tools it may use', choices: TOOL_PRESETS },
+  { flags: '--tools <tools>', field: 'allowed_tools', summary: 'exactly the tools it may use', kind: 'list' },
+  {
+    flags: '--landing <policy>',
+    field: 'landing',
+    summary: 'what happens to finished work',
+    choices: LANDING_POLICIES,
+  },
+]
+
+/** Everything a person may set on a mission. */
+export const MISSION_FIELDS: readonly Field[] = [
+  { flags: '--title <title>', field: 'title', summary: 'a short name (default: the first line of the prompt)' },
+  ...RUN_FIELDS,
+  { flags: '--accept <text>', field: 'acceptance_criteria', summary: 'how to tell that it is done', kind: 'text' },
+  { flags: '--type <type>', field: 'mission_type', summary: 'what kind of work it is', choices: MISSION_TYPES },
+  { flags: '--retries <n>', field: 'max_retries', summary: 'how often it is tried again by itself', kind: 'number' },
+  {
+    flags: '--instructions <text>',
+    field: 'append_system_prompt',
+    summary: 'extra instructions for the agent',
+    kind: 'text',
+  },
+  { flags: '--priority <n>', field: 'priority', summary: 'higher starts first', kind: 'number' },
+  { flags: '--tag <tags>', field: 'tags', summary: 'tags, separated by commas; may be repeated', kind: 'list' },
+  { flags: '--parent <mission>', field: 'parent_mission_id', summary: 'the mission it is a part of' },
+  {
+    flags: '--after <missions>',
+    field: 'depends_on',
+    summary: 'missions that must be done first; may be repeated',
+    kind: 'list',
+  },
+  {
+    flags: '--start-from <where>',
+    field: 'start_from',
+    summary: 'branch: on the unlanded work of what it depends on',
+    choices: ['base', 'branch'],
+  },
+  {
+    flags: '--subdirectory <folder>',
+    field: 'subdirectory',
+    summary: 'where in the repository the agent starts',
+    kind: 'text',
+  },
+]

@@ -1,0 +1,63 @@
+import { basename, dirname, resolve } from 'node:path'
+import { NotAllowed } from '../domain/errors.ts'
+import type { Project } from '../domain/project.ts'
+import { gitText } from '../git/run.ts'
+import type { Cli } from './command.ts'
+
+interface Place {
+  /** The top of the checkout the person is in. */
+  top: string
+  subdirectory: string
+  /** Where the repository itself is, if this is one of its linked worktrees. */
+  main?: string
+}
+
+async function placeOf(folder: string): Promise<Place | undefined> {
+  const answer = await gitText(folder, [
+    'rev-parse',
+    '--path-format=absolute',
+    '--show-toplevel',
+    '--show-prefix',
+    '--git-common-dir',
+  ]).catch(() => '')
+  const [top, prefix, common] = answer.split('\n')
+  if (!top || prefix === undefined || !common) return undefined
+  const main = basename(common) === '.git' ? dirname(common) : undefined
+  return { top, subdirectory: prefix.replace(/\/$/, ''), main: main === top ? undefined : main }
+}
+
+const projectsAt = async (cli: Cli, path: string): Promise<Project[]> =>
+  (await (await cli.client()).call<{ projects: Project[] }>('list_projects', { path })).projects
+
+/** The project of the repository the person is in, made if there is none. */
+export async function projectHere(cli: Cli): Promise<{ project: Project; subdirectory: string }> {
+  const { cwd } = cli.terminal.streams
+  const place = await placeOf(cwd)
+  const subdirectory = place?.subdirectory ?? ''
+  for (const path of place ? [place.top, place.main] : [cwd]) {
+    const [project] = path ? await projectsAt(cli, path) : []
+    if (project) return { project, subdirectory }
+  }
+  if (!place)
+    throw new NotAllowed(`${cwd} is not inside a git repository.`, {
+      try: 'Go to a repository, make one with git init, or name a project: --project <name>',
+    })
+  const path = place.main ?? place.top
+  const project = await (await cli.client()).call<Project>('create_project', { path, name: basename(path) })
+  cli.terminal.note(`Made project ${project.name} for ${project.path}.`)
+  return { project, subdirectory }
+}
+
+/** An id, the beginning of one, a name or a path, as something that operations take. */
+export async function projectRef(cli: Cli, given: string): Promise<string> {
+  const client = await cli.client()
+  const path = resolve(cli.terminal.streams.cwd, given)
+  let cursor: string | undefined
+  do {
+    const page = await client.call<{ projects: Project[]; cursor?: string }>('list_projects', { limit: 500, cursor })
+    const found = page.projects.find(project => project.id === given || project.name === given || project.path === path)
+    if (found) return found.id
+    cursor = page.cursor
+  } while (cursor)
+  return given
+}

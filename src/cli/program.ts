@@ -1,0 +1,73 @@
+import { Command, CommanderError } from 'commander'
+import { Refusal } from '../domain/errors.ts'
+import { VERSION } from '../version.ts'
+import { exitCodeOf, type Surroundings, setSurroundings } from './command.ts'
+import { addAbout } from './commands/about.ts'
+import { addCall } from './commands/call.ts'
+import { addCompletion } from './commands/completion.ts'
+import { addDemo } from './commands/demo.ts'
+import { addMission } from './commands/mission.ts'
+import { addProject } from './commands/project.ts'
+import { addRun } from './commands/run.ts'
+import { addServer } from './commands/server.ts'
+import { addWatching } from './commands/watching.ts'
+import { EXIT, EXIT_HELP, Exit, exitOfError } from './exit.ts'
+import { safe } from './safe.ts'
+import type { Streams } from './terminal.ts'
+
+/** The whole tree of commands; help, completion and the reference page are made from it. */
+export function makeProgram(): Command {
+  const program = new Command('fleet')
+    .description(
+      'Run fleets of coding agents on real repositories: each mission in its own worktree, checked, and landed.',
+    )
+    .version(VERSION, '-V, --version', 'print the version')
+    .helpOption('-h, --help', 'print help')
+    .helpCommand('help [command]', 'print help for a command')
+    .option('--json', 'print what programs read')
+    .option('--home <folder>', 'the home of the fleet (default: $FLEET_HOME or ~/.flotilla)')
+    .option('--url <address>', 'ask the server at this address (default inside a session: $FLEET_URL)')
+    .addHelpText('after', `\nAny unambiguous beginning of an id will do.\n\n${EXIT_HELP}`)
+  for (const add of [addServer, addRun, addMission, addProject, addWatching, addAbout, addCall, addCompletion, addDemo])
+    add(program)
+  return program
+}
+
+/** Runs one command line and answers with its exit code. */
+export async function run(args: readonly string[], around: Surroundings): Promise<number> {
+  const { streams } = around
+  const program = makeProgram()
+  for (const command of everyCommand(program)) {
+    command
+      .exitOverride()
+      .configureHelp({ showGlobalOptions: true })
+      .configureOutput({
+        writeOut: text => void streams.stdout.write(text),
+        writeErr: text => void streams.stderr.write(text),
+      })
+  }
+  setSurroundings(program, around)
+  try {
+    await program.parseAsync(args, { from: 'user' })
+    return exitCodeOf(program)
+  } catch (error) {
+    if (error instanceof CommanderError) return asked(error) ? EXIT.done : EXIT.usage
+    complain(error, streams)
+    return exitOfError(error)
+  }
+}
+
+export function everyCommand(command: Command): Command[] {
+  return [command, ...command.commands.flatMap(everyCommand)]
+}
+
+const asked = (error: CommanderError): boolean => error.exitCode === 0
+
+/** One sentence, and what to do next. */
+function complain(error: unknown, streams: Streams): void {
+  if (error instanceof Exit) return
+  const say = (line: string) => streams.stderr.write(`${streams.stderr.isTTY ? safe(line) : line}\n`)
+  say(`fleet: ${error instanceof Error ? error.message : String(error)}`)
+  if (error instanceof Refusal && error.hint) say(`  Try: ${error.hint}`)
+  else if (!(error instanceof Refusal) && streams.env.FLEET_DEBUG) say(String((error as Error).stack))
+}

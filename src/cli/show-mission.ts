@@ -1,0 +1,147 @@
+import type { z } from 'zod'
+import { shortId } from '../domain/ids.ts'
+import type { Project } from '../domain/project.ts'
+import type { MissionDetail, MissionView } from '../operations/views.ts'
+import type { Cli } from './command.ts'
+import { safeLine } from './safe.ts'
+import { ago, because, duration, inStatusColour, named, standing } from './show.ts'
+import type { Column } from './table.ts'
+
+export type Detail = z.infer<typeof MissionDetail>
+interface Missions {
+  missions: MissionView[]
+  cursor?: string
+}
+
+export async function listMissions(cli: Cli, filter: Record<string, unknown>): Promise<undefined> {
+  const { terminal } = cli
+  const client = await cli.client()
+  const answer = await client.call<Missions>('list_missions', filter)
+  if (terminal.json) return void terminal.data(answer)
+  if (!answer.missions.length) return void terminal.note('There is no such mission. Make one: fleet run "<what to do>"')
+  const projects = await projectNames(cli, answer.missions)
+  const columns: Column<MissionView>[] = [
+    { title: 'ID', value: each => shortId(each.id) },
+    { title: 'STATUS', value: standing, paint: (text, each) => inStatusColour(terminal, each.status, text) },
+    ...(projects.size > 1
+      ? [{ title: 'PROJECT', value: (each: MissionView) => projects.get(each.project_id) ?? '', flexible: true }]
+      : []),
+    { title: 'TITLE', value: each => each.title, flexible: true },
+    { title: 'AGE', value: each => ago(each.created_at), right: true },
+    { title: 'BECAUSE', value: because, flexible: true, paint: text => terminal.paint('dim', text) },
+  ]
+  terminal.table(columns, answer.missions)
+  if (answer.cursor) terminal.note(`There are more: add --cursor ${answer.cursor}`)
+}
+
+/** Only asked for where it tells rows apart. */
+async function projectNames(cli: Cli, missions: MissionView[]): Promise<Map<string, string>> {
+  const ids = [...new Set(missions.map(mission => mission.project_id))]
+  if (ids.length < 2) return new Map()
+  const client = await cli.client()
+  const projects = await Promise.all(ids.map(project_id => client.call<Project>('get_project', { project_id })))
+  return new Map(projects.map(project => [project.id, project.name]))
+}
+
+export async function tellMission({ terminal }: Cli, mission: MissionView, verb?: string): Promise<void> {
+  if (terminal.json) return terminal.data(mission)
+  const state = mission.cancelling ? 'being cancelled' : mission.undoing ? 'being undone' : standing(mission)
+  const why = because(mission)
+  terminal.print(
+    `${verb ? `${verb} mission` : 'Mission'} ${named(mission)}: ${inStatusColour(terminal, mission.status, state)}${why ? terminal.foreign(` (${why})`) : ''}`,
+  )
+  const next = nextStep(mission)
+  if (next) terminal.note(next)
+}
+
+function nextStep({ id, status, status_reason }: MissionView): string | undefined {
+  if (status === 'draft') return `Start it: fleet mission dispatch ${shortId(id)}`
+  if (status === 'queued' || status === 'running') return `Watch it: fleet logs -f ${shortId(id)}`
+  return status_reason?.try
+}
+
+export async function describeMission(cli: Cli, id: string): Promise<undefined> {
+  const { terminal } = cli
+  const mission = await (await cli.client()).call<Detail>('get_mission', { mission_id: id })
+  if (terminal.json) return void terminal.data(mission)
+  terminal.print(
+    `${terminal.paint('bold', safeLine(mission.title))}  ${inStatusColour(terminal, mission.status, standing(mission))}`,
+  )
+  terminal.facts([
+    ['id', mission.id],
+    ['project', mission.project_id],
+    ['because', because(mission)],
+    ['try', mission.status_reason?.try],
+    ['agent', [mission.agent, mission.model].filter(Boolean).join(' ')],
+    ['tags', mission.tags.join(', ')],
+    ['after', mission.depends_on.map(shortId).join(', ')],
+    ['parent', mission.parent_mission_id],
+    ['branch', mission.branch],
+    [
+      'landed',
+      mission.landed && `${mission.landed.commit.slice(0, 10)} on ${mission.landed.branch}, ${ago(mission.landed.at)}`,
+    ],
+    ['created', ago(mission.created_at)],
+    [
+      'took',
+      mission.started_at && mission.ended_at
+        ? duration(Date.parse(mission.ended_at) - Date.parse(mission.started_at))
+        : '',
+    ],
+    ['prompt', mission.detailed_prompt],
+    ['accepted if', mission.acceptance_criteria],
+  ])
+  section(
+    cli,
+    'Sessions',
+    mission.sessions.map(
+      each =>
+        `${shortId(each.id)}  ${each.number}. ${each.reason}  ${each.agent}  ${each.outcome ?? each.status}  ${each.outcome_reason ?? ''}`,
+    ),
+  )
+  section(cli, 'Report', reportLines(mission))
+  section(
+    cli,
+    'Checks',
+    mission.evidence.map(
+      each =>
+        `${each.passed ? 'passed' : 'failed'}  ${each.name} at ${each.commit.slice(0, 10)} (${each.seconds.toFixed(1)} s)`,
+    ),
+  )
+  section(
+    cli,
+    'Sub-missions',
+    mission.children.map(each => `${named(each)}  ${standing(each)}`),
+  )
+  section(
+    cli,
+    'Comments',
+    mission.comments.map(
+      each =>
+        `${each.author}, ${ago(each.created_at)}${each.path ? ` on ${each.path}${each.line ? `:${each.line}` : ''}` : ''}: ${each.body}`,
+    ),
+  )
+}
+
+function reportLines({ report }: Detail): string[] {
+  if (!report) return []
+  const files = report.files_changed.map(file => `${file.change} ${file.path}`)
+  const more = report.files_omitted ? [`and ${report.files_omitted} more files`] : []
+  const lists: [string, string[]][] = [
+    ['done', report.what_done],
+    ['open', report.what_open],
+    ['tested', report.what_tested],
+    ['untested', report.what_untested],
+    ['next', report.next_steps],
+    ['errors', report.errors_encountered],
+    ['files', [...files, ...more]],
+  ]
+  return [report.summary, ...lists.flatMap(([name, items]) => items.map(item => `${name}: ${item}`))].filter(Boolean)
+}
+
+function section({ terminal }: Cli, title: string, lines: string[]): void {
+  if (!lines.length) return
+  terminal.print()
+  terminal.print(terminal.paint('bold', title))
+  for (const line of lines) terminal.print(`  ${terminal.foreign(line.trim()).replaceAll('\n', '\n  ')}`)
+}

@@ -1,0 +1,63 @@
+import { shortId } from '../domain/ids.ts'
+import type { MissionView } from '../operations/views.ts'
+import { safeLine } from './safe.ts'
+import type { Colour, Terminal } from './terminal.ts'
+
+const STATUS_COLOURS: Record<string, Colour> = {
+  running: 'cyan',
+  landing: 'cyan',
+  starting: 'cyan',
+  done: 'green',
+  completed: 'green',
+  failed: 'red',
+  needs_input: 'yellow',
+  review: 'yellow',
+  draft: 'dim',
+  queued: 'blue',
+  waiting: 'blue',
+  cancelled: 'dim',
+}
+
+export const inStatusColour = (terminal: Terminal, status: string, text = status): string =>
+  terminal.paint(STATUS_COLOURS[status] ?? 'bold', text)
+
+/** How it stands, in a word or two: `done` alone does not say whether it landed. */
+export const standing = (mission: Pick<MissionView, 'status' | 'result'>): string =>
+  mission.status === 'done' && mission.result ? mission.result.replace('_', ' ') : mission.status.replace('_', ' ')
+
+/** What it waits for, or why it is where it is. */
+export const because = (mission: Pick<MissionView, 'waits_for' | 'status_reason'>): string =>
+  mission.waits_for.map(reason => reason.text).join('; ') || mission.status_reason?.text || ''
+
+export const named = (mission: { id: string; title: string }): string =>
+  `${shortId(mission.id)} ${JSON.stringify(safeLine(mission.title))}`
+
+export function ago(time: string | null, now = Date.now()): string {
+  if (!time) return ''
+  return `${duration(now - Date.parse(time))} ago`
+}
+
+export function duration(ms: number): string {
+  const seconds = Math.max(0, Math.round(ms / 1000))
+  if (seconds < 60) return `${seconds}s`
+  if (seconds < 3600) return `${Math.floor(seconds / 60)}m ${seconds % 60}s`
+  if (seconds < 86_400) return `${Math.floor(seconds / 3600)}h ${Math.floor((seconds % 3600) / 60)}m`
+  return `${Math.floor(seconds / 86_400)}d ${Math.floor((seconds % 86_400) / 3600)}h`
+}
+
+const UNITS = ['B', 'KB', 'MB', 'GB', 'TB']
+export function size(bytes: number): string {
+  const power = Math.min(UNITS.length - 1, bytes > 0 ? Math.floor(Math.log(bytes) / Math.log(1000)) : 0)
+  const value = bytes / 1000 ** power
+  return `${power === 0 || value >= 100 ? Math.round(value) : value.toFixed(1)} ${UNITS[power]}`
+}
+
+/** The first line of a prompt, short enough for a table. */
+export function titleOf(prompt: string): string {
+  const line =
+    prompt
+      .split('\n')
+      .map(each => each.trim())
+      .find(Boolean) ?? ''
+  return line.length > 80 ? `${line.slice(0, 79)}…` : line
+}

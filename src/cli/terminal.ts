@@ -1,0 +1,91 @@
+import { safe, safeLine } from './safe.ts'
+import { type Column, table } from './table.ts'
+
+/** What a command reads from and writes to; a test gives its own. */
+export interface Streams {
+  stdin: NodeJS.ReadableStream & { isTTY?: boolean }
+  stdout: NodeJS.WritableStream & { isTTY?: boolean; columns?: number }
+  stderr: NodeJS.WritableStream & { isTTY?: boolean; columns?: number }
+  env: NodeJS.ProcessEnv
+  cwd: string
+}
+
+const COLOURS = { bold: 1, dim: 2, red: 31, green: 32, yellow: 33, blue: 34, cyan: 36 } as const
+export type Colour = keyof typeof COLOURS
+
+export class Terminal {
+  readonly streams: Streams
+  readonly json: boolean
+  readonly interactive: boolean
+  readonly #colours: boolean
+  #progress = ''
+
+  constructor(streams: Streams, json: boolean) {
+    this.streams = streams
+    this.json = json
+    this.interactive = !!streams.stdout.isTTY && !!streams.stdin.isTTY
+    this.#colours = !!streams.stdout.isTTY && !streams.env.NO_COLOR && streams.env.TERM !== 'dumb'
+  }
+
+  get width(): number {
+    return this.streams.stdout.isTTY ? (this.streams.stdout.columns ?? 80) : Number.POSITIVE_INFINITY
+  }
+
+  paint(colour: Colour, text: string): string {
+    return this.#colours && text ? `\x1b[${COLOURS[colour]}m${text}\x1b[0m` : text
+  }
+
+  /** Text from elsewhere: harmless on a terminal, untouched in a pipe. */
+  foreign(text: string): string {
+    return this.streams.stdout.isTTY ? safe(text) : text
+  }
+
+  print(line = ''): void {
+    this.write(`${line}\n`)
+  }
+
+  write(text: string): void {
+    this.#behindProgress(() => this.streams.stdout.write(text))
+  }
+
+  data(value: unknown): void {
+    this.print(JSON.stringify(value, null, 2))
+  }
+
+  /** For the person, not for the program that reads the output. */
+  note(line: string): void {
+    this.#behindProgress(() => this.streams.stderr.write(`${line}\n`))
+  }
+
+  table<Row>(columns: Column<Row>[], rows: readonly Row[]): void {
+    const cells = columns.map(column => ({ ...column, value: (row: Row) => safeLine(column.value(row)) }))
+    for (const line of table(cells, rows, this.width, text => this.paint('dim', text))) this.print(line)
+  }
+
+  /** Lines of `name  value`, those without a value left out. */
+  facts(pairs: readonly (readonly [string, string | null | undefined])[]): void {
+    const shown = pairs.filter((pair): pair is [string, string] => !!pair[1])
+    const width = Math.max(0, ...shown.map(([name]) => name.length))
+    for (const [name, value] of shown) {
+      this.print(
+        `${this.paint('dim', name.padEnd(width))}  ${this.foreign(value).replaceAll('\n', `\n${' '.repeat(width + 2)}`)}`,
+      )
+    }
+  }
+
+  /** One line that is overwritten while work goes on; nothing where nobody watches. Empty takes it away. */
+  progress(text: string): void {
+    if (!this.streams.stderr.isTTY) return
+    const width = (this.streams.stderr.columns ?? 80) - 1
+    const next = safeLine(text).slice(0, width)
+    if (next === this.#progress) return
+    this.#progress = next
+    this.streams.stderr.write(`\r\x1b[K${next}`)
+  }
+
+  #behindProgress(write: () => void): void {
+    if (this.#progress) this.streams.stderr.write('\r\x1b[K')
+    write()
+    if (this.#progress) this.streams.stderr.write(this.#progress)
+  }
+}

@@ -1,0 +1,67 @@
+import type { Stream, TranscriptEvent } from '../agents/contract.ts'
+import { cut } from './safe.ts'
+import type { Terminal } from './terminal.ts'
+
+export type TranscriptItem = TranscriptEvent & { at?: string; stream?: Stream }
+export interface SessionEnd {
+  outcome: string
+  outcome_reason: string | null
+}
+
+const MAX_INPUT_WIDTH = 160
+
+/** A line of a transcript as a person wants to see it; undefined: nothing worth a line. */
+export function shown(terminal: Terminal, item: TranscriptItem): string | undefined {
+  const say = (text: string): string | undefined => terminal.foreign(text.trimEnd()) || undefined
+  switch (item.type) {
+    case 'text':
+      return say(item.text)
+    case 'raw':
+      return item.stream === 'stderr' ? dim(terminal, item.text) : say(item.text)
+    case 'thinking':
+      return dim(terminal, item.text)
+    case 'tool_call':
+      return (
+        terminal.paint('cyan', `▸ ${terminal.foreign(item.name)}`) +
+        terminal.paint('dim', ` ${terminal.foreign(summary(item.input))}`)
+      )
+    case 'tool_result':
+      return item.failed ? terminal.paint('red', `  ✗ ${terminal.foreign(firstLine(item.output))}`) : undefined
+    case 'error':
+      return terminal.paint('red', terminal.foreign(item.text))
+    case 'rate_limit':
+      return terminal.paint(
+        'yellow',
+        `Rate limit: ${terminal.foreign(item.text)}${item.until ? ` (until ${item.until})` : ''}`,
+      )
+    case 'retry':
+      return dim(terminal, `Trying again (${item.attempt}${item.of ? ` of ${item.of}` : ''}): ${item.why}`)
+    case 'permission':
+      return terminal.paint(
+        'yellow',
+        `${item.denied ? 'Not allowed' : 'Asks to use'}: ${terminal.foreign(`${item.tool} ${summary(item.input)}`)}`,
+      )
+    case 'question':
+      return terminal.paint('yellow', `Asks: ${terminal.foreign(item.text)}`)
+    case 'said':
+      return terminal.paint('blue', `> ${terminal.foreign(item.text)}`)
+    case 'result':
+      return item.ok
+        ? undefined
+        : terminal.paint('red', terminal.foreign(item.text || item.reason || 'The agent says it failed.'))
+    case 'started':
+    case 'usage':
+      return undefined
+  }
+}
+
+const dim = (terminal: Terminal, text: string): string | undefined =>
+  terminal.paint('dim', terminal.foreign(text.trimEnd())) || undefined
+const firstLine = (text: string): string => text.trim().split('\n', 1)[0] ?? ''
+
+/** What a tool was called with, on one line: a lone text as it is, anything else as JSON. */
+function summary(input: unknown): string {
+  const values = input && typeof input === 'object' ? Object.values(input) : [input]
+  const text = values.length === 1 && typeof values[0] === 'string' ? values[0] : JSON.stringify(input ?? '')
+  return cut(text.replace(/\s+/g, ' '), MAX_INPUT_WIDTH)
+}

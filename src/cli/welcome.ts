@@ -1,0 +1,35 @@
+import { AGENTS } from '../agents/index.ts'
+import type { Home } from '../home.ts'
+import { VERSION } from '../version.ts'
+import type { Cli } from './command.ts'
+
+/** What a person wants to know once the fleet is up. */
+export async function welcome(
+  { terminal, where }: Cli,
+  home: Home,
+  at: { url: string; signIn: string },
+): Promise<void> {
+  if (terminal.json) return terminal.data({ version: VERSION, home: home.path, url: at.url, sign_in_url: at.signIn })
+  const found = await Promise.all(AGENTS.map(async agent => ({ agent, is: await agent.detect(where.env) })))
+  const installed = found.filter(({ is }) => is.installed)
+  const missing = found.filter(({ is }) => !is.installed)
+  terminal.print(`${terminal.paint('bold', `Flotilla ${VERSION} is up`)} at ${terminal.paint('cyan', at.url)}`)
+  terminal.facts([
+    ['Sign in', at.signIn],
+    ['Home', home.path],
+    [
+      'Agents',
+      installed
+        .map(({ agent, is }) =>
+          [agent.name, is.version, is.signedIn === false && '(not signed in)'].filter(Boolean).join(' '),
+        )
+        .join(', '),
+    ],
+    ['Missing', missing.map(({ agent, is }) => [agent.name, is.advice].filter(Boolean).join(': ')).join('\n')],
+    [
+      'Next',
+      'fleet demo                  watch eight missions work on a small repository\nfleet run "<what to do>"    in one of your own repositories',
+    ],
+    ['Stop', 'fleet down                  agents go on'],
+  ])
+}
