@@ -90,7 +90,7 @@ async function filesBetween(repo: Repository, from: string, to: string): Promise
   return readRaw(fields(raw.stdout))
 }
 
-const capped = (files: ChangedFile[]) => ({
+export const capped = (files: ChangedFile[]) => ({
   files: files.slice(0, MAX_FILES),
   filesOmitted: Math.max(0, files.length - MAX_FILES),
 })

@@ -49,6 +49,8 @@ async function useOf({ gitDir }: Checkout, ref: string): Promise<{ doing?: Opera
     const doing = await operationIn(gitDir)
     return doing ? { doing } : {}
   }
+  // A rebase or bisect that will write to a branch has HEAD off every branch.
+  if (head?.startsWith('ref: ')) return undefined
   if (await rebaseWrites(gitDir, ref)) return { doing: 'rebase' }
   const bisected = (await readText(join(gitDir, 'BISECT_START')))?.trim()
   if (bisected && (bisected === ref || `refs/heads/${bisected}` === ref)) return { doing: 'bisect' }

@@ -61,7 +61,7 @@ async function mainCheckout(repo: Repository): Promise<Checkout[]> {
   return [{ path: dirname(repo.commonDir), gitDir: repo.commonDir }]
 }
 
-const OID = /^[0-9a-f]{40}(?:[0-9a-f]{24})?$/
+export const OID = /^[0-9a-f]{40}(?:[0-9a-f]{24})?$/
 
 /**
  * The commit a ref points to. Read from the files, since this is asked for every mission and a process costs more than

@@ -1,6 +1,7 @@
 import { lstat, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { NotFound } from '../domain/errors.ts'
+import { type Changes, capped } from './changes.ts'
 import { type Operation, operationIn } from './checkouts.ts'
 import { asSomeone, isAncestor } from './commits.ts'
 import { gitDirOf, type Repository, readRef } from './layout.ts'
@@ -18,11 +19,15 @@ export interface Leftovers {
   /** Files, or folders, that must not be committed: copied secrets. */
   never?: readonly string[]
   maxBytes?: number
+  /** Where the work began. Given, the answer can often say what changed without another process. */
+  start?: string
 }
 
 export interface Collected {
   tip: string
   committed: boolean
+  /** Everything since `start`, where this commit alone is; otherwise `changes` tells. */
+  changes?: Changes
   /** Left out of the commit, still in the worktree. */
   skipped: { path: string; why: string }[]
   /**
@@ -67,12 +72,27 @@ export async function commitLeftovers(wanted: Leftovers): Promise<Collected> {
     effect: 'git.commit',
     input: wanted.message,
   })
-  return { tip: (await readRef(dirs, `refs/heads/${branch}`)) ?? status.oid, committed: true, skipped }
+  const tip = (await readRef(dirs, `refs/heads/${branch}`)) ?? status.oid
+  const changes = status.oid === wanted.start && !conclude ? knownChanges(take, tip, wanted.message) : undefined
+  return { tip, committed: true, skipped, ...(changes ? { changes } : {}) }
+}
+
+/** What the commit of these did. Not where files came and went at once: git may call that a rename. */
+function knownChanges(take: Change[], tip: string, message: string): Changes | undefined {
+  const kinds = new Set(take.map(change => change.kind))
+  if (!take.length || (kinds.has('added') && kinds.has('deleted'))) return undefined
+  const files = take.map(({ path, kind }) => ({ path, change: kind }))
+  return {
+    ...capped(files),
+    commits: [{ commit: tip, subject: message.trim().split('\n', 1)[0]! }],
+    commitsOmitted: 0,
+    descends: true,
+  }
 }
 
 interface Change {
   path: string
-  deleted: boolean
+  kind: 'added' | 'modified' | 'deleted'
   staged: boolean
   submodule: boolean
 }
@@ -100,7 +120,7 @@ async function readStatus(worktree: string): Promise<WorktreeStatus> {
     if (line.startsWith('# branch.oid ')) status.oid = line.slice('# branch.oid '.length)
     else if (line.startsWith('# branch.head ')) status.head = line.slice('# branch.head '.length)
     else if (line.startsWith('? '))
-      status.changed.push({ path: line.slice(2), deleted: false, staged: false, submodule: false })
+      status.changed.push({ path: line.slice(2), kind: 'added', staged: false, submodule: false })
     else if (line.startsWith('1 ') || line.startsWith('u ')) {
       const unmerged = line.startsWith('u ')
       const [, xy = '', sub = ''] = line.split(' ', 3)
@@ -109,8 +129,9 @@ async function readStatus(worktree: string): Promise<WorktreeStatus> {
         .slice(unmerged ? 10 : 8)
         .join(' ')
       if (unmerged) status.unmerged.push(path)
-      const deleted = xy[1] === 'D' || (xy[0] === 'D' && xy[1] === '.')
-      status.changed.push({ path, deleted, staged: xy[0] !== '.' && !unmerged, submodule: sub.startsWith('S') })
+      const gone = xy[1] === 'D' || (xy[0] === 'D' && xy[1] === '.')
+      const kind = gone ? 'deleted' : xy.includes('A') ? 'added' : 'modified'
+      status.changed.push({ path, kind, staged: xy[0] !== '.' && !unmerged, submodule: sub.startsWith('S') })
     }
   }
   return status
@@ -123,7 +144,7 @@ async function sift(wanted: Leftovers, changed: Change[]): Promise<{ take: Chang
   const skipped: Collected['skipped'] = []
   for (const change of changed) {
     const { path } = change
-    const bytes = change.deleted
+    const bytes = isGone(change)
       ? 0
       : await lstat(join(wanted.worktree, path)).then(
           file => file.size,
@@ -147,9 +168,11 @@ async function unstage(worktree: string, skipped: Collected['skipped'], changed:
   await git(worktree, args, { effect: 'git.add', input: paths.join('') })
 }
 
+const isGone = (change: Change): boolean => change.kind === 'deleted'
+
 /** Exactly these paths, so that the folder is not searched again. Deletions first: a file may now be a folder. */
 async function stage(worktree: string, changes: Change[]): Promise<void> {
-  const ordered = [...changes.filter(change => change.deleted), ...changes.filter(change => !change.deleted)]
+  const ordered = [...changes.filter(isGone), ...changes.filter(change => !isGone(change))]
   await git(worktree, ['update-index', '--add', '--remove', '--replace', '-z', '--stdin'], {
     effect: 'git.add',
     input: ordered.map(change => `${change.path}\0`).join(''),

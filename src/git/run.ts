@@ -151,11 +151,12 @@ const withoutCredentials = (text: string): string => text.replace(/(\w+:\/\/)[^\
 function start(cwd: string, args: readonly string[], options: GitOptions): Promise<GitOutput> {
   return new Promise((resolve, reject) => {
     // Detached: a Ctrl-C meant for the server must not cut a git in two that works in the person's checkout.
+    const stdin = options.input === undefined ? 'ignore' : 'pipe'
     const child = spawn('git', [...SETTINGS, ...args], {
       cwd,
       env: environment(options.env),
       detached: true,
-      stdio: 'pipe',
+      stdio: [stdin, 'pipe', 'pipe'],
     })
     const cap = options.truncateAt ?? MAX_OUTPUT_BYTES
     const out: Buffer[] = []
@@ -168,12 +169,12 @@ function start(cwd: string, args: readonly string[], options: GitOptions): Promi
       stopped ??= why
       child.kill()
     }
-    child.stdout.on('data', (chunk: Buffer) => {
+    child.stdout?.on('data', (chunk: Buffer) => {
       if (outBytes < cap) out.push(chunk.subarray(0, cap - outBytes))
       outBytes += chunk.length
       if (outBytes > cap) stop('truncated')
     })
-    child.stderr.on('data', (chunk: Buffer) => {
+    child.stderr?.on('data', (chunk: Buffer) => {
       if (errBytes < MAX_STDERR_BYTES) err.push(chunk)
       errBytes += chunk.length
     })
@@ -194,8 +195,8 @@ function start(cwd: string, args: readonly string[], options: GitOptions): Promi
       resolve({ exit: code ?? 0, stdout: Buffer.concat(out), stderr, truncated })
     })
     // A git that ends before it read everything closes the pipe; its exit code says why.
-    child.stdin.on('error', () => {})
-    child.stdin.end(options.input)
+    child.stdin?.on('error', () => {})
+    child.stdin?.end(options.input)
   })
 }
 

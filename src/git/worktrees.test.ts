@@ -208,8 +208,8 @@ group('adding and removing', () => {
     await mkdir(join(repo.root, 'w'))
     await writeFile(join(repo.root, 'w/precious'), 'mine')
     await expect(add(opened, repo.root, 'w')).rejects.toThrow('in the way')
-    await expect(removeWorktree(opened, join(repo.root, 'w'))).rejects.toThrow('is not a working tree')
-    await expect(removeWorktree(opened, repo.path)).rejects.toThrow('is a main working tree')
+    await expect(removeWorktree(opened, join(repo.root, 'w'))).rejects.toThrow('is not a worktree that Flotilla made')
+    await expect(removeWorktree(opened, repo.path)).rejects.toThrow('is not a worktree that Flotilla made')
     expect(await readFile(join(repo.root, 'w/precious'), 'utf8')).toBe('mine')
   })
 
@@ -225,8 +225,53 @@ group('adding and removing', () => {
 
   test('a start that does not exist fails with the reason and leaves no worktree', async () => {
     const repo = await repository()
-    await expect(add(await repo.open(), repo.root, 'w', '$(touch pwned)')).rejects.toThrow('not a valid object name')
+    await expect(add(await repo.open(), repo.root, 'w', '$(touch pwned)')).rejects.toThrow('Needed a single revision')
     expect(await readdir(repo.root)).toEqual(['repo'])
+  })
+
+  test('what is made is a worktree like any other to git', async () => {
+    const repo = await repository()
+    const opened = await repo.open()
+    await add(opened, repo.root, 'w')
+    const path = join(repo.root, 'w')
+    expect(await repo.git('worktree', 'list', '--porcelain')).toContain(
+      `worktree ${path}\nHEAD ${await repo.tip()}\nbranch refs/heads/fleet/shell/w/1`,
+    )
+    expect(await repo.git('worktree', 'prune', '--dry-run', '--verbose', '--expire=now')).toBe('')
+    await repo.git('fsck', '--strict')
+    await expect(repo.git('branch', '-D', 'fleet/shell/w/1')).rejects.toThrow('checked out at')
+    await repo.git('worktree', 'move', path, `${path}-moved`)
+    await repo.git('worktree', 'remove', `${path}-moved`)
+    expect(await readdir(repo.root)).toEqual(['repo'])
+  })
+
+  test('two worktrees whose folders have one name do not meet', async () => {
+    const repo = await repository()
+    const opened = await repo.open()
+    for (const folder of ['a', 'b'])
+      await addWorktree(opened, { path: join(repo.root, folder, 'same'), branch: `fleet/x/${folder}/1`, from: 'main' })
+    await removeWorktree(opened, join(repo.root, 'a/same'))
+    expect(await runGit(join(repo.root, 'b/same'), ['status', '--porcelain', '--branch'])).toBe('## fleet/x/b/1')
+  })
+
+  test('a sparse checkout passes on what it leaves out', async () => {
+    const repo = await repository({ files: { 'in/a': '1', 'out/b': '2' } })
+    await repo.git('sparse-checkout', 'set', 'in')
+    const opened = await repo.open()
+    await add(opened, repo.root, 'w')
+    expect((await readdir(join(repo.root, 'w'))).sort()).toEqual(['.git', 'in'])
+    expect(await add(opened, repo.root, 'w')).toMatchObject({ existed: true })
+    await removeWorktree(opened, join(repo.root, 'w'))
+    expect(await repo.git('worktree', 'list')).not.toContain('fleet')
+  })
+
+  test('a checkout that fails says why and leaves nothing', async () => {
+    const repo = await repository({ files: { '.gitattributes': '*.bin filter=broken\n', 'x.bin': 'x' } })
+    await repo.git('config', 'filter.broken.smudge', 'false')
+    await repo.git('config', 'filter.broken.required', 'true')
+    await expect(add(await repo.open(), repo.root, 'w')).rejects.toThrow("filter 'false' failed")
+    expect(await readdir(repo.root)).toEqual(['repo'])
+    expect(await repo.git('worktree', 'list')).not.toContain('fleet')
   })
 
   test('submodules are filled from the copies at hand, without a write to the shared config', async () => {

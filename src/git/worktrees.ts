@@ -1,24 +1,25 @@
-import { readdir, realpath, rm } from 'node:fs/promises'
-import { join } from 'node:path'
+import { mkdir, readdir, realpath, rm, unlink, writeFile } from 'node:fs/promises'
+import { basename, join } from 'node:path'
 import { NotAllowed } from '../domain/errors.ts'
-import { checkoutsOf, exists, gitDirOf, type Repository, readRef, readText } from './layout.ts'
+import { effect } from '../effects.ts'
+import { slug } from './branch-names.ts'
+import { checkoutsOf, exists, gitDirOf, OID, type Repository, readRef, readText } from './layout.ts'
 import { freeLocks } from './locks.ts'
-import { GitFailed, git } from './run.ts'
+import { git, gitText } from './run.ts'
 import { fillSubmodules } from './submodules.ts'
 import { Bound, Turns } from './turns.ts'
 
-/** `git worktree add` races with itself over the shared folder, so its short metadata step is taken in turns. */
-const turns = new Turns()
-/** Git keeps this word beside a worktree until it is whole; it is what tells a half-made one from one with work in it. */
+/** Kept beside a worktree until it is whole: what tells a half-made one from one with work in it. */
 const MAKING = 'flotilla: being made'
-const LOCK = ['--lock', '--reason', MAKING]
 /** Writing files is the long step: side by side, but not all at once. */
 const checkouts = new Bound(4)
+/** `git worktree add` races with itself. */
+const turns = new Turns()
 
 export interface NewWorktree {
   path: string
   branch: string
-  /** A commit, or a branch to start at the tip of. Not needed where `branch` exists already. */
+  /** A commit, or a branch to start at the tip of. Not looked at where `branch` exists already. */
   from: string
 }
 
@@ -31,45 +32,24 @@ export interface Added {
 }
 
 /** Makes a worktree on a branch, or finds it made: calling it again after a crash ends in the same place. */
-export async function addWorktree(repo: Repository, wanted: NewWorktree): Promise<Added> {
-  const ref = `refs/heads/${wanted.branch}`
-  const found = await stateOf(repo, wanted.path)
+export async function addWorktree(repo: Repository, { path, branch, from }: NewWorktree): Promise<Added> {
+  const ref = `refs/heads/${branch}`
+  const [found, tip] = await Promise.all([stateOf(repo, path), readRef(repo, ref)])
   if (found.state === 'ready') {
-    if (found.branch !== ref) throw taken(wanted.path, found.branch)
-    return { tip: await tipOf(repo, wanted.branch), existed: true, emptySubmodules: [] }
+    if (!tip || found.head !== `ref: ${ref}`) throw taken(path, found.head)
+    return { tip, existed: true, emptySubmodules: [] }
   }
-  if (found.state === 'foreign') throw taken(wanted.path)
-  if (found.state === 'half-made') await removeWorktree(repo, wanted.path)
-
-  await turns.take(repo.commonDir, () => addMetadata(repo, wanted))
-  await checkouts.run(() =>
-    git(wanted.path, ['reset', '--hard', '--quiet', '--no-recurse-submodules'], { effect: 'git.worktree-checkout' }),
-  )
-  const emptySubmodules = await fillSubmodules(repo, wanted.path)
-  await markMade(wanted.path)
-  return { tip: await tipOf(repo, wanted.branch), existed: false, emptySubmodules }
-}
-
-/** `--no-track` keeps git from writing the shared config, which races too. */
-async function addMetadata(repo: Repository, { path, branch, from }: NewWorktree): Promise<void> {
-  const branchExists = (await readRef(repo, `refs/heads/${branch}`)) !== undefined
-  // Twice -f: the folder that git remembers for the branch is gone and may still be marked as being made.
-  const where = branchExists ? ['-f', '-f', '--', path, branch] : ['--no-track', '-b', branch, '--', path, from]
-  const args = ['worktree', 'add', '--quiet', '--no-checkout', ...LOCK, ...where]
-  await whileOthersAdd(() => git(repo.commonDir, args, { effect: 'git.worktree-add' }))
+  const start = tip ?? (await resolve(repo, from))
+  if (found.state !== 'absent' || tip) await clear(repo, path)
+  const emptySubmodules = await make(repo, path, `ref: ${ref}`, start)
+  return { tip: start, existed: false, emptySubmodules }
 }
 
 /** A detached worktree for checks, made once and kept. */
 export async function scratchWorktree(repo: Repository, path: string, commit: string): Promise<void> {
-  const found = await stateOf(repo, path)
-  if (found.state === 'ready') return
-  if (found.state === 'foreign') throw taken(path)
-  if (found.state === 'half-made') await removeWorktree(repo, path)
-  const args = ['worktree', 'add', '--quiet', '--no-checkout', ...LOCK, '--detach', '-f', '-f', '--', path, commit]
-  await turns.take(repo.commonDir, () => whileOthersAdd(() => git(repo.commonDir, args, { effect: 'git.scratch' })))
-  await checkoutScratch(path, commit)
-  await fillSubmodules(repo, path)
-  await markMade(path)
+  if ((await stateOf(repo, path)).state === 'ready') return
+  await clear(repo, path)
+  await make(repo, path, commit, commit)
 }
 
 /** Exactly the tree of that commit, and whatever it ignores (installed packages) left warm. */
@@ -81,26 +61,103 @@ export async function checkoutScratch(path: string, commit: string): Promise<voi
   })
 }
 
-/** Removes a worktree and everything in it, half-made or half-removed ones too. Whoever calls has kept the work. */
+/**
+ * Removes a worktree and everything in it, half-made or half-removed ones too. Whoever calls has kept the work.
+ * The record goes last: as long as anything is there, it is known to be ours.
+ */
 export async function removeWorktree(repo: Repository, path: string): Promise<void> {
-  // Forced twice: with submodules, locked, or dirty.
-  const args = ['worktree', 'remove', '-f', '-f', '--', path]
-  await turns.take(repo.commonDir, async () => {
-    try {
-      await whileOthersAdd(() => git(repo.commonDir, args, { effect: 'git.worktree-remove' }))
-    } catch (failure) {
-      if (!(failure instanceof GitFailed)) throw failure
-      if (await exists(path)) {
-        if ((await gitDirOf(path)) || !(await isKnown(repo, path))) throw failure
-        await rm(path, { recursive: true, force: true })
-      }
-      // Fails where nothing is left of it, which is what was wanted.
-      await git(repo.commonDir, args, { effect: 'git.worktree-remove', answers: [128] })
+  const records = (await checkoutsOf(repo)).filter(checkout => checkout.path === path)
+  const ours =
+    records.every(record => record.gitDir !== repo.commonDir) && (records.length > 0 || (await linksHere(repo, path)))
+  if (!ours) {
+    if (!(await exists(path))) return
+    throw new NotAllowed(`${path} is not a worktree that Flotilla made, so it is not removed.`, { facts: { path } })
+  }
+  await effect('git.worktree-remove', async () => {
+    await rm(path, { recursive: true, force: true })
+    for (const { gitDir } of records) {
+      // Git passes over a record without this file, so nobody meets a half-removed one.
+      await unlink(join(gitDir, 'gitdir'))
+      await rm(gitDir, { recursive: true, force: true })
     }
   })
 }
 
-type Found = { state: 'absent' | 'half-made' | 'foreign' } | { state: 'ready'; branch: string | undefined }
+/** Takes away what an interrupted making or removing left at a path: files nobody worked on, or a record without its folder. */
+async function clear(repo: Repository, path: string): Promise<void> {
+  if ((await stateOf(repo, path)).state === 'foreign') throw taken(path)
+  await removeWorktree(repo, path)
+}
+
+/** Registers a worktree whose HEAD is `head` and writes the files of `start` into it; on failure nothing is left of it. */
+async function make(repo: Repository, path: string, head: string, start: string): Promise<string[]> {
+  try {
+    const gitDir = (await isPlain(repo))
+      ? await register(repo, path, head)
+      : await registerWithGit(repo, path, head, start)
+    // On a branch without a commit this makes the branch, and it writes the files: one process for both.
+    const reset = ['reset', '--hard', '--quiet', '--no-recurse-submodules', start]
+    await checkouts.run(() => git(path, reset, { effect: 'git.worktree-checkout' }))
+    const emptySubmodules = await fillSubmodules(repo, path)
+    await unlink(join(gitDir, 'locked'))
+    return emptySubmodules
+  } catch (failure) {
+    await removeWorktree(repo, path).catch(() => {})
+    throw failure
+  }
+}
+
+/**
+ * What `git worktree add` writes (gitrepository-layout, "worktrees"), written directly: git takes three processes for
+ * it, and races with itself where this does not. The mark comes first, so that nobody prunes the record, and `gitdir`
+ * last, since git passes over a record without it.
+ */
+async function register(repo: Repository, path: string, head: string): Promise<string> {
+  return effect('git.worktree-add', async () => {
+    await mkdir(path, { recursive: true })
+    const link = join(await realpath(path), '.git')
+    const gitDir = await freshRecord(join(repo.commonDir, 'worktrees'), slug(basename(path), 'worktree'))
+    await writeFile(join(gitDir, 'locked'), `${MAKING}\n`)
+    await writeFile(join(gitDir, 'commondir'), '../..\n')
+    await writeFile(join(gitDir, 'HEAD'), `${head}\n`)
+    await writeFile(link, `gitdir: ${gitDir}\n`)
+    await writeFile(join(gitDir, 'gitdir'), `${link}\n`)
+    return gitDir
+  })
+}
+
+async function freshRecord(folder: string, name: string): Promise<string> {
+  await mkdir(folder, { recursive: true })
+  for (let n = 1; ; n++) {
+    const record = join(folder, n === 1 ? name : `${name}-${n}`)
+    const made = await mkdir(record).then(
+      () => true,
+      failure => failure.code,
+    )
+    if (made === true) return record
+    // Git removes the folder with its last record: make it again.
+    if (made === 'ENOENT') await mkdir(folder, { recursive: true })
+    else if (made !== 'EEXIST') throw new NotAllowed(`A worktree cannot be made in ${folder}: ${made}.`)
+  }
+}
+
+/** Repositories whose worktrees hold more than that: other ref storage, or config per worktree (sparse checkouts). */
+async function isPlain(repo: Repository): Promise<boolean> {
+  const more = await Promise.all(['reftable', 'config.worktree'].map(name => exists(join(repo.commonDir, name))))
+  return !more.includes(true)
+}
+
+async function registerWithGit(repo: Repository, path: string, head: string, start: string): Promise<string> {
+  const branch = head.startsWith('ref: refs/heads/') ? head.slice('ref: refs/heads/'.length) : undefined
+  const on = branch ? ['--no-track', '-B', branch] : ['--detach']
+  const args = ['worktree', 'add', '--quiet', '--no-checkout', '--lock', '--reason', MAKING, ...on, '--', path, start]
+  await turns.take(repo.commonDir, () => git(repo.commonDir, args, { effect: 'git.worktree-add' }))
+  const dirs = await gitDirOf(path)
+  if (!dirs) throw new NotAllowed(`git made no worktree at ${path}.`)
+  return dirs.gitDir
+}
+
+type Found = { state: 'absent' | 'half-made' | 'foreign' } | { state: 'ready'; head: string }
 
 /** Half-made: it holds nothing but what git itself was putting there. Foreign: anything else that is no worktree of ours. */
 async function stateOf(repo: Repository, path: string): Promise<Found> {
@@ -110,44 +167,24 @@ async function stateOf(repo: Repository, path: string): Promise<Found> {
   if (!dirs) return { state: entries.every(name => name === '.git') ? 'half-made' : 'foreign' }
   if ((await realpath(dirs.commonDir)) !== repo.commonDir) return { state: 'foreign' }
   if ((await readText(join(dirs.gitDir, 'locked')))?.trim() === MAKING) return { state: 'half-made' }
-  const head = (await readText(join(dirs.gitDir, 'HEAD')))?.trim()
-  return { state: 'ready', branch: head?.startsWith('ref: ') ? head.slice('ref: '.length) : undefined }
+  return { state: 'ready', head: (await readText(join(dirs.gitDir, 'HEAD')))?.trim() ?? '' }
 }
 
-async function markMade(path: string): Promise<void> {
-  const dirs = await gitDirOf(path)
-  if (dirs) await rm(join(dirs.gitDir, 'locked'), { force: true })
-}
-
-/** A half-removed worktree has lost its link or its record, never both at once; anything else at that path is not ours. */
-async function isKnown(repo: Repository, path: string): Promise<boolean> {
+/** A folder that says it belongs to this repository, or an empty one, which says nothing. */
+async function linksHere(repo: Repository, path: string): Promise<boolean> {
   const link = await readText(join(path, '.git'))
-  if (link?.startsWith(`gitdir: ${repo.commonDir}/worktrees/`)) return true
-  return (await checkoutsOf(repo)).some(checkout => checkout.path === path && checkout.gitDir !== repo.gitDir)
+  if (link !== undefined) return link.startsWith(`gitdir: ${repo.commonDir}/worktrees/`)
+  return (await readdir(path).catch(() => ['unreadable'])).length === 0
 }
 
-/** Someone's own `git worktree add` in the same instant shows up half-written; a moment later it is whole. */
-async function whileOthersAdd<T>(run: () => Promise<T>): Promise<T> {
-  for (let attempt = 1; ; attempt++) {
-    try {
-      return await run()
-    } catch (failure) {
-      const passing =
-        failure instanceof GitFailed &&
-        /worktrees\/.*(commondir|gitdir)|could not create directory/.test(failure.stderr)
-      if (!passing || attempt === 3) throw failure
-    }
-  }
+async function resolve(repo: Repository, from: string): Promise<string> {
+  if (OID.test(from)) return from
+  const tip = await readRef(repo, `refs/heads/${from}`)
+  return tip ?? gitText(repo.commonDir, ['rev-parse', '--verify', '--end-of-options', `${from}^{commit}`])
 }
 
-async function tipOf(repo: Repository, branch: string): Promise<string> {
-  const tip = await readRef(repo, `refs/heads/${branch}`)
-  if (!tip) throw new NotAllowed(`The branch ${branch} is gone from ${repo.path}.`)
-  return tip
-}
-
-const taken = (path: string, by?: string): NotAllowed =>
-  new NotAllowed(`${path} is in the way of a new worktree: ${by ? `it is on ${by}` : 'something else is there'}.`, {
+const taken = (path: string, head?: string): NotAllowed =>
+  new NotAllowed(`${path} is in the way of a new worktree: ${head ? `it is on ${head}` : 'something else is there'}.`, {
     try: 'Move it elsewhere and try again.',
     facts: { path },
   })
