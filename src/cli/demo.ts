@@ -18,6 +18,19 @@ import { withoutSession } from './session-env.ts'
 import { because, inStatusColour, standing } from './show.ts'
 import type { Column } from './table.ts'
 
+/** The events after which a mission may be over, and the states in which it is. */
+const ENDS = [
+  'landed',
+  'kept',
+  'no_changes',
+  'failed',
+  'cancelled',
+  'review_wanted',
+  'needs_input',
+  'conflict',
+  'landing_waits',
+  'limit_reached',
+]
 const OVER = ['done', 'failed', 'cancelled', 'review', 'needs_input']
 
 /** True work through the real path: a repository, a server, eight missions, and what landed. */
@@ -86,13 +99,15 @@ async function watch(cli: Cli, client: Client, project_id: string, after: string
   const look = async (): Promise<MissionView[]> =>
     (await client.call<{ missions: MissionView[] }>('list_missions', { project_id, limit: 50 })).missions.reverse()
   const live = new LiveTable(terminal, columnsFor(cli))
+  const ended = new Set<string>()
   let missions = await look()
   try {
-    for await (const item of client.stream<Event | null>('stream_events', { project_id, after }, stop.signal)) {
+    for await (const item of client.stream<Event>('stream_events', { project_id, after }, stop.signal)) {
       missions = await look()
       if (terminal.interactive) live.show(missions)
-      else if (item.data && !terminal.json) tellEvent(cli, item.data, missions)
-      if (missions.every(mission => OVER.includes(mission.status))) break
+      else if (!terminal.json) tellEvent(cli, item.data, missions)
+      if (item.data.mission_id && ENDS.includes(item.kind)) ended.add(item.data.mission_id)
+      if (missions.every(mission => ended.has(mission.id) && OVER.includes(mission.status))) break
     }
   } catch (error) {
     if (!stop.signal.aborted) throw error

@@ -6,7 +6,7 @@ import { type Fleet, makeFleet } from '../fleet/fleet.ts'
 import { startHolder } from '../fleet/holder.ts'
 import { type Home, openHome } from '../home.ts'
 import { bootId, identityOf, signal } from '../runner/processes.ts'
-import { type Server, type ServerOptions, startServer } from '../server/index.ts'
+import { openLog, type Server, type ServerOptions, startServer } from '../server/index.ts'
 import { isHeld, type Lease, openSqlite, readHolder, takeLease } from '../store/index.ts'
 import { VERSION } from '../version.ts'
 import { homeOf, type Where } from './client.ts'
@@ -45,10 +45,7 @@ export async function start(
     const server = await listen(fleet, listening, say)
     undo.push(() => server.close())
     await announce(lease, server.url)
-    const holder = await startHolder(fleet, {
-      url: server.url,
-      onFault: (what, error) => say(`${what}: ${error instanceof Error ? error.stack : String(error)}`),
-    })
+    const holder = await startHolder(fleet, { url: server.url, onFault: faultTeller(fleet, say) })
     undo.push(() => holder.stop())
     return {
       fleet,
@@ -62,6 +59,15 @@ export async function start(
   } catch (error) {
     await unwind()
     throw error
+  }
+}
+
+/** A fault nobody asked for: in full in the log, where secrets are taken out, and in a word for whoever looks on. */
+function faultTeller(fleet: Fleet, say: (line: string) => void): (what: string, error: unknown) => void {
+  const log = openLog(fleet)
+  return (what, error) => {
+    log.error({ fault: error instanceof Error ? error.stack : String(error) }, what)
+    say(`${what} met an error; see ${fleet.home.logs}`)
   }
 }
 

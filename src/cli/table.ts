@@ -20,7 +20,7 @@ export function table<Row>(
   head: (text: string) => string = text => text,
 ): string[] {
   const cells = rows.map(row => columns.map(column => column.value(row)))
-  const widths = fit(
+  const widths = fitted(
     columns,
     columns.map((column, i) => Math.max(widthOf(column.title), ...cells.map(line => widthOf(line[i]!)))),
     width,
@@ -41,7 +41,7 @@ export function table<Row>(
   return [header, ...lines].map(line => line.join(' '.repeat(GAP)).trimEnd())
 }
 
-function fit<Row>(columns: Column<Row>[], natural: number[], width: number): number[] {
+function fitted<Row>(columns: Column<Row>[], natural: number[], width: number): number[] {
   const widths = [...natural]
   let excess = widths.reduce((sum, each) => sum + each, GAP * (widths.length - 1)) - width
   while (excess > 0) {
