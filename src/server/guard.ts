@@ -2,7 +2,6 @@ import type { FastifyInstance, FastifyRequest } from 'fastify'
 import type { Fleet } from '../fleet/fleet.ts'
 import { type Asker, whoAsks } from './auth.ts'
 import { type OwnNames, requireOrigin, requireOwnHost, requireOwnOrigin } from './origin.ts'
-import { UnsupportedMedia } from './refusals.ts'
 
 declare module 'fastify' {
   interface FastifyRequest {
@@ -38,16 +37,8 @@ export function guard(app: FastifyInstance, fleet: Fleet, own: () => OwnNames): 
     if (!page) requireOwnOrigin(request, own())
     if (open) return
     request.asker = await whoAsks(fleet, request)
-    if (!isWrite(request)) return
-    if (request.asker.by === 'cookie') requireOrigin(request)
-    requireJson(request)
+    if (isWrite(request) && request.asker.by === 'cookie') requireOrigin(request)
   })
 }
 
 const isWrite = ({ method }: FastifyRequest): boolean => method !== 'GET' && method !== 'HEAD'
-
-/** A form of a foreign page can send text/plain without asking first; it cannot send JSON. */
-function requireJson({ headers }: FastifyRequest): void {
-  const type = headers['content-type']?.split(';')[0]?.trim().toLowerCase()
-  if (type !== undefined && type !== 'application/json') throw new UnsupportedMedia()
-}

@@ -73,6 +73,9 @@ describe('on every operation', () => {
       expect(await statuses(running, { headers: { 'content-type': type }, body: '{"title":"x"}' }, writes)).toEqual(
         everywhere(415, writes),
       )
+      expect(await statuses(running, { headers: { 'content-type': type }, body: '' }, writes)).toEqual(
+        everywhere(415, writes),
+      )
       expect(ran).toEqual([])
     },
   )

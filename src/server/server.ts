@@ -126,6 +126,7 @@ function makeApp(https: Tls | null, explain: Explain): FastifyInstance {
   }) as FastifyInstance
 }
 
+/** A form of a foreign page can send text/plain without asking first; it cannot send JSON. */
 function acceptJsonOnly(app: FastifyInstance): void {
   const parse = app.getDefaultJsonParser('error', 'error')
   app.removeAllContentTypeParsers()

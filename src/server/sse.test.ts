@@ -1,6 +1,9 @@
-import { connect } from 'node:net'
-import { expect, test, vi } from 'vitest'
-import { aServer, type Running } from './server.testkit.ts'
+import { once } from 'node:events'
+import { createServer } from 'node:http'
+import { type AddressInfo, connect } from 'node:net'
+import { expect, onTestFinished, test, vi } from 'vitest'
+import { aServer, type Running, raw } from './server.testkit.ts'
+import { frame, STREAM_LIMITS, Watcher } from './sse.ts'
 import { counting, TOYS } from './toys.testkit.ts'
 
 const STREAM = '/api/toys/bear/stream'
@@ -40,11 +43,19 @@ test('a refusal at the start is an answer with its own status; a failure later i
 })
 
 test('what comes together travels in one write', async () => {
-  const running = await aServer(TOYS)
-  const reader = (await open(running, STREAM)).body!.pipeThrough(new TextDecoderStream()).getReader()
-  const parts: string[] = []
-  for (let part = await reader.read(); !part.done; part = await reader.read()) parts.push(part.value)
-  expect(parts.filter(part => part.includes('id:')).length).toBe(1)
+  let writes = 0
+  const http = createServer((_, response) => {
+    const write = vi.spyOn(response, 'write')
+    const watcher = new Watcher(response, {}, STREAM_LIMITS)
+    for (let n = 0; n < 100; n++) void watcher.send(frame({ cursor: String(n), kind: 'number', data: n }))
+    watcher.end()
+    writes = write.mock.calls.length
+  }).listen(0, '127.0.0.1')
+  onTestFinished(() => void http.close())
+  await once(http, 'listening')
+  const { text } = await raw(`http://127.0.0.1:${(http.address() as AddressInfo).port}`, 'GET', '/', {})
+  expect(idsIn(text).length).toBe(100)
+  expect(writes).toBe(2)
 })
 
 test('a reader that does not read is cut off, and what is kept for it is bounded', async () => {
