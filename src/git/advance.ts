@@ -1,5 +1,5 @@
 import { usesOf } from './checkouts.ts'
-import { type Repository, readRef } from './layout.ts'
+import { exists, type Repository, readRef } from './layout.ts'
 import { GitFailed, git } from './run.ts'
 import { Turns } from './turns.ts'
 
@@ -36,6 +36,7 @@ async function advanceNow(repo: Repository, step: Step): Promise<Advanced> {
   const busy = uses.find(use => use.doing)
   if (busy?.doing) return { blocked: 'busy', where: busy.path, doing: busy.doing }
   const [checkout] = uses
+  if (checkout && !(await exists(checkout.path))) return { blocked: 'busy', where: checkout.path, doing: 'away' }
   if (checkout) return fastForward(repo, ref, checkout.path, step)
   try {
     await git(repo.commonDir, ['update-ref', '-m', 'flotilla: land', ref, step.to, step.from], {
@@ -48,7 +49,16 @@ async function advanceNow(repo: Repository, step: Step): Promise<Advanced> {
 }
 
 // Without --no-overwrite-ignore an ignored file of the person is replaced in silence; autostash would move their edits.
-const FAST_FORWARD = ['merge', '--ff-only', '--no-overwrite-ignore', '--no-autostash', '--no-stat', '--quiet']
+// The person's `mergeOptions` come first, so each is answered here.
+const FAST_FORWARD = [
+  'merge',
+  '--no-squash',
+  '--ff-only',
+  '--no-overwrite-ignore',
+  '--no-autostash',
+  '--no-stat',
+  '--quiet',
+]
 
 async function fastForward(repo: Repository, ref: string, where: string, step: Step): Promise<Advanced> {
   try {

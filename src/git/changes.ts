@@ -2,7 +2,7 @@ import { copyFile, mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { ChangedFile } from '../domain/report.ts'
-import { exists, gitDirOf, type Repository } from './layout.ts'
+import { exists, type Repository, requireWorktree } from './layout.ts'
 import { fields, git } from './run.ts'
 
 const MAX_FILES = 300
@@ -23,7 +23,7 @@ export interface Changes {
 export async function changes(repo: Repository, from: string, to: string): Promise<Changes> {
   if (from === to) return { files: [], filesOmitted: 0, commits: [], commitsOmitted: 0, descends: true }
   const format = '--format=%x01%H%x00%P%x00%s'
-  const log = await git(repo.commonDir, ['log', '-z', '--raw', '--no-abbrev', ...DIFF, format, `${from}..${to}`, '--'])
+  const log = await git(repo.path, ['log', '-z', '--raw', '--no-abbrev', ...DIFF, format, `${from}..${to}`, '--'])
   const commits = readLog(fields(log.stdout))
   const [only] = commits
   const single = commits.length === 1 && only?.parents.length === 1 && only.parents[0] === from
@@ -55,7 +55,7 @@ export async function diffText(
   to: string,
   { maxBytes }: { maxBytes: number },
 ): Promise<DiffText> {
-  const diff = await git(repo.commonDir, ['diff-tree', '-p', '-r', ...DIFF, from, to, '--'], { truncateAt: maxBytes })
+  const diff = await git(repo.path, ['diff-tree', '-p', '-r', ...DIFF, from, to, '--'], { truncateAt: maxBytes })
   return { text: diff.stdout.toString('utf8'), truncated: diff.truncated }
 }
 
@@ -72,12 +72,11 @@ export async function liveDiffText(
 
 /** A copy of the index that also knows the untracked files by name; their content is read from the files. */
 async function withLiveIndex<T>(worktree: string, run: (env: Record<string, string>) => Promise<T>): Promise<T> {
-  const dirs = await gitDirOf(worktree)
+  const dirs = await requireWorktree(worktree)
   const folder = await mkdtemp(join(tmpdir(), 'flotilla-index-'))
   try {
     const env = { GIT_INDEX_FILE: join(folder, 'index') }
-    if (dirs && (await exists(join(dirs.gitDir, 'index'))))
-      await copyFile(join(dirs.gitDir, 'index'), env.GIT_INDEX_FILE)
+    if (await exists(join(dirs.gitDir, 'index'))) await copyFile(join(dirs.gitDir, 'index'), env.GIT_INDEX_FILE)
     await git(worktree, ['add', '--intent-to-add', '--ignore-errors', '--', '.'], { env, answers: [1, 128] })
     return await run(env)
   } finally {
@@ -86,7 +85,7 @@ async function withLiveIndex<T>(worktree: string, run: (env: Record<string, stri
 }
 
 async function filesBetween(repo: Repository, from: string, to: string): Promise<ChangedFile[]> {
-  const raw = await git(repo.commonDir, ['diff-tree', '-r', '-z', '--raw', '--no-abbrev', ...DIFF, from, to, '--'])
+  const raw = await git(repo.path, ['diff-tree', '-r', '-z', '--raw', '--no-abbrev', ...DIFF, from, to, '--'])
   return readRaw(fields(raw.stdout))
 }
 

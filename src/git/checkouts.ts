@@ -43,7 +43,9 @@ export async function operationIn(gitDir: string): Promise<Operation | undefined
   return OPERATIONS[found.indexOf(true)]?.[1]
 }
 
-async function useOf({ gitDir }: Checkout, ref: string): Promise<{ doing?: Operation } | undefined> {
+async function useOf({ path, gitDir }: Checkout, ref: string): Promise<{ doing?: Operation } | undefined> {
+  // A worktree whose folder was thrown away holds nothing back, unless it is locked: then its disk may come back.
+  if (!(await exists(path)) && !(await exists(join(gitDir, 'locked')))) return undefined
   const head = await readText(join(gitDir, 'HEAD'))
   if (head?.trim() === `ref: ${ref}`) {
     const doing = await operationIn(gitDir)

@@ -67,7 +67,8 @@ export type Merged = { tree: string } | { conflicts: Conflict[] }
 export async function mergeTrees(repo: Repository, base: string, tip: string, descendsFrom?: string): Promise<Merged> {
   if (descendsFrom === base) return { tree: `${tip}^{tree}` }
   const args = ['merge-tree', '--write-tree', '-z', '--name-only', '--messages', base, tip]
-  const merged = await git(repo.commonDir, args, { effect: 'git.merge-tree', answers: [1] }).catch(failure => {
+  // Where the checkout is: its attributes (such as merge=union) count.
+  const merged = await git(repo.path, args, { effect: 'git.merge-tree', answers: [1] }).catch(failure => {
     if (failure instanceof GitFailed && /unrelated histories/.test(failure.stderr))
       throw new NotAllowed(`${tip} shares no history with ${base}, so it cannot be merged.`, { cause: failure })
     throw failure

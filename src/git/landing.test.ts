@@ -80,6 +80,7 @@ test('what the person has not committed survives byte for byte', async () => {
   await at.write('untracked', 'untracked\n')
   await at.write('.env', 'SECRET=person\n')
   await at.git('config', 'merge.autoStash', 'true')
+  await at.git('config', 'branch.main.mergeOptions', '--squash --no-ff --autostash --overwrite-ignore')
   const before = await status()
 
   const { tip } = await work('w', { new: 'new\n' })
@@ -149,6 +150,25 @@ test('a base checked out in another worktree is moved there', async () => {
   expect((await baseState(repo, 'main')).checkouts).toEqual([{ path: join(at.root, 'linked') }])
   expect(await advance(repo, await candidate(tip))).toEqual({ moved: true })
   expect(await readFile(join(at.root, 'linked/new'), 'utf8')).toBe('new\n')
+})
+
+test('a worktree that was thrown away holds no branch back, one on a disk that is away does', async () => {
+  await at.git('checkout', '--quiet', '--detach')
+  await at.git('worktree', 'add', '--quiet', '../linked', 'main')
+  const step = await candidate((await work('w', { new: 'new\n' })).tip)
+  await at.git('worktree', 'lock', '../linked')
+  await rm(join(at.root, 'linked'), { recursive: true })
+  expect(await advance(repo, step)).toMatchObject({ blocked: 'busy', doing: 'away' })
+  await at.git('worktree', 'unlock', '../linked')
+  expect(await advance(repo, step)).toEqual({ moved: true })
+})
+
+test('attributes of the repository decide how files merge', async () => {
+  await at.commit('attributes', { '.gitattributes': 'NEWS merge=union\n', NEWS: 'old\n' })
+  const [one, two] = await Promise.all([work('one', { NEWS: 'one\nold\n' }), work('two', { NEWS: 'two\nold\n' })])
+  await advance(repo, await candidate(one.tip))
+  expect(await advance(repo, await candidate(two.tip))).toEqual({ moved: true })
+  expect((await at.read('NEWS')).split('\n').sort()).toEqual(['', 'old', 'one', 'two'])
 })
 
 test('a base that moved is told, whoever moved it', async () => {

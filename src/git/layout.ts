@@ -1,5 +1,6 @@
-import { lstat, readdir, readFile } from 'node:fs/promises'
+import { lstat, readdir, readFile, realpath } from 'node:fs/promises'
 import { basename, dirname, join, resolve } from 'node:path'
+import { NotFound } from '../domain/errors.ts'
 import { fields, git } from './run.ts'
 
 /** Where a repository keeps its things. Plain data: it may be stored and made again. */
@@ -31,6 +32,18 @@ export async function gitDirOf(worktree: string): Promise<{ gitDir: string; comm
   if (!(await exists(join(gitDir, 'HEAD')))) return undefined
   const common = await readText(join(gitDir, 'commondir'))
   return { gitDir, commonDir: common ? resolve(gitDir, common.trim()) : gitDir }
+}
+
+/**
+ * The same for a worktree of ours that is to be worked in. Git would go up to any repository around a folder whose link
+ * is gone, and into any that a forged link names, so both directions of the link are looked at.
+ */
+export async function requireWorktree(worktree: string): Promise<{ gitDir: string; commonDir: string }> {
+  const dirs = await gitDirOf(worktree)
+  const back = dirs && (await readText(join(dirs.gitDir, 'gitdir')))?.trimEnd()
+  if (!dirs || !back || resolve(dirs.gitDir, back) !== join(await realpath(worktree), '.git'))
+    throw new NotFound('worktree', worktree)
+  return dirs
 }
 
 export interface Checkout {

@@ -4,10 +4,11 @@ import { chmod, mkdir, mkdtemp, readFile, rename, rm, symlink, truncate, unlink,
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, expect, test, vi } from 'vitest'
+import { changes } from './changes.ts'
 import { commitLeftovers } from './leftovers.ts'
 import { mergeInto } from './merge-into.ts'
 import { aRepository, runGit, type TestRepository } from './testkit.ts'
-import { addWorktree } from './worktrees.ts'
+import { addWorktree, checkoutScratch } from './worktrees.ts'
 
 let repo: TestRepository
 let worktree: string
@@ -146,6 +147,46 @@ test('an unfinished rebase is left as it is', async () => {
   await repo.commit('theirs', { a: 'theirs\n' })
   await expect(inside('rebase', 'main')).rejects.toThrow()
   expect(await collect()).toEqual({ tip, committed: false, skipped: [], unfinished: { doing: 'rebase', paths: ['a'] } })
+})
+
+test('a worktree whose link is gone or forged is not worked in', async () => {
+  await put('a', 'two\n')
+  await unlink(join(worktree, '.git'))
+  await runGit(repo.root, ['init', '--quiet', '--template=', '.'])
+  await expect(collect()).rejects.toThrow('no worktree')
+  await writeFile(join(worktree, '.git'), `gitdir: ${join(repo.path, '.git')}\n`)
+  await expect(collect()).rejects.toThrow('no worktree')
+  await expect(mergeInto(worktree, 'main')).rejects.toThrow('no worktree')
+  await expect(checkoutScratch(worktree, 'main')).rejects.toThrow('no worktree')
+  expect(await repo.git('status', '--porcelain', '--branch')).toBe('## main')
+})
+
+test('work inside a submodule is named, since no commit of ours can hold it', async () => {
+  const library = await aRepository({ files: { lib: 'library' } })
+  await repo.git('-c', 'protocol.file.allow=always', 'submodule', '--quiet', 'add', library.path, 'vendor')
+  await repo.commit('with a submodule')
+  worktree = join(repo.root, 'with-submodule')
+  await addWorktree(await repo.open(), { path: worktree, branch: 'fleet/shell/sub/1', from: 'main' })
+  await put('vendor/lib', 'changed')
+  await put('a', 'two\n')
+  const collected = await collect({ branch: 'fleet/shell/sub/1' })
+  expect(collected).toMatchObject({ committed: true, skipped: [{ path: 'vendor' }] })
+  await library.remove()
+})
+
+test('what changed is told along with the commit exactly as git tells it', async () => {
+  const start = await repo.tip()
+  const opened = await repo.open()
+  await put('a', 'two\n')
+  await put('nëw', 'x')
+  const one = await collect({ start })
+  expect(one.changes).toEqual(await changes(opened, start, one.tip))
+  expect((await collect({ start })).changes).toBeUndefined()
+
+  await rename(join(worktree, 'old'), join(worktree, 'renamed'))
+  const two = await collect({ start: one.tip })
+  expect(two).toMatchObject({ committed: true })
+  expect(two.changes).toBeUndefined()
 })
 
 test('a lock of a killed git is removed, one that is held is not', async () => {

@@ -1,10 +1,10 @@
 import { lstat, readFile } from 'node:fs/promises'
-import { join } from 'node:path'
+import { join, normalize } from 'node:path'
 import { NotFound } from '../domain/errors.ts'
 import { type Changes, capped } from './changes.ts'
 import { type Operation, operationIn } from './checkouts.ts'
 import { asSomeone, isAncestor } from './commits.ts'
-import { gitDirOf, type Repository, readRef } from './layout.ts'
+import { type Repository, readRef, requireWorktree } from './layout.ts'
 import { freeLocks } from './locks.ts'
 import { fields, git } from './run.ts'
 
@@ -44,8 +44,7 @@ export interface Collected {
  */
 export async function commitLeftovers(wanted: Leftovers): Promise<Collected> {
   const { worktree, branch } = wanted
-  const dirs = await gitDirOf(worktree)
-  if (!dirs) throw new NotFound('worktree', worktree)
+  const dirs = await requireWorktree(worktree)
   await freeLocks(worktree, branch)
   const [status, doing] = await Promise.all([readStatus(worktree), operationIn(dirs.gitDir)])
   const left = (operation: Operation | 'work on another branch', paths: string[]) =>
@@ -68,7 +67,7 @@ export async function commitLeftovers(wanted: Leftovers): Promise<Collected> {
   await unstage(worktree, skipped, status.changed)
   if (take.length) await stage(worktree, take)
   if (!conclude && !take.length && !(await hasStaged(worktree))) return { tip: status.oid, committed: false, skipped }
-  await asSomeone(worktree, ['commit', '--quiet', '--no-verify', '--allow-empty', '-F', '-'], {
+  await asSomeone(worktree, ['commit', '--quiet', '--no-verify', '--allow-empty', '--cleanup=whitespace', '-F', '-'], {
     effect: 'git.commit',
     input: wanted.message,
   })
@@ -140,6 +139,7 @@ async function readStatus(worktree: string): Promise<WorktreeStatus> {
 /** What may be committed, and what is left out and why. */
 async function sift(wanted: Leftovers, changed: Change[]): Promise<{ take: Change[]; skipped: Collected['skipped'] }> {
   const maxBytes = wanted.maxBytes ?? MAX_FILE_BYTES
+  const never = (wanted.never ?? []).map(path => normalize(path).replace(/\/$/, ''))
   const take: Change[] = []
   const skipped: Collected['skipped'] = []
   for (const change of changed) {
@@ -150,7 +150,7 @@ async function sift(wanted: Leftovers, changed: Change[]): Promise<{ take: Chang
           file => file.size,
           () => 0,
         )
-    if (wanted.never?.some(secret => path === secret || path.startsWith(`${secret.replace(/\/$/, '')}/`)))
+    if (never.some(secret => path === secret || path.startsWith(`${secret}/`)))
       skipped.push({ path, why: 'it was copied in for the agent and is not to be committed' })
     else if (path.endsWith('/')) skipped.push({ path, why: 'it is a git repository of its own' })
     else if (change.submodule) skipped.push({ path, why: 'it is a submodule with changes of its own' })

@@ -1,8 +1,8 @@
 import { join } from 'node:path'
-import { NotAllowed, NotFound } from '../domain/errors.ts'
+import { NotAllowed } from '../domain/errors.ts'
 import { operationIn } from './checkouts.ts'
 import { asSomeone } from './commits.ts'
-import { gitDirOf, readText } from './layout.ts'
+import { readText, requireWorktree } from './layout.ts'
 import { freeLocks } from './locks.ts'
 import { fields, GitFailed, git, gitText } from './run.ts'
 
@@ -13,8 +13,7 @@ export type MergedInto = { tip: string } | { conflicts: string[] }
  * committed already. A merge found under way is answered with what is still in conflict there.
  */
 export async function mergeInto(worktree: string, commit: string): Promise<MergedInto> {
-  const dirs = await gitDirOf(worktree)
-  if (!dirs) throw new NotFound('worktree', worktree)
+  const dirs = await requireWorktree(worktree)
   await freeLocks(worktree)
   const doing = await operationIn(dirs.gitDir)
   if (doing && doing !== 'merge')

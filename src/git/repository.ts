@@ -1,7 +1,7 @@
 import { realpath } from 'node:fs/promises'
 import { InvalidInput, NotAllowed } from '../domain/errors.ts'
 import type { Repository } from './layout.ts'
-import { fields, GitFailed, git } from './run.ts'
+import { GitFailed, git } from './run.ts'
 
 export interface Description {
   bare: boolean
@@ -40,22 +40,24 @@ export async function openRepository(path: string): Promise<Repository> {
 }
 
 export async function describe(repo: Repository): Promise<Description> {
-  const format = '--format=%(refname)%00%(HEAD)%00%(symref)%00'
+  const format = '--format=%(refname) %(symref)'
   const [refs, head, shallow, remotes] = await Promise.all([
     git(repo.path, ['for-each-ref', format, 'refs/heads', 'refs/remotes/*/HEAD']),
     git(repo.path, ['symbolic-ref', '-q', 'HEAD'], { answers: [1] }),
     git(repo.path, ['rev-parse', '--is-shallow-repository']),
     git(repo.path, ['remote']),
   ])
-  const rows = threes(fields(refs.stdout)).map(([name, , symref]) => ({ name: name.trim(), symref }))
-  const branches = rows.flatMap(row =>
-    row.name.startsWith('refs/heads/') ? [row.name.slice('refs/heads/'.length)] : [],
-  )
+  // A ref's name holds neither space nor newline.
+  const rows = refs.stdout
+    .toString('utf8')
+    .split('\n')
+    .map(line => line.split(' ') as [string, string?])
+  const branches = rows.flatMap(([name]) => (name.startsWith('refs/heads/') ? [name.slice('refs/heads/'.length)] : []))
   const at = head.stdout
     .toString('utf8')
     .trim()
     .replace(/^refs\/heads\//, '')
-  const upstream = rows.flatMap(row => /^refs\/remotes\/[^/]+\/(.+)$/.exec(row.symref)?.[1] ?? [])
+  const upstream = rows.flatMap(([, symref]) => /^refs\/remotes\/[^/]+\/(.+)$/.exec(symref ?? '')?.[1] ?? [])
   const candidates = [at, ...upstream, 'main', 'master', 'trunk', 'develop', ...(branches.length === 1 ? branches : [])]
   return {
     bare: repo.bare,
@@ -86,9 +88,3 @@ const notOurs = (path: string): InvalidInput =>
   new InvalidInput('path', `${path} belongs to another user, so git will not work in it.`, {
     try: `If you trust it: git config --global --add safe.directory ${path}`,
   })
-
-const threes = (items: string[]): [string, string, string][] =>
-  Array.from(
-    { length: Math.floor(items.length / 3) },
-    (_, i) => items.slice(i * 3, i * 3 + 3) as [string, string, string],
-  )

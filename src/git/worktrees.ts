@@ -3,7 +3,7 @@ import { basename, join } from 'node:path'
 import { NotAllowed } from '../domain/errors.ts'
 import { effect } from '../effects.ts'
 import { slug } from './branch-names.ts'
-import { checkoutsOf, exists, gitDirOf, OID, type Repository, readRef, readText } from './layout.ts'
+import { checkoutsOf, exists, gitDirOf, OID, type Repository, readRef, readText, requireWorktree } from './layout.ts'
 import { freeLocks } from './locks.ts'
 import { git, gitText } from './run.ts'
 import { fillSubmodules } from './submodules.ts'
@@ -54,6 +54,7 @@ export async function scratchWorktree(repo: Repository, path: string, commit: st
 
 /** Exactly the tree of that commit, and whatever it ignores (installed packages) left warm. */
 export async function checkoutScratch(path: string, commit: string): Promise<void> {
+  await requireWorktree(path)
   await freeLocks(path)
   await checkouts.run(async () => {
     await git(path, ['checkout', '--quiet', '--force', '--detach', commit], { effect: 'git.scratch' })
@@ -74,7 +75,7 @@ export async function removeWorktree(repo: Repository, path: string): Promise<vo
     throw new NotAllowed(`${path} is not a worktree that Flotilla made, so it is not removed.`, { facts: { path } })
   }
   await effect('git.worktree-remove', async () => {
-    await rm(path, { recursive: true, force: true })
+    await rm(path, { recursive: true, force: true, maxRetries: 5, retryDelay: 50 })
     for (const { gitDir } of records) {
       // Git passes over a record without this file, so nobody meets a half-removed one.
       await unlink(join(gitDir, 'gitdir'))
@@ -86,6 +87,8 @@ export async function removeWorktree(repo: Repository, path: string): Promise<vo
 /** Takes away what an interrupted making or removing left at a path: files nobody worked on, or a record without its folder. */
 async function clear(repo: Repository, path: string): Promise<void> {
   if ((await stateOf(repo, path)).state === 'foreign') throw taken(path)
+  // A git that outlived the server that started it may still be writing there.
+  await freeLocks(path)
   await removeWorktree(repo, path)
 }
 
