@@ -11,6 +11,7 @@ import { undoMission } from './undoing.ts'
 
 const NOTICE_EVERY_MS = 2000
 const CHORES_EVERY_MS = 30_000
+const SECOND_LOOK_MS = 5000
 const PAGE = 500
 /** How many events are kept for readers who come back; older ones are dropped. */
 const KEEP_EVENTS = 200_000
@@ -50,12 +51,19 @@ export async function startHolder(fleet: Fleet, { url, onFault = () => {} }: Hol
   }
 
   function begin(session: Session): void {
-    const running = new LiveSession(fleet, session, url)
+    const running = new LiveSession(fleet, session, { url, onFault })
     live.set(session.id, running)
-    inBackground(`session ${session.id}`, running.run().finally(() => {
+    const over = running.run().finally(() => {
       live.delete(session.id)
       wake()
-    }))
+    })
+    inBackground(`session ${session.id}`, over)
+    over.catch(() => later(takeStock))
+  }
+
+  /** A fault, such as a full disk, must not leave anything to nobody: all of it is looked at again. */
+  function later(look: () => Promise<void>): void {
+    setTimeout(() => stopped.signal.aborted || inBackground('second look', look()), SECOND_LOOK_MS).unref()
   }
 
   function wake(): void {
@@ -64,7 +72,10 @@ export async function startHolder(fleet: Fleet, { url, onFault = () => {} }: Hol
       again = true
       return
     }
-    awake = turn().catch(error => onFault('dispatch', error)).finally(() => {
+    awake = turn().catch(error => {
+      onFault('dispatch', error)
+      later(async () => wake())
+    }).finally(() => {
       awake = null
       if (again) {
         again = false
@@ -123,6 +134,7 @@ export async function startHolder(fleet: Fleet, { url, onFault = () => {} }: Hol
     })
     landings.set(projectId, over)
     inBackground(`landing ${missionId}`, turn)
+    turn.catch(() => later(takeStock))
   }
 
   /** Worktrees that are spent, and those a new branch has replaced. */

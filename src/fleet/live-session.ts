@@ -1,4 +1,6 @@
-import { type Agent, agentNamed, emptyDigest, type TranscriptEvent } from '../agents/index.ts'
+import { existsSync } from 'node:fs'
+import { join } from 'node:path'
+import { type Agent, agentNamed, emptyDigest, type Message, type TranscriptEvent } from '../agents/index.ts'
 import { effective } from '../domain/effective.ts'
 import { Unfit } from '../domain/errors.ts'
 import { about } from '../domain/life.ts'
@@ -36,6 +38,7 @@ export class LiveSession {
   readonly #fleet: Fleet
   readonly #agent: Agent
   readonly #url: string
+  readonly #onFault: (what: string, error: unknown) => void
   readonly #known = new Map<number, string>()
   readonly #stopSignal = new AbortController()
   #session: Session
@@ -45,7 +48,8 @@ export class LiveSession {
   #stopping: Promise<unknown> | null = null
   readonly #released = Promise.withResolvers<'released'>()
 
-  constructor(fleet: Fleet, session: Session, url: string) {
+  constructor(fleet: Fleet, session: Session, { url, onFault }: { url: string; onFault: (what: string, error: unknown) => void }) {
+    this.#onFault = onFault
     this.#fleet = fleet
     this.#session = session
     this.#url = url
@@ -99,7 +103,7 @@ export class LiveSession {
     const launched = newestLaunch(this.#fleet.home.session(this.id), 'agent')
     const found = launched ? await adoptJob(launched) : 'never started'
     if (found === 'never started') return undefined
-    if (this.#session.status === 'starting') await this.#running(found, null)
+    await this.#running(found, null)
     return found
   }
 
@@ -110,12 +114,11 @@ export class LiveSession {
     this.#heedStop()
     const ready = await prepareLaunch(this.#fleet, this.#agent, this.#session, mission, project, place, this.#url)
     const { directory, env, launch } = ready
+    // Written down before there is anyone to read it, so that a crash after the launch does not leave an agent without its prompt.
+    if (launch.stdin === 'fifo') this.#outbox = new Outbox(directory, env)
+    for (const message of launch.messages) await this.#outbox?.write(message)
     const job = await startJob({ directory, env, argv: launch.argv, cwd: place.workingDirectory, stdin: launch.stdin, effect: 'spawn.agent' })
     this.#job = job
-    if (launch.stdin === 'fifo') {
-      this.#outbox = new Outbox(directory, env)
-      for (const message of launch.messages) void this.#outbox.send(message)
-    }
     await this.#running(job, ready.prompt)
     return job
   }
@@ -137,7 +140,7 @@ export class LiveSession {
   async #running(job: Job, prompt: string | null): Promise<void> {
     const kept = prompt === null ? this.#session.prompt : await this.#fleet.blobs.keep(prompt)
     await this.#update('commit.session-running', {
-      status: 'running', started_at: this.#fleet.now(), pid: job.root?.pid ?? null, process_started: job.root?.started ?? null, prompt: kept,
+      status: 'running', started_at: this.#session.started_at ?? this.#fleet.now(), pid: job.root?.pid ?? null, process_started: job.root?.started ?? null, prompt: kept,
     }, prompt === null ? 'adopted' : 'session_running')
   }
 
@@ -145,12 +148,12 @@ export class LiveSession {
     const limits = effective(mission, project, defaultsOf(this.#fleet))
     const worked = this.#session.started_at ? Date.parse(this.#fleet.now()) - Date.parse(this.#session.started_at) : 0
     const watch = new Watch(job.directory, this.#agent, { ...limits, transcriptBytes: this.#fleet.settings.transcriptLimit }, worked,
-      events => this.#react(job, watch, events), stop => void this.stop(stop))
-    const usage = setInterval(() => void this.#saveUsage(watch), USAGE_EVERY_MS)
+      events => this.#react(job, watch, events), stop => this.#inBackground('stop', this.stop(stop)))
+    const usage = setInterval(() => this.#inBackground('usage', this.#saveUsage(watch)), USAGE_EVERY_MS)
     try {
-      if (!this.#outbox) await this.#takeUpMessages(job, project)
+      this.#takeUpMessages(job, project)
       // Asked for while nobody was there to do it, or in the moment of the launch.
-      if (this.#session.stopping) void this.stop(this.#session.stopping)
+      if (this.#session.stopping) this.#inBackground('stop', this.stop(this.#session.stopping))
       const exit = await Promise.race([job.exited, this.#released.promise])
       if (exit === 'released') return exit
       await this.#stopping
@@ -162,17 +165,28 @@ export class LiveSession {
     }
   }
 
-  async #takeUpMessages(job: Job, project: Project): Promise<void> {
-    if (!this.#agent.encode) return
-    this.#outbox = new Outbox(job.directory, commandEnvironment(this.#fleet, project))
-    void this.#outbox.resume()
+  /** Whatever was written down for it and has not reached it yet. */
+  #takeUpMessages(job: Job, project: Project): void {
+    if (!existsSync(join(job.directory, 'stdin'))) return
+    this.#outbox ??= new Outbox(job.directory, { ...commandEnvironment(this.#fleet, project), FLEET_SESSION: markOf(this.#fleet, this.id) })
+    this.#inBackground('messages', this.#outbox.carry())
+  }
+
+  async #say(messages: readonly Message[]): Promise<void> {
+    for (const message of messages) await this.#outbox?.write(message)
+    await this.#outbox?.carry()
+  }
+
+  #inBackground(what: string, work: Promise<unknown>): void {
+    work.catch(error => this.#onFault(`${what} of session ${this.id}`, error))
   }
 
   #react(job: Job, watch: Watch, events: TranscriptEvent[]): void {
-    for (const message of this.#agent.reply?.(events) ?? []) void this.#outbox?.send(message)
+    const replies = this.#agent.reply?.(events) ?? []
+    if (replies.length) this.#inBackground('messages', this.#say(replies))
     if (this.#inputEnded || !this.#agent.isFinished?.(watch.digest)) return
     this.#inputEnded = true
-    void endInput(job)
+    this.#inBackground('end of input', endInput(job))
   }
 
   async #saveUsage(watch: Watch): Promise<void> {

@@ -16,6 +16,7 @@ export class Outbox {
   readonly #directory: string
   readonly #folder: string
   readonly #env: Record<string, string>
+  #turn: Promise<void> = Promise.resolve()
 
   constructor(directory: string, env: Record<string, string>) {
     this.#directory = directory
@@ -24,25 +25,25 @@ export class Outbox {
     mkdirSync(this.#folder, { recursive: true, mode: 0o700 })
   }
 
-  /** Sending the same message again is free, so a crash in between is mended by saying it once more. */
-  async send(message: Message): Promise<void> {
+  /** Writes a message down. Doing it again is free, so a crash in between is mended by saying it once more. */
+  async write(message: Message): Promise<void> {
     const written = this.#files()
-    const known = written.find(name => name.endsWith(`-${message.id}`))
-    const file = join(this.#folder, known ?? `${String(written.length + 1).padStart(6, '0')}-${message.id}`)
-    if (!known) {
-      writeFileSync(`${file}.new`, `${message.line}\n`, { mode: 0o600 })
-      await effect('message.rename', () => renameSync(`${file}.new`, file))
-    }
-    await this.#carry(file)
+    if (written.some(name => name.endsWith(`-${message.id}`))) return
+    const file = join(this.#folder, `${String(written.length + 1).padStart(6, '0')}-${message.id}`)
+    writeFileSync(`${file}.new`, `${message.line}\n`, { mode: 0o600 })
+    await effect('message.rename', () => renameSync(`${file}.new`, file))
   }
 
-  /** After a crash: what was written down and not carried yet is carried now, in order. */
-  async resume(): Promise<void> {
-    for (const name of this.#files()) await this.#carry(join(this.#folder, name))
+  /** Carries what was written down and has not gone yet, in order; callers at the same time take turns. */
+  carry(): Promise<void> {
+    this.#turn = this.#turn.then(async () => {
+      for (const name of this.#files()) await this.#carryOne(join(this.#folder, name))
+    })
+    return this.#turn
   }
 
   /** One after another, so that two long messages never mix; an agent that does not read ends this by ending. */
-  async #carry(file: string): Promise<void> {
+  async #carryOne(file: string): Promise<void> {
     if (existsSync(`${file}.delivered`)) return
     await effect('spawn.courier', () => {
       const courier = spawn('/bin/sh', [COURIER, file, this.#directory], { env: this.#env, detached: true, stdio: 'ignore' })
