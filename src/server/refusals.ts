@@ -62,5 +62,5 @@ export function asRefusal(error: unknown, bodyLimit: number): Refusal | undefine
 
 export function errorBody(refusal: Refusal): { error: Record<string, unknown> } {
   const { facts, code, message, hint } = refusal
-  return { error: { ...facts, code, message, ...(hint && { try: hint }) } }
+  return { error: { code, message, ...(hint && { try: hint }), ...facts } }
 }

@@ -21,7 +21,8 @@ export const STREAM_LIMITS: StreamLimits = {
 
 /** As an event stream. A sign of life carries only the cursor, which a browser keeps without telling the page. */
 export function frame({ cursor, kind, data }: Item<unknown>): string {
-  const id = `id: ${cursor.replace(/[\r\n\0]/g, '')}\n`
+  // An empty id would make a browser forget the one it has.
+  const id = cursor && `id: ${cursor.replace(/[\r\n\0]/g, '')}\n`
   return kind === 'ping' ? `: ping\n${id}\n` : `${id}event: ${kind}\ndata: ${JSON.stringify(data)}\n\n`
 }
 
