@@ -135,6 +135,9 @@ test('a merge with markers is left alone; once they are gone it is concluded', a
   expect(await collect()).toMatchObject({ tip, committed: false, unfinished: { doing: 'merge', paths: ['a'] } })
   expect(await readFile(join(worktree, 'a'), 'utf8')).toContain('<<<<<<<')
 
+  await inside('add', 'a')
+  expect(await collect()).toMatchObject({ tip, committed: false, unfinished: { doing: 'merge', paths: ['a'] } })
+
   await put('a', 'both\n')
   expect(await collect()).toMatchObject({ committed: true, skipped: [] })
   expect((await repo.git('log', '-1', '--format=%P', branch)).split(' ')).toEqual([tip, base])
@@ -155,6 +158,9 @@ test('a worktree whose link is gone or forged is not worked in', async () => {
   await runGit(repo.root, ['init', '--quiet', '--template=', '.'])
   await expect(collect()).rejects.toThrow('no worktree')
   await writeFile(join(worktree, '.git'), `gitdir: ${join(repo.path, '.git')}\n`)
+  await expect(collect()).rejects.toThrow('no worktree')
+  await addWorktree(await repo.open(), { path: join(repo.root, 'other'), branch: 'other', from: 'main' })
+  await writeFile(join(worktree, '.git'), `gitdir: ${join(repo.path, '.git/worktrees/other')}\n`)
   await expect(collect()).rejects.toThrow('no worktree')
   await expect(mergeInto(worktree, 'main')).rejects.toThrow('no worktree')
   await expect(checkoutScratch(worktree, 'main')).rejects.toThrow('no worktree')

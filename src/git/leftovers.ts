@@ -4,7 +4,7 @@ import { NotFound } from '../domain/errors.ts'
 import { type Changes, capped } from './changes.ts'
 import { type Operation, operationIn } from './checkouts.ts'
 import { asSomeone, isAncestor } from './commits.ts'
-import { type Repository, readRef, requireWorktree } from './layout.ts'
+import { type Repository, readRef, readText, requireWorktree } from './layout.ts'
 import { freeLocks } from './locks.ts'
 import { fields, git } from './run.ts'
 
@@ -51,7 +51,7 @@ export async function commitLeftovers(wanted: Leftovers): Promise<Collected> {
     leftAlone(dirs, branch, { doing: operation, paths })
 
   if (doing === 'rebase' || doing === 'bisect') return left(doing, status.unmerged)
-  const marked = await withMarkers(worktree, status.unmerged)
+  const marked = await withMarkers(worktree, [...new Set([...status.unmerged, ...(await conflictsMet(dirs.gitDir))])])
   if (marked.length) return left(doing ?? 'merge', marked)
   if (status.head !== branch && !(await bringHome(worktree, dirs, branch, status)))
     return left(
@@ -181,6 +181,12 @@ async function stage(worktree: string, changes: Change[]): Promise<void> {
 
 async function hasStaged(worktree: string): Promise<boolean> {
   return (await git(worktree, ['diff-index', '--cached', '--quiet', 'HEAD'], { answers: [1] })).exit === 1
+}
+
+/** What a merge under way met as conflicts, also those that were staged since: staging is not resolving. */
+async function conflictsMet(gitDir: string): Promise<string[]> {
+  const text = await readText(join(gitDir, 'MERGE_MSG'))
+  return text?.split('\n').flatMap(line => (line.startsWith('#\t') ? [line.slice(2)] : [])) ?? []
 }
 
 async function withMarkers(worktree: string, paths: string[]): Promise<string[]> {
