@@ -66,6 +66,7 @@ async function collectWork(fleet: Fleet, session: Session, mission: Mission, pro
   async function concernOf(guardNow: Record<string, string>, tip: string | undefined): Promise<Work['concern']> {
     if (collected.unfinished) {
       const { doing, paths } = collected.unfinished
+      if (session.reason === 'conflict' && doing === 'merge') return { code: 'conflict', text: `Its work is still in conflict with the base branch: ${paths.join(', ')}. The agent did not resolve it; its worktree is left as it was.` }
       return { code: 'unfinished', text: `The agent stopped in the middle of ${doing === 'work on another branch' ? doing : `a ${doing}`}${paths.length ? ` (${paths.join(', ')})` : ''}; its worktree is left as it was.` }
     }
     if (collected.skipped.length) {
