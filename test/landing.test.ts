@@ -1,19 +1,16 @@
-import { afterEach, expect, test } from 'vitest'
-import { aRepository, type TestRepository } from '../src/git/testkit.ts'
-import { aFleet, type TestFleet } from './kit/fleet.ts'
-
-let fleet: TestFleet
-let repo: TestRepository
-afterEach(async () => {
-  await fleet.remove()
-  await repo.remove()
-})
+import { readdirSync } from 'node:fs'
+import { join } from 'node:path'
+import { expect, test } from 'vitest'
+import { runGit } from '../src/git/testkit.ts'
+import { eventually } from './kit/fleet.ts'
+import { aScene } from './kit/scene.ts'
 
 test('a mission that makes a file lands it on the base branch and in the clean checkout', async () => {
-  fleet = await aFleet()
-  repo = await aRepository()
-  await fleet.start()
-  const project = await fleet.project(repo.path)
+  const { fleet, repo, project } = await aScene()
+  await runGit(repo.root, ['clone', '--quiet', '--bare', 'repo', 'remote.git'])
+  await repo.git('remote', 'add', 'origin', join(repo.root, 'remote.git'))
+  const remote = () => runGit(join(repo.root, 'remote.git'), ['for-each-ref'])
+  const [remoteBefore, tipBefore] = [await remote(), await repo.tip()]
 
   const { id } = await fleet.mission(project, 'echo hello > made.txt; echo I made a file')
   const mission = await fleet.until(id, 'done')
@@ -22,6 +19,32 @@ test('a mission that makes a file lands it on the base branch and in the clean c
   expect(await repo.readOn('main', 'made.txt')).toBe('hello')
   expect(await repo.read('made.txt')).toBe('hello\n')
   expect(await repo.git('status', '--porcelain', '--ignored')).toBe('')
-  expect(mission.report?.files_changed).toEqual([{ path: 'made.txt', change: 'added' }])
-  expect(mission.report?.summary).toBe('I made a file')
+  expect(mission.report).toMatchObject({
+    summary: 'I made a file',
+    files_changed: [{ path: 'made.txt', change: 'added' }],
+  })
+
+  const trailers = await repo.git('log', '-1', '--format=%P %(trailers:key=Fleet-Mission,valueonly)', 'main')
+  expect(trailers.trim()).toBe(`${tipBefore} ${id}`)
+  await eventually('no worktree and no branch left', async () => {
+    const worktrees = (await repo.git('worktree', 'list')).split('\n').length
+    const branches = await repo.git('for-each-ref', '--format=%(refname:short)', 'refs/heads')
+    return worktrees === 1 && branches === 'main'
+  })
+  expect(readdirSync(join(fleet.fleet.home.worktrees, project.id))).toEqual([])
+  expect(await remote()).toBe(remoteBefore)
+})
+
+test('the agent sees a committed state, not what the person has not committed', async () => {
+  const { fleet, repo, project } = await aScene()
+  await repo.write('README.md', 'half a thought')
+  await repo.write('scratch.txt', 'mine')
+
+  const { id } = await fleet.mission(project, 'cp README.md copy.md; ls -A > listing.txt')
+  await fleet.until(id, 'done')
+
+  expect(await repo.readOn('main', 'copy.md')).toBe('# A project')
+  expect(await repo.readOn('main', 'listing.txt')).not.toContain('scratch.txt')
+  expect(await repo.read('README.md')).toBe('half a thought')
+  expect(await repo.git('status', '--porcelain')).toBe(' M README.md\n?? scratch.txt')
 })

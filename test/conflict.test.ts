@@ -1,0 +1,104 @@
+import { existsSync } from 'node:fs'
+import { readFile, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { expect, test } from 'vitest'
+import { runGit } from '../src/git/testkit.ts'
+import { eventually } from './kit/fleet.ts'
+import { aScene, type Scene } from './kit/scene.ts'
+
+const LINE = { files: { 'line.txt': 'original\n' } }
+
+/** Two agents change one line at once; the one that is second is sent back, and does then what it is told here. */
+async function twoOnOneLine(scene: Scene, whenInConflict: string) {
+  const { fleet, project, gate } = scene
+  const gates = [gate('red'), gate('blue')]
+  const script = (colour: string, mine: number): string =>
+    `if [ "$FLEET_REASON" = conflict ]; then ${whenInConflict}; exit; fi
+     ${gates[mine]!.wait}; echo ${colour} > line.txt; echo "it is ${colour}"`
+  const missions = [await fleet.mission(project, script('red', 0)), await fleet.mission(project, script('blue', 1))]
+  await eventually('both at work', () => gates.every(one => one.reached()))
+  for (const one of gates) one.open()
+  const shown = await Promise.all(
+    missions.map(({ id }) => eventually(`${id} landed or in conflict`, () => settled(scene, id))),
+  )
+  expect(shown.filter(mission => mission.result === 'landed')).toHaveLength(1)
+  const [first, second] = shown[0]!.result === 'landed' ? [shown[0]!, shown[1]!] : [shown[1]!, shown[0]!]
+  return { first, second, colour: first.id === missions[0]!.id ? 'red' : 'blue' }
+}
+
+async function settled({ fleet }: Scene, id: string) {
+  const mission = await fleet.show(id)
+  const told = (await fleet.events()).some(event => event.mission_id === id && event.kind === 'conflict')
+  return mission.status === 'done' || told ? mission : undefined
+}
+
+test('the agent resolves its conflict itself, and it lands', async () => {
+  const scene = await aScene({ repository: LINE })
+  const { fleet, repo } = scene
+  const held = scene.gate('resolving')
+  const resolve = `cp line.txt "$FLEET_ARTIFACT_DIR/seen"; cp "$FLEET_PROMPT_FILE" "$FLEET_ARTIFACT_DIR/told"; ${held.wait}; echo red and blue > line.txt`
+  const { second, colour } = await twoOnOneLine(scene, resolve)
+
+  await eventually('the agent is at it again', () => held.reached())
+  const running = await fleet.show(second.id)
+  expect(running.sessions).toMatchObject([{ reason: 'first' }, { reason: 'conflict', status: 'running' }])
+  expect(running.report?.summary).toMatch(/^it is (red|blue)$/)
+  expect(running.sessions[1]!.worktree).toBe(running.sessions[0]!.worktree)
+  expect(running.branch).toBe(running.sessions[0]!.branch)
+  held.open()
+
+  const resolved = await fleet.until(second.id, 'done', 'review', 'needs_input')
+  expect(resolved.result).toBe('landed')
+  expect(await repo.read('line.txt')).toBe('red and blue\n')
+  expect(await repo.git('log', '--merges', '--format=%h', 'main')).toBe('')
+  const artifacts = join(fleet.fleet.home.task(second.id), 'artifacts')
+  const seen = await readFile(join(artifacts, 'seen'), 'utf8')
+  expect(seen).toContain('<<<<<<<')
+  expect(seen).toContain(colour)
+  expect(await readFile(join(artifacts, 'told'), 'utf8')).toContain('- line.txt')
+})
+
+test('an agent that leaves the conflict as it is: a person resolves it in the worktree, and it lands', async () => {
+  const scene = await aScene({ repository: LINE })
+  const { fleet, repo } = scene
+  const { second, colour } = await twoOnOneLine(scene, 'echo I do not know')
+
+  const waiting = await fleet.until(second.id, 'needs_input', 'review', 'failed', 'done')
+  expect(waiting.status_reason).toMatchObject({ code: 'conflict', text: expect.stringContaining('line.txt') })
+  expect(await repo.readOn('main', 'line.txt')).toBe(colour)
+  const { worktree, branch } = waiting.sessions.at(-1)!
+  expect(await readFile(join(worktree!, 'line.txt'), 'utf8')).toContain('<<<<<<<')
+  expect(await repo.readOn(branch!, 'line.txt')).toBe(colour === 'red' ? 'blue' : 'red')
+  expect(waiting.report).not.toBe(null)
+
+  // Landing with the markers still in the file is refused.
+  await fleet.call('land_mission', { mission_id: second.id })
+  const refused = await fleet.until(second.id, 'review', 'needs_input', 'done')
+  expect(refused.result).toBe(null)
+  expect(refused.status_reason?.text).toContain('line.txt')
+  expect(await repo.readOn('main', 'line.txt')).toBe(colour)
+
+  await writeFile(join(worktree!, 'line.txt'), 'settled by a person\n')
+  await fleet.call('land_mission', { mission_id: second.id })
+  expect((await fleet.until(second.id, 'done', 'review', 'needs_input')).result).toBe('landed')
+  expect(await repo.read('line.txt')).toBe('settled by a person\n')
+})
+
+test('an agent that backs out of the merge is asked twice, then a person decides', async () => {
+  const scene = await aScene({ repository: LINE })
+  const { fleet, repo } = scene
+  const { second, colour } = await twoOnOneLine(scene, 'git merge --abort; echo I will not')
+
+  const waiting = await fleet.until(second.id, 'needs_input', 'review', 'failed', 'done')
+  expect(waiting.status_reason?.code).toBe('conflict')
+  expect(waiting.sessions.map(session => session.reason)).toEqual(['first', 'conflict', 'conflict'])
+  const { worktree, branch } = waiting.sessions[0]!
+  expect(existsSync(worktree!)).toBe(true)
+  expect(await repo.readOn(branch!, 'line.txt')).toBe(colour === 'red' ? 'blue' : 'red')
+
+  await runGit(worktree!, ['merge', '--quiet', 'main']).catch(() => 'in conflict')
+  await writeFile(join(worktree!, 'line.txt'), 'merged by hand\n')
+  await fleet.call('land_mission', { mission_id: second.id })
+  expect((await fleet.until(second.id, 'done', 'review', 'needs_input')).result).toBe('landed')
+  expect(await repo.read('line.txt')).toBe('merged by hand\n')
+})

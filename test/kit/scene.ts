@@ -1,0 +1,58 @@
+import { existsSync, mkdirSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { onTestFinished } from 'vitest'
+import { aRepository, type RepositoryOptions, type TestRepository } from '../../src/git/testkit.ts'
+import { aFleet, type TestFleet } from './fleet.ts'
+
+export interface Scene {
+  fleet: TestFleet
+  repo: TestRepository
+  project: { id: string }
+  /** Holds agents up until the test lets them go on. */
+  gate(name: string): Gate
+}
+
+export interface Gate {
+  /** A line for a script: says that it is here, then waits. */
+  wait: string
+  reached(): boolean
+  open(): void
+}
+
+interface SceneOptions {
+  env?: Record<string, string>
+  repository?: RepositoryOptions
+  project?: object
+  /** false: the server is not started yet. */
+  start?: boolean
+}
+
+/** A running fleet with one project; everything of it is gone when the test is over. */
+export async function aScene(options: SceneOptions = {}): Promise<Scene> {
+  const fleet = await aFleet({ env: options.env })
+  onTestFinished(() => fleet.remove())
+  const repo = await anotherRepository(options.repository)
+  if (options.start !== false) await fleet.start()
+  const project = await fleet.project(repo.path, options.project)
+  return { fleet, repo, project, gate: name => gateIn(join(fleet.root, 'gates'), name) }
+}
+
+export async function anotherRepository(options: RepositoryOptions = {}): Promise<TestRepository> {
+  const repo = await aRepository(options)
+  onTestFinished(() => repo.remove())
+  return repo
+}
+
+function gateIn(folder: string, name: string): Gate {
+  mkdirSync(folder, { recursive: true })
+  const [here, open] = [join(folder, `${name}.here`), join(folder, `${name}.open`)]
+  return {
+    wait: `: > '${here}'; until [ -e '${open}' ]; do sleep 0.02; done`,
+    reached: () => existsSync(here),
+    open: () => writeFileSync(open, ''),
+  }
+}
+
+/** A script that writes one file, given as it is. */
+export const writes = (file: string, content: string): string =>
+  `cat > '${file}' <<'END_OF_FILE'\n${content}\nEND_OF_FILE\necho "wrote ${file}"`
