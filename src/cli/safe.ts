@@ -48,5 +48,5 @@ export function cut(text: string, width: number): string {
     if (used > width - 1) break
     taken += character
   }
-  return `${taken}…`
+  return `${taken.trimEnd()}…`
 }

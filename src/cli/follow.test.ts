@@ -1,0 +1,73 @@
+import { expect, test } from 'vitest'
+import type { Item } from '../operations/operation.ts'
+import { EXIT } from './exit.ts'
+import { fleet } from './testing.ts'
+
+const RUNNING = {
+  id: 'abcdefghijkl',
+  project_id: 'p',
+  title: 'A title',
+  status: 'running',
+  result: null,
+  waits_for: [],
+  status_reason: null,
+  landed: null,
+  report: null,
+  session_id: 's1',
+  sessions: [{ id: 's1', number: 1, agent: 'shell', reason: 'first' }],
+}
+
+/** A session that says one thing, is interrupted, and goes on until it is left or cancelled. */
+function interrupted(answer: string, terminal: boolean) {
+  const cancelled = Promise.withResolvers<void>()
+  let status = 'running'
+  async function* session(signal: AbortSignal): AsyncIterable<Item<unknown>> {
+    yield { cursor: '1', kind: 'text', data: { type: 'text', text: 'working' } }
+    const left = new Promise<never>((_, reject) => signal.addEventListener('abort', () => reject(signal.reason)))
+    process.emit('SIGINT')
+    await Promise.race([left, cancelled.promise])
+    yield { cursor: '2', kind: 'end', data: { outcome: 'cancelled', outcome_reason: null } }
+  }
+  return fleet(['run', 'x', '--project', 'p'], {
+    terminal,
+    stdin: answer,
+    env: { NO_COLOR: '1' },
+    answers: {
+      list_projects: { projects: [] },
+      create_mission: RUNNING,
+      list_mission_events: { cursor: '0' },
+      get_mission: () => ({ ...RUNNING, status }),
+      cancel_mission: () => {
+        status = 'cancelled'
+        cancelled.resolve()
+      },
+    },
+    items: { stream_session: session },
+  })
+}
+
+test('Ctrl-C, then cancel: it is cancelled and followed to its end', async () => {
+  const { code, asked, err, out } = await interrupted('c\n', true)
+  expect(err).toContain('Detach and let it go on (d), cancel it (c)')
+  expect(asked.some(each => each.operation === 'cancel_mission')).toBe(true)
+  expect(out).toContain('cancelled')
+  expect(code).toBe(EXIT.cancelled)
+})
+
+test('Ctrl-C, then detach: it goes on', async () => {
+  const { code, asked, err } = await interrupted('d\n', true)
+  expect(asked.some(each => each.operation === 'cancel_mission')).toBe(false)
+  expect(err).toContain('Detached; mission abcdef goes on.')
+  expect(code).toBe(EXIT.done)
+})
+
+test('without a terminal there is nobody to ask: it detaches', async () => {
+  const { code, asked, err } = await interrupted('', false)
+  expect(asked.some(each => each.operation === 'cancel_mission')).toBe(false)
+  expect(err).toContain('Detached')
+  expect(code).toBe(EXIT.done)
+})
+
+test('whatever happens, no handler is left behind', () => {
+  expect(process.listenerCount('SIGINT')).toBe(0)
+})
