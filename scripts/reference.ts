@@ -1,0 +1,190 @@
+import type { Command, Option } from 'commander'
+import { z } from 'zod'
+import { EXIT_HELP } from '../src/cli/exit.ts'
+import { everyCommand, makeProgram } from '../src/cli/program.ts'
+import { EVENT_KINDS, Event } from '../src/domain/event.ts'
+import { OPERATIONS } from '../src/operations/index.ts'
+import type { Operation } from '../src/operations/operation.ts'
+import { SETTINGS } from '../src/settings.ts'
+
+/** The pages that are made from the code, by path. The same code always gives the same bytes. */
+export function referencePages(): Record<string, string> {
+  return {
+    'docs/reference/cli.md': page('The fleet command', cli()),
+    'docs/reference/operations.md': page('Operations', operations()),
+    'docs/reference/settings.md': page('Settings', settings()),
+    'docs/reference/events.md': page('Events', events()),
+  }
+}
+
+const page = (title: string, body: string): string =>
+  `<!-- Made from the code by npm run docs; changes made here are lost. -->\n# ${title}\n\n${body.trim()}\n`
+
+/** Text in a cell of a table: bars and lines would end it, angle brackets would be taken for HTML. */
+const cell = (text: string): string =>
+  text
+    .replaceAll('|', '\\|')
+    .replaceAll('<', '&lt;')
+    .replace(/\s*\n\s*/g, ' ')
+const code = (text: string): string => `\`${text.replaceAll('|', '\\|')}\``
+
+function table(head: string[], rows: string[][]): string {
+  if (!rows.length) return ''
+  const lines = [head, head.map(() => '---'), ...rows].map(row => `| ${row.join(' | ')} |`)
+  return lines.join('\n')
+}
+
+// The terminal
+
+function cli(): string {
+  const program = makeProgram()
+  const leaves = everyCommand(program).filter(command => command !== program && !command.commands.length)
+  return [
+    program.description(),
+    'Any unambiguous beginning of an id will do. These options go with every command:',
+    optionTable(program.options),
+    `\`\`\`text\n${EXIT_HELP}\n\`\`\``,
+    ...leaves.map(command),
+  ].join('\n\n')
+}
+
+function command(command: Command): string {
+  const usage = `${pathOf(command)} ${command.usage()}`
+    .replace('[options] ', command.options.length ? '[options] ' : '')
+    .trim()
+  const aliases = [command.parent!, command].flatMap(each => each.aliases())
+  const names = aliases.length ? `Also: ${aliases.map(code).join(', ')}.` : ''
+  const given = command.registeredArguments.map(argument => [code(argument.name()), cell(argument.description)])
+  return [
+    `## ${pathOf(command)}`,
+    sentence(command.description()),
+    `\`\`\`text\n${usage}\n\`\`\``,
+    names,
+    table(['argument', 'meaning'], given),
+    optionTable(command.options),
+  ]
+    .filter(Boolean)
+    .join('\n\n')
+}
+
+const pathOf = (command: Command): string =>
+  command.parent ? `${pathOf(command.parent)} ${command.name()}` : command.name()
+const sentence = (text: string): string => `${text[0]!.toUpperCase()}${text.slice(1)}.`
+
+const optionTable = (options: readonly Option[]): string =>
+  table(
+    ['option', 'meaning'],
+    options.map(option => {
+      const choices = option.argChoices ? ` (${option.argChoices.join(', ')})` : ''
+      const fallback = option.defaultValue === undefined ? '' : ` (default: ${option.defaultValue})`
+      return [code(option.flags), cell(option.description + choices + fallback)]
+    }),
+  )
+
+// The operations
+
+interface Schema {
+  type?: string | string[]
+  properties?: Record<string, Schema>
+  required?: string[]
+  items?: Schema
+  anyOf?: Schema[]
+  enum?: unknown[]
+  const?: unknown
+  default?: unknown
+  description?: string
+  minimum?: number
+  maximum?: number
+  minLength?: number
+  maxLength?: number
+}
+
+const schemaOf = (type: z.ZodType, io: 'input' | 'output'): Schema =>
+  z.toJSONSchema(type, { io, unrepresentable: 'any' }) as Schema
+
+function operations(): string {
+  return [
+    "Everything anyone can ask for. Each is a route of the server, and `fleet call <operation> --json '{…}'` in the terminal. Fields named in the path come from the path; the others travel in the query of a GET or DELETE, or in a JSON body.",
+    table(
+      ['operation', 'route', 'what it does'],
+      OPERATIONS.map(({ name, http, summary }) => [`[${name}](#${name})`, code(http), cell(summary)]),
+    ),
+    ...OPERATIONS.map(operation),
+  ].join('\n\n')
+}
+
+function operation(operation: Operation): string {
+  const input = schemaOf(operation.input, 'input')
+  const output = schemaOf(operation.output, 'output')
+  const notes = [
+    operation.needsFleet && 'It happens while a server runs; the terminal starts one.',
+    operation.agentMay && 'An agent may ask for it with the token of its own session.',
+  ].filter(text => typeof text === 'string')
+  const answers = operation.kind === 'stream' ? 'A stream of items; each carries:' : 'Answers with:'
+  return [
+    `## ${operation.name}`,
+    `${operation.summary}. ${code(operation.http)}`,
+    notes.join(' '),
+    fieldTable(input, true),
+    output.properties ? `${answers}\n\n${fieldTable(output, false)}` : '',
+  ]
+    .filter(Boolean)
+    .join('\n\n')
+}
+
+function fieldTable({ properties = {}, required = [] }: Schema, isInput: boolean): string {
+  const rows = Object.entries(properties).map(([name, schema]) => {
+    const must = isInput && required.includes(name) ? ' **required**' : ''
+    const fallback =
+      isInput && schema.default !== undefined && schema.default !== null
+        ? ` (default: ${code(JSON.stringify(schema.default))})`
+        : ''
+    return [code(name) + must, cell(typeText(schema, isInput)), cell(schema.description ?? '') + fallback]
+  })
+  return table([isInput ? 'input' : 'field', 'type', 'meaning'], rows)
+}
+
+/** Bounds are for whoever fills a field in, not for whoever reads it. */
+function typeText(schema: Schema, withBounds: boolean): string {
+  if (schema.const !== undefined) return JSON.stringify(schema.const)
+  if (schema.enum) return schema.enum.map(value => JSON.stringify(value)).join(' or ')
+  if (schema.anyOf) return [...new Set(schema.anyOf.map(each => typeText(each, withBounds)))].join(' or ')
+  if (schema.type === 'array') return `list of ${typeText(schema.items ?? {}, withBounds)}`
+  const text = [schema.type ?? 'anything'].flat().join(' or ')
+  return withBounds ? text + bounds(schema) : text
+}
+
+/** The widest bounds that JSON can hold are no news to anybody. */
+function bounds({ minimum, maximum, maxLength }: Schema): string {
+  const low = minimum !== undefined && minimum > Number.MIN_SAFE_INTEGER ? minimum : undefined
+  const high = maximum !== undefined && maximum < Number.MAX_SAFE_INTEGER ? maximum : undefined
+  if (low !== undefined && high !== undefined) return ` ${low}–${high}`
+  if (low !== undefined) return ` ≥ ${low}`
+  return maxLength === undefined ? '' : `, at most ${maxLength} characters`
+}
+
+// Settings and events
+
+function settings(): string {
+  const rows = Object.values(SETTINGS).map(({ variable, schema, summary }) => {
+    const { default: fallback } = schemaOf(schema, 'input')
+    return [
+      code(variable),
+      cell(summary),
+      fallback === undefined || fallback === null || fallback === '' ? '' : code(String(fallback)),
+    ]
+  })
+  return [
+    'Environment variables, read when the fleet starts. `FLEET_HOME` names the home (default: `~/.flotilla`).',
+    table(['variable', 'meaning', 'default'], rows),
+  ].join('\n\n')
+}
+
+function events(): string {
+  return [
+    'What happened, in the order it happened: `fleet events -f`, `GET /api/events`, and live at `GET /api/events/stream`. An event is written in the same commit as the change it tells of.',
+    fieldTable(schemaOf(Event.extend({ kind: z.string().describe('one of those below') }), 'output'), false),
+    '## Kinds',
+    EVENT_KINDS.map(kind => `- ${code(kind)}`).join('\n'),
+  ].join('\n\n')
+}
