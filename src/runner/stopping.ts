@@ -3,6 +3,7 @@ import { effect } from '../effects.ts'
 import { type Belonging, isAlive, membersOf, signal } from './processes.ts'
 
 const POLL_MS = 25
+const SWEEP_GRACE_MS = 500
 /** How long the wrapper may take to write down the exit of a program that is gone. */
 const WRAPPER_MS = 1000
 /** A tree that forks faster than it is killed is given up on after this many rounds, and said so. */
@@ -17,9 +18,11 @@ export async function stopTree(belonging: () => Belonging, graceMs: number): Pro
   return killRest(belonging)
 }
 
-/** After a session ended by itself: nothing it started may go on. */
+/** After a session ended by itself: nothing it started may go on. Returns how many processes were still there. */
 export async function sweep(belonging: () => Belonging): Promise<number> {
-  return membersOf(belonging()).length === 0 ? 0 : stopTree(belonging, 500)
+  const left = membersOf(belonging()).length
+  if (left > 0) await stopTree(belonging, SWEEP_GRACE_MS)
+  return left
 }
 
 async function killRest(belonging: () => Belonging): Promise<number> {
