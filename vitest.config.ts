@@ -1,5 +1,11 @@
 import { defineConfig } from 'vitest/config'
 
+// better-sqlite3 crashes an older Node without a word.
+if (Number.parseInt(process.versions.node, 10) < 22) {
+  console.error(`The tests need Node 22; this is ${process.version}. Run them with npm test -- <path>, or npx vitest.`)
+  process.exit(1)
+}
+
 export default defineConfig({
   test: {
     include: ['src/**/*.test.ts', 'test/**/*.test.ts'],
