@@ -1,14 +1,13 @@
 import { join } from 'node:path'
-import { newId } from '../domain/ids.ts'
 import { about } from '../domain/life.ts'
 import type { Evidence, Mission } from '../domain/mission.ts'
 import type { Check, Project } from '../domain/project.ts'
 import { checkoutScratch, type Repository, scratchWorktree } from '../git/index.ts'
 import { type CommandResult, runCommand } from '../runner/commands.ts'
-import type { Fleet } from './fleet.ts'
+import { type Fleet, retryOnConflict } from './fleet.ts'
 import { commandEnvironment, markOf } from './launching.ts'
 import { copyFiles } from './preparing.ts'
-import { all, put } from './records.ts'
+import { derivedId, put } from './records.ts'
 
 /** The first check that failed, or null when all passed. */
 export type Failure = { name: string; text: string } | null
@@ -31,8 +30,8 @@ export async function runChecks(fleet: Fleet, subject: Subject): Promise<Failure
   if (project.checks.length === 0) return null
   const scratch = join(fleet.home.worktrees, project.id, 'checks')
   const directory = join(fleet.home.checks(project.id), commit)
-  const done = await earlier(fleet, mission.id, commit)
-  if (done.size < project.checks.length && done.size === 0) {
+  const done = await earlier(fleet, subject)
+  if (done.size === 0) {
     await scratchWorktree(repository, scratch, commit)
     await checkoutScratch(scratch, commit)
     await copyFiles(project, scratch)
@@ -50,10 +49,12 @@ export async function runChecks(fleet: Fleet, subject: Subject): Promise<Failure
   return null
 }
 
-async function earlier(fleet: Fleet, missionId: string, commit: string): Promise<Map<string, Evidence>> {
-  const found = new Map<string, Evidence>()
-  for await (const { value } of all(fleet, 'evidence', 'mission', [missionId])) if (value.commit === commit) found.set(value.name, value)
-  return found
+/** One record per check and commit, by a derived id: what was proven once is not proven again. */
+const evidenceId = (mission: Mission, commit: string, check: Check): string => derivedId('evidence', mission.id, commit, check.name)
+
+async function earlier(fleet: Fleet, { mission, project, commit }: Subject): Promise<Map<string, Evidence>> {
+  const found = await Promise.all(project.checks.map(check => fleet.store.get('evidence', evidenceId(mission, commit, check))))
+  return new Map(found.flatMap(stored => (stored ? [[stored.value.name, stored.value]] : [])))
 }
 
 type Where = Omit<Parameters<typeof runCommand>[0], 'kind' | 'line' | 'timeoutSeconds'>
@@ -64,11 +65,13 @@ async function runOne(fleet: Fleet, { mission, commit, purpose, signal }: Subjec
   const passed = result.code === 0
   const now = { actor: 'fleet', now: fleet.now() }
   const evidence: Evidence = {
-    id: newId(), mission_id: mission.id, project_id: mission.project_id, commit, purpose, name: check.name, command: check.command,
+    id: evidenceId(mission, commit, check), mission_id: mission.id, project_id: mission.project_id, commit, purpose, name: check.name, command: check.command,
     exit_code: result.code, passed, output: await fleet.blobs.keep(result.output), created_at: now.now, seconds: Math.round(result.seconds * 1000) / 1000,
   }
   const event = about(mission, passed ? 'check_passed' : 'check_failed', now, { data: { name: check.name, commit, exit_code: result.code } })
-  await fleet.commit('commit.evidence', { changes: [put('evidence', evidence, 'absent')], events: [event] })
+  await retryOnConflict(async () => {
+    if (!(await fleet.store.get('evidence', evidence.id))) await fleet.commit('commit.evidence', { changes: [put('evidence', evidence, 'absent')], events: [event] })
+  })
   return passed
 }
 

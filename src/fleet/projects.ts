@@ -85,14 +85,19 @@ export async function deleteProject(fleet: Fleet, ask: Ask, id: string): Promise
     await fleet.commit('commit.project-deleted', { changes: [put('projects', { ...value, deleting: true }, version)] })
     return value
   })
-  for await (const { value, version } of all(fleet, 'missions', 'project', [id])) {
-    const gone = about(value, 'mission_deleted', by(fleet, ask), { data: { was: value.status, status: null } })
-    await fleet.commit('commit.project-deleted', { changes: [{ remove: 'missions', id: value.id, expects: version }], events: [gone] })
-    await forgetSessions(fleet, value.id)
+  for await (const { value: mission } of all(fleet, 'missions', 'project', [id])) {
+    await retryOnConflict(async () => {
+      const stored = await fleet.store.get('missions', mission.id)
+      const gone = about(mission, 'mission_deleted', by(fleet, ask), { data: { was: mission.status, status: null } })
+      if (stored) await fleet.commit('commit.project-deleted', { changes: [{ remove: 'missions', id: mission.id, expects: stored.version }], events: [gone] })
+    })
+    await forgetSessions(fleet, mission.id)
   }
-  const { version } = await current(fleet, 'projects', id)
-  const { actor, now } = by(fleet, ask)
-  await fleet.commit('commit.project-deleted', { changes: [{ remove: 'projects', id, expects: version }], events: [event(project, 'project_deleted', actor, now, { name: project.name })] })
+  await retryOnConflict(async () => {
+    const { version } = await current(fleet, 'projects', id)
+    const { actor, now } = by(fleet, ask)
+    await fleet.commit('commit.project-deleted', { changes: [{ remove: 'projects', id, expects: version }], events: [event(project, 'project_deleted', actor, now, { name: project.name })] })
+  })
 }
 
 async function liveMissions(fleet: Fleet, id: string): Promise<string[]> {
