@@ -101,11 +101,12 @@ export class GitFailed extends Refusal {
     more: { try?: string; cause?: unknown } = {},
   ) {
     const clean = withoutCredentials(stderr.trim())
+    const command = args.map(withoutCredentials)
     super(`git ${verb(args)} failed: ${clean.split('\n', 1)[0] || `exit code ${exitCode}`}`, {
       ...more,
-      facts: { command: args.map(withoutCredentials), exit: exitCode, stderr: clean },
+      facts: { command, exit: exitCode, stderr: clean },
     })
-    this.args = args
+    this.args = command
     this.exitCode = exitCode
     this.stderr = clean
   }

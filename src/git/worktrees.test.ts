@@ -325,5 +325,5 @@ test('an address with a password in an error is shown without it', async () => {
   const fetching = git(repo.path, ['fetch', 'ext::https://me:secret@example.invalid/x'])
   const failure = await fetching.catch(error => error)
   expect(JSON.stringify({ ...failure, message: failure.message })).toContain('example.invalid')
-  expect(failure.message + JSON.stringify(failure.facts)).not.toContain('secret')
+  expect(failure.message + JSON.stringify(failure)).not.toContain('secret')
 })
