@@ -15,7 +15,7 @@ export interface Context {
 
 export type Method = 'GET' | 'POST' | 'PUT' | 'DELETE'
 
-interface Common<I extends z.ZodType> {
+interface Common<I extends z.ZodObject> {
   name: string
   summary: string
   /** `POST /api/missions/:mission_id/dispatch`; what is named in the path is a field of the input. */
@@ -27,7 +27,7 @@ interface Common<I extends z.ZodType> {
   needsFleet?: boolean
 }
 
-export interface Query<I extends z.ZodType = z.ZodType, O extends z.ZodType = z.ZodType> extends Common<I> {
+export interface Query<I extends z.ZodObject = z.ZodObject, O extends z.ZodType = z.ZodType> extends Common<I> {
   kind: 'query' | 'command'
   output: O
   run(context: Context, input: z.infer<I>): Promise<z.input<O>>
@@ -40,7 +40,7 @@ export interface Item<T> {
   data: T
 }
 
-export interface Streaming<I extends z.ZodType = z.ZodType, O extends z.ZodType = z.ZodType> extends Common<I> {
+export interface Streaming<I extends z.ZodObject = z.ZodObject, O extends z.ZodType = z.ZodType> extends Common<I> {
   kind: 'stream'
   /** Of each item's data. The input has an optional `after`: the cursor to go on from. */
   output: O
@@ -49,7 +49,19 @@ export interface Streaming<I extends z.ZodType = z.ZodType, O extends z.ZodType 
 
 export type Operation = Query | Streaming
 
-// The two makers only tie the types of input, output and run together.
-export const query = <I extends z.ZodType, O extends z.ZodType>(definition: Omit<Query<I, O>, 'kind'>): Query<I, O> => ({ ...definition, kind: 'query' })
-export const command = <I extends z.ZodType, O extends z.ZodType>(definition: Omit<Query<I, O>, 'kind'>): Query<I, O> => ({ ...definition, kind: 'command' })
-export const stream = <I extends z.ZodType, O extends z.ZodType>(definition: Omit<Streaming<I, O>, 'kind'>): Streaming<I, O> => ({ ...definition, kind: 'stream' })
+// The makers tie the types of input, output and run together. A field nobody knows is a mistake, not a thing to ignore.
+const strict = <I extends z.ZodObject>(input: I): I => input.strict() as unknown as I
+
+export const query = <I extends z.ZodObject, O extends z.ZodType>(definition: Omit<Query<I, O>, 'kind'>): Query<I, O> => ({
+  ...definition,
+  input: strict(definition.input),
+  kind: 'query',
+})
+export const command = <I extends z.ZodObject, O extends z.ZodType>(definition: Omit<Query<I, O>, 'kind'>): Query<I, O> => ({
+  ...definition,
+  input: strict(definition.input),
+  kind: 'command',
+})
+export const stream = <I extends z.ZodObject, O extends z.ZodType>(
+  definition: Omit<Streaming<I, O>, 'kind'>,
+): Streaming<I, O> => ({ ...definition, input: strict(definition.input), kind: 'stream' })

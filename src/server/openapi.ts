@@ -1,7 +1,7 @@
 import type { FastifyInstance } from 'fastify'
 import type { Operation } from '../operations/operation.ts'
 import { VERSION } from '../version.ts'
-import { type JsonSchema, jsonSchema, routeOf } from './input.ts'
+import { type JsonSchema, jsonSchema, routeOf } from '../operations/shape.ts'
 
 export function addOpenapi(app: FastifyInstance, operations: readonly Operation[]): void {
   let text: string | undefined
@@ -120,7 +120,7 @@ function success(operation: Operation): object {
 }
 
 /** A schema that refers to parts of itself needs a name of its own, or its references would mean the whole document. */
-function named(type: Operation['input'], io: 'input' | 'output', id: string): JsonSchema {
+function named(type: Operation['output'], io: 'input' | 'output', id: string): JsonSchema {
   const schema = jsonSchema(type, io)
   return schema.$defs ? { $id: id, ...schema } : schema
 }

@@ -1,7 +1,7 @@
 import type { OutgoingHttpHeaders } from 'node:http'
 import { beforeAll, describe, expect, test } from 'vitest'
 import { OPERATIONS } from '../operations/index.ts'
-import { routeOf } from './input.ts'
+import { routeOf } from '../operations/shape.ts'
 import { aServer, type Running } from './server.testkit.ts'
 
 /** Every operation there is, each asked in every way that must be refused. What none of them may do is come to `run`. */

@@ -1,0 +1,50 @@
+import { z } from 'zod'
+import { InvalidInput } from '../domain/errors.ts'
+import type { Method, Operation } from './operation.ts'
+
+export interface JsonSchema {
+  type?: string | string[]
+  properties?: Record<string, JsonSchema>
+  required?: string[]
+  items?: JsonSchema
+  anyOf?: JsonSchema[]
+  description?: string
+  [keyword: string]: unknown
+}
+
+export interface Route {
+  method: Method
+  path: string
+  /** The fields of the input that the path names. */
+  pathFields: string[]
+  /** Where the other fields travel. */
+  rest: 'query' | 'body'
+}
+
+export function routeOf({ http }: Pick<Operation, 'http'>): Route {
+  const [method, path] = http.split(' ') as [Method, string]
+  const pathFields = Array.from(path.matchAll(/:(\w+)/g), match => match[1]!)
+  return { method, path, pathFields, rest: method === 'GET' || method === 'DELETE' ? 'query' : 'body' }
+}
+
+export function jsonSchema(type: z.ZodType, io: 'input' | 'output'): JsonSchema {
+  const { $schema, ...schema } = z.toJSONSchema(type, { io, unrepresentable: 'any' })
+  return schema as JsonSchema
+}
+
+/** The input as the operation takes it, or a refusal that names the field. */
+export function parseInput(operation: Operation, raw: unknown): Record<string, unknown> {
+  const parsed = operation.input.safeParse(raw)
+  if (!parsed.success) throw refusalOf(parsed.error)
+  return parsed.data
+}
+
+function refusalOf({ issues }: z.ZodError): InvalidInput {
+  const issue = issues[0]!
+  if (issue.code === 'unrecognized_keys') {
+    return new InvalidInput([...issue.path, issue.keys[0]].join('.'), 'is not a field of this operation', { try: 'docs/reference/operations.md, or /docs on the server, lists its fields.' })
+  }
+  const field = issue.path.join('.') || 'input'
+  const missing = issue.code === 'invalid_type' && issue.message.endsWith('received undefined')
+  return new InvalidInput(field, missing ? `is missing; it must be of type ${issue.expected}` : issue.message)
+}
