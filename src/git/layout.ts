@@ -14,7 +14,7 @@ export interface Repository {
   bare: boolean
 }
 
-// Read at once: these are a few dozen cached bytes, and a trip through the thread pool costs five times as much.
+// Read at once: these are small files asked for many times a mission, and the thread pool costs more than the read.
 export async function readText(path: string): Promise<string | undefined> {
   try {
     return readFileSync(path, 'utf8')
