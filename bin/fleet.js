@@ -3,9 +3,8 @@
 const [major, minor] = process.versions.node.split('.').map(Number)
 if (major < 22 || (major === 22 && minor < 13)) await onNewerNode()
 else {
-  const { createRequire, enableCompileCache } = await import('node:module')
-  enableCompileCache()
-  createRequire(import.meta.url)('../dist/fleet.cjs')
+  const { default: load } = await import('./load.cjs')
+  load()
 }
 
 // A clone carries its own Node in node_modules; an installed package does not.

@@ -1,30 +1,18 @@
-// Bundles the program into dist/: one file whose parts are evaluated only when they are asked for.
-// CommonJS, because Node loads it in half the time it needs for a graph of ES modules, and a quick command must stay quick.
-import { cpSync, readFileSync, rmSync } from 'node:fs'
+// Bundles the program into dist/. CommonJS, because Node loads it in half the time it needs for a graph of ES modules,
+// and a quick command must stay quick: its parts are evaluated when they are asked for, and what only a server needs
+// lies in files of its own.
+import { createHash } from 'node:crypto'
+import { cpSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { readFile } from 'node:fs/promises'
-import { join } from 'node:path'
+import { dirname, join } from 'node:path'
 import { build } from 'esbuild'
 
 const root = join(import.meta.dirname, '..')
 const { version, dependencies } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'))
+const SERVER_PACKAGES = ['fastify', 'pino']
 
-/** Behind `import { z }` esbuild keeps all of zod with its forty languages; behind a namespace only what is used. */
-const slimZod = {
-  name: 'slim-zod',
-  setup({ onLoad }) {
-    onLoad({ filter: /[\\/]src[\\/].*\.ts$/ }, async ({ path }) => {
-      if (path.includes('node_modules')) return undefined
-      const source = await readFile(path, 'utf8')
-      return { contents: source.replace("import { z } from 'zod'", "import * as z from 'zod'"), loader: 'ts' }
-    })
-  },
-}
-
-rmSync(join(root, 'dist'), { recursive: true, force: true })
-await build({
+const common = {
   absWorkingDir: root,
-  entryPoints: ['src/cli/main.ts'],
-  outfile: 'dist/fleet.cjs',
   bundle: true,
   // Names stay: they are what a log or a stack says.
   minifyWhitespace: true,
@@ -34,14 +22,69 @@ await build({
   format: 'cjs',
   legalComments: 'linked',
   external: Object.keys(dependencies),
-  plugins: [slimZod],
+  logLevel: 'warning',
+}
+
+/** Behind `import { z }` esbuild keeps all of zod with its forty languages; behind a namespace only what is used. */
+const slimZod = {
+  name: 'slim-zod',
+  setup({ onLoad }) {
+    onLoad({ filter: /[\\/]src[\\/].*\.ts$/ }, async ({ path }) => {
+      if (path.includes('node_modules')) return undefined
+      const source = await readFile(path, 'utf8')
+      return { contents: source.replace("import * as z from 'zod'", "import * as z from 'zod'"), loader: 'ts' }
+    })
+  },
+}
+
+const serverPackages = {
+  name: 'server-packages',
+  setup({ onResolve }) {
+    onResolve({ filter: new RegExp(`^(${SERVER_PACKAGES.join('|')})$`) }, ({ path }) => ({
+      path: `./${path}.cjs`,
+      external: true,
+    }))
+  },
+}
+
+// Beside dist first and then moved file by file: what runs from dist meanwhile always finds a whole one.
+const next = mkdtempSync(join(root, 'dist-'))
+await build({
+  ...common,
+  entryPoints: SERVER_PACKAGES,
+  outdir: next,
+  outExtension: { '.js': '.cjs' },
+})
+await build({
+  ...common,
+  entryPoints: ['src/cli/main.ts'],
+  outfile: join(next, 'fleet.cjs'),
+  plugins: [slimZod, serverPackages],
   define: {
     FLEET_VERSION: JSON.stringify(version),
     'import.meta.url': '__bundleUrl',
     'import.meta.dirname': '__dirname',
   },
   banner: { js: "const __bundleUrl = require('node:url').pathToFileURL(__filename).href;" },
-  logLevel: 'warning',
 })
-for (const script of ['wrapper.sh', 'courier.sh']) cpSync(join(root, 'src/runner', script), join(root, 'dist', script))
-cpSync(join(root, 'src/server/pages'), join(root, 'dist/pages'), { recursive: true })
+
+// Tells this build from every other; see bin/load.cjs.
+const bundle = join(next, 'fleet.cjs')
+const code = readFileSync(bundle, 'utf8')
+writeFileSync(bundle, `/* ${createHash('sha256').update(code).digest('hex').slice(0, 16)} */ ${code}`)
+
+for (const script of ['wrapper.sh', 'courier.sh']) cpSync(join(root, 'src/runner', script), join(next, script))
+cpSync(join(root, 'src/server/pages'), join(next, 'pages'), { recursive: true })
+
+const filesIn = folder =>
+  readdirSync(folder, { recursive: true, withFileTypes: true })
+    .filter(entry => entry.isFile())
+    .map(entry => join(entry.parentPath, entry.name).slice(folder.length + 1))
+const dist = join(root, 'dist')
+const made = filesIn(next)
+for (const file of made) {
+  mkdirSync(dirname(join(dist, file)), { recursive: true })
+  renameSync(join(next, file), join(dist, file))
+}
+for (const file of filesIn(dist)) if (!made.includes(file)) rmSync(join(dist, file))
+rmSync(next, { recursive: true })

@@ -1,5 +1,5 @@
 import type { Command, Option } from 'commander'
-import { z } from 'zod'
+import * as z from 'zod'
 import { EXIT_HELP } from '../src/cli/exit.ts'
 import { everyCommand, makeProgram } from '../src/cli/program.ts'
 import { EVENT_KINDS, Event } from '../src/domain/event.ts'

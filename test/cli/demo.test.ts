@@ -1,4 +1,4 @@
-import { rmSync } from 'node:fs'
+import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
@@ -7,8 +7,9 @@ import { isHeld } from '../../src/store/index.ts'
 import { ROOT, run } from '../kit/fleet.ts'
 
 test('the demo: eight missions through the real path, all landed, and nothing left running', async () => {
-  const env = { PATH: process.env.PATH!, HOME: tmpdir(), TMPDIR: tmpdir() }
-  const { code, stdout, stderr } = await run(join(ROOT, 'bin/fleet.js'), ['demo'], { cwd: tmpdir(), env })
+  const root = mkdtempSync(join(tmpdir(), 'flotilla-test-'))
+  const env = { PATH: process.env.PATH!, HOME: root, TMPDIR: root }
+  const { code, stdout, stderr } = await run(join(ROOT, 'bin/fleet.js'), ['demo'], { cwd: root, env })
   const folder = /delete (\S+) when/.exec(stdout)?.[1]
   try {
     expect(`${stdout}${stderr}`).toContain('All eight landed.')
@@ -21,6 +22,6 @@ test('the demo: eight missions through the real path, all landed, and nothing le
     expect(await gitText(join(folder!, 'ship'), ['status', '--porcelain'])).toBe('')
     expect(isHeld(join(folder!, 'home'))).toBe(false)
   } finally {
-    if (folder) rmSync(folder, { recursive: true, force: true })
+    rmSync(root, { recursive: true, force: true })
   }
 })

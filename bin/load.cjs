@@ -1,0 +1,51 @@
+// Runs the bundle with the machine code of an earlier run. Node's own compile cache keeps only what is compiled while a
+// file is loaded; half the time of a quick command goes into functions that are compiled when first called.
+const { readdirSync, readFileSync, renameSync, rmSync, writeFileSync } = require('node:fs')
+const { createRequire, enableCompileCache, getCompileCacheDir } = require('node:module')
+const { homedir } = require('node:os')
+const { basename, dirname, join } = require('node:path')
+const { Script } = require('node:vm')
+
+module.exports = function load() {
+  const file = join(__dirname, '../dist/fleet.cjs')
+  // Not in the shared temporary folder, which is where Node would put it: whoever writes there first could run code as us.
+  enableCompileCache(join(process.env.XDG_CACHE_HOME || join(homedir(), '.cache'), 'flotilla'))
+  // better-sqlite3 asks for a report to tell which C library this is; most of that time goes into naming the network.
+  process.report.excludeNetwork = true
+  const source = readFileSync(file, 'utf8')
+  const cache = cacheFile(source)
+  const cachedData = cache && readIfThere(cache)
+  const script = new Script(`(function (exports, require, module, __filename, __dirname) {${source}\n})`, {
+    filename: file,
+    cachedData,
+  })
+  const bundle = { exports: {} }
+  script.runInThisContext()(bundle.exports, createRequire(file), bundle, file, dirname(file))
+  if (cache && (!cachedData || script.cachedDataRejected)) process.once('exit', () => keep(cache, script))
+}
+
+/** Beside what Node keeps for its version, under the mark the build put first: V8 itself compares only lengths. */
+function cacheFile(source) {
+  const folder = getCompileCacheDir()
+  const mark = /^\/\* (\w+) \*\//.exec(source)?.[1]
+  return folder && mark && join(folder, `fleet-${mark}`)
+}
+
+function readIfThere(file) {
+  try {
+    return readFileSync(file)
+  } catch {
+    return undefined
+  }
+}
+
+function keep(file, script) {
+  try {
+    writeFileSync(`${file}.${process.pid}`, script.createCachedData(), { mode: 0o600 })
+    renameSync(`${file}.${process.pid}`, file)
+    const [folder, mine] = [dirname(file), basename(file)]
+    for (const name of readdirSync(folder)) if (name.startsWith('fleet-') && name !== mine) rmSync(join(folder, name))
+  } catch {
+    // The next run is as slow as this one.
+  }
+}
