@@ -7,5 +7,7 @@ else void main()
 async function main(): Promise<void> {
   const { run } = await import('./program.ts')
   const { stdin, stdout, stderr, env } = process
+  // Whoever reads the output may have seen enough: `fleet mission list | head` is no fault.
+  stdout.on('error', (error: NodeJS.ErrnoException) => process.exit(error.code === 'EPIPE' ? 0 : 1))
   process.exitCode = await run(process.argv.slice(2), { streams: { stdin, stdout, stderr, env, cwd: process.cwd() } })
 }
