@@ -1,4 +1,3 @@
-import { execFileSync } from 'node:child_process'
 import { once } from 'node:events'
 import { existsSync } from 'node:fs'
 import { request } from 'node:https'
@@ -51,27 +50,9 @@ test('an address that is not of this machine and a certificate that cannot be re
 
 test('with a certificate it speaks TLS and its cookie never travels without', async () => {
   const fleet = await aFleet()
-  const [cert, key] = [join(fleet.home.path, 'cert.pem'), join(fleet.home.path, 'key.pem')]
-  execFileSync(
-    'openssl',
-    [
-      'req',
-      '-x509',
-      '-newkey',
-      'ec',
-      '-pkeyopt',
-      'ec_paramgen_curve:prime256v1',
-      '-nodes',
-      '-days',
-      '1',
-      '-subj',
-      '/CN=localhost',
-      '-keyout',
-      key,
-      '-out',
-      cert,
-    ],
-    { stdio: 'ignore' },
+  // A pair for tests only, kept in the repository because not every machine has openssl.
+  const [cert, key] = ['cert', 'key'].map(part =>
+    join(import.meta.dirname, `../../test/fixtures/localhost-${part}.pem`),
   )
   const server = await serve(fleet, TOYS, { ...quiet, port: 0, tlsCert: cert, tlsKey: key })
   onTestFinished(() => server.close())
