@@ -74,11 +74,13 @@ const sentence = (text: string): string => `${text[0]!.toUpperCase()}${text.slic
 const optionTable = (options: readonly Option[]): string =>
   table(
     ['option', 'meaning'],
-    options.map(option => {
-      const choices = option.argChoices ? ` (${option.argChoices.join(', ')})` : ''
-      const fallback = option.defaultValue === undefined ? '' : ` (default: ${option.defaultValue})`
-      return [code(option.flags), cell(option.description + choices + fallback)]
-    }),
+    options
+      .filter(option => !option.hidden)
+      .map(option => {
+        const choices = option.argChoices ? ` (${option.argChoices.join(', ')})` : ''
+        const fallback = option.defaultValue === undefined ? '' : ` (default: ${option.defaultValue})`
+        return [code(option.flags), cell(option.description + choices + fallback)]
+      }),
   )
 
 // The operations

@@ -1,4 +1,4 @@
-import { z } from 'zod'
+import * as z from 'zod'
 import { Id, Timestamp } from './ids.ts'
 
 /** Fixed names: people and programs filter by them. */

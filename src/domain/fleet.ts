@@ -1,4 +1,4 @@
-import { z } from 'zod'
+import * as z from 'zod'
 import { Id, Timestamp } from './ids.ts'
 
 /** The one record of what holds for the whole fleet; its id is FLEET. */

@@ -1,4 +1,4 @@
-import { z } from 'zod'
+import * as z from 'zod'
 
 const ALPHABET = '0123456789abcdefghjkmnpqrstvwxyz'
 export const ID_LENGTH = 12

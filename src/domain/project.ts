@@ -1,4 +1,4 @@
-import { z } from 'zod'
+import * as z from 'zod'
 import { Id, Timestamp } from './ids.ts'
 
 export const LANDING_POLICIES = ['auto', 'review', 'never'] as const

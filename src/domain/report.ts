@@ -1,4 +1,4 @@
-import { z } from 'zod'
+import * as z from 'zod'
 import { Id, Timestamp } from './ids.ts'
 
 const Items = z.array(z.string().max(4000)).max(100)

@@ -1,4 +1,4 @@
-import { z } from 'zod'
+import * as z from 'zod'
 import { Id, Timestamp } from './ids.ts'
 import { StoredText } from './text.ts'
 

@@ -1,4 +1,4 @@
-import { z } from 'zod'
+import * as z from 'zod'
 
 /** Long text lives in a blob; a record keeps its beginning. */
 export const StoredText = z.union([

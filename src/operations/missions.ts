@@ -1,4 +1,4 @@
-import { z } from 'zod'
+import * as z from 'zod'
 import { Event } from '../domain/event.ts'
 import { newId } from '../domain/ids.ts'
 import { about } from '../domain/life.ts'

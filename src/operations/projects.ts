@@ -1,4 +1,4 @@
-import { z } from 'zod'
+import * as z from 'zod'
 import { Project, ProjectSettings } from '../domain/project.ts'
 import { createProject, deleteProject, setPaused, updateProject } from '../fleet/projects.ts'
 import { lookUp } from '../fleet/records.ts'

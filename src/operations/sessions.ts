@@ -1,4 +1,4 @@
-import { z } from 'zod'
+import * as z from 'zod'
 import { WrongState } from '../domain/errors.ts'
 import { ChangedFile, Report } from '../domain/report.ts'
 import { cancelMission } from '../fleet/missions.ts'

@@ -1,4 +1,4 @@
-import { z } from 'zod'
+import * as z from 'zod'
 import { InvalidInput } from '../domain/errors.ts'
 import type { Method, Operation } from './operation.ts'
 

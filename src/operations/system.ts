@@ -1,5 +1,5 @@
 import { statfsSync } from 'node:fs'
-import { z } from 'zod'
+import * as z from 'zod'
 import { AGENTS, models, toolPresets } from '../agents/index.ts'
 import { Event } from '../domain/event.ts'
 import { liveSessions } from '../fleet/capacity.ts'

@@ -1,4 +1,4 @@
-import { z } from 'zod'
+import * as z from 'zod'
 import { Comment, Evidence, Mission } from '../domain/mission.ts'
 import { Report } from '../domain/report.ts'
 import { Session } from '../domain/session.ts'

@@ -1,5 +1,5 @@
 import { setTimeout as passed } from 'node:timers/promises'
-import { z } from 'zod'
+import * as z from 'zod'
 import { NotFound } from '../domain/errors.ts'
 import { command, type Operation, query, stream } from '../operations/operation.ts'
 
