@@ -10,7 +10,7 @@ export interface Reason {
 }
 
 /** Which limit is full, if any: asked of whoever counts the live sessions. */
-export type FullSlot = 'fleet' | 'project' | 'agent'
+export type FullSlot = 'fleet' | 'project' | 'agent' | 'disk'
 
 export interface World {
   dependencies: readonly Mission[]
@@ -55,6 +55,7 @@ const FULL: Record<FullSlot, string> = {
   fleet: 'waiting for a free slot: the fleet is full',
   project: 'waiting for a free slot: the project is full',
   agent: 'waiting for a free slot: this agent is full',
+  disk: 'waiting for room on the disk that holds the home',
 }
 
 /** What anything that is neither running nor over waits for. */

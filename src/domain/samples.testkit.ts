@@ -1,0 +1,48 @@
+import { Mission } from './mission.ts'
+import { Report } from './report.ts'
+import { Session } from './session.ts'
+
+export const NOW = '2026-11-15T10:00:00.000Z'
+export const BY = { actor: 'fleet', now: NOW }
+
+export const aMission = (more: Partial<Mission> = {}): Mission =>
+  Mission.parse({
+    id: 'm1',
+    project_id: 'p1',
+    title: 'a mission',
+    prompt: { inline: 'do it' },
+    status: 'draft',
+    created_at: NOW,
+    updated_at: NOW,
+    ...more,
+  })
+
+export const aSession = (more: Partial<Session> = {}): Session =>
+  Session.parse({
+    id: 's1',
+    mission_id: 'm1',
+    project_id: 'p1',
+    node: 'local',
+    number: 1,
+    reason: 'first',
+    agent: 'shell',
+    model: null,
+    status: 'running',
+    worktree: '/w',
+    branch: 'fleet/shell/a/s1',
+    created_at: NOW,
+    ...more,
+  })
+
+export const aReport = (more: Partial<Report> = {}): Report =>
+  Report.parse({
+    id: 'r1',
+    mission_id: 'm1',
+    session_id: 's1',
+    project_id: 'p1',
+    source: 'git',
+    files_changed: [],
+    commits: [],
+    created_at: NOW,
+    ...more,
+  })
