@@ -20,7 +20,7 @@ export async function startInBackground(
   const log = openSync(logFile, 'a+', 0o600)
   const before = fstatSync(log).size
   try {
-    const child = spawn(process.execPath, [...process.execArgv, process.argv[1]!, 'up', ...options], {
+    const child = spawn(process.execPath, [...process.execArgv, process.argv[1]!, 'up', '--into-log', ...options], {
       detached: true,
       cwd: home.path,
       env: { ...withoutSession(where.env), FLEET_HOME: home.path },

@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import { NotAllowed, Refusal, Unfit } from '../domain/errors.ts'
 import { type Fleet, makeFleet } from '../fleet/fleet.ts'
 import { startHolder } from '../fleet/holder.ts'
+import { sentence } from '../fleet/sentences.ts'
 import { type Home, openHome } from '../home.ts'
 import { bootId, identityOf, signal } from '../runner/processes.ts'
 import { openLog, type Server, type ServerOptions, startServer } from '../server/index.ts'
@@ -67,7 +68,8 @@ function faultTeller(fleet: Fleet, say: (line: string) => void): (what: string, 
   const log = openLog(fleet)
   return (what, error) => {
     log.error({ fault: error instanceof Error ? error.stack : String(error) }, what)
-    say(`${what} met an error; see ${fleet.home.logs}`)
+    // What has a name is said at once: on a full disk the log cannot hold it.
+    say(`${what}: ${error instanceof Refusal ? sentence(error) : 'an error'} (more in ${fleet.home.logs})`)
   }
 }
 

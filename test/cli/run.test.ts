@@ -76,6 +76,7 @@ test('reading and writing state needs no server, and starts none', async () => {
   expect(dispatched.stderr).toContain('Started the fleet in the background')
   expect(dispatched.stdout).toContain('landed as')
   expect((await fleet.fleetCommand(['status'])).stdout).toContain('The fleet is up')
+  expect(readFileSync(join(fleet.root, 'home', 'logs', 'up.log'), 'utf8')).not.toContain('token')
 })
 
 test('a second server says who holds the home; the port is kept; a taken port is named', async () => {

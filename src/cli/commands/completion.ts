@@ -48,7 +48,7 @@ function placesBelow(command: Command, path: string[]): Place[] {
 }
 
 const optionsOf = (command: Command): string[] => [
-  ...new Set([...command.options.flatMap(option => option.long ?? []), '--help']),
+  ...new Set([...command.options.filter(option => !option.hidden).flatMap(option => option.long ?? []), '--help']),
 ]
 const argumentChoices = (command: Command): string[] =>
   command.registeredArguments.flatMap(argument => argument.argChoices ?? [])

@@ -1,4 +1,4 @@
-import { type Command, InvalidArgumentError } from 'commander'
+import { type Command, InvalidArgumentError, Option } from 'commander'
 import { openHome } from '../../home.ts'
 import { homeOf, runningServer } from '../client.ts'
 import { type Cli, collected, does } from '../command.ts'
@@ -15,6 +15,7 @@ export function addServer(program: Command): void {
     .option('--tls-key <file>', 'its key in PEM form')
     .option('--allow-host <names>', 'other names people reach it by, such as that of a proxy', collected)
     .option('--allow-insecure', 'listen for other machines without TLS')
+    .addOption(new Option('--into-log', 'nobody reads along: print nothing that opens a door').hideHelp())
   does(up, async (cli, _, options) => (options.detach ? startDetached(cli, options) : startHere(cli, options)))
 
   const down = program
@@ -55,7 +56,8 @@ async function startHere(cli: Cli, options: Record<string, unknown>): Promise<un
   const stopped = stopAsked()
   let started = false
   const up = await start(home, where.env, listeningFrom(options), line => started && terminal.note(`fleet: ${line}`))
-  await welcome(cli, home, { url: up.server.url, signIn: up.server.signInUrl() })
+  if (options.intoLog) terminal.print(`${new Date().toISOString()} The fleet is up at ${up.server.url}`)
+  else await welcome(cli, home, { url: up.server.url, signIn: up.server.signInUrl() })
   started = true
   await stopped
   started = false

@@ -1,0 +1,58 @@
+import { mkdtempSync, rmSync } from 'node:fs'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { hostname, tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterEach, beforeEach, expect, test } from 'vitest'
+import { type Home, openHome } from '../home.ts'
+import { takeLease } from '../store/index.ts'
+import { VERSION } from '../version.ts'
+import { fleet } from './testing.ts'
+
+let home: Home
+const undo: (() => unknown)[] = []
+beforeEach(() => {
+  home = openHome(mkdtempSync(join(tmpdir(), 'fleet-cli-')))
+  undo.push(() => rmSync(home.path, { recursive: true, force: true }))
+})
+afterEach(async () => {
+  for (const step of undo.splice(0).reverse()) await step()
+})
+
+/** Something that holds the home and answers every question in the same way. */
+async function aServerOf(version: string): Promise<{ asked: string[] }> {
+  const asked: string[] = []
+  const server = createServer((request, response) => {
+    asked.push(`${request.method} ${request.url} ${request.headers.authorization}`)
+    response.end('{"missions": []}')
+  })
+  await new Promise<void>(resolve => server.listen(0, '127.0.0.1', resolve))
+  undo.push(() => server.close())
+  const lease = takeLease(home.path)!
+  undo.push(() => lease.release())
+  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
+  await lease.announce({ pid: process.pid, started: 'now', version, host: hostname(), url })
+  return { asked }
+}
+
+const list = () => fleet(['mission', 'list', '--json'], { real: true, env: { FLEET_HOME: home.path } })
+
+test('a store that is not there yet is made under the lease, which is let go', async () => {
+  expect(JSON.parse((await list()).out)).toEqual({ missions: [] })
+  const lease = takeLease(home.path)
+  expect(lease).toBeDefined()
+  lease?.release()
+})
+
+test('a running server of another version is asked, with the token of the home', async () => {
+  const { asked } = await aServerOf('0.0.0-other')
+  expect((await list()).code).toBe(0)
+  expect(asked).toEqual([`GET /api/missions?limit=50 Bearer ${home.token}`])
+})
+
+test('one of the same version is not: the store is read here', async () => {
+  await list()
+  const { asked } = await aServerOf(VERSION)
+  expect((await list()).code).toBe(0)
+  expect(asked).toEqual([])
+})
