@@ -46,8 +46,8 @@ export async function endSession(fleet: Fleet, agent: Agent, sessionId: string, 
   try {
     work = await collectWork(fleet, session, mission, project, summary)
   } catch (error) {
-    // The worktree stays as it is: nothing is lost, but nothing may land from it either.
-    if (ending.outcome !== 'cancelled') ending = { outcome: 'failed', reason: `Its work could not be committed and is kept in ${session.worktree}: ${sentence(error)}` }
+    // The worktree stays as it is: nothing is lost, but nothing may land from it either. One that never ran has said why.
+    if (ending.outcome !== 'cancelled' && session.status !== 'starting') ending = { outcome: 'failed', reason: `Its work could not be committed and is kept in ${session.worktree}: ${sentence(error)}` }
   }
   const report = makeReport(session, claim.success ? claim.data : null, summary, work.changes, fleet.now())
   await commitEnd(fleet, session, project, { ending, work, report, over })
