@@ -1,3 +1,4 @@
+import { statfsSync } from 'node:fs'
 import { effective } from '../domain/effective.ts'
 import type { Mission } from '../domain/mission.ts'
 import type { Project } from '../domain/project.ts'
@@ -23,9 +24,16 @@ export const defaultsOf = ({ settings }: Fleet) => ({
   agent: settings.defaultAgent, model: settings.defaultModel, timeoutSeconds: settings.defaultTimeout, maxRetries: settings.maxRetries,
 })
 
+/** Nothing starts on a disk that is nearly full: an agent that cannot write loses its work. */
+export function diskIsFull({ home, settings }: Fleet): boolean {
+  const { bavail, bsize } = statfsSync(home.path)
+  return bavail * bsize < settings.minFreeDisk
+}
+
 /** The same for someone who is not the holder and has to look the live sessions up. */
 export async function capacityLeft(fleet: Fleet, mission: Mission, project: Project): Promise<FullSlot | null> {
-  return fullSlot(fleet, await liveSessions(fleet), effective(mission, project, defaultsOf(fleet)).agent, project)
+  const slot = fullSlot(fleet, await liveSessions(fleet), effective(mission, project, defaultsOf(fleet)).agent, project)
+  return slot ?? (diskIsFull(fleet) ? 'disk' : null)
 }
 
 export async function liveSessions(fleet: Fleet): Promise<Session[]> {

@@ -1,4 +1,3 @@
-import { statfsSync } from 'node:fs'
 import { agentNamed } from '../agents/index.ts'
 import { effective } from '../domain/effective.ts'
 import * as life from '../domain/life.ts'
@@ -6,7 +5,7 @@ import type { Mission } from '../domain/mission.ts'
 import type { Session } from '../domain/session.ts'
 import { isReady, waitsFor } from '../domain/waiting.ts'
 import { type Change, type Check, Conflict, type Stored } from '../store/index.ts'
-import { defaultsOf, fullSlot } from './capacity.ts'
+import { defaultsOf, diskIsFull, fullSlot } from './capacity.ts'
 import { type Fleet, retryOnConflict } from './fleet.ts'
 import { planSession } from './planning-sessions.ts'
 import { all, dependenciesOf, fleetState, put } from './records.ts'
@@ -38,7 +37,7 @@ export class Dispatcher {
 
   async pass(): Promise<void> {
     if (this.#isFull()) return
-    if (this.#diskIsFull()) return this.#wakeIn(DISK_RETRY_MS)
+    if (diskIsFull(this.#fleet)) return this.#wakeIn(DISK_RETRY_MS)
     let cursor: string | undefined
     do {
       const page = await this.#fleet.store.find('missions', { index: 'ready', limit: PAGE, cursor })
@@ -51,11 +50,6 @@ export class Dispatcher {
   }
 
   #isFull = (): boolean => this.#live.size >= this.#fleet.settings.maxConcurrent
-
-  #diskIsFull(): boolean {
-    const { bavail, bsize } = statfsSync(this.#fleet.home.path)
-    return bavail * bsize < this.#fleet.settings.minFreeDisk
-  }
 
   async #consider(id: string): Promise<void> {
     const stored = await this.#fleet.store.get('missions', id)
