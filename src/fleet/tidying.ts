@@ -5,13 +5,16 @@ import type { Session } from '../domain/session.ts'
 import { keepRef, keptRef, removeWorktree } from '../git/index.ts'
 import type { Change } from '../store/index.ts'
 import { type Fleet, retryOnConflict } from './fleet.ts'
-import { all, current, put } from './records.ts'
+import { all, put } from './records.ts'
 import { repositoryOf } from './repositories.ts'
 
 /** The ref that keeps a session's commits once its branch and worktree are gone. */
 export const refOf = (session: Session): string => keptRef(session.mission_id, session.number)
 
-/** Removes the worktree and the branch of a session that is over. Its work stays under a ref of ours; doing it again is free. */
+/**
+ * Removes the worktree and the branch of a session that is over, and of those before it that worked there too.
+ * Its work stays under a ref of ours; doing it again is free.
+ */
 export async function retire(fleet: Fleet, session: Session, project: Project): Promise<void> {
   if (!session.worktree || !session.branch) return
   const repository = await repositoryOf(project)
@@ -19,8 +22,8 @@ export async function retire(fleet: Fleet, session: Session, project: Project): 
   if (session.end_commit) await keepRef(repository, { ref: refOf(session), oid: session.end_commit, deleteBranch: session.branch })
   await retryOnConflict(async () => {
     const mission = await fleet.store.get('missions', session.mission_id)
-    const { value, version } = await current(fleet, 'sessions', session.id)
-    const changes: Change[] = [put('sessions', { ...value, worktree_kept: false }, version)]
+    const shared = (await Array.fromAsync(all(fleet, 'sessions', 'mission', [session.mission_id]))).filter(({ value }) => value.worktree === session.worktree && value.worktree_kept)
+    const changes: Change[] = shared.map(({ value, version }) => put('sessions', { ...value, worktree_kept: false }, version))
     // A mission that already has a newer branch keeps that.
     if (mission && mission.value.branch === session.branch && session.end_commit) changes.push(put('missions', { ...mission.value, branch: refOf(session) }, mission.version))
     const by = { actor: 'fleet', now: fleet.now() }
