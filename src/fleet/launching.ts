@@ -1,4 +1,5 @@
 import { mkdirSync } from 'node:fs'
+import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { Agent, Launch } from '../agents/index.ts'
 import { type Effective, effective } from '../domain/effective.ts'
@@ -22,7 +23,6 @@ const PROMPT_FILE = 'prompt'
 export interface Ready {
   directory: string
   launch: Launch
-  prompt: string
   env: Record<string, string>
 }
 
@@ -46,8 +46,11 @@ export async function prepareLaunch(fleet: Fleet, agent: Agent, session: Session
   })
   const launch = agent.launch(requestFor({ fleet, agent, session, mission, project, place, limits, directory, script, prompt }))
   writeFiles(directory, { [PROMPT_FILE]: prompt, ...launch.files })
-  return { directory, launch, prompt, env: await environmentFor(fleet, session, mission, project, { directory, launch, url }) }
+  return { directory, launch, env: await environmentFor(fleet, session, mission, project, { directory, launch, url }) }
 }
+
+/** What an agent was told, also when it was launched by an earlier server. */
+export const promptOf = (directory: string): Promise<string> => readFile(join(directory, PROMPT_FILE), 'utf8')
 
 interface Everything {
   fleet: Fleet

@@ -16,7 +16,7 @@ import { stopTree, sweep } from '../runner/stopping.ts'
 import { defaultsOf } from './capacity.ts'
 import { endSession, type Over } from './ending.ts'
 import { type Fleet, retryOnConflict } from './fleet.ts'
-import { commandEnvironment, markOf, prepareLaunch } from './launching.ts'
+import { commandEnvironment, markOf, prepareLaunch, promptOf } from './launching.ts'
 import { preparePlace } from './preparing.ts'
 import { current, put } from './records.ts'
 import { sentence } from './sentences.ts'
@@ -45,6 +45,7 @@ export class LiveSession {
   #job: Job | null = null
   #outbox: Outbox | null = null
   #inputEnded = false
+  #usageSaved = -Infinity
   #stopping: Promise<unknown> | null = null
   readonly #released = Promise.withResolvers<'released'>()
 
@@ -103,7 +104,7 @@ export class LiveSession {
     const launched = newestLaunch(this.#fleet.home.session(this.id), 'agent')
     const found = launched ? await adoptJob(launched) : 'never started'
     if (found === 'never started') return undefined
-    await this.#running(found, null)
+    await this.#running(found, 'adopted')
     return found
   }
 
@@ -112,14 +113,13 @@ export class LiveSession {
     this.#heedStop()
     await this.#setUp(project, place.workingDirectory)
     this.#heedStop()
-    const ready = await prepareLaunch(this.#fleet, this.#agent, this.#session, mission, project, place, this.#url)
-    const { directory, env, launch } = ready
+    const { directory, env, launch } = await prepareLaunch(this.#fleet, this.#agent, this.#session, mission, project, place, this.#url)
     // Written down before there is anyone to read it, so that a crash after the launch does not leave an agent without its prompt.
     if (launch.stdin === 'fifo') this.#outbox = new Outbox(directory, env)
     for (const message of launch.messages) await this.#outbox?.write(message)
     const job = await startJob({ directory, env, argv: launch.argv, cwd: place.workingDirectory, stdin: launch.stdin, effect: 'spawn.agent' })
     this.#job = job
-    await this.#running(job, ready.prompt)
+    await this.#running(job, 'session_running')
     return job
   }
 
@@ -137,11 +137,11 @@ export class LiveSession {
     if (this.#session.stopping) throw new Stopped(this.#session.stopping.reason)
   }
 
-  async #running(job: Job, prompt: string | null): Promise<void> {
-    const kept = prompt === null ? this.#session.prompt : await this.#fleet.blobs.keep(prompt)
+  async #running(job: Job, event: 'session_running' | 'adopted'): Promise<void> {
+    const prompt = this.#session.prompt ?? (await this.#fleet.blobs.keep(await promptOf(job.directory)))
     await this.#update('commit.session-running', {
-      status: 'running', started_at: this.#session.started_at ?? this.#fleet.now(), pid: job.root?.pid ?? null, process_started: job.root?.started ?? null, prompt: kept,
-    }, prompt === null ? 'adopted' : 'session_running')
+      status: 'running', started_at: this.#session.started_at ?? this.#fleet.now(), pid: job.root?.pid ?? null, process_started: job.root?.started ?? null, prompt,
+    }, event)
   }
 
   async #follow(job: Job, mission: Mission, project: Project): Promise<Over | 'released'> {
@@ -184,13 +184,16 @@ export class LiveSession {
   #react(job: Job, watch: Watch, events: TranscriptEvent[]): void {
     const replies = this.#agent.reply?.(events) ?? []
     if (replies.length) this.#inBackground('messages', this.#say(replies))
+    this.#inBackground('usage', this.#saveUsage(watch))
     if (this.#inputEnded || !this.#agent.isFinished?.(watch.digest)) return
     this.#inputEnded = true
     this.#inBackground('end of input', endInput(job))
   }
 
+  /** The first time at once, then every few seconds: a store is not a meter. */
   async #saveUsage(watch: Watch): Promise<void> {
-    if (JSON.stringify(watch.digest.usage) === JSON.stringify(this.#session.usage)) return
+    if (performance.now() - this.#usageSaved < USAGE_EVERY_MS || JSON.stringify(watch.digest.usage) === JSON.stringify(this.#session.usage)) return
+    this.#usageSaved = performance.now()
     await this.#update('commit.usage', { usage: watch.digest.usage, conversation: watch.digest.conversation })
   }
 
