@@ -164,10 +164,12 @@ export async function startHolder(fleet: Fleet, { url, onFault = () => {} }: Hol
   const noticing = setInterval(() => {
     for (const session of live.values()) session.notice()
   }, NOTICE_EVERY_MS)
-  const housekeeping = setInterval(() => {
+  const keepHouse = () => {
     inBackground('counts', retryOnConflict(() => saveCounts(fleet)))
     inBackground('events', fleet.store.trimEvents(KEEP_EVENTS))
-  }, CHORES_EVERY_MS)
+  }
+  const housekeeping = setInterval(keepHouse, CHORES_EVERY_MS)
+  keepHouse()
   wake()
 
   return {
