@@ -1,9 +1,12 @@
+import { existsSync } from 'node:fs'
+import { rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { about } from '../domain/life.ts'
 import type { Evidence, Mission } from '../domain/mission.ts'
 import type { Check, Project } from '../domain/project.ts'
 import { checkoutScratch, type Repository, scratchWorktree } from '../git/index.ts'
 import { type CommandResult, runCommand } from '../runner/commands.ts'
+import { sweep } from '../runner/stopping.ts'
 import { type Fleet, retryOnConflict } from './fleet.ts'
 import { commandEnvironment, markOf } from './launching.ts'
 import { copyFiles } from './preparing.ts'
@@ -18,6 +21,8 @@ interface Subject {
   repository: Repository
   commit: string
   purpose: Evidence['purpose']
+  /** When the landing or undo began: one that is asked for anew is checked anew. */
+  since: string
   signal: AbortSignal
 }
 
@@ -26,17 +31,22 @@ interface Subject {
  * One that an earlier server already ran on this commit is not run again, and one that is still running is taken up.
  */
 export async function runChecks(fleet: Fleet, subject: Subject): Promise<Failure> {
-  const { mission, project, repository, commit, signal } = subject
+  const { mission, project, commit, since } = subject
   if (project.checks.length === 0) return null
+  const directory = join(fleet.home.checks(project.id), derivedId(mission.id, commit, since))
+  const failure = await checkAll(fleet, subject, directory)
+  await rm(directory, { recursive: true, force: true })
+  return failure
+}
+
+async function checkAll(fleet: Fleet, subject: Subject, directory: string): Promise<Failure> {
+  const { mission, project, signal } = subject
   const scratch = join(fleet.home.worktrees, project.id, 'checks')
-  const directory = join(fleet.home.checks(project.id), commit)
+  const mark = markOf(fleet, `check-${mission.id}`)
   const done = await earlier(fleet, subject)
-  if (done.size === 0) {
-    await scratchWorktree(repository, scratch, commit)
-    await checkoutScratch(scratch, commit)
-    await copyFiles(project, scratch)
-  }
-  const base = { cwd: scratch, env: commandEnvironment(fleet, project), mark: markOf(fleet, `check-${mission.id}`), signal }
+  // Where something was launched the worktree is as it should be, and that may still be at work in it.
+  if (done.size === 0 && !existsSync(directory)) await prepareScratch(subject, scratch, mark)
+  const base = { cwd: scratch, env: commandEnvironment(fleet, project), mark, signal }
   if (project.setup_command && done.size === 0) {
     const setup = await runCommand({ ...base, directory, kind: 'setup', line: project.setup_command, timeoutSeconds: 1800 })
     if (setup.code !== 0) return { name: 'setup', text: `The setup command failed in the worktree for checks (${ending(setup)}):\n${setup.output.slice(-2000)}` }
@@ -49,23 +59,32 @@ export async function runChecks(fleet: Fleet, subject: Subject): Promise<Failure
   return null
 }
 
-/** One record per check and commit, by a derived id: what was proven once is not proven again. */
-const evidenceId = (mission: Mission, commit: string, check: Check): string => derivedId('evidence', mission.id, commit, check.name)
+async function prepareScratch({ project, repository, commit }: Subject, scratch: string, mark: string): Promise<void> {
+  // A check of a commit that the base has left behind, started by an earlier server, has nobody left who waits for it.
+  await sweep(() => ({ mark, root: null, worktree: scratch, known: new Map() }))
+  await scratchWorktree(repository, scratch, commit)
+  await checkoutScratch(scratch, commit)
+  await copyFiles(project, scratch)
+}
 
-async function earlier(fleet: Fleet, { mission, project, commit }: Subject): Promise<Map<string, Evidence>> {
-  const found = await Promise.all(project.checks.map(check => fleet.store.get('evidence', evidenceId(mission, commit, check))))
+/** One record per check, commit and landing, by a derived id: what was proven once is not proven again. */
+const evidenceId = ({ mission, commit, since }: Subject, check: Check): string => derivedId('evidence', mission.id, commit, since, check.name)
+
+async function earlier(fleet: Fleet, subject: Subject): Promise<Map<string, Evidence>> {
+  const found = await Promise.all(subject.project.checks.map(check => fleet.store.get('evidence', evidenceId(subject, check))))
   return new Map(found.flatMap(stored => (stored ? [[stored.value.name, stored.value]] : [])))
 }
 
 type Where = Omit<Parameters<typeof runCommand>[0], 'kind' | 'line' | 'timeoutSeconds'>
 
-async function runOne(fleet: Fleet, { mission, commit, purpose, signal }: Subject, check: Check, where: Where): Promise<boolean> {
+async function runOne(fleet: Fleet, subject: Subject, check: Check, where: Where): Promise<boolean> {
+  const { mission, commit, purpose, signal } = subject
   const result = await runCommand({ ...where, kind: 'check', line: check.command, timeoutSeconds: check.timeout_seconds })
   if (signal.aborted) return false
   const passed = result.code === 0
   const now = { actor: 'fleet', now: fleet.now() }
   const evidence: Evidence = {
-    id: evidenceId(mission, commit, check), mission_id: mission.id, project_id: mission.project_id, commit, purpose, name: check.name, command: check.command,
+    id: evidenceId(subject, check), mission_id: mission.id, project_id: mission.project_id, commit, purpose, name: check.name, command: check.command,
     exit_code: result.code, passed, output: await fleet.blobs.keep(result.output), created_at: now.now, seconds: Math.round(result.seconds * 1000) / 1000,
   }
   const event = about(mission, passed ? 'check_passed' : 'check_failed', now, { data: { name: check.name, commit, exit_code: result.code } })

@@ -61,7 +61,7 @@ async function attempt(fleet: Fleet, work: Work): Promise<void> {
   for (let round = 1; round <= MAX_ROUNDS; round++) {
     const { tip: base } = await baseState(repository, project.base_branch)
     if (!base) return refuse(fleet, mission.id, { code: 'base_gone', text: `The base branch ${project.base_branch} is gone.` })
-    const merged = await mergeTrees(repository, base, session.end_commit!, session.descends_from ?? undefined)
+    const merged = await mergeTrees(repository, base, await tipToMerge(work, session), session.descends_from ?? undefined)
     if ('conflicts' in merged) return inConflict(fleet, work, merged.conflicts)
     const candidate: Candidate = {
       commit: await landingCommit(repository, mission, session, { tree: merged.tree, base, summary: await summaryOf(fleet, mission) }),
@@ -97,17 +97,27 @@ async function summaryOf(fleet: Fleet, mission: Mission): Promise<string> {
   return newest?.value.summary ?? ''
 }
 
+/** What landed as it was and was undone is still in the history of the base, where merging it again brings nothing: a copy of it does. */
+async function tipToMerge({ mission, project, repository }: Work, session: Session): Promise<string> {
+  const tip = session.end_commit!
+  if (!session.landable || !mission.approved || !(await contains(repository, project.base_branch, tip))) return tip
+  return commitTree(repository, { tree: `${tip}^{tree}`, parents: [`${tip}^1`], message: 'Land again\n', at: since(mission) })
+}
+
+/** When this landing began. It dates the commit, so that a landing taken up after a crash is the same one. */
+const since = (mission: Mission): string => mission.landing_at ?? mission.updated_at
+
 /** One commit with one parent. Where the session's only commit is already just that, it is the landing. */
 function landingCommit(repository: Repository, mission: Mission, session: Session, { tree, base, summary }: { tree: string; base: string; summary: string }): Promise<string> | string {
   if (session.landable && session.descends_from === base) return session.end_commit!
-  return commitTree(repository, { tree, parents: [base], message: landingMessage(mission, session, summary) })
+  return commitTree(repository, { tree, parents: [base], message: landingMessage(mission, session, summary), at: since(mission) })
 }
 
 /** True when it may land: nothing to check, all passed, or a person insists. */
 async function check(fleet: Fleet, { mission, project, repository, signal }: Work, candidate: Candidate): Promise<boolean> {
   if (project.checks.length === 0) return true
   await noteCandidate(fleet, mission.id, candidate)
-  const failure = await runChecks(fleet, { mission, project, repository, commit: candidate.commit, purpose: 'landing', signal })
+  const failure = await runChecks(fleet, { mission, project, repository, commit: candidate.commit, purpose: 'landing', since: since(mission), signal })
   if (signal.aborted) {
     if (await wantsCancel(fleet, mission.id)) await decide(fleet, mission.id, life.cancelled)
     return false

@@ -22,8 +22,8 @@ export async function undoMission(fleet: Fleet, missionId: string, signal: Abort
       const reverted = await revertTree(repository, { commit, onto: base })
       if (reverted === 'nothing') return await fail('nothing_to_undo', `${branch} no longer holds ${commit}.`)
       if ('conflicts' in reverted) return await fail('undo_conflict', `Later work changed the same lines: ${reverted.conflicts.map(c => c.path).join(', ')}.`, 'Undo the later missions first, or revert it by hand.')
-      const candidate: Candidate = { commit: await commitTree(repository, { tree: reverted.tree, parents: [base], message: undoMessage(mission, session, commit) }), onto: base, branch, checked: true }
-      const failure = await runChecks(fleet, { mission, project, repository, commit: candidate.commit, purpose: 'undo', signal })
+      const candidate: Candidate = { commit: await commitTree(repository, { tree: reverted.tree, parents: [base], message: undoMessage(mission, session, commit), at: mission.undo.requested_at }), onto: base, branch, checked: true }
+      const failure = await runChecks(fleet, { mission, project, repository, commit: candidate.commit, purpose: 'undo', since: mission.undo.requested_at, signal })
       if (signal.aborted) return
       if (failure) return await fail('checks_failed', `Without it, ${failure.text}`)
       await noteUndo(fleet, missionId, candidate)

@@ -30,11 +30,16 @@ export interface NewCommit {
   tree: string
   parents: string[]
   message: string
+  /** Its date. Given, the same commit asked for again is the same, and not another one. */
+  at?: string
 }
 
-export async function commitTree(repo: Repository, { tree, parents, message }: NewCommit): Promise<string> {
+export async function commitTree(repo: Repository, { tree, parents, message, at }: NewCommit): Promise<string> {
   const args = ['commit-tree', tree, ...parents.flatMap(parent => ['-p', parent]), '-F', '-']
-  const made = await asSomeone(repo.commonDir, args, { effect: 'git.commit-tree', input: message })
+  // Without the name of the zone in brackets, which git would not understand.
+  const date = at && new Date(at).toString().replace(/ \(.*/, '')
+  const env: Record<string, string> = date ? { GIT_AUTHOR_DATE: date, GIT_COMMITTER_DATE: date } : {}
+  const made = await asSomeone(repo.commonDir, args, { effect: 'git.commit-tree', input: message, env })
   return made.stdout.toString('utf8').trim()
 }
 
