@@ -21,8 +21,12 @@ module.exports = function load() {
   })
   const bundle = { exports: {} }
   script.runInThisContext()(bundle.exports, createRequire(file), bundle, file, dirname(file))
-  if (cache && (!cachedData || script.cachedDataRejected)) process.once('exit', () => keep(cache, script))
+  const isStale = !cachedData || script.cachedDataRejected
+  if (cache && isStale && isTypical()) process.once('exit', () => keep(cache, script))
 }
+
+/** `--version` calls next to nothing; kept, its code would be all that later runs ever find. */
+const isTypical = () => /^\w/.test(process.argv[2] ?? '')
 
 /** Beside what Node keeps for its version, under the mark the build put first: V8 itself compares only lengths. */
 function cacheFile(source) {

@@ -1,6 +1,7 @@
 // Bundles the program into dist/. CommonJS, because Node loads it in half the time it needs for a graph of ES modules,
 // and a quick command must stay quick: its parts are evaluated when they are asked for, and what only a server needs
 // lies in files of its own.
+import childProcess from 'node:child_process'
 import { createHash } from 'node:crypto'
 import { cpSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { readFile } from 'node:fs/promises'
@@ -37,6 +38,22 @@ const slimZod = {
   },
 }
 
+/** Node's networking hangs on child_process: a command that starts no process does not load it. */
+const lateChildProcess = {
+  name: 'late-child-process',
+  setup({ onLoad, onResolve }) {
+    onResolve({ filter: /^(node:)?child_process$/ }, ({ namespace }) =>
+      namespace === 'late'
+        ? { path: 'node:child_process', external: true }
+        : { path: 'child_process', namespace: 'late' },
+    )
+    const late = name => `get ${name}() { return require('node:child_process').${name} }`
+    onLoad({ filter: /.*/, namespace: 'late' }, () => ({
+      contents: `module.exports = { ${Object.keys(childProcess).map(late).join(', ')} }`,
+    }))
+  },
+}
+
 const serverPackages = {
   name: 'server-packages',
   setup({ onResolve }) {
@@ -59,7 +76,7 @@ await build({
   ...common,
   entryPoints: ['src/cli/main.ts'],
   outfile: join(next, 'fleet.cjs'),
-  plugins: [slimZod, serverPackages],
+  plugins: [slimZod, lateChildProcess, serverPackages],
   define: {
     FLEET_VERSION: JSON.stringify(version),
     'import.meta.url': '__bundleUrl',

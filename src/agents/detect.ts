@@ -4,7 +4,6 @@ import { access, stat } from 'node:fs/promises'
 import { delimiter, isAbsolute, join } from 'node:path'
 import { promisify } from 'node:util'
 
-const run = promisify(execFile)
 const VERSION_TIMEOUT_MS = 10_000
 
 type Environment = Readonly<Record<string, string | undefined>>
@@ -43,7 +42,10 @@ export async function versionOf(path: string, environment: Environment): Promise
 
 async function askVersion(path: string, { PATH, HOME }: Environment): Promise<string | undefined> {
   try {
-    const { stdout } = await run(path, ['--version'], { timeout: VERSION_TIMEOUT_MS, env: { PATH, HOME } })
+    const { stdout } = await promisify(execFile)(path, ['--version'], {
+      timeout: VERSION_TIMEOUT_MS,
+      env: { PATH, HOME },
+    })
     return stdout.match(/\d+\.\d+\S*/)?.[0]
   } catch {
     return undefined
