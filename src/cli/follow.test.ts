@@ -68,6 +68,22 @@ test('without a terminal there is nobody to ask: it detaches', async () => {
   expect(code).toBe(EXIT.done)
 })
 
+test('what an earlier session printed is not told again', async () => {
+  const before = { ...RUNNING, status: 'queued', session_id: 's1' }
+  const after = {
+    ...RUNNING,
+    status: 'failed',
+    session_id: 's2',
+    sessions: [...RUNNING.sessions, { id: 's2', number: 2, agent: 'shell', reason: 'retry' }],
+  }
+  const { code, asked } = await fleet(['mission', 'retry', 'abc', '--follow'], {
+    answers: { retry_mission: before, list_mission_events: { cursor: '0' }, get_mission: after },
+    items: { stream_session: [{ cursor: '1', kind: 'end', data: { outcome: 'failed' } }] },
+  })
+  expect(asked.filter(each => each.operation === 'stream_session').map(each => each.input.session_id)).toEqual(['s2'])
+  expect(code).toBe(EXIT.failed)
+})
+
 test('whatever happens, no handler is left behind', () => {
   expect(process.listenerCount('SIGINT')).toBe(0)
 })

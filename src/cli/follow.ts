@@ -42,6 +42,8 @@ class Follower {
   readonly #signal: AbortSignal
   readonly #interrupts: Interrupts
   readonly #started = Date.now()
+  /** The session told last; one that was over before is not told again. */
+  #told: string | null
   #doing = 'queued'
 
   constructor(cli: Cli, client: Client, mission: MissionView, signal: AbortSignal, interrupts: Interrupts) {
@@ -49,6 +51,7 @@ class Follower {
     this.#client = client
     this.#id = mission.id
     this.#project = mission.project_id
+    this.#told = mission.status === 'running' ? null : mission.session_id
     this.#signal = signal
     this.#interrupts = interrupts
   }
@@ -60,13 +63,12 @@ class Follower {
         mission_id: this.#id,
         limit: 500,
       })
-      let seen = ''
       for (;;) {
         const mission = await this.#client.call<Detail>('get_mission', { mission_id: this.#id })
         const session = mission.sessions.find(each => each.id === mission.session_id)
         this.#doing = [standing(mission), because(mission)].filter(Boolean).join(': ')
-        if (session && session.id !== seen) {
-          seen = session.id
+        if (session && session.id !== this.#told) {
+          this.#told = session.id
           await this.#session(session)
         } else if (SETTLED.includes(mission.status)) return mission
         else cursor = await this.#nextEvent(cursor)
