@@ -96,13 +96,13 @@ export const system = [
   }),
   query({
     name: 'list_events',
-    summary: 'What happened, oldest first, page by page',
+    summary: 'What happened, oldest first: from a cursor on, or the last of it',
     http: 'GET /api/events',
-    input: z.object({ project_id: Ref.optional(), after: z.string().optional(), limit: Paging.limit }),
+    input: z.object({ project_id: Ref.optional(), after: z.string().optional().describe('absent: the newest ones'), limit: Paging.limit }),
     output: z.object({ events: z.array(Event), cursor: z.string(), reset: z.boolean().describe('older events were dropped: read the state anew') }),
     run: async ({ fleet }, { project_id, after, limit }) => {
       const project = project_id && (await lookUp(fleet, 'projects', project_id)).value.id
-      return fleet.store.events({ project_id: project, after, limit })
+      return fleet.store.events({ project_id: project, after, newest: after === undefined, limit })
     },
   }),
   stream({

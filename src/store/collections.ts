@@ -23,6 +23,7 @@ export const COLLECTIONS = {
     created: p => [[p.created_at]],
     path: p => [[p.path]],
     name: p => [[p.name.toLowerCase()]],
+    deleting: p => (p.deleting ? [[p.created_at]] : []),
   }),
   missions: declare(Mission, {
     created: m => [[m.created_at]],
@@ -38,6 +39,7 @@ export const COLLECTIONS = {
     unready: m => (m.status === 'queued' && !m.ready ? [[m.created_at]] : []),
     landing: m => (m.status === 'landing' || m.undo ? [[m.project_id, m.landing_at ?? m.updated_at]] : []),
     cancelling: m => (m.cancel_requested ? [[m.updated_at]] : []),
+    deleting: m => (m.deleting ? [[m.created_at]] : []),
   }),
   sessions: declare(Session, {
     created: s => [[s.created_at]],

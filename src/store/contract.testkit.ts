@@ -272,6 +272,10 @@ export function storeContract(name: string, open: () => Promise<Store>): void {
           cursor: second.cursor,
         })
         await expect(store.events({ after: 'x', limit: 2 })).rejects.toThrow('cursor')
+        const last = await store.events({ newest: true, limit: 2, mission_id: 'a' })
+        expect(last.events.map(event => event.cursor)).toEqual([first.events[1]!.cursor, second.events[0]!.cursor])
+        expect(await store.events({ after: last.cursor, limit: 2 })).toMatchObject({ events: [], reset: false })
+        expect((await store.events({ newest: true, limit: 50, mission_id: 'a' })).events).toHaveLength(3)
       })
 
       test('that were dropped are told to who has not seen them, and to nobody else', async () => {

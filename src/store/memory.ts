@@ -75,13 +75,14 @@ class MemoryStore implements Store {
     const { start, reset } = startOfReading(after, { oldest: this.#dropped + 1, newest })
     const events: EventPage['events'] = []
     let cursor = start
-    while (cursor < newest && events.length < query.limit) {
+    while (cursor < newest && (query.newest || events.length < query.limit)) {
       const event = this.#events[cursor++ - this.#dropped]!
       const wanted =
         (query.project_id ?? event.project_id) === event.project_id &&
         (query.mission_id ?? event.mission_id) === event.mission_id
       if (wanted) events.push(reviveEvent(cursor, event.body))
     }
+    if (query.newest) events.splice(0, events.length - query.limit)
     return { events, cursor: String(cursor), reset }
   }
 

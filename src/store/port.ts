@@ -49,6 +49,8 @@ export interface Page<T> {
 export interface EventQuery {
   /** A cursor from an earlier answer; absent: from the oldest event kept. */
   after?: string
+  /** The last `limit` events instead of the first, still oldest first. */
+  newest?: boolean
   limit: number
   project_id?: string
   mission_id?: string

@@ -177,9 +177,10 @@ class SqliteStore implements Store {
     const wanted = (['mission_id', 'project_id'] as const).filter(field => query[field] !== undefined)
     const rows = this.#sql<{ sequence: number; body: string }>(
       `SELECT sequence, body FROM events WHERE sequence > ? ${wanted.map(field => `AND ${field} = ?`).join(' ')}
-       ORDER BY sequence LIMIT ?`,
+       ORDER BY sequence ${query.newest ? 'DESC' : ''} LIMIT ?`,
     ).all(start, ...wanted.map(field => query[field]), query.limit)
-    const full = rows.length === query.limit
+    const full = rows.length === query.limit && !query.newest
+    if (query.newest) rows.reverse()
     return {
       events: rows.map(row => reviveEvent(row.sequence, row.body)),
       cursor: String(full ? rows.at(-1)!.sequence : kept.newest),
