@@ -4,7 +4,8 @@ import { join } from 'node:path'
 import Database from 'better-sqlite3'
 import { expect, test } from 'vitest'
 import { aFleet } from './kit/fleet.ts'
-import { anotherRepository, aScene } from './kit/scene.ts'
+import { aRepository } from '../src/git/testkit.ts'
+import { aScene } from './kit/scene.ts'
 
 test('a second server on one home says who holds it and exits 1', async () => {
   const { fleet } = await aScene()
@@ -36,7 +37,7 @@ test('the token and everything beside it are for the owner only', async () => {
 
 test('a project must be an absolute path inside the allowed folders, links followed', async () => {
   const fleet = await aFleet()
-  const [allowed, elsewhere] = [await anotherRepository(), await anotherRepository()]
+  const [allowed, elsewhere] = [await aRepository(), await aRepository()]
   try {
     await fleet.start({ env: { FLEET_ALLOWED_REPOS: allowed.root } })
     const link = join(allowed.root, 'link-out')
@@ -54,7 +55,7 @@ test('a project must be an absolute path inside the allowed folders, links follo
     expect((await create(allowed.path)).status).toBe(409)
   } finally {
     spawnSync('rm', ['-rf', `${allowed.root}-beside`])
-    await fleet.remove()
+    await Promise.all([fleet.remove(), allowed.remove(), elsewhere.remove()])
   }
 })
 
