@@ -1,5 +1,6 @@
 import * as z from 'zod'
 import { Id, Timestamp } from './ids.ts'
+import { MAX_CAUSE_CHARS } from './text.ts'
 
 /** Fixed names: people and programs filter by them. */
 export const EVENT_KINDS = [
@@ -22,7 +23,7 @@ export const NewEvent = z.object({
   project_id: Id.nullable().default(null),
   mission_id: Id.nullable().default(null),
   session_id: Id.nullable().default(null),
-  cause: z.string().max(2000).nullable().default(null),
+  cause: z.string().max(MAX_CAUSE_CHARS).nullable().default(null),
   data: z.record(z.string(), z.unknown()).default({}),
 })
 export type NewEvent = z.input<typeof NewEvent>

@@ -2,7 +2,7 @@ import { NotAllowed, WrongState } from './errors.ts'
 import type { NewEvent } from './event.ts'
 import type { Mission, Status, StatusReason } from './mission.ts'
 import type { Session, SessionReason } from './session.ts'
-import type { StoredText } from './text.ts'
+import { clipped, MAX_CAUSE_CHARS, MAX_REASON_CHARS, type StoredText } from './text.ts'
 
 /** What a decision leads to: the mission as it is to be, and what happened. Nothing is done here. */
 export interface Step {
@@ -19,11 +19,13 @@ export interface By {
 type EventExtra = Partial<Pick<NewEvent, 'cause' | 'data' | 'session_id'>>
 
 export function about(mission: Pick<Mission, 'id' | 'project_id'>, kind: NewEvent['kind'], by: By, extra: EventExtra = {}): NewEvent {
-  return { kind, time: by.now, actor: by.actor, project_id: mission.project_id, mission_id: mission.id, ...extra }
+  const cause = extra.cause && clipped(extra.cause, MAX_CAUSE_CHARS)
+  return { kind, time: by.now, actor: by.actor, project_id: mission.project_id, mission_id: mission.id, ...extra, ...(cause && { cause }) }
 }
 
 export function step(mission: Mission, change: Partial<Mission>, by: By, kind: NewEvent['kind'], extra: EventExtra = {}): Step {
-  const next = { ...mission, ...change, updated_at: by.now }
+  const status_reason = change.status_reason && { ...change.status_reason, text: clipped(change.status_reason.text, MAX_REASON_CHARS) }
+  const next = { ...mission, ...change, ...(status_reason && { status_reason }), updated_at: by.now }
   // Whoever counts missions by status folds these two.
   const moved = next.status === mission.status ? {} : { was: mission.status, status: next.status }
   return { mission: next, events: [about(next, kind, by, { ...extra, data: { ...moved, ...extra.data } })] }

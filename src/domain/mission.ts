@@ -2,7 +2,7 @@ import * as z from 'zod'
 import { Id, Timestamp } from './ids.ts'
 import { LandingPolicy, ToolPreset } from './project.ts'
 import { SessionReason } from './session.ts'
-import { StoredText } from './text.ts'
+import { MAX_REASON_CHARS, StoredText } from './text.ts'
 
 export const STATUSES = ['draft', 'queued', 'running', 'needs_input', 'waiting', 'landing', 'review', 'done', 'failed', 'cancelled'] as const
 export const Status = z.enum(STATUSES)
@@ -41,7 +41,7 @@ export const MissionSettings = z.object({
 export type MissionSettings = z.infer<typeof MissionSettings>
 
 /** Why a mission is where it is, for people and programs: a fixed code and a sentence. */
-export const StatusReason = z.object({ code: z.string().max(60), text: z.string().max(4000), try: z.string().max(400).optional() })
+export const StatusReason = z.object({ code: z.string().max(60), text: z.string().max(MAX_REASON_CHARS), try: z.string().max(400).optional() })
 export type StatusReason = z.infer<typeof StatusReason>
 
 /** A landing under way: written down before the base branch moves, so that a crash can be compared with the world. */
@@ -79,6 +79,7 @@ export const Mission = MissionSettings.extend({
   candidate: Candidate.nullable().default(null),
   landed: z.object({ commit: z.string(), onto: z.string(), branch: z.string(), at: Timestamp }).nullable().default(null),
   undo: z.object({ requested_at: Timestamp, candidate: Candidate.nullable() }).nullable().default(null),
+  deleting: z.boolean().default(false),
   branch: z.string().nullable().default(null).describe('where the work is: a branch, or a ref under refs/fleet once it was cleaned'),
   created_at: Timestamp,
   updated_at: Timestamp,

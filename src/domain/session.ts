@@ -1,6 +1,6 @@
 import * as z from 'zod'
 import { Id, Timestamp } from './ids.ts'
-import { StoredText } from './text.ts'
+import { MAX_REASON_CHARS, StoredText } from './text.ts'
 
 export const OUTCOMES = ['completed', 'blocked', 'limited', 'rate_limited', 'stalled', 'lost', 'failed', 'parked', 'cancelled'] as const
 export const Outcome = z.enum(OUTCOMES)
@@ -34,7 +34,7 @@ export const Session = z.object({
   status: z.enum(['starting', 'running', 'ended']),
   outcome: Outcome.nullable().default(null),
   /** One sentence for a person: why it ended so. */
-  outcome_reason: z.string().max(4000).nullable().default(null),
+  outcome_reason: z.string().max(MAX_REASON_CHARS).nullable().default(null),
   exit_code: z.number().int().nullable().default(null),
   worktree: z.string().nullable(),
   branch: z.string().nullable(),

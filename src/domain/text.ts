@@ -9,4 +9,11 @@ export type StoredText = z.infer<typeof StoredText>
 
 export const INLINE_TEXT_BYTES = 8 * 1024
 
+/** How long the sentences are that say why something is as it is. */
+export const MAX_REASON_CHARS = 4000
+export const MAX_CAUSE_CHARS = 2000
+
+/** The beginning of a text that may be longer than its place: a list of a thousand files must not keep a record from being written. */
+export const clipped = (text: string, max: number): string => (text.length > max ? `${text.slice(0, max - 1)}…` : text)
+
 export const headOf = (text: StoredText): string => ('inline' in text ? text.inline : text.head)
