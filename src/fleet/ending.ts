@@ -8,6 +8,7 @@ import type { Mission } from '../domain/mission.ts'
 import type { Project } from '../domain/project.ts'
 import { Claim, MAX_COMMITS_LISTED, MAX_FILES_LISTED, Report } from '../domain/report.ts'
 import type { Session } from '../domain/session.ts'
+import { clipped, MAX_REASON_CHARS } from '../domain/text.ts'
 import { baseState, type Changes, changes, type Collected, commitLeftovers, explainsTip, guardDifference, guardMark } from '../git/index.ts'
 import { defaultsOf } from './capacity.ts'
 import { type Fleet, retryOnConflict } from './fleet.ts'
@@ -49,6 +50,8 @@ export async function endSession(fleet: Fleet, agent: Agent, sessionId: string, 
     // The worktree stays as it is: nothing is lost, but nothing may land from it either. One that never ran has said why.
     if (ending.outcome !== 'cancelled' && session.status !== 'starting') ending = { outcome: 'failed', reason: `Its work could not be committed and is kept in ${session.worktree}: ${sentence(error)}` }
   }
+  // What it did to the shared repository is told however it ended: it may have failed because of it, or to hide it.
+  if (work.concern && ending.outcome !== 'completed') ending = { ...ending, reason: `${ending.reason} ${work.concern.text}` }
   const report = makeReport(session, claim.success ? claim.data : null, summary, work.changes, fleet.now())
   await commitEnd(fleet, session, project, { ending, work, report, over })
 }
@@ -126,7 +129,7 @@ async function commitEnd(fleet: Fleet, ended: Session, project: Project, { endin
       ...session.value,
       status: 'ended',
       outcome: ending.outcome,
-      outcome_reason: ending.reason,
+      outcome_reason: clipped(ending.reason, MAX_REASON_CHARS),
       exit_code: over.exit.code,
       end_commit: collected?.tip ?? session.value.end_commit,
       descends_from: changed.descends ? session.value.start_commit : null,

@@ -78,10 +78,10 @@ async function attempt(fleet: Fleet, work: Work): Promise<void> {
 }
 
 /** Work that waited for a person may hold what they did in its worktree since. */
-async function withPersonsChanges(fleet: Fleet, { mission, session }: Work): Promise<Session> {
+async function withPersonsChanges(fleet: Fleet, { mission, session, project }: Work): Promise<Session> {
   if (!mission.approved || !session.worktree_kept || !session.worktree || !session.branch) return session
   const message = landingMessage(mission, session, await summaryOf(fleet, mission))
-  const { tip, unfinished } = await commitLeftovers({ worktree: session.worktree, branch: session.branch, message })
+  const { tip, unfinished } = await commitLeftovers({ worktree: session.worktree, branch: session.branch, message, never: project.copy_files })
   if (unfinished) throw new Error(`there is still a ${unfinished.doing} under way in ${session.worktree}${unfinished.paths.length ? `: ${unfinished.paths.join(', ')}` : ''}`)
   if (tip === session.end_commit) return session
   return retryOnConflict(async () => {
