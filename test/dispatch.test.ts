@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { eventually } from './kit/fleet.ts'
-import { anotherRepository, aScene } from './kit/scene.ts'
+import { aScene } from './kit/scene.ts'
 
 test('a hundred simultaneous requests to dispatch one mission make one session', async () => {
   const { fleet, project } = await aScene()
@@ -75,11 +75,11 @@ test('with room for five, forty missions all finish and never more than five tre
 })
 
 test('a project and an agent can have less room than the fleet', async () => {
-  const { fleet, project } = await aScene({
+  const { fleet, project, repository } = await aScene({
     env: { FLEET_MAX_CONCURRENT: '6', FLEET_MAX_PER_AGENT: 'shell=3' },
     project: { max_concurrent: 2 },
   })
-  const second = await fleet.project((await anotherRepository()).path)
+  const second = await fleet.project((await repository()).path)
   const [narrow, wide] = [join(fleet.root, 'narrow'), join(fleet.root, 'wide')]
   const work = 'sleep 0.15; echo x > "$FLEET_TASK_ID"'
   const missions = await Promise.all([
@@ -117,8 +117,8 @@ test('higher priority goes first, then what waited longest', async () => {
 })
 
 test('a paused project starts nothing and holds up no other; what runs goes on', async () => {
-  const { fleet, project, gate } = await aScene()
-  const other = await fleet.project((await anotherRepository()).path)
+  const { fleet, project, gate, repository } = await aScene()
+  const other = await fleet.project((await repository()).path)
   const held = gate('running')
   const running = await fleet.mission(project, `${held.wait}; echo x > x.txt`)
   await eventually('the first one at work', () => held.reached())

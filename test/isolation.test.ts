@@ -84,9 +84,9 @@ test.skipIf(!canMount)(
   'a repository on a full disk: the work waits in its worktree and the mission says so',
   async () => {
     const disk = aSmallDisk(24)
-    const { fleet, project, repo, gate } = await aScene()
-    const small = await disk.holding(() => aScene({ start: false }))
-    const cramped = await fleet.project(small.repo.path)
+    const { fleet, project, repo, repository, gate } = await aScene()
+    const small = await disk.holding(() => repository())
+    const cramped = await fleet.project(small.path)
     const held = gate('work')
     const { id } = await fleet.mission(cramped, `echo precious >> precious.txt; ${held.wait}`)
     await eventually('at work', () => held.reached())
@@ -104,7 +104,7 @@ test.skipIf(!canMount)(
     disk.free()
     await fleet.call('resume_mission', { mission_id: id })
     expect((await fleet.until(id, 'done', 'failed', 'review')).result).toBe('landed')
-    expect(await small.repo.read('precious.txt')).toBe('precious\nprecious\n')
+    expect(await small.read('precious.txt')).toBe('precious\nprecious\n')
   },
 )
 

@@ -8,6 +8,8 @@ export interface Scene {
   fleet: TestFleet
   repo: TestRepository
   project: { id: string }
+  /** One more repository. */
+  repository(options?: RepositoryOptions): Promise<TestRepository>
   /** Holds agents up until the test lets them go on. */
   gate(name: string): Gate
 }
@@ -30,13 +32,23 @@ interface SceneOptions {
 /** A running fleet with one project; everything of it is gone when the test is over. */
 export async function aScene(options: SceneOptions = {}): Promise<Scene> {
   const fleet = await aFleet({ env: options.env })
-  onTestFinished(() => fleet.remove())
-  const repo = await anotherRepository(options.repository)
+  const repositories: TestRepository[] = []
+  // The server goes first: it may still be tidying up in them.
+  onTestFinished(async () => {
+    await fleet.remove()
+    for (const each of repositories) await each.remove()
+  })
+  const repository = async (wanted?: RepositoryOptions) => {
+    repositories.push(await aRepository(wanted))
+    return repositories.at(-1)!
+  }
+  const repo = await repository(options.repository)
   if (options.start !== false) await fleet.start()
   const project = await fleet.project(repo.path, options.project)
-  return { fleet, repo, project, gate: name => gateIn(join(fleet.root, 'gates'), name) }
+  return { fleet, repo, project, repository, gate: name => gateIn(join(fleet.root, 'gates'), name) }
 }
 
+/** A repository made before the fleet that is to use it: it is removed after that fleet. */
 export async function anotherRepository(options: RepositoryOptions = {}): Promise<TestRepository> {
   const repo = await aRepository(options)
   onTestFinished(() => repo.remove())
@@ -52,7 +64,3 @@ function gateIn(folder: string, name: string): Gate {
     open: () => writeFileSync(open, ''),
   }
 }
-
-/** A script that writes one file, given as it is. */
-export const writes = (file: string, content: string): string =>
-  `cat > '${file}' <<'END_OF_FILE'\n${content}\nEND_OF_FILE\necho "wrote ${file}"`

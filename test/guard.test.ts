@@ -1,0 +1,110 @@
+import { existsSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { expect, test } from 'vitest'
+import { runGit } from '../src/git/testkit.ts'
+import { eventually } from './kit/fleet.ts'
+import { aScene, type Scene } from './kit/scene.ts'
+
+/** A real remote that takes every push it is sent. */
+async function withRemote({ repo }: Scene) {
+  const path = join(repo.root, 'remote.git')
+  await runGit(repo.root, ['clone', '--quiet', '--bare', 'repo', 'remote.git'])
+  await repo.git('remote', 'add', 'origin', path)
+  return { path, refs: () => runGit(path, ['for-each-ref']) }
+}
+
+test('an agent that moves the base branch is caught and its work waits for a person', async () => {
+  const { fleet, repo, project } = await aScene()
+  const script = 'echo x > x.txt; git add x.txt; git commit -qm sneaky; git update-ref refs/heads/main HEAD'
+  const { id } = await fleet.mission(project, script)
+  const mission = await fleet.until(id, 'review', 'done', 'failed')
+  expect(mission).toMatchObject({ status: 'review', status_reason: { code: 'base_moved' } })
+  expect(mission.status_reason?.text).toContain(await repo.tip())
+  expect(mission.waits_for).toMatchObject([{ kind: 'person' }])
+})
+
+test('an agent that moves the base branch and then fails is caught as well', async () => {
+  const { fleet, project } = await aScene()
+  const script = 'echo x > x.txt; git add x.txt; git commit -qm sneaky; git update-ref refs/heads/main HEAD; exit 1'
+  const { id } = await fleet.mission(project, script)
+  const mission = await fleet.until(id, 'review', 'done', 'failed')
+  expect(mission.status_reason?.text).toMatch(/main was moved/)
+})
+
+test.each([
+  ['edits the shared config', 'git config core.fsmonitor "touch stolen"', 'config'],
+  [
+    'plants a hook',
+    'hooks=$(git rev-parse --git-common-dir)/hooks; mkdir -p "$hooks"; printf "#!/bin/sh\\ntouch stolen\\n" > "$hooks/post-merge"; chmod +x "$hooks/post-merge"',
+    'hooks',
+  ],
+])('an agent that %s is caught, and what it planted does not run', async (_, script, named) => {
+  const { fleet, repo, project } = await aScene()
+  const { id } = await fleet.mission(project, `echo x > x.txt; ${script}`)
+  const mission = await fleet.until(id, 'review', 'done', 'failed')
+  expect(mission).toMatchObject({ status: 'review', status_reason: { code: 'shared_git_changed' } })
+  expect(mission.status_reason?.text).toContain(named)
+  expect(await repo.filesOn('main')).toEqual(['README.md'])
+
+  // A person looks, and lands it all the same: our own git runs nothing of it.
+  await fleet.call('land_mission', { mission_id: id })
+  expect((await fleet.until(id, 'done', 'review')).result).toBe('landed')
+  expect(existsSync(join(repo.path, 'stolen'))).toBe(false)
+})
+
+test.each([
+  ['to a remote by name', 'git push origin HEAD:main'],
+  ['to its address', 'git push "$(git config remote.origin.url)" HEAD:main HEAD:refs/heads/stolen'],
+  ['with force', 'git push --force --all origin'],
+])('an agent that pushes %s reaches nothing', async (_, push) => {
+  const scene = await aScene()
+  const { fleet, repo, project } = scene
+  const remote = await withRemote(scene)
+  const before = await remote.refs()
+  const script = `echo x > x.txt; git add x.txt; git commit -qm work; ${push} 2> "$FLEET_ARTIFACT_DIR/push"; echo $? > "$FLEET_ARTIFACT_DIR/code"`
+  const { id } = await fleet.mission(project, script)
+  const mission = await fleet.until(id, 'done', 'review', 'failed')
+  expect(await remote.refs()).toBe(before)
+  const artifacts = join(fleet.fleet.home.task(id), 'artifacts')
+  expect(readFileSync(join(artifacts, 'code'), 'utf8')).not.toBe('0\n')
+  expect(readFileSync(join(artifacts, 'push'), 'utf8')).toContain('flotilla-does-not-push')
+  expect(mission.result).toBe('landed')
+  expect(await repo.read('x.txt')).toBe('x\n')
+})
+
+test('a project that allows it lets its agents push, and only then', async () => {
+  const scene = await aScene({ project: { allow_push: true } })
+  const { fleet, project } = scene
+  const remote = await withRemote(scene)
+  const { id } = await fleet.mission(
+    project,
+    'echo x > x.txt; git add x.txt; git commit -qm work; git push -q origin HEAD:refs/heads/wanted',
+  )
+  await fleet.until(id, 'done')
+  expect(await remote.refs()).toContain('refs/heads/wanted')
+})
+
+test('a person who commits in their own checkout during a session raises no alarm', async () => {
+  const { fleet, repo, project, gate } = await aScene()
+  const held = gate('work')
+  const { id } = await fleet.mission(project, `${held.wait}; echo x > x.txt`)
+  await eventually('at work', () => held.reached())
+  await repo.commit('by a person', { 'person.txt': 'mine\n' })
+  await repo.commit('and again', { 'person.txt': 'mine too\n' })
+  await repo.git('commit', '--quiet', '--amend', '-m', 'and amended')
+  held.open()
+  const mission = await fleet.until(id, 'done', 'review', 'failed')
+  expect(mission).toMatchObject({ result: 'landed', status_reason: null })
+  expect(await repo.read('person.txt')).toBe('mine too\n')
+  expect(await repo.read('x.txt')).toBe('x\n')
+})
+
+test('an agent that moves the base branch in a repository without a checkout is caught too', async () => {
+  const { fleet, project } = await aScene({ repository: { bare: true } })
+  const as = 'git -c user.name=a -c user.email=a@example.com'
+  const { id } = await fleet.mission(
+    project,
+    `echo x > x.txt; git add x.txt; ${as} commit -qm sneaky; git update-ref refs/heads/main HEAD`,
+  )
+  expect((await fleet.until(id, 'review', 'done', 'failed')).status_reason?.code).toBe('base_moved')
+})
