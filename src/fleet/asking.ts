@@ -1,3 +1,4 @@
+import { NotAllowed } from '../domain/errors.ts'
 import type { By, Step } from '../domain/life.ts'
 import type { Mission } from '../domain/mission.ts'
 import type { Batch, Change, Check, Stored } from '../store/index.ts'
@@ -34,6 +35,7 @@ type Decision = Step & { changes?: Change[]; checks?: Check[] }
 export async function changeMission(fleet: Fleet, id: string, ask: Ask, decide: (mission: Mission, by: By) => Decision | Promise<Decision>): Promise<Stored<Mission>> {
   await oncePerKey(fleet, ask, async () => {
     const { value, version } = await current(fleet, 'missions', id)
+    if (value.deleting) throw new NotAllowed(`Mission ${id} is being deleted.`)
     const decision = await decide(value, by(fleet, ask))
     return {
       subject: id,

@@ -5,8 +5,9 @@ import { saveCounts } from './counts.ts'
 import { Dispatcher } from './dispatcher.ts'
 import { landMission } from './landing.ts'
 import { LiveSession } from './live-session.ts'
+import { forgetProject } from './projects.ts'
 import { all } from './records.ts'
-import { retire, sharedWithLater } from './tidying.ts'
+import { forgetMission, retire, sharedWithLater } from './tidying.ts'
 import { undoMission } from './undoing.ts'
 
 const NOTICE_EVERY_MS = 2000
@@ -141,7 +142,7 @@ export async function startHolder(fleet: Fleet, { url, onFault = () => {} }: Hol
   async function tidy(missionId: string): Promise<void> {
     const mission = (await fleet.store.get('missions', missionId))?.value
     const project = mission && (await fleet.store.get('projects', mission.project_id))?.value
-    if (!mission || !project) return
+    if (!mission || !project || mission.deleting) return
     const spent = mission.status === 'done' && SPENT.includes(mission.result ?? '')
     for await (const { value: session } of all(fleet, 'sessions', 'mission', [missionId])) {
       if (session.status !== 'ended' || !session.worktree_kept || !session.worktree || !session.end_commit) continue
@@ -156,7 +157,15 @@ export async function startHolder(fleet: Fleet, { url, onFault = () => {} }: Hol
     for await (const { value } of all(fleet, 'missions', 'cancelling')) await cancel(value.id)
     for await (const { value } of all(fleet, 'missions', 'landing')) if (!landingNow.has(value.id)) queueLanding(value.id, value.project_id)
     for await (const { value } of all(fleet, 'missions', 'unready')) await dispatcher.reconsider(value.id, value.depends_on[0] ?? '')
-    for await (const { value } of all(fleet, 'sessions', 'worktree')) inBackground(`tidying after ${value.mission_id}`, tidy(value.mission_id))
+    const worktrees = await Array.fromAsync(all(fleet, 'sessions', 'worktree'))
+    for (const id of new Set(worktrees.map(({ value }) => value.mission_id))) inBackground(`tidying after ${id}`, tidy(id))
+    inBackground('deleting', finishDeleting())
+  }
+
+  async function finishDeleting(): Promise<void> {
+    const by = { actor: 'fleet', now: fleet.now() }
+    for await (const { value } of all(fleet, 'missions', 'deleting')) await forgetMission(fleet, value.id, by)
+    for await (const { value } of all(fleet, 'projects', 'deleting')) await forgetProject(fleet, value, by)
   }
 
   await takeStock()

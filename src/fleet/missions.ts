@@ -8,7 +8,7 @@ import type { Change, Check, Stored } from '../store/index.ts'
 import { type Ask, by, changeMission, oncePerKey } from './asking.ts'
 import type { Fleet } from './fleet.ts'
 import { all, current, dependenciesOf, fleetState, lookUp, put } from './records.ts'
-import { forgetSessions } from './tidying.ts'
+import { forgetMission } from './tidying.ts'
 
 export type MissionFields = MissionSettings & { detailed_prompt: string }
 
@@ -105,9 +105,9 @@ export async function deleteMission(fleet: Fleet, ask: Ask, id: string): Promise
     if (dependents.length) {
       throw new NotAllowed(`Mission ${id} is depended on by ${dependents.join(', ')}.`, { try: `fleet mission delete ${dependents[0]}`, facts: { dependents } })
     }
-    return { subject: id, changes: [{ remove: 'missions', id, expects: version }], events: [life.about(mission, 'mission_deleted', by(fleet, ask), { data: { was: mission.status, status: null } })] }
+    return { subject: id, changes: [put('missions', { ...mission, deleting: true }, version)] }
   })
-  await forgetSessions(fleet, id)
+  await forgetMission(fleet, id, by(fleet, ask))
 }
 
 /** Unknown agents and dependencies are refused when written, not when a session starts. */

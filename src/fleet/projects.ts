@@ -3,14 +3,14 @@ import { isAbsolute, sep } from 'node:path'
 import { agentNamed } from '../agents/index.ts'
 import { Forbidden, InvalidInput, NotAllowed } from '../domain/errors.ts'
 import type { NewEvent } from '../domain/event.ts'
-import { about } from '../domain/life.ts'
+import type { By } from '../domain/life.ts'
 import { Project, type ProjectSettings } from '../domain/project.ts'
 import { baseState, describe, openRepository, requireCommits } from '../git/index.ts'
 import type { Stored } from '../store/index.ts'
 import { type Ask, by, oncePerKey } from './asking.ts'
 import { type Fleet, retryOnConflict } from './fleet.ts'
 import { all, current, derivedId, fleetState, put } from './records.ts'
-import { forgetSessions } from './tidying.ts'
+import { forgetMission } from './tidying.ts'
 
 export type ProjectFields = ProjectSettings & { path: string; worktree?: 'git' | 'none' }
 
@@ -85,18 +85,16 @@ export async function deleteProject(fleet: Fleet, ask: Ask, id: string): Promise
     await fleet.commit('commit.project-deleted', { changes: [put('projects', { ...value, deleting: true }, version)] })
     return value
   })
-  for await (const { value: mission } of all(fleet, 'missions', 'project', [id])) {
-    await retryOnConflict(async () => {
-      const stored = await fleet.store.get('missions', mission.id)
-      const gone = about(mission, 'mission_deleted', by(fleet, ask), { data: { was: mission.status, status: null } })
-      if (stored) await fleet.commit('commit.project-deleted', { changes: [{ remove: 'missions', id: mission.id, expects: stored.version }], events: [gone] })
-    })
-    await forgetSessions(fleet, mission.id)
-  }
+  await forgetProject(fleet, project, by(fleet, ask))
+}
+
+/** What deleting a project leaves to do once that is written down; doing it again is free. */
+export async function forgetProject(fleet: Fleet, project: Project, when: By): Promise<void> {
+  for await (const { value } of all(fleet, 'missions', 'project', [project.id])) await forgetMission(fleet, value.id, when)
   await retryOnConflict(async () => {
-    const { version } = await current(fleet, 'projects', id)
-    const { actor, now } = by(fleet, ask)
-    await fleet.commit('commit.project-deleted', { changes: [{ remove: 'projects', id, expects: version }], events: [event(project, 'project_deleted', actor, now, { name: project.name })] })
+    const stored = await fleet.store.get('projects', project.id)
+    const gone = event(project, 'project_deleted', when.actor, when.now, { name: project.name })
+    if (stored) await fleet.commit('commit.project-deleted', { changes: [{ remove: 'projects', id: project.id, expects: stored.version }], events: [gone] })
   })
 }
 

@@ -1,9 +1,10 @@
 import { rm } from 'node:fs/promises'
-import { about } from '../domain/life.ts'
+import type { NewEvent } from '../domain/event.ts'
+import { about, type By } from '../domain/life.ts'
 import type { Project } from '../domain/project.ts'
 import type { Session } from '../domain/session.ts'
 import { keepRef, keptRef, removeWorktree } from '../git/index.ts'
-import type { Change } from '../store/index.ts'
+import type { Change, Collection, RecordOf } from '../store/index.ts'
 import { type Fleet, retryOnConflict } from './fleet.ts'
 import { all, put } from './records.ts'
 import { repositoryOf } from './repositories.ts'
@@ -23,6 +24,7 @@ export async function retire(fleet: Fleet, session: Session, project: Project): 
   await retryOnConflict(async () => {
     const mission = await fleet.store.get('missions', session.mission_id)
     const shared = (await Array.fromAsync(all(fleet, 'sessions', 'mission', [session.mission_id]))).filter(({ value }) => value.worktree === session.worktree && value.worktree_kept)
+    if (!shared.length) return
     const changes: Change[] = shared.map(({ value, version }) => put('sessions', { ...value, worktree_kept: false }, version))
     // A mission that already has a newer branch keeps that.
     if (mission && mission.value.branch === session.branch && session.end_commit) changes.push(put('missions', { ...mission.value, branch: refOf(session) }, mission.version))
@@ -32,8 +34,11 @@ export async function retire(fleet: Fleet, session: Session, project: Project): 
   })
 }
 
-/** Whatever is remembered of a mission that no longer exists. Its commits stay in the repository under refs. */
-export async function forgetSessions(fleet: Fleet, missionId: string): Promise<void> {
+/**
+ * Whatever is remembered of a mission that is being deleted. Its own record goes last, so that a deletion cut short is
+ * found and finished; its commits stay in the repository under refs.
+ */
+export async function forgetMission(fleet: Fleet, missionId: string, by: By): Promise<void> {
   for await (const { value: session } of all(fleet, 'sessions', 'mission', [missionId])) {
     const project = await fleet.store.get('projects', session.project_id)
     if (session.worktree_kept && project && !(await sharedWithLater(fleet, session))) await retire(fleet, session, project.value)
@@ -44,12 +49,13 @@ export async function forgetSessions(fleet: Fleet, missionId: string): Promise<v
     for await (const { value } of all(fleet, collection, 'mission', [missionId])) await remove(fleet, collection, value.id)
   }
   await rm(fleet.home.task(missionId), { recursive: true, force: true })
+  await remove(fleet, 'missions', missionId, mission => [about(mission, 'mission_deleted', by, { data: { was: mission.status, status: null } })])
 }
 
-async function remove(fleet: Fleet, collection: 'sessions' | 'reports' | 'comments' | 'evidence', id: string): Promise<void> {
+async function remove<C extends Collection>(fleet: Fleet, collection: C, id: string, eventsOf?: (record: RecordOf<C>) => NewEvent[]): Promise<void> {
   await retryOnConflict(async () => {
     const found = await fleet.store.get(collection, id)
-    if (found) await fleet.commit('commit.forgotten', { changes: [{ remove: collection, id, expects: found.version }] })
+    if (found) await fleet.commit('commit.forgotten', { changes: [{ remove: collection, id, expects: found.version }], events: eventsOf?.(found.value) })
   })
 }
 
