@@ -11,15 +11,19 @@ export async function keepRef(
   repo: Repository,
   kept: { ref: string; oid: string; deleteBranch?: string },
 ): Promise<void> {
-  const commands = [`update ${kept.ref}\0${kept.oid}\0\0`]
+  const keep = `update ${kept.ref}\0${kept.oid}\0\0`
   const branch = kept.deleteBranch && `refs/heads/${kept.deleteBranch}`
   const tip = branch && (await readRef(repo, branch))
   if (tip && tip !== kept.oid)
     throw new NotAllowed(`The branch ${kept.deleteBranch} has moved on, so it is not deleted.`, {
       facts: { tip, kept: kept.oid },
     })
-  if (tip) commands.push(`delete ${branch}\0${tip}\0`)
-  await transaction(repo, commands)
+  if (!tip) return transaction(repo, [keep])
+  await transaction(repo, [keep, `delete ${branch}\0${tip}\0`]).catch(async failure => {
+    if (await readRef(repo, branch)) throw failure
+    // Whoever does the same at once was first to let go of it.
+    await transaction(repo, [keep])
+  })
 }
 
 export interface KeptRef {

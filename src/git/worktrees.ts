@@ -78,7 +78,7 @@ export async function removeWorktree(repo: Repository, path: string): Promise<vo
     await rm(path, { recursive: true, force: true, maxRetries: 5, retryDelay: 50 })
     for (const { gitDir } of records) {
       // Git passes over a record without this file, so nobody meets a half-removed one.
-      await unlink(join(gitDir, 'gitdir'))
+      await rm(join(gitDir, 'gitdir'), { force: true })
       await rm(gitDir, { recursive: true, force: true })
     }
   })
