@@ -1,5 +1,6 @@
 import * as z from 'zod'
 import { Id, Timestamp } from './ids.ts'
+import { clipped } from './text.ts'
 
 const Items = z.array(z.string().max(4000)).max(100)
 const lines = (value: unknown): unknown => (typeof value === 'string' ? value.split('\n').filter(line => line.trim()) : value)
@@ -39,6 +40,44 @@ export const Report = Claim.extend({
 })
 export type Report = z.infer<typeof Report>
 
-/** How many changed files a report lists: keeps the record far below the size every engine can hold. */
-export const MAX_FILES_LISTED = 300
-export const MAX_COMMITS_LISTED = 50
+const FILES_BYTES = 30_000
+const COMMITS_BYTES = 8000
+const ITEMS_BYTES = 6000
+const SUMMARY_BYTES = 15_000
+export const CLAIMED_LISTS = ['what_done', 'what_open', 'what_tested', 'what_untested', 'next_steps', 'errors_encountered'] as const
+
+/** The same report, small enough to be kept by every engine whatever an agent claims; what is cut says so. */
+export function fitted(report: Report): Report {
+  const files_changed = firstOf(report.files_changed, FILES_BYTES)
+  const lists = CLAIMED_LISTS.map(name => [name, shortened(report[name])])
+  return {
+    ...report,
+    ...Object.fromEntries(lists),
+    summary: shortText(report.summary, SUMMARY_BYTES),
+    files_changed,
+    files_omitted: report.files_omitted + report.files_changed.length - files_changed.length,
+    commits: firstOf(report.commits, COMMITS_BYTES),
+  }
+}
+
+function shortened(items: string[]): string[] {
+  const kept = firstOf(items, ITEMS_BYTES)
+  return kept.length === items.length ? items : [...kept, `… and ${items.length - kept.length} more`]
+}
+
+const encoder = new TextEncoder()
+const bytesOf = (value: unknown): number => encoder.encode(JSON.stringify(value)).length
+
+/** As many items from the start as fit. */
+function firstOf<T>(items: readonly T[], bytes: number): T[] {
+  let left = bytes
+  const end = items.findIndex(item => {
+    left -= bytesOf(item)
+    return left < 0
+  })
+  return items.slice(0, end === -1 ? undefined : end)
+}
+
+function shortText(text: string, bytes: number): string {
+  return bytesOf(text) <= bytes ? text : shortText(clipped(text, Math.floor(text.length / 2)), bytes)
+}

@@ -6,10 +6,10 @@ import { newId } from '../domain/ids.ts'
 import { about } from '../domain/life.ts'
 import type { Mission } from '../domain/mission.ts'
 import type { Project } from '../domain/project.ts'
-import { Claim, MAX_COMMITS_LISTED, MAX_FILES_LISTED, Report } from '../domain/report.ts'
+import { Claim, fitted, Report } from '../domain/report.ts'
 import type { Session } from '../domain/session.ts'
 import { clipped, MAX_REASON_CHARS } from '../domain/text.ts'
-import { baseState, type Changes, changes, type Collected, commitLeftovers, explainsTip, guardDifference, guardMark } from '../git/index.ts'
+import { baseState, type Changes, changedAmong, changes, type Collected, commitLeftovers, explainsTip, guardDifference, guardMark } from '../git/index.ts'
 import { defaultsOf } from './capacity.ts'
 import { type Fleet, retryOnConflict } from './fleet.ts'
 import { RESULT_FILE } from './launching.ts'
@@ -75,6 +75,8 @@ async function collectWork(fleet: Fleet, session: Session, mission: Mission, pro
     if (collected.skipped.length) {
       return { code: 'left_out', text: `Not committed: ${collected.skipped.map(({ path, why }) => `${path} (${why})`).join(', ')}.` }
     }
+    const secrets = await changedAmong(repository, session.start_commit!, collected.tip, project.copy_files)
+    if (secrets.length) return { code: 'secret_committed', text: `The agent committed what was only copied in for it: ${secrets.join(', ')}.` }
     const shared = guardDifference(session.guard_mark ?? guardNow, guardNow)
     if (shared.length) return { code: 'shared_git_changed', text: `During the session something changed ${shared.join(', ')} of the shared git folder, which can make git run programs.` }
     if (tip && !(await isExplained(tip))) {
@@ -91,18 +93,18 @@ async function collectWork(fleet: Fleet, session: Session, mission: Mission, pro
 }
 
 function makeReport(session: Session, claim: Claim | null, lastWords: string, changed: Changes, now: string): Report {
-  return Report.parse({
+  return fitted(Report.parse({
     ...(claim ?? { summary: lastWords.slice(0, 4000) }),
     id: newId(),
     mission_id: session.mission_id,
     session_id: session.id,
     project_id: session.project_id,
     source: claim ? 'agent' : 'git',
-    files_changed: changed.files.slice(0, MAX_FILES_LISTED),
-    files_omitted: changed.filesOmitted + Math.max(0, changed.files.length - MAX_FILES_LISTED),
-    commits: changed.commits.slice(0, MAX_COMMITS_LISTED),
+    files_changed: changed.files,
+    files_omitted: changed.filesOmitted,
+    commits: changed.commits,
     created_at: now,
-  })
+  }))
 }
 
 interface End {
