@@ -84,7 +84,8 @@ async function exitOf(directory: string, root: Identity | null): Promise<Exit> {
     const exit = readExit(directory)
     if (exit) return exit
     if (gone) return { code: null }
-    await pause(EXIT_POLL_MS)
+    // A server that is asked to go does not stay for the agents it took up.
+    await pause(EXIT_POLL_MS, undefined, { ref: false })
   }
 }
 

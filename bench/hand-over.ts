@@ -1,0 +1,76 @@
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { aFleet, type TestFleet } from '../test/kit/fleet.ts'
+import { type Bench, ms, percentile, type Row } from './figure.ts'
+import { floor } from './processes.ts'
+import { filesOnMain, repositories } from './repositories.ts'
+
+const LINKS = 10
+/** The first act of each process is to say when it is. */
+const script = (name: string): string => `date +%s%N\necho done >${name}`
+
+/** From "landed" to the first act of the mission that waited for it, beside git's own worktree and a process in it. */
+export const handOver: Bench = async scale => {
+  const rounds = scale.of(12, 3)
+  const [ours, theirs] = await repositories(2)
+  const fleet = await aFleet()
+  try {
+    await fleet.start()
+    const project = await fleet.project(ours!.path)
+    const gaps: number[] = []
+    const floors: number[] = []
+    for (let round = 0; round < rounds; round++) {
+      gaps.push(...(await chain(fleet, project, round)))
+      const lines = (await floor('starts', LINKS, fleet.root, theirs!.path)).trim().split('\n')
+      floors.push(
+        ...lines
+          .map(line => line.split(' ').map(Number) as [number, number])
+          .map(([before, began]) => (began - before) / 1e6),
+      )
+    }
+    const landed = await filesOnMain(ours!)
+    if (landed !== rounds * (LINKS + 1)) throw new Error(`${landed} of ${rounds * (LINKS + 1)} missions landed`)
+    return [over('p50', 0.5, 30, gaps, floors), over('p95', 0.95, 100, gaps, floors)]
+  } finally {
+    await fleet.remove()
+    await Promise.all([ours!.remove(), theirs!.remove()])
+  }
+}
+
+/** Missions that wait for one another; gives for each but the first how long after the landing it began. */
+async function chain(fleet: TestFleet, project: { id: string }, round: number): Promise<number[]> {
+  const ids: string[] = []
+  for (let link = 0; link <= LINKS; link++) {
+    // The first waits as a draft, so that nothing runs while the chain is being written.
+    const { id } = await fleet.mission(project, script(`made-${round}-${link}`), {
+      depends_on: ids.slice(-1),
+      auto_dispatch: link > 0,
+    })
+    ids.push(id)
+  }
+  await fleet.call('dispatch_mission', { mission_id: ids[0]! })
+  await fleet.until(ids.at(-1)!, 'done', 'failed')
+  const landedAt = new Map(
+    (await fleet.events())
+      .filter(event => event.kind === 'landed')
+      .map(event => [event.mission_id, Date.parse(event.time)]),
+  )
+  return Promise.all(ids.slice(1).map(async (id, before) => (await began(fleet, id)) - landedAt.get(ids[before]!)!))
+}
+
+async function began(fleet: TestFleet, missionId: string): Promise<number> {
+  const { sessions } = await fleet.show(missionId)
+  const printed = readFileSync(join(fleet.fleet.home.session(sessions[0]!.id), 'agent-1', 'stdout'), 'utf8')
+  return Number(printed.split('\n', 1)[0]) / 1e6
+}
+
+function over(name: string, share: number, most: number, gaps: number[], floors: number[]): Row {
+  const [measured, least] = [percentile(gaps, share), percentile(floors, share)]
+  return {
+    figure: `dependency landed → next process started, ${name} of ${gaps.length}`,
+    measured: `${ms(measured)}, ${ms(measured - least)} over`,
+    floor: `${ms(least)} (worktree and spawn)`,
+    demanded: `≤ ${most} ms over`,
+    met: measured - least <= most,
+  }
+}

@@ -1,0 +1,53 @@
+import { spawn } from 'node:child_process'
+import { readFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+
+const FLOOR = join(import.meta.dirname, 'floor.sh')
+
+/** Runs a program to its end and gives what it printed; anything but success is an error. */
+export function output(
+  command: string,
+  args: readonly string[],
+  env: NodeJS.ProcessEnv = process.env,
+): Promise<string> {
+  return new Promise((resolve, reject) => {
+    const child = spawn(command, args, { env, cwd: tmpdir(), stdio: ['ignore', 'pipe', 'pipe'] })
+    let text = ''
+    let complaint = ''
+    child.stdout.on('data', chunk => {
+      text += chunk
+    })
+    child.stderr.on('data', chunk => {
+      complaint += chunk
+    })
+    child.once('error', reject)
+    child.once('close', code =>
+      code === 0 ? resolve(text) : reject(new Error(`${command} ${args.join(' ')} ended with ${code}: ${complaint}`)),
+    )
+  })
+}
+
+export const floor = (...args: (string | number)[]): Promise<string> => output('/bin/sh', [FLOOR, ...args.map(String)])
+
+export async function elapsed(run: () => Promise<unknown>): Promise<number> {
+  const started = performance.now()
+  await run()
+  return performance.now() - started
+}
+
+/** In Linux's unit for processor times, which is the same everywhere. */
+const TICKS_PER_SECOND = 100
+
+/** Seconds of processor time a process has used so far. */
+export function cpuSeconds(pid: number): number {
+  const stat = readFileSync(`/proc/${pid}/stat`, 'latin1')
+  const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ')
+  return (Number(fields[11]) + Number(fields[12])) / TICKS_PER_SECOND
+}
+
+/** The most memory a process ever held, or what it holds now, in MiB. */
+export function memory(pid: number, which: 'VmHWM' | 'VmRSS'): number {
+  const line = new RegExp(`^${which}:\\s+(\\d+) kB`, 'm').exec(readFileSync(`/proc/${pid}/status`, 'latin1'))
+  return Number(line?.[1]) / 1024
+}

@@ -1,0 +1,88 @@
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { setTimeout as pause } from 'node:timers/promises'
+import { aFleet, type TestFleet } from '../test/kit/fleet.ts'
+import { type Bench, median } from './figure.ts'
+import { elapsed, floor } from './processes.ts'
+import { filesOnMain, repositories } from './repositories.ts'
+
+const REPOSITORIES = 10
+const AT_A_TIME = 4
+const LOOK_EVERY_MS = 100
+
+/** Missions that write one line and exit: from the moment they may start until all are landed and tidied away. */
+export const throughput: Bench = async scale => {
+  const missions = scale.of(200, 60)
+  const fleet = await aFleet({ env: { FLEET_MAX_CONCURRENT: String(AT_A_TIME) } })
+  const ours: number[] = []
+  const least: number[] = []
+  try {
+    await fleet.start()
+    for (let round = 0; round < scale.of(5, 2); round++) {
+      least.push(await floorRound(missions))
+      ours.push(await fleetRound(fleet, missions))
+    }
+  } finally {
+    await fleet.remove()
+  }
+  const rate = (took: number): string => `${((missions / took) * 1000).toFixed(1)}/s`
+  const share = median(least) / median(ours)
+  return [
+    {
+      figure: `${missions} instant missions over ${REPOSITORIES} repositories, ${AT_A_TIME} at a time`,
+      measured: `${rate(median(ours))}, ${(share * 100).toFixed(0)} %`,
+      floor: `${rate(median(least))} (\`floor.sh\`)`,
+      demanded: '≥ 70 %',
+      met: share >= 0.7,
+    },
+  ]
+}
+
+async function floorRound(missions: number): Promise<number> {
+  const worktrees = mkdtempSync(join(tmpdir(), 'flotilla-floor-'))
+  return inRepositories(missions, paths =>
+    elapsed(() => floor('missions', missions, AT_A_TIME, worktrees, ...paths)),
+  ).finally(() => rmSync(worktrees, { recursive: true, force: true }))
+}
+
+async function fleetRound(fleet: TestFleet, missions: number): Promise<number> {
+  return inRepositories(missions, async paths => {
+    const projects = await Promise.all(paths.map(path => fleet.project(path)))
+    await fleet.call('pause')
+    for (let i = 0; i < missions; i++) await fleet.mission(projects[i % paths.length]!, `echo made-${i} >made-${i}`)
+    const after = await fleet.fleet.store.tail()
+    await fleet.call('unpause')
+    return tidied(fleet, after, missions)
+  })
+}
+
+/** Fresh ones for every round, checked afterwards: a mission that is not on the base branch does not count as done. */
+async function inRepositories(missions: number, run: (paths: string[]) => Promise<number>): Promise<number> {
+  const made = await repositories(REPOSITORIES)
+  try {
+    const took = await run(made.map(repository => repository.path))
+    const landed = (await Promise.all(made.map(filesOnMain))).reduce((sum, files) => sum + files, 0)
+    if (landed !== missions) throw new Error(`${landed} of ${missions} missions landed`)
+    return took
+  } finally {
+    await Promise.all(made.map(repository => repository.remove()))
+  }
+}
+
+/** The time between the wish and the last worktree gone, by the times of the events, so that looking costs nothing. */
+async function tidied(fleet: TestFleet, after: string, missions: number): Promise<number> {
+  const { store } = fleet.fleet
+  let cursor = after
+  let began = Number.NaN
+  for (let removed = 0; ; await pause(LOOK_EVERY_MS)) {
+    const page = await store.events({ after: cursor, limit: 500 })
+    cursor = page.cursor
+    for (const { kind, time, cause } of page.events) {
+      if (kind === 'unpaused') began = Date.parse(time)
+      if (kind === 'failed' || kind === 'needs_input' || kind === 'review_wanted')
+        throw new Error(`a mission did not land: ${cause}`)
+      if (kind === 'worktree_removed' && ++removed === missions) return Date.parse(time) - began
+    }
+  }
+}
