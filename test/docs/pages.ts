@@ -1,0 +1,38 @@
+import { globSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { ROOT } from '../kit/fleet.ts'
+
+export interface Page {
+  /** From the root of the repository. */
+  path: string
+  text: string
+}
+
+export interface Block {
+  line: number
+  /** What stands behind the opening fence, such as `sh run`. */
+  info: string
+  text: string
+}
+
+/** Everything a person reads first: the pages at the top and those under docs. */
+export const PAGES: Page[] = globSync(['*.md', 'docs/**/*.md'], { cwd: ROOT })
+  .sort()
+  .map(path => ({ path, text: readFileSync(join(ROOT, path), 'utf8') }))
+
+export function blocksOf({ text }: Page): Block[] {
+  const blocks: Block[] = []
+  let open: Block | undefined
+  for (const [index, line] of text.split('\n').entries()) {
+    if (!line.startsWith('```')) {
+      if (open) open.text += `${line}\n`
+    } else if (open) {
+      blocks.push(open)
+      open = undefined
+    } else open = { line: index + 1, info: line.slice(3).trim(), text: '' }
+  }
+  if (open) throw new Error(`a block is opened in line ${open.line} and never closed`)
+  return blocks
+}
+
+export const isRun = ({ info }: Block): boolean => info === 'sh run'

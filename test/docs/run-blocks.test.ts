@@ -1,0 +1,55 @@
+import { spawn } from 'node:child_process'
+import { chmodSync, mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { delimiter, dirname, join } from 'node:path'
+import { afterEach, describe, expect, test } from 'vitest'
+import { NODE, ROOT } from '../kit/fleet.ts'
+import { blocksOf, isRun, PAGES } from './pages.ts'
+
+const pages = PAGES.map(page => ({ ...page, blocks: blocksOf(page).filter(isRun) })).filter(page => page.blocks.length)
+let root: string
+
+describe('what the pages tell people to type works', () => {
+  afterEach(async () => {
+    await shell('fleet down --agents')
+    rmSync(root, { recursive: true, force: true, maxRetries: 5 })
+  })
+
+  test.each(pages)('$path', async ({ path, blocks }) => {
+    root = realpathSync(mkdtempSync(join(tmpdir(), 'flotilla-docs-')))
+    for (const folder of ['bin', 'home', 'work', 'tmp']) mkdirSync(join(root, folder))
+    writeFileSync(join(root, 'bin/fleet'), `#!/bin/sh\nexec '${NODE}' '${ROOT}/bin/fleet.js' "$@"\n`)
+    chmodSync(join(root, 'bin/fleet'), 0o755)
+
+    // One shell for the whole page, as a reader has: where a block goes or what it names, the next one knows.
+    const script = blocks.map(({ line, text }) => `echo '# ${path}:${line}'\n${text}`).join('\n')
+    const { code, output } = await shell(`set -e\n${script}`)
+    expect(code, output).toBe(0)
+  })
+})
+
+test('the first page is among them', () => {
+  expect(pages.map(page => page.path)).toContain('README.md')
+})
+
+/** Nothing of the reader of this test: own home, own temporary folder, a name for commits. */
+function shell(script: string): Promise<{ code: number | null; output: string }> {
+  const env = {
+    PATH: [join(root, 'bin'), dirname(NODE), process.env.PATH].join(delimiter),
+    LANG: 'C.UTF-8',
+    HOME: join(root, 'home'),
+    TMPDIR: join(root, 'tmp'),
+    GIT_CONFIG_COUNT: '2',
+    GIT_CONFIG_KEY_0: 'user.name',
+    GIT_CONFIG_VALUE_0: 'A reader',
+    GIT_CONFIG_KEY_1: 'user.email',
+    GIT_CONFIG_VALUE_1: 'reader@example.org',
+  }
+  return new Promise((resolve, reject) => {
+    const child = spawn('sh', ['-c', script], { cwd: join(root, 'work'), env, stdio: ['ignore', 'pipe', 'pipe'] })
+    let output = ''
+    for (const stream of [child.stdout, child.stderr]) stream.on('data', chunk => (output += chunk))
+    // A server started on the way keeps nothing of ours open, so the end of the shell is the end of the output.
+    child.once('error', reject).once('exit', code => resolve({ code, output }))
+  })
+}

@@ -1,0 +1,99 @@
+import { execFileSync } from 'node:child_process'
+import {
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  realpathSync,
+  rmSync,
+  symlinkSync,
+} from 'node:fs'
+import { tmpdir } from 'node:os'
+import { delimiter, join } from 'node:path'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { NODE, ROOT } from '../kit/fleet.ts'
+
+const COMPILERS = /^(cc|c\+\+|[cg]pp|gmake|make|cmake|ninja|ld|as|python.*|pypy.*|.*(gcc|g\+\+|clang).*)$/
+const MAY_BE_PACKED = /^(package\.json|LICENSE|README\.md|CHANGELOG\.md|(bin|dist|docs)\/.+)$/
+
+/** It installs from the registry, so it takes a while: .ci/run asks for it. */
+describe.skipIf(!process.env.FLEET_TEST_PACK)('the packed program', () => {
+  let root: string
+  let tarball: string
+  let packed: string[]
+  let environment: NodeJS.ProcessEnv
+  let npmEnvironment: NodeJS.ProcessEnv
+
+  beforeAll(() => {
+    root = realpathSync(mkdtempSync(join(tmpdir(), 'flotilla-pack-')))
+    for (const folder of ['bin', 'home', 'prefix', 'tmp']) mkdirSync(join(root, folder))
+    toolsWithoutCompiler(join(root, 'bin'))
+    npmEnvironment = { ...outsideNpm(process.env), PATH: join(root, 'bin') }
+    environment = { PATH: join(root, 'bin'), HOME: join(root, 'home'), TMPDIR: join(root, 'tmp'), LANG: 'C.UTF-8' }
+    const [pack] = JSON.parse(npm('pack', '--json', `--pack-destination=${root}`))
+    tarball = join(root, pack.filename)
+    packed = pack.files.map((file: { path: string }) => file.path)
+  })
+  afterAll(() => rmSync(root, { recursive: true, force: true, maxRetries: 5 }))
+
+  test('holds the program, its pages and its licence, and nothing else', () => {
+    expect(packed).toEqual(expect.arrayContaining(['LICENSE', 'README.md', 'bin/fleet.js', 'dist/fleet.cjs']))
+    expect(packed.filter(path => !MAY_BE_PACKED.test(path))).toEqual([])
+    expect(packed.filter(path => /test|\.ts$|\.map$/.test(path))).toEqual([])
+  })
+
+  test('needs nothing at run time but SQLite', () => {
+    const { dependencies, license } = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8'))
+    expect(Object.keys(dependencies)).toEqual(['better-sqlite3'])
+    expect(license).toBe('Apache-2.0')
+  })
+
+  test('installs where there is no compiler, and works there', { timeout: 300_000 }, () => {
+    npm('install', `--prefix=${join(root, 'prefix')}`, '--omit=dev', '--no-audit', '--no-fund', tarball)
+    const modules = join(root, 'prefix/node_modules')
+    expect(
+      readdirSync(modules)
+        .filter(name => !name.startsWith('.'))
+        .sort(),
+    ).toEqual(['better-sqlite3', 'flotilla', 'node-addon-api'])
+    expect(existsSync(join(modules, 'better-sqlite3/build'))).toBe(false)
+
+    expect(fleet('--version').trim()).toBe(JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8')).version)
+    expect(fleet('demo')).toContain('All eight landed.')
+    expect(fleet('up', '--detach', '--port=0')).toContain('is up at http://127.0.0.1:')
+    expect(fleet('status')).toContain('The fleet is up')
+    expect(fleet('down')).toContain('The fleet is down.')
+  })
+
+  const npm = (...args: string[]): string =>
+    execFileSync('npm', args, {
+      cwd: ROOT,
+      env: npmEnvironment,
+      encoding: 'utf8',
+      stdio: ['ignore', 'pipe', 'inherit'],
+    })
+
+  const fleet = (...args: string[]): string =>
+    execFileSync(join(root, 'prefix/node_modules/.bin/fleet'), args, { cwd: root, env: environment, encoding: 'utf8' })
+})
+
+/** Everything this machine has on its PATH, apart from compilers, with the pinned Node as its only one. */
+function toolsWithoutCompiler(folder: string): void {
+  symlinkSync(NODE, join(folder, 'node'))
+  for (const directory of process.env
+    .PATH!.split(delimiter)
+    .filter(path => !path.includes('node_modules') && existsSync(path))) {
+    for (const name of readdirSync(directory)) {
+      const link = join(folder, name)
+      if (!COMPILERS.test(name) && !existsSync(link)) symlinkSync(realpathSync(join(directory, name)), link)
+    }
+  }
+}
+
+/** What npm tells the scripts it runs would be taken for settings by the npm that is run here. */
+function outsideNpm(environment: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
+  return Object.fromEntries(
+    Object.entries(environment).filter(([name]) => !/^(npm_|NODE_OPTIONS|FLEET_|VITEST)/.test(name)),
+  )
+}
