@@ -36,6 +36,18 @@ export async function changes(repo: Repository, from: string, to: string): Promi
   }
 }
 
+/** Which of these files, or of the files in these folders, differ between two commits. */
+export async function changedAmong(
+  repo: Repository,
+  from: string,
+  to: string,
+  paths: readonly string[],
+): Promise<string[]> {
+  if (from === to || paths.length === 0) return []
+  const args = ['--literal-pathspecs', 'diff-tree', '-r', '-z', '--name-only', '--no-renames', from, to, '--', ...paths]
+  return fields((await git(repo.path, args)).stdout)
+}
+
 /** The same from a live worktree, with what is not committed; the agent's index is not touched. */
 export async function liveChanges(worktree: string, from: string): Promise<Pick<Changes, 'files' | 'filesOmitted'>> {
   return withLiveIndex(worktree, async env => {
