@@ -22,6 +22,8 @@ export async function openRepository(path: string): Promise<Repository> {
   const place = await realpath(path).catch(() => {
     throw new InvalidInput('path', `${path} does not exist.`)
   })
+  // Git answers by lines, and so do its files that name worktrees.
+  if (place.includes('\n')) throw new InvalidInput('path', 'must not hold a line break')
   // A bare repository has no top level: git answers the questions before that one and exits 128.
   const answer = await git(place, ['rev-parse', '--path-format=absolute', ...QUESTIONS], { answers: [128] }).catch(
     cause => {
