@@ -126,6 +126,21 @@ test('copied files that git does not ignore are not committed, also when a perso
   expect(await repo.git('log', '--all', '--format=%h', '--', '.env', 'secrets')).toBe('')
 })
 
+test.each([
+  ['that git ignores, by force', '.env\n'],
+  ['that git does not ignore', ''],
+])('an agent that itself commits a copied file %s is caught before it lands', async (_, ignored) => {
+  const { fleet, repo, project } = await aScene({ repository: { files: { '.gitignore': ignored } } })
+  await repo.write('.env', 'SECRET=1\n')
+  await repo.git('checkout', '--quiet', '-b', 'elsewhere')
+  await fleet.call('update_project', { project_id: project.id, copy_files: ['.env'] })
+  const { id } = await fleet.mission(project, 'echo x > x.txt; git add -f .env x.txt; git commit -qm everything')
+  const mission = await fleet.until(id, 'review', 'done', 'failed')
+  expect(mission).toMatchObject({ status: 'review', status_reason: { code: 'secret_committed' } })
+  expect(mission.status_reason?.text).toContain('.env')
+  expect(await repo.filesOn('main')).toEqual(['.gitignore'])
+})
+
 test('a file over 20 MB is not committed: the mission goes to review, and the file stays in the worktree', async () => {
   const { fleet, repo, project } = await aScene()
   const { id } = await fleet.mission(project, 'head -c 21000000 /dev/zero > big.bin; echo x > x.txt')

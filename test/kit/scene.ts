@@ -48,13 +48,6 @@ export async function aScene(options: SceneOptions = {}): Promise<Scene> {
   return { fleet, repo, project, repository, gate: name => gateIn(join(fleet.root, 'gates'), name) }
 }
 
-/** A repository made before the fleet that is to use it: it is removed after that fleet. */
-export async function anotherRepository(options: RepositoryOptions = {}): Promise<TestRepository> {
-  const repo = await aRepository(options)
-  onTestFinished(() => repo.remove())
-  return repo
-}
-
 function gateIn(folder: string, name: string): Gate {
   mkdirSync(folder, { recursive: true })
   const [here, open] = [join(folder, `${name}.here`), join(folder, `${name}.open`)]
