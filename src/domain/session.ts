@@ -38,7 +38,9 @@ export const Session = z.object({
   exit_code: z.number().int().nullable().default(null),
   worktree: z.string().nullable(),
   branch: z.string().nullable(),
-  start_commit: z.string().nullable().default(null),
+  start_commit: z.string().nullable().default(null).describe('what its work is compared with'),
+  /** Where the branch is made, if it is not there: for work taken up again after it was cleaned away, its last commit. */
+  branch_from: z.string().nullable().default(null),
   /** The tip of the branch once what was left uncommitted is committed. */
   end_commit: z.string().nullable().default(null),
   base_tip: z.string().nullable().default(null).describe('where the base branch stood at the start'),

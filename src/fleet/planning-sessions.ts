@@ -14,7 +14,7 @@ import { repositoryOf } from './repositories.ts'
 /** These go on in the worktree, on the branch and in the conversation of the session before. */
 const CONTINUES: readonly SessionReason[] = ['resume', 'conflict']
 
-type Place = Pick<Session, 'worktree' | 'branch' | 'start_commit' | 'base_tip' | 'guard_mark'>
+type Place = Pick<Session, 'worktree' | 'branch' | 'branch_from' | 'start_commit' | 'base_tip' | 'guard_mark'>
 
 /** The session a queued mission is to have next, with all it starts from. Nothing is made yet: the first commit writes this down. */
 export async function planSession(fleet: Fleet, mission: Mission, project: Project): Promise<Session> {
@@ -56,12 +56,14 @@ async function placeOf(fleet: Fleet, mission: Mission, project: Project, { id, a
   if (continued) {
     // In a conflict the base is merged into the branch, so what it changed is counted from there.
     const start_commit = reason === 'conflict' ? tip : continued.start_commit
-    return { worktree: continued.worktree, branch: continued.branch, start_commit, base_tip: tip, guard_mark }
+    return { worktree: continued.worktree, branch: continued.branch, branch_from: continued.end_commit ?? continued.start_commit, start_commit, base_tip: tip, guard_mark }
   }
+  const start_commit = await startPoint(fleet, repository, mission, tip)
   return {
     worktree: join(fleet.home.worktrees, project.id, `${slug(mission.title)}-${shortId(id)}`),
     branch: await branchName(repository, { agent, title: mission.title, id: shortId(id) }),
-    start_commit: await startPoint(fleet, repository, mission, tip),
+    branch_from: start_commit,
+    start_commit,
     base_tip: tip,
     guard_mark,
   }

@@ -25,10 +25,10 @@ export async function preparePlace(session: Session, mission: Mission, project: 
   return { workingDirectory, conflicts }
 }
 
-async function prepareWorktree({ worktree, branch, start_commit, base_tip, reason }: Session, project: Project): Promise<string[]> {
+async function prepareWorktree({ worktree, branch, branch_from, base_tip, reason }: Session, project: Project): Promise<string[]> {
   const repository = await repositoryOf(project)
   await mkdir(dirname(worktree!), { recursive: true, mode: 0o700 })
-  await addWorktree(repository, { path: worktree!, branch: branch!, from: start_commit! })
+  await addWorktree(repository, { path: worktree!, branch: branch!, from: branch_from! })
   await copyFiles(project, worktree!)
   if (reason !== 'conflict') return []
   const merged = await mergeInto(worktree!, base_tip!)

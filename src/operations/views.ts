@@ -19,7 +19,7 @@ export const MissionView = Mission.omit(internal).extend({
 })
 export type MissionView = z.infer<typeof MissionView>
 
-export const SessionView = Session.omit({ prompt: true, instructions: true, guard_mark: true, descends_from: true, landable: true, stopping: true })
+export const SessionView = Session.omit({ prompt: true, instructions: true, guard_mark: true, branch_from: true, descends_from: true, landable: true, stopping: true })
 export type SessionView = z.infer<typeof SessionView>
 
 export const EvidenceView = Evidence.omit({ output: true }).extend({ output: z.string() })
@@ -56,7 +56,7 @@ async function waitsFor(fleet: Fleet, mission: Mission): Promise<MissionView['wa
   })
 }
 
-export function sessionView({ prompt, instructions, guard_mark, descends_from, landable, stopping, ...shown }: Session): SessionView {
+export function sessionView({ prompt, instructions, guard_mark, branch_from, descends_from, landable, stopping, ...shown }: Session): SessionView {
   return shown
 }
 
