@@ -6,8 +6,12 @@ if (Number.parseInt(process.versions.node, 10) < 22) {
   process.exit(1)
 }
 
+const results = process.env.FLEET_TEST_RESULTS
+
 export default defineConfig({
   test: {
+    reporters: results ? ['default', 'json'] : ['default'],
+    ...(results && { outputFile: results }),
     include: ['src/**/*.test.ts', 'test/**/*.test.ts'],
     // Real processes and real git on two cores: more files at once only make each of them wait.
     maxWorkers: 2,
