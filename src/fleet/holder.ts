@@ -1,5 +1,6 @@
 import type { Event } from '../domain/event.ts'
 import type { Session } from '../domain/session.ts'
+import { everything } from '../runner/processes.ts'
 import { retryOnConflict, type Fleet } from './fleet.ts'
 import { saveCounts } from './counts.ts'
 import { Dispatcher } from './dispatcher.ts'
@@ -8,6 +9,8 @@ import { LiveSession } from './live-session.ts'
 import { forgetProject } from './projects.ts'
 import { all } from './records.ts'
 import { forgetMission, retire, sharedWithLater } from './tidying.ts'
+import { marksOf } from '../runner/processes.ts'
+import { sweep } from '../runner/stopping.ts'
 import { undoMission } from './undoing.ts'
 
 const NOTICE_EVERY_MS = 2000
@@ -168,12 +171,24 @@ export async function startHolder(fleet: Fleet, { url, onFault = () => {} }: Hol
     for await (const { value } of all(fleet, 'projects', 'deleting')) await forgetProject(fleet, value, by)
   }
 
+  /** Processes of sessions that are over, which a crash kept from being ended with them. */
+  async function sweepOrphans(): Promise<void> {
+    for (const mark of marksOf(fleet.home.id)) {
+      const session = await fleet.store.get('sessions', mark.slice(fleet.home.id.length + 1))
+      if (session?.value.status === 'ended') await sweep(() => ({ mark, root: null, worktree: null, known: new Map() }))
+    }
+  }
+
   await takeStock()
+  inBackground('sweeping', sweepOrphans())
   const unwatch = fleet.store.watch(wake)
   const noticing = setInterval(() => {
-    for (const session of live.values()) session.notice()
+    if (live.size === 0) return
+    const all = everything()
+    for (const session of live.values()) session.notice(all)
   }, NOTICE_EVERY_MS)
   const keepHouse = () => {
+    inBackground('sweeping', sweepOrphans())
     inBackground('counts', retryOnConflict(() => saveCounts(fleet)))
     inBackground('events', fleet.store.trimEvents(KEEP_EVENTS))
   }

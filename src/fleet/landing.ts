@@ -33,6 +33,7 @@ export async function landMission(fleet: Fleet, missionId: string, signal: Abort
   if (work.mission.status !== 'landing') return
   try {
     if (await alreadyThere(fleet, work)) return
+    if (work.mission.cancel_requested) return await decide(fleet, missionId, life.cancelled)
     await attempt(fleet, work)
   } catch (error) {
     if (signal.aborted && !(await wantsCancel(fleet, missionId))) return

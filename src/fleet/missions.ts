@@ -101,6 +101,7 @@ export async function deleteMission(fleet: Fleet, ask: Ask, id: string): Promise
   await oncePerKey(fleet, ask, async () => {
     const { value: mission, version } = await current(fleet, 'missions', id)
     life.requireStatus(mission, DELETABLE, `fleet mission cancel ${id}`)
+    if (mission.undo) throw new NotAllowed(`Mission ${id} is being undone.`, { try: `fleet mission show ${id}` })
     const dependents = (await fleet.store.find('missions', { index: 'dependency', equals: [id], limit: 20 })).items.map(d => d.value.id)
     if (dependents.length) {
       throw new NotAllowed(`Mission ${id} is depended on by ${dependents.join(', ')}.`, { try: `fleet mission delete ${dependents[0]}`, facts: { dependents } })

@@ -9,7 +9,8 @@ export interface Identity {
   boot: string
 }
 
-interface Seen {
+/** One process as it was when all of them were looked at. */
+export interface Seen {
   pid: number
   parent: number
   started: string
@@ -53,7 +54,8 @@ function look(pid: number): Seen | undefined {
   }
 }
 
-function everything(): Seen[] {
+/** Every process there is. It takes milliseconds, so whoever asks for several sessions looks once. */
+export function everything(): Seen[] {
   if (!onLinux) return fromPs(['-ax'])
   return readdirSync('/proc').filter(name => /^\d+$/.test(name)).map(name => look(Number(name))).filter(seen => seen !== undefined)
 }
@@ -72,9 +74,8 @@ function fromPs(which: string[]): Seen[] {
 }
 
 /** The descendants of a process that is still the one we mean. */
-export function descendants(root: Identity): Map<number, string> {
-  if (!isAlive(root)) return new Map()
-  return below(everything(), root.pid)
+export function descendants(root: Identity, all: readonly Seen[] = everything()): Map<number, string> {
+  return isAlive(root) ? below(all, root.pid) : new Map()
 }
 
 function below(all: readonly Seen[], root: number): Map<number, string> {
@@ -94,29 +95,30 @@ function below(all: readonly Seen[], root: number): Map<number, string> {
 /** Every live process of a session except the wrapper itself. */
 export function membersOf(belonging: Belonging): Identity[] {
   const all = everything()
-  const rootAlive = belonging.root !== null && isAlive(belonging.root)
-  const descended = rootAlive ? below(all, belonging.root!.pid) : new Map<number, string>()
+  const descended = belonging.root ? descendants(belonging.root, all) : new Map<number, string>()
   return all
     .filter(seen => !seen.zombie && seen.pid !== process.pid && seen.pid !== belonging.root?.pid)
     .filter(seen => descended.has(seen.pid) || belonging.known.get(seen.pid) === seen.started || isMarked(seen.pid, belonging.mark) || worksIn(seen, belonging.worktree))
     .map(seen => ({ pid: seen.pid, started: seen.started, boot: bootId }))
 }
 
-function isMarked(pid: number, mark: string): boolean {
-  if (!onLinux) return environmentFromPs(pid).includes(`FLEET_SESSION=${mark}`)
-  try {
-    return `\0${readFileSync(`/proc/${pid}/environ`, 'latin1')}\0`.includes(`\0FLEET_SESSION=${mark}\0`)
-  } catch {
-    return false
-  }
-}
+const MARK = 'FLEET_SESSION='
 
-function environmentFromPs(pid: number): string[] {
+const isMarked = (pid: number, mark: string): boolean => environmentOf(pid).includes(MARK + mark)
+
+function environmentOf(pid: number): string[] {
   try {
+    if (onLinux) return readFileSync(`/proc/${pid}/environ`, 'latin1').split('\0')
     return execFileSync('ps', ['-Eww', '-o', 'command=', '-p', String(pid)], { encoding: 'utf8' }).split(/\s+/)
   } catch {
     return []
   }
+}
+
+/** What processes of this home are marked with, whoever started them. */
+export function marksOf(homeId: string): Set<string> {
+  const marks = everything().flatMap(({ pid }) => environmentOf(pid).filter(variable => variable.startsWith(`${MARK}${homeId}/`)))
+  return new Set(marks.map(variable => variable.slice(MARK.length)))
 }
 
 /** A process with a terminal is a person looking around in the worktree, and theirs to end. */
