@@ -11,7 +11,7 @@ import { runCommand } from '../runner/commands.ts'
 import { newestLaunch } from '../runner/folders.ts'
 import { adoptJob, endInput, type Job, startJob } from '../runner/jobs.ts'
 import { Outbox } from '../runner/messages.ts'
-import { type Belonging, descendants } from '../runner/processes.ts'
+import { type Belonging, descendants, type Seen } from '../runner/processes.ts'
 import { stopTree, sweep } from '../runner/stopping.ts'
 import { defaultsOf } from './capacity.ts'
 import { endSession, type Over } from './ending.ts'
@@ -95,9 +95,9 @@ export class LiveSession {
   }
 
   /** Remembers its descendants, so that they are found even when they are cut off from their parents. */
-  notice(): void {
+  notice(all: readonly Seen[]): void {
     if (!this.#job?.root) return
-    for (const [pid, started] of descendants(this.#job.root)) this.#known.set(pid, started)
+    for (const [pid, started] of descendants(this.#job.root, all)) this.#known.set(pid, started)
   }
 
   async #adopt(): Promise<Job | undefined> {
