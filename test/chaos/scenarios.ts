@@ -1,0 +1,242 @@
+import { existsSync, readdirSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { type RepositoryOptions, runGit } from '../../src/git/testkit.ts'
+import { newestLaunch } from '../../src/runner/folders.ts'
+import { eventually, NODE } from '../kit/fleet.ts'
+import type { World } from './world.ts'
+
+export interface Expected {
+  id: string
+  status: string
+  /** How many commits on the base branch bring its work, and how many take it back. */
+  landings: number
+  undos?: number
+  /** How many sessions its agent ran. */
+  sessions: number
+}
+
+export interface Scenario {
+  name: string
+  env?: Record<string, string>
+  repository?: RepositoryOptions
+  base?: string
+  /** Before the first server is there. */
+  before?(world: World): Promise<void>
+  play(world: World): Promise<Expected[]>
+}
+
+const landed = (id: string, sessions = 1): Expected => ({ id, status: 'done', landings: 1, sessions })
+
+const chain: Scenario = {
+  name: 'setup, copied file, checks and a dependent',
+  repository: { files: { '.gitignore': '.env\ndeps/\n', 'README.md': '# A project\n' } },
+  before: world => world.repo.write('.env', 'SECRET=1\n'),
+  async play(world) {
+    const project = await world.project({
+      copy_files: ['.env'],
+      setup_command: world.command('setup', 'mkdir -p deps && echo ready > deps/installed'),
+      checks: [
+        { name: 'whole', command: world.command('check', 'test -e .env && test -e deps/installed && test -e a.txt') },
+      ],
+    })
+    const a = await world.mission(
+      project,
+      'make a',
+      world.script('test -e deps/installed && cat .env > /dev/null && echo a > a.txt'),
+    )
+    const b = await world.mission(project, 'make b', world.script('test -e a.txt && echo b > b.txt'), {
+      depends_on: [a.id],
+    })
+    await world.fleet.until(b.id, 'done')
+    return [landed(a.id), landed(b.id)]
+  },
+}
+
+const conflict: Scenario = {
+  name: 'two missions change one line',
+  repository: { files: { 'shared.txt': 'nobody\n' } },
+  async play(world) {
+    const project = await world.project({
+      checks: [{ name: 'clean', command: world.command('check', '! grep -q "<<<<" shared.txt') }],
+    })
+    const names = ['ann', 'bob']
+    const resolve = 'if [ "$FLEET_REASON" = conflict ]; then printf "ann\\nbob\\n" > shared.txt; else'
+    const together = names.map(name => world.gate(name).wait).join('; ')
+    const missions = await Promise.all(
+      names.map(name =>
+        world.mission(
+          project,
+          name,
+          world.script(`${resolve} : > '${world.gate(name).file}'; ${together}; echo ${name} > shared.txt; fi`),
+        ),
+      ),
+    )
+    const ends = await Promise.all(missions.map(({ id }) => world.fleet.until(id, 'done')))
+    return ends.map(({ id, conflicts }) => landed(id, 1 + conflicts)).sort((a, b) => a.sessions - b.sessions)
+  },
+}
+
+const cancel: Scenario = {
+  name: 'cancel of an agent that will not end',
+  async play(world) {
+    const project = await world.project()
+    const here = world.gate('here')
+    const stubborn = `trap '' TERM; echo half > half.txt; setsid sh -c 'trap "" TERM; while :; do sleep 0.1; done' & : > '${here.file}'; while :; do sleep 0.1; done`
+    const mission = await world.mission(
+      project,
+      'never ends',
+      `echo "start $FLEET_SESSION $$" >> '${world.log}'\n${stubborn}`,
+    )
+    await eventually('the agent at work', () => existsSync(here.file))
+    await world.ask('POST', `/api/missions/${mission.id}/cancel`)
+    const { branch } = await world.fleet.until(mission.id, 'cancelled')
+    if ((await world.repo.readOn(branch!, 'half.txt')) !== 'half') throw new Error('its work was not kept')
+    return [{ id: mission.id, status: 'cancelled', landings: 0, sessions: 1 }]
+  },
+}
+
+const undo: Scenario = {
+  name: 'undo under a queued dependent, and landing again',
+  base: 'trunk',
+  before: async world => void (await world.repo.git('branch', 'trunk')),
+  async play(world) {
+    const project = await world.project({ base_branch: 'trunk' })
+    const first = await world.mission(project, 'first', world.script('echo 1 > first.txt'))
+    await world.fleet.until(first.id, 'done')
+    await world.ask('POST', '/api/pause', { project_id: project.id })
+    const second = await world.mission(project, 'second', world.script('test -e first.txt && echo 2 > second.txt'), {
+      depends_on: [first.id],
+    })
+    await world.ask('POST', `/api/missions/${first.id}/undo`)
+    await world.fleet.until(first.id, 'review')
+    if ((await world.repo.filesOn('trunk')).includes('first.txt')) throw new Error('it was not undone')
+    await eventually(
+      'the dependent waits again',
+      async () => !(await world.fleet.fleet.store.get('missions', second.id))!.value.ready,
+    )
+    await world.ask('POST', `/api/missions/${first.id}/land`)
+    await world.fleet.until(first.id, 'done')
+    await world.ask('POST', '/api/unpause', { project_id: project.id })
+    await world.fleet.until(second.id, 'done')
+    const files = await world.repo.filesOn('trunk')
+    if (!files.includes('first.txt') || !files.includes('second.txt')) throw new Error(`lost: trunk has only ${files}`)
+    return [{ ...landed(first.id), landings: 2, undos: 1 }, landed(second.id)]
+  },
+}
+
+const review: Scenario = {
+  name: 'a person adds to what waits for review',
+  async play(world) {
+    const project = await world.project({ landing: 'review' })
+    const mission = await world.mission(project, 'to look at', world.script('echo mine > agent.txt'))
+    const { sessions } = await world.fleet.until(mission.id, 'review')
+    writeFileSync(join(sessions[0]!.worktree!, 'person.txt'), 'theirs\n')
+    await world.ask('POST', `/api/missions/${mission.id}/land`)
+    await world.fleet.until(mission.id, 'done')
+    if (!(await world.repo.filesOn('main')).includes('person.txt')) throw new Error("the person's change was lost")
+    return [landed(mission.id)]
+  },
+}
+
+const forget: Scenario = {
+  name: 'clean and delete, with a submodule',
+  async before(world) {
+    const library = join(world.repo.root, 'library')
+    await runGit(world.repo.root, ['clone', '--quiet', world.repo.path, library])
+    await world.repo.git('-c', 'protocol.file.allow=always', 'submodule', '--quiet', 'add', library, 'library')
+    await world.repo.commit('with a library')
+  },
+  async play(world) {
+    const project = await world.project({ landing: 'never' })
+    const kept = await Promise.all(
+      ['one', 'two', 'three'].map(name =>
+        world.mission(project, name, world.script(`test -e library/README.md && echo ${name} > ${name}.txt`)),
+      ),
+    )
+    for (const { id } of kept) await world.fleet.until(id, 'done')
+    const [one, two] = kept
+    await world.ask('POST', `/api/missions/${one!.id}/comments`, { body: 'well done' })
+    await world.ask('DELETE', `/api/missions/${one!.id}`)
+    await world.ask('POST', '/api/clean')
+    await world.ask('DELETE', `/api/missions/${two!.id}`)
+    await world.ask('DELETE', `/api/projects/${project.id}`)
+    await eventually(
+      'all forgotten',
+      async () => (await everythingLeft(world)).length === 0,
+      async () => (await everythingLeft(world)).join(', '),
+    )
+    const refs = (await world.repo.git('for-each-ref', '--format=%(refname)', 'refs/fleet')).split('\n')
+    if (refs.length !== 3) throw new Error(`lost: only ${refs} keep the work`)
+    return []
+  },
+}
+
+/** Records and folders that should be gone. */
+async function everythingLeft({ fleet: { fleet } }: World): Promise<string[]> {
+  const collections = ['projects', 'missions', 'sessions', 'reports', 'comments', 'evidence'] as const
+  const records = await Promise.all(
+    collections.map(async name =>
+      (await fleet.store.find(name, { index: 'id', limit: 10 })).items.map(item => `${name}/${item.value.id}`),
+    ),
+  )
+  const folders = ['sessions', 'tasks', 'worktrees'].flatMap(name =>
+    readdirSync(join(fleet.home.path, name), { recursive: true }).map(entry => `${name}/${entry}`),
+  )
+  return [
+    ...records.flat(),
+    ...folders.filter(folder => folder.split('/').length > 2 || !folder.startsWith('worktrees')),
+  ]
+}
+
+export const HALF_SENT = 'half sent'
+const LONG_PROMPT = `${'Say "it" with $(quotes) and \\ more. '.repeat(6000)}\n`
+
+const spoken: Scenario = {
+  name: 'a long message to an agent that listens',
+  env: { PATH: `${join(import.meta.dirname, 'stand-in')}:${join(NODE, '..')}:${process.env.PATH}` },
+  async play(world) {
+    const gate = world.gate('listen')
+    const project = await world.project({ agent: 'claude', environment: ['CHAOS_LOG', 'CHAOS_GATE'] })
+    const mission = await world.mission(project, 'listen', LONG_PROMPT)
+    const { sessions } = await world.fleet.until(mission.id, 'running')
+    await eventually('a message half sent', () => halfSent(world, sessions[0]!.id))
+    await world.moment(HALF_SENT)
+    gate.open()
+    await world.fleet.until(mission.id, 'done')
+    return [landed(mission.id)]
+  },
+}
+
+/** The courier has it, and the agent does not: it waits in a pipe that holds less than all of it. */
+function halfSent({ fleet }: World, session: string): boolean {
+  const launch = newestLaunch(fleet.fleet.home.session(session), 'agent')
+  const folder = join(launch ?? '', 'messages')
+  const names = launch && existsSync(folder) ? readdirSync(folder) : []
+  return names.some(name => name.endsWith('.claim')) && !names.some(name => name.endsWith('.delivered'))
+}
+
+const counted: Scenario = {
+  name: 'many events, and a start that cannot be',
+  async before(world) {
+    await world.repo.git('branch', 'side')
+    const events = Array.from({ length: 80 }, () => ({
+      kind: 'unpaused' as const,
+      time: world.fleet.fleet.now(),
+      actor: 'person',
+    }))
+    for (let i = 0; i < 5; i++) await world.fleet.fleet.store.commit({ changes: [], events })
+  },
+  async play(world) {
+    const project = await world.project({ base_branch: 'side' })
+    await world.repo.git('branch', '-D', 'side')
+    const mission = await world.mission(project, 'nowhere to start', world.script('echo here > here.txt'))
+    await world.fleet.until(mission.id, 'failed')
+    await world.repo.git('branch', 'side')
+    await world.ask('POST', `/api/missions/${mission.id}/retry`)
+    await world.fleet.until(mission.id, 'done')
+    return [landed(mission.id)]
+  },
+  base: 'side',
+}
+
+export const SCENARIOS: readonly Scenario[] = [chain, conflict, cancel, undo, review, forget, spoken, counted]

@@ -1,0 +1,197 @@
+import type { ChildProcess } from 'node:child_process'
+import { appendFileSync, existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { setTimeout as pause } from 'node:timers/promises'
+import type { EffectName } from '../../src/effects.ts'
+import { aRepository, type RepositoryOptions, type TestRepository } from '../../src/git/testkit.ts'
+import type { MissionView } from '../../src/operations/views.ts'
+import { aFleet, eventually, type TestFleet } from '../kit/fleet.ts'
+
+export interface Point {
+  name: EffectName
+  moment: 'before' | 'after'
+  /** Which time it is passed. */
+  nth: number
+}
+
+/** What is done to the server: at most one of these. */
+export interface Harm {
+  point?: Point
+  /** A moment that the scenario names itself. */
+  moment?: string
+  /** Whatever it is doing then. */
+  afterMs?: number
+}
+
+export const labelOf = ({ name, moment, nth }: Point): string => `${name} ${moment} ${nth}`
+
+const WITNESS = join(import.meta.dirname, 'witness.ts')
+const MAX_TRIES = 200
+
+/** A repository and a fleet whose server is killed at one point and started again, and the log that its agents write. */
+export class World {
+  readonly fleet: TestFleet
+  readonly repo: TestRepository
+  /** What agents, setup commands and checks say of themselves; outside the repository. */
+  readonly log: string
+  readonly faults: string[] = []
+  kills = 0
+  readonly #reached: string
+  readonly #harm: Harm
+  #up: Promise<unknown> = Promise.resolve()
+  #over = false
+
+  private constructor(fleet: TestFleet, repo: TestRepository, harm: Harm) {
+    this.fleet = fleet
+    this.repo = repo
+    this.#harm = harm
+    this.log = join(fleet.root, 'log')
+    this.#reached = join(fleet.root, 'reached')
+    for (const file of [this.log, this.#reached]) writeFileSync(file, '')
+    mkdirSync(join(fleet.root, 'gates'))
+  }
+
+  static async make(
+    options: { env?: Record<string, string>; repository?: RepositoryOptions },
+    harm: Harm,
+  ): Promise<World> {
+    const fleet = await aFleet({ env: { FLEET_STOP_GRACE: '0', ...options.env } })
+    return new World(fleet, await aRepository(options.repository), harm)
+  }
+
+  /** Starts the server that is to be killed. */
+  start(): Promise<unknown> {
+    const { point, afterMs } = this.#harm
+    const env = { CHAOS_REACHED: this.#reached, ...(point && { CHAOS_KILL: labelOf(point) }) }
+    if (afterMs !== undefined) setTimeout(() => this.#over || void this.fleet.kill(), afterMs)
+    this.#up = this.#begin(['--import', WITNESS], env).catch(error => {
+      if (!/ended with null/.test(String(error))) throw error
+      this.kills++
+      return this.#begin()
+    })
+    return this.#up
+  }
+
+  async #begin(node: string[] = [], env: Record<string, string> = {}): Promise<void> {
+    const { child } = await this.fleet.start({
+      node,
+      env: { ...env, CHAOS_LOG: this.log, CHAOS_GATE: this.gate('listen').file },
+    })
+    for (const stream of [child.stdout, child.stderr]) stream?.on('data', chunk => this.#listen(String(chunk)))
+    if (child.signalCode === 'SIGKILL') this.#again()
+    else child.once('exit', () => this.#again(child))
+  }
+
+  #again(child?: ChildProcess): void {
+    if (this.#over || (child && child.signalCode !== 'SIGKILL')) return
+    this.kills++
+    this.#up = this.#begin()
+    this.#up.catch(error => this.faults.push(String(error)))
+  }
+
+  #listen(text: string): void {
+    if (/met an error/.test(text)) this.faults.push(`${text.trim()}\n${this.#logged()}`)
+  }
+
+  #logged(): string {
+    const file = join(this.fleet.root, 'home', 'logs', 'server.log')
+    return existsSync(file)
+      ? readFileSync(file, 'utf8')
+          .split('\n')
+          .filter(line => line.includes('fault'))
+          .join('\n')
+      : ''
+  }
+
+  /** A moment that only the test sees: the server is killed here if that is the harm, and started again. */
+  async moment(name: string): Promise<void> {
+    if (this.#harm.moment !== name) return
+    await this.#up
+    const before = this.kills
+    await this.fleet.kill()
+    await eventually('the next server', () => this.kills > before)
+    await this.#up
+  }
+
+  /** No more is killed or started again. */
+  async end(): Promise<void> {
+    await this.#up.catch(() => {})
+    this.#over = true
+    await this.fleet.stop()
+  }
+
+  async remove(): Promise<void> {
+    this.#over = true
+    await this.#up.catch(() => {})
+    await this.fleet.remove()
+    await this.repo.remove()
+  }
+
+  /** Every point that was passed, in order. */
+  reached(): Point[] {
+    return readFileSync(this.#reached, 'utf8')
+      .split('\n')
+      .filter(Boolean)
+      .map(line => {
+        const [name, moment, nth] = line.split(' ') as [EffectName, Point['moment'], string]
+        return { name, moment, nth: Number(nth) }
+      })
+  }
+
+  /** Asks the server; a request that died with it is sent again with the same key. */
+  async ask<T = MissionView>(method: string, path: string, body?: object): Promise<T> {
+    const headers = { 'idempotency-key': crypto.randomUUID() }
+    for (let tries = 1; tries <= MAX_TRIES; tries++) {
+      await this.#up
+      const answer = await this.fleet
+        .http(path, { method, headers, body: method === 'DELETE' ? undefined : JSON.stringify(body ?? {}) })
+        .then(
+          async response => ({ status: response.status, text: await response.text() }),
+          () => undefined,
+        )
+      if (answer && answer.status < 300) return JSON.parse(answer.text) as T
+      // What is gone was deleted by the request that got no answer.
+      if (answer?.status === 404 && method === 'DELETE' && tries > 1) return {} as T
+      if (answer) throw new Error(`${method} ${path}: ${answer.status} ${answer.text}`)
+      await pause(20)
+    }
+    throw new Error(`${method} ${path} was never answered`)
+  }
+
+  mission(project: { id: string }, title: string, script: string, settings: object = {}): Promise<MissionView> {
+    return this.ask('POST', '/api/missions', {
+      project_id: project.id,
+      title,
+      detailed_prompt: script,
+      auto_dispatch: true,
+      ...settings,
+    })
+  }
+
+  project(settings: object = {}): Promise<{ id: string }> {
+    return this.ask('POST', '/api/projects', { name: 'chaos', path: this.repo.path, ...settings })
+  }
+
+  gate(name: string): { file: string; wait: string; open(): void } {
+    const file = join(this.fleet.root, 'gates', name)
+    return { file, wait: `until [ -e '${file}' ]; do sleep 0.02; done`, open: () => appendFileSync(file, '') }
+  }
+
+  /** A shell mission that says when it starts and ends and counts its lines in between. */
+  script(work: string): string {
+    return [
+      `echo "start $FLEET_SESSION $$" >> '${this.log}'`,
+      'for i in 1 2 3 4 5 6 7 8 9 10; do echo "line $i"; done',
+      work,
+      'sleep 0.1',
+      'for i in 11 12 13 14 15 16 17 18 19 20; do echo "line $i"; done',
+      `echo "end $FLEET_SESSION $$" >> '${this.log}'`,
+    ].join('\n')
+  }
+
+  /** A setup command or check that says when, where and on which commit it runs. */
+  command(kind: 'setup' | 'check', work: string): string {
+    const note = (word: string) => `echo "${word} ${kind}:$PWD@$(git rev-parse HEAD) $$" >> '${this.log}'`
+    return `${note('start')}; sleep 0.1; ${work}; code=$?; ${note('end')}; exit $code`
+  }
+}
