@@ -1,3 +1,4 @@
+import { which } from '../agents/detect.ts'
 import { AGENTS } from '../agents/index.ts'
 import type { Home } from '../home.ts'
 import { VERSION } from '../version.ts'
@@ -26,6 +27,10 @@ export async function welcome(
         .join(', '),
     ],
     ['Missing', missing.map(({ agent, is }) => [agent.name, is.advice].filter(Boolean).join(': ')).join('\n')],
+    [
+      'Command',
+      (await which('fleet', where.env)) ? '' : `alias fleet='${process.argv[1]}'    (it is not on your PATH yet)`,
+    ],
     [
       'Next',
       'fleet demo                  watch eight missions work on a small repository\nfleet run "<what to do>"    in one of your own repositories',
