@@ -9,8 +9,9 @@ import type { Project } from '../domain/project.ts'
 import { Claim, fitted, Report } from '../domain/report.ts'
 import type { Session } from '../domain/session.ts'
 import { clipped, MAX_REASON_CHARS } from '../domain/text.ts'
-import { baseState, type Changes, changedAmong, changes, type Collected, commitLeftovers, explainsTip, guardDifference, guardMark } from '../git/index.ts'
+import { type Changes, changes, type Collected, commitLeftovers } from '../git/index.ts'
 import { defaultsOf } from './capacity.ts'
+import { type Concern, concernAbout } from './concerns.ts'
 import { type Fleet, retryOnConflict } from './fleet.ts'
 import { RESULT_FILE } from './launching.ts'
 import { current, put } from './records.ts'
@@ -30,7 +31,7 @@ export interface Over {
 interface Work {
   collected: Collected | null
   changes: Changes
-  concern: { code: string; text: string } | null
+  concern: Concern | null
 }
 
 const NO_CHANGES: Changes = { files: [], filesOmitted: 0, commits: [], commitsOmitted: 0, descends: true }
@@ -61,35 +62,8 @@ async function collectWork(fleet: Fleet, session: Session, mission: Mission, pro
   const repository = await repositoryOf(project)
   const message = landingMessage(mission, session, summary)
   const collected = await commitLeftovers({ worktree: session.worktree, branch: session.branch, message, never: project.copy_files })
-  const [changed, guard, base] = await Promise.all([
-    changes(repository, session.start_commit!, collected.tip), guardMark(repository), baseState(repository, project.base_branch),
-  ])
-  return { collected, changes: changed, concern: await concernOf(guard, base.tip) }
-
-  async function concernOf(guardNow: Record<string, string>, tip: string | undefined): Promise<Work['concern']> {
-    if (collected.unfinished) {
-      const { doing, paths } = collected.unfinished
-      if (session.reason === 'conflict' && doing === 'merge') return { code: 'conflict', text: `Its work is still in conflict with the base branch: ${paths.join(', ')}. The agent did not resolve it; its worktree is left as it was.` }
-      return { code: 'unfinished', text: `The agent stopped in the middle of ${doing === 'work on another branch' ? doing : `a ${doing}`}${paths.length ? ` (${paths.join(', ')})` : ''}; its worktree is left as it was.` }
-    }
-    if (collected.skipped.length) {
-      return { code: 'left_out', text: `Not committed: ${collected.skipped.map(({ path, why }) => `${path} (${why})`).join(', ')}.` }
-    }
-    const secrets = await changedAmong(repository, session.start_commit!, collected.tip, project.copy_files)
-    if (secrets.length) return { code: 'secret_committed', text: `The agent committed what was only copied in for it: ${secrets.join(', ')}.` }
-    const shared = guardDifference(session.guard_mark ?? guardNow, guardNow)
-    if (shared.length) return { code: 'shared_git_changed', text: `During the session something changed ${shared.join(', ')} of the shared git folder, which can make git run programs.` }
-    if (tip && !(await isExplained(tip))) {
-      return { code: 'base_moved', text: `During the session ${project.base_branch} was moved from ${session.base_tip} to ${tip}, not by Flotilla and not in a checkout of it.` }
-    }
-    return null
-  }
-
-  async function isExplained(tip: string): Promise<boolean> {
-    if (tip === session.base_tip) return true
-    const { value: now } = await current(fleet, 'projects', project.id)
-    return tip === now.known_tip || explainsTip(repository, project.base_branch, tip, fleet.home.worktrees)
-  }
+  const changed = await changes(repository, session.start_commit!, collected.tip)
+  return { collected, changes: changed, concern: await concernAbout({ fleet, session, project, repository, collected }) }
 }
 
 function makeReport(session: Session, claim: Claim | null, lastWords: string, changed: Changes, now: string): Report {

@@ -74,6 +74,8 @@ export class LiveSession {
       this.#job = (await this.#adopt()) ?? (await this.#start(mission, project))
       over = await this.#follow(this.#job, mission, project)
     } catch (error) {
+      // With an agent at work it is our own fault, such as a full disk: the session is taken up again, not ended.
+      if (this.#job) throw error
       over = await this.#neverRan(error)
     }
     if (over !== 'released') await endSession(this.#fleet, this.#agent, this.id, over)

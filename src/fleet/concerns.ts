@@ -1,0 +1,76 @@
+import type { Project } from '../domain/project.ts'
+import type { Session } from '../domain/session.ts'
+import { baseState, changedAmong, type Collected, explainsTip, guardDifference, guardMark, type Repository } from '../git/index.ts'
+import type { Fleet } from './fleet.ts'
+import { all, current } from './records.ts'
+
+/** Why a person must look before a session's work lands, whatever the policy says. */
+export interface Concern {
+  code: string
+  text: string
+}
+
+interface Subject {
+  fleet: Fleet
+  session: Session
+  project: Project
+  repository: Repository
+  collected: Collected
+}
+
+/** The first thing about a finished session that is not as it should be. */
+export async function concernAbout(subject: Subject): Promise<Concern | null> {
+  return unfinished(subject) ?? leftOut(subject) ?? (await secretCommitted(subject)) ?? (await sharedGitChanged(subject)) ?? (await baseMoved(subject))
+}
+
+function unfinished({ session, collected }: Subject): Concern | null {
+  if (!collected.unfinished) return null
+  const { doing, paths } = collected.unfinished
+  const files = paths.join(', ')
+  if (session.reason === 'conflict' && doing === 'merge') {
+    return { code: 'conflict', text: `Its work is still in conflict with the base branch: ${files}. The agent did not resolve it; its worktree is left as it was.` }
+  }
+  const what = doing === 'work on another branch' ? doing : `a ${doing}`
+  return { code: 'unfinished', text: `The agent stopped in the middle of ${what}${files && ` (${files})`}; its worktree is left as it was.` }
+}
+
+function leftOut({ collected: { skipped } }: Subject): Concern | null {
+  if (!skipped.length) return null
+  return { code: 'left_out', text: `Not committed: ${skipped.map(({ path, why }) => `${path} (${why})`).join(', ')}.` }
+}
+
+async function secretCommitted({ session, project, repository, collected }: Subject): Promise<Concern | null> {
+  const secrets = await changedAmong(repository, session.start_commit!, collected.tip, project.copy_files)
+  return secrets.length ? { code: 'secret_committed', text: `The agent committed what was only copied in for it: ${secrets.join(', ')}.` } : null
+}
+
+async function sharedGitChanged({ session, repository }: Subject): Promise<Concern | null> {
+  const now = await guardMark(repository)
+  const changed = guardDifference(session.guard_mark ?? now, now)
+  if (!changed.length) return null
+  return { code: 'shared_git_changed', text: `During the session something changed ${changed.join(', ')} of the shared git folder, which can make git run programs.` }
+}
+
+/** Landings move the base all the time: only a tip that stays, and that nobody we know put there, is an alarm. */
+async function baseMoved(subject: Subject): Promise<Concern | null> {
+  const { session, project, repository } = subject
+  let seen: string | undefined
+  for (;;) {
+    const { tip } = await baseState(repository, project.base_branch)
+    if (!tip || (await isExplained(subject, tip))) return null
+    if (tip === seen) {
+      return { code: 'base_moved', text: `During the session ${project.base_branch} was moved from ${session.base_tip} to ${tip}, not by Flotilla and not in a checkout of it.` }
+    }
+    seen = tip
+  }
+}
+
+async function isExplained({ fleet, session, project, repository }: Subject, tip: string): Promise<boolean> {
+  if (tip === session.base_tip) return true
+  // A landing is written down before the branch moves, and becomes the known tip when it is over: look in that order.
+  for await (const { value } of all(fleet, 'missions', 'landing', [project.id])) {
+    if (value.candidate?.commit === tip || value.undo?.candidate?.commit === tip) return true
+  }
+  const { known_tip } = (await current(fleet, 'projects', project.id)).value
+  return tip === known_tip || explainsTip(repository, project.base_branch, tip, fleet.home.worktrees)
+}
