@@ -1,82 +1,120 @@
 import { describe, expect, test } from 'vitest'
 import { type Ended, ended, MAX_INTERRUPTIONS } from './ending.ts'
-import { type Mission, MISSION_TYPES } from './mission.ts'
+import { MISSION_TYPES, type Mission } from './mission.ts'
 import { aMission, aReport, BY } from './samples.testkit.ts'
 
 const running = (more: Partial<Mission> = {}): Mission => aMission({ status: 'running', ...more })
 const end = (more: Partial<Ended> = {}): Ended => ({
-  outcome: 'completed', reason: 'It ended.', changed: true, report: aReport(), landing: 'auto', maxRetries: 0, concern: null, isolated: true, ...more,
+  outcome: 'completed',
+  reason: 'It ended.',
+  changed: true,
+  report: aReport(),
+  landing: 'auto',
+  maxRetries: 0,
+  concern: null,
+  isolated: true,
+  ...more,
 })
-const after = (e: Partial<Ended>, mission = running()): Mission => ended(mission, end(e), BY).mission
+const missionAfter = (e: Partial<Ended>, mission = running()): Mission => ended(mission, end(e), BY).mission
 
 describe('a completed session', () => {
   test.each([
     ['auto', { status: 'landing' }],
     ['review', { status: 'review', status_reason: { code: 'policy' } }],
     ['never', { status: 'done', result: 'kept' }],
-  ] as const)('under policy %s', (landing, expected) => expect(after({ landing })).toMatchObject(expected))
+  ] as const)('under policy %s', (landing, expected) => expect(missionAfter({ landing })).toMatchObject(expected))
 
   test('goes to review when there is a concern, whatever the policy', () => {
     const concern = { code: 'base_moved', text: 'main was moved' }
-    for (const landing of ['auto', 'never'] as const) expect(after({ landing, concern })).toMatchObject({ status: 'review', status_reason: { code: 'base_moved' } })
+    for (const landing of ['auto', 'never'] as const)
+      expect(missionAfter({ landing, concern })).toMatchObject({
+        status: 'review',
+        status_reason: { code: 'base_moved' },
+      })
   })
 
   test('whose report says blocked waits for a person', () => {
-    expect(after({ report: aReport({ status: 'blocked', summary: 'no key' }) })).toMatchObject({ status: 'needs_input', status_reason: { code: 'blocked', text: 'no key' } })
+    expect(missionAfter({ report: aReport({ status: 'blocked', summary: 'no key' }) })).toMatchObject({
+      status: 'needs_input',
+      status_reason: { code: 'blocked', text: 'no key' },
+    })
   })
 
-  test('in a folder without worktrees is kept', () => expect(after({ isolated: false, changed: false })).toMatchObject({ status: 'done', result: 'kept' }))
+  test('in a folder without worktrees is kept', () =>
+    expect(missionAfter({ isolated: false, changed: false })).toMatchObject({ status: 'done', result: 'kept' }))
 })
 
 describe('a session that changed nothing', () => {
-  test('and says nothing is not done', () => expect(after({ changed: false })).toMatchObject({ status: 'failed', status_reason: { code: 'nothing_done' } }))
+  test('and says nothing is not done', () =>
+    expect(missionAfter({ changed: false })).toMatchObject({
+      status: 'failed',
+      status_reason: { code: 'nothing_done' },
+    }))
 
   test('is done when its own report says so', () => {
-    expect(after({ changed: false, report: aReport({ source: 'agent', status: 'completed_no_changes' }) })).toMatchObject({ status: 'done', result: 'no_changes' })
+    expect(
+      missionAfter({ changed: false, report: aReport({ source: 'agent', status: 'completed_no_changes' }) }),
+    ).toMatchObject({ status: 'done', result: 'no_changes' })
   })
 
   test('is not done because its last words look like a report', () => {
-    expect(after({ changed: false, report: aReport({ source: 'git', summary: 'Nothing to do.' }) }).status).toBe('failed')
+    expect(missionAfter({ changed: false, report: aReport({ source: 'git', summary: 'Nothing to do.' }) }).status).toBe(
+      'failed',
+    )
   })
 
   test.each(MISSION_TYPES)('of type %s', mission_type => {
     const status = ['review', 'explore', 'plan', 'test'].includes(mission_type) ? 'done' : 'failed'
-    expect(after({ changed: false, report: aReport({ summary: 'It is fine.' }) }, running({ mission_type })).status).toBe(status)
-    expect(after({ changed: false }, running({ mission_type })).status).toBe('failed')
+    expect(
+      missionAfter({ changed: false, report: aReport({ summary: 'It is fine.' }) }, running({ mission_type })).status,
+    ).toBe(status)
+    expect(missionAfter({ changed: false }, running({ mission_type })).status).toBe('failed')
   })
 })
 
 describe('a failed session', () => {
   test('fails the mission with the reason', () => {
-    expect(after({ outcome: 'failed', reason: 'exit 3' })).toMatchObject({ status: 'failed', failures: 1, status_reason: { text: 'exit 3' } })
+    expect(missionAfter({ outcome: 'failed', reason: 'exit 3' })).toMatchObject({
+      status: 'failed',
+      failures: 1,
+      status_reason: { text: 'exit 3' },
+    })
   })
 
   test('is tried again as often as allowed, later each time, and then no more', () => {
     let mission = running()
     const waits: number[] = []
     for (let tries = 0; tries < 3; tries++) {
-      mission = after({ outcome: 'failed', maxRetries: 3 }, { ...mission, status: 'running' })
+      mission = missionAfter({ outcome: 'failed', maxRetries: 3 }, { ...mission, status: 'running' })
       expect(mission).toMatchObject({ status: 'queued', next: { reason: 'retry' } })
       waits.push(Date.parse(mission.not_before!) - Date.parse(BY.now))
     }
     expect(waits).toEqual(waits.toSorted((a, b) => a - b))
-    expect(after({ outcome: 'failed', maxRetries: 3 }, { ...mission, status: 'running' })).toMatchObject({ status: 'failed', failures: 4 })
+    expect(missionAfter({ outcome: 'failed', maxRetries: 3 }, { ...mission, status: 'running' })).toMatchObject({
+      status: 'failed',
+      failures: 4,
+    })
   })
 })
 
 test.each(['lost', 'stalled'] as const)('a %s session is resumed at most twice and is no failure', outcome => {
   let mission = running()
   for (let times = 0; times < MAX_INTERRUPTIONS; times++) {
-    mission = after({ outcome }, { ...mission, status: 'running' })
+    mission = missionAfter({ outcome }, { ...mission, status: 'running' })
     expect(mission).toMatchObject({ status: 'queued', failures: 0, next: { reason: 'resume' } })
   }
-  expect(after({ outcome }, { ...mission, status: 'running' })).toMatchObject({ status: 'failed', failures: 0 })
+  expect(missionAfter({ outcome }, { ...mission, status: 'running' })).toMatchObject({ status: 'failed', failures: 0 })
 })
 
 test('a rate limit parks the mission until the time given, without counting it as a failure', () => {
   const until = '2026-11-15T12:00:00.000Z'
-  expect(after({ outcome: 'rate_limited', until })).toMatchObject({ status: 'queued', not_before: until, failures: 0, next: { reason: 'resume' } })
-  expect(after({ outcome: 'rate_limited' }).not_before! > BY.now).toBe(true)
+  expect(missionAfter({ outcome: 'rate_limited', until })).toMatchObject({
+    status: 'queued',
+    not_before: until,
+    failures: 0,
+    next: { reason: 'resume' },
+  })
+  expect(missionAfter({ outcome: 'rate_limited' }).not_before! > BY.now).toBe(true)
 })
 
 test.each([
@@ -84,8 +122,9 @@ test.each([
   ['blocked', { status: 'needs_input', status_reason: { code: 'blocked' } }],
   ['parked', { status: 'waiting' }],
   ['cancelled', { status: 'cancelled' }],
-] as const)('%s', (outcome, expected) => expect(after({ outcome })).toMatchObject(expected))
+] as const)('%s', (outcome, expected) => expect(missionAfter({ outcome })).toMatchObject(expected))
 
 test('a wish to cancel wins over whatever the session came to', () => {
-  for (const outcome of ['completed', 'failed', 'lost'] as const) expect(after({ outcome }, running({ cancel_requested: true })).status).toBe('cancelled')
+  for (const outcome of ['completed', 'failed', 'lost'] as const)
+    expect(missionAfter({ outcome }, running({ cancel_requested: true })).status).toBe('cancelled')
 })
