@@ -1,7 +1,8 @@
-import { existsSync, readFileSync, statSync, writeFileSync } from 'node:fs'
+import { existsSync, readFileSync, renameSync, statSync, writeFileSync } from 'node:fs'
 import { hostname } from 'node:os'
 import { join } from 'node:path'
 import { NotAllowed, Refusal, Unfit } from '../domain/errors.ts'
+import { effect } from '../effects.ts'
 import { type Fleet, makeFleet } from '../fleet/fleet.ts'
 import { startHolder } from '../fleet/holder.ts'
 import { sentence } from '../fleet/sentences.ts'
@@ -104,7 +105,11 @@ async function listen(fleet: Fleet, { port, ...listening }: Listening, say: (lin
     return startServer(fleet, { ...listening, port: 0, say })
   })
   const url = new URL(server.url)
-  writeFileSync(file, `${url.port || (url.protocol === 'https:' ? 443 : 80)}\n`, { mode: 0o600 })
+  const listensAt = Number(url.port || (url.protocol === 'https:' ? 443 : 80))
+  if (listensAt === kept) return server
+  // Renamed into place: half a number would be another port.
+  writeFileSync(`${file}.new`, `${listensAt}\n`, { mode: 0o600 })
+  await effect('port.rename', () => renameSync(`${file}.new`, file))
   return server
 }
 

@@ -7,6 +7,7 @@ import type { Mission } from '../domain/mission.ts'
 import type { Project } from '../domain/project.ts'
 import { composePrompt, type HandOver } from '../domain/prompt.ts'
 import type { Session } from '../domain/session.ts'
+import { effect } from '../effects.ts'
 import { pushGuardEnvironment } from '../git/index.ts'
 import { agentEnvironment } from '../runner/environment.ts'
 import { nextLaunch, writeFiles } from '../runner/folders.ts'
@@ -45,7 +46,7 @@ export async function prepareLaunch(fleet: Fleet, agent: Agent, session: Session
     remembers: session.resumes !== null && agent.can.resume,
   })
   const launch = agent.launch(requestFor({ fleet, agent, session, mission, project, place, limits, directory, script, prompt }))
-  writeFiles(directory, { [PROMPT_FILE]: prompt, ...launch.files })
+  await effect('launch.write', () => writeFiles(directory, { [PROMPT_FILE]: prompt, ...launch.files }))
   return { directory, launch, env: await environmentFor(fleet, session, mission, project, { directory, launch, url }) }
 }
 

@@ -4,6 +4,7 @@ import { InvalidInput, Unfit } from '../domain/errors.ts'
 import type { Mission } from '../domain/mission.ts'
 import type { Project } from '../domain/project.ts'
 import type { Session } from '../domain/session.ts'
+import { effect } from '../effects.ts'
 import { addWorktree, mergeInto } from '../git/index.ts'
 import { repositoryOf } from './repositories.ts'
 
@@ -39,7 +40,8 @@ async function prepareWorktree({ worktree, branch, branch_from, base_tip, reason
 export async function copyFiles(project: Project, worktree: string): Promise<void> {
   for (const path of project.copy_files) {
     if (isAbsolute(path) || path.split('/').includes('..')) throw new InvalidInput('copy_files', `${path} is not inside the repository`)
-    await cp(join(project.path, path), join(worktree, path), { recursive: true, force: true, preserveTimestamps: true }).catch(cause => {
+    const copy = () => cp(join(project.path, path), join(worktree, path), { recursive: true, force: true, preserveTimestamps: true })
+    await effect('files.copy', copy).catch(cause => {
       if (cause.code !== 'ENOENT') throw new Unfit(`${path} could not be copied into the worktree: ${cause.message}`, { cause })
     })
   }

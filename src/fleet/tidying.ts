@@ -3,6 +3,7 @@ import type { NewEvent } from '../domain/event.ts'
 import { about, type By } from '../domain/life.ts'
 import type { Project } from '../domain/project.ts'
 import type { Session } from '../domain/session.ts'
+import { effect } from '../effects.ts'
 import { keepRef, keptRef, removeWorktree } from '../git/index.ts'
 import type { Change, Collection, RecordOf } from '../store/index.ts'
 import { type Fleet, retryOnConflict } from './fleet.ts'
@@ -42,13 +43,13 @@ export async function forgetMission(fleet: Fleet, missionId: string, by: By): Pr
   for await (const { value: session } of all(fleet, 'sessions', 'mission', [missionId])) {
     const project = await fleet.store.get('projects', session.project_id)
     if (session.worktree_kept && project && !(await sharedWithLater(fleet, session))) await retire(fleet, session, project.value)
-    await rm(fleet.home.session(session.id), { recursive: true, force: true })
+    await effect('files.forget', () => rm(fleet.home.session(session.id), { recursive: true, force: true }))
     await remove(fleet, 'sessions', session.id)
   }
   for (const collection of ['reports', 'comments', 'evidence'] as const) {
     for await (const { value } of all(fleet, collection, 'mission', [missionId])) await remove(fleet, collection, value.id)
   }
-  await rm(fleet.home.task(missionId), { recursive: true, force: true })
+  await effect('files.forget', () => rm(fleet.home.task(missionId), { recursive: true, force: true }))
   await remove(fleet, 'missions', missionId, mission => [about(mission, 'mission_deleted', by, { data: { was: mission.status, status: null } })])
 }
 

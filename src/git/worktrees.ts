@@ -102,7 +102,7 @@ async function make(repo: Repository, path: string, head: string, start: string)
     const reset = ['reset', '--hard', '--quiet', '--no-recurse-submodules', start]
     await checkouts.run(() => git(path, reset, { effect: 'git.worktree-checkout' }))
     const emptySubmodules = await fillSubmodules(repo, path)
-    await unlink(join(gitDir, 'locked'))
+    await effect('git.worktree-ready', () => unlink(join(gitDir, 'locked')))
     return emptySubmodules
   } catch (failure) {
     await removeWorktree(repo, path).catch(() => {})

@@ -36,7 +36,7 @@ export interface Job {
 export async function startJob(spec: JobSpec): Promise<Job> {
   mkdirSync(spec.directory, { recursive: true, mode: 0o700 })
   for (const name of ['stdout', 'stderr']) closeSync(openSync(join(spec.directory, name), 'a', 0o600))
-  if (spec.stdin === 'fifo') await promisify(execFile)('mkfifo', ['-m', '600', join(spec.directory, 'stdin')])
+  if (spec.stdin === 'fifo') await effect('fifo.make', () => promisify(execFile)('mkfifo', ['-m', '600', join(spec.directory, 'stdin')]))
   const child = await effect(spec.effect, () => {
     const started = spawn('/bin/sh', [WRAPPER, spec.directory, spec.stdin, ...spec.argv], { cwd: spec.cwd, env: spec.env, detached: true, stdio: 'ignore' })
     return new Promise<typeof started>((resolve, reject) => started.once('spawn', () => resolve(started)).once('error', reject))
@@ -50,7 +50,7 @@ export type Found = Job | 'never started'
 
 /** Takes up what an earlier server started. A launch nobody claimed is claimed here, so that a late wrapper does nothing. */
 export async function adoptJob(directory: string): Promise<Found> {
-  if (!existsSync(directory) || takeClaim(directory)) return 'never started'
+  if (!existsSync(directory) || (await effect('claim.take', () => takeClaim(directory)))) return 'never started'
   const root = await pidOf(directory)
   return { directory, root, exited: exitOf(directory, root) }
 }
