@@ -27,7 +27,7 @@ export interface Scenario {
 
 const landed = (id: string, sessions = 1): Expected => ({ id, status: 'done', landings: 1, sessions })
 
-const chain: Scenario = {
+export const chain: Scenario = {
   name: 'setup, copied file, checks and a dependent',
   repository: { files: { '.gitignore': '.env\ndeps/\n', 'README.md': '# A project\n' } },
   before: world => world.repo.write('.env', 'SECRET=1\n'),
@@ -52,7 +52,7 @@ const chain: Scenario = {
   },
 }
 
-const conflict: Scenario = {
+export const conflict: Scenario = {
   name: 'two missions change one line',
   repository: { files: { 'shared.txt': 'nobody\n' } },
   async play(world) {
@@ -191,7 +191,7 @@ async function everythingLeft({ fleet: { fleet } }: World): Promise<string[]> {
 export const HALF_SENT = 'half sent'
 const LONG_PROMPT = `${'Say "it" with $(quotes) and \\ more. '.repeat(6000)}\n`
 
-const spoken: Scenario = {
+export const spoken: Scenario = {
   name: 'a long message to an agent that listens',
   env: { PATH: `${join(import.meta.dirname, 'stand-in')}:${join(NODE, '..')}:${process.env.PATH}` },
   async play(world) {

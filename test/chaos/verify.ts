@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto'
-import { readdirSync, readFileSync, readlinkSync } from 'node:fs'
+import { existsSync, readdirSync, readFileSync, readlinkSync } from 'node:fs'
+import { join } from 'node:path'
 import { missionCounts } from '../../src/fleet/counts.ts'
 import { all } from '../../src/fleet/records.ts'
 import { operationNamed } from '../../src/operations/index.ts'
@@ -31,6 +32,7 @@ export async function verify(world: World, scenario: Scenario, expected: Expecte
   ]
   const status = await world.repo.git('status', '--porcelain')
   if (status) problems.push(lost(`the person's checkout is not clean: ${status}`))
+  problems.push(...strayRecords(world).map(name => lost(`git still knows of a worktree that is not there: ${name}`)))
   const alive = survivors(world)
   if (alive.length) problems.push(doubled(`still alive: ${alive.join('; ')}`))
   return problems
@@ -40,6 +42,16 @@ async function spentWorktrees({ fleet: { fleet } }: World, expected: Expected[])
   const spent = new Set(expected.filter(one => one.landings).map(one => one.id))
   const kept = await Array.fromAsync(all(fleet, 'sessions', 'worktree'))
   return kept.filter(({ value }) => spent.has(value.mission_id)).map(({ value }) => value.worktree!)
+}
+
+/** What git remembers of worktrees that are gone, or were never whole. */
+function strayRecords({ repo }: World): string[] {
+  const folder = join(repo.path, '.git', 'worktrees')
+  const records = existsSync(folder) ? readdirSync(folder) : []
+  return records.filter(name => {
+    const link = join(folder, name, 'gitdir')
+    return !existsSync(link) || !existsSync(readFileSync(link, 'utf8').trim())
+  })
 }
 
 /** Nothing is started twice, and of one mission, one worktree or one check no two are at work at once. */

@@ -3,6 +3,7 @@ import { appendFileSync } from 'node:fs'
 
 const { CHAOS_REACHED, CHAOS_KILL } = process.env
 const passed = new Map<string, number>()
+let all = 0
 
 Object.assign(globalThis, {
   [Symbol.for('flotilla.effects')](name: string, moment: string) {
@@ -10,6 +11,6 @@ Object.assign(globalThis, {
     const nth = (passed.get(point) ?? 0) + 1
     passed.set(point, nth)
     appendFileSync(CHAOS_REACHED!, `${point} ${nth}\n`)
-    if (`${point} ${nth}` === CHAOS_KILL) process.kill(process.pid, 'SIGKILL')
+    if ([`${point} ${nth}`, `any ${++all}`].includes(CHAOS_KILL!)) process.kill(process.pid, 'SIGKILL')
   },
 })

@@ -14,16 +14,15 @@ export interface Point {
   nth: number
 }
 
-/** What is done to the server: at most one of these. */
+/** What is done to the server. */
 export interface Harm {
-  point?: Point
+  /** Where each server in turn is killed: at a point, or at `any <n>`, the nth effect whatever it is. */
+  kills?: readonly string[]
   /** A moment that the scenario names itself. */
   moment?: string
   /** Whatever it is doing then. */
   afterMs?: number
 }
-
-export const labelOf = ({ name, moment, nth }: Point): string => `${name} ${moment} ${nth}`
 
 const WITNESS = join(import.meta.dirname, 'witness.ts')
 const MAX_TRIES = 200
@@ -59,34 +58,43 @@ export class World {
     return new World(fleet, await aRepository(options.repository), harm)
   }
 
-  /** Starts the server that is to be killed. */
+  /** Starts the first server; whenever one is killed the next is started, until one is left alone. */
   start(): Promise<unknown> {
-    const { point, afterMs } = this.#harm
-    const env = { CHAOS_REACHED: this.#reached, ...(point && { CHAOS_KILL: labelOf(point) }) }
+    const { afterMs } = this.#harm
     if (afterMs !== undefined) setTimeout(() => this.#over || void this.fleet.kill(), afterMs)
-    this.#up = this.#begin(['--import', WITNESS], env).catch(error => {
-      if (!/ended with null/.test(String(error))) throw error
-      this.kills++
-      return this.#begin()
-    })
+    return this.#next()
+  }
+
+  #next(): Promise<unknown> {
+    this.#up = this.#begin(this.#harm.kills?.[this.kills])
+    this.#up.catch(error => this.faults.push(String(error)))
     return this.#up
   }
 
-  async #begin(node: string[] = [], env: Record<string, string> = {}): Promise<void> {
-    const { child } = await this.fleet.start({
-      node,
-      env: { ...env, CHAOS_LOG: this.log, CHAOS_GATE: this.gate('listen').file },
-    })
-    for (const stream of [child.stdout, child.stderr]) stream?.on('data', chunk => this.#listen(String(chunk)))
-    if (child.signalCode === 'SIGKILL') this.#again()
-    else child.once('exit', () => this.#again(child))
+  async #begin(kill: string | undefined): Promise<void> {
+    const watched = kill !== undefined || this.kills === 0
+    const env = {
+      CHAOS_LOG: this.log,
+      CHAOS_GATE: this.gate('listen').file,
+      CHAOS_REACHED: this.#reached,
+      ...(kill && { CHAOS_KILL: kill }),
+    }
+    try {
+      const { child } = await this.fleet.start({ node: watched ? ['--import', WITNESS] : [], env })
+      for (const stream of [child.stdout, child.stderr]) stream?.on('data', chunk => this.#listen(String(chunk)))
+      if (child.signalCode) this.#killed(child)
+      else child.once('exit', () => this.#killed(child))
+    } catch (error) {
+      if (!/ended with null/.test(String(error))) throw error
+      this.kills++
+      await this.#begin(this.#harm.kills?.[this.kills])
+    }
   }
 
-  #again(child?: ChildProcess): void {
-    if (this.#over || (child && child.signalCode !== 'SIGKILL')) return
+  #killed(child: ChildProcess): void {
+    if (this.#over || child.signalCode !== 'SIGKILL') return
     this.kills++
-    this.#up = this.#begin()
-    this.#up.catch(error => this.faults.push(String(error)))
+    void this.#next()
   }
 
   #listen(text: string): void {
