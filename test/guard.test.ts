@@ -108,3 +108,29 @@ test('an agent that moves the base branch in a repository without a checkout is 
   )
   expect((await fleet.until(id, 'review', 'done', 'failed')).status_reason?.code).toBe('base_moved')
 })
+
+test.each([false, true])(
+  'a base branch moved during a session is caught although another mission lands (bare: %s)',
+  async bare => {
+    const { fleet, repo, project, gate } = await aScene({ repository: { bare } })
+    const [moved, working] = [gate('moved'), gate('working')]
+    const as = 'git -c user.name=a -c user.email=a@example.com'
+    const thief = await fleet.mission(
+      project,
+      `echo x > sneaky.txt; git add sneaky.txt; ${as} commit -qm sneaky; git update-ref refs/heads/main HEAD; ${moved.wait}`,
+    )
+    const honest = await fleet.mission(project, `${working.wait}; echo y > honest.txt`)
+    await eventually('both at work', () => moved.reached() && working.reached())
+    working.open()
+    const other = await fleet.until(honest.id, 'review', 'done', 'failed')
+    expect(other).toMatchObject({ status: 'review', status_reason: { code: 'base_moved' } })
+    moved.open()
+    expect((await fleet.until(thief.id, 'review', 'done', 'failed')).status_reason?.code).toBe('base_moved')
+
+    // A person looks and takes the move back; then the honest one lands.
+    await repo.git('update-ref', 'refs/heads/main', 'refs/heads/main~1')
+    await fleet.call('land_mission', { mission_id: honest.id })
+    expect((await fleet.until(honest.id, 'done', 'review')).result).toBe('landed')
+    expect(await repo.filesOn('main')).toEqual(['README.md', 'honest.txt'])
+  },
+)

@@ -41,6 +41,32 @@ test('a base branch that is gone is the reason nothing starts', async () => {
   expect(await repo.readOn('trunk', 'x.txt')).toBe('x')
 })
 
+test('an agent that cuts its worktree off from the repository: its files stay, and nothing is taken from elsewhere', async () => {
+  const { fleet, repo, project } = await aScene()
+  const { id } = await fleet.mission(project, 'echo precious > precious.txt; rm .git')
+  const mission = await fleet.until(id, 'failed', 'done', 'review')
+  expect(mission.status).toBe('failed')
+  expect(mission.status_reason?.text).toContain('kept in')
+  expect(readFileSync(join(mission.sessions[0]!.worktree!, 'precious.txt'), 'utf8')).toBe('precious\n')
+  expect(await repo.filesOn('main')).toEqual(['README.md'])
+
+  await fleet.call('clean')
+  expect(existsSync(join(mission.sessions[0]!.worktree!, 'precious.txt'))).toBe(true)
+})
+
+test('a worktree that a person threw away is made again from its branch when the mission is resumed', async () => {
+  const { fleet, repo, project } = await aScene()
+  const { id } = await fleet.mission(
+    project,
+    'if [ "$FLEET_REASON" = resume ]; then echo rest > rest.txt; exit 0; fi; echo half > half.txt; exit 1',
+  )
+  const failed = await fleet.until(id, 'failed')
+  rmSync(failed.sessions[0]!.worktree!, { recursive: true })
+  await fleet.call('resume_mission', { mission_id: id })
+  expect((await fleet.until(id, 'done', 'failed', 'review')).result).toBe('landed')
+  expect(await repo.filesOn('main')).toEqual(['README.md', 'half.txt', 'rest.txt'])
+})
+
 test('hooks that reject every commit and merge, and a person without a name, keep nothing from landing', async () => {
   const { fleet, repo, project } = await aScene({ repository: { identity: false } })
   const hooks = join(repo.path, '.git/hooks')

@@ -1,6 +1,7 @@
 import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
+import { identityOf, isAlive } from '../src/runner/processes.ts'
 import { eventually } from './kit/fleet.ts'
 import { aScene } from './kit/scene.ts'
 
@@ -73,6 +74,27 @@ test('a failed session is tried again after a while, so often and no more, and e
     ['requeued', true],
     ['failed', true],
   ])
+})
+
+test('a session that is lost is resumed, twice at most, and never beside what is left of it', async () => {
+  const { fleet, repo, project } = await aScene()
+  const pids = join(fleet.root, 'pids')
+  // The agent ends the wrapper that would have recorded its end, and goes on.
+  const { id } = await fleet.mission(
+    project,
+    `echo $$ >> '${pids}'; echo $$ >> work.txt; kill -9 $PPID; while :; do sleep 0.1; done`,
+  )
+  const mission = await fleet.until(id, 'failed', 'done', 'review')
+  expect(mission.status_reason).toMatchObject({ code: 'lost', text: expect.stringContaining('third time') })
+  expect(mission.sessions.map(({ reason, outcome }) => ({ reason, outcome }))).toEqual([
+    { reason: 'first', outcome: 'lost' },
+    { reason: 'resume', outcome: 'lost' },
+    { reason: 'resume', outcome: 'lost' },
+  ])
+  const agents = readFileSync(pids, 'utf8').trim().split('\n').map(Number)
+  expect(agents).toHaveLength(3)
+  expect(agents.flatMap(pid => identityOf(pid) ?? []).filter(isAlive)).toEqual([])
+  expect((await repo.readOn(mission.branch!, 'work.txt')).split('\n')).toHaveLength(3)
 })
 
 test('a setup command that fails fails the session with its output, however long; the agent does not start', async () => {

@@ -5,6 +5,7 @@ import { eventually, scaled } from './kit/fleet.ts'
 import { aScene } from './kit/scene.ts'
 
 const ROUNDS = scaled(5, 50)
+const TIMEOUT_MS = 60_000 + ROUNDS * 6000
 const PERSONS_ENV = 'SECRET=of the person\n'
 const COMMITS_ENV = 'echo SECRET=of an agent > .env; git add -f .env; git commit -qm "with the secret"'
 
@@ -54,7 +55,9 @@ test(`three agents finish at once, ${ROUNDS} times over: everything lands, nothi
   expect(await repo.git('status', '--porcelain')).toBe(' M edited.txt')
 })
 
-test('a base branch that is checked out nowhere takes everything too, and raises no alarm', async () => {
+test('a base branch that is checked out nowhere takes everything too, and raises no alarm', {
+  timeout: TIMEOUT_MS,
+}, async () => {
   const { fleet, repo, project, gate } = await aScene({ repository: { bare: true } })
   for (let round = 1; round <= ROUNDS; round++) {
     const gates = ['a', 'b', 'c'].map(agent => gate(`${agent}-${round}`))
