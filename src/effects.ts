@@ -39,6 +39,7 @@ export const EFFECTS = [
   'port.rename',
   'files.copy',
   'files.forget',
+  'git.worktree-record',
   'git.worktree-add',
   'git.worktree-checkout',
   'git.worktree-ready',

@@ -11,6 +11,7 @@ import { Bound, Turns } from './turns.ts'
 
 /** Kept beside a worktree until it is whole: what tells a half-made one from one with work in it. */
 const MAKING = 'flotilla: being made'
+const making = (path: string): string => `${MAKING} at ${path}`
 /** Writing files is the long step: side by side, but not all at once. */
 const checkouts = new Bound(4)
 /** `git worktree add` races with itself. */
@@ -90,6 +91,17 @@ async function clear(repo: Repository, path: string): Promise<void> {
   // A git that outlived the server that started it may still be writing there.
   await freeLocks(path)
   await removeWorktree(repo, path)
+  await dropHalfRecords(repo, path)
+}
+
+/** Records begun for a path and never linked to it: neither git nor we would find them otherwise. */
+async function dropHalfRecords(repo: Repository, path: string): Promise<void> {
+  const folder = join(repo.commonDir, 'worktrees')
+  for (const name of await readdir(folder).catch(() => [])) {
+    const record = join(folder, name)
+    const begunHere = (await readText(join(record, 'locked')))?.trim() === making(path)
+    if (begunHere && !(await exists(join(record, 'gitdir')))) await rm(record, { recursive: true, force: true })
+  }
 }
 
 /** Registers a worktree whose HEAD is `head` and writes the files of `start` into it; on failure nothing is left of it. */
@@ -116,17 +128,20 @@ async function make(repo: Repository, path: string, head: string, start: string)
  * last, since git passes over a record without it.
  */
 async function register(repo: Repository, path: string, head: string): Promise<string> {
-  return effect('git.worktree-add', async () => {
+  const gitDir = await effect('git.worktree-record', async () => {
     await mkdir(path, { recursive: true })
+    const record = await freshRecord(join(repo.commonDir, 'worktrees'), slug(basename(path), 'worktree'))
+    await writeFile(join(record, 'locked'), `${making(path)}\n`)
+    await writeFile(join(record, 'commondir'), '../..\n')
+    await writeFile(join(record, 'HEAD'), `${head}\n`)
+    return record
+  })
+  await effect('git.worktree-add', async () => {
     const link = join(await realpath(path), '.git')
-    const gitDir = await freshRecord(join(repo.commonDir, 'worktrees'), slug(basename(path), 'worktree'))
-    await writeFile(join(gitDir, 'locked'), `${MAKING}\n`)
-    await writeFile(join(gitDir, 'commondir'), '../..\n')
-    await writeFile(join(gitDir, 'HEAD'), `${head}\n`)
     await writeFile(link, `gitdir: ${gitDir}\n`)
     await writeFile(join(gitDir, 'gitdir'), `${link}\n`)
-    return gitDir
   })
+  return gitDir
 }
 
 async function freshRecord(folder: string, name: string): Promise<string> {
@@ -153,7 +168,19 @@ async function isPlain(repo: Repository): Promise<boolean> {
 async function registerWithGit(repo: Repository, path: string, head: string, start: string): Promise<string> {
   const branch = head.startsWith('ref: refs/heads/') ? head.slice('ref: refs/heads/'.length) : undefined
   const on = branch ? ['--no-track', '-B', branch] : ['--detach']
-  const args = ['worktree', 'add', '--quiet', '--no-checkout', '--lock', '--reason', MAKING, ...on, '--', path, start]
+  const args = [
+    'worktree',
+    'add',
+    '--quiet',
+    '--no-checkout',
+    '--lock',
+    '--reason',
+    making(path),
+    ...on,
+    '--',
+    path,
+    start,
+  ]
   await turns.take(repo.commonDir, () => git(repo.commonDir, args, { effect: 'git.worktree-add' }))
   const dirs = await gitDirOf(path)
   if (!dirs) throw new NotAllowed(`git made no worktree at ${path}.`)
@@ -169,7 +196,7 @@ async function stateOf(repo: Repository, path: string): Promise<Found> {
   const dirs = await gitDirOf(path)
   if (!dirs) return { state: entries.every(name => name === '.git') ? 'half-made' : 'foreign' }
   if ((await realpath(dirs.commonDir)) !== repo.commonDir) return { state: 'foreign' }
-  if ((await readText(join(dirs.gitDir, 'locked')))?.trim() === MAKING) return { state: 'half-made' }
+  if ((await readText(join(dirs.gitDir, 'locked')))?.startsWith(MAKING)) return { state: 'half-made' }
   return { state: 'ready', head: (await readText(join(dirs.gitDir, 'HEAD')))?.trim() ?? '' }
 }
 
