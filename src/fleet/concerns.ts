@@ -1,6 +1,7 @@
 import type { Project } from '../domain/project.ts'
 import type { Session } from '../domain/session.ts'
 import { baseState, changedAmong, type Collected, explainsTip, guardDifference, guardMark, type Repository } from '../git/index.ts'
+import { liveSessions } from './capacity.ts'
 import type { Fleet } from './fleet.ts'
 import { all, current } from './records.ts'
 
@@ -10,11 +11,14 @@ export interface Concern {
   text: string
 }
 
-interface Subject {
+interface Place {
   fleet: Fleet
-  session: Session
   project: Project
   repository: Repository
+}
+
+interface Subject extends Place {
+  session: Session
   collected: Collected
 }
 
@@ -57,7 +61,7 @@ async function baseMoved(subject: Subject): Promise<Concern | null> {
   let seen: string | undefined
   for (;;) {
     const { tip } = await baseState(repository, project.base_branch)
-    if (!tip || (await isExplained(subject, tip))) return null
+    if (!tip || tip === session.base_tip || (await isExplained(subject, tip))) return null
     if (tip === seen) {
       return { code: 'base_moved', text: `During the session ${project.base_branch} was moved from ${session.base_tip} to ${tip}, not by Flotilla and not in a checkout of it.` }
     }
@@ -65,8 +69,17 @@ async function baseMoved(subject: Subject): Promise<Concern | null> {
   }
 }
 
-async function isExplained({ fleet, session, project, repository }: Subject, tip: string): Promise<boolean> {
-  if (tip === session.base_tip) return true
+/**
+ * Whether a session that is still at work may have moved the base to this tip. Landing on it would make the tip one we
+ * know, and nobody would ever see what happened.
+ */
+export async function movedUnderSession(subject: Place, tip: string): Promise<boolean> {
+  if (await isExplained(subject, tip)) return false
+  const live = await liveSessions(subject.fleet)
+  return live.some(session => session.project_id === subject.project.id && session.base_tip !== null && session.base_tip !== tip)
+}
+
+async function isExplained({ fleet, project, repository }: Place, tip: string): Promise<boolean> {
   // A landing is written down before the branch moves, and becomes the known tip when it is over: look in that order.
   for await (const { value } of all(fleet, 'missions', 'landing', [project.id])) {
     if (value.candidate?.commit === tip || value.undo?.candidate?.commit === tip) return true

@@ -7,6 +7,7 @@ import type { Session } from '../domain/session.ts'
 import { type Advanced, advance, baseState, commitLeftovers, commitTree, contains, type Conflict as FileConflict, mergeTrees, type Repository } from '../git/index.ts'
 import type { Change } from '../store/index.ts'
 import { runChecks } from './checking.ts'
+import { movedUnderSession } from './concerns.ts'
 import { type Fleet, retryOnConflict } from './fleet.ts'
 import { current, put } from './records.ts'
 import { repositoryOf } from './repositories.ts'
@@ -62,6 +63,9 @@ async function attempt(fleet: Fleet, work: Work): Promise<void> {
   for (let round = 1; round <= MAX_ROUNDS; round++) {
     const { tip: base } = await baseState(repository, project.base_branch)
     if (!base) return refuse(fleet, mission.id, { code: 'base_gone', text: `The base branch ${project.base_branch} is gone.` })
+    if (!mission.approved && (await movedUnderSession({ fleet, project, repository }, base))) {
+      return refuse(fleet, mission.id, { code: 'base_moved', text: `${project.base_branch} was moved to ${base} while agents were at work, not by Flotilla and not in a checkout of it.`, try: `git log ${base}, then fleet mission land ${mission.id}` })
+    }
     const merged = await mergeTrees(repository, base, await tipToMerge(work, session), session.descends_from ?? undefined)
     if ('conflicts' in merged) return inConflict(fleet, work, merged.conflicts)
     const candidate: Candidate = {
