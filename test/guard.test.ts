@@ -134,3 +134,20 @@ test.each([false, true])(
     expect(await repo.filesOn('main')).toEqual(['README.md', 'honest.txt'])
   },
 )
+
+test('a base branch moved by an agent that is still at work is not landed on unseen', async () => {
+  const { fleet, repo, project, gate } = await aScene()
+  const moved = gate('moved')
+  const thief = await fleet.mission(
+    project,
+    `echo x > x.txt; git add x.txt; git commit -qm sneaky; git update-ref refs/heads/main HEAD; ${moved.wait}`,
+  )
+  await eventually('moved', () => moved.reached())
+  const tip = await repo.tip()
+  const later = await fleet.mission(project, 'echo y > later.txt')
+  const shown = await fleet.until(later.id, 'review', 'done', 'failed')
+  expect(shown).toMatchObject({ status: 'review', status_reason: { code: 'base_moved' } })
+  expect(await repo.tip()).toBe(tip)
+  moved.open()
+  expect((await fleet.until(thief.id, 'review', 'done', 'failed')).status_reason?.code).toBe('base_moved')
+})
