@@ -1,6 +1,6 @@
-import { createHash } from 'node:crypto'
 import { InvalidInput } from '../domain/errors.ts'
-import type { Launch, LaunchRequest, Message } from './contract.ts'
+import { uuidOf } from './claude-dialogue.ts'
+import type { Launch, LaunchRequest } from './contract.ts'
 import { pick } from './environment.ts'
 import { isRestricting, PRESETS } from './presets.ts'
 
@@ -73,7 +73,6 @@ export function launchClaude(request: LaunchRequest): Launch {
       ...(servers.length ? { 'mcp.json': mcpFile(request.mcpServers) } : {}),
     },
     stdin: 'fifo',
-    messages: [encodeForClaude(`${request.directory}/prompt`, request.prompt)],
   }
 }
 
@@ -127,25 +126,4 @@ function serverNames({ mcpServers }: LaunchRequest): string[] {
 function mcpFile(servers: LaunchRequest['mcpServers']): string {
   const entries = Object.entries(servers).map(([name, server]) => [name, { type: 'http', ...server }])
   return JSON.stringify({ mcpServers: Object.fromEntries(entries) })
-}
-
-/** The client takes a message with an id it has seen as the same message, so that sending it again does no harm. */
-export function encodeForClaude(id: string, text: string): Message {
-  const uuid = uuidOf(id)
-  return { id: uuid, line: JSON.stringify({ type: 'user', uuid, message: { role: 'user', content: text } }) }
-}
-
-const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/
-
-/** The client knows things by UUIDs only: another id always becomes the same one. */
-function uuidOf(id: string): string {
-  if (UUID.test(id)) return id
-  const hash = createHash('sha256').update(id).digest('hex')
-  return [
-    hash.slice(0, 8),
-    hash.slice(8, 12),
-    `8${hash.slice(13, 16)}`,
-    `a${hash.slice(17, 20)}`,
-    hash.slice(20, 32),
-  ].join('-')
 }

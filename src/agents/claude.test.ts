@@ -50,8 +50,3 @@ test('a reason fits into a record however long the client talks', () => {
   expect(ending(1, result('http_500', long)).reason.length).toBeLessThan(2000)
   expect(ending(1, { type: 'error', text: long }).reason.length).toBeLessThan(2000)
 })
-
-test('the fifo is let go once there is a result', () => {
-  expect(claude.isFinished!(fold(emptyDigest(), [STARTED]))).toBe(false)
-  expect(claude.isFinished!(fold(emptyDigest(), [STARTED, result(null)]))).toBe(true)
-})

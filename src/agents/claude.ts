@@ -2,9 +2,10 @@ import { access } from 'node:fs/promises'
 import { homedir } from 'node:os'
 import { join } from 'node:path'
 import { TOOL_PRESETS } from '../domain/project.ts'
-import { encodeForClaude, launchClaude } from './claude-launch.ts'
+import { claudeDialogue } from './claude-dialogue.ts'
+import { launchClaude } from './claude-launch.ts'
 import { readClaude } from './claude-read.ts'
-import type { Agent, Detected, Digest, Ending, Exit } from './contract.ts'
+import type { Agent, Detected, Dialogue, Digest, Ending, Exit } from './contract.ts'
 import { versionOf, which } from './detect.ts'
 
 const REASON_CHARS = 1000
@@ -35,9 +36,7 @@ export const claude: Agent = {
   detect,
   launch: launchClaude,
   read: readClaude,
-  encode: encodeForClaude,
-  // Messages already in the fifo are still read: letting go of it loses none.
-  isFinished: digest => digest.result !== null,
+  dialogue: claudeDialogue as Dialogue,
   outcome,
 }
 

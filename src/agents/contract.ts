@@ -61,16 +61,38 @@ export interface Launch {
   env: Record<string, string>
   /** By name, in the session's directory; readable by the owner only unless a mode is given. */
   files: Record<string, string | { content: string; mode: number }>
-  /** 'fifo': the agent is spoken to through its standard input. */
+  /** 'fifo': the agent is spoken to through its standard input, as its dialogue says. */
   stdin: 'none' | 'fifo'
-  /** Sent first through the fifo. */
-  messages: readonly Message[]
 }
 
-/** One thing said to an agent: encoded to a line, written to `sent` first and then to the fifo, with an id for sending it again. */
+/** One line for an agent. Writing one with an id that was written before is free. */
 export interface Message {
   id: string
   line: string
+}
+
+/** What a person decided about something the agent asked. */
+export interface Answer {
+  allow: boolean
+  text?: string
+}
+
+/**
+ * How a client is spoken to. Where a conversation stands is a pure fold of what was printed and sent, so that a server
+ * which takes a session up again knows it from the files.
+ */
+export interface Dialogue<State extends object = object> {
+  /** Before anything was said. Plain data: it is kept beside the transcript. */
+  begin(request: LaunchRequest): State
+  step(state: State, line: string, stream: Stream): State
+  /** What the protocol wants said now. */
+  due(state: State): readonly Message[]
+  /** The client waits for input that will not come: let go of it. */
+  isOver(state: State): boolean
+  /** A person's words as the client takes them; undefined: it cannot take any now. */
+  say(state: State, id: string, text: string): Message | undefined
+  /** A person's answer to what the client asked under this id; undefined: it is no longer asked. */
+  answer?(state: State, id: string, answer: Answer): Message | undefined
 }
 
 /** The one language all transcripts are read in. */
@@ -138,12 +160,7 @@ export interface Agent {
   launch(request: LaunchRequest): Launch
   /** One line in, events out. Pure; never throws; what it does not know comes out as raw. */
   read(line: string, stream: Stream): TranscriptEvent[]
-  /** What to say after these events: the protocol's own replies. Pure. */
-  reply?(events: readonly TranscriptEvent[]): readonly Message[]
-  /** A person's message as a line for the fifo. The id in the answer is the one the client says it back with. */
-  encode?(id: string, text: string): Message
-  /** After these events the client waits for input that will not come: let go of the fifo. */
-  isFinished?(digest: Digest): boolean
+  readonly dialogue?: Dialogue
   /** What the session came to. Pure; several clients exit 0 on failure. */
   outcome(digest: Digest, exit: Exit): Ending
 }

@@ -41,7 +41,6 @@ export const shell: Agent = {
       env: pick(request.environment, ['HOME', 'PATH']),
       files: { script: { content: request.script, mode: OWNER_MAY_RUN } },
       stdin: 'none',
-      messages: [],
     }
   },
 

@@ -9,6 +9,7 @@ import { composePrompt, type HandOver } from '../domain/prompt.ts'
 import type { Session } from '../domain/session.ts'
 import { effect } from '../effects.ts'
 import { pushGuardEnvironment } from '../git/index.ts'
+import { DIALOGUE_FILE } from '../runner/conversation.ts'
 import { agentEnvironment } from '../runner/environment.ts'
 import { nextLaunch, writeFiles } from '../runner/folders.ts'
 import { sessionToken } from '../tokens.ts'
@@ -45,8 +46,10 @@ export async function prepareLaunch(fleet: Fleet, agent: Agent, session: Session
     baseBranch: project.base_branch,
     remembers: session.resumes !== null && agent.can.resume,
   })
-  const launch = agent.launch(requestFor({ fleet, agent, session, mission, project, place, limits, directory, script, prompt }))
-  await effect('launch.write', () => writeFiles(directory, { [PROMPT_FILE]: prompt, ...launch.files }))
+  const request = requestFor({ fleet, agent, session, mission, project, place, limits, directory, script, prompt })
+  const launch = agent.launch(request)
+  const dialogue: Record<string, string> = agent.dialogue && launch.stdin === 'fifo' ? { [DIALOGUE_FILE]: JSON.stringify(agent.dialogue.begin(request)) } : {}
+  await effect('launch.write', () => writeFiles(directory, { [PROMPT_FILE]: prompt, ...dialogue, ...launch.files }))
   return { directory, launch, env: await environmentFor(fleet, session, mission, project, { directory, launch, url }) }
 }
 

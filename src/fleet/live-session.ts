@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
-import { type Agent, agentNamed, emptyDigest, type Message, type TranscriptEvent } from '../agents/index.ts'
+import { type Agent, agentNamed, emptyDigest } from '../agents/index.ts'
 import { effective } from '../domain/effective.ts'
 import { Unfit } from '../domain/errors.ts'
 import { about } from '../domain/life.ts'
@@ -8,9 +8,9 @@ import type { Mission } from '../domain/mission.ts'
 import type { Project } from '../domain/project.ts'
 import type { Session } from '../domain/session.ts'
 import { runCommand } from '../runner/commands.ts'
+import { Conversation, DIALOGUE_FILE } from '../runner/conversation.ts'
 import { newestLaunch } from '../runner/folders.ts'
-import { adoptJob, endInput, type Job, startJob } from '../runner/jobs.ts'
-import { Outbox } from '../runner/messages.ts'
+import { adoptJob, type Job, startJob } from '../runner/jobs.ts'
 import { type Belonging, descendants, type Seen } from '../runner/processes.ts'
 import { stopTree, sweep } from '../runner/stopping.ts'
 import { defaultsOf } from './capacity.ts'
@@ -43,8 +43,7 @@ export class LiveSession {
   readonly #stopSignal = new AbortController()
   #session: Session
   #job: Job | null = null
-  #outbox: Outbox | null = null
-  #inputEnded = false
+  #conversation: Conversation | null = null
   #usageSaved = -Infinity
   #stopping: Promise<unknown> | null = null
   readonly #released = Promise.withResolvers<'released'>()
@@ -116,9 +115,10 @@ export class LiveSession {
     await this.#setUp(project, place.workingDirectory)
     this.#heedStop()
     const { directory, env, launch } = await prepareLaunch(this.#fleet, this.#agent, this.#session, mission, project, place, this.#url)
-    // Written down before there is anyone to read it, so that a crash after the launch does not leave an agent without its prompt.
-    if (launch.stdin === 'fifo') this.#outbox = new Outbox(directory, env)
-    for (const message of launch.messages) await this.#outbox?.write(message)
+    if (this.#agent.dialogue && launch.stdin === 'fifo') {
+      this.#conversation = new Conversation(this.#agent.dialogue, directory, env)
+      await this.#conversation.writeDue()
+    }
     const job = await startJob({ directory, env, argv: launch.argv, cwd: place.workingDirectory, stdin: launch.stdin, effect: 'spawn.agent' })
     this.#job = job
     await this.#running(job, 'session_running')
@@ -149,11 +149,15 @@ export class LiveSession {
   async #follow(job: Job, mission: Mission, project: Project): Promise<Over | 'released'> {
     const limits = effective(mission, project, defaultsOf(this.#fleet))
     const worked = this.#session.started_at ? Date.parse(this.#fleet.now()) - Date.parse(this.#session.started_at) : 0
-    const watch = new Watch(job.directory, this.#agent, { ...limits, transcriptBytes: this.#fleet.settings.transcriptLimit }, worked,
-      events => this.#react(job, watch, events), stop => this.#inBackground('stop', this.stop(stop)))
+    this.#conversation ??= this.#takeUpConversation(job, project)
+    const watch = new Watch(job.directory, this.#agent, { ...limits, transcriptBytes: this.#fleet.settings.transcriptLimit }, worked, {
+      line: (text, stream) => this.#conversation?.read(text, stream),
+      read: () => this.#goOn(job, watch),
+      limit: stop => this.#inBackground('stop', this.stop(stop)),
+    })
+    this.#goOn(job, watch)
     const usage = setInterval(() => this.#inBackground('usage', this.#saveUsage(watch)), USAGE_EVERY_MS)
     try {
-      this.#takeUpMessages(job, project)
       // Asked for while nobody was there to do it, or in the moment of the launch.
       if (this.#session.stopping) this.#inBackground('stop', this.stop(this.#session.stopping))
       const exit = await Promise.race([job.exited, this.#released.promise])
@@ -167,29 +171,18 @@ export class LiveSession {
     }
   }
 
-  /** Whatever was written down for it and has not reached it yet. */
-  #takeUpMessages(job: Job, project: Project): void {
-    if (!existsSync(join(job.directory, 'stdin'))) return
-    this.#outbox ??= new Outbox(job.directory, { ...commandEnvironment(this.#fleet, project), FLEET_SESSION: markOf(this.#fleet, this.id) })
-    this.#inBackground('messages', this.#outbox.carry())
-  }
-
-  async #say(messages: readonly Message[]): Promise<void> {
-    for (const message of messages) await this.#outbox?.write(message)
-    await this.#outbox?.carry()
+  #takeUpConversation(job: Job, project: Project): Conversation | null {
+    if (!this.#agent.dialogue || !existsSync(join(job.directory, DIALOGUE_FILE))) return null
+    return new Conversation(this.#agent.dialogue, job.directory, { ...commandEnvironment(this.#fleet, project), FLEET_SESSION: markOf(this.#fleet, this.id) })
   }
 
   #inBackground(what: string, work: Promise<unknown>): void {
     work.catch(error => this.#onFault(`${what} of session ${this.id}`, error))
   }
 
-  #react(job: Job, watch: Watch, events: TranscriptEvent[]): void {
-    const replies = this.#agent.reply?.(events) ?? []
-    if (replies.length) this.#inBackground('messages', this.#say(replies))
+  #goOn(job: Job, watch: Watch): void {
+    if (this.#conversation?.isDue) this.#inBackground('messages', this.#conversation.goOn(job))
     this.#inBackground('usage', this.#saveUsage(watch))
-    if (this.#inputEnded || !this.#agent.isFinished?.(watch.digest)) return
-    this.#inputEnded = true
-    this.#inBackground('end of input', endInput(job))
   }
 
   /** The first time at once, then every few seconds: a store is not a meter. */

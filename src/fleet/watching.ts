@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { type Agent, type Digest, emptyDigest, fold, type TranscriptEvent } from '../agents/index.ts'
+import { type Agent, type Digest, emptyDigest, fold, type Stream } from '../agents/index.ts'
 import type { Outcome } from '../domain/session.ts'
 import { LineTail, Times } from '../runner/transcript.ts'
 
@@ -23,6 +23,14 @@ export interface Limits {
   maxBudgetUsd: number | null
 }
 
+export interface Listener {
+  /** Each line of the transcript, what was sent to the agent included. */
+  line(text: string, stream: Stream): void
+  /** After a turn of reading that brought something. */
+  read(): void
+  limit(stop: Stop): void
+}
+
 /** Reads what an agent prints as it prints it, and says when a limit is passed. */
 export class Watch {
   digest: Digest = emptyDigest()
@@ -31,19 +39,17 @@ export class Watch {
   readonly #tails: { stdout: LineTail; stderr: LineTail; sent: LineTail }
   readonly #times: Times
   readonly #timer: NodeJS.Timeout
-  readonly #onEvents: (events: TranscriptEvent[]) => void
-  readonly #onLimit: (stop: Stop) => void
+  readonly #listener: Listener
   #workedMs: number
   #lastTick = performance.now()
   #lastNote = 0
   #limited = false
 
-  constructor(directory: string, agent: Agent, limits: Limits, workedMs: number, onEvents: (events: TranscriptEvent[]) => void, onLimit: (stop: Stop) => void) {
+  constructor(directory: string, agent: Agent, limits: Limits, workedMs: number, listener: Listener) {
     this.#agent = agent
     this.#limits = limits
     this.#workedMs = workedMs
-    this.#onEvents = onEvents
-    this.#onLimit = onLimit
+    this.#listener = listener
     const tail = (name: string) => new LineTail(join(directory, name), 0)
     this.#tails = { stdout: tail('stdout'), stderr: tail('stderr'), sent: tail('sent') }
     this.#times = new Times(directory)
@@ -52,10 +58,10 @@ export class Watch {
 
   /** Everything is printed: read the rest and stop. */
   finish(): Digest {
-    while (this.#read() > 0);
+    while (this.#read());
     for (const stream of ['stdout', 'stderr'] as const) {
       const rest = this.#tails[stream].rest()
-      if (rest) this.#take(this.#agent.read(rest.text, stream))
+      if (rest) this.#take(rest.text, stream)
     }
     this.#note(true)
     this.close()
@@ -79,23 +85,25 @@ export class Watch {
     const stop = this.#passed()
     if (!stop) return
     this.#limited = true
-    this.#onLimit(stop)
+    this.#listener.limit(stop)
   }
 
-  #read(): number {
-    let lines = 0
+  /** Whether anything came, a part of a long line included. */
+  #read(): boolean {
+    let grew = false
     for (const stream of ['stdout', 'stderr', 'sent'] as const) {
       const tail = this.#tails[stream]
-      const read = tail.read(tail.position + TICK_BYTES)
-      lines += read.length
-      if (read.length) this.#take(read.flatMap(line => this.#agent.read(line.text, stream)))
+      const before = tail.position
+      for (const line of tail.read(before + TICK_BYTES)) this.#take(line.text, stream)
+      grew ||= tail.position > before
     }
-    return lines
+    if (grew) this.#listener.read()
+    return grew
   }
 
-  #take(events: TranscriptEvent[]): void {
-    this.digest = fold(this.digest, events)
-    this.#onEvents(events)
+  #take(text: string, stream: Stream): void {
+    this.#listener.line(text, stream)
+    this.digest = fold(this.digest, this.#agent.read(text, stream))
   }
 
   #note(now: boolean): void {

@@ -175,7 +175,7 @@ describe.skipIf(!binary)('the real client', () => {
   })
 
   test('a message reaches an agent at work, once, though it is sent twice', async () => {
-    const { id } = claude.encode!('m1', '')
+    const { id } = claude.dialogue!.say({}, 'm1', '')!
     const { events, digest } = await run(
       [{ run: 'until [ -e taken ]; do sleep 0.1; done' }, { say: 'Hello.' }],
       {},

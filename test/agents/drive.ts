@@ -3,7 +3,7 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { createInterface } from 'node:readline'
-import type { Agent, Digest, Ending, LaunchRequest, Stream, TranscriptEvent } from '../../src/agents/contract.ts'
+import type { Agent, Digest, Ending, LaunchRequest, Message, Stream, TranscriptEvent } from '../../src/agents/contract.ts'
 import { emptyDigest, fold } from '../../src/agents/digest.ts'
 
 export interface Place {
@@ -88,8 +88,15 @@ export async function drive(agent: Agent, request: LaunchRequest, meanwhile: Mea
     env: launch.env,
     stdio: [launch.stdin === 'fifo' ? 'pipe' : 'ignore', 'pipe', 'pipe'],
   })
-  for (const message of launch.messages) child.stdin?.write(`${message.line}\n`)
-  const say = (id: string, text: string) => child.stdin?.write(`${agent.encode!(id, text).line}\n`)
+  const { dialogue } = agent
+  let state = dialogue?.begin(request) ?? {}
+  const send = (message: Message | undefined): void => {
+    if (!message) return
+    child.stdin?.write(`${message.line}\n`)
+    state = dialogue!.step(state, message.line, 'sent')
+  }
+  dialogue?.due(state).forEach(send)
+  const say = (id: string, text: string) => send(dialogue!.say(state, id, text))
 
   const run = { events: [] as TranscriptEvent[], lines: [] as string[], digest: emptyDigest() }
   const take = (line: string, stream: Stream) => {
@@ -102,7 +109,10 @@ export async function drive(agent: Agent, request: LaunchRequest, meanwhile: Mea
   createInterface({ input: child.stdout! }).on('line', line => {
     run.lines.push(line)
     meanwhile({ line, events: take(line, 'stdout') }, say)
-    if (agent.isFinished?.(run.digest)) child.stdin?.end()
+    if (!dialogue) return
+    state = dialogue.step(state, line, 'stdout')
+    dialogue.due(state).forEach(send)
+    if (dialogue.isOver(state)) child.stdin?.end()
   })
   const code = await new Promise<number | null>((ended, failed) => {
     child.once('error', failed).once('close', ended)

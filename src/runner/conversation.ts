@@ -1,0 +1,44 @@
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import type { Dialogue, Stream } from '../agents/contract.ts'
+import { endInput, type Job } from './jobs.ts'
+import { Outbox } from './messages.ts'
+
+export const DIALOGUE_FILE = 'dialogue.json'
+
+/** What is said to an agent at work. It begins from its file and is brought up to date by reading the transcript. */
+export class Conversation {
+  readonly #dialogue: Dialogue
+  readonly #outbox: Outbox
+  #state: object
+  #ended = false
+
+  constructor(dialogue: Dialogue, directory: string, env: Record<string, string>) {
+    this.#dialogue = dialogue
+    this.#outbox = new Outbox(directory, env)
+    this.#state = JSON.parse(readFileSync(join(directory, DIALOGUE_FILE), 'utf8')) as object
+  }
+
+  /** Written down before there is anyone to read it, so that a crash after the launch does not leave an agent without its prompt. */
+  async writeDue(): Promise<void> {
+    for (const message of this.#dialogue.due(this.#state)) await this.#outbox.write(message)
+  }
+
+  read(line: string, stream: Stream): void {
+    this.#state = this.#dialogue.step(this.#state, line, stream)
+  }
+
+  /** Whether the protocol has something to say, or the client waits for nothing any more. */
+  get isDue(): boolean {
+    return !this.#ended && (this.#dialogue.isOver(this.#state) || this.#dialogue.due(this.#state).length > 0)
+  }
+
+  /** Says what is due, and lets the client read the end of its input once nothing more will come. */
+  async goOn(job: Job): Promise<void> {
+    await this.writeDue()
+    await this.#outbox.carry()
+    if (this.#ended || !this.#dialogue.isOver(this.#state)) return
+    this.#ended = true
+    await endInput(job)
+  }
+}
