@@ -2,7 +2,7 @@ import { readdirSync, readFileSync } from 'node:fs'
 import { mkdir, rename } from 'node:fs/promises'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
-import { ROOT } from './kit/fleet.ts'
+import { eventually, ROOT } from './kit/fleet.ts'
 import { aScene, type Scene } from './kit/scene.ts'
 
 const HOSTILE = [
@@ -23,9 +23,19 @@ const HOSTILE = [
 ]
 
 /** Everything under these folders that is named as if a shell had run a hostile text. */
-function pwned({ fleet, repo }: Scene): string[] {
-  const folders = [fleet.root, repo.root].flatMap(folder => readdirSync(folder, { recursive: true, encoding: 'utf8' }))
-  return [...folders, ...readdirSync(ROOT), ...readdirSync(process.cwd())].filter(path => /(^|\/)PWNED$/.test(path))
+function pwned({ fleet, repo }: Scene): Promise<string[]> {
+  return eventually('a look while nothing is being tidied away', () => {
+    try {
+      const found = [fleet.root, repo.root].flatMap(folder =>
+        readdirSync(folder, { recursive: true, encoding: 'utf8' }),
+      )
+      return [...found, ...readdirSync(ROOT), ...readdirSync(process.cwd())].filter(path => /(^|\/)PWNED$/.test(path))
+    } catch (error) {
+      // A worktree whose work has landed is removed in the background.
+      if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined
+      throw error
+    }
+  })
 }
 
 test('a prompt of 200 kB arrives byte for byte, as script and as prompt', async () => {
@@ -71,7 +81,7 @@ test('hostile titles, tags and criteria are text and nothing else', { timeout: 1
     expect(rest.filter(Boolean)).toEqual([id])
   }
   expect(await repo.filesOn('main')).toHaveLength(HOSTILE.length + 1)
-  expect(pwned(scene)).toEqual([])
+  expect(await pwned(scene)).toEqual([])
 })
 
 test('hostile file names, commit messages and last words of an agent are harmless', async () => {
@@ -100,7 +110,7 @@ test('hostile file names, commit messages and last words of an agent are harmles
   expect(sessions.trim()).toBe(mission.sessions[0]!.id)
   const { text } = await fleet.call<{ text: string }>('diff_mission', { mission_id: id })
   expect(text).toContain('later.txt')
-  expect(pwned(scene)).toEqual([])
+  expect(await pwned(scene)).toEqual([])
 
   await fleet.call('undo_mission', { mission_id: id })
   await fleet.until(id, 'review')
@@ -131,7 +141,7 @@ test.each(['$(touch>PWNED)', 'a\'b"c;touch>PWNED', '--force', '-', 'ünïcode/�
     await fleet.call('undo_mission', { mission_id: id })
     await fleet.until(id, 'review')
     expect(readdirSync(path).sort()).toEqual(['.git', 'README.md'])
-    expect(pwned(scene)).toEqual([])
+    expect(await pwned(scene)).toEqual([])
   },
 )
 
