@@ -22,6 +22,8 @@ function request(more: Partial<LaunchRequest> = {}): LaunchRequest {
     systemPrompt: '',
     conversation: CONVERSATION,
     resumes: null,
+    forks: false,
+    approvals: 'deny',
     mcpServers: {},
     environment: {},
     ...more,

@@ -23,6 +23,7 @@ export const claude: Agent = {
     turnLimit: true,
     budgetLimit: true,
     cost: 'money',
+    approvals: false,
     presets: TOOL_PRESETS,
     customTools: true,
     mcp: true,

@@ -12,6 +12,8 @@ export interface Capabilities {
   turnLimit: boolean
   budgetLimit: boolean
   cost: 'money' | 'tokens' | 'none'
+  /** A person can be asked for what the preset does not allow, and the agent waits for the answer. */
+  approvals: boolean
   /** Which presets it can really hold to. */
   presets: readonly ToolPreset[]
   customTools: boolean
@@ -51,6 +53,10 @@ export interface LaunchRequest {
   conversation: string
   /** The conversation to go on with. */
   resumes: string | null
+  /** Go on with a copy of it, and leave the first as it is. */
+  forks: boolean
+  /** What happens when the agent wants what its preset does not allow: a person is asked, or it is denied. */
+  approvals: 'ask' | 'deny'
   mcpServers: Readonly<Record<string, { url: string; headers: Record<string, string> }>>
   /** Of the server; an adapter names what its client needs, nothing else reaches it. */
   environment: Readonly<Record<string, string | undefined>>

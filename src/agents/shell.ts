@@ -19,6 +19,7 @@ export const shell: Agent = {
     turnLimit: false,
     budgetLimit: false,
     cost: 'none',
+    approvals: false,
     presets: ['full'],
     customTools: false,
     mcp: false,

@@ -85,6 +85,8 @@ function requestFor({ fleet, session, mission, project, place, limits, directory
     systemPrompt: [project.instructions, mission.append_system_prompt].filter(Boolean).join('\n\n'),
     conversation: crypto.randomUUID(),
     resumes: session.resumes,
+    forks: false,
+    approvals: 'deny',
     mcpServers: {},
     environment: fleet.environment,
   }

@@ -53,6 +53,8 @@ export function aRequest(place: Place, more: Partial<LaunchRequest> = {}): Launc
     systemPrompt: '',
     conversation: crypto.randomUUID(),
     resumes: null,
+    forks: false,
+    approvals: 'deny',
     mcpServers: {},
     environment: place.environment,
     ...more,
