@@ -8,6 +8,9 @@ import { eventually } from '../kit/fleet.ts'
 import type { Expected, Scenario } from './scenarios.ts'
 import type { World } from './world.ts'
 
+/** How long a helper of the server may take to notice that the server is gone. */
+const LAST_BREATH_MS = 2000
+
 export interface Problem {
   kind: 'lost' | 'doubled'
   text: string
@@ -33,8 +36,12 @@ export async function verify(world: World, scenario: Scenario, expected: Expecte
   const status = await world.repo.git('status', '--porcelain')
   if (status) problems.push(lost(`the person's checkout is not clean: ${status}`))
   problems.push(...strayRecords(world).map(name => lost(`git still knows of a worktree that is not there: ${name}`)))
-  const alive = survivors(world)
-  if (alive.length) problems.push(doubled(`still alive: ${alive.join('; ')}`))
+  await eventually(
+    'every process gone',
+    () => survivors(world).length === 0,
+    () => survivors(world).join('; '),
+    LAST_BREATH_MS,
+  ).catch(error => problems.push(doubled(String(error))))
   return problems
 }
 
@@ -59,13 +66,14 @@ function ranOnce({ log }: World): Problem[] {
   const problems: Problem[] = []
   const started = new Set<string>()
   const running = new Map<string, string>()
-  for (const [word, what, pid] of lines(log, 'start', 'end')) {
-    if (word === 'end') running.delete(what)
+  for (const [word, what, , mission = what] of lines(log, 'start', 'end')) {
+    const other = running.get(mission)
+    if (word === 'end') running.delete(mission)
     else {
-      if (started.has(what))
-        problems.push(doubled(`${what} was started a second time${running.has(what) ? ', at once' : ''}`))
+      if (started.has(what)) problems.push(doubled(`${what} was started a second time`))
+      if (other) problems.push(doubled(`${what} was started beside ${other}`))
       started.add(what)
-      running.set(what, pid)
+      running.set(mission, what)
     }
   }
   return problems
@@ -153,21 +161,16 @@ async function countProblems({ fleet: { fleet } }: World): Promise<Problem[]> {
   )
 }
 
-/** Processes that work in the world's folders, name them, or carry the mark of one of its sessions. */
-function survivors({ fleet: { root, fleet } }: World): string[] {
-  const mark = `FLEET_SESSION=${fleet.home.id}/`
-  return readdirSync('/proc')
-    .filter(name => /^\d+$/.test(name) && Number(name) !== process.pid)
-    .flatMap(pid => {
-      try {
-        const command = readFileSync(`/proc/${pid}/cmdline`, 'latin1').replaceAll('\0', ' ')
-        const ours =
-          command.includes(root) ||
-          readlinkSync(`/proc/${pid}/cwd`).startsWith(root) ||
-          readFileSync(`/proc/${pid}/environ`, 'latin1').includes(mark)
-        return ours ? [`${pid} ${command}`] : []
-      } catch {
-        return []
-      }
-    })
+/** Processes that work in the world's folders, or whose command or environment names them, as HOME does. */
+function survivors({ fleet: { root } }: World): string[] {
+  const others = readdirSync('/proc').filter(name => /^\d+$/.test(name) && Number(name) !== process.pid)
+  return others.flatMap(pid => {
+    try {
+      const [command, environment] = ['cmdline', 'environ'].map(file => readFileSync(`/proc/${pid}/${file}`, 'latin1'))
+      const places = [command!, environment!, readlinkSync(`/proc/${pid}/cwd`)]
+      return places.some(text => text.includes(root)) ? [`${pid} ${command!.replaceAll('\0', ' ')}`] : []
+    } catch {
+      return []
+    }
+  })
 }

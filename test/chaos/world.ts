@@ -188,12 +188,12 @@ export class World {
   /** A shell mission that says when it starts and ends and counts its lines in between. */
   script(work: string): string {
     return [
-      `echo "start $FLEET_SESSION $$" >> '${this.log}'`,
+      `echo "start $FLEET_SESSION $$ $FLEET_TASK_ID" >> '${this.log}'`,
       'for i in 1 2 3 4 5 6 7 8 9 10; do echo "line $i"; done',
       work,
       'sleep 0.1',
       'for i in 11 12 13 14 15 16 17 18 19 20; do echo "line $i"; done',
-      `echo "end $FLEET_SESSION $$" >> '${this.log}'`,
+      `echo "end $FLEET_SESSION $$ $FLEET_TASK_ID" >> '${this.log}'`,
     ].join('\n')
   }
 
