@@ -3,9 +3,11 @@ import { join } from 'node:path'
 import { CLIENTS, folderOf } from './pinned.mjs'
 
 /** The real client as the cache has it; undefined until `node test/clients/install.mjs` has put it there. */
-export function claudeBinary(): string | undefined {
-  const path = join(folderOf(CLIENTS.claude), 'node_modules', '.bin', 'claude')
+export function binaryOf(client: keyof typeof CLIENTS): string | undefined {
+  const path = join(folderOf(CLIENTS[client]), 'node_modules', '.bin', client)
   return existsSync(path) ? path : undefined
 }
+
+export const claudeBinary = (): string | undefined => binaryOf('claude')
 
 export const HOW_TO_INSTALL = 'the real client is not in the cache; install it with: node test/clients/install.mjs'

@@ -2,5 +2,5 @@ interface Client {
   package: string
   version: string
 }
-export const CLIENTS: { claude: Client }
+export const CLIENTS: Record<'claude' | 'gemini' | 'opencode' | 'codex', Client>
 export function folderOf(client: Client): string

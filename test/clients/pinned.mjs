@@ -4,6 +4,9 @@ import { join } from 'node:path'
 
 export const CLIENTS = {
   claude: { package: '@anthropic-ai/claude-code', version: '2.1.325' },
+  gemini: { package: '@google/gemini-cli', version: '0.61.0' },
+  opencode: { package: 'opencode-ai', version: '1.18.33' },
+  codex: { package: '@openai/codex', version: '0.166.0' },
 }
 
 /** @param {{ package: string, version: string }} client */
