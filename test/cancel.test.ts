@@ -9,7 +9,7 @@ import { aScene } from './kit/scene.ts'
 
 const GRACE_SECONDS = 1
 
-/** Ignores TERM; one grandchild is cut off in a process session of its own, another hides in an empty environment. */
+/** Ignores TERM; one grandchild is cut off in a process session of its own, far from the worktree; another hides in an empty environment. */
 const stubborn = (fleet: TestFleet): string => `
 trap '' TERM
 cat > '${fleet.root}/forever.sh' <<'SCRIPT'
@@ -17,7 +17,7 @@ trap '' TERM
 echo $$ > "$1"
 while :; do sleep 0.1; done
 SCRIPT
-(setsid sh '${fleet.root}/forever.sh' '${fleet.root}/orphan.pid' &)
+(cd /; setsid sh '${fleet.root}/forever.sh' '${fleet.root}/orphan.pid' &)
 env -i /usr/bin/setsid /bin/sh '${fleet.root}/forever.sh' '${fleet.root}/hidden.pid' &
 echo half > half.txt
 echo $$ > '${fleet.root}/agent.pid'

@@ -89,25 +89,46 @@ test('a cycle, an unknown id and a self-dependency are refused when written', as
   expect((await fleet.show(a.id)).depends_on).toEqual([])
 })
 
-test('two people who write the halves of a cycle at once: one of them is refused, every time', async () => {
-  const { fleet, project } = await aScene()
-  const rounds = scaled(10, 100)
-  for (let round = 0; round < rounds; round++) {
-    const [a, b] = await Promise.all(
-      ['A', 'B'].map(title => fleet.mission(project, 'true', { title, auto_dispatch: false })),
-    )
-    const [here, there] = [{ depends_on: [b!.id] }, { depends_on: [a!.id] }]
-    // One writes through the server, the other in a process of their own.
-    const [over, own] = await Promise.all([
-      fleet.http(`/api/missions/${a!.id}`, { method: 'PUT', body: JSON.stringify(here) }).then(answer => answer.status),
-      fleet.call('update_mission', { mission_id: b!.id, ...there }).then(
+// In the short circle each half names the other's mission; in the long one they have no record in common.
+test.each([
+  { circle: ['A', 'B'], known: [], second: ['B', 'A'] },
+  {
+    circle: ['A', 'B', 'C', 'D'],
+    known: [
+      ['B', 'C'],
+      ['D', 'A'],
+    ],
+    second: ['C', 'D'],
+  },
+])(
+  'two people who write the halves of the circle $circle at once: one is refused, every time',
+  async ({ circle, known, second }) => {
+    const { fleet, project } = await aScene()
+    const rounds = scaled(12, 120)
+    type Half = { mission_id: string; depends_on: string[] }
+    const here = (half: Half) =>
+      fleet.call('update_mission', half).then(
         () => 200,
         error => error.status as number,
-      ),
-    ])
-    expect([over, own].sort()).toEqual([200, 400])
-  }
-})
+      )
+    const over = async ({ mission_id, depends_on }: Half) =>
+      (await fleet.http(`/api/missions/${mission_id}`, { method: 'PUT', body: JSON.stringify({ depends_on }) })).status
+    for (let round = 0; round < rounds; round++) {
+      const made = await Promise.all(
+        circle.map(
+          async title => [title, await fleet.mission(project, 'true', { title, auto_dispatch: false })] as const,
+        ),
+      )
+      const ids = new Map(made.map(([title, { id }]) => [title, id]))
+      const half = (from: string, to: string) => ({ mission_id: ids.get(from)!, depends_on: [ids.get(to)!] })
+      for (const [from, to] of known) await fleet.call('update_mission', half(from!, to!))
+      // At times through the server, at times in a process of their own, at times one this way and one that.
+      const [first, last] = [round % 3 === 0 ? here : over, round % 3 === 2 ? over : here]
+      const answers = await Promise.all([first(half('A', 'B')), last(half(second[0]!, second[1]!))])
+      expect(answers.sort()).toEqual([200, 400])
+    }
+  },
+)
 
 test('dependents of work that is kept start from it, several merged, and bring it along when they land', async () => {
   const { fleet, repo, project } = await aScene()
