@@ -90,6 +90,17 @@ const bundle = join(next, 'fleet.cjs')
 const code = readFileSync(bundle, 'utf8')
 writeFileSync(bundle, `/* ${createHash('sha256').update(code).digest('hex').slice(0, 16)} */ ${code}`)
 
+// Small, because it is copied whenever a program is started.
+await build({
+  absWorkingDir: root,
+  entryPoints: ['src/spawning/spawner.ts'],
+  outfile: 'dist/spawner.cjs',
+  bundle: true,
+  platform: 'node',
+  target: 'node22.13',
+  format: 'cjs',
+  logLevel: 'warning',
+})
 for (const script of ['wrapper.sh', 'courier.sh']) cpSync(join(root, 'src/runner', script), join(next, script))
 cpSync(join(root, 'src/server/pages'), join(next, 'pages'), { recursive: true })
 

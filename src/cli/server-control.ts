@@ -9,6 +9,7 @@ import { sentence } from '../fleet/sentences.ts'
 import { type Home, openHome } from '../home.ts'
 import { bootId, identityOf, signal } from '../runner/processes.ts'
 import { openLog, type Server, type ServerOptions, startServer } from '../server/index.ts'
+import { openSpawner } from '../spawning/index.ts'
 import { isHeld, type Lease, openSqlite, readHolder, takeLease } from '../store/index.ts'
 import { VERSION } from '../version.ts'
 import { homeOf, type Where } from './client.ts'
@@ -40,6 +41,7 @@ export async function start(
     for (const step of undo.splice(0).reverse()) await step()
   }
   try {
+    undo.push(openSpawner())
     await announce(lease, null)
     const store = await openSqlite(home.storeFile, { migrate: true })
     const fleet = makeFleet({ home, store, environment: withoutSession(env) })

@@ -1,9 +1,8 @@
-import { spawn } from 'node:child_process'
 import { Refusal, Unfit } from '../domain/errors.ts'
 import { type EffectName, effect } from '../effects.ts'
+import { runProgram } from '../spawning/index.ts'
 
 const MAX_OUTPUT_BYTES = 64 * 1024 * 1024
-const MAX_STDERR_BYTES = 64 * 1024
 const TIMEOUT_MS = 15 * 60_000
 export const OLDEST_GIT = '2.38.0'
 
@@ -149,56 +148,23 @@ const verb = (args: readonly string[]): string =>
 
 const withoutCredentials = (text: string): string => text.replace(/(\w+:\/\/)[^\s/@]+@/g, '$1')
 
-function start(cwd: string, args: readonly string[], options: GitOptions): Promise<GitOutput> {
-  return new Promise((resolve, reject) => {
-    // Detached: a Ctrl-C meant for the server must not cut a git in two that works in the person's checkout.
-    const stdin = options.input === undefined ? 'ignore' : 'pipe'
-    const child = spawn('git', [...SETTINGS, ...args], {
-      cwd,
-      env: environment(options.env),
-      detached: true,
-      stdio: [stdin, 'pipe', 'pipe'],
-    })
-    const cap = options.truncateAt ?? MAX_OUTPUT_BYTES
-    const out: Buffer[] = []
-    const err: Buffer[] = []
-    let outBytes = 0
-    let errBytes = 0
-    let stopped: 'truncated' | 'too long' | undefined
-    const timer = setTimeout(() => stop('too long'), TIMEOUT_MS)
-    const stop = (why: typeof stopped) => {
-      stopped ??= why
-      child.kill()
-    }
-    child.stdout?.on('data', (chunk: Buffer) => {
-      if (outBytes < cap) out.push(chunk.subarray(0, cap - outBytes))
-      outBytes += chunk.length
-      if (outBytes > cap) stop('truncated')
-    })
-    child.stderr?.on('data', (chunk: Buffer) => {
-      if (errBytes < MAX_STDERR_BYTES) err.push(chunk)
-      errBytes += chunk.length
-    })
-    child.on('error', cause => {
-      clearTimeout(timer)
-      reject(new GitFailed(args, null, `could not start: ${cause.message}`, { cause }))
-    })
-    child.on('close', code => {
-      clearTimeout(timer)
-      const stderr = Buffer.concat(err).toString('utf8')
-      const truncated = stopped === 'truncated'
-      if (stopped === 'too long')
-        return reject(new GitFailed(args, null, `it took longer than ${TIMEOUT_MS / 60_000} minutes`))
-      if (truncated && options.truncateAt === undefined)
-        return reject(new GitFailed(args, null, `it printed more than ${MAX_OUTPUT_BYTES} bytes`))
-      if (!truncated && code !== 0 && !options.answers?.includes(code ?? -1))
-        return reject(new GitFailed(args, code, stderr))
-      resolve({ exit: code ?? 0, stdout: Buffer.concat(out), stderr, truncated })
-    })
-    // A git that ends before it read everything closes the pipe; its exit code says why.
-    child.stdin?.on('error', () => {})
-    child.stdin?.end(options.input)
+async function start(cwd: string, args: readonly string[], options: GitOptions): Promise<GitOutput> {
+  const { code, stdout, stderr, stopped, failure } = await runProgram({
+    command: 'git',
+    args: [...SETTINGS, ...args],
+    cwd,
+    env: environment(options.env),
+    input: options.input,
+    maxBytes: options.truncateAt ?? MAX_OUTPUT_BYTES,
+    timeoutMs: TIMEOUT_MS,
   })
+  const truncated = stopped === 'truncated'
+  if (failure !== undefined) throw new GitFailed(args, null, `could not start: ${failure}`)
+  if (stopped === 'too long') throw new GitFailed(args, null, `it took longer than ${TIMEOUT_MS / 60_000} minutes`)
+  if (truncated && options.truncateAt === undefined)
+    throw new GitFailed(args, null, `it printed more than ${MAX_OUTPUT_BYTES} bytes`)
+  if (!truncated && code !== 0 && !options.answers?.includes(code ?? -1)) throw new GitFailed(args, code, stderr)
+  return { exit: code ?? 0, stdout, stderr, truncated }
 }
 
 function environment(more: Record<string, string> = {}): Record<string, string> {

@@ -1,4 +1,4 @@
-import { execFile, spawn } from 'node:child_process'
+import { execFile } from 'node:child_process'
 import { closeSync, existsSync, mkdirSync, openSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
@@ -6,6 +6,7 @@ import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
 import type { Exit } from '../agents/contract.ts'
 import { effect } from '../effects.ts'
+import { startProgram } from '../spawning/index.ts'
 import { type Identity, identityOf, isAlive, signal } from './processes.ts'
 
 const script = (name: string): string => fileURLToPath(new URL(name, import.meta.url))
@@ -37,13 +38,11 @@ export async function startJob(spec: JobSpec): Promise<Job> {
   mkdirSync(spec.directory, { recursive: true, mode: 0o700 })
   for (const name of ['stdout', 'stderr']) closeSync(openSync(join(spec.directory, name), 'a', 0o600))
   if (spec.stdin === 'fifo') await effect('fifo.make', () => promisify(execFile)('mkfifo', ['-m', '600', join(spec.directory, 'stdin')]))
-  const child = await effect(spec.effect, () => {
-    const started = spawn('/bin/sh', [WRAPPER, spec.directory, spec.stdin, ...spec.argv], { cwd: spec.cwd, env: spec.env, detached: true, stdio: 'ignore' })
-    return new Promise<typeof started>((resolve, reject) => started.once('spawn', () => resolve(started)).once('error', reject))
-  })
-  const ended = new Promise<void>(resolve => child.once('exit', () => resolve()))
-  child.unref()
-  return { directory: spec.directory, root: identityOf(child.pid!) ?? null, exited: ended.then(() => readExit(spec.directory) ?? { code: null }) }
+  const { pid, over } = await effect(spec.effect, () =>
+    startProgram({ command: '/bin/sh', args: [WRAPPER, spec.directory, spec.stdin, ...spec.argv], cwd: spec.cwd, env: spec.env }),
+  )
+  const root = identityOf(pid) ?? null
+  return { directory: spec.directory, root, exited: over.then(() => exitOf(spec.directory, root)) }
 }
 
 export type Found = Job | 'never started'
@@ -57,7 +56,7 @@ export async function adoptJob(directory: string): Promise<Found> {
 
 function takeClaim(directory: string): boolean {
   try {
-    mkdirSync(join(directory, 'claim'))
+    closeSync(openSync(join(directory, 'claim'), 'wx'))
     return true
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === 'EEXIST') return false

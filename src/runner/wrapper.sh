@@ -4,8 +4,11 @@
 directory=$1 input=$2
 shift 2
 
-# Whoever makes this folder owns the launch: a wrapper that comes too late must not start the program.
-mkdir "$directory/claim" 2>/dev/null || exit 0
+# Whoever makes this owns the launch: a wrapper that comes too late must not start the program. A file that must not
+# exist yet is as good as a folder, and needs no process.
+set -C
+true 2>/dev/null >"$directory/claim" || exit 0
+set +C
 
 # A process is known by pid and start time, because a pid alone may be somebody else's by now.
 if [ -r /proc/$$/stat ]; then

@@ -1,0 +1,91 @@
+/**
+ * Every program the server starts is started here. To start one, a process is copied with all its memory, which takes
+ * a large process ten milliseconds and stops it meanwhile; so a server has a small process do it.
+ */
+import { type ChildProcess, fork } from 'node:child_process'
+import { fileURLToPath } from 'node:url'
+import { type Detached, type Program, type Ran, runHere, type Started, startHere } from './program.ts'
+import type { Order, Word } from './spawner.ts'
+
+export type { Detached, Program, Ran, Started } from './program.ts'
+
+// Beside this file in the sources, beside the bundle where that is built.
+const SPAWNER = fileURLToPath(
+  new URL(import.meta.url.endsWith('.ts') ? './spawner.ts' : './spawner.cjs', import.meta.url),
+)
+
+let spawner: Spawner | undefined
+
+/** From here on programs are started by a small process of their own. Returns how to end that. */
+export function openSpawner(): () => void {
+  const mine = new Spawner(() => {
+    if (spawner === mine) spawner = undefined
+  })
+  spawner = mine
+  return () => mine.close()
+}
+
+export const runProgram = (program: Program): Promise<Ran> => spawner?.run(program) ?? runHere(program)
+export const startProgram = (program: Detached): Promise<Started> => spawner?.start(program) ?? startHere(program)
+
+const LOST = 'the process that starts programs was ended'
+
+class Spawner {
+  readonly #child: ChildProcess
+  readonly #waiting = new Map<number, (word: Word | undefined) => void>()
+  #orders = 0
+  #running = 0
+
+  constructor(onEnd: () => void) {
+    // Detached: a Ctrl-C is for the server, which still needs it to finish what it does.
+    this.#child = fork(SPAWNER, { detached: true, serialization: 'advanced', stdio: 'ignore', execArgv: [], env: {} })
+    this.#child.on('message', (word: Word) => this.#waiting.get(word.id)?.(word))
+    for (const event of ['exit', 'error', 'disconnect'] as const)
+      this.#child.on(event, () => {
+        onEnd()
+        for (const tell of this.#waiting.values()) tell(undefined)
+      })
+    this.#child.unref()
+    this.#child.channel?.unref()
+  }
+
+  close(): void {
+    if (this.#child.connected) this.#child.disconnect()
+  }
+
+  async run(program: Program): Promise<Ran> {
+    // Waited for even when nothing else is left to do, as a program of our own would be.
+    if (this.#running++ === 0) this.#child.channel?.ref()
+    try {
+      const word = await new Promise<Word | undefined>(tell => this.#order(id => ({ id, run: program }), tell))
+      return word && 'ran' in word ? word.ran : { code: null, stdout: Buffer.alloc(0), stderr: '', failure: LOST }
+    } finally {
+      if (--this.#running === 0) this.#child.channel?.unref()
+    }
+  }
+
+  start(program: Detached): Promise<Started> {
+    const over = Promise.withResolvers<void>()
+    return new Promise((resolve, reject) =>
+      this.#order(
+        id => ({ id, start: program }),
+        word => {
+          if (word && 'pid' in word) return resolve({ pid: word.pid, over: over.promise })
+          over.resolve()
+          // Heard only where it was never started.
+          reject(new Error(word && 'failure' in word ? word.failure : LOST))
+        },
+      ),
+    )
+  }
+
+  /** `tell` is given each word about the order, and nothing at the end of whom it was given to. */
+  #order(order: (id: number) => Order, tell: (word: Word | undefined) => void): void {
+    const id = ++this.#orders
+    this.#waiting.set(id, word => {
+      if (!word || !('pid' in word)) this.#waiting.delete(id)
+      tell(word)
+    })
+    this.#child.send(order(id), failure => failure && this.#waiting.get(id)?.(undefined))
+  }
+}

@@ -1,0 +1,79 @@
+import { spawn } from 'node:child_process'
+
+/** A program to run to its end, for what it prints. Plain data: it may travel to another process. */
+export interface Program {
+  command: string
+  args: readonly string[]
+  cwd: string
+  env: Record<string, string>
+  input?: string | Buffer
+  /** It is ended once it has printed more than this. */
+  maxBytes: number
+  /** It is ended once it has taken longer than this. */
+  timeoutMs: number
+}
+
+export interface Ran {
+  code: number | null
+  stdout: Buffer
+  stderr: string
+  stopped?: 'truncated' | 'too long'
+  /** It could not even be started. */
+  failure?: string
+}
+
+/** A program to start and leave to itself: it outlives whoever started it, and says nothing. */
+export type Detached = Pick<Program, 'command' | 'args' | 'cwd' | 'env'>
+
+export interface Started {
+  pid: number
+  /** Resolves when it has ended, or when nobody is left who would know. */
+  over: Promise<void>
+}
+
+const MAX_STDERR_BYTES = 64 * 1024
+
+export function runHere({ command, args, cwd, env, input, maxBytes, timeoutMs }: Program): Promise<Ran> {
+  return new Promise(resolve => {
+    // Detached: a Ctrl-C meant for the server must not cut in two what works in the person's checkout.
+    const stdin = input === undefined ? 'ignore' : 'pipe'
+    const child = spawn(command, args, { cwd, env, detached: true, stdio: [stdin, 'pipe', 'pipe'] })
+    const out: Buffer[] = []
+    const err: Buffer[] = []
+    let outBytes = 0
+    let errBytes = 0
+    let stopped: Ran['stopped']
+    const stop = (why: Ran['stopped']) => {
+      stopped ??= why
+      child.kill()
+    }
+    const timer = setTimeout(() => stop('too long'), timeoutMs)
+    const finish = (code: number | null, failure?: string) => {
+      clearTimeout(timer)
+      resolve({ code, stdout: Buffer.concat(out), stderr: Buffer.concat(err).toString('utf8'), stopped, failure })
+    }
+    child.stdout?.on('data', (chunk: Buffer) => {
+      if (outBytes < maxBytes) out.push(chunk.subarray(0, maxBytes - outBytes))
+      outBytes += chunk.length
+      if (outBytes > maxBytes) stop('truncated')
+    })
+    child.stderr?.on('data', (chunk: Buffer) => {
+      if (errBytes < MAX_STDERR_BYTES) err.push(chunk)
+      errBytes += chunk.length
+    })
+    child.on('error', cause => finish(null, cause.message))
+    child.on('close', code => finish(code))
+    // A program that ends before it read everything closes the pipe; its exit code says why.
+    child.stdin?.on('error', () => {})
+    child.stdin?.end(input)
+  })
+}
+
+export function startHere({ command, args, cwd, env }: Detached): Promise<Started> {
+  return new Promise((resolve, reject) => {
+    const child = spawn(command, args, { cwd, env, detached: true, stdio: 'ignore' })
+    const over = new Promise<void>(ended => child.once('exit', () => ended()))
+    child.unref()
+    child.once('error', reject).once('spawn', () => resolve({ pid: child.pid!, over }))
+  })
+}

@@ -1,0 +1,29 @@
+// A small process that starts programs for a large one. It goes when the large one does; what it started stays.
+import { type Detached, type Program, runHere, startHere } from './program.ts'
+
+export type Order = { id: number; run: Program } | { id: number; start: Detached }
+export type Word =
+  | { id: number; ran: Awaited<ReturnType<typeof runHere>> }
+  | { id: number; pid: number }
+  | { id: number; failure: string }
+  | { id: number; over: true }
+
+process.on('message', (order: Order) => void obey(order))
+process.on('disconnect', () => process.exit())
+
+async function obey(order: Order): Promise<void> {
+  const { id } = order
+  if ('run' in order) return say({ id, ran: await runHere(order.run) })
+  try {
+    const { pid, over } = await startHere(order.start)
+    say({ id, pid })
+    await over
+    say({ id, over: true })
+  } catch (error) {
+    say({ id, failure: (error as Error).message })
+  }
+}
+
+function say(word: Word): void {
+  if (process.connected) process.send!(word)
+}
