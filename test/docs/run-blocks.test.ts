@@ -7,6 +7,7 @@ import { NODE, ROOT } from '../kit/fleet.ts'
 import { blocksOf, isRun, PAGES } from './pages.ts'
 
 const pages = PAGES.map(page => ({ ...page, blocks: blocksOf(page).filter(isRun) })).filter(page => page.blocks.length)
+const PATIENCE_MS = 45_000
 let root: string
 
 describe('what the pages tell people to type works', () => {
@@ -46,7 +47,9 @@ function shell(script: string): Promise<{ code: number | null; output: string }>
     GIT_CONFIG_VALUE_1: 'reader@example.org',
   }
   return new Promise((resolve, reject) => {
-    const child = spawn('sh', ['-c', script], { cwd: join(root, 'work'), env, stdio: ['ignore', 'pipe', 'pipe'] })
+    // A command that hangs is ended, so that its page is shown as far as it came.
+    const options = { cwd: join(root, 'work'), env, timeout: PATIENCE_MS }
+    const child = spawn('sh', ['-c', script], { ...options, stdio: ['ignore', 'pipe', 'pipe'] })
     let output = ''
     for (const stream of [child.stdout, child.stderr]) stream.on('data', chunk => (output += chunk))
     // A server started on the way keeps nothing of ours open, so the end of the shell is the end of the output.
