@@ -1,6 +1,7 @@
 import type { Event } from '../domain/event.ts'
 import type { Session } from '../domain/session.ts'
 import { everything } from '../runner/processes.ts'
+import { Turns } from '../git/turns.ts'
 import { retryOnConflict, type Fleet } from './fleet.ts'
 import { saveCounts } from './counts.ts'
 import { Dispatcher } from './dispatcher.ts'
@@ -39,7 +40,10 @@ export interface HolderOptions {
 /** What only one process per home may do: start and end sessions, land, and tidy up. It acts on commits, its own and others'. */
 export async function startHolder(fleet: Fleet, { url, onFault = () => {} }: HolderOptions): Promise<Holder> {
   const live = new Map<string, LiveSession>()
-  const landings = new Map<string, Promise<void>>()
+  /** By project. */
+  const landings = new Turns()
+  /** By mission: whoever goes on in its worktree waits until nobody removes it, and the other way round. */
+  const worktrees = new Turns()
   const landingNow = new Map<string, AbortController>()
   const chores = new Set<Promise<unknown>>()
   const stopped = new AbortController()
@@ -57,7 +61,7 @@ export async function startHolder(fleet: Fleet, { url, onFault = () => {} }: Hol
   function begin(session: Session): void {
     const running = new LiveSession(fleet, session, { url, onFault })
     live.set(session.id, running)
-    const over = running.run().finally(() => {
+    const over = worktrees.take(session.mission_id, async () => {}).then(() => running.run()).finally(() => {
       live.delete(session.id)
       wake()
     })
@@ -106,7 +110,7 @@ export async function startHolder(fleet: Fleet, { url, onFault = () => {} }: Hol
     if (data.status === 'done' || data.status === 'review' || data.status === 'landing') await dispatcher.release(mission)
     if (event.kind === 'cancel_requested') await cancel(mission)
     if (data.status === 'landing' || event.kind === 'undo_requested') queueLanding(mission, event.project_id!)
-    if (data.status === 'done' || event.kind === 'session_starting') inBackground(`tidying after ${mission}`, tidy(mission))
+    if (data.status === 'done' || event.kind === 'session_starting') tidyUp(mission)
   }
 
   async function cancel(missionId: string): Promise<void> {
@@ -118,8 +122,7 @@ export async function startHolder(fleet: Fleet, { url, onFault = () => {} }: Hol
 
   /** One landing at a time per project; a mission that has to wait for a person steps aside by ending its turn. */
   function queueLanding(missionId: string, projectId: string): void {
-    const before = landings.get(projectId) ?? Promise.resolve()
-    const turn = before.then(async () => {
+    const turn = landings.take(projectId, () => worktrees.take(missionId, async () => {
       if (stopped.signal.aborted) return
       const asked = new AbortController()
       landingNow.set(missionId, asked)
@@ -132,13 +135,13 @@ export async function startHolder(fleet: Fleet, { url, onFault = () => {} }: Hol
       } finally {
         landingNow.delete(missionId)
       }
-    })
-    const over = turn.catch(() => {}).then(() => {
-      if (landings.get(projectId) === over) landings.delete(projectId)
-    })
-    landings.set(projectId, over)
+    }))
     inBackground(`landing ${missionId}`, turn)
     turn.catch(() => later(takeStock))
+  }
+
+  function tidyUp(missionId: string): void {
+    inBackground(`tidying after ${missionId}`, worktrees.take(missionId, () => tidy(missionId)))
   }
 
   /** Worktrees that are spent, and those a new branch has replaced. */
@@ -160,8 +163,8 @@ export async function startHolder(fleet: Fleet, { url, onFault = () => {} }: Hol
     for await (const { value } of all(fleet, 'missions', 'cancelling')) await cancel(value.id)
     for await (const { value } of all(fleet, 'missions', 'landing')) if (!landingNow.has(value.id)) queueLanding(value.id, value.project_id)
     for await (const { value } of all(fleet, 'missions', 'unready')) await dispatcher.reconsider(value.id, value.depends_on[0] ?? '')
-    const worktrees = await Array.fromAsync(all(fleet, 'sessions', 'worktree'))
-    for (const id of new Set(worktrees.map(({ value }) => value.mission_id))) inBackground(`tidying after ${id}`, tidy(id))
+    const kept = await Array.fromAsync(all(fleet, 'sessions', 'worktree'))
+    for (const id of new Set(kept.map(({ value }) => value.mission_id))) tidyUp(id)
     inBackground('deleting', finishDeleting())
   }
 
