@@ -36,8 +36,8 @@ export const Session = z.object({
   /** One sentence for a person: why it ended so. */
   outcome_reason: z.string().max(MAX_REASON_CHARS).nullable().default(null),
   exit_code: z.number().int().nullable().default(null),
-  worktree: z.string().nullable(),
-  branch: z.string().nullable(),
+  worktree: z.string().nullable().default(null),
+  branch: z.string().nullable().default(null),
   start_commit: z.string().nullable().default(null).describe('what its work is compared with'),
   /** Where the branch is made, if it is not there: for work taken up again after it was cleaned away, its last commit. */
   branch_from: z.string().nullable().default(null),
