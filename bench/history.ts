@@ -102,6 +102,7 @@ async function dispatch({ fleet, project }: Side): Promise<{ call: number; start
   if (!response.ok) throw new Error(`dispatch answers ${response.status}`)
   const mission = await eventually('the mission done', async () => {
     const found = await fleet.fleet.store.get('missions', id)
+    if (found?.value.status === 'failed') throw new Error(found.value.status_reason?.text)
     return found?.value.status === 'done' ? found.value : undefined
   })
   return { call, start: Date.parse(mission.started_at!) - sent }

@@ -2,7 +2,7 @@
 //   npm run bench [-- --quick] [-- <figure>…]
 import { execFileSync } from 'node:child_process'
 import { writeFileSync } from 'node:fs'
-import { availableParallelism, cpus } from 'node:os'
+import { availableParallelism, cpus, loadavg } from 'node:os'
 import { join } from 'node:path'
 import { adoption } from './adoption.ts'
 import type { Bench, Row, Scale } from './figure.ts'
@@ -15,6 +15,8 @@ import { throughput } from './throughput.ts'
 const BENCHES: Record<string, Bench> = { startUp, handOver, throughput, live, adoption, history }
 const RESULTS = join(import.meta.dirname, 'results.md')
 
+// What else the machine was doing: on a busy one every time is longer, and shares mean more than milliseconds.
+const [loadBefore] = loadavg()
 const quick = process.argv.includes('--quick')
 const scale: Scale = { quick, of: (full, less) => (quick ? less : full) }
 const wanted = process.argv.slice(2).filter(arg => !arg.startsWith('--'))
@@ -40,7 +42,7 @@ function heading(): string {
   const git = (...args: string[]): string =>
     execFileSync('git', args, { cwd: import.meta.dirname, encoding: 'utf8' }).trim()
   const changed = git('status', '--porcelain', '--', '../src', '../bin') ? ' with changes' : ''
-  return `${new Date().toISOString().slice(0, 16)}Z, commit ${git('rev-parse', '--short=12', 'HEAD')}${changed}, ${availableParallelism()} cores (${cpus()[0]?.model.trim()}), Node ${process.versions.node}, ${git('version')}${quick ? ', short run' : ''}`
+  return `${new Date().toISOString().slice(0, 16)}Z, commit ${git('rev-parse', '--short=12', 'HEAD')}${changed}, ${availableParallelism()} cores (${cpus()[0]?.model.trim()}), Node ${process.versions.node}, ${git('version')}, load ${loadBefore!.toFixed(1)} before it began${quick ? ', short run' : ''}`
 }
 
 function table(lines: readonly Row[]): string {
