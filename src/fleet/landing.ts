@@ -1,3 +1,4 @@
+import { existsSync } from 'node:fs'
 import { MAX_CONFLICT_ROUNDS } from '../domain/ending.ts'
 import * as life from '../domain/life.ts'
 import type { By, Step } from '../domain/life.ts'
@@ -84,7 +85,7 @@ async function attempt(fleet: Fleet, work: Work): Promise<void> {
 
 /** Work that waited for a person may hold what they did in its worktree since. */
 async function withPersonsChanges(fleet: Fleet, { mission, session, project }: Work): Promise<Session> {
-  if (!mission.approved || !session.worktree_kept || !session.worktree || !session.branch) return session
+  if (!mission.approved || !session.branch || !session.worktree || !existsSync(session.worktree)) return session
   const message = landingMessage(mission, session, await summaryOf(fleet, mission))
   const { tip, unfinished } = await commitLeftovers({ worktree: session.worktree, branch: session.branch, message, never: project.copy_files })
   if (unfinished) throw new Error(`there is still a ${unfinished.doing} under way in ${session.worktree}${unfinished.paths.length ? `: ${unfinished.paths.join(', ')}` : ''}`)

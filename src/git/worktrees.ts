@@ -1,4 +1,4 @@
-import { mkdir, readdir, realpath, rm, unlink, writeFile } from 'node:fs/promises'
+import { mkdir, readdir, realpath, rename, rm, unlink, writeFile } from 'node:fs/promises'
 import { basename, join } from 'node:path'
 import { NotAllowed } from '../domain/errors.ts'
 import { effect } from '../effects.ts'
@@ -76,7 +76,13 @@ export async function removeWorktree(repo: Repository, path: string): Promise<vo
     throw new NotAllowed(`${path} is not a worktree that Flotilla made, so it is not removed.`, { facts: { path } })
   }
   await effect('git.worktree-remove', async () => {
-    await rm(path, { recursive: true, force: true, maxRetries: 5, retryDelay: 50 })
+    // Out of the way first, at one stroke: half of it would look like a worktree in which files were deleted.
+    const gone = `${path}.removing`
+    await remove(gone)
+    await rename(path, gone).catch(failure => {
+      if (failure.code !== 'ENOENT') throw failure
+    })
+    await remove(gone)
     for (const { gitDir } of records) {
       // Git passes over a record without this file, so nobody meets a half-removed one.
       await rm(join(gitDir, 'gitdir'), { force: true })
@@ -84,6 +90,9 @@ export async function removeWorktree(repo: Repository, path: string): Promise<vo
     }
   })
 }
+
+const remove = (folder: string): Promise<void> =>
+  rm(folder, { recursive: true, force: true, maxRetries: 5, retryDelay: 50 })
 
 /** Takes away what an interrupted making or removing left at a path: files nobody worked on, or a record without its folder. */
 async function clear(repo: Repository, path: string): Promise<void> {
