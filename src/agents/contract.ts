@@ -104,9 +104,11 @@ export interface Dialogue<State extends object = object> {
 /** The one language all transcripts are read in. */
 export type TranscriptEvent =
   | { type: 'started'; conversation: string | null; model: string | null }
-  | { type: 'text'; text: string }
+  /** A piece goes on where the piece before it stopped. */
+  | { type: 'text'; text: string; piece?: true }
   | { type: 'thinking'; text: string }
-  | { type: 'tool_call'; id: string; name: string; input: unknown }
+  /** Said again once more of the call is known than when it began. */
+  | { type: 'tool_call'; id: string; name: string; input: unknown; again?: true }
   | { type: 'tool_result'; id: string; output: string; failed: boolean }
   | { type: 'usage'; usage: Partial<Usage>; counts: 'more' | 'total' }
   /** Usage as far as it is known while the agent works; the next 'more' or 'total' takes its place. */
@@ -136,6 +138,8 @@ export interface Digest {
   /** What the newest estimate was of. */
   estimated: string | null
   lastText: string
+  /** The last event was a piece of text: the next one may go on from it. */
+  speaking: boolean
   /** The last line that was no event: where a client that fails early says why. */
   lastRaw: string
   /** Of the newest turn; null again once another one starts. */

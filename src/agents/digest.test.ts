@@ -45,6 +45,26 @@ test('blank lines are not the last thing said', () => {
   expect(digestOf({ type: 'text', text: 'said' }, { type: 'text', text: '  ' }).lastText).toBe('said')
 })
 
+test('pieces of text are one text, whatever is noted between them', () => {
+  const piece = (text: string): TranscriptEvent => ({ type: 'text', text, piece: true })
+  const spoken = [
+    piece('  '),
+    piece('One '),
+    used(1, 'more'),
+    piece('and '),
+    { type: 'raw', text: 'x' } as const,
+    piece('two.'),
+  ]
+  expect(digestOf({ type: 'text', text: 'Before.' }, ...spoken).lastText).toBe('One and two.')
+  const call: TranscriptEvent = { type: 'tool_call', id: '1', name: 'Bash', input: {} }
+  expect(digestOf(...spoken, call, piece('Three.')).lastText).toBe('Three.')
+})
+
+test('a call told again is one call', () => {
+  const call: TranscriptEvent = { type: 'tool_call', id: '1', name: 'Bash', input: {} }
+  expect(digestOf(call, { ...call, input: { command: 'ls' }, again: true }).openTools).toBe(1)
+})
+
 test('open tools are those called and not answered', () => {
   const call: TranscriptEvent = { type: 'tool_call', id: '1', name: 'Bash', input: {} }
   const answer: TranscriptEvent = { type: 'tool_result', id: '1', output: '', failed: false }

@@ -11,6 +11,7 @@ export function emptyDigest(): Digest {
     settled: NO_USAGE,
     estimated: null,
     lastText: '',
+    speaking: false,
     lastRaw: '',
     result: null,
     rateLimit: null,
@@ -26,16 +27,17 @@ export function fold(digest: Digest, events: readonly TranscriptEvent[]): Digest
 }
 
 function add(before: Digest, event: TranscriptEvent): Digest {
-  const digest = { ...before, events: before.events + 1 }
+  const digest = { ...before, events: before.events + 1, speaking: isSpeaking(before, event) }
   switch (event.type) {
     case 'started':
       return { ...digest, conversation: event.conversation ?? digest.conversation, result: null }
     case 'text':
+      if (before.speaking && event.piece) return { ...digest, lastText: ending(digest.lastText + event.text) }
       return event.text.trim() ? { ...digest, lastText: ending(event.text) } : digest
     case 'raw':
       return event.text.trim() ? { ...digest, lastRaw: ending(event.text) } : digest
     case 'tool_call':
-      return { ...digest, openTools: digest.openTools + 1 }
+      return event.again ? digest : { ...digest, openTools: digest.openTools + 1 }
     case 'tool_result':
       return { ...digest, openTools: Math.max(0, digest.openTools - 1) }
     case 'usage':
@@ -58,6 +60,12 @@ function add(before: Digest, event: TranscriptEvent): Digest {
     default:
       return digest
   }
+}
+
+/** Whether a piece of text that comes next goes on with the last. What is noted beside it does not end it. */
+function isSpeaking({ speaking }: Digest, event: TranscriptEvent): boolean {
+  if (event.type === 'raw' || event.type === 'usage') return speaking
+  return event.type === 'text' && event.piece === true && (speaking || event.text.trim() !== '')
 }
 
 function addUsage(digest: Digest, event: Extract<TranscriptEvent, { type: 'usage' }>): Digest {
