@@ -19,6 +19,7 @@ export const SETTINGS = {
   maxRetries: setting('FLEET_MAX_RETRIES', whole(0, 0, 10), 'how often a failed mission is tried again by itself'),
   allowedRepos: setting('FLEET_ALLOWED_REPOS', z.string().default('').transform(list), 'folders that projects must lie in, separated by colons; empty: anywhere'),
   graceSeconds: setting('FLEET_STOP_GRACE', whole(5, 0, 600), 'seconds an agent has to end by itself when it is stopped'),
+  parkAfter: setting('FLEET_PARK_AFTER', whole(300, 1, 604_800), 'seconds an agent waits for an answer before it is put aside and its slot is free'),
   transcriptLimit: setting('FLEET_TRANSCRIPT_LIMIT', whole(512 * 1024 * 1024, 1024, 1e12), 'bytes an agent may print before it is stopped'),
   minFreeDisk: setting('FLEET_MIN_FREE_DISK', whole(256 * 1024 * 1024, 0, 1e13), 'bytes that must be free before anything is started'),
 } as const

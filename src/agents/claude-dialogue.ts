@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
 import { readClaude } from './claude-read.ts'
-import type { Dialogue, Message } from './contract.ts'
+import type { Dialogue, Message, TranscriptEvent } from './contract.ts'
 
 interface State {
   id: string
@@ -9,20 +9,54 @@ interface State {
   told: boolean
   /** The last turn has its result, and no other has begun. */
   over: boolean
+  /** What it asks permission for, by the name of the request: the input it would use. */
+  asked: Record<string, unknown>
 }
 
 /** Lines of stream-json: the prompt first, then whatever a person says, at any time. */
 export const claudeDialogue: Dialogue<State> = {
-  begin: ({ directory, prompt }) => ({ id: `${directory}/prompt`, prompt, told: false, over: false }),
+  begin: ({ directory, prompt }) => ({ id: `${directory}/prompt`, prompt, told: false, over: false, asked: {} }),
   step(state, line, stream) {
-    if (stream === 'sent') return { ...state, told: true }
-    const turn = readClaude(line, stream).findLast(event => event.type === 'result' || event.type === 'started')
-    return turn ? { ...state, over: turn.type === 'result' } : state
+    if (stream === 'sent') return { ...state, told: true, asked: without(state.asked, answeredIn(line)) }
+    return readClaude(line, stream).reduce(after, state)
   },
   due: ({ told, id, prompt }) => (told ? [] : [encode(id, prompt)]),
   // Messages already in the fifo are still read: letting go of it loses none.
   isOver: ({ over }) => over,
   say: (_state, id, text) => encode(id, text),
+  answer(state, id, { allow, text }) {
+    if (!(id in state.asked)) return undefined
+    const decision = allow
+      ? { behavior: 'allow', updatedInput: state.asked[id] }
+      : { behavior: 'deny', message: text ?? 'The person in charge does not allow this.' }
+    const response = { subtype: 'success', request_id: id, response: decision }
+    return { id: `answer-${uuidOf(id)}`, line: JSON.stringify({ type: 'control_response', response }) }
+  },
+}
+
+function after(state: State, event: TranscriptEvent): State {
+  switch (event.type) {
+    case 'started':
+      return { ...state, over: false }
+    case 'result':
+      return { ...state, over: true }
+    case 'permission':
+      return event.denied ? state : { ...state, asked: { ...state.asked, [event.id]: event.input } }
+    default:
+      return state
+  }
+}
+
+function answeredIn(line: string): string | undefined {
+  try {
+    return (JSON.parse(line) as { response?: { request_id?: string } }).response?.request_id
+  } catch {
+    return undefined
+  }
+}
+
+function without(asked: State['asked'], id: string | undefined): State['asked'] {
+  return id === undefined ? asked : Object.fromEntries(Object.entries(asked).filter(([name]) => name !== id))
 }
 
 /** The client takes a message with an id it has seen as the same message, so that sending it again does no harm. */

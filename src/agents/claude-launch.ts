@@ -52,8 +52,12 @@ export function launchClaude(request: LaunchRequest): Launch {
   const servers = serverNames(request)
   const flags = [
     ...['-p', '--verbose', '--input-format=stream-json', '--output-format=stream-json', '--replay-user-messages'],
-    ...['--permission-mode=dontAsk', '--strict-mcp-config'],
+    ...(request.approvals === 'ask'
+      ? ['--permission-mode=default', '--permission-prompt-tool=stdio']
+      : ['--permission-mode=dontAsk']),
+    '--strict-mcp-config',
     request.resumes ? `--resume=${uuidOf(request.resumes)}` : `--session-id=${uuidOf(request.conversation)}`,
+    ...(request.resumes && request.forks ? ['--fork-session'] : []),
     ...(request.model ? [`--model=${request.model}`] : []),
     ...(request.maxTurns ? [`--max-turns=${request.maxTurns}`] : []),
     ...(request.maxBudgetUsd ? [`--max-budget-usd=${request.maxBudgetUsd}`] : []),
@@ -76,7 +80,13 @@ export function launchClaude(request: LaunchRequest): Launch {
   }
 }
 
-function rulesFor({ preset: name, allowedTools }: LaunchRequest): Rules {
+function rulesFor(request: LaunchRequest): Rules {
+  const rules = presetRules(request)
+  // What a person may allow must exist, or it could not even be asked for.
+  return request.approvals === 'ask' ? { ...rules, tools: null } : rules
+}
+
+function presetRules({ preset: name, allowedTools }: LaunchRequest): Rules {
   if (allowedTools) return custom(allowedTools)
   const preset = PRESETS[name]
   if (!isRestricting(preset)) {

@@ -50,6 +50,8 @@ function events(message: Json): TranscriptEvent[] | undefined {
       return [
         { type: 'permission', id: text(message.tool_use_id), tool: text(message.tool_name), input: null, denied: true },
       ]
+    case 'control_request':
+      return control(message)
     case 'rate_limit_event':
       return limit(message)
     case 'result':
@@ -57,6 +59,14 @@ function events(message: Json): TranscriptEvent[] | undefined {
     default:
       return undefined
   }
+}
+
+/** The client asks whether it may use a tool, and waits. */
+function control(message: Json): TranscriptEvent[] | undefined {
+  const request = object(message.request)
+  if (request?.subtype !== 'can_use_tool') return undefined
+  const tool = text(request.tool_name)
+  return [{ type: 'permission', id: text(message.request_id), tool, input: request.input ?? null, denied: false }]
 }
 
 function assistant(message: Json): TranscriptEvent[] | undefined {

@@ -1,5 +1,6 @@
 import { MISSION_TYPES } from '../domain/mission.ts'
-import { LANDING_POLICIES, TOOL_PRESETS } from '../domain/project.ts'
+import { APPROVAL_MODES, LANDING_POLICIES, TOOL_PRESETS } from '../domain/project.ts'
+import { ANSWERS } from '../domain/talk.ts'
 import type { Field } from './command.ts'
 
 /** What may be said anew each time an agent is sent. */
@@ -19,10 +20,21 @@ export const RUN_FIELDS: readonly Field[] = [
   },
 ]
 
+/** What becomes of what the preset does not allow. */
+export const APPROVALS_FIELD: Field = {
+  flags: '--approvals <mode>',
+  field: 'approvals',
+  summary: 'deny what the preset does not allow, or ask you',
+  choices: APPROVAL_MODES,
+}
+
 /** Everything a person may set on a mission. */
 export const MISSION_FIELDS: readonly Field[] = [
   { flags: '--title <title>', field: 'title', summary: 'a short name (default: the first line of the prompt)' },
   ...RUN_FIELDS,
+  APPROVALS_FIELD,
+  { flags: '--answer-within <seconds>', field: 'answer_within_seconds', summary: 'when a question is answered by itself', kind: 'number' },
+  { flags: '--otherwise <answer>', field: 'otherwise', summary: '… and how', choices: ANSWERS },
   { flags: '--accept <text>', field: 'acceptance_criteria', summary: 'how to tell that it is done', kind: 'text' },
   { flags: '--type <type>', field: 'mission_type', summary: 'what kind of work it is', choices: MISSION_TYPES },
   { flags: '--retries <n>', field: 'max_retries', summary: 'how often it is tried again by itself', kind: 'number' },

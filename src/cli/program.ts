@@ -10,6 +10,7 @@ import { addMission } from './commands/mission.ts'
 import { addProject } from './commands/project.ts'
 import { addRun } from './commands/run.ts'
 import { addServer } from './commands/server.ts'
+import { addTalk } from './commands/talk.ts'
 import { addWatching } from './commands/watching.ts'
 import { EXIT, EXIT_HELP, Exit, exitOfError } from './exit.ts'
 import { safe } from './safe.ts'
@@ -28,7 +29,7 @@ export function makeProgram(): Command {
     .option('--home <folder>', 'the home of the fleet (default: $FLEET_HOME or ~/.flotilla)')
     .option('--url <address>', 'ask the server at this address (default inside a session: $FLEET_URL)')
     .addHelpText('after', `\nAny unambiguous beginning of an id will do.\n\n${EXIT_HELP}`)
-  for (const add of [addServer, addRun, addMission, addProject, addWatching, addAbout, addCall, addCompletion, addDemo])
+  for (const add of [addServer, addRun, addMission, addProject, addWatching, addTalk, addAbout, addCall, addCompletion, addDemo])
     add(program)
   return program
 }

@@ -1,4 +1,4 @@
-import type { LandingPolicy, Project, ToolPreset } from './project.ts'
+import type { ApprovalMode, LandingPolicy, Project, ToolPreset } from './project.ts'
 import type { Mission, MissionType } from './mission.ts'
 
 /** What holds for the whole fleet unless a project or mission says otherwise. */
@@ -17,6 +17,7 @@ export interface Effective {
   timeoutSeconds: number
   maxRetries: number
   preset: ToolPreset
+  approvals: ApprovalMode
   landing: LandingPolicy
 }
 
@@ -30,6 +31,7 @@ export function effective(mission: Mission, project: Project, defaults: Defaults
     timeoutSeconds: mission.timeout_seconds ?? project.timeout_seconds ?? defaults.timeoutSeconds,
     maxRetries: mission.max_retries ?? project.max_retries ?? defaults.maxRetries,
     preset: mission.tool_preset ?? project.tool_preset ?? 'full',
+    approvals: mission.approvals ?? project.approvals ?? 'deny',
     landing: mission.landing ?? project.landing,
   }
 }

@@ -12,6 +12,8 @@ const end = (more: Partial<Ended> = {}): Ended => ({
   landing: 'auto',
   maxRetries: 0,
   concern: null,
+  unheard: null,
+  question: null,
   isolated: true,
   ...more,
 })
@@ -38,6 +40,11 @@ describe('a completed session', () => {
       status: 'needs_input',
       status_reason: { code: 'blocked', text: 'no key' },
     })
+  })
+
+  test('goes on when a person said something it had not heard', () => {
+    const unheard = { inline: 'Also the tests, please.' }
+    expect(missionAfter({ unheard })).toMatchObject({ status: 'queued', next: { reason: 'resume', instructions: unheard } })
   })
 
   test('in a folder without worktrees is kept', () =>

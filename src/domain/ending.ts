@@ -5,6 +5,7 @@ import type { Mission } from './mission.ts'
 import type { LandingPolicy } from './project.ts'
 import type { Report } from './report.ts'
 import type { Outcome } from './session.ts'
+import type { StoredText } from './text.ts'
 
 export const MAX_INTERRUPTIONS = 2
 export const MAX_CONFLICT_ROUNDS = 2
@@ -21,12 +22,17 @@ export interface Ended {
   maxRetries: number
   /** Why a person must look before it lands, whatever the policy says. */
   concern: { code: string; text: string } | null
+  /** What a person said to it that it had not heard when it ended. */
+  unheard: StoredText | null
+  /** What it waits for a person to answer, if it was parked with that. */
+  question: string | null
   /** Whether a worktree is involved at all; without one nothing lands. */
   isolated: boolean
 }
 
 /** The table of the mission's life: what a session's end means for its mission. */
-export function ended(mission: Mission, end: Ended, by: By): Step {
+export function ended(asked: Mission, end: Ended, by: By): Step {
+  const mission = { ...asked, asking: false }
   if (end.outcome === 'cancelled' || mission.cancel_requested) return life.cancelled(mission, by)
   switch (end.outcome) {
     case 'completed':
@@ -42,6 +48,8 @@ export function ended(mission: Mission, end: Ended, by: By): Step {
     case 'lost':
       return interrupted(mission, end, by)
     case 'parked':
+      if (end.unheard) return told(mission, end.unheard, by)
+      if (end.question) return life.toPerson(mission, { code: 'question', text: end.question, try: `fleet answer ${mission.id} …` }, by)
       return life.step(mission, { status: 'waiting', status_reason: null }, by, 'parked', { cause: end.reason })
     case 'failed':
       return retryOrFail(mission, end, by)
@@ -50,6 +58,7 @@ export function ended(mission: Mission, end: Ended, by: By): Step {
 
 function completed(mission: Mission, end: Ended, by: By): Step {
   const { report } = end
+  if (end.unheard) return told(mission, end.unheard, by)
   if (report?.status === 'blocked') {
     return life.toPerson(mission, { code: 'blocked', text: report.summary || 'The agent says it is blocked.', try: `fleet mission resume ${mission.id} --message "…"` }, by)
   }
@@ -64,6 +73,12 @@ function completed(mission: Mission, end: Ended, by: By): Step {
     case 'never':
       return life.done(mission, 'kept', by)
   }
+}
+
+/** What a person said and it had not heard when it ended starts its next session. */
+function told(mission: Mission, instructions: StoredText, by: By): Step {
+  const why = { code: 'unheard', text: 'A person said something that it had not heard when it ended.' }
+  return life.requeued(mission, { reason: 'resume', ready: true, instructions }, why, by)
 }
 
 /** No change is fine where none is expected, or where the agent's own report says so; silence is neither. */

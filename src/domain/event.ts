@@ -11,7 +11,7 @@ export const EVENT_KINDS = [
   'session_starting', 'session_running', 'session_ended', 'adopted', 'swept', 'usage', 'limit_reached',
   'landing_started', 'check_passed', 'check_failed', 'conflict', 'landing_waits', 'landed', 'kept', 'no_changes',
   'review_wanted', 'land_requested', 'undo_requested', 'undone', 'undo_failed', 'worktree_removed',
-  'needs_input', 'parked', 'requeued', 'failed', 'server_started', 'server_stopping',
+  'needs_input', 'asked', 'answered', 'question_withdrawn', 'message', 'message_arrived', 'message_missed', 'parked', 'requeued', 'failed', 'server_started', 'server_stopping',
 ] as const
 export const EventKind = z.enum(EVENT_KINDS)
 export type EventKind = z.infer<typeof EventKind>

@@ -31,6 +31,11 @@ export function step(mission: Mission, change: Partial<Mission>, by: By, kind: N
   return { mission: next, events: [about(next, kind, by, { ...extra, data: { ...moved, ...extra.data } })] }
 }
 
+/** While its agent waits for an answer, the way on is the answer. */
+function requireNotAsking(mission: Mission): void {
+  if (mission.asking) throw new NotAllowed(`The agent of mission ${mission.id} waits for an answer.`, { try: `fleet answer ${mission.id}, or fleet mission cancel ${mission.id}` })
+}
+
 export function requireStatus(mission: Mission, needs: readonly Status[], hint?: string): void {
   if (!needs.includes(mission.status)) throw new WrongState('Mission', mission.id, mission.status, needs, { try: hint ?? nextMove(mission) })
 }
@@ -59,6 +64,7 @@ function queued(by: By, q: Queueing): Partial<Mission> {
     not_before: q.notBefore ?? null,
     next: { reason: q.reason, instructions: q.instructions ?? null },
     cancel_requested: false,
+    asking: false,
     approved: false,
     forced: false,
     candidate: null,
@@ -81,11 +87,13 @@ export const RETRYABLE = ['failed', 'cancelled', 'needs_input', 'review'] as con
 
 export function retry(mission: Mission, ready: boolean, instructions: StoredText | null, by: By): Step {
   requireStatus(mission, RETRYABLE)
+  requireNotAsking(mission)
   return step(mission, { ...CLEAN_SLATE, ...queued(by, { reason: 'retry', ready, instructions }) }, by, 'retried')
 }
 
 export function resume(mission: Mission, ready: boolean, instructions: StoredText | null, by: By): Step {
   requireStatus(mission, RETRYABLE)
+  requireNotAsking(mission)
   if (!mission.session_id) throw new NotAllowed(`Mission ${mission.id} never ran, so there is nothing to resume.`, { try: `fleet mission retry ${mission.id}` })
   return step(mission, { ...CLEAN_SLATE, ...queued(by, { reason: 'resume', ready, instructions }) }, by, 'resumed')
 }
@@ -101,7 +109,7 @@ export function cancel(mission: Mission, by: By): Step {
   if (mission.cancel_requested) throw new NotAllowed(`Mission ${mission.id} is already being cancelled.`, { facts: { id: mission.id, is: mission.status } })
   requireStatus(mission, ['draft', 'queued', 'running', 'needs_input', 'waiting', 'landing', 'review'])
   // Only the holder of the home ends processes and landings; everyone else leaves the wish.
-  if (mission.status === 'running' || mission.status === 'landing') return step(mission, { cancel_requested: true }, by, 'cancel_requested')
+  if (mission.asking || mission.status === 'running' || mission.status === 'landing') return step(mission, { cancel_requested: true }, by, 'cancel_requested')
   return cancelled(mission, by)
 }
 
@@ -116,6 +124,7 @@ export function cancelled(mission: Mission, by: By): Step {
 export function land(mission: Mission, by: By): Step {
   const kept = mission.status === 'done' && mission.result === 'kept'
   if (!kept) requireStatus(mission, ['review', 'needs_input'])
+  requireNotAsking(mission)
   if (!mission.branch) throw new NotAllowed(`Mission ${mission.id} has no work to land.`, { try: `fleet mission retry ${mission.id}` })
   return step(mission, { ...toLanding(by), approved: true }, by, 'land_requested')
 }
@@ -139,6 +148,16 @@ export function started(mission: Mission, session: Session, by: By): Step {
   }
   return step(mission, change, by, 'session_starting', { session_id: session.id, data: { agent: session.agent, reason: session.reason } })
 }
+
+/** The agent goes on living, and waits. */
+export function asks(mission: Mission, question: { id: string; text: string }, by: By): Step {
+  const why = { code: 'question', text: question.text, try: `fleet answer ${mission.id} …` }
+  return step(mission, { status: 'needs_input', asking: true, status_reason: why }, by, 'asked', { session_id: mission.session_id ?? undefined, cause: why.text, data: { question: question.id } })
+}
+
+/** Nothing is open any more: the agent goes on. */
+export const goesOn = (mission: Mission, question: string, by: By): Step =>
+  step(mission, { status: 'running', asking: false, status_reason: null }, by, 'answered', { data: { question } })
 
 const toLanding = (by: By): Partial<Mission> => ({ status: 'landing', status_reason: null, landing_at: by.now, candidate: null, result: null })
 

@@ -1,6 +1,7 @@
 import * as z from 'zod'
 import { Id, Timestamp } from './ids.ts'
-import { LandingPolicy, ToolPreset } from './project.ts'
+import { ApprovalMode, LandingPolicy, ToolPreset } from './project.ts'
+import { ANSWERS } from './talk.ts'
 import { SessionReason } from './session.ts'
 import { MAX_REASON_CHARS, StoredText } from './text.ts'
 
@@ -36,6 +37,9 @@ export const MissionSettings = z.object({
   start_from: z.enum(['base', 'branch']).default('base')
     .describe('branch: start on the unlanded work of what it depends on, without waiting for it to land'),
   landing: LandingPolicy.nullable().default(null),
+  approvals: ApprovalMode.nullable().default(null),
+  answer_within_seconds: z.number().int().min(1).max(604_800).nullable().default(null).describe('after that a question is answered by itself'),
+  otherwise: z.enum(ANSWERS).nullable().default(null).describe('… with this; empty: deny'),
   subdirectory: z.string().max(1000).default('').describe('where in the repository the agent starts'),
 })
 export type MissionSettings = z.infer<typeof MissionSettings>
@@ -71,6 +75,8 @@ export const Mission = MissionSettings.extend({
   interruptions: z.number().int().default(0).describe('lost or stalled sessions in a row; not failures'),
   conflicts: z.number().int().default(0).describe('how often the agent was sent back for a conflict or a failed check'),
   cancel_requested: z.boolean().default(false),
+  /** Its live session waits for a person's answer; once that has ended, the answer starts the next one. */
+  asking: z.boolean().default(false),
   /** A person has said: land it, whatever sent it to review. */
   approved: z.boolean().default(false),
   /** … and even though its checks fail. */

@@ -9,6 +9,10 @@ export const TOOL_PRESETS = ['full', 'implement', 'review', 'test', 'explore', '
 export const ToolPreset = z.enum(TOOL_PRESETS)
 export type ToolPreset = z.infer<typeof ToolPreset>
 
+export const APPROVAL_MODES = ['deny', 'ask'] as const
+export const ApprovalMode = z.enum(APPROVAL_MODES).describe('what becomes of what the preset does not allow: it is denied, or a person is asked')
+export type ApprovalMode = z.infer<typeof ApprovalMode>
+
 export const Check = z.object({
   name: z.string().min(1).max(80),
   command: z.string().min(1).max(4000).describe('a shell line, run at the root of the merged tree'),
@@ -34,6 +38,7 @@ export const ProjectSettings = z.object({
   timeout_seconds: z.number().int().min(1).max(604_800).nullable().default(null),
   max_retries: z.number().int().min(0).max(10).nullable().default(null),
   tool_preset: ToolPreset.nullable().default(null),
+  approvals: ApprovalMode.nullable().default(null),
   environment: z.array(z.string().regex(/^[A-Za-z_][A-Za-z0-9_]*$/)).max(100).default([])
     .describe('names of variables of the server that its agents may see'),
   allow_push: z.boolean().default(false),

@@ -8,12 +8,14 @@ import type { Mission } from '../domain/mission.ts'
 import type { Project } from '../domain/project.ts'
 import { Claim, fitted, Report } from '../domain/report.ts'
 import type { Session } from '../domain/session.ts'
-import { clipped, MAX_REASON_CHARS } from '../domain/text.ts'
+import { clipped, MAX_REASON_CHARS, type StoredText } from '../domain/text.ts'
 import { type Changes, changes, type Collected, commitLeftovers } from '../git/index.ts'
+import type { Change } from '../store/index.ts'
 import { defaultsOf } from './capacity.ts'
 import { type Concern, concernAbout } from './concerns.ts'
 import { type Fleet, retryOnConflict } from './fleet.ts'
 import { RESULT_FILE } from './launching.ts'
+import { inWords, sentenceOf } from './questions.ts'
 import { current, put } from './records.ts'
 import { repositoryOf } from './repositories.ts'
 import { sentence } from './sentences.ts'
@@ -96,8 +98,9 @@ async function commitEnd(fleet: Fleet, ended: Session, project: Project, { endin
     if (session.value.status === 'ended') return
     const { landing, maxRetries } = effective(mission.value, project, defaultsOf(fleet))
     const now = { actor: 'fleet', now: fleet.now() }
+    const talk = await talkLeft(fleet, ended.id, ending.outcome === 'parked')
     const step = missionAfter(mission.value, {
-      ...ending, report, landing, maxRetries, concern,
+      ...ending, report, landing, maxRetries, concern, unheard: talk.unheard, question: talk.question,
       changed: changed.files.length > 0,
       isolated: ended.worktree !== null,
     }, now)
@@ -117,8 +120,44 @@ async function commitEnd(fleet: Fleet, ended: Session, project: Project, { endin
     const events = [
       ...(over.swept ? [about(step.mission, 'swept', now, { session_id: ended.id, data: { processes: over.swept } })] : []),
       about(step.mission, 'session_ended', now, { session_id: ended.id, cause: ending.reason, data: { outcome: ending.outcome, exit_code: over.exit.code } }),
+      ...talk.events.map(([kind, data]) => about(step.mission, kind, now, { session_id: ended.id, data })),
       ...step.events,
     ]
-    await fleet.commit('commit.session-ended', { changes: [put('missions', step.mission, mission.version), put('sessions', next, session.version), put('reports', report, 'absent')], events })
+    const changes = [put('missions', step.mission, mission.version), put('sessions', next, session.version), put('reports', report, 'absent'), ...talk.changes]
+    await fleet.commit('commit.session-ended', { changes, events })
   })
+}
+
+interface TalkLeft {
+  changes: Change[]
+  events: ['message_missed' | 'question_withdrawn', Record<string, string>][]
+  unheard: StoredText | null
+  question: string | null
+}
+
+/** More than this at once would not fit into the commit that ends a session; the rest stays where it is. */
+const MOST_TALK = 20
+
+/** What people said that was not heard, and what was asked and not answered, when a session ends. */
+async function talkLeft(fleet: Fleet, sessionId: string, parked: boolean): Promise<TalkLeft> {
+  const messages = (await fleet.store.find('messages', { index: 'waiting', equals: [sessionId], limit: MOST_TALK })).items
+  const asked = (await fleet.store.find('questions', { index: 'session', equals: [sessionId], newestFirst: true, limit: MOST_TALK })).items
+  const open = asked.filter(({ value }) => value.status === 'open')
+  // Answered in the moment it was put aside: the next session is told instead.
+  const late = parked ? asked.filter(({ value }) => value.status === 'answered' && !value.delivered) : []
+  const texts = [...late.map(({ value }) => inWords(value)), ...(await Promise.all(messages.map(({ value }) => fleet.blobs.read(value.text))))]
+  const withdrawn = parked ? [] : open
+  return {
+    changes: [
+      ...messages.map(({ value, version }) => put('messages', { ...value, status: 'missed' as const }, version)),
+      ...withdrawn.map(({ value, version }) => put('questions', { ...value, status: 'withdrawn' as const }, version)),
+      ...late.map(({ value, version }) => put('questions', { ...value, delivered: true }, version)),
+    ],
+    events: [
+      ...messages.map(({ value }): TalkLeft['events'][number] => ['message_missed', { message: value.id }]),
+      ...withdrawn.map(({ value }): TalkLeft['events'][number] => ['question_withdrawn', { question: value.id }]),
+    ],
+    unheard: texts.length ? await fleet.blobs.keep(texts.join('\n\n')) : null,
+    question: open[0] ? sentenceOf(open[0].value) : null,
+  }
 }

@@ -8,6 +8,7 @@ import { Dispatcher } from './dispatcher.ts'
 import { landMission } from './landing.ts'
 import { LiveSession } from './live-session.ts'
 import { forgetProject } from './projects.ts'
+import { answerQuestion } from './questions.ts'
 import { all } from './records.ts'
 import { forgetMission, retire, sharedWithLater } from './tidying.ts'
 import { marksOf } from '../runner/processes.ts'
@@ -109,8 +110,27 @@ export async function startHolder(fleet: Fleet, { url, onFault = () => {} }: Hol
     if (!mission) return
     if (data.status === 'done' || data.status === 'review' || data.status === 'landing') await dispatcher.release(mission)
     if (event.kind === 'cancel_requested') await cancel(mission)
+    if (event.kind === 'message' || event.kind === 'answered') attend(mission)
     if (data.status === 'landing' || event.kind === 'undo_requested') queueLanding(mission, event.project_id!)
     if (data.status === 'done' || event.kind === 'session_starting') tidyUp(mission)
+  }
+
+  function attend(missionId: string): void {
+    for (const session of live.values()) if (session.missionId === missionId) session.attend()
+  }
+
+  /** Questions whose time is up are answered by themselves; agents that have waited long are put aside. */
+  async function lookAtQuestions(): Promise<void> {
+    const now = fleet.now()
+    const putAside = new Date(Date.parse(now) - fleet.settings.parkAfter * 1000).toISOString()
+    for await (const { value: question } of all(fleet, 'questions', 'open')) {
+      if (question.deadline && question.deadline <= now) {
+        await answerQuestion(fleet, { operation: 'time_out', actor: 'fleet' }, question.id, { decision: question.otherwise ?? 'deny', text: 'Nobody answered in time.' })
+      } else if (question.created_at <= putAside) {
+        const session = live.get(question.session_id)
+        if (session?.canPark) inBackground(`putting ${session.id} aside`, session.stop({ outcome: 'parked', reason: 'It waits for an answer.' }))
+      }
+    }
   }
 
   async function cancel(missionId: string): Promise<void> {
@@ -186,6 +206,7 @@ export async function startHolder(fleet: Fleet, { url, onFault = () => {} }: Hol
   inBackground('sweeping', sweepOrphans())
   const unwatch = fleet.store.watch(wake)
   const noticing = setInterval(() => {
+    inBackground('questions', lookAtQuestions())
     if (live.size === 0) return
     const all = everything()
     for (const session of live.values()) session.notice(all)

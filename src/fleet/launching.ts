@@ -3,6 +3,7 @@ import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { Agent, Launch } from '../agents/index.ts'
 import { type Effective, effective } from '../domain/effective.ts'
+import { NotAllowed } from '../domain/errors.ts'
 import type { Mission } from '../domain/mission.ts'
 import type { Project } from '../domain/project.ts'
 import { composePrompt, type HandOver } from '../domain/prompt.ts'
@@ -46,6 +47,9 @@ export async function prepareLaunch(fleet: Fleet, agent: Agent, session: Session
     baseBranch: project.base_branch,
     remembers: session.resumes !== null && agent.can.resume,
   })
+  if (limits.approvals === 'ask' && !agent.can.approvals) {
+    throw new NotAllowed(`${agent.title} cannot ask a person for permission.`, { try: `fleet mission edit ${mission.id} --approvals deny, or choose an agent that can: fleet agents` })
+  }
   const request = requestFor({ fleet, agent, session, mission, project, place, limits, directory, script, prompt })
   const launch = agent.launch(request)
   const dialogue: Record<string, string> = agent.dialogue && launch.stdin === 'fifo' ? { [DIALOGUE_FILE]: JSON.stringify(agent.dialogue.begin(request)) } : {}
@@ -86,7 +90,7 @@ function requestFor({ fleet, session, mission, project, place, limits, directory
     conversation: crypto.randomUUID(),
     resumes: session.resumes,
     forks: false,
-    approvals: 'deny',
+    approvals: limits.approvals,
     mcpServers: {},
     environment: fleet.environment,
   }

@@ -13,6 +13,7 @@ import { newestLaunch } from '../runner/folders.ts'
 import { adoptJob, type Job, startJob } from '../runner/jobs.ts'
 import { type Belonging, descendants, type Seen } from '../runner/processes.ts'
 import { stopTree, sweep } from '../runner/stopping.ts'
+import { Attending } from './attending.ts'
 import { defaultsOf } from './capacity.ts'
 import { endSession, type Over } from './ending.ts'
 import { type Fleet, retryOnConflict } from './fleet.ts'
@@ -44,6 +45,7 @@ export class LiveSession {
   #session: Session
   #job: Job | null = null
   #conversation: Conversation | null = null
+  #attending: Attending | null = null
   #usageSaved = -Infinity
   #stopping: Promise<unknown> | null = null
   readonly #released = Promise.withResolvers<'released'>()
@@ -58,6 +60,11 @@ export class LiveSession {
     this.projectId = session.project_id
     this.missionId = session.mission_id
     this.agentName = session.agent
+  }
+
+  /** Whether it can be stopped and gone on with later. */
+  get canPark(): boolean {
+    return this.#agent.can.resume
   }
 
   get slot(): { project_id: string; agent: string } {
@@ -88,6 +95,11 @@ export class LiveSession {
     }
     if (this.#job) this.#stopping ??= stopTree(() => this.#belonging(), this.#fleet.settings.graceSeconds * 1000)
     await this.#stopping
+  }
+
+  /** Someone may have said or answered something. */
+  attend(): void {
+    if (this.#attending) this.#inBackground('talk', this.#attending.attend())
   }
 
   /** The server goes; the agent stays. */
@@ -150,12 +162,16 @@ export class LiveSession {
     const limits = effective(mission, project, defaultsOf(this.#fleet))
     const worked = this.#session.started_at ? Date.parse(this.#fleet.now()) - Date.parse(this.#session.started_at) : 0
     this.#conversation ??= this.#takeUpConversation(job, project)
+    if (this.#conversation) this.#attending = new Attending(this.#fleet, this.#session, this.#conversation)
     const watch = new Watch(job.directory, this.#agent, { ...limits, transcriptBytes: this.#fleet.settings.transcriptLimit }, worked, {
       line: (text, stream) => this.#conversation?.read(text, stream),
+      event: event => this.#attending && this.#inBackground('talk', this.#attending.take(event)),
       read: () => this.#goOn(job, watch),
       limit: stop => this.#inBackground('stop', this.stop(stop)),
     })
+    watch.catchUp()
     this.#goOn(job, watch)
+    this.attend()
     const usage = setInterval(() => this.#inBackground('usage', this.#saveUsage(watch)), USAGE_EVERY_MS)
     try {
       // Asked for while nobody was there to do it, or in the moment of the launch.
@@ -164,7 +180,10 @@ export class LiveSession {
       if (exit === 'released') return exit
       await this.#stopping
       const swept = await sweep(() => this.#belonging())
-      return { exit, digest: watch.finish(), directory: job.directory, swept }
+      const digest = watch.finish()
+      // What it has said it heard at the very end counts as heard.
+      await this.#attending?.attend()
+      return { exit, digest, directory: job.directory, swept }
     } finally {
       clearInterval(usage)
       watch.close()
@@ -182,6 +201,7 @@ export class LiveSession {
 
   #goOn(job: Job, watch: Watch): void {
     if (this.#conversation?.isDue) this.#inBackground('messages', this.#conversation.goOn(job))
+    if (this.#attending?.isWaiting) this.attend()
     this.#inBackground('usage', this.#saveUsage(watch))
   }
 

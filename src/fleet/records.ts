@@ -10,7 +10,7 @@ export const put = <C extends Collection>(collection: C, value: RecordOf<C>, exp
 
 const NOUNS: Record<Collection, string> = {
   projects: 'project', missions: 'mission', sessions: 'session', reports: 'report', comments: 'comment',
-  evidence: 'evidence', receipts: 'receipt', fleet: 'fleet', counts: 'count',
+  evidence: 'evidence', messages: 'message', questions: 'question', receipts: 'receipt', fleet: 'fleet', counts: 'count',
 }
 
 /** The record with this id, or the only one whose id begins with it. */

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { type Agent, type Digest, emptyDigest, fold, type Stream } from '../agents/index.ts'
+import { type Agent, type Digest, emptyDigest, fold, type Stream, type TranscriptEvent } from '../agents/index.ts'
 import type { Outcome } from '../domain/session.ts'
 import { LineTail, Times } from '../runner/transcript.ts'
 
@@ -26,6 +26,7 @@ export interface Limits {
 export interface Listener {
   /** Each line of the transcript, what was sent to the agent included. */
   line(text: string, stream: Stream): void
+  event(event: TranscriptEvent): void
   /** After a turn of reading that brought something. */
   read(): void
   limit(stop: Stop): void
@@ -56,9 +57,14 @@ export class Watch {
     this.#timer = setInterval(() => this.#tick(), TICK_MS)
   }
 
+  /** Reads all that is there by now: where a conversation stands is known only then. */
+  catchUp(): void {
+    while (this.#read());
+  }
+
   /** Everything is printed: read the rest and stop. */
   finish(): Digest {
-    while (this.#read());
+    this.catchUp()
     for (const stream of ['stdout', 'stderr'] as const) {
       const rest = this.#tails[stream].rest()
       if (rest) this.#take(rest.text, stream)
@@ -103,7 +109,9 @@ export class Watch {
 
   #take(text: string, stream: Stream): void {
     this.#listener.line(text, stream)
-    this.digest = fold(this.digest, this.#agent.read(text, stream))
+    const events = this.#agent.read(text, stream)
+    this.digest = fold(this.digest, events)
+    for (const event of events) this.#listener.event(event)
   }
 
   #note(now: boolean): void {

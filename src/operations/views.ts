@@ -10,7 +10,7 @@ import { all, dependenciesOf, fleetState } from '../fleet/records.ts'
 
 export const Waiting = z.object({ kind: z.string(), on: z.array(z.string()).optional(), until: z.string().optional(), text: z.string() })
 
-const internal = { prompt: true, next: true, ready: true, candidate: true, undo: true, cancel_requested: true, approved: true, forced: true } as const
+const internal = { prompt: true, next: true, ready: true, candidate: true, undo: true, cancel_requested: true, asking: true, approved: true, forced: true } as const
 export const MissionView = Mission.omit(internal).extend({
   detailed_prompt: z.string().describe('in lists only its beginning'),
   waits_for: z.array(Waiting).describe('empty when it runs or is over'),
@@ -33,7 +33,7 @@ export const MissionDetail = MissionView.omit({ sessions: true }).extend({
 })
 
 export async function missionView(fleet: Fleet, mission: Mission, { whole = false } = {}): Promise<MissionView> {
-  const { prompt, next, ready, candidate, undo, cancel_requested, approved, forced, ...shown } = mission
+  const { prompt, next, ready, candidate, undo, cancel_requested, asking, approved, forced, ...shown } = mission
   return {
     ...shown,
     detailed_prompt: whole ? await fleet.blobs.read(prompt) : headOf(prompt),

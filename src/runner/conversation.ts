@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import type { Dialogue, Stream } from '../agents/contract.ts'
+import type { Answer, Dialogue, Message, Stream } from '../agents/contract.ts'
 import { endInput, type Job } from './jobs.ts'
 import { Outbox } from './messages.ts'
 
@@ -40,5 +40,25 @@ export class Conversation {
     if (this.#ended || !this.#dialogue.isOver(this.#state)) return
     this.#ended = true
     await endInput(job)
+  }
+
+  /** The client was told that nothing more comes. */
+  get hasEnded(): boolean {
+    return this.#ended
+  }
+
+  /** A person's words; undefined: the client cannot take any as it stands. */
+  inWords(id: string, text: string): Message | undefined {
+    return this.#dialogue.say(this.#state, id, text)
+  }
+
+  /** A person's answer; undefined: it is no longer asked. */
+  inReply(askedAs: string, answer: Answer): Message | undefined {
+    return this.#dialogue.answer?.(this.#state, askedAs, answer)
+  }
+
+  async send(message: Message): Promise<void> {
+    await this.#outbox.write(message)
+    await this.#outbox.carry()
   }
 }

@@ -4,6 +4,7 @@ import { Comment, Evidence, Mission } from '../domain/mission.ts'
 import { Project } from '../domain/project.ts'
 import { Report } from '../domain/report.ts'
 import { Session } from '../domain/session.ts'
+import { Message, Question } from '../domain/talk.ts'
 import type { KeyPart } from './port.ts'
 
 /** The keys a record is found by in one index; several for a list such as tags, none to stay out of it. */
@@ -55,6 +56,15 @@ export const COLLECTIONS = {
   }),
   comments: declare(Comment, { mission: c => [[c.mission_id, c.created_at]] }),
   evidence: declare(Evidence, { mission: e => [[e.mission_id, e.created_at]] }),
+  messages: declare(Message, {
+    mission: m => [[m.mission_id, m.created_at]],
+    waiting: m => (m.status === 'waiting' ? [[m.session_id, m.created_at]] : []),
+  }),
+  questions: declare(Question, {
+    mission: q => [[q.mission_id, q.created_at]],
+    session: q => [[q.session_id, q.created_at]],
+    open: q => (q.status === 'open' ? [[q.created_at]] : []),
+  }),
   receipts: declare(Receipt, { created: r => [[r.created_at]] }),
   fleet: declare(FleetState, {}),
   counts: declare(Counts, {}),

@@ -1,0 +1,61 @@
+import type { Command } from 'commander'
+import { shortId } from '../../domain/ids.ts'
+import type { MissionView } from '../../operations/views.ts'
+import { type Cli, does } from '../command.ts'
+import { EXIT } from '../exit.ts'
+
+interface QuestionView {
+  id: string
+  mission_id: string
+  kind: string
+  tool: string | null
+  text: string
+  summary: string
+  deadline: string | null
+}
+
+export function addTalk(program: Command): void {
+  const say = program
+    .command('say')
+    .description('say something to an agent at work')
+    .argument('<mission>', 'its id, or the first letters of it')
+    .argument('<text>', 'what to say')
+  does(say, async (cli, [mission, text]) => {
+    const said = await ask<{ heard: string }>(cli, 'say_to_mission', { mission_id: mission, text })
+    if (cli.terminal.json) return void cli.terminal.data(said)
+    cli.terminal.print(said.heard === 'mid-turn' ? 'It will hear this in the middle of what it does.' : 'It will hear this once it has finished what it does.')
+  })
+
+  does(program.command('inbox').description('what waits for you: questions, reviews, missions that cannot go on'), showInbox)
+
+  const answer = program
+    .command('answer')
+    .description('answer an agent that waits; the first answer wins')
+    .argument('<question>', 'the id of the question, or of the mission that asks')
+    .argument('<decision>', 'allow or deny')
+    .argument('[text]', 'what to tell the agent with it')
+  does(answer, async (cli, [question, decision, text]) => {
+    const answered = await ask<QuestionView>(cli, 'answer_question', { question_id: question, decision, text })
+    if (cli.terminal.json) return void cli.terminal.data(answered)
+    cli.terminal.print(`Answered: ${decision}. ${cli.terminal.foreign(answered.summary)}`)
+  })
+}
+
+const ask = async <T>(cli: Cli, operation: string, input: object): Promise<T> => (await cli.client()).call<T>(operation, input)
+
+async function showInbox(cli: Cli): Promise<number | undefined> {
+  const { terminal } = cli
+  const inbox = await ask<{ questions: QuestionView[]; missions: MissionView[] }>(cli, 'list_inbox', {})
+  if (terminal.json) return void terminal.data(inbox)
+  for (const question of inbox.questions) {
+    terminal.print(`${terminal.paint('bold', shortId(question.id))}  ${terminal.foreign(question.summary)}`)
+    terminal.note(`  fleet answer ${shortId(question.id)} allow|deny ["…"]${question.deadline ? `   (until ${question.deadline})` : ''}`)
+  }
+  for (const mission of inbox.missions) {
+    terminal.print(`${terminal.paint('bold', shortId(mission.id))}  ${terminal.foreign(`${mission.title}: ${mission.status_reason?.text ?? mission.status}`)}`)
+    if (mission.status_reason?.try) terminal.note(`  ${mission.status_reason.try}`)
+  }
+  const waiting = inbox.questions.length + inbox.missions.length
+  if (waiting === 0) terminal.print('Nothing waits for you.')
+  return waiting ? EXIT.person : undefined
+}

@@ -1,0 +1,42 @@
+import * as z from 'zod'
+import { Id, Timestamp } from './ids.ts'
+import { StoredText } from './text.ts'
+
+/** Words of a person to an agent at work. */
+export const Message = z.object({
+  id: Id,
+  mission_id: Id,
+  project_id: Id,
+  session_id: Id.describe('the session it was meant for'),
+  author: z.string().max(120),
+  text: StoredText,
+  status: z.enum(['waiting', 'arrived', 'missed']).describe('missed: the session ended first; its successor is told'),
+  created_at: Timestamp,
+})
+export type Message = z.infer<typeof Message>
+
+export const ANSWERS = ['allow', 'deny'] as const
+
+/** An agent waits for a person: for permission to use a tool, or for words. The first answer wins. */
+export const Question = z.object({
+  id: Id.describe('follows from the session and what the client calls it, so that it is asked once'),
+  mission_id: Id,
+  project_id: Id,
+  session_id: Id,
+  kind: z.enum(['permission', 'question']),
+  /** What the client calls it; its answer goes back under this name. */
+  asked_as: z.string(),
+  tool: z.string().max(200).nullable(),
+  text: StoredText.describe('the question, or the whole input of the tool'),
+  status: z.enum(['open', 'answered', 'withdrawn']),
+  answer: z.object({ decision: z.enum(ANSWERS), text: z.string().max(20_000).nullable() }).nullable(),
+  answered_by: z.string().max(120).nullable(),
+  /** The answer has reached the agent. */
+  delivered: z.boolean().default(false),
+  /** When it is answered by itself, and how. */
+  deadline: Timestamp.nullable(),
+  otherwise: z.enum(ANSWERS).nullable(),
+  created_at: Timestamp,
+  answered_at: Timestamp.nullable(),
+})
+export type Question = z.infer<typeof Question>

@@ -1,0 +1,119 @@
+import type { TranscriptEvent } from '../agents/index.ts'
+import { NotAllowed } from '../domain/errors.ts'
+import * as life from '../domain/life.ts'
+import type { Mission } from '../domain/mission.ts'
+import type { Session } from '../domain/session.ts'
+import type { Question } from '../domain/talk.ts'
+import { clipped, headOf } from '../domain/text.ts'
+import type { Change, Stored } from '../store/index.ts'
+import { type Ask, by, oncePerKey } from './asking.ts'
+import { type Fleet, retryOnConflict } from './fleet.ts'
+import { all, current, derivedId, put } from './records.ts'
+
+type Asking = Extract<TranscriptEvent, { type: 'permission' | 'question' }>
+
+const TEXT_CHARS = 500
+
+/** Writes down what an agent asks, and that its mission waits for a person. Reading the same line again asks nothing new. */
+export async function raiseQuestion(fleet: Fleet, session: Session, asking: Asking): Promise<void> {
+  const id = questionId(session.id, asking.id)
+  const text = await fleet.blobs.keep(asking.type === 'question' ? asking.text : JSON.stringify(asking.input, null, 2))
+  await retryOnConflict(async () => {
+    if (await fleet.store.get('questions', id)) return
+    const mission = await current(fleet, 'missions', session.mission_id)
+    const when = { actor: `session:${session.id}`, now: fleet.now() }
+    const { answer_within_seconds, otherwise } = mission.value
+    const question: Question = {
+      id,
+      mission_id: session.mission_id,
+      project_id: session.project_id,
+      session_id: session.id,
+      kind: asking.type,
+      asked_as: asking.id,
+      tool: asking.type === 'permission' ? clipped(asking.tool, 200) : null,
+      text,
+      status: 'open',
+      answer: null,
+      answered_by: null,
+      delivered: false,
+      deadline: answer_within_seconds ? new Date(Date.parse(when.now) + answer_within_seconds * 1000).toISOString() : null,
+      otherwise: answer_within_seconds ? (otherwise ?? 'deny') : null,
+      created_at: when.now,
+      answered_at: null,
+    }
+    const step = life.asks(mission.value, { id, text: sentenceOf(question) }, when)
+    await fleet.commit('commit.question', {
+      changes: [put('questions', question, 'absent'), put('missions', step.mission, mission.version)],
+      events: step.events,
+    })
+  })
+}
+
+export const questionId = (sessionId: string, askedAs: string): string => derivedId('question', sessionId, askedAs)
+
+export function sentenceOf(question: Question): string {
+  const words = clipped(headOf(question.text).replace(/\s+/g, ' '), TEXT_CHARS)
+  return question.kind === 'question' ? words : `It asks to use ${question.tool}: ${words}`
+}
+
+export interface Decision {
+  decision: 'allow' | 'deny'
+  text: string | null
+}
+
+/** The first answer wins; whoever comes later is told what was answered and by whom. */
+export async function answerQuestion(fleet: Fleet, ask: Ask, id: string, answer: Decision): Promise<Stored<Question>> {
+  await oncePerKey(fleet, ask, async () => {
+    const question = await current(fleet, 'questions', id)
+    requireOpen(question.value)
+    const when = by(fleet, ask)
+    const mission = await current(fleet, 'missions', question.value.mission_id)
+    const next: Question = { ...question.value, status: 'answered', answer, answered_by: ask.actor, answered_at: when.now }
+    const others = await openQuestions(fleet, question.value.mission_id, id)
+    const step = await after(fleet, mission.value, next, others, when)
+    const changes: Change[] = [put('questions', next, question.version), put('missions', step.mission, mission.version)]
+    return { subject: id, changes, events: step.events }
+  })
+  return current(fleet, 'questions', id)
+}
+
+function requireOpen({ status, answer, answered_by }: Question): void {
+  if (status === 'withdrawn') throw new NotAllowed('It is no longer asked: the session ended.', { facts: { status } })
+  if (status === 'answered') {
+    throw new NotAllowed(`It was already answered by ${answered_by}: ${answer?.decision}${answer?.text ? `, "${clipped(answer.text, 200)}"` : ''}.`, {
+      facts: { status, answer, answered_by },
+    })
+  }
+}
+
+/** A live session goes on with the answer; one that was parked is resumed with it. */
+async function after(fleet: Fleet, mission: Mission, answered: Question, others: Question[], when: life.By): Promise<life.Step> {
+  if (others[0]) return life.asks(mission, { id: others[0].id, text: sentenceOf(others[0]) }, when)
+  if (mission.asking) return life.goesOn(mission, answered.id, when)
+  if (mission.status !== 'needs_input') return { mission, events: [life.about(mission, 'answered', when, { data: { question: answered.id } })] }
+  return life.resume(mission, true, await fleet.blobs.keep(inWords(answered)), when)
+}
+
+/** The answer for an agent that asked in an earlier session and is resumed with it. */
+export function inWords({ kind, tool, answer }: Question): string {
+  const said = answer?.text ? ` They said: ${answer.text}` : ''
+  if (kind === 'question') return `You asked: the person in charge answers.${said}`
+  return `You asked to use ${tool}. The person in charge ${answer?.decision === 'allow' ? 'allows it: do it now' : 'does not allow it: find another way'}.${said}`
+}
+
+export async function openQuestions(fleet: Fleet, missionId: string, except?: string): Promise<Question[]> {
+  const found = (await Array.fromAsync(all(fleet, 'questions', 'mission', [missionId]))).map(stored => stored.value)
+  return found.filter(question => question.status === 'open' && question.id !== except)
+}
+
+/** What was asked in a session, oldest first. */
+export async function questionsOf(fleet: Fleet, sessionId: string): Promise<Question[]> {
+  return (await Array.fromAsync(all(fleet, 'questions', 'session', [sessionId]))).map(stored => stored.value)
+}
+
+export async function markDelivered(fleet: Fleet, id: string): Promise<void> {
+  await retryOnConflict(async () => {
+    const { value, version } = await current(fleet, 'questions', id)
+    if (!value.delivered) await fleet.commit('commit.answer-delivered', { changes: [put('questions', { ...value, delivered: true }, version)] })
+  })
+}

@@ -1,0 +1,88 @@
+import * as z from 'zod'
+import { Ambiguous, NotFound } from '../domain/errors.ts'
+import { ANSWERS, Question } from '../domain/talk.ts'
+import type { Fleet } from '../fleet/fleet.ts'
+import { answerQuestion, openQuestions, sentenceOf } from '../fleet/questions.ts'
+import { lookUp } from '../fleet/records.ts'
+import { sayToMission } from '../fleet/saying.ts'
+import { ask, Paging, Ref } from './inputs.ts'
+import { command, query } from './operation.ts'
+import { MissionView, missionView } from './views.ts'
+
+const QuestionView = Question.omit({ text: true, asked_as: true, delivered: true }).extend({
+  text: z.string().describe('the question, or the whole input of the tool'),
+  summary: z.string().describe('one sentence'),
+})
+type QuestionView = z.infer<typeof QuestionView>
+
+async function questionView(fleet: Fleet, { text, asked_as, delivered, ...shown }: Question): Promise<QuestionView> {
+  return { ...shown, text: await fleet.blobs.read(text), summary: sentenceOf({ text, asked_as, delivered, ...shown }) }
+}
+
+/** By the id of the question, or of a mission that asks just one. */
+async function findQuestion(fleet: Fleet, ref: string): Promise<Question> {
+  const mission = await lookUp(fleet, 'missions', ref).catch(error => {
+    if (error instanceof NotFound) return undefined
+    throw error
+  })
+  if (!mission) return (await lookUp(fleet, 'questions', ref)).value
+  const open = await openQuestions(fleet, mission.value.id)
+  if (open.length > 1) throw new Ambiguous('question', ref, open.map(question => question.id))
+  if (!open[0]) throw new NotFound('open question of mission', mission.value.id, { try: 'fleet inbox' })
+  return open[0]
+}
+
+export const talk = [
+  command({
+    name: 'say_to_mission',
+    summary: 'Say something to an agent at work',
+    http: 'POST /api/missions/:mission_id/say',
+    needsFleet: true,
+    input: z.object({ mission_id: Ref, text: z.string().min(1).max(200_000) }),
+    output: z.object({
+      message_id: z.string(),
+      session_id: z.string(),
+      heard: z.enum(['mid-turn', 'next-turn']).describe('in the middle of what the agent does, or once it has finished that'),
+    }),
+    run: async (context, { mission_id, text }) => {
+      const { value } = await lookUp(context.fleet, 'missions', mission_id)
+      const { message, heard } = await sayToMission(context.fleet, ask(context, 'say_to_mission'), value.id, text)
+      return { message_id: message.id, session_id: message.session_id, heard }
+    },
+  }),
+  query({
+    name: 'list_inbox',
+    summary: 'What waits for a person: questions of agents, work to review, missions that cannot go on',
+    http: 'GET /api/inbox',
+    input: z.object({ limit: Paging.limit }),
+    output: z.object({ questions: z.array(QuestionView), missions: z.array(MissionView) }),
+    run: async ({ fleet }, { limit }) => {
+      const [questions, ...missions] = await Promise.all([
+        fleet.store.find('questions', { index: 'open', limit }),
+        ...['needs_input', 'review'].map(status => fleet.store.find('missions', { index: 'status', equals: [status], limit })),
+      ])
+      const waiting = missions.flatMap(page => page.items.map(item => item.value)).filter(mission => !mission.asking)
+      return {
+        questions: await Promise.all(questions.items.map(item => questionView(fleet, item.value))),
+        missions: await Promise.all(waiting.map(mission => missionView(fleet, mission))),
+      }
+    },
+  }),
+  command({
+    name: 'answer_question',
+    summary: 'Answer an agent that waits; the first answer wins',
+    http: 'POST /api/questions/:question_id/answer',
+    needsFleet: true,
+    input: z.object({
+      question_id: Ref.describe('of the question, or of a mission that asks just one'),
+      decision: z.enum(ANSWERS).default('allow'),
+      text: z.string().max(20_000).optional().describe('what to tell the agent with it'),
+    }),
+    output: QuestionView,
+    run: async (context, { question_id, decision, text }) => {
+      const { id } = await findQuestion(context.fleet, question_id)
+      const answered = await answerQuestion(context.fleet, ask(context, 'answer_question'), id, { decision, text: text ?? null })
+      return questionView(context.fleet, answered.value)
+    },
+  }),
+]
