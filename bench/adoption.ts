@@ -20,7 +20,7 @@ export const adoption: Bench = async scale => {
     )
     const taken: number[] = []
     const empty: number[] = []
-    for (let round = 0; round < scale.of(11, 3); round++) {
+    for (let round = 0; round < scale.of(7, 3); round++) {
       empty.push(await restart(idle))
       taken.push(await adopted(busy))
     }

@@ -1,6 +1,6 @@
 #!/bin/sh
 # The least that git and sh need for what a mission does: the floor that the figures stand beside.
-#   floor.sh missions <count> <at a time> <worktrees> <repository>…   runs them all; missions go round the repositories
+#   floor.sh missions <count> <at a time> <worktrees> <repository>…   runs them all
 #   floor.sh starts <count> <worktrees> <repository>                  prints for each two times in ns: before, and by the process
 set -eu
 
@@ -11,27 +11,24 @@ mission() {
   (cd "$tree" && sh -c 'echo "$0" >"$0"' "made-$1")
   git -C "$tree" add -A
   git -C "$tree" commit --quiet -m "mission $1"
-  # Two at once in one repository: whoever finds the base moved merges again.
-  until land "$2" "$branch"; do :; done
+  read -r base <"$2/.git/refs/heads/main"
+  merged=$(git -C "$2" merge-tree --write-tree "$base" "$branch")
+  commit=$(git -C "$2" commit-tree "$merged" -p "$base" -m "$branch")
+  git -C "$2" update-ref refs/heads/main "$commit" "$base"
   git -C "$2" worktree remove --force "$tree"
   git -C "$2" branch --quiet -D "$branch"
 }
 
-land() {
-  read -r base <"$1/.git/refs/heads/main"
-  merged=$(git -C "$1" merge-tree --write-tree "$base" "$2")
-  commit=$(git -C "$1" commit-tree "$merged" -p "$base" -m "$2")
-  git -C "$1" update-ref refs/heads/main "$commit" "$base" 2>/dev/null
-}
-
-# Every so-manieth mission: worker <first> <count> <step> <repository>…
+# A run of missions: worker <first> <behind the last> <repository>…
+# Git races with itself in one repository, so each worker has repositories of its own; one that two share is the last
+# of the one and the first of the other.
 worker() {
-  number=$1 count=$2 step=$3
-  shift 3
-  while [ "$number" -lt "$count" ]; do
-    eval "repository=\${$((number % $# + 1))}"
+  number=$1 end=$2
+  shift 2
+  while [ "$number" -lt "$end" ]; do
+    eval "repository=\${$((number * $# / count + 1))}"
     mission "$number" "$repository"
-    number=$((number + step))
+    number=$((number + 1))
   done
 }
 
@@ -39,13 +36,12 @@ what=$1 count=$2
 shift 2
 case $what in
 missions)
-  step=$1 worktrees=$2
+  at_a_time=$1 worktrees=$2 n=0 workers=
   shift 2
-  workers=
-  while [ "${first:=0}" -lt "$step" ]; do
-    worker "$first" "$count" "$step" "$@" &
+  while [ "$n" -lt "$at_a_time" ]; do
+    worker $((count * n / at_a_time)) $((count * (n + 1) / at_a_time)) "$@" &
     workers="$workers $!"
-    first=$((first + 1))
+    n=$((n + 1))
   done
   for pid in $workers; do wait "$pid"; done
   ;;

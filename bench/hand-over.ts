@@ -11,7 +11,7 @@ const script = (name: string): string => `date +%s%N\necho done >${name}`
 
 /** From "landed" to the first act of the mission that waited for it, beside git's own worktree and a process in it. */
 export const handOver: Bench = async scale => {
-  const rounds = scale.of(12, 3)
+  const rounds = scale.of(8, 3)
   const [ours, theirs] = await repositories(2)
   const fleet = await aFleet()
   try {

@@ -18,13 +18,13 @@ export const startUp: Bench = async scale => {
     const env = { PATH: process.env.PATH, HOME: fleet.root, FLEET_HOME: fleet.fleet.home.path }
     const run = (...args: string[]): Promise<number> => elapsed(() => output(NODE, args, env))
 
-    const alone = await interleaved(scale.of(60, 10), {
+    const alone = await interleaved(scale.of(40, 10), {
       nothing: () => run('-e', '0'),
       version: () => run(LAUNCHER, '--version'),
       list: () => run(LAUNCHER, 'mission', 'list'),
     })
     await fleet.start()
-    const served = await interleaved(scale.of(60, 10), {
+    const served = await interleaved(scale.of(40, 10), {
       nothing: () => run('-e', '0'),
       list: () => run(LAUNCHER, 'mission', 'list'),
     })

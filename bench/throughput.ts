@@ -19,7 +19,7 @@ export const throughput: Bench = async scale => {
   const least: number[] = []
   try {
     await fleet.start()
-    for (let round = 0; round < scale.of(5, 2); round++) {
+    for (let round = 0; round < scale.of(3, 2); round++) {
       least.push(await floorRound(missions))
       ours.push(await fleetRound(fleet, missions))
     }
