@@ -28,12 +28,16 @@ export function homePath(env: NodeJS.ProcessEnv = process.env): string {
 }
 
 export function openHome(path: string): Home {
-  for (const folder of ['', 'blobs', 'worktrees', 'sessions', 'tasks', 'logs', 'checks']) mkdirSync(join(path, folder), { recursive: true, mode: 0o700 })
+  for (const folder of ['', 'blobs', 'worktrees', 'sessions', 'tasks', 'logs', 'checks'])
+    mkdirSync(join(path, folder), { recursive: true, mode: 0o700 })
   return {
     path,
     id: once(join(path, 'id'), newId),
     token: once(join(path, 'token'), () => randomBytes(24).toString('base64url')),
-    key: Buffer.from(once(join(path, 'key'), () => randomBytes(32).toString('hex')), 'hex'),
+    key: Buffer.from(
+      once(join(path, 'key'), () => randomBytes(32).toString('hex')),
+      'hex',
+    ),
     storeFile: join(path, 'store.db'),
     blobs: join(path, 'blobs'),
     worktrees: join(path, 'worktrees'),

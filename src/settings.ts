@@ -6,22 +6,59 @@ interface Setting<S extends z.ZodType> {
   schema: S
   summary: string
 }
-const setting = <S extends z.ZodType>(variable: string, schema: S, summary: string): Setting<S> => ({ variable, schema, summary })
-const whole = (fallback: number, min: number, max: number) => z.coerce.number().int().min(min).max(max).default(fallback)
+const setting = <S extends z.ZodType>(variable: string, schema: S, summary: string): Setting<S> => ({
+  variable,
+  schema,
+  summary,
+})
+const whole = (fallback: number, min: number, max: number) =>
+  z.coerce.number().int().min(min).max(max).default(fallback)
 
 /** Every setting of the fleet, once: the reference page is made from this table. */
 export const SETTINGS = {
   maxConcurrent: setting('FLEET_MAX_CONCURRENT', whole(4, 1, 500), 'how many agents run at once in the whole fleet'),
-  maxPerAgent: setting('FLEET_MAX_PER_AGENT', z.string().default('').transform(perAgent), 'how many of one kind, such as claude=2,shell=8'),
-  defaultAgent: setting('FLEET_DEFAULT_AGENT', z.string().min(1).default('shell'), 'the agent where neither mission nor project names one'),
-  defaultModel: setting('FLEET_DEFAULT_MODEL', z.string().min(1).nullable().default(null), 'the model where neither mission nor project names one'),
+  maxPerAgent: setting(
+    'FLEET_MAX_PER_AGENT',
+    z.string().default('').transform(perAgent),
+    'how many of one kind, such as claude=2,shell=8',
+  ),
+  defaultAgent: setting(
+    'FLEET_DEFAULT_AGENT',
+    z.string().min(1).default('shell'),
+    'the agent where neither mission nor project names one',
+  ),
+  defaultModel: setting(
+    'FLEET_DEFAULT_MODEL',
+    z.string().min(1).nullable().default(null),
+    'the model where neither mission nor project names one',
+  ),
   defaultTimeout: setting('FLEET_DEFAULT_TIMEOUT', whole(7200, 1, 604_800), 'seconds a session may take'),
   maxRetries: setting('FLEET_MAX_RETRIES', whole(0, 0, 10), 'how often a failed mission is tried again by itself'),
-  allowedRepos: setting('FLEET_ALLOWED_REPOS', z.string().default('').transform(list), 'folders that projects must lie in, separated by colons; empty: anywhere'),
-  graceSeconds: setting('FLEET_STOP_GRACE', whole(5, 0, 600), 'seconds an agent has to end by itself when it is stopped'),
-  parkAfter: setting('FLEET_PARK_AFTER', whole(300, 1, 604_800), 'seconds an agent waits for an answer before it is put aside and its slot is free'),
-  transcriptLimit: setting('FLEET_TRANSCRIPT_LIMIT', whole(512 * 1024 * 1024, 1024, 1e12), 'bytes an agent may print before it is stopped'),
-  minFreeDisk: setting('FLEET_MIN_FREE_DISK', whole(256 * 1024 * 1024, 0, 1e13), 'bytes that must be free before anything is started'),
+  allowedRepos: setting(
+    'FLEET_ALLOWED_REPOS',
+    z.string().default('').transform(list),
+    'folders that projects must lie in, separated by colons; empty: anywhere',
+  ),
+  graceSeconds: setting(
+    'FLEET_STOP_GRACE',
+    whole(5, 0, 600),
+    'seconds an agent has to end by itself when it is stopped',
+  ),
+  parkAfter: setting(
+    'FLEET_PARK_AFTER',
+    whole(300, 1, 604_800),
+    'seconds an agent waits for an answer before it is put aside and its slot is free',
+  ),
+  transcriptLimit: setting(
+    'FLEET_TRANSCRIPT_LIMIT',
+    whole(512 * 1024 * 1024, 1024, 1e12),
+    'bytes an agent may print before it is stopped',
+  ),
+  minFreeDisk: setting(
+    'FLEET_MIN_FREE_DISK',
+    whole(256 * 1024 * 1024, 0, 1e13),
+    'bytes that must be free before anything is started',
+  ),
 } as const
 
 export type Settings = { [K in keyof typeof SETTINGS]: z.infer<(typeof SETTINGS)[K]['schema']> }
@@ -40,6 +77,11 @@ function list(text: string): string[] {
 }
 
 function perAgent(text: string): Record<string, number> {
-  const pairs = text.split(',').filter(Boolean).map(pair => pair.split('=') as [string, string])
-  return Object.fromEntries(pairs.map(([agent, count]) => [agent.trim(), Math.max(1, Number.parseInt(count ?? '1', 10) || 1)]))
+  const pairs = text
+    .split(',')
+    .filter(Boolean)
+    .map(pair => pair.split('=') as [string, string])
+  return Object.fromEntries(
+    pairs.map(([agent, count]) => [agent.trim(), Math.max(1, Number.parseInt(count ?? '1', 10) || 1)]),
+  )
 }

@@ -32,10 +32,17 @@ describe.skipIf(!binary)('a mission for the real Claude client', () => {
 
   test('edits, reports and lands', async () => {
     const { fleet, repo, project } = await scene()
-    const { id } = await fleet.mission(project, prompt({ write: 'made.txt', content: 'by claude\n' }, { say: 'I made made.txt.' }))
+    const { id } = await fleet.mission(
+      project,
+      prompt({ write: 'made.txt', content: 'by claude\n' }, { say: 'I made made.txt.' }),
+    )
     const mission = await fleet.until(id, 'done', 'failed', 'needs_input')
 
-    expect(mission).toMatchObject({ status: 'done', result: 'landed', report: { summary: 'I made made.txt.', files_changed: [{ path: 'made.txt', change: 'added' }] } })
+    expect(mission).toMatchObject({
+      status: 'done',
+      result: 'landed',
+      report: { summary: 'I made made.txt.', files_changed: [{ path: 'made.txt', change: 'added' }] },
+    })
     expect(await repo.readOn('main', 'made.txt')).toBe('by claude')
     expect(mission.sessions[0]).toMatchObject({ outcome: 'completed', usage: { turns: 2 } })
     expect(mission.sessions[0]!.usage!.cost_usd).toBeGreaterThan(0)
@@ -45,7 +52,10 @@ describe.skipIf(!binary)('a mission for the real Claude client', () => {
   test('goes on while the server is dead, is taken up, and lands with no gap in its transcript', async () => {
     const { fleet, repo, project, gate } = await scene()
     const held = gate('turn')
-    const { id } = await fleet.mission(project, prompt({ run: held.wait }, { write: 'after.txt', content: 'after\n' }, { say: 'Survived.' }))
+    const { id } = await fleet.mission(
+      project,
+      prompt({ run: held.wait }, { write: 'after.txt', content: 'after\n' }, { say: 'Survived.' }),
+    )
     await eventually('the agent is at its tool', () => held.reached())
 
     await fleet.kill()
@@ -65,13 +75,22 @@ describe.skipIf(!binary)('a mission for the real Claude client', () => {
 
   test('stops at its limit of turns with the work kept, and goes on in the same conversation with a larger one', async () => {
     const { fleet, repo, project } = await scene()
-    const script = prompt({ write: 'one.txt', content: '1\n' }, { write: 'two.txt', content: '2\n' }, { write: 'three.txt', content: '3\n' }, { say: 'All three.' })
+    const script = prompt(
+      { write: 'one.txt', content: '1\n' },
+      { write: 'two.txt', content: '2\n' },
+      { write: 'three.txt', content: '3\n' },
+      { say: 'All three.' },
+    )
     const { id } = await fleet.mission(project, script, { max_turns: 1 })
     const limited = await fleet.until(id, 'needs_input', 'done', 'failed')
     expect(limited).toMatchObject({ status: 'needs_input', status_reason: { code: 'limit' } })
     expect(await repo.filesOn('main')).not.toContain('one.txt')
 
-    await fleet.call('resume_mission', { mission_id: id, max_turns: 20, message: steps({ write: 'two.txt', content: '2\n' }, { say: 'Done now.' }) })
+    await fleet.call('resume_mission', {
+      mission_id: id,
+      max_turns: 20,
+      message: steps({ write: 'two.txt', content: '2\n' }, { say: 'Done now.' }),
+    })
     const done = await fleet.until(id, 'done', 'failed', 'needs_input')
     expect(done).toMatchObject({ status: 'done', result: 'landed' })
     expect(await repo.filesOn('main')).toEqual(expect.arrayContaining(['one.txt', 'two.txt']))
@@ -96,8 +115,12 @@ describe.skipIf(!binary)('a mission for the real Claude client', () => {
     const { id } = await fleet.mission(project, long)
     const mission = await fleet.until(id, 'done', 'failed', 'needs_input')
     expect(mission.status).toBe('done')
-    const arrived = model.requests.some(({ body }) => JSON.stringify(body ?? '').includes(JSON.stringify(long).slice(1, -1)))
+    const arrived = model.requests.some(({ body }) =>
+      JSON.stringify(body ?? '').includes(JSON.stringify(long).slice(1, -1)),
+    )
     expect(arrived).toBe(true)
-    expect(readFileSync(`${fleet.fleet.home.session(mission.sessions[0]!.id)}/agent-1/sent`, 'utf8')).toContain('quotes')
+    expect(readFileSync(`${fleet.fleet.home.session(mission.sessions[0]!.id)}/agent-1/sent`, 'utf8')).toContain(
+      'quotes',
+    )
   })
 })

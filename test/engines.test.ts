@@ -2,12 +2,12 @@ import { existsSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from 'no
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, describe, expect, test } from 'vitest'
+import { MissionSettings } from '../src/domain/mission.ts'
+import { ProjectSettings } from '../src/domain/project.ts'
 import { type Fleet, makeFleet } from '../src/fleet/fleet.ts'
 import { type Holder, startHolder } from '../src/fleet/holder.ts'
 import { createMission, undoMission } from '../src/fleet/missions.ts'
 import { createProject } from '../src/fleet/projects.ts'
-import { MissionSettings } from '../src/domain/mission.ts'
-import { ProjectSettings } from '../src/domain/project.ts'
 import { aRepository, type TestRepository } from '../src/git/testkit.ts'
 import { openHome } from '../src/home.ts'
 import { memoryStore, openSqlite, type Store } from '../src/store/index.ts'
@@ -40,22 +40,49 @@ describe.each(Object.entries(ENGINES))('on the %s engine', (_name, open) => {
     root = realpathSync(mkdtempSync(join(tmpdir(), 'flotilla-engine-')))
     const home = openHome(join(root, 'home'))
     repo = await aRepository()
-    fleet = makeFleet({ home, store: await open(home.storeFile), environment: { ...process.env, FLEET_MAX_CONCURRENT: '3' } })
+    fleet = makeFleet({
+      home,
+      store: await open(home.storeFile),
+      environment: { ...process.env, FLEET_MAX_CONCURRENT: '3' },
+    })
     await hold()
   }
   async function hold(): Promise<void> {
-    holder = await startHolder(fleet, { url: 'http://127.0.0.1:1', onFault: (what, error) => faults.push([what, error]) })
+    holder = await startHolder(fleet, {
+      url: 'http://127.0.0.1:1',
+      onFault: (what, error) => faults.push([what, error]),
+    })
   }
-  const project = () => createProject(fleet, ask, { ...ProjectSettings.parse({ name: 'p' }), path: repo.path, checks: [{ name: 'files', command: 'test -f README.md', timeout_seconds: 60 }] })
+  const project = () =>
+    createProject(fleet, ask, {
+      ...ProjectSettings.parse({ name: 'p' }),
+      path: repo.path,
+      checks: [{ name: 'files', command: 'test -f README.md', timeout_seconds: 60 }],
+    })
   const mission = async (projectId: string, script: string, depends_on: string[] = []) =>
-    (await createMission(fleet, ask, projectId, { ...MissionSettings.parse({ title: script, depends_on }), detailed_prompt: script }, true)).value.id
-  const until = (id: string, status: string) => eventually(`${id} ${status}`, async () => {
-    const { value } = (await fleet.store.get('missions', id))!
-    return value.status === status ? value : undefined
-  }, async () => {
-    const { events } = await fleet.store.events({ limit: 500 })
-    return [...events.map(e => `${e.kind} ${e.mission_id ?? ''} ${e.cause ?? ''}`), ...faults.map(String)].join('\n')
-  })
+    (
+      await createMission(
+        fleet,
+        ask,
+        projectId,
+        { ...MissionSettings.parse({ title: script, depends_on }), detailed_prompt: script },
+        true,
+      )
+    ).value.id
+  const until = (id: string, status: string) =>
+    eventually(
+      `${id} ${status}`,
+      async () => {
+        const { value } = (await fleet.store.get('missions', id))!
+        return value.status === status ? value : undefined
+      },
+      async () => {
+        const { events } = await fleet.store.events({ limit: 500 })
+        return [...events.map(e => `${e.kind} ${e.mission_id ?? ''} ${e.cause ?? ''}`), ...faults.map(String)].join(
+          '\n',
+        )
+      },
+    )
 
   test('missions are dispatched in order, checked, landed and undone', async () => {
     await aFleetOn()

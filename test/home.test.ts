@@ -3,8 +3,8 @@ import { mkdirSync, statSync, symlinkSync } from 'node:fs'
 import { join } from 'node:path'
 import Database from 'better-sqlite3'
 import { expect, test } from 'vitest'
-import { aFleet } from './kit/fleet.ts'
 import { aRepository } from '../src/git/testkit.ts'
+import { aFleet } from './kit/fleet.ts'
 import { aScene } from './kit/scene.ts'
 
 test('a second server on one home says who holds it and exits 1', async () => {
@@ -47,9 +47,20 @@ test('a project must be an absolute path inside the allowed folders, links follo
       const response = await fleet.http('/api/projects', { method: 'POST', body: JSON.stringify({ name: 'p', path }) })
       return { status: response.status, body: (await response.json()) as { error?: { message: string } } }
     }
-    expect(await create('relative/path')).toMatchObject({ status: 400, body: { error: { message: expect.stringContaining('must be absolute') } } })
-    for (const path of [elsewhere.path, link, `${allowed.root}-beside`, `${allowed.path}/../../${elsewhere.root.split('/').at(-1)}/repo`]) {
-      expect(await create(path), path).toMatchObject({ status: 403, body: { error: { message: expect.stringContaining('FLEET_ALLOWED_REPOS') } } })
+    expect(await create('relative/path')).toMatchObject({
+      status: 400,
+      body: { error: { message: expect.stringContaining('must be absolute') } },
+    })
+    for (const path of [
+      elsewhere.path,
+      link,
+      `${allowed.root}-beside`,
+      `${allowed.path}/../../${elsewhere.root.split('/').at(-1)}/repo`,
+    ]) {
+      expect(await create(path), path).toMatchObject({
+        status: 403,
+        body: { error: { message: expect.stringContaining('FLEET_ALLOWED_REPOS') } },
+      })
     }
     expect((await create(allowed.path)).status).toBe(200)
     expect((await create(allowed.path)).status).toBe(409)

@@ -28,14 +28,19 @@ test(`after ${COUNT} missions a server holds no more than before them`, { timeou
   expect(after.held).toBeLessThanOrEqual(before.held * 1.05)
 
   async function runMissions(count: number, name: string): Promise<void> {
-    const made = await Promise.all(Array.from({ length: count }, (_, n) => fleet.mission(project, `echo ${n} > ${name}-${n}.txt`)))
+    const made = await Promise.all(
+      Array.from({ length: count }, (_, n) => fleet.mission(project, `echo ${n} > ${name}-${n}.txt`)),
+    )
     for (const { id } of made) await fleet.until(id, 'done')
   }
 
   /** Measured once everything the server still does by itself is over. */
   async function atRest() {
     const lines = async (...args: string[]) => (await repo.git(...args)).split('\n').length
-    await eventually('the server is at rest', async () => descendants(server).size === 0 && (await lines('worktree', 'list')) === 1)
+    await eventually(
+      'the server is at rest',
+      async () => descendants(server).size === 0 && (await lines('worktree', 'list')) === 1,
+    )
     rmSync(memory, { force: true })
     child.kill('SIGUSR2')
     await eventually('the witness speaks', () => existsSync(memory))

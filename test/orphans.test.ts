@@ -30,7 +30,11 @@ test('a starting server ends what sessions of this home left behind, and nothing
 
   const home = fleet.fleet.home.id
   const left = stray(`${home}/${done.sessions[0]!.id}`)
-  const others = [stray(`${home}/${session}`), stray(`${home}/nosuchsession`), stray(`otherhome/${done.sessions[0]!.id}`)]
+  const others = [
+    stray(`${home}/${session}`),
+    stray(`${home}/nosuchsession`),
+    stray(`otherhome/${done.sessions[0]!.id}`),
+  ]
   const identity = identityOf(left.pid!)!
   await fleet.start()
   await eventually('the stray is gone', () => !isAlive(identity))

@@ -37,7 +37,10 @@ test('also after it was cleaned away: the worktree is made again at its old path
 
 test('a retried mission starts over on a new branch and the old work is kept as a ref', async () => {
   const { fleet, repo, project } = await aScene()
-  const { id } = await fleet.mission(project, 'if [ "$FLEET_REASON" = retry ]; then test ! -e first.txt && echo two > second.txt; else echo one > first.txt; exit 1; fi')
+  const { id } = await fleet.mission(
+    project,
+    'if [ "$FLEET_REASON" = retry ]; then test ! -e first.txt && echo two > second.txt; else echo one > first.txt; exit 1; fi',
+  )
   const failed = await fleet.until(id, 'failed')
 
   await fleet.call('retry_mission', { mission_id: id })

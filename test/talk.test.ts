@@ -33,12 +33,16 @@ describe.skipIf(!binary)('talking with an agent at work', () => {
     })
   const prompt = (...script: Step[]): string => `Do it.\n${steps(...script)}`
   const ASKING = { tool_preset: 'review', approvals: 'ask' }
-  const question = ({ fleet }: Scene) => eventually('a question', async () => (await fleet.call<Inbox>('list_inbox')).questions[0])
+  const question = ({ fleet }: Scene) =>
+    eventually('a question', async () => (await fleet.call<Inbox>('list_inbox')).questions[0])
 
   test('what a person says reaches it in the middle of its work', async () => {
     const s = await scene()
     const held = s.gate('tool')
-    const { id } = await s.fleet.mission(s.project, prompt({ run: held.wait }, { write: 'a.txt', content: 'a\n' }, { say: 'Done.' }))
+    const { id } = await s.fleet.mission(
+      s.project,
+      prompt({ run: held.wait }, { write: 'a.txt', content: 'a\n' }, { say: 'Done.' }),
+    )
     await eventually('the tool runs', () => held.reached())
 
     const said = await s.fleet.call('say_to_mission', { mission_id: id, text: 'Mind the harbour.' })
@@ -70,14 +74,20 @@ describe.skipIf(!binary)('talking with an agent at work', () => {
     ['deny', false],
   ] as const)('what its preset does not allow is asked for, and a person may %s it', async (decision, written) => {
     const s = await scene()
-    const { id } = await s.fleet.mission(s.project, prompt({ write: 'asked.txt', content: 'yes\n' }, { say: 'Reviewed.' }), { ...ASKING, mission_type: 'review' })
+    const { id } = await s.fleet.mission(
+      s.project,
+      prompt({ write: 'asked.txt', content: 'yes\n' }, { say: 'Reviewed.' }),
+      { ...ASKING, mission_type: 'review' },
+    )
     const asked = await question(s)
     expect(asked).toMatchObject({ tool: 'Write', text: expect.stringContaining('asked.txt') })
     expect(await s.fleet.show(id)).toMatchObject({ status: 'needs_input', status_reason: { code: 'question' } })
     await expect(s.fleet.call('resume_mission', { mission_id: id })).rejects.toThrow(/waits for an answer/)
 
     await s.fleet.call('answer_question', { question_id: id, decision })
-    await expect(s.fleet.call('answer_question', { question_id: asked.id, decision: 'allow' })).rejects.toThrow(/already answered by person/)
+    await expect(s.fleet.call('answer_question', { question_id: asked.id, decision: 'allow' })).rejects.toThrow(
+      /already answered by person/,
+    )
     const mission = await s.fleet.until(id, 'done', 'failed')
     expect(mission).toMatchObject({ status: 'done', result: written ? 'landed' : 'no_changes' })
     expect((await s.repo.filesOn('main')).includes('asked.txt')).toBe(written)
@@ -85,7 +95,11 @@ describe.skipIf(!binary)('talking with an agent at work', () => {
 
   test('a server may die while an agent waits, and the answer still reaches it', async () => {
     const s = await scene()
-    const { id } = await s.fleet.mission(s.project, prompt({ write: 'asked.txt', content: 'yes\n' }, { say: 'Written.' }), ASKING)
+    const { id } = await s.fleet.mission(
+      s.project,
+      prompt({ write: 'asked.txt', content: 'yes\n' }, { say: 'Written.' }),
+      ASKING,
+    )
     const asked = await question(s)
     await s.fleet.kill()
     await s.fleet.call('answer_question', { question_id: asked.id, decision: 'allow' })
@@ -97,20 +111,32 @@ describe.skipIf(!binary)('talking with an agent at work', () => {
 
   test('nobody answers in time: the answer that was set is given', async () => {
     const s = await scene()
-    const { id } = await s.fleet.mission(s.project, prompt({ write: 'asked.txt', content: 'yes\n' }, { say: 'Written.' }), { ...ASKING, answer_within_seconds: 1, otherwise: 'allow' })
+    const { id } = await s.fleet.mission(
+      s.project,
+      prompt({ write: 'asked.txt', content: 'yes\n' }, { say: 'Written.' }),
+      { ...ASKING, answer_within_seconds: 1, otherwise: 'allow' },
+    )
     expect(await s.fleet.until(id, 'done', 'failed')).toMatchObject({ status: 'done', result: 'landed' })
   })
 
   test('an agent that waits long is put aside, frees its slot, and goes on with the answer', async () => {
     const s = await scene({ FLEET_PARK_AFTER: '1', FLEET_MAX_CONCURRENT: '1' })
-    const { id } = await s.fleet.mission(s.project, prompt({ write: 'asked.txt', content: 'yes\n' }, { say: 'Written.' }), ASKING)
+    const { id } = await s.fleet.mission(
+      s.project,
+      prompt({ write: 'asked.txt', content: 'yes\n' }, { say: 'Written.' }),
+      ASKING,
+    )
     const asked = await question(s)
     await eventually('it is put aside', async () => (await s.fleet.show(id)).sessions[0]?.outcome === 'parked')
     expect(await s.fleet.show(id)).toMatchObject({ status: 'needs_input', status_reason: { code: 'question' } })
     const other = await s.fleet.mission(s.project, 'echo b > b.txt', { agent: 'shell' })
     await s.fleet.until(other.id, 'done')
 
-    await s.fleet.call('answer_question', { question_id: asked.id, decision: 'deny', text: steps({ write: 'b2.txt', content: 'b\n' }, { say: 'Otherwise.' }) })
+    await s.fleet.call('answer_question', {
+      question_id: asked.id,
+      decision: 'deny',
+      text: steps({ write: 'b2.txt', content: 'b\n' }, { say: 'Otherwise.' }),
+    })
     const resumed = await eventually('it asks again', async () => (await s.fleet.show(id)).sessions[1])
     expect(resumed.reason).toBe('resume')
     await s.fleet.call('cancel_mission', { mission_id: id })

@@ -33,7 +33,12 @@ export const MISSION_FIELDS: readonly Field[] = [
   { flags: '--title <title>', field: 'title', summary: 'a short name (default: the first line of the prompt)' },
   ...RUN_FIELDS,
   APPROVALS_FIELD,
-  { flags: '--answer-within <seconds>', field: 'answer_within_seconds', summary: 'when a question is answered by itself', kind: 'number' },
+  {
+    flags: '--answer-within <seconds>',
+    field: 'answer_within_seconds',
+    summary: 'when a question is answered by itself',
+    kind: 'number',
+  },
   { flags: '--otherwise <answer>', field: 'otherwise', summary: '… and how', choices: ANSWERS },
   { flags: '--accept <text>', field: 'acceptance_criteria', summary: 'how to tell that it is done', kind: 'text' },
   { flags: '--type <type>', field: 'mission_type', summary: 'what kind of work it is', choices: MISSION_TYPES },

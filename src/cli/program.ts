@@ -29,7 +29,18 @@ export function makeProgram(): Command {
     .option('--home <folder>', 'the home of the fleet (default: $FLEET_HOME or ~/.flotilla)')
     .option('--url <address>', 'ask the server at this address (default inside a session: $FLEET_URL)')
     .addHelpText('after', `\nAny unambiguous beginning of an id will do.\n\n${EXIT_HELP}`)
-  for (const add of [addServer, addRun, addMission, addProject, addWatching, addTalk, addAbout, addCall, addCompletion, addDemo])
+  for (const add of [
+    addServer,
+    addRun,
+    addMission,
+    addProject,
+    addWatching,
+    addTalk,
+    addAbout,
+    addCall,
+    addCompletion,
+    addDemo,
+  ])
     add(program)
   return program
 }

@@ -1,5 +1,5 @@
-import type { ApprovalMode, LandingPolicy, Project, ToolPreset } from './project.ts'
 import type { Mission, MissionType } from './mission.ts'
+import type { ApprovalMode, LandingPolicy, Project, ToolPreset } from './project.ts'
 
 /** What holds for the whole fleet unless a project or mission says otherwise. */
 export interface Defaults {

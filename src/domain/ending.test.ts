@@ -44,7 +44,10 @@ describe('a completed session', () => {
 
   test('goes on when a person said something it had not heard', () => {
     const unheard = { inline: 'Also the tests, please.' }
-    expect(missionAfter({ unheard })).toMatchObject({ status: 'queued', next: { reason: 'resume', instructions: unheard } })
+    expect(missionAfter({ unheard })).toMatchObject({
+      status: 'queued',
+      next: { reason: 'resume', instructions: unheard },
+    })
   })
 
   test('in a folder without worktrees is kept', () =>

@@ -1,6 +1,6 @@
 import { mayChangeNothing } from './effective.ts'
-import * as life from './life.ts'
 import type { By, Step } from './life.ts'
+import * as life from './life.ts'
 import type { Mission } from './mission.ts'
 import type { LandingPolicy } from './project.ts'
 import type { Report } from './report.ts'
@@ -38,18 +38,37 @@ export function ended(asked: Mission, end: Ended, by: By): Step {
     case 'completed':
       return completed(mission, end, by)
     case 'blocked':
-      return life.toPerson(mission, { code: 'blocked', text: end.reason, try: `fleet mission resume ${mission.id} --message "…"` }, by)
+      return life.toPerson(
+        mission,
+        { code: 'blocked', text: end.reason, try: `fleet mission resume ${mission.id} --message "…"` },
+        by,
+      )
     case 'limited':
-      return life.toPerson(mission, { code: 'limit', text: end.reason, try: `Raise the limit with fleet mission edit ${mission.id}, then resume it.` }, by, 'limit_reached')
+      return life.toPerson(
+        mission,
+        {
+          code: 'limit',
+          text: end.reason,
+          try: `Raise the limit with fleet mission edit ${mission.id}, then resume it.`,
+        },
+        by,
+        'limit_reached',
+      )
     case 'rate_limited':
-      return life.requeued(mission, { reason: 'resume', ready: true, notBefore: end.until ?? later(by.now, backOff(mission.interruptions)) },
-        { code: 'rate_limited', text: end.reason }, by, { interruptions: mission.interruptions + 1 })
+      return life.requeued(
+        mission,
+        { reason: 'resume', ready: true, notBefore: end.until ?? later(by.now, backOff(mission.interruptions)) },
+        { code: 'rate_limited', text: end.reason },
+        by,
+        { interruptions: mission.interruptions + 1 },
+      )
     case 'stalled':
     case 'lost':
       return interrupted(mission, end, by)
     case 'parked':
       if (end.unheard) return told(mission, end.unheard, by)
-      if (end.question) return life.toPerson(mission, { code: 'question', text: end.question, try: `fleet answer ${mission.id} …` }, by)
+      if (end.question)
+        return life.toPerson(mission, { code: 'question', text: end.question, try: `fleet answer ${mission.id} …` }, by)
       return life.step(mission, { status: 'waiting', status_reason: null }, by, 'parked', { cause: end.reason })
     case 'failed':
       return retryOrFail(mission, end, by)
@@ -60,16 +79,37 @@ function completed(mission: Mission, end: Ended, by: By): Step {
   const { report } = end
   if (end.unheard) return told(mission, end.unheard, by)
   if (report?.status === 'blocked') {
-    return life.toPerson(mission, { code: 'blocked', text: report.summary || 'The agent says it is blocked.', try: `fleet mission resume ${mission.id} --message "…"` }, by)
+    return life.toPerson(
+      mission,
+      {
+        code: 'blocked',
+        text: report.summary || 'The agent says it is blocked.',
+        try: `fleet mission resume ${mission.id} --message "…"`,
+      },
+      by,
+    )
   }
   if (!end.isolated) return life.done(mission, 'kept', by)
   if (!end.changed) return unchanged(mission, end, by)
-  if (end.concern) return life.toReview(mission, { ...end.concern, try: `fleet diff ${mission.id}, then fleet mission land ${mission.id}` }, by)
+  if (end.concern)
+    return life.toReview(
+      mission,
+      { ...end.concern, try: `fleet diff ${mission.id}, then fleet mission land ${mission.id}` },
+      by,
+    )
   switch (end.landing) {
     case 'auto':
       return life.toLand(mission, by)
     case 'review':
-      return life.toReview(mission, { code: 'policy', text: 'Its work waits for review.', try: `fleet diff ${mission.id}, then fleet mission land ${mission.id}` }, by)
+      return life.toReview(
+        mission,
+        {
+          code: 'policy',
+          text: 'Its work waits for review.',
+          try: `fleet diff ${mission.id}, then fleet mission land ${mission.id}`,
+        },
+        by,
+      )
     case 'never':
       return life.done(mission, 'kept', by)
   }
@@ -93,19 +133,39 @@ function unchanged(mission: Mission, end: Ended, by: By): Step {
 
 function interrupted(mission: Mission, end: Ended, by: By): Step {
   if (mission.interruptions >= MAX_INTERRUPTIONS) {
-    return life.failed(mission, { code: end.outcome, text: `${end.reason} This was the third time in a row.`, try: `fleet mission resume ${mission.id}` }, by)
+    return life.failed(
+      mission,
+      {
+        code: end.outcome,
+        text: `${end.reason} This was the third time in a row.`,
+        try: `fleet mission resume ${mission.id}`,
+      },
+      by,
+    )
   }
-  return life.requeued(mission, { reason: 'resume', ready: true }, { code: end.outcome, text: end.reason }, by, { interruptions: mission.interruptions + 1 })
+  return life.requeued(mission, { reason: 'resume', ready: true }, { code: end.outcome, text: end.reason }, by, {
+    interruptions: mission.interruptions + 1,
+  })
 }
 
 function retryOrFail(mission: Mission, end: Ended, by: By, code = 'agent_failed'): Step {
   const failures = mission.failures + 1
   if (failures > end.maxRetries) {
     const tries = failures > 1 ? ` It was tried ${failures} times.` : ''
-    const step = life.failed(mission, { code, text: end.reason + tries, try: `fleet logs ${mission.id}, then fleet mission retry ${mission.id}` }, by)
+    const step = life.failed(
+      mission,
+      { code, text: end.reason + tries, try: `fleet logs ${mission.id}, then fleet mission retry ${mission.id}` },
+      by,
+    )
     return { ...step, mission: { ...step.mission, failures } }
   }
-  return life.requeued(mission, { reason: 'retry', ready: true, notBefore: later(by.now, backOff(failures - 1)) }, { code, text: end.reason }, by, { failures })
+  return life.requeued(
+    mission,
+    { reason: 'retry', ready: true, notBefore: later(by.now, backOff(failures - 1)) },
+    { code, text: end.reason },
+    by,
+    { failures },
+  )
 }
 
 const backOff = (times: number): number => BACK_OFF_SECONDS[Math.min(times, BACK_OFF_SECONDS.length - 1)]!

@@ -23,5 +23,9 @@ export type Receipt = z.infer<typeof Receipt>
 
 /** How many missions are in each status: folded from events up to the cursor, and from there on by whoever reads it. */
 export const MISSION_COUNTS = 'missions'
-export const Counts = z.object({ id: z.literal(MISSION_COUNTS), cursor: z.string().nullable(), counts: z.record(z.string(), z.number().int()) })
+export const Counts = z.object({
+  id: z.literal(MISSION_COUNTS),
+  cursor: z.string().nullable(),
+  counts: z.record(z.string(), z.number().int()),
+})
 export type Counts = z.infer<typeof Counts>

@@ -8,9 +8,15 @@ import { aMission, aSession, BY } from './samples.testkit.ts'
 const ASKS: Record<string, { from: Status[]; ask: (mission: Mission) => life.Step }> = {
   dispatch: { from: ['draft'], ask: m => life.dispatch(m, true, null, BY) },
   retry: { from: ['failed', 'cancelled', 'needs_input', 'review'], ask: m => life.retry(m, true, null, BY) },
-  resume: { from: ['failed', 'cancelled', 'needs_input', 'review'], ask: m => life.resume({ ...m, session_id: 's1' }, true, null, BY) },
+  resume: {
+    from: ['failed', 'cancelled', 'needs_input', 'review'],
+    ask: m => life.resume({ ...m, session_id: 's1' }, true, null, BY),
+  },
   reopen: { from: ['done'], ask: m => life.reopen(m, true, null, BY) },
-  cancel: { from: ['draft', 'queued', 'running', 'needs_input', 'waiting', 'landing', 'review'], ask: m => life.cancel(m, BY) },
+  cancel: {
+    from: ['draft', 'queued', 'running', 'needs_input', 'waiting', 'landing', 'review'],
+    ask: m => life.cancel(m, BY),
+  },
   land: { from: ['review', 'needs_input'], ask: m => life.land({ ...m, branch: 'b' }, BY) },
 }
 
@@ -23,10 +29,22 @@ describe.each(Object.entries(ASKS))('%s', (_name, { from, ask }) => {
 })
 
 test('what is queued by a person starts with a clean slate and says how its next session begins', () => {
-  const failed = aMission({ status: 'failed', failures: 3, conflicts: 2, interruptions: 1, result: null, session_id: 's1', approved: true })
+  const failed = aMission({
+    status: 'failed',
+    failures: 3,
+    conflicts: 2,
+    interruptions: 1,
+    result: null,
+    session_id: 's1',
+    approved: true,
+  })
   const { mission } = life.retry(failed, true, { inline: 'try harder' }, BY)
   expect(mission).toMatchObject({
-    status: 'queued', failures: 0, conflicts: 0, interruptions: 0, approved: false,
+    status: 'queued',
+    failures: 0,
+    conflicts: 0,
+    interruptions: 0,
+    approved: false,
     next: { reason: 'retry', instructions: { inline: 'try harder' } },
   })
 })
@@ -39,12 +57,20 @@ test('cancelling what runs is a wish that only the holder fulfils; asking twice 
 })
 
 test('a kept mission may land later, one without work may not', () => {
-  expect(life.land(aMission({ status: 'done', result: 'kept', branch: 'b' }), BY).mission).toMatchObject({ status: 'landing', approved: true })
+  expect(life.land(aMission({ status: 'done', result: 'kept', branch: 'b' }), BY).mission).toMatchObject({
+    status: 'landing',
+    approved: true,
+  })
   expect(() => life.land(aMission({ status: 'review' }), BY)).toThrow(/no work to land/)
 })
 
 test('an undone mission goes to review and can land again; only what landed can be undone', () => {
-  const landed = aMission({ status: 'done', result: 'landed', landed: { commit: 'c', onto: 'o', branch: 'main', at: BY.now }, branch: 'b' })
+  const landed = aMission({
+    status: 'done',
+    result: 'landed',
+    landed: { commit: 'c', onto: 'o', branch: 'main', at: BY.now },
+    branch: 'b',
+  })
   const asked = life.undo(landed, BY).mission
   expect(() => life.undo(asked, BY)).toThrow(/already being undone/)
   const undone = life.undone(asked, BY).mission
@@ -55,7 +81,13 @@ test('an undone mission goes to review and can land again; only what landed can 
 
 test('starting notes the session and leaves the queue', () => {
   const { mission } = life.started(aMission({ status: 'queued', ready: true }), aSession({ number: 2 }), BY)
-  expect(mission).toMatchObject({ status: 'running', ready: false, session_id: 's1', sessions: 2, branch: 'fleet/shell/a/s1' })
+  expect(mission).toMatchObject({
+    status: 'running',
+    ready: false,
+    session_id: 's1',
+    sessions: 2,
+    branch: 'fleet/shell/a/s1',
+  })
 })
 
 test('every change of status is said in its event, for whoever counts', () => {
@@ -68,6 +100,10 @@ test('a refusal says what would be right and what to do', () => {
     life.dispatch(aMission({ status: 'failed' }), true, null, BY)
     expect.unreachable()
   } catch (error) {
-    expect(error).toMatchObject({ message: 'Mission m1 is failed; this needs draft.', hint: 'fleet mission retry m1', facts: { is: 'failed' } })
+    expect(error).toMatchObject({
+      message: 'Mission m1 is failed; this needs draft.',
+      hint: 'fleet mission retry m1',
+      facts: { is: 'failed' },
+    })
   }
 })

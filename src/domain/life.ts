@@ -18,13 +18,35 @@ export interface By {
 
 type EventExtra = Partial<Pick<NewEvent, 'cause' | 'data' | 'session_id'>>
 
-export function about(mission: Pick<Mission, 'id' | 'project_id'>, kind: NewEvent['kind'], by: By, extra: EventExtra = {}): NewEvent {
+export function about(
+  mission: Pick<Mission, 'id' | 'project_id'>,
+  kind: NewEvent['kind'],
+  by: By,
+  extra: EventExtra = {},
+): NewEvent {
   const cause = extra.cause && clipped(extra.cause, MAX_CAUSE_CHARS)
-  return { kind, time: by.now, actor: by.actor, project_id: mission.project_id, mission_id: mission.id, ...extra, ...(cause && { cause }) }
+  return {
+    kind,
+    time: by.now,
+    actor: by.actor,
+    project_id: mission.project_id,
+    mission_id: mission.id,
+    ...extra,
+    ...(cause && { cause }),
+  }
 }
 
-export function step(mission: Mission, change: Partial<Mission>, by: By, kind: NewEvent['kind'], extra: EventExtra = {}): Step {
-  const status_reason = change.status_reason && { ...change.status_reason, text: clipped(change.status_reason.text, MAX_REASON_CHARS) }
+export function step(
+  mission: Mission,
+  change: Partial<Mission>,
+  by: By,
+  kind: NewEvent['kind'],
+  extra: EventExtra = {},
+): Step {
+  const status_reason = change.status_reason && {
+    ...change.status_reason,
+    text: clipped(change.status_reason.text, MAX_REASON_CHARS),
+  }
   const next = { ...mission, ...change, ...(status_reason && { status_reason }), updated_at: by.now }
   // Whoever counts missions by status folds these two.
   const moved = next.status === mission.status ? {} : { was: mission.status, status: next.status }
@@ -33,16 +55,26 @@ export function step(mission: Mission, change: Partial<Mission>, by: By, kind: N
 
 /** While its agent waits for an answer, the way on is the answer. */
 function requireNotAsking(mission: Mission): void {
-  if (mission.asking) throw new NotAllowed(`The agent of mission ${mission.id} waits for an answer.`, { try: `fleet answer ${mission.id}, or fleet mission cancel ${mission.id}` })
+  if (mission.asking)
+    throw new NotAllowed(`The agent of mission ${mission.id} waits for an answer.`, {
+      try: `fleet answer ${mission.id}, or fleet mission cancel ${mission.id}`,
+    })
 }
 
 export function requireStatus(mission: Mission, needs: readonly Status[], hint?: string): void {
-  if (!needs.includes(mission.status)) throw new WrongState('Mission', mission.id, mission.status, needs, { try: hint ?? nextMove(mission) })
+  if (!needs.includes(mission.status))
+    throw new WrongState('Mission', mission.id, mission.status, needs, { try: hint ?? nextMove(mission) })
 }
 
 function nextMove(mission: Mission): string {
   const moves: Partial<Record<Status, string>> = {
-    draft: 'dispatch', failed: 'retry', cancelled: 'retry', done: 'reopen', review: 'land', needs_input: 'resume', running: 'cancel',
+    draft: 'dispatch',
+    failed: 'retry',
+    cancelled: 'retry',
+    done: 'reopen',
+    review: 'land',
+    needs_input: 'resume',
+    running: 'cancel',
   }
   return `fleet mission ${moves[mission.status] ?? 'show'} ${mission.id}`
 }
@@ -78,7 +110,13 @@ const CLEAN_SLATE: Partial<Mission> = { failures: 0, interruptions: 0, conflicts
 
 // What people ask for
 
-export function dispatch(mission: Mission, ready: boolean, instructions: StoredText | null, by: By, kind: 'dispatched' | 'auto_dispatched' = 'dispatched'): Step {
+export function dispatch(
+  mission: Mission,
+  ready: boolean,
+  instructions: StoredText | null,
+  by: By,
+  kind: 'dispatched' | 'auto_dispatched' = 'dispatched',
+): Step {
   requireStatus(mission, ['draft'])
   return step(mission, { ...CLEAN_SLATE, ...queued(by, { reason: 'first', ready, instructions }) }, by, kind)
 }
@@ -94,28 +132,41 @@ export function retry(mission: Mission, ready: boolean, instructions: StoredText
 export function resume(mission: Mission, ready: boolean, instructions: StoredText | null, by: By): Step {
   requireStatus(mission, RETRYABLE)
   requireNotAsking(mission)
-  if (!mission.session_id) throw new NotAllowed(`Mission ${mission.id} never ran, so there is nothing to resume.`, { try: `fleet mission retry ${mission.id}` })
+  if (!mission.session_id)
+    throw new NotAllowed(`Mission ${mission.id} never ran, so there is nothing to resume.`, {
+      try: `fleet mission retry ${mission.id}`,
+    })
   return step(mission, { ...CLEAN_SLATE, ...queued(by, { reason: 'resume', ready, instructions }) }, by, 'resumed')
 }
 
 export function reopen(mission: Mission, ready: boolean, instructions: StoredText | null, by: By): Step {
   requireStatus(mission, ['done'])
-  if (mission.undo) throw new NotAllowed(`Mission ${mission.id} is being undone.`, { try: `fleet mission show ${mission.id}` })
+  if (mission.undo)
+    throw new NotAllowed(`Mission ${mission.id} is being undone.`, { try: `fleet mission show ${mission.id}` })
   const reason = mission.result === 'kept' ? 'resume' : 'reopen'
   return step(mission, { ...CLEAN_SLATE, ...queued(by, { reason, ready, instructions }) }, by, 'reopened')
 }
 
 export function cancel(mission: Mission, by: By): Step {
-  if (mission.cancel_requested) throw new NotAllowed(`Mission ${mission.id} is already being cancelled.`, { facts: { id: mission.id, is: mission.status } })
+  if (mission.cancel_requested)
+    throw new NotAllowed(`Mission ${mission.id} is already being cancelled.`, {
+      facts: { id: mission.id, is: mission.status },
+    })
   requireStatus(mission, ['draft', 'queued', 'running', 'needs_input', 'waiting', 'landing', 'review'])
   // Only the holder of the home ends processes and landings; everyone else leaves the wish.
-  if (mission.asking || mission.status === 'running' || mission.status === 'landing') return step(mission, { cancel_requested: true }, by, 'cancel_requested')
+  if (mission.asking || mission.status === 'running' || mission.status === 'landing')
+    return step(mission, { cancel_requested: true }, by, 'cancel_requested')
   return cancelled(mission, by)
 }
 
 export function cancelled(mission: Mission, by: By): Step {
   const change: Partial<Mission> = {
-    status: 'cancelled', status_reason: null, cancel_requested: false, candidate: null, next: null, ended_at: by.now,
+    status: 'cancelled',
+    status_reason: null,
+    cancel_requested: false,
+    candidate: null,
+    next: null,
+    ended_at: by.now,
   }
   return step(mission, change, by, 'cancelled')
 }
@@ -125,14 +176,17 @@ export function land(mission: Mission, by: By): Step {
   const kept = mission.status === 'done' && mission.result === 'kept'
   if (!kept) requireStatus(mission, ['review', 'needs_input'])
   requireNotAsking(mission)
-  if (!mission.branch) throw new NotAllowed(`Mission ${mission.id} has no work to land.`, { try: `fleet mission retry ${mission.id}` })
+  if (!mission.branch)
+    throw new NotAllowed(`Mission ${mission.id} has no work to land.`, { try: `fleet mission retry ${mission.id}` })
   return step(mission, { ...toLanding(by), approved: true }, by, 'land_requested')
 }
 
 export function undo(mission: Mission, by: By): Step {
   requireStatus(mission, ['done'])
   if (!mission.landed || mission.result !== 'landed') {
-    throw new NotAllowed(`Mission ${mission.id} did not land, so there is nothing to undo.`, { facts: { result: mission.result } })
+    throw new NotAllowed(`Mission ${mission.id} did not land, so there is nothing to undo.`, {
+      facts: { result: mission.result },
+    })
   }
   if (mission.undo) throw new NotAllowed(`Mission ${mission.id} is already being undone.`)
   return step(mission, { undo: { requested_at: by.now, candidate: null }, landing_at: by.now }, by, 'undo_requested')
@@ -143,23 +197,42 @@ export function undo(mission: Mission, by: By): Step {
 export function started(mission: Mission, session: Session, by: By): Step {
   requireStatus(mission, ['queued'])
   const change: Partial<Mission> = {
-    status: 'running', status_reason: null, ready: false, not_before: null, session_id: session.id, sessions: session.number,
-    started_at: mission.started_at ?? by.now, branch: session.branch,
+    status: 'running',
+    status_reason: null,
+    ready: false,
+    not_before: null,
+    session_id: session.id,
+    sessions: session.number,
+    started_at: mission.started_at ?? by.now,
+    branch: session.branch,
   }
-  return step(mission, change, by, 'session_starting', { session_id: session.id, data: { agent: session.agent, reason: session.reason } })
+  return step(mission, change, by, 'session_starting', {
+    session_id: session.id,
+    data: { agent: session.agent, reason: session.reason },
+  })
 }
 
 /** The agent goes on living, and waits. */
 export function asks(mission: Mission, question: { id: string; text: string }, by: By): Step {
   const why = { code: 'question', text: question.text, try: `fleet answer ${mission.id} …` }
-  return step(mission, { status: 'needs_input', asking: true, status_reason: why }, by, 'asked', { session_id: mission.session_id ?? undefined, cause: why.text, data: { question: question.id } })
+  return step(mission, { status: 'needs_input', asking: true, status_reason: why }, by, 'asked', {
+    session_id: mission.session_id ?? undefined,
+    cause: why.text,
+    data: { question: question.id },
+  })
 }
 
 /** Nothing is open any more: the agent goes on. */
 export const goesOn = (mission: Mission, question: string, by: By): Step =>
   step(mission, { status: 'running', asking: false, status_reason: null }, by, 'answered', { data: { question } })
 
-const toLanding = (by: By): Partial<Mission> => ({ status: 'landing', status_reason: null, landing_at: by.now, candidate: null, result: null })
+const toLanding = (by: By): Partial<Mission> => ({
+  status: 'landing',
+  status_reason: null,
+  landing_at: by.now,
+  candidate: null,
+  result: null,
+})
 
 export const toLand = (mission: Mission, by: By): Step => step(mission, toLanding(by), by, 'landing_started')
 
@@ -170,8 +243,15 @@ export function done(mission: Mission, result: 'kept' | 'no_changes', by: By): S
 export function landed(mission: Mission, by: By): Step {
   const { commit, onto, branch } = mission.candidate!
   const change: Partial<Mission> = {
-    status: 'done', status_reason: null, result: 'landed', landed: { commit, onto, branch, at: by.now },
-    candidate: null, approved: false, cancel_requested: false, interruptions: 0, ended_at: by.now,
+    status: 'done',
+    status_reason: null,
+    result: 'landed',
+    landed: { commit, onto, branch, at: by.now },
+    candidate: null,
+    approved: false,
+    cancel_requested: false,
+    interruptions: 0,
+    ended_at: by.now,
   }
   return step(mission, change, by, 'landed', { data: { commit, branch } })
 }
@@ -179,8 +259,16 @@ export function landed(mission: Mission, by: By): Step {
 export function undone(mission: Mission, by: By): Step {
   const commit = mission.undo?.candidate?.commit
   const change: Partial<Mission> = {
-    status: 'review', result: null, undo: null, landed: null, landing_at: null,
-    status_reason: { code: 'undone', text: 'It was undone; its work is kept and can land again.', try: `fleet mission land ${mission.id}` },
+    status: 'review',
+    result: null,
+    undo: null,
+    landed: null,
+    landing_at: null,
+    status_reason: {
+      code: 'undone',
+      text: 'It was undone; its work is kept and can land again.',
+      try: `fleet mission land ${mission.id}`,
+    },
   }
   return step(mission, change, by, 'undone', { data: { commit } })
 }
@@ -190,13 +278,33 @@ export const undoFailed = (mission: Mission, why: StatusReason, by: By): Step =>
   step(mission, { undo: null, landing_at: null, status_reason: why }, by, 'undo_failed', { cause: why.text })
 
 export const toReview = (mission: Mission, why: StatusReason, by: By): Step =>
-  step(mission, { status: 'review', status_reason: why, candidate: null, approved: false, cancel_requested: false }, by, 'review_wanted', { cause: why.text, data: { code: why.code } })
+  step(
+    mission,
+    { status: 'review', status_reason: why, candidate: null, approved: false, cancel_requested: false },
+    by,
+    'review_wanted',
+    { cause: why.text, data: { code: why.code } },
+  )
 
-export const toPerson = (mission: Mission, why: StatusReason, by: By, kind: 'needs_input' | 'conflict' | 'landing_waits' | 'limit_reached' = 'needs_input'): Step =>
-  step(mission, { status: 'needs_input', status_reason: why, candidate: null, cancel_requested: false }, by, kind, { cause: why.text, data: { code: why.code } })
+export const toPerson = (
+  mission: Mission,
+  why: StatusReason,
+  by: By,
+  kind: 'needs_input' | 'conflict' | 'landing_waits' | 'limit_reached' = 'needs_input',
+): Step =>
+  step(mission, { status: 'needs_input', status_reason: why, candidate: null, cancel_requested: false }, by, kind, {
+    cause: why.text,
+    data: { code: why.code },
+  })
 
 export const failed = (mission: Mission, why: StatusReason, by: By): Step =>
-  step(mission, { status: 'failed', status_reason: why, candidate: null, cancel_requested: false, ended_at: by.now }, by, 'failed', { cause: why.text, data: { code: why.code } })
+  step(
+    mission,
+    { status: 'failed', status_reason: why, candidate: null, cancel_requested: false, ended_at: by.now },
+    by,
+    'failed',
+    { cause: why.text, data: { code: why.code } },
+  )
 
 export const dependencyMet = (mission: Mission, on: string, by: By): Step =>
   step(mission, { ready: true }, by, 'dependency_met', { data: { on } })
@@ -204,8 +312,21 @@ export const dependencyMet = (mission: Mission, on: string, by: By): Step =>
 /** What it depends on was reopened or undone before it started. */
 export const noLongerReady = (mission: Mission, by: By): Mission => ({ ...mission, ready: false, updated_at: by.now })
 
-export function requeued(mission: Mission, q: Queueing, why: StatusReason, by: By, change: Partial<Mission> = {}): Step {
-  return step(mission, { ...change, ...queued(by, q), status_reason: why }, by, q.reason === 'conflict' ? 'conflict' : 'requeued', {
-    cause: why.text, data: { code: why.code, reason: q.reason, not_before: q.notBefore ?? null },
-  })
+export function requeued(
+  mission: Mission,
+  q: Queueing,
+  why: StatusReason,
+  by: By,
+  change: Partial<Mission> = {},
+): Step {
+  return step(
+    mission,
+    { ...change, ...queued(by, q), status_reason: why },
+    by,
+    q.reason === 'conflict' ? 'conflict' : 'requeued',
+    {
+      cause: why.text,
+      data: { code: why.code, reason: q.reason, not_before: q.notBefore ?? null },
+    },
+  )
 }

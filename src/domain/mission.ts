@@ -1,11 +1,22 @@
 import * as z from 'zod'
 import { Id, Timestamp } from './ids.ts'
 import { ApprovalMode, LandingPolicy, ToolPreset } from './project.ts'
-import { ANSWERS } from './talk.ts'
 import { SessionReason } from './session.ts'
+import { ANSWERS } from './talk.ts'
 import { MAX_REASON_CHARS, StoredText } from './text.ts'
 
-export const STATUSES = ['draft', 'queued', 'running', 'needs_input', 'waiting', 'landing', 'review', 'done', 'failed', 'cancelled'] as const
+export const STATUSES = [
+  'draft',
+  'queued',
+  'running',
+  'needs_input',
+  'waiting',
+  'landing',
+  'review',
+  'done',
+  'failed',
+  'cancelled',
+] as const
 export const Status = z.enum(STATUSES)
 export type Status = z.infer<typeof Status>
 
@@ -34,18 +45,31 @@ export const MissionSettings = z.object({
   tags: z.array(z.string().min(1).max(60)).max(20).default([]),
   parent_mission_id: Id.nullable().default(null),
   depends_on: z.array(Id).max(60).default([]),
-  start_from: z.enum(['base', 'branch']).default('base')
+  start_from: z
+    .enum(['base', 'branch'])
+    .default('base')
     .describe('branch: start on the unlanded work of what it depends on, without waiting for it to land'),
   landing: LandingPolicy.nullable().default(null),
   approvals: ApprovalMode.nullable().default(null),
-  answer_within_seconds: z.number().int().min(1).max(604_800).nullable().default(null).describe('after that a question is answered by itself'),
+  answer_within_seconds: z
+    .number()
+    .int()
+    .min(1)
+    .max(604_800)
+    .nullable()
+    .default(null)
+    .describe('after that a question is answered by itself'),
   otherwise: z.enum(ANSWERS).nullable().default(null).describe('… with this; empty: deny'),
   subdirectory: z.string().max(1000).default('').describe('where in the repository the agent starts'),
 })
 export type MissionSettings = z.infer<typeof MissionSettings>
 
 /** Why a mission is where it is, for people and programs: a fixed code and a sentence. */
-export const StatusReason = z.object({ code: z.string().max(60), text: z.string().max(MAX_REASON_CHARS), try: z.string().max(400).optional() })
+export const StatusReason = z.object({
+  code: z.string().max(60),
+  text: z.string().max(MAX_REASON_CHARS),
+  try: z.string().max(400).optional(),
+})
 export type StatusReason = z.infer<typeof StatusReason>
 
 /** A landing under way: written down before the base branch moves, so that a crash can be compared with the world. */
@@ -83,10 +107,17 @@ export const Mission = MissionSettings.extend({
   forced: z.boolean().default(false),
   landing_at: Timestamp.nullable().default(null),
   candidate: Candidate.nullable().default(null),
-  landed: z.object({ commit: z.string(), onto: z.string(), branch: z.string(), at: Timestamp }).nullable().default(null),
+  landed: z
+    .object({ commit: z.string(), onto: z.string(), branch: z.string(), at: Timestamp })
+    .nullable()
+    .default(null),
   undo: z.object({ requested_at: Timestamp, candidate: Candidate.nullable() }).nullable().default(null),
   deleting: z.boolean().default(false),
-  branch: z.string().nullable().default(null).describe('where the work is: a branch, or a ref under refs/fleet once it was cleaned'),
+  branch: z
+    .string()
+    .nullable()
+    .default(null)
+    .describe('where the work is: a branch, or a ref under refs/fleet once it was cleaned'),
   created_at: Timestamp,
   updated_at: Timestamp,
   started_at: Timestamp.nullable().default(null),

@@ -10,7 +10,9 @@ export const ToolPreset = z.enum(TOOL_PRESETS)
 export type ToolPreset = z.infer<typeof ToolPreset>
 
 export const APPROVAL_MODES = ['deny', 'ask'] as const
-export const ApprovalMode = z.enum(APPROVAL_MODES).describe('what becomes of what the preset does not allow: it is denied, or a person is asked')
+export const ApprovalMode = z
+  .enum(APPROVAL_MODES)
+  .describe('what becomes of what the preset does not allow: it is denied, or a person is asked')
 export type ApprovalMode = z.infer<typeof ApprovalMode>
 
 export const Check = z.object({
@@ -24,13 +26,34 @@ export type Check = z.infer<typeof Check>
 export const ProjectSettings = z.object({
   name: z.string().min(1).max(120),
   description: z.string().max(4000).default(''),
-  agent: z.string().min(1).max(40).nullable().default(null).describe('the coding agent; empty: the default of the fleet'),
+  agent: z
+    .string()
+    .min(1)
+    .max(40)
+    .nullable()
+    .default(null)
+    .describe('the coding agent; empty: the default of the fleet'),
   model: z.string().min(1).max(120).nullable().default(null),
-  base_branch: z.string().min(1).max(250).nullable().default(null).describe('empty: the branch checked out when the project was made'),
+  base_branch: z
+    .string()
+    .min(1)
+    .max(250)
+    .nullable()
+    .default(null)
+    .describe('empty: the branch checked out when the project was made'),
   landing: LandingPolicy.default('auto'),
   checks: z.array(Check).max(20).default([]),
-  setup_command: z.string().max(4000).nullable().default(null).describe('a shell line run in each new worktree before the agent'),
-  copy_files: z.array(z.string().min(1).max(400)).max(50).default([]).describe('ignored files to copy into a worktree, such as .env'),
+  setup_command: z
+    .string()
+    .max(4000)
+    .nullable()
+    .default(null)
+    .describe('a shell line run in each new worktree before the agent'),
+  copy_files: z
+    .array(z.string().min(1).max(400))
+    .max(50)
+    .default([])
+    .describe('ignored files to copy into a worktree, such as .env'),
   instructions: z.string().max(20_000).default('').describe('said to every agent on this project'),
   max_concurrent: z.number().int().min(1).max(200).nullable().default(null),
   max_turns: z.number().int().min(1).max(10_000).nullable().default(null),
@@ -39,7 +62,10 @@ export const ProjectSettings = z.object({
   max_retries: z.number().int().min(0).max(10).nullable().default(null),
   tool_preset: ToolPreset.nullable().default(null),
   approvals: ApprovalMode.nullable().default(null),
-  environment: z.array(z.string().regex(/^[A-Za-z_][A-Za-z0-9_]*$/)).max(100).default([])
+  environment: z
+    .array(z.string().regex(/^[A-Za-z_][A-Za-z0-9_]*$/))
+    .max(100)
+    .default([])
     .describe('names of variables of the server that its agents may see'),
   allow_push: z.boolean().default(false),
 })
@@ -48,7 +74,9 @@ export type ProjectSettings = z.infer<typeof ProjectSettings>
 export const Project = ProjectSettings.extend({
   id: Id,
   path: z.string(),
-  worktree: z.enum(['git', 'none']).describe('none: a folder that is no repository; one mission at a time, nothing lands'),
+  worktree: z
+    .enum(['git', 'none'])
+    .describe('none: a folder that is no repository; one mission at a time, nothing lands'),
   base_branch: z.string(),
   paused: z.boolean().default(false),
   deleting: z.boolean().default(false),

@@ -3,7 +3,15 @@ import { type Briefing, composePrompt } from './prompt.ts'
 import { aReport } from './samples.testkit.ts'
 
 const briefing = (more: Partial<Briefing> = {}): Briefing => ({
-  reason: 'first', prompt: 'Do it.', acceptanceCriteria: '', handOvers: [], message: null, conflicts: [], baseBranch: 'main', remembers: false, ...more,
+  reason: 'first',
+  prompt: 'Do it.',
+  acceptanceCriteria: '',
+  handOvers: [],
+  message: null,
+  conflicts: [],
+  baseBranch: 'main',
+  remembers: false,
+  ...more,
 })
 
 test('the prompt itself arrives byte for byte', () => {
@@ -12,8 +20,18 @@ test('the prompt itself arrives byte for byte', () => {
 })
 
 test('criteria, the reports of what it depends on and the words of a person follow', () => {
-  const report = aReport({ summary: 'Made the API.', what_open: ['errors'], files_changed: [{ path: 'api.ts', change: 'added' }] })
-  const text = composePrompt(briefing({ acceptanceCriteria: 'It works.', handOvers: [{ mission: { title: 'API' }, report }], message: 'Be quick.' }))
+  const report = aReport({
+    summary: 'Made the API.',
+    what_open: ['errors'],
+    files_changed: [{ path: 'api.ts', change: 'added' }],
+  })
+  const text = composePrompt(
+    briefing({
+      acceptanceCriteria: 'It works.',
+      handOvers: [{ mission: { title: 'API' }, report }],
+      message: 'Be quick.',
+    }),
+  )
   expect(text).toBe(
     'Do it.\n\n## Acceptance criteria\n\nIt works.\n\n## What the missions before this one report\n\n### API\n\nMade the API.\n\nOpen:\n- errors\n\n' +
       'Files changed:\n- api.ts (added)\n\n## Added by the person in charge\n\nBe quick.',

@@ -25,7 +25,9 @@ export interface Briefing {
 
 /** Everything an agent is told at the start of a session. */
 export function composePrompt(b: Briefing): string {
-  const opening = b.remembers ? goOn(b) : [b.prompt, ...again(b), section('Acceptance criteria', b.acceptanceCriteria), handedOver(b.handOvers)]
+  const opening = b.remembers
+    ? goOn(b)
+    : [b.prompt, ...again(b), section('Acceptance criteria', b.acceptanceCriteria), handedOver(b.handOvers)]
   return [...opening, b.message && section('Added by the person in charge', b.message)].filter(Boolean).join('\n\n')
 }
 
@@ -36,7 +38,8 @@ function goOn(b: Briefing): string[] {
 
 function again(b: Briefing): string[] {
   if (b.reason === 'conflict') return [conflict(b)]
-  if (b.reason === 'resume') return ['The worktree holds what an earlier run left. Look at it first and go on from there.']
+  if (b.reason === 'resume')
+    return ['The worktree holds what an earlier run left. Look at it first and go on from there.']
   return []
 }
 
@@ -47,15 +50,25 @@ const conflict = ({ conflicts, baseBranch }: Briefing): string =>
 const section = (title: string, text: string): string => (text.trim() ? `## ${title}\n\n${text}` : '')
 
 function handedOver(handOvers: readonly HandOver[]): string {
-  return section('What the missions before this one report', handOvers.map(({ mission, report }) => [`### ${mission.title}`, describeReport(report)].join('\n\n')).join('\n\n'))
+  return section(
+    'What the missions before this one report',
+    handOvers.map(({ mission, report }) => [`### ${mission.title}`, describeReport(report)].join('\n\n')).join('\n\n'),
+  )
 }
 
 export function describeReport(report: Report): string {
   const files = report.files_changed.map(file => `${file.path} (${file.change})`)
   const parts: [string, string[]][] = [
-    ['Done', report.what_done], ['Open', report.what_open], ['Tested', report.what_tested], ['Not tested', report.what_untested],
-    ['Next steps', report.next_steps], ['Errors', report.errors_encountered], ['Files changed', files],
+    ['Done', report.what_done],
+    ['Open', report.what_open],
+    ['Tested', report.what_tested],
+    ['Not tested', report.what_untested],
+    ['Next steps', report.next_steps],
+    ['Errors', report.errors_encountered],
+    ['Files changed', files],
   ]
-  const lists = parts.filter(([, items]) => items.length).map(([name, items]) => `${name}:\n${items.map(item => `- ${item}`).join('\n')}`)
+  const lists = parts
+    .filter(([, items]) => items.length)
+    .map(([name, items]) => `${name}:\n${items.map(item => `- ${item}`).join('\n')}`)
   return [report.summary, ...lists].filter(Boolean).join('\n\n')
 }

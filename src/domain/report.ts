@@ -3,7 +3,8 @@ import { Id, Timestamp } from './ids.ts'
 import { clipped } from './text.ts'
 
 const Items = z.array(z.string().max(4000)).max(100)
-const lines = (value: unknown): unknown => (typeof value === 'string' ? value.split('\n').filter(line => line.trim()) : value)
+const lines = (value: unknown): unknown =>
+  typeof value === 'string' ? value.split('\n').filter(line => line.trim()) : value
 const ItemsOrText = z.preprocess(lines, Items).default([])
 
 /** What an agent says of its own work. Files and commits are never taken from here. */
@@ -44,7 +45,14 @@ const FILES_BYTES = 30_000
 const COMMITS_BYTES = 8000
 const ITEMS_BYTES = 6000
 const SUMMARY_BYTES = 15_000
-export const CLAIMED_LISTS = ['what_done', 'what_open', 'what_tested', 'what_untested', 'next_steps', 'errors_encountered'] as const
+export const CLAIMED_LISTS = [
+  'what_done',
+  'what_open',
+  'what_tested',
+  'what_untested',
+  'next_steps',
+  'errors_encountered',
+] as const
 
 /** The same report, small enough to be kept by every engine whatever an agent claims; what is cut says so. */
 export function fitted(report: Report): Report {

@@ -2,7 +2,17 @@ import * as z from 'zod'
 import { Id, Timestamp } from './ids.ts'
 import { MAX_REASON_CHARS, StoredText } from './text.ts'
 
-export const OUTCOMES = ['completed', 'blocked', 'limited', 'rate_limited', 'stalled', 'lost', 'failed', 'parked', 'cancelled'] as const
+export const OUTCOMES = [
+  'completed',
+  'blocked',
+  'limited',
+  'rate_limited',
+  'stalled',
+  'lost',
+  'failed',
+  'parked',
+  'cancelled',
+] as const
 export const Outcome = z.enum(OUTCOMES)
 export type Outcome = z.infer<typeof Outcome>
 
@@ -44,7 +54,11 @@ export const Session = z.object({
   /** The tip of the branch once what was left uncommitted is committed. */
   end_commit: z.string().nullable().default(null),
   base_tip: z.string().nullable().default(null).describe('where the base branch stood at the start'),
-  guard_mark: z.record(z.string(), z.string()).nullable().default(null).describe('digests of the shared git configuration and hooks at the start'),
+  guard_mark: z
+    .record(z.string(), z.string())
+    .nullable()
+    .default(null)
+    .describe('digests of the shared git configuration and hooks at the start'),
   /** The commit the branch goes on from without a merge: while the base is there, nothing needs merging. */
   descends_from: z.string().nullable().default(null),
   /** Its one commit was made by us with the words of a landing, so it can itself be the landing. */

@@ -1,17 +1,29 @@
 import { describe, expect, test } from 'vitest'
 import { aMission, NOW } from './samples.testkit.ts'
-import { isReady, waitsFor, type World } from './waiting.ts'
+import { isReady, type World, waitsFor } from './waiting.ts'
 
-const world = (more: Partial<World> = {}): World => ({ dependencies: [], project: { name: 'p', paused: false }, fleetPaused: false, full: null, now: NOW, ...more })
+const world = (more: Partial<World> = {}): World => ({
+  dependencies: [],
+  project: { name: 'p', paused: false },
+  fleetPaused: false,
+  full: null,
+  now: NOW,
+  ...more,
+})
 const a = (status: string, more = {}) => aMission({ id: 'a', title: 'A', status: status as 'done', ...more })
 const dependent = aMission({ id: 'd', status: 'queued', depends_on: ['a'] })
 const text = (mission = dependent, w: Partial<World> = {}) => waitsFor(mission, world(w)).map(reason => reason.text)
 
 describe('a mission that depends on another', () => {
   test('may start once that is done', () => expect(text(dependent, { dependencies: [a('done')] })).toEqual([]))
-  test.each(['draft', 'queued', 'running', 'landing'])('waits while it is %s', status => expect(text(dependent, { dependencies: [a(status)] })).toEqual(['waiting for A (a)']))
-  test.each(['failed', 'cancelled'])('is blocked when it is %s', status => expect(text(dependent, { dependencies: [a(status)] })).toEqual(['blocked by A (a)']))
-  test('waits for its review', () => expect(text(dependent, { dependencies: [a('review', { branch: 'b' })] })).toEqual(['waiting for review of A (a)']))
+  test.each(['draft', 'queued', 'running', 'landing'])('waits while it is %s', status =>
+    expect(text(dependent, { dependencies: [a(status)] })).toEqual(['waiting for A (a)']),
+  )
+  test.each(['failed', 'cancelled'])('is blocked when it is %s', status =>
+    expect(text(dependent, { dependencies: [a(status)] })).toEqual(['blocked by A (a)']),
+  )
+  test('waits for its review', () =>
+    expect(text(dependent, { dependencies: [a('review', { branch: 'b' })] })).toEqual(['waiting for review of A (a)']))
   test('may start from its branch when it says so', () => {
     const eager = { ...dependent, start_from: 'branch' as const }
     expect(text(eager, { dependencies: [a('review', { branch: 'b' })] })).toEqual([])

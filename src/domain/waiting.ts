@@ -26,7 +26,9 @@ const names = (missions: readonly Mission[]): string => missions.map(m => `${m.t
 /** A dependency is met when it is done; with start_from `branch` also while its work waits to land. */
 export function isMet(mission: Mission, dependency: Mission): boolean {
   if (dependency.status === 'done') return true
-  return mission.start_from === 'branch' && ['review', 'landing'].includes(dependency.status) && dependency.branch !== null
+  return (
+    mission.start_from === 'branch' && ['review', 'landing'].includes(dependency.status) && dependency.branch !== null
+  )
 }
 
 export const isReady = (mission: Mission, dependencies: readonly Mission[]): boolean =>
@@ -40,7 +42,8 @@ export function waitsFor(mission: Mission, world: World): Reason[] {
   const broken = unmet.filter(isOver)
   if (broken.length) return [{ kind: 'blocked', on: broken.map(d => d.id), text: `blocked by ${names(broken)}` }]
   const reviewed = unmet.filter(d => d.status === 'review')
-  if (reviewed.length) return [{ kind: 'review', on: reviewed.map(d => d.id), text: `waiting for review of ${names(reviewed)}` }]
+  if (reviewed.length)
+    return [{ kind: 'review', on: reviewed.map(d => d.id), text: `waiting for review of ${names(reviewed)}` }]
   if (unmet.length) return [{ kind: 'dependencies', on: unmet.map(d => d.id), text: `waiting for ${names(unmet)}` }]
   if (world.fleetPaused) return [{ kind: 'paused', text: 'the fleet is paused' }]
   if (world.project.paused) return [{ kind: 'paused', text: `project ${world.project.name} is paused` }]

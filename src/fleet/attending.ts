@@ -29,7 +29,8 @@ export class Attending {
 
   /** Takes note of an event of the transcript; the promise is for what it leads to. */
   async take(event: TranscriptEvent): Promise<void> {
-    if (event.type === 'question' || (event.type === 'permission' && !event.denied)) await raiseQuestion(this.#fleet, this.#session, event)
+    if (event.type === 'question' || (event.type === 'permission' && !event.denied))
+      await raiseQuestion(this.#fleet, this.#session, event)
     if (event.type !== 'said') return
     this.#heard.add(event.id)
     await this.attend()
@@ -37,10 +38,12 @@ export class Attending {
 
   /** Carries what people have said and answered meanwhile. Callers take turns, so nothing is carried twice. */
   attend(): Promise<void> {
-    this.#turn = this.#turn.catch(() => {}).then(async () => {
-      await this.#carryAnswers()
-      await this.#carryMessages()
-    })
+    this.#turn = this.#turn
+      .catch(() => {})
+      .then(async () => {
+        await this.#carryAnswers()
+        await this.#carryMessages()
+      })
     return this.#turn
   }
 
@@ -48,7 +51,10 @@ export class Attending {
     for (const question of await questionsOf(this.#fleet, this.#session.id)) {
       if (question.status !== 'answered' || question.delivered || !question.answer) continue
       const { decision, text } = question.answer
-      const reply = this.#conversation.inReply(question.asked_as, { allow: decision === 'allow', text: text ?? undefined })
+      const reply = this.#conversation.inReply(question.asked_as, {
+        allow: decision === 'allow',
+        text: text ?? undefined,
+      })
       if (reply) await this.#conversation.send(reply)
       await markDelivered(this.#fleet, question.id)
     }

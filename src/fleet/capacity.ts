@@ -21,7 +21,10 @@ export function fullSlot(fleet: Fleet, live: readonly Slot[], agent: string, pro
 }
 
 export const defaultsOf = ({ settings }: Fleet) => ({
-  agent: settings.defaultAgent, model: settings.defaultModel, timeoutSeconds: settings.defaultTimeout, maxRetries: settings.maxRetries,
+  agent: settings.defaultAgent,
+  model: settings.defaultModel,
+  timeoutSeconds: settings.defaultTimeout,
+  maxRetries: settings.maxRetries,
 })
 
 /** Nothing starts on a disk that is nearly full: an agent that cannot write loses its work. */

@@ -48,12 +48,24 @@ async function checkAll(fleet: Fleet, subject: Subject, directory: string): Prom
   if (done.size === 0 && !existsSync(directory)) await prepareScratch(subject, scratch, mark)
   const base = { cwd: scratch, env: commandEnvironment(fleet, project), mark, signal }
   if (project.setup_command && done.size === 0) {
-    const setup = await runCommand({ ...base, directory, kind: 'setup', line: project.setup_command, timeoutSeconds: 1800 })
-    if (setup.code !== 0) return { name: 'setup', text: `The setup command failed in the worktree for checks (${ending(setup)}):\n${setup.output.slice(-2000)}` }
+    const setup = await runCommand({
+      ...base,
+      directory,
+      kind: 'setup',
+      line: project.setup_command,
+      timeoutSeconds: 1800,
+    })
+    if (setup.code !== 0)
+      return {
+        name: 'setup',
+        text: `The setup command failed in the worktree for checks (${ending(setup)}):\n${setup.output.slice(-2000)}`,
+      }
   }
   for (const [index, check] of project.checks.entries()) {
     const known = done.get(check.name)
-    const passed = known ? known.passed : await runOne(fleet, subject, check, { ...base, directory: join(directory, String(index)) })
+    const passed = known
+      ? known.passed
+      : await runOne(fleet, subject, check, { ...base, directory: join(directory, String(index)) })
     if (!passed) return { name: check.name, text: `The check ${check.name} failed on the merged tree.` }
   }
   return null
@@ -68,10 +80,13 @@ async function prepareScratch({ project, repository, commit }: Subject, scratch:
 }
 
 /** One record per check, commit and landing, by a derived id: what was proven once is not proven again. */
-const evidenceId = ({ mission, commit, since }: Subject, check: Check): string => derivedId('evidence', mission.id, commit, since, check.name)
+const evidenceId = ({ mission, commit, since }: Subject, check: Check): string =>
+  derivedId('evidence', mission.id, commit, since, check.name)
 
 async function earlier(fleet: Fleet, subject: Subject): Promise<Map<string, Evidence>> {
-  const found = await Promise.all(subject.project.checks.map(check => fleet.store.get('evidence', evidenceId(subject, check))))
+  const found = await Promise.all(
+    subject.project.checks.map(check => fleet.store.get('evidence', evidenceId(subject, check))),
+  )
   return new Map(found.flatMap(stored => (stored ? [[stored.value.name, stored.value]] : [])))
 }
 
@@ -79,19 +94,38 @@ type Where = Omit<Parameters<typeof runCommand>[0], 'kind' | 'line' | 'timeoutSe
 
 async function runOne(fleet: Fleet, subject: Subject, check: Check, where: Where): Promise<boolean> {
   const { mission, commit, purpose, signal } = subject
-  const result = await runCommand({ ...where, kind: 'check', line: check.command, timeoutSeconds: check.timeout_seconds })
+  const result = await runCommand({
+    ...where,
+    kind: 'check',
+    line: check.command,
+    timeoutSeconds: check.timeout_seconds,
+  })
   if (signal.aborted) return false
   const passed = result.code === 0
   const now = { actor: 'fleet', now: fleet.now() }
   const evidence: Evidence = {
-    id: evidenceId(subject, check), mission_id: mission.id, project_id: mission.project_id, commit, purpose, name: check.name, command: check.command,
-    exit_code: result.code, passed, output: await fleet.blobs.keep(result.output), created_at: now.now, seconds: Math.round(result.seconds * 1000) / 1000,
+    id: evidenceId(subject, check),
+    mission_id: mission.id,
+    project_id: mission.project_id,
+    commit,
+    purpose,
+    name: check.name,
+    command: check.command,
+    exit_code: result.code,
+    passed,
+    output: await fleet.blobs.keep(result.output),
+    created_at: now.now,
+    seconds: Math.round(result.seconds * 1000) / 1000,
   }
-  const event = about(mission, passed ? 'check_passed' : 'check_failed', now, { data: { name: check.name, commit, exit_code: result.code } })
+  const event = about(mission, passed ? 'check_passed' : 'check_failed', now, {
+    data: { name: check.name, commit, exit_code: result.code },
+  })
   await retryOnConflict(async () => {
-    if (!(await fleet.store.get('evidence', evidence.id))) await fleet.commit('commit.evidence', { changes: [put('evidence', evidence, 'absent')], events: [event] })
+    if (!(await fleet.store.get('evidence', evidence.id)))
+      await fleet.commit('commit.evidence', { changes: [put('evidence', evidence, 'absent')], events: [event] })
   })
   return passed
 }
 
-const ending = ({ stopped, code }: CommandResult): string => (stopped === 'time' ? 'it took too long' : `exit code ${code}`)
+const ending = ({ stopped, code }: CommandResult): string =>
+  stopped === 'time' ? 'it took too long' : `exit code ${code}`

@@ -20,16 +20,33 @@ export async function keptWorktrees(fleet: Fleet): Promise<Kept> {
 
 export interface Cleaned {
   freed_bytes: number
-  worktrees: { session_id: string; mission_id: string; path: string; bytes: number; ref: string; kept_because?: string }[]
+  worktrees: {
+    session_id: string
+    mission_id: string
+    path: string
+    bytes: number
+    ref: string
+    kept_because?: string
+  }[]
 }
 
 /** Removes worktrees that nobody works in any more; what was done in them stays as a ref. */
-export async function clean(fleet: Fleet, _ask: Ask, { olderThanHours, dryRun }: { olderThanHours: number; dryRun: boolean }): Promise<Cleaned> {
+export async function clean(
+  fleet: Fleet,
+  _ask: Ask,
+  { olderThanHours, dryRun }: { olderThanHours: number; dryRun: boolean },
+): Promise<Cleaned> {
   const before = new Date(Date.parse(fleet.now()) - olderThanHours * 3_600_000).toISOString()
   const cleaned: Cleaned = { freed_bytes: 0, worktrees: [] }
   for await (const { value: session } of all(fleet, 'sessions', 'worktree')) {
     if ((session.ended_at ?? session.created_at) > before) continue
-    const row = { session_id: session.id, mission_id: session.mission_id, path: session.worktree!, bytes: await worktreeBytes(session.worktree!), ref: refOf(session) }
+    const row = {
+      session_id: session.id,
+      mission_id: session.mission_id,
+      path: session.worktree!,
+      bytes: await worktreeBytes(session.worktree!),
+      ref: refOf(session),
+    }
     const reason = await whyKept(fleet, session)
     const failed = reason || dryRun ? undefined : await tryRetire(fleet, session)
     const kept_because = reason ?? failed
@@ -44,7 +61,8 @@ async function whyKept(fleet: Fleet, session: Session): Promise<string | undefin
   if (!session.end_commit) return 'its work could not be committed; look at it first'
   if (await sharedWithLater(fleet, session)) return 'a later session works in it'
   const mission = (await fleet.store.get('missions', session.mission_id))?.value
-  if (mission && ['queued', 'running', 'landing', 'needs_input', 'waiting', 'review'].includes(mission.status)) return `its mission is ${mission.status}`
+  if (mission && ['queued', 'running', 'landing', 'needs_input', 'waiting', 'review'].includes(mission.status))
+    return `its mission is ${mission.status}`
   return undefined
 }
 

@@ -1,6 +1,14 @@
 import type { Project } from '../domain/project.ts'
 import type { Session } from '../domain/session.ts'
-import { baseState, changedAmong, type Collected, explainsTip, guardDifference, guardMark, type Repository } from '../git/index.ts'
+import {
+  baseState,
+  type Collected,
+  changedAmong,
+  explainsTip,
+  guardDifference,
+  guardMark,
+  type Repository,
+} from '../git/index.ts'
 import { liveSessions } from './capacity.ts'
 import type { Fleet } from './fleet.ts'
 import { all, current } from './records.ts'
@@ -24,7 +32,13 @@ interface Subject extends Place {
 
 /** The first thing about a finished session that is not as it should be. */
 export async function concernAbout(subject: Subject): Promise<Concern | null> {
-  return unfinished(subject) ?? leftOut(subject) ?? (await secretCommitted(subject)) ?? (await sharedGitChanged(subject)) ?? (await baseMoved(subject))
+  return (
+    unfinished(subject) ??
+    leftOut(subject) ??
+    (await secretCommitted(subject)) ??
+    (await sharedGitChanged(subject)) ??
+    (await baseMoved(subject))
+  )
 }
 
 function unfinished({ session, collected }: Subject): Concern | null {
@@ -32,10 +46,16 @@ function unfinished({ session, collected }: Subject): Concern | null {
   const { doing, paths } = collected.unfinished
   const files = paths.join(', ')
   if (session.reason === 'conflict' && doing === 'merge') {
-    return { code: 'conflict', text: `Its work is still in conflict with the base branch: ${files}. The agent did not resolve it; its worktree is left as it was.` }
+    return {
+      code: 'conflict',
+      text: `Its work is still in conflict with the base branch: ${files}. The agent did not resolve it; its worktree is left as it was.`,
+    }
   }
   const what = doing === 'work on another branch' ? doing : `a ${doing}`
-  return { code: 'unfinished', text: `The agent stopped in the middle of ${what}${files && ` (${files})`}; its worktree is left as it was.` }
+  return {
+    code: 'unfinished',
+    text: `The agent stopped in the middle of ${what}${files && ` (${files})`}; its worktree is left as it was.`,
+  }
 }
 
 function leftOut({ collected: { skipped } }: Subject): Concern | null {
@@ -45,14 +65,19 @@ function leftOut({ collected: { skipped } }: Subject): Concern | null {
 
 async function secretCommitted({ session, project, repository, collected }: Subject): Promise<Concern | null> {
   const secrets = await changedAmong(repository, session.start_commit!, collected.tip, project.copy_files)
-  return secrets.length ? { code: 'secret_committed', text: `The agent committed what was only copied in for it: ${secrets.join(', ')}.` } : null
+  return secrets.length
+    ? { code: 'secret_committed', text: `The agent committed what was only copied in for it: ${secrets.join(', ')}.` }
+    : null
 }
 
 async function sharedGitChanged({ session, repository }: Subject): Promise<Concern | null> {
   const now = await guardMark(repository)
   const changed = guardDifference(session.guard_mark ?? now, now)
   if (!changed.length) return null
-  return { code: 'shared_git_changed', text: `During the session something changed ${changed.join(', ')} of the shared git folder, which can make git run programs.` }
+  return {
+    code: 'shared_git_changed',
+    text: `During the session something changed ${changed.join(', ')} of the shared git folder, which can make git run programs.`,
+  }
 }
 
 /** Landings move the base all the time: only a tip that stays, and that nobody we know put there, is an alarm. */
@@ -63,7 +88,10 @@ async function baseMoved(subject: Subject): Promise<Concern | null> {
     const { tip } = await baseState(repository, project.base_branch)
     if (!tip || tip === session.base_tip || (await isExplained(subject, tip))) return null
     if (tip === seen) {
-      return { code: 'base_moved', text: `During the session ${project.base_branch} was moved from ${session.base_tip} to ${tip}, not by Flotilla and not in a checkout of it.` }
+      return {
+        code: 'base_moved',
+        text: `During the session ${project.base_branch} was moved from ${session.base_tip} to ${tip}, not by Flotilla and not in a checkout of it.`,
+      }
     }
     seen = tip
   }
@@ -76,7 +104,9 @@ async function baseMoved(subject: Subject): Promise<Concern | null> {
 export async function movedUnderSession(subject: Place, tip: string): Promise<boolean> {
   if (await isExplained(subject, tip)) return false
   const live = await liveSessions(subject.fleet)
-  return live.some(session => session.project_id === subject.project.id && session.base_tip !== null && session.base_tip !== tip)
+  return live.some(
+    session => session.project_id === subject.project.id && session.base_tip !== null && session.base_tip !== tip,
+  )
 }
 
 async function isExplained({ fleet, project, repository }: Place, tip: string): Promise<boolean> {

@@ -15,7 +15,12 @@ interface Sum {
 
 async function sum(fleet: Fleet): Promise<Sum> {
   const saved = await fleet.store.get('counts', MISSION_COUNTS)
-  const result: Sum = { counts: { ...saved?.value.counts }, cursor: saved?.value.cursor ?? null, folded: 0, stored: saved?.version ?? 'absent' }
+  const result: Sum = {
+    counts: { ...saved?.value.counts },
+    cursor: saved?.value.cursor ?? null,
+    folded: 0,
+    stored: saved?.version ?? 'absent',
+  }
   for (;;) {
     const page = await fleet.store.events({ after: result.cursor ?? undefined, limit: PAGE })
     for (const { data } of page.events) {

@@ -17,18 +17,26 @@ export interface Diff {
 
 /** What a session changed so far; while it runs, also what it has not committed. */
 export async function sessionDiff(fleet: Fleet, session: Session): Promise<Diff> {
-  if (!session.worktree || !session.start_commit) throw new NotAllowed(`Session ${session.id} has no worktree, so there is nothing to compare.`)
+  if (!session.worktree || !session.start_commit)
+    throw new NotAllowed(`Session ${session.id} has no worktree, so there is nothing to compare.`)
   const project = (await current(fleet, 'projects', session.project_id)).value
   const repository = await repositoryOf(project)
   if (session.status === 'ended' && session.end_commit) {
-    const [text, changed] = await Promise.all([diffText(repository, session.start_commit, session.end_commit, { maxBytes: MAX_BYTES }), changes(repository, session.start_commit, session.end_commit)])
+    const [text, changed] = await Promise.all([
+      diffText(repository, session.start_commit, session.end_commit, { maxBytes: MAX_BYTES }),
+      changes(repository, session.start_commit, session.end_commit),
+    ])
     return { ...text, files: changed.files }
   }
-  const [text, changed] = await Promise.all([liveDiffText(session.worktree, session.start_commit, { maxBytes: MAX_BYTES }), liveChanges(session.worktree, session.start_commit)])
+  const [text, changed] = await Promise.all([
+    liveDiffText(session.worktree, session.start_commit, { maxBytes: MAX_BYTES }),
+    liveChanges(session.worktree, session.start_commit),
+  ])
   return { ...text, files: changed.files }
 }
 
 export async function missionDiff(fleet: Fleet, mission: Mission): Promise<Diff> {
-  if (!mission.session_id) throw new NotAllowed(`Mission ${mission.id} has not run yet.`, { try: `fleet mission dispatch ${mission.id}` })
+  if (!mission.session_id)
+    throw new NotAllowed(`Mission ${mission.id} has not run yet.`, { try: `fleet mission dispatch ${mission.id}` })
   return sessionDiff(fleet, (await current(fleet, 'sessions', mission.session_id)).value)
 }

@@ -7,10 +7,10 @@ import { isReady, waitsFor } from '../domain/waiting.ts'
 import { type Change, type Check, Conflict, type Stored } from '../store/index.ts'
 import { defaultsOf, diskIsFull, fullSlot } from './capacity.ts'
 import { type Fleet, retryOnConflict } from './fleet.ts'
+import type { LiveSession } from './live-session.ts'
 import { planSession } from './planning-sessions.ts'
 import { all, dependenciesOf, fleetState, put } from './records.ts'
 import { sentence } from './sentences.ts'
-import type { LiveSession } from './live-session.ts'
 
 const PAGE = 50
 const DISK_RETRY_MS = 10_000
@@ -24,7 +24,12 @@ export class Dispatcher {
   #timer: NodeJS.Timeout | undefined
   #wakesAt = Infinity
 
-  constructor(fleet: Fleet, live: ReadonlyMap<string, LiveSession>, begin: (session: Session) => void, wake: () => void) {
+  constructor(
+    fleet: Fleet,
+    live: ReadonlyMap<string, LiveSession>,
+    begin: (session: Session) => void,
+    wake: () => void,
+  ) {
     this.#fleet = fleet
     this.#live = live
     this.#begin = begin
@@ -58,12 +63,29 @@ export class Dispatcher {
     const project = (await this.#fleet.store.get('projects', mission.project_id))?.value
     if (!project) return
     const dependencies = await dependenciesOf(this.#fleet, mission)
-    if (!isReady(mission, dependencies.map(d => d.value))) return this.#try(() => this.#fleet.commit('commit.not-ready', { changes: [put('missions', life.noLongerReady(mission, this.#by()), stored.version)] }))
+    if (
+      !isReady(
+        mission,
+        dependencies.map(d => d.value),
+      )
+    )
+      return this.#try(() =>
+        this.#fleet.commit('commit.not-ready', {
+          changes: [put('missions', life.noLongerReady(mission, this.#by()), stored.version)],
+        }),
+      )
     const { agent } = effective(mission, project, defaultsOf(this.#fleet))
     const [reason] = waitsFor(mission, {
-      dependencies: dependencies.map(d => d.value), project, now: this.#fleet.now(),
+      dependencies: dependencies.map(d => d.value),
+      project,
+      now: this.#fleet.now(),
       fleetPaused: (await fleetState(this.#fleet)).value.paused,
-      full: fullSlot(this.#fleet, [...this.#live.values()].map(session => session.slot), agent, project),
+      full: fullSlot(
+        this.#fleet,
+        [...this.#live.values()].map(session => session.slot),
+        agent,
+        project,
+      ),
     })
     if (reason?.until) return this.#wakeIn(Date.parse(reason.until) - Date.parse(this.#fleet.now()))
     if (!reason) await this.#try(() => this.#start(stored, dependencies))
@@ -77,9 +99,16 @@ export class Dispatcher {
       agentNamed(effective(mission, project, defaultsOf(this.#fleet)).agent)
       session = await planSession(this.#fleet, mission, project)
     } catch (error) {
-      const why = { code: 'dispatch_failed', text: sentence(error).slice(0, 4000), try: `fleet mission retry ${mission.id}` }
+      const why = {
+        code: 'dispatch_failed',
+        text: sentence(error).slice(0, 4000),
+        try: `fleet mission retry ${mission.id}`,
+      }
       const { mission: failed, events } = life.failed(mission, why, this.#by())
-      return this.#fleet.commit('commit.dispatch-failed', { changes: [put('missions', failed, stored.version)], events: [life.about(mission, 'dispatch_failed', this.#by(), { cause: why.text }), ...events] })
+      return this.#fleet.commit('commit.dispatch-failed', {
+        changes: [put('missions', failed, stored.version)],
+        events: [life.about(mission, 'dispatch_failed', this.#by(), { cause: why.text }), ...events],
+      })
     }
     const step = life.started(mission, session, this.#by())
     const changes: Change[] = [put('missions', step.mission, stored.version), put('sessions', session, 'absent')]
@@ -100,7 +129,8 @@ export class Dispatcher {
 
   /** Once something it depends on is done: whoever has nothing left to wait for may start. */
   async release(dependency: string): Promise<void> {
-    for await (const { value } of all(this.#fleet, 'missions', 'dependency', [dependency])) await this.reconsider(value.id, dependency)
+    for await (const { value } of all(this.#fleet, 'missions', 'dependency', [dependency]))
+      await this.reconsider(value.id, dependency)
   }
 
   async reconsider(id: string, on: string): Promise<void> {

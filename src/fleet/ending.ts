@@ -9,7 +9,7 @@ import type { Project } from '../domain/project.ts'
 import { Claim, fitted, Report } from '../domain/report.ts'
 import type { Session } from '../domain/session.ts'
 import { clipped, MAX_REASON_CHARS, type StoredText } from '../domain/text.ts'
-import { type Changes, changes, type Collected, commitLeftovers } from '../git/index.ts'
+import { type Changes, type Collected, changes, commitLeftovers } from '../git/index.ts'
 import type { Change } from '../store/index.ts'
 import { defaultsOf } from './capacity.ts'
 import { type Concern, concernAbout } from './concerns.ts'
@@ -51,36 +51,59 @@ export async function endSession(fleet: Fleet, agent: Agent, sessionId: string, 
     work = await collectWork(fleet, session, mission, project, summary)
   } catch (error) {
     // The worktree stays as it is: nothing is lost, but nothing may land from it either. One that never ran has said why.
-    if (ending.outcome !== 'cancelled' && session.status !== 'starting') ending = { outcome: 'failed', reason: `Its work could not be committed and is kept in ${session.worktree}: ${sentence(error)}` }
+    if (ending.outcome !== 'cancelled' && session.status !== 'starting')
+      ending = {
+        outcome: 'failed',
+        reason: `Its work could not be committed and is kept in ${session.worktree}: ${sentence(error)}`,
+      }
   }
   // What it did to the shared repository is told however it ended: it may have failed because of it, or to hide it.
-  if (work.concern && ending.outcome !== 'completed') ending = { ...ending, reason: `${ending.reason} ${work.concern.text}` }
+  if (work.concern && ending.outcome !== 'completed')
+    ending = { ...ending, reason: `${ending.reason} ${work.concern.text}` }
   const report = makeReport(session, claim.success ? claim.data : null, summary, work.changes, fleet.now())
   await commitEnd(fleet, session, project, { ending, work, report, over })
 }
 
-async function collectWork(fleet: Fleet, session: Session, mission: Mission, project: Project, summary: string): Promise<Work> {
+async function collectWork(
+  fleet: Fleet,
+  session: Session,
+  mission: Mission,
+  project: Project,
+  summary: string,
+): Promise<Work> {
   if (!session.worktree || !session.branch) return { collected: null, changes: NO_CHANGES, concern: null }
   const repository = await repositoryOf(project)
   const message = landingMessage(mission, session, summary)
-  const collected = await commitLeftovers({ worktree: session.worktree, branch: session.branch, message, never: project.copy_files, start: session.start_commit! })
+  const collected = await commitLeftovers({
+    worktree: session.worktree,
+    branch: session.branch,
+    message,
+    never: project.copy_files,
+    start: session.start_commit!,
+  })
   const changed = collected.changes ?? (await changes(repository, session.start_commit!, collected.tip))
-  return { collected, changes: changed, concern: await concernAbout({ fleet, session, project, repository, collected }) }
+  return {
+    collected,
+    changes: changed,
+    concern: await concernAbout({ fleet, session, project, repository, collected }),
+  }
 }
 
 function makeReport(session: Session, claim: Claim | null, lastWords: string, changed: Changes, now: string): Report {
-  return fitted(Report.parse({
-    ...(claim ?? { summary: lastWords.slice(0, 4000) }),
-    id: newId(),
-    mission_id: session.mission_id,
-    session_id: session.id,
-    project_id: session.project_id,
-    source: claim ? 'agent' : 'git',
-    files_changed: changed.files,
-    files_omitted: changed.filesOmitted,
-    commits: changed.commits,
-    created_at: now,
-  }))
+  return fitted(
+    Report.parse({
+      ...(claim ?? { summary: lastWords.slice(0, 4000) }),
+      id: newId(),
+      mission_id: session.mission_id,
+      session_id: session.id,
+      project_id: session.project_id,
+      source: claim ? 'agent' : 'git',
+      files_changed: changed.files,
+      files_omitted: changed.filesOmitted,
+      commits: changed.commits,
+      created_at: now,
+    }),
+  )
 }
 
 interface End {
@@ -90,7 +113,12 @@ interface End {
   over: Over
 }
 
-async function commitEnd(fleet: Fleet, ended: Session, project: Project, { ending, work, report, over }: End): Promise<void> {
+async function commitEnd(
+  fleet: Fleet,
+  ended: Session,
+  project: Project,
+  { ending, work, report, over }: End,
+): Promise<void> {
   const { collected, changes: changed, concern } = work
   await retryOnConflict(async () => {
     const mission = await current(fleet, 'missions', ended.mission_id)
@@ -99,11 +127,21 @@ async function commitEnd(fleet: Fleet, ended: Session, project: Project, { endin
     const { landing, maxRetries } = effective(mission.value, project, defaultsOf(fleet))
     const now = { actor: 'fleet', now: fleet.now() }
     const talk = await talkLeft(fleet, ended.id, ending.outcome === 'parked')
-    const step = missionAfter(mission.value, {
-      ...ending, report, landing, maxRetries, concern, unheard: talk.unheard, question: talk.question,
-      changed: changed.files.length > 0,
-      isolated: ended.worktree !== null,
-    }, now)
+    const step = missionAfter(
+      mission.value,
+      {
+        ...ending,
+        report,
+        landing,
+        maxRetries,
+        concern,
+        unheard: talk.unheard,
+        question: talk.question,
+        changed: changed.files.length > 0,
+        isolated: ended.worktree !== null,
+      },
+      now,
+    )
     const next: Session = {
       ...session.value,
       status: 'ended',
@@ -112,18 +150,30 @@ async function commitEnd(fleet: Fleet, ended: Session, project: Project, { endin
       exit_code: over.exit.code,
       end_commit: collected?.tip ?? session.value.end_commit,
       descends_from: changed.descends ? session.value.start_commit : null,
-      landable: collected?.committed === true && changed.commits.length === 1 && changed.descends && !collected.unfinished,
+      landable:
+        collected?.committed === true && changed.commits.length === 1 && changed.descends && !collected.unfinished,
       conversation: over.digest.conversation ?? session.value.conversation,
       usage: over.digest.usage,
       ended_at: now.now,
     }
     const events = [
-      ...(over.swept ? [about(step.mission, 'swept', now, { session_id: ended.id, data: { processes: over.swept } })] : []),
-      about(step.mission, 'session_ended', now, { session_id: ended.id, cause: ending.reason, data: { outcome: ending.outcome, exit_code: over.exit.code } }),
+      ...(over.swept
+        ? [about(step.mission, 'swept', now, { session_id: ended.id, data: { processes: over.swept } })]
+        : []),
+      about(step.mission, 'session_ended', now, {
+        session_id: ended.id,
+        cause: ending.reason,
+        data: { outcome: ending.outcome, exit_code: over.exit.code },
+      }),
       ...talk.events.map(([kind, data]) => about(step.mission, kind, now, { session_id: ended.id, data })),
       ...step.events,
     ]
-    const changes = [put('missions', step.mission, mission.version), put('sessions', next, session.version), put('reports', report, 'absent'), ...talk.changes]
+    const changes = [
+      put('missions', step.mission, mission.version),
+      put('sessions', next, session.version),
+      put('reports', report, 'absent'),
+      ...talk.changes,
+    ]
     await fleet.commit('commit.session-ended', { changes, events })
   })
 }
@@ -140,12 +190,18 @@ const MOST_TALK = 20
 
 /** What people said that was not heard, and what was asked and not answered, when a session ends. */
 async function talkLeft(fleet: Fleet, sessionId: string, parked: boolean): Promise<TalkLeft> {
-  const messages = (await fleet.store.find('messages', { index: 'waiting', equals: [sessionId], limit: MOST_TALK })).items
-  const asked = (await fleet.store.find('questions', { index: 'session', equals: [sessionId], newestFirst: true, limit: MOST_TALK })).items
+  const messages = (await fleet.store.find('messages', { index: 'waiting', equals: [sessionId], limit: MOST_TALK }))
+    .items
+  const asked = (
+    await fleet.store.find('questions', { index: 'session', equals: [sessionId], newestFirst: true, limit: MOST_TALK })
+  ).items
   const open = asked.filter(({ value }) => value.status === 'open')
   // Answered in the moment it was put aside: the next session is told instead.
   const late = parked ? asked.filter(({ value }) => value.status === 'answered' && !value.delivered) : []
-  const texts = [...late.map(({ value }) => inWords(value)), ...(await Promise.all(messages.map(({ value }) => fleet.blobs.read(value.text))))]
+  const texts = [
+    ...late.map(({ value }) => inWords(value)),
+    ...(await Promise.all(messages.map(({ value }) => fleet.blobs.read(value.text)))),
+  ]
   const withdrawn = parked ? [] : open
   return {
     changes: [

@@ -17,7 +17,12 @@ export interface Fleet {
   close(): Promise<void>
 }
 
-export function makeFleet(parts: { home: Home; store: Store; environment: NodeJS.ProcessEnv; now?: () => string }): Fleet {
+export function makeFleet(parts: {
+  home: Home
+  store: Store
+  environment: NodeJS.ProcessEnv
+  now?: () => string
+}): Fleet {
   const { home, store, environment } = parts
   return {
     home,

@@ -23,7 +23,11 @@ interface Following {
 }
 
 /** A session's transcript as events, from a cursor on, until the session has ended and all of it was told. */
-export async function* followSession(fleet: Fleet, sessionId: string, { after, follow, signal }: Following): AsyncGenerator<Item<Record<string, unknown>>> {
+export async function* followSession(
+  fleet: Fleet,
+  sessionId: string,
+  { after, follow, signal }: Following,
+): AsyncGenerator<Item<Record<string, unknown>>> {
   const { value: session } = await current(fleet, 'sessions', sessionId)
   const agent = agentNamed(session.agent)
   const [launch, cursor] = split(after)
@@ -37,7 +41,10 @@ export async function* followSession(fleet: Fleet, sessionId: string, { after, f
       // A launch that nobody claimed printed nothing: only the newest has a transcript.
       if (directory && directory !== reader?.directory) {
         reader?.lines.close()
-        reader = { directory, lines: new TranscriptReader(directory, offsetsOf(launch === numberOf(directory) ? cursor : undefined)) }
+        reader = {
+          directory,
+          lines: new TranscriptReader(directory, offsetsOf(launch === numberOf(directory) ? cursor : undefined)),
+        }
       }
       const over = now.status === 'ended' || !follow
       const lines = reader?.lines.read(over) ?? []
@@ -47,7 +54,11 @@ export async function* followSession(fleet: Fleet, sessionId: string, { after, f
         for (const [index, event] of events.entries()) {
           const { type, ...rest } = event
           // Only the last event of a line moves the cursor on: a reader cut between two gets both again, never neither.
-          yield { cursor: index === events.length - 1 ? last : '', kind: type, data: { at: line.at, stream: line.stream, type, ...rest } }
+          yield {
+            cursor: index === events.length - 1 ? last : '',
+            kind: type,
+            data: { at: line.at, stream: line.stream, type, ...rest },
+          }
         }
       }
       if (lines.length) {
@@ -55,7 +66,8 @@ export async function* followSession(fleet: Fleet, sessionId: string, { after, f
         continue
       }
       if (over) {
-        if (now.status === 'ended') yield { cursor: last, kind: 'end', data: { outcome: now.outcome, outcome_reason: now.outcome_reason } }
+        if (now.status === 'ended')
+          yield { cursor: last, kind: 'end', data: { outcome: now.outcome, outcome_reason: now.outcome_reason } }
         return
       }
       if (performance.now() - quietSince > PING_EVERY_MS) {
@@ -77,7 +89,10 @@ function split(cursor: string | undefined): [string, string] | [undefined, undef
 }
 
 /** What happens in the fleet, from now or from a cursor on: no gap, nothing twice. */
-export async function* followEvents(fleet: Fleet, { project, after, signal }: { project?: string; after?: string; signal: AbortSignal }): AsyncGenerator<Item<Event | Record<string, never>>> {
+export async function* followEvents(
+  fleet: Fleet,
+  { project, after, signal }: { project?: string; after?: string; signal: AbortSignal },
+): AsyncGenerator<Item<Event | Record<string, never>>> {
   let cursor = after ?? (await fleet.store.tail())
   let woken = Promise.withResolvers<void>()
   const stopWatching = fleet.store.watch(() => woken.resolve())

@@ -1,18 +1,17 @@
 import type { Event } from '../domain/event.ts'
 import type { Session } from '../domain/session.ts'
-import { everything } from '../runner/processes.ts'
 import { Turns } from '../git/turns.ts'
-import { retryOnConflict, type Fleet } from './fleet.ts'
+import { everything, marksOf } from '../runner/processes.ts'
+import { sweep } from '../runner/stopping.ts'
 import { saveCounts } from './counts.ts'
 import { Dispatcher } from './dispatcher.ts'
+import { type Fleet, retryOnConflict } from './fleet.ts'
 import { landMission } from './landing.ts'
 import { LiveSession } from './live-session.ts'
 import { forgetProject } from './projects.ts'
 import { answerQuestion } from './questions.ts'
 import { all } from './records.ts'
 import { forgetMission, retire, sharedWithLater } from './tidying.ts'
-import { marksOf } from '../runner/processes.ts'
-import { sweep } from '../runner/stopping.ts'
 import { undoMission } from './undoing.ts'
 
 const NOTICE_EVERY_MS = 2000
@@ -55,17 +54,22 @@ export async function startHolder(fleet: Fleet, { url, onFault = () => {} }: Hol
 
   /** Runs in the background, is waited for at the end, and never ends the process by failing. */
   function inBackground(what: string, work: Promise<unknown>): void {
-    const guarded = work.catch(error => stopped.signal.aborted || onFault(what, error)).finally(() => chores.delete(guarded))
+    const guarded = work
+      .catch(error => stopped.signal.aborted || onFault(what, error))
+      .finally(() => chores.delete(guarded))
     chores.add(guarded)
   }
 
   function begin(session: Session): void {
     const running = new LiveSession(fleet, session, { url, onFault })
     live.set(session.id, running)
-    const over = worktrees.take(session.mission_id, async () => {}).then(() => running.run()).finally(() => {
-      live.delete(session.id)
-      wake()
-    })
+    const over = worktrees
+      .take(session.mission_id, async () => {})
+      .then(() => running.run())
+      .finally(() => {
+        live.delete(session.id)
+        wake()
+      })
     inBackground(`session ${session.id}`, over)
     over.catch(() => later(takeStock))
   }
@@ -81,16 +85,18 @@ export async function startHolder(fleet: Fleet, { url, onFault = () => {} }: Hol
       again = true
       return
     }
-    awake = turn().catch(error => {
-      onFault('dispatch', error)
-      later(async () => wake())
-    }).finally(() => {
-      awake = null
-      if (again) {
-        again = false
-        wake()
-      }
-    })
+    awake = turn()
+      .catch(error => {
+        onFault('dispatch', error)
+        later(async () => wake())
+      })
+      .finally(() => {
+        awake = null
+        if (again) {
+          again = false
+          wake()
+        }
+      })
   }
 
   async function turn(): Promise<void> {
@@ -108,7 +114,8 @@ export async function startHolder(fleet: Fleet, { url, onFault = () => {} }: Hol
   async function react(event: Event): Promise<void> {
     const { mission_id: mission, data } = event
     if (!mission) return
-    if (data.status === 'done' || data.status === 'review' || data.status === 'landing') await dispatcher.release(mission)
+    if (data.status === 'done' || data.status === 'review' || data.status === 'landing')
+      await dispatcher.release(mission)
     if (event.kind === 'cancel_requested') await cancel(mission)
     if (event.kind === 'message' || event.kind === 'answered') attend(mission)
     if (data.status === 'landing' || event.kind === 'undo_requested') queueLanding(mission, event.project_id!)
@@ -125,10 +132,17 @@ export async function startHolder(fleet: Fleet, { url, onFault = () => {} }: Hol
     const putAside = new Date(Date.parse(now) - fleet.settings.parkAfter * 1000).toISOString()
     for await (const { value: question } of all(fleet, 'questions', 'open')) {
       if (question.deadline && question.deadline <= now) {
-        await answerQuestion(fleet, { operation: 'time_out', actor: 'fleet' }, question.id, { decision: question.otherwise ?? 'deny', text: 'Nobody answered in time.' })
+        await answerQuestion(fleet, { operation: 'time_out', actor: 'fleet' }, question.id, {
+          decision: question.otherwise ?? 'deny',
+          text: 'Nobody answered in time.',
+        })
       } else if (question.created_at <= putAside) {
         const session = live.get(question.session_id)
-        if (session?.canPark) inBackground(`putting ${session.id} aside`, session.stop({ outcome: 'parked', reason: 'It waits for an answer.' }))
+        if (session?.canPark)
+          inBackground(
+            `putting ${session.id} aside`,
+            session.stop({ outcome: 'parked', reason: 'It waits for an answer.' }),
+          )
       }
     }
   }
@@ -136,32 +150,38 @@ export async function startHolder(fleet: Fleet, { url, onFault = () => {} }: Hol
   async function cancel(missionId: string): Promise<void> {
     landingNow.get(missionId)?.abort()
     for (const session of live.values()) {
-      if (session.missionId === missionId) inBackground(`cancel ${missionId}`, session.stop({ outcome: 'cancelled', reason: 'A person cancelled it.' }))
+      if (session.missionId === missionId)
+        inBackground(`cancel ${missionId}`, session.stop({ outcome: 'cancelled', reason: 'A person cancelled it.' }))
     }
   }
 
   /** One landing at a time per project; a mission that has to wait for a person steps aside by ending its turn. */
   function queueLanding(missionId: string, projectId: string): void {
-    const turn = landings.take(projectId, () => worktrees.take(missionId, async () => {
-      if (stopped.signal.aborted) return
-      const asked = new AbortController()
-      landingNow.set(missionId, asked)
-      try {
-        // Only a person ends a landing; when the server goes, its checks go on and the next one takes them up.
-        const { signal } = asked
-        const mission = await fleet.store.get('missions', missionId)
-        if (mission?.value.undo) await undoMission(fleet, missionId, signal)
-        else if (mission) await landMission(fleet, missionId, signal)
-      } finally {
-        landingNow.delete(missionId)
-      }
-    }))
+    const turn = landings.take(projectId, () =>
+      worktrees.take(missionId, async () => {
+        if (stopped.signal.aborted) return
+        const asked = new AbortController()
+        landingNow.set(missionId, asked)
+        try {
+          // Only a person ends a landing; when the server goes, its checks go on and the next one takes them up.
+          const { signal } = asked
+          const mission = await fleet.store.get('missions', missionId)
+          if (mission?.value.undo) await undoMission(fleet, missionId, signal)
+          else if (mission) await landMission(fleet, missionId, signal)
+        } finally {
+          landingNow.delete(missionId)
+        }
+      }),
+    )
     inBackground(`landing ${missionId}`, turn)
     turn.catch(() => later(takeStock))
   }
 
   function tidyUp(missionId: string): void {
-    inBackground(`tidying after ${missionId}`, worktrees.take(missionId, () => tidy(missionId)))
+    inBackground(
+      `tidying after ${missionId}`,
+      worktrees.take(missionId, () => tidy(missionId)),
+    )
   }
 
   /** Worktrees that are spent, and those a new branch has replaced. */
@@ -181,8 +201,10 @@ export async function startHolder(fleet: Fleet, { url, onFault = () => {} }: Hol
   async function takeStock(): Promise<void> {
     for await (const { value } of all(fleet, 'sessions', 'live')) if (!live.has(value.id)) begin(value)
     for await (const { value } of all(fleet, 'missions', 'cancelling')) await cancel(value.id)
-    for await (const { value } of all(fleet, 'missions', 'landing')) if (!landingNow.has(value.id)) queueLanding(value.id, value.project_id)
-    for await (const { value } of all(fleet, 'missions', 'unready')) await dispatcher.reconsider(value.id, value.depends_on[0] ?? '')
+    for await (const { value } of all(fleet, 'missions', 'landing'))
+      if (!landingNow.has(value.id)) queueLanding(value.id, value.project_id)
+    for await (const { value } of all(fleet, 'missions', 'unready'))
+      await dispatcher.reconsider(value.id, value.depends_on[0] ?? '')
     const kept = await Array.fromAsync(all(fleet, 'sessions', 'worktree'))
     for (const id of new Set(kept.map(({ value }) => value.mission_id))) tidyUp(id)
     inBackground('deleting', finishDeleting())
@@ -213,7 +235,10 @@ export async function startHolder(fleet: Fleet, { url, onFault = () => {} }: Hol
   }, NOTICE_EVERY_MS)
   const keepHouse = () => {
     inBackground('sweeping', sweepOrphans())
-    inBackground('counts', retryOnConflict(() => saveCounts(fleet)))
+    inBackground(
+      'counts',
+      retryOnConflict(() => saveCounts(fleet)),
+    )
     inBackground('events', fleet.store.trimEvents(KEEP_EVENTS))
   }
   const housekeeping = setInterval(keepHouse, CHORES_EVERY_MS)

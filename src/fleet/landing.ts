@@ -1,11 +1,21 @@
 import { existsSync } from 'node:fs'
 import { MAX_CONFLICT_ROUNDS } from '../domain/ending.ts'
-import * as life from '../domain/life.ts'
 import type { By, Step } from '../domain/life.ts'
+import * as life from '../domain/life.ts'
 import type { Mission, StatusReason } from '../domain/mission.ts'
 import type { Project } from '../domain/project.ts'
 import type { Session } from '../domain/session.ts'
-import { type Advanced, advance, baseState, commitLeftovers, commitTree, contains, type Conflict as FileConflict, mergeTrees, type Repository } from '../git/index.ts'
+import {
+  type Advanced,
+  advance,
+  baseState,
+  commitLeftovers,
+  commitTree,
+  contains,
+  type Conflict as FileConflict,
+  mergeTrees,
+  type Repository,
+} from '../git/index.ts'
 import type { Change } from '../store/index.ts'
 import { runChecks } from './checking.ts'
 import { movedUnderSession } from './concerns.ts'
@@ -39,7 +49,13 @@ export async function landMission(fleet: Fleet, missionId: string, signal: Abort
     await attempt(fleet, work)
   } catch (error) {
     if (signal.aborted && !(await wantsCancel(fleet, missionId))) return
-    await decide(fleet, missionId, (mission, by) => life.toReview(mission, { code: 'landing_failed', text: `Landing failed: ${sentence(error)}`, try: `fleet mission land ${mission.id}` }, by))
+    await decide(fleet, missionId, (mission, by) =>
+      life.toReview(
+        mission,
+        { code: 'landing_failed', text: `Landing failed: ${sentence(error)}`, try: `fleet mission land ${mission.id}` },
+        by,
+      ),
+    )
   }
 }
 
@@ -63,15 +79,31 @@ async function attempt(fleet: Fleet, work: Work): Promise<void> {
   const session = await withPersonsChanges(fleet, work)
   for (let round = 1; round <= MAX_ROUNDS; round++) {
     const { tip: base } = await baseState(repository, project.base_branch)
-    if (!base) return refuse(fleet, mission.id, { code: 'base_gone', text: `The base branch ${project.base_branch} is gone.` })
+    if (!base)
+      return refuse(fleet, mission.id, { code: 'base_gone', text: `The base branch ${project.base_branch} is gone.` })
     if (!mission.approved && (await movedUnderSession({ fleet, project, repository }, base))) {
-      return refuse(fleet, mission.id, { code: 'base_moved', text: `${project.base_branch} was moved to ${base} while agents were at work, not by Flotilla and not in a checkout of it.`, try: `git log ${base}, then fleet mission land ${mission.id}` })
+      return refuse(fleet, mission.id, {
+        code: 'base_moved',
+        text: `${project.base_branch} was moved to ${base} while agents were at work, not by Flotilla and not in a checkout of it.`,
+        try: `git log ${base}, then fleet mission land ${mission.id}`,
+      })
     }
-    const merged = await mergeTrees(repository, base, await tipToMerge(work, session), session.descends_from ?? undefined)
+    const merged = await mergeTrees(
+      repository,
+      base,
+      await tipToMerge(work, session),
+      session.descends_from ?? undefined,
+    )
     if ('conflicts' in merged) return inConflict(fleet, work, merged.conflicts)
     const candidate: Candidate = {
-      commit: await landingCommit(repository, mission, session, { tree: merged.tree, base, summary: await summaryOf(fleet, mission) }),
-      onto: base, branch: project.base_branch, checked: false,
+      commit: await landingCommit(repository, mission, session, {
+        tree: merged.tree,
+        base,
+        summary: await summaryOf(fleet, mission),
+      }),
+      onto: base,
+      branch: project.base_branch,
+      checked: false,
     }
     if (!(await check(fleet, work, candidate))) return
     if (await wantsCancel(fleet, mission.id)) return decide(fleet, mission.id, life.cancelled)
@@ -80,15 +112,27 @@ async function attempt(fleet: Fleet, work: Work): Promise<void> {
     if ('moved' in advanced) return landed(fleet, mission.id, project.id, candidate)
     if ('blocked' in advanced) return inTheWay(fleet, mission, project, advanced)
   }
-  await refuse(fleet, mission.id, { code: 'base_busy', text: `${project.base_branch} moved ${MAX_ROUNDS} times while this was being landed.`, try: `fleet mission land ${mission.id}` })
+  await refuse(fleet, mission.id, {
+    code: 'base_busy',
+    text: `${project.base_branch} moved ${MAX_ROUNDS} times while this was being landed.`,
+    try: `fleet mission land ${mission.id}`,
+  })
 }
 
 /** Work that waited for a person may hold what they did in its worktree since. */
 async function withPersonsChanges(fleet: Fleet, { mission, session, project }: Work): Promise<Session> {
   if (!mission.approved || !session.branch || !session.worktree || !existsSync(session.worktree)) return session
   const message = landingMessage(mission, session, await summaryOf(fleet, mission))
-  const { tip, unfinished } = await commitLeftovers({ worktree: session.worktree, branch: session.branch, message, never: project.copy_files })
-  if (unfinished) throw new Error(`there is still a ${unfinished.doing} under way in ${session.worktree}${unfinished.paths.length ? `: ${unfinished.paths.join(', ')}` : ''}`)
+  const { tip, unfinished } = await commitLeftovers({
+    worktree: session.worktree,
+    branch: session.branch,
+    message,
+    never: project.copy_files,
+  })
+  if (unfinished)
+    throw new Error(
+      `there is still a ${unfinished.doing} under way in ${session.worktree}${unfinished.paths.length ? `: ${unfinished.paths.join(', ')}` : ''}`,
+    )
   if (tip === session.end_commit) return session
   return retryOnConflict(async () => {
     const { value, version } = await current(fleet, 'sessions', session.id)
@@ -99,7 +143,9 @@ async function withPersonsChanges(fleet: Fleet, { mission, session, project }: W
 }
 
 async function summaryOf(fleet: Fleet, mission: Mission): Promise<string> {
-  const newest = (await fleet.store.find('reports', { index: 'mission', equals: [mission.id], newestFirst: true, limit: 1 })).items[0]
+  const newest = (
+    await fleet.store.find('reports', { index: 'mission', equals: [mission.id], newestFirst: true, limit: 1 })
+  ).items[0]
   return newest?.value.summary ?? ''
 }
 
@@ -107,29 +153,66 @@ async function summaryOf(fleet: Fleet, mission: Mission): Promise<string> {
 async function tipToMerge({ mission, project, repository }: Work, session: Session): Promise<string> {
   const tip = session.end_commit!
   if (!session.landable || !mission.approved || !(await contains(repository, project.base_branch, tip))) return tip
-  return commitTree(repository, { tree: `${tip}^{tree}`, parents: [`${tip}^1`], message: 'Land again\n', at: since(mission) })
+  return commitTree(repository, {
+    tree: `${tip}^{tree}`,
+    parents: [`${tip}^1`],
+    message: 'Land again\n',
+    at: since(mission),
+  })
 }
 
 /** When this landing began. It dates the commit, so that a landing taken up after a crash is the same one. */
 const since = (mission: Mission): string => mission.landing_at ?? mission.updated_at
 
 /** One commit with one parent. Where the session's only commit is already just that, it is the landing. */
-function landingCommit(repository: Repository, mission: Mission, session: Session, { tree, base, summary }: { tree: string; base: string; summary: string }): Promise<string> | string {
+function landingCommit(
+  repository: Repository,
+  mission: Mission,
+  session: Session,
+  { tree, base, summary }: { tree: string; base: string; summary: string },
+): Promise<string> | string {
   if (session.landable && session.descends_from === base) return session.end_commit!
-  return commitTree(repository, { tree, parents: [base], message: landingMessage(mission, session, summary), at: since(mission) })
+  return commitTree(repository, {
+    tree,
+    parents: [base],
+    message: landingMessage(mission, session, summary),
+    at: since(mission),
+  })
 }
 
 /** True when it may land: nothing to check, all passed, or a person insists. */
-async function check(fleet: Fleet, { mission, project, repository, signal }: Work, candidate: Candidate): Promise<boolean> {
+async function check(
+  fleet: Fleet,
+  { mission, project, repository, signal }: Work,
+  candidate: Candidate,
+): Promise<boolean> {
   if (project.checks.length === 0) return true
   await noteCandidate(fleet, mission.id, candidate)
-  const failure = await runChecks(fleet, { mission, project, repository, commit: candidate.commit, purpose: 'landing', since: since(mission), signal })
+  const failure = await runChecks(fleet, {
+    mission,
+    project,
+    repository,
+    commit: candidate.commit,
+    purpose: 'landing',
+    since: since(mission),
+    signal,
+  })
   if (signal.aborted) {
     if (await wantsCancel(fleet, mission.id)) await decide(fleet, mission.id, life.cancelled)
     return false
   }
   if (!failure || mission.forced) return true
-  await decide(fleet, mission.id, (m, by) => life.toReview(m, { code: 'checks_failed', text: failure.text, try: `fleet mission show ${m.id}, then resume it, or land it with --force` }, by))
+  await decide(fleet, mission.id, (m, by) =>
+    life.toReview(
+      m,
+      {
+        code: 'checks_failed',
+        text: failure.text,
+        try: `fleet mission show ${m.id}, then resume it, or land it with --force`,
+      },
+      by,
+    ),
+  )
   return false
 }
 
@@ -139,27 +222,55 @@ async function inConflict(fleet: Fleet, { mission }: Work, conflicts: FileConfli
     if (m.cancel_requested) return life.cancelled(m, by)
     const text = `Its work is in conflict with the base branch: ${files}.`
     if (m.conflicts >= MAX_CONFLICT_ROUNDS) {
-      return life.toPerson(m, { code: 'conflict', text: `${text} The agent could not resolve it.`, try: `Resolve it in its worktree and run fleet mission land ${m.id}, or retry it.` }, by, 'conflict')
+      return life.toPerson(
+        m,
+        {
+          code: 'conflict',
+          text: `${text} The agent could not resolve it.`,
+          try: `Resolve it in its worktree and run fleet mission land ${m.id}, or retry it.`,
+        },
+        by,
+        'conflict',
+      )
     }
-    return life.requeued(m, { reason: 'conflict', ready: true }, { code: 'conflict', text }, by, { conflicts: m.conflicts + 1 })
+    return life.requeued(m, { reason: 'conflict', ready: true }, { code: 'conflict', text }, by, {
+      conflicts: m.conflicts + 1,
+    })
   })
 }
 
-async function inTheWay(fleet: Fleet, mission: Mission, project: Project, advanced: Extract<Advanced, { blocked: string }>): Promise<void> {
-  const text = advanced.blocked === 'files'
-    ? `Uncommitted files in ${advanced.where} are in the way: ${advanced.paths.join(', ')}.`
-    : `${project.base_branch} is busy in ${advanced.where}: ${advanced.doing} is under way.`
-  await decide(fleet, mission.id, (m, by) => life.toPerson(m, { code: 'in_the_way', text, try: `Commit, move or finish that, then fleet mission land ${m.id}` }, by, 'landing_waits'))
+async function inTheWay(
+  fleet: Fleet,
+  mission: Mission,
+  project: Project,
+  advanced: Extract<Advanced, { blocked: string }>,
+): Promise<void> {
+  const text =
+    advanced.blocked === 'files'
+      ? `Uncommitted files in ${advanced.where} are in the way: ${advanced.paths.join(', ')}.`
+      : `${project.base_branch} is busy in ${advanced.where}: ${advanced.doing} is under way.`
+  await decide(fleet, mission.id, (m, by) =>
+    life.toPerson(
+      m,
+      { code: 'in_the_way', text, try: `Commit, move or finish that, then fleet mission land ${m.id}` },
+      by,
+      'landing_waits',
+    ),
+  )
 }
 
-const refuse = (fleet: Fleet, missionId: string, why: StatusReason): Promise<void> => decide(fleet, missionId, (mission, by) => life.toReview(mission, why, by))
+const refuse = (fleet: Fleet, missionId: string, why: StatusReason): Promise<void> =>
+  decide(fleet, missionId, (mission, by) => life.toReview(mission, why, by))
 
 async function landed(fleet: Fleet, missionId: string, projectId: string, candidate: Candidate): Promise<void> {
   await retryOnConflict(async () => {
     const mission = await current(fleet, 'missions', missionId)
     const project = await current(fleet, 'projects', projectId)
     const step = life.landed({ ...mission.value, candidate }, { actor: 'fleet', now: fleet.now() })
-    const changes: Change[] = [put('missions', step.mission, mission.version), put('projects', { ...project.value, known_tip: candidate.commit }, project.version)]
+    const changes: Change[] = [
+      put('missions', step.mission, mission.version),
+      put('projects', { ...project.value, known_tip: candidate.commit }, project.version),
+    ]
     await fleet.commit('commit.landed', { changes, events: step.events })
   })
 }
@@ -171,7 +282,8 @@ async function noteCandidate(fleet: Fleet, missionId: string, candidate: Candida
   })
 }
 
-const wantsCancel = async (fleet: Fleet, missionId: string): Promise<boolean> => (await current(fleet, 'missions', missionId)).value.cancel_requested
+const wantsCancel = async (fleet: Fleet, missionId: string): Promise<boolean> =>
+  (await current(fleet, 'missions', missionId)).value.cancel_requested
 
 export async function decide(fleet: Fleet, missionId: string, step: (mission: Mission, by: By) => Step): Promise<void> {
   await retryOnConflict(async () => {

@@ -33,7 +33,15 @@ export interface Ready {
 export const markOf = (fleet: Fleet, sessionId: string): string => `${fleet.home.id}/${sessionId}`
 
 /** Writes down everything the agent is told and given. The next step is only to start it. */
-export async function prepareLaunch(fleet: Fleet, agent: Agent, session: Session, mission: Mission, project: Project, place: Place, url: string): Promise<Ready> {
+export async function prepareLaunch(
+  fleet: Fleet,
+  agent: Agent,
+  session: Session,
+  mission: Mission,
+  project: Project,
+  place: Place,
+  url: string,
+): Promise<Ready> {
   const limits = effective(mission, project, defaultsOf(fleet))
   const directory = nextLaunch(fleet.home.session(session.id), 'agent')
   const script = await fleet.blobs.read(mission.prompt)
@@ -48,11 +56,14 @@ export async function prepareLaunch(fleet: Fleet, agent: Agent, session: Session
     remembers: session.resumes !== null && agent.can.resume,
   })
   if (limits.approvals === 'ask' && !agent.can.approvals) {
-    throw new NotAllowed(`${agent.title} cannot ask a person for permission.`, { try: `fleet mission edit ${mission.id} --approvals deny, or choose an agent that can: fleet agents` })
+    throw new NotAllowed(`${agent.title} cannot ask a person for permission.`, {
+      try: `fleet mission edit ${mission.id} --approvals deny, or choose an agent that can: fleet agents`,
+    })
   }
   const request = requestFor({ fleet, agent, session, mission, project, place, limits, directory, script, prompt })
   const launch = agent.launch(request)
-  const dialogue: Record<string, string> = agent.dialogue && launch.stdin === 'fifo' ? { [DIALOGUE_FILE]: JSON.stringify(agent.dialogue.begin(request)) } : {}
+  const dialogue: Record<string, string> =
+    agent.dialogue && launch.stdin === 'fifo' ? { [DIALOGUE_FILE]: JSON.stringify(agent.dialogue.begin(request)) } : {}
   await effect('launch.write', () => writeFiles(directory, { [PROMPT_FILE]: prompt, ...dialogue, ...launch.files }))
   return { directory, launch, env: await environmentFor(fleet, session, mission, project, { directory, launch, url }) }
 }
@@ -73,7 +84,17 @@ interface Everything {
   prompt: string
 }
 
-function requestFor({ fleet, session, mission, project, place, limits, directory, script, prompt }: Everything): Parameters<Agent['launch']>[0] {
+function requestFor({
+  fleet,
+  session,
+  mission,
+  project,
+  place,
+  limits,
+  directory,
+  script,
+  prompt,
+}: Everything): Parameters<Agent['launch']>[0] {
   return {
     reason: session.reason,
     prompt,
@@ -98,14 +119,24 @@ function requestFor({ fleet, session, mission, project, place, limits, directory
 
 async function handOvers(fleet: Fleet, mission: Mission): Promise<HandOver[]> {
   const dependencies = (await dependenciesOf(fleet, mission)).map(d => d.value)
-  const found = await Promise.all(dependencies.map(async dependency => {
-    const newest = (await fleet.store.find('reports', { index: 'mission', equals: [dependency.id], newestFirst: true, limit: 1 })).items[0]
-    return newest ? [{ mission: dependency, report: newest.value }] : []
-  }))
+  const found = await Promise.all(
+    dependencies.map(async dependency => {
+      const newest = (
+        await fleet.store.find('reports', { index: 'mission', equals: [dependency.id], newestFirst: true, limit: 1 })
+      ).items[0]
+      return newest ? [{ mission: dependency, report: newest.value }] : []
+    }),
+  )
   return found.flat()
 }
 
-async function environmentFor(fleet: Fleet, session: Session, mission: Mission, project: Project, { directory, launch, url }: { directory: string; launch: Launch; url: string }): Promise<Record<string, string>> {
+async function environmentFor(
+  fleet: Fleet,
+  session: Session,
+  mission: Mission,
+  project: Project,
+  { directory, launch, url }: { directory: string; launch: Launch; url: string },
+): Promise<Record<string, string>> {
   const task = fleet.home.task(mission.id)
   const artifacts = join(task, 'artifacts')
   mkdirSync(artifacts, { recursive: true, mode: 0o700 })
@@ -124,4 +155,5 @@ async function environmentFor(fleet: Fleet, session: Session, mission: Mission, 
 }
 
 /** For setup commands and checks: the same allow-list, but nothing that speaks for an agent. */
-export const commandEnvironment = (fleet: Fleet, project: Project): Record<string, string> => agentEnvironment(fleet.environment, project.environment)
+export const commandEnvironment = (fleet: Fleet, project: Project): Record<string, string> =>
+  agentEnvironment(fleet.environment, project.environment)

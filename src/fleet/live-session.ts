@@ -50,7 +50,11 @@ export class LiveSession {
   #stopping: Promise<unknown> | null = null
   readonly #released = Promise.withResolvers<'released'>()
 
-  constructor(fleet: Fleet, session: Session, { url, onFault }: { url: string; onFault: (what: string, error: unknown) => void }) {
+  constructor(
+    fleet: Fleet,
+    session: Session,
+    { url, onFault }: { url: string; onFault: (what: string, error: unknown) => void },
+  ) {
     this.#onFault = onFault
     this.#fleet = fleet
     this.#session = session
@@ -126,12 +130,27 @@ export class LiveSession {
     this.#heedStop()
     await this.#setUp(project, place.workingDirectory)
     this.#heedStop()
-    const { directory, env, launch } = await prepareLaunch(this.#fleet, this.#agent, this.#session, mission, project, place, this.#url)
+    const { directory, env, launch } = await prepareLaunch(
+      this.#fleet,
+      this.#agent,
+      this.#session,
+      mission,
+      project,
+      place,
+      this.#url,
+    )
     if (this.#agent.dialogue && launch.stdin === 'fifo') {
       this.#conversation = new Conversation(this.#agent.dialogue, directory, env)
       await this.#conversation.writeDue()
     }
-    const job = await startJob({ directory, env, argv: launch.argv, cwd: place.workingDirectory, stdin: launch.stdin, effect: 'spawn.agent' })
+    const job = await startJob({
+      directory,
+      env,
+      argv: launch.argv,
+      cwd: place.workingDirectory,
+      stdin: launch.stdin,
+      effect: 'spawn.agent',
+    })
     this.#job = job
     await this.#running(job, 'session_running')
     return job
@@ -140,11 +159,20 @@ export class LiveSession {
   async #setUp(project: Project, cwd: string): Promise<void> {
     if (!project.setup_command || !this.#session.worktree) return
     const { code, stopped, output } = await runCommand({
-      directory: this.#fleet.home.session(this.id), kind: 'setup', line: project.setup_command, cwd: this.#session.worktree ?? cwd,
-      env: commandEnvironment(this.#fleet, project), mark: markOf(this.#fleet, this.id), timeoutSeconds: SETUP_TIMEOUT_SECONDS, signal: this.#stopSignal.signal,
+      directory: this.#fleet.home.session(this.id),
+      kind: 'setup',
+      line: project.setup_command,
+      cwd: this.#session.worktree ?? cwd,
+      env: commandEnvironment(this.#fleet, project),
+      mark: markOf(this.#fleet, this.id),
+      timeoutSeconds: SETUP_TIMEOUT_SECONDS,
+      signal: this.#stopSignal.signal,
     })
     this.#heedStop()
-    if (code !== 0) throw new Unfit(`The setup command failed (${stopped ? 'it took too long' : `exit code ${code}`}):\n${output.slice(-ERROR_CHARS)}`)
+    if (code !== 0)
+      throw new Unfit(
+        `The setup command failed (${stopped ? 'it took too long' : `exit code ${code}`}):\n${output.slice(-ERROR_CHARS)}`,
+      )
   }
 
   #heedStop(): void {
@@ -153,9 +181,17 @@ export class LiveSession {
 
   async #running(job: Job, event: 'session_running' | 'adopted'): Promise<void> {
     const prompt = this.#session.prompt ?? (await this.#fleet.blobs.keep(await promptOf(job.directory)))
-    await this.#update('commit.session-running', {
-      status: 'running', started_at: this.#session.started_at ?? this.#fleet.now(), pid: job.root?.pid ?? null, process_started: job.root?.started ?? null, prompt,
-    }, event)
+    await this.#update(
+      'commit.session-running',
+      {
+        status: 'running',
+        started_at: this.#session.started_at ?? this.#fleet.now(),
+        pid: job.root?.pid ?? null,
+        process_started: job.root?.started ?? null,
+        prompt,
+      },
+      event,
+    )
   }
 
   async #follow(job: Job, mission: Mission, project: Project): Promise<Over | 'released'> {
@@ -163,12 +199,18 @@ export class LiveSession {
     const worked = this.#session.started_at ? Date.parse(this.#fleet.now()) - Date.parse(this.#session.started_at) : 0
     this.#conversation ??= this.#takeUpConversation(job, project)
     if (this.#conversation) this.#attending = new Attending(this.#fleet, this.#session, this.#conversation)
-    const watch = new Watch(job.directory, this.#agent, { ...limits, transcriptBytes: this.#fleet.settings.transcriptLimit }, worked, {
-      line: (text, stream) => this.#conversation?.read(text, stream),
-      event: event => this.#attending && this.#inBackground('talk', this.#attending.take(event)),
-      read: () => this.#goOn(job, watch),
-      limit: stop => this.#inBackground('stop', this.stop(stop)),
-    })
+    const watch = new Watch(
+      job.directory,
+      this.#agent,
+      { ...limits, transcriptBytes: this.#fleet.settings.transcriptLimit },
+      worked,
+      {
+        line: (text, stream) => this.#conversation?.read(text, stream),
+        event: event => this.#attending && this.#inBackground('talk', this.#attending.take(event)),
+        read: () => this.#goOn(job, watch),
+        limit: stop => this.#inBackground('stop', this.stop(stop)),
+      },
+    )
     watch.catchUp()
     this.#goOn(job, watch)
     this.attend()
@@ -192,7 +234,10 @@ export class LiveSession {
 
   #takeUpConversation(job: Job, project: Project): Conversation | null {
     if (!this.#agent.dialogue || !existsSync(join(job.directory, DIALOGUE_FILE))) return null
-    return new Conversation(this.#agent.dialogue, job.directory, { ...commandEnvironment(this.#fleet, project), FLEET_SESSION: markOf(this.#fleet, this.id) })
+    return new Conversation(this.#agent.dialogue, job.directory, {
+      ...commandEnvironment(this.#fleet, project),
+      FLEET_SESSION: markOf(this.#fleet, this.id),
+    })
   }
 
   #inBackground(what: string, work: Promise<unknown>): void {
@@ -207,32 +252,57 @@ export class LiveSession {
 
   /** The first time at once, then every few seconds: a store is not a meter. */
   async #saveUsage(watch: Watch): Promise<void> {
-    if (performance.now() - this.#usageSaved < USAGE_EVERY_MS || JSON.stringify(watch.digest.usage) === JSON.stringify(this.#session.usage)) return
+    if (
+      performance.now() - this.#usageSaved < USAGE_EVERY_MS ||
+      JSON.stringify(watch.digest.usage) === JSON.stringify(this.#session.usage)
+    )
+      return
     this.#usageSaved = performance.now()
     await this.#update('commit.usage', { usage: watch.digest.usage, conversation: watch.digest.conversation })
   }
 
   #belonging(): Belonging {
-    return { mark: markOf(this.#fleet, this.id), root: this.#job?.root ?? null, worktree: this.#session.worktree, known: this.#known }
+    return {
+      mark: markOf(this.#fleet, this.id),
+      root: this.#job?.root ?? null,
+      worktree: this.#session.worktree,
+      known: this.#known,
+    }
   }
 
   /** It ended before its agent ran: the reason is the session's, and goes where an agent's own words would. */
   async #neverRan(error: unknown): Promise<Over> {
     if (!(error instanceof Stopped) && !this.#session.stopping) {
-      await this.#update('commit.session-stopping', { stopping: { outcome: 'failed', reason: sentence(error).slice(0, 4000) } }, 'dispatch_failed')
+      await this.#update(
+        'commit.session-stopping',
+        { stopping: { outcome: 'failed', reason: sentence(error).slice(0, 4000) } },
+        'dispatch_failed',
+      )
     }
     const swept = await sweep(() => this.#belonging())
     const directory = newestLaunch(this.#fleet.home.session(this.id), 'agent') ?? this.#fleet.home.session(this.id)
     return { exit: { code: null }, digest: emptyDigest(), directory, swept }
   }
 
-  async #update(name: 'commit.session-stopping' | 'commit.session-running' | 'commit.usage', change: Partial<Session>, event?: 'session_running' | 'adopted' | 'dispatch_failed'): Promise<void> {
+  async #update(
+    name: 'commit.session-stopping' | 'commit.session-running' | 'commit.usage',
+    change: Partial<Session>,
+    event?: 'session_running' | 'adopted' | 'dispatch_failed',
+  ): Promise<void> {
     await retryOnConflict(async () => {
       const { value, version } = await current(this.#fleet, 'sessions', this.id)
       if (value.status === 'ended') return
       const next = { ...value, ...change }
       const by = { actor: 'fleet', now: this.#fleet.now() }
-      const told = event ? [about({ id: next.mission_id, project_id: next.project_id }, event, by, { session_id: this.id, cause: change.stopping?.reason, data: { pid: next.pid } })] : []
+      const told = event
+        ? [
+            about({ id: next.mission_id, project_id: next.project_id }, event, by, {
+              session_id: this.id,
+              cause: change.stopping?.reason,
+              data: { pid: next.pid },
+            }),
+          ]
+        : []
       await this.#fleet.commit(name, { changes: [put('sessions', next, version)], events: told })
       this.#session = next
     })

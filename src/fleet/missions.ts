@@ -12,7 +12,13 @@ import { forgetMission } from './tidying.ts'
 
 export type MissionFields = MissionSettings & { detailed_prompt: string }
 
-export async function createMission(fleet: Fleet, ask: Ask, projectRef: string, fields: MissionFields, autoDispatch: boolean): Promise<Stored<Mission>> {
+export async function createMission(
+  fleet: Fleet,
+  ask: Ask,
+  projectRef: string,
+  fields: MissionFields,
+  autoDispatch: boolean,
+): Promise<Stored<Mission>> {
   const { value: project } = await lookUp(fleet, 'projects', projectRef)
   const prompt = await fleet.blobs.keep(fields.detailed_prompt)
   const settings = await checkedSettings(fleet, fields)
@@ -20,10 +26,22 @@ export async function createMission(fleet: Fleet, ask: Ask, projectRef: string, 
     const { value, version } = await current(fleet, 'projects', project.id)
     if (value.deleting) throw new NotAllowed(`Project ${value.name} is being deleted.`)
     const when = by(fleet, ask)
-    const draft = Mission.parse({ ...settings, id: newId(), project_id: project.id, prompt, status: 'draft', created_at: when.now, updated_at: when.now })
-    const created = life.about(draft, 'mission_created', when, { data: { title: draft.title, was: null, status: 'draft' } })
+    const draft = Mission.parse({
+      ...settings,
+      id: newId(),
+      project_id: project.id,
+      prompt,
+      status: 'draft',
+      created_at: when.now,
+      updated_at: when.now,
+    })
+    const created = life.about(draft, 'mission_created', when, {
+      data: { title: draft.title, was: null, status: 'draft' },
+    })
     const { ready, checks } = await readiness(fleet, draft)
-    const next = autoDispatch ? life.dispatch(draft, ready, null, when, 'auto_dispatched') : { mission: draft, events: [] }
+    const next = autoDispatch
+      ? life.dispatch(draft, ready, null, when, 'auto_dispatched')
+      : { mission: draft, events: [] }
     return {
       subject: draft.id,
       changes: [put('missions', next.mission, 'absent')],
@@ -38,7 +56,12 @@ export async function createMission(fleet: Fleet, ask: Ask, projectRef: string, 
 const EDITABLE: Status[] = ['draft', 'queued', 'needs_input', 'waiting', 'review', 'failed', 'cancelled']
 const ALWAYS_EDITABLE = new Set(['title', 'tags', 'priority'])
 
-export async function updateMission(fleet: Fleet, ask: Ask, id: string, fields: Partial<MissionFields>): Promise<Stored<Mission>> {
+export async function updateMission(
+  fleet: Fleet,
+  ask: Ask,
+  id: string,
+  fields: Partial<MissionFields>,
+): Promise<Stored<Mission>> {
   const { detailed_prompt, ...rest } = fields
   const prompt = detailed_prompt === undefined ? undefined : await fleet.blobs.keep(detailed_prompt)
   const settings = await checkedSettings(fleet, rest)
@@ -48,11 +71,20 @@ export async function updateMission(fleet: Fleet, ask: Ask, id: string, fields: 
     const { ready, checks } = await readiness(fleet, edited)
     const change = mission.status === 'queued' ? { ...edited, ready } : edited
     const guard = settings.depends_on ? await againstCycles(fleet, edited) : []
-    return { ...life.step(mission, change, when, 'mission_updated', { data: { fields: Object.keys(fields) } }), changes: guard, checks }
+    return {
+      ...life.step(mission, change, when, 'mission_updated', { data: { fields: Object.keys(fields) } }),
+      changes: guard,
+      checks,
+    }
   })
 }
 
-type Override = Partial<Pick<MissionSettings, 'agent' | 'model' | 'max_turns' | 'max_budget_usd' | 'timeout_seconds' | 'allowed_tools' | 'tool_preset' | 'landing'>>
+type Override = Partial<
+  Pick<
+    MissionSettings,
+    'agent' | 'model' | 'max_turns' | 'max_budget_usd' | 'timeout_seconds' | 'allowed_tools' | 'tool_preset' | 'landing'
+  >
+>
 
 /** What a person may say for one run only. Anything else is set on the mission itself. */
 export interface Wish {
@@ -60,7 +92,8 @@ export interface Wish {
   message?: string
 }
 
-const asked = (decide: typeof life.dispatch | typeof life.retry) =>
+const asked =
+  (decide: typeof life.dispatch | typeof life.retry) =>
   async (fleet: Fleet, ask: Ask, id: string, wish: Wish = {}): Promise<Stored<Mission>> => {
     const settings = await checkedSettings(fleet, wish.override ?? {})
     const instructions = wish.message ? await fleet.blobs.keep(wish.message) : null
@@ -102,9 +135,14 @@ export async function deleteMission(fleet: Fleet, ask: Ask, id: string): Promise
     const { value: mission, version } = await current(fleet, 'missions', id)
     life.requireStatus(mission, DELETABLE, `fleet mission cancel ${id}`)
     if (mission.undo) throw new NotAllowed(`Mission ${id} is being undone.`, { try: `fleet mission show ${id}` })
-    const dependents = (await fleet.store.find('missions', { index: 'dependency', equals: [id], limit: 20 })).items.map(d => d.value.id)
+    const dependents = (await fleet.store.find('missions', { index: 'dependency', equals: [id], limit: 20 })).items.map(
+      d => d.value.id,
+    )
     if (dependents.length) {
-      throw new NotAllowed(`Mission ${id} is depended on by ${dependents.join(', ')}.`, { try: `fleet mission delete ${dependents[0]}`, facts: { dependents } })
+      throw new NotAllowed(`Mission ${id} is depended on by ${dependents.join(', ')}.`, {
+        try: `fleet mission delete ${dependents[0]}`,
+        facts: { dependents },
+      })
     }
     return { subject: id, changes: [put('missions', { ...mission, deleting: true }, version)] }
   })
@@ -116,7 +154,11 @@ async function checkedSettings<T extends Partial<MissionSettings>>(fleet: Fleet,
   if (settings.agent) agentNamed(settings.agent)
   if (settings.subdirectory !== undefined) requireInside(settings.subdirectory)
   const parent = settings.parent_mission_id && (await lookUp(fleet, 'missions', settings.parent_mission_id)).value.id
-  const depends_on = settings.depends_on && [...new Set(await Promise.all(settings.depends_on.map(async ref => (await lookUp(fleet, 'missions', ref)).value.id)))]
+  const depends_on = settings.depends_on && [
+    ...new Set(
+      await Promise.all(settings.depends_on.map(async ref => (await lookUp(fleet, 'missions', ref)).value.id)),
+    ),
+  ]
   return { ...settings, ...(parent && { parent_mission_id: parent }), ...(depends_on && { depends_on }) }
 }
 
@@ -133,7 +175,13 @@ function requireInside(subdirectory: string): void {
 async function readiness(fleet: Fleet, mission: Mission): Promise<{ ready: boolean; checks: Check[] }> {
   const dependencies = await dependenciesOf(fleet, mission)
   const checks = dependencies.map(d => ({ collection: 'missions' as const, id: d.value.id, expects: d.version }))
-  return { ready: isReady(mission, dependencies.map(d => d.value)), checks }
+  return {
+    ready: isReady(
+      mission,
+      dependencies.map(d => d.value),
+    ),
+    checks,
+  }
 }
 
 /** Follows the dependencies of an edited mission; the count it bumps makes two edits at once see each other. */

@@ -49,14 +49,29 @@ interface Plan {
   continued: Session | undefined
 }
 
-async function placeOf(fleet: Fleet, mission: Mission, project: Project, { id, agent, reason, continued }: Plan): Promise<Place> {
+async function placeOf(
+  fleet: Fleet,
+  mission: Mission,
+  project: Project,
+  { id, agent, reason, continued }: Plan,
+): Promise<Place> {
   const repository = await repositoryOf(project)
   const [{ tip }, guard_mark] = await Promise.all([baseState(repository, project.base_branch), guardMark(repository)])
-  if (!tip) throw new Unfit(`The base branch ${project.base_branch} is gone from ${project.path}.`, { try: `fleet project set ${project.id} --base-branch …` })
+  if (!tip)
+    throw new Unfit(`The base branch ${project.base_branch} is gone from ${project.path}.`, {
+      try: `fleet project set ${project.id} --base-branch …`,
+    })
   if (continued) {
     // In a conflict the base is merged into the branch, so what it changed is counted from there.
     const start_commit = reason === 'conflict' ? tip : continued.start_commit
-    return { worktree: continued.worktree, branch: continued.branch, branch_from: continued.end_commit ?? continued.start_commit, start_commit, base_tip: tip, guard_mark }
+    return {
+      worktree: continued.worktree,
+      branch: continued.branch,
+      branch_from: continued.end_commit ?? continued.start_commit,
+      start_commit,
+      base_tip: tip,
+      guard_mark,
+    }
   }
   const start_commit = await startPoint(fleet, repository, mission, tip)
   return {
@@ -73,12 +88,17 @@ async function placeOf(fleet: Fleet, mission: Mission, project: Project, { id, a
 async function startPoint(fleet: Fleet, repository: Repository, mission: Mission, baseTip: string): Promise<string> {
   const dependencies = (await dependenciesOf(fleet, mission)).map(d => d.value)
   const unlanded = dependencies.filter(d => d.result === 'kept' || d.status === 'review' || d.status === 'landing')
-  const ends = await Promise.all(unlanded.map(async d => d.session_id && (await fleet.store.get('sessions', d.session_id))?.value.end_commit))
+  const ends = await Promise.all(
+    unlanded.map(async d => d.session_id && (await fleet.store.get('sessions', d.session_id))?.value.end_commit),
+  )
   const tips = ends.filter(end => typeof end === 'string')
   if (tips.length === 0) return baseTip
   const merged = await mergeTips(repository, tips)
   if ('commit' in merged) return merged.commit
-  throw new Unfit(`The work it starts from cannot be merged: ${merged.conflicts.map(c => c.path).join(', ')} in conflict between ${unlanded.map(d => d.title).join(' and ')}.`, {
-    try: 'Land them first, or let it depend on one of them only.',
-  })
+  throw new Unfit(
+    `The work it starts from cannot be merged: ${merged.conflicts.map(c => c.path).join(', ')} in conflict between ${unlanded.map(d => d.title).join(' and ')}.`,
+    {
+      try: 'Land them first, or let it depend on one of them only.',
+    },
+  )
 }

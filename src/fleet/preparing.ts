@@ -21,12 +21,17 @@ export async function preparePlace(session: Session, mission: Mission, project: 
   const conflicts = session.worktree ? await prepareWorktree(session, project) : []
   const workingDirectory = join(top, mission.subdirectory)
   if (!(await stat(workingDirectory).catch(() => undefined))?.isDirectory()) {
-    throw new Unfit(`There is no folder ${mission.subdirectory} where it starts.`, { try: `fleet mission edit ${mission.id} --subdirectory …` })
+    throw new Unfit(`There is no folder ${mission.subdirectory} where it starts.`, {
+      try: `fleet mission edit ${mission.id} --subdirectory …`,
+    })
   }
   return { workingDirectory, conflicts }
 }
 
-async function prepareWorktree({ worktree, branch, branch_from, base_tip, reason }: Session, project: Project): Promise<string[]> {
+async function prepareWorktree(
+  { worktree, branch, branch_from, base_tip, reason }: Session,
+  project: Project,
+): Promise<string[]> {
   const repository = await repositoryOf(project)
   await mkdir(dirname(worktree!), { recursive: true, mode: 0o700 })
   await addWorktree(repository, { path: worktree!, branch: branch!, from: branch_from! })
@@ -39,10 +44,13 @@ async function prepareWorktree({ worktree, branch, branch_from, base_tip, reason
 /** Ignored files of the person's checkout, such as .env, that work in a worktree needs too. */
 export async function copyFiles(project: Project, worktree: string): Promise<void> {
   for (const path of project.copy_files) {
-    if (isAbsolute(path) || path.split('/').includes('..')) throw new InvalidInput('copy_files', `${path} is not inside the repository`)
-    const copy = () => cp(join(project.path, path), join(worktree, path), { recursive: true, force: true, preserveTimestamps: true })
+    if (isAbsolute(path) || path.split('/').includes('..'))
+      throw new InvalidInput('copy_files', `${path} is not inside the repository`)
+    const copy = () =>
+      cp(join(project.path, path), join(worktree, path), { recursive: true, force: true, preserveTimestamps: true })
     await effect('files.copy', copy).catch(cause => {
-      if (cause.code !== 'ENOENT') throw new Unfit(`${path} could not be copied into the worktree: ${cause.message}`, { cause })
+      if (cause.code !== 'ENOENT')
+        throw new Unfit(`${path} could not be copied into the worktree: ${cause.message}`, { cause })
     })
   }
 }

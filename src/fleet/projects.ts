@@ -21,15 +21,26 @@ export async function createProject(fleet: Fleet, ask: Ask, fields: ProjectField
   const id = derivedId('project', place.path)
   await oncePerKey(fleet, ask, async () => {
     const existing = await fleet.store.get('projects', id)
-    if (existing) throw new NotAllowed(`${place.path} already is the project ${existing.value.name} (${id}).`, { try: `fleet project show ${id}`, facts: { id } })
+    if (existing)
+      throw new NotAllowed(`${place.path} already is the project ${existing.value.name} (${id}).`, {
+        try: `fleet project show ${id}`,
+        facts: { id },
+      })
     const { now, actor } = by(fleet, ask)
     const project = Project.parse({ ...fields, ...place, id, created_at: now, updated_at: now })
-    return { subject: id, changes: [put('projects', project, 'absent')], events: [event(project, 'project_created', actor, now, { name: project.name, path: project.path })] }
+    return {
+      subject: id,
+      changes: [put('projects', project, 'absent')],
+      events: [event(project, 'project_created', actor, now, { name: project.name, path: project.path })],
+    }
   })
   return current(fleet, 'projects', id)
 }
 
-async function placeOf(fleet: Fleet, { path, worktree, base_branch }: ProjectFields): Promise<Pick<Project, 'path' | 'worktree' | 'base_branch'>> {
+async function placeOf(
+  fleet: Fleet,
+  { path, worktree, base_branch }: ProjectFields,
+): Promise<Pick<Project, 'path' | 'worktree' | 'base_branch'>> {
   if (!isAbsolute(path)) throw new InvalidInput('path', 'must be absolute, such as /home/me/my-repository')
   const real = realFolder(path)
   requireAllowed(fleet, real)
@@ -40,7 +51,8 @@ async function placeOf(fleet: Fleet, { path, worktree, base_branch }: ProjectFie
   requireCommits(repository, description)
   const branch = base_branch ?? description.head
   if (!branch) throw new InvalidInput('base_branch', 'HEAD is detached here: name the branch that work should land on')
-  if (!(await baseState(repository, branch))) throw new InvalidInput('base_branch', `there is no branch ${JSON.stringify(branch)} in ${repository.path}`)
+  if (!(await baseState(repository, branch)))
+    throw new InvalidInput('base_branch', `there is no branch ${JSON.stringify(branch)} in ${repository.path}`)
   return { path: repository.path, worktree: 'git', base_branch: branch }
 }
 
@@ -58,11 +70,21 @@ function realFolder(path: string): string {
 function requireAllowed(fleet: Fleet, path: string): void {
   const roots = fleet.settings.allowedRepos
   if (roots.length === 0) return
-  const inside = roots.map(root => realFolder(root)).some(root => path === root || path.startsWith(root.endsWith(sep) ? root : root + sep))
-  if (!inside) throw new Forbidden(`${path} is outside the folders that FLEET_ALLOWED_REPOS allows.`, { try: 'Choose a repository inside them, or start the fleet with another FLEET_ALLOWED_REPOS.' })
+  const inside = roots
+    .map(root => realFolder(root))
+    .some(root => path === root || path.startsWith(root.endsWith(sep) ? root : root + sep))
+  if (!inside)
+    throw new Forbidden(`${path} is outside the folders that FLEET_ALLOWED_REPOS allows.`, {
+      try: 'Choose a repository inside them, or start the fleet with another FLEET_ALLOWED_REPOS.',
+    })
 }
 
-export async function updateProject(fleet: Fleet, ask: Ask, id: string, fields: Partial<ProjectSettings>): Promise<Stored<Project>> {
+export async function updateProject(
+  fleet: Fleet,
+  ask: Ask,
+  id: string,
+  fields: Partial<ProjectSettings>,
+): Promise<Stored<Project>> {
   if (fields.agent) agentNamed(fields.agent)
   await oncePerKey(fleet, ask, async () => {
     const { value, version } = await current(fleet, 'projects', id)
@@ -71,7 +93,11 @@ export async function updateProject(fleet: Fleet, ask: Ask, id: string, fields: 
     const base_branch = fields.base_branch ?? value.base_branch
     const moved = base_branch === value.base_branch ? {} : { known_tip: null }
     const project = Project.parse({ ...value, ...fields, ...moved, base_branch, updated_at: now })
-    return { subject: id, changes: [put('projects', project, version)], events: [event(project, 'project_updated', actor, now, { fields: Object.keys(fields) })] }
+    return {
+      subject: id,
+      changes: [put('projects', project, version)],
+      events: [event(project, 'project_updated', actor, now, { fields: Object.keys(fields) })],
+    }
   })
   return current(fleet, 'projects', id)
 }
@@ -79,7 +105,11 @@ export async function updateProject(fleet: Fleet, ask: Ask, id: string, fields: 
 /** Removes records, never branches: what its agents did stays in the repository. */
 export async function deleteProject(fleet: Fleet, ask: Ask, id: string): Promise<void> {
   const live = await liveMissions(fleet, id)
-  if (live.length) throw new NotAllowed(`Project ${id} has missions under way: ${live.join(', ')}.`, { try: `fleet mission cancel ${live[0]}`, facts: { missions: live } })
+  if (live.length)
+    throw new NotAllowed(`Project ${id} has missions under way: ${live.join(', ')}.`, {
+      try: `fleet mission cancel ${live[0]}`,
+      facts: { missions: live },
+    })
   const project = await retryOnConflict(async () => {
     const { value, version } = await current(fleet, 'projects', id)
     await fleet.commit('commit.project-deleted', { changes: [put('projects', { ...value, deleting: true }, version)] })
@@ -90,16 +120,25 @@ export async function deleteProject(fleet: Fleet, ask: Ask, id: string): Promise
 
 /** What deleting a project leaves to do once that is written down; doing it again is free. */
 export async function forgetProject(fleet: Fleet, project: Project, when: By): Promise<void> {
-  for await (const { value } of all(fleet, 'missions', 'project', [project.id])) await forgetMission(fleet, value.id, when)
+  for await (const { value } of all(fleet, 'missions', 'project', [project.id]))
+    await forgetMission(fleet, value.id, when)
   await retryOnConflict(async () => {
     const stored = await fleet.store.get('projects', project.id)
     const gone = event(project, 'project_deleted', when.actor, when.now, { name: project.name })
-    if (stored) await fleet.commit('commit.project-deleted', { changes: [{ remove: 'projects', id: project.id, expects: stored.version }], events: [gone] })
+    if (stored)
+      await fleet.commit('commit.project-deleted', {
+        changes: [{ remove: 'projects', id: project.id, expects: stored.version }],
+        events: [gone],
+      })
   })
 }
 
 async function liveMissions(fleet: Fleet, id: string): Promise<string[]> {
-  const pages = await Promise.all(['running', 'landing', 'queued', 'waiting'].map(status => fleet.store.find('missions', { index: 'project_status', equals: [id, status], limit: 5 })))
+  const pages = await Promise.all(
+    ['running', 'landing', 'queued', 'waiting'].map(status =>
+      fleet.store.find('missions', { index: 'project_status', equals: [id, status], limit: 5 }),
+    ),
+  )
   return pages.flatMap(page => page.items.map(m => m.value.id))
 }
 
@@ -110,11 +149,25 @@ export async function setPaused(fleet: Fleet, ask: Ask, projectId: string | unde
     const kind = paused ? 'paused' : 'unpaused'
     if (projectId) {
       const { value, version } = await current(fleet, 'projects', projectId)
-      return { subject: projectId, changes: [put('projects', { ...value, paused, updated_at: now }, version)], events: [event(value, kind, actor, now)] }
+      return {
+        subject: projectId,
+        changes: [put('projects', { ...value, paused, updated_at: now }, version)],
+        events: [event(value, kind, actor, now)],
+      }
     }
     const { value, expects } = await fleetState(fleet)
-    return { subject: 'fleet', changes: [put('fleet', { ...value, paused, updated_at: now }, expects)], events: [{ kind, time: now, actor }] }
+    return {
+      subject: 'fleet',
+      changes: [put('fleet', { ...value, paused, updated_at: now }, expects)],
+      events: [{ kind, time: now, actor }],
+    }
   })
 }
 
-const event = (project: Project, kind: NewEvent['kind'], actor: string, time: string, data: Record<string, unknown> = {}): NewEvent => ({ kind, time, actor, project_id: project.id, data })
+const event = (
+  project: Project,
+  kind: NewEvent['kind'],
+  actor: string,
+  time: string,
+  data: Record<string, unknown> = {},
+): NewEvent => ({ kind, time, actor, project_id: project.id, data })

@@ -36,7 +36,9 @@ export async function raiseQuestion(fleet: Fleet, session: Session, asking: Aski
       answer: null,
       answered_by: null,
       delivered: false,
-      deadline: answer_within_seconds ? new Date(Date.parse(when.now) + answer_within_seconds * 1000).toISOString() : null,
+      deadline: answer_within_seconds
+        ? new Date(Date.parse(when.now) + answer_within_seconds * 1000).toISOString()
+        : null,
       otherwise: answer_within_seconds ? (otherwise ?? 'deny') : null,
       created_at: when.now,
       answered_at: null,
@@ -68,7 +70,13 @@ export async function answerQuestion(fleet: Fleet, ask: Ask, id: string, answer:
     requireOpen(question.value)
     const when = by(fleet, ask)
     const mission = await current(fleet, 'missions', question.value.mission_id)
-    const next: Question = { ...question.value, status: 'answered', answer, answered_by: ask.actor, answered_at: when.now }
+    const next: Question = {
+      ...question.value,
+      status: 'answered',
+      answer,
+      answered_by: ask.actor,
+      answered_at: when.now,
+    }
     const others = await openQuestions(fleet, question.value.mission_id, id)
     const step = await after(fleet, mission.value, next, others, when)
     const changes: Change[] = [put('questions', next, question.version), put('missions', step.mission, mission.version)]
@@ -80,17 +88,27 @@ export async function answerQuestion(fleet: Fleet, ask: Ask, id: string, answer:
 function requireOpen({ status, answer, answered_by }: Question): void {
   if (status === 'withdrawn') throw new NotAllowed('It is no longer asked: the session ended.', { facts: { status } })
   if (status === 'answered') {
-    throw new NotAllowed(`It was already answered by ${answered_by}: ${answer?.decision}${answer?.text ? `, "${clipped(answer.text, 200)}"` : ''}.`, {
-      facts: { status, answer, answered_by },
-    })
+    throw new NotAllowed(
+      `It was already answered by ${answered_by}: ${answer?.decision}${answer?.text ? `, "${clipped(answer.text, 200)}"` : ''}.`,
+      {
+        facts: { status, answer, answered_by },
+      },
+    )
   }
 }
 
 /** A live session goes on with the answer; one that was parked is resumed with it. */
-async function after(fleet: Fleet, mission: Mission, answered: Question, others: Question[], when: life.By): Promise<life.Step> {
+async function after(
+  fleet: Fleet,
+  mission: Mission,
+  answered: Question,
+  others: Question[],
+  when: life.By,
+): Promise<life.Step> {
   if (others[0]) return life.asks(mission, { id: others[0].id, text: sentenceOf(others[0]) }, when)
   if (mission.asking) return life.goesOn(mission, answered.id, when)
-  if (mission.status !== 'needs_input') return { mission, events: [life.about(mission, 'answered', when, { data: { question: answered.id } })] }
+  if (mission.status !== 'needs_input')
+    return { mission, events: [life.about(mission, 'answered', when, { data: { question: answered.id } })] }
   return life.resume(mission, true, await fleet.blobs.keep(inWords(answered)), when)
 }
 
@@ -114,6 +132,9 @@ export async function questionsOf(fleet: Fleet, sessionId: string): Promise<Ques
 export async function markDelivered(fleet: Fleet, id: string): Promise<void> {
   await retryOnConflict(async () => {
     const { value, version } = await current(fleet, 'questions', id)
-    if (!value.delivered) await fleet.commit('commit.answer-delivered', { changes: [put('questions', { ...value, delivered: true }, version)] })
+    if (!value.delivered)
+      await fleet.commit('commit.answer-delivered', {
+        changes: [put('questions', { ...value, delivered: true }, version)],
+      })
   })
 }

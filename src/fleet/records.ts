@@ -6,26 +6,49 @@ import type { Change, Collection, RecordOf, Stored } from '../store/index.ts'
 import type { Fleet } from './fleet.ts'
 
 /** A write whose value is known to fit its collection. */
-export const put = <C extends Collection>(collection: C, value: RecordOf<C>, expects: number | 'absent'): Change => ({ put: collection, value, expects }) as Change
+export const put = <C extends Collection>(collection: C, value: RecordOf<C>, expects: number | 'absent'): Change =>
+  ({ put: collection, value, expects }) as Change
 
 const NOUNS: Record<Collection, string> = {
-  projects: 'project', missions: 'mission', sessions: 'session', reports: 'report', comments: 'comment',
-  evidence: 'evidence', messages: 'message', questions: 'question', receipts: 'receipt', fleet: 'fleet', counts: 'count',
+  projects: 'project',
+  missions: 'mission',
+  sessions: 'session',
+  reports: 'report',
+  comments: 'comment',
+  evidence: 'evidence',
+  messages: 'message',
+  questions: 'question',
+  receipts: 'receipt',
+  fleet: 'fleet',
+  counts: 'count',
 }
 
 /** The record with this id, or the only one whose id begins with it. */
-export async function lookUp<C extends Collection>(fleet: Fleet, collection: C, idOrPrefix: string): Promise<Stored<RecordOf<C>>> {
+export async function lookUp<C extends Collection>(
+  fleet: Fleet,
+  collection: C,
+  idOrPrefix: string,
+): Promise<Stored<RecordOf<C>>> {
   const exact = await fleet.store.get(collection, idOrPrefix)
   if (exact) return exact
   const noun = NOUNS[collection]
   const { items } = await fleet.store.find(collection, { index: 'id', prefix: idOrPrefix, limit: 6 })
-  if (items.length > 1) throw new Ambiguous(noun, idOrPrefix, items.map(item => (item.value as { id: string }).id))
+  if (items.length > 1)
+    throw new Ambiguous(
+      noun,
+      idOrPrefix,
+      items.map(item => (item.value as { id: string }).id),
+    )
   const found = items[0] && (await fleet.store.get(collection, (items[0].value as { id: string }).id))
   if (!found) throw new NotFound(noun, idOrPrefix, { try: `fleet ${noun} list` })
   return found
 }
 
-export async function current<C extends Collection>(fleet: Fleet, collection: C, id: string): Promise<Stored<RecordOf<C>>> {
+export async function current<C extends Collection>(
+  fleet: Fleet,
+  collection: C,
+  id: string,
+): Promise<Stored<RecordOf<C>>> {
   const found = await fleet.store.get(collection, id)
   if (!found) throw new NotFound(NOUNS[collection], id)
   return found
@@ -44,7 +67,12 @@ export async function dependenciesOf(fleet: Fleet, mission: Pick<Mission, 'depen
 }
 
 /** Every record of an index range, page by page. */
-export async function* all<C extends Collection>(fleet: Fleet, collection: C, index: string, equals: readonly (string | number)[] = []): AsyncGenerator<Stored<RecordOf<C>>> {
+export async function* all<C extends Collection>(
+  fleet: Fleet,
+  collection: C,
+  index: string,
+  equals: readonly (string | number)[] = [],
+): AsyncGenerator<Stored<RecordOf<C>>> {
   let cursor: string | undefined
   do {
     const page = await fleet.store.find(collection, { index, equals, limit: 100, cursor })
@@ -55,5 +83,8 @@ export async function* all<C extends Collection>(fleet: Fleet, collection: C, in
 
 /** An id that follows from what it stands for, so that the same thing cannot be made twice. */
 export function derivedId(...parts: string[]): string {
-  return BigInt(`0x${createHash('sha256').update(parts.join('\0')).digest('hex').slice(0, 20)}`).toString(36).padStart(12, '0').slice(0, 12)
+  return BigInt(`0x${createHash('sha256').update(parts.join('\0')).digest('hex').slice(0, 20)}`)
+    .toString(36)
+    .padStart(12, '0')
+    .slice(0, 12)
 }

@@ -21,16 +21,25 @@ export async function retire(fleet: Fleet, session: Session, project: Project): 
   if (!session.worktree || !session.branch) return
   const repository = await repositoryOf(project)
   await removeWorktree(repository, session.worktree)
-  if (session.end_commit) await keepRef(repository, { ref: refOf(session), oid: session.end_commit, deleteBranch: session.branch })
+  if (session.end_commit)
+    await keepRef(repository, { ref: refOf(session), oid: session.end_commit, deleteBranch: session.branch })
   await retryOnConflict(async () => {
     const mission = await fleet.store.get('missions', session.mission_id)
-    const shared = (await Array.fromAsync(all(fleet, 'sessions', 'mission', [session.mission_id]))).filter(({ value }) => value.worktree === session.worktree && value.worktree_kept)
+    const shared = (await Array.fromAsync(all(fleet, 'sessions', 'mission', [session.mission_id]))).filter(
+      ({ value }) => value.worktree === session.worktree && value.worktree_kept,
+    )
     if (!shared.length) return
-    const changes: Change[] = shared.map(({ value, version }) => put('sessions', { ...value, worktree_kept: false }, version))
+    const changes: Change[] = shared.map(({ value, version }) =>
+      put('sessions', { ...value, worktree_kept: false }, version),
+    )
     // A mission that already has a newer branch keeps that.
-    if (mission && mission.value.branch === session.branch && session.end_commit) changes.push(put('missions', { ...mission.value, branch: refOf(session) }, mission.version))
+    if (mission && mission.value.branch === session.branch && session.end_commit)
+      changes.push(put('missions', { ...mission.value, branch: refOf(session) }, mission.version))
     const by = { actor: 'fleet', now: fleet.now() }
-    const event = about({ id: session.mission_id, project_id: session.project_id }, 'worktree_removed', by, { session_id: session.id, data: { worktree: session.worktree, ref: refOf(session) } })
+    const event = about({ id: session.mission_id, project_id: session.project_id }, 'worktree_removed', by, {
+      session_id: session.id,
+      data: { worktree: session.worktree, ref: refOf(session) },
+    })
     await fleet.commit('commit.worktree-removed', { changes, events: [event] })
   })
 }
@@ -42,21 +51,34 @@ export async function retire(fleet: Fleet, session: Session, project: Project): 
 export async function forgetMission(fleet: Fleet, missionId: string, by: By): Promise<void> {
   for await (const { value: session } of all(fleet, 'sessions', 'mission', [missionId])) {
     const project = await fleet.store.get('projects', session.project_id)
-    if (session.worktree_kept && project && !(await sharedWithLater(fleet, session))) await retire(fleet, session, project.value)
+    if (session.worktree_kept && project && !(await sharedWithLater(fleet, session)))
+      await retire(fleet, session, project.value)
     await effect('files.forget', () => rm(fleet.home.session(session.id), { recursive: true, force: true }))
     await remove(fleet, 'sessions', session.id)
   }
   for (const collection of ['reports', 'comments', 'evidence'] as const) {
-    for await (const { value } of all(fleet, collection, 'mission', [missionId])) await remove(fleet, collection, value.id)
+    for await (const { value } of all(fleet, collection, 'mission', [missionId]))
+      await remove(fleet, collection, value.id)
   }
   await effect('files.forget', () => rm(fleet.home.task(missionId), { recursive: true, force: true }))
-  await remove(fleet, 'missions', missionId, mission => [about(mission, 'mission_deleted', by, { data: { was: mission.status, status: null } })])
+  await remove(fleet, 'missions', missionId, mission => [
+    about(mission, 'mission_deleted', by, { data: { was: mission.status, status: null } }),
+  ])
 }
 
-async function remove<C extends Collection>(fleet: Fleet, collection: C, id: string, eventsOf?: (record: RecordOf<C>) => NewEvent[]): Promise<void> {
+async function remove<C extends Collection>(
+  fleet: Fleet,
+  collection: C,
+  id: string,
+  eventsOf?: (record: RecordOf<C>) => NewEvent[],
+): Promise<void> {
   await retryOnConflict(async () => {
     const found = await fleet.store.get(collection, id)
-    if (found) await fleet.commit('commit.forgotten', { changes: [{ remove: collection, id, expects: found.version }], events: eventsOf?.(found.value) })
+    if (found)
+      await fleet.commit('commit.forgotten', {
+        changes: [{ remove: collection, id, expects: found.version }],
+        events: eventsOf?.(found.value),
+      })
   })
 }
 

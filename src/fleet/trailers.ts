@@ -9,12 +9,19 @@ const oneLine = (text: string): string => text.replace(/\s+/g, ' ').trim()
 /** The words of a landing: what was asked, what the agent says it did, and where to find the rest. */
 export function landingMessage(mission: Mission, session: Session, summary: string): string {
   // A line of the summary that looks like a trailer of ours must not pass for one.
-  const body = summary.trim().slice(0, BODY_CHARS).replace(/^(Fleet-\w+:)/gim, ' $1')
+  const body = summary
+    .trim()
+    .slice(0, BODY_CHARS)
+    .replace(/^(Fleet-\w+:)/gim, ' $1')
   return [oneLine(mission.title).slice(0, SUBJECT_CHARS), body, trailers(mission, session)].filter(Boolean).join('\n\n')
 }
 
 export function undoMessage(mission: Mission, session: Session, commit: string): string {
-  return [`Undo: ${oneLine(mission.title).slice(0, SUBJECT_CHARS)}`, `This takes back ${commit}.`, trailers(mission, session)].join('\n\n')
+  return [
+    `Undo: ${oneLine(mission.title).slice(0, SUBJECT_CHARS)}`,
+    `This takes back ${commit}.`,
+    trailers(mission, session),
+  ].join('\n\n')
 }
 
 const trailers = (mission: Mission, session: Session): string =>

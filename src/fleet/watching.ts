@@ -125,10 +125,14 @@ export class Watch {
   #passed(): Stop | undefined {
     const { timeoutSeconds, transcriptBytes, maxTurns, maxBudgetUsd } = this.#limits
     const { turns, cost_usd } = this.digest.usage
-    if (this.#workedMs > timeoutSeconds * 1000) return { outcome: 'limited', reason: `It reached its time limit of ${timeoutSeconds} seconds.` }
-    if (this.#tails.stdout.position + this.#tails.stderr.position > transcriptBytes) return { outcome: 'limited', reason: `It printed more than ${transcriptBytes} bytes.` }
-    if (maxTurns !== null && turns > maxTurns) return { outcome: 'limited', reason: `It reached its limit of ${maxTurns} turns.` }
-    if (maxBudgetUsd !== null && cost_usd > maxBudgetUsd) return { outcome: 'limited', reason: `It reached its budget of $${maxBudgetUsd}: $${cost_usd.toFixed(2)} spent.` }
+    if (this.#workedMs > timeoutSeconds * 1000)
+      return { outcome: 'limited', reason: `It reached its time limit of ${timeoutSeconds} seconds.` }
+    if (this.#tails.stdout.position + this.#tails.stderr.position > transcriptBytes)
+      return { outcome: 'limited', reason: `It printed more than ${transcriptBytes} bytes.` }
+    if (maxTurns !== null && turns > maxTurns)
+      return { outcome: 'limited', reason: `It reached its limit of ${maxTurns} turns.` }
+    if (maxBudgetUsd !== null && cost_usd > maxBudgetUsd)
+      return { outcome: 'limited', reason: `It reached its budget of $${maxBudgetUsd}: $${cost_usd.toFixed(2)} spent.` }
     return undefined
   }
 }

@@ -1,7 +1,7 @@
 import { realpath } from 'node:fs/promises'
 import { InvalidInput, NotAllowed } from '../domain/errors.ts'
 import type { Repository } from './layout.ts'
-import { GitFailed, git } from './run.ts'
+import { git } from './run.ts'
 
 export interface Description {
   bare: boolean
@@ -25,12 +25,7 @@ export async function openRepository(path: string): Promise<Repository> {
   // Git answers by lines, and so do its files that name worktrees.
   if (place.includes('\n')) throw new InvalidInput('path', 'must not hold a line break')
   // A bare repository has no top level: git answers the questions before that one and exits 128.
-  const answer = await git(place, ['rev-parse', '--path-format=absolute', ...QUESTIONS], { answers: [128] }).catch(
-    cause => {
-      if (cause instanceof GitFailed && cause.exitCode === null) throw notARepository(path)
-      throw cause
-    },
-  )
+  const answer = await git(place, ['rev-parse', '--path-format=absolute', ...QUESTIONS], { answers: [128] })
   const [bare, gitDir, commonDir, top] = answer.stdout.toString('utf8').split('\n')
   if (!gitDir || !commonDir) throw /dubious ownership/.test(answer.stderr) ? notOurs(path) : notARepository(path)
   return {

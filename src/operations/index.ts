@@ -6,7 +6,14 @@ import { system } from './system.ts'
 import { talk } from './talk.ts'
 
 /** Everything anyone can ask for. Routes, the API document, the terminal and every other surface come from this list. */
-export const OPERATIONS: readonly Operation[] = [...projects, ...missions, ...sessions, ...talk, ...system] as unknown as readonly Operation[]
+export const OPERATIONS: readonly Operation[] = [
+  ...projects,
+  ...missions,
+  ...sessions,
+  ...talk,
+  ...system,
+] as unknown as readonly Operation[]
 
-export const operationNamed = (name: string): Operation | undefined => OPERATIONS.find(operation => operation.name === name)
+export const operationNamed = (name: string): Operation | undefined =>
+  OPERATIONS.find(operation => operation.name === name)
 export type { Caller, Context, Item, Operation } from './operation.ts'

@@ -7,14 +7,24 @@ export const Ref = z.string().min(1).max(120).describe('an id, or its first lett
 export const Paging = { limit: z.number().int().min(1).max(500).default(50), cursor: z.string().max(500).optional() }
 
 /** The same fields, each optional and without its default: what is not sent is not changed. */
-export function edits<S extends z.ZodRawShape>(schema: z.ZodObject<S>): z.ZodObject<{ [K in keyof S]: z.ZodOptional<WithoutDefault<S[K]>> }> {
-  const shape = Object.entries(schema.shape).map(([name, field]) => [name, (field instanceof z.ZodDefault ? (field.unwrap() as z.ZodType) : (field as z.ZodType)).optional()])
+export function edits<S extends z.ZodRawShape>(
+  schema: z.ZodObject<S>,
+): z.ZodObject<{ [K in keyof S]: z.ZodOptional<WithoutDefault<S[K]>> }> {
+  const shape = Object.entries(schema.shape).map(([name, field]) => [
+    name,
+    (field instanceof z.ZodDefault ? (field.unwrap() as z.ZodType) : (field as z.ZodType)).optional(),
+  ])
   return z.object(Object.fromEntries(shape)) as never
 }
 type WithoutDefault<F> = F extends z.ZodDefault<infer Inner> ? Inner : F
 
-export const actorOf = ({ caller }: Context): string => (caller.kind === 'owner' ? 'person' : `session:${caller.session_id}`)
-export const ask = (context: Context, operation: string): Ask => ({ operation, actor: actorOf(context), key: context.key })
+export const actorOf = ({ caller }: Context): string =>
+  caller.kind === 'owner' ? 'person' : `session:${caller.session_id}`
+export const ask = (context: Context, operation: string): Ask => ({
+  operation,
+  actor: actorOf(context),
+  key: context.key,
+})
 
 /** Clients of older tools say `prompt` where ours say `detailed_prompt`. */
 export function promptOf(input: { detailed_prompt?: string; prompt?: string }): string {

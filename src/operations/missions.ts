@@ -14,16 +14,36 @@ import { MissionDetail, MissionView, missionDetail, missionView } from './views.
 
 const WithMission = z.object({ mission_id: Ref })
 const MissionList = z.object({ missions: z.array(MissionView), cursor: z.string().optional() })
-const Prompt = { detailed_prompt: z.string().max(1_000_000).optional(), prompt: z.string().max(1_000_000).optional().describe('the same as detailed_prompt') }
+const Prompt = {
+  detailed_prompt: z.string().max(1_000_000).optional(),
+  prompt: z.string().max(1_000_000).optional().describe('the same as detailed_prompt'),
+}
 
-const ownMission = (caller: Extract<Caller, { kind: 'session' }>, input: { mission_id: string }): boolean => caller.mission_id === input.mission_id
+const ownMission = (caller: Extract<Caller, { kind: 'session' }>, input: { mission_id: string }): boolean =>
+  caller.mission_id === input.mission_id
 
-const Options = edits(MissionSettings.pick({ agent: true, model: true, max_turns: true, max_budget_usd: true, timeout_seconds: true, allowed_tools: true, tool_preset: true, landing: true }))
-const WithMessage = WithMission.extend({ ...Options.shape, message: z.string().max(200_000).optional().describe('what to tell the agent this time') })
+const Options = edits(
+  MissionSettings.pick({
+    agent: true,
+    model: true,
+    max_turns: true,
+    max_budget_usd: true,
+    timeout_seconds: true,
+    allowed_tools: true,
+    tool_preset: true,
+    landing: true,
+  }),
+)
+const WithMessage = WithMission.extend({
+  ...Options.shape,
+  message: z.string().max(200_000).optional().describe('what to tell the agent this time'),
+})
 
 /** The commands that only name a mission and say what is to become of it. */
 function onMission<I extends z.ZodObject<{ mission_id: typeof Ref }>>(
-  name: string, summary: string, input: I,
+  name: string,
+  summary: string,
+  input: I,
   run: (context: Context, id: string, input: Omit<z.infer<I>, 'mission_id'>) => Promise<{ value: Mission }>,
 ) {
   return command({
@@ -40,19 +60,33 @@ function onMission<I extends z.ZodObject<{ mission_id: typeof Ref }>>(
   })
 }
 
-const wish = ({ message, ...override }: Omit<z.infer<typeof WithMessage>, 'mission_id'>): missionsOf.Wish => ({ message, override: given(override) })
-const given = <T extends object>(fields: T): Partial<T> => Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined)) as Partial<T>
+const wish = ({ message, ...override }: Omit<z.infer<typeof WithMessage>, 'mission_id'>): missionsOf.Wish => ({
+  message,
+  override: given(override),
+})
+const given = <T extends object>(fields: T): Partial<T> =>
+  Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined)) as Partial<T>
 
 export const missions = [
   command({
     name: 'create_mission',
     summary: 'Describe a piece of work for one agent',
     http: 'POST /api/missions',
-    input: MissionSettings.extend({ project_id: Ref, ...Prompt, auto_dispatch: z.boolean().default(false).describe('queue it at once; it starts when what it depends on is done') }),
+    input: MissionSettings.extend({
+      project_id: Ref,
+      ...Prompt,
+      auto_dispatch: z.boolean().default(false).describe('queue it at once; it starts when what it depends on is done'),
+    }),
     output: MissionView,
     run: async (context, { project_id, detailed_prompt, prompt, auto_dispatch, ...settings }) => {
       const fields = { ...settings, detailed_prompt: promptOf({ detailed_prompt, prompt }) }
-      const { value } = await missionsOf.createMission(context.fleet, ask(context, 'create_mission'), project_id, fields, auto_dispatch)
+      const { value } = await missionsOf.createMission(
+        context.fleet,
+        ask(context, 'create_mission'),
+        project_id,
+        fields,
+        auto_dispatch,
+      )
       return missionView(context.fleet, value, { whole: true })
     },
   }),
@@ -60,11 +94,20 @@ export const missions = [
     name: 'list_missions',
     summary: 'List missions, newest first',
     http: 'GET /api/missions',
-    input: z.object({ project_id: Ref.optional(), status: Status.optional(), tag: z.string().optional(), parent_mission_id: Ref.optional(), ...Paging }),
+    input: z.object({
+      project_id: Ref.optional(),
+      status: Status.optional(),
+      tag: z.string().optional(),
+      parent_mission_id: Ref.optional(),
+      ...Paging,
+    }),
     output: MissionList,
     run: async ({ fleet }, filter) => {
       const page = await filtered(fleet, filter)
-      return { missions: await Promise.all(page.items.map(item => missionView(fleet, item.value))), cursor: page.cursor }
+      return {
+        missions: await Promise.all(page.items.map(item => missionView(fleet, item.value))),
+        cursor: page.cursor,
+      }
     },
   }),
   query({
@@ -84,8 +127,14 @@ export const missions = [
     output: MissionView,
     run: async (context, { mission_id, detailed_prompt, prompt, ...fields }) => {
       const { value } = await lookUp(context.fleet, 'missions', mission_id)
-      const text = detailed_prompt === undefined && prompt === undefined ? {} : { detailed_prompt: promptOf({ detailed_prompt, prompt }) }
-      const updated = await missionsOf.updateMission(context.fleet, ask(context, 'update_mission'), value.id, { ...given(fields), ...text })
+      const text =
+        detailed_prompt === undefined && prompt === undefined
+          ? {}
+          : { detailed_prompt: promptOf({ detailed_prompt, prompt }) }
+      const updated = await missionsOf.updateMission(context.fleet, ask(context, 'update_mission'), value.id, {
+        ...given(fields),
+        ...text,
+      })
       return missionView(context.fleet, updated.value, { whole: true })
     },
   }),
@@ -101,21 +150,42 @@ export const missions = [
       return { deleted: value.id }
     },
   }),
-  onMission('dispatch_mission', 'Send an agent to work on a mission', WithMission.extend({ ...Options.shape, append_system_prompt: z.string().max(20_000).optional().describe('extra instructions for this run') }),
+  onMission(
+    'dispatch_mission',
+    'Send an agent to work on a mission',
+    WithMission.extend({
+      ...Options.shape,
+      append_system_prompt: z.string().max(20_000).optional().describe('extra instructions for this run'),
+    }),
     (context, id, { append_system_prompt, ...options }) =>
-      missionsOf.dispatchMission(context.fleet, ask(context, 'dispatch_mission'), id, wish({ ...options, message: append_system_prompt }))),
-  onMission('resume_mission', 'Go on in the same worktree and conversation', WithMessage,
-    (context, id, input) => missionsOf.resumeMission(context.fleet, ask(context, 'resume_mission'), id, wish(input))),
-  onMission('retry_mission', 'Start over on a new branch; the old one is kept', WithMessage,
-    (context, id, input) => missionsOf.retryMission(context.fleet, ask(context, 'retry_mission'), id, wish(input))),
-  onMission('reopen_mission', 'Send a done mission back to work', WithMessage,
-    (context, id, input) => missionsOf.reopenMission(context.fleet, ask(context, 'reopen_mission'), id, wish(input))),
-  onMission('cancel_mission', 'Stop a mission; its work is kept on its branch', WithMission,
-    (context, id) => missionsOf.cancelMission(context.fleet, ask(context, 'cancel_mission'), id)),
-  onMission('land_mission', 'Bring its work onto the base branch', WithMission.extend({ force: z.boolean().default(false).describe('even though its checks fail') }),
-    (context, id, { force }) => missionsOf.landMission(context.fleet, ask(context, 'land_mission'), id, force)),
-  onMission('undo_mission', 'Take a landed mission back with a revert commit', WithMission,
-    (context, id) => missionsOf.undoMission(context.fleet, ask(context, 'undo_mission'), id)),
+      missionsOf.dispatchMission(
+        context.fleet,
+        ask(context, 'dispatch_mission'),
+        id,
+        wish({ ...options, message: append_system_prompt }),
+      ),
+  ),
+  onMission('resume_mission', 'Go on in the same worktree and conversation', WithMessage, (context, id, input) =>
+    missionsOf.resumeMission(context.fleet, ask(context, 'resume_mission'), id, wish(input)),
+  ),
+  onMission('retry_mission', 'Start over on a new branch; the old one is kept', WithMessage, (context, id, input) =>
+    missionsOf.retryMission(context.fleet, ask(context, 'retry_mission'), id, wish(input)),
+  ),
+  onMission('reopen_mission', 'Send a done mission back to work', WithMessage, (context, id, input) =>
+    missionsOf.reopenMission(context.fleet, ask(context, 'reopen_mission'), id, wish(input)),
+  ),
+  onMission('cancel_mission', 'Stop a mission; its work is kept on its branch', WithMission, (context, id) =>
+    missionsOf.cancelMission(context.fleet, ask(context, 'cancel_mission'), id),
+  ),
+  onMission(
+    'land_mission',
+    'Bring its work onto the base branch',
+    WithMission.extend({ force: z.boolean().default(false).describe('even though its checks fail') }),
+    (context, id, { force }) => missionsOf.landMission(context.fleet, ask(context, 'land_mission'), id, force),
+  ),
+  onMission('undo_mission', 'Take a landed mission back with a revert commit', WithMission, (context, id) =>
+    missionsOf.undoMission(context.fleet, ask(context, 'undo_mission'), id),
+  ),
   query({
     name: 'list_children',
     summary: 'List the sub-missions of a mission',
@@ -126,7 +196,10 @@ export const missions = [
     run: async ({ fleet }, { mission_id, limit, cursor }) => {
       const { value } = await lookUp(fleet, 'missions', mission_id)
       const page = await fleet.store.find('missions', { index: 'parent', equals: [value.id], limit, cursor })
-      return { missions: await Promise.all(page.items.map(item => missionView(fleet, item.value))), cursor: page.cursor }
+      return {
+        missions: await Promise.all(page.items.map(item => missionView(fleet, item.value))),
+        cursor: page.cursor,
+      }
     },
   }),
   query({
@@ -154,8 +227,19 @@ export const missions = [
       const { value: mission } = await lookUp(fleet, 'missions', mission_id)
       const id = await oncePerKey(fleet, ask(context, 'comment_mission'), async () => {
         const when = by(fleet, { actor: actorOf(context) })
-        const comment = Comment.parse({ ...remark, id: newId(), mission_id: mission.id, project_id: mission.project_id, author: when.actor, created_at: when.now })
-        return { subject: comment.id, changes: [put('comments', comment, 'absent')], events: [about(mission, 'commented', when, { data: { comment: comment.id } })] }
+        const comment = Comment.parse({
+          ...remark,
+          id: newId(),
+          mission_id: mission.id,
+          project_id: mission.project_id,
+          author: when.actor,
+          created_at: when.now,
+        })
+        return {
+          subject: comment.id,
+          changes: [put('comments', comment, 'absent')],
+          events: [about(mission, 'commented', when, { data: { comment: comment.id } })],
+        }
       })
       return (await current(fleet, 'comments', id)).value
     },
@@ -189,17 +273,28 @@ async function filtered(fleet: Fleet, filter: Filter): Promise<Page<Mission>> {
   const project = filter.project_id && (await lookUp(fleet, 'projects', filter.project_id)).value.id
   const parent = filter.parent_mission_id && (await lookUp(fleet, 'missions', filter.parent_mission_id)).value.id
   const { status, tag, limit } = filter
-  const index: Pick<StoreQuery, 'index' | 'equals'> = parent ? { index: 'parent', equals: [parent] }
-    : tag ? { index: 'tag', equals: [tag] }
-    : project && status ? { index: 'project_status', equals: [project, status] }
-    : project ? { index: 'project', equals: [project] }
-    : status ? { index: 'status', equals: [status] }
-    : { index: 'created' }
-  const fits = (m: Mission): boolean => (!project || m.project_id === project) && (!status || m.status === status) && (!tag || m.tags.includes(tag))
+  const index: Pick<StoreQuery, 'index' | 'equals'> = parent
+    ? { index: 'parent', equals: [parent] }
+    : tag
+      ? { index: 'tag', equals: [tag] }
+      : project && status
+        ? { index: 'project_status', equals: [project, status] }
+        : project
+          ? { index: 'project', equals: [project] }
+          : status
+            ? { index: 'status', equals: [status] }
+            : { index: 'created' }
+  const fits = (m: Mission): boolean =>
+    (!project || m.project_id === project) && (!status || m.status === status) && (!tag || m.tags.includes(tag))
   const items: Page<Mission>['items'] = []
   let cursor = filter.cursor
   do {
-    const page = await fleet.store.find('missions', { ...index, newestFirst: true, limit: limit - items.length, cursor })
+    const page = await fleet.store.find('missions', {
+      ...index,
+      newestFirst: true,
+      limit: limit - items.length,
+      cursor,
+    })
     items.push(...page.items.filter(item => fits(item.value)))
     cursor = page.cursor
   } while (cursor && items.length < limit)

@@ -52,12 +52,16 @@ export type Operation = Query | Streaming
 // The makers tie the types of input, output and run together. A field nobody knows is a mistake, not a thing to ignore.
 const strict = <I extends z.ZodObject>(input: I): I => input.strict() as unknown as I
 
-export const query = <I extends z.ZodObject, O extends z.ZodType>(definition: Omit<Query<I, O>, 'kind'>): Query<I, O> => ({
+export const query = <I extends z.ZodObject, O extends z.ZodType>(
+  definition: Omit<Query<I, O>, 'kind'>,
+): Query<I, O> => ({
   ...definition,
   input: strict(definition.input),
   kind: 'query',
 })
-export const command = <I extends z.ZodObject, O extends z.ZodType>(definition: Omit<Query<I, O>, 'kind'>): Query<I, O> => ({
+export const command = <I extends z.ZodObject, O extends z.ZodType>(
+  definition: Omit<Query<I, O>, 'kind'>,
+): Query<I, O> => ({
   ...definition,
   input: strict(definition.input),
   kind: 'command',

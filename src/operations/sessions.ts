@@ -1,17 +1,18 @@
 import * as z from 'zod'
 import { WrongState } from '../domain/errors.ts'
 import { ChangedFile, Report } from '../domain/report.ts'
-import { cancelMission } from '../fleet/missions.ts'
 import { missionDiff, sessionDiff } from '../fleet/diffs.ts'
 import type { Fleet } from '../fleet/fleet.ts'
-import { current, lookUp } from '../fleet/records.ts'
 import { followSession } from '../fleet/following.ts'
+import { cancelMission } from '../fleet/missions.ts'
+import { current, lookUp } from '../fleet/records.ts'
 import { ask, Paging, Ref } from './inputs.ts'
 import { type Caller, command, query, stream } from './operation.ts'
 import { SessionView, sessionView } from './views.ts'
 
 const WithSession = z.object({ session_id: Ref })
-const ownSession = (caller: Extract<Caller, { kind: 'session' }>, input: { session_id: string }): boolean => caller.session_id === input.session_id
+const ownSession = (caller: Extract<Caller, { kind: 'session' }>, input: { session_id: string }): boolean =>
+  caller.session_id === input.session_id
 
 const Diff = z.object({ text: z.string(), truncated: z.boolean(), files: z.array(ChangedFile) })
 
@@ -20,10 +21,20 @@ export const sessions = [
     name: 'list_sessions',
     summary: 'List sessions, newest first',
     http: 'GET /api/sessions',
-    input: z.object({ mission_id: Ref.optional(), project_id: Ref.optional(), live: z.boolean().default(false).describe('only those that have not ended'), ...Paging }),
+    input: z.object({
+      mission_id: Ref.optional(),
+      project_id: Ref.optional(),
+      live: z.boolean().default(false).describe('only those that have not ended'),
+      ...Paging,
+    }),
     output: z.object({ sessions: z.array(SessionView), cursor: z.string().optional() }),
     run: async ({ fleet }, input) => {
-      const page = await fleet.store.find('sessions', { ...(await indexFor(fleet, input)), newestFirst: true, limit: input.limit, cursor: input.cursor })
+      const page = await fleet.store.find('sessions', {
+        ...(await indexFor(fleet, input)),
+        newestFirst: true,
+        limit: input.limit,
+        cursor: input.cursor,
+      })
       return { sessions: page.items.map(item => sessionView(item.value)), cursor: page.cursor }
     },
   }),
@@ -43,7 +54,10 @@ export const sessions = [
     name: 'stream_session',
     summary: "Follow a session's transcript, from its beginning or from a cursor",
     http: 'GET /api/sessions/:session_id/stream',
-    input: WithSession.extend({ after: z.string().optional(), follow: z.boolean().default(true).describe('false: what is there now, then stop') }),
+    input: WithSession.extend({
+      after: z.string().optional(),
+      follow: z.boolean().default(true).describe('false: what is there now, then stop'),
+    }),
     output: z.record(z.string(), z.unknown()),
     agentMay: ownSession,
     run: async function* ({ fleet, signal }, { session_id, after, follow }) {
@@ -90,7 +104,12 @@ export const sessions = [
     input: z.object({ mission_id: Ref.optional(), project_id: Ref.optional(), ...Paging }),
     output: z.object({ reports: z.array(Report), cursor: z.string().optional() }),
     run: async ({ fleet }, input) => {
-      const page = await fleet.store.find('reports', { ...(await indexFor(fleet, input)), newestFirst: true, limit: input.limit, cursor: input.cursor })
+      const page = await fleet.store.find('reports', {
+        ...(await indexFor(fleet, input)),
+        newestFirst: true,
+        limit: input.limit,
+        cursor: input.cursor,
+      })
       return { reports: page.items.map(item => item.value), cursor: page.cursor }
     },
   }),
@@ -102,15 +121,23 @@ export const sessions = [
     output: Report,
     run: async ({ fleet }, { report_id }) => {
       const mission = await fleet.store.get('missions', report_id)
-      const newest = mission && (await fleet.store.find('reports', { index: 'mission', equals: [report_id], newestFirst: true, limit: 1 })).items[0]
+      const newest =
+        mission &&
+        (await fleet.store.find('reports', { index: 'mission', equals: [report_id], newestFirst: true, limit: 1 }))
+          .items[0]
       return (newest ?? (await lookUp(fleet, 'reports', report_id))).value
     },
   }),
 ]
 
-async function indexFor(fleet: Fleet, input: { mission_id?: string; project_id?: string; live?: boolean }): Promise<{ index: string; equals?: string[] }> {
+async function indexFor(
+  fleet: Fleet,
+  input: { mission_id?: string; project_id?: string; live?: boolean },
+): Promise<{ index: string; equals?: string[] }> {
   if (input.live) return { index: 'live' }
-  if (input.mission_id) return { index: 'mission', equals: [(await lookUp(fleet, 'missions', input.mission_id)).value.id] }
-  if (input.project_id) return { index: 'project', equals: [(await lookUp(fleet, 'projects', input.project_id)).value.id] }
+  if (input.mission_id)
+    return { index: 'mission', equals: [(await lookUp(fleet, 'missions', input.mission_id)).value.id] }
+  if (input.project_id)
+    return { index: 'project', equals: [(await lookUp(fleet, 'projects', input.project_id)).value.id] }
   return { index: 'created' }
 }

@@ -42,7 +42,9 @@ export function parseInput(operation: Operation, raw: unknown): Record<string, u
 function refusalOf({ issues }: z.ZodError): InvalidInput {
   const issue = issues[0]!
   if (issue.code === 'unrecognized_keys') {
-    return new InvalidInput([...issue.path, issue.keys[0]].join('.'), 'is not a field of this operation', { try: 'docs/reference/operations.md, or /docs on the server, lists its fields.' })
+    return new InvalidInput([...issue.path, issue.keys[0]].join('.'), 'is not a field of this operation', {
+      try: 'docs/reference/operations.md, or /docs on the server, lists its fields.',
+    })
   }
   const field = issue.path.join('.') || 'input'
   const missing = issue.code === 'invalid_type' && issue.message.endsWith('received undefined')

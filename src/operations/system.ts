@@ -33,7 +33,10 @@ export const system = [
     input: z.object({}),
     output: z.object({
       version: z.string(),
-      server: z.object({ pid: z.number(), url: z.string().nullable(), started: z.string(), version: z.string() }).nullable().describe('empty: no server is running'),
+      server: z
+        .object({ pid: z.number(), url: z.string().nullable(), started: z.string(), version: z.string() })
+        .nullable()
+        .describe('empty: no server is running'),
       home: z.string(),
       paused: z.boolean(),
       missions: z.record(z.string(), z.number()).describe('how many are in each status'),
@@ -42,7 +45,12 @@ export const system = [
       disk: z.object({ free_bytes: z.number(), kept_worktrees: z.number(), kept_bytes: z.number() }),
     }),
     run: async ({ fleet }) => {
-      const [state, counts, live, kept] = await Promise.all([fleetState(fleet), missionCounts(fleet), liveSessions(fleet), keptWorktrees(fleet)])
+      const [state, counts, live, kept] = await Promise.all([
+        fleetState(fleet),
+        missionCounts(fleet),
+        liveSessions(fleet),
+        keptWorktrees(fleet),
+      ])
       const holder = isHeld(fleet.home.path) ? readHolder(fleet.home.path) : undefined
       const { bavail, bsize } = statfsSync(fleet.home.path)
       return {
@@ -63,14 +71,20 @@ export const system = [
     http: 'GET /api/config/engine',
     input: z.object({}),
     output: z.object({ engine: z.string(), default_agent: z.string(), default_model: z.string().nullable() }),
-    run: async ({ fleet }) => ({ engine: fleet.store.engine, default_agent: fleet.settings.defaultAgent, default_model: fleet.settings.defaultModel }),
+    run: async ({ fleet }) => ({
+      engine: fleet.store.engine,
+      default_agent: fleet.settings.defaultAgent,
+      default_model: fleet.settings.defaultModel,
+    }),
   }),
   query({
     name: 'list_models',
     summary: 'The models each agent knows by name; other names are passed on as they are',
     http: 'GET /api/config/models',
     input: z.object({}),
-    output: z.object({ models: z.array(z.object({ agent: z.string(), name: z.string(), alias: z.string().optional() })) }),
+    output: z.object({
+      models: z.array(z.object({ agent: z.string(), name: z.string(), alias: z.string().optional() })),
+    }),
     run: async () => ({ models: models() }),
   }),
   query({
@@ -88,18 +102,28 @@ export const system = [
     input: z.object({}),
     output: z.object({ agents: z.array(AgentView) }),
     run: async ({ fleet }) => ({
-      agents: await Promise.all(AGENTS.map(async ({ name, title, provider, can, detect }) => {
-        const { signedIn, ...found } = await detect(fleet.environment)
-        return { name, title, provider, ...found, signed_in: signedIn, can: { ...can } }
-      })),
+      agents: await Promise.all(
+        AGENTS.map(async ({ name, title, provider, can, detect }) => {
+          const { signedIn, ...found } = await detect(fleet.environment)
+          return { name, title, provider, ...found, signed_in: signedIn, can: { ...can } }
+        }),
+      ),
     }),
   }),
   query({
     name: 'list_events',
     summary: 'What happened, oldest first: from a cursor on, or the last of it',
     http: 'GET /api/events',
-    input: z.object({ project_id: Ref.optional(), after: z.string().optional().describe('absent: the newest ones'), limit: Paging.limit }),
-    output: z.object({ events: z.array(Event), cursor: z.string(), reset: z.boolean().describe('older events were dropped: read the state anew') }),
+    input: z.object({
+      project_id: Ref.optional(),
+      after: z.string().optional().describe('absent: the newest ones'),
+      limit: Paging.limit,
+    }),
+    output: z.object({
+      events: z.array(Event),
+      cursor: z.string(),
+      reset: z.boolean().describe('older events were dropped: read the state anew'),
+    }),
     run: async ({ fleet }, { project_id, after, limit }) => {
       const project = project_id && (await lookUp(fleet, 'projects', project_id)).value.id
       return fleet.store.events({ project_id: project, after, newest: after === undefined, limit })
@@ -126,8 +150,18 @@ export const system = [
     }),
     output: z.object({
       freed_bytes: z.number(),
-      worktrees: z.array(z.object({ session_id: z.string(), mission_id: z.string(), path: z.string(), bytes: z.number(), ref: z.string(), kept_because: z.string().optional() })),
+      worktrees: z.array(
+        z.object({
+          session_id: z.string(),
+          mission_id: z.string(),
+          path: z.string(),
+          bytes: z.number(),
+          ref: z.string(),
+          kept_because: z.string().optional(),
+        }),
+      ),
     }),
-    run: (context, input) => clean(context.fleet, ask(context, 'clean'), { olderThanHours: input.older_than_hours, dryRun: input.dry_run }),
+    run: (context, input) =>
+      clean(context.fleet, ask(context, 'clean'), { olderThanHours: input.older_than_hours, dryRun: input.dry_run }),
   }),
 ]

@@ -27,7 +27,12 @@ async function findQuestion(fleet: Fleet, ref: string): Promise<Question> {
   })
   if (!mission) return (await lookUp(fleet, 'questions', ref)).value
   const open = await openQuestions(fleet, mission.value.id)
-  if (open.length > 1) throw new Ambiguous('question', ref, open.map(question => question.id))
+  if (open.length > 1)
+    throw new Ambiguous(
+      'question',
+      ref,
+      open.map(question => question.id),
+    )
   if (!open[0]) throw new NotFound('open question of mission', mission.value.id, { try: 'fleet inbox' })
   return open[0]
 }
@@ -42,7 +47,9 @@ export const talk = [
     output: z.object({
       message_id: z.string(),
       session_id: z.string(),
-      heard: z.enum(['mid-turn', 'next-turn']).describe('in the middle of what the agent does, or once it has finished that'),
+      heard: z
+        .enum(['mid-turn', 'next-turn'])
+        .describe('in the middle of what the agent does, or once it has finished that'),
     }),
     run: async (context, { mission_id, text }) => {
       const { value } = await lookUp(context.fleet, 'missions', mission_id)
@@ -59,7 +66,9 @@ export const talk = [
     run: async ({ fleet }, { limit }) => {
       const [questions, ...missions] = await Promise.all([
         fleet.store.find('questions', { index: 'open', limit }),
-        ...['needs_input', 'review'].map(status => fleet.store.find('missions', { index: 'status', equals: [status], limit })),
+        ...['needs_input', 'review'].map(status =>
+          fleet.store.find('missions', { index: 'status', equals: [status], limit }),
+        ),
       ])
       const waiting = missions.flatMap(page => page.items.map(item => item.value)).filter(mission => !mission.asking)
       return {
@@ -81,7 +90,10 @@ export const talk = [
     output: QuestionView,
     run: async (context, { question_id, decision, text }) => {
       const { id } = await findQuestion(context.fleet, question_id)
-      const answered = await answerQuestion(context.fleet, ask(context, 'answer_question'), id, { decision, text: text ?? null })
+      const answered = await answerQuestion(context.fleet, ask(context, 'answer_question'), id, {
+        decision,
+        text: text ?? null,
+      })
       return questionView(context.fleet, answered.value)
     },
   }),

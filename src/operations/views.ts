@@ -8,9 +8,24 @@ import { capacityLeft } from '../fleet/capacity.ts'
 import type { Fleet } from '../fleet/fleet.ts'
 import { all, dependenciesOf, fleetState } from '../fleet/records.ts'
 
-export const Waiting = z.object({ kind: z.string(), on: z.array(z.string()).optional(), until: z.string().optional(), text: z.string() })
+export const Waiting = z.object({
+  kind: z.string(),
+  on: z.array(z.string()).optional(),
+  until: z.string().optional(),
+  text: z.string(),
+})
 
-const internal = { prompt: true, next: true, ready: true, candidate: true, undo: true, cancel_requested: true, asking: true, approved: true, forced: true } as const
+const internal = {
+  prompt: true,
+  next: true,
+  ready: true,
+  candidate: true,
+  undo: true,
+  cancel_requested: true,
+  asking: true,
+  approved: true,
+  forced: true,
+} as const
 export const MissionView = Mission.omit(internal).extend({
   detailed_prompt: z.string().describe('in lists only its beginning'),
   waits_for: z.array(Waiting).describe('empty when it runs or is over'),
@@ -19,7 +34,15 @@ export const MissionView = Mission.omit(internal).extend({
 })
 export type MissionView = z.infer<typeof MissionView>
 
-export const SessionView = Session.omit({ prompt: true, instructions: true, guard_mark: true, branch_from: true, descends_from: true, landable: true, stopping: true })
+export const SessionView = Session.omit({
+  prompt: true,
+  instructions: true,
+  guard_mark: true,
+  branch_from: true,
+  descends_from: true,
+  landable: true,
+  stopping: true,
+})
 export type SessionView = z.infer<typeof SessionView>
 
 export const EvidenceView = Evidence.omit({ output: true }).extend({ output: z.string() })
@@ -44,8 +67,19 @@ export async function missionView(fleet: Fleet, mission: Mission, { whole = fals
 }
 
 async function waitsFor(fleet: Fleet, mission: Mission): Promise<MissionView['waits_for']> {
-  if (mission.status !== 'queued') return waitingReasons(mission, { dependencies: [], project: { name: '', paused: false }, fleetPaused: false, full: null, now: fleet.now() })
-  const [dependencies, state, project] = await Promise.all([dependenciesOf(fleet, mission), fleetState(fleet), fleet.store.get('projects', mission.project_id)])
+  if (mission.status !== 'queued')
+    return waitingReasons(mission, {
+      dependencies: [],
+      project: { name: '', paused: false },
+      fleetPaused: false,
+      full: null,
+      now: fleet.now(),
+    })
+  const [dependencies, state, project] = await Promise.all([
+    dependenciesOf(fleet, mission),
+    fleetState(fleet),
+    fleet.store.get('projects', mission.project_id),
+  ])
   if (!project) return [{ kind: 'blocked', text: 'its project no longer exists' }]
   return waitingReasons(mission, {
     dependencies: dependencies.map(d => d.value),
@@ -56,7 +90,16 @@ async function waitsFor(fleet: Fleet, mission: Mission): Promise<MissionView['wa
   })
 }
 
-export function sessionView({ prompt, instructions, guard_mark, branch_from, descends_from, landable, stopping, ...shown }: Session): SessionView {
+export function sessionView({
+  prompt,
+  instructions,
+  guard_mark,
+  branch_from,
+  descends_from,
+  landable,
+  stopping,
+  ...shown
+}: Session): SessionView {
   return shown
 }
 
@@ -74,7 +117,9 @@ export async function missionDetail(fleet: Fleet, mission: Mission): Promise<z.i
     sessions: sessions.map(sessionView),
     report: reports.items[0]?.value ?? null,
     children: await Promise.all(children.items.map(child => missionView(fleet, child.value))),
-    evidence: await Promise.all(evidence.map(async ({ output, ...rest }) => ({ ...rest, output: await fleet.blobs.read(output) }))),
+    evidence: await Promise.all(
+      evidence.map(async ({ output, ...rest }) => ({ ...rest, output: await fleet.blobs.read(output) })),
+    ),
     comments,
   }
 }

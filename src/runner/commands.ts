@@ -35,7 +35,12 @@ export async function runCommand(run: CommandRun): Promise<CommandResult> {
   const stopped = await Promise.race([job.exited.then(() => null), timeUp(run, job.exited), asked(run, job.exited)])
   if (stopped) await stopTree(belonging, STOP_GRACE_MS)
   const exit: Exit = await job.exited
-  return { code: stopped ? null : exit.code, stopped, output: outputOf(job.directory, OUTPUT_BYTES), seconds: (performance.now() - started) / 1000 }
+  return {
+    code: stopped ? null : exit.code,
+    stopped,
+    output: outputOf(job.directory, OUTPUT_BYTES),
+    seconds: (performance.now() - started) / 1000,
+  }
 }
 
 async function takenUp({ directory, kind }: CommandRun): Promise<Job | undefined> {

@@ -4,7 +4,9 @@ import { join } from 'node:path'
 /** Each launch has a folder of its own, `agent-1` and so on: one that nobody claimed is never used again. */
 export function newestLaunch(directory: string, kind: string): string | undefined {
   if (!existsSync(directory)) return undefined
-  const numbers = readdirSync(directory).flatMap(name => (name.startsWith(`${kind}-`) ? [Number(name.slice(kind.length + 1))] : []))
+  const numbers = readdirSync(directory).flatMap(name =>
+    name.startsWith(`${kind}-`) ? [Number(name.slice(kind.length + 1))] : [],
+  )
   return numbers.length ? join(directory, `${kind}-${Math.max(...numbers)}`) : undefined
 }
 
@@ -16,7 +18,10 @@ export function nextLaunch(directory: string, kind: string): string {
   return folder
 }
 
-export function writeFiles(directory: string, files: Readonly<Record<string, string | { content: string; mode: number }>>): void {
+export function writeFiles(
+  directory: string,
+  files: Readonly<Record<string, string | { content: string; mode: number }>>,
+): void {
   for (const [name, file] of Object.entries(files)) {
     const { content, mode } = typeof file === 'string' ? { content: file, mode: 0o600 } : file
     writeFileSync(join(directory, name), content, { mode })
@@ -25,7 +30,10 @@ export function writeFiles(directory: string, files: Readonly<Record<string, str
 
 /** The end of what a program printed, errors last: for a sentence, or as evidence. */
 export function outputOf(directory: string, maxBytes: number): string {
-  return ['stdout', 'stderr'].map(name => endOf(join(directory, name), maxBytes)).filter(Boolean).join('\n')
+  return ['stdout', 'stderr']
+    .map(name => endOf(join(directory, name), maxBytes))
+    .filter(Boolean)
+    .join('\n')
 }
 
 function endOf(file: string, maxBytes: number): string {

@@ -19,13 +19,25 @@ afterEach(() => rmSync(root, { recursive: true, force: true, maxRetries: 5 }))
 const mark = () => `test/${root.slice(root.lastIndexOf('/') + 1)}`
 const env = () => ({ PATH: process.env.PATH!, FLEET_SESSION: mark() })
 const spec = (line: string, more: Partial<JobSpec> = {}): JobSpec => ({
-  directory: nextLaunch(root, 'agent'), argv: ['/bin/sh', '-c', line], cwd: root, env: env(), stdin: 'none', effect: 'spawn.agent', ...more,
+  directory: nextLaunch(root, 'agent'),
+  argv: ['/bin/sh', '-c', line],
+  cwd: root,
+  env: env(),
+  stdin: 'none',
+  effect: 'spawn.agent',
+  ...more,
 })
 const printed = (job: Job, name = 'stdout') => readFileSync(join(job.directory, name), 'utf8')
-const belonging = (job: Job) => () => ({ mark: mark(), root: job.root, worktree: null, known: new Map<number, string>() })
+const belonging = (job: Job) => () => ({
+  mark: mark(),
+  root: job.root,
+  worktree: null,
+  known: new Map<number, string>(),
+})
 
 async function until(condition: () => boolean): Promise<void> {
-  for (const end = performance.now() + 10_000; !condition(); await pause(5)) if (performance.now() > end) throw new Error(`waited in vain for ${condition}`)
+  for (const end = performance.now() + 10_000; !condition(); await pause(5))
+    if (performance.now() > end) throw new Error(`waited in vain for ${condition}`)
 }
 
 test('what a program prints and how it ends are in files', async () => {
@@ -74,8 +86,14 @@ describe('adoption', () => {
 
 describe('stopping', () => {
   test('ends a stubborn tree, a grandchild in a process session of its own included', async () => {
-    const job = await startJob(spec(`trap '' TERM; setsid sh -c "trap '' TERM; echo \\$\\$ > ${root}/grandchild; while :; do sleep 0.1; done" & while :; do sleep 0.1; done`))
-    await until(() => existsSync(join(root, 'grandchild')) && readFileSync(join(root, 'grandchild'), 'utf8').endsWith('\n'))
+    const job = await startJob(
+      spec(
+        `trap '' TERM; setsid sh -c "trap '' TERM; echo \\$\\$ > ${root}/grandchild; while :; do sleep 0.1; done" & while :; do sleep 0.1; done`,
+      ),
+    )
+    await until(
+      () => existsSync(join(root, 'grandchild')) && readFileSync(join(root, 'grandchild'), 'utf8').endsWith('\n'),
+    )
     const grandchild = identityOf(Number(readFileSync(join(root, 'grandchild'), 'utf8')))!
     expect(await stopTree(belonging(job), 200)).toBeGreaterThan(0)
     expect(membersOf(belonging(job)())).toEqual([])
@@ -104,7 +122,9 @@ describe('stopping', () => {
   })
 
   test('never signals a pid that is somebody else by now', async () => {
-    const job = await startJob(spec(`trap 'echo TERM >> ${root}/hits' TERM; touch ${root}/ready; while :; do sleep 0.02; done`))
+    const job = await startJob(
+      spec(`trap 'echo TERM >> ${root}/hits' TERM; touch ${root}/ready; while :; do sleep 0.02; done`),
+    )
     await until(() => existsSync(join(root, 'ready')))
     const stranger = { ...job.root!, started: String(Number(job.root!.started) - 1) }
     expect(signal(stranger, 'SIGTERM')).toBe(false)
@@ -151,16 +171,34 @@ describe('speaking to a program', () => {
 })
 
 describe('a command', () => {
-  const command = (line: string, more = {}) => runCommand({ directory: join(root, 'c'), kind: 'check', line, cwd: root, env: env(), mark: mark(), timeoutSeconds: 30, ...more })
+  const command = (line: string, more = {}) =>
+    runCommand({
+      directory: join(root, 'c'),
+      kind: 'check',
+      line,
+      cwd: root,
+      env: env(),
+      mark: mark(),
+      timeoutSeconds: 30,
+      ...more,
+    })
 
   test('is run to its end once, however often it is asked for', async () => {
-    expect(await command(`echo ran >> ${root}/runs; echo out; exit 2`)).toMatchObject({ code: 2, stopped: null, output: 'out' })
+    expect(await command(`echo ran >> ${root}/runs; echo out; exit 2`)).toMatchObject({
+      code: 2,
+      stopped: null,
+      output: 'out',
+    })
     expect(await command('never run')).toMatchObject({ code: 2, output: 'out' })
     expect(readFileSync(join(root, 'runs'), 'utf8')).toBe('ran\n')
   })
 
   test('is stopped at its time limit, tree and all', async () => {
-    expect(await command('echo begun; sleep 60 & sleep 60', { timeoutSeconds: 0.3 })).toMatchObject({ code: null, stopped: 'time', output: expect.stringContaining('begun') })
+    expect(await command('echo begun; sleep 60 & sleep 60', { timeoutSeconds: 0.3 })).toMatchObject({
+      code: null,
+      stopped: 'time',
+      output: expect.stringContaining('begun'),
+    })
     expect(membersOf({ mark: mark(), root: null, worktree: null, known: new Map() })).toEqual([])
   })
 

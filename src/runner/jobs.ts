@@ -37,9 +37,15 @@ export interface Job {
 export async function startJob(spec: JobSpec): Promise<Job> {
   mkdirSync(spec.directory, { recursive: true, mode: 0o700 })
   for (const name of ['stdout', 'stderr']) closeSync(openSync(join(spec.directory, name), 'a', 0o600))
-  if (spec.stdin === 'fifo') await effect('fifo.make', () => promisify(execFile)('mkfifo', ['-m', '600', join(spec.directory, 'stdin')]))
+  if (spec.stdin === 'fifo')
+    await effect('fifo.make', () => promisify(execFile)('mkfifo', ['-m', '600', join(spec.directory, 'stdin')]))
   const { pid, over } = await effect(spec.effect, () =>
-    startProgram({ command: '/bin/sh', args: [WRAPPER, spec.directory, spec.stdin, ...spec.argv], cwd: spec.cwd, env: spec.env }),
+    startProgram({
+      command: '/bin/sh',
+      args: [WRAPPER, spec.directory, spec.stdin, ...spec.argv],
+      cwd: spec.cwd,
+      env: spec.env,
+    }),
   )
   const root = identityOf(pid) ?? null
   return { directory: spec.directory, root, exited: over.then(() => exitOf(spec.directory, root)) }

@@ -46,7 +46,11 @@ export class Outbox {
   async #carryOne(file: string): Promise<void> {
     if (existsSync(`${file}.delivered`)) return
     await effect('spawn.courier', () => {
-      const courier = spawn('/bin/sh', [COURIER, file, this.#directory], { env: this.#env, detached: true, stdio: 'ignore' })
+      const courier = spawn('/bin/sh', [COURIER, file, this.#directory], {
+        env: this.#env,
+        detached: true,
+        stdio: 'ignore',
+      })
       courier.unref()
       return new Promise<void>((resolve, reject) => courier.once('spawn', resolve).once('error', reject))
     })
@@ -54,6 +58,8 @@ export class Outbox {
   }
 
   #files(): string[] {
-    return readdirSync(this.#folder).filter(name => /^\d{6}-[^.]+$/.test(name)).sort()
+    return readdirSync(this.#folder)
+      .filter(name => /^\d{6}-[^.]+$/.test(name))
+      .sort()
   }
 }

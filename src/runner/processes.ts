@@ -48,7 +48,13 @@ function look(pid: number): Seen | undefined {
     const stat = readFileSync(`/proc/${pid}/stat`, 'latin1')
     // The name in brackets may hold anything, brackets and spaces too: only what follows the last one is counted.
     const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ')
-    return { pid, parent: Number(fields[1]), started: fields[19]!, zombie: fields[0] === 'Z' || fields[0] === 'X', terminal: fields[4] !== '0' }
+    return {
+      pid,
+      parent: Number(fields[1]),
+      started: fields[19]!,
+      zombie: fields[0] === 'Z' || fields[0] === 'X',
+      terminal: fields[4] !== '0',
+    }
   } catch {
     return undefined
   }
@@ -57,17 +63,29 @@ function look(pid: number): Seen | undefined {
 /** Every process there is. It takes milliseconds, so whoever asks for several sessions looks once. */
 export function everything(): Seen[] {
   if (!onLinux) return fromPs(['-ax'])
-  return readdirSync('/proc').filter(name => /^\d+$/.test(name)).map(name => look(Number(name))).filter(seen => seen !== undefined)
+  return readdirSync('/proc')
+    .filter(name => /^\d+$/.test(name))
+    .map(name => look(Number(name)))
+    .filter(seen => seen !== undefined)
 }
 
 /** macOS and others: the same facts from ps, in the form the wrapper writes. */
 function fromPs(which: string[]): Seen[] {
   try {
     const text = execFileSync('ps', [...which, '-o', 'pid=,ppid=,stat=,tty=,lstart='], { encoding: 'utf8' })
-    return text.split('\n').filter(Boolean).map(line => {
-      const [pid, parent, stat, tty, ...lstart] = line.trim().split(/\s+/)
-      return { pid: Number(pid), parent: Number(parent), started: lstart.join('_'), zombie: stat!.startsWith('Z'), terminal: tty !== '??' }
-    })
+    return text
+      .split('\n')
+      .filter(Boolean)
+      .map(line => {
+        const [pid, parent, stat, tty, ...lstart] = line.trim().split(/\s+/)
+        return {
+          pid: Number(pid),
+          parent: Number(parent),
+          started: lstart.join('_'),
+          zombie: stat!.startsWith('Z'),
+          terminal: tty !== '??',
+        }
+      })
   } catch {
     return []
   }
@@ -98,7 +116,13 @@ export function membersOf(belonging: Belonging): Identity[] {
   const descended = belonging.root ? descendants(belonging.root, all) : new Map<number, string>()
   return all
     .filter(seen => !seen.zombie && seen.pid !== process.pid && seen.pid !== belonging.root?.pid)
-    .filter(seen => descended.has(seen.pid) || belonging.known.get(seen.pid) === seen.started || isMarked(seen.pid, belonging.mark) || worksIn(seen, belonging.worktree))
+    .filter(
+      seen =>
+        descended.has(seen.pid) ||
+        belonging.known.get(seen.pid) === seen.started ||
+        isMarked(seen.pid, belonging.mark) ||
+        worksIn(seen, belonging.worktree),
+    )
     .map(seen => ({ pid: seen.pid, started: seen.started, boot: bootId }))
 }
 
@@ -117,7 +141,9 @@ function environmentOf(pid: number): string[] {
 
 /** What processes of this home are marked with, whoever started them. */
 export function marksOf(homeId: string): Set<string> {
-  const marks = everything().flatMap(({ pid }) => environmentOf(pid).filter(variable => variable.startsWith(`${MARK}${homeId}/`)))
+  const marks = everything().flatMap(({ pid }) =>
+    environmentOf(pid).filter(variable => variable.startsWith(`${MARK}${homeId}/`)),
+  )
   return new Set(marks.map(variable => variable.slice(MARK.length)))
 }
 

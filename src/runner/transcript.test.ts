@@ -51,7 +51,12 @@ test('the streams are read in the order things happened', () => {
   const read: { text: string; at: string | null }[] = []
   for (let lines = reader.read(true); lines.length; lines = reader.read(true)) read.push(...lines)
   expect(texts(read)).toEqual(['one', 'oops', 'two', 'three without an end'])
-  expect(read.map(line => line.at)).toEqual(['1970-01-01T00:00:01.000Z', '1970-01-01T00:00:02.000Z', '1970-01-01T00:00:03.000Z', null])
+  expect(read.map(line => line.at)).toEqual([
+    '1970-01-01T00:00:01.000Z',
+    '1970-01-01T00:00:02.000Z',
+    '1970-01-01T00:00:03.000Z',
+    null,
+  ])
   reader.close()
 })
 
@@ -82,5 +87,6 @@ test('a growing transcript is followed, and half a line waits for its end', () =
 })
 
 test('a cursor that is none begins at the beginning', () => {
-  for (const cursor of [undefined, '', 'nonsense', '1-2', '-1-0-0', '99999999999999999-0-0']) expect(offsetsOf(cursor)).toEqual(START)
+  for (const cursor of [undefined, '', 'nonsense', '1-2', '-1-0-0', '99999999999999999-0-0'])
+    expect(offsetsOf(cursor)).toEqual(START)
 })

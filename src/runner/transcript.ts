@@ -129,10 +129,13 @@ function momentsOf(directory: string): Moment[] {
   } catch {
     return []
   }
-  return text.split('\n').slice(0, -1).map(line => {
-    const [at, sent, stdout, stderr] = line.split(' ').map(Number) as [number, number, number, number]
-    return { at, sent, stdout, stderr }
-  })
+  return text
+    .split('\n')
+    .slice(0, -1)
+    .map(line => {
+      const [at, sent, stdout, stderr] = line.split(' ').map(Number) as [number, number, number, number]
+      return { at, sent, stdout, stderr }
+    })
 }
 
 /** How many bytes of each file one turn of reading may take: bounds memory and time, whatever an agent prints. */
@@ -161,7 +164,8 @@ export class TranscriptReader {
       const before = this.#position()
       const lines = this.#take(moment, new Date(moment.at).toISOString())
       // A moment of much text is read in several turns; one that yields nothing more is over.
-      if (this.#position() === before || STREAMS.every(stream => this.#tails[stream].position >= moment[stream])) this.#moments.shift()
+      if (this.#position() === before || STREAMS.every(stream => this.#tails[stream].position >= moment[stream]))
+        this.#moments.shift()
       if (lines.length) return lines
     }
     const now = new Date().toISOString()

@@ -3,9 +3,9 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { Forbidden, InvalidInput } from '../domain/errors.ts'
 import type { Fleet } from '../fleet/fleet.ts'
 import type { Caller, Context, Operation, Query, Streaming } from '../operations/operation.ts'
+import { routeOf } from '../operations/shape.ts'
 import type { Answer, Explain } from './answers.ts'
 import { inputReader } from './input.ts'
-import { routeOf } from '../operations/shape.ts'
 import { frame, type StreamLimits, Watcher } from './sse.ts'
 
 export interface Serving {
@@ -78,7 +78,9 @@ function streams(operation: Streaming, { fleet, explain, streamLimits, openStrea
 const lastWord = ({ body }: Answer): string => `event: refusal\ndata: ${JSON.stringify(body)}\n\n`
 
 /** Reads the input and asks whether this caller may; an agent that may not is told so before its input is looked at. */
-function readerFor(operation: Operation): (request: FastifyRequest) => { caller: Caller; input: Record<string, unknown> } {
+function readerFor(
+  operation: Operation,
+): (request: FastifyRequest) => { caller: Caller; input: Record<string, unknown> } {
   const readInput = inputReader(operation)
   const { agentMay } = operation
   return request => {

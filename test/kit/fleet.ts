@@ -5,14 +5,14 @@ import { join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
 import type { z } from 'zod'
 import type { Event } from '../../src/domain/event.ts'
-import { type Fleet, makeFleet } from '../../src/fleet/fleet.ts'
 import { liveSessions } from '../../src/fleet/capacity.ts'
+import { type Fleet, makeFleet } from '../../src/fleet/fleet.ts'
+import { markOf } from '../../src/fleet/launching.ts'
 import { openHome } from '../../src/home.ts'
 import { operationNamed } from '../../src/operations/index.ts'
 import type { MissionDetail, MissionView } from '../../src/operations/views.ts'
-import { openSqlite } from '../../src/store/index.ts'
 import { membersOf } from '../../src/runner/processes.ts'
-import { markOf } from '../../src/fleet/launching.ts'
+import { openSqlite } from '../../src/store/index.ts'
 
 export const ROOT = join(import.meta.dirname, '../..')
 export const NODE = join(ROOT, 'node_modules/node/bin/node')
@@ -35,7 +35,10 @@ export interface TestFleet {
   stop(): Promise<void>
   call<T = Record<string, unknown>>(operation: string, input?: object): Promise<T>
   http(path: string, init?: RequestInit): Promise<Response>
-  fleetCommand(args: string[], options?: { cwd?: string; env?: Record<string, string>; input?: string }): Promise<{ code: number; stdout: string; stderr: string }>
+  fleetCommand(
+    args: string[],
+    options?: { cwd?: string; env?: Record<string, string>; input?: string },
+  ): Promise<{ code: number; stdout: string; stderr: string }>
   /** Adds a repository as a project. */
   project(path: string, settings?: object): Promise<{ id: string }>
   /** Makes a mission and queues it. */
@@ -63,7 +66,10 @@ export async function aFleet(options: { env?: Record<string, string> } = {}): Pr
     fleet,
     async start({ env: extra = {}, node = [] } = {}) {
       const known = url ? [] : ['--port', '0']
-      const child = spawn(NODE, [...node, LAUNCHER, 'up', ...known], { env: { ...env, ...extra }, stdio: ['ignore', 'pipe', 'pipe'] })
+      const child = spawn(NODE, [...node, LAUNCHER, 'up', ...known], {
+        env: { ...env, ...extra },
+        stdio: ['ignore', 'pipe', 'pipe'],
+      })
       server = child
       url = await announced(child)
       return { url, child }
@@ -80,15 +86,39 @@ export async function aFleet(options: { env?: Record<string, string> } = {}): Pr
       const context = { fleet, caller: { kind: 'owner' as const }, signal: new AbortController().signal }
       return (await operation.run(context, operation.input.parse(input))) as T
     },
-    http: (path, init = {}) => fetch(url + path, { ...init, headers: { authorization: `Bearer ${home.token}`, ...(init.body ? { 'content-type': 'application/json' } : {}), ...init.headers } }),
-    fleetCommand: (args, { cwd = root, env: extra = {}, input } = {}) => run(LAUNCHER, args, { cwd, env: { ...env, ...extra }, input }),
+    http: (path, init = {}) =>
+      fetch(url + path, {
+        ...init,
+        headers: {
+          authorization: `Bearer ${home.token}`,
+          ...(init.body ? { 'content-type': 'application/json' } : {}),
+          ...init.headers,
+        },
+      }),
+    fleetCommand: (args, { cwd = root, env: extra = {}, input } = {}) =>
+      run(LAUNCHER, args, { cwd, env: { ...env, ...extra }, input }),
     project: (path, settings = {}) => kit.call('create_project', { name: 'test', path, ...settings }),
-    mission: (project, script, settings = {}) => kit.call('create_mission', { project_id: project.id, title: 'a mission', detailed_prompt: script, auto_dispatch: true, ...settings }),
+    mission: (project, script, settings = {}) =>
+      kit.call('create_mission', {
+        project_id: project.id,
+        title: 'a mission',
+        detailed_prompt: script,
+        auto_dispatch: true,
+        ...settings,
+      }),
     show: id => kit.call<Detail>('get_mission', { mission_id: id }),
-    until: (id, ...statuses) => eventually(`mission ${id} ${statuses.join(' or ')}`, async () => {
-      const mission = await kit.show(id)
-      return statuses.includes(mission.status) ? mission : undefined
-    }, async () => JSON.stringify(await kit.show(id).then(({ status, status_reason, waits_for }) => ({ status, status_reason, waits_for })))),
+    until: (id, ...statuses) =>
+      eventually(
+        `mission ${id} ${statuses.join(' or ')}`,
+        async () => {
+          const mission = await kit.show(id)
+          return statuses.includes(mission.status) ? mission : undefined
+        },
+        async () =>
+          JSON.stringify(
+            await kit.show(id).then(({ status, status_reason, waits_for }) => ({ status, status_reason, waits_for })),
+          ),
+      ),
     async events() {
       const events: Event[] = []
       let after: string | undefined
@@ -99,10 +129,14 @@ export async function aFleet(options: { env?: Record<string, string> } = {}): Pr
         if (page.events.length < 500) return events
       }
     },
-    processes: sessionId => membersOf({ mark: markOf(fleet, sessionId), root: null, worktree: null, known: new Map() }).map(member => member.pid),
+    processes: sessionId =>
+      membersOf({ mark: markOf(fleet, sessionId), root: null, worktree: null, known: new Map() }).map(
+        member => member.pid,
+      ),
     async remove() {
       await kit.stop()
-      for (const session of await liveSessions(fleet)) for (const pid of kit.processes(session.id)) process.kill(pid, 'SIGKILL')
+      for (const session of await liveSessions(fleet))
+        for (const pid of kit.processes(session.id)) process.kill(pid, 'SIGKILL')
       await store.close()
       rmSync(root, { recursive: true, force: true, maxRetries: 5 })
     },
@@ -113,7 +147,15 @@ export async function aFleet(options: { env?: Record<string, string> } = {}): Pr
 /** Nothing of the developer's own fleet, git or agents reaches a test. */
 function cleanEnvironment(root: string, extra: Record<string, string> = {}): Record<string, string> {
   const { PATH = '', LANG = 'C.UTF-8', TMPDIR } = process.env
-  return { PATH: `${join(ROOT, 'node_modules/node/bin')}:${PATH}`, LANG, HOME: root, FLEET_HOME: join(root, 'home'), FLEET_STOP_GRACE: '1', ...(TMPDIR && { TMPDIR }), ...extra }
+  return {
+    PATH: `${join(ROOT, 'node_modules/node/bin')}:${PATH}`,
+    LANG,
+    HOME: root,
+    FLEET_HOME: join(root, 'home'),
+    FLEET_STOP_GRACE: '1',
+    ...(TMPDIR && { TMPDIR }),
+    ...extra,
+  }
 }
 
 function announced(child: ChildProcess): Promise<string> {
@@ -137,13 +179,21 @@ async function ended(child: ChildProcess | undefined, signal: NodeJS.Signals): P
   await gone
 }
 
-export function run(file: string, args: string[], { cwd, env, input }: { cwd: string; env: Record<string, string>; input?: string }): Promise<{ code: number; stdout: string; stderr: string }> {
+export function run(
+  file: string,
+  args: string[],
+  { cwd, env, input }: { cwd: string; env: Record<string, string>; input?: string },
+): Promise<{ code: number; stdout: string; stderr: string }> {
   return new Promise((resolve, reject) => {
     const child = spawn(NODE, [file, ...args], { cwd, env, stdio: ['pipe', 'pipe', 'pipe'] })
     let stdout = ''
     let stderr = ''
-    child.stdout.on('data', chunk => { stdout += chunk })
-    child.stderr.on('data', chunk => { stderr += chunk })
+    child.stdout.on('data', chunk => {
+      stdout += chunk
+    })
+    child.stderr.on('data', chunk => {
+      stderr += chunk
+    })
     child.once('error', reject).once('close', code => resolve({ code: code ?? -1, stdout, stderr }))
     child.stdin.end(input)
   })
@@ -152,12 +202,18 @@ export function run(file: string, args: string[], { cwd, env, input }: { cwd: st
 const PATIENCE_MS = 40_000
 
 /** Waits for the world, not for the clock: looks until there is an answer, and says what it saw when there is none. */
-export async function eventually<T>(what: string, look: () => Promise<T | undefined> | T | undefined, saw?: () => Promise<string> | string, patience = PATIENCE_MS): Promise<NonNullable<T>> {
+export async function eventually<T>(
+  what: string,
+  look: () => Promise<T | undefined> | T | undefined,
+  saw?: () => Promise<string> | string,
+  patience = PATIENCE_MS,
+): Promise<NonNullable<T>> {
   const end = performance.now() + patience
   for (;;) {
     const found = await look()
     if (found !== undefined && found !== null && found !== false) return found as NonNullable<T>
-    if (performance.now() > end) throw new Error(`waited ${patience} ms for ${what}${saw ? `; saw ${await saw()}` : ''}`)
+    if (performance.now() > end)
+      throw new Error(`waited ${patience} ms for ${what}${saw ? `; saw ${await saw()}` : ''}`)
     await pause(20)
   }
 }

@@ -23,10 +23,17 @@ export function addTalk(program: Command): void {
   does(say, async (cli, [mission, text]) => {
     const said = await ask<{ heard: string }>(cli, 'say_to_mission', { mission_id: mission, text })
     if (cli.terminal.json) return void cli.terminal.data(said)
-    cli.terminal.print(said.heard === 'mid-turn' ? 'It will hear this in the middle of what it does.' : 'It will hear this once it has finished what it does.')
+    cli.terminal.print(
+      said.heard === 'mid-turn'
+        ? 'It will hear this in the middle of what it does.'
+        : 'It will hear this once it has finished what it does.',
+    )
   })
 
-  does(program.command('inbox').description('what waits for you: questions, reviews, missions that cannot go on'), showInbox)
+  does(
+    program.command('inbox').description('what waits for you: questions, reviews, missions that cannot go on'),
+    showInbox,
+  )
 
   const answer = program
     .command('answer')
@@ -41,7 +48,8 @@ export function addTalk(program: Command): void {
   })
 }
 
-const ask = async <T>(cli: Cli, operation: string, input: object): Promise<T> => (await cli.client()).call<T>(operation, input)
+const ask = async <T>(cli: Cli, operation: string, input: object): Promise<T> =>
+  (await cli.client()).call<T>(operation, input)
 
 async function showInbox(cli: Cli): Promise<number | undefined> {
   const { terminal } = cli
@@ -49,10 +57,14 @@ async function showInbox(cli: Cli): Promise<number | undefined> {
   if (terminal.json) return void terminal.data(inbox)
   for (const question of inbox.questions) {
     terminal.print(`${terminal.paint('bold', shortId(question.id))}  ${terminal.foreign(question.summary)}`)
-    terminal.note(`  fleet answer ${shortId(question.id)} allow|deny ["…"]${question.deadline ? `   (until ${question.deadline})` : ''}`)
+    terminal.note(
+      `  fleet answer ${shortId(question.id)} allow|deny ["…"]${question.deadline ? `   (until ${question.deadline})` : ''}`,
+    )
   }
   for (const mission of inbox.missions) {
-    terminal.print(`${terminal.paint('bold', shortId(mission.id))}  ${terminal.foreign(`${mission.title}: ${mission.status_reason?.text ?? mission.status}`)}`)
+    terminal.print(
+      `${terminal.paint('bold', shortId(mission.id))}  ${terminal.foreign(`${mission.title}: ${mission.status_reason?.text ?? mission.status}`)}`,
+    )
     if (mission.status_reason?.try) terminal.note(`  ${mission.status_reason.try}`)
   }
   const waiting = inbox.questions.length + inbox.missions.length

@@ -148,7 +148,8 @@ async function printEvents(cli: Cli, _: string[], options: Record<string, unknow
   const answer = await client.call<Events>('list_events', { project_id, after: options.after, limit: options.limit })
   if (terminal.json) return void terminal.data(answer)
   for (const event of answer.events) terminal.print(eventLine(cli, event))
-  if (options.after && answer.events.length === options.limit) terminal.note(`There are more: add --after ${answer.cursor}`)
+  if (options.after && answer.events.length === options.limit)
+    terminal.note(`There are more: add --after ${answer.cursor}`)
 }
 
 function eventLine({ terminal }: Cli, event: Event): string {
