@@ -41,6 +41,10 @@ test('what is kept of a transcript stays small', () => {
   expect(JSON.stringify(digest).length).toBeLessThan(6 * LAST_TEXT_CHARS)
 })
 
+test('an estimate that was settled is not counted when it is said again', () => {
+  expect(digestOf(estimated(3, 'a'), used(0, 'total'), estimated(3, 'a'), estimated(4, 'b')).usage.input_tokens).toBe(4)
+})
+
 test('blank lines are not the last thing said', () => {
   expect(digestOf({ type: 'text', text: 'said' }, { type: 'text', text: '  ' }).lastText).toBe('said')
 })

@@ -74,7 +74,8 @@ function addUsage(digest: Digest, event: Extract<TranscriptEvent, { type: 'usage
     return { ...digest, usage: sum(digest.usage, event.usage), estimated: event.of }
   }
   const settled = sum(event.counts === 'total' ? NO_USAGE : digest.settled, event.usage)
-  return { ...digest, settled, usage: settled, estimated: null }
+  // What the newest estimate was of is known still: said again, it is in the figures already.
+  return { ...digest, settled, usage: settled }
 }
 
 function sum(usage: Usage, more: Partial<Usage>): Usage {

@@ -3,7 +3,7 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { createInterface } from 'node:readline'
-import type { Agent, Digest, Ending, LaunchRequest, Message, Stream, TranscriptEvent } from '../../src/agents/contract.ts'
+import type { Agent, Answer, Digest, Ending, LaunchRequest, Message, Stream, TranscriptEvent } from '../../src/agents/contract.ts'
 import { emptyDigest, fold } from '../../src/agents/digest.ts'
 
 export interface Place {
@@ -74,6 +74,7 @@ export interface Driven {
 export type Meanwhile = (
   printed: { line: string; events: TranscriptEvent[] },
   say: (id: string, text: string) => void,
+  answer: (id: string, answer: Answer) => void,
 ) => void
 
 /** Runs one session with a plain pipe for its standard input. */
@@ -99,6 +100,7 @@ export async function drive(agent: Agent, request: LaunchRequest, meanwhile: Mea
   }
   dialogue?.due(state).forEach(send)
   const say = (id: string, text: string) => send(dialogue!.say(state, id, text))
+  const answer = (id: string, answer: Answer) => send(dialogue!.answer?.(state, id, answer))
 
   const run = { events: [] as TranscriptEvent[], lines: [] as string[], digest: emptyDigest() }
   const take = (line: string, stream: Stream) => {
@@ -110,9 +112,10 @@ export async function drive(agent: Agent, request: LaunchRequest, meanwhile: Mea
   createInterface({ input: child.stderr! }).on('line', line => take(line, 'stderr'))
   createInterface({ input: child.stdout! }).on('line', line => {
     run.lines.push(line)
-    meanwhile({ line, events: take(line, 'stdout') }, say)
+    const events = take(line, 'stdout')
+    if (dialogue) state = dialogue.step(state, line, 'stdout')
+    meanwhile({ line, events }, say, answer)
     if (!dialogue) return
-    state = dialogue.step(state, line, 'stdout')
     dialogue.due(state).forEach(send)
     if (dialogue.isOver(state)) child.stdin?.end()
   })
