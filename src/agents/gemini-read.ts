@@ -1,0 +1,75 @@
+import type { Usage } from '../domain/session.ts'
+import type { Stream, TranscriptEvent } from './contract.ts'
+import { type Json, number, object, parseObject, string, text } from './json.ts'
+
+/** One line of stream-json in, events out. Never throws: what it does not know comes out as raw. */
+export function readGemini(line: string, stream: Stream): TranscriptEvent[] {
+  if (stream === 'sent' || !line.trim()) return []
+  const message = stream === 'stdout' ? parseObject(line) : undefined
+  return (message && events(message)) ?? [{ type: 'raw', text: line }]
+}
+
+function events(message: Json): TranscriptEvent[] | undefined {
+  switch (message.type) {
+    case 'init':
+      return [{ type: 'started', conversation: string(message.session_id), model: string(message.model) }]
+    case 'message':
+      return said(message)
+    case 'tool_use':
+      return toolUse(message)
+    case 'tool_result':
+      return toolResult(message)
+    case 'error':
+      return [{ type: 'error', text: text(message.message) }]
+    case 'result':
+      return result(message)
+    default:
+      return undefined
+  }
+}
+
+function said({ role, content, delta, timestamp }: Json): TranscriptEvent[] | undefined {
+  if (role === 'user') return [{ type: 'said', id: text(timestamp), text: text(content) }]
+  if (role !== 'assistant') return undefined
+  return [{ type: 'text', text: text(content), ...(delta === true && { piece: true as const }) }]
+}
+
+function toolUse({ tool_id, tool_name, parameters }: Json): TranscriptEvent[] {
+  const id = text(tool_id)
+  return [
+    { type: 'tool_call', id, name: text(tool_name), input: parameters ?? null },
+    { type: 'usage', usage: { turns: 1 }, counts: 'estimate', of: id },
+  ]
+}
+
+function toolResult({ tool_id, status, output, error }: Json): TranscriptEvent[] {
+  const id = text(tool_id)
+  const problem = object(error)
+  const failed = status !== 'success'
+  const found: TranscriptEvent[] = []
+  if (problem?.type === 'policy_violation') found.push({ type: 'permission', id, tool: '', input: null, denied: true })
+  found.push({ type: 'tool_result', id, output: string(output) ?? text(problem?.message), failed })
+  return found
+}
+
+function result({ status, error, stats }: Json): TranscriptEvent[] {
+  const problem = object(error)
+  const ok = status === 'success'
+  return [
+    { type: 'usage', usage: spent(object(stats) ?? {}), counts: 'total' },
+    { type: 'result', ok, text: text(problem?.message), reason: ok ? null : (string(problem?.type) ?? 'error') },
+  ]
+}
+
+/** Of this run. The client does not count its turns: each call of a tool is taken for one, and its last word for one. */
+function spent(stats: Json): Partial<Usage> {
+  const prompt = number(stats.input_tokens)
+  const cached = number(stats.cached)
+  return {
+    input_tokens: Math.max(0, prompt - cached),
+    // The total also has what was thought.
+    output_tokens: Math.max(number(stats.output_tokens), number(stats.total_tokens) - prompt),
+    cache_read_tokens: cached,
+    turns: number(stats.tool_calls) + 1,
+  }
+}

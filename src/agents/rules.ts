@@ -1,0 +1,60 @@
+import { InvalidInput, NotAllowed } from '../domain/errors.ts'
+import type { LaunchRequest } from './contract.ts'
+import { isRestricting, PRESETS, TOOLS, type Tool } from './presets.ts'
+
+/** What a session may use, for clients that are told in rules of their own. */
+export interface Rules {
+  tools: readonly Tool[]
+  /** What the shell may run; the start of a command line. `null`: anything. */
+  commands: readonly string[] | null
+  /** Nothing that the repository brings along may add to it. */
+  restricts: boolean
+}
+
+/** A tool by its name, or the shell with the start of what it may run: `Bash(npm test:*)`. */
+const TOOL_RULE = /^(\w+)(?:\(([^()\n"'\\]+):\*\))?$/
+
+export function rulesOf({ preset: name, allowedTools }: LaunchRequest): Rules {
+  if (allowedTools) return custom(allowedTools)
+  const preset = PRESETS[name]
+  return { tools: preset.tools, commands: preset.commands, restricts: isRestricting(preset) }
+}
+
+function custom(allowedTools: readonly string[]): Rules {
+  const rules = allowedTools.map(parse)
+  const shell = rules.filter(({ tool }) => tool === 'Bash')
+  const anything = shell.some(({ start }) => start === undefined)
+  return {
+    tools: [...new Set(rules.map(({ tool }) => tool))],
+    commands: anything ? null : shell.flatMap(({ start }) => start ?? []),
+    restricts: true,
+  }
+}
+
+function parse(rule: string): { tool: Tool; start: string | undefined } {
+  const [, name, start] = TOOL_RULE.exec(rule) ?? []
+  const tool = TOOLS.find(each => each === name)
+  if (tool && (start === undefined || tool === 'Bash')) return { tool, start: start?.trim() }
+  throw new InvalidInput('allowed_tools', `${JSON.stringify(rule)} is no tool that this agent can be held to`, {
+    try: `Write one of ${TOOLS.join(', ')}, or the start of a command such as Bash(npm test:*).`,
+  })
+}
+
+const SERVER_NAME = /^[A-Za-z0-9-]+$/
+
+/** The servers given, whose names become part of the names of their tools. */
+export function serversOf({ mcpServers }: LaunchRequest): [string, { url: string; headers: Record<string, string> }][] {
+  const servers = Object.entries(mcpServers)
+  const wrong = servers.find(([name]) => !SERVER_NAME.test(name))
+  if (!wrong) return servers
+  throw new InvalidInput('mcp_servers', `${JSON.stringify(wrong[0])} is no name for a server`, {
+    try: 'Use letters, digits and -.',
+  })
+}
+
+export function refuseForks({ forks, approvals }: LaunchRequest, client: string): void {
+  if (forks) throw new NotAllowed(`${client} cannot go on with a copy of a conversation.`, { try: 'Resume it instead.' })
+  if (approvals === 'ask') {
+    throw new NotAllowed(`${client} cannot wait for a person's permission.`, { try: 'Deny what the preset does not allow.' })
+  }
+}
