@@ -7,8 +7,7 @@ import { launchClaude } from './claude-launch.ts'
 import { readClaude } from './claude-read.ts'
 import type { Agent, Detected, Dialogue, Digest, Ending, Exit } from './contract.ts'
 import { versionOf, which } from './detect.ts'
-
-const REASON_CHARS = 1000
+import { endedEarly, rateLimited, short } from './endings.ts'
 
 /** The Claude Code command-line client, spoken to in stream-json. */
 export const claude: Agent = {
@@ -92,19 +91,3 @@ function outcome(digest: Digest, { code }: Exit): Ending {
       }
   }
 }
-
-function rateLimited({ rateLimit }: Digest): Ending {
-  const until = rateLimit?.until ?? undefined
-  return {
-    outcome: 'rate_limited',
-    reason: short(`The provider's rate limit was reached. ${rateLimit?.text ?? ''}`.trim()),
-    until,
-  }
-}
-
-function endedEarly({ lastError, lastRaw }: Digest, code: number): string {
-  const how = code > 128 ? `was ended by signal ${code - 128}` : `ended with exit code ${code}`
-  return short(`The client ${how} without a result. ${lastError ?? lastRaw}`.trim())
-}
-
-const short = (text: string): string => text.slice(0, REASON_CHARS)

@@ -1,21 +1,76 @@
-import { expect, test } from 'vitest'
-import { NotFound } from '../domain/errors.ts'
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { expect, onTestFinished, test } from 'vitest'
+import { InvalidInput, NotFound } from '../domain/errors.ts'
 import { TOOL_PRESETS } from '../domain/project.ts'
-import { AGENTS, agentNamed, models, toolPresets } from './index.ts'
+import { AGENTS, agentsOf, models, toolPresets } from './index.ts'
+
+function aHome(declared?: unknown): { path: string; declare(what: unknown): void } {
+  const path = mkdtempSync(join(tmpdir(), 'flotilla-agents-'))
+  onTestFinished(() => rmSync(path, { recursive: true }))
+  const declare = (what: unknown) =>
+    writeFileSync(join(path, 'agents.json'), typeof what === 'string' ? what : JSON.stringify(what))
+  if (declared !== undefined) declare(declared)
+  return { path, declare }
+}
+const ACP = { name: 'mine', kind: 'acp', command: ['mine', '--acp'] }
+const CUSTOM = { name: 'yours', kind: 'custom', command: ['yours', '{prompt_file}'] }
 
 test('an agent is found by its name; an unknown one is refused with those there are', () => {
-  for (const agent of AGENTS) expect(agentNamed(agent.name)).toBe(agent)
-  const refused = () => agentNamed('gpt')
+  const agents = agentsOf(aHome().path)
+  for (const agent of AGENTS) expect(agents.named(agent.name)).toBe(agent)
+  const refused = () => agents.named('gpt')
   expect(refused).toThrow(NotFound)
-  expect(refused).toThrow(expect.objectContaining({ hint: 'Use one of: shell, claude.' }))
+  expect(refused).toThrow(
+    expect.objectContaining({ hint: `Use one of: ${AGENTS.map(({ name }) => name).join(', ')}.` }),
+  )
 })
 
 test('every preset is offered with the agents that can be held to it', () => {
-  const offers = Object.fromEntries(toolPresets().map(({ name, agents }) => [name, agents]))
+  const offers = Object.fromEntries(toolPresets(AGENTS).map(({ name, agents }) => [name, agents]))
   expect(Object.keys(offers).sort()).toEqual([...TOOL_PRESETS].sort())
-  expect(offers).toMatchObject({ full: ['shell', 'claude'], review: ['claude'] })
+  expect(offers.full).toEqual(expect.arrayContaining(['shell', 'claude']))
+  expect(offers.review).toContain('claude')
+  expect(offers.review).not.toContain('shell')
 })
 
 test('models are named with their agent', () => {
-  expect(models()).toContainEqual({ agent: 'claude', name: expect.stringContaining('opus'), alias: 'opus' })
+  expect(models(AGENTS)).toContainEqual({ agent: 'claude', name: expect.stringContaining('opus'), alias: 'opus' })
+})
+
+test('declared agents stand beside the built-in ones, and are read again when their file changes', () => {
+  const home = aHome({ agents: [ACP] })
+  const agents = agentsOf(home.path)
+  expect(agents.all.map(({ name }) => name)).toEqual([...AGENTS.map(({ name }) => name), 'mine'])
+  expect(agents.named('mine')).toBe(agents.named('mine'))
+  home.declare({ agents: [ACP, CUSTOM] })
+  expect(agents.named('yours').title).toBe('yours')
+  expect(agents.fault).toBeNull()
+})
+
+test.each([
+  ['no JSON', '{"agents": [', /agents\.json, it is no JSON/],
+  ['an unknown kind', { agents: [{ ...ACP, kind: 'magic' }] }, /agents\.0\.kind/],
+  ['a command that is a line', { agents: [ACP, { ...CUSTOM, command: 'yours' }] }, /agents\.1\.command/],
+  ['an empty command', { agents: [{ ...ACP, command: [] }] }, /agents\.0\.command/],
+  ['a field that is misspelt', { agents: [{ ...ACP, enviroment: {} }] }, /agents\.0.*enviroment/],
+  ['a name that breaks out', { agents: [{ ...ACP, name: '../x' }] }, /agents\.0\.name/],
+  ['a name that is taken', { agents: [ACP, { ...CUSTOM, name: 'claude' }] }, /agents\.1\.name.*"claude"/],
+  ['a name given twice', { agents: [ACP, { ...CUSTOM, name: 'mine' }] }, /agents\.1\.name.*"mine"/],
+  ['no place for the prompt', { agents: [{ ...CUSTOM, command: ['yours'] }] }, /agents\.0\.command.*prompt_file/],
+  ['a rule for no event', { agents: [{ ...CUSTOM, events: [{ event: 'party' }] }] }, /agents\.0\.events\.0\.event/],
+])('%s is refused by its field, and the built-in agents are as before', (_what, declared, sentence) => {
+  const agents = agentsOf(aHome(declared).path)
+  expect(agents.all).toEqual(AGENTS)
+  expect(agents.named('claude').name).toBe('claude')
+  expect(agents.fault?.message).toMatch(sentence)
+  expect(agents.fault?.message).toContain('agents.json')
+  expect(() => agents.named('mine')).toThrow(InvalidInput)
+})
+
+test('a session whose agent is no longer declared is still read, and nothing new is started with it', () => {
+  const gone = agentsOf(aHome().path).ofSession('mine')
+  expect(gone.read('{"x":1}', 'stdout')).toEqual([{ type: 'raw', text: '{"x":1}' }])
+  expect(() => gone.launch({} as never)).toThrow(NotFound)
 })

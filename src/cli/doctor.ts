@@ -1,5 +1,5 @@
 import { statfsSync } from 'node:fs'
-import { AGENTS } from '../agents/index.ts'
+import { type Agent, agentsOf } from '../agents/index.ts'
 import { Refusal } from '../domain/errors.ts'
 import { requireGit } from '../git/run.ts'
 import { openHome } from '../home.ts'
@@ -82,7 +82,9 @@ export async function examine(where: Where): Promise<Finding[]> {
         .then(found => ({ name, ...found })),
     ),
   )
-  return [...findings, ...(await Promise.all(AGENTS.map(agent => examineAgent(agent, where))))]
+  const agents = agentsOf(homeOf(where))
+  const declared = agents.fault ? [{ name: 'agents.json', ...failed(agents.fault), state: 'poor' as const }] : []
+  return [...findings, ...declared, ...(await Promise.all(agents.all.map(agent => examineAgent(agent, where))))]
 }
 
 const failed = (error: unknown): Omit<Finding, 'name'> => ({
@@ -91,7 +93,7 @@ const failed = (error: unknown): Omit<Finding, 'name'> => ({
   advice: error instanceof Refusal ? error.hint : undefined,
 })
 
-async function examineAgent(agent: (typeof AGENTS)[number], where: Where): Promise<Finding> {
+async function examineAgent(agent: Agent, where: Where): Promise<Finding> {
   const { installed, version, signedIn, advice } = await agent.detect(where.env)
   const ready = installed && signedIn !== false
   const text = installed

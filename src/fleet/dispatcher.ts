@@ -1,4 +1,3 @@
-import { agentNamed } from '../agents/index.ts'
 import { effective } from '../domain/effective.ts'
 import * as life from '../domain/life.ts'
 import type { Mission } from '../domain/mission.ts'
@@ -96,7 +95,7 @@ export class Dispatcher {
     const project = (await this.#fleet.store.get('projects', mission.project_id))!.value
     let session: Session
     try {
-      agentNamed(effective(mission, project, defaultsOf(this.#fleet)).agent)
+      this.#fleet.agents.named(effective(mission, project, defaultsOf(this.#fleet)).agent)
       session = await planSession(this.#fleet, mission, project)
     } catch (error) {
       const why = {

@@ -1,3 +1,4 @@
+import { type Agents, agentsOf } from '../agents/index.ts'
 import { type EffectName, effect } from '../effects.ts'
 import type { Home } from '../home.ts'
 import { readSettings, type Settings } from '../settings.ts'
@@ -9,6 +10,7 @@ export interface Fleet {
   readonly store: Store
   readonly blobs: Blobs
   readonly settings: Settings
+  readonly agents: Agents
   /** The environment of this process, from which agents get what is allowed to reach them. */
   readonly environment: Readonly<Record<string, string | undefined>>
   now(): string
@@ -30,6 +32,7 @@ export function makeFleet(parts: {
     environment,
     blobs: openBlobs(home.blobs),
     settings: readSettings(environment),
+    agents: agentsOf(home.path),
     now: parts.now ?? (() => new Date().toISOString()),
     commit: (name, batch) => effect(name, () => store.commit(batch)),
     close: () => store.close(),

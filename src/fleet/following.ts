@@ -1,5 +1,4 @@
 import { setTimeout as pause } from 'node:timers/promises'
-import { agentNamed } from '../agents/index.ts'
 import type { Event } from '../domain/event.ts'
 import { newestLaunch } from '../runner/folders.ts'
 import { cursorOf, offsetsOf, TranscriptReader } from '../runner/transcript.ts'
@@ -29,7 +28,7 @@ export async function* followSession(
   { after, follow, signal }: Following,
 ): AsyncGenerator<Item<Record<string, unknown>>> {
   const { value: session } = await current(fleet, 'sessions', sessionId)
-  const agent = agentNamed(session.agent)
+  const agent = fleet.agents.ofSession(session.agent)
   const [launch, cursor] = split(after)
   let reader: { directory: string; lines: TranscriptReader } | undefined
   let last = after ?? ''

@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
-import { type Agent, agentNamed, emptyDigest } from '../agents/index.ts'
+import { type Agent, emptyDigest } from '../agents/index.ts'
 import { effective } from '../domain/effective.ts'
 import { Unfit } from '../domain/errors.ts'
 import { about } from '../domain/life.ts'
@@ -59,7 +59,7 @@ export class LiveSession {
     this.#fleet = fleet
     this.#session = session
     this.#url = url
-    this.#agent = agentNamed(session.agent)
+    this.#agent = fleet.agents.ofSession(session.agent)
     this.id = session.id
     this.projectId = session.project_id
     this.missionId = session.mission_id

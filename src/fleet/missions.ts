@@ -1,4 +1,3 @@
-import { agentNamed } from '../agents/index.ts'
 import { InvalidInput, NotAllowed } from '../domain/errors.ts'
 import { newId } from '../domain/ids.ts'
 import * as life from '../domain/life.ts'
@@ -151,7 +150,7 @@ export async function deleteMission(fleet: Fleet, ask: Ask, id: string): Promise
 
 /** Unknown agents and dependencies are refused when written, not when a session starts. */
 async function checkedSettings<T extends Partial<MissionSettings>>(fleet: Fleet, settings: T): Promise<T> {
-  if (settings.agent) agentNamed(settings.agent)
+  if (settings.agent) fleet.agents.named(settings.agent)
   if (settings.subdirectory !== undefined) requireInside(settings.subdirectory)
   const parent = settings.parent_mission_id && (await lookUp(fleet, 'missions', settings.parent_mission_id)).value.id
   const depends_on = settings.depends_on && [

@@ -1,6 +1,5 @@
 import { realpathSync, statSync } from 'node:fs'
 import { isAbsolute, sep } from 'node:path'
-import { agentNamed } from '../agents/index.ts'
 import { Forbidden, InvalidInput, NotAllowed } from '../domain/errors.ts'
 import type { NewEvent } from '../domain/event.ts'
 import type { By } from '../domain/life.ts'
@@ -15,7 +14,7 @@ import { forgetMission } from './tidying.ts'
 export type ProjectFields = ProjectSettings & { path: string; worktree?: 'git' | 'none' }
 
 export async function createProject(fleet: Fleet, ask: Ask, fields: ProjectFields): Promise<Stored<Project>> {
-  if (fields.agent) agentNamed(fields.agent)
+  if (fields.agent) fleet.agents.named(fields.agent)
   const place = await placeOf(fleet, fields)
   // Derived from its path, so that one repository is one project however many ask at once.
   const id = derivedId('project', place.path)
@@ -85,7 +84,7 @@ export async function updateProject(
   id: string,
   fields: Partial<ProjectSettings>,
 ): Promise<Stored<Project>> {
-  if (fields.agent) agentNamed(fields.agent)
+  if (fields.agent) fleet.agents.named(fields.agent)
   await oncePerKey(fleet, ask, async () => {
     const { value, version } = await current(fleet, 'projects', id)
     if (fields.base_branch) await placeOf(fleet, { ...value, ...fields, base_branch: fields.base_branch })

@@ -1,4 +1,3 @@
-import { agentNamed } from '../agents/index.ts'
 import { NotAllowed } from '../domain/errors.ts'
 import { newId } from '../domain/ids.ts'
 import { about } from '../domain/life.ts'
@@ -42,7 +41,7 @@ export async function sayToMission(fleet: Fleet, ask: Ask, missionId: string, wo
   })
   const message = (await current(fleet, 'messages', id)).value
   const { agent } = (await current(fleet, 'sessions', message.session_id)).value
-  return { message, heard: agentNamed(agent).can.liveMessages === 'mid-turn' ? 'mid-turn' : 'next-turn' }
+  return { message, heard: fleet.agents.ofSession(agent).can.liveMessages === 'mid-turn' ? 'mid-turn' : 'next-turn' }
 }
 
 async function listening(fleet: Fleet, sessionId: string | null, missionId: string): Promise<Stored<Session>> {
@@ -50,7 +49,7 @@ async function listening(fleet: Fleet, sessionId: string | null, missionId: stri
   const resume = { try: `fleet mission resume ${missionId} --message "…"` }
   if (!session || session.value.status === 'ended')
     throw new NotAllowed(`No agent is at work on mission ${missionId}.`, resume)
-  const { title, can } = agentNamed(session.value.agent)
+  const { title, can } = fleet.agents.ofSession(session.value.agent)
   if (can.liveMessages === 'no') throw new NotAllowed(`${title} cannot be spoken to while it works.`, resume)
   return session
 }

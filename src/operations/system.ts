@@ -1,6 +1,6 @@
 import { statfsSync } from 'node:fs'
 import * as z from 'zod'
-import { AGENTS, models, toolPresets } from '../agents/index.ts'
+import { models, toolPresets } from '../agents/index.ts'
 import { Event } from '../domain/event.ts'
 import { liveSessions } from '../fleet/capacity.ts'
 import { clean, keptWorktrees } from '../fleet/cleaning.ts'
@@ -85,7 +85,7 @@ export const system = [
     output: z.object({
       models: z.array(z.object({ agent: z.string(), name: z.string(), alias: z.string().optional() })),
     }),
-    run: async () => ({ models: models() }),
+    run: async ({ fleet }) => ({ models: models(fleet.agents.all) }),
   }),
   query({
     name: 'list_tool_presets',
@@ -93,21 +93,25 @@ export const system = [
     http: 'GET /api/config/tool-presets',
     input: z.object({}),
     output: z.object({ presets: z.array(z.record(z.string(), z.unknown())) }),
-    run: async () => ({ presets: toolPresets().map(preset => ({ ...preset })) }),
+    run: async ({ fleet }) => ({ presets: toolPresets(fleet.agents.all).map(preset => ({ ...preset })) }),
   }),
   query({
     name: 'list_agents',
     summary: 'The coding agents found on this machine and what each can do',
     http: 'GET /api/agents',
     input: z.object({}),
-    output: z.object({ agents: z.array(AgentView) }),
+    output: z.object({
+      agents: z.array(AgentView),
+      problem: z.string().optional().describe('why the agents declared in the home are not among them'),
+    }),
     run: async ({ fleet }) => ({
       agents: await Promise.all(
-        AGENTS.map(async ({ name, title, provider, can, detect }) => {
+        fleet.agents.all.map(async ({ name, title, provider, can, detect }) => {
           const { signedIn, ...found } = await detect(fleet.environment)
           return { name, title, provider, ...found, signed_in: signedIn, can: { ...can } }
         }),
       ),
+      problem: fleet.agents.fault?.message,
     }),
   }),
   query({

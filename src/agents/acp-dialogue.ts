@@ -1,0 +1,218 @@
+import { createHash } from 'node:crypto'
+import { isAllowed } from './acp-permission.ts'
+import { DENIED, SAID, SESSION, TAKEN_UP, toolOf } from './acp-read.ts'
+import type { Dialogue, LaunchRequest, Message } from './contract.ts'
+import { type Json, list, object, parseObject, string, text } from './json.ts'
+import { PRESETS } from './presets.ts'
+
+/** What makes an agent ask before it does anything that could do harm. */
+export interface Asking {
+  mode?: string
+  meta?: Json
+}
+
+interface State {
+  wish: Wish
+  /** The requests that went to the agent and the ones it has answered, by their names. */
+  told: string[]
+  answered: string[]
+  /** It did not do what has to be done before the prompt. */
+  refused: boolean
+  resumes: boolean
+  conversation: string | null
+  /** Under which name it lets its model be chosen; null: by a request of its own. */
+  modelOption: string | null
+  /** What it asked of us and has not been told. */
+  asked: Asked[]
+  /** Answers of ours that were read before what they answer: the transcript's files are read one after the other. */
+  early: string[]
+}
+
+interface Wish extends Pick<LaunchRequest, 'model' | 'preset' | 'resumes' | 'forks' | 'approvals'> {
+  cwd: string
+  prompt: string
+  servers: LaunchRequest['mcpServers']
+  asking: Asking | null
+}
+
+interface Asked {
+  id: string | number
+  tool: string
+  /** null: it is no request for permission, and nothing we offer. */
+  options: { allow: string | null; reject: string | null } | null
+  /** undefined: a person decides. */
+  allow: boolean | undefined
+}
+
+const INITIALIZE = 'initialize'
+const MODE = 'mode'
+const MODEL = 'model'
+const PROMPT = 'prompt'
+const METHOD_NOT_FOUND = -32601
+
+/** The protocol from the first word to the end of the last turn. Nothing of the file system or terminal is offered: an agent has its own tools. */
+export const acpDialogue = (asking: Asking | null): Dialogue<State> => ({
+  begin: request => ({
+    wish: wishOf(request, request.preset === 'full' ? null : asking),
+    told: [],
+    answered: [],
+    refused: false,
+    resumes: false,
+    conversation: null,
+    modelOption: null,
+    asked: [],
+    early: [],
+  }),
+  step(state, line, stream) {
+    const message = stream === 'stderr' ? undefined : parseObject(line)
+    if (!message) return state
+    return stream === 'sent' ? told(state, message) : heard(state, message)
+  },
+  due(state) {
+    const next = nextRequest(state)
+    const replies = state.asked.filter(({ allow }) => allow !== undefined).map(asked => reply(asked, asked.allow!))
+    return next ? [...replies, next] : replies
+  },
+  isOver: state => state.refused || (state.answered.includes(PROMPT) && isIdle(state)),
+  // A second prompt while one is at work is not foreseen: some agents drop the first for it.
+  say: (state, id, words) =>
+    state.conversation !== null && state.answered.includes(PROMPT) && isIdle(state)
+      ? { id: SAID + id, line: prompt(SAID + id, state.conversation, words) }
+      : undefined,
+  answer(state, id, { allow }) {
+    const asked = state.asked.find(each => String(each.id) === id && each.allow === undefined)
+    return asked && reply(asked, allow)
+  },
+})
+
+function wishOf(request: LaunchRequest, asking: Asking | null): Wish {
+  const { model, preset, resumes, forks, approvals } = request
+  return {
+    ...{ model, preset, resumes, forks, approvals, asking },
+    cwd: request.workingDirectory,
+    prompt: [request.systemPrompt, request.prompt].filter(Boolean).join('\n\n'),
+    servers: request.mcpServers,
+  }
+}
+
+const isIdle = ({ told, answered }: State): boolean => told.every(name => answered.includes(name))
+
+function told(state: State, message: Json): State {
+  if (typeof message.method === 'string') return { ...state, told: [...state.told, text(message.id)] }
+  const key = JSON.stringify(message.id)
+  const asked = state.asked.filter(({ id }) => JSON.stringify(id) !== key)
+  return asked.length < state.asked.length ? { ...state, asked } : { ...state, early: [...state.early, key] }
+}
+
+function heard(state: State, message: Json): State {
+  if (typeof message.method === 'string') return message.id === undefined ? state : requested(state, message)
+  const name = text(message.id)
+  const before = { ...state, answered: [...state.answered, name] }
+  const isTurn = name === PROMPT || name.startsWith(SAID)
+  const result = object(message.result)
+  if (!result) return { ...before, refused: state.refused || !isTurn }
+  if (name === INITIALIZE) return { ...before, resumes: offersResume(result) }
+  if (name !== SESSION && !name.startsWith(TAKEN_UP)) return before
+  const conversation = string(result.sessionId) ?? name.slice(TAKEN_UP.length)
+  return { ...before, conversation, modelOption: modelOptionIn(result) }
+}
+
+const offersResume = (result: Json): boolean =>
+  object(object(object(result.agentCapabilities)?.sessionCapabilities)?.resume) !== undefined
+
+function modelOptionIn(result: Json): string | null {
+  const options = list(result.configOptions).map(each => object(each) ?? {})
+  return string(options.find(({ category }) => category === 'model')?.id)
+}
+
+function requested(state: State, message: Json): State {
+  const id = message.id as string | number
+  const key = JSON.stringify(id)
+  if (state.early.includes(key)) return { ...state, early: state.early.filter(each => each !== key) }
+  return { ...state, asked: [...state.asked, askedIn(state.wish, id, message)] }
+}
+
+function askedIn({ preset, approvals, servers }: Wish, id: string | number, message: Json): Asked {
+  const params = object(message.params) ?? {}
+  if (message.method !== 'session/request_permission') {
+    return { id, tool: text(message.method), options: null, allow: false }
+  }
+  const call = object(params.toolCall) ?? {}
+  const offered = list(params.options).map(each => object(each) ?? {})
+  // Once, not for always: what an agent remembers would hold for sessions under other presets too.
+  const option = (...kinds: string[]) =>
+    string(kinds.map(kind => offered.find(each => each.kind === kind)).find(Boolean)?.optionId)
+  const options = { allow: option('allow_once', 'allow_always'), reject: option('reject_once', 'reject_always') }
+  const allowed = isAllowed(PRESETS[preset], Object.keys(servers), call)
+  return { id, tool: toolOf(call), options, allow: allowed || approvals === 'deny' ? allowed : undefined }
+}
+
+function reply({ id, tool, options, allow: _decided }: Asked, allow: boolean): Message {
+  const name = `answer-${createHash('sha256').update(JSON.stringify(id)).digest('hex').slice(0, 32)}`
+  if (!options)
+    return { id: name, line: rpc({ id, error: { code: METHOD_NOT_FOUND, message: `${tool} is not offered` } }) }
+  const optionId = allow ? options.allow : options.reject
+  const outcome = optionId === null ? { outcome: 'cancelled' } : { outcome: 'selected', optionId }
+  return { id: name, line: rpc({ id, result: allow ? { outcome } : { outcome, _meta: { [DENIED]: tool } } }) }
+}
+
+/** One step after the other: each waits for the answer to the one before. */
+function nextRequest(state: State): Message | undefined {
+  if (state.refused) return undefined
+  const { wish, conversation, told, answered } = state
+  const opening = openingOf(state)
+  const steps: [string, () => string][] = [
+    [INITIALIZE, initialize],
+    [opening.name, () => opening.line],
+    ...(wish.asking?.mode ? [[MODE, () => setMode(conversation!, wish.asking!.mode!)] as [string, () => string]] : []),
+    ...(wish.model ? [[MODEL, () => setModel(state, wish.model!)] as [string, () => string]] : []),
+    [PROMPT, () => prompt(PROMPT, conversation!, wish.prompt)],
+  ]
+  const next = steps.find(([name]) => !answered.includes(name))
+  if (!next || told.includes(next[0])) return undefined
+  const [name, line] = next
+  return { id: name.split(':', 1)[0]!, line: line() }
+}
+
+const rpc = (message: object): string => JSON.stringify({ jsonrpc: '2.0', ...message })
+
+const initialize = (): string =>
+  rpc({
+    id: INITIALIZE,
+    method: 'initialize',
+    params: {
+      protocolVersion: 1,
+      clientCapabilities: { fs: { readTextFile: false, writeTextFile: false }, terminal: false },
+      clientInfo: { name: 'flotilla', version: '1' },
+    },
+  })
+
+function openingOf({ wish, resumes }: State): { name: string; line: string } {
+  const { cwd, asking, resumes: conversation, forks } = wish
+  const mcpServers = Object.entries(wish.servers).map(([name, { url, headers }]) => ({
+    ...{ type: 'http', name, url },
+    headers: Object.entries(headers).map(([header, value]) => ({ name: header, value })),
+  }))
+  const params = { cwd, mcpServers, ...(asking?.meta && { _meta: asking.meta }) }
+  if (!conversation) return { name: SESSION, line: rpc({ id: SESSION, method: 'session/new', params }) }
+  const earlier = { ...params, sessionId: conversation }
+  if (forks) return { name: SESSION, line: rpc({ id: SESSION, method: 'session/fork', params: earlier }) }
+  // Loading says everything again that was said before: only where there is nothing better.
+  const id = TAKEN_UP + conversation
+  return { name: id, line: rpc({ id, method: resumes ? 'session/resume' : 'session/load', params: earlier }) }
+}
+
+const setMode = (sessionId: string, modeId: string): string =>
+  rpc({ id: MODE, method: 'session/set_mode', params: { sessionId, modeId } })
+
+const setModel = ({ conversation: sessionId, modelOption }: State, model: string): string =>
+  modelOption === null
+    ? rpc({ id: MODEL, method: 'session/set_model', params: { sessionId, modelId: model } })
+    : rpc({
+        id: MODEL,
+        method: 'session/set_config_option',
+        params: { sessionId, configId: modelOption, value: model },
+      })
+
+const prompt = (id: string, sessionId: string, words: string): string =>
+  rpc({ id, method: 'session/prompt', params: { sessionId, prompt: [{ type: 'text', text: words }] } })

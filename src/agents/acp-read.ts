@@ -1,0 +1,180 @@
+import type { Usage } from '../domain/session.ts'
+import type { Stream, TranscriptEvent } from './contract.ts'
+import { type Json, list, number, object, parseObject, string, text } from './json.ts'
+
+/** What an agent is asked is named so that its answer can be read without remembering the question. */
+export const SESSION = 'session'
+export const TAKEN_UP = 'session:'
+export const SAID = 'say-'
+/** In our answer to a request for permission: the tool that was not allowed. */
+export const DENIED = 'flotilla/denied'
+
+/** The error codes of the protocol, and HTTP's where an agent hands on what its provider said. */
+const NOT_SIGNED_IN = [-32000, 401]
+const TOO_MANY_REQUESTS = 429
+
+/** Talk of the protocol itself: kept in the transcript's file, of no use to a reader. */
+const QUIET = new Set([
+  'available_commands_update',
+  'config_option_update',
+  'current_mode_update',
+  'session_info_update',
+  'usage_update',
+  'user_message_chunk',
+])
+
+/** One line of JSON-RPC in, events out. Never throws: what it does not know comes out as raw. */
+export function readAcp(line: string, stream: Stream): TranscriptEvent[] {
+  if (!line.trim()) return []
+  if (stream === 'sent') return readSent(parseObject(line))
+  const message = stream === 'stdout' ? parseObject(line) : undefined
+  return (message && events(message)) ?? [{ type: 'raw', text: line }]
+}
+
+/** The agent does not say back what it was told: a person's words and what was refused are only in what we sent. */
+function readSent(message: Json | undefined): TranscriptEvent[] {
+  const id = text(message?.id)
+  if (id.startsWith(SAID)) return [{ type: 'said', id: id.slice(SAID.length), text: promptIn(message!) }]
+  const denied = string(object(object(message?.result)?._meta)?.[DENIED])
+  if (denied === null) return []
+  return [{ type: 'permission', id: String(message!.id), tool: denied, input: null, denied: true }]
+}
+
+const promptIn = (message: Json): string =>
+  list(object(message.params)?.prompt)
+    .map(block => text(object(block)?.text))
+    .join('\n')
+
+function events(message: Json): TranscriptEvent[] | undefined {
+  if (message.method === 'session/update') return update(object(object(message.params)?.update) ?? {})
+  if (message.method === 'session/request_permission') return permission(message)
+  if (message.method !== undefined) return undefined
+  const error = object(message.error)
+  if (error) return failure(error)
+  const result = object(message.result)
+  return result && answer(text(message.id), result)
+}
+
+function answer(id: string, result: Json): TranscriptEvent[] {
+  if (typeof result.stopReason === 'string') return ending(result.stopReason, result)
+  if (id === SESSION || id.startsWith(TAKEN_UP)) {
+    const conversation = string(result.sessionId) ?? id.slice(TAKEN_UP.length)
+    return [{ type: 'started', conversation, model: string(object(result.models)?.currentModelId) }]
+  }
+  return []
+}
+
+function ending(stopReason: string, result: Json): TranscriptEvent[] {
+  const ok = stopReason === 'end_turn'
+  return [
+    { type: 'usage', usage: { ...tokens(result), turns: 1 }, counts: 'more' },
+    { type: 'result', ok, text: '', reason: ok ? null : stopReason },
+  ]
+}
+
+/** Of this turn. The protocol's own place for it came late: some agents still have it in one of theirs. */
+function tokens(result: Json): Partial<Usage> {
+  const usage = object(result.usage)
+  if (!usage) {
+    const count = object(object(object(result._meta)?.quota)?.token_count)
+    return { input_tokens: number(count?.input_tokens), output_tokens: number(count?.output_tokens) }
+  }
+  return {
+    input_tokens: number(usage.inputTokens),
+    output_tokens: number(usage.outputTokens) + number(usage.thoughtTokens),
+    cache_read_tokens: number(usage.cachedReadTokens),
+    cache_write_tokens: number(usage.cachedWriteTokens),
+  }
+}
+
+function failure(error: Json): TranscriptEvent[] {
+  const said = text(error.message)
+  const detail = object(error.data)
+  const limited = error.code === TOO_MANY_REQUESTS || detail?.errorKind === 'rate_limit'
+  const reason = limited
+    ? 'rate_limit'
+    : NOT_SIGNED_IN.includes(number(error.code))
+      ? 'not_signed_in'
+      : `error_${number(error.code)}`
+  return [
+    { type: 'error', text: [said, detail ? JSON.stringify(detail) : ''].filter(Boolean).join(' ') },
+    ...(limited ? [{ type: 'rate_limit', until: null, text: said } as const] : []),
+    { type: 'result', ok: false, text: said, reason },
+  ]
+}
+
+function permission(message: Json): TranscriptEvent[] | undefined {
+  const call = object(object(message.params)?.toolCall)
+  if (!call || message.id === undefined) return undefined
+  return [{ type: 'permission', id: String(message.id), tool: toolOf(call), input: inputOf(call), denied: false }]
+}
+
+function update(said: Json): TranscriptEvent[] | undefined {
+  const kind = text(said.sessionUpdate)
+  if (QUIET.has(kind)) return []
+  switch (kind) {
+    case 'agent_message_chunk':
+      return chunk(said, text => ({ type: 'text', text, piece: true }))
+    case 'agent_thought_chunk':
+      return chunk(said, text => ({ type: 'thinking', text }))
+    case 'tool_call':
+      return toolCall(said)
+    case 'tool_call_update':
+      return toolUpdate(said)
+    case 'plan':
+      return [{ type: 'thinking', text: list(said.entries).map(planned).join('\n') }]
+    default:
+      return undefined
+  }
+}
+
+function chunk(said: Json, event: (text: string) => TranscriptEvent): TranscriptEvent[] | undefined {
+  const words = string(object(said.content)?.text)
+  return words === null ? undefined : [event(words)]
+}
+
+function planned(value: unknown): string {
+  const entry = object(value) ?? {}
+  return `${entry.status === 'completed' ? '✓' : '·'} ${text(entry.content)}`
+}
+
+/** The protocol does not count the model's turns: each call of a tool is taken for one, and each answer. */
+function toolCall(call: Json): TranscriptEvent[] {
+  return [
+    { type: 'tool_call', id: text(call.toolCallId), name: toolOf(call), input: inputOf(call) },
+    { type: 'usage', usage: { turns: 1 }, counts: 'more' },
+    ...result(call),
+  ]
+}
+
+function toolUpdate(call: Json): TranscriptEvent[] {
+  const known = Object.keys(object(call.rawInput) ?? {}).length > 0
+  const again: TranscriptEvent[] = known
+    ? [{ type: 'tool_call', id: text(call.toolCallId), name: toolOf(call), input: call.rawInput, again: true }]
+    : []
+  return [...again, ...result(call)]
+}
+
+function result(call: Json): TranscriptEvent[] {
+  if (call.status !== 'completed' && call.status !== 'failed') return []
+  const failed = call.status === 'failed'
+  return [{ type: 'tool_result', id: text(call.toolCallId), output: outputOf(call), failed }]
+}
+
+/** Its own name where the agent tells it; the protocol itself has only a kind and a title. */
+export const toolOf = (call: Json): string =>
+  string(call.name) ??
+  string(object(object(call._meta)?.claudeCode)?.toolName) ??
+  (text(call.kind) || text(call.title) || 'tool')
+
+const inputOf = (call: Json): unknown =>
+  call.rawInput ?? { title: call.title ?? null, locations: call.locations ?? [], content: call.content ?? [] }
+
+function outputOf(call: Json): string {
+  if (typeof call.rawOutput === 'string') return call.rawOutput
+  const shown = list(call.content).map(each => {
+    const block = object(each) ?? {}
+    return string(object(block.content)?.text) ?? (block.type === 'diff' ? `changed ${text(block.path)}` : '')
+  })
+  return shown.filter(Boolean).join('\n') || (call.rawOutput === undefined ? '' : JSON.stringify(call.rawOutput))
+}

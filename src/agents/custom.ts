@@ -1,0 +1,141 @@
+import * as z from 'zod'
+import { NotAllowed } from '../domain/errors.ts'
+import { TOOL_PRESETS, type ToolPreset } from '../domain/project.ts'
+import type { Agent, Digest, Ending, Exit, Launch, LaunchRequest } from './contract.ts'
+import { EventRule, readMapped } from './custom-read.ts'
+import { Declaration, detectDeclared, environmentFor } from './declaration.ts'
+import { endedEarly, rateLimited, short } from './endings.ts'
+import { inputFile, readingInput } from './input.ts'
+
+const Arguments = z.array(z.string()).max(100)
+
+const CustomFields = Declaration.extend({
+  kind: z.literal('custom'),
+  prompt: z.enum(['file', 'stdin']).default('file').describe('file: a {prompt_file} in the command names it'),
+  /** What is added where it is wanted; what is not named here is not offered. */
+  arguments: z
+    .strictObject({
+      model: Arguments.optional().describe('with {model}'),
+      resume: Arguments.optional().describe('with {conversation}'),
+      mcp: Arguments.optional().describe('with {mcp_file}'),
+      presets: z.partialRecord(z.enum(TOOL_PRESETS), Arguments).default({ full: [] }),
+    })
+    .default({ presets: { full: [] } })
+    .describe('what is added to the command, and by that what the agent can do'),
+  events: z.array(EventRule).max(100).default([]).describe('how its lines of JSON are read'),
+  other_lines: z.enum(['text', 'raw']).default('text').describe('what a line is that no rule reads'),
+})
+
+export const CustomDeclaration = CustomFields.refine(
+  ({ prompt, command }) => prompt === 'stdin' || command.some(each => each.includes('{prompt_file}')),
+  { path: ['command'], message: 'must name the file with the prompt as {prompt_file}, or "prompt" must be "stdin"' },
+)
+export type CustomDeclaration = z.infer<typeof CustomDeclaration>
+
+/** An agent that a person describes: how it is started and how its lines are read. */
+export function customAgent(declared: CustomDeclaration): Agent {
+  const { name, title = name, provider = name, models, context_limit, events, other_lines } = declared
+  const { presets, ...adds } = declared.arguments
+  const says = (event: EventRule['event']) => events.some(rule => rule.event === event)
+  return {
+    name,
+    title,
+    provider,
+    can: {
+      resume: adds.resume !== undefined && says('started'),
+      fork: false,
+      liveMessages: 'no',
+      interrupt: false,
+      turnLimit: false,
+      budgetLimit: false,
+      cost: costOf(events),
+      approvals: false,
+      presets: Object.keys(presets) as ToolPreset[],
+      customTools: false,
+      mcp: adds.mcp !== undefined,
+      adopted: true,
+    },
+    models,
+    ...(context_limit && { contextLimit: context_limit }),
+    detect: variables => detectDeclared(declared, variables),
+    launch: request => launch(declared, request),
+    read: (line, stream) => readMapped(events, other_lines, line, stream),
+    outcome: (digest, exit) => outcome(says('result'), digest, exit),
+  }
+}
+
+function costOf(events: readonly EventRule[]): 'money' | 'tokens' | 'none' {
+  const usage = events.filter(rule => rule.event === 'usage')
+  if (usage.some(rule => rule.cost_usd !== undefined)) return 'money'
+  return usage.length ? 'tokens' : 'none'
+}
+
+function launch(declared: CustomDeclaration, request: LaunchRequest): Launch {
+  refuseLimits(declared, request)
+  const { presets, model, resume, mcp } = declared.arguments
+  const servers = Object.keys(request.mcpServers).length > 0
+  const places: Record<string, string> = {
+    prompt_file: `${request.directory}/input`,
+    directory: request.directory,
+    working_directory: request.workingDirectory,
+    mcp_file: `${request.directory}/mcp.json`,
+    model: request.model ?? '',
+    conversation: request.resumes ?? '',
+  }
+  const [program, ...rest] = declared.command
+  const argv: [string, ...string[]] = [
+    program,
+    ...[
+      ...rest,
+      ...(presets[request.preset] ?? []),
+      ...((request.model && model) || []),
+      ...((request.resumes && resume) || []),
+      ...((servers && mcp) || []),
+    ].map(argument => filled(argument, places)),
+  ]
+  return {
+    argv: declared.prompt === 'stdin' ? readingInput(request, argv) : argv,
+    env: environmentFor(declared, request.environment),
+    files: { ...inputFile(request), ...(servers && mcp ? { 'mcp.json': mcpFile(request.mcpServers) } : {}) },
+    stdin: 'none',
+  }
+}
+
+/** A word in braces that names nothing stays as it is: it may mean something to the program. */
+const filled = (argument: string, places: Record<string, string>): string =>
+  argument.replace(/\{(\w+)\}/g, (whole, place: string) => places[place] ?? whole)
+
+function mcpFile(servers: LaunchRequest['mcpServers']): string {
+  const entries = Object.entries(servers).map(([name, server]) => [name, { type: 'http', ...server }])
+  return JSON.stringify({ mcpServers: Object.fromEntries(entries) })
+}
+
+function refuseLimits({ name, title = name, arguments: adds }: CustomDeclaration, request: LaunchRequest): void {
+  const refuse = (what: string, hint: string) => {
+    throw new NotAllowed(`${title} cannot ${what}.`, { try: hint })
+  }
+  const other = 'Use an agent that can, such as claude.'
+  if (request.allowedTools) refuse('be held to a list of tools', other)
+  if (!adds.presets[request.preset])
+    refuse(
+      `be held to the preset ${request.preset}`,
+      `Use ${Object.keys(adds.presets).join(' or ') || 'another agent'}, or an agent that can.`,
+    )
+  if (request.approvals === 'ask') refuse('ask for permission', other)
+  if (request.forks) refuse('go on with a copy of a conversation', other)
+  if (request.resumes && !adds.resume) refuse('take up an earlier conversation', 'Start afresh: fleet mission retry')
+  if (request.model && !adds.model) refuse('be told which model to use', 'Leave the model to it.')
+}
+
+function outcome(saysHowItWent: boolean, digest: Digest, { code }: Exit): Ending {
+  const { result } = digest
+  if (code === null) return { outcome: 'lost', reason: 'The client ended without anyone recording how.' }
+  if (result && !result.ok) {
+    if (digest.rateLimit) return rateLimited(digest)
+    return { outcome: 'failed', reason: short(result.text || digest.lastError || `The client says: ${result.reason}.`) }
+  }
+  if (code !== 0)
+    return digest.rateLimit ? rateLimited(digest) : { outcome: 'failed', reason: endedEarly(digest, code) }
+  if (saysHowItWent && !result) return { outcome: 'failed', reason: endedEarly(digest, code) }
+  return { outcome: 'completed', reason: 'The agent finished its turn.' }
+}

@@ -1,0 +1,59 @@
+import { readFileSync } from 'node:fs'
+import * as z from 'zod'
+import { InvalidInput, type Refusal } from '../domain/errors.ts'
+import { AcpDeclaration, acpAgent } from './acp.ts'
+import type { Agent } from './contract.ts'
+import { CustomDeclaration, customAgent } from './custom.ts'
+
+/** Where a person declares agents, in the home. */
+export const DECLARED_FILE = 'agents.json'
+
+export const DeclaredAgents = z.strictObject({
+  agents: z.array(z.discriminatedUnion('kind', [AcpDeclaration, CustomDeclaration])).max(100),
+})
+
+export interface Declared {
+  agents: readonly Agent[]
+  /** Why the file says nothing. */
+  fault: Refusal | null
+}
+
+const NONE: Declared = { agents: [], fault: null }
+
+/** The agents a file declares. A broken one declares none and says which field is wrong; it never throws. */
+export function readDeclared(file: string, taken: readonly string[]): Declared {
+  let text: string
+  try {
+    text = readFileSync(file, 'utf8')
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return NONE
+    return broken('cannot be read', (error as Error).message)
+  }
+  const parsed = parse(text)
+  if (parsed instanceof InvalidInput) return { agents: [], fault: parsed }
+  const names = [...taken, ...parsed.map(each => each.name)]
+  const twice = parsed.findIndex((each, index) => names.indexOf(each.name) < taken.length + index)
+  if (twice >= 0)
+    return broken(`agents.${twice}.name`, `${JSON.stringify(parsed[twice]!.name)} is the name of another agent`)
+  return { agents: parsed.map(each => (each.kind === 'acp' ? acpAgent(each) : customAgent(each))), fault: null }
+}
+
+function parse(text: string): z.infer<typeof DeclaredAgents>['agents'] | InvalidInput {
+  let said: unknown
+  try {
+    said = JSON.parse(text)
+  } catch (error) {
+    return wrong('it is no JSON', (error as Error).message)
+  }
+  const { success, data, error } = DeclaredAgents.safeParse(said)
+  if (success) return data.agents
+  const [issue] = error.issues
+  return wrong(issue!.path.join('.') || 'the whole file', issue!.message)
+}
+
+const wrong = (where: string, problem: string): InvalidInput =>
+  new InvalidInput(`${DECLARED_FILE}, ${where}`, problem, {
+    try: `Mend ${DECLARED_FILE} in the home of the fleet; the built-in agents work meanwhile.`,
+  })
+
+const broken = (where: string, problem: string): Declared => ({ agents: [], fault: wrong(where, problem) })

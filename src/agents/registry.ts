@@ -1,0 +1,77 @@
+import { statSync } from 'node:fs'
+import { join } from 'node:path'
+import { NotFound, type Refusal } from '../domain/errors.ts'
+import type { Agent } from './contract.ts'
+import { DECLARED_FILE, type Declared, readDeclared } from './declared.ts'
+import { PRESETS, type Preset } from './presets.ts'
+import { undeclared } from './undeclared.ts'
+
+/** The agents there are: those built in, and those declared in the home. */
+export interface Agents {
+  readonly all: readonly Agent[]
+  /** Why none of the declared agents is among them; null: nothing is wrong. */
+  readonly fault: Refusal | null
+  /** The agent with this name; refuses when there is none. */
+  named(name: string): Agent
+  /** The agent of a session, which goes on also when its declaration is gone. */
+  ofSession(name: string): Agent
+}
+
+export interface ToolPresetOffer extends Preset {
+  /** Which agents can be held to it. */
+  agents: string[]
+}
+
+/** The declared ones are read again whenever their file has changed. */
+export function agentsIn(home: string, builtIn: readonly Agent[]): Agents {
+  const file = join(home, DECLARED_FILE)
+  const taken = builtIn.map(agent => agent.name)
+  let seen = ''
+  let declared: Declared = { agents: [], fault: null }
+
+  function look(): Declared {
+    const now = stampOf(file)
+    if (now !== seen) declared = readDeclared(file, taken)
+    seen = now
+    return declared
+  }
+  const all = () => [...builtIn, ...look().agents]
+
+  return {
+    get all() {
+      return all()
+    },
+    get fault() {
+      return look().fault
+    },
+    named(name) {
+      const found = all().find(agent => agent.name === name)
+      if (found) return found
+      throw (
+        look().fault ??
+        new NotFound('agent', name, {
+          try: `Use one of: ${all()
+            .map(agent => agent.name)
+            .join(', ')}.`,
+        })
+      )
+    },
+    ofSession: name => all().find(agent => agent.name === name) ?? undeclared(name),
+  }
+}
+
+function stampOf(file: string): string {
+  const found = statSync(file, { throwIfNoEntry: false })
+  return found ? `${found.mtimeMs} ${found.size} ${found.ino}` : ''
+}
+
+export function toolPresets(agents: readonly Agent[]): ToolPresetOffer[] {
+  return Object.values(PRESETS).map(preset => ({
+    ...preset,
+    agents: agents.filter(agent => agent.can.presets.includes(preset.name)).map(agent => agent.name),
+  }))
+}
+
+export function models(agents: readonly Agent[]): { agent: string; name: string; alias?: string }[] {
+  return agents.flatMap(agent => agent.models.map(model => ({ agent: agent.name, ...model })))
+}

@@ -1,0 +1,33 @@
+import { NotFound } from '../domain/errors.ts'
+import type { Agent } from './contract.ts'
+
+/** Stands in for an agent whose declaration is gone while a session of it is there: its lines are shown as printed. */
+export const undeclared = (name: string): Agent => ({
+  name,
+  title: name,
+  provider: name,
+  can: {
+    resume: false,
+    fork: false,
+    liveMessages: 'no',
+    interrupt: false,
+    turnLimit: false,
+    budgetLimit: false,
+    cost: 'none',
+    approvals: false,
+    presets: [],
+    customTools: false,
+    mcp: false,
+    adopted: true,
+  },
+  models: [],
+  detect: async () => ({ installed: false, advice: `Declare ${name} in agents.json again.` }),
+  launch() {
+    throw new NotFound('agent', name, { try: 'Declare it in agents.json again, or give the mission another agent.' })
+  },
+  read: (line, stream) => (stream === 'sent' || !line.trim() ? [] : [{ type: 'raw', text: line }]),
+  outcome: (_digest, { code }) =>
+    code === null
+      ? { outcome: 'lost', reason: 'The agent ended without anyone recording how.' }
+      : { outcome: 'failed', reason: `The agent ${name} is no longer declared: nobody can tell what it came to.` },
+})
