@@ -3,7 +3,16 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { createInterface } from 'node:readline'
-import type { Agent, Answer, Digest, Ending, LaunchRequest, Message, Stream, TranscriptEvent } from '../../src/agents/contract.ts'
+import type {
+  Agent,
+  Answer,
+  Digest,
+  Ending,
+  LaunchRequest,
+  Message,
+  Stream,
+  TranscriptEvent,
+} from '../../src/agents/contract.ts'
 import { emptyDigest, fold } from '../../src/agents/digest.ts'
 
 export interface Place {

@@ -50,7 +50,12 @@ const linesOf = (text: string): string[] => text.replace(/\n$/, '').split('\n')
 /** The step in this client's tools: everything but a patch goes through its shell. */
 function toolFor(turn: Turn): { patch: string } | { name: string; input: Record<string, unknown> } | undefined {
   if ('write' in turn) {
-    return { patch: patch(`*** Add File: ${turn.write}`, linesOf(turn.content).map(line => `+${line}`)) }
+    return {
+      patch: patch(
+        `*** Add File: ${turn.write}`,
+        linesOf(turn.content).map(line => `+${line}`),
+      ),
+    }
   }
   if ('edit' in turn) {
     const change = [...linesOf(turn.from).map(line => `-${line}`), ...linesOf(turn.to).map(line => `+${line}`)]
@@ -83,7 +88,12 @@ const idOf = (kind: string): string => `${kind}_${randomUUID().replaceAll('-', '
 function itemsOf(turn: Turn, call: Call | undefined): object[] {
   const items: object[] = []
   if (turn.think) {
-    items.push({ type: 'reasoning', id: idOf('rs'), summary: [{ type: 'summary_text', text: turn.think }], content: null })
+    items.push({
+      type: 'reasoning',
+      id: idOf('rs'),
+      summary: [{ type: 'summary_text', text: turn.think }],
+      content: null,
+    })
   }
   if ('say' in turn) {
     const content = [{ type: 'output_text', text: turn.say, annotations: [] }]

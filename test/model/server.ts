@@ -1,6 +1,9 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { anthropic } from './anthropic.ts'
+import { gemini } from './gemini.ts'
+import { openaiChat } from './openai-chat.ts'
+import { openaiResponses } from './openai-responses.ts'
 import { type Failure, momentAt, scriptIn, type Turn } from './scenario.ts'
 import type { Asked, Wire } from './wire.ts'
 
@@ -17,7 +20,7 @@ export interface Model {
   close(): Promise<void>
 }
 
-const WIRES: readonly Wire[] = [anthropic]
+const WIRES: readonly Wire[] = [anthropic, openaiResponses, openaiChat, gemini]
 
 /**
  * A model that does what the prompt tells it to. It remembers nothing but how often it has failed:

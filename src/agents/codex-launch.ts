@@ -1,0 +1,129 @@
+import { dirname } from 'node:path'
+import { InvalidInput, NotAllowed } from '../domain/errors.ts'
+import type { ToolPreset } from '../domain/project.ts'
+import type { Launch, LaunchRequest } from './contract.ts'
+import { pick } from './environment.ts'
+import type { Json } from './json.ts'
+import { isRestricting, PRESETS } from './presets.ts'
+
+/** Those its sandbox can hold to. It has no list of commands, as `test` would need. */
+export const CODEX_PRESETS: readonly ToolPreset[] = ['full', 'implement', 'fix', 'review', 'explore']
+
+/** What the client may see of the server's environment: where it is, how it signs in, how it reaches the network. */
+const ENVIRONMENT = [
+  ...['HOME', 'PATH', 'CODEX_HOME', 'CODEX_API_KEY', 'OPENAI_API_KEY', 'OPENAI_BASE_URL'],
+  ...['OPENAI_ORGANIZATION', 'OPENAI_PROJECT', 'CODEX_CA_CERTIFICATE', 'SSL_CERT_FILE'],
+  ...['HTTP_PROXY', 'HTTPS_PROXY', 'NO_PROXY'],
+]
+
+const SETTINGS = {
+  // A server that is gone would be waited for without end.
+  'features.unbounded_connection_retries': false,
+  // A session is one conversation: helpers would speak in between, and a goal would go on after its last word.
+  'features.multi_agent': false,
+  'features.goals': false,
+  // Would outlive the session.
+  'features.daemon_auto_start': false,
+  // What they fetch and report at every start.
+  'features.plugins': false,
+  'features.remote_plugin': false,
+  'features.plugin_discovery_prefetch': false,
+  'features.apps': false,
+  'analytics.enabled': false,
+  check_for_update_on_startup: false,
+}
+
+const SERVER_NAME = /^[\w-]+$/
+
+export function launchCodex(request: LaunchRequest): Launch {
+  refuse(request)
+  const settings = {
+    ...SETTINGS,
+    // Only with someone there to answer: otherwise the agent is told at once that it cannot ask.
+    'features.default_mode_request_user_input': request.approvals === 'ask',
+    'features.hooks': !isRestricting(PRESETS[request.preset]),
+  }
+  return {
+    argv: ['codex', 'app-server', ...Object.entries(settings).map(([key, value]) => `--config=${key}=${value}`)],
+    env: pick(request.environment, ENVIRONMENT),
+    files: {},
+    stdin: 'fifo',
+  }
+}
+
+/** How the conversation is begun, as the client is told through its input: servers bring tokens along. */
+export function openingOf(request: LaunchRequest): { method: string; params: Json } {
+  const { resumes, forks, model, systemPrompt, workingDirectory } = request
+  const params = {
+    ...(model ? { model } : {}),
+    ...(systemPrompt ? { developerInstructions: systemPrompt } : {}),
+    ...rulesFor(request),
+  }
+  // Starting where it is already: a directory that is named is written down as trusted in the person's settings.
+  if (!resumes) return { method: 'thread/start', params }
+  return {
+    method: forks ? 'thread/fork' : 'thread/resume',
+    params: { threadId: resumes, cwd: workingDirectory, excludeTurns: true, ...params },
+  }
+}
+
+function rulesFor(request: LaunchRequest): Json {
+  const { preset, approvals, mcpServers, directory, workingDirectory } = request
+  const asks = approvals === 'ask'
+  const servers = { mcp_servers: serversFor(mcpServers) }
+  if (preset === 'full') return { sandbox: 'danger-full-access', approvalPolicy: 'never', config: servers }
+
+  const approvalPolicy = asks ? 'on-request' : 'never'
+  const config = { ...servers, web_search: 'disabled' }
+  if (!isRestricting(PRESETS[preset])) {
+    const network = { sandbox_workspace_write: { network_access: true } }
+    return { sandbox: 'workspace-write', approvalPolicy, config: { ...config, ...network } }
+  }
+  const closed = { ...config, projects: untrusted(workingDirectory) }
+  // Where a person is asked, what they have told the client to allow always is allowed.
+  if (asks) return { sandbox: 'read-only', approvalPolicy, config: closed }
+  return { approvalPolicy, config: { ...closed, ...readOnly(directory) } }
+}
+
+/**
+ * Plain `read-only` lets commands that the person has allowed for good run outside the sandbox.
+ * A profile that forbids reading something never does.
+ */
+function readOnly(directory: string): Json {
+  const profile = { extends: ':read-only', filesystem: { [directory]: 'deny' } }
+  return { default_permissions: 'flotilla', permissions: { flotilla: profile } }
+}
+
+/** What the repository brings along, on any level: rules, hooks and servers would undo the preset. */
+function untrusted(directory: string): Json {
+  const parent = dirname(directory)
+  const here = { [directory]: { trust_level: 'untrusted' } }
+  return parent === directory ? here : { ...untrusted(parent), ...here }
+}
+
+function serversFor(servers: LaunchRequest['mcpServers']): Json {
+  const entries = Object.entries(servers).map(([name, { url, headers }]) => [
+    name,
+    { url, http_headers: headers, default_tools_approval_mode: 'approve' },
+  ])
+  return Object.fromEntries(entries)
+}
+
+function refuse({ preset, allowedTools, mcpServers }: LaunchRequest): void {
+  if (allowedTools) {
+    throw new NotAllowed('Codex cannot be held to a list of tools.', {
+      try: `Use one of its presets: ${CODEX_PRESETS.join(', ')}.`,
+    })
+  }
+  if (!CODEX_PRESETS.includes(preset)) {
+    throw new NotAllowed(`Codex cannot be held to the preset ${preset}: its sandbox does not tell commands apart.`, {
+      try: `Use one of: ${CODEX_PRESETS.join(', ')}; or an agent that can be held to it, such as claude.`,
+    })
+  }
+  const wrong = Object.keys(mcpServers).find(name => !SERVER_NAME.test(name))
+  if (wrong !== undefined) {
+    throw new InvalidInput('mcp_servers', `${JSON.stringify(wrong)} is no name for a server`, {
+      try: 'Use letters, digits, _ and -.',
+    })
+  }
+}

@@ -1,0 +1,147 @@
+import type { Usage } from '../domain/session.ts'
+import { PROMPT, THREAD } from './codex-dialogue.ts'
+import { itemDone, itemStarted } from './codex-items.ts'
+import type { Stream, TranscriptEvent } from './contract.ts'
+import { type Json, list, number, object, parseObject, string, text } from './json.ts'
+
+/** Talk of the protocol itself: kept in the transcript's file, of no use to a reader. */
+const QUIET = new Set([
+  ...['thread/started', 'thread/status/changed', 'thread/name/updated', 'thread/goal/cleared', 'thread/closed'],
+  ...['serverRequest/resolved', 'remoteControl/status/changed', 'account/updated', 'skills/changed'],
+])
+
+/** One line of JSON-RPC in, events out. Never throws: what it does not know comes out as raw. */
+export function readCodex(line: string, stream: Stream): TranscriptEvent[] {
+  // What was sent is said back by the client once it has taken it.
+  if (stream === 'sent' || !line.trim()) return []
+  const message = stream === 'stdout' ? parseObject(line) : undefined
+  return (message && events(message)) ?? [{ type: 'raw', text: line }]
+}
+
+function events(message: Json): TranscriptEvent[] | undefined {
+  if (typeof message.method !== 'string') return 'id' in message ? answer(message) : undefined
+  if (QUIET.has(message.method)) return []
+  const params = object(message.params)
+  if (!params) return undefined
+  return 'id' in message ? asked(message.method, String(message.id), params) : told(message.method, params)
+}
+
+function told(method: string, params: Json): TranscriptEvent[] | undefined {
+  switch (method) {
+    case 'turn/started':
+      return [{ type: 'started', conversation: string(params.threadId), model: null }]
+    case 'item/started':
+      return itemStarted(object(params.item) ?? {})
+    case 'item/completed':
+      return itemDone(object(params.item) ?? {})
+    case 'thread/tokenUsage/updated':
+      return usage(object(params.tokenUsage))
+    case 'account/rateLimits/updated':
+      return limits(object(params.rateLimits))
+    case 'mcpServer/startupStatus/updated':
+      return params.status === 'failed' ? [{ type: 'error', text: `${text(params.name)}: ${text(params.error)}` }] : []
+    case 'error':
+      return [failure(params)]
+    case 'turn/completed':
+      return result(object(params.turn))
+    default:
+      return undefined
+  }
+}
+
+/** The client's answer to a request of ours. */
+function answer({ id, result, error }: Json): TranscriptEvent[] | undefined {
+  if (error) {
+    const words = text(object(error)?.message)
+    if (id !== THREAD && id !== PROMPT) return [{ type: 'error', text: words }]
+    return [{ type: 'result', ok: false, text: words, reason: 'refused' }]
+  }
+  const thread = object(object(result)?.thread)
+  if (thread) return [{ type: 'started', conversation: string(thread.id), model: string(object(result)?.model) }]
+  // A resumed conversation first tells what it has cost so far: this session's own share begins at nothing.
+  return id === PROMPT ? [{ type: 'usage', usage: {}, counts: 'total' }] : []
+}
+
+function asked(method: string, id: string, params: Json): TranscriptEvent[] | undefined {
+  switch (method) {
+    case 'item/commandExecution/requestApproval':
+      return [{ type: 'permission', id, tool: 'shell', input: params, denied: false }]
+    case 'item/fileChange/requestApproval':
+      return [{ type: 'permission', id, tool: 'apply_patch', input: params, denied: false }]
+    case 'item/tool/requestUserInput':
+      return [{ type: 'question', id, text: list(params.questions).map(question).join('\n\n') }]
+    default:
+      return undefined
+  }
+}
+
+function question(value: unknown): string {
+  const { question, options } = object(value) ?? {}
+  const choices = list(options).map(each => `- ${text(object(each)?.label)}: ${text(object(each)?.description)}`)
+  return [text(question), ...choices].join('\n')
+}
+
+/** What one answer of the model took, told once for each state of the conversation's own counter. */
+function usage(counted: Json | undefined): TranscriptEvent[] | undefined {
+  const last = object(counted?.last)
+  const total = object(counted?.total)
+  if (!last || !total) return undefined
+  return [{ type: 'usage', usage: { ...tokens(last), turns: 1 }, counts: 'estimate', of: JSON.stringify(total) }]
+}
+
+/** Cached tokens are part of its input; in our figures they stand beside it. */
+function tokens(count: Json): Partial<Usage> {
+  const cached = number(count.cachedInputTokens)
+  const written = number(count.cacheWriteInputTokens)
+  return {
+    input_tokens: Math.max(0, number(count.inputTokens) - cached - written),
+    output_tokens: number(count.outputTokens),
+    cache_read_tokens: cached,
+    cache_write_tokens: written,
+  }
+}
+
+/** Only a window that is used up is a limit; the client also tells how near it is. */
+function limits(told: Json | undefined): TranscriptEvent[] | undefined {
+  if (!told) return undefined
+  const windows = [object(told.primary) ?? {}, object(told.secondary) ?? {}]
+  const full = windows.filter(({ usedPercent }) => number(usedPercent) >= 100)
+  if (!full.length && !told.rateLimitReachedType) return []
+  const until = Math.max(0, ...full.map(({ resetsAt }) => number(resetsAt)))
+  return [
+    { type: 'rate_limit', until: time(until), text: `Limit reached: ${string(told.limitName) ?? text(told.limitId)}.` },
+  ]
+}
+
+function failure({ error, willRetry }: Json): TranscriptEvent {
+  const told = object(error) ?? {}
+  if (willRetry !== true) return { type: 'error', text: text(told.message) }
+  const [, attempt, of] = /(\d+)\/(\d+)/.exec(text(told.message)) ?? []
+  const why = string(told.additionalDetails) ?? codeOf(told)
+  return { type: 'retry', attempt: Number(attempt ?? 0), of: of ? Number(of) : null, why }
+}
+
+function result(turn: Json | undefined): TranscriptEvent[] | undefined {
+  if (!turn) return undefined
+  const words = list(turn.items).findLast(item => object(item)?.type === 'agentMessage')
+  if (turn.status === 'completed') return [{ type: 'result', ok: true, text: text(object(words)?.text), reason: null }]
+  const error = object(turn.error)
+  const reason = error ? codeOf(error) : text(turn.status)
+  const failed: TranscriptEvent = { type: 'result', ok: false, text: text(error?.message), reason }
+  return RATE_LIMITS.has(reason) ? [{ type: 'rate_limit', until: null, text: failed.text }, failed] : [failed]
+}
+
+export const RATE_LIMITS: ReadonlySet<string> = new Set(['http_429', 'usageLimitExceeded', 'rateLimitExceeded'])
+
+/** The client's own name for a failure, or the status of the provider's answer where it passes that on. */
+function codeOf({ codexErrorInfo: info }: Json): string {
+  if (typeof info === 'string') return info
+  const [name, details] = Object.entries(object(info) ?? {})[0] ?? ['other']
+  const status = number(object(details)?.httpStatusCode)
+  return status ? `http_${status}` : name
+}
+
+function time(seconds: number): string | null {
+  const date = new Date(seconds * 1000)
+  return seconds > 0 && !Number.isNaN(date.getTime()) ? date.toISOString() : null
+}

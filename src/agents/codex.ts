@@ -1,0 +1,96 @@
+import { access } from 'node:fs/promises'
+import { homedir } from 'node:os'
+import { join } from 'node:path'
+import { codexDialogue } from './codex-dialogue.ts'
+import { CODEX_PRESETS, launchCodex } from './codex-launch.ts'
+import { RATE_LIMITS, readCodex } from './codex-read.ts'
+import type { Agent, Detected, Dialogue, Digest, Ending, Exit } from './contract.ts'
+import { versionOf, which } from './detect.ts'
+import { endedEarly, rateLimited, short } from './endings.ts'
+
+/**
+ * The Codex client, spoken to through its app server. `codex exec` would be simpler, but it tells failures in words
+ * only, takes no messages while it works and cannot ask.
+ */
+export const codex: Agent = {
+  name: 'codex',
+  title: 'Codex',
+  provider: 'openai',
+  can: {
+    resume: true,
+    fork: true,
+    liveMessages: 'mid-turn',
+    interrupt: false,
+    turnLimit: false,
+    budgetLimit: false,
+    cost: 'tokens',
+    approvals: true,
+    presets: CODEX_PRESETS,
+    customTools: false,
+    mcp: true,
+    adopted: true,
+  },
+  models: [
+    { name: 'gpt-6.1-sol', alias: 'sol' },
+    { name: 'gpt-6.1-terra', alias: 'terra' },
+    { name: 'gpt-6-luna', alias: 'luna' },
+    { name: 'gpt-6-astra', alias: 'astra' },
+    { name: 'gpt-5.5' },
+  ],
+  detect,
+  launch: launchCodex,
+  read: readCodex,
+  dialogue: codexDialogue as Dialogue,
+  outcome,
+}
+
+type Environment = Readonly<Record<string, string | undefined>>
+
+async function detect(environment: Environment): Promise<Detected> {
+  const path = await which('codex', environment)
+  if (!path) return { installed: false, advice: 'Install Codex: npm install -g @openai/codex' }
+  const version = await versionOf(path, environment)
+  if (!version) return { installed: false, path, advice: `${path} does not answer to --version; install it again.` }
+  const signedIn = await isSignedIn(environment)
+  return signedIn === false
+    ? { installed: true, path, version, signedIn, advice: SIGN_IN }
+    : { installed: true, path, version, signedIn }
+}
+
+const SIGN_IN = 'Sign in: run codex login, or set CODEX_API_KEY where the server is started.'
+
+/** From what lies open; its credentials are never read. With a provider or a keychain of one's own nobody can tell cheaply. */
+async function isSignedIn({ CODEX_API_KEY, CODEX_HOME, HOME }: Environment): Promise<boolean | undefined> {
+  if (CODEX_API_KEY) return true
+  const folder = CODEX_HOME ?? join(HOME ?? homedir(), '.codex')
+  const has = (name: string) =>
+    access(join(folder, name)).then(
+      () => true,
+      () => false,
+    )
+  if (await has('auth.json')) return true
+  return (await has('config.toml')) ? undefined : false
+}
+
+function outcome(digest: Digest, { code }: Exit): Ending {
+  const { result } = digest
+  if (code === null) return { outcome: 'lost', reason: 'The client ended without anyone recording how.' }
+  if (!result) return { outcome: 'failed', reason: endedEarly(digest, code) }
+  if (result.ok) {
+    if (code === 0) return { outcome: 'completed', reason: 'The agent finished its turn.' }
+    return { outcome: 'failed', reason: `The client ended with exit code ${code} after its last result.` }
+  }
+  const why = result.reason ?? ''
+  if (RATE_LIMITS.has(why)) return rateLimited(digest)
+  switch (why) {
+    case 'http_401':
+    case 'unauthorized':
+      return { outcome: 'failed', reason: `Codex is not signed in. ${SIGN_IN}` }
+    case 'contextWindowExceeded':
+      return { outcome: 'limited', reason: 'The conversation no longer fits into the context of the model.' }
+    case 'sessionBudgetExceeded':
+      return { outcome: 'limited', reason: 'It reached the budget of its conversation.' }
+    default:
+      return { outcome: 'failed', reason: short(result.text || digest.lastError || `The client says: ${why}.`) }
+  }
+}

@@ -1,0 +1,300 @@
+import { execFileSync } from 'node:child_process'
+import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { codex } from '../../src/agents/codex.ts'
+import type { LaunchRequest, TranscriptEvent } from '../../src/agents/contract.ts'
+import { binaryOf, HOW_TO_INSTALL } from '../clients/clients.ts'
+import { type Model, type Step, startModel, steps } from '../model/index.ts'
+import { aCodexPlace } from './codex-place.ts'
+import { aRequest, drive, type Meanwhile, type Place } from './drive.ts'
+import { startMcpLab } from './mcp.ts'
+
+const binary = binaryOf('codex')
+if (!binary) console.warn(`Skipped: ${HOW_TO_INSTALL}`)
+
+describe.skipIf(!binary)('the real client', () => {
+  let model: Model
+  let place: Place
+  beforeAll(async () => {
+    model = await startModel()
+  })
+  afterAll(() => model.close())
+  beforeEach(() => {
+    model.requests.length = 0
+    place = aCodexPlace(binary!, model.url)
+  })
+  afterEach(() => place.remove())
+
+  const run = (script: Step[], more: Partial<LaunchRequest> = {}, meanwhile?: Meanwhile) =>
+    drive(codex, aRequest(place, { prompt: `Do it.\n${steps(...script)}`, ...more }), meanwhile)
+  const file = (name: string) => join(place.workingDirectory, name)
+  const settings = () => join(place.environment.CODEX_HOME!, 'config.toml')
+  const newest = () => JSON.stringify(model.requests.at(-1)!.body)
+  const of = <T extends TranscriptEvent['type']>(events: TranscriptEvent[], type: T) =>
+    events.filter((event): event is Extract<TranscriptEvent, { type: T }> => event.type === type)
+
+  test('is found, with its version', async () => {
+    const found = { installed: true, path: binary, version: '0.166.0' }
+    expect(await codex.detect(place.environment)).toEqual({ ...found, signedIn: undefined })
+    const elsewhere = { ...place.environment, CODEX_HOME: join(place.root, 'none') }
+    expect(await codex.detect(elsewhere)).toMatchObject({
+      ...found,
+      signedIn: false,
+      advice: expect.stringContaining('login'),
+    })
+  })
+
+  test.each(['gpt-5.5', 'gpt-6.1-sol'])('%s edits a file and runs a command without asking', async name => {
+    const { ending, digest, events } = await run(
+      [
+        { think: 'A file, then.', write: 'a.txt', content: 'one\n' },
+        { edit: 'a.txt', from: 'one', to: 'two', tokens: { cacheRead: 50 } },
+        { run: 'cp a.txt b.txt; echo copied' },
+        { say: 'There.' },
+      ],
+      { model: name },
+    )
+    expect(ending.outcome).toBe('completed')
+    expect(readFileSync(file('b.txt'), 'utf8')).toBe('two\n')
+    const usage = { turns: 4, input_tokens: 400, cache_read_tokens: 50, output_tokens: 80 }
+    expect(digest).toMatchObject({ lastText: 'There.', openTools: 0, usage })
+    expect(of(events, 'tool_call').map(event => event.name)).toEqual(['apply_patch', 'apply_patch', 'shell'])
+    expect(of(events, 'tool_result').at(-1)).toMatchObject({ output: 'copied\n', failed: false })
+    expect(of(events, 'started')[0]).toMatchObject({ model: name })
+    expect(of(events, 'thinking')[0]).toMatchObject({ text: 'A file, then.' })
+  })
+
+  test("nothing is written into the person's settings", async () => {
+    const before = readFileSync(settings(), 'utf8')
+    const { digest } = await run([{ say: 'One.' }], { preset: 'implement' })
+    await run([{ say: 'Two.' }], { resumes: digest.conversation, preset: 'implement' })
+    await run([{ say: 'Three.' }], { resumes: digest.conversation, forks: true })
+    expect(readFileSync(settings(), 'utf8')).toBe(before)
+  })
+
+  /** A repository, trusted by the person, that tries to give an agent more than its preset; so do their own rules. */
+  function aGreedyWorktree(): string {
+    const main = join(place.root, 'main')
+    const git = (...args: string[]) =>
+      execFileSync('git', ['-c', 'user.name=T', '-c', 'user.email=t@t', ...args], { cwd: main })
+    mkdirSync(join(main, '.codex', 'rules'), { recursive: true })
+    mkdirSync(join(main, 'sub', '.codex'), { recursive: true })
+    const server = `[mcp_servers.greedy]\ncommand = "sh"\nargs = ["-c", "touch ${place.root}/served; cat"]\n`
+    const rules = ['touch', 'rm', 'git', 'sh']
+      .map(name => `prefix_rule(pattern=["${name}"], decision="allow")\n`)
+      .join('')
+    writeFileSync(join(main, '.codex', 'config.toml'), server)
+    writeFileSync(join(main, 'sub', '.codex', 'config.toml'), server)
+    writeFileSync(join(main, '.codex', 'rules', 'a.rules'), rules)
+    writeFileSync(join(main, 'sub', 'victim.txt'), 'alive')
+    git('init', '-q')
+    git('add', '-A')
+    git('commit', '-qm', 'first')
+    git('worktree', 'add', '-q', join(place.root, 'tree'))
+    mkdirSync(join(place.environment.CODEX_HOME!, 'rules'))
+    writeFileSync(join(place.environment.CODEX_HOME!, 'rules', 'default.rules'), rules)
+    writeFileSync(settings(), `${readFileSync(settings(), 'utf8')}\n[projects."${main}"]\ntrust_level = "trusted"\n`)
+    return join(place.root, 'tree', 'sub')
+  }
+
+  const HARM: Step[] = [
+    { write: 'written.txt', content: 'x' },
+    ...[
+      'touch written.txt',
+      'rm victim.txt',
+      'git commit --allow-empty -m harm',
+      'git diff --output=written.txt',
+      'sh -c "echo > written.txt"',
+      'echo x > ../../main/written.txt',
+      `echo x > "$HOME/written.txt"; echo x > /tmp/flotilla-written-$$ && echo got-out-$((1 + 1))`,
+    ].map(command => ({ run: command })),
+    { say: 'I tried.' },
+  ]
+
+  test.each(['review', 'explore'] as const)(
+    'under %s nothing is written or removed, whatever the repository and the person allow',
+    async preset => {
+      const workingDirectory = aGreedyWorktree()
+      const log = () => execFileSync('git', ['log', '--oneline', '--all'], { cwd: workingDirectory, encoding: 'utf8' })
+      const before = [readdirSync(workingDirectory), readdirSync(place.root), log()]
+      // Also where the conversation had more before.
+      const { digest } = await run([{ say: 'I may do anything.' }], { workingDirectory })
+      execFileSync('rm', ['-f', join(place.root, 'served')])
+      const { ending, events } = await run(HARM, { preset, workingDirectory, resumes: digest.conversation })
+      expect(ending.outcome).toBe('completed')
+      expect(digest.conversation).toBe(of(events, 'started').at(-1)!.conversation)
+      const after = [
+        readdirSync(workingDirectory),
+        readdirSync(place.root).filter(name => !name.startsWith('session-')),
+        log(),
+      ]
+      expect(after).toEqual(before)
+      expect(newest()).toContain('Read-only file system')
+      expect(newest()).not.toContain('got-out-2')
+    },
+  )
+
+  test("the same harm is done under full, so the refusals above are the preset's", async () => {
+    const workingDirectory = aGreedyWorktree()
+    await run(HARM, { workingDirectory })
+    expect(existsSync(join(workingDirectory, 'victim.txt'))).toBe(false)
+    expect(existsSync(join(workingDirectory, 'written.txt'))).toBe(true)
+    expect(existsSync(join(place.root, 'served'))).toBe(true)
+  })
+
+  test('a preset still lets its own work be done', async () => {
+    execFileSync('git', ['init', '-q'], { cwd: place.workingDirectory })
+    writeFileSync(file('a.txt'), 'here')
+    const review = await run([{ run: 'git status --short' }, { read: 'a.txt' }], { preset: 'review' })
+    expect(of(review.events, 'tool_result').map(({ output }) => output)).toEqual(['?? a.txt\n', 'here'])
+    // Not in the temporary folder: that is open to every command.
+    const outside = join(import.meta.dirname, `outside-${process.pid}`)
+    const work: Step[] = [{ write: 'b.txt', content: 'x' }, { run: `touch c.txt; touch ${outside}` }]
+    await run(work, { preset: 'implement' })
+    expect(readdirSync(place.workingDirectory)).toEqual(expect.arrayContaining(['b.txt', 'c.txt']))
+    expect(existsSync(outside)).toBe(false)
+  })
+
+  test('a resumed conversation goes on, and what it took before is not counted again', async () => {
+    const first = await run([{ say: 'I am the first.', tokens: { input: 1000 } }])
+    const second = await run([{ run: 'pwd' }, { say: 'And I the second.' }], { resumes: first.digest.conversation })
+    expect(second.ending.outcome).toBe('completed')
+    expect(second.digest.conversation).toBe(first.digest.conversation)
+    expect(newest()).toContain('I am the first.')
+    expect(first.digest.usage).toMatchObject({ input_tokens: 1000, turns: 1 })
+    expect(second.digest.usage).toMatchObject({ input_tokens: 200, turns: 2 })
+  })
+
+  test('a fork goes on elsewhere and leaves the first as it was', async () => {
+    const first = await run([{ say: 'I am the first.' }])
+    const sessions = join(place.environment.CODEX_HOME!, 'sessions')
+    const name = (readdirSync(sessions, { recursive: true }) as string[]).find(each => each.endsWith('.jsonl'))!
+    const before = readFileSync(join(sessions, name), 'utf8')
+
+    const workingDirectory = join(place.root, 'elsewhere')
+    mkdirSync(workingDirectory)
+    const fork = await run([{ run: 'pwd' }], { resumes: first.digest.conversation, forks: true, workingDirectory })
+    expect(fork.ending.outcome).toBe('completed')
+    expect(fork.digest.conversation).not.toBe(first.digest.conversation)
+    expect(of(fork.events, 'tool_result')[0]).toMatchObject({ output: `${workingDirectory}\n` })
+    expect(newest()).toContain('I am the first.')
+    expect(fork.digest.usage).toMatchObject({ input_tokens: 200, turns: 2 })
+    expect(readFileSync(join(sessions, name), 'utf8')).toBe(before)
+  })
+
+  test('a conversation that is not there fails, and says so', async () => {
+    const { ending } = await run([], { resumes: crypto.randomUUID() })
+    expect(ending).toMatchObject({ outcome: 'failed', reason: expect.stringContaining('no rollout found') })
+  })
+
+  test('429 to the end is a rate limit; 429 twice, or in words, is not', async () => {
+    expect((await run([{ fail: 429, retryAfter: 0 }])).ending.outcome).toBe('rate_limited')
+    const passed = await run([
+      { fail: 429, times: 2, retryAfter: 0 },
+      { say: '429: rate limit, authentication required' },
+    ])
+    expect(passed.ending.outcome).toBe('completed')
+    expect(of(passed.events, 'retry').map(({ attempt, of }) => [attempt, of])).toEqual([
+      [1, 2],
+      [2, 2],
+    ])
+  })
+
+  test('a key that is not taken says how to sign in', async () => {
+    const { ending } = await run([{ fail: 401 }])
+    expect(ending).toMatchObject({ outcome: 'failed', reason: expect.stringContaining('codex login') })
+  })
+
+  test('a provider that is gone is not waited for', async () => {
+    const gone = aCodexPlace(binary!, 'http://127.0.0.1:9')
+    const { ending } = await drive(codex, aRequest(gone, { prompt: 'Hello?' }))
+    expect(ending).toMatchObject({ outcome: 'failed', reason: expect.stringContaining('Connection failed') })
+    gone.remove()
+  })
+
+  test('a message reaches an agent at work', async () => {
+    const { events, digest } = await run(
+      [{ run: 'until [ -e taken ]; do sleep 0.05; done' }, { say: 'Hello.' }],
+      {},
+      (printed, say) => {
+        if (printed.events.some(({ type }) => type === 'tool_call')) say('m1', 'Also say hello.')
+        // Its own answer tells that the words are with the agent.
+        if (printed.line.startsWith('{"id":"say-m1"')) writeFileSync(file('taken'), '')
+      },
+    )
+    expect(of(events, 'said').map(({ id, text }) => [id, text])).toContainEqual(['say-m1', 'Also say hello.'])
+    expect(newest()).toContain('Also say hello.')
+    expect(digest.usage.turns).toBe(2)
+  })
+
+  test('a message that comes as the turn ends is a turn of its own', async () => {
+    const { digest, ending } = await run([{ say: 'First.' }], {}, (printed, say) => {
+      if (printed.events.some(event => event.type === 'text' && event.text === 'First.'))
+        say('m1', steps({ say: 'Second.' }))
+    })
+    expect(ending.outcome).toBe('completed')
+    expect(digest.lastText).toBe('Second.')
+  })
+
+  const outside: Step = {
+    tool: 'exec_command',
+    input: { cmd: 'touch asked.txt', sandbox_permissions: 'require_escalated', justification: 'May I?' },
+  }
+
+  test.each([true, false])('a person is asked for what a preset does not allow, and answers %s', async allow => {
+    const script: Step[] = [{ write: 'patched.txt', content: 'x' }, outside, { say: 'Asked.' }]
+    const { events, ending } = await run(script, { preset: 'review', approvals: 'ask' }, (printed, _say, answer) => {
+      for (const { id, denied } of of(printed.events, 'permission')) if (!denied) answer(id, { allow })
+    })
+    expect(ending.outcome).toBe('completed')
+    const asked = of(events, 'permission').filter(({ denied }) => !denied)
+    expect(asked.map(({ tool }) => tool)).toEqual(['apply_patch', 'shell'])
+    expect(asked[1]!.input).toMatchObject({ command: expect.stringContaining('touch asked.txt'), reason: 'May I?' })
+    expect(of(events, 'tool_result').map(({ failed }) => failed)).toEqual([!allow, !allow])
+    expect(of(events, 'permission').filter(({ denied }) => denied)).toHaveLength(allow ? 0 : 2)
+    expect(readdirSync(place.workingDirectory)).toEqual(allow ? ['asked.txt', 'patched.txt'] : [])
+  })
+
+  test('with nobody to ask, the same is refused at once', async () => {
+    const { events } = await run([outside, { say: 'Asked.' }], { preset: 'review' })
+    expect(of(events, 'permission')).toEqual([])
+    expect(readdirSync(place.workingDirectory)).toEqual([])
+  })
+
+  test('a question is put to a person, and the answer reaches the agent', async () => {
+    const options = ['Red', 'Blue'].map(label => ({ label, description: `It is ${label}.` }))
+    const questions = [{ id: 'colour', header: 'Colour', question: 'Which colour?', options }]
+    const script: Step[] = [{ tool: 'request_user_input', input: { questions } }, { say: 'Blue it is.' }]
+    const { events } = await run(script, { approvals: 'ask' }, (printed, _say, answer) => {
+      for (const { id } of of(printed.events, 'question')) answer(id, { allow: true, text: 'Blue' })
+    })
+    expect(of(events, 'question')[0]!.text).toBe('Which colour?\n- Red: It is Red.\n- Blue: It is Blue.')
+    expect(newest()).toContain(JSON.stringify('{"answers":["Blue"]}').slice(1, -1))
+  })
+
+  test('200 kB of prompt and of instructions arrive byte for byte', async () => {
+    const prompt = `"$(touch x)" \\ 'ünï' \u2028 ${'0123456789'.repeat(20_000)}\n${steps({ say: 'Read.' })}`
+    const systemPrompt = `Mind "this" $HOME ${'abcdefghij'.repeat(20_000)}`
+    expect((await run([], { prompt, systemPrompt })).ending.outcome).toBe('completed')
+    const { input } = model.requests.at(-1)!.body as { input: { role?: string; content?: { text: string }[] }[] }
+    const texts = (role: string) =>
+      input.filter(item => item.role === role).flatMap(item => item.content!.map(({ text }) => text))
+    expect(texts('user')).toContain(prompt)
+    expect(texts('developer')).toContain(systemPrompt)
+  })
+
+  test('tools of a server given are called, with the headers given', async () => {
+    const lab = await startMcpLab()
+    const call = { tool: 'mcp__lab__echo', input: { text: 'hi' } }
+    const mcpServers = { lab: { url: lab.url, headers: { authorization: 'Bearer of-this-session' } } }
+    for (const preset of ['full', 'implement', 'review'] as const) {
+      const { events } = await run([call], { preset, mcpServers })
+      expect(of(events, 'tool_call')[0]).toMatchObject({ name: call.tool, input: call.input })
+      expect(of(events, 'tool_result')[0]).toMatchObject({ output: 'echo: hi', failed: false })
+    }
+    expect(lab.calls[0]).toEqual({ text: 'hi', authorization: 'Bearer of-this-session' })
+    expect(codex.launch(aRequest(place, { mcpServers })).argv.join(' ')).not.toContain('of-this-session')
+    await lab.close()
+  })
+})
