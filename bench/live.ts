@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { aFleet, eventually, NODE, type TestFleet } from '../test/kit/fleet.ts'
 import { type Bench, ms, percentile, preciseNow, type Row } from './figure.ts'
-import { cpuSeconds, memory } from './processes.ts'
+import { cpuSeconds, memory, serverProcesses, sum } from './processes.ts'
 import { repositories } from './repositories.ts'
 
 const SESSIONS = 50
@@ -22,7 +22,9 @@ export const live: Bench = async scale => {
   const fleet = await aFleet({ env: { FLEET_MAX_CONCURRENT: String(SESSIONS) } })
   try {
     const { url, child } = await fleet.start()
-    const server = child.pid!
+    const server = serverProcesses(child.pid!)
+    const used = () => sum(server.map(cpuSeconds))
+    const held = (which: 'VmHWM' | 'VmRSS') => sum(server.map(pid => memory(pid, which)))
     const project = await fleet.project(repository!.path)
     const pipes = Array.from({ length: SESSIONS + BARE }, (_, i) => join(fleet.root, `lines-${i}`))
     execFileSync('mkfifo', pipes)
@@ -35,14 +37,14 @@ export const live: Bench = async scale => {
     await Promise.all([events, ...watchers].map(watcher => watcher.open))
     const bare = pipes.slice(SESSIONS).map(pipe => new BareReader(pipe))
 
-    const idle = memory(server, 'VmRSS')
-    const before = cpuSeconds(server)
+    const idle = held('VmRSS')
+    const before = used()
     const generator = spawn(NODE, [GENERATOR, String(seconds), String(LINES_PER_SECOND), ...pipes], {
       stdio: ['pipe', 'pipe', 'inherit'],
     })
     const cost = JSON.parse(String((await once(generator.stdout, 'data'))[0])) as { seconds: number; cpu: number }
-    const cores = (cpuSeconds(server) - before) / cost.seconds
-    const load = cost.cpu + sessions.flatMap(id => fleet.processes(id)).reduce((sum, pid) => sum + cpuSeconds(pid), 0)
+    const cores = (used() - before) / cost.seconds
+    const load = cost.cpu + sum(sessions.flatMap(id => fleet.processes(id)).map(cpuSeconds))
     generator.stdin.end()
     await Promise.all(watchers.map(watcher => watcher.ended))
     const wrong = [
@@ -51,10 +53,7 @@ export const live: Bench = async scale => {
     ]
 
     return [
-      exact(
-        wrong.reduce((sum, count) => sum + count, 0),
-        watchers.length * seconds * LINES_PER_SECOND,
-      ),
+      exact(sum(wrong), watchers.length * seconds * LINES_PER_SECOND),
       {
         figure: `${SESSIONS} × ${LINES_PER_SECOND} lines/s, line to watcher, p95`,
         measured: ms(
@@ -85,10 +84,10 @@ export const live: Bench = async scale => {
       },
       {
         figure: `${SESSIONS} × ${LINES_PER_SECOND} lines/s, most memory of the server`,
-        measured: `${memory(server, 'VmHWM').toFixed(0)} MiB`,
+        measured: `${held('VmHWM').toFixed(0)} MiB`,
         floor: `${idle.toFixed(0)} MiB (before the first line)`,
         demanded: '< 300 MiB',
-        met: memory(server, 'VmHWM') < 300,
+        met: held('VmHWM') < 300,
       },
     ]
   } finally {

@@ -39,6 +39,13 @@ export async function elapsed(run: () => Promise<unknown>): Promise<number> {
 /** In Linux's unit for processor times, which is the same everywhere. */
 const TICKS_PER_SECOND = 100
 
+/** A server and the small process that starts programs for it; not those programs. */
+export function serverProcesses(pid: number): number[] {
+  return [pid, ...readFileSync(`/proc/${pid}/task/${pid}/children`, 'latin1').split(' ').filter(Boolean).map(Number)]
+}
+
+export const sum = (numbers: readonly number[]): number => numbers.reduce((total, number) => total + number, 0)
+
 /** Seconds of processor time a process has used so far. */
 export function cpuSeconds(pid: number): number {
   const stat = readFileSync(`/proc/${pid}/stat`, 'latin1')
