@@ -1,5 +1,5 @@
 import { execFile } from 'node:child_process'
-import { closeSync, existsSync, mkdirSync, openSync, readFileSync } from 'node:fs'
+import { closeSync, existsSync, mkdirSync, openSync, readFileSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
@@ -60,12 +60,14 @@ export async function adoptJob(directory: string): Promise<Found> {
   return { directory, root, exited: exitOf(directory, root) }
 }
 
+/** A wrapper's claim is a file and a server's a folder: one that an earlier server made, and then died, is as good as ours. */
 function takeClaim(directory: string): boolean {
+  const claim = join(directory, 'claim')
   try {
-    closeSync(openSync(join(directory, 'claim'), 'wx'))
+    mkdirSync(claim)
     return true
   } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'EEXIST') return false
+    if ((error as NodeJS.ErrnoException).code === 'EEXIST') return statSync(claim).isDirectory()
     throw error
   }
 }
