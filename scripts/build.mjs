@@ -94,7 +94,7 @@ writeFileSync(bundle, `/* ${createHash('sha256').update(code).digest('hex').slic
 await build({
   absWorkingDir: root,
   entryPoints: ['src/spawning/spawner.ts'],
-  outfile: 'dist/spawner.cjs',
+  outfile: join(next, 'spawner.cjs'),
   bundle: true,
   platform: 'node',
   target: 'node22.13',
