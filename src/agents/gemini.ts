@@ -4,10 +4,9 @@ import { join } from 'node:path'
 import { TOOL_PRESETS } from '../domain/project.ts'
 import type { Agent, Detected, Digest, Ending, Exit } from './contract.ts'
 import { versionOf, which } from './detect.ts'
+import { endedEarly, short } from './endings.ts'
 import { launchGemini } from './gemini-launch.ts'
 import { readGemini } from './gemini-read.ts'
-
-const REASON_CHARS = 1000
 
 /** The Gemini command-line client, told its prompt once and read in stream-json. */
 export const gemini: Agent = {
@@ -90,9 +89,3 @@ function outcome(digest: Digest, { code }: Exit): Ending {
       return { outcome: 'failed', reason: short(result.text || digest.lastError || `It ended with exit code ${code}.`) }
   }
 }
-
-function endedEarly({ lastError, lastRaw }: Digest, code: number): string {
-  return short(`The client ended with exit code ${code} without a result. ${lastError ?? lastRaw}`.trim())
-}
-
-const short = (text: string): string => text.slice(0, REASON_CHARS)

@@ -53,8 +53,11 @@ export function serversOf({ mcpServers }: LaunchRequest): [string, { url: string
 }
 
 export function refuseForks({ forks, approvals }: LaunchRequest, client: string): void {
-  if (forks) throw new NotAllowed(`${client} cannot go on with a copy of a conversation.`, { try: 'Resume it instead.' })
+  if (forks)
+    throw new NotAllowed(`${client} cannot go on with a copy of a conversation.`, { try: 'Resume it instead.' })
   if (approvals === 'ask') {
-    throw new NotAllowed(`${client} cannot wait for a person's permission.`, { try: 'Deny what the preset does not allow.' })
+    throw new NotAllowed(`${client} cannot wait for a person's permission.`, {
+      try: 'Deny what the preset does not allow.',
+    })
   }
 }

@@ -28,7 +28,11 @@ describe.skipIf(!binary)('the real client', () => {
   afterEach(() => place.remove())
 
   const run = (script: Step[], more: Partial<LaunchRequest> = {}, meanwhile?: Meanwhile) =>
-    drive(gemini, aRequest(place, { prompt: `Do it.\n${steps(...script)}`, model: 'gemini-2.5-pro', ...more }), meanwhile)
+    drive(
+      gemini,
+      aRequest(place, { prompt: `Do it.\n${steps(...script)}`, model: 'gemini-2.5-pro', ...more }),
+      meanwhile,
+    )
   const file = (name: string) => join(place.workingDirectory, name)
   const asked = (words: string) => model.requests.filter(({ body }) => JSON.stringify(body ?? '').includes(words))
 
@@ -55,7 +59,10 @@ describe.skipIf(!binary)('the real client', () => {
 
     const second = await run([{ say: 'I remember.' }], { resumes: first.digest.conversation })
     expect(second.ending.outcome).toBe('completed')
-    expect(second.digest).toMatchObject({ conversation: first.digest.conversation, usage: { input_tokens: 100, turns: 1 } })
+    expect(second.digest).toMatchObject({
+      conversation: first.digest.conversation,
+      usage: { input_tokens: 100, turns: 1 },
+    })
     expect(asked('I remember.').length + asked('There.').length).toBeGreaterThan(0)
   })
 
@@ -67,10 +74,11 @@ describe.skipIf(!binary)('the real client', () => {
     const command = { type: 'command', command: 'touch hooked' }
     const settings = {
       hooks: { SessionStart: [{ hooks: [command] }], BeforeTool: [{ matcher: '*', hooks: [command] }] },
-      tools: { allowed: ['run_shell_command', 'write_file'], discoveryCommand: 'touch discovered; echo []' },
+      tools: { allowed: ['run_shell_command', 'write_file'], discoveryCommand: 'sh discover.sh' },
       mcpServers: { greedy: { command: 'sh', args: ['-c', 'touch served; cat'], trust: true } },
     }
     writeFileSync(file('.gemini/settings.json'), JSON.stringify(settings))
+    writeFileSync(file('discover.sh'), 'touch discovered; echo []')
     writeFileSync(file('.gemini/policies/all.toml'), '[[rule]]\ntoolName = "*"\ndecision = "allow"\npriority = 999\n')
   }
 
@@ -109,17 +117,21 @@ describe.skipIf(!binary)('the real client', () => {
     expect(existsSync(file('victim.txt'))).toBe(false)
     expect(existsSync(file('written.txt'))).toBe(true)
     expect(existsSync(file('hooked'))).toBe(true)
+    expect(existsSync(file('discovered'))).toBe(true)
     expect(existsSync(file('served'))).toBe(false)
   })
 
   test('a preset still lets its own work be done', async () => {
     execFileSync('git', ['init', '-q'], { cwd: place.workingDirectory })
     writeFileSync(file('Makefile'), 'test:\n\t@echo tested\n')
+    writeFileSync(file('a.test.js'), 'old')
     const outputs = async (script: Step[], more: Partial<LaunchRequest>) =>
       (await run(script, more)).events.filter(event => event.type === 'tool_result')
     const reviewed = await outputs([{ run: 'git diff --stat' }, { read: 'Makefile' }], { preset: 'review' })
     expect(reviewed.map(({ failed }) => failed)).toEqual([false, false])
-    const tested = await outputs([{ run: 'make test' }, { edit: 'Makefile', from: 'tested', to: 'well' }], { preset: 'test' })
+    const tested = await outputs([{ run: 'make test' }, { edit: 'a.test.js', from: 'old', to: 'new' }], {
+      preset: 'test',
+    })
     expect(tested).toMatchObject([{ output: 'tested', failed: false }, { failed: false }])
     const listed = await outputs([{ run: 'touch a' }, { run: 'make -v' }], { allowedTools: ['Bash(make:*)'] })
     expect(listed.map(({ failed }) => failed)).toEqual([true, false])
@@ -141,18 +153,26 @@ describe.skipIf(!binary)('the real client', () => {
   })
 
   test('429 to the end is a rate limit; 429 once is not', async () => {
-    expect((await run([{ fail: 429, retryAfter: 0 }])).ending.outcome).toBe('rate_limited')
-    const passed = await run([{ fail: 429, times: 1, retryAfter: 0 }, { say: 'line 1429' }])
+    const [lasting, passed] = await Promise.all([
+      run([{ fail: 429, retryAfter: 0 }]),
+      run([{ fail: 429, times: 1, retryAfter: 0 }, { say: 'line 1429' }]),
+    ])
+    expect(lasting.ending.outcome).toBe('rate_limited')
     expect(passed.ending.outcome).toBe('completed')
+    // Nothing on standard output tells of it: the client says so in words only.
+    expect(passed.events.map(({ type }) => type)).not.toContain('rate_limit')
   })
 
   test('a key that is not taken, a server that is gone and an unknown conversation fail with the reason', async () => {
-    expect((await run([{ fail: 401 }])).ending).toMatchObject({ outcome: 'failed', reason: expect.stringContaining('Sign in') })
     const environment = { ...place.environment, GOOGLE_GEMINI_BASE_URL: 'http://127.0.0.1:9' }
-    const gone = await run([], { environment })
+    const [refused, gone, unknown] = await Promise.all([
+      run([{ fail: 401 }]),
+      run([], { environment }),
+      run([], { resumes: crypto.randomUUID() }),
+    ])
+    expect(refused.ending).toMatchObject({ outcome: 'failed', reason: expect.stringContaining('Sign in') })
     expect(gone.ending).toMatchObject({ outcome: 'failed', reason: expect.stringContaining('fetch failed') })
-    const unknown = await run([], { resumes: crypto.randomUUID() })
-    expect(unknown.ending).toMatchObject({ outcome: 'failed', reason: expect.stringContaining('Invalid session identifier') })
+    expect(unknown.ending).toMatchObject({ outcome: 'failed', reason: expect.stringContaining('resuming session') })
   })
 
   test('200 kB of prompt and of instructions arrive byte for byte', async () => {
@@ -164,25 +184,28 @@ describe.skipIf(!binary)('the real client', () => {
     expect(texts).toContain(`${systemPrompt}\n\n${prompt}`)
   })
 
-  test('asked to end in the middle of a tool, it exits with 0 and no result: that is no success', async () => {
+  test('asked to end in the middle of a tool, it exits with 0, no result and a child left behind: that is no success', async () => {
     const { code, digest, ending } = await run(
-      [{ run: 'echo $PPID > parent; tail -f /dev/null' }],
+      [{ run: 'echo $PPID > parent; echo $BASHPID > shell; exec tail -f /dev/null' }],
       {},
       ({ events }) => {
-        if (events.some(({ type }) => type === 'tool_call')) whenThere(file('parent'), pid => process.kill(pid, 'SIGTERM'))
+        if (events.some(({ type }) => type === 'tool_call'))
+          onceIn(file('shell'), () => process.kill(numberIn(file('parent'))))
       },
     )
     expect({ code, result: digest.result }).toEqual({ code: 0, result: null })
     expect(ending).toMatchObject({ outcome: 'failed', reason: expect.stringContaining('without a result') })
+    process.kill(numberIn(file('shell')), 'SIGKILL')
   })
 })
 
-/** Calls back with the number in the file once it has one. */
-function whenThere(path: string, found: (pid: number) => void): void {
+const numberIn = (path: string): number => (existsSync(path) ? Number(readFileSync(path, 'utf8')) : 0)
+
+/** Calls back once there is a number in the file. */
+function onceIn(path: string, then: () => void): void {
   const looking = setInterval(() => {
-    const pid = existsSync(path) ? Number(readFileSync(path, 'utf8')) : 0
-    if (!pid) return
+    if (!numberIn(path)) return
     clearInterval(looking)
-    found(pid)
+    then()
   }, 20)
 }

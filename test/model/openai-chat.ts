@@ -30,8 +30,7 @@ function asked(body: unknown): Asked {
 /** The step as a call of this client's own tools; also of one that it does not offer, as a model that oversteps would. */
 function callFor(turn: Turn): { name: string; input: Record<string, unknown> } | undefined {
   if ('write' in turn) return { name: 'write', input: { filePath: turn.write, content: turn.content } }
-  if ('edit' in turn)
-    return { name: 'edit', input: { filePath: turn.edit, oldString: turn.from, newString: turn.to } }
+  if ('edit' in turn) return { name: 'edit', input: { filePath: turn.edit, oldString: turn.from, newString: turn.to } }
   if ('read' in turn) return { name: 'read', input: { filePath: turn.read } }
   if ('run' in turn) return { name: 'bash', input: { command: turn.run, description: 'Run it' } }
   if ('tool' in turn) return { name: turn.tool, input: turn.input }
@@ -73,7 +72,12 @@ export const openaiChat: Wire = {
     const finish_reason = call ? 'tool_calls' : 'stop'
     const head = { id: `chatcmpl-${randomUUID()}`, created: 1, model }
     if (!(body as Body).stream) {
-      const whole = { ...head, object: 'chat.completion', choices: [{ index: 0, message: delta, finish_reason }], usage }
+      const whole = {
+        ...head,
+        object: 'chat.completion',
+        choices: [{ index: 0, message: delta, finish_reason }],
+        usage,
+      }
       response.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify(whole))
       return
     }

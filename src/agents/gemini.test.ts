@@ -1,0 +1,101 @@
+import { readdirSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { expect, test } from 'vitest'
+import { brokenLines } from '../../test/agents/fuzz.ts'
+import type { TranscriptEvent } from './contract.ts'
+import { emptyDigest, fold } from './digest.ts'
+import { gemini } from './gemini.ts'
+import { readGemini } from './gemini-read.ts'
+
+const RECORDED = join(import.meta.dirname, '../../test/recorded/gemini')
+const linesOf = (name: string) =>
+  readFileSync(join(RECORDED, `${name}.jsonl`), 'utf8')
+    .trimEnd()
+    .split('\n')
+const read = (name: string) => linesOf(name).flatMap(line => readGemini(line, 'stdout'))
+
+test('an edit: what was done and said, and its tokens once', () => {
+  const events = read('edit')
+  expect(events.filter(event => event.type !== 'usage')).toEqual([
+    { type: 'started', conversation: expect.any(String), model: 'gemini-2.5-pro' },
+    { type: 'said', id: expect.any(String), text: expect.stringContaining('Do it.') },
+    { type: 'tool_call', id: expect.any(String), name: 'write_file', input: { file_path: 'a.txt', content: 'one\n' } },
+    { type: 'tool_result', id: expect.any(String), output: '', failed: false },
+    expect.objectContaining({ type: 'tool_call', name: 'run_shell_command' }),
+    { type: 'tool_result', id: expect.any(String), output: 'one', failed: false },
+    { type: 'text', text: 'There is a file now.', piece: true },
+    { type: 'result', ok: true, text: '', reason: null },
+  ])
+  const { usage, openTools } = fold(emptyDigest(), events)
+  expect(usage).toMatchObject({ input_tokens: 300, cache_read_tokens: 50, output_tokens: 60, turns: 3, cost_usd: 0 })
+  expect(openTools).toBe(0)
+})
+
+test('turns are known while it works, for limits that are held from outside', () => {
+  expect(fold(emptyDigest(), read('edit').slice(0, -2)).usage.turns).toBe(2)
+})
+
+test('a resumed conversation has the same name and counts what it adds', () => {
+  const digest = fold(emptyDigest(), read('resume'))
+  expect(digest.usage).toMatchObject({ input_tokens: 100, output_tokens: 20, turns: 1 })
+  expect(digest.conversation).toBe(fold(emptyDigest(), read('edit')).conversation)
+})
+
+test('what the policy denied is shown as denied', () => {
+  const events = read('denied')
+  expect(events.filter(event => event.type === 'permission')).toMatchObject([{ denied: true }])
+  expect(events.filter(event => event.type === 'tool_result').map(({ failed }) => failed)).toEqual([true, true])
+})
+
+test('the recordings hold nothing the reader does not know', () => {
+  for (const file of readdirSync(RECORDED)) {
+    expect(read(file.replace('.jsonl', '')).filter(({ type }) => type === 'raw')).toEqual([])
+  }
+})
+
+test('words are never taken for a rate limit', () => {
+  const line = JSON.stringify({ type: 'message', role: 'assistant', content: 'error 429: rate limit at line 1429' })
+  expect(readGemini(line, 'stdout').map(event => event.type)).toEqual(['text'])
+  expect(readGemini('Attempt 1 failed: 429 rate limit', 'stderr').map(event => event.type)).toEqual(['raw'])
+})
+
+test('ten thousand broken lines: none throws, none is lost', () => {
+  const whole = readdirSync(RECORDED).flatMap(file => linesOf(file.replace('.jsonl', '')))
+  for (const line of brokenLines(whole, 10_000)) {
+    const events = readGemini(line, 'stdout')
+    expect(events.length, line).toBeGreaterThan(0)
+    fold(emptyDigest(), events)
+  }
+})
+
+const result = (reason: string | null): TranscriptEvent => ({
+  type: 'result',
+  ok: reason === null,
+  text: 'said',
+  reason,
+})
+const STARTED: TranscriptEvent = { type: 'started', conversation: 'c', model: null }
+
+test.each([
+  ['a good result', [result(null)], 0, 'completed'],
+  ['a good result and a bad exit', [result(null)], 1, 'failed'],
+  ['asked to end: exit 0 and no result', [STARTED], 0, 'failed'],
+  ['nobody knows how it ended', [result(null)], null, 'lost'],
+  ['429 to the end', [result('unknown')], 429 % 256, 'rate_limited'],
+  ['the same exit code for another reason', [STARTED], 429 % 256, 'failed'],
+  ['401', [result('unknown')], 401 % 256, 'failed'],
+  ['500', [result('unknown')], 500 % 256, 'failed'],
+  ['no way to sign in', [], 41, 'failed'],
+  ['an unknown conversation', [], 42, 'failed'],
+  ['its own limit of turns', [result('FatalTurnLimitedError')], 53, 'limited'],
+  ['ended by a signal', [STARTED], 137, 'failed'],
+] as const)('%s', (_name, events, code, outcome) => {
+  const ending = gemini.outcome(fold(emptyDigest(), events), { code })
+  expect(ending.outcome).toBe(outcome)
+  expect(ending.reason).toMatch(/^.+\S$/s)
+})
+
+test('a reason fits into a record however long the client talks', () => {
+  const long: TranscriptEvent = { type: 'result', ok: false, text: 'x'.repeat(100_000), reason: 'unknown' }
+  expect(gemini.outcome(fold(emptyDigest(), [long]), { code: 1 }).reason.length).toBeLessThan(2000)
+})
