@@ -23,6 +23,9 @@ const QUIET = new Set([
   'user_message_chunk',
 ])
 
+/** The protocol does not count the model's turns: each tool that ran or was not allowed to is taken for one, and each answer. */
+const TURN: TranscriptEvent = { type: 'usage', usage: { turns: 1 }, counts: 'more' }
+
 /** One line of JSON-RPC in, events out. Never throws: what it does not know comes out as raw. */
 export function readAcp(line: string, stream: Stream): TranscriptEvent[] {
   if (!line.trim()) return []
@@ -37,7 +40,7 @@ function readSent(message: Json | undefined): TranscriptEvent[] {
   if (id.startsWith(SAID)) return [{ type: 'said', id: id.slice(SAID.length), text: promptIn(message!) }]
   const denied = string(object(object(message?.result)?._meta)?.[DENIED])
   if (denied === null) return []
-  return [{ type: 'permission', id: String(message!.id), tool: denied, input: null, denied: true }]
+  return [{ type: 'permission', id: String(message!.id), tool: denied, input: null, denied: true }, TURN]
 }
 
 const promptIn = (message: Json): string =>
@@ -88,8 +91,8 @@ function tokens(result: Json): Partial<Usage> {
 }
 
 function failure(error: Json): TranscriptEvent[] {
-  const said = text(error.message)
   const detail = object(error.data)
+  const said = [text(error.message), string(detail?.details)].filter(Boolean).join(': ')
   const limited = error.code === TOO_MANY_REQUESTS || detail?.errorKind === 'rate_limit'
   const reason = limited
     ? 'rate_limit'
@@ -97,7 +100,7 @@ function failure(error: Json): TranscriptEvent[] {
       ? 'not_signed_in'
       : `error_${number(error.code)}`
   return [
-    { type: 'error', text: [said, detail ? JSON.stringify(detail) : ''].filter(Boolean).join(' ') },
+    { type: 'error', text: said },
     ...(limited ? [{ type: 'rate_limit', until: null, text: said } as const] : []),
     { type: 'result', ok: false, text: said, reason },
   ]
@@ -138,13 +141,8 @@ function planned(value: unknown): string {
   return `${entry.status === 'completed' ? '✓' : '·'} ${text(entry.content)}`
 }
 
-/** The protocol does not count the model's turns: each call of a tool is taken for one, and each answer. */
 function toolCall(call: Json): TranscriptEvent[] {
-  return [
-    { type: 'tool_call', id: text(call.toolCallId), name: toolOf(call), input: inputOf(call) },
-    { type: 'usage', usage: { turns: 1 }, counts: 'more' },
-    ...result(call),
-  ]
+  return [{ type: 'tool_call', id: text(call.toolCallId), name: toolOf(call), input: inputOf(call) }, ...result(call)]
 }
 
 function toolUpdate(call: Json): TranscriptEvent[] {
@@ -157,15 +155,20 @@ function toolUpdate(call: Json): TranscriptEvent[] {
 
 function result(call: Json): TranscriptEvent[] {
   if (call.status !== 'completed' && call.status !== 'failed') return []
-  const failed = call.status === 'failed'
-  return [{ type: 'tool_result', id: text(call.toolCallId), output: outputOf(call), failed }]
+  const result: TranscriptEvent = {
+    ...{ type: 'tool_result', id: text(call.toolCallId), output: outputOf(call) },
+    failed: call.status === 'failed',
+  }
+  // One that was not allowed has been counted already.
+  return ownWords(call).nonExecutionKind === undefined ? [result, TURN] : [result]
 }
+
+/** What one agent says beyond the protocol. */
+const ownWords = (call: Json): Json => object(object(call._meta)?.claudeCode) ?? {}
 
 /** Its own name where the agent tells it; the protocol itself has only a kind and a title. */
 export const toolOf = (call: Json): string =>
-  string(call.name) ??
-  string(object(object(call._meta)?.claudeCode)?.toolName) ??
-  (text(call.kind) || text(call.title) || 'tool')
+  string(call.name) ?? string(ownWords(call).toolName) ?? (text(call.kind) || text(call.title) || 'tool')
 
 const inputOf = (call: Json): unknown =>
   call.rawInput ?? { title: call.title ?? null, locations: call.locations ?? [], content: call.content ?? [] }

@@ -1,0 +1,37 @@
+import type { AcpDeclaration } from '../../src/agents/acp.ts'
+
+/** Agents that speak the protocol, as a person would declare them in agents.json. */
+export const CLAUDE_ACP: AcpDeclaration = {
+  name: 'claude-acp',
+  kind: 'acp',
+  title: 'Claude over ACP',
+  provider: 'anthropic',
+  command: ['claude-agent-acp'],
+  environment: {
+    pass: [
+      ...['ANTHROPIC_API_KEY', 'ANTHROPIC_BASE_URL', 'CLAUDE_CONFIG_DIR'],
+      ...['CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC', 'CLAUDE_CODE_MAX_RETRIES'],
+    ],
+    set: {},
+  },
+  models: [],
+  resume: true,
+  fork: true,
+  asks: { arguments: [], mode: 'default', meta: { claudeCode: { options: { settingSources: [] } } } },
+}
+
+export const GEMINI_ACP: AcpDeclaration = {
+  name: 'gemini-acp',
+  kind: 'acp',
+  title: 'Gemini over ACP',
+  provider: 'google',
+  command: ['gemini', '--acp'],
+  environment: {
+    pass: ['GEMINI_API_KEY', 'GOOGLE_GEMINI_BASE_URL', 'GEMINI_CLI_HOME'],
+    set: { GEMINI_CLI_NO_RELAUNCH: 'true' },
+  },
+  models: [],
+  resume: false,
+  fork: false,
+  asks: { arguments: [], mode: 'default' },
+}
