@@ -29,9 +29,9 @@ interface State {
   failed: boolean
 }
 
-/** Left out: they repeat in pieces what the client says as a whole once it is done. */
+/** Left out: they repeat in pieces what the client says as a whole once it is done, or tell of the machine. */
 const UNWANTED = [
-  ...['item/agentMessage/delta', 'item/plan/delta', 'turn/diff/updated'],
+  ...['item/agentMessage/delta', 'item/plan/delta', 'turn/diff/updated', 'remoteControl/status/changed'],
   ...['item/reasoning/textDelta', 'item/reasoning/summaryTextDelta', 'item/reasoning/summaryPartAdded'],
   ...['item/commandExecution/outputDelta', 'item/fileChange/outputDelta', 'item/fileChange/patchUpdated'],
 ]

@@ -11,7 +11,7 @@ export const CODEX_PRESETS: readonly ToolPreset[] = ['full', 'implement', 'fix',
 
 /** What the client may see of the server's environment: where it is, how it signs in, how it reaches the network. */
 const ENVIRONMENT = [
-  ...['HOME', 'PATH', 'CODEX_HOME', 'CODEX_API_KEY', 'OPENAI_API_KEY', 'OPENAI_BASE_URL'],
+  ...['HOME', 'PATH', 'CODEX_HOME', 'OPENAI_API_KEY', 'OPENAI_BASE_URL'],
   ...['OPENAI_ORGANIZATION', 'OPENAI_PROJECT', 'CODEX_CA_CERTIFICATE', 'SSL_CERT_FILE'],
   ...['HTTP_PROXY', 'HTTPS_PROXY', 'NO_PROXY'],
 ]
@@ -31,6 +31,7 @@ const SETTINGS = {
   'features.apps': false,
   'analytics.enabled': false,
   check_for_update_on_startup: false,
+  suppress_unstable_features_warning: true,
 }
 
 const SERVER_NAME = /^[\w-]+$/

@@ -7,7 +7,7 @@ import { type Json, list, number, object, parseObject, string, text } from './js
 /** Talk of the protocol itself: kept in the transcript's file, of no use to a reader. */
 const QUIET = new Set([
   ...['thread/started', 'thread/status/changed', 'thread/name/updated', 'thread/goal/cleared', 'thread/closed'],
-  ...['serverRequest/resolved', 'remoteControl/status/changed', 'account/updated', 'skills/changed'],
+  ...['serverRequest/resolved', 'account/updated', 'skills/changed'],
 ])
 
 /** One line of JSON-RPC in, events out. Never throws: what it does not know comes out as raw. */
@@ -20,9 +20,9 @@ export function readCodex(line: string, stream: Stream): TranscriptEvent[] {
 
 function events(message: Json): TranscriptEvent[] | undefined {
   if (typeof message.method !== 'string') return 'id' in message ? answer(message) : undefined
-  if (QUIET.has(message.method)) return []
   const params = object(message.params)
   if (!params) return undefined
+  if (QUIET.has(message.method)) return []
   return 'id' in message ? asked(message.method, String(message.id), params) : told(message.method, params)
 }
 
@@ -58,6 +58,7 @@ function answer({ id, result, error }: Json): TranscriptEvent[] | undefined {
   }
   const thread = object(object(result)?.thread)
   if (thread) return [{ type: 'started', conversation: string(thread.id), model: string(object(result)?.model) }]
+  if (!object(result)) return undefined
   // A resumed conversation first tells what it has cost so far: this session's own share begins at nothing.
   return id === PROMPT ? [{ type: 'usage', usage: {}, counts: 'total' }] : []
 }

@@ -57,11 +57,10 @@ async function detect(environment: Environment): Promise<Detected> {
     : { installed: true, path, version, signedIn }
 }
 
-const SIGN_IN = 'Sign in: run codex login, or set CODEX_API_KEY where the server is started.'
+const SIGN_IN = 'Sign in: run codex login, or codex login --with-api-key.'
 
 /** From what lies open; its credentials are never read. With a provider or a keychain of one's own nobody can tell cheaply. */
-async function isSignedIn({ CODEX_API_KEY, CODEX_HOME, HOME }: Environment): Promise<boolean | undefined> {
-  if (CODEX_API_KEY) return true
+async function isSignedIn({ CODEX_HOME, HOME }: Environment): Promise<boolean | undefined> {
   const folder = CODEX_HOME ?? join(HOME ?? homedir(), '.codex')
   const has = (name: string) =>
     access(join(folder, name)).then(

@@ -66,6 +66,8 @@ describe.skipIf(!binary)('the real client', () => {
   })
 
   test("nothing is written into the person's settings", async () => {
+    // It would put a repository that it is told of on the list of those to trust.
+    execFileSync('git', ['init', '-q'], { cwd: place.workingDirectory })
     const before = readFileSync(settings(), 'utf8')
     const { digest } = await run([{ say: 'One.' }], { preset: 'implement' })
     await run([{ say: 'Two.' }], { resumes: digest.conversation, preset: 'implement' })

@@ -1,0 +1,148 @@
+import { readdirSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { expect, test } from 'vitest'
+import { brokenLines } from '../../test/agents/fuzz.ts'
+import { codex } from './codex.ts'
+import { readCodex } from './codex-read.ts'
+import type { TranscriptEvent } from './contract.ts'
+import { emptyDigest, fold } from './digest.ts'
+import { parseObject } from './json.ts'
+
+const RECORDED = join(import.meta.dirname, '../../test/recorded/codex')
+const linesOf = (name: string) =>
+  readFileSync(join(RECORDED, `${name}.jsonl`), 'utf8')
+    .trimEnd()
+    .split('\n')
+const read = (name: string) => linesOf(name).flatMap(line => readCodex(line, 'stdout'))
+const told = (name: string) => read(name).filter(({ type }) => type !== 'usage' && type !== 'raw')
+const typesOf = (name: string) => told(name).map(({ type }) => type)
+const of = <T extends TranscriptEvent['type']>(name: string, type: T) =>
+  read(name).filter((event): event is Extract<TranscriptEvent, { type: T }> => event.type === type)
+const digestOf = (name: string) => fold(emptyDigest(), read(name))
+const line = (method: string, params: object) => JSON.stringify({ method, params })
+
+test('an edit: what was thought, done and said', () => {
+  const id = expect.any(String)
+  expect(told('edit')).toEqual([
+    { type: 'started', conversation: id, model: 'gpt-5.5' },
+    { type: 'started', conversation: id, model: null },
+    { type: 'said', id: 'prompt', text: expect.stringContaining('Do it.') },
+    { type: 'thinking', text: 'A file, then.' },
+    { type: 'tool_call', id, name: 'apply_patch', input: { changes: [expect.objectContaining({ diff: 'one\n' })] } },
+    { type: 'tool_result', id, output: 'completed', failed: false },
+    {
+      type: 'tool_call',
+      id,
+      name: 'shell',
+      input: { command: expect.stringContaining('cat a.txt'), cwd: '/place/work' },
+    },
+    { type: 'tool_result', id, output: 'one\n', failed: true },
+    { type: 'text', text: 'There is a file now.' },
+    { type: 'result', ok: true, text: 'There is a file now.', reason: null },
+  ])
+  const usage = { input_tokens: 300, cache_read_tokens: 50, output_tokens: 60, turns: 3, cost_usd: 0 }
+  expect(digestOf('edit')).toMatchObject({ usage, openTools: 0 })
+})
+
+test('a resumed conversation took what it adds, although the client tells the sum', () => {
+  expect(linesOf('resume').filter(each => each.includes('tokenUsage'))).toHaveLength(2)
+  expect(digestOf('resume').usage).toMatchObject({ input_tokens: 100, output_tokens: 20, turns: 1 })
+  expect(digestOf('resume').conversation).toBe(digestOf('edit').conversation)
+})
+
+test('usage that is told again is counted once', () => {
+  const lines = linesOf('edit').flatMap(each => (each.includes('tokenUsage') ? [each, each] : [each]))
+  const twice = fold(
+    emptyDigest(),
+    lines.flatMap(each => readCodex(each, 'stdout')),
+  )
+  expect(twice.usage).toEqual(digestOf('edit').usage)
+})
+
+test('a message into a running turn is said once it was taken', () => {
+  const middle = ['tool_call', 'tool_result', 'said', 'text']
+  expect(typesOf('mid-turn')).toEqual(['started', 'started', 'said', ...middle, 'result'])
+  expect(of('mid-turn', 'said')[1]).toMatchObject({ id: 'say-live', text: 'And hurry.' })
+})
+
+test('what a person is asked, and what came of it', () => {
+  const asked = [
+    { type: 'permission', id: '0', tool: 'apply_patch', denied: false },
+    { type: 'permission', id: '1', tool: 'shell', denied: false, input: { reason: 'May I?' } },
+  ]
+  expect(of('allowed', 'permission')).toMatchObject(asked)
+  expect(of('allowed', 'tool_result').map(({ failed }) => failed)).toEqual([false, false])
+  expect(of('declined', 'permission')).toMatchObject([
+    asked[0],
+    { tool: 'apply_patch', denied: true },
+    asked[1],
+    { tool: 'shell', denied: true },
+  ])
+  expect(of('declined', 'tool_result').map(({ failed }) => failed)).toEqual([true, true])
+  expect(of('question', 'question')).toEqual([
+    { type: 'question', id: '0', text: 'Which colour?\n- Red: It is Red.\n- Blue: It is Blue.' },
+  ])
+})
+
+test('a tool of a server is named as everywhere', () => {
+  expect(of('mcp', 'tool_call')).toMatchObject([{ name: 'mcp__lab__echo', input: { text: 'hi' } }])
+  expect(of('mcp', 'tool_result')).toMatchObject([{ output: 'echo: hi', failed: false }])
+})
+
+test.each([
+  ['edit', 'completed', ''],
+  ['denied', 'completed', ''],
+  ['rate-limit-passed', 'completed', ''],
+  ['rate-limited', 'rate_limited', '429'],
+  ['signed-out', 'failed', 'codex login'],
+  ['unknown-conversation', 'failed', 'no rollout found'],
+])('%s ends as %s', (name, outcome, words) => {
+  const ending = codex.outcome(digestOf(name), { code: 0 })
+  expect(ending.outcome).toBe(outcome)
+  expect(ending.reason).toContain(words)
+})
+
+test('a retry says which, of how many, and why', () => {
+  expect(of('rate-limit-passed', 'retry')).toEqual([
+    { type: 'retry', attempt: 1, of: 2, why: expect.stringContaining('429') },
+  ])
+})
+
+test('a window that is used up says until when; one that is not is nothing to tell', () => {
+  const windows = (usedPercent: number) => ({ limitId: 'codex', primary: { usedPercent, resetsAt: 1_894_738_615 } })
+  const limit = (rateLimits: object) => readCodex(line('account/rateLimits/updated', { rateLimits }), 'stdout')
+  expect(limit(windows(99))).toEqual([])
+  expect(limit(windows(100))).toEqual([
+    { type: 'rate_limit', until: '2030-01-15T20:16:55.000Z', text: 'Limit reached: codex.' },
+  ])
+  const turn = { status: 'failed', error: { message: 'No more.', codexErrorInfo: 'usageLimitExceeded' } }
+  const events = [...limit(windows(100)), ...readCodex(line('turn/completed', { turn }), 'stdout')]
+  expect(codex.outcome(fold(emptyDigest(), events), { code: 0 })).toMatchObject({
+    outcome: 'rate_limited',
+    until: '2030-01-15T20:16:55.000Z',
+  })
+})
+
+test('words are not limits', () => {
+  const item = { type: 'agentMessage', id: '1', text: 'HTTP 429: rate limit; authentication required' }
+  expect(readCodex(line('item/completed', { item }), 'stdout').map(({ type }) => type)).toEqual(['text'])
+})
+
+/** Complete in themselves, they tell a reader nothing. */
+function isTalk(line: string): boolean {
+  const { method, id, params } = parseObject(line) ?? {}
+  if (method === undefined) return id !== undefined
+  return (
+    /^(thread\/(started|status)|serverRequest|item\/started|mcpServer|account\/rateLimits)/.test(String(method)) &&
+    Boolean(params)
+  )
+}
+
+test('ten thousand broken lines: none throws, none is lost', () => {
+  const whole = readdirSync(RECORDED).flatMap(file => linesOf(file.replace('.jsonl', '')))
+  for (const broken of brokenLines(whole, 10_000)) {
+    const events = readCodex(broken, 'stdout')
+    if (broken.trim() && !isTalk(broken)) expect(events.length, broken).toBeGreaterThan(0)
+    expect(() => fold(emptyDigest(), events)).not.toThrow()
+  }
+})
