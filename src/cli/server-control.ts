@@ -41,7 +41,7 @@ export async function start(
     for (const step of undo.splice(0).reverse()) await step()
   }
   try {
-    undo.push(openSpawner())
+    undo.push(openSpawner().close)
     await announce(lease, null)
     const store = await openSqlite(home.storeFile, { migrate: true })
     const fleet = makeFleet({ home, store, environment: withoutSession(env) })

@@ -132,7 +132,7 @@ export async function startHolder(fleet: Fleet, { url, onFault = () => {} }: Hol
     const putAside = new Date(Date.parse(now) - fleet.settings.parkAfter * 1000).toISOString()
     for await (const { value: question } of all(fleet, 'questions', 'open')) {
       if (question.deadline && question.deadline <= now) {
-        await answerQuestion(fleet, { operation: 'time_out', actor: 'fleet' }, question.id, {
+        await answerQuestion(fleet, { operation: 'time_out', actor: 'fleet' }, async () => question.id, {
           decision: question.otherwise ?? 'deny',
           text: 'Nobody answered in time.',
         })

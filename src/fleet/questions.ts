@@ -63,10 +63,15 @@ export interface Decision {
   text: string | null
 }
 
-/** The first answer wins; whoever comes later is told what was answered and by whom. */
-export async function answerQuestion(fleet: Fleet, ask: Ask, id: string, answer: Decision): Promise<Stored<Question>> {
-  await oncePerKey(fleet, ask, async () => {
-    const question = await current(fleet, 'questions', id)
+/** The first answer wins; whoever comes later is told what was answered and by whom. `find` tells which is meant. */
+export async function answerQuestion(
+  fleet: Fleet,
+  ask: Ask,
+  find: () => Promise<string>,
+  answer: Decision,
+): Promise<Stored<Question>> {
+  const answered = await oncePerKey(fleet, ask, async () => {
+    const question = await current(fleet, 'questions', await find())
     requireOpen(question.value)
     const when = by(fleet, ask)
     const mission = await current(fleet, 'missions', question.value.mission_id)
@@ -77,12 +82,12 @@ export async function answerQuestion(fleet: Fleet, ask: Ask, id: string, answer:
       answered_by: ask.actor,
       answered_at: when.now,
     }
-    const others = await openQuestions(fleet, question.value.mission_id, id)
+    const others = await openQuestions(fleet, next.mission_id, next.id)
     const step = await after(fleet, mission.value, next, others, when)
     const changes: Change[] = [put('questions', next, question.version), put('missions', step.mission, mission.version)]
-    return { subject: id, changes, events: step.events }
+    return { subject: next.id, changes, events: step.events }
   })
-  return current(fleet, 'questions', id)
+  return current(fleet, 'questions', answered)
 }
 
 function requireOpen({ status, answer, answered_by }: Question): void {

@@ -89,8 +89,9 @@ export const talk = [
     }),
     output: QuestionView,
     run: async (context, { question_id, decision, text }) => {
-      const { id } = await findQuestion(context.fleet, question_id)
-      const answered = await answerQuestion(context.fleet, ask(context, 'answer_question'), id, {
+      const { fleet } = context
+      const find = async () => (await findQuestion(fleet, question_id)).id
+      const answered = await answerQuestion(fleet, ask(context, 'answer_question'), find, {
         decision,
         text: text ?? null,
       })

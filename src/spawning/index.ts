@@ -16,13 +16,20 @@ const SPAWNER = fileURLToPath(
 
 let spawner: Spawner | undefined
 
-/** From here on programs are started by a small process of their own. Returns how to end that. */
-export function openSpawner(): () => void {
-  const mine = new Spawner(() => {
-    if (spawner === mine) spawner = undefined
+/** As soon as it is ready, programs are started by a small process of their own. */
+export function openSpawner(): { ready: Promise<void>; close(): void } {
+  const ready = Promise.withResolvers<void>()
+  const mine = new Spawner({
+    ready: () => {
+      spawner = mine
+      ready.resolve()
+    },
+    gone: () => {
+      if (spawner === mine) spawner = undefined
+      ready.resolve()
+    },
   })
-  spawner = mine
-  return () => mine.close()
+  return { ready: ready.promise, close: () => mine.close() }
 }
 
 export const runProgram = (program: Program): Promise<Ran> => spawner?.run(program) ?? runHere(program)
@@ -36,13 +43,15 @@ class Spawner {
   #orders = 0
   #running = 0
 
-  constructor(onEnd: () => void) {
+  constructor({ ready, gone }: { ready: () => void; gone: () => void }) {
     // Detached: a Ctrl-C is for the server, which still needs it to finish what it does.
     this.#child = fork(SPAWNER, { detached: true, serialization: 'advanced', stdio: 'ignore', execArgv: [], env: {} })
+    // Its first word is that it is there: nothing is entrusted to one that may never come.
+    this.#child.once('message', ready)
     this.#child.on('message', (word: Word) => this.#waiting.get(word.id)?.(word))
     for (const event of ['exit', 'error', 'disconnect'] as const)
       this.#child.on(event, () => {
-        onEnd()
+        gone()
         for (const tell of this.#waiting.values()) tell(undefined)
       })
     this.#child.unref()

@@ -33,7 +33,16 @@ export interface Started {
 
 const MAX_STDERR_BYTES = 64 * 1024
 
-export function runHere({ command, args, cwd, env, input, maxBytes, timeoutMs }: Program): Promise<Ran> {
+export async function runHere(program: Program): Promise<Ran> {
+  try {
+    return await toItsEnd(program)
+  } catch (error) {
+    // Some of what can go wrong with a start is thrown instead of told.
+    return { code: null, stdout: Buffer.alloc(0), stderr: '', failure: (error as Error).message }
+  }
+}
+
+function toItsEnd({ command, args, cwd, env, input, maxBytes, timeoutMs }: Program): Promise<Ran> {
   return new Promise(resolve => {
     // Detached: a Ctrl-C meant for the server must not cut in two what works in the person's checkout.
     const stdin = input === undefined ? 'ignore' : 'pipe'

@@ -2,7 +2,11 @@
 import { type Detached, type Program, runHere, startHere } from './program.ts'
 
 export type Order = { id: number; run: Program } | { id: number; start: Detached }
+/** No order has this number: the word says that orders are taken. */
+const READY = 0
+
 export type Word =
+  | { id: typeof READY }
   | { id: number; ran: Awaited<ReturnType<typeof runHere>> }
   | { id: number; pid: number }
   | { id: number; failure: string }
@@ -10,6 +14,7 @@ export type Word =
 
 process.on('message', (order: Order) => void obey(order))
 process.on('disconnect', () => process.exit())
+say({ id: READY })
 
 async function obey(order: Order): Promise<void> {
   const { id } = order

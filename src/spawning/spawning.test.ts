@@ -19,12 +19,15 @@ let close = () => {}
 afterEach(() => close())
 
 describe.each(['here', 'by a small process'])('%s', where => {
-  const open = () => {
-    if (where !== 'here') close = openSpawner()
+  const open = async () => {
+    if (where === 'here') return
+    const spawner = openSpawner()
+    close = spawner.close
+    await spawner.ready
   }
 
   test('a program gets its input and environment, and what it prints and how it ends comes back', async () => {
-    open()
+    await open()
     const ran = await runProgram(sh('cat; echo $SAID; echo oh >&2; exit 3', { input: 'one\0two ' }))
 
     expect(ran).toMatchObject({ code: 3, stderr: 'oh\n' })
@@ -32,7 +35,7 @@ describe.each(['here', 'by a small process'])('%s', where => {
   })
 
   test('one that prints too much or takes too long is ended', async () => {
-    open()
+    await open()
     const [flood, sloth] = await Promise.all([
       runProgram(sh('exec yes')),
       runProgram(sh('exec sleep 60', { timeoutMs: 50 })),
@@ -44,7 +47,7 @@ describe.each(['here', 'by a small process'])('%s', where => {
   })
 
   test('one that cannot be started says so', async () => {
-    open()
+    await open()
     const missing = { ...sh(''), command: '/no/such/program' }
 
     expect((await runProgram(missing)).failure).toMatch(/ENOENT/)
@@ -52,7 +55,7 @@ describe.each(['here', 'by a small process'])('%s', where => {
   })
 
   test('one that is left to itself is known by its pid until it is over', async () => {
-    open()
+    await open()
     const { pid, over } = await startProgram(sh('exec sleep 60'))
     expect(parentOf(pid) === process.pid).toBe(where === 'here')
 
@@ -62,7 +65,9 @@ describe.each(['here', 'by a small process'])('%s', where => {
 })
 
 test('when the small process is gone, whoever waits is told and the next programs are started here', async () => {
-  close = openSpawner()
+  const spawner = openSpawner()
+  await spawner.ready
+  close = spawner.close
   const running = runProgram(sh('exec sleep 60'))
   const { pid, over } = await startProgram(sh('exec sleep 60'))
 
@@ -72,4 +77,18 @@ test('when the small process is gone, whoever waits is told and the next program
   expect((await running).failure).toMatch(/was ended/)
   expect((await runProgram(sh('echo here'))).stdout.toString()).toBe('here\n')
   process.kill(pid, 'SIGKILL')
+})
+
+test('until it is there, programs are started here', async () => {
+  const spawner = openSpawner()
+  close = spawner.close
+  expect((await runProgram(sh('echo here'))).stdout.toString()).toBe('here\n')
+})
+
+test('what cannot even be said to a program is a failure, not an end of everything', async () => {
+  const spawner = openSpawner()
+  await spawner.ready
+  close = spawner.close
+  expect((await runProgram({ ...sh(''), args: ['\0'] })).failure).toBeTruthy()
+  expect((await runProgram(sh('echo there'))).stdout.toString()).toBe('there\n')
 })

@@ -207,6 +207,21 @@ export const spoken: Scenario = {
   },
 }
 
+const asked: Scenario = {
+  name: 'an agent that asks, and a person who answers and says something',
+  env: spoken.env,
+  async play(world) {
+    world.gate('listen').open()
+    const project = await world.project({ agent: 'claude', environment: ['CHAOS_LOG', 'CHAOS_GATE'] })
+    const mission = await world.mission(project, 'ask', 'Ask first.', { approvals: 'ask' })
+    await world.fleet.until(mission.id, 'needs_input')
+    await world.ask('POST', `/api/missions/${mission.id}/say`, { text: 'Go on, you are doing well.' })
+    await world.ask('POST', `/api/questions/${mission.id}/answer`, { decision: 'allow' })
+    await world.fleet.until(mission.id, 'done')
+    return [landed(mission.id)]
+  },
+}
+
 /** The courier has it, and the agent does not: it waits in a pipe that holds less than all of it. */
 function halfSent({ fleet }: World, session: string): boolean {
   const launch = newestLaunch(fleet.fleet.home.session(session), 'agent')
@@ -239,4 +254,4 @@ const counted: Scenario = {
   base: 'side',
 }
 
-export const SCENARIOS: readonly Scenario[] = [chain, conflict, cancel, undo, review, forget, spoken, counted]
+export const SCENARIOS: readonly Scenario[] = [chain, conflict, cancel, undo, review, forget, spoken, asked, counted]

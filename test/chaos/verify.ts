@@ -81,10 +81,8 @@ function ranOnce({ log }: World): Problem[] {
 
 /** What was said to an agent reached it whole and once. */
 function heardOnce({ log }: World): Problem[] {
-  const heard = lines(log, 'heard')
-  return new Set(heard.map(([, session]) => session)).size === heard.length
-    ? []
-    : [doubled('a message was heard twice')]
+  const heard = lines(log, 'heard', 'answer').map(([word, session, id]) => `${word} ${session} ${id}`)
+  return new Set(heard).size === heard.length ? [] : [doubled('a message was heard twice')]
 }
 
 const lines = (log: string, ...words: string[]): [string, string, string, string?][] =>
