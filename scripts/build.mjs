@@ -4,7 +4,6 @@
 import childProcess from 'node:child_process'
 import { createHash } from 'node:crypto'
 import { cpSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
-import { readFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { build } from 'esbuild'
 
@@ -24,18 +23,6 @@ const common = {
   legalComments: 'linked',
   external: Object.keys(dependencies),
   logLevel: 'warning',
-}
-
-/** Behind `import { z }` esbuild keeps all of zod with its forty languages; behind a namespace only what is used. */
-const slimZod = {
-  name: 'slim-zod',
-  setup({ onLoad }) {
-    onLoad({ filter: /[\\/]src[\\/].*\.ts$/ }, async ({ path }) => {
-      if (path.includes('node_modules')) return undefined
-      const source = await readFile(path, 'utf8')
-      return { contents: source.replace("import * as z from 'zod'", "import * as z from 'zod'"), loader: 'ts' }
-    })
-  },
 }
 
 /** Node's networking hangs on child_process: a command that starts no process does not load it. */
@@ -76,7 +63,7 @@ await build({
   ...common,
   entryPoints: ['src/cli/main.ts'],
   outfile: join(next, 'fleet.cjs'),
-  plugins: [slimZod, lateChildProcess, serverPackages],
+  plugins: [lateChildProcess, serverPackages],
   define: {
     FLEET_VERSION: JSON.stringify(version),
     'import.meta.url': '__bundleUrl',
