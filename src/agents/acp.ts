@@ -4,7 +4,7 @@ import { TOOL_PRESETS } from '../domain/project.ts'
 import { acpDialogue } from './acp-dialogue.ts'
 import { readAcp } from './acp-read.ts'
 import type { Agent, Dialogue, Digest, Ending, Exit, LaunchRequest } from './contract.ts'
-import { Declaration, detectDeclared, environmentFor } from './declaration.ts'
+import { Declaration, detectDeclared, environmentFor, Variable } from './declaration.ts'
 import { endedEarly, rateLimited, short } from './endings.ts'
 
 export const AcpDeclaration = Declaration.extend({
@@ -14,6 +14,7 @@ export const AcpDeclaration = Declaration.extend({
   asks: z
     .strictObject({
       arguments: z.array(z.string()).max(100).default([]),
+      set: z.record(Variable, z.string().max(4000)).default({}),
       mode: z.string().min(1).optional(),
       meta: z.record(z.string(), z.unknown()).optional(),
     })
@@ -53,7 +54,7 @@ export function acpAgent(declared: AcpDeclaration): Agent {
       const [program, ...args] = declared.command
       return {
         argv: [program, ...args, ...(request.preset === 'full' ? [] : asks!.arguments)],
-        env: environmentFor(declared, request.environment),
+        env: { ...environmentFor(declared, request.environment), ...(request.preset === 'full' ? {} : asks!.set) },
         files: {},
         stdin: 'fifo',
       }

@@ -4,11 +4,11 @@ import type { Detected } from './contract.ts'
 import { versionOf, which } from './detect.ts'
 import { pick } from './environment.ts'
 
-const VARIABLE = z.string().regex(/^[A-Za-z_][A-Za-z0-9_]*$/, 'must be the name of a variable, such as API_KEY')
+export const Variable = z.string().regex(/^[A-Za-z_][A-Za-z0-9_]*$/, 'must be the name of a variable, such as API_KEY')
 
 const Environment = z.strictObject({
-  pass: z.array(VARIABLE).max(100).default([]).describe('variables of the server that it may see'),
-  set: z.record(VARIABLE, z.string().max(4000)).default({}).describe('variables with a fixed value'),
+  pass: z.array(Variable).max(100).default([]).describe('variables of the server that it may see'),
+  set: z.record(Variable, z.string().max(4000)).default({}).describe('variables with a fixed value'),
 })
 
 /** What a person says of an agent, whatever its kind. */

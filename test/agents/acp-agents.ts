@@ -17,7 +17,7 @@ export const CLAUDE_ACP: AcpDeclaration = {
   models: [],
   resume: true,
   fork: true,
-  asks: { arguments: [], mode: 'default', meta: { claudeCode: { options: { settingSources: [] } } } },
+  asks: { arguments: [], set: {}, mode: 'default', meta: { claudeCode: { options: { settingSources: [] } } } },
 }
 
 export const GEMINI_ACP: AcpDeclaration = {
@@ -28,10 +28,11 @@ export const GEMINI_ACP: AcpDeclaration = {
   command: ['gemini', '--acp'],
   environment: {
     pass: ['GEMINI_API_KEY', 'GOOGLE_GEMINI_BASE_URL', 'GEMINI_CLI_HOME'],
-    set: { GEMINI_CLI_NO_RELAUNCH: 'true' },
+    // Servers are reached only from a folder that is trusted, and a folder that is trusted may change the rules.
+    set: { GEMINI_CLI_NO_RELAUNCH: 'true', GEMINI_CLI_TRUST_WORKSPACE: 'true' },
   },
   models: [],
   resume: false,
   fork: false,
-  asks: { arguments: [], mode: 'default' },
+  asks: { arguments: [], set: { GEMINI_CLI_TRUST_WORKSPACE: 'false' }, mode: 'default' },
 }
