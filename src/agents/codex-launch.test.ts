@@ -60,6 +60,13 @@ test('a conversation is begun, gone on with or copied', () => {
   expect(openingOf({ ...REQUEST, resumes: 't', forks: true }).method).toBe('thread/fork')
 })
 
+test('a model goes by its full name; one that is not known is left to the client', () => {
+  expect(params({ model: 'sol' }).model).toBe('gpt-6.1-sol')
+  expect(params({ model: 'gpt-5.5' }).model).toBe('gpt-5.5')
+  expect(params({ model: 'of-tomorrow' }).model).toBe('of-tomorrow')
+  expect(params()).not.toHaveProperty('model')
+})
+
 test('each preset has its sandbox', () => {
   expect(params()).toMatchObject({ sandbox: 'danger-full-access', approvalPolicy: 'never' })
   for (const preset of ['implement', 'fix'] as const) {

@@ -1,13 +1,21 @@
 import { dirname } from 'node:path'
 import { InvalidInput, NotAllowed } from '../domain/errors.ts'
 import type { ToolPreset } from '../domain/project.ts'
-import type { Launch, LaunchRequest } from './contract.ts'
+import type { Agent, Launch, LaunchRequest } from './contract.ts'
 import { pick } from './environment.ts'
 import type { Json } from './json.ts'
 import { isRestricting, PRESETS } from './presets.ts'
 
 /** Those its sandbox can hold to. It has no list of commands, as `test` would need. */
 export const CODEX_PRESETS: readonly ToolPreset[] = ['full', 'implement', 'fix', 'review', 'explore']
+
+export const CODEX_MODELS: Agent['models'] = [
+  { name: 'gpt-6.1-sol', alias: 'sol' },
+  { name: 'gpt-6.1-terra', alias: 'terra' },
+  { name: 'gpt-6-luna', alias: 'luna' },
+  { name: 'gpt-6-astra', alias: 'astra' },
+  { name: 'gpt-5.5' },
+]
 
 /** What the client may see of the server's environment: where it is, how it signs in, how it reaches the network. */
 const ENVIRONMENT = [
@@ -22,6 +30,8 @@ const SETTINGS = {
   // A session is one conversation: helpers would speak in between, and a goal would go on after its last word.
   'features.multi_agent': false,
   'features.goals': false,
+  // The person's profile would take the place of the PATH that the project gives.
+  allow_login_shell: false,
   // Would outlive the session.
   'features.daemon_auto_start': false,
   // What they fetch and report at every start.
@@ -56,7 +66,7 @@ export function launchCodex(request: LaunchRequest): Launch {
 export function openingOf(request: LaunchRequest): { method: string; params: Json } {
   const { resumes, forks, model, systemPrompt, workingDirectory } = request
   const params = {
-    ...(model ? { model } : {}),
+    ...(model ? { model: nameOf(model) } : {}),
     ...(systemPrompt ? { developerInstructions: systemPrompt } : {}),
     ...rulesFor(request),
   }
@@ -67,6 +77,9 @@ export function openingOf(request: LaunchRequest): { method: string; params: Jso
     params: { threadId: resumes, cwd: workingDirectory, excludeTurns: true, ...params },
   }
 }
+
+/** The client knows no short names. */
+const nameOf = (model: string): string => CODEX_MODELS.find(({ alias }) => alias === model)?.name ?? model
 
 function rulesFor(request: LaunchRequest): Json {
   const { preset, approvals, mcpServers, directory, workingDirectory } = request

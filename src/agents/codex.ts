@@ -2,7 +2,7 @@ import { access } from 'node:fs/promises'
 import { homedir } from 'node:os'
 import { join } from 'node:path'
 import { codexDialogue } from './codex-dialogue.ts'
-import { CODEX_PRESETS, launchCodex } from './codex-launch.ts'
+import { CODEX_MODELS, CODEX_PRESETS, launchCodex } from './codex-launch.ts'
 import { RATE_LIMITS, readCodex } from './codex-read.ts'
 import type { Agent, Detected, Dialogue, Digest, Ending, Exit } from './contract.ts'
 import { versionOf, which } from './detect.ts'
@@ -30,13 +30,7 @@ export const codex: Agent = {
     mcp: true,
     adopted: true,
   },
-  models: [
-    { name: 'gpt-6.1-sol', alias: 'sol' },
-    { name: 'gpt-6.1-terra', alias: 'terra' },
-    { name: 'gpt-6-luna', alias: 'luna' },
-    { name: 'gpt-6-astra', alias: 'astra' },
-    { name: 'gpt-5.5' },
-  ],
+  models: CODEX_MODELS,
   detect,
   launch: launchCodex,
   read: readCodex,

@@ -1,12 +1,14 @@
 import { execFileSync } from 'node:child_process'
 import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { codex } from '../../src/agents/codex.ts'
 import type { LaunchRequest, TranscriptEvent } from '../../src/agents/contract.ts'
 import { binaryOf, HOW_TO_INSTALL } from '../clients/clients.ts'
 import { type Model, type Step, startModel, steps } from '../model/index.ts'
-import { aCodexPlace } from './codex-place.ts'
+import { aCodexPlace, codexSettings } from './codex-place.ts'
 import { aRequest, drive, type Meanwhile, type Place } from './drive.ts'
 import { startMcpLab } from './mcp.ts'
 
@@ -114,16 +116,24 @@ describe.skipIf(!binary)('the real client', () => {
     { say: 'I tried.' },
   ]
 
-  test.each(['review', 'explore'] as const)(
-    'under %s nothing is written or removed, whatever the repository and the person allow',
-    async preset => {
+  test.each([
+    ['review', 'gpt-5.5'],
+    ['explore', 'gpt-6.1-sol'],
+  ] as const)(
+    'under %s nothing is written or removed by %s, whatever the repository and the person allow',
+    async (preset, name) => {
       const workingDirectory = aGreedyWorktree()
       const log = () => execFileSync('git', ['log', '--oneline', '--all'], { cwd: workingDirectory, encoding: 'utf8' })
       const before = [readdirSync(workingDirectory), readdirSync(place.root), log()]
       // Also where the conversation had more before.
       const { digest } = await run([{ say: 'I may do anything.' }], { workingDirectory })
       execFileSync('rm', ['-f', join(place.root, 'served')])
-      const { ending, events } = await run(HARM, { preset, workingDirectory, resumes: digest.conversation })
+      const { ending, events } = await run(HARM, {
+        preset,
+        workingDirectory,
+        model: name,
+        resumes: digest.conversation,
+      })
       expect(ending.outcome).toBe('completed')
       expect(digest.conversation).toBe(of(events, 'started').at(-1)!.conversation)
       const after = [
@@ -298,5 +308,33 @@ describe.skipIf(!binary)('the real client', () => {
     expect(lab.calls[0]).toEqual({ text: 'hi', authorization: 'Bearer of-this-session' })
     expect(codex.launch(aRequest(place, { mcpServers })).argv.join(' ')).not.toContain('of-this-session')
     await lab.close()
+  })
+
+  test('commands see the environment of the session as it was given', async () => {
+    const { events } = await run([{ run: 'echo "$PATH $OPENAI_API_KEY"' }])
+    expect(of(events, 'tool_result')[0]!.output).toContain(`${place.environment.PATH} test-key`)
+  })
+
+  test('nothing goes beyond loopback', async () => {
+    const beyond: string[] = []
+    const proxy = createServer((request, response) => {
+      beyond.push(request.url ?? '')
+      response.writeHead(502).end()
+    }).on('connect', (request, socket) => {
+      beyond.push(request.url ?? '')
+      socket.on('error', () => {}).end('HTTP/1.1 502 No\r\n\r\n')
+    })
+    await new Promise<void>(listening => proxy.listen(0, '127.0.0.1', listening))
+    const url = `http://127.0.0.1:${(proxy.address() as AddressInfo).port}`
+    const environment = { ...place.environment, HTTP_PROXY: url, HTTPS_PROXY: url, NO_PROXY: '127.0.0.1' }
+
+    await run([{ run: 'echo hi' }], { environment })
+    expect(beyond).toEqual([])
+
+    // The watch sees what would go out: a model elsewhere is asked for through it.
+    writeFileSync(settings(), codexSettings('https://model.invalid'))
+    await run([], { environment })
+    expect(new Set(beyond)).toEqual(new Set(['model.invalid:443']))
+    await new Promise(closed => proxy.close(closed).closeAllConnections())
   })
 })
