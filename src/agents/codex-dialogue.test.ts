@@ -49,7 +49,8 @@ test('first it is greeted, and the prompt is due once there is a conversation', 
 
 test('a conversation opened twice by a crash is one', () => {
   const again = heard({ id: 'thread', result: { thread: { id: 'other' } } })
-  expect(dialogue.say(after(prompted(), again), 'm', 'hi')!.line).toContain('"threadId":"t"')
+  const refused = heard({ id: 'thread', error: { message: 'Already.' } })
+  expect(dialogue.say(after(prompted(), again, refused), 'm', 'hi')!.line).toContain('"threadId":"t"')
 })
 
 test('it is over with its turn, and when it could not begin', () => {

@@ -75,7 +75,7 @@ export const codexDialogue: Dialogue<State> = {
     return [...opening.filter(({ id }) => !state.sent.includes(id)), ...nobodys.map(refusal)]
   },
 
-  isOver: isOver,
+  isOver,
 
   say: (state, id, words) => (state.thread && !isOver(state) ? turn(`say-${id}`, state.thread, words) : undefined),
 
@@ -100,7 +100,7 @@ function afterSaying(state: State, message: Json): State {
 function afterAnswer(state: State, { id, result, error }: Json): State {
   if (id === THREAD) {
     const thread = string(object(object(result)?.thread)?.id)
-    return { ...state, thread: state.thread ?? thread, failed: state.failed || Boolean(error) }
+    return { ...state, thread: state.thread ?? thread, failed: state.failed || (!state.thread && Boolean(error)) }
   }
   const turns = { ...state.turns, answered: [...state.turns.answered, text(id)] }
   const begun = string(object(object(result)?.turn)?.id)

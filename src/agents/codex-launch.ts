@@ -115,6 +115,7 @@ function untrusted(directory: string): Json {
   return parent === directory ? here : { ...untrusted(parent), ...here }
 }
 
+/** Beside those in the person's own settings, whose tools are refused unless they let them run unasked there. */
 function serversFor(servers: LaunchRequest['mcpServers']): Json {
   const entries = Object.entries(servers).map(([name, { url, headers }]) => [
     name,
