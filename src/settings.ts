@@ -34,6 +34,11 @@ export const SETTINGS = {
   ),
   defaultTimeout: setting('FLEET_DEFAULT_TIMEOUT', whole(7200, 1, 604_800), 'seconds a session may take'),
   maxRetries: setting('FLEET_MAX_RETRIES', whole(0, 0, 10), 'how often a failed mission is tried again by itself'),
+  dailyBudget: setting(
+    'FLEET_DAILY_BUDGET',
+    z.coerce.number().positive().nullable().default(null),
+    'dollars the whole fleet may spend in a day (of UTC); empty: no limit',
+  ),
   allowedRepos: setting(
     'FLEET_ALLOWED_REPOS',
     z.string().default('').transform(list),

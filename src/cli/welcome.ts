@@ -11,7 +11,9 @@ export async function welcome(
   at: { url: string; signIn: string },
 ): Promise<void> {
   if (terminal.json) return terminal.data({ version: VERSION, home: home.path, url: at.url, sign_in_url: at.signIn })
-  const found = await Promise.all(agentsOf(home.path).all.map(async agent => ({ agent, is: await agent.detect(where.env) })))
+  const found = await Promise.all(
+    agentsOf(home.path).all.map(async agent => ({ agent, is: await agent.detect(where.env) })),
+  )
   const installed = found.filter(({ is }) => is.installed)
   const missing = found.filter(({ is }) => !is.installed)
   terminal.print(`${terminal.paint('bold', `Flotilla ${VERSION} is up`)} at ${terminal.paint('cyan', at.url)}`)

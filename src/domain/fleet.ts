@@ -1,5 +1,6 @@
 import * as z from 'zod'
 import { Id, Timestamp } from './ids.ts'
+import { Usage } from './session.ts'
 
 /** The one record of what holds for the whole fleet; its id is FLEET. */
 export const FLEET = 'fleet'
@@ -29,3 +30,17 @@ export const Counts = z.object({
   counts: z.record(z.string(), z.number().int()),
 })
 export type Counts = z.infer<typeof Counts>
+
+/** A provider whose limit was reached: nothing new of it starts before that time, and nobody else is held back. */
+export const Provider = z.object({ id: Id, held_until: Timestamp, reason: z.string().max(4000), updated_at: Timestamp })
+export type Provider = z.infer<typeof Provider>
+
+/** What one agent used on one project in one day (of UTC), summed when its sessions end; its id is made of the three. */
+export const Spending = Usage.extend({
+  id: Id,
+  day: z.iso.date(),
+  project_id: Id,
+  agent: z.string(),
+  sessions: z.number().int(),
+})
+export type Spending = z.infer<typeof Spending>

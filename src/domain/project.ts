@@ -58,6 +58,13 @@ export const ProjectSettings = z.object({
   max_concurrent: z.number().int().min(1).max(200).nullable().default(null),
   max_turns: z.number().int().min(1).max(10_000).nullable().default(null),
   max_budget_usd: z.number().positive().max(100_000).nullable().default(null),
+  daily_budget_usd: z
+    .number()
+    .positive()
+    .max(100_000)
+    .nullable()
+    .default(null)
+    .describe('once this is spent in a day (of UTC), nothing new starts and what runs is stopped'),
   timeout_seconds: z.number().int().min(1).max(604_800).nullable().default(null),
   max_retries: z.number().int().min(0).max(10).nullable().default(null),
   tool_preset: ToolPreset.nullable().default(null),

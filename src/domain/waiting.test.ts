@@ -6,6 +6,7 @@ const world = (more: Partial<World> = {}): World => ({
   dependencies: [],
   project: { name: 'p', paused: false },
   fleetPaused: false,
+  hold: null,
   full: null,
   now: NOW,
   ...more,
@@ -38,6 +39,7 @@ describe('a mission that depends on another', () => {
 test.each([
   [{ fleetPaused: true }, 'the fleet is paused'],
   [{ project: { name: 'p', paused: true } }, 'project p is paused'],
+  [{ hold: { kind: 'budget' as const, text: 'the budget is spent' } }, 'the budget is spent'],
   [{ full: 'fleet' as const }, 'waiting for a free slot: the fleet is full'],
 ])('waits with %o', (w, expected) => expect(text(aMission({ status: 'queued' }), w)).toEqual([expected]))
 

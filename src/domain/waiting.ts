@@ -3,7 +3,18 @@ import type { Project } from './project.ts'
 
 /** What keeps a mission from starting, for a person to read and a program to match. */
 export interface Reason {
-  kind: 'blocked' | 'dependencies' | 'review' | 'paused' | 'not_before' | 'slot' | 'person' | 'landing' | 'children'
+  kind:
+    | 'blocked'
+    | 'dependencies'
+    | 'review'
+    | 'paused'
+    | 'not_before'
+    | 'rate_limit'
+    | 'budget'
+    | 'slot'
+    | 'person'
+    | 'landing'
+    | 'children'
   on?: string[]
   until?: string
   text: string
@@ -16,6 +27,8 @@ export interface World {
   dependencies: readonly Mission[]
   project: Pick<Project, 'name' | 'paused'>
   fleetPaused: boolean
+  /** The provider's limit, or a day's budget that is spent. */
+  hold: Reason | null
   full: FullSlot | null
   now: string
 }
@@ -50,6 +63,7 @@ export function waitsFor(mission: Mission, world: World): Reason[] {
   if (mission.not_before && mission.not_before > world.now) {
     return [{ kind: 'not_before', until: mission.not_before, text: `not before ${mission.not_before}` }]
   }
+  if (world.hold) return [world.hold]
   if (world.full) return [{ kind: 'slot', text: FULL[world.full] }]
   return []
 }

@@ -6,6 +6,7 @@ import { isReady, waitsFor } from '../domain/waiting.ts'
 import { type Change, type Check, Conflict, type Stored } from '../store/index.ts'
 import { defaultsOf, diskIsFull, fullSlot } from './capacity.ts'
 import { type Fleet, retryOnConflict } from './fleet.ts'
+import { holdOn } from './holds.ts'
 import type { LiveSession } from './live-session.ts'
 import { planSession } from './planning-sessions.ts'
 import { all, dependenciesOf, fleetState, put } from './records.ts'
@@ -79,6 +80,7 @@ export class Dispatcher {
       project,
       now: this.#fleet.now(),
       fleetPaused: (await fleetState(this.#fleet)).value.paused,
+      hold: await holdOn(this.#fleet, agent, project),
       full: fullSlot(
         this.#fleet,
         [...this.#live.values()].map(session => session.slot),

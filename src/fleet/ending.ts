@@ -14,6 +14,7 @@ import type { Change } from '../store/index.ts'
 import { defaultsOf } from './capacity.ts'
 import { type Concern, concernAbout } from './concerns.ts'
 import { type Fleet, retryOnConflict } from './fleet.ts'
+import { held, spent } from './holds.ts'
 import { RESULT_FILE } from './launching.ts'
 import { inWords, sentenceOf } from './questions.ts'
 import { current, put } from './records.ts'
@@ -61,7 +62,7 @@ export async function endSession(fleet: Fleet, agent: Agent, sessionId: string, 
   if (work.concern && ending.outcome !== 'completed')
     ending = { ...ending, reason: `${ending.reason} ${work.concern.text}` }
   const report = makeReport(session, claim.success ? claim.data : null, summary, work.changes, fleet.now())
-  await commitEnd(fleet, session, project, { ending, work, report, over })
+  await commitEnd(fleet, agent, session, project, { ending, work, report, over })
 }
 
 async function collectWork(
@@ -115,6 +116,7 @@ interface End {
 
 async function commitEnd(
   fleet: Fleet,
+  agent: Agent,
   ended: Session,
   project: Project,
   { ending, work, report, over }: End,
@@ -173,6 +175,10 @@ async function commitEnd(
       put('sessions', next, session.version),
       put('reports', report, 'absent'),
       ...talk.changes,
+      ...(await spent(fleet, next)),
+      ...(ending.outcome === 'rate_limited'
+        ? await held(fleet, agent.provider, step.mission.not_before, ending.reason)
+        : []),
     ]
     await fleet.commit('commit.session-ended', { changes, events })
   })

@@ -16,6 +16,7 @@ import { nextLaunch, writeFiles } from '../runner/folders.ts'
 import { sessionToken } from '../tokens.ts'
 import { defaultsOf } from './capacity.ts'
 import type { Fleet } from './fleet.ts'
+import { leftToday } from './holds.ts'
 import type { Place } from './preparing.ts'
 import { dependenciesOf } from './records.ts'
 import { repositoryOf } from './repositories.ts'
@@ -32,6 +33,13 @@ export interface Ready {
 /** The mark that every process of a session carries. */
 export const markOf = (fleet: Fleet, sessionId: string): string => `${fleet.home.id}/${sessionId}`
 
+/** What a session runs under: its own budget, or what is left of the day's where that is less. */
+export async function limitsOf(fleet: Fleet, mission: Mission, project: Project): Promise<Effective> {
+  const limits = effective(mission, project, defaultsOf(fleet))
+  const budgets = [limits.maxBudgetUsd, await leftToday(fleet, project)].filter(budget => budget !== null)
+  return { ...limits, maxBudgetUsd: budgets.length ? Math.min(...budgets) : null }
+}
+
 /** Writes down everything the agent is told and given. The next step is only to start it. */
 export async function prepareLaunch(
   fleet: Fleet,
@@ -42,7 +50,7 @@ export async function prepareLaunch(
   place: Place,
   url: string,
 ): Promise<Ready> {
-  const limits = effective(mission, project, defaultsOf(fleet))
+  const limits = await limitsOf(fleet, mission, project)
   const directory = nextLaunch(fleet.home.session(session.id), 'agent')
   const script = await fleet.blobs.read(mission.prompt)
   const prompt = composePrompt({

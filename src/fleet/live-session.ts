@@ -1,7 +1,6 @@
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { type Agent, emptyDigest } from '../agents/index.ts'
-import { effective } from '../domain/effective.ts'
 import { Unfit } from '../domain/errors.ts'
 import { about } from '../domain/life.ts'
 import type { Mission } from '../domain/mission.ts'
@@ -14,10 +13,9 @@ import { adoptJob, type Job, startJob } from '../runner/jobs.ts'
 import { type Belonging, descendants, type Seen } from '../runner/processes.ts'
 import { stopTree, sweep } from '../runner/stopping.ts'
 import { Attending } from './attending.ts'
-import { defaultsOf } from './capacity.ts'
 import { endSession, type Over } from './ending.ts'
 import { type Fleet, retryOnConflict } from './fleet.ts'
-import { commandEnvironment, markOf, prepareLaunch, promptOf } from './launching.ts'
+import { commandEnvironment, limitsOf, markOf, prepareLaunch, promptOf } from './launching.ts'
 import { preparePlace } from './preparing.ts'
 import { current, put } from './records.ts'
 import { sentence } from './sentences.ts'
@@ -195,7 +193,7 @@ export class LiveSession {
   }
 
   async #follow(job: Job, mission: Mission, project: Project): Promise<Over | 'released'> {
-    const limits = effective(mission, project, defaultsOf(this.#fleet))
+    const limits = await limitsOf(this.#fleet, mission, project)
     const worked = this.#session.started_at ? Date.parse(this.#fleet.now()) - Date.parse(this.#session.started_at) : 0
     this.#conversation ??= this.#takeUpConversation(job, project)
     if (this.#conversation) this.#attending = new Attending(this.#fleet, this.#session, this.#conversation)

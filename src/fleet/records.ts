@@ -21,6 +21,8 @@ const NOUNS: Record<Collection, string> = {
   receipts: 'receipt',
   fleet: 'fleet',
   counts: 'count',
+  providers: 'provider',
+  spending: 'spending',
 }
 
 /** The record with this id, or the only one whose id begins with it. */

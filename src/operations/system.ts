@@ -2,6 +2,7 @@ import { statfsSync } from 'node:fs'
 import * as z from 'zod'
 import { models, toolPresets } from '../agents/index.ts'
 import { Event } from '../domain/event.ts'
+import { Spending } from '../domain/fleet.ts'
 import { liveSessions } from '../fleet/capacity.ts'
 import { clean, keptWorktrees } from '../fleet/cleaning.ts'
 import { missionCounts } from '../fleet/counts.ts'
@@ -63,6 +64,18 @@ export const system = [
         max_concurrent: fleet.settings.maxConcurrent,
         disk: { free_bytes: bavail * bsize, kept_worktrees: kept.count, kept_bytes: kept.bytes },
       }
+    },
+  }),
+  query({
+    name: 'list_spending',
+    summary: 'What was used, by day, project and agent, newest day first',
+    http: 'GET /api/spending',
+    input: z.object({ days: z.number().int().min(1).max(366).default(7) }),
+    output: z.object({ spending: z.array(Spending.omit({ id: true })) }),
+    run: async ({ fleet }, { days }) => {
+      const since = new Date(Date.parse(fleet.now()) - (days - 1) * 24 * 3600 * 1000).toISOString().slice(0, 10)
+      const page = await fleet.store.find('spending', { index: 'day', from: since, newestFirst: true, limit: 5000 })
+      return { spending: page.items.map(item => item.value) }
     },
   }),
   query({

@@ -1,11 +1,13 @@
 import * as z from 'zod'
+import { effective } from '../domain/effective.ts'
 import { Comment, Evidence, Mission } from '../domain/mission.ts'
 import { Report } from '../domain/report.ts'
 import { Session } from '../domain/session.ts'
 import { headOf } from '../domain/text.ts'
 import { waitingReasons } from '../domain/waiting.ts'
-import { capacityLeft } from '../fleet/capacity.ts'
+import { capacityLeft, defaultsOf } from '../fleet/capacity.ts'
 import type { Fleet } from '../fleet/fleet.ts'
+import { holdOn } from '../fleet/holds.ts'
 import { all, dependenciesOf, fleetState } from '../fleet/records.ts'
 
 export const Waiting = z.object({
@@ -72,6 +74,7 @@ async function waitsFor(fleet: Fleet, mission: Mission): Promise<MissionView['wa
       dependencies: [],
       project: { name: '', paused: false },
       fleetPaused: false,
+      hold: null,
       full: null,
       now: fleet.now(),
     })
@@ -85,6 +88,7 @@ async function waitsFor(fleet: Fleet, mission: Mission): Promise<MissionView['wa
     dependencies: dependencies.map(d => d.value),
     fleetPaused: state.value.paused,
     project: project.value,
+    hold: await holdOn(fleet, effective(mission, project.value, defaultsOf(fleet)).agent, project.value),
     full: await capacityLeft(fleet, mission, project.value),
     now: fleet.now(),
   })

@@ -1,5 +1,5 @@
 import type { z } from 'zod'
-import { Counts, FleetState, Receipt } from '../domain/fleet.ts'
+import { Counts, FleetState, Provider, Receipt, Spending } from '../domain/fleet.ts'
 import { Comment, Evidence, Mission } from '../domain/mission.ts'
 import { Project } from '../domain/project.ts'
 import { Report } from '../domain/report.ts'
@@ -68,6 +68,8 @@ export const COLLECTIONS = {
   receipts: declare(Receipt, { created: r => [[r.created_at]] }),
   fleet: declare(FleetState, {}),
   counts: declare(Counts, {}),
+  providers: declare(Provider, {}),
+  spending: declare(Spending, { day: s => [[s.day, s.project_id]] }),
 } as const
 
 export type Collection = keyof typeof COLLECTIONS

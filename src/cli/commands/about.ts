@@ -32,6 +32,12 @@ export function addAbout(program: Command): void {
     showAgents,
   )
 
+  const costs = program
+    .command('costs')
+    .description('what was used, by day, project and agent')
+    .option('--days <n>', 'how many days back', Number, 7)
+  does(costs, showCosts)
+
   for (const name of ['pause', 'unpause'] as const) {
     const summary = name === 'pause' ? 'start nothing new; what runs goes on' : 'let missions start again'
     does(
@@ -56,6 +62,45 @@ export function addAbout(program: Command): void {
     .option('--older-than <age>', 'only of sessions that ended this long ago, such as 90m, 12h or 7d', hoursFrom)
     .option('--dry-run', 'only say what would be removed')
   does(clean, showCleaning)
+}
+
+interface Spent {
+  day: string
+  project_id: string
+  agent: string
+  sessions: number
+  input_tokens: number
+  output_tokens: number
+  cache_read_tokens: number
+  cost_usd: number
+}
+
+async function showCosts(cli: Cli, _args: string[], options: Record<string, unknown>): Promise<undefined> {
+  const { terminal } = cli
+  const client = await cli.client()
+  const answer = await client.call<{ spending: Spent[] }>('list_spending', { days: options.days })
+  if (terminal.json) return void terminal.data(answer)
+  if (answer.spending.length === 0) return void terminal.print('Nothing was used in that time.')
+  const { projects } = await client.call<{ projects: { id: string; name: string }[] }>('list_projects', { limit: 500 })
+  const names = new Map(projects.map(({ id, name }) => [id, name]))
+  terminal.table(
+    [
+      { title: 'DAY', value: row => row.day },
+      {
+        title: 'PROJECT',
+        value: row => terminal.foreign(names.get(row.project_id) ?? shortId(row.project_id)),
+        flexible: true,
+      },
+      { title: 'AGENT', value: row => terminal.foreign(row.agent) },
+      { title: 'SESSIONS', value: row => String(row.sessions), right: true },
+      { title: 'IN', value: row => String(row.input_tokens + row.cache_read_tokens), right: true },
+      { title: 'OUT', value: row => String(row.output_tokens), right: true },
+      { title: 'COST', value: row => `$${row.cost_usd.toFixed(2)}`, right: true },
+    ],
+    answer.spending,
+  )
+  const total = answer.spending.reduce((sum, row) => sum + row.cost_usd, 0)
+  terminal.print(`Together $${total.toFixed(2)}. Agents that tell no price are counted in tokens only.`)
 }
 
 const HOURS: Record<string, number> = { m: 1 / 60, h: 1, d: 24, w: 168 }

@@ -3,6 +3,7 @@ import type { Command } from 'commander'
 import { shortId } from '../../domain/ids.ts'
 import { LANDING_POLICIES, type Project, TOOL_PRESETS } from '../../domain/project.ts'
 import { addFields, type Cli, does, type Field, inputFrom } from '../command.ts'
+import { APPROVALS_FIELD } from '../mission-fields.ts'
 import { projectRef } from '../place.ts'
 
 export const PROJECT_FIELDS: readonly Field[] = [
@@ -37,6 +38,13 @@ export const PROJECT_FIELDS: readonly Field[] = [
   },
   { flags: '--turns <n>', field: 'max_turns', summary: 'how many turns a session may take', kind: 'number' },
   { flags: '--budget <usd>', field: 'max_budget_usd', summary: 'what a session may cost', kind: 'number' },
+  {
+    flags: '--daily-budget <usd>',
+    field: 'daily_budget_usd',
+    summary: 'what all of it may cost in a day',
+    kind: 'number',
+  },
+  APPROVALS_FIELD,
   { flags: '--timeout <seconds>', field: 'timeout_seconds', summary: 'how long a session may take', kind: 'number' },
   {
     flags: '--retries <n>',

@@ -1,0 +1,94 @@
+import type { Spending } from '../domain/fleet.ts'
+import type { Project } from '../domain/project.ts'
+import { NO_USAGE, type Session, type Usage } from '../domain/session.ts'
+import { clipped, MAX_REASON_CHARS } from '../domain/text.ts'
+import type { Reason } from '../domain/waiting.ts'
+import type { Change } from '../store/index.ts'
+import type { Fleet } from './fleet.ts'
+import { all, derivedId, put } from './records.ts'
+
+/** Why nothing of this agent may start on this project now, other than a lack of slots. */
+export async function holdOn(fleet: Fleet, agentName: string, project: Project): Promise<Reason | null> {
+  return (await rateLimit(fleet, agentName)) ?? (await spentBudget(fleet, project))
+}
+
+async function rateLimit(fleet: Fleet, agentName: string): Promise<Reason | null> {
+  const { provider } = fleet.agents.named(agentName)
+  const held = (await fleet.store.get('providers', provider))?.value
+  if (!held || held.held_until <= fleet.now()) return null
+  return {
+    kind: 'rate_limit',
+    until: held.held_until,
+    text: `the rate limit of ${provider} lasts until ${held.held_until}`,
+  }
+}
+
+interface DaysBudget {
+  whose: string
+  limit: number
+  spent: number
+}
+
+/** The budgets for today that a session on this project draws on. */
+async function budgetsToday(fleet: Fleet, project: Project): Promise<DaysBudget[]> {
+  const limits = [
+    { whose: 'the fleet', limit: fleet.settings.dailyBudget, counts: () => true },
+    {
+      whose: `project ${project.name}`,
+      limit: project.daily_budget_usd,
+      counts: (each: Spending) => each.project_id === project.id,
+    },
+  ]
+  if (limits.every(({ limit }) => limit === null)) return []
+  const today = (await Array.fromAsync(all(fleet, 'spending', 'day', [dayOf(fleet.now())]))).map(({ value }) => value)
+  return limits.flatMap(({ whose, limit, counts }) =>
+    limit === null ? [] : [{ whose, limit, spent: today.filter(counts).reduce((sum, each) => sum + each.cost_usd, 0) }],
+  )
+}
+
+async function spentBudget(fleet: Fleet, project: Project): Promise<Reason | null> {
+  const empty = (await budgetsToday(fleet, project)).find(({ limit, spent }) => spent >= limit)
+  if (!empty) return null
+  const tomorrow = new Date(Date.parse(dayOf(fleet.now())) + DAY_MS).toISOString()
+  return { kind: 'budget', until: tomorrow, text: `today's budget of ${empty.whose} is spent: $${empty.limit}` }
+}
+
+/** How much a session on this project may still spend today; null: as much as it likes. */
+export async function leftToday(fleet: Fleet, project: Project): Promise<number | null> {
+  const lefts = (await budgetsToday(fleet, project)).map(({ limit, spent }) => Math.max(0, limit - spent))
+  return lefts.length ? Math.min(...lefts) : null
+}
+
+const DAY_MS = 24 * 3600 * 1000
+const dayOf = (time: string): string => time.slice(0, 10)
+
+/** What a finished session adds to its day. Part of the commit that ends it, so that nothing is counted twice. */
+export async function spent(fleet: Fleet, session: Session): Promise<Change[]> {
+  const { usage, agent, project_id } = session
+  if (Object.values(usage).every(count => count === 0)) return []
+  const day = dayOf(session.ended_at ?? fleet.now())
+  const id = derivedId('spending', day, project_id, agent)
+  const before = await fleet.store.get('spending', id)
+  const value: Spending = {
+    id,
+    day,
+    project_id,
+    agent,
+    sessions: (before?.value.sessions ?? 0) + 1,
+    ...added(before?.value ?? NO_USAGE, usage),
+  }
+  return [put('spending', value, before?.version ?? 'absent')]
+}
+
+function added(sum: Usage, more: Usage): Usage {
+  const entries = (Object.keys(NO_USAGE) as (keyof Usage)[]).map(key => [key, sum[key] + more[key]])
+  return Object.fromEntries(entries) as Usage
+}
+
+/** That a provider takes nothing new before that time. */
+export async function held(fleet: Fleet, provider: string, until: string | null, reason: string): Promise<Change[]> {
+  if (!until) return []
+  const before = await fleet.store.get('providers', provider)
+  const value = { id: provider, held_until: until, reason: clipped(reason, MAX_REASON_CHARS), updated_at: fleet.now() }
+  return [put('providers', value, before?.version ?? 'absent')]
+}
