@@ -36,8 +36,9 @@ const UNWANTED = [
   ...['item/commandExecution/outputDelta', 'item/fileChange/outputDelta', 'item/fileChange/patchUpdated'],
 ]
 
-const BY_A_PERSON = new Set(['item/commandExecution/requestApproval', 'item/fileChange/requestApproval'])
 const QUESTION = 'item/tool/requestUserInput'
+const FOR_A_PERSON = new Set(['item/commandExecution/requestApproval', 'item/fileChange/requestApproval', QUESTION])
+const isNobodys = ({ method }: Asked): boolean => !FOR_A_PERSON.has(method)
 
 /** JSON-RPC, one message on each line, as `codex app-server` speaks it. */
 export const codexDialogue: Dialogue<State> = {
@@ -62,17 +63,10 @@ export const codexDialogue: Dialogue<State> = {
   },
 
   due(state) {
-    const opening = [
-      request('initialize', 'initialize', {
-        clientInfo: { name: 'flotilla', title: 'Flotilla', version: '1' },
-        capabilities: { experimentalApi: false, requestAttestation: false, optOutNotificationMethods: UNWANTED },
-      }),
-      { id: 'initialized', line: JSON.stringify({ method: 'initialized' }) },
-      request(THREAD, state.opening.method, state.opening.params),
-      ...(state.thread ? [turn(PROMPT, state.thread, state.prompt)] : []),
-    ]
-    const nobodys = state.asked.filter(({ method }) => !BY_A_PERSON.has(method) && method !== QUESTION)
-    return [...opening.filter(({ id }) => !state.sent.includes(id)), ...nobodys.map(refusal)]
+    const { sent, thread, asked, prompt } = state
+    const greeting = sent.includes(THREAD) ? [] : greet(state).filter(({ id }) => !sent.includes(id))
+    const task = thread && !sent.includes(PROMPT) ? [turn(PROMPT, thread, prompt)] : []
+    return [...greeting, ...task, ...asked.filter(isNobodys).map(refusal)]
   },
 
   isOver,
@@ -133,6 +127,15 @@ const without = (state: State, id: unknown): State => ({ ...state, asked: state.
 
 function request(id: string, method: string, params: Json): Message {
   return { id, line: JSON.stringify({ id, method, params }) }
+}
+
+function greet({ opening }: State): Message[] {
+  const initialize = request('initialize', 'initialize', {
+    clientInfo: { name: 'flotilla', title: 'Flotilla', version: '1' },
+    capabilities: { experimentalApi: false, requestAttestation: false, optOutNotificationMethods: UNWANTED },
+  })
+  const initialized = { id: 'initialized', line: JSON.stringify({ method: 'initialized' }) }
+  return [initialize, initialized, request(THREAD, opening.method, opening.params)]
 }
 
 /** Joins the turn at work, or begins one. */
