@@ -1,0 +1,47 @@
+// Records what real agents print over the Agent Client Protocol, for machines that have none: node test/recorded/record-acp.ts
+import { mkdirSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { acpAgent } from '../../src/agents/acp.ts'
+import type { LaunchRequest } from '../../src/agents/contract.ts'
+import { CLAUDE_ACP, GEMINI_ACP } from '../agents/acp-agents.ts'
+import { aPlace, aRequest, type Driven, drive } from '../agents/drive.ts'
+import { geminiHome } from '../agents/gemini-home.ts'
+import { binaryOf, HOW_TO_INSTALL } from '../clients/clients.ts'
+import { type Step, startModel, steps } from '../model/index.ts'
+
+const folder = join(import.meta.dirname, 'acp')
+mkdirSync(folder, { recursive: true })
+const model = await startModel()
+
+for (const declared of [CLAUDE_ACP, GEMINI_ACP]) {
+  const binary = binaryOf(declared === CLAUDE_ACP ? 'claude-agent-acp' : 'gemini')
+  if (!binary) throw new Error(HOW_TO_INSTALL)
+  const place = aPlace(binary, model.url)
+  Object.assign(place.environment, geminiHome(place.root, model.url))
+
+  const record = async (name: string, script: Step[], more: Partial<LaunchRequest> = {}): Promise<Driven> => {
+    const run = await drive(
+      acpAgent(declared),
+      aRequest(place, { prompt: `Do it.\n${steps(...script)}`, ...more }),
+    )
+    // The list of an agent's own commands is long, and nothing is read from it.
+    const lines = run.lines.filter(line => !line.includes('"available_commands_update"'))
+    const text = lines.join('\n').replaceAll(place.root, '/place').replaceAll(model.url.slice(7), '127.0.0.1:1')
+    writeFileSync(join(folder, `${declared.name}-${name}.jsonl`), `${text}\n`)
+    console.log(declared.name, name, run.code, run.ending.outcome)
+    return run
+  }
+
+  const edit = await record('edit', [
+    { think: 'A file, then.', write: 'a.txt', content: 'one\n' },
+    { run: 'cat a.txt' },
+    { say: 'There is a file now.' },
+  ])
+  const denied: Step[] = [{ write: 'b.txt', content: 'x' }, { run: 'rm a.txt' }, { say: 'I was not allowed to.' }]
+  await record('denied', denied, { preset: 'review' })
+  await record('rate-limited', [{ fail: 429, retryAfter: 0 }])
+  await record('signed-out', [{ fail: 401 }])
+  if (declared.resume) await record('resume', [{ say: 'I remember.' }], { resumes: edit.digest.conversation })
+  place.remove()
+}
+await model.close()
