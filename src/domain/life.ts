@@ -121,6 +121,9 @@ export function dispatch(
   return step(mission, { ...CLEAN_SLATE, ...queued(by, { reason: 'first', ready, instructions }) }, by, kind)
 }
 
+export const forked = (mission: Mission, instructions: StoredText | null, by: By): Step =>
+  step(mission, queued(by, { reason: 'fork', ready: true, instructions }), by, 'dispatched')
+
 export const RETRYABLE = ['failed', 'cancelled', 'needs_input', 'review'] as const satisfies Status[]
 
 export function retry(mission: Mission, ready: boolean, instructions: StoredText | null, by: By): Step {

@@ -94,6 +94,11 @@ export const Mission = MissionSettings.extend({
   /** How the next session begins; set whenever the mission is queued. */
   next: z.object({ reason: SessionReason, instructions: StoredText.nullable() }).nullable().default(null),
   session_id: Id.nullable().default(null).describe('the newest session'),
+  fork_of: z
+    .object({ mission_id: Id, session_id: Id, conversation: z.boolean() })
+    .nullable()
+    .default(null)
+    .describe('whose work, and with `conversation` whose memory, it began with'),
   sessions: z.number().int().default(0),
   failures: z.number().int().default(0).describe('failed sessions since a person last asked for it'),
   interruptions: z.number().int().default(0).describe('lost or stalled sessions in a row; not failures'),

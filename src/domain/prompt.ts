@@ -33,12 +33,14 @@ export function composePrompt(b: Briefing): string {
 
 function goOn(b: Briefing): string[] {
   if (b.reason === 'conflict') return [conflict(b)]
+  if (b.reason === 'fork')
+    return ['This is a copy of your conversation, in a worktree of its own. Go on from here in another way.']
   return [b.message ? 'Go on with your mission.' : 'Your last run was interrupted. Go on where you stopped.']
 }
 
 function again(b: Briefing): string[] {
   if (b.reason === 'conflict') return [conflict(b)]
-  if (b.reason === 'resume')
+  if (b.reason === 'resume' || b.reason === 'fork')
     return ['The worktree holds what an earlier run left. Look at it first and go on from there.']
   return []
 }

@@ -28,7 +28,7 @@ export type Usage = z.infer<typeof Usage>
 export const NO_USAGE: Usage = Usage.parse({})
 
 /** Why a session was started: decides its branch, its conversation and what its prompt says first. */
-export const SESSION_REASONS = ['first', 'retry', 'resume', 'conflict', 'reopen'] as const
+export const SESSION_REASONS = ['first', 'retry', 'resume', 'conflict', 'reopen', 'fork'] as const
 export const SessionReason = z.enum(SESSION_REASONS)
 export type SessionReason = z.infer<typeof SessionReason>
 

@@ -29,11 +29,16 @@ export class Attending {
 
   /** Takes note of an event of the transcript; the promise is for what it leads to. */
   async take(event: TranscriptEvent): Promise<void> {
-    if (event.type === 'question' || (event.type === 'permission' && !event.denied))
+    if (event.type === 'question' || (event.type === 'permission' && this.#isForPeople(event)))
       await raiseQuestion(this.#fleet, this.#session, event)
     if (event.type !== 'said') return
     this.#heard.add(event.id)
     await this.attend()
+  }
+
+  /** A dialogue that answers by itself, as its preset says, leaves nothing to answer. */
+  #isForPeople({ id, denied }: Extract<TranscriptEvent, { type: 'permission' }>): boolean {
+    return !denied && this.#conversation.inReply(id, { allow: false }) !== undefined
   }
 
   /** Carries what people have said and answered meanwhile. Callers take turns, so nothing is carried twice. */

@@ -57,7 +57,7 @@ export async function prepareLaunch(
     reason: session.reason,
     prompt: script,
     acceptanceCriteria: mission.acceptance_criteria,
-    handOvers: await handOvers(fleet, mission),
+    handOvers: await handOvers(fleet, mission, session),
     message: session.instructions && (await fleet.blobs.read(session.instructions)),
     conflicts: place.conflicts,
     baseBranch: project.base_branch,
@@ -118,24 +118,30 @@ function requestFor({
     systemPrompt: [project.instructions, mission.append_system_prompt].filter(Boolean).join('\n\n'),
     conversation: crypto.randomUUID(),
     resumes: session.resumes,
-    forks: false,
+    forks: session.reason === 'fork',
     approvals: limits.approvals,
     mcpServers: {},
     environment: fleet.environment,
   }
 }
 
-async function handOvers(fleet: Fleet, mission: Mission): Promise<HandOver[]> {
+/** The reports of what it depends on; and for a fork without the conversation, of what it was forked from. */
+async function handOvers(fleet: Fleet, mission: Mission, session: Session): Promise<HandOver[]> {
   const dependencies = (await dependenciesOf(fleet, mission)).map(d => d.value)
+  const origin =
+    session.reason === 'fork' && mission.fork_of
+      ? await fleet.store.get('missions', mission.fork_of.mission_id)
+      : undefined
   const found = await Promise.all(
-    dependencies.map(async dependency => {
-      const newest = (
-        await fleet.store.find('reports', { index: 'mission', equals: [dependency.id], newestFirst: true, limit: 1 })
-      ).items[0]
-      return newest ? [{ mission: dependency, report: newest.value }] : []
-    }),
+    [...dependencies, ...(origin ? [origin.value] : [])].map(before => handOver(fleet, before)),
   )
   return found.flat()
+}
+
+async function handOver(fleet: Fleet, mission: Mission): Promise<HandOver[]> {
+  const query = { index: 'mission', equals: [mission.id], newestFirst: true, limit: 1 }
+  const newest = (await fleet.store.find('reports', query)).items[0]
+  return newest ? [{ mission, report: newest.value }] : []
 }
 
 async function environmentFor(

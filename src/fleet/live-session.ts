@@ -243,9 +243,14 @@ export class LiveSession {
   }
 
   #goOn(job: Job, watch: Watch): void {
-    if (this.#conversation?.isDue) this.#inBackground('messages', this.#conversation.goOn(job))
-    if (this.#attending?.isWaiting) this.attend()
+    this.#inBackground('messages', this.#speak(job))
     this.#inBackground('usage', this.#saveUsage(watch))
+  }
+
+  /** People first: a client that listens only between its turns is let go when the protocol has nothing more to say. */
+  async #speak(job: Job): Promise<void> {
+    if (this.#attending?.isWaiting) await this.#attending.attend()
+    if (this.#conversation?.isDue) await this.#conversation.goOn(job)
   }
 
   /** The first time at once, then every few seconds: a store is not a meter. */

@@ -22,6 +22,11 @@ export async function planSession(fleet: Fleet, mission: Mission, project: Proje
   const reason = mission.next?.reason ?? 'first'
   const previous = mission.session_id ? (await fleet.store.get('sessions', mission.session_id))?.value : undefined
   const continued = CONTINUES.includes(reason) && previous?.branch && previous.start_commit ? previous : undefined
+  const origin =
+    reason === 'fork' && mission.fork_of
+      ? (await fleet.store.get('sessions', mission.fork_of.session_id))?.value
+      : undefined
+  const remembered = origin && mission.fork_of?.conversation ? origin : continued
   const id = newId()
   return Session.parse({
     id,
@@ -35,10 +40,11 @@ export async function planSession(fleet: Fleet, mission: Mission, project: Proje
     status: 'starting',
     instructions: mission.next?.instructions ?? null,
     created_at: fleet.now(),
-    ...(project.worktree === 'git' && (await placeOf(fleet, mission, project, { id, agent, reason, continued }))),
+    ...(project.worktree === 'git' &&
+      (await placeOf(fleet, mission, project, { id, agent, reason, continued, origin }))),
     worktree_kept: project.worktree === 'git',
     // A conversation belongs to one client: another one starts afresh in the same worktree.
-    resumes: continued?.agent === agent ? continued.conversation : null,
+    resumes: remembered?.agent === agent ? remembered.conversation : null,
   })
 }
 
@@ -47,13 +53,15 @@ interface Plan {
   agent: string
   reason: SessionReason
   continued: Session | undefined
+  /** Whose work a fork begins with. */
+  origin: Session | undefined
 }
 
 async function placeOf(
   fleet: Fleet,
   mission: Mission,
   project: Project,
-  { id, agent, reason, continued }: Plan,
+  { id, agent, reason, continued, origin }: Plan,
 ): Promise<Place> {
   const repository = await repositoryOf(project)
   const [{ tip }, guard_mark] = await Promise.all([baseState(repository, project.base_branch), guardMark(repository)])
@@ -73,11 +81,11 @@ async function placeOf(
       guard_mark,
     }
   }
-  const start_commit = await startPoint(fleet, repository, mission, tip)
+  const start_commit = origin?.start_commit ?? (await startPoint(fleet, repository, mission, tip))
   return {
     worktree: join(fleet.home.worktrees, project.id, `${slug(mission.title)}-${shortId(id)}`),
     branch: await branchName(repository, { agent, title: mission.title, id: shortId(id) }),
-    branch_from: start_commit,
+    branch_from: origin?.end_commit ?? start_commit,
     start_commit,
     base_tip: tip,
     guard_mark,

@@ -5,9 +5,11 @@ import { about } from '../domain/life.ts'
 import { Comment, type Mission, MissionSettings, Status } from '../domain/mission.ts'
 import { by, oncePerKey } from '../fleet/asking.ts'
 import type { Fleet } from '../fleet/fleet.ts'
+import { forkMission } from '../fleet/forking.ts'
 import * as missionsOf from '../fleet/missions.ts'
 import { current, lookUp, put } from '../fleet/records.ts'
 import type { Page, Query as StoreQuery } from '../store/index.ts'
+import { Side, side } from './comparing.ts'
 import { actorOf, ask, edits, Paging, promptOf, Ref } from './inputs.ts'
 import { type Caller, type Context, command, query } from './operation.ts'
 import { MissionDetail, MissionView, missionDetail, missionView } from './views.ts'
@@ -174,6 +176,15 @@ export const missions = [
   onMission('reopen_mission', 'Send a done mission back to work', WithMessage, (context, id, input) =>
     missionsOf.reopenMission(context.fleet, ask(context, 'reopen_mission'), id, wish(input)),
   ),
+  onMission(
+    'fork_mission',
+    'Begin a second mission with the work and a copy of the conversation of this one, to compare two ways',
+    WithMessage.extend({
+      fresh: z.boolean().default(false).describe('begin a new conversation with a written hand-over instead'),
+    }),
+    (context, id, { fresh, ...input }) =>
+      forkMission(context.fleet, ask(context, 'fork_mission'), id, wish(input), fresh),
+  ),
   onMission('cancel_mission', 'Stop a mission; its work is kept on its branch', WithMission, (context, id) =>
     missionsOf.cancelMission(context.fleet, ask(context, 'cancel_mission'), id),
   ),
@@ -186,6 +197,19 @@ export const missions = [
   onMission('undo_mission', 'Take a landed mission back with a revert commit', WithMission, (context, id) =>
     missionsOf.undoMission(context.fleet, ask(context, 'undo_mission'), id),
   ),
+  query({
+    name: 'compare_missions',
+    summary: 'Two missions side by side: what they changed, what their checks say, what they cost',
+    http: 'GET /api/compare',
+    input: z.object({ first: Ref, second: Ref }),
+    output: z.object({ first: Side, second: Side }),
+    run: async ({ fleet }, { first, second }) => {
+      const [one, two] = await Promise.all(
+        [first, second].map(async ref => (await lookUp(fleet, 'missions', ref)).value),
+      )
+      return { first: await side(fleet, one!), second: await side(fleet, two!) }
+    },
+  }),
   query({
     name: 'list_children',
     summary: 'List the sub-missions of a mission',

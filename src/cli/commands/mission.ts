@@ -88,6 +88,10 @@ export function addMission(program: Command): void {
   addAgain(mission, 'retry', 'start over on a new branch; the old one is kept')
   addAgain(mission, 'resume', 'go on in the same worktree and conversation')
   addAgain(mission, 'reopen', 'send a done mission back to work')
+  addAgain(mission, 'fork', 'try another way: a second mission with its work and a copy of its conversation').option(
+    '--fresh',
+    'with a new conversation and a written hand-over instead',
+  )
 
   does(
     mission.command('cancel').description('stop it; its work is kept on its branch').argument(ID, ID_SUMMARY),
@@ -127,8 +131,8 @@ export function addMission(program: Command): void {
   })
 }
 
-/** Retry, resume and reopen differ only in what the fleet does with them. */
-function addAgain(parent: Command, verb: 'retry' | 'resume' | 'reopen', summary: string): void {
+/** These differ only in what the fleet does with them. */
+function addAgain(parent: Command, verb: 'retry' | 'resume' | 'reopen' | 'fork', summary: string): Command {
   const command = parent.command(verb).description(summary).argument(ID, ID_SUMMARY)
   addFields(command, RUN_FIELDS)
     .option('-m, --message <text>', 'what to tell the agent this time')
@@ -137,10 +141,16 @@ function addAgain(parent: Command, verb: 'retry' | 'resume' | 'reopen', summary:
     const message = options.message === undefined ? undefined : await textFrom(cli, String(options.message))
     return goOn(
       cli,
-      await ask(cli, `${verb}_mission`, { mission_id: id, ...inputFrom(RUN_FIELDS, options), message }),
+      await ask(cli, `${verb}_mission`, {
+        mission_id: id,
+        ...inputFrom(RUN_FIELDS, options),
+        message,
+        ...(options.fresh === true && { fresh: true }),
+      }),
       options,
     )
   })
+  return command
 }
 
 const ask = async (cli: Cli, operation: string, input: object): Promise<MissionView> =>
