@@ -12,6 +12,7 @@ import { Bound, Turns } from './turns.ts'
 /** Kept beside a worktree until it is whole: what tells a half-made one from one with work in it. */
 const MAKING = 'flotilla: being made'
 const making = (path: string): string => `${MAKING} at ${path}`
+const recordName = (path: string): string => slug(basename(path), 'worktree')
 /** Writing files is the long step: side by side, but not all at once. */
 const checkouts = new Bound(4)
 /** `git worktree add` races with itself. */
@@ -72,7 +73,7 @@ export async function removeWorktree(repo: Repository, path: string): Promise<vo
   const ours =
     records.every(record => record.gitDir !== repo.commonDir) && (records.length > 0 || (await linksHere(repo, path)))
   if (!ours) {
-    if (!(await exists(path))) return
+    if (!(await exists(path))) return dropHalfRecords(repo, path)
     throw new NotAllowed(`${path} is not a worktree that Flotilla made, so it is not removed.`, { facts: { path } })
   }
   await effect('git.worktree-remove', async () => {
@@ -88,6 +89,7 @@ export async function removeWorktree(repo: Repository, path: string): Promise<vo
       await rm(join(gitDir, 'gitdir'), { force: true })
       await rm(gitDir, { recursive: true, force: true })
     }
+    await dropHalfRecords(repo, path)
   })
 }
 
@@ -100,16 +102,21 @@ async function clear(repo: Repository, path: string): Promise<void> {
   // A git that outlived the server that started it may still be writing there.
   await freeLocks(path)
   await removeWorktree(repo, path)
-  await dropHalfRecords(repo, path)
 }
 
-/** Records begun for a path and never linked to it: neither git nor we would find them otherwise. */
+/**
+ * Records of a path that are not linked to it, yet or any more: neither git nor we would find them otherwise. A git
+ * that outlived its server even makes one anew, to log what it did.
+ */
 async function dropHalfRecords(repo: Repository, path: string): Promise<void> {
   const folder = join(repo.commonDir, 'worktrees')
-  for (const name of await readdir(folder).catch(() => [])) {
+  const names = (await readdir(folder).catch(() => [])).filter(name => name.startsWith(recordName(path)))
+  for (const name of names) {
     const record = join(folder, name)
-    const begunHere = (await readText(join(record, 'locked')))?.trim() === making(path)
-    if (begunHere && !(await exists(join(record, 'gitdir')))) await rm(record, { recursive: true, force: true })
+    // Cut short even before it could say what it is for, it has only its name.
+    const begunFor = (await readText(join(record, 'locked')))?.trim() || making(path)
+    if (begunFor === making(path) && !(await exists(join(record, 'gitdir'))))
+      await rm(record, { recursive: true, force: true })
   }
 }
 
@@ -139,7 +146,7 @@ async function make(repo: Repository, path: string, head: string, start: string)
 async function register(repo: Repository, path: string, head: string): Promise<string> {
   const gitDir = await effect('git.worktree-record', async () => {
     await mkdir(path, { recursive: true })
-    const record = await freshRecord(join(repo.commonDir, 'worktrees'), slug(basename(path), 'worktree'))
+    const record = await freshRecord(join(repo.commonDir, 'worktrees'), recordName(path))
     await writeFile(join(record, 'locked'), `${making(path)}\n`)
     await writeFile(join(record, 'commondir'), '../..\n')
     await writeFile(join(record, 'HEAD'), `${head}\n`)
