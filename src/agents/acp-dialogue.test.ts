@@ -178,6 +178,7 @@ test('words are taken between two turns, and only there', () => {
   hear(JSON.parse(words.line), 'sent')
   expect(dialogue.isOver(state())).toBe(false)
   expect(dialogue.say(state(), 'm2', 'More.')).toBeUndefined()
+  expect(dialogue.say(state(), 'm1', 'Hurry.'), 'saying it again is free').toEqual(words)
   hear({ id: 'say-m1', error: { code: 1, message: 'failed' } })
   expect(dialogue.isOver(state())).toBe(true)
 })

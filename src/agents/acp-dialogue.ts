@@ -73,12 +73,13 @@ export const acpDialogue = (asking: Asking | null): Dialogue<State> => ({
     const replies = state.asked.filter(({ allow }) => allow !== undefined).map(asked => reply(asked, asked.allow!))
     return next ? [...replies, next] : replies
   },
-  isOver: state => state.refused || (state.answered.includes(PROMPT) && isIdle(state)),
+  isOver: state => state.refused || isBetweenTurns(state),
   // A second prompt while one is at work is not foreseen: some agents drop the first for it.
-  say: (state, id, words) =>
-    state.conversation !== null && state.answered.includes(PROMPT) && isIdle(state)
-      ? { id: SAID + id, line: prompt(SAID + id, state.conversation, words) }
-      : undefined,
+  say(state, id, words) {
+    const name = SAID + id
+    if (state.conversation === null || !(state.told.includes(name) || isBetweenTurns(state))) return undefined
+    return { id: name, line: prompt(name, state.conversation, words) }
+  },
   answer(state, id, { allow }) {
     const asked = state.asked.find(each => String(each.id) === id && each.allow === undefined)
     return asked && reply(asked, allow)
@@ -95,7 +96,8 @@ function wishOf(request: LaunchRequest, asking: Asking | null): Wish {
   }
 }
 
-const isIdle = ({ told, answered }: State): boolean => told.every(name => answered.includes(name))
+const isBetweenTurns = ({ told, answered }: State): boolean =>
+  answered.includes(PROMPT) && told.every(name => answered.includes(name))
 
 function told(state: State, message: Json): State {
   if (typeof message.method === 'string') return { ...state, told: [...state.told, text(message.id)] }

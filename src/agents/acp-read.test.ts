@@ -79,7 +79,7 @@ test('words about a rate limit are words', () => {
 test('what was said and what was refused is read from what was sent', () => {
   const prompt = [{ type: 'text', text: 'And hurry.' }]
   expect(sent({ id: 'say-m1', method: 'session/prompt', params: { prompt } })).toEqual([
-    { type: 'said', id: 'm1', text: 'And hurry.' },
+    { type: 'said', id: 'say-m1', text: 'And hurry.' },
   ])
   const result = { outcome: { outcome: 'selected', optionId: 'no' }, _meta: { 'flotilla/denied': 'Write' } }
   expect(sent({ id: 7, result })).toContainEqual({

@@ -37,7 +37,7 @@ export function readAcp(line: string, stream: Stream): TranscriptEvent[] {
 /** The agent does not say back what it was told: a person's words and what was refused are only in what we sent. */
 function readSent(message: Json | undefined): TranscriptEvent[] {
   const id = text(message?.id)
-  if (id.startsWith(SAID)) return [{ type: 'said', id: id.slice(SAID.length), text: promptIn(message!) }]
+  if (id.startsWith(SAID)) return [{ type: 'said', id, text: promptIn(message!) }]
   const denied = string(object(object(message?.result)?._meta)?.[DENIED])
   if (denied === null) return []
   return [{ type: 'permission', id: String(message!.id), tool: denied, input: null, denied: true }, TURN]

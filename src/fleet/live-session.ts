@@ -6,11 +6,12 @@ import { about } from '../domain/life.ts'
 import type { Mission } from '../domain/mission.ts'
 import type { Project } from '../domain/project.ts'
 import type { Session } from '../domain/session.ts'
+import { Vitals } from '../domain/vitals.ts'
 import { runCommand } from '../runner/commands.ts'
 import { Conversation, DIALOGUE_FILE } from '../runner/conversation.ts'
 import { newestLaunch } from '../runner/folders.ts'
 import { adoptJob, type Job, startJob } from '../runner/jobs.ts'
-import { type Belonging, descendants, type Seen } from '../runner/processes.ts'
+import { type Belonging, descendants, type Identity, type Seen, workOf } from '../runner/processes.ts'
 import { stopTree, sweep } from '../runner/stopping.ts'
 import { Attending } from './attending.ts'
 import { endSession, type Over } from './ending.ts'
@@ -24,6 +25,8 @@ import { type Stop, Watch } from './watching.ts'
 const SETUP_TIMEOUT_SECONDS = 1800
 const USAGE_EVERY_MS = 5000
 const ERROR_CHARS = 3000
+
+const NUDGE = 'You have been silent for long. Go on, or end your turn and say what keeps you from it.'
 
 /** Thrown through the steps of a start when the session is to end before its agent ran. */
 class Stopped extends Error {}
@@ -46,6 +49,9 @@ export class LiveSession {
   #attending: Attending | null = null
   #usageSaved = -Infinity
   #stopping: Promise<unknown> | null = null
+  #watch: Watch | null = null
+  readonly #vitals = new Vitals()
+  #stuck = false
   readonly #released = Promise.withResolvers<'released'>()
 
   constructor(
@@ -113,6 +119,30 @@ export class LiveSession {
   notice(all: readonly Seen[]): void {
     if (!this.#job?.root) return
     for (const [pid, started] of descendants(this.#job.root, all)) this.#known.set(pid, started)
+    this.#inBackground('vitals', this.#judge(this.#job.root, all))
+  }
+
+  /** Whether it is stuck, by several signs; what is done then is for the settings to say. */
+  async #judge(root: Identity, all: readonly Seen[]): Promise<void> {
+    const { stallAfter } = this.#fleet.settings
+    const at = performance.now()
+    const idle = this.#vitals.observe({ at, bytes: this.#watch?.bytes ?? 0, ...workOf(root, all) })
+    if (idle < stallAfter * 1000) this.#stuck = false
+    else if (!this.#stuck && !this.#session.stopping) {
+      const { asking } = (await current(this.#fleet, 'missions', this.missionId)).value
+      if (asking) return this.#vitals.forgive(at)
+      this.#stuck = true
+      await this.#unstick(`It has shown no sign of life for ${stallAfter} seconds.`)
+    }
+  }
+
+  async #unstick(reason: string): Promise<void> {
+    const policy = this.#fleet.settings.stallPolicy
+    await this.#update('commit.session-noted', {}, 'stalled', reason)
+    if (policy === 'restart') await this.stop({ outcome: 'stalled', reason })
+    if (policy === 'stop') await this.stop({ outcome: 'failed', reason })
+    const words = policy === 'nudge' ? this.#conversation?.inWords(`nudge-${this.id}-${Date.now()}`, NUDGE) : undefined
+    if (words) await this.#conversation?.send(words)
   }
 
   async #adopt(): Promise<Job | undefined> {
@@ -209,6 +239,7 @@ export class LiveSession {
         limit: stop => this.#inBackground('stop', this.stop(stop)),
       },
     )
+    this.#watch = watch
     watch.catchUp()
     this.#goOn(job, watch)
     this.attend()
@@ -261,7 +292,7 @@ export class LiveSession {
     )
       return
     this.#usageSaved = performance.now()
-    await this.#update('commit.usage', { usage: watch.digest.usage, conversation: watch.digest.conversation })
+    await this.#update('commit.session-noted', { usage: watch.digest.usage, conversation: watch.digest.conversation })
   }
 
   #belonging(): Belonging {
@@ -288,9 +319,10 @@ export class LiveSession {
   }
 
   async #update(
-    name: 'commit.session-stopping' | 'commit.session-running' | 'commit.usage',
+    name: 'commit.session-stopping' | 'commit.session-running' | 'commit.session-noted',
     change: Partial<Session>,
-    event?: 'session_running' | 'adopted' | 'dispatch_failed',
+    event?: 'session_running' | 'adopted' | 'dispatch_failed' | 'stalled',
+    cause = change.stopping?.reason,
   ): Promise<void> {
     await retryOnConflict(async () => {
       const { value, version } = await current(this.#fleet, 'sessions', this.id)
@@ -301,7 +333,7 @@ export class LiveSession {
         ? [
             about({ id: next.mission_id, project_id: next.project_id }, event, by, {
               session_id: this.id,
-              cause: change.stopping?.reason,
+              cause,
               data: { pid: next.pid },
             }),
           ]

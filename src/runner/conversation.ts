@@ -12,6 +12,8 @@ export class Conversation {
   readonly #outbox: Outbox
   #state: object
   #ended = false
+  /** How much of what was said has been read back. */
+  #linesSent = 0
 
   constructor(dialogue: Dialogue, directory: string, env: Record<string, string>) {
     this.#dialogue = dialogue
@@ -25,6 +27,7 @@ export class Conversation {
   }
 
   read(line: string, stream: Stream): void {
+    if (stream === 'sent') this.#linesSent++
     this.#state = this.#dialogue.step(this.#state, line, stream)
   }
 
@@ -37,7 +40,8 @@ export class Conversation {
   async goOn(job: Job): Promise<void> {
     await this.writeDue()
     await this.#outbox.carry()
-    if (this.#ended || !this.#dialogue.isOver(this.#state)) return
+    // What was said and not read back may have begun another turn.
+    if (this.#ended || !this.#dialogue.isOver(this.#state) || this.#outbox.size > this.#linesSent) return
     this.#ended = true
     await endInput(job)
   }

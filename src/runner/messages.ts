@@ -57,6 +57,11 @@ export class Outbox {
     while (!existsSync(`${file}.delivered`) && !existsSync(join(this.#directory, 'exit'))) await pause(POLL_MS)
   }
 
+  /** How many messages were written down so far. */
+  get size(): number {
+    return this.#files().length
+  }
+
   #files(): string[] {
     return readdirSync(this.#folder)
       .filter(name => /^\d{6}-[^.]+$/.test(name))

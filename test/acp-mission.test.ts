@@ -1,0 +1,123 @@
+import { writeFileSync } from 'node:fs'
+import { dirname, join } from 'node:path'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { CLAUDE_ACP, GEMINI_ACP } from './agents/acp-agents.ts'
+import { geminiHome } from './agents/gemini-home.ts'
+import { binaryOf, HOW_TO_INSTALL } from './clients/clients.ts'
+import { eventually, type TestFleet } from './kit/fleet.ts'
+import { aScene, type Scene } from './kit/scene.ts'
+import { type Model, type Step, startModel, steps } from './model/index.ts'
+
+const claude = binaryOf('claude-agent-acp')
+const gemini = binaryOf('gemini')
+if (!claude || !gemini) console.warn(`Skipped: ${HOW_TO_INSTALL}`)
+
+const declare = (fleet: TestFleet, declared: unknown) =>
+  writeFileSync(join(fleet.fleet.home.path, 'agents.json'), JSON.stringify(declared))
+
+/** Agents that a person declared in the home, through the runner, its files, its fifo and a real server. */
+describe.skipIf(!claude || !gemini)('a mission for an agent that speaks the Agent Client Protocol', () => {
+  let model: Model
+  beforeAll(async () => {
+    model = await startModel()
+  })
+  afterAll(() => model.close())
+
+  async function scene(): Promise<Scene> {
+    const it = await aScene({
+      start: false,
+      env: {
+        PATH: `${dirname(claude!)}:${dirname(gemini!)}:${process.env.PATH}`,
+        ANTHROPIC_BASE_URL: model.url,
+        ANTHROPIC_API_KEY: 'test-key',
+        CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC: '1',
+        CLAUDE_CODE_MAX_RETRIES: '1',
+        GEMINI_API_KEY: 'test-key',
+        GOOGLE_GEMINI_BASE_URL: model.url,
+      },
+    })
+    geminiHome(it.fleet.root, model.url)
+    declare(it.fleet, { agents: [CLAUDE_ACP, GEMINI_ACP] })
+    await it.fleet.start()
+    return it
+  }
+  const prompt = (...script: Step[]): string => `Do it.\n${steps(...script)}`
+
+  test.each([CLAUDE_ACP.name, GEMINI_ACP.name])('%s edits, reports and lands', async agent => {
+    const { fleet, repo, project } = await scene()
+    const script = prompt(
+      { write: 'made.txt', content: 'by acp\n' },
+      { run: 'cp made.txt copy.txt' },
+      { say: 'I made two.' },
+    )
+    const { id } = await fleet.mission(project, script, { agent })
+    const mission = await fleet.until(id, 'done', 'failed', 'needs_input')
+
+    expect(mission, JSON.stringify(mission.status_reason)).toMatchObject({
+      ...{ status: 'done', result: 'landed', report: { summary: 'I made two.' } },
+      sessions: [{ outcome: 'completed', agent, usage: { turns: 3 } }],
+    })
+    expect(await repo.readOn('main', 'copy.txt')).toBe('by acp')
+  })
+
+  test('goes on while the server is dead, is taken up, and lands with no gap in its transcript', async () => {
+    const { fleet, repo, project, gate } = await scene()
+    const held = gate('turn')
+    const script = prompt({ run: held.wait }, { write: 'after.txt', content: 'after\n' }, { say: 'Survived.' })
+    const { id } = await fleet.mission(project, script, { agent: CLAUDE_ACP.name })
+    await eventually('the agent is at its tool', () => held.reached())
+
+    await fleet.kill()
+    held.open()
+    await fleet.start()
+    const mission = await fleet.until(id, 'done', 'failed', 'needs_input')
+
+    expect(mission).toMatchObject({ status: 'done', result: 'landed', report: { summary: 'Survived.' } })
+    expect(mission.sessions).toHaveLength(1)
+    expect(await repo.readOn('main', 'after.txt')).toBe('after')
+    const stream = await (await fleet.http(`/api/sessions/${mission.sessions[0]!.id}/stream`)).text()
+    const kinds = [...stream.matchAll(/^event: (\w+)$/gm)].map(match => match[1])
+    expect(kinds.filter(kind => kind === 'tool_result')).toHaveLength(2)
+    expect(kinds.at(-1)).toBe('end')
+  })
+
+  test('asks a person for what its preset does not allow, and hears the answer from another server', async () => {
+    const { fleet, repo, project } = await scene()
+    const { id } = await fleet.mission(
+      project,
+      prompt({ read: 'README.md' }, { write: 'asked.txt', content: 'x\n' }, { say: 'I may.' }),
+      {
+        ...{ agent: CLAUDE_ACP.name, tool_preset: 'review', approvals: 'ask' },
+      },
+    )
+    await fleet.until(id, 'needs_input', 'done', 'failed')
+    const { questions } = await fleet.call<{ questions: { id: string; tool: string }[] }>('list_inbox')
+    expect(questions).toMatchObject([{ tool: 'Write' }])
+
+    await fleet.kill()
+    await fleet.call('answer_question', { question_id: questions[0]!.id, decision: 'allow' })
+    await fleet.start()
+    expect(await fleet.until(id, 'done', 'failed')).toMatchObject({ status: 'done', result: 'landed' })
+    expect(await repo.readOn('main', 'asked.txt')).toBe('x')
+  })
+
+  test('hears between two turns what it was told in the first', async () => {
+    const { fleet, repo, project, gate } = await scene()
+    const held = gate('turn')
+    const { id } = await fleet.mission(project, prompt({ run: held.wait }, { say: 'First.' }), {
+      agent: CLAUDE_ACP.name,
+    })
+    await eventually('the agent is at its tool', () => held.reached())
+    const said = await fleet.call('say_to_mission', {
+      mission_id: id,
+      text: steps({ write: 'second.txt', content: '2\n' }, { say: 'Second.' }),
+    })
+    expect(said).toMatchObject({ heard: 'next-turn' })
+
+    held.open()
+    const mission = await fleet.until(id, 'done', 'failed', 'needs_input')
+    expect(mission).toMatchObject({ status: 'done', report: { summary: 'Second.' } })
+    expect(mission.sessions).toHaveLength(1)
+    expect(await repo.readOn('main', 'second.txt')).toBe('2')
+  })
+})
