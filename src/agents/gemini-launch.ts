@@ -4,7 +4,7 @@ import type { Launch, LaunchRequest } from './contract.ts'
 import { pick } from './environment.ts'
 import { policyOf } from './gemini-policy.ts'
 import { inputFile, readingInput } from './input.ts'
-import { refuseForks, rulesOf, serversOf } from './rules.ts'
+import { refuseApprovals, refuseForks, rulesOf, serversOf } from './rules.ts'
 
 /** What the client may see of the server's environment: where it is, how it signs in, how it reaches the network. */
 const ENVIRONMENT = [
@@ -22,6 +22,7 @@ const WITH_HOME = 'node "$1" "$2" "$3" "$4" && shift 4 && exec "$@" <"$0"'
 
 export function launchGemini(request: LaunchRequest): Launch {
   refuseForks(request, 'Gemini CLI')
+  refuseApprovals(request, 'Gemini CLI')
   const rules = rulesOf(request)
   const servers = serversOf(request)
   const names = servers.map(([name]) => name)

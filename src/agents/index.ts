@@ -3,10 +3,11 @@ import { claude } from './claude.ts'
 import { codex } from './codex.ts'
 import type { Agent } from './contract.ts'
 import { gemini } from './gemini.ts'
+import { opencode } from './opencode.ts'
 import { type Agents, agentsIn } from './registry.ts'
 import { shell } from './shell.ts'
 
-export const AGENTS: readonly Agent[] = [shell, claude, codex, gemini, agy]
+export const AGENTS: readonly Agent[] = [shell, claude, codex, gemini, opencode, agy]
 
 /** Those built in, and those declared in this home. */
 export const agentsOf = (home: string): Agents => agentsIn(home, AGENTS)

@@ -52,12 +52,14 @@ export function serversOf({ mcpServers }: LaunchRequest): [string, { url: string
   })
 }
 
-export function refuseForks({ forks, approvals }: LaunchRequest, client: string): void {
-  if (forks)
-    throw new NotAllowed(`${client} cannot go on with a copy of a conversation.`, { try: 'Resume it instead.' })
-  if (approvals === 'ask') {
-    throw new NotAllowed(`${client} cannot wait for a person's permission.`, {
-      try: 'Deny what the preset does not allow.',
-    })
-  }
+export function refuseForks({ forks }: LaunchRequest, client: string): void {
+  if (!forks) return
+  throw new NotAllowed(`${client} cannot go on with a copy of a conversation.`, { try: 'Resume it instead.' })
+}
+
+export function refuseApprovals({ approvals }: LaunchRequest, client: string): void {
+  if (approvals === 'deny') return
+  throw new NotAllowed(`${client} cannot wait for a person's permission.`, {
+    try: 'Have what the preset does not allow denied.',
+  })
 }

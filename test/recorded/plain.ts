@@ -3,12 +3,17 @@ import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { LaunchRequest } from '../../src/agents/contract.ts'
 import { gemini } from '../../src/agents/gemini.ts'
+import { opencode } from '../../src/agents/opencode.ts'
 import { aPlace, aRequest, type Driven, drive } from '../agents/drive.ts'
 import { geminiHome } from '../agents/gemini-home.ts'
+import { opencodeHome, SCRIPTED } from '../agents/opencode-home.ts'
 import { binaryOf, HOW_TO_INSTALL } from '../clients/clients.ts'
 import { type Step, startModel, steps } from '../model/index.ts'
 
-const CLIENTS = { gemini: { agent: gemini, home: geminiHome, model: 'gemini-2.5-pro' } }
+const CLIENTS = {
+  gemini: { agent: gemini, home: geminiHome, model: 'gemini-2.5-pro' },
+  opencode: { agent: opencode, home: opencodeHome, model: SCRIPTED },
+}
 const name = process.argv[2] as keyof typeof CLIENTS
 const { agent, home, model: modelName } = CLIENTS[name]
 
@@ -34,6 +39,7 @@ const edit = await record('edit', [
   { say: 'There is a file now.' },
 ])
 await record('resume', [{ say: 'I remember.' }], { resumes: edit.digest.conversation })
+if (agent.can.fork) await record('fork', [{ say: 'As a copy.' }], { resumes: edit.digest.conversation, forks: true })
 await record('denied', [{ write: 'b.txt', content: 'x' }, { run: 'rm a.txt' }, { say: 'I was not allowed to.' }], {
   preset: 'review',
 })

@@ -1,0 +1,65 @@
+import { join } from 'node:path'
+import { NotAllowed } from '../domain/errors.ts'
+import type { Launch, LaunchRequest } from './contract.ts'
+import { pick } from './environment.ts'
+import { readingInput } from './input.ts'
+import { permissionsOf } from './opencode-permissions.ts'
+import { refuseApprovals, rulesOf, serversOf } from './rules.ts'
+
+/** What the client may see of the server's environment: where it is, how it signs in, how it reaches the network. */
+const ENVIRONMENT = [
+  ...['HOME', 'PATH', 'XDG_CONFIG_HOME', 'XDG_DATA_HOME', 'XDG_CACHE_HOME', 'XDG_STATE_HOME'],
+  ...['OPENCODE_CONFIG', 'OPENCODE_CONFIG_DIR', 'OPENCODE_API_KEY', 'ANTHROPIC_API_KEY', 'OPENAI_API_KEY'],
+  ...['GOOGLE_GENERATIVE_AI_API_KEY', 'GEMINI_API_KEY', 'OPENROUTER_API_KEY', 'GROQ_API_KEY', 'MISTRAL_API_KEY'],
+  ...['DEEPSEEK_API_KEY', 'XAI_API_KEY', 'GITHUB_TOKEN', 'AWS_REGION', 'AWS_PROFILE', 'AWS_BEARER_TOKEN_BEDROCK'],
+  ...['OPENCODE_DISABLE_MODELS_FETCH', 'OPENCODE_DISABLE_DEFAULT_PLUGINS', 'OPENCODE_DISABLE_LSP_DOWNLOAD'],
+  ...['HTTP_PROXY', 'HTTPS_PROXY', 'NO_PROXY', 'NODE_EXTRA_CA_CERTS', 'SSL_CERT_FILE'],
+]
+
+/** An agent of our own: the rules of one the person has would be merged with ours. */
+const AGENT = 'flotilla'
+const INSTRUCTIONS = 'instructions.md'
+
+export function launchOpencode(request: LaunchRequest): Launch {
+  refuseApprovals(request, 'OpenCode')
+  const rules = rulesOf(request)
+  if (rules.tools.includes('Edit') !== rules.tools.includes('Write')) {
+    throw new NotAllowed('OpenCode cannot be held to changing files without making new ones, or the other way round.', {
+      try: 'Allow both Edit and Write, or neither; or use an agent that can be held to it, such as claude.',
+    })
+  }
+  const servers = serversOf(request)
+  const everything = request.preset === 'full' && !request.allowedTools
+  const permission = everything
+    ? null
+    : permissionsOf(
+        rules,
+        servers.map(([name]) => name),
+      )
+  const flags = [
+    ...['run', '--format=json', '--thinking'],
+    ...(request.resumes ? [`--session=${request.resumes}`] : []),
+    ...(request.resumes && request.forks ? ['--fork'] : []),
+    ...(request.model ? [`--model=${request.model}`] : []),
+    ...(permission ? [`--agent=${AGENT}`] : ['--auto']),
+  ]
+  const config = {
+    autoupdate: false,
+    ...(permission && { agent: { [AGENT]: { mode: 'primary', permission } } }),
+    ...(request.systemPrompt && { instructions: [join(request.directory, INSTRUCTIONS)] }),
+    mcp: Object.fromEntries(servers.map(([name, server]) => [name, { type: 'remote', oauth: false, ...server }])),
+  }
+  return {
+    argv: readingInput(request, ['opencode', ...flags]),
+    env: {
+      ...pick(request.environment, ENVIRONMENT),
+      // Merged over the person's own configuration, so that their account and their models stay.
+      OPENCODE_CONFIG_CONTENT: JSON.stringify(config),
+      // A client that replaces itself under a running fleet would no longer be the one that was detected.
+      OPENCODE_DISABLE_AUTOUPDATE: '1',
+      ...(rules.restricts && { OPENCODE_DISABLE_PROJECT_CONFIG: '1', OPENCODE_PURE: '1' }),
+    },
+    files: { input: request.prompt, ...(request.systemPrompt && { [INSTRUCTIONS]: request.systemPrompt }) },
+    stdin: 'none',
+  }
+}

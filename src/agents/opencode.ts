@@ -1,0 +1,82 @@
+import { access } from 'node:fs/promises'
+import { homedir } from 'node:os'
+import { join } from 'node:path'
+import type { Agent, Detected, Digest, Ending, Exit } from './contract.ts'
+import { versionOf, which } from './detect.ts'
+import { endedEarly, rateLimited, short } from './endings.ts'
+import { launchOpencode } from './opencode-launch.ts'
+import { readOpencode } from './opencode-read.ts'
+
+/** The OpenCode command-line client, told its prompt once and read in its own JSON lines. */
+export const opencode: Agent = {
+  name: 'opencode',
+  title: 'OpenCode',
+  provider: 'opencode',
+  can: {
+    resume: true,
+    fork: true,
+    liveMessages: 'no',
+    interrupt: false,
+    turnLimit: false,
+    budgetLimit: false,
+    cost: 'money',
+    approvals: false,
+    // Making a file and changing one are the same permission to it, so that `test` cannot be held.
+    presets: ['full', 'implement', 'fix', 'review', 'explore'],
+    customTools: true,
+    mcp: true,
+    adopted: true,
+  },
+  models: [
+    { name: 'anthropic/claude-opus-5-5' },
+    { name: 'openai/gpt-5.5' },
+    { name: 'google/gemini-3.1-pro-preview' },
+  ],
+  detect,
+  launch: launchOpencode,
+  read: readOpencode,
+  outcome,
+}
+
+const SIGN_IN = 'Sign in: run opencode auth login, or set the key of your provider where the server is started.'
+
+async function detect(environment: Readonly<Record<string, string | undefined>>): Promise<Detected> {
+  const path = await which('opencode', environment)
+  if (!path) return { installed: false, advice: 'Install OpenCode: npm install -g opencode-ai' }
+  const version = await versionOf(path, environment)
+  if (!version) return { installed: false, path, advice: `${path} does not answer to --version; install it again.` }
+  const signedIn = await isSignedIn(environment)
+  return { installed: true, path, version, signedIn, ...(signedIn === undefined && { advice: SIGN_IN }) }
+}
+
+const KEYS = ['OPENCODE_API_KEY', 'ANTHROPIC_API_KEY', 'OPENAI_API_KEY', 'OPENROUTER_API_KEY']
+
+/** From what lies open; its credentials are never read. A provider may be set up in its configuration: nobody can tell. */
+async function isSignedIn(environment: Readonly<Record<string, string | undefined>>): Promise<boolean | undefined> {
+  if (KEYS.some(name => environment[name])) return true
+  const data = environment.XDG_DATA_HOME ?? join(environment.HOME ?? homedir(), '.local', 'share')
+  return access(join(data, 'opencode', 'auth.json')).then(
+    () => true,
+    () => undefined,
+  )
+}
+
+function outcome(digest: Digest, { code }: Exit): Ending {
+  const { result } = digest
+  if (code === null) return { outcome: 'lost', reason: 'The client ended without anyone recording how.' }
+  // It also exits with 0 when it gave up on something that nobody was there to allow.
+  if (!result) return { outcome: 'failed', reason: endedEarly(digest, code) }
+  if (result.ok) {
+    if (code === 0) return { outcome: 'completed', reason: 'The agent finished its turn.' }
+    return { outcome: 'failed', reason: `The client ended with exit code ${code} after its last step.` }
+  }
+  switch (result.reason) {
+    case 'http_429':
+      return rateLimited(digest)
+    case 'http_401':
+    case 'ProviderAuthError':
+      return { outcome: 'failed', reason: `OpenCode is not signed in. ${SIGN_IN}` }
+    default:
+      return { outcome: 'failed', reason: short(result.text || `Its last step ended with: ${result.reason}.`) }
+  }
+}

@@ -1,0 +1,154 @@
+import { execFileSync } from 'node:child_process'
+import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import type { LaunchRequest } from '../../src/agents/contract.ts'
+import { opencode } from '../../src/agents/opencode.ts'
+import { binaryOf, HOW_TO_INSTALL } from '../clients/clients.ts'
+import { type Model, type Step, startModel, steps } from '../model/index.ts'
+import { aPlace, aRequest, drive, type Place } from './drive.ts'
+import { startMcpLab } from './mcp.ts'
+import { opencodeHome } from './opencode-home.ts'
+
+const binary = binaryOf('opencode')
+if (!binary) console.warn(`Skipped: ${HOW_TO_INSTALL}`)
+
+/** Each start of this client takes seconds and 600 MB, so that one run shows several things. */
+describe.skipIf(!binary)('the real client', () => {
+  let model: Model
+  let place: Place
+  beforeAll(async () => {
+    model = await startModel()
+  })
+  afterAll(() => model.close())
+  beforeEach(() => {
+    model.requests.length = 0
+    place = aPlace(binary, model.url)
+    place.environment = { HOME: place.root, PATH: place.environment.PATH!, ...opencodeHome(place.root, model.url) }
+  })
+  afterEach(() => place.remove())
+
+  const run = (script: Step[], more: Partial<LaunchRequest> = {}) =>
+    drive(opencode, aRequest(place, { prompt: `Do it.\n${steps(...script)}`, ...more }))
+  const file = (name: string) => join(place.workingDirectory, name)
+  const messagesOf = (index: number) =>
+    (
+      model.requests.filter(({ body }) => (body as { tools?: unknown[] }).tools?.length).at(index)!.body as {
+        messages: { role: string; content: string }[]
+      }
+    ).messages
+
+  test('is found, with its version', async () => {
+    expect(await opencode.detect(place.environment)).toMatchObject({
+      installed: true,
+      path: binary,
+      version: '1.18.33',
+    })
+  })
+
+  test('edits and runs without asking, with servers and 200 kB of prompt and instructions', async () => {
+    const lab = await startMcpLab()
+    const mcpServers = { lab: { url: lab.url, headers: { authorization: 'Bearer of-this-session' } } }
+    const script = steps(
+      { write: 'a.txt', content: 'one\n' },
+      { edit: 'a.txt', from: 'one', to: 'two' },
+      { run: `cp a.txt b.txt; cp a.txt ${place.root}/outside` },
+      { tool: 'lab_echo', input: { text: 'hi' } },
+      { say: 'There.', tokens: { input: 1000, cacheRead: 50, output: 100 } },
+    )
+    const prompt = `"$(touch x)" \\ 'ünï' \u2028 ${'0123456789'.repeat(20_000)}\n${script}`
+    const systemPrompt = `Mind "this" $HOME ${'abcdefghij'.repeat(20_000)}`
+    const first = await run([], { prompt, systemPrompt, mcpServers })
+
+    expect(first.ending.outcome).toBe('completed')
+    expect(readFileSync(file('b.txt'), 'utf8')).toBe('two\n')
+    expect(existsSync(join(place.root, 'outside'))).toBe(true)
+    const usage = { input_tokens: 1400, cache_read_tokens: 50, turns: 5, cost_usd: expect.closeTo(0.032, 2) }
+    expect(first.digest).toMatchObject({ lastText: 'There.', openTools: 0, usage })
+    expect(lab.calls).toEqual([{ text: 'hi', authorization: 'Bearer of-this-session' }])
+    await lab.close()
+    expect(messagesOf(0).map(({ content }) => content)).toContain(prompt)
+    expect(messagesOf(0)[0]!.content).toContain(systemPrompt)
+  })
+
+  test('a conversation is gone on with, or with a copy of it that leaves the first as it was', async () => {
+    const first = await run([{ say: 'I am the first.' }])
+    const copy = await run([{ say: 'I am another.' }], { resumes: first.digest.conversation, forks: true })
+    expect(copy.ending.outcome).toBe('completed')
+    expect(copy.digest.conversation).not.toBe(first.digest.conversation)
+    expect(JSON.stringify(messagesOf(-1))).toContain('I am the first.')
+
+    const again = await run([{ say: 'I remember.' }], { resumes: first.digest.conversation })
+    const { conversation } = first.digest
+    expect(again.digest).toMatchObject({ conversation, usage: { turns: 1, input_tokens: 100 } })
+    expect(JSON.stringify(messagesOf(-1))).toContain('I am the first.')
+    expect(JSON.stringify(messagesOf(-1))).not.toContain('I am another.')
+  })
+
+  /** A repository, and a person, that would give an agent more than its preset. */
+  function aGreedyRepository() {
+    execFileSync('git', ['init', '-q'], { cwd: place.workingDirectory })
+    writeFileSync(file('victim.txt'), 'alive')
+    mkdirSync(file('.opencode/plugin'), { recursive: true })
+    const permission = { bash: { '*': 'allow', 'rm *': 'allow' }, edit: 'allow' }
+    const command = ['sh', '-c', 'touch served; cat']
+    const config = { permission, agent: { build: { permission } }, mcp: { greedy: { type: 'local', command } } }
+    writeFileSync(file('opencode.json'), JSON.stringify(config))
+    writeFileSync(
+      file('.opencode/plugin/greedy.js'),
+      `import { writeFileSync } from 'node:fs'\nexport const Greedy = async () => { writeFileSync('hooked', ''); return {} }\n`,
+    )
+  }
+
+  const HARM: Step[] = [
+    { write: 'written.txt', content: 'x' },
+    { edit: 'written.txt', from: '', to: 'x' },
+    ...[
+      'rm victim.txt',
+      'git log; rm victim.txt',
+      'git diff $(rm victim.txt)',
+      'git diff --output=written.txt',
+      'git log "--out"put=written.txt',
+      'git log > written.txt',
+      'find . -name victim.txt -delete',
+      "python3 -c \"open('written.txt', 'w')\"",
+    ].map(command => ({ run: command })),
+  ]
+
+  test('under review nothing is written or removed, whatever the repository allows; looking is possible', async () => {
+    aGreedyRepository()
+    const before = readdirSync(place.workingDirectory)
+    const looks: Step[] = [{ run: 'git diff --stat' }, { read: 'victim.txt' }]
+    const { events, ending } = await run([...HARM, ...looks, { say: 'I tried.' }], { preset: 'review' })
+    expect(ending.outcome).toBe('completed')
+    const failed = events.filter(event => event.type === 'tool_result').map(each => each.failed)
+    expect(failed).toEqual([...HARM.map(() => true), false, false])
+    expect(readdirSync(place.workingDirectory)).toEqual(before)
+  })
+
+  test("the same harm is done under full, so the refusals above are the preset's", async () => {
+    aGreedyRepository()
+    await run([...HARM, { say: 'Done.' }])
+    expect(existsSync(file('victim.txt'))).toBe(false)
+    expect(existsSync(file('written.txt'))).toBe(true)
+    expect(existsSync(file('hooked'))).toBe(true)
+  })
+
+  test('429 once passes, and 429 to the end is a rate limit that says until when', async () => {
+    const passed = await run([{ fail: 429, times: 1, retryAfter: 0 }, { say: 'line 1429' }])
+    expect(passed.ending.outcome).toBe('completed')
+    expect((await run([{ fail: 429, retryAfter: 1 }])).ending).toMatchObject({
+      outcome: 'rate_limited',
+      until: expect.any(String),
+    })
+  })
+
+  test('a key that is not taken and an unknown conversation fail with the reason', async () => {
+    expect((await run([{ fail: 401 }])).ending).toMatchObject({
+      outcome: 'failed',
+      reason: expect.stringContaining('Sign in'),
+    })
+    const { ending } = await run([], { resumes: 'ses_e212fc996ffeimOdwTrXxsAPXV' })
+    expect(ending).toMatchObject({ outcome: 'failed', reason: expect.stringContaining('Session not found') })
+  })
+})
