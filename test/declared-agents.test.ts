@@ -1,0 +1,57 @@
+import { writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { expect, test } from 'vitest'
+import { LINER, STAND_INS } from './agents/stand-ins.ts'
+import { eventually } from './kit/fleet.ts'
+import { aScene } from './kit/scene.ts'
+
+const scene = () => aScene({ env: { PATH: `${STAND_INS}:${process.env.PATH}` } })
+
+test('agents declared while the server runs do missions; agy, by its stand-in, does too', async () => {
+  const { fleet, repo, project } = await scene()
+  const second = { ...LINER, name: 'second-liner', title: 'Another' }
+  writeFileSync(join(fleet.fleet.home.path, 'agents.json'), JSON.stringify({ agents: [LINER, second] }))
+  for (const agent of ['liner', 'second-liner', 'agy']) {
+    const { id } = await fleet.mission(project, `do: echo ${agent} >${agent}.txt`, { agent })
+    const mission = await fleet.until(id, 'done', 'failed', 'needs_input')
+    expect(mission, JSON.stringify(mission.status_reason)).toMatchObject({ status: 'done', result: 'landed' })
+    expect(await repo.readOn('main', `${agent}.txt`)).toBe(agent)
+  }
+  const { agents } = await fleet.call<{ agents: { name: string; installed: boolean }[] }>('list_agents')
+  expect(agents.filter(({ installed }) => installed).map(({ name }) => name)).toEqual(
+    expect.arrayContaining(['shell', 'agy', 'liner', 'second-liner']),
+  )
+})
+
+test('a broken declaration is refused by its field, and the built-in agents work on', async () => {
+  const { fleet, project } = await scene()
+  writeFileSync(
+    join(fleet.fleet.home.path, 'agents.json'),
+    JSON.stringify({ agents: [{ ...LINER, command: 'liner' }] }),
+  )
+  await expect(fleet.mission(project, 'do: true', { agent: 'liner' })).rejects.toThrow(
+    /agents\.json, agents\.0\.command/,
+  )
+  expect(await fleet.call('list_agents')).toMatchObject({ problem: expect.stringContaining('agents.0.command') })
+  const { id } = await fleet.mission(project, 'echo hi >hi.txt', { agent: 'shell' })
+  expect(await fleet.until(id, 'done', 'failed', 'needs_input')).toMatchObject({ status: 'done', result: 'landed' })
+  const { stdout } = await fleet.fleetCommand(['doctor'])
+  expect(stdout).toContain('agents.json, agents.0.command')
+})
+
+test('a session outlives its declaration: it is taken up, shown and ended, and the server is none the worse', async () => {
+  const { fleet, project, gate } = await scene()
+  const file = join(fleet.fleet.home.path, 'agents.json')
+  writeFileSync(file, JSON.stringify({ agents: [LINER] }))
+  const held = gate('work')
+  const { id } = await fleet.mission(project, `do: ${held.wait}`, { agent: 'liner' })
+  await eventually('it is at work', () => held.reached())
+
+  await fleet.kill()
+  writeFileSync(file, '{}')
+  await fleet.start()
+  held.open()
+  const mission = await fleet.until(id, 'done', 'failed', 'needs_input')
+  expect(mission).toMatchObject({ status: 'failed', sessions: [{ outcome: 'failed' }] })
+  expect(mission.sessions[0]!.outcome_reason).toContain('no longer declared')
+})
