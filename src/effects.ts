@@ -12,7 +12,7 @@ export const EFFECTS = [
   'commit.dependency-met',
   'commit.session-running',
   'commit.session-stopping',
-  'commit.usage',
+  'commit.session-noted',
   'commit.message-arrived',
   'commit.question',
   'commit.answer-delivered',

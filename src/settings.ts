@@ -54,6 +54,16 @@ export const SETTINGS = {
     whole(300, 1, 604_800),
     'seconds an agent waits for an answer before it is put aside and its slot is free',
   ),
+  stallAfter: setting(
+    'FLEET_STALL_AFTER',
+    whole(900, 1, 604_800),
+    'seconds without any sign of life (output, processor, processes, files) after which an agent counts as stuck',
+  ),
+  stallPolicy: setting(
+    'FLEET_STALL_POLICY',
+    z.enum(['warn', 'nudge', 'restart', 'stop']).default('warn'),
+    'what becomes of a stuck agent: warn, nudge (say something to it), restart (and resume, at most twice) or stop',
+  ),
   transcriptLimit: setting(
     'FLEET_TRANSCRIPT_LIMIT',
     whole(512 * 1024 * 1024, 1024, 1e12),

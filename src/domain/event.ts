@@ -29,6 +29,7 @@ export const EVENT_KINDS = [
   'swept',
   'usage',
   'limit_reached',
+  'stalled',
   'landing_started',
   'check_passed',
   'check_failed',

@@ -1,3 +1,5 @@
+import { readdir } from 'node:fs/promises'
+import { join } from 'node:path'
 import type { Session } from '../domain/session.ts'
 import { worktreeBytes } from '../git/index.ts'
 import type { Ask } from './asking.ts'
@@ -11,10 +13,15 @@ interface Kept {
   bytes: number
 }
 
-/** How much the worktrees of finished sessions take. */
-export async function keptWorktrees(fleet: Fleet): Promise<Kept> {
-  const sizes: number[] = []
-  for await (const { value } of all(fleet, 'sessions', 'worktree')) sizes.push(await worktreeBytes(value.worktree!))
+/** How many worktrees lie in the home and what they take. Asked of the disk: records of what is gone cost nothing. */
+export async function worktreesOnDisk({ home }: Fleet): Promise<Kept> {
+  const projects = await readdir(home.worktrees).catch(() => [])
+  const folders = await Promise.all(
+    projects.map(async project =>
+      (await readdir(join(home.worktrees, project)).catch(() => [])).map(name => join(home.worktrees, project, name)),
+    ),
+  )
+  const sizes = await Promise.all(folders.flat().map(worktreeBytes))
   return { count: sizes.length, bytes: sizes.reduce((a, b) => a + b, 0) }
 }
 

@@ -57,6 +57,11 @@ export class Watch {
     this.#timer = setInterval(() => this.#tick(), TICK_MS)
   }
 
+  /** What was printed and said so far. */
+  get bytes(): number {
+    return Object.values(this.#tails).reduce((sum, tail) => sum + tail.position, 0)
+  }
+
   /** Reads all that is there by now: where a conversation stands is known only then. */
   catchUp(): void {
     while (this.#read());

@@ -8,7 +8,7 @@ import type { Fleet } from '../fleet/fleet.ts'
 import { forkMission } from '../fleet/forking.ts'
 import * as missionsOf from '../fleet/missions.ts'
 import { current, lookUp, put } from '../fleet/records.ts'
-import type { Page, Query as StoreQuery } from '../store/index.ts'
+import type { Page } from '../store/index.ts'
 import { Side, side } from './comparing.ts'
 import { actorOf, ask, edits, Paging, promptOf, Ref } from './inputs.ts'
 import { type Caller, type Context, command, query } from './operation.ts'
@@ -297,24 +297,25 @@ async function filtered(fleet: Fleet, filter: Filter): Promise<Page<Mission>> {
   const project = filter.project_id && (await lookUp(fleet, 'projects', filter.project_id)).value.id
   const parent = filter.parent_mission_id && (await lookUp(fleet, 'missions', filter.parent_mission_id)).value.id
   const { status, tag, limit } = filter
-  const index: Pick<StoreQuery, 'index' | 'equals'> = parent
-    ? { index: 'parent', equals: [parent] }
-    : tag
-      ? { index: 'tag', equals: [tag] }
-      : project && status
-        ? { index: 'project_status', equals: [project, status] }
-        : project
-          ? { index: 'project', equals: [project] }
-          : status
-            ? { index: 'status', equals: [status] }
-            : { index: 'created' }
+  const narrowest: [string, (string | undefined)[]][] = [
+    ['parent', [parent]],
+    ['tag_status', [tag, status]],
+    ['tag_project', [tag, project]],
+    ['tag', [tag]],
+    ['project_status', [project, status]],
+    ['project', [project]],
+    ['status', [status]],
+    ['created', []],
+  ]
+  const [index, equals] = narrowest.find(([, keys]) => keys.every(key => key !== undefined)) as [string, string[]]
   const fits = (m: Mission): boolean =>
     (!project || m.project_id === project) && (!status || m.status === status) && (!tag || m.tags.includes(tag))
   const items: Page<Mission>['items'] = []
   let cursor = filter.cursor
   do {
     const page = await fleet.store.find('missions', {
-      ...index,
+      index,
+      equals,
       newestFirst: true,
       limit: limit - items.length,
       cursor,

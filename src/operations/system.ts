@@ -4,7 +4,7 @@ import { models, toolPresets } from '../agents/index.ts'
 import { Event } from '../domain/event.ts'
 import { Spending } from '../domain/fleet.ts'
 import { liveSessions } from '../fleet/capacity.ts'
-import { clean, keptWorktrees } from '../fleet/cleaning.ts'
+import { clean, worktreesOnDisk } from '../fleet/cleaning.ts'
 import { missionCounts } from '../fleet/counts.ts'
 import { followEvents } from '../fleet/following.ts'
 import { fleetState, lookUp } from '../fleet/records.ts'
@@ -43,14 +43,14 @@ export const system = [
       missions: z.record(z.string(), z.number()).describe('how many are in each status'),
       live_sessions: z.array(SessionView),
       max_concurrent: z.number(),
-      disk: z.object({ free_bytes: z.number(), kept_worktrees: z.number(), kept_bytes: z.number() }),
+      disk: z.object({ free_bytes: z.number(), worktrees: z.number(), worktree_bytes: z.number() }),
     }),
     run: async ({ fleet }) => {
       const [state, counts, live, kept] = await Promise.all([
         fleetState(fleet),
         missionCounts(fleet),
         liveSessions(fleet),
-        keptWorktrees(fleet),
+        worktreesOnDisk(fleet),
       ])
       const holder = isHeld(fleet.home.path) ? readHolder(fleet.home.path) : undefined
       const { bavail, bsize } = statfsSync(fleet.home.path)
@@ -62,7 +62,7 @@ export const system = [
         missions: counts,
         live_sessions: live.map(sessionView),
         max_concurrent: fleet.settings.maxConcurrent,
-        disk: { free_bytes: bavail * bsize, kept_worktrees: kept.count, kept_bytes: kept.bytes },
+        disk: { free_bytes: bavail * bsize, worktrees: kept.count, worktree_bytes: kept.bytes },
       }
     },
   }),

@@ -16,6 +16,8 @@ export interface Seen {
   started: string
   zombie: boolean
   terminal: boolean
+  /** Hundredths of a second on a processor. */
+  cpu: number
 }
 
 /** What belongs to a session, wherever its processes have gone. */
@@ -54,6 +56,7 @@ function look(pid: number): Seen | undefined {
       started: fields[19]!,
       zombie: fields[0] === 'Z' || fields[0] === 'X',
       terminal: fields[4] !== '0',
+      cpu: Number(fields[11]) + Number(fields[12]),
     }
   } catch {
     return undefined
@@ -72,18 +75,19 @@ export function everything(): Seen[] {
 /** macOS and others: the same facts from ps, in the form the wrapper writes. */
 function fromPs(which: string[]): Seen[] {
   try {
-    const text = execFileSync('ps', [...which, '-o', 'pid=,ppid=,stat=,tty=,lstart='], { encoding: 'utf8' })
+    const text = execFileSync('ps', [...which, '-o', 'pid=,ppid=,stat=,tty=,time=,lstart='], { encoding: 'utf8' })
     return text
       .split('\n')
       .filter(Boolean)
       .map(line => {
-        const [pid, parent, stat, tty, ...lstart] = line.trim().split(/\s+/)
+        const [pid, parent, stat, tty, time, ...lstart] = line.trim().split(/\s+/)
         return {
           pid: Number(pid),
           parent: Number(parent),
           started: lstart.join('_'),
           zombie: stat!.startsWith('Z'),
           terminal: tty !== '??',
+          cpu: 100 * time!.split(/[-:]/).reduce((sum, part) => sum * 60 + Number(part), 0),
         }
       })
   } catch {
@@ -108,6 +112,25 @@ function below(all: readonly Seen[], root: number): Map<number, string> {
     }
   }
   return found
+}
+
+/** How a tree of processes is doing: see domain/vitals. */
+export function workOf(root: Identity, all: readonly Seen[]): { cpu: number; processes: string; written: number } {
+  const tree = descendants(root, all)
+  const members = all.filter(seen => tree.has(seen.pid))
+  return {
+    cpu: members.reduce((sum, seen) => sum + seen.cpu, 0),
+    processes: members.map(seen => seen.pid).join(),
+    written: members.reduce((sum, seen) => sum + writtenBy(seen.pid), 0),
+  }
+}
+
+function writtenBy(pid: number): number {
+  try {
+    return Number(/^write_bytes: (\d+)/m.exec(readFileSync(`/proc/${pid}/io`, 'latin1'))?.[1] ?? 0)
+  } catch {
+    return 0
+  }
 }
 
 /** Every live process of a session except the wrapper itself. */

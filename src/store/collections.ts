@@ -32,6 +32,8 @@ export const COLLECTIONS = {
     status: m => [[m.status, m.created_at]],
     project_status: m => [[m.project_id, m.status, m.created_at]],
     tag: m => m.tags.map(tag => [tag, m.created_at]),
+    tag_status: m => m.tags.map(tag => [tag, m.status, m.created_at]),
+    tag_project: m => m.tags.map(tag => [tag, m.project_id, m.created_at]),
     parent: m => (m.parent_mission_id ? [[m.parent_mission_id, m.created_at]] : []),
     dependency: m => m.depends_on.map(id => [id]),
     /** Queued with every dependency met, in the order they are to start: highest priority, then oldest. */

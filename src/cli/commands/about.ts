@@ -119,7 +119,7 @@ interface Status {
   missions: Record<string, number>
   live_sessions: SessionView[]
   max_concurrent: number
-  disk: { free_bytes: number; kept_worktrees: number; kept_bytes: number }
+  disk: { free_bytes: number; worktrees: number; worktree_bytes: number }
 }
 
 async function showStatus(cli: Cli): Promise<undefined> {
@@ -141,7 +141,7 @@ async function showStatus(cli: Cli): Promise<undefined> {
   terminal.print(`${terminal.paint('dim', 'missions')}  ${counts.join(', ') || 'none'}`)
   terminal.facts([
     ['agents', `${status.live_sessions.length} of ${status.max_concurrent} at work`],
-    ['disk', `${size(disk.free_bytes)} free, ${disk.kept_worktrees} worktrees kept (${size(disk.kept_bytes)})`],
+    ['disk', `${size(disk.free_bytes)} free, ${disk.worktrees} worktrees (${size(disk.worktree_bytes)})`],
   ])
   if (!status.live_sessions.length) return
   terminal.print()
