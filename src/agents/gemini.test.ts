@@ -1,6 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
+import { aPlace, aRequest } from '../../test/agents/drive.ts'
 import { brokenLines } from '../../test/agents/fuzz.ts'
 import type { TranscriptEvent } from './contract.ts'
 import { emptyDigest, fold } from './digest.ts'
@@ -98,4 +99,24 @@ test.each([
 test('a reason fits into a record however long the client talks', () => {
   const long: TranscriptEvent = { type: 'result', ok: false, text: 'x'.repeat(100_000), reason: 'unknown' }
   expect(gemini.outcome(fold(emptyDigest(), [long]), { code: 1 }).reason.length).toBeLessThan(2000)
+})
+
+test('what it cannot do is refused with what to do instead', () => {
+  const place = aPlace()
+  const launch = (more: Parameters<typeof aRequest>[1]) => () => gemini.launch(aRequest(place, more))
+  expect(launch({ resumes: 'c', forks: true })).toThrow('copy of a conversation')
+  expect(launch({ approvals: 'ask' })).toThrow('cannot wait')
+  expect(launch({ allowedTools: ['Bash(make'] })).toThrow('is no tool')
+  expect(launch({ mcpServers: { a_b: { url: 'http://127.0.0.1:9', headers: {} } } })).toThrow('is no name for a server')
+  for (const preset of gemini.can.presets) expect(launch({ preset })).not.toThrow()
+  place.remove()
+})
+
+test('neither the prompt nor a key of a server is ever an argument', () => {
+  const place = aPlace()
+  const mcpServers = { lab: { url: 'http://127.0.0.1:9', headers: { authorization: 'Bearer secret' } } }
+  const launch = gemini.launch(aRequest(place, { prompt: 'the prompt', systemPrompt: 'the rules', mcpServers }))
+  expect(launch.argv.join(' ')).not.toMatch(/secret|the prompt|the rules/)
+  expect(launch.files.input).toBe('the rules\n\nthe prompt')
+  place.remove()
 })
