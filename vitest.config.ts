@@ -1,4 +1,5 @@
-import { defineConfig } from 'vitest/config'
+import { configDefaults, defineConfig } from 'vitest/config'
+import { LEFT_OUT } from './test/clients/suite.ts'
 
 // better-sqlite3 crashes an older Node without a word.
 if (Number.parseInt(process.versions.node, 10) < 22) {
@@ -7,12 +8,16 @@ if (Number.parseInt(process.versions.node, 10) < 22) {
 }
 
 const results = process.env.FLEET_TEST_RESULTS
+const clients = process.env.FLEET_TEST_CLIENTS ?? 'claude'
+if (!LEFT_OUT[clients])
+  throw new Error(`FLEET_TEST_CLIENTS is ${clients}; it can be ${Object.keys(LEFT_OUT).join(', ')}.`)
 
 export default defineConfig({
   test: {
     reporters: results ? ['default', 'json'] : ['default'],
     ...(results && { outputFile: results }),
     include: ['src/**/*.test.ts', 'test/**/*.test.ts'],
+    exclude: [...configDefaults.exclude, ...LEFT_OUT[clients]],
     // Real processes and real git on two cores: more files at once only make each of them wait.
     maxWorkers: 2,
     testTimeout: 60_000,

@@ -1,0 +1,50 @@
+// Runs the tests with real clients and prints client × scenario: npm run test:agents [-- part of a file's name …]
+import { spawn } from 'node:child_process'
+import { globSync, mkdirSync, readFileSync, rmSync } from 'node:fs'
+import { dirname, join } from 'node:path'
+import { type Results, scenarioTable } from '../test/agents/table.ts'
+import { CLIENT_TESTS } from '../test/clients/suite.ts'
+
+const AT_MOST_MS = 12 * 60_000
+
+const root = join(import.meta.dirname, '..')
+const results = process.env.FLEET_TEST_RESULTS ?? join(root, 'test', 'results', 'agents.json')
+const wanted = process.argv.slice(2)
+const files = globSync(CLIENT_TESTS, { cwd: root }).filter(
+  file => !wanted.length || wanted.some(part => file.includes(part)),
+)
+
+function runTests(): Promise<number> {
+  rmSync(results, { force: true })
+  mkdirSync(dirname(results), { recursive: true })
+  const vitest = spawn(join(root, 'node_modules', '.bin', 'vitest'), ['run', ...files], {
+    cwd: root,
+    env: { ...process.env, FLEET_TEST_CLIENTS: 'all', FLEET_TEST_RESULTS: results },
+    stdio: ['ignore', 'inherit', 'inherit'],
+  })
+  let late = false
+  const limit = setTimeout(() => {
+    late = true
+    console.error(`The tests took more than ${AT_MOST_MS / 60_000} minutes.`)
+    vitest.kill('SIGTERM')
+  }, AT_MOST_MS)
+  return new Promise(done =>
+    vitest.on('close', code => {
+      clearTimeout(limit)
+      done(late ? 1 : (code ?? 1))
+    }),
+  )
+}
+
+if (!files.length) {
+  console.error(`No test with a client is named like ${wanted.join(' or ')}.`)
+  process.exit(1)
+}
+const began = Date.now()
+const code = await runTests()
+const outcome: Results & { numPendingTests: number } = JSON.parse(readFileSync(results, 'utf8'))
+console.log(`\n${scenarioTable(outcome)}\n`)
+console.log(`It took ${Math.round((Date.now() - began) / 1000)} s.`)
+// The clients were just installed, so that nothing has a reason to be skipped.
+if (outcome.numPendingTests) console.error(`${outcome.numPendingTests} tests were skipped.`)
+process.exitCode = code || (outcome.numPendingTests ? 1 : 0)

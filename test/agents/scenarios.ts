@@ -1,0 +1,62 @@
+import type { Capabilities } from '../../src/agents/contract.ts'
+
+export interface Scenario {
+  name: string
+  /** The titles of the tests that show it. */
+  shownBy: RegExp
+  /** Whether a client that says it can do this much can be expected to show it; absent: every client is. */
+  offered?: (can: Capabilities) => boolean
+}
+
+/** What every client is to show. A test is counted by its title: one that shows a scenario is named like the others. */
+export const SCENARIOS: readonly Scenario[] = [
+  { name: 'edit and run', shownBy: /^edits .*runs/ },
+  { name: 'edit and land', shownBy: /reports and lands|and lands with no gap|do missions/ },
+  { name: 'tool over MCP', shownBy: /tools of a server given|with servers/, offered: can => can.mcp },
+  {
+    name: 'resume',
+    shownBy: /resumed|taken up again|is gone on with|in the same conversation/,
+    offered: can => can.resume,
+  },
+  { name: 'fork, the first unchanged', shownBy: /^a fork |with a copy|a copy of it leaves/, offered: can => can.fork },
+  {
+    name: 'live message',
+    shownBy: /message reaches|person says reaches|words said at the end|hears between/,
+    offered: can => can.liveMessages !== 'no',
+  },
+  { name: 'cancel with children', shownBy: /cancelled in the middle of a tool/ },
+  { name: '429 twice, then success', shownBy: /429 twice/ },
+  { name: '429 to the end', shownBy: /429 to the end/ },
+  { name: 'parked by a rate limit, goes on', shownBy: /rate limit holds back/ },
+  { name: '429 in words is left alone', shownBy: /429.* words/ },
+  { name: '401', shownBy: /key that is not taken/ },
+  { name: 'model gone', shownBy: /(provider|server|model) that is gone/ },
+  { name: 'model hangs', shownBy: /model that hangs/ },
+  { name: 'max turns', shownBy: /limits? of turns/ },
+  { name: 'budget', shownBy: /turns and money|limit of money/, offered: can => can.cost !== 'none' },
+  { name: "a day's budget", shownBy: /day's budget/, offered: can => can.cost !== 'none' },
+  { name: 'context pressure', shownBy: /window .*full|context pressure/ },
+  {
+    name: 'denied tool',
+    shownBy: /nothing is written or removed|and changes nothing/,
+    offered: can => can.presets.includes('review'),
+  },
+  {
+    name: 'approval and answer',
+    shownBy: /is asked for|asks a person|left to a person/,
+    offered: can => can.approvals,
+  },
+  { name: 'question and answer', shownBy: /question is put to a person/, offered: can => can.approvals },
+  {
+    name: 'restart while it waits for an answer',
+    shownBy: /die while an agent waits|answer from another server/,
+    offered: can => can.approvals,
+  },
+  { name: 'prompt of 200 kB', shownBy: /200 kB/ },
+  {
+    name: 'kill -9 of the server, adoption',
+    shownBy: /goes on while the server is dead|outlives its declaration: it is taken up/,
+    offered: can => can.adopted,
+  },
+  { name: 'nothing beyond loopback', shownBy: /beyond loopback/ },
+]

@@ -1,0 +1,80 @@
+import { basename } from 'node:path'
+import { acpAgent } from '../../src/agents/acp.ts'
+import type { Capabilities } from '../../src/agents/contract.ts'
+import { CustomDeclaration, customAgent } from '../../src/agents/custom.ts'
+import { AGENTS } from '../../src/agents/index.ts'
+import { CLAUDE_ACP } from './acp-agents.ts'
+import { SCENARIOS, type Scenario } from './scenarios.ts'
+import { LINER } from './stand-ins.ts'
+
+/** What vitest writes of a run, as far as it is read here. */
+export interface Results {
+  testResults: { name: string; assertionResults: { title: string; status: string }[] }[]
+}
+
+interface Client {
+  name: string
+  can: Capabilities
+  /** How the files of its tests begin. */
+  files: RegExp
+  /** Proven by a program in its place: there is no copy of the client to test with. */
+  standIn: boolean
+}
+
+const DECLARED = [
+  { name: 'acp', can: acpAgent(CLAUDE_ACP).can },
+  { name: 'custom', can: customAgent(CustomDeclaration.parse(LINER)).can },
+]
+
+const FILES: Record<string, RegExp> = {
+  // Talking with agents, holding them back and forking are tried with the first client.
+  claude: /^(claude|talk|holds|fork)/,
+  custom: /^(custom|declared)/,
+  agy: /^(custom|declared)/,
+}
+
+/** The columns. The shell is no client: there is nothing about it that could differ from what it is taken for. */
+const CLIENTS: readonly Client[] = [...AGENTS, ...DECLARED]
+  .filter(({ name }) => name !== 'shell')
+  .map(({ name, can }) => ({
+    name,
+    can,
+    files: FILES[name] ?? new RegExp(`^${name}`),
+    standIn: name === 'agy' || name === 'custom',
+  }))
+
+/** Two clients share their files: tests of the one name it, and those of the other do not begin with that. */
+const isOf = ({ name, files }: Client, file: string, title: string): boolean =>
+  files.test(basename(file)) && (name === 'agy' ? title.includes('agy') : !title.startsWith('agy'))
+
+/** Client × scenario, from what the tests came to and what the adapters say of themselves. */
+export function scenarioTable({ testResults }: Results): string {
+  const tests = testResults.flatMap(({ name, assertionResults }) =>
+    assertionResults.map(each => ({ ...each, file: name })),
+  )
+  const cell = (scenario: Scenario, client: Client): string => {
+    const showing = tests.filter(({ file, title }) => isOf(client, file, title) && scenario.shownBy.test(title))
+    if (showing.some(({ status }) => status === 'failed')) return 'FAILED'
+    if (showing.some(({ status }) => status === 'passed')) return client.standIn ? 'stand-in' : 'shown'
+    if (showing.length) return 'skipped'
+    return scenario.offered?.(client.can) === false ? 'not offered' : '—'
+  }
+  const rows = SCENARIOS.map(scenario => [scenario.name, ...CLIENTS.map(client => cell(scenario, client))])
+  return [
+    ...lined([['', ...CLIENTS.map(({ name }) => name)], ...rows]),
+    '',
+    'shown: by the real client and the scripted model. stand-in: by a program in its place.',
+    'not offered: not offered by this client, as fleet agents says. —: no test shows it yet.',
+    'Reaching out: at its first start OpenCode asks a package registry once, here one on loopback where nobody answers.',
+  ].join('\n')
+}
+
+function lined(rows: string[][]): string[] {
+  const widths = rows[0]!.map((_, column) => Math.max(...rows.map(row => row[column]!.length)))
+  return rows.map(row =>
+    row
+      .map((text, column) => text.padEnd(widths[column]!))
+      .join('  ')
+      .trimEnd(),
+  )
+}
