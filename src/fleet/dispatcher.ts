@@ -61,7 +61,7 @@ export class Dispatcher {
     if (stored?.value.status !== 'queued' || !stored.value.ready) return
     const mission = stored.value
     const project = (await this.#fleet.store.get('projects', mission.project_id))?.value
-    if (!project) return
+    if (!project || project.deleting) return
     const dependencies = await dependenciesOf(this.#fleet, mission)
     if (
       !isReady(
