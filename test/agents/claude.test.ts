@@ -160,9 +160,9 @@ describe.skipIf(!binary)('the real client', () => {
     expect(turns.code).toBe(1)
   })
 
-  test('429 to the end is a rate limit; 429 once is not', async () => {
+  test('429 to the end is a rate limit; 429 twice, or in words, is not', async () => {
     expect((await run([{ fail: 429, retryAfter: 0 }])).ending.outcome).toBe('rate_limited')
-    const passed = await run([{ fail: 429, times: 1, retryAfter: 0 }, { say: 'line 1429' }])
+    const passed = await run([{ fail: 429, times: 2, retryAfter: 0 }, { say: 'line 1429: rate limit' }])
     expect(passed.ending.outcome).toBe('completed')
     expect(passed.events.map(({ type }) => type)).toContain('retry')
   })

@@ -37,7 +37,7 @@ export function aPlace(binary = '/bin/sh', modelUrl = 'http://127.0.0.1:9'): Pla
       ANTHROPIC_BASE_URL: modelUrl,
       ANTHROPIC_API_KEY: 'test-key',
       CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC: '1',
-      CLAUDE_CODE_MAX_RETRIES: '1',
+      CLAUDE_CODE_MAX_RETRIES: '2',
     },
     remove: () => rmSync(root, { recursive: true, force: true, maxRetries: 5 }),
   }

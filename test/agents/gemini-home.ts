@@ -7,7 +7,7 @@ export function geminiHome(home: string, modelUrl: string): Record<string, strin
   const settings = {
     security: { auth: { selectedType: 'gemini-api-key' } },
     privacy: { usageStatisticsEnabled: false },
-    general: { enableAutoUpdate: false, maxAttempts: 2 },
+    general: { enableAutoUpdate: false, maxAttempts: 3 },
   }
   writeFileSync(join(home, '.gemini', 'settings.json'), `// As a person may write it.\n${JSON.stringify(settings)}`)
   return { GEMINI_CLI_HOME: home, GEMINI_API_KEY: 'test-key', GOOGLE_GEMINI_BASE_URL: modelUrl }

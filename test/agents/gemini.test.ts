@@ -152,10 +152,10 @@ describe.skipIf(!binary)('the real client', () => {
     await lab.close()
   })
 
-  test('429 to the end is a rate limit; 429 once is not', async () => {
+  test('429 to the end is a rate limit; 429 twice, or in words, is not', async () => {
     const [lasting, passed] = await Promise.all([
       run([{ fail: 429, retryAfter: 0 }]),
-      run([{ fail: 429, times: 1, retryAfter: 0 }, { say: 'line 1429' }]),
+      run([{ fail: 429, times: 2, retryAfter: 0 }, { say: 'line 1429: rate limit' }]),
     ])
     expect(lasting.ending.outcome).toBe('rate_limited')
     expect(passed.ending.outcome).toBe('completed')

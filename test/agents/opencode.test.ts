@@ -134,8 +134,8 @@ describe.skipIf(!binary)('the real client', () => {
     expect(existsSync(file('hooked'))).toBe(true)
   })
 
-  test('429 once passes, and 429 to the end is a rate limit that says until when', async () => {
-    const passed = await run([{ fail: 429, times: 1, retryAfter: 0 }, { say: 'line 1429' }])
+  test('429 twice, or in words, passes, and 429 to the end is a rate limit that says until when', async () => {
+    const passed = await run([{ fail: 429, times: 2, retryAfter: 0 }, { say: 'line 1429: rate limit' }])
     expect(passed.ending.outcome).toBe('completed')
     expect((await run([{ fail: 429, retryAfter: 1 }])).ending).toMatchObject({
       outcome: 'rate_limited',
