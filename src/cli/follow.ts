@@ -7,7 +7,7 @@ import type { Cli } from './command.ts'
 import { EXIT, exitOfMission } from './exit.ts'
 import { because, duration, inStatusColour, named, standing } from './show.ts'
 import type { Detail } from './show-mission.ts'
-import { type SessionEnd, shown, type TranscriptItem } from './transcript.ts'
+import { type SessionEnd, Showing, type TranscriptItem } from './transcript.ts'
 
 const SETTLED = ['done', 'failed', 'cancelled', 'review', 'needs_input']
 const TICK_MS = 1000
@@ -81,6 +81,7 @@ class Follower {
 
   async #session(session: Detail['sessions'][number]): Promise<void> {
     const { terminal } = this.#cli
+    const showing = new Showing(terminal)
     this.#doing = `${session.agent} is at work`
     if (!terminal.json)
       terminal.note(terminal.paint('dim', `── session ${shortId(session.id)}: ${session.agent}, ${session.reason}`))
@@ -90,10 +91,12 @@ class Follower {
       this.#signal,
     )) {
       await this.#interrupts.answered()
-      if (item.kind === 'end') return
+      if (item.kind === 'end') {
+        for (const line of showing.rest()) terminal.print(line)
+        return
+      }
       if (item.kind === 'ping' || item.data === null || terminal.json) continue
-      const line = shown(terminal, item.data as TranscriptItem)
-      if (line !== undefined) terminal.print(line)
+      for (const line of showing.take(item.data as TranscriptItem)) terminal.print(line)
     }
     this.#signal.throwIfAborted()
   }

@@ -10,8 +10,40 @@ export interface SessionEnd {
 
 const MAX_INPUT_WIDTH = 160
 
+/** A transcript as a person wants to see it. What an agent says in pieces is put together, and shown line by line. */
+export class Showing {
+  readonly #terminal: Terminal
+  #unfinished = ''
+
+  constructor(terminal: Terminal) {
+    this.#terminal = terminal
+  }
+
+  /** What can be shown now that this has come. */
+  take(item: TranscriptItem): string[] {
+    if (item.type === 'usage') return []
+    if (item.type !== 'text' || !item.piece) return [...this.rest(), ...this.#lines(item)]
+    const text = this.#unfinished + item.text
+    const end = text.lastIndexOf('\n') + 1
+    this.#unfinished = text.slice(end)
+    return this.#lines({ type: 'text', text: text.slice(0, end) })
+  }
+
+  /** What was left unfinished, once nothing more comes of it. */
+  rest(): string[] {
+    const text = this.#unfinished
+    this.#unfinished = ''
+    return this.#lines({ type: 'text', text })
+  }
+
+  #lines(item: TranscriptItem): string[] {
+    const line = shown(this.#terminal, item)
+    return line === undefined ? [] : [line]
+  }
+}
+
 /** A line of a transcript as a person wants to see it; undefined: nothing worth a line. */
-export function shown(terminal: Terminal, item: TranscriptItem): string | undefined {
+function shown(terminal: Terminal, item: TranscriptItem): string | undefined {
   const say = (text: string): string | undefined => terminal.foreign(text.trimEnd()) || undefined
   switch (item.type) {
     case 'text':

@@ -9,7 +9,7 @@ import { projectRef } from '../place.ts'
 import { safe, safeLine } from '../safe.ts'
 import { duration, inStatusColour } from '../show.ts'
 import type { Detail } from '../show-mission.ts'
-import { type SessionEnd, shown, type TranscriptItem } from '../transcript.ts'
+import { type SessionEnd, Showing, type TranscriptItem } from '../transcript.ts'
 
 export function addWatching(program: Command): void {
   const logs = program
@@ -74,6 +74,7 @@ async function sessionOf(cli: Cli, id: string, number?: number): Promise<Session
 async function printTranscript(cli: Cli, session: SessionView, follow: boolean): Promise<number> {
   const { terminal } = cli
   const leaving = untilInterrupted()
+  const showing = new Showing(terminal)
   for await (const item of (await cli.client()).stream<TranscriptItem | SessionEnd | null>(
     'stream_session',
     { session_id: session.id, follow },
@@ -82,14 +83,12 @@ async function printTranscript(cli: Cli, session: SessionView, follow: boolean):
     if (item.kind === 'ping' || item.data === null) continue
     if (terminal.json) terminal.print(JSON.stringify(item))
     else if (item.kind === 'end') {
+      for (const line of showing.rest()) terminal.print(line)
       const end = item.data as SessionEnd
       terminal.note(
         `${inStatusColour(terminal, end.outcome)}${end.outcome_reason ? `: ${safe(end.outcome_reason)}` : ''}`,
       )
-    } else {
-      const line = shown(terminal, item.data as TranscriptItem)
-      if (line !== undefined) terminal.print(line)
-    }
+    } else for (const line of showing.take(item.data as TranscriptItem)) terminal.print(line)
   }
   return EXIT.done
 }
