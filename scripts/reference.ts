@@ -1,15 +1,20 @@
 import type { Command, Option } from 'commander'
 import * as z from 'zod'
+import { AGENTS } from '../src/agents/index.ts'
 import { EXIT_HELP } from '../src/cli/exit.ts'
 import { everyCommand, makeProgram } from '../src/cli/program.ts'
 import { EVENT_KINDS, Event } from '../src/domain/event.ts'
 import { OPERATIONS } from '../src/operations/index.ts'
 import type { Operation } from '../src/operations/operation.ts'
 import { SETTINGS } from '../src/settings.ts'
+import { agentsPage } from './agents-page.ts'
+import { cell, code, table } from './markdown.ts'
+import { fieldTable, schemaOf } from './schema-tables.ts'
 
 /** The pages that are made from the code, by path. The same code always gives the same bytes. */
 export function referencePages(): Record<string, string> {
   return {
+    'docs/agents.md': page('What each agent can do', agentsPage(AGENTS)),
     'docs/reference/cli.md': page('The fleet command', cli()),
     'docs/reference/operations.md': page('Operations', operations()),
     'docs/reference/settings.md': page('Settings', settings()),
@@ -19,20 +24,6 @@ export function referencePages(): Record<string, string> {
 
 const page = (title: string, body: string): string =>
   `<!-- Made from the code by npm run docs; changes made here are lost. -->\n# ${title}\n\n${body.trim()}\n`
-
-/** Text in a cell of a table: bars and lines would end it, angle brackets would be taken for HTML. */
-const cell = (text: string): string =>
-  text
-    .replaceAll('|', '\\|')
-    .replaceAll('<', '&lt;')
-    .replace(/\s*\n\s*/g, ' ')
-const code = (text: string): string => `\`${text.replaceAll('|', '\\|')}\``
-
-function table(head: string[], rows: string[][]): string {
-  if (!rows.length) return ''
-  const lines = [head, head.map(() => '---'), ...rows].map(row => `| ${row.join(' | ')} |`)
-  return lines.join('\n')
-}
 
 // The terminal
 
@@ -85,25 +76,6 @@ const optionTable = (options: readonly Option[]): string =>
 
 // The operations
 
-interface Schema {
-  type?: string | string[]
-  properties?: Record<string, Schema>
-  required?: string[]
-  items?: Schema
-  anyOf?: Schema[]
-  enum?: unknown[]
-  const?: unknown
-  default?: unknown
-  description?: string
-  minimum?: number
-  maximum?: number
-  minLength?: number
-  maxLength?: number
-}
-
-const schemaOf = (type: z.ZodType, io: 'input' | 'output'): Schema =>
-  z.toJSONSchema(type, { io, unrepresentable: 'any' }) as Schema
-
 function operations(): string {
   return [
     "Everything anyone can ask for. Each is a route of the server, and `fleet call <operation> --json '{…}'` in the terminal. Fields named in the path come from the path; the others travel in the query of a GET or DELETE, or in a JSON body.",
@@ -132,37 +104,6 @@ function operation(operation: Operation): string {
   ]
     .filter(Boolean)
     .join('\n\n')
-}
-
-function fieldTable({ properties = {}, required = [] }: Schema, isInput: boolean): string {
-  const rows = Object.entries(properties).map(([name, schema]) => {
-    const must = isInput && required.includes(name) ? ' **required**' : ''
-    const fallback =
-      isInput && schema.default !== undefined && schema.default !== null
-        ? ` (default: ${code(JSON.stringify(schema.default))})`
-        : ''
-    return [code(name) + must, cell(typeText(schema, isInput)), cell(schema.description ?? '') + fallback]
-  })
-  return table([isInput ? 'input' : 'field', 'type', 'meaning'], rows)
-}
-
-/** Bounds are for whoever fills a field in, not for whoever reads it. */
-function typeText(schema: Schema, withBounds: boolean): string {
-  if (schema.const !== undefined) return JSON.stringify(schema.const)
-  if (schema.enum) return schema.enum.map(value => JSON.stringify(value)).join(' or ')
-  if (schema.anyOf) return [...new Set(schema.anyOf.map(each => typeText(each, withBounds)))].join(' or ')
-  if (schema.type === 'array') return `list of ${typeText(schema.items ?? {}, withBounds)}`
-  const text = [schema.type ?? 'anything'].flat().join(' or ')
-  return withBounds ? text + bounds(schema) : text
-}
-
-/** The widest bounds that JSON can hold are no news to anybody. */
-function bounds({ minimum, maximum, maxLength }: Schema): string {
-  const low = minimum !== undefined && minimum > Number.MIN_SAFE_INTEGER ? minimum : undefined
-  const high = maximum !== undefined && maximum < Number.MAX_SAFE_INTEGER ? maximum : undefined
-  if (low !== undefined && high !== undefined) return ` ${low}–${high}`
-  if (low !== undefined) return ` ≥ ${low}`
-  return maxLength === undefined ? '' : `, at most ${maxLength} characters`
 }
 
 // Settings and events

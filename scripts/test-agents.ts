@@ -1,6 +1,6 @@
 // Runs the tests with real clients and prints client × scenario: npm run test:agents [-- part of a file's name …]
 import { spawn } from 'node:child_process'
-import { globSync, mkdirSync, readFileSync, rmSync } from 'node:fs'
+import { existsSync, globSync, mkdirSync, readFileSync, rmSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { type Results, scenarioTable } from '../test/agents/table.ts'
 import { CLIENT_TESTS } from '../test/clients/suite.ts'
@@ -27,6 +27,7 @@ function runTests(): Promise<number> {
     late = true
     console.error(`The tests took more than ${AT_MOST_MS / 60_000} minutes.`)
     vitest.kill('SIGTERM')
+    setTimeout(() => vitest.kill('SIGKILL'), 20_000).unref()
   }, AT_MOST_MS)
   return new Promise(done =>
     vitest.on('close', code => {
@@ -42,6 +43,10 @@ if (!files.length) {
 }
 const began = Date.now()
 const code = await runTests()
+if (!existsSync(results)) {
+  console.error('The tests left no results.')
+  process.exit(1)
+}
 const outcome: Results & { numPendingTests: number } = JSON.parse(readFileSync(results, 'utf8'))
 console.log(`\n${scenarioTable(outcome)}\n`)
 console.log(`It took ${Math.round((Date.now() - began) / 1000)} s.`)

@@ -33,8 +33,8 @@ export const SCENARIOS: readonly Scenario[] = [
   { name: 'model gone', shownBy: /(provider|server|model) that is gone/ },
   { name: 'model hangs', shownBy: /model that hangs/ },
   { name: 'max turns', shownBy: /limits? of turns/ },
-  { name: 'budget', shownBy: /turns and money|limit of money/, offered: can => can.cost !== 'none' },
-  { name: "a day's budget", shownBy: /day's budget/, offered: can => can.cost !== 'none' },
+  { name: 'budget', shownBy: /turns and money|limit of money/, offered: can => can.cost === 'money' },
+  { name: "a day's budget", shownBy: /day's budget/, offered: can => can.cost === 'money' },
   { name: 'context pressure', shownBy: /window .*full|context pressure/ },
   {
     name: 'denied tool',

@@ -1,0 +1,81 @@
+import { AcpDeclaration } from '../src/agents/acp.ts'
+import { CustomDeclaration } from '../src/agents/custom.ts'
+import { type Agent, type Capabilities, toolPresets } from '../src/agents/index.ts'
+import { cell, code, table } from './markdown.ts'
+import { fieldTable, schemaOf } from './schema-tables.ts'
+
+const MEANINGS: Record<keyof Capabilities, string> = {
+  resume: 'goes on with an earlier conversation',
+  fork: 'goes on with a copy of one, and leaves the first as it was',
+  liveMessages: 'when it hears what `fleet say` tells it',
+  interrupt: 'can be interrupted without ending its session',
+  turnLimit: 'stops by itself at a limit of turns; where not, it is stopped from outside once it has taken one more',
+  budgetLimit: 'stops by itself at a budget; where not, it is stopped from outside once it says that it spent more',
+  cost: 'what it tells of its cost; only where that is money can it be held to a budget',
+  approvals: 'waits for a person where its preset does not allow something (`--approvals ask`)',
+  presets: 'which presets it can be held to',
+  customTools: 'can be held to a list of tools (`--tools`)',
+  mcp: 'takes MCP servers',
+  adopted: 'keeps running when the server dies, and is taken up by the next',
+}
+
+/** Rows are abilities, columns agents: what `fleet agents --json` says under `can`. */
+export function abilityTable(agents: readonly Pick<Agent, 'name' | 'can'>[]): string {
+  const abilities = Object.keys(MEANINGS) as (keyof Capabilities)[]
+  return table(
+    ['ability', 'meaning', ...agents.map(({ name }) => name)],
+    abilities.map(ability => [code(ability), MEANINGS[ability], ...agents.map(({ can }) => inWords(can[ability]))]),
+  )
+}
+
+function inWords(value: Capabilities[keyof Capabilities]): string {
+  if (typeof value === 'boolean') return value ? 'yes' : 'no'
+  return typeof value === 'string' ? value : value.join(', ') || 'none'
+}
+
+function presetTable(agents: readonly Agent[]): string {
+  return table(
+    ['preset', 'what it allows', 'held by', 'refused by'],
+    toolPresets(agents).map(({ name, summary, agents: holding }) => [
+      code(name),
+      cell(summary),
+      holding.join(', '),
+      agents.flatMap(agent => (holding.includes(agent.name) ? [] : agent.name)).join(', ') || 'none',
+    ]),
+  )
+}
+
+const modelTable = (agents: readonly Agent[]): string =>
+  table(
+    ['agent', 'models known by name'],
+    agents
+      .filter(({ models }) => models.length)
+      .map(({ name, models }) => [
+        name,
+        models.map(model => code(model.name) + (model.alias ? ` (${code(model.alias)})` : '')).join(', '),
+      ]),
+  )
+
+export function agentsPage(agents: readonly Agent[]): string {
+  const [able, unable] = [agents.filter(({ can }) => can.customTools), agents.filter(({ can }) => !can.customTools)]
+  const names = (some: readonly Agent[]) => some.map(({ name }) => name).join(', ')
+  return [
+    'The same as `fleet agents --json` and the operation [list_agents](reference/operations.md#list_agents) say under `can`, for the agents that are built in. How to use them is in the [guide](guides/agents.md).',
+    abilityTable(agents),
+    '## Presets',
+    `A mission with a preset or a list of tools that its agent cannot be held to is refused before it starts. A list of tools can be given to ${names(able)}; it is refused by ${names(unable)}.`,
+    presetTable(agents),
+    'What a preset cannot stop: programs that the agent may run do what any program of yours can do, and tests are programs.',
+    '## Models',
+    'A short name in brackets may be used instead. Other names are passed on to the client as they are.',
+    modelTable(agents),
+    '## Agents you declare',
+    'In `agents.json` in the home: `{"agents": […]}`. The file is read again whenever it has changed. What such an agent can do follows from its declaration, and `fleet agents` shows it.',
+    '### Any agent that speaks the Agent Client Protocol: `"kind": "acp"`',
+    fieldTable(schemaOf(AcpDeclaration, 'input'), true),
+    'It takes MCP servers, hears messages between its turns, tells its cost in tokens, and outlives the server. It cannot be held to a list of tools. Presets other than `full`, and approvals, need `asks`.',
+    '### Any other program: `"kind": "custom"`',
+    fieldTable(schemaOf(CustomDeclaration, 'input'), true),
+    'It outlives the server. Messages, forks, approvals and lists of tools are not offered; a preset only where `arguments` says how.',
+  ].join('\n\n')
+}
