@@ -120,4 +120,36 @@ describe.skipIf(!claude || !gemini)('a mission for an agent that speaks the Agen
     expect(mission.sessions).toHaveLength(1)
     expect(await repo.readOn('main', 'second.txt')).toBe('2')
   })
+
+  test('stops at its limit of turns with the work kept, and goes on in the same conversation with a larger one', async () => {
+    const { fleet, repo, project } = await scene()
+    const script = ['one', 'two', 'three', 'four'].map(name => ({ write: `${name}.txt`, content: `${name}\n` }))
+    const { id } = await fleet.mission(project, prompt(...script, { hang: true }), {
+      agent: CLAUDE_ACP.name,
+      max_turns: 2,
+    })
+    const limited = await fleet.until(id, 'needs_input', 'done', 'failed')
+    expect(limited).toMatchObject({ status: 'needs_input', status_reason: { code: 'limit' } })
+    expect(await repo.filesOn('main')).not.toContain('one.txt')
+
+    const message = steps({ write: 'last.txt', content: 'last\n' }, { say: 'Done now.' })
+    await fleet.call('resume_mission', { mission_id: id, max_turns: 20, message })
+    const done = await fleet.until(id, 'done', 'failed', 'needs_input')
+    expect(done, JSON.stringify(done.status_reason)).toMatchObject({ status: 'done', result: 'landed' })
+    expect(await repo.filesOn('main')).toEqual(expect.arrayContaining(['one.txt', 'last.txt']))
+    expect(done.sessions[1]!.conversation).toBe(done.sessions[0]!.conversation)
+  })
+
+  test('cancelled in the middle of a tool, leaves no process and keeps its work', async () => {
+    const { fleet, repo, project, gate } = await scene()
+    const held = gate('tool')
+    const script = prompt({ write: 'half.txt', content: 'half\n' }, { run: held.wait })
+    const { id } = await fleet.mission(project, script, { agent: GEMINI_ACP.name })
+    await eventually('the tool runs', () => held.reached())
+
+    await fleet.call('cancel_mission', { mission_id: id })
+    const { sessions, branch } = await fleet.until(id, 'cancelled')
+    expect(fleet.processes(sessions[0]!.id)).toEqual([])
+    expect(await repo.readOn(branch!, 'half.txt')).toBe('half')
+  })
 })
