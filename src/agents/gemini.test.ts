@@ -54,6 +54,17 @@ test('the recordings hold nothing the reader does not know', () => {
   }
 })
 
+test.each([
+  ['edit', 0, 'completed', 'finished'],
+  ['resume', 0, 'completed', 'finished'],
+  ['denied', 0, 'completed', 'finished'],
+  ['rate-limited', 173, 'rate_limited', '429'],
+  ['signed-out', 145, 'failed', 'not signed in'],
+] as const)('%s (exit code %i) comes to %s', (name, code, outcome, words) => {
+  const ending = gemini.outcome(fold(emptyDigest(), read(name)), { code })
+  expect(ending).toMatchObject({ outcome, reason: expect.stringContaining(words) })
+})
+
 test('words are never taken for a rate limit', () => {
   const line = JSON.stringify({ type: 'message', role: 'assistant', content: 'error 429: rate limit at line 1429' })
   expect(readGemini(line, 'stdout').map(event => event.type)).toEqual(['text'])

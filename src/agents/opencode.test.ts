@@ -50,6 +50,18 @@ test('the recordings hold nothing the reader does not know', () => {
   }
 })
 
+test.each([
+  ['edit', 0, 'completed', 'finished'],
+  ['resume', 0, 'completed', 'finished'],
+  ['fork', 0, 'completed', 'finished'],
+  ['denied', 0, 'completed', 'finished'],
+  ['rate-limited', 1, 'rate_limited', '429'],
+  ['signed-out', 1, 'failed', 'not signed in'],
+  ['server-gone', 1, 'failed', 'Cannot connect'],
+] as const)('%s (exit code %i) comes to %s', (name, code, outcome, words) => {
+  expect(opencode.outcome(digestOf(name), { code })).toMatchObject({ outcome, reason: expect.stringContaining(words) })
+})
+
 test('words are never taken for a rate limit', () => {
   const line = JSON.stringify({ type: 'text', part: { text: 'error 429: rate limit at line 1429' } })
   expect(readOpencode(line, 'stdout').map(event => event.type)).toEqual(['text'])
