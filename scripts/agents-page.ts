@@ -1,8 +1,5 @@
-import { AcpDeclaration } from '../src/agents/acp.ts'
-import { CustomDeclaration } from '../src/agents/custom.ts'
 import { type Agent, type Capabilities, toolPresets } from '../src/agents/index.ts'
 import { cell, code, table } from './markdown.ts'
-import { fieldTable, schemaOf } from './schema-tables.ts'
 
 const MEANINGS: Record<keyof Capabilities, string> = {
   resume: 'goes on with an earlier conversation',
@@ -70,12 +67,6 @@ export function agentsPage(agents: readonly Agent[]): string {
     'A short name in brackets may be used instead. Other names are passed on to the client as they are.',
     modelTable(agents),
     '## Agents you declare',
-    'In `agents.json` in the home: `{"agents": […]}`. The file is read again whenever it has changed. What such an agent can do follows from its declaration, and `fleet agents` shows it.',
-    '### Any agent that speaks the Agent Client Protocol: `"kind": "acp"`',
-    fieldTable(schemaOf(AcpDeclaration, 'input'), true),
-    'It takes MCP servers, hears messages between its turns, tells its cost in tokens, and outlives the server. It cannot be held to a list of tools. Presets other than `full`, and approvals, need `asks`.',
-    '### Any other program: `"kind": "custom"`',
-    fieldTable(schemaOf(CustomDeclaration, 'input'), true),
-    'It outlives the server. Messages, forks, approvals and lists of tools are not offered; a preset only where `arguments` says how.',
+    'What an agent in `agents.json` can do follows from its declaration: `fleet agents` shows it, and the [guide](guides/declared-agents.md) says how to write one.',
   ].join('\n\n')
 }
