@@ -4,9 +4,12 @@ import { join } from 'node:path'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { acpAgent } from '../../src/agents/acp.ts'
 import type { LaunchRequest } from '../../src/agents/contract.ts'
+import { membersOf } from '../../src/runner/processes.ts'
 import { binaryOf, HOW_TO_INSTALL } from '../clients/clients.ts'
+import { eventually } from '../kit/fleet.ts'
 import { type Model, type Step, startModel, steps } from '../model/index.ts'
 import { CLAUDE_ACP, GEMINI_ACP } from './acp-agents.ts'
+import { watchBeyondLoopback } from './beyond.ts'
 import { aPlace, aRequest, drive, type Meanwhile, type Place } from './drive.ts'
 import { geminiHome } from './gemini-home.ts'
 import { startMcpLab } from './mcp.ts'
@@ -31,7 +34,12 @@ for (const { declared, binary } of CLIENTS) {
       place = aPlace(binary, model.url)
       Object.assign(place.environment, geminiHome(place.root, model.url))
     })
-    afterEach(() => place.remove())
+    // An agent that has ended may leave its client at work for a moment; in a session the runner ends it.
+    afterEach(async () => {
+      const left = { mark: 'none', root: null, worktree: place.root, known: new Map() }
+      await eventually('nothing of the agent is left', () => membersOf(left).length === 0)
+      place.remove()
+    })
 
     const run = (script: Step[], more: Partial<LaunchRequest> = {}, meanwhile?: Meanwhile) =>
       drive(agent, aRequest(place, { prompt: `Do it.\n${steps(...script)}`, ...more }), meanwhile)
@@ -216,6 +224,24 @@ for (const { declared, binary } of CLIENTS) {
       test('a conversation that is not there is a failure in words', async () => {
         const { ending } = await run([{ say: 'Never said.' }], { resumes: crypto.randomUUID() })
         expect(ending).toMatchObject({ outcome: 'failed', reason: expect.stringContaining('not found') })
+      })
+
+    // The other goes on asking a proxy that refuses it for minutes.
+    if (declared === CLAUDE_ACP)
+      test('nothing goes beyond loopback', async () => {
+        const beyond = await watchBeyondLoopback()
+        const pass = [...declared.environment.pass, ...Object.keys(beyond.environment)]
+        const watched = acpAgent({ ...declared, environment: { ...declared.environment, pass } })
+        const go = (environment: Record<string, string>) =>
+          drive(watched, aRequest(place, { prompt: steps({ run: 'echo hi' }, { say: 'Done.' }), environment }))
+
+        expect((await go({ ...place.environment, ...beyond.environment })).ending.outcome).toBe('completed')
+        expect(beyond.asked).toEqual([])
+
+        // The watch sees what goes out: without the exception the model itself is asked for through it.
+        await go({ ...place.environment, ...beyond.environment, NO_PROXY: '' })
+        expect(beyond.asked.length).toBeGreaterThan(0)
+        await beyond.close()
       })
   })
 }
