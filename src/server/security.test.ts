@@ -1,16 +1,18 @@
 import type { OutgoingHttpHeaders } from 'node:http'
 import { beforeAll, describe, expect, test } from 'vitest'
 import { OPERATIONS } from '../operations/index.ts'
-import { routeOf } from '../operations/shape.ts'
+import { jsonSchema, routeOf } from '../operations/shape.ts'
 import { aServer, type Running } from './server.testkit.ts'
 
 /** Every operation there is, each asked in every way that must be refused. What none of them may do is come to `run`. */
 const WALK = OPERATIONS.map(operation => {
-  const { method, path, rest } = routeOf(operation)
+  const { method, path, pathFields, rest } = routeOf(operation)
+  const { required = [] } = jsonSchema(operation.input, 'input')
+  const query = rest === 'query' ? required.filter(name => !pathFields.includes(name)) : []
   return {
     name: operation.name,
     method,
-    path: path.replace(/:\w+/g, 'someid'),
+    path: `${path.replace(/:\w+/g, 'someid')}?${query.map(name => `${name}=someid`).join('&')}`,
     body: rest === 'body' ? {} : undefined,
     forAgents: operation.agentMay !== undefined,
   }
