@@ -149,7 +149,7 @@ function askedIn({ preset, approvals, servers }: Wish, id: string | number, mess
   return { id, tool: toolOf(call), options, allow: allowed || approvals === 'deny' ? allowed : undefined }
 }
 
-function reply({ id, tool, options, allow: _decided }: Asked, allow: boolean): Message {
+function reply({ id, tool, options }: Asked, allow: boolean): Message {
   const name = `answer-${createHash('sha256').update(JSON.stringify(id)).digest('hex').slice(0, 32)}`
   if (!options)
     return { id: name, line: rpc({ id, error: { code: METHOD_NOT_FOUND, message: `${tool} is not offered` } }) }
@@ -160,20 +160,27 @@ function reply({ id, tool, options, allow: _decided }: Asked, allow: boolean): M
 
 /** One step after the other: each waits for the answer to the one before. */
 function nextRequest(state: State): Message | undefined {
-  if (state.refused) return undefined
-  const { wish, conversation, told, answered } = state
-  const opening = openingOf(state)
-  const steps: [string, () => string][] = [
-    [INITIALIZE, initialize],
-    [opening.name, () => opening.line],
-    ...(wish.asking?.mode ? [[MODE, () => setMode(conversation!, wish.asking!.mode!)] as [string, () => string]] : []),
-    ...(wish.model ? [[MODEL, () => setModel(state, wish.model!)] as [string, () => string]] : []),
-    [PROMPT, () => prompt(PROMPT, conversation!, wish.prompt)],
+  const next = state.refused ? undefined : stepsOf(state).find(({ name }) => !state.answered.includes(name))
+  if (!next || state.told.includes(next.name)) return undefined
+  return { id: next.name.split(':', 1)[0]!, line: next.line() }
+}
+
+interface Step {
+  name: string
+  line(): string
+}
+
+function stepsOf(state: State): Step[] {
+  const { wish, conversation } = state
+  const { mode } = wish.asking ?? {}
+  const { model } = wish
+  return [
+    { name: INITIALIZE, line: initialize },
+    openingOf(state),
+    ...(mode ? [{ name: MODE, line: () => setMode(conversation!, mode) }] : []),
+    ...(model ? [{ name: MODEL, line: () => setModel(state, model) }] : []),
+    { name: PROMPT, line: () => prompt(PROMPT, conversation!, wish.prompt) },
   ]
-  const next = steps.find(([name]) => !answered.includes(name))
-  if (!next || told.includes(next[0])) return undefined
-  const [name, line] = next
-  return { id: name.split(':', 1)[0]!, line: line() }
 }
 
 const rpc = (message: object): string => JSON.stringify({ jsonrpc: '2.0', ...message })
@@ -189,19 +196,22 @@ const initialize = (): string =>
     },
   })
 
-function openingOf({ wish, resumes }: State): { name: string; line: string } {
+function openingOf({ wish, resumes }: State): Step {
   const { cwd, asking, resumes: conversation, forks } = wish
   const mcpServers = Object.entries(wish.servers).map(([name, { url, headers }]) => ({
     ...{ type: 'http', name, url },
     headers: Object.entries(headers).map(([header, value]) => ({ name: header, value })),
   }))
   const params = { cwd, mcpServers, ...(asking?.meta && { _meta: asking.meta }) }
-  if (!conversation) return { name: SESSION, line: rpc({ id: SESSION, method: 'session/new', params }) }
-  const earlier = { ...params, sessionId: conversation }
-  if (forks) return { name: SESSION, line: rpc({ id: SESSION, method: 'session/fork', params: earlier }) }
+  const opening = (name: string, method: string, more: object = {}): Step => ({
+    name,
+    line: () => rpc({ id: name, method, params: { ...params, ...more } }),
+  })
+  if (!conversation) return opening(SESSION, 'session/new')
+  const earlier = { sessionId: conversation }
+  if (forks) return opening(SESSION, 'session/fork', earlier)
   // Loading says everything again that was said before: only where there is nothing better.
-  const id = TAKEN_UP + conversation
-  return { name: id, line: rpc({ id, method: resumes ? 'session/resume' : 'session/load', params: earlier }) }
+  return opening(TAKEN_UP + conversation, resumes ? 'session/resume' : 'session/load', earlier)
 }
 
 const setMode = (sessionId: string, modeId: string): string =>

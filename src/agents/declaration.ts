@@ -1,4 +1,4 @@
-import { delimiter, isAbsolute } from 'node:path'
+import { basename, dirname, isAbsolute } from 'node:path'
 import * as z from 'zod'
 import type { Detected } from './contract.ts'
 import { versionOf, which } from './detect.ts'
@@ -53,8 +53,5 @@ export async function detectDeclared(
   return version ? { installed: true, path, version } : { installed: true, path }
 }
 
-function pathOf(program: string, variables: Variables): Promise<string | undefined> {
-  if (!isAbsolute(program)) return which(program, variables)
-  const [folder, file] = [program.slice(0, program.lastIndexOf('/') + 1), program.slice(program.lastIndexOf('/') + 1)]
-  return folder.includes(delimiter) ? Promise.resolve(undefined) : which(file, { PATH: folder })
-}
+const pathOf = (program: string, variables: Variables): Promise<string | undefined> =>
+  isAbsolute(program) ? which(basename(program), { PATH: dirname(program) }) : which(program, variables)
