@@ -1,4 +1,5 @@
-import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdtempSync, writeFileSync } from 'node:fs'
+import { rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
@@ -22,7 +23,7 @@ describe.skipIf(!binary)('a mission for the real Codex client', () => {
   })
   afterAll(async () => {
     await model.close()
-    rmSync(home, { recursive: true, force: true, maxRetries: 5 })
+    await rm(home, { recursive: true, force: true, maxRetries: 5 })
   })
 
   const scene = (): Promise<Scene> =>

@@ -1,4 +1,5 @@
-import { mkdtempSync, rmSync } from 'node:fs'
+import { mkdtempSync } from 'node:fs'
+import { rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest'
@@ -21,7 +22,7 @@ describe.skipIf(!binary)('a mission for the real OpenCode client', () => {
 
   function scene(): Promise<Scene> {
     const home = mkdtempSync(join(tmpdir(), 'flotilla-opencode-'))
-    onTestFinished(() => rmSync(home, { recursive: true, force: true, maxRetries: 5 }))
+    onTestFinished(() => rm(home, { recursive: true, force: true, maxRetries: 5 }))
     return aScene({
       project: { agent: 'opencode' },
       env: { PATH: `${dirname(binary!)}:${process.env.PATH}`, HOME: home, ...opencodeHome(home, model.url) },

@@ -38,7 +38,7 @@ for (const { declared, binary } of CLIENTS) {
     afterEach(async () => {
       const left = { mark: 'none', root: null, worktree: place.root, known: new Map() }
       await eventually('nothing of the agent is left', () => membersOf(left).length === 0)
-      place.remove()
+      await place.remove()
     })
 
     const run = (script: Step[], more: Partial<LaunchRequest> = {}, meanwhile?: Meanwhile) =>

@@ -222,7 +222,7 @@ describe.skipIf(!binary)('the real client', () => {
     const gone = aCodexPlace(binary!, 'http://127.0.0.1:9')
     const { ending } = await drive(codex, aRequest(gone, { prompt: 'Hello?' }))
     expect(ending).toMatchObject({ outcome: 'failed', reason: expect.stringContaining('Connection failed') })
-    gone.remove()
+    await gone.remove()
   })
 
   test('a message reaches an agent at work', async () => {

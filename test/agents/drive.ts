@@ -1,5 +1,6 @@
 import { spawn } from 'node:child_process'
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdirSync, mkdtempSync, writeFileSync } from 'node:fs'
+import { rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { createInterface } from 'node:readline'
@@ -20,7 +21,7 @@ export interface Place {
   workingDirectory: string
   /** All a client may see: its own home and configuration, a key that is none, and the scripted model. */
   environment: Record<string, string>
-  remove(): void
+  remove(): Promise<void>
 }
 
 export function aPlace(binary = '/bin/sh', modelUrl = 'http://127.0.0.1:9'): Place {
@@ -39,7 +40,8 @@ export function aPlace(binary = '/bin/sh', modelUrl = 'http://127.0.0.1:9'): Pla
       CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC: '1',
       CLAUDE_CODE_MAX_RETRIES: '2',
     },
-    remove: () => rmSync(root, { recursive: true, force: true, maxRetries: 5 }),
+    // What a client left running may still write; unlike this one, rmSync does not look again at what is new.
+    remove: () => rm(root, { recursive: true, force: true, maxRetries: 5 }),
   }
 }
 

@@ -1,5 +1,6 @@
 import { type ChildProcess, spawn } from 'node:child_process'
-import { mkdtempSync, readFileSync, realpathSync, rmSync } from 'node:fs'
+import { mkdtempSync, readFileSync, realpathSync } from 'node:fs'
+import { rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
@@ -138,7 +139,7 @@ export async function aFleet(options: { env?: Record<string, string> } = {}): Pr
       for (const session of await liveSessions(fleet))
         for (const pid of kit.processes(session.id)) process.kill(pid, 'SIGKILL')
       await store.close()
-      rmSync(root, { recursive: true, force: true, maxRetries: 5 })
+      await rm(root, { recursive: true, force: true, maxRetries: 5 })
     },
   }
   return kit

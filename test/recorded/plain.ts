@@ -46,4 +46,4 @@ await record('denied', [{ write: 'b.txt', content: 'x' }, { run: 'rm a.txt' }, {
 await record('rate-limited', [{ fail: 429, retryAfter: 0 }])
 await record('signed-out', [{ fail: 401 }])
 await model.close()
-place.remove()
+await place.remove()

@@ -42,6 +42,6 @@ for (const declared of [CLAUDE_ACP, GEMINI_ACP]) {
   await record('rate-limited', [{ fail: 429, retryAfter: 0 }])
   await record('signed-out', [{ fail: 401 }])
   if (declared.resume) await record('resume', [{ say: 'I remember.' }], { resumes: edit.digest.conversation })
-  place.remove()
+  await place.remove()
 }
 await model.close()
