@@ -27,7 +27,7 @@ export type AcpDeclaration = z.infer<typeof AcpDeclaration>
 
 /** Any agent that speaks the Agent Client Protocol, by its command. */
 export function acpAgent(declared: AcpDeclaration): Agent {
-  const { name, title = name, provider = name, asks, models, context_limit } = declared
+  const { name, title = name, provider = name, asks, models } = declared
   return {
     name,
     title,
@@ -47,7 +47,6 @@ export function acpAgent(declared: AcpDeclaration): Agent {
       adopted: true,
     },
     models,
-    ...(context_limit && { contextLimit: context_limit }),
     detect: variables => detectDeclared(declared, variables),
     launch(request) {
       refuseLimits(declared, request)

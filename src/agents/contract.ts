@@ -165,8 +165,6 @@ export interface Agent {
   readonly provider: string
   readonly can: Capabilities
   readonly models: readonly { name: string; alias?: string }[]
-  /** How many tokens its conversation may grow to, where the client itself does not say. */
-  readonly contextLimit?: number
   detect(environment: Readonly<Record<string, string | undefined>>): Promise<Detected>
   /** Pure. Throws a Refusal for what this client cannot hold to, such as a preset it cannot enforce. */
   launch(request: LaunchRequest): Launch

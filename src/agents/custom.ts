@@ -34,7 +34,7 @@ export type CustomDeclaration = z.infer<typeof CustomDeclaration>
 
 /** An agent that a person describes: how it is started and how its lines are read. */
 export function customAgent(declared: CustomDeclaration): Agent {
-  const { name, title = name, provider = name, models, context_limit, events, other_lines } = declared
+  const { name, title = name, provider = name, models, events, other_lines } = declared
   const { presets, ...adds } = declared.arguments
   const says = (event: EventRule['event']) => events.some(rule => rule.event === event)
   return {
@@ -56,7 +56,6 @@ export function customAgent(declared: CustomDeclaration): Agent {
       adopted: true,
     },
     models,
-    ...(context_limit && { contextLimit: context_limit }),
     detect: variables => detectDeclared(declared, variables),
     launch: request => launch(declared, request),
     read: (line, stream) => readMapped(events, other_lines, line, stream),

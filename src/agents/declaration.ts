@@ -24,7 +24,6 @@ export const Declaration = z.strictObject({
     .array(z.strictObject({ name: z.string().min(1), alias: z.string().min(1).optional() }))
     .max(100)
     .default([]),
-  context_limit: z.number().int().positive().optional().describe('how many tokens its conversation may grow to'),
   install: z.string().max(400).optional().describe('how to get it, for people who do not have it'),
 })
 export type Declaration = z.infer<typeof Declaration>

@@ -40,7 +40,6 @@ test('a declared agent is found, started and read as its declaration says', asyn
 
 test('what it can do follows from what was declared', () => {
   expect(liner.can).toMatchObject({ resume: true, cost: 'money', mcp: true, presets: ['full', 'review'], fork: false })
-  expect(liner.contextLimit).toBe(64_000)
   const bare = customAgent(
     CustomDeclaration.parse({ name: 'bare', kind: 'custom', command: ['bare', '{prompt_file}'] }),
   )

@@ -34,5 +34,4 @@ export const LINER = {
     { event: 'result', when: { kind: 'bye', status: 'bad' }, ok: false, text: 'words' },
   ],
   other_lines: 'raw',
-  context_limit: 64_000,
 }
