@@ -1,10 +1,11 @@
 import { readFileSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { claude } from '../src/agents/claude.ts'
 import { claudeBinary, HOW_TO_INSTALL } from './clients/clients.ts'
-import { eventually } from './kit/fleet.ts'
+import { missionScenarios } from './kit/mission-scenarios.ts'
 import { aScene, type Scene } from './kit/scene.ts'
-import { type Model, type Step, startModel, steps } from './model/index.ts'
+import { type Model, startModel, steps } from './model/index.ts'
 
 const binary = claudeBinary()
 if (!binary) console.warn(`Skipped: ${HOW_TO_INSTALL}`)
@@ -28,86 +29,7 @@ describe.skipIf(!binary)('a mission for the real Claude client', () => {
         CLAUDE_CODE_MAX_RETRIES: '1',
       },
     })
-  const prompt = (...script: Step[]): string => `Do it.\n${steps(...script)}`
-
-  test('edits, reports and lands', async () => {
-    const { fleet, repo, project } = await scene()
-    const { id } = await fleet.mission(
-      project,
-      prompt({ write: 'made.txt', content: 'by claude\n' }, { say: 'I made made.txt.' }),
-    )
-    const mission = await fleet.until(id, 'done', 'failed', 'needs_input')
-
-    expect(mission).toMatchObject({
-      status: 'done',
-      result: 'landed',
-      report: { summary: 'I made made.txt.', files_changed: [{ path: 'made.txt', change: 'added' }] },
-    })
-    expect(await repo.readOn('main', 'made.txt')).toBe('by claude')
-    expect(mission.sessions[0]).toMatchObject({ outcome: 'completed', usage: { turns: 2 } })
-    expect(mission.sessions[0]!.usage!.cost_usd).toBeGreaterThan(0)
-    expect(await repo.git('status', '--porcelain')).toBe('')
-  })
-
-  test('goes on while the server is dead, is taken up, and lands with no gap in its transcript', async () => {
-    const { fleet, repo, project, gate } = await scene()
-    const held = gate('turn')
-    const { id } = await fleet.mission(
-      project,
-      prompt({ run: held.wait }, { write: 'after.txt', content: 'after\n' }, { say: 'Survived.' }),
-    )
-    await eventually('the agent is at its tool', () => held.reached())
-
-    await fleet.kill()
-    held.open()
-    await fleet.start()
-    const mission = await fleet.until(id, 'done', 'failed', 'needs_input')
-
-    expect(mission).toMatchObject({ status: 'done', result: 'landed', report: { summary: 'Survived.' } })
-    expect(mission.sessions).toHaveLength(1)
-    expect(await repo.readOn('main', 'after.txt')).toBe('after')
-    const stream = await (await fleet.http(`/api/sessions/${mission.sessions[0]!.id}/stream`)).text()
-    const kinds = [...stream.matchAll(/^event: (\w+)$/gm)].map(match => match[1])
-    expect(kinds.filter(kind => kind === 'tool_call')).toHaveLength(2)
-    expect(kinds.filter(kind => kind === 'tool_result')).toHaveLength(2)
-    expect(kinds.at(-1)).toBe('end')
-  })
-
-  test('stops at its limit of turns with the work kept, and goes on in the same conversation with a larger one', async () => {
-    const { fleet, repo, project } = await scene()
-    const script = prompt(
-      { write: 'one.txt', content: '1\n' },
-      { write: 'two.txt', content: '2\n' },
-      { write: 'three.txt', content: '3\n' },
-      { say: 'All three.' },
-    )
-    const { id } = await fleet.mission(project, script, { max_turns: 1 })
-    const limited = await fleet.until(id, 'needs_input', 'done', 'failed')
-    expect(limited).toMatchObject({ status: 'needs_input', status_reason: { code: 'limit' } })
-    expect(await repo.filesOn('main')).not.toContain('one.txt')
-
-    await fleet.call('resume_mission', {
-      mission_id: id,
-      max_turns: 20,
-      message: steps({ write: 'two.txt', content: '2\n' }, { say: 'Done now.' }),
-    })
-    const done = await fleet.until(id, 'done', 'failed', 'needs_input')
-    expect(done).toMatchObject({ status: 'done', result: 'landed' })
-    expect(await repo.filesOn('main')).toEqual(expect.arrayContaining(['one.txt', 'two.txt']))
-    expect(done.sessions[1]!.conversation).toBe(done.sessions[0]!.conversation)
-  })
-
-  test('cancelled in the middle of a tool, leaves no process and keeps its work', async () => {
-    const { fleet, repo, project, gate } = await scene()
-    const held = gate('tool')
-    const { id } = await fleet.mission(project, prompt({ write: 'half.txt', content: 'half\n' }, { run: held.wait }))
-    await eventually('the tool runs', () => held.reached())
-
-    await fleet.call('cancel_mission', { mission_id: id })
-    const { sessions, branch } = await fleet.until(id, 'cancelled')
-    expect(fleet.processes(sessions[0]!.id)).toEqual([])
-    expect(await repo.readOn(branch!, 'half.txt')).toBe('half')
-  })
+  missionScenarios(claude, scene)
 
   test('a prompt of 200 kB arrives byte for byte', async () => {
     const { fleet, project } = await scene()

@@ -174,6 +174,14 @@ describe.skipIf(!binary)('the real client', () => {
     })
   })
 
+  test('a model that is gone is a failure with a reason', async () => {
+    const environment = { ...place.environment, ANTHROPIC_BASE_URL: 'http://127.0.0.1:9' }
+    expect((await run([], { environment })).ending).toMatchObject({
+      outcome: 'failed',
+      reason: expect.stringContaining('Connection refused'),
+    })
+  })
+
   test('a message reaches an agent at work, once, though it is sent twice', async () => {
     const { id } = claude.dialogue!.say({}, 'm1', '')!
     const { events, digest } = await run(

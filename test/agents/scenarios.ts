@@ -10,7 +10,7 @@ export interface Scenario {
 
 /** What every client is to show. A test is counted by its title: one that shows a scenario is named like the others. */
 export const SCENARIOS: readonly Scenario[] = [
-  { name: 'edit and run', shownBy: /^edits .*runs/ },
+  { name: 'edit and run', shownBy: /\bedits .*runs/ },
   { name: 'edit and land', shownBy: /reports and lands|and lands with no gap|do missions/ },
   { name: 'tool over MCP', shownBy: /tools of a server given|with servers/, offered: can => can.mcp },
   {

@@ -1,0 +1,106 @@
+import { expect, test } from 'vitest'
+import type { Agent } from '../../src/agents/index.ts'
+import { type Step, steps } from '../model/index.ts'
+import { eventually } from './fleet.ts'
+import type { Scene } from './scene.ts'
+
+export const prompt = (...script: Step[]): string => `Do it.\n${steps(...script)}`
+
+/** What a mission with any real client must show, through the runner, its files and a real server. */
+export function missionScenarios({ can }: Pick<Agent, 'can'>, scene: () => Promise<Scene>): void {
+  test('edits, reports and lands', async () => {
+    const { fleet, repo, project } = await scene()
+    const script = prompt({ write: 'made.txt', content: 'by an agent\n' }, { say: 'I made made.txt.' })
+    const { id } = await fleet.mission(project, script)
+    const mission = await fleet.until(id, 'done', 'failed', 'needs_input')
+
+    const report = { summary: 'I made made.txt.', files_changed: [{ path: 'made.txt', change: 'added' }] }
+    expect(mission, JSON.stringify(mission.status_reason)).toMatchObject({ status: 'done', result: 'landed', report })
+    expect(mission.sessions[0]).toMatchObject({ outcome: 'completed', exit_code: 0, usage: { turns: 2 } })
+    expect(mission.sessions[0]!.usage!.cost_usd > 0).toBe(can.cost === 'money')
+    expect(await repo.readOn('main', 'made.txt')).toBe('by an agent')
+    expect(await repo.git('status', '--porcelain')).toBe('')
+  })
+
+  test('goes on while the server is dead, is taken up, and lands with no gap in its transcript', async () => {
+    const { fleet, repo, project, gate } = await scene()
+    const held = gate('turn')
+    const script = prompt({ run: held.wait }, { write: 'after.txt', content: 'after\n' }, { say: 'Survived.' })
+    const { id } = await fleet.mission(project, script)
+    await eventually('the agent is at its tool', () => held.reached())
+
+    await fleet.kill()
+    held.open()
+    await fleet.start()
+    const mission = await fleet.until(id, 'done', 'failed', 'needs_input')
+
+    expect(mission).toMatchObject({ status: 'done', result: 'landed', report: { summary: 'Survived.' } })
+    expect(mission.sessions).toHaveLength(1)
+    expect(mission.sessions[0]).toMatchObject({ outcome: 'completed', usage: { turns: 3, input_tokens: 300 } })
+    expect(await repo.readOn('main', 'after.txt')).toBe('after')
+    const stream = await (await fleet.http(`/api/sessions/${mission.sessions[0]!.id}/stream`)).text()
+    const kinds = [...stream.matchAll(/^event: (\w+)$/gm)].map(match => match[1])
+    expect(kinds.filter(kind => kind === 'tool_call')).toHaveLength(2)
+    expect(kinds.filter(kind => kind === 'tool_result')).toHaveLength(2)
+    expect(kinds.at(-1)).toBe('end')
+  })
+
+  test('stops at its limit of turns with the work kept, and goes on in the same conversation with a larger one', async () => {
+    const { fleet, repo, project, gate } = await scene()
+    const script = prompt(
+      { write: 'one.txt', content: '1\n' },
+      { run: 'true' },
+      { run: gate('third').wait },
+      { say: 'Never said.' },
+    )
+    const { id } = await fleet.mission(project, script, { max_turns: 1 })
+    const limited = await fleet.until(id, 'needs_input', 'done', 'failed')
+    expect(limited).toMatchObject({ status: 'needs_input', status_reason: { code: 'limit' } })
+    expect(fleet.processes(limited.sessions[0]!.id)).toEqual([])
+    expect(await repo.filesOn('main')).not.toContain('one.txt')
+
+    const message = steps({ write: 'two.txt', content: '2\n' }, { say: 'Done now.' })
+    await fleet.call('resume_mission', { mission_id: id, max_turns: 20, message })
+    const done = await fleet.until(id, 'done', 'failed', 'needs_input')
+    expect(done).toMatchObject({ status: 'done', result: 'landed' })
+    expect(await repo.filesOn('main')).toEqual(expect.arrayContaining(['one.txt', 'two.txt']))
+    expect(done.sessions[1]!.conversation).toBe(done.sessions[0]!.conversation)
+  })
+
+  test('cancelled in the middle of a tool, leaves no process and keeps its work', async () => {
+    const { fleet, repo, project, gate } = await scene()
+    const held = gate('tool')
+    const { id } = await fleet.mission(project, prompt({ write: 'half.txt', content: 'half\n' }, { run: held.wait }))
+    await eventually('the tool runs', () => held.reached())
+
+    await fleet.call('cancel_mission', { mission_id: id })
+    const { sessions, branch } = await fleet.until(id, 'cancelled')
+    expect(fleet.processes(sessions[0]!.id)).toEqual([])
+    expect(await repo.readOn(branch!, 'half.txt')).toBe('half')
+  })
+
+  test('a model that hangs is waited for until the time is up, and no longer', async () => {
+    const { fleet, project } = await scene()
+    const { id } = await fleet.mission(project, prompt({ hang: true }), { timeout_seconds: 8 })
+    const mission = await fleet.until(id, 'needs_input', 'done', 'failed')
+    expect(mission).toMatchObject({ status: 'needs_input', status_reason: { code: 'limit' } })
+    expect(mission.sessions[0]!.outcome_reason).toContain('time limit of 8 seconds')
+    expect(fleet.processes(mission.sessions[0]!.id)).toEqual([])
+  })
+
+  if (can.approvals)
+    test('asks a person for what its preset does not allow, and hears the answer from another server', async () => {
+      const { fleet, repo, project } = await scene()
+      const script = prompt({ write: 'asked.txt', content: 'x\n' }, { say: 'I may.' })
+      const { id } = await fleet.mission(project, script, { tool_preset: 'review', approvals: 'ask' })
+      await fleet.until(id, 'needs_input', 'done', 'failed')
+      const { questions } = await fleet.call<{ questions: { id: string }[] }>('list_inbox')
+      expect(questions).toHaveLength(1)
+
+      await fleet.kill()
+      await fleet.call('answer_question', { question_id: questions[0]!.id, decision: 'allow' })
+      await fleet.start()
+      expect(await fleet.until(id, 'done', 'failed')).toMatchObject({ status: 'done', result: 'landed' })
+      expect(await repo.readOn('main', 'asked.txt')).toBe('x')
+    })
+}
