@@ -49,6 +49,7 @@ if (!existsSync(results)) {
 }
 const outcome: Results & { numPendingTests: number } = JSON.parse(readFileSync(results, 'utf8'))
 console.log(`\n${scenarioTable(outcome)}\n`)
+if (wanted.length) console.log('Only part of the tests ran: — also stands for what the others show.')
 console.log(`It took ${Math.round((Date.now() - began) / 1000)} s.`)
 // The clients were just installed, so that nothing has a reason to be skipped.
 if (outcome.numPendingTests) console.error(`${outcome.numPendingTests} tests were skipped.`)
