@@ -87,6 +87,18 @@ export function readSettings(env: NodeJS.ProcessEnv): Settings {
   return Object.fromEntries(entries) as Settings
 }
 
+const VARIABLES = Object.values(SETTINGS).map(each => each.variable)
+
+/** What an environment says about settings, and nothing else of it. */
+export const settingsIn = (env: NodeJS.ProcessEnv): Record<string, string> =>
+  Object.fromEntries(VARIABLES.flatMap(name => (env[name] ? [[name, env[name]]] : [])))
+
+/** An environment with these settings, and none of its own. */
+export const withSettings = (env: NodeJS.ProcessEnv, settings: Record<string, string>): NodeJS.ProcessEnv => ({
+  ...env,
+  ...Object.fromEntries(VARIABLES.map(name => [name, settings[name]])),
+})
+
 function list(text: string): string[] {
   return text.split(':').filter(Boolean)
 }

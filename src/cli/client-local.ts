@@ -3,13 +3,16 @@ import { type Fleet, makeFleet } from '../fleet/fleet.ts'
 import type { Home } from '../home.ts'
 import type { Context, Item } from '../operations/operation.ts'
 import { parseInput } from '../operations/shape.ts'
+import { withSettings } from '../settings.ts'
 import { openSqlite, type Store, StoreOutdated, takeLease } from '../store/index.ts'
 import type { Client, Running, Where } from './client.ts'
 import { operationOf } from './operation-of.ts'
 
 /** Runs operations in this process, on the home's own store; what only a server does is left to one as a wish. */
 export async function localClient(home: Home, where: Where, running: Running | undefined): Promise<Client> {
-  const fleet = makeFleet({ home, store: await openStore(home), environment: where.env })
+  // The settings of a running server hold for everyone, whatever the shell says that a command is typed in.
+  const environment = running ? withSettings(where.env, running.settings) : where.env
+  const fleet = makeFleet({ home, store: await openStore(home), environment })
   let server = running
   const wake = async (): Promise<void> => {
     const { startInBackground } = await import('./background.ts')

@@ -20,7 +20,7 @@ afterEach(async () => {
 })
 
 /** Something that holds the home and answers every question in the same way. */
-async function aServerOf(version: string): Promise<{ asked: string[] }> {
+async function aServerOf(version: string, settings: Record<string, string> = {}): Promise<{ asked: string[] }> {
   const asked: string[] = []
   const server = createServer((request, response) => {
     asked.push(`${request.method} ${request.url} ${request.headers.authorization}`)
@@ -31,7 +31,7 @@ async function aServerOf(version: string): Promise<{ asked: string[] }> {
   const lease = takeLease(home.path)!
   undo.push(() => lease.release())
   const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
-  await lease.announce({ pid: process.pid, started: 'now', version, host: hostname(), url })
+  await lease.announce({ pid: process.pid, started: 'now', version, host: hostname(), url, settings })
   return { asked }
 }
 
@@ -55,4 +55,19 @@ test('one of the same version is not: the store is read here', async () => {
   const { asked } = await aServerOf(VERSION)
   expect((await list()).code).toBe(0)
   expect(asked).toEqual([])
+})
+
+test('the settings of a running server hold, whatever shell a command is typed in', async () => {
+  await list()
+  await aServerOf(VERSION, { FLEET_MAX_CONCURRENT: '7', FLEET_ALLOWED_REPOS: mkdtempSync(join(home.path, 'allowed-')) })
+  const typed = (...args: string[]) =>
+    fleet(args, {
+      real: true,
+      env: { FLEET_HOME: home.path, FLEET_MAX_CONCURRENT: '3', FLEET_DEFAULT_AGENT: 'claude' },
+    })
+  expect(JSON.parse((await typed('status', '--json')).out)).toMatchObject({ max_concurrent: 7 })
+  expect(JSON.parse((await typed('call', 'get_engine')).out)).toMatchObject({ default_agent: 'shell' })
+  const elsewhere = await typed('project', 'add', mkdtempSync(join(home.path, 'elsewhere-')))
+  expect(elsewhere.code).not.toBe(0)
+  expect(elsewhere.err).toContain('FLEET_ALLOWED_REPOS')
 })

@@ -46,6 +46,7 @@ export interface Running {
   started: string
   version: string
   url: string
+  settings: Record<string, string>
 }
 
 /** The server that holds the home now, if it already answers. */

@@ -7,8 +7,9 @@ import { type Fleet, makeFleet } from '../fleet/fleet.ts'
 import { startHolder } from '../fleet/holder.ts'
 import { sentence } from '../fleet/sentences.ts'
 import { type Home, openHome } from '../home.ts'
-import { bootId, identityOf, signal } from '../runner/processes.ts'
+import { bootId, type Identity, identityOf, isAlive, signal } from '../runner/processes.ts'
 import { openLog, type Server, type ServerOptions, startServer } from '../server/index.ts'
+import { settingsIn } from '../settings.ts'
 import { openSpawner } from '../spawning/index.ts'
 import { isHeld, type Lease, openSqlite, readHolder, takeLease } from '../store/index.ts'
 import { VERSION } from '../version.ts'
@@ -41,14 +42,18 @@ export async function start(
     for (const step of undo.splice(0).reverse()) await step()
   }
   try {
-    undo.push(openSpawner().close)
-    await announce(lease, null)
+    const spawner = openSpawner()
+    undo.push(spawner.close)
+    await announce(lease, env, null)
     const store = await openSqlite(home.storeFile, { migrate: true })
     const fleet = makeFleet({ home, store, environment: withoutSession(env) })
     undo.push(() => fleet.close())
     const server = await listen(fleet, listening, say)
     undo.push(() => server.close())
-    await announce(lease, server.url)
+    await announce(lease, env, server.url)
+    await afterTheLastServer(home, say)
+    await spawner.ready
+    writeSpawner(home, spawner.pid)
     const holder = await startHolder(fleet, { url: server.url, onFault: faultTeller(fleet, say) })
     undo.push(() => holder.stop())
     return {
@@ -66,6 +71,24 @@ export async function start(
   }
 }
 
+const spawnerFile = (home: Home): string => join(home.path, 'spawner')
+
+function writeSpawner(home: Home, pid: number | undefined): void {
+  const identity = pid === undefined ? undefined : identityOf(pid)
+  if (identity) writeFileSync(spawnerFile(home), JSON.stringify(identity), { mode: 0o600 })
+}
+
+/** What a server that was killed had asked git to do is done to its end; until then nobody else works there. */
+async function afterTheLastServer(home: Home, say: (line: string) => void): Promise<void> {
+  const file = spawnerFile(home)
+  const former = existsSync(file) ? (JSON.parse(readFileSync(file, 'utf8')) as Identity) : undefined
+  if (!former) return
+  for (let waited = 0; isAlive(former) && waited < STOP_MS; waited += LOOK_EVERY_MS) {
+    if (waited === 1000) say('Waiting for what the last server had begun in git.')
+    await new Promise(resolve => setTimeout(resolve, LOOK_EVERY_MS))
+  }
+}
+
 /** A fault nobody asked for: in full in the log, where secrets are taken out, and in a word for whoever looks on. */
 function faultTeller(fleet: Fleet, say: (line: string) => void): (what: string, error: unknown) => void {
   const log = openLog(fleet)
@@ -76,13 +99,14 @@ function faultTeller(fleet: Fleet, say: (line: string) => void): (what: string, 
   }
 }
 
-const announce = (lease: Lease, url: string | null): Promise<void> =>
+const announce = (lease: Lease, env: NodeJS.ProcessEnv, url: string | null): Promise<void> =>
   lease.announce({
     pid: process.pid,
     started: identityOf(process.pid)!.started,
     version: VERSION,
     host: hostname(),
     url,
+    settings: settingsIn(env),
   })
 
 function refuse(home: Home): never {

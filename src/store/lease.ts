@@ -12,6 +12,7 @@ export const Holder = z.object({
   version: z.string(),
   host: z.string(),
   url: z.string().nullable().default(null).describe('where it answers; empty until it listens'),
+  settings: z.record(z.string(), z.string()).default({}).describe('the variables of settings it was started with'),
 })
 export type Holder = z.infer<typeof Holder>
 
