@@ -55,7 +55,7 @@ export const SCENARIOS: readonly Scenario[] = [
   { name: 'prompt of 200 kB', shownBy: /200 kB/ },
   {
     name: 'kill -9 of the server, adoption',
-    shownBy: /goes on while the server is dead|outlives its declaration: it is taken up/,
+    shownBy: /goes on while the server is dead/,
     offered: can => can.adopted,
   },
   { name: 'nothing beyond loopback', shownBy: /beyond loopback/ },
