@@ -1,11 +1,12 @@
-import { chmod, mkdir, readdir, writeFile } from 'node:fs/promises'
+import { execFileSync } from 'node:child_process'
+import { chmod, mkdir, readdir, symlink, truncate, unlink, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterEach, beforeEach, expect, test, vi } from 'vitest'
 import { advance } from './advance.ts'
 import { changes, diffText, liveDiffText } from './changes.ts'
 import { commitTree, mergeTrees } from './commits.ts'
 import { explainsTip, guardDifference, guardMark, pushGuardEnvironment } from './guard.ts'
-import type { Repository } from './layout.ts'
+import { gitDirOf, type Repository, readRef } from './layout.ts'
 import { commitLeftovers } from './leftovers.ts'
 import { git } from './run.ts'
 import { aRepository, runGit, type TestRepository } from './testkit.ts'
@@ -37,6 +38,36 @@ test('what an agent plants for the person is noticed and named', async () => {
   await mkdir(join(at.path, '.git/info'), { recursive: true })
   await writeFile(join(at.path, '.git/info/attributes'), '* filter=evil')
   expect(guardDifference(after, await guardMark(repo))).toEqual(['info/attributes', 'hooks'])
+})
+
+test('a pipe, a device or a file without end in the shared folder is noticed and holds nobody up', async () => {
+  const hooks = join(at.path, '.git/hooks')
+  await mkdir(hooks, { recursive: true })
+  const mark = { now: await guardMark(repo) }
+  const noticed = async () => {
+    const before = mark.now
+    mark.now = await guardMark(repo)
+    return guardDifference(before, mark.now)
+  }
+  execFileSync('mkfifo', [join(hooks, 'pre-commit')])
+  expect(await noticed()).toEqual(['hooks'])
+  expect(await noticed()).toEqual([])
+  await symlink('/dev/zero', join(hooks, 'post-merge'))
+  expect(await noticed()).toEqual(['hooks'])
+  await writeFile(join(hooks, 'huge'), '')
+  await noticed()
+  await truncate(join(hooks, 'huge'), 2 ** 40)
+  expect(await noticed()).toEqual(['hooks'])
+  await mkdir(join(at.path, '.git/info'), { recursive: true })
+  execFileSync('mkfifo', [join(at.path, '.git/info/exclude')])
+  expect(await noticed()).toEqual(['info/exclude'])
+})
+
+test('a pipe in place of a link or a ref is no link and no ref', async () => {
+  await unlink(join(worktree, '.git'))
+  execFileSync('mkfifo', [join(worktree, '.git'), join(at.path, '.git/refs/heads/piped')])
+  expect(await gitDirOf(worktree)).toBeUndefined()
+  expect(await readRef(repo, 'refs/heads/piped')).toBeUndefined()
 })
 
 test('a commit of the person explains the tip, a move from a worktree of ours does not', async () => {

@@ -1,12 +1,14 @@
 import { createHash } from 'node:crypto'
-import { lstat, readdir, readFile } from 'node:fs/promises'
+import { lstat, readdir, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import { checkoutsOf, type Repository, readText } from './layout.ts'
+import { readPlainFile } from './plain-files.ts'
 import { fields, git } from './run.ts'
 
 /** A digest of each shared thing that makes git run programs or hide files; plain data, to be stored and compared. */
 export type GuardMark = Record<string, string>
 
+const MAX_DIGESTED_BYTES = 4 * 1024 * 1024
 const WATCHED = ['config', 'config.worktree', 'info/attributes', 'info/exclude']
 
 /** Taken before and after a session: linked worktrees share all of this with the person's checkout. */
@@ -21,8 +23,11 @@ export function guardDifference(before: GuardMark, after: GuardMark): string[] {
 }
 
 async function digestFile(path: string): Promise<string> {
-  const content = await readFile(path).catch(() => undefined)
-  return content ? createHash('sha256').update(content).digest('hex') : 'absent'
+  const content = readPlainFile(path, { maxBytes: MAX_DIGESTED_BYTES })
+  if (content) return createHash('sha256').update(content).digest('hex')
+  const other = await stat(path).catch(() => undefined)
+  if (!other) return 'absent'
+  return other.isFile() ? `file ${other.size} ${other.ctimeMs}` : `mode ${other.mode}`
 }
 
 async function digestFolder(path: string): Promise<string> {

@@ -1,7 +1,8 @@
-import { lstatSync, readFileSync } from 'node:fs'
+import { lstatSync } from 'node:fs'
 import { readdir, realpath } from 'node:fs/promises'
 import { basename, dirname, join, resolve } from 'node:path'
 import { NotFound } from '../domain/errors.ts'
+import { readPlainFile } from './plain-files.ts'
 import { fields, git } from './run.ts'
 
 /** Where a repository keeps its things. Plain data: it may be stored and made again. */
@@ -16,11 +17,7 @@ export interface Repository {
 
 // Read at once: these are small files asked for many times a mission, and the thread pool costs more than the read.
 export async function readText(path: string): Promise<string | undefined> {
-  try {
-    return readFileSync(path, 'utf8')
-  } catch {
-    return undefined
-  }
+  return readPlainFile(path)?.toString('utf8')
 }
 
 export async function exists(path: string): Promise<boolean> {

@@ -1,4 +1,4 @@
-import { spawn } from 'node:child_process'
+import { execFileSync, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { chmod, mkdir, mkdtemp, readFile, rename, rm, symlink, truncate, unlink, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
@@ -150,6 +150,26 @@ test('an unfinished rebase is left as it is', async () => {
   await repo.commit('theirs', { a: 'theirs\n' })
   await expect(inside('rebase', 'main')).rejects.toThrow()
   expect(await collect()).toEqual({ tip, committed: false, skipped: [], unfinished: { doing: 'rebase', paths: ['a'] } })
+})
+
+test('a pipe in place of a file in conflict, or of any other, holds nobody up', async () => {
+  await put('a', 'mine\n')
+  await inside('commit', '--quiet', '-am', 'mine')
+  await repo.commit('theirs', { a: 'theirs\n' })
+  await expect(inside('merge', 'main')).rejects.toThrow()
+  await unlink(join(worktree, 'a'))
+  execFileSync('mkfifo', [join(worktree, 'a')])
+  await expect(collect()).rejects.toThrow('unmerged')
+
+  await inside('reset', '--quiet', '--hard')
+  await unlink(join(worktree, 'b'))
+  execFileSync('mkfifo', [join(worktree, 'b')])
+  await put('a', 'two\n')
+  expect(await collect()).toMatchObject({
+    committed: true,
+    skipped: [{ path: 'b', why: expect.stringMatching(/pipe/) }],
+  })
+  expect(await repo.readOn(branch, 'b')).toBe('one')
 })
 
 test('a worktree whose link is gone or forged is not worked in', async () => {

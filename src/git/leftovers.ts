@@ -1,4 +1,4 @@
-import { lstat, readFile } from 'node:fs/promises'
+import { lstat } from 'node:fs/promises'
 import { join, normalize } from 'node:path'
 import { NotFound } from '../domain/errors.ts'
 import { type Changes, capped } from './changes.ts'
@@ -6,6 +6,7 @@ import { type Operation, operationIn } from './checkouts.ts'
 import { asSomeone, isAncestor } from './commits.ts'
 import { type Repository, readRef, readText, requireWorktree } from './layout.ts'
 import { freeLocks } from './locks.ts'
+import { readPlainFile } from './plain-files.ts'
 import { fields, git } from './run.ts'
 
 export const MAX_FILE_BYTES = 20 * 1024 * 1024
@@ -51,7 +52,7 @@ export async function commitLeftovers(wanted: Leftovers): Promise<Collected> {
     leftAlone(dirs, branch, { doing: operation, paths })
 
   if (doing === 'rebase' || doing === 'bisect') return left(doing, status.unmerged)
-  const marked = await withMarkers(worktree, [...new Set([...status.unmerged, ...(await conflictsMet(dirs.gitDir))])])
+  const marked = withMarkers(worktree, [...new Set([...status.unmerged, ...(await conflictsMet(dirs.gitDir))])])
   if (marked.length) return left(doing ?? 'merge', marked)
   if (status.head !== branch && !(await bringHome(worktree, dirs, branch, status)))
     return left(
@@ -144,17 +145,15 @@ async function sift(wanted: Leftovers, changed: Change[]): Promise<{ take: Chang
   const skipped: Collected['skipped'] = []
   for (const change of changed) {
     const { path } = change
-    const bytes = isGone(change)
-      ? 0
-      : await lstat(join(wanted.worktree, path)).then(
-          file => file.size,
-          () => 0,
-        )
+    const found = await lstat(join(wanted.worktree, path)).catch(() => undefined)
     if (never.some(secret => path === secret || path.startsWith(`${secret}/`)))
       skipped.push({ path, why: 'it was copied in for the agent and is not to be committed' })
     else if (path.endsWith('/')) skipped.push({ path, why: 'it is a git repository of its own' })
     else if (change.submodule) skipped.push({ path, why: 'it is a submodule with changes of its own' })
-    else if (bytes > maxBytes) skipped.push({ path, why: `it is larger than ${Math.round(maxBytes / 1024 / 1024)} MB` })
+    else if (found && !found.isFile() && !found.isSymbolicLink() && !found.isDirectory())
+      skipped.push({ path, why: 'it is a pipe, a socket or a device' })
+    else if (!isGone(change) && found && found.size > maxBytes)
+      skipped.push({ path, why: `it is larger than ${Math.round(maxBytes / 1024 / 1024)} MB` })
     else take.push(change)
   }
   return { take, skipped }
@@ -189,9 +188,11 @@ async function conflictsMet(gitDir: string): Promise<string[]> {
   return text?.split('\n').flatMap(line => (line.startsWith('#\t') ? [line.slice(2)] : [])) ?? []
 }
 
-async function withMarkers(worktree: string, paths: string[]): Promise<string[]> {
-  const texts = await Promise.all(paths.map(path => readFile(join(worktree, path), 'utf8').catch(() => '')))
-  return paths.filter((_, i) => MARKERS.test(texts[i] ?? ''))
+function withMarkers(worktree: string, paths: string[]): string[] {
+  return paths.filter(path => {
+    const content = readPlainFile(join(worktree, path), { refuseLinks: true })
+    return content && MARKERS.test(content.toString('utf8'))
+  })
 }
 
 type Dirs = Pick<Repository, 'gitDir' | 'commonDir'>
