@@ -84,6 +84,71 @@ test('what an earlier session printed is not told again', async () => {
   expect(code).toBe(EXIT.failed)
 })
 
+test('without a terminal, what keeps it from starting is said once each time it changes', async () => {
+  const queued = (text: string) => ({
+    ...RUNNING,
+    status: 'queued',
+    session_id: null,
+    waits_for: [{ kind: 'x', text }],
+  })
+  const looks = [queued('harbour is paused'), queued('harbour is paused'), queued('blocked by Dredge'), RUNNING]
+  const { code, err } = await fleet(['mission', 'dispatch', 'abc', '--follow'], {
+    answers: {
+      dispatch_mission: queued('harbour is paused'),
+      list_mission_events: { cursor: '0' },
+      get_mission: () => looks.shift() ?? { ...RUNNING, status: 'failed' },
+    },
+    items: {
+      stream_events: async function* () {
+        yield { cursor: '1', kind: 'failed', data: { mission_id: 'another' } }
+        await new Promise(() => {})
+      },
+      stream_session: [{ cursor: '1', kind: 'end', data: { outcome: 'failed' } }],
+    },
+  })
+  expect(err.match(/^Mission abcdef .*$/gm)).toEqual([
+    'Mission abcdef is queued: harbour is paused',
+    'Mission abcdef is queued: blocked by Dredge',
+  ])
+  expect(code).toBe(EXIT.failed)
+})
+
+const LANDED = {
+  ...RUNNING,
+  status: 'done',
+  result: 'landed',
+  undoing: false,
+  landed: { commit: 'c0ffee', branch: 'main' },
+}
+
+test.each([
+  [
+    'comes to its end',
+    { ...LANDED, status: 'review', result: null, landed: null, status_reason: { text: 'It was undone.' } },
+    EXIT.done,
+    'review: It was undone.',
+  ],
+  [
+    'fails',
+    { ...LANDED, status_reason: { code: 'in_the_way', text: 'Files are in the way.', try: 'fleet mission undo abc' } },
+    EXIT.failed,
+    'not undone: Files are in the way.',
+  ],
+])('an undo that is followed and %s', async (_, end, exit, said) => {
+  const looks = [{ ...LANDED, undoing: true }]
+  const { code, out, err } = await fleet(['mission', 'undo', 'abc', '--follow'], {
+    answers: {
+      undo_mission: { ...LANDED, undoing: true },
+      list_mission_events: { cursor: '0' },
+      get_mission: () => looks.shift() ?? end,
+    },
+    items: { stream_events: [{ cursor: '1', kind: 'undone', data: { mission_id: RUNNING.id } }] },
+  })
+  expect(out).toContain(said)
+  expect(err.includes('Try: fleet mission undo abc')).toBe(exit === EXIT.failed)
+  expect(code).toBe(exit)
+})
+
 test('whatever happens, no handler is left behind', () => {
   expect(process.listenerCount('SIGINT')).toBe(0)
 })

@@ -13,7 +13,7 @@ const SETTLED = ['done', 'failed', 'cancelled', 'review', 'needs_input']
 const TICK_MS = 1000
 
 /** Streams a mission through all its sessions until nothing more happens by itself; answers with the exit code. */
-export async function followMission(cli: Cli, mission: MissionView): Promise<number> {
+export async function followMission(cli: Cli, mission: MissionView, what: 'work' | 'undo' = 'work'): Promise<number> {
   const { terminal } = cli
   const client = await cli.client()
   const leaving = new AbortController()
@@ -21,8 +21,10 @@ export async function followMission(cli: Cli, mission: MissionView): Promise<num
   const follower = new Follower(cli, client, mission, leaving.signal, interrupts)
   try {
     const end = await follower.untilSettled()
+    const stillThere = what === 'undo' && end.landed !== null
     if (terminal.json) terminal.data(end)
-    else tellEnd(cli, end)
+    else tellEnd(cli, end, stillThere ? `not undone: ${because(end)}` : howItEnded(end))
+    if (what === 'undo') return stillThere ? EXIT.failed : EXIT.done
     return exitOfMission(end)
   } catch (error) {
     if (!leaving.signal.aborted) throw error
@@ -45,6 +47,8 @@ class Follower {
   /** The session told last; one that was over before is not told again. */
   #told: string | null
   #doing = 'queued'
+  /** What keeps it from starting, as it was last said. */
+  #waitsFor = ''
 
   constructor(cli: Cli, client: Client, mission: MissionView, signal: AbortSignal, interrupts: Interrupts) {
     this.#cli = cli
@@ -70,13 +74,25 @@ class Follower {
         if (session && session.id !== this.#told) {
           this.#told = session.id
           await this.#session(session)
-        } else if (SETTLED.includes(mission.status)) return mission
-        else cursor = await this.#nextEvent(cursor)
+        } else if (SETTLED.includes(mission.status) && !mission.undoing) return mission
+        else {
+          this.#sayWhy(mission)
+          cursor = await this.#nextEvent(cursor)
+        }
       }
     } finally {
       clearInterval(clock)
       this.#cli.terminal.progress('')
     }
+  }
+
+  /** Where no line of progress is shown, nothing else would tell why nothing happens. */
+  #sayWhy(mission: Detail): void {
+    const { terminal } = this.#cli
+    const why = mission.status === 'queued' && mission.waits_for.length ? because(mission) : ''
+    if (why && why !== this.#waitsFor && !terminal.streams.stderr.isTTY)
+      terminal.note(`Mission ${shortId(mission.id)} is queued: ${why}`)
+    this.#waitsFor = why
   }
 
   async #session(session: Detail['sessions'][number]): Promise<void> {
@@ -108,7 +124,8 @@ class Follower {
       { project_id: this.#project, after },
       this.#signal,
     )) {
-      if (item.data?.mission_id === this.#id) return item.cursor
+      // What it waits for may be changed by anything, such as another mission that fails or a disk that has room again.
+      if (this.#waitsFor || item.data?.mission_id === this.#id) return item.cursor
     }
     this.#signal.throwIfAborted()
     return after
@@ -174,17 +191,18 @@ class Interrupts {
   }
 }
 
-function tellEnd({ terminal }: Cli, mission: Detail): void {
+function howItEnded(mission: Detail): string {
   const files = mission.report?.files_changed.length ?? 0
   const changed = `${files} ${files === 1 ? 'file' : 'files'} changed`
-  const how =
-    mission.landed && mission.result === 'landed'
-      ? `landed as ${mission.landed.commit.slice(0, 10)} on ${mission.landed.branch} (${changed})`
-      : mission.result === 'kept'
-        ? `done; its work is kept${mission.branch ? ` on ${mission.branch}` : ''} (${changed})`
-        : mission.status === 'done'
-          ? 'done; nothing had to change'
-          : [standing(mission), because(mission)].filter(Boolean).join(': ')
+  if (mission.landed && mission.result === 'landed')
+    return `landed as ${mission.landed.commit.slice(0, 10)} on ${mission.landed.branch} (${changed})`
+  if (mission.result === 'kept')
+    return `done; its work is kept${mission.branch ? ` on ${mission.branch}` : ''} (${changed})`
+  if (mission.status === 'done') return 'done; nothing had to change'
+  return [standing(mission), because(mission)].filter(Boolean).join(': ')
+}
+
+function tellEnd({ terminal }: Cli, mission: Detail, how: string): void {
   terminal.print(`${named(mission)} ${inStatusColour(terminal, mission.status, terminal.foreign(how))}`)
-  if (mission.status_reason?.try && mission.status !== 'done') terminal.note(`  Try: ${mission.status_reason.try}`)
+  if (mission.status_reason?.try) terminal.note(`  Try: ${mission.status_reason.try}`)
 }

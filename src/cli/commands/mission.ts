@@ -64,9 +64,11 @@ export function addMission(program: Command): void {
       .command('delete')
       .alias('rm')
       .description('forget a mission; its work stays in the repository under refs/fleet')
-      .argument(ID, ID_SUMMARY),
-    async (cli, [id]) => {
-      const answer = await (await cli.client()).call<{ deleted: string }>('delete_mission', { mission_id: id })
+      .argument(ID, ID_SUMMARY)
+      .option('--discard', 'also what of its work no commit holds'),
+    async (cli, [id], { discard }) => {
+      const input = { mission_id: id, ...(discard === true && { discard }) }
+      const answer = await (await cli.client()).call<{ deleted: string }>('delete_mission', input)
       if (cli.terminal.json) cli.terminal.data(answer)
       else cli.terminal.print(`Forgot mission ${answer.deleted}.`)
     },
@@ -106,12 +108,13 @@ export function addMission(program: Command): void {
     goOn(cli, await ask(cli, 'land_mission', { mission_id: id, force: options.force }), options),
   )
 
-  does(
-    mission.command('undo').description('take it back with a revert commit').argument(ID, ID_SUMMARY),
-    async (cli, [id]) => {
-      await tellMission(cli, await ask(cli, 'undo_mission', { mission_id: id }), 'Undoing')
-    },
-  )
+  const undo = mission.command('undo').description('take it back with a revert commit').argument(ID, ID_SUMMARY)
+  undo.option('-f, --follow', 'wait until it has been taken back')
+  does(undo, async (cli, [id], options) => {
+    const undoing = await ask(cli, 'undo_mission', { mission_id: id })
+    if (options.follow) return (await import('../follow.ts')).followMission(cli, undoing, 'undo')
+    await tellMission(cli, undoing, 'Undoing')
+  })
 
   const comment = mission
     .command('comment')
