@@ -1,8 +1,12 @@
 import { Refusal, Unfit } from '../domain/errors.ts'
+import { clipped } from '../domain/text.ts'
 import { type EffectName, effect } from '../effects.ts'
 import { runProgram } from '../spawning/index.ts'
 
 const MAX_OUTPUT_BYTES = 64 * 1024 * 1024
+/** Of what git says, as much as a sentence can hold: the first line often only announces the files. */
+const TOLD_LINES = 6
+const TOLD_CHARS = 600
 const TIMEOUT_MS = 15 * 60_000
 export const OLDEST_GIT = '2.38.0'
 
@@ -101,7 +105,7 @@ export class GitFailed extends Refusal {
   ) {
     const clean = withoutCredentials(stderr.trim())
     const command = args.map(withoutCredentials)
-    super(`git ${verb(args)} failed: ${clean.split('\n', 1)[0] || `exit code ${exitCode}`}`, {
+    super(`git ${verb(args)} failed: ${told(clean) || `exit code ${exitCode}`}`, {
       ...more,
       facts: { command, exit: exitCode, stderr: clean },
     })
@@ -109,6 +113,12 @@ export class GitFailed extends Refusal {
     this.exitCode = exitCode
     this.stderr = clean
   }
+}
+
+function told(stderr: string): string {
+  const lines = stderr.split('\n').flatMap(line => line.trim() || [])
+  const some = lines.slice(0, TOLD_LINES).join(' ')
+  return clipped(lines.length > TOLD_LINES ? `${some} …` : some, TOLD_CHARS)
 }
 
 /** Runs git, never through a shell. Every git process of the program starts here. */
