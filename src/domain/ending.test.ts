@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { type Ended, ended, MAX_INTERRUPTIONS } from './ending.ts'
+import { type Ended, ended, MAX_INTERRUPTIONS, MAX_RATE_LIMITS } from './ending.ts'
 import { MISSION_TYPES, type Mission } from './mission.ts'
 import { aMission, aReport, BY } from './samples.testkit.ts'
 
@@ -104,6 +104,18 @@ describe('a failed session', () => {
       status: 'failed',
       failures: 4,
     })
+  })
+})
+
+test('a rate limit is waited out often, counts for nothing else, and is told to a person in the end', () => {
+  let mission = running()
+  for (let times = 0; times < MAX_RATE_LIMITS; times++) {
+    mission = missionAfter({ outcome: 'rate_limited' }, { ...mission, status: 'running' })
+    expect(mission).toMatchObject({ status: 'queued', interruptions: 0, failures: 0 })
+  }
+  expect(missionAfter({ outcome: 'lost' }, { ...mission, status: 'running' }).status).toBe('queued')
+  expect(missionAfter({ outcome: 'rate_limited' }, { ...mission, status: 'running' })).toMatchObject({
+    status: 'needs_input',
   })
 })
 

@@ -8,6 +8,8 @@ import type { Outcome } from './session.ts'
 import type { StoredText } from './text.ts'
 
 export const MAX_INTERRUPTIONS = 2
+/** A week of waiting for the next hour, and then a person should look. */
+export const MAX_RATE_LIMITS = 150
 export const MAX_CONFLICT_ROUNDS = 2
 const BACK_OFF_SECONDS = [1, 10, 60, 600]
 
@@ -55,13 +57,7 @@ export function ended(asked: Mission, end: Ended, by: By): Step {
         'limit_reached',
       )
     case 'rate_limited':
-      return life.requeued(
-        mission,
-        { reason: 'resume', ready: true, notBefore: end.until ?? later(by.now, backOff(mission.interruptions)) },
-        { code: 'rate_limited', text: end.reason },
-        by,
-        { interruptions: mission.interruptions + 1 },
-      )
+      return refused(mission, end, by)
     case 'stalled':
     case 'lost':
       return interrupted(mission, end, by)
@@ -73,6 +69,21 @@ export function ended(asked: Mission, end: Ended, by: By): Step {
     case 'failed':
       return retryOrFail(mission, end, by)
   }
+}
+
+/** The provider takes nothing now: later, without counting it against the mission, but not for ever. */
+function refused(mission: Mission, end: Ended, by: By): Step {
+  if (mission.rate_limits >= MAX_RATE_LIMITS) {
+    const text = `${end.reason} This was the ${mission.rate_limits + 1}th time in a row.`
+    return life.toPerson(mission, { code: 'rate_limited', text, try: `fleet mission resume ${mission.id}` }, by)
+  }
+  return life.requeued(
+    mission,
+    { reason: 'resume', ready: true, notBefore: end.until ?? later(by.now, backOff(mission.rate_limits)) },
+    { code: 'rate_limited', text: end.reason },
+    by,
+    { rate_limits: mission.rate_limits + 1 },
+  )
 }
 
 function completed(mission: Mission, end: Ended, by: By): Step {

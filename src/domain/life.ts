@@ -54,7 +54,7 @@ export function step(
 }
 
 /** While its agent waits for an answer, the way on is the answer. */
-function requireNotAsking(mission: Mission): void {
+export function requireNotAsking(mission: Mission): void {
   if (mission.asking)
     throw new NotAllowed(`The agent of mission ${mission.id} waits for an answer.`, {
       try: `fleet answer ${mission.id}, or fleet mission cancel ${mission.id}`,
@@ -106,7 +106,7 @@ function queued(by: By, q: Queueing): Partial<Mission> {
 }
 
 /** A person asking afresh: what went wrong before no longer counts against it. */
-const CLEAN_SLATE: Partial<Mission> = { failures: 0, interruptions: 0, conflicts: 0, result: null }
+const CLEAN_SLATE: Partial<Mission> = { failures: 0, interruptions: 0, rate_limits: 0, conflicts: 0, result: null }
 
 // What people ask for
 
@@ -240,7 +240,12 @@ const toLanding = (by: By): Partial<Mission> => ({
 export const toLand = (mission: Mission, by: By): Step => step(mission, toLanding(by), by, 'landing_started')
 
 export function done(mission: Mission, result: 'kept' | 'no_changes', by: By): Step {
-  return step(mission, { status: 'done', status_reason: null, result, interruptions: 0, ended_at: by.now }, by, result)
+  return step(
+    mission,
+    { status: 'done', status_reason: null, result, interruptions: 0, rate_limits: 0, ended_at: by.now },
+    by,
+    result,
+  )
 }
 
 export function landed(mission: Mission, by: By): Step {
@@ -254,6 +259,7 @@ export function landed(mission: Mission, by: By): Step {
     approved: false,
     cancel_requested: false,
     interruptions: 0,
+    rate_limits: 0,
     ended_at: by.now,
   }
   return step(mission, change, by, 'landed', { data: { commit, branch } })

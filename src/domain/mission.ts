@@ -102,6 +102,7 @@ export const Mission = MissionSettings.extend({
   sessions: z.number().int().default(0),
   failures: z.number().int().default(0).describe('failed sessions since a person last asked for it'),
   interruptions: z.number().int().default(0).describe('lost or stalled sessions in a row; not failures'),
+  rate_limits: z.number().int().default(0).describe('how often in a row its provider refused it'),
   conflicts: z.number().int().default(0).describe('how often the agent was sent back for a conflict or a failed check'),
   cancel_requested: z.boolean().default(false),
   /** Its live session waits for a person's answer; once that has ended, the answer starts the next one. */

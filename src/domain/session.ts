@@ -73,6 +73,8 @@ export const Session = z.object({
   /** Why we are stopping it: written down before the first signal, so that a crash does not forget the cause. */
   stopping: z.object({ outcome: Outcome, reason: z.string() }).nullable().default(null),
   worktree_kept: z.boolean().default(true),
+  /** What of its work no commit holds: then its worktree is removed only when a person says so in so many words. */
+  left_behind: z.string().max(MAX_REASON_CHARS).nullable().default(null),
   created_at: Timestamp,
   started_at: Timestamp.nullable().default(null),
   ended_at: Timestamp.nullable().default(null),

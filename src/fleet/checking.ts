@@ -128,4 +128,4 @@ async function runOne(fleet: Fleet, subject: Subject, check: Check, where: Where
 }
 
 const ending = ({ stopped, code }: CommandResult): string =>
-  stopped === 'time' ? 'it took too long' : `exit code ${code}`
+  stopped === 'time' ? 'it took too long' : stopped === 'size' ? 'it printed too much' : `exit code ${code}`

@@ -65,6 +65,8 @@ export async function clean(
 
 /** Work that is still waited for, or that no commit holds, is not cleaned away. */
 async function whyKept(fleet: Fleet, session: Session): Promise<string | undefined> {
+  if (session.left_behind)
+    return `it holds work that no commit does (${session.left_behind}); look at it, or fleet mission delete --discard`
   if (!session.end_commit) return 'its work could not be committed; look at it first'
   if (await sharedWithLater(fleet, session)) return 'a later session works in it'
   const mission = (await fleet.store.get('missions', session.mission_id))?.value

@@ -1,3 +1,4 @@
+import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Agent, Digest, Ending, Exit } from '../agents/index.ts'
 import { effective } from '../domain/effective.ts'
@@ -32,6 +33,8 @@ export interface Over {
 }
 
 interface Work {
+  /** What no commit holds. */
+  leftBehind: string | null
   collected: Collected | null
   changes: Changes
   concern: Concern | null
@@ -47,16 +50,17 @@ export async function endSession(fleet: Fleet, agent: Agent, sessionId: string, 
   const claim = Claim.safeParse(readResult(join(over.directory, RESULT_FILE)))
   const summary = claim.success ? claim.data.summary : over.digest.result?.text || over.digest.lastText
   let ending: Ending = session.stopping ?? agent.outcome(over.digest, over.exit)
-  let work: Work = { collected: null, changes: NO_CHANGES, concern: null }
+  let work: Work = { leftBehind: null, collected: null, changes: NO_CHANGES, concern: null }
   try {
     work = await collectWork(fleet, session, mission, project, summary)
   } catch (error) {
     // The worktree stays as it is: nothing is lost, but nothing may land from it either. One that never ran has said why.
-    if (ending.outcome !== 'cancelled' && session.status !== 'starting')
-      ending = {
-        outcome: 'failed',
-        reason: `Its work could not be committed and is kept in ${session.worktree}: ${sentence(error)}`,
-      }
+    const isGone = session.worktree !== null && !existsSync(session.worktree)
+    const why = isGone
+      ? `Its worktree is gone; what it had committed is on the branch ${session.branch}.`
+      : `Its work could not be committed and is kept in ${session.worktree}: ${sentence(error)}`
+    work = { ...work, leftBehind: isGone || session.status === 'starting' ? null : why }
+    if (ending.outcome !== 'cancelled' && session.status !== 'starting') ending = { outcome: 'failed', reason: why }
   }
   // What it did to the shared repository is told however it ended: it may have failed because of it, or to hide it.
   if (work.concern && ending.outcome !== 'completed')
@@ -72,7 +76,8 @@ async function collectWork(
   project: Project,
   summary: string,
 ): Promise<Work> {
-  if (!session.worktree || !session.branch) return { collected: null, changes: NO_CHANGES, concern: null }
+  if (!session.worktree || !session.branch)
+    return { leftBehind: null, collected: null, changes: NO_CHANGES, concern: null }
   const repository = await repositoryOf(project)
   const message = landingMessage(mission, session, summary)
   const collected = await commitLeftovers({
@@ -84,10 +89,18 @@ async function collectWork(
   })
   const changed = collected.changes ?? (await changes(repository, session.start_commit!, collected.tip))
   return {
+    leftBehind: leftBehind(collected, project),
     collected,
     changes: changed,
     concern: await concernAbout({ fleet, session, project, repository, collected }),
   }
+}
+
+/** What stays in the worktree only; copies of the person's own files are no work. */
+function leftBehind({ unfinished, skipped }: Collected, { copy_files }: Project): string | null {
+  if (unfinished) return `The worktree is in the middle of something: ${unfinished.doing}.`
+  const work = skipped.filter(({ path }) => !copy_files.some(copy => path === copy || path.startsWith(`${copy}/`)))
+  return work.length ? `Not committed: ${work.map(({ path }) => path).join(', ')}.` : null
 }
 
 function makeReport(session: Session, claim: Claim | null, lastWords: string, changed: Changes, now: string): Report {
@@ -151,6 +164,7 @@ async function commitEnd(
       outcome_reason: clipped(ending.reason, MAX_REASON_CHARS),
       exit_code: over.exit.code,
       end_commit: collected?.tip ?? session.value.end_commit,
+      left_behind: work.leftBehind && clipped(work.leftBehind, MAX_REASON_CHARS),
       descends_from: changed.descends ? session.value.start_commit : null,
       landable:
         collected?.committed === true && changed.commits.length === 1 && changed.descends && !collected.unfinished,

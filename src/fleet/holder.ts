@@ -191,7 +191,14 @@ export async function startHolder(fleet: Fleet, { url, onFault = () => {} }: Hol
     if (!mission || !project || mission.deleting) return
     const spent = mission.status === 'done' && SPENT.includes(mission.result ?? '')
     for await (const { value: session } of all(fleet, 'sessions', 'mission', [missionId])) {
-      if (session.status !== 'ended' || !session.worktree_kept || !session.worktree || !session.end_commit) continue
+      if (
+        session.status !== 'ended' ||
+        !session.worktree_kept ||
+        !session.worktree ||
+        !session.end_commit ||
+        session.left_behind
+      )
+        continue
       if (await sharedWithLater(fleet, session)) continue
       if (spent || session.id !== mission.session_id) await retire(fleet, session, project)
     }

@@ -1,5 +1,4 @@
 import { mkdirSync } from 'node:fs'
-import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { Agent, Launch } from '../agents/index.ts'
 import { type Effective, effective } from '../domain/effective.ts'
@@ -12,7 +11,7 @@ import { effect } from '../effects.ts'
 import { pushGuardEnvironment } from '../git/index.ts'
 import { DIALOGUE_FILE } from '../runner/conversation.ts'
 import { agentEnvironment } from '../runner/environment.ts'
-import { nextLaunch, writeFiles } from '../runner/folders.ts'
+import { nextLaunch, readPlain, writeFiles } from '../runner/folders.ts'
 import { sessionToken } from '../tokens.ts'
 import { defaultsOf } from './capacity.ts'
 import type { Fleet } from './fleet.ts'
@@ -23,6 +22,7 @@ import { repositoryOf } from './repositories.ts'
 
 export const RESULT_FILE = 'result.json'
 const PROMPT_FILE = 'prompt'
+const PROMPT_BYTES = 16 * 1024 * 1024
 
 export interface Ready {
   directory: string
@@ -77,7 +77,7 @@ export async function prepareLaunch(
 }
 
 /** What an agent was told, also when it was launched by an earlier server. */
-export const promptOf = (directory: string): Promise<string> => readFile(join(directory, PROMPT_FILE), 'utf8')
+export const promptOf = (directory: string): string => readPlain(join(directory, PROMPT_FILE), PROMPT_BYTES) ?? ''
 
 interface Everything {
   fleet: Fleet

@@ -9,7 +9,7 @@ import type { Session } from '../domain/session.ts'
 import { Vitals } from '../domain/vitals.ts'
 import { runCommand } from '../runner/commands.ts'
 import { Conversation, DIALOGUE_FILE } from '../runner/conversation.ts'
-import { newestLaunch } from '../runner/folders.ts'
+import { launchOf, newestLaunch } from '../runner/folders.ts'
 import { adoptJob, type Job, startJob } from '../runner/jobs.ts'
 import { type Belonging, descendants, type Identity, type Seen, workOf } from '../runner/processes.ts'
 import { stopTree, sweep } from '../runner/stopping.ts'
@@ -146,7 +146,8 @@ export class LiveSession {
   }
 
   async #adopt(): Promise<Job | undefined> {
-    const launched = newestLaunch(this.#fleet.home.session(this.id), 'agent')
+    const { pid, process_started: started } = this.#session
+    const launched = launchOf(this.#fleet.home.session(this.id), 'agent', pid && started ? { pid, started } : null)
     const found = launched ? await adoptJob(launched) : 'never started'
     if (found === 'never started') return undefined
     await this.#running(found, 'adopted')
@@ -199,7 +200,7 @@ export class LiveSession {
     this.#heedStop()
     if (code !== 0)
       throw new Unfit(
-        `The setup command failed (${stopped ? 'it took too long' : `exit code ${code}`}):\n${output.slice(-ERROR_CHARS)}`,
+        `The setup command failed (${stopped === 'size' ? 'it printed too much' : stopped ? 'it took too long' : `exit code ${code}`}):\n${output.slice(-ERROR_CHARS)}`,
       )
   }
 
@@ -208,7 +209,7 @@ export class LiveSession {
   }
 
   async #running(job: Job, event: 'session_running' | 'adopted'): Promise<void> {
-    const prompt = this.#session.prompt ?? (await this.#fleet.blobs.keep(await promptOf(job.directory)))
+    const prompt = this.#session.prompt ?? (await this.#fleet.blobs.keep(promptOf(job.directory)))
     await this.#update(
       'commit.session-running',
       {

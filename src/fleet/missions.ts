@@ -2,6 +2,7 @@ import { InvalidInput, NotAllowed } from '../domain/errors.ts'
 import { newId } from '../domain/ids.ts'
 import * as life from '../domain/life.ts'
 import { Mission, type MissionSettings, type Status } from '../domain/mission.ts'
+import type { Session } from '../domain/session.ts'
 import { isReady } from '../domain/waiting.ts'
 import type { Change, Check, Stored } from '../store/index.ts'
 import { type Ask, by, changeMission, oncePerKey } from './asking.ts'
@@ -129,11 +130,21 @@ export const undoMission = (fleet: Fleet, ask: Ask, id: string): Promise<Stored<
 
 const DELETABLE: Status[] = ['draft', 'needs_input', 'review', 'done', 'failed', 'cancelled']
 
-export async function deleteMission(fleet: Fleet, ask: Ask, id: string): Promise<void> {
+export async function deleteMission(fleet: Fleet, ask: Ask, id: string, discard: boolean): Promise<void> {
   await oncePerKey(fleet, ask, async () => {
     const { value: mission, version } = await current(fleet, 'missions', id)
     life.requireStatus(mission, DELETABLE, `fleet mission cancel ${id}`)
     if (mission.undo) throw new NotAllowed(`Mission ${id} is being undone.`, { try: `fleet mission show ${id}` })
+    life.requireNotAsking(mission)
+    const left = await leftBehind(fleet, id)
+    if (left[0] && !discard) {
+      throw new NotAllowed(
+        `The worktree ${left[0].value.worktree} holds work that no commit does. ${left[0].value.left_behind}`,
+        {
+          try: `Look at it, then fleet mission delete ${id} --discard`,
+        },
+      )
+    }
     const dependents = (await fleet.store.find('missions', { index: 'dependency', equals: [id], limit: 20 })).items.map(
       d => d.value.id,
     )
@@ -143,9 +154,15 @@ export async function deleteMission(fleet: Fleet, ask: Ask, id: string): Promise
         facts: { dependents },
       })
     }
-    return { subject: id, changes: [put('missions', { ...mission, deleting: true }, version)] }
+    const discarded = left.map(({ value, version: read }) => put('sessions', { ...value, left_behind: null }, read))
+    return { subject: id, changes: [put('missions', { ...mission, deleting: true }, version), ...discarded] }
   })
   await forgetMission(fleet, id, by(fleet, ask))
+}
+
+async function leftBehind(fleet: Fleet, missionId: string): Promise<Stored<Session>[]> {
+  const sessions = await Array.fromAsync(all(fleet, 'sessions', 'mission', [missionId]))
+  return sessions.filter(({ value }) => value.left_behind && value.worktree_kept)
 }
 
 /** Unknown agents and dependencies are refused when written, not when a session starts. */

@@ -1,5 +1,5 @@
-import { cp, mkdir, stat } from 'node:fs/promises'
-import { dirname, isAbsolute, join } from 'node:path'
+import { cp, mkdir, realpath, stat } from 'node:fs/promises'
+import { dirname, isAbsolute, join, sep } from 'node:path'
 import { InvalidInput, Unfit } from '../domain/errors.ts'
 import type { Mission } from '../domain/mission.ts'
 import type { Project } from '../domain/project.ts'
@@ -20,8 +20,11 @@ export async function preparePlace(session: Session, mission: Mission, project: 
   const top = session.worktree ?? project.path
   const conflicts = session.worktree ? await prepareWorktree(session, project) : []
   const workingDirectory = join(top, mission.subdirectory)
-  if (!(await stat(workingDirectory).catch(() => undefined))?.isDirectory()) {
-    throw new Unfit(`There is no folder ${mission.subdirectory} where it starts.`, {
+  // Links are followed before it is compared: a link out of the worktree leads nowhere.
+  const [real, inside] = await Promise.all([realpath(workingDirectory).catch(() => undefined), realpath(top)])
+  const isInside = real === inside || real?.startsWith(inside + sep)
+  if (!isInside || !(await stat(real!)).isDirectory()) {
+    throw new Unfit(`There is no folder ${mission.subdirectory} inside ${top} to start in.`, {
       try: `fleet mission edit ${mission.id} --subdirectory …`,
     })
   }

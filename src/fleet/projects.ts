@@ -50,7 +50,7 @@ async function placeOf(
   requireCommits(repository, description)
   const branch = base_branch ?? description.head
   if (!branch) throw new InvalidInput('base_branch', 'HEAD is detached here: name the branch that work should land on')
-  if (!(await baseState(repository, branch)))
+  if (!(await baseState(repository, branch)).tip)
     throw new InvalidInput('base_branch', `there is no branch ${JSON.stringify(branch)} in ${repository.path}`)
   return { path: repository.path, worktree: 'git', base_branch: branch }
 }
@@ -138,7 +138,13 @@ async function liveMissions(fleet: Fleet, id: string): Promise<string[]> {
       fleet.store.find('missions', { index: 'project_status', equals: [id, status], limit: 5 }),
     ),
   )
-  return pages.flatMap(page => page.items.map(m => m.value.id))
+  const asking = await fleet.store.find('missions', {
+    index: 'project_status',
+    equals: [id, 'needs_input'],
+    limit: 200,
+  })
+  const waiting = asking.items.filter(item => item.value.asking)
+  return [...pages.flatMap(page => page.items), ...waiting].map(item => item.value.id)
 }
 
 /** Pausing keeps new sessions from starting; what runs goes on. Without a project: the whole fleet. */

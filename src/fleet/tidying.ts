@@ -51,12 +51,13 @@ export async function retire(fleet: Fleet, session: Session, project: Project): 
 export async function forgetMission(fleet: Fleet, missionId: string, by: By): Promise<void> {
   for await (const { value: session } of all(fleet, 'sessions', 'mission', [missionId])) {
     const project = await fleet.store.get('projects', session.project_id)
-    if (session.worktree_kept && project && !(await sharedWithLater(fleet, session)))
+    // What no commit holds stays on the disk; a person who wants it gone has said so before it came to this.
+    if (session.worktree_kept && !session.left_behind && project && !(await sharedWithLater(fleet, session)))
       await retire(fleet, session, project.value)
     await effect('files.forget', () => rm(fleet.home.session(session.id), { recursive: true, force: true }))
     await remove(fleet, 'sessions', session.id)
   }
-  for (const collection of ['reports', 'comments', 'evidence'] as const) {
+  for (const collection of ['reports', 'comments', 'evidence', 'messages', 'questions'] as const) {
     for await (const { value } of all(fleet, collection, 'mission', [missionId]))
       await remove(fleet, collection, value.id)
   }

@@ -1,7 +1,7 @@
-import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { type Agent, type Digest, emptyDigest, fold, type Stream, type TranscriptEvent } from '../agents/index.ts'
 import type { Outcome } from '../domain/session.ts'
+import { readPlain } from '../runner/folders.ts'
 import { LineTail, Times } from '../runner/transcript.ts'
 
 const TICK_MS = 40
@@ -147,8 +147,7 @@ const MAX_RESULT_BYTES = 256 * 1024
 /** The report an agent wrote itself, if it is one. */
 export function readResult(file: string): unknown {
   try {
-    const text = readFileSync(file, 'utf8')
-    return text.length > MAX_RESULT_BYTES ? undefined : JSON.parse(text)
+    return JSON.parse(readPlain(file, MAX_RESULT_BYTES) ?? '')
   } catch {
     return undefined
   }

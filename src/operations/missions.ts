@@ -144,11 +144,13 @@ export const missions = [
     name: 'delete_mission',
     summary: 'Forget a mission; its work stays in the repository under refs/fleet',
     http: 'DELETE /api/missions/:mission_id',
-    input: WithMission,
+    input: WithMission.extend({
+      discard: z.boolean().default(false).describe('also what of its work no commit holds'),
+    }),
     output: z.object({ deleted: z.string() }),
-    run: async (context, { mission_id }) => {
+    run: async (context, { mission_id, discard }) => {
       const { value } = await lookUp(context.fleet, 'missions', mission_id)
-      await missionsOf.deleteMission(context.fleet, ask(context, 'delete_mission'), value.id)
+      await missionsOf.deleteMission(context.fleet, ask(context, 'delete_mission'), value.id, discard)
       return { deleted: value.id }
     },
   }),

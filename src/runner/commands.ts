@@ -1,7 +1,9 @@
+import { statSync } from 'node:fs'
+import { join } from 'node:path'
 import type { Exit } from '../agents/contract.ts'
 import { newestLaunch, nextLaunch, outputOf } from './folders.ts'
 import { adoptJob, type Job, type JobSpec, startJob } from './jobs.ts'
-import { stopTree } from './stopping.ts'
+import { stopTree, sweep } from './stopping.ts'
 
 export interface CommandRun {
   /** Where its launches are kept; a second call with the same one takes up what an earlier server started. */
@@ -19,22 +21,31 @@ export interface CommandRun {
 export interface CommandResult {
   code: number | null
   /** Why it was stopped, if it was. */
-  stopped: 'time' | 'asked' | null
+  stopped: 'time' | 'size' | 'asked' | null
   output: string
   seconds: number
 }
 
 const OUTPUT_BYTES = 64 * 1024
 const STOP_GRACE_MS = 2000
+const MAX_PRINTED_BYTES = 64 * 1024 * 1024
+const SIZE_LOOK_MS = 500
 
 /** Runs a setup command or a check to its end, under the wrapper, so that a crash of the server neither ends nor repeats it. */
 export async function runCommand(run: CommandRun): Promise<CommandResult> {
   const started = performance.now()
   const job = (await takenUp(run)) ?? (await startJob(specOf(run)))
   const belonging = () => ({ mark: run.mark, root: job.root, worktree: null, known: new Map<number, string>() })
-  const stopped = await Promise.race([job.exited.then(() => null), timeUp(run, job.exited), asked(run, job.exited)])
+  const stopped = await Promise.race([
+    job.exited.then(() => null),
+    timeUp(run, job.exited),
+    tooLong(job),
+    asked(run, job.exited),
+  ])
   if (stopped) await stopTree(belonging, STOP_GRACE_MS)
   const exit: Exit = await job.exited
+  // What a check leaves running would meet the next one; what a setup command starts may be for the agent.
+  if (run.kind === 'check') await sweep(belonging)
   return {
     code: stopped ? null : exit.code,
     stopped,
@@ -64,6 +75,19 @@ function timeUp({ timeoutSeconds }: CommandRun, exited: Promise<unknown>): Promi
   return new Promise(resolve => {
     const timer = setTimeout(() => resolve('time'), timeoutSeconds * 1000)
     void exited.then(() => clearTimeout(timer))
+  })
+}
+
+/** It prints without end. */
+function tooLong(job: Job): Promise<'size'> {
+  return new Promise(resolve => {
+    const timer = setInterval(() => {
+      const sizes = ['stdout', 'stderr'].map(
+        name => statSync(join(job.directory, name), { throwIfNoEntry: false })?.size ?? 0,
+      )
+      if (Math.max(...sizes) > MAX_PRINTED_BYTES) resolve('size')
+    }, SIZE_LOOK_MS)
+    void job.exited.then(() => clearInterval(timer))
   })
 }
 

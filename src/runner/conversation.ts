@@ -1,10 +1,12 @@
-import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Answer, Dialogue, Message, Stream } from '../agents/contract.ts'
+import { readPlain } from './folders.ts'
 import { endInput, type Job } from './jobs.ts'
 import { Outbox } from './messages.ts'
 
 export const DIALOGUE_FILE = 'dialogue.json'
+/** It holds the prompt, which may be long. */
+const DIALOGUE_BYTES = 16 * 1024 * 1024
 
 /** What is said to an agent at work. It begins from its file and is brought up to date by reading the transcript. */
 export class Conversation {
@@ -18,7 +20,7 @@ export class Conversation {
   constructor(dialogue: Dialogue, directory: string, env: Record<string, string>) {
     this.#dialogue = dialogue
     this.#outbox = new Outbox(directory, env)
-    this.#state = JSON.parse(readFileSync(join(directory, DIALOGUE_FILE), 'utf8')) as object
+    this.#state = JSON.parse(readPlain(join(directory, DIALOGUE_FILE), DIALOGUE_BYTES) ?? '{}') as object
   }
 
   /** Written down before there is anyone to read it, so that a crash after the launch does not leave an agent without its prompt. */

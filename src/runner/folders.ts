@@ -1,14 +1,92 @@
-import { closeSync, existsSync, fstatSync, mkdirSync, openSync, readdirSync, readSync, writeFileSync } from 'node:fs'
+import {
+  closeSync,
+  constants,
+  existsSync,
+  fstatSync,
+  mkdirSync,
+  openSync,
+  readdirSync,
+  readSync,
+  writeFileSync,
+  writeSync,
+} from 'node:fs'
 import { join } from 'node:path'
+
+/**
+ * Opens a file that an agent could have put something else in place of: a link, a device or a fifo is not opened, so
+ * that reading never waits for anyone. Undefined: there is no such file.
+ */
+export function openPlain(file: string): number | undefined {
+  let fd: number
+  try {
+    fd = openSync(file, constants.O_RDONLY | constants.O_NONBLOCK | constants.O_NOFOLLOW)
+  } catch {
+    return undefined
+  }
+  if (fstatSync(fd).isFile()) return fd
+  closeSync(fd)
+  return undefined
+}
+
+/** The text of such a file, if it is no longer than it may be. */
+export function readPlain(file: string, maxBytes: number): string | undefined {
+  const fd = openPlain(file)
+  if (fd === undefined) return undefined
+  try {
+    const { size } = fstatSync(fd)
+    if (size > maxBytes) return undefined
+    const bytes = Buffer.alloc(size)
+    return bytes.toString('utf8', 0, readSync(fd, bytes, 0, size, 0))
+  } finally {
+    closeSync(fd)
+  }
+}
+
+/** Adds to a file of ours, unless something else was put in its place: what it notes is worth no waiting. */
+export function appendPlain(file: string, text: string): void {
+  const { O_WRONLY, O_APPEND, O_CREAT, O_NONBLOCK, O_NOFOLLOW } = constants
+  try {
+    const fd = openSync(file, O_WRONLY | O_APPEND | O_CREAT | O_NONBLOCK | O_NOFOLLOW, 0o600)
+    try {
+      if (fstatSync(fd).isFile()) writeSync(fd, text)
+    } finally {
+      closeSync(fd)
+    }
+  } catch (error) {
+    if (!['ENXIO', 'ELOOP'].includes((error as NodeJS.ErrnoException).code ?? '')) throw error
+  }
+}
 
 /** Each launch has a folder of its own, `agent-1` and so on: one that nobody claimed is never used again. */
 export function newestLaunch(directory: string, kind: string): string | undefined {
   if (!existsSync(directory)) return undefined
-  const numbers = readdirSync(directory).flatMap(name =>
-    name.startsWith(`${kind}-`) ? [Number(name.slice(kind.length + 1))] : [],
-  )
-  return numbers.length ? join(directory, `${kind}-${Math.max(...numbers)}`) : undefined
+  const [newest] = launchesOf(directory, kind)
+  return newest
 }
+
+/** Newest first. Whoever else makes folders here names them otherwise, or is not believed: see `launchOf`. */
+function launchesOf(directory: string, kind: string): string[] {
+  const numbers = readdirSync(directory).flatMap(name => {
+    const [, is, number] = /^([a-z]+)-([1-9]\d{0,4})$/.exec(name) ?? []
+    return is === kind ? [Number(number)] : []
+  })
+  return numbers.toSorted((a, b) => b - a).map(number => join(directory, `${kind}-${number}`))
+}
+
+/** The launch of a process that is known by pid and start: an agent may have made newer folders beside its own. */
+export function launchOf(
+  directory: string,
+  kind: string,
+  process: { pid: number; started: string } | null,
+): string | undefined {
+  if (!process || !existsSync(directory)) return newestLaunch(directory, kind)
+  const own = launchesOf(directory, kind).find(launch =>
+    readPlain(join(launch, 'pid'), PID_BYTES)?.startsWith(`${process.pid} ${process.started} `),
+  )
+  return own ?? newestLaunch(directory, kind)
+}
+
+const PID_BYTES = 200
 
 export function nextLaunch(directory: string, kind: string): string {
   const newest = newestLaunch(directory, kind)
@@ -37,12 +115,8 @@ export function outputOf(directory: string, maxBytes: number): string {
 }
 
 function endOf(file: string, maxBytes: number): string {
-  let fd: number
-  try {
-    fd = openSync(file, 'r')
-  } catch {
-    return ''
-  }
+  const fd = openPlain(file)
+  if (fd === undefined) return ''
   try {
     const { size } = fstatSync(fd)
     const buffer = Buffer.alloc(Math.min(size, maxBytes))

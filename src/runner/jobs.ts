@@ -1,5 +1,5 @@
 import { execFile } from 'node:child_process'
-import { closeSync, existsSync, mkdirSync, openSync, readFileSync, statSync } from 'node:fs'
+import { closeSync, existsSync, mkdirSync, openSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
@@ -7,6 +7,7 @@ import { promisify } from 'node:util'
 import type { Exit } from '../agents/contract.ts'
 import { effect } from '../effects.ts'
 import { startProgram } from '../spawning/index.ts'
+import { readPlain } from './folders.ts'
 import { type Identity, identityOf, isAlive, signal } from './processes.ts'
 
 const script = (name: string): string => fileURLToPath(new URL(name, import.meta.url))
@@ -101,13 +102,11 @@ function readExit(directory: string): Exit | undefined {
   return line === undefined ? undefined : { code: Number(line) }
 }
 
+const LINE_BYTES = 200
+
 function completeLine(file: string): string | undefined {
-  try {
-    const text = readFileSync(file, 'latin1')
-    return text.endsWith('\n') ? text.slice(0, -1) : undefined
-  } catch {
-    return undefined
-  }
+  const text = readPlain(file, LINE_BYTES)
+  return text?.endsWith('\n') ? text.slice(0, -1) : undefined
 }
 
 /** Lets the program read the end of its input. */

@@ -1,6 +1,7 @@
-import { appendFileSync, closeSync, openSync, readFileSync, readSync } from 'node:fs'
+import { closeSync, readSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Stream } from '../agents/contract.ts'
+import { appendPlain, openPlain, readPlain } from './folders.ts'
 
 /**
  * A session's transcript is what it printed, kept as printed: append-only files. A cursor is one offset per file,
@@ -78,11 +79,8 @@ export class LineTail {
   }
 
   #fill(bytes: number): number {
-    try {
-      this.#fd ??= openSync(this.#file, 'r')
-    } catch {
-      return 0
-    }
+    this.#fd ??= openPlain(this.#file)
+    if (this.#fd === undefined) return 0
     const got = readSync(this.#fd, chunk, 0, bytes, this.position)
     this.position += got
     return got
@@ -118,17 +116,15 @@ export class Times {
     const sizesNow = `${sizes.sent} ${sizes.stdout} ${sizes.stderr}`
     if (sizesNow === this.#last) return
     this.#last = sizesNow
-    appendFileSync(this.#file, `${at} ${sizesNow}\n`, { mode: 0o600 })
+    appendPlain(this.#file, `${at} ${sizesNow}\n`)
   }
 }
 
+/** More than a session of weeks would write. */
+const TIMES_BYTES = 64 * 1024 * 1024
+
 function momentsOf(directory: string): Moment[] {
-  let text: string
-  try {
-    text = readFileSync(join(directory, 'times'), 'latin1')
-  } catch {
-    return []
-  }
+  const text = readPlain(join(directory, 'times'), TIMES_BYTES) ?? ''
   return text
     .split('\n')
     .slice(0, -1)

@@ -17,7 +17,7 @@ const SPAWNER = fileURLToPath(
 let spawner: Spawner | undefined
 
 /** As soon as it is ready, programs are started by a small process of their own. */
-export function openSpawner(): { ready: Promise<void>; close(): void } {
+export function openSpawner(): { pid: number | undefined; ready: Promise<void>; close(): void } {
   const ready = Promise.withResolvers<void>()
   const mine = new Spawner({
     ready: () => {
@@ -29,7 +29,7 @@ export function openSpawner(): { ready: Promise<void>; close(): void } {
       ready.resolve()
     },
   })
-  return { ready: ready.promise, close: () => mine.close() }
+  return { pid: mine.pid, ready: ready.promise, close: () => mine.close() }
 }
 
 export const runProgram = (program: Program): Promise<Ran> => spawner?.run(program) ?? runHere(program)
@@ -56,6 +56,10 @@ class Spawner {
       })
     this.#child.unref()
     this.#child.channel?.unref()
+  }
+
+  get pid(): number | undefined {
+    return this.#child.pid
   }
 
   close(): void {

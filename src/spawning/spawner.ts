@@ -1,4 +1,5 @@
-// A small process that starts programs for a large one. It goes when the large one does; what it started stays.
+// A small process that starts programs for a large one. It goes when the large one does, but not before the programs it
+// was asked to run to their end: a git that loses its output half-way stops half-way. What it only started stays.
 import { type Detached, type Program, runHere, startHere } from './program.ts'
 
 export type Order = { id: number; run: Program } | { id: number; start: Detached }
@@ -13,12 +14,19 @@ export type Word =
   | { id: number; over: true }
 
 process.on('message', (order: Order) => void obey(order))
-process.on('disconnect', () => process.exit())
+process.on('disconnect', leave)
+
+let running = 0
 say({ id: READY })
 
 async function obey(order: Order): Promise<void> {
   const { id } = order
-  if ('run' in order) return say({ id, ran: await runHere(order.run) })
+  if ('run' in order) {
+    running++
+    say({ id, ran: await runHere(order.run) })
+    running--
+    return leave()
+  }
   try {
     const { pid, over } = await startHere(order.start)
     say({ id, pid })
@@ -27,6 +35,10 @@ async function obey(order: Order): Promise<void> {
   } catch (error) {
     say({ id, failure: (error as Error).message })
   }
+}
+
+function leave(): void {
+  if (!process.connected && running === 0) process.exit()
 }
 
 function say(word: Word): void {
