@@ -2,6 +2,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
+import { aRepository } from '../git/testkit.ts'
 import { fleet } from './testing.ts'
 
 const MISSION = {
@@ -126,6 +127,21 @@ test('a prompt comes from the input, from a file, or begins with @', async () =>
     expect(await promptOf('@@someone')).toBe('@someone')
   } finally {
     rmSync(folder, { recursive: true })
+  }
+})
+
+test('inside a bare repository, that is the project', async () => {
+  const { root, path } = await aRepository({ bare: true })
+  try {
+    const { asked, code } = await fleet(['mission', 'create', 'do it'], {
+      cwd: join(path, 'refs'),
+      answers: { list_projects: { projects: [] }, create_project: PROJECTS.projects[0], create_mission: MISSION },
+    })
+    expect(code).toBe(0)
+    expect(asked.find(each => each.operation === 'create_project')?.input).toEqual({ path, name: 'repo' })
+    expect(asked.at(-1)?.input).toMatchObject({ subdirectory: '' })
+  } finally {
+    rmSync(root, { recursive: true })
   }
 })
 

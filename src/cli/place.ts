@@ -5,7 +5,7 @@ import { gitText } from '../git/run.ts'
 import type { Cli } from './command.ts'
 
 interface Place {
-  /** The top of the checkout the person is in. */
+  /** The top of the checkout the person is in, or the bare repository itself. */
   top: string
   subdirectory: string
   /** Where the repository itself is, if this is one of its linked worktrees. */
@@ -13,15 +13,13 @@ interface Place {
 }
 
 async function placeOf(folder: string): Promise<Place | undefined> {
-  const answer = await gitText(folder, [
-    'rev-parse',
-    '--path-format=absolute',
-    '--show-toplevel',
-    '--show-prefix',
-    '--git-common-dir',
-  ]).catch(() => '')
-  const [top, prefix, common] = answer.split('\n')
-  if (!top || prefix === undefined || !common) return undefined
+  const tell = async (...what: string[]): Promise<string[]> =>
+    (await gitText(folder, ['rev-parse', '--path-format=absolute', ...what]).catch(() => '')).split('\n')
+  const [top, prefix, common] = await tell('--show-toplevel', '--show-prefix', '--git-common-dir')
+  if (!top || prefix === undefined || !common) {
+    const [bare, path] = await tell('--is-bare-repository', '--git-common-dir')
+    return bare === 'true' && path ? { top: path, subdirectory: '' } : undefined
+  }
   const main = basename(common) === '.git' ? dirname(common) : undefined
   return { top, subdirectory: prefix.replace(/\/$/, ''), main: main === top ? undefined : main }
 }
