@@ -43,11 +43,14 @@ export class Dispatcher {
   async pass(): Promise<void> {
     if (this.#isFull()) return
     if (diskIsFull(this.#fleet)) return this.#wakeIn(DISK_RETRY_MS)
+    // What is paused is asked before the list is read: what was let go meanwhile is for the next pass, with a new list.
+    const began = this.#fleet.now()
+    const fleetPaused = (await fleetState(this.#fleet)).value.paused
     let cursor: string | undefined
     do {
       const page = await this.#fleet.store.find('missions', { index: 'ready', limit: PAGE, cursor })
       for (const { value } of page.items) {
-        await this.#consider(value.id)
+        await this.#consider(value.id, { began, fleetPaused })
         if (this.#isFull()) return
       }
       cursor = page.cursor
@@ -56,12 +59,13 @@ export class Dispatcher {
 
   #isFull = (): boolean => this.#live.size >= this.#fleet.settings.maxConcurrent
 
-  async #consider(id: string): Promise<void> {
+  async #consider(id: string, { began, fleetPaused }: { began: string; fleetPaused: boolean }): Promise<void> {
     const stored = await this.#fleet.store.get('missions', id)
     if (stored?.value.status !== 'queued' || !stored.value.ready) return
     const mission = stored.value
     const project = (await this.#fleet.store.get('projects', mission.project_id))?.value
     if (!project || project.deleting) return
+    if (project.updated_at >= began) return this.#wakeIn(20)
     const dependencies = await dependenciesOf(this.#fleet, mission)
     if (
       !isReady(
@@ -79,7 +83,7 @@ export class Dispatcher {
       dependencies: dependencies.map(d => d.value),
       project,
       now: this.#fleet.now(),
-      fleetPaused: (await fleetState(this.#fleet)).value.paused,
+      fleetPaused,
       hold: await holdOn(this.#fleet, agent, project),
       full: fullSlot(
         this.#fleet,
