@@ -89,6 +89,21 @@ test('a cycle, an unknown id and a self-dependency are refused when written', as
   expect((await fleet.show(a.id)).depends_on).toEqual([])
 })
 
+test('a mission is no part of itself: circles of parents are refused when written', async () => {
+  const { fleet, project } = await aScene({ start: false })
+  const draft = (title: string, parent?: { id: string }) =>
+    fleet.mission(project, 'true', { title, parent_mission_id: parent?.id, auto_dispatch: false })
+  const edit = (mission: { id: string }, parent: { id: string }) =>
+    fleet.call('update_mission', { mission_id: mission.id, parent_mission_id: parent.id })
+  const a = await draft('A')
+  const b = await draft('B', a)
+  const c = await draft('C', b)
+  await expect(edit(a, a)).rejects.toThrow(/parent_mission_id: would make a circle/)
+  await expect(edit(a, c)).rejects.toThrow(/parent_mission_id: would make a circle/)
+  await edit(c, a)
+  expect((await fleet.show(a.id)).children.map(({ id }) => id).sort()).toEqual([b.id, c.id].sort())
+})
+
 // In the short circle each half names the other's mission; in the long one they have no record in common.
 test.each([
   { circle: ['A', 'B'], known: [], second: ['B', 'A'] },

@@ -70,7 +70,7 @@ export async function updateMission(
     const edited = { ...mission, ...settings, ...(prompt && { prompt }) }
     const { ready, checks } = await readiness(fleet, edited)
     const change = mission.status === 'queued' ? { ...edited, ready } : edited
-    const guard = settings.depends_on ? await againstCycles(fleet, edited) : []
+    const guard = settings.depends_on || settings.parent_mission_id ? await againstCycles(fleet, edited) : []
     return {
       ...life.step(mission, change, when, 'mission_updated', { data: { fields: Object.keys(fields) } }),
       changes: guard,
@@ -86,9 +86,11 @@ type Override = Partial<
   >
 >
 
-/** What a person may say for one run only. Anything else is set on the mission itself. */
+/** What a person may say when an agent is sent. */
 export interface Wish {
+  /** Settings that the mission keeps from then on. */
   override?: Override
+  /** For the next session only. */
   message?: string
 }
 
@@ -200,21 +202,29 @@ async function readiness(fleet: Fleet, mission: Mission): Promise<{ ready: boole
   }
 }
 
-/** Follows the dependencies of an edited mission; the count it bumps makes two edits at once see each other. */
+/** How missions hang together; none of these ways may lead back to where it began. */
+const WAYS: Record<'depends_on' | 'parent_mission_id', (mission: Mission) => readonly string[]> = {
+  depends_on: mission => mission.depends_on,
+  parent_mission_id: mission => (mission.parent_mission_id ? [mission.parent_mission_id] : []),
+}
+
+/** Follows where an edited mission leads; the count it bumps makes two edits at once see each other. */
 async function againstCycles(fleet: Fleet, mission: Mission): Promise<Change[]> {
   const { value, expects } = await fleetState(fleet)
-  await follow(mission.depends_on, [mission.id], new Set())
-  return [put('fleet', { ...value, dependency_edits: value.dependency_edits + 1, updated_at: fleet.now() }, expects)]
-
-  async function follow(ids: readonly string[], path: string[], seen: Set<string>): Promise<void> {
-    for (const id of ids) {
-      if (id === mission.id) throw new InvalidInput('depends_on', `would make a circle: ${[...path, id].join(' → ')}`)
-      if (seen.has(id)) continue
-      seen.add(id)
-      const next = await fleet.store.get('missions', id)
-      if (next) await follow(next.value.depends_on, [...path, id], seen)
+  for (const [field, leadsTo] of Object.entries(WAYS)) {
+    const seen = new Set<string>()
+    const follow = async (from: Mission, path: string[]): Promise<void> => {
+      for (const id of leadsTo(from)) {
+        if (id === mission.id) throw new InvalidInput(field, `would make a circle: ${[...path, id].join(' → ')}`)
+        if (seen.has(id)) continue
+        seen.add(id)
+        const next = await fleet.store.get('missions', id)
+        if (next) await follow(next.value, [...path, id])
+      }
     }
+    await follow(mission, [mission.id])
   }
+  return [put('fleet', { ...value, dependency_edits: value.dependency_edits + 1, updated_at: fleet.now() }, expects)]
 }
 
 export async function childrenOf(fleet: Fleet, id: string): Promise<Mission[]> {
