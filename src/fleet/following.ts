@@ -1,4 +1,5 @@
 import { setTimeout as pause } from 'node:timers/promises'
+import { InvalidInput } from '../domain/errors.ts'
 import type { Event } from '../domain/event.ts'
 import { newestLaunch } from '../runner/folders.ts'
 import { cursorOf, offsetsOf, TranscriptReader } from '../runner/transcript.ts'
@@ -82,9 +83,14 @@ export async function* followSession(
 
 const numberOf = (directory: string): string => directory.slice(directory.lastIndexOf('-') + 1)
 
+/** The launch and the place in its transcript that a cursor of ours names. */
 function split(cursor: string | undefined): [string, string] | [undefined, undefined] {
-  const at = cursor?.indexOf(':') ?? -1
-  return cursor && at > 0 ? [cursor.slice(0, at), cursor.slice(at + 1)] : [undefined, undefined]
+  if (!cursor) return [undefined, undefined]
+  const [, launch, place] = /^(\d+):(\d{1,15}-\d{1,15}-\d{1,15})$/.exec(cursor) ?? []
+  if (launch && place) return [launch, place]
+  throw new InvalidInput('after', 'this is not a cursor of a session', {
+    try: 'Leave it out to start at the beginning.',
+  })
 }
 
 /** What happens in the fleet, from now or from a cursor on: no gap, nothing twice. */

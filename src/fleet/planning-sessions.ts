@@ -67,7 +67,7 @@ async function placeOf(
   const [{ tip }, guard_mark] = await Promise.all([baseState(repository, project.base_branch), guardMark(repository)])
   if (!tip)
     throw new Unfit(`The base branch ${project.base_branch} is gone from ${project.path}.`, {
-      try: `fleet project set ${project.id} --base-branch …`,
+      try: `fleet project set ${project.id} --base <branch>`,
     })
   if (continued) {
     // In a conflict the base is merged into the branch, so what it changed is counted from there.

@@ -25,6 +25,13 @@ const NOUNS: Record<Collection, string> = {
   spending: 'spending',
 }
 
+/** What shows a person all there are. */
+const LISTS: Partial<Record<Collection, string>> = {
+  projects: 'fleet project list',
+  missions: 'fleet mission list',
+  questions: 'fleet inbox',
+}
+
 /** The record with this id, or the only one whose id begins with it. */
 export async function lookUp<C extends Collection>(
   fleet: Fleet,
@@ -42,7 +49,7 @@ export async function lookUp<C extends Collection>(
       items.map(item => (item.value as { id: string }).id),
     )
   const found = items[0] && (await fleet.store.get(collection, (items[0].value as { id: string }).id))
-  if (!found) throw new NotFound(noun, idOrPrefix, { try: `fleet ${noun} list` })
+  if (!found) throw new NotFound(noun, idOrPrefix, { try: LISTS[collection] })
   return found
 }
 

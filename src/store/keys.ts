@@ -56,14 +56,15 @@ export const cursorOfKey = (key: Buffer): string => key.toString('base64url')
 
 function keyOfCursor(cursor: string): Buffer {
   const key = Buffer.from(cursor, 'base64url')
-  if (!key.length || cursorOfKey(key) !== cursor) throw badCursor()
+  if (!key.length || cursorOfKey(key) !== cursor) throw badCursor('cursor')
   return key
 }
 
 export function sequenceOfCursor(cursor: string): number {
-  if (!/^\d{1,15}$/.test(cursor)) throw badCursor()
+  if (!/^\d{1,15}$/.test(cursor)) throw badCursor('after')
   return Number(cursor)
 }
 
-const badCursor = (): InvalidInput =>
-  new InvalidInput('cursor', 'this is not a cursor of this store', { try: 'Leave it out to start at the beginning.' })
+/** Lists go on from a `cursor`, what happened is told `after` one. */
+const badCursor = (field: 'cursor' | 'after'): InvalidInput =>
+  new InvalidInput(field, 'this is not a cursor of this store', { try: 'Leave it out to start at the beginning.' })
