@@ -80,7 +80,11 @@ async function attempt(fleet: Fleet, work: Work): Promise<void> {
   for (let round = 1; round <= MAX_ROUNDS; round++) {
     const { tip: base } = await baseState(repository, project.base_branch)
     if (!base)
-      return refuse(fleet, mission.id, { code: 'base_gone', text: `The base branch ${project.base_branch} is gone.` })
+      return refuse(fleet, mission.id, {
+        code: 'base_gone',
+        text: `The base branch ${project.base_branch} is gone.`,
+        try: `fleet project set ${project.id} --base <branch>, then fleet mission land ${mission.id}`,
+      })
     if (!mission.approved && (await movedUnderSession({ fleet, project, repository }, base))) {
       return refuse(fleet, mission.id, {
         code: 'base_moved',

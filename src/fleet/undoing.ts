@@ -20,7 +20,12 @@ export async function undoMission(fleet: Fleet, missionId: string, signal: Abort
     for (let round = 1; round <= MAX_ROUNDS; round++) {
       const { branch, commit } = mission.landed
       const { tip: base } = await baseState(repository, branch)
-      if (!base) return await fail('base_gone', `The branch ${branch} is gone.`)
+      if (!base)
+        return await fail(
+          'base_gone',
+          `The branch ${branch} is gone.`,
+          `Bring it back, then fleet mission undo ${missionId}`,
+        )
       const reverted = await revertTree(repository, { commit, onto: base })
       if (reverted === 'nothing') return await fail('nothing_to_undo', `${branch} no longer holds ${commit}.`)
       if ('conflicts' in reverted)
