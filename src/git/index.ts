@@ -23,6 +23,7 @@ export { type Collected, commitLeftovers, type Leftovers, MAX_FILE_BYTES } from 
 export { type MergedInto, mergeInto } from './merge-into.ts'
 export { type Description, describe, openRepository, requireCommits } from './repository.ts'
 export { GitFailed, gitVersion, OLDEST_GIT, requireGit } from './run.ts'
+export { strandedSubmodules } from './submodules.ts'
 export {
   type Added,
   addWorktree,
