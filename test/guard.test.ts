@@ -52,6 +52,30 @@ test.each([
   expect(existsSync(join(repo.path, 'stolen'))).toBe(false)
 })
 
+test('a pipe planted among the shared hooks is noticed and does not hold the session up', async () => {
+  const { fleet, project } = await aScene()
+  const plant = 'hooks=$(git rev-parse --git-common-dir)/hooks; mkdir -p "$hooks"; mkfifo "$hooks/post-merge"'
+  const { id } = await fleet.mission(project, `echo x > x.txt; ${plant}`)
+  const mission = await fleet.until(id, 'review', 'done', 'failed')
+  expect(mission).toMatchObject({ status: 'review', status_reason: { code: 'shared_git_changed' } })
+})
+
+test('work that points to a submodule commit only its worktree has waits for a person', async () => {
+  const { fleet, repo, project, repository } = await aScene()
+  const library = await repository()
+  await repo.git('-c', 'protocol.file.allow=always', 'submodule', '--quiet', 'add', library.path, 'sm')
+  const before = await repo.commit('with a submodule')
+  const as = 'git -c user.name=a -c user.email=a@example.com'
+  const { id } = await fleet.mission(
+    project,
+    `cd sm; echo z > new; git add new; ${as} commit -qm inner; cd ..; git add sm; git commit -qm bump`,
+  )
+  const mission = await fleet.until(id, 'review', 'done', 'failed')
+  expect(mission).toMatchObject({ status: 'review', status_reason: { code: 'submodule_commit' } })
+  expect(mission.status_reason?.text).toMatch(/\bsm\b.*[Pp]ush/)
+  expect(await repo.tip()).toBe(before)
+})
+
 test.each([
   ['to a remote by name', 'git push origin HEAD:main'],
   ['to its address', 'git push "$(git config remote.origin.url)" HEAD:main HEAD:refs/heads/stolen'],

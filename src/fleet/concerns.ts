@@ -8,6 +8,7 @@ import {
   guardDifference,
   guardMark,
   type Repository,
+  strandedSubmodules,
 } from '../git/index.ts'
 import { liveSessions } from './capacity.ts'
 import type { Fleet } from './fleet.ts'
@@ -37,7 +38,8 @@ export async function concernAbout(subject: Subject): Promise<Concern | null> {
     leftOut(subject) ??
     (await secretCommitted(subject)) ??
     (await sharedGitChanged(subject)) ??
-    (await baseMoved(subject))
+    (await baseMoved(subject)) ??
+    (await submoduleCommitLost(subject))
   )
 }
 
@@ -94,6 +96,15 @@ async function baseMoved(subject: Subject): Promise<Concern | null> {
       }
     }
     seen = tip
+  }
+}
+
+async function submoduleCommitLost({ session, repository, collected }: Subject): Promise<Concern | null> {
+  const paths = await strandedSubmodules(repository, session.worktree!, session.start_commit!, collected.tip)
+  if (!paths.length) return null
+  return {
+    code: 'submodule_commit',
+    text: `The work points to a commit of ${paths.join(', ')} that only ${session.worktree} has, and that goes away with it. Push that commit from there, or fetch it into your own copy of the submodule, before you land.`,
   }
 }
 
