@@ -3,7 +3,7 @@ import { APPROVAL_MODES, LANDING_POLICIES, TOOL_PRESETS } from '../domain/projec
 import { ANSWERS } from '../domain/talk.ts'
 import type { Field } from './command.ts'
 
-/** What may be said anew each time an agent is sent. */
+/** What may be said anew each time an agent is sent; the mission keeps it. */
 export const RUN_FIELDS: readonly Field[] = [
   { flags: '--agent <agent>', field: 'agent', summary: 'the coding agent' },
   { flags: '--model <model>', field: 'model', summary: 'the model' },

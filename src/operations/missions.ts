@@ -24,6 +24,7 @@ const Prompt = {
 const ownMission = (caller: Extract<Caller, { kind: 'session' }>, input: { mission_id: string }): boolean =>
   caller.mission_id === input.mission_id
 
+/** They are settings of the mission, and stay with it. */
 const Options = edits(
   MissionSettings.pick({
     agent: true,
@@ -38,7 +39,7 @@ const Options = edits(
 )
 const WithMessage = WithMission.extend({
   ...Options.shape,
-  message: z.string().max(200_000).optional().describe('what to tell the agent this time'),
+  message: z.string().max(200_000).optional().describe('what to tell the agent, this time only'),
 })
 
 /** The commands that only name a mission and say what is to become of it. */
@@ -156,10 +157,10 @@ export const missions = [
   }),
   onMission(
     'dispatch_mission',
-    'Send an agent to work on a mission',
+    'Send an agent to work on a mission; settings named here stay with the mission',
     WithMission.extend({
       ...Options.shape,
-      append_system_prompt: z.string().max(20_000).optional().describe('extra instructions for this run'),
+      append_system_prompt: z.string().max(20_000).optional().describe('extra instructions, for this session only'),
     }),
     (context, id, { append_system_prompt, ...options }) =>
       missionsOf.dispatchMission(
@@ -169,14 +170,23 @@ export const missions = [
         wish({ ...options, message: append_system_prompt }),
       ),
   ),
-  onMission('resume_mission', 'Go on in the same worktree and conversation', WithMessage, (context, id, input) =>
-    missionsOf.resumeMission(context.fleet, ask(context, 'resume_mission'), id, wish(input)),
+  onMission(
+    'resume_mission',
+    'Go on in the same worktree and conversation; settings named here stay with the mission',
+    WithMessage,
+    (context, id, input) => missionsOf.resumeMission(context.fleet, ask(context, 'resume_mission'), id, wish(input)),
   ),
-  onMission('retry_mission', 'Start over on a new branch; the old one is kept', WithMessage, (context, id, input) =>
-    missionsOf.retryMission(context.fleet, ask(context, 'retry_mission'), id, wish(input)),
+  onMission(
+    'retry_mission',
+    'Start over on a new branch; the old one is kept, and settings named here stay with the mission',
+    WithMessage,
+    (context, id, input) => missionsOf.retryMission(context.fleet, ask(context, 'retry_mission'), id, wish(input)),
   ),
-  onMission('reopen_mission', 'Send a done mission back to work', WithMessage, (context, id, input) =>
-    missionsOf.reopenMission(context.fleet, ask(context, 'reopen_mission'), id, wish(input)),
+  onMission(
+    'reopen_mission',
+    'Send a done mission back to work; settings named here stay with the mission',
+    WithMessage,
+    (context, id, input) => missionsOf.reopenMission(context.fleet, ask(context, 'reopen_mission'), id, wish(input)),
   ),
   onMission(
     'fork_mission',

@@ -74,9 +74,12 @@ export function addMission(program: Command): void {
     },
   )
 
-  const dispatch = mission.command('dispatch').description('send an agent to work on it').argument(ID, ID_SUMMARY)
+  const dispatch = mission
+    .command('dispatch')
+    .description('send an agent to work on it; settings named here stay with the mission')
+    .argument(ID, ID_SUMMARY)
   addFields(dispatch, RUN_FIELDS)
-    .option('--instructions <text>', 'extra instructions for this run')
+    .option('--instructions <text>', 'extra instructions, for this session only')
     .option('-f, --follow', 'stream it until it is over')
   does(dispatch, async (cli, [id], options) => {
     const extra = options.instructions === undefined ? {} : { append_system_prompt: options.instructions }
@@ -87,9 +90,13 @@ export function addMission(program: Command): void {
     )
   })
 
-  addAgain(mission, 'retry', 'start over on a new branch; the old one is kept')
-  addAgain(mission, 'resume', 'go on in the same worktree and conversation')
-  addAgain(mission, 'reopen', 'send a done mission back to work')
+  addAgain(
+    mission,
+    'retry',
+    'start over on a new branch; the old one is kept, and settings named here stay with the mission',
+  )
+  addAgain(mission, 'resume', 'go on in the same worktree and conversation; settings named here stay with the mission')
+  addAgain(mission, 'reopen', 'send a done mission back to work; settings named here stay with the mission')
   addAgain(mission, 'fork', 'try another way: a second mission with its work and a copy of its conversation').option(
     '--fresh',
     'with a new conversation and a written hand-over instead',
@@ -138,7 +145,7 @@ export function addMission(program: Command): void {
 function addAgain(parent: Command, verb: 'retry' | 'resume' | 'reopen' | 'fork', summary: string): Command {
   const command = parent.command(verb).description(summary).argument(ID, ID_SUMMARY)
   addFields(command, RUN_FIELDS)
-    .option('-m, --message <text>', 'what to tell the agent this time')
+    .option('-m, --message <text>', 'what to tell the agent, this time only')
     .option('-f, --follow', 'stream it until it is over')
   does(command, async (cli, [id], options) => {
     const message = options.message === undefined ? undefined : await textFrom(cli, String(options.message))
