@@ -1,8 +1,8 @@
-import { copyFile, mkdtemp, rm } from 'node:fs/promises'
+import { copyFile, lstat, mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { ChangedFile } from '../domain/report.ts'
-import { exists, type Repository, requireWorktree } from './layout.ts'
+import { type Repository, requireWorktree } from './layout.ts'
 import { fields, git } from './run.ts'
 
 const MAX_FILES = 300
@@ -88,7 +88,10 @@ async function withLiveIndex<T>(worktree: string, run: (env: Record<string, stri
   const folder = await mkdtemp(join(tmpdir(), 'flotilla-index-'))
   try {
     const env = { GIT_INDEX_FILE: join(folder, 'index') }
-    if (await exists(join(dirs.gitDir, 'index'))) await copyFile(join(dirs.gitDir, 'index'), env.GIT_INDEX_FILE)
+    const index = join(dirs.gitDir, 'index')
+    // Too large to read at once, so copied; but a copy of a pipe would never end.
+    const found = await lstat(index).catch(() => undefined)
+    if (found?.isFile()) await copyFile(index, env.GIT_INDEX_FILE)
     await git(worktree, ['add', '--intent-to-add', '--ignore-errors', '--', '.'], { env, answers: [1, 128] })
     return await run(env)
   } finally {

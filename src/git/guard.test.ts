@@ -70,6 +70,14 @@ test('a pipe in place of a link or a ref is no link and no ref', async () => {
   expect(await readRef(repo, 'refs/heads/piped')).toBeUndefined()
 })
 
+test('a pipe in place of the index of a worktree holds no live diff up', async () => {
+  const index = join(at.path, '.git/worktrees/w/index')
+  await unlink(index)
+  execFileSync('mkfifo', [index])
+  await writeFile(join(worktree, 'new'), 'fresh\n')
+  expect((await liveDiffText(worktree, 'main', { maxBytes: 10_000 })).text).toContain('+fresh')
+})
+
 test('a commit of the person explains the tip, a move from a worktree of ours does not', async () => {
   const ours = join(at.root, 'worktrees')
   expect(await explainsTip(repo, 'main', await at.commit('mine', { mine: '1' }), ours)).toBe(true)
