@@ -34,8 +34,8 @@ async function digestFolder(path: string): Promise<string> {
   const names = await readdir(path, { recursive: true }).catch(() => [])
   const hash = createHash('sha256')
   for (const name of names.sort()) {
-    const { mode } = await lstat(join(path, name))
-    hash.update(`${name}\0${mode}\0${await digestFile(join(path, name))}\0`)
+    const found = await lstat(join(path, name)).catch(() => undefined)
+    hash.update(`${name}\0${found?.mode}\0${await digestFile(join(path, name))}\0`)
   }
   return hash.digest('hex')
 }
