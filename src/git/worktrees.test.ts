@@ -191,6 +191,24 @@ group('adding and removing', () => {
     await expect(stat(join(repo.path, '.git/worktrees/w/locked'))).rejects.toThrow()
   })
 
+  test.each(['.git', 'gitdir'])(
+    'one cut short in the write of its %s is made again, and no record is left',
+    async which => {
+      const repo = await repository()
+      const opened = await repo.open()
+      const [path, record] = [join(repo.root, 'w'), join(repo.path, '.git/worktrees/w')]
+      await add(opened, repo.root, 'w')
+      await writeFile(join(record, 'locked'), `flotilla: being made at ${path}\n`)
+      await rm(path, { recursive: true })
+      await mkdir(path)
+      await writeFile(join(path, '.git'), which === '.git' ? '' : `gitdir: ${record}\n`)
+      await (which === '.git' ? rm(join(record, 'gitdir')) : writeFile(join(record, 'gitdir'), ''))
+      await add(opened, repo.root, 'w')
+      expect(await runGit(path, ['status', '--porcelain'])).toBe('')
+      expect(await readdir(join(repo.path, '.git/worktrees'))).toHaveLength(1)
+    },
+  )
+
   test('a branch without its worktree gets it back at the same path', async () => {
     const repo = await repository()
     const opened = await repo.open()

@@ -115,7 +115,8 @@ async function dropHalfRecords(repo: Repository, path: string): Promise<void> {
     const record = join(folder, name)
     // Cut short even before it could say what it is for, it has only its name.
     const begunFor = (await readText(join(record, 'locked')))?.trim() || making(path)
-    if (begunFor === making(path) && !(await exists(join(record, 'gitdir'))))
+    // Cut short in the very write of the link, it is there and empty.
+    if (begunFor === making(path) && !(await readText(join(record, 'gitdir')))?.trim())
       await rm(record, { recursive: true, force: true })
   }
 }
@@ -216,11 +217,11 @@ async function stateOf(repo: Repository, path: string): Promise<Found> {
   return { state: 'ready', head: (await readText(join(dirs.gitDir, 'HEAD')))?.trim() ?? '' }
 }
 
-/** A folder that says it belongs to this repository, or an empty one, which says nothing. */
+/** A folder that says it belongs to this repository, or one that says nothing: empty, or cut short in the write of its link. */
 async function linksHere(repo: Repository, path: string): Promise<boolean> {
-  const link = await readText(join(path, '.git'))
-  if (link !== undefined) return link.startsWith(`gitdir: ${repo.commonDir}/worktrees/`)
-  return (await readdir(path).catch(() => ['unreadable'])).length === 0
+  const link = (await readText(join(path, '.git')))?.trim()
+  if (link) return link.startsWith(`gitdir: ${repo.commonDir}/worktrees/`)
+  return (await readdir(path).catch(() => ['unreadable'])).every(name => name === '.git')
 }
 
 async function resolve(repo: Repository, from: string): Promise<string> {
