@@ -23,6 +23,10 @@ export async function localClient(home: Home, where: Where, running: Running | u
       const operation = operationOf(name)
       if (operation.kind === 'stream')
         throw new InvalidInput('operation', `${name} is a stream`, { try: `fleet call ${name}` })
+      if (operation.inServer && server) {
+        const { httpClient } = await import('./client-http.ts')
+        return httpClient(server.url, home.token).call<T>(name, input)
+      }
       const answer = await operation.run(context(fleet, new AbortController().signal), parseInput(operation, input))
       if (operation.needsFleet) await wake()
       return answer as T

@@ -6,7 +6,7 @@ import type { Ask } from './asking.ts'
 import type { Fleet } from './fleet.ts'
 import { all } from './records.ts'
 import { sentence } from './sentences.ts'
-import { refOf, retire, sharedWithLater } from './tidying.ts'
+import { refOf, retire, sharedWithLater, worktreeTurns } from './tidying.ts'
 
 interface Kept {
   count: number
@@ -76,11 +76,16 @@ async function whyKept(fleet: Fleet, session: Session): Promise<string | undefin
 }
 
 async function tryRetire(fleet: Fleet, session: Session): Promise<string | undefined> {
+  if (worktreeTurns.isTaken(session.mission_id)) return 'someone is at work in it'
   const project = await fleet.store.get('projects', session.project_id)
   if (!project) return 'its project is gone'
   try {
-    await retire(fleet, session, project.value)
-    return undefined
+    return await worktreeTurns.take(session.mission_id, async () => {
+      // Looked at again now that nobody else can begin anything there.
+      const reason = await whyKept(fleet, session)
+      if (!reason) await retire(fleet, session, project.value)
+      return reason
+    })
   } catch (error) {
     return sentence(error)
   }

@@ -11,7 +11,7 @@ import { LiveSession } from './live-session.ts'
 import { forgetProject } from './projects.ts'
 import { answerQuestion } from './questions.ts'
 import { all } from './records.ts'
-import { forgetMission, retire, sharedWithLater } from './tidying.ts'
+import { forgetMission, retire, sharedWithLater, worktreeTurns } from './tidying.ts'
 import { undoMission } from './undoing.ts'
 
 const NOTICE_EVERY_MS = 2000
@@ -43,7 +43,6 @@ export async function startHolder(fleet: Fleet, { url, onFault = () => {} }: Hol
   /** By project. */
   const landings = new Turns()
   /** By mission: whoever goes on in its worktree waits until nobody removes it, and the other way round. */
-  const worktrees = new Turns()
   const landingNow = new Map<string, AbortController>()
   const chores = new Set<Promise<unknown>>()
   const stopped = new AbortController()
@@ -63,7 +62,7 @@ export async function startHolder(fleet: Fleet, { url, onFault = () => {} }: Hol
   function begin(session: Session): void {
     const running = new LiveSession(fleet, session, { url, onFault })
     live.set(session.id, running)
-    const over = worktrees
+    const over = worktreeTurns
       .take(session.mission_id, async () => {})
       .then(() => running.run())
       .finally(() => {
@@ -158,7 +157,7 @@ export async function startHolder(fleet: Fleet, { url, onFault = () => {} }: Hol
   /** One landing at a time per project; a mission that has to wait for a person steps aside by ending its turn. */
   function queueLanding(missionId: string, projectId: string): void {
     const turn = landings.take(projectId, () =>
-      worktrees.take(missionId, async () => {
+      worktreeTurns.take(missionId, async () => {
         if (stopped.signal.aborted) return
         const asked = new AbortController()
         landingNow.set(missionId, asked)
@@ -180,7 +179,7 @@ export async function startHolder(fleet: Fleet, { url, onFault = () => {} }: Hol
   function tidyUp(missionId: string): void {
     inBackground(
       `tidying after ${missionId}`,
-      worktrees.take(missionId, () => tidy(missionId)),
+      worktreeTurns.take(missionId, () => tidy(missionId)),
     )
   }
 

@@ -5,10 +5,14 @@ import type { Project } from '../domain/project.ts'
 import type { Session } from '../domain/session.ts'
 import { effect } from '../effects.ts'
 import { keepRef, keptRef, removeWorktree } from '../git/index.ts'
+import { Turns } from '../git/turns.ts'
 import type { Change, Collection, RecordOf } from '../store/index.ts'
 import { type Fleet, retryOnConflict } from './fleet.ts'
 import { all, put } from './records.ts'
 import { repositoryOf } from './repositories.ts'
+
+/** Who works in the worktrees of a mission: a session, a landing or whoever tidies up, one at a time. */
+export const worktreeTurns = new Turns()
 
 /** The ref that keeps a session's commits once its branch and worktree are gone. */
 export const refOf = (session: Session): string => keptRef(session.mission_id, session.number)
@@ -53,7 +57,7 @@ export async function forgetMission(fleet: Fleet, missionId: string, by: By): Pr
     const project = await fleet.store.get('projects', session.project_id)
     // What no commit holds stays on the disk; a person who wants it gone has said so before it came to this.
     if (session.worktree_kept && !session.left_behind && project && !(await sharedWithLater(fleet, session)))
-      await retire(fleet, session, project.value)
+      await worktreeTurns.take(missionId, () => retire(fleet, session, project.value))
     await effect('files.forget', () => rm(fleet.home.session(session.id), { recursive: true, force: true }))
     await remove(fleet, 'sessions', session.id)
   }

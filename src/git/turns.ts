@@ -2,6 +2,10 @@
 export class Turns {
   readonly #last = new Map<string, Promise<unknown>>()
 
+  isTaken(key: string): boolean {
+    return this.#last.has(key)
+  }
+
   async take<T>(key: string, run: () => Promise<T>): Promise<T> {
     const before = this.#last.get(key) ?? Promise.resolve()
     const mine = before.then(run, run)

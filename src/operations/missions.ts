@@ -145,6 +145,7 @@ export const missions = [
     name: 'delete_mission',
     summary: 'Forget a mission; its work stays in the repository under refs/fleet',
     http: 'DELETE /api/missions/:mission_id',
+    inServer: true,
     input: WithMission.extend({
       discard: z.boolean().default(false).describe('also what of its work no commit holds'),
     }),

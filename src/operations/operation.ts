@@ -25,6 +25,8 @@ interface Common<I extends z.ZodObject> {
   agentMay?: (caller: Extract<Caller, { kind: 'session' }>, input: z.infer<I>) => boolean
   /** Whether the thing asked for happens only while a server runs; the terminal starts one then. */
   needsFleet?: boolean
+  /** Whether a running server must do it itself, because it works in worktrees that sessions work in too. */
+  inServer?: boolean
 }
 
 export interface Query<I extends z.ZodObject = z.ZodObject, O extends z.ZodType = z.ZodType> extends Common<I> {

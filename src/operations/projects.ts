@@ -56,6 +56,7 @@ export const projects = [
     name: 'delete_project',
     summary: 'Forget a project and its missions; branches in the repository stay',
     http: 'DELETE /api/projects/:project_id',
+    inServer: true,
     input: WithProject,
     output: z.object({ deleted: z.string() }),
     run: async (context, { project_id }) => {

@@ -161,6 +161,7 @@ export const system = [
     name: 'clean',
     summary: 'Remove worktrees of sessions that are over; their work stays in the repository as a ref',
     http: 'POST /api/clean',
+    inServer: true,
     input: z.object({
       older_than_hours: z.number().min(0).default(0),
       dry_run: z.boolean().default(false),
