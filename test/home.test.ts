@@ -89,3 +89,15 @@ test('a project may name variables that its agents see', async () => {
   const { text } = await fleet.call<{ text: string }>('diff_mission', { mission_id: id })
   expect(text).toContain('+yes please')
 })
+
+test('a server goes on when nobody reads what it prints', async () => {
+  const { fleet, project } = await aScene({ start: false })
+  const { child } = await fleet.start()
+  child.stdout!.destroy()
+  child.stderr!.destroy()
+  const { id } = await fleet.mission(project, 'echo x > x.txt')
+  await fleet.until(id, 'done')
+  const gone = new Promise(resolve => child.once('exit', resolve))
+  child.kill('SIGTERM')
+  expect(await gone).toBe(0)
+})

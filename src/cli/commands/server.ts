@@ -53,6 +53,8 @@ async function startHere(cli: Cli, options: Record<string, unknown>): Promise<un
   const { start } = await import('../server-control.ts')
   const { welcome } = await import('../welcome.ts')
   const home = openHome(homeOf(where))
+  // A server does not end because nobody reads along, or because the disk that holds its output is full.
+  for (const stream of [process.stdout, process.stderr]) stream.removeAllListeners('error').on('error', () => {})
   const stopped = stopAsked()
   let started = false
   const up = await start(home, where.env, listeningFrom(options), line => started && terminal.note(`fleet: ${line}`))
