@@ -1,9 +1,12 @@
 // Preloaded into a server under test: on a signal it lets go of what nobody holds and writes down what is left.
-import { writeFileSync } from 'node:fs'
+import { renameSync, writeFileSync } from 'node:fs'
 
 process.on('SIGUSR2', () => {
   globalThis.gc()
   globalThis.gc()
   const { heapUsed, external, rss } = process.memoryUsage()
-  writeFileSync(process.env.MEMORY_FILE, JSON.stringify({ held: heapUsed + external, rss }))
+  // Renamed into place, so that a reader never sees half of it.
+  const file = process.env.MEMORY_FILE
+  writeFileSync(`${file}.new`, JSON.stringify({ held: heapUsed + external, rss }))
+  renameSync(`${file}.new`, file)
 })
