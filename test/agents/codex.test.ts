@@ -241,15 +241,6 @@ describe.skipIf(!binary)('the real client', () => {
     expect(digest.usage.turns).toBe(2)
   })
 
-  test('a message that comes as the turn ends is a turn of its own', async () => {
-    const { digest, ending } = await run([{ say: 'First.' }], {}, (printed, say) => {
-      if (printed.events.some(event => event.type === 'text' && event.text === 'First.'))
-        say('m1', steps({ say: 'Second.' }))
-    })
-    expect(ending.outcome).toBe('completed')
-    expect(digest.lastText).toBe('Second.')
-  })
-
   const outside: Step = {
     tool: 'exec_command',
     input: { cmd: 'touch asked.txt', sandbox_permissions: 'require_escalated', justification: 'May I?' },
