@@ -9,7 +9,7 @@ import { build } from 'esbuild'
 
 const root = join(import.meta.dirname, '..')
 const { version, dependencies } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'))
-const SERVER_PACKAGES = ['fastify', 'pino']
+const SERVER_FILES = { fastify: 'fastify', pino: 'pino', 'mcp-sdk': './src/server/mcp/sdk.ts' }
 
 const common = {
   absWorkingDir: root,
@@ -41,13 +41,11 @@ const lateChildProcess = {
   },
 }
 
-const serverPackages = {
-  name: 'server-packages',
+const serverFiles = {
+  name: 'server-files',
   setup({ onResolve }) {
-    onResolve({ filter: new RegExp(`^(${SERVER_PACKAGES.join('|')})$`) }, ({ path }) => ({
-      path: `./${path}.cjs`,
-      external: true,
-    }))
+    onResolve({ filter: /^(fastify|pino)$/ }, ({ path }) => ({ path: `./${path}.cjs`, external: true }))
+    onResolve({ filter: /^\.\/sdk\.ts$/ }, () => ({ path: './mcp-sdk.cjs', external: true }))
   },
 }
 
@@ -55,7 +53,7 @@ const serverPackages = {
 const next = mkdtempSync(join(root, 'dist-'))
 await build({
   ...common,
-  entryPoints: SERVER_PACKAGES,
+  entryPoints: SERVER_FILES,
   outdir: next,
   outExtension: { '.js': '.cjs' },
 })
@@ -63,7 +61,7 @@ await build({
   ...common,
   entryPoints: ['src/cli/main.ts'],
   outfile: join(next, 'fleet.cjs'),
-  plugins: [lateChildProcess, serverPackages],
+  plugins: [lateChildProcess, serverFiles],
   define: {
     FLEET_VERSION: JSON.stringify(version),
     'import.meta.url': '__bundleUrl',

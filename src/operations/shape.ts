@@ -32,8 +32,8 @@ export function jsonSchema(type: z.ZodType, io: 'input' | 'output'): JsonSchema 
   return schema as JsonSchema
 }
 
-/** The input as the operation takes it, or a refusal that names the field. */
-export function parseInput(operation: Operation, raw: unknown): Record<string, unknown> {
+/** The input as an operation or a tool takes it, or a refusal that names the field. */
+export function parseInput(operation: Pick<Operation, 'input'>, raw: unknown): Record<string, unknown> {
   const parsed = operation.input.safeParse(raw)
   if (!parsed.success) throw refusalOf(parsed.error)
   return parsed.data

@@ -1,11 +1,12 @@
 import { setTimeout as passed } from 'node:timers/promises'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
-import { Forbidden, InvalidInput } from '../domain/errors.ts'
+import { Forbidden } from '../domain/errors.ts'
 import type { Fleet } from '../fleet/fleet.ts'
 import type { Caller, Context, Operation, Query, Streaming } from '../operations/operation.ts'
 import { routeOf } from '../operations/shape.ts'
 import type { Answer, Explain } from './answers.ts'
 import { inputReader } from './input.ts'
+import { idempotencyKey } from './key.ts'
 import { frame, type StreamLimits, Watcher } from './sse.ts'
 
 export interface Serving {
@@ -18,7 +19,6 @@ export interface Serving {
 
 /** How long a stream's first word may decide the status of the answer, before the stream is opened anyway. */
 const FIRST_WORD_MS = 250
-const KEY = /^[\x21-\x7e]{1,200}$/
 
 /** One route per operation; what is special about one of them is in its definition. */
 export function addOperations(app: FastifyInstance, operations: readonly Operation[], serving: Serving): void {
@@ -96,14 +96,6 @@ const notForAgents = ({ name }: Operation): Forbidden =>
   new Forbidden(`The token of a session may not ask for this: ${name}.`, {
     try: 'An agent may ask only about its own mission.',
   })
-
-function idempotencyKey({ headers }: FastifyRequest): string | undefined {
-  const key = headers['idempotency-key']
-  if (key === undefined) return undefined
-  if (typeof key !== 'string' || !KEY.test(key))
-    throw new InvalidInput('Idempotency-Key', 'must be 1 to 200 letters, digits or signs without spaces')
-  return key
-}
 
 function goneSignal({ raw }: FastifyReply): AbortSignal {
   const gone = new AbortController()

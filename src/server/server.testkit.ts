@@ -9,6 +9,7 @@ import { openHome } from '../home.ts'
 import type { Operation } from '../operations/operation.ts'
 import { memoryStore } from '../store/index.ts'
 import { sessionToken } from '../tokens.ts'
+import type { Endpoint } from './mcp/index.ts'
 import { type Server, type ServerOptions, serve } from './server.ts'
 
 export interface Running {
@@ -46,12 +47,12 @@ export async function aFleet(environment: NodeJS.ProcessEnv = {}): Promise<Fleet
 
 export async function aServer(
   operations: readonly Operation[],
-  options: Partial<ServerOptions> & { environment?: NodeJS.ProcessEnv } = {},
+  options: Partial<ServerOptions> & { environment?: NodeJS.ProcessEnv; endpoints?: readonly Endpoint[] } = {},
 ): Promise<Running> {
-  const { environment, ...more } = options
+  const { environment, endpoints, ...more } = options
   const fleet = await aFleet(environment)
   const said: string[] = []
-  const server = await serve(fleet, operations, { port: 0, say: line => said.push(line), ...more })
+  const server = await serve(fleet, operations, { port: 0, say: line => said.push(line), ...more }, endpoints)
   onTestFinished(() => server.close())
   return {
     fleet,

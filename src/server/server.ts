@@ -12,6 +12,7 @@ import { answerErrors, BODY_LIMIT_BYTES, type Explain, explainer, sendAnswer } f
 import { guard } from './guard.ts'
 import { requireSafePlace, whyNotListening } from './listening.ts'
 import { type Log, openLog } from './log.ts'
+import { addMcp, type Endpoint } from './mcp/index.ts'
 import { addOpenapi } from './openapi.ts'
 import { inUrl, type OwnNames, ownNames } from './origin.ts'
 import { addPages, signedOutPage } from './pages.ts'
@@ -47,7 +48,12 @@ const REQUEST_TIMEOUT_MS = 60_000
 const MAX_ID_LENGTH = 200
 
 /** Offers the operations over HTTP. Nothing is kept in memory that a restart would lose. */
-export async function serve(fleet: Fleet, operations: readonly Operation[], options: ServerOptions): Promise<Server> {
+export async function serve(
+  fleet: Fleet,
+  operations: readonly Operation[],
+  options: ServerOptions,
+  endpoints: readonly Endpoint[] = [],
+): Promise<Server> {
   const { host = '127.0.0.1', port, allowedHosts = [], allowInsecure = false } = options
   const https = readTls(options)
   const tls = https !== null
@@ -73,6 +79,7 @@ export async function serve(fleet: Fleet, operations: readonly Operation[], opti
     streamLimits: { ...STREAM_LIMITS, ...options.streamLimits },
     openStreams,
   })
+  for (const endpoint of endpoints) addMcp(app, endpoint, { explain, openStreams })
 
   await app.listen({ host, port }).catch(error => {
     throw whyNotListening(error, { host, port, tls }) ?? error

@@ -1,0 +1,124 @@
+import { once } from 'node:events'
+import type { SSEServerTransport } from '@modelcontextprotocol/sdk/server/sse.js'
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import { Forbidden, InvalidInput, NotFound } from '../../domain/errors.ts'
+import type { Caller } from '../../operations/operation.ts'
+import type { Explain } from '../answers.ts'
+import { idempotencyKey } from '../key.ts'
+import type { Offer } from './offer.ts'
+import { type Asking, loadSdk, protocolServer } from './protocol.ts'
+
+export interface Endpoint {
+  path: `/${string}`
+  /** What this asker is offered, or a refusal. */
+  offer(caller: Caller, request: FastifyRequest): Offer
+  /** Whether it is also at `<path>/sse` with `<path>/messages`, for clients of the protocol's first version. */
+  legacySse?: boolean
+}
+
+export interface McpServing {
+  explain: Explain
+  /** Ends each open stream and each call under way. */
+  openStreams: Set<AbortController>
+}
+
+/** Lets idle connections whose other end has vanished come to light. */
+const SIGN_OF_LIFE_MS = 15_000
+
+/** Streamable HTTP without sessions: every request stands for itself, so a restarted server answers the next one. */
+export function addMcp(app: FastifyInstance, endpoint: Endpoint, serving: McpServing): void {
+  app.post(endpoint.path, async (request, reply) => {
+    const unknown = unknownMethod(request.body)
+    if (unknown) return reply.send(unknown)
+    const offer = offerTo(endpoint, request)
+    const sdk = await loadSdk()
+    const transport = new sdk.WebStandardStreamableHTTPServerTransport({
+      enableJsonResponse: !takesLong(request.body, offer),
+    })
+    const server = protocolServer(sdk, offer, asking(request, reply, serving))
+    await server.connect(transport)
+    reply.raw.once('close', () => void server.close())
+    const gone = once(reply.raw, 'close').then(() => undefined)
+    const response = await Promise.race([
+      transport.handleRequest(asWebRequest(request), { parsedBody: request.body }),
+      gone,
+    ])
+    return response ? reply.send(response) : reply.hijack()
+  })
+  if (endpoint.legacySse) addLegacySse(app, endpoint, serving)
+}
+
+const offerTo = (endpoint: Endpoint, request: FastifyRequest): Offer => endpoint.offer(request.asker!.caller, request)
+
+function asking(request: FastifyRequest, reply: FastifyReply, { explain, openStreams }: McpServing): Asking {
+  const closing = new AbortController()
+  openStreams.add(closing)
+  reply.raw.once('close', () => openStreams.delete(closing))
+  return { caller: request.asker!.caller, explain, closing: closing.signal, key: idempotencyKey(request) }
+}
+
+function asWebRequest(request: FastifyRequest): Request {
+  const headers = Object.entries(request.headers).flatMap(([name, value]) =>
+    [value ?? []].flat().map((each): [string, string] => [name, each]),
+  )
+  return new Request(new URL(request.url, 'http://fleet.invalid'), { method: request.method, headers })
+}
+
+interface Message {
+  id?: string | number
+  method?: string
+  params?: { name?: string }
+}
+
+/** The answer has to be a stream if the tool that is called says more than its answer. */
+function takesLong(body: unknown, { tools }: Offer): boolean {
+  const called = ([body].flat() as (Message | undefined)[])
+    .filter(message => message?.method === 'tools/call')
+    .map(message => message?.params?.name)
+  return tools.some(({ name, long }) => long && called.includes(name))
+}
+
+const METHODS =
+  /^(initialize|ping|notifications\/.+|(tools|prompts|resources|resources\/templates)\/list|tools\/call|prompts\/get|resources\/read)$/
+const METHOD_NOT_FOUND = -32601
+
+/** Newer clients first ask for methods of newer protocols, with headers to match, and wait until they are told no. */
+function unknownMethod(body: unknown): object | undefined {
+  const { id, method } = (body ?? {}) as Message
+  if (id === undefined || typeof method !== 'string' || METHODS.test(method)) return undefined
+  return { jsonrpc: '2.0', id, error: { code: METHOD_NOT_FOUND, message: `There is no method ${method} here.` } }
+}
+
+function addLegacySse(app: FastifyInstance, endpoint: Endpoint, serving: McpServing): void {
+  const open = new Map<string, SSEServerTransport>()
+  const messages = `${endpoint.path}/messages`
+
+  app.get(`${endpoint.path}/sse`, async (request, reply) => {
+    const offer = offerTo(endpoint, request)
+    const sdk = await loadSdk()
+    const response = reply.hijack().raw
+    for (const [name, value] of Object.entries(reply.getHeaders())) response.setHeader(name, value as string)
+    const transport = new sdk.SSEServerTransport(messages, response)
+    const about = asking(request, reply, serving)
+    const signOfLife = setInterval(() => response.write(':\n\n'), SIGN_OF_LIFE_MS)
+    response.once('close', () => {
+      clearInterval(signOfLife)
+      open.delete(transport.sessionId)
+    })
+    about.closing.addEventListener('abort', () => void transport.close(), { once: true })
+    await protocolServer(sdk, offer, about).connect(transport)
+    open.set(transport.sessionId, transport)
+  })
+
+  app.post(messages, async (request, reply) => {
+    const { sessionId } = request.query as { sessionId?: unknown }
+    if (request.asker!.caller.kind !== 'owner') throw new Forbidden('This stream belongs to someone else.')
+    const transport = open.get(String(sessionId))
+    if (!transport)
+      throw new NotFound('open stream', String(sessionId), { try: `Open GET ${endpoint.path}/sse again.` })
+    await transport.handleMessage(request.body).catch(() => {
+      throw new InvalidInput('body', 'is not a message of the protocol')
+    })
+    return reply.code(202).send()
+  })
+}
