@@ -26,6 +26,7 @@ export const EFFECTS = [
   'commit.undone',
   'commit.worktree-removed',
   'commit.counts',
+  'commit.schedule',
   'spawn.setup',
   'spawn.agent',
   'spawn.check',

@@ -9,6 +9,7 @@ import { addDemo } from './commands/demo.ts'
 import { addMission } from './commands/mission.ts'
 import { addProject } from './commands/project.ts'
 import { addRun } from './commands/run.ts'
+import { addSchedule } from './commands/schedule.ts'
 import { addServer } from './commands/server.ts'
 import { addTalk } from './commands/talk.ts'
 import { addWatching } from './commands/watching.ts'
@@ -36,6 +37,7 @@ export function makeProgram(): Command {
     addProject,
     addWatching,
     addTalk,
+    addSchedule,
     addAbout,
     addCall,
     addCompletion,

@@ -54,6 +54,10 @@ export const EVENT_KINDS = [
   'parked',
   'requeued',
   'failed',
+  'scheduled',
+  'unscheduled',
+  'schedule_run',
+  'schedule_skipped',
   'server_started',
   'server_stopping',
 ] as const

@@ -99,6 +99,11 @@ export const Mission = MissionSettings.extend({
     .nullable()
     .default(null)
     .describe('whose work, and with `conversation` whose memory, it began with'),
+  scheduled: z
+    .object({ by: Id, slot: Timestamp })
+    .nullable()
+    .default(null)
+    .describe('the schedule that made it, and for when'),
   sessions: z.number().int().default(0),
   failures: z.number().int().default(0).describe('failed sessions since a person last asked for it'),
   interruptions: z.number().int().default(0).describe('lost or stalled sessions in a row; not failures'),

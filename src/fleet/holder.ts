@@ -11,6 +11,7 @@ import { LiveSession } from './live-session.ts'
 import { forgetProject } from './projects.ts'
 import { answerQuestion } from './questions.ts'
 import { all } from './records.ts'
+import { Scheduler } from './scheduling.ts'
 import { forgetMission, retire, sharedWithLater, worktreeTurns } from './tidying.ts'
 import { undoMission } from './undoing.ts'
 
@@ -47,6 +48,7 @@ export async function startHolder(fleet: Fleet, { url, onFault = () => {} }: Hol
   const chores = new Set<Promise<unknown>>()
   const stopped = new AbortController()
   const dispatcher = new Dispatcher(fleet, live, begin, wake)
+  const scheduler = new Scheduler(fleet, wake)
   let cursor = await fleet.store.tail()
   let awake: Promise<void> | null = null
   let again = false
@@ -107,6 +109,7 @@ export async function startHolder(fleet: Fleet, { url, onFault = () => {} }: Hol
       if (page.reset) await takeStock()
       if (page.events.length < PAGE) break
     }
+    await scheduler.pass()
     await dispatcher.pass()
   }
 
@@ -258,6 +261,7 @@ export async function startHolder(fleet: Fleet, { url, onFault = () => {} }: Hol
       clearInterval(noticing)
       clearInterval(housekeeping)
       dispatcher.stop()
+      scheduler.stop()
       for (const session of live.values()) session.release()
       await awake
     },

@@ -190,7 +190,7 @@ function requireInside(subdirectory: string): void {
  * Whether a mission could start as far as others are concerned, and the versions that answer rests on:
  * a dependency that finishes meanwhile makes the commit fail, so its end is never missed.
  */
-async function readiness(fleet: Fleet, mission: Mission): Promise<{ ready: boolean; checks: Check[] }> {
+export async function readiness(fleet: Fleet, mission: Mission): Promise<{ ready: boolean; checks: Check[] }> {
   const dependencies = await dependenciesOf(fleet, mission)
   const checks = dependencies.map(d => ({ collection: 'missions' as const, id: d.value.id, expects: d.version }))
   return {

@@ -18,6 +18,7 @@ const NOUNS: Record<Collection, string> = {
   evidence: 'evidence',
   messages: 'message',
   questions: 'question',
+  schedules: 'schedule',
   receipts: 'receipt',
   fleet: 'fleet',
   counts: 'count',
@@ -30,6 +31,7 @@ const LISTS: Partial<Record<Collection, string>> = {
   projects: 'fleet project list',
   missions: 'fleet mission list',
   questions: 'fleet inbox',
+  schedules: 'fleet schedule list',
 }
 
 /** The record with this id, or the only one whose id begins with it. */

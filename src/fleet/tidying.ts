@@ -65,6 +65,7 @@ export async function forgetMission(fleet: Fleet, missionId: string, by: By): Pr
     for await (const { value } of all(fleet, collection, 'mission', [missionId]))
       await remove(fleet, collection, value.id)
   }
+  await remove(fleet, 'schedules', missionId)
   await effect('files.forget', () => rm(fleet.home.task(missionId), { recursive: true, force: true }))
   await remove(fleet, 'missions', missionId, mission => [
     about(mission, 'mission_deleted', by, { data: { was: mission.status, status: null } }),

@@ -1,6 +1,7 @@
 import { missions } from './missions.ts'
 import type { Operation } from './operation.ts'
 import { projects } from './projects.ts'
+import { schedules } from './schedules.ts'
 import { sessions } from './sessions.ts'
 import { system } from './system.ts'
 import { talk } from './talk.ts'
@@ -11,6 +12,7 @@ export const OPERATIONS: readonly Operation[] = [
   ...missions,
   ...sessions,
   ...talk,
+  ...schedules,
   ...system,
 ] as unknown as readonly Operation[]
 

@@ -3,15 +3,19 @@ import { Event } from '../domain/event.ts'
 import { newId } from '../domain/ids.ts'
 import { about } from '../domain/life.ts'
 import { Comment, type Mission, MissionSettings, Status } from '../domain/mission.ts'
+import { ScheduleSettings } from '../domain/schedule.ts'
 import { by, oncePerKey } from '../fleet/asking.ts'
 import type { Fleet } from '../fleet/fleet.ts'
 import { forkMission } from '../fleet/forking.ts'
 import * as missionsOf from '../fleet/missions.ts'
 import { current, lookUp, put } from '../fleet/records.ts'
+import { setSchedule } from '../fleet/scheduling.ts'
+import { slotsOf } from '../fleet/slots.ts'
 import type { Page } from '../store/index.ts'
 import { Side, side } from './comparing.ts'
 import { actorOf, ask, edits, Paging, promptOf, Ref } from './inputs.ts'
 import { type Caller, type Context, command, query } from './operation.ts'
+import { scheduleFrom, TimeZone } from './schedules.ts'
 import { MissionDetail, MissionView, missionDetail, missionView } from './views.ts'
 
 const WithMission = z.object({ mission_id: Ref })
@@ -79,9 +83,16 @@ export const missions = [
       project_id: Ref,
       ...Prompt,
       auto_dispatch: z.boolean().default(false).describe('queue it at once; it starts when what it depends on is done'),
+      schedule_cron: ScheduleSettings.shape.cron.optional().describe('copy it again and again, as this rule says'),
+      schedule_time_zone: TimeZone,
     }),
     output: MissionView,
-    run: async (context, { project_id, detailed_prompt, prompt, auto_dispatch, ...settings }) => {
+    run: async (context, input) => {
+      const { project_id, detailed_prompt, prompt, auto_dispatch, schedule_cron, schedule_time_zone, ...settings } =
+        input
+      const schedule = schedule_cron && scheduleFrom({ cron: schedule_cron, time_zone: schedule_time_zone })
+      // A rule that cannot be kept makes no mission.
+      if (schedule) await slotsOf(schedule)
       const fields = { ...settings, detailed_prompt: promptOf({ detailed_prompt, prompt }) }
       const { value } = await missionsOf.createMission(
         context.fleet,
@@ -90,6 +101,7 @@ export const missions = [
         fields,
         auto_dispatch,
       )
+      if (schedule) await setSchedule(context.fleet, ask(context, 'schedule_mission'), value.id, schedule)
       return missionView(context.fleet, value, { whole: true })
     },
   }),

@@ -3,6 +3,7 @@ import { Counts, FleetState, Provider, Receipt, Spending } from '../domain/fleet
 import { Comment, Evidence, Mission } from '../domain/mission.ts'
 import { Project } from '../domain/project.ts'
 import { Report } from '../domain/report.ts'
+import { Schedule } from '../domain/schedule.ts'
 import { Session } from '../domain/session.ts'
 import { Message, Question } from '../domain/talk.ts'
 import type { KeyPart } from './port.ts'
@@ -66,6 +67,12 @@ export const COLLECTIONS = {
     mission: q => [[q.mission_id, q.created_at]],
     session: q => [[q.session_id, q.created_at]],
     open: q => (q.status === 'open' ? [[q.created_at]] : []),
+  }),
+  schedules: declare(Schedule, {
+    created: s => [[s.created_at]],
+    project: s => [[s.project_id, s.created_at]],
+    due: s => (s.enabled && s.next_at ? [[s.next_at]] : []),
+    waiting: s => (s.waiting.length ? [[s.waiting[0]!]] : []),
   }),
   receipts: declare(Receipt, { created: r => [[r.created_at]] }),
   fleet: declare(FleetState, {}),

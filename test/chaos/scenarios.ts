@@ -1,6 +1,7 @@
 import { existsSync, readdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { type RepositoryOptions, runGit } from '../../src/git/testkit.ts'
+import type { MissionView } from '../../src/operations/views.ts'
 import { newestLaunch } from '../../src/runner/folders.ts'
 import { eventually, NODE } from '../kit/fleet.ts'
 import type { World } from './world.ts'
@@ -254,4 +255,35 @@ const counted: Scenario = {
   base: 'side',
 }
 
-export const SCENARIOS: readonly Scenario[] = [chain, conflict, cancel, undo, review, forget, spoken, asked, counted]
+const scheduled: Scenario = {
+  name: 'a schedule that is due twice',
+  async play(world) {
+    const project = await world.project()
+    const template = await world.mission(project, 'again', world.script('echo again >> again.txt'), {
+      auto_dispatch: false,
+      schedule_cron: '@yearly',
+    })
+    const copies = async () => {
+      const { missions } = await world.ask<{ missions: MissionView[] }>('GET', '/api/missions')
+      return missions.filter(each => each.scheduled && each.status === 'done').map(each => each.id)
+    }
+    for (const times of [1, 2]) {
+      await world.ask('POST', `/api/schedules/${template.id}/run`)
+      await eventually('a copy that has landed', async () => (await copies()).length === times)
+    }
+    return (await copies()).map(id => landed(id))
+  },
+}
+
+export const SCENARIOS: readonly Scenario[] = [
+  chain,
+  conflict,
+  cancel,
+  undo,
+  review,
+  forget,
+  spoken,
+  asked,
+  counted,
+  scheduled,
+]

@@ -1,0 +1,118 @@
+import * as z from 'zod'
+import { InvalidInput } from '../domain/errors.ts'
+import { Schedule, ScheduleSettings } from '../domain/schedule.ts'
+import type { Fleet } from '../fleet/fleet.ts'
+import { lookUp } from '../fleet/records.ts'
+import { removeSchedule, runSchedule, setSchedule } from '../fleet/scheduling.ts'
+import { slotsOf } from '../fleet/slots.ts'
+import { ask, edits, Paging, Ref } from './inputs.ts'
+import { command, query } from './operation.ts'
+
+const NEXT_TIMES = 5
+
+const ScheduleView = Schedule.extend({
+  title: z.string().describe('of the mission it copies'),
+  next_times: z.array(z.string()).describe('the next five; empty when it is switched off'),
+})
+type ScheduleView = z.infer<typeof ScheduleView>
+
+async function scheduleView(fleet: Fleet, schedule: Schedule): Promise<ScheduleView> {
+  const template = await fleet.store.get('missions', schedule.id)
+  return { ...schedule, title: template?.value.title ?? '', next_times: await nextTimes(schedule) }
+}
+
+async function nextTimes({ enabled, next_at, cron, time_zone }: Schedule): Promise<string[]> {
+  if (!enabled || !next_at) return []
+  const slots = await slotsOf({ cron, time_zone })
+  const times = [next_at]
+  for (let next = slots.after(next_at); next && times.length < NEXT_TIMES; next = slots.after(next)) times.push(next)
+  return times
+}
+
+/** Where the server stands, unless a person says otherwise. */
+const hereZone = (): string => Intl.DateTimeFormat().resolvedOptions().timeZone
+export const TimeZone = ScheduleSettings.shape.time_zone
+  .optional()
+  .describe('such as Europe/Berlin; empty: that of the machine the fleet runs on')
+
+export const scheduleFrom = (settings: z.input<typeof ScheduleInput>): ScheduleSettings =>
+  ScheduleSettings.parse({ ...settings, time_zone: settings.time_zone ?? hereZone() })
+const ScheduleInput = ScheduleSettings.extend({ time_zone: TimeZone })
+
+const WithSchedule = z.object({ schedule_id: Ref.describe('that of the mission it copies') })
+
+export const schedules = [
+  command({
+    name: 'schedule_mission',
+    summary: 'Copy a mission again and again, as a cron rule says',
+    http: 'POST /api/missions/:mission_id/schedule',
+    needsFleet: true,
+    input: ScheduleInput.extend({ mission_id: Ref }),
+    output: ScheduleView,
+    run: async (context, { mission_id, ...settings }) => {
+      const { value: mission } = await lookUp(context.fleet, 'missions', mission_id)
+      const asked = ask(context, 'schedule_mission')
+      const { value } = await setSchedule(context.fleet, asked, mission.id, scheduleFrom(settings))
+      return scheduleView(context.fleet, value)
+    },
+  }),
+  command({
+    name: 'unschedule_mission',
+    summary: 'Take the schedule of a mission away; copies already made stay',
+    http: 'DELETE /api/missions/:mission_id/schedule',
+    input: z.object({ mission_id: Ref }),
+    output: z.object({ removed: z.string() }),
+    run: async (context, { mission_id }) => {
+      const { value } = await lookUp(context.fleet, 'schedules', mission_id)
+      await removeSchedule(context.fleet, ask(context, 'unschedule_mission'), value.id)
+      return { removed: value.id }
+    },
+  }),
+  query({
+    name: 'list_schedules',
+    summary: 'List schedules with the next five times of each',
+    http: 'GET /api/schedules',
+    input: z.object({ project_id: Ref.optional(), ...Paging }),
+    output: z.object({ schedules: z.array(ScheduleView), cursor: z.string().optional() }),
+    run: async ({ fleet }, { project_id, limit, cursor }) => {
+      const project = project_id && (await lookUp(fleet, 'projects', project_id)).value.id
+      const where = project ? { index: 'project', equals: [project] } : { index: 'created' }
+      const page = await fleet.store.find('schedules', { ...where, limit, cursor, newestFirst: true })
+      return {
+        schedules: await Promise.all(page.items.map(item => scheduleView(fleet, item.value))),
+        cursor: page.cursor,
+      }
+    },
+  }),
+  command({
+    name: 'update_schedule',
+    summary: 'Change a schedule, or switch it on or off',
+    http: 'PUT /api/schedules/:schedule_id',
+    needsFleet: true,
+    input: edits(ScheduleSettings).extend(WithSchedule.shape),
+    output: ScheduleView,
+    run: async (context, { schedule_id, ...changes }) => {
+      const { value } = await lookUp(context.fleet, 'schedules', schedule_id)
+      const given = Object.fromEntries(Object.entries(changes).filter(([, change]) => change !== undefined))
+      if (Object.keys(given).length === 0) throw new InvalidInput('schedule', 'says nothing to change')
+      const settings = ScheduleSettings.parse({ ...value, ...given })
+      const changed = await setSchedule(context.fleet, ask(context, 'update_schedule'), value.id, settings)
+      return scheduleView(context.fleet, changed.value)
+    },
+  }),
+  command({
+    name: 'run_schedule',
+    summary: 'Make a copy now; if the last one is still at work, once that is over',
+    http: 'POST /api/schedules/:schedule_id/run',
+    needsFleet: true,
+    input: WithSchedule,
+    output: ScheduleView,
+    run: async (context, { schedule_id }) => {
+      const { value } = await lookUp(context.fleet, 'schedules', schedule_id)
+      return scheduleView(
+        context.fleet,
+        (await runSchedule(context.fleet, ask(context, 'run_schedule'), value.id)).value,
+      )
+    },
+  }),
+]
