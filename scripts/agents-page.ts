@@ -10,7 +10,9 @@ const MEANINGS: Record<keyof Capabilities, string> = {
   budgetLimit: 'stops by itself at a budget; where not, it is stopped from outside once it says that it spent more',
   cost: 'what it tells of its cost; only where that is money can it be held to a budget',
   approvals: 'waits for a person where its preset does not allow something (`--approvals ask`)',
-  presets: 'which presets it can be held to',
+  presets: 'which presets its client holds to by itself',
+  sandboxed:
+    'which others the sandbox of the operating system holds it to, where there is one; a preset in neither is refused',
   customTools: 'can be held to a list of tools (`--tools`)',
   mcp: 'takes MCP servers',
   adopted: 'keeps running when the server dies, and is taken up by the next',
@@ -32,12 +34,14 @@ function inWords(value: Capabilities[keyof Capabilities]): string {
 
 function presetTable(agents: readonly Agent[]): string {
   return table(
-    ['preset', 'what it allows', 'held by', 'refused by'],
-    toolPresets(agents).map(({ name, summary, agents: holding }) => [
+    ['preset', 'what it allows', 'held by the client', 'held by the sandbox', 'refused by'],
+    toolPresets(agents).map(({ name, summary, agents: holding, sandboxed }) => [
       code(name),
       cell(summary),
       holding.join(', '),
-      agents.flatMap(agent => (holding.includes(agent.name) ? [] : agent.name)).join(', ') || 'none',
+      sandboxed.join(', ') || 'none',
+      agents.flatMap(({ name }) => (holding.includes(name) || sandboxed.includes(name) ? [] : name)).join(', ') ||
+        'none',
     ]),
   )
 }
@@ -62,7 +66,7 @@ export function agentsPage(agents: readonly Agent[]): string {
     '## Presets',
     `A mission with a preset or a list of tools that its agent cannot be held to is refused before it starts. A list of tools can be given to ${names(able)}; it is refused by ${names(unable)}.`,
     presetTable(agents),
-    'What a preset cannot stop: programs that the agent may run do what any program of yours can do, and tests are programs.',
+    'What a preset cannot stop: programs that the agent may run do what any program of yours can do, and tests are programs. The sandbox decides what an agent can change, not which tools it uses; [what that means](guides/agents.md#the-sandbox) for each preset is in the guide.',
     '## Models',
     'A short name in brackets may be used instead. Other names are passed on to the client as they are.',
     modelTable(agents),

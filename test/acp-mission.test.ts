@@ -5,6 +5,7 @@ import { CLAUDE_ACP, GEMINI_ACP } from './agents/acp-agents.ts'
 import { geminiHome } from './agents/gemini-home.ts'
 import { binaryOf, HOW_TO_INSTALL } from './clients/clients.ts'
 import { eventually, type TestFleet } from './kit/fleet.ts'
+import { SANDBOX_WORKS } from './kit/sandbox.ts'
 import { aScene, type Scene } from './kit/scene.ts'
 import { type Model, type Step, startModel, steps } from './model/index.ts'
 
@@ -100,6 +101,26 @@ describe.skipIf(!claude || !gemini)('a mission for an agent that speaks the Agen
     expect(await fleet.until(id, 'done', 'failed')).toMatchObject({ status: 'done', result: 'landed' })
     expect(await repo.readOn('main', 'asked.txt')).toBe('x')
   })
+
+  if (SANDBOX_WORKS)
+    test('one that does not ask, under review: nothing is written or removed', async () => {
+      const { fleet, project } = await scene()
+      const { asks: _, ...silent } = { ...CLAUDE_ACP, folders: ['~/.claude'] }
+      declare(fleet, { agents: [silent] })
+      const script = prompt(
+        { write: 'new.txt', content: 'x' },
+        { run: 'rm -f README.md; echo tried' },
+        { say: 'I could not.' },
+      )
+      const { id } = await fleet.mission(project, script, {
+        ...{ agent: CLAUDE_ACP.name, tool_preset: 'review', mission_type: 'review' },
+      })
+      const mission = await fleet.until(id, 'done', 'failed', 'needs_input')
+      expect(mission, JSON.stringify(mission.status_reason)).toMatchObject({ status: 'done', result: 'no_changes' })
+      expect(mission.report).toMatchObject({ summary: 'I could not.', files_changed: [] })
+      const stream = await (await fleet.http(`/api/sessions/${mission.sessions[0]!.id}/stream`)).text()
+      expect(stream).toMatch(/EROFS|[Rr]ead-only file system/)
+    })
 
   test('hears between two turns what it was told in the first', async () => {
     const { fleet, repo, project, gate } = await scene()

@@ -3,6 +3,7 @@ import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { LINER, STAND_INS } from './agents/stand-ins.ts'
 import { eventually } from './kit/fleet.ts'
+import { SANDBOX_WORKS } from './kit/sandbox.ts'
 import { aScene } from './kit/scene.ts'
 
 const scene = () => aScene({ env: { PATH: `${STAND_INS}:${process.env.PATH}` } })
@@ -55,3 +56,20 @@ test('a session outlives its declaration: it is taken up, shown and ended, and t
   expect(mission).toMatchObject({ status: 'failed', sessions: [{ outcome: 'failed' }] })
   expect(mission.sessions[0]!.outcome_reason).toContain('no longer declared')
 })
+
+if (SANDBOX_WORKS) {
+  async function reviews(agent: string): Promise<void> {
+    const { fleet, repo, project } = await scene()
+    // Nobody vouches that this one holds to anything.
+    const unheld = { ...LINER, arguments: {}, name: 'unheld' }
+    writeFileSync(join(fleet.fleet.home.path, 'agents.json'), JSON.stringify({ agents: [unheld] }))
+    const told = 'do: echo x >new.txt; rm -f README.md; test -e README.md && test ! -e new.txt && echo As it was.'
+    const { id } = await fleet.mission(project, told, { agent, tool_preset: 'review', mission_type: 'review' })
+    const mission = await fleet.until(id, 'done', 'failed', 'needs_input')
+    expect(mission, JSON.stringify(mission.status_reason)).toMatchObject({ status: 'done', result: 'no_changes' })
+    expect(await repo.filesOn('main')).toEqual(['README.md'])
+    expect(mission.report?.files_changed).toEqual([])
+  }
+  test('a declared agent under review: nothing is written or removed', () => reviews('unheld'))
+  test('agy, by its stand-in, under review: nothing is written or removed', () => reviews('agy'))
+}

@@ -6,6 +6,7 @@ import { readAcp } from './acp-read.ts'
 import type { Agent, Dialogue, Digest, Ending, Exit, LaunchRequest } from './contract.ts'
 import { Declaration, detectDeclared, environmentFor, Variable } from './declaration.ts'
 import { endedEarly, rateLimited, short } from './endings.ts'
+import { besides } from './presets.ts'
 
 export const AcpDeclaration = Declaration.extend({
   kind: z.literal('acp'),
@@ -42,6 +43,7 @@ export function acpAgent(declared: AcpDeclaration): Agent {
       cost: 'tokens',
       approvals: asks !== undefined,
       presets: asks ? TOOL_PRESETS : ['full'],
+      sandboxed: asks ? [] : besides(['full']),
       customTools: false,
       mcp: true,
       adopted: true,
@@ -60,6 +62,7 @@ export function acpAgent(declared: AcpDeclaration): Agent {
     },
     read: readAcp,
     dialogue: acpDialogue(asks ?? null) as Dialogue,
+    folders: declared.folders,
     outcome: (digest, exit) => outcome(title, digest, exit),
   }
 }

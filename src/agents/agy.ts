@@ -23,6 +23,7 @@ export const agy = customAgent({
     set: { AGY_CLI_DISABLE_AUTO_UPDATE: 'true' },
   },
   models: [],
+  folders: [],
   events: [
     { event: 'started', when: { type: 'init' }, conversation: 'session_id', model: 'model' },
     { event: 'text', when: { type: 'message', role: 'assistant' }, text: 'content', piece: true },

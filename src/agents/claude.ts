@@ -24,6 +24,7 @@ export const claude: Agent = {
     cost: 'money',
     approvals: true,
     presets: TOOL_PRESETS,
+    sandboxed: [],
     customTools: true,
     mcp: true,
     adopted: true,

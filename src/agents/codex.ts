@@ -26,6 +26,7 @@ export const codex: Agent = {
     cost: 'tokens',
     approvals: true,
     presets: CODEX_PRESETS,
+    sandboxed: [],
     customTools: false,
     mcp: true,
     adopted: true,

@@ -16,6 +16,8 @@ export interface Capabilities {
   approvals: boolean
   /** Which presets it can really hold to. */
   presets: readonly ToolPreset[]
+  /** Which others the sandbox of the operating system holds it to, where there is one; see runner/sandbox. */
+  sandboxed: readonly ToolPreset[]
   customTools: boolean
   mcp: boolean
   /** Keeps running when the server dies and is taken up again by the next. */
@@ -171,6 +173,8 @@ export interface Agent {
   /** One line in, events out. Pure; never throws; what it does not know comes out as raw. */
   read(line: string, stream: Stream): TranscriptEvent[]
   readonly dialogue?: Dialogue
+  /** Where it keeps things of its own and must be able to write also inside the sandbox. */
+  readonly folders?: readonly string[]
   /** What the session came to. Pure; several clients exit 0 on failure. */
   outcome(digest: Digest, exit: Exit): Ending
 }

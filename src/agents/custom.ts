@@ -6,6 +6,7 @@ import { EventRule, readMapped } from './custom-read.ts'
 import { Declaration, detectDeclared, environmentFor } from './declaration.ts'
 import { endedEarly, rateLimited, short } from './endings.ts'
 import { inputFile, readingInput } from './input.ts'
+import { besides } from './presets.ts'
 
 const Arguments = z.array(z.string()).max(100)
 
@@ -36,6 +37,7 @@ export type CustomDeclaration = z.infer<typeof CustomDeclaration>
 export function customAgent(declared: CustomDeclaration): Agent {
   const { name, title = name, provider = name, models, events, other_lines } = declared
   const { presets, ...adds } = declared.arguments
+  const held = Object.keys(presets) as ToolPreset[]
   const says = (event: EventRule['event']) => events.some(rule => rule.event === event)
   return {
     name,
@@ -50,7 +52,8 @@ export function customAgent(declared: CustomDeclaration): Agent {
       budgetLimit: false,
       cost: costOf(events),
       approvals: false,
-      presets: Object.keys(presets) as ToolPreset[],
+      presets: held,
+      sandboxed: besides(held),
       customTools: false,
       mcp: adds.mcp !== undefined,
       adopted: true,
@@ -59,6 +62,7 @@ export function customAgent(declared: CustomDeclaration): Agent {
     detect: variables => detectDeclared(declared, variables),
     launch: request => launch(declared, request),
     read: (line, stream) => readMapped(events, other_lines, line, stream),
+    folders: declared.folders,
     outcome: (digest, exit) => outcome(says('result'), digest, exit),
   }
 }

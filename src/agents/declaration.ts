@@ -24,6 +24,11 @@ export const Declaration = z.strictObject({
     .array(z.strictObject({ name: z.string().min(1), alias: z.string().min(1).optional() }))
     .max(100)
     .default([]),
+  folders: z
+    .array(z.string().regex(/^(~\/|\/)./, 'must begin with / or ~/'))
+    .max(20)
+    .default([])
+    .describe('what it keeps for itself, such as ~/.liner, and may change also inside the sandbox'),
   install: z.string().max(400).optional().describe('how to get it, for people who do not have it'),
 })
 export type Declaration = z.infer<typeof Declaration>

@@ -23,6 +23,7 @@ export const gemini: Agent = {
     cost: 'tokens',
     approvals: false,
     presets: TOOL_PRESETS,
+    sandboxed: [],
     customTools: true,
     mcp: true,
     adopted: true,

@@ -23,6 +23,7 @@ export const opencode: Agent = {
     approvals: false,
     // Making a file and changing one are the same permission to it, so that `test` cannot be held.
     presets: ['full', 'implement', 'fix', 'review', 'explore'],
+    sandboxed: [],
     customTools: true,
     mcp: true,
     adopted: true,

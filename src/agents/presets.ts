@@ -1,4 +1,4 @@
-import type { ToolPreset } from '../domain/project.ts'
+import { TOOL_PRESETS, type ToolPreset } from '../domain/project.ts'
 
 /** What an agent may use under a preset, in words that suit every client. */
 export interface Preset {
@@ -61,3 +61,10 @@ export const PRESETS: Readonly<Record<ToolPreset, Preset>> = {
 
 /** Whether a preset takes away more than tools: then nothing the repository brings along may give it back. */
 export const isRestricting = (preset: Preset): boolean => preset.commands !== null
+
+/** What the sandbox can add for a client that can at least do everything, which is what it does inside. */
+export const besides = (held: readonly ToolPreset[]): ToolPreset[] =>
+  held.includes('full') ? TOOL_PRESETS.filter(preset => !held.includes(preset)) : []
+
+/** Under these an agent only looks: inside the sandbox it can change nothing that anyone keeps. */
+export const changesNothing = (preset: ToolPreset): boolean => !PRESETS[preset].tools.includes('Edit')

@@ -18,8 +18,9 @@ export interface Agents {
 }
 
 export interface ToolPresetOffer extends Preset {
-  /** Which agents can be held to it. */
+  /** Which agents can be held to it, by their client and by the sandbox. */
   agents: string[]
+  sandboxed: string[]
 }
 
 /** The declared ones are read again whenever their file has changed. */
@@ -68,7 +69,8 @@ function stampOf(file: string): string {
 export function toolPresets(agents: readonly Agent[]): ToolPresetOffer[] {
   return Object.values(PRESETS).map(preset => ({
     ...preset,
-    agents: agents.filter(agent => agent.can.presets.includes(preset.name)).map(agent => agent.name),
+    agents: agents.filter(({ can }) => can.presets.includes(preset.name)).map(({ name }) => name),
+    sandboxed: agents.filter(({ can }) => can.sandboxed.includes(preset.name)).map(({ name }) => name),
   }))
 }
 

@@ -2,6 +2,7 @@ import { NotAllowed } from '../domain/errors.ts'
 import type { Agent, Digest, Ending, Exit, LaunchRequest } from './contract.ts'
 import { which } from './detect.ts'
 import { pick } from './environment.ts'
+import { besides } from './presets.ts'
 
 const OWNER_MAY_RUN = 0o700
 const LAST_WORDS_CHARS = 500
@@ -21,6 +22,7 @@ export const shell: Agent = {
     cost: 'none',
     approvals: false,
     presets: ['full'],
+    sandboxed: besides(['full']),
     customTools: false,
     mcp: false,
     adopted: true,

@@ -16,6 +16,7 @@ export const undeclared = (name: string): Agent => ({
     cost: 'none',
     approvals: false,
     presets: [],
+    sandboxed: [],
     customTools: false,
     mcp: false,
     adopted: true,

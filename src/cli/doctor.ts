@@ -3,6 +3,7 @@ import { type Agent, agentsOf } from '../agents/index.ts'
 import { Refusal } from '../domain/errors.ts'
 import { requireGit } from '../git/run.ts'
 import { openHome } from '../home.ts'
+import { sandboxState } from '../runner/sandbox.ts'
 import { readSettings } from '../settings.ts'
 import { openSqlite, StoreOutdated } from '../store/index.ts'
 import { homeOf, runningServer, type Where } from './client.ts'
@@ -47,6 +48,12 @@ const EXAMINATIONS: Record<string, Examination> = {
       text: `${size(free)} free`,
       advice: enough ? undefined : 'Nothing starts on a full disk. Free some: fleet clean',
     }
+  },
+  sandbox: async where => {
+    const { works, problem, advice } = await sandboxState(where.env)
+    return works
+      ? { state: 'good', text: 'bubblewrap works: agents that cannot be held to a preset by themselves run in it' }
+      : { state: 'poor', text: `${problem} Agents that cannot be held to a preset by themselves are refused`, advice }
   },
   server: async where => {
     const running = await runningServer(openHome(homeOf(where)))

@@ -14,6 +14,7 @@ import { agentEnvironment } from '../runner/environment.ts'
 import { nextLaunch, readPlain, writeFiles } from '../runner/folders.ts'
 import { sessionToken } from '../tokens.ts'
 import { defaultsOf } from './capacity.ts'
+import { contained, sandboxFor, wallsOf } from './containing.ts'
 import type { Fleet } from './fleet.ts'
 import { leftToday } from './holds.ts'
 import type { Place } from './preparing.ts'
@@ -68,8 +69,12 @@ export async function prepareLaunch(
       try: `fleet mission edit ${mission.id} --approvals deny, or choose an agent that can: fleet agents`,
     })
   }
-  const request = requestFor({ fleet, agent, session, mission, project, place, limits, directory, script, prompt })
-  const launch = agent.launch(request)
+  const sandbox = mission.allowed_tools ? null : await sandboxFor(fleet, agent, limits.preset)
+  const given = { fleet, agent, session, mission, project, place, limits, directory, script, prompt }
+  // Inside the sandbox the client is not held back: it may do everything, and what it changes is its own.
+  const request = { ...requestFor(given), ...(sandbox && { preset: 'full' as const }) }
+  const launched = agent.launch(request)
+  const launch = sandbox ? contained(launched, sandbox, await wallsOf(given)) : launched
   const dialogue: Record<string, string> =
     agent.dialogue && launch.stdin === 'fifo' ? { [DIALOGUE_FILE]: JSON.stringify(agent.dialogue.begin(request)) } : {}
   await effect('launch.write', () => writeFiles(directory, { [PROMPT_FILE]: prompt, ...dialogue, ...launch.files }))

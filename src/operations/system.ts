@@ -8,6 +8,7 @@ import { clean, worktreesOnDisk } from '../fleet/cleaning.ts'
 import { missionCounts } from '../fleet/counts.ts'
 import { followEvents } from '../fleet/following.ts'
 import { fleetState, lookUp } from '../fleet/records.ts'
+import { sandboxState } from '../runner/sandbox.ts'
 import { isHeld, readHolder } from '../store/index.ts'
 import { VERSION } from '../version.ts'
 import { ask, Paging, Ref } from './inputs.ts'
@@ -116,6 +117,9 @@ export const system = [
     output: z.object({
       agents: z.array(AgentView),
       problem: z.string().optional().describe('why the agents declared in the home are not among them'),
+      sandbox: z
+        .object({ works: z.boolean(), problem: z.string().optional(), advice: z.string().optional() })
+        .describe('what holds agents to the presets under `can.sandboxed`'),
     }),
     run: async ({ fleet }) => ({
       agents: await Promise.all(
@@ -125,6 +129,7 @@ export const system = [
         }),
       ),
       problem: fleet.agents.fault?.message,
+      sandbox: await sandboxState(fleet.environment),
     }),
   }),
   query({

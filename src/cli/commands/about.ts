@@ -1,6 +1,7 @@
 import { type Command, InvalidArgumentError } from 'commander'
 import { shortId } from '../../domain/ids.ts'
 import { STATUSES } from '../../domain/mission.ts'
+import { TOOL_PRESETS } from '../../domain/project.ts'
 import type { SessionView } from '../../operations/views.ts'
 import { type Cli, does } from '../command.ts'
 import { EXIT } from '../exit.ts'
@@ -169,8 +170,9 @@ interface Agents {
     version?: string
     signed_in?: boolean
     advice?: string
-    can: Record<string, unknown>
+    can: Record<string, unknown> & { presets: string[]; sandboxed: string[] }
   }[]
+  sandbox: { works: boolean; problem?: string; advice?: string }
 }
 
 async function showAgents(cli: Cli): Promise<undefined> {
@@ -188,12 +190,19 @@ async function showAgents(cli: Cli): Promise<undefined> {
       },
       { title: 'SIGNED IN', value: each => (each.signed_in === undefined ? '' : each.signed_in ? 'yes' : 'no') },
       { title: 'RESUMES', value: each => (each.can.resume ? 'yes' : 'no') },
+      { title: 'HOLDS TO', value: each => presets(each.can.presets) },
+      { title: 'BY THE SANDBOX', value: each => (answer.sandbox.works ? presets(each.can.sandboxed) : 'no sandbox') },
       { title: 'SURVIVES A RESTART', value: each => (each.can.adopted ? 'yes' : 'no: it is resumed') },
     ],
     answer.agents,
   )
+  const { works, problem, advice: mending } = answer.sandbox
+  if (!works) terminal.note(`sandbox: ${problem} ${mending}`)
   for (const { name, advice } of answer.agents) if (advice) terminal.note(terminal.foreign(`${name}: ${advice}`))
 }
+
+const presets = (names: readonly string[]): string =>
+  names.length === TOOL_PRESETS.length ? 'every preset' : names.join(' ') || 'none'
 
 interface Cleaned {
   freed_bytes: number

@@ -1,0 +1,80 @@
+import { realpathSync } from 'node:fs'
+import { join } from 'node:path'
+import type { Agent, Launch } from '../agents/index.ts'
+import { changesNothing } from '../agents/presets.ts'
+import { NotAllowed } from '../domain/errors.ts'
+import type { Project, ToolPreset } from '../domain/project.ts'
+import type { Session } from '../domain/session.ts'
+import { requireWorktree } from '../git/index.ts'
+import { findSandbox, type Sandbox, type Walls, walled } from '../runner/sandbox.ts'
+import type { Fleet } from './fleet.ts'
+
+/** The sandbox, where it has to hold an agent to a preset that its client cannot; null: the client does. */
+export async function sandboxFor(
+  { environment }: Fleet,
+  { title, can }: Agent,
+  preset: ToolPreset,
+): Promise<Sandbox | null> {
+  if (can.presets.includes(preset) || !can.sandboxed.includes(preset)) return null
+  const found = await findSandbox(environment)
+  if ('program' in found) return found
+  throw new NotAllowed(
+    `${title} cannot be held to the preset ${preset} by itself, and no sandbox can do it. ${found.problem}`,
+    { try: `${found.advice} Or use the preset full, or an agent that can be held to it: fleet agents` },
+  )
+}
+
+/** The same launch inside the walls. */
+export const contained = (launch: Launch, sandbox: Sandbox, walls: Walls): Launch => ({
+  ...launch,
+  argv: walled(sandbox, walls, launch.argv),
+  // A git that only looks would refresh its index on the way, and say that it cannot.
+  env: { ...launch.env, GIT_OPTIONAL_LOCKS: '0' },
+})
+
+interface Inside {
+  fleet: Fleet
+  agent: Agent
+  session: Session
+  project: Project
+  limits: { preset: ToolPreset }
+  place: { workingDirectory: string }
+  /** Of this launch. */
+  directory: string
+}
+
+/** What an agent finds and may change inside: its own folders, and the worktree unless the preset only looks. */
+export async function wallsOf({ fleet, agent, session, project, limits, place, directory }: Inside): Promise<Walls> {
+  const home = fleet.environment.HOME
+  const own = [
+    directory,
+    fleet.home.task(session.mission_id),
+    ...(agent.folders ?? []).map(path => expanded(path, home)),
+  ]
+  const top = session.worktree ?? project.path
+  const git = session.worktree ? await requireWorktree(session.worktree) : null
+  const work = changesNothing(limits.preset) ? [] : [top, ...(git ? committing(git) : [])]
+  return {
+    workingDirectory: real(place.workingDirectory),
+    readable: [top, project.path, ...(git ? [git.commonDir] : [])].map(real),
+    writable: [...work, ...own].map(real),
+    hidden: real(fleet.home.path),
+    home: home && real(home),
+  }
+}
+
+/** What committing on a branch writes. The configuration, the hooks and the person's own checkout are not among it. */
+const committing = ({ gitDir, commonDir }: { gitDir: string; commonDir: string }): string[] => [
+  gitDir,
+  ...['objects', 'refs', 'logs', 'reftable'].map(name => join(commonDir, name)),
+]
+
+const expanded = (path: string, home = '/'): string => (path.startsWith('~/') ? join(home, path.slice(2)) : path)
+
+function real(path: string): string {
+  try {
+    return realpathSync(path)
+  } catch {
+    return path
+  }
+}

@@ -1,0 +1,115 @@
+import { execFile } from 'node:child_process'
+import { existsSync } from 'node:fs'
+import { join, sep } from 'node:path'
+import { promisify } from 'node:util'
+import { which } from '../agents/detect.ts'
+
+/** The operating system's own walls around a program, for agents that cannot be held to a preset by their client. */
+export interface Sandbox {
+  /** Where bubblewrap is. */
+  program: string
+}
+
+/** What a program inside may see and change. Paths are absolute; nothing outside `writable` is ever changed. */
+export interface Walls {
+  workingDirectory: string
+  /** Must be there inside, even where everything around it is hidden. */
+  readable: readonly string[]
+  writable: readonly string[]
+  /** Not to be seen: the fleet's own secrets and other sessions. */
+  hidden: string
+  /** The person's home, of which what signs in elsewhere is hidden. */
+  home: string | undefined
+}
+
+const INSTALL = 'Install bubblewrap: apt install bubblewrap, dnf install bubblewrap, or pacman -S bubblewrap.'
+const PROBE_MS = 10_000
+
+/** Everybody's folders, where sockets of other programs lie: private and empty inside. */
+const SHARED = ['/tmp', '/var/tmp', '/run']
+/** Names of machines are looked up through it. */
+const RESOLVER = '/run/systemd/resolve'
+/** To root these are settings of the whole machine, and bubblewrap leaves some of them open to it. */
+const KERNEL = ['sys', 'sysrq-trigger', 'irq', 'bus', 'fs'].map(name => join('/proc', name))
+
+const SECRET_FOLDERS = [
+  ...['.ssh', '.gnupg', '.aws', '.azure', '.kube', '.docker', '.password-store'],
+  ...['.config/gh', '.config/gcloud', '.local/share/keyrings'],
+]
+const SECRET_FILES = ['.netrc', '.git-credentials', '.npmrc', '.pypirc', '.config/git/credentials']
+
+const BASE = [
+  ...['--ro-bind', '/', '/', '--dev', '/dev', '--proc', '/proc'],
+  // Without a process namespace it could signal whatever the person runs. The network stays: models are reached by it.
+  ...['--unshare-pid', '--unshare-ipc', '--cap-drop', 'ALL'],
+]
+
+type Environment = Readonly<Record<string, string | undefined>>
+const working = new Map<string, Sandbox>()
+
+/** The sandbox of this machine, or why there is none and what to do about it. */
+export async function findSandbox(environment: Environment): Promise<Sandbox | { problem: string; advice: string }> {
+  if (process.platform !== 'linux')
+    return { problem: 'There is no bubblewrap on this system.', advice: 'Use Linux for it.' }
+  const program = await which('bwrap', environment)
+  if (!program) return { problem: 'bubblewrap is not installed.', advice: INSTALL }
+  const known = working.get(program)
+  if (known) return known
+  try {
+    const probe = [...BASE, ...kernelWalls(), ...['--tmpfs', '/tmp', '--', '/bin/sh', '-c', ':']]
+    await promisify(execFile)(program, probe, { timeout: PROBE_MS, env: {} })
+  } catch (error) {
+    const said = (error as { stderr?: string }).stderr?.trim() || (error as Error).message
+    const advice = 'Allow unprivileged user namespaces, or run where they are allowed; containers often forbid them.'
+    return { problem: `bubblewrap does not work here: ${said}`, advice }
+  }
+  const found = { program }
+  working.set(program, found)
+  return found
+}
+
+export async function sandboxState(
+  environment: Environment,
+): Promise<{ works: boolean; problem?: string; advice?: string }> {
+  const found = await findSandbox(environment)
+  return 'program' in found ? { works: true } : { works: false, ...found }
+}
+
+/** The same command inside the walls. Each argument is one word: no shell reads any of it. What comes later covers what came before. */
+export function walled({ program }: Sandbox, walls: Walls, argv: readonly string[]): [string, ...string[]] {
+  const { workingDirectory, readable, writable, hidden, home } = walls
+  const shared = SHARED.filter(path => existsSync(path))
+  const isCovered = (path: string) => shared.some(cover => isInside(path, cover))
+  const within = (path: string) => isInside(path, hidden)
+  const outside = (path: string) => !within(path)
+  return [
+    program,
+    ...BASE,
+    ...kernelWalls(),
+    ...shared.flatMap(path => ['--tmpfs', path]),
+    ...['--ro-bind-try', RESOLVER, RESOLVER],
+    ...[...(home ? [home] : []), ...readable.filter(outside)].filter(isCovered).flatMap(bind('--ro-bind')),
+    ...writable.filter(outside).flatMap(bind('--bind-try')),
+    ...(home ? coverSecrets(home, writable) : []),
+    ...['--tmpfs', hidden],
+    ...readable.filter(within).flatMap(bind('--ro-bind')),
+    ...writable.filter(within).flatMap(bind('--bind-try')),
+    ...['--setenv', 'TMPDIR', '/tmp', '--chdir', workingDirectory, '--', ...argv],
+  ]
+}
+
+const bind = (how: string) => (path: string) => [how, path, path]
+const isInside = (path: string, folder: string): boolean => path === folder || path.startsWith(folder + sep)
+const kernelWalls = (): string[] => KERNEL.filter(path => existsSync(path)).flatMap(bind('--ro-bind'))
+
+/** Except where the agent itself keeps something there. */
+function coverSecrets(home: string, writable: readonly string[]): string[] {
+  const there = (name: string) => {
+    const path = join(home, name)
+    return existsSync(path) && !writable.some(own => isInside(own, path)) ? [path] : []
+  }
+  return [
+    ...SECRET_FOLDERS.flatMap(there).flatMap(path => ['--tmpfs', path]),
+    ...SECRET_FILES.flatMap(there).flatMap(path => ['--ro-bind', '/dev/null', path]),
+  ]
+}

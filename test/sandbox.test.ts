@@ -1,0 +1,161 @@
+import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { describe, expect, test } from 'vitest'
+import { eventually } from './kit/fleet.ts'
+import { SANDBOX_WORKS } from './kit/sandbox.ts'
+import { aScene, type Scene } from './kit/scene.ts'
+
+const OVER = ['done', 'failed', 'needs_input']
+
+/** Tries each line; what the script says at its end is what succeeded. */
+const tries = (lines: Record<string, string>): string =>
+  `did=''\n${Object.entries(lines)
+    .map(([name, line]) => `if (${line}) >/dev/null 2>&1; then did="$did ${name}"; fi`)
+    .join('\n')}\necho "succeeded:$did"`
+
+async function succeeded({ fleet, project }: Scene, lines: Record<string, string>, preset: string): Promise<string[]> {
+  const { id } = await fleet.mission(project, tries(lines), { tool_preset: preset, mission_type: 'review' })
+  const mission = await fleet.until(id, ...OVER)
+  const said = /succeeded:(.*)/.exec(mission.report?.summary ?? '')
+  if (!said) throw new Error(JSON.stringify(mission.status_reason))
+  return said[1]!.trim().split(' ').filter(Boolean)
+}
+
+/** Of all processes there are, those with this word among their arguments; the shell that set them off is none. */
+const commandsWith = (word: string): string[] =>
+  readdirSync('/proc').filter(pid => {
+    try {
+      return /^\d+$/.test(pid) && readFileSync(`/proc/${pid}/cmdline`, 'latin1').split('\0').includes(word)
+    } catch {
+      return false
+    }
+  })
+
+test('where there is no sandbox that works, what only it could hold to is refused, with how to get one', async () => {
+  const { fleet, project, repo } = await aScene({ start: false })
+  const bin = join(fleet.root, 'bin')
+  mkdirSync(bin)
+  writeFileSync(join(bin, 'bwrap'), '#!/bin/sh\necho "no namespaces for you" >&2\nexit 1\n', { mode: 0o755 })
+  await fleet.start({ env: { PATH: `${bin}:${process.env.PATH}` } })
+  const { id } = await fleet.mission(project, `touch '${repo.path}/x'`, { tool_preset: 'review' })
+  const { status, status_reason } = await fleet.until(id, ...OVER)
+  expect(status).toBe('failed')
+  expect(status_reason?.text).toMatch(/cannot be held to the preset review.*no namespaces for you/)
+  expect(existsSync(join(repo.path, 'x'))).toBe(false)
+  const { stdout } = await fleet.fleetCommand(['doctor'], { env: { PATH: bin } })
+  expect(stdout).toMatch(/sandbox .*no namespaces for you/)
+})
+
+describe.skipIf(!SANDBOX_WORKS)('in the sandbox', () => {
+  test('a reviewer writes and removes nothing, signals nobody, and does not see what is not its own', async () => {
+    const scene = await aScene()
+    const { fleet, repo, project } = scene
+    const home = fleet.fleet.home.path
+    mkdirSync(join(fleet.root, '.ssh'))
+    writeFileSync(join(fleet.root, '.ssh/id_ed25519'), 'secret')
+    writeFileSync(join(fleet.root, '.netrc'), 'secret')
+    writeFileSync(join(fleet.root, 'notes.txt'), 'mine')
+    const other = await fleet.mission(project, 'echo other >other.txt', {})
+    const { sessions } = await fleet.until(other.id, 'done')
+    const server = (await fleet.call<{ server: { pid: number } }>('system_status')).server.pid
+
+    const did = await succeeded(
+      scene,
+      {
+        writes: 'echo x >x.txt',
+        removes: 'rm README.md',
+        'removes-git': 'rm -rf .git',
+        commits: 'git -c user.name=a -c user.email=a@b commit --allow-empty -m x',
+        'writes-to-the-checkout': `echo x >'${repo.path}/x.txt'`,
+        'moves-main': `git -C '${repo.path}' update-ref -d refs/heads/main`,
+        'writes-at-home': `echo x >>'${fleet.root}/notes.txt'`,
+        'reads-a-key': `grep . '${fleet.root}/.ssh/id_ed25519'`,
+        'reads-a-password': `grep . '${fleet.root}/.netrc'`,
+        'reads-the-token': `grep . '${home}/token'`,
+        'reads-another-session': `ls '${home}/sessions/${sessions[0]!.id}'`,
+        'signals-the-server': `kill -0 ${server}`,
+        'tunes-the-kernel': 'cat /proc/sys/kernel/core_pattern >/proc/sys/kernel/core_pattern',
+        'gets-around-it': 'mount -o remount,rw,bind / || umount /tmp || unshare -Urm mount -o remount,rw,bind /',
+        // And what it is there for.
+        'reads-at-home': `grep mine '${fleet.root}/notes.txt'`,
+        reads: 'grep . README.md',
+        'looks-at-git': 'git log --oneline && git diff HEAD',
+        'uses-tmp': 'echo x >"$TMPDIR/x" && test ! -e /tmp/flotilla-marker',
+        'keeps-artifacts': 'echo x >"$FLEET_ARTIFACT_DIR/finding.txt"',
+        'reaches-the-server':
+          'node -e "fetch(process.env.FLEET_URL + \'/health\').then(r => process.exit(r.ok ? 0 : 1))"',
+      },
+      'review',
+    )
+    expect(did).toEqual([
+      ...['reads-at-home', 'reads', 'looks-at-git', 'uses-tmp', 'keeps-artifacts', 'reaches-the-server'],
+    ])
+    expect(await repo.git('status', '--porcelain')).toBe('')
+  })
+
+  test('under implement and test it works and commits in its worktree, and changes nothing else', async () => {
+    const scene = await aScene()
+    const { fleet, repo, project } = scene
+    const lines = {
+      'writes-to-the-checkout': `echo x >'${repo.path}/x.txt'`,
+      'plants-a-hook': `echo x >'${repo.path}/.git/hooks/post-commit'`,
+      'changes-the-configuration': `git config core.pager x`,
+      'writes-at-home': `echo x >'${fleet.root}/x.txt'`,
+      works: 'echo made >made.txt && git add made.txt',
+      commits: 'git -c user.name=a -c user.email=a@b commit -m made',
+    }
+    for (const tool_preset of ['implement', 'test']) {
+      const { id } = await fleet.mission(project, `${tries(lines)}\necho ${tool_preset} >left.txt`, { tool_preset })
+      const mission = await fleet.until(id, ...OVER)
+      expect(mission, JSON.stringify(mission.status_reason)).toMatchObject({ status: 'done', result: 'landed' })
+      expect(mission.report?.summary).toContain(tool_preset === 'implement' ? 'succeeded: works commits' : 'works')
+      expect(await repo.readOn('main', 'left.txt')).toBe(tool_preset)
+    }
+    expect(await repo.readOn('main', 'made.txt')).toBe('made')
+  })
+
+  test('the exit code and the words of a failure come through', async () => {
+    const { fleet, project } = await aScene()
+    const { id } = await fleet.mission(project, 'echo it is broken >&2; exit 7', { tool_preset: 'explore' })
+    const { sessions } = await fleet.until(id, ...OVER)
+    expect(sessions[0]).toMatchObject({ outcome: 'failed', exit_code: 7 })
+    expect(sessions[0]!.outcome_reason).toContain('it is broken')
+  })
+
+  test('cancelled with children of its own, some out of reach of signals, it leaves no process', async () => {
+    const { fleet, project } = await aScene()
+    const script = [
+      'setsid sh -c "trap \\"\\" TERM; while :; do sleep 0.1; done" &',
+      '(setsid env -i sh -c "cd /; while :; do sleep 0.1; done" outlaw-$FLEET_TASK_ID &)',
+      'echo ready >"$FLEET_ARTIFACT_DIR/ready"',
+      'while :; do sleep 0.1; done',
+    ].join('\n')
+    const { id } = await fleet.mission(project, script, { tool_preset: 'review' })
+    const ready = join(fleet.fleet.home.task(id), 'artifacts/ready')
+    const { sessions } = await eventually('its children run', async () =>
+      existsSync(ready) ? fleet.show(id) : undefined,
+    )
+    expect(commandsWith(`outlaw-${id}`)).toHaveLength(1)
+    await fleet.call('cancel_mission', { mission_id: id })
+    await fleet.until(id, 'cancelled')
+    expect(fleet.processes(sessions[0]!.id)).toEqual([])
+    expect(commandsWith(`outlaw-${id}`)).toEqual([])
+  })
+
+  test('it goes on while the server is dead, and is taken up with nothing missing', async () => {
+    const { fleet, project } = await aScene()
+    const script =
+      'echo one; touch "$FLEET_ARTIFACT_DIR/here"; until [ -e "$FLEET_ARTIFACT_DIR/open" ]; do sleep 0.02; done; echo two'
+    const { id } = await fleet.mission(project, script, { tool_preset: 'review', mission_type: 'review' })
+    const artifacts = join(fleet.fleet.home.task(id), 'artifacts')
+    await eventually('it is at work', () => existsSync(join(artifacts, 'here')))
+    await fleet.kill()
+    writeFileSync(join(artifacts, 'open'), '')
+    await fleet.start()
+    const mission = await fleet.until(id, ...OVER)
+    expect(mission).toMatchObject({ status: 'done', result: 'no_changes' })
+    expect(mission.sessions).toMatchObject([{ outcome: 'completed', exit_code: 0 }])
+    const { events } = await fleet.call<{ events: { kind: string }[] }>('list_events', {})
+    expect(events.map(({ kind }) => kind)).toContain('adopted')
+  })
+})
