@@ -16,6 +16,8 @@ const MEANINGS: Record<keyof Capabilities, string> = {
   customTools: 'can be held to a list of tools (`--tools`)',
   mcp: 'takes MCP servers',
   adopted: 'keeps running when the server dies, and is taken up by the next',
+  takeOver: 'you can go on with its conversation in your own terminal (`fleet takeover`)',
+  remoteControl: 'you can work in its worktree from elsewhere (`fleet remote`)',
 }
 
 /** Rows are abilities, columns agents: what `fleet agents --json` says under `can`. */

@@ -21,6 +21,8 @@ export interface Home {
   /** A mission's own folder, written by its agents and read by whoever goes on with it. */
   task(missionId: string): string
   checks(projectId: string): string
+  /** Of a program that is kept running for a mission. */
+  process(id: string): string
 }
 
 export function homePath(env: NodeJS.ProcessEnv = process.env): string {
@@ -28,7 +30,7 @@ export function homePath(env: NodeJS.ProcessEnv = process.env): string {
 }
 
 export function openHome(path: string): Home {
-  for (const folder of ['', 'blobs', 'worktrees', 'sessions', 'tasks', 'logs', 'checks'])
+  for (const folder of ['', 'blobs', 'worktrees', 'sessions', 'tasks', 'logs', 'checks', 'processes'])
     mkdirSync(join(path, folder), { recursive: true, mode: 0o700 })
   return {
     path,
@@ -45,6 +47,7 @@ export function openHome(path: string): Home {
     session: id => join(path, 'sessions', id),
     task: missionId => join(path, 'tasks', missionId),
     checks: projectId => join(path, 'checks', projectId),
+    process: id => join(path, 'processes', id),
   }
 }
 

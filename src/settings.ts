@@ -64,6 +64,12 @@ export const SETTINGS = {
     z.enum(['warn', 'nudge', 'restart', 'stop']).default('warn'),
     'what becomes of a stuck agent: warn, nudge (say something to it), restart (and resume, at most twice) or stop',
   ),
+  previewHours: setting(
+    'FLEET_PREVIEW_HOURS',
+    z.coerce.number().positive().max(8760).default(8),
+    'hours after which a preview that nobody stopped is ended',
+  ),
+  previewWait: setting('FLEET_PREVIEW_WAIT', whole(120, 1, 3600), 'seconds a preview has to answer at its port'),
   transcriptLimit: setting(
     'FLEET_TRANSCRIPT_LIMIT',
     whole(512 * 1024 * 1024, 1024, 1e12),

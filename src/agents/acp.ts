@@ -47,6 +47,8 @@ export function acpAgent(declared: AcpDeclaration): Agent {
       customTools: false,
       mcp: true,
       adopted: true,
+      takeOver: false,
+      remoteControl: false,
     },
     models,
     detect: variables => detectDeclared(declared, variables),

@@ -5,7 +5,7 @@ import { pick } from './environment.ts'
 import { isRestricting, PRESETS } from './presets.ts'
 
 /** What the client may see of the server's environment: where it is, how it signs in, how it reaches the network. */
-const ENVIRONMENT = [
+export const CLAUDE_ENVIRONMENT = [
   ...['HOME', 'PATH', 'CLAUDE_CONFIG_DIR'],
   ...[
     'ANTHROPIC_API_KEY',
@@ -71,7 +71,7 @@ export function launchClaude(request: LaunchRequest): Launch {
   return {
     argv: ['claude', ...flags],
     // A client that replaces itself under a running fleet would no longer be the one that was detected.
-    env: { ...pick(request.environment, ENVIRONMENT), DISABLE_AUTOUPDATER: '1' },
+    env: { ...pick(request.environment, CLAUDE_ENVIRONMENT), DISABLE_AUTOUPDATER: '1' },
     files: {
       ...(request.systemPrompt ? { 'system-prompt': request.systemPrompt } : {}),
       ...(servers.length ? { 'mcp.json': mcpFile(request.mcpServers) } : {}),

@@ -3,6 +3,7 @@ import { homedir } from 'node:os'
 import { join } from 'node:path'
 import { TOOL_PRESETS } from '../domain/project.ts'
 import { claudeDialogue } from './claude-dialogue.ts'
+import { claudeRemote, openClaude } from './claude-hands.ts'
 import { launchClaude } from './claude-launch.ts'
 import { readClaude } from './claude-read.ts'
 import type { Agent, Detected, Dialogue, Digest, Ending, Exit } from './contract.ts'
@@ -28,6 +29,8 @@ export const claude: Agent = {
     customTools: true,
     mcp: true,
     adopted: true,
+    takeOver: true,
+    remoteControl: true,
   },
   models: [
     { name: 'claude-opus-5-5', alias: 'opus' },
@@ -36,6 +39,8 @@ export const claude: Agent = {
   ],
   detect,
   launch: launchClaude,
+  interactive: openClaude,
+  remote: claudeRemote,
   read: readClaude,
   dialogue: claudeDialogue as Dialogue,
   outcome,

@@ -1,7 +1,7 @@
 import { dirname } from 'node:path'
 import { InvalidInput, NotAllowed } from '../domain/errors.ts'
 import type { ToolPreset } from '../domain/project.ts'
-import type { Agent, Launch, LaunchRequest } from './contract.ts'
+import type { Agent, Launch, LaunchRequest, Opening, Program } from './contract.ts'
 import { pick } from './environment.ts'
 import type { Json } from './json.ts'
 import { isRestricting, PRESETS } from './presets.ts'
@@ -142,3 +142,9 @@ function refuse({ preset, allowedTools, mcpServers }: LaunchRequest): void {
     })
   }
 }
+
+/** In a person's own hands the client asks them itself: the preset is not passed on. */
+export const openCodex = ({ conversation, model, environment }: Opening): Program => ({
+  argv: ['codex', 'resume', ...(model ? [`--model=${nameOf(model)}`] : []), '--', conversation],
+  env: pick(environment, ENVIRONMENT),
+})

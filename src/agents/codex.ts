@@ -2,7 +2,7 @@ import { access } from 'node:fs/promises'
 import { homedir } from 'node:os'
 import { join } from 'node:path'
 import { codexDialogue } from './codex-dialogue.ts'
-import { CODEX_MODELS, CODEX_PRESETS, launchCodex } from './codex-launch.ts'
+import { CODEX_MODELS, CODEX_PRESETS, launchCodex, openCodex } from './codex-launch.ts'
 import { RATE_LIMITS, readCodex } from './codex-read.ts'
 import type { Agent, Detected, Dialogue, Digest, Ending, Exit } from './contract.ts'
 import { versionOf, which } from './detect.ts'
@@ -30,10 +30,13 @@ export const codex: Agent = {
     customTools: false,
     mcp: true,
     adopted: true,
+    takeOver: true,
+    remoteControl: false,
   },
   models: CODEX_MODELS,
   detect,
   launch: launchCodex,
+  interactive: openCodex,
   read: readCodex,
   dialogue: codexDialogue as Dialogue,
   outcome,

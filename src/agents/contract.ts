@@ -22,6 +22,10 @@ export interface Capabilities {
   mcp: boolean
   /** Keeps running when the server dies and is taken up again by the next. */
   adopted: boolean
+  /** A person can go on with its conversation in their own terminal: see `interactive`. */
+  takeOver: boolean
+  /** It can be reached from elsewhere: see `remote`. */
+  remoteControl: boolean
 }
 
 export interface Detected {
@@ -71,6 +75,21 @@ export interface Launch {
   files: Record<string, string | { content: string; mode: number }>
   /** 'fifo': the agent is spoken to through its standard input, as its dialogue says. */
   stdin: 'none' | 'fifo'
+}
+
+/** What a person's own terminal needs to open a conversation. */
+export type Opening = Pick<LaunchRequest, 'conversation' | 'model' | 'environment'>
+
+/** A program that the terminal or the wrapper runs as it is: nothing is written, nothing is said to it. */
+export type Program = Pick<Launch, 'argv' | 'env'>
+
+/** A program of the client through which its person works in a folder from elsewhere. All pure. */
+export interface RemoteControl {
+  launch(environment: LaunchRequest['environment']): Program
+  /** The link in what it has printed so far. */
+  link(printed: string): string | undefined
+  /** What a known refusal in there means, and what to do. */
+  refusal(printed: string): string | undefined
 }
 
 /** One line for an agent. Writing one with an id that was written before is free. */
@@ -170,6 +189,10 @@ export interface Agent {
   detect(environment: Readonly<Record<string, string | undefined>>): Promise<Detected>
   /** Pure. Throws a Refusal for what this client cannot hold to, such as a preset it cannot enforce. */
   launch(request: LaunchRequest): Launch
+  /** The client's own interactive program on an earlier conversation. Pure; only where `can.takeOver`. */
+  interactive?(opening: Opening): Program
+  /** Only where `can.remoteControl`. */
+  readonly remote?: RemoteControl
   /** One line in, events out. Pure; never throws; what it does not know comes out as raw. */
   read(line: string, stream: Stream): TranscriptEvent[]
   readonly dialogue?: Dialogue

@@ -57,6 +57,8 @@ export function customAgent(declared: CustomDeclaration): Agent {
       customTools: false,
       mcp: adds.mcp !== undefined,
       adopted: true,
+      takeOver: false,
+      remoteControl: false,
     },
     models,
     detect: variables => detectDeclared(declared, variables),

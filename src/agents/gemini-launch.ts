@@ -1,6 +1,6 @@
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import type { Launch, LaunchRequest } from './contract.ts'
+import type { Launch, LaunchRequest, Opening, Program } from './contract.ts'
 import { pick } from './environment.ts'
 import { policyOf } from './gemini-policy.ts'
 import { inputFile, readingInput } from './input.ts'
@@ -65,3 +65,9 @@ function settingsOf(servers: ReturnType<typeof serversOf>): string {
   const entries = servers.map(([name, { url, headers }]) => [name, { httpUrl: url, headers }])
   return JSON.stringify({ mcpServers: Object.fromEntries(entries) })
 }
+
+/** In a person's own hands the client asks them itself: the preset is not passed on. */
+export const openGemini = ({ conversation, model, environment }: Opening): Program => ({
+  argv: ['gemini', `--resume=${conversation}`, ...(model ? [`--model=${model}`] : [])],
+  env: pick(environment, ENVIRONMENT),
+})

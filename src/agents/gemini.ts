@@ -5,7 +5,7 @@ import { TOOL_PRESETS } from '../domain/project.ts'
 import type { Agent, Detected, Digest, Ending, Exit } from './contract.ts'
 import { versionOf, which } from './detect.ts'
 import { endedEarly, short } from './endings.ts'
-import { launchGemini } from './gemini-launch.ts'
+import { launchGemini, openGemini } from './gemini-launch.ts'
 import { readGemini } from './gemini-read.ts'
 
 /** The Gemini command-line client, told its prompt once and read in stream-json. */
@@ -27,6 +27,8 @@ export const gemini: Agent = {
     customTools: true,
     mcp: true,
     adopted: true,
+    takeOver: true,
+    remoteControl: false,
   },
   models: [
     { name: 'gemini-3.1-pro-preview', alias: 'pro' },
@@ -37,6 +39,7 @@ export const gemini: Agent = {
   ],
   detect,
   launch: launchGemini,
+  interactive: openGemini,
   read: readGemini,
   outcome,
 }

@@ -1,6 +1,6 @@
 import { join } from 'node:path'
 import { NotAllowed } from '../domain/errors.ts'
-import type { Launch, LaunchRequest } from './contract.ts'
+import type { Launch, LaunchRequest, Opening, Program } from './contract.ts'
 import { pick } from './environment.ts'
 import { readingInput } from './input.ts'
 import { permissionsOf } from './opencode-permissions.ts'
@@ -63,3 +63,9 @@ export function launchOpencode(request: LaunchRequest): Launch {
     stdin: 'none',
   }
 }
+
+/** In a person's own hands the client asks them itself: the preset is not passed on. */
+export const openOpencode = ({ conversation, model, environment }: Opening): Program => ({
+  argv: ['opencode', `--session=${conversation}`, ...(model ? [`--model=${model}`] : [])],
+  env: pick(environment, ENVIRONMENT),
+})

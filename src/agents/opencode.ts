@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import type { Agent, Detected, Digest, Ending, Exit } from './contract.ts'
 import { versionOf, which } from './detect.ts'
 import { endedEarly, rateLimited, short } from './endings.ts'
-import { launchOpencode } from './opencode-launch.ts'
+import { launchOpencode, openOpencode } from './opencode-launch.ts'
 import { readOpencode } from './opencode-read.ts'
 
 /** The OpenCode command-line client, told its prompt once and read in its own JSON lines. */
@@ -27,6 +27,8 @@ export const opencode: Agent = {
     customTools: true,
     mcp: true,
     adopted: true,
+    takeOver: true,
+    remoteControl: false,
   },
   models: [
     { name: 'anthropic/claude-opus-5-5' },
@@ -35,6 +37,7 @@ export const opencode: Agent = {
   ],
   detect,
   launch: launchOpencode,
+  interactive: openOpencode,
   read: readOpencode,
   outcome,
 }

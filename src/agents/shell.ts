@@ -26,6 +26,8 @@ export const shell: Agent = {
     customTools: false,
     mcp: false,
     adopted: true,
+    takeOver: false,
+    remoteControl: false,
   },
   models: [],
 

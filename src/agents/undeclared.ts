@@ -20,6 +20,8 @@ export const undeclared = (name: string): Agent => ({
     customTools: false,
     mcp: false,
     adopted: true,
+    takeOver: false,
+    remoteControl: false,
   },
   models: [],
   detect: async () => ({ installed: false, advice: `Declare ${name} in agents.json again.` }),

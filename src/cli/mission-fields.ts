@@ -28,6 +28,13 @@ export const APPROVALS_FIELD: Field = {
   choices: APPROVAL_MODES,
 }
 
+/** What shows its work in a browser. */
+export const PREVIEW_FIELD: Field = {
+  flags: '--preview <line>',
+  field: 'preview_command',
+  summary: 'a shell line that shows the work, on the port in $PORT',
+}
+
 /** Everything a person may set on a mission. */
 export const MISSION_FIELDS: readonly Field[] = [
   { flags: '--title <title>', field: 'title', summary: 'a short name (default: the first line of the prompt)' },
@@ -70,4 +77,5 @@ export const MISSION_FIELDS: readonly Field[] = [
     summary: 'where in the repository the agent starts',
     kind: 'text',
   },
+  PREVIEW_FIELD,
 ]

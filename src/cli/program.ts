@@ -6,6 +6,7 @@ import { addAbout } from './commands/about.ts'
 import { addCall } from './commands/call.ts'
 import { addCompletion } from './commands/completion.ts'
 import { addDemo } from './commands/demo.ts'
+import { addKept } from './commands/kept.ts'
 import { addMission } from './commands/mission.ts'
 import { addProject } from './commands/project.ts'
 import { addRun } from './commands/run.ts'
@@ -38,6 +39,7 @@ export function makeProgram(): Command {
     addWatching,
     addTalk,
     addSchedule,
+    addKept,
     addAbout,
     addCall,
     addCompletion,

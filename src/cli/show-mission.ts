@@ -102,6 +102,11 @@ export async function describeMission(cli: Cli, id: string): Promise<undefined> 
   section(cli, 'Report', reportLines(mission))
   section(
     cli,
+    'Kept running',
+    mission.processes.map(each => `${each.kind}  ${each.status}  ${each.url ?? ''}  ${ago(each.created_at)}`),
+  )
+  section(
+    cli,
     'Checks',
     mission.evidence.map(
       each =>
@@ -134,6 +139,7 @@ function reportLines({ report }: Detail): string[] {
     ['untested', report.what_untested],
     ['next', report.next_steps],
     ['errors', report.errors_encountered],
+    ['preview', report.preview_url ? [report.preview_url] : []],
     ['files', [...files, ...more]],
   ]
   return [report.summary, ...lists.flatMap(([name, items]) => items.map(item => `${name}: ${item}`))].filter(Boolean)

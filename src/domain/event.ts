@@ -58,6 +58,10 @@ export const EVENT_KINDS = [
   'unscheduled',
   'schedule_run',
   'schedule_skipped',
+  'process_asked',
+  'process_up',
+  'process_stop_requested',
+  'process_ended',
   'server_started',
   'server_stopping',
 ] as const

@@ -1,6 +1,6 @@
 import * as z from 'zod'
 import { Id, Timestamp } from './ids.ts'
-import { ApprovalMode, LandingPolicy, ToolPreset } from './project.ts'
+import { ApprovalMode, LandingPolicy, PreviewCommand, ToolPreset } from './project.ts'
 import { SessionReason } from './session.ts'
 import { ANSWERS } from './talk.ts'
 import { MAX_REASON_CHARS, StoredText } from './text.ts'
@@ -60,6 +60,7 @@ export const MissionSettings = z.object({
     .default(null)
     .describe('after that a question is answered by itself'),
   otherwise: z.enum(ANSWERS).nullable().default(null).describe('… with this; empty: deny'),
+  preview_command: PreviewCommand,
   subdirectory: z.string().max(1000).default('').describe('where in the repository the agent starts'),
 })
 export type MissionSettings = z.infer<typeof MissionSettings>

@@ -22,6 +22,13 @@ export const Check = z.object({
 })
 export type Check = z.infer<typeof Check>
 
+export const PreviewCommand = z
+  .string()
+  .max(4000)
+  .nullable()
+  .default(null)
+  .describe('a shell line that shows the work in a browser; it must listen on the port in $PORT')
+
 /** What a person may set on a project. */
 export const ProjectSettings = z.object({
   name: z.string().min(1).max(120),
@@ -49,6 +56,7 @@ export const ProjectSettings = z.object({
     .nullable()
     .default(null)
     .describe('a shell line run in each new worktree before the agent'),
+  preview_command: PreviewCommand,
   copy_files: z
     .array(z.string().min(1).max(400))
     .max(50)

@@ -67,6 +67,7 @@ export function describeReport(report: Report): string {
     ['Not tested', report.what_untested],
     ['Next steps', report.next_steps],
     ['Errors', report.errors_encountered],
+    ['Preview', report.preview_url ? [report.preview_url] : []],
     ['Files changed', files],
   ]
   const lists = parts

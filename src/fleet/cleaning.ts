@@ -4,6 +4,7 @@ import type { Session } from '../domain/session.ts'
 import { worktreeBytes } from '../git/index.ts'
 import type { Ask } from './asking.ts'
 import type { Fleet } from './fleet.ts'
+import { endKept, keptInWorktree } from './kept-processes.ts'
 import { all } from './records.ts'
 import { sentence } from './sentences.ts'
 import { refOf, retire, sharedWithLater, worktreeTurns } from './tidying.ts'
@@ -34,6 +35,8 @@ export interface Cleaned {
     bytes: number
     ref: string
     kept_because?: string
+    /** What was kept running there and ends with it. */
+    ends?: string[]
   }[]
 }
 
@@ -54,10 +57,15 @@ export async function clean(
       bytes: await worktreeBytes(session.worktree!),
       ref: refOf(session),
     }
+    const ends = (await keptInWorktree(fleet, session)).map(each => each.kind)
     const reason = await whyKept(fleet, session)
     const failed = reason || dryRun ? undefined : await tryRetire(fleet, session)
     const kept_because = reason ?? failed
-    cleaned.worktrees.push({ ...row, ...(kept_because && { kept_because }) })
+    cleaned.worktrees.push({
+      ...row,
+      ...(kept_because && { kept_because }),
+      ...(ends.length && !kept_because && { ends }),
+    })
     if (!kept_because) cleaned.freed_bytes += row.bytes
   }
   return cleaned
@@ -83,8 +91,10 @@ async function tryRetire(fleet: Fleet, session: Session): Promise<string | undef
     return await worktreeTurns.take(session.mission_id, async () => {
       // Looked at again now that nobody else can begin anything there.
       const reason = await whyKept(fleet, session)
-      if (!reason) await retire(fleet, session, project.value)
-      return reason
+      if (reason) return reason
+      await endKept(fleet, await keptInWorktree(fleet, session), 'Its worktree was cleaned away.')
+      await retire(fleet, session, project.value)
+      return undefined
     })
   } catch (error) {
     return sentence(error)

@@ -1,11 +1,13 @@
 import type { Event } from '../domain/event.ts'
 import type { Session } from '../domain/session.ts'
 import { Turns } from '../git/turns.ts'
-import { everything, marksOf } from '../runner/processes.ts'
+import { everything, keptIn, marksOf } from '../runner/processes.ts'
 import { sweep } from '../runner/stopping.ts'
 import { saveCounts } from './counts.ts'
 import { Dispatcher } from './dispatcher.ts'
 import { type Fleet, retryOnConflict } from './fleet.ts'
+import { Keepers } from './keepers.ts'
+import { keptInWorktree } from './kept-processes.ts'
 import { landMission } from './landing.ts'
 import { LiveSession } from './live-session.ts'
 import { forgetProject } from './projects.ts'
@@ -47,6 +49,7 @@ export async function startHolder(fleet: Fleet, { url, onFault = () => {} }: Hol
   const landingNow = new Map<string, AbortController>()
   const chores = new Set<Promise<unknown>>()
   const stopped = new AbortController()
+  const keepers = new Keepers(fleet, inBackground, tidyUp)
   const dispatcher = new Dispatcher(fleet, live, begin, wake)
   const scheduler = new Scheduler(fleet, wake)
   let cursor = await fleet.store.tail()
@@ -119,6 +122,8 @@ export async function startHolder(fleet: Fleet, { url, onFault = () => {} }: Hol
     if (data.status === 'done' || data.status === 'review' || data.status === 'landing')
       await dispatcher.release(mission)
     if (event.kind === 'cancel_requested') await cancel(mission)
+    if (event.kind === 'process_asked' || event.kind === 'process_stop_requested') await keepers.look()
+    if (event.kind === 'session_starting') keepers.endRemote(mission)
     if (event.kind === 'message' || event.kind === 'answered') attend(mission)
     if (data.status === 'landing' || event.kind === 'undo_requested') queueLanding(mission, event.project_id!)
     if (data.status === 'done' || event.kind === 'session_starting') tidyUp(mission)
@@ -202,6 +207,8 @@ export async function startHolder(fleet: Fleet, { url, onFault = () => {} }: Hol
       )
         continue
       if (await sharedWithLater(fleet, session)) continue
+      // Its end is looked at here again.
+      if ((await keptInWorktree(fleet, session)).length) continue
       if (spent || session.id !== mission.session_id) await retire(fleet, session, project)
     }
   }
@@ -216,6 +223,7 @@ export async function startHolder(fleet: Fleet, { url, onFault = () => {} }: Hol
       await dispatcher.reconsider(value.id, value.depends_on[0] ?? '')
     const kept = await Array.fromAsync(all(fleet, 'sessions', 'worktree'))
     for (const id of new Set(kept.map(({ value }) => value.mission_id))) tidyUp(id)
+    await keepers.look()
     inBackground('deleting', finishDeleting())
   }
 
@@ -225,11 +233,15 @@ export async function startHolder(fleet: Fleet, { url, onFault = () => {} }: Hol
     for await (const { value } of all(fleet, 'projects', 'deleting')) await forgetProject(fleet, value, by)
   }
 
-  /** Processes of sessions that are over, which a crash kept from being ended with them. */
+  /** Processes of sessions and of kept programs that are over, which a crash kept from being ended with them. */
   async function sweepOrphans(): Promise<void> {
     for (const mark of marksOf(fleet.home.id)) {
-      const session = await fleet.store.get('sessions', mark.slice(fleet.home.id.length + 1))
-      if (session?.value.status === 'ended') await sweep(() => ({ mark, root: null, worktree: null, known: new Map() }))
+      const kept = keptIn(mark)
+      const owner = kept
+        ? await fleet.store.get('processes', kept)
+        : await fleet.store.get('sessions', mark.slice(fleet.home.id.length + 1))
+      if (owner?.value.status === 'ended' || (kept && !owner))
+        await sweep(() => ({ mark, root: null, worktree: null, known: new Map() }))
     }
   }
 
@@ -238,12 +250,14 @@ export async function startHolder(fleet: Fleet, { url, onFault = () => {} }: Hol
   const unwatch = fleet.store.watch(wake)
   const noticing = setInterval(() => {
     inBackground('questions', lookAtQuestions())
-    if (live.size === 0) return
+    if (live.size + keepers.size === 0) return
     const all = everything()
+    keepers.notice(all)
     for (const session of live.values()) session.notice(all)
   }, NOTICE_EVERY_MS)
   const keepHouse = () => {
     inBackground('sweeping', sweepOrphans())
+    inBackground('kept programs', keepers.look())
     inBackground(
       'counts',
       retryOnConflict(() => saveCounts(fleet)),
@@ -262,6 +276,7 @@ export async function startHolder(fleet: Fleet, { url, onFault = () => {} }: Hol
       clearInterval(housekeeping)
       dispatcher.stop()
       scheduler.stop()
+      keepers.release()
       for (const session of live.values()) session.release()
       await awake
     },

@@ -1,13 +1,11 @@
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { type Agent, emptyDigest } from '../agents/index.ts'
-import { Unfit } from '../domain/errors.ts'
 import { about } from '../domain/life.ts'
 import type { Mission } from '../domain/mission.ts'
 import type { Project } from '../domain/project.ts'
 import type { Session } from '../domain/session.ts'
 import { Vitals } from '../domain/vitals.ts'
-import { runCommand } from '../runner/commands.ts'
 import { Conversation, DIALOGUE_FILE } from '../runner/conversation.ts'
 import { launchOf, newestLaunch } from '../runner/folders.ts'
 import { adoptJob, type Job, startJob } from '../runner/jobs.ts'
@@ -17,14 +15,12 @@ import { Attending } from './attending.ts'
 import { endSession, type Over } from './ending.ts'
 import { type Fleet, retryOnConflict } from './fleet.ts'
 import { commandEnvironment, limitsOf, markOf, prepareLaunch, promptOf } from './launching.ts'
-import { preparePlace } from './preparing.ts'
+import { preparePlace, setUp } from './preparing.ts'
 import { current, put } from './records.ts'
 import { sentence } from './sentences.ts'
 import { type Stop, Watch } from './watching.ts'
 
-const SETUP_TIMEOUT_SECONDS = 1800
 const USAGE_EVERY_MS = 5000
-const ERROR_CHARS = 3000
 
 const NUDGE = 'You have been silent for long. Go on, or end your turn and say what keeps you from it.'
 
@@ -157,8 +153,12 @@ export class LiveSession {
   async #start(mission: Mission, project: Project): Promise<Job> {
     const place = await preparePlace(this.#session, mission, project)
     this.#heedStop()
-    await this.#setUp(project, place.workingDirectory)
-    this.#heedStop()
+    const own = {
+      worktree: this.#session.worktree,
+      directory: this.#fleet.home.session(this.id),
+      mark: markOf(this.#fleet, this.id),
+    }
+    await setUp(this.#fleet, project, own, this.#stopSignal.signal).finally(() => this.#heedStop())
     const { directory, env, launch } = await prepareLaunch(
       this.#fleet,
       this.#agent,
@@ -183,25 +183,6 @@ export class LiveSession {
     this.#job = job
     await this.#running(job, 'session_running')
     return job
-  }
-
-  async #setUp(project: Project, cwd: string): Promise<void> {
-    if (!project.setup_command || !this.#session.worktree) return
-    const { code, stopped, output } = await runCommand({
-      directory: this.#fleet.home.session(this.id),
-      kind: 'setup',
-      line: project.setup_command,
-      cwd: this.#session.worktree ?? cwd,
-      env: commandEnvironment(this.#fleet, project),
-      mark: markOf(this.#fleet, this.id),
-      timeoutSeconds: SETUP_TIMEOUT_SECONDS,
-      signal: this.#stopSignal.signal,
-    })
-    this.#heedStop()
-    if (code !== 0)
-      throw new Unfit(
-        `The setup command failed (${stopped === 'size' ? 'it printed too much' : stopped ? 'it took too long' : `exit code ${code}`}):\n${output.slice(-ERROR_CHARS)}`,
-      )
   }
 
   #heedStop(): void {

@@ -6,7 +6,13 @@ import type { Project } from '../domain/project.ts'
 import type { Session } from '../domain/session.ts'
 import { effect } from '../effects.ts'
 import { addWorktree, mergeInto } from '../git/index.ts'
+import { runCommand } from '../runner/commands.ts'
+import type { Fleet } from './fleet.ts'
+import { commandEnvironment } from './launching.ts'
 import { repositoryOf } from './repositories.ts'
+
+const SETUP_TIMEOUT_SECONDS = 1800
+const ERROR_CHARS = 3000
 
 export interface Place {
   /** Where the agent starts. */
@@ -42,6 +48,29 @@ async function prepareWorktree(
   if (reason !== 'conflict') return []
   const merged = await mergeInto(worktree!, base_tip!)
   return 'conflicts' in merged ? merged.conflicts : []
+}
+
+/** Runs the project's setup command in a new worktree, or takes up the run that a crash left. */
+export async function setUp(
+  fleet: Fleet,
+  project: Project,
+  { worktree, directory, mark }: { worktree: string | null; directory: string; mark: string },
+  signal: AbortSignal,
+): Promise<void> {
+  if (!project.setup_command || !worktree) return
+  const { code, stopped, output } = await runCommand({
+    directory,
+    kind: 'setup',
+    line: project.setup_command,
+    cwd: worktree,
+    env: commandEnvironment(fleet, project),
+    mark,
+    timeoutSeconds: SETUP_TIMEOUT_SECONDS,
+    signal,
+  })
+  if (code === 0 || signal.aborted) return
+  const how = stopped === 'size' ? 'it printed too much' : stopped ? 'it took too long' : `exit code ${code}`
+  throw new Unfit(`The setup command failed (${how}):\n${output.slice(-ERROR_CHARS)}`)
 }
 
 /** Ignored files of the person's checkout, such as .env, that work in a worktree needs too. */

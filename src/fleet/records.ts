@@ -19,6 +19,7 @@ const NOUNS: Record<Collection, string> = {
   messages: 'message',
   questions: 'question',
   schedules: 'schedule',
+  processes: 'process',
   receipts: 'receipt',
   fleet: 'fleet',
   counts: 'count',

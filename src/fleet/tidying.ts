@@ -8,6 +8,7 @@ import { keepRef, keptRef, removeWorktree } from '../git/index.ts'
 import { Turns } from '../git/turns.ts'
 import type { Change, Collection, RecordOf } from '../store/index.ts'
 import { type Fleet, retryOnConflict } from './fleet.ts'
+import { forgetKept } from './kept-processes.ts'
 import { all, put } from './records.ts'
 import { repositoryOf } from './repositories.ts'
 
@@ -53,6 +54,7 @@ export async function retire(fleet: Fleet, session: Session, project: Project): 
  * found and finished; its commits stay in the repository under refs.
  */
 export async function forgetMission(fleet: Fleet, missionId: string, by: By): Promise<void> {
+  for (const id of await forgetKept(fleet, missionId)) await remove(fleet, 'processes', id)
   for await (const { value: session } of all(fleet, 'sessions', 'mission', [missionId])) {
     const project = await fleet.store.get('projects', session.project_id)
     // What no commit holds stays on the disk; a person who wants it gone has said so before it came to this.

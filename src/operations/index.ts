@@ -1,5 +1,6 @@
 import { missions } from './missions.ts'
 import type { Operation } from './operation.ts'
+import { processes } from './processes.ts'
 import { projects } from './projects.ts'
 import { schedules } from './schedules.ts'
 import { sessions } from './sessions.ts'
@@ -13,6 +14,7 @@ export const OPERATIONS: readonly Operation[] = [
   ...sessions,
   ...talk,
   ...schedules,
+  ...processes,
   ...system,
 ] as unknown as readonly Operation[]
 

@@ -181,6 +181,7 @@ export const system = [
           bytes: z.number(),
           ref: z.string(),
           kept_because: z.string().optional(),
+          ends: z.array(z.string()).optional().describe('what was kept running there and ends with it'),
         }),
       ),
     }),

@@ -8,7 +8,9 @@ import { waitingReasons } from '../domain/waiting.ts'
 import { capacityLeft, defaultsOf } from '../fleet/capacity.ts'
 import type { Fleet } from '../fleet/fleet.ts'
 import { holdOn } from '../fleet/holds.ts'
+import { keptOf } from '../fleet/kept-processes.ts'
 import { all, dependenciesOf, fleetState } from '../fleet/records.ts'
+import { ProcessView, processView } from './processes.ts'
 
 export const Waiting = z.object({
   kind: z.string(),
@@ -55,6 +57,7 @@ export const MissionDetail = MissionView.omit({ sessions: true }).extend({
   children: z.array(MissionView),
   evidence: z.array(EvidenceView),
   comments: z.array(Comment),
+  processes: z.array(ProcessView).describe('what is kept running in its worktree'),
 })
 
 export async function missionView(fleet: Fleet, mission: Mission, { whole = false } = {}): Promise<MissionView> {
@@ -108,13 +111,14 @@ export function sessionView({
 }
 
 export async function missionDetail(fleet: Fleet, mission: Mission): Promise<z.infer<typeof MissionDetail>> {
-  const [view, sessions, reports, children, evidence, comments] = await Promise.all([
+  const [view, sessions, reports, children, evidence, comments, processes] = await Promise.all([
     missionView(fleet, mission, { whole: true }),
     listed(fleet, 'sessions', mission.id),
     fleet.store.find('reports', { index: 'mission', equals: [mission.id], newestFirst: true, limit: 1 }),
     fleet.store.find('missions', { index: 'parent', equals: [mission.id], limit: 200 }),
     listed(fleet, 'evidence', mission.id),
     listed(fleet, 'comments', mission.id),
+    keptOf(fleet, mission.id),
   ])
   return {
     ...view,
@@ -125,6 +129,7 @@ export async function missionDetail(fleet: Fleet, mission: Mission): Promise<z.i
       evidence.map(async ({ output, ...rest }) => ({ ...rest, output: await fleet.blobs.read(output) })),
     ),
     comments,
+    processes: processes.map(processView),
   }
 }
 

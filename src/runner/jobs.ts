@@ -18,7 +18,7 @@ const EXIT_POLL_MS = 50
 /** A wrapper writes its pid within milliseconds; on a machine that swaps it may take a while. */
 const PID_WAIT_MS = 10_000
 
-/** A program under the wrapper: an agent, a setup command or a check. It outlives this process. */
+/** A program under the wrapper: an agent, a setup command, a check or what a person keeps running. It outlives this process. */
 export interface JobSpec {
   directory: string
   argv: readonly string[]
@@ -26,7 +26,7 @@ export interface JobSpec {
   env: Record<string, string>
   stdin: 'none' | 'fifo'
   /** Under which name a crash here is tried. */
-  effect: 'spawn.agent' | 'spawn.setup' | 'spawn.check'
+  effect: 'spawn.agent' | 'spawn.setup' | 'spawn.check' | 'spawn.kept-process'
 }
 
 export interface Job {

@@ -144,12 +144,21 @@ export function membersOf(belonging: Belonging): Identity[] {
         descended.has(seen.pid) ||
         belonging.known.get(seen.pid) === seen.started ||
         isMarked(seen.pid, belonging.mark) ||
-        worksIn(seen, belonging.worktree),
+        (worksIn(seen, belonging.worktree) && !isKeptByPerson(seen.pid)),
     )
     .map(seen => ({ pid: seen.pid, started: seen.started, boot: bootId }))
 }
 
 const MARK = 'FLEET_SESSION='
+
+/** The mark of a program that a person keeps running in a worktree: no session that works there too ends it. */
+export const keptMark = (homeId: string, id: string): string => `${homeId}/${KEPT}${id}`
+const KEPT = 'kept-'
+/** The id in such a mark; undefined: it is the mark of a session. */
+export const keptIn = (mark: string): string | undefined => new RegExp(`/${KEPT}([^/]+)$`).exec(mark)?.[1]
+
+const isKeptByPerson = (pid: number): boolean =>
+  environmentOf(pid).some(variable => variable.startsWith(MARK) && keptIn(variable) !== undefined)
 
 const isMarked = (pid: number, mark: string): boolean => environmentOf(pid).includes(MARK + mark)
 

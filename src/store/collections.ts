@@ -1,5 +1,6 @@
 import type { z } from 'zod'
 import { Counts, FleetState, Provider, Receipt, Spending } from '../domain/fleet.ts'
+import { KeptProcess } from '../domain/kept-process.ts'
 import { Comment, Evidence, Mission } from '../domain/mission.ts'
 import { Project } from '../domain/project.ts'
 import { Report } from '../domain/report.ts'
@@ -73,6 +74,11 @@ export const COLLECTIONS = {
     project: s => [[s.project_id, s.created_at]],
     due: s => (s.enabled && s.next_at ? [[s.next_at]] : []),
     waiting: s => (s.waiting.length ? [[s.waiting[0]!]] : []),
+  }),
+  processes: declare(KeptProcess, {
+    mission: p => [[p.mission_id, p.created_at]],
+    live: p => (p.status === 'ended' ? [] : [[p.created_at]]),
+    created: p => [[p.created_at]],
   }),
   receipts: declare(Receipt, { created: r => [[r.created_at]] }),
   fleet: declare(FleetState, {}),

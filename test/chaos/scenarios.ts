@@ -275,6 +275,28 @@ const scheduled: Scenario = {
   },
 }
 
+const kept: Scenario = {
+  name: 'a preview of landed work, started and stopped',
+  async play(world) {
+    const serve = "require('node:http').createServer((_, to) => to.end('here')).listen(process.env.PORT, '127.0.0.1')"
+    const preview = `echo "start $FLEET_SESSION $$" >> '${world.log}'; exec node -e "${serve}"`
+    const project = await world.project({ preview_command: preview })
+    const mission = await world.mission(project, 'to be shown', world.script('echo shown > shown.txt'))
+    await world.fleet.until(mission.id, 'done')
+    const path = `/api/missions/${mission.id}/preview`
+    const until = (status: string) =>
+      eventually(`the preview ${status}`, async () => (await previewOf(world, mission.id))?.status === status)
+    await world.ask('POST', path)
+    await until('up')
+    await world.ask('DELETE', path)
+    await until('ended')
+    return [landed(mission.id)]
+  },
+}
+
+const previewOf = async ({ fleet: { fleet } }: World, mission: string) =>
+  (await fleet.store.find('processes', { index: 'mission', equals: [mission], limit: 1 })).items[0]?.value
+
 export const SCENARIOS: readonly Scenario[] = [
   chain,
   conflict,
@@ -286,4 +308,5 @@ export const SCENARIOS: readonly Scenario[] = [
   asked,
   counted,
   scheduled,
+  kept,
 ]

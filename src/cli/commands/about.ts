@@ -213,6 +213,7 @@ interface Cleaned {
     bytes: number
     ref: string
     kept_because?: string
+    ends?: string[]
   }[]
 }
 
@@ -234,7 +235,10 @@ async function showCleaning(cli: Cli, _: string[], options: Record<string, unkno
         { title: 'WORKTREE', value: each => each.path, flexible: true },
         {
           title: 'KEPT AS',
-          value: each => (each.kept_because ? `not removed: ${each.kept_because}` : each.ref),
+          value: each =>
+            each.kept_because
+              ? `not removed: ${each.kept_because}`
+              : [each.ref, ...(each.ends ?? []).map(kind => `(its ${kind} ends)`)].join(' '),
           flexible: true,
         },
       ],

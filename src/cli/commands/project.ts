@@ -3,7 +3,7 @@ import type { Command } from 'commander'
 import { shortId } from '../../domain/ids.ts'
 import { LANDING_POLICIES, type Project, TOOL_PRESETS } from '../../domain/project.ts'
 import { addFields, type Cli, does, type Field, inputFrom } from '../command.ts'
-import { APPROVALS_FIELD } from '../mission-fields.ts'
+import { APPROVALS_FIELD, PREVIEW_FIELD } from '../mission-fields.ts'
 import { projectRef } from '../place.ts'
 
 export const PROJECT_FIELDS: readonly Field[] = [
@@ -23,6 +23,7 @@ export const PROJECT_FIELDS: readonly Field[] = [
     field: 'setup_command',
     summary: 'a shell line run in each new worktree before the agent',
   },
+  PREVIEW_FIELD,
   {
     flags: '--copy <files>',
     field: 'copy_files',

@@ -1,0 +1,103 @@
+import * as z from 'zod'
+import { KEPT_KINDS, type KeptKind, KeptProcess } from '../domain/kept-process.ts'
+import type { Fleet } from '../fleet/fleet.ts'
+import { keptId, startKept, stopKept } from '../fleet/kept-processes.ts'
+import { current, lookUp } from '../fleet/records.ts'
+import { ask, Paging, Ref } from './inputs.ts'
+import { command, query } from './operation.ts'
+import { qrOf } from './qr.ts'
+
+export const ProcessView = KeptProcess.omit({ process: true, stopping: true, run: true }).extend({
+  pid: z.number().int().nullable(),
+  ending: z.boolean(),
+})
+export type ProcessView = z.infer<typeof ProcessView>
+
+export function processView({ process, stopping, run, ...shown }: KeptProcess): ProcessView {
+  return { ...shown, pid: process?.pid ?? null, ending: stopping !== null && shown.status !== 'ended' }
+}
+
+const WithMission = z.object({ mission_id: Ref })
+const Shown = ProcessView.extend({
+  qr: z
+    .object({ text: z.string(), svg: z.string() })
+    .nullable()
+    .describe('its link to photograph: as lines for a terminal, and as a picture'),
+})
+
+/** The same three for each kind: start it, look at it, stop it. */
+function kept(kind: KeptKind, path: string, names: [start: string, get: string, stop: string], title: string) {
+  const http = `/api/missions/:mission_id/${path}` as const
+  const missionId = async (fleet: Fleet, ref: string) => (await lookUp(fleet, 'missions', ref)).value.id
+  const shown = (value: KeptProcess) => ({
+    ...processView(value),
+    qr: kind === 'remote' && value.url ? qrOf(value.url) : null,
+  })
+  const [start, get, stop] = names
+  return [
+    command({
+      name: start,
+      summary: `Start ${title} of a mission in its worktree and keep it running; it answers before that is up`,
+      http: `POST ${http}`,
+      needsFleet: true,
+      input: WithMission,
+      output: Shown,
+      run: async (context, { mission_id }) => {
+        const id = await missionId(context.fleet, mission_id)
+        return shown((await startKept(context.fleet, ask(context, start), id, kind)).value)
+      },
+    }),
+    query({
+      name: get,
+      summary: `How ${title} of a mission is, and where`,
+      http: `GET ${http}`,
+      input: WithMission,
+      output: Shown,
+      run: async ({ fleet }, { mission_id }) =>
+        shown((await current(fleet, 'processes', keptId(await missionId(fleet, mission_id), kind))).value),
+    }),
+    command({
+      name: stop,
+      summary: `End ${title} of a mission with everything it started`,
+      http: `DELETE ${http}`,
+      needsFleet: true,
+      input: WithMission,
+      output: Shown,
+      run: async (context, { mission_id }) => {
+        const id = await missionId(context.fleet, mission_id)
+        return shown((await stopKept(context.fleet, ask(context, stop), id, kind)).value)
+      },
+    }),
+  ]
+}
+
+export const processes = [
+  query({
+    name: 'list_processes',
+    summary: 'What is kept running for missions: previews and remote controls, newest first',
+    http: 'GET /api/processes',
+    input: z.object({
+      kind: z.enum(KEPT_KINDS).optional(),
+      mission_id: Ref.optional(),
+      live: z.boolean().default(true).describe('false: also those that have ended'),
+      ...Paging,
+    }),
+    output: z.object({ processes: z.array(ProcessView), cursor: z.string().optional() }),
+    run: async ({ fleet }, { kind, mission_id, live, limit, cursor }) => {
+      const mission = mission_id && (await lookUp(fleet, 'missions', mission_id)).value.id
+      const where = mission ? { index: 'mission', equals: [mission] } : { index: live ? 'live' : 'created' }
+      const page = await fleet.store.find('processes', { ...where, newestFirst: true, limit, cursor })
+      const found = page.items
+        .map(item => item.value)
+        .filter(each => (!kind || each.kind === kind) && (!live || each.status !== 'ended'))
+      return { processes: found.map(processView), cursor: page.cursor }
+    },
+  }),
+  ...kept('preview', 'preview', ['start_preview', 'get_preview', 'stop_preview'], 'the preview'),
+  ...kept(
+    'remote',
+    'remote-control',
+    ['start_remote_control', 'get_remote_control', 'stop_remote_control'],
+    'the remote control',
+  ),
+]
