@@ -5,7 +5,7 @@ const MEANINGS: Record<keyof Capabilities, string> = {
   resume: 'goes on with an earlier conversation',
   fork: 'goes on with a copy of one, and leaves the first as it was',
   liveMessages: 'when it hears what `fleet say` tells it',
-  interrupt: 'can be interrupted without ending its session',
+  interrupt: 'stops what it does at `fleet interrupt` and waits for words, without ending its session',
   turnLimit: 'stops by itself at a limit of turns; where not, it is stopped from outside once it has taken one more',
   budgetLimit: 'stops by itself at a budget; where not, it is stopped from outside once it says that it spent more',
   cost: 'what it tells of its cost; only where that is money can it be held to a budget',
@@ -13,6 +13,7 @@ const MEANINGS: Record<keyof Capabilities, string> = {
   presets: 'which presets its client holds to by itself',
   sandboxed:
     'which others the sandbox of the operating system holds it to, where there is one; a preset in neither is refused',
+  questions: 'puts questions of its own to a person and goes on with the answer (`--approvals ask`)',
   customTools: 'can be held to a list of tools (`--tools`)',
   mcp: 'takes MCP servers',
   adopted: 'keeps running when the server dies, and is taken up by the next',

@@ -5,6 +5,7 @@ import { CLAUDE_ACP, GEMINI_ACP } from './agents/acp-agents.ts'
 import { geminiHome } from './agents/gemini-home.ts'
 import { binaryOf, HOW_TO_INSTALL } from './clients/clients.ts'
 import { eventually, type TestFleet } from './kit/fleet.ts'
+import { interruptScenario } from './kit/mission-scenarios.ts'
 import { SANDBOX_WORKS } from './kit/sandbox.ts'
 import { aScene, type Scene } from './kit/scene.ts'
 import { type Model, type Step, startModel, steps } from './model/index.ts'
@@ -60,6 +61,8 @@ describe.skipIf(!claude || !gemini)('a mission for an agent that speaks the Agen
     })
     expect(await repo.readOn('main', 'copy.txt')).toBe('by acp')
   })
+
+  interruptScenario(scene, { agent: CLAUDE_ACP.name })
 
   test('goes on while the server is dead, is taken up, and lands with no gap in its transcript', async () => {
     const { fleet, repo, project, gate } = await scene()

@@ -10,7 +10,7 @@ const binary = claudeBinary()
 if (!binary) console.warn(`Skipped: ${HOW_TO_INSTALL}`)
 
 interface Inbox {
-  questions: { id: string; mission_id: string; tool: string; text: string }[]
+  questions: { id: string; mission_id: string; kind: string; tool: string; text: string }[]
 }
 
 describe.skipIf(!binary)('talking with an agent at work', () => {
@@ -64,9 +64,11 @@ describe.skipIf(!binary)('talking with an agent at work', () => {
     const { id } = await s.fleet.mission(s.project, held.wait, { agent: 'shell' })
     await eventually('it runs', () => held.reached())
     await expect(s.fleet.call('say_to_mission', { mission_id: id, text: 'x' })).rejects.toThrow(/cannot be spoken to/)
+    await expect(s.fleet.call('interrupt_mission', { mission_id: id })).rejects.toThrow(/cannot be interrupted/)
     held.open()
     await s.fleet.until(id, 'failed')
     await expect(s.fleet.call('say_to_mission', { mission_id: id, text: 'x' })).rejects.toThrow(/No agent is at work/)
+    await expect(s.fleet.call('interrupt_mission', { mission_id: id })).rejects.toThrow(/No agent is at work/)
   })
 
   test.each([
@@ -91,6 +93,29 @@ describe.skipIf(!binary)('talking with an agent at work', () => {
     const mission = await s.fleet.until(id, 'done', 'failed')
     expect(mission).toMatchObject({ status: 'done', result: written ? 'landed' : 'no_changes' })
     expect((await s.repo.filesOn('main')).includes('asked.txt')).toBe(written)
+  })
+
+  test('its own question is put to a person with what there is to choose from, and it goes on with the answer', async () => {
+    const s = await scene()
+    const options = [
+      { label: 'Red', description: 'warm' },
+      { label: 'Blue', description: 'cold' },
+    ]
+    const questions = [{ question: 'Which colour?', header: 'Colour', multiSelect: false, options }]
+    const { id } = await s.fleet.mission(
+      s.project,
+      prompt({ tool: 'AskUserQuestion', input: { questions } }, { write: 'c.txt', content: 'c\n' }, { say: 'Done.' }),
+      { approvals: 'ask' },
+    )
+    const asked = await question(s)
+    expect(asked).toMatchObject({ kind: 'question', text: 'Which colour?\n- Red: warm\n- Blue: cold' })
+    await expect(s.fleet.call('answer_question', { question_id: asked.id })).rejects.toThrow(/words/)
+
+    const answered = await s.fleet.fleetCommand(['answer', asked.id, 'Blue'])
+    expect(answered.code, answered.stderr).toBe(0)
+    expect(await s.fleet.until(id, 'done', 'failed')).toMatchObject({ status: 'done', result: 'landed' })
+    const heard = model.requests.some(({ body }) => JSON.stringify(body).includes('\\"Which colour?\\"=\\"Blue\\"'))
+    expect(heard).toBe(true)
   })
 
   test('a server may die while an agent waits, and the answer still reaches it', async () => {
@@ -142,6 +167,21 @@ describe.skipIf(!binary)('talking with an agent at work', () => {
     await s.fleet.call('cancel_mission', { mission_id: id })
     await s.fleet.until(id, 'cancelled')
     expect(s.fleet.processes(resumed.id)).toEqual([])
+  })
+
+  test('one that was interrupted and left alone is put aside, and goes on with the answer', async () => {
+    const s = await scene({ FLEET_PARK_AFTER: '1' })
+    const held = s.gate('tool')
+    const { id } = await s.fleet.mission(s.project, prompt({ run: held.wait }, { say: 'Never said.' }))
+    await eventually('the tool runs', () => held.reached())
+    await s.fleet.call('interrupt_mission', { mission_id: id })
+    await eventually('it is put aside', async () => (await s.fleet.show(id)).sessions[0]?.outcome === 'parked')
+
+    const text = steps({ write: 'd.txt', content: 'd\n' }, { say: 'Done.' })
+    await s.fleet.call('answer_question', { question_id: id, text: `\n${text}` })
+    const mission = await s.fleet.until(id, 'done', 'failed')
+    expect(mission).toMatchObject({ status: 'done', result: 'landed' })
+    expect(mission.sessions[1]!.conversation).toBe(mission.sessions[0]!.conversation)
   })
 
   test('cancelling an agent that waits ends it', async () => {

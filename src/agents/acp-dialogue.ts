@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
 import { isAllowed } from './acp-permission.ts'
-import { DENIED, SAID, SESSION, TAKEN_UP, toolOf } from './acp-read.ts'
+import { DENIED, INTERRUPT, SAID, SESSION, TAKEN_UP, toolOf } from './acp-read.ts'
 import type { Dialogue, LaunchRequest, Message } from './contract.ts'
 import { type Json, list, object, parseObject, string, text } from './json.ts'
 import { PRESETS } from './presets.ts'
@@ -24,6 +24,8 @@ interface State {
   modelOption: string | null
   /** What it asked of us and has not been told. */
   asked: Asked[]
+  /** It was interrupted, and nothing was said to it since. */
+  interrupted: boolean
   /** Answers of ours that were read before what they answer: the transcript's files are read one after the other. */
   early: string[]
 }
@@ -61,6 +63,7 @@ export const acpDialogue = (asking: Asking | null): Dialogue<State> => ({
     conversation: null,
     modelOption: null,
     asked: [],
+    interrupted: false,
     early: [],
   }),
   step(state, line, stream) {
@@ -73,7 +76,7 @@ export const acpDialogue = (asking: Asking | null): Dialogue<State> => ({
     const replies = state.asked.filter(({ allow }) => allow !== undefined).map(asked => reply(asked, asked.allow!))
     return next ? [...replies, next] : replies
   },
-  isOver: state => state.refused || isBetweenTurns(state),
+  isOver: state => state.refused || (isBetweenTurns(state) && !state.interrupted),
   // A second prompt while one is at work is not foreseen: some agents drop the first for it.
   say(state, id, words) {
     const name = SAID + id
@@ -83,6 +86,12 @@ export const acpDialogue = (asking: Asking | null): Dialogue<State> => ({
   answer(state, id, { allow }) {
     const asked = state.asked.find(each => String(each.id) === id && each.allow === undefined)
     return asked && reply(asked, allow)
+  },
+  interrupt(state, id) {
+    const { conversation: sessionId, told } = state
+    if (sessionId === null || !told.includes(PROMPT) || isBetweenTurns(state)) return undefined
+    const params = { sessionId, _meta: { [INTERRUPT]: id } }
+    return { id: `interrupt-${id}`, line: rpc({ method: 'session/cancel', params }) }
   },
 })
 
@@ -100,6 +109,9 @@ const isBetweenTurns = ({ told, answered }: State): boolean =>
   answered.includes(PROMPT) && told.every(name => answered.includes(name))
 
 function told(state: State, message: Json): State {
+  if (message.method === 'session/cancel') return { ...state, interrupted: true }
+  if (message.method === 'session/prompt')
+    return { ...state, interrupted: false, told: [...state.told, text(message.id)] }
   if (typeof message.method === 'string') return { ...state, told: [...state.told, text(message.id)] }
   const key = JSON.stringify(message.id)
   const asked = state.asked.filter(({ id }) => JSON.stringify(id) !== key)

@@ -8,6 +8,8 @@ export const TAKEN_UP = 'session:'
 export const SAID = 'say-'
 /** In our answer to a request for permission: the tool that was not allowed. */
 export const DENIED = 'flotilla/denied'
+/** In our request to stop: under which name. */
+export const INTERRUPT = 'flotilla/interrupt'
 
 /** The error codes of the protocol, and HTTP's where an agent hands on what its provider said. */
 const NOT_SIGNED_IN = [-32000, 401]
@@ -37,6 +39,8 @@ export function readAcp(line: string, stream: Stream): TranscriptEvent[] {
 /** The agent does not say back what it was told: a person's words and what was refused are only in what we sent. */
 function readSent(message: Json | undefined): TranscriptEvent[] {
   const id = text(message?.id)
+  const interrupt = string(object(object(message?.params)?._meta)?.[INTERRUPT])
+  if (interrupt !== null) return [{ type: 'interrupted', id: interrupt }]
   if (id.startsWith(SAID)) return [{ type: 'said', id, text: promptIn(message!) }]
   const denied = string(object(object(message?.result)?._meta)?.[DENIED])
   if (denied === null) return []

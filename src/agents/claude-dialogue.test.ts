@@ -29,3 +29,40 @@ test('a message keeps its id however often it is made, and is one line', () => {
   expect(say(CONVERSATION, 'hi').id).toBe(CONVERSATION)
   expect(say('m1', 'two\nlines').line).not.toContain('\n')
 })
+
+const sent =
+  (...lines: string[]) =>
+  (state: ReturnType<typeof begun>) =>
+    lines.reduce((before, line) => dialogue.step(before, line, 'sent'), state)
+const printed =
+  (...lines: string[]) =>
+  (state: ReturnType<typeof begun>) =>
+    lines.reduce((before, line) => dialogue.step(before, line, 'stdout'), state)
+
+test('interrupted, it is not over before it has taken the words that follow, in whatever order the files are read', () => {
+  const working = printed(INIT)(begun())
+  const stop = dialogue.interrupt!(working, 'i1')!.line
+  const go = dialogue.say(working, 'm1', 'Go on.')!
+  const heard = JSON.stringify({ type: 'user', uuid: go.id, isReplay: true, message: { content: 'Go on.' } })
+  expect(dialogue.interrupt!(begun(), 'i1')).toBeUndefined()
+  expect(dialogue.interrupt!(printed(RESULT)(working), 'i1')).toBeUndefined()
+
+  const stopped = printed(RESULT)(sent(stop)(working))
+  expect(dialogue.isOver(stopped)).toBe(false)
+  const told = sent(go.line)(stopped)
+  expect(dialogue.isOver(told)).toBe(false)
+  expect(dialogue.isOver(printed(INIT, heard, RESULT)(told))).toBe(true)
+  expect(dialogue.isOver(sent(stop, go.line)(printed(RESULT, INIT, heard, RESULT)(working)))).toBe(true)
+  expect(dialogue.isOver(sent(stop)(printed(RESULT)(working)))).toBe(false)
+})
+
+test('its own questions are answered by words, one line for each', () => {
+  const questions = [{ question: 'Which?', options: [{ label: 'A' }] }, { question: 'How many?' }]
+  const request = { subtype: 'can_use_tool', tool_name: 'AskUserQuestion', input: { questions } }
+  const asked = printed(JSON.stringify({ type: 'control_request', request_id: 'r1', request }))(begun())
+  const input = (text: string) =>
+    JSON.parse(dialogue.answer!(asked, 'r1', { allow: true, text })!.line).response.response.updatedInput
+  expect(input('A\n7')).toEqual({ questions, answers: { 'Which?': 'A', 'How many?': '7' } })
+  expect(input('As you like')).toMatchObject({ answers: { 'Which?': 'As you like', 'How many?': 'As you like' } })
+  expect(dialogue.answer!(asked, 'r1', { allow: false, text: 'No time.' })!.line).toContain('No time.')
+})

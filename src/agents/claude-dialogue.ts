@@ -1,63 +1,96 @@
 import { createHash } from 'node:crypto'
+import { ASKING_TOOL, answersTo, questionsIn } from './claude-questions.ts'
 import { readClaude } from './claude-read.ts'
-import type { Dialogue, Message, TranscriptEvent } from './contract.ts'
+import type { Answer, Dialogue, Message, TranscriptEvent } from './contract.ts'
+import { type Json, object, parseObject, string, text } from './json.ts'
+
+interface Asked {
+  tool: string
+  input: unknown
+}
 
 interface State {
   id: string
   prompt: string
   /** The prompt has gone: nothing is due any more. */
   told: boolean
+  /** A turn is at work. */
+  working: boolean
   /** The last turn has its result, and no other has begun. */
   over: boolean
-  /** What it asks permission for, by the name of the request: the input it would use. */
-  asked: Record<string, unknown>
+  /** What it asks, by the name of the request. */
+  asked: Record<string, Asked>
+  /** It was interrupted: what it waits for, first any words at all, then those on their way to it. */
+  waitsFor: string | null
+  /** The words it took last. */
+  heard: string | null
 }
+
+const ANY_WORDS = 'words'
 
 /** Lines of stream-json: the prompt first, then whatever a person says, at any time. */
 export const claudeDialogue: Dialogue<State> = {
-  begin: ({ directory, prompt }) => ({ id: `${directory}/prompt`, prompt, told: false, over: false, asked: {} }),
+  begin: ({ directory, prompt }) => ({
+    ...{ id: `${directory}/prompt`, prompt, told: false, working: false, over: false },
+    ...{ asked: {}, waitsFor: null, heard: null },
+  }),
   step(state, line, stream) {
-    if (stream === 'sent') return { ...state, told: true, asked: without(state.asked, answeredIn(line)) }
-    return readClaude(line, stream).reduce(after, state)
+    if (stream === 'sent') return afterSaying(state, parseObject(line) ?? {})
+    const message = stream === 'stdout' ? parseObject(line) : undefined
+    return readClaude(line, stream).reduce(after, message?.type === 'control_request' ? asking(state, message) : state)
   },
   due: ({ told, id, prompt }) => (told ? [] : [encode(id, prompt)]),
   // Messages already in the fifo are still read: letting go of it loses none.
-  isOver: ({ over }) => over,
+  isOver: ({ over, waitsFor }) => over && !waitsFor,
   say: (_state, id, text) => encode(id, text),
-  answer(state, id, { allow, text }) {
-    if (!(id in state.asked)) return undefined
-    const decision = allow
-      ? { behavior: 'allow', updatedInput: state.asked[id] }
-      : { behavior: 'deny', message: text ?? 'The person in charge does not allow this.' }
-    const response = { subtype: 'success', request_id: id, response: decision }
+  answer(state, id, answer) {
+    const asked = state.asked[id]
+    if (!asked) return undefined
+    const response = { subtype: 'success', request_id: id, response: decision(asked, answer) }
     return { id: `answer-${uuidOf(id)}`, line: JSON.stringify({ type: 'control_response', response }) }
   },
+  interrupt({ working }, id) {
+    const line = JSON.stringify({ type: 'control_request', request_id: id, request: { subtype: 'interrupt' } })
+    return working ? { id: `interrupt-${uuidOf(id)}`, line } : undefined
+  },
+}
+
+function decision({ tool, input }: Asked, { allow, text: words }: Answer): Json {
+  if (!allow) return { behavior: 'deny', message: words ?? 'The person in charge does not allow this.' }
+  const questions = tool === ASKING_TOOL ? questionsIn(input) : undefined
+  if (!questions) return { behavior: 'allow', updatedInput: input }
+  return { behavior: 'allow', updatedInput: { ...object(input), answers: answersTo(questions, words ?? '') } }
+}
+
+function afterSaying(state: State, message: Json): State {
+  const said = { ...state, told: true, asked: without(state.asked, text(object(message.response)?.request_id)) }
+  if (message.type === 'control_request') return { ...said, waitsFor: ANY_WORDS }
+  if (message.type !== 'user' || !state.waitsFor) return said
+  // The transcript's files are read one after the other: it may have been heard before it was said.
+  return { ...said, waitsFor: message.uuid === state.heard ? null : string(message.uuid) }
+}
+
+function asking(state: State, message: Json): State {
+  const { subtype, tool_name, input = null } = object(message.request) ?? {}
+  if (subtype !== 'can_use_tool') return state
+  return { ...state, asked: { ...state.asked, [text(message.request_id)]: { tool: text(tool_name), input } } }
 }
 
 function after(state: State, event: TranscriptEvent): State {
   switch (event.type) {
     case 'started':
-      return { ...state, over: false }
+      return { ...state, working: true, over: false }
     case 'result':
-      return { ...state, over: true }
-    case 'permission':
-      return event.denied ? state : { ...state, asked: { ...state.asked, [event.id]: event.input } }
+      return { ...state, working: false, over: true }
+    case 'said':
+      return { ...state, heard: event.id, waitsFor: state.waitsFor === event.id ? null : state.waitsFor }
     default:
       return state
   }
 }
 
-function answeredIn(line: string): string | undefined {
-  try {
-    return (JSON.parse(line) as { response?: { request_id?: string } }).response?.request_id
-  } catch {
-    return undefined
-  }
-}
-
-function without(asked: State['asked'], id: string | undefined): State['asked'] {
-  return id === undefined ? asked : Object.fromEntries(Object.entries(asked).filter(([name]) => name !== id))
-}
+const without = (asked: State['asked'], id: string): State['asked'] =>
+  Object.fromEntries(Object.entries(asked).filter(([name]) => name !== id))
 
 /** The client takes a message with an id it has seen as the same message, so that sending it again does no harm. */
 function encode(id: string, text: string): Message {

@@ -1,4 +1,5 @@
 import type { Usage } from '../domain/session.ts'
+import { ASKING_TOOL, inWords, questionsIn } from './claude-questions.ts'
 import type { Stream, TranscriptEvent } from './contract.ts'
 
 type Json = Record<string, unknown>
@@ -19,11 +20,17 @@ const QUIET = new Set([
 /** One line of stream-json in, events out. Never throws: what it does not know comes out as raw. */
 export function readClaude(line: string, stream: Stream): TranscriptEvent[] {
   // What was sent is said back by the client once it has taken it.
-  if (stream === 'sent' || !line.trim()) return []
+  if (stream === 'sent') return readSent(parse(line))
+  if (!line.trim()) return []
   if (stream === 'stderr') return [{ type: 'raw', text: line }]
   const message = parse(line)
   if (!message) return [{ type: 'raw', text: line }]
   return events(message) ?? [{ type: 'raw', text: line }]
+}
+
+function readSent(message: Json | undefined): TranscriptEvent[] {
+  const interrupts = message?.type === 'control_request' && object(message.request)?.subtype === 'interrupt'
+  return interrupts ? [{ type: 'interrupted', id: text(message.request_id) }] : []
 }
 
 function parse(line: string): Json | undefined {
@@ -66,7 +73,10 @@ function control(message: Json): TranscriptEvent[] | undefined {
   const request = object(message.request)
   if (request?.subtype !== 'can_use_tool') return undefined
   const tool = text(request.tool_name)
-  return [{ type: 'permission', id: text(message.request_id), tool, input: request.input ?? null, denied: false }]
+  const id = text(message.request_id)
+  const questions = tool === ASKING_TOOL ? questionsIn(request.input) : undefined
+  if (questions) return [{ type: 'question', id, text: inWords(questions) }]
+  return [{ type: 'permission', id, tool, input: request.input ?? null, denied: false }]
 }
 
 function assistant(message: Json): TranscriptEvent[] | undefined {

@@ -5,6 +5,7 @@ import { type Json, list, object, parseObject, string, text } from './json.ts'
 /** Names of our own requests: the answers carry them. */
 export const THREAD = 'thread'
 export const PROMPT = 'prompt'
+export const INTERRUPT = 'interrupt-'
 
 /** A request of the client's, which waits for its answer. */
 interface Asked {
@@ -25,6 +26,8 @@ interface State {
   /** Requests for a turn that were sent, and those that were answered; either may be seen first. */
   turns: { sent: string[]; answered: string[] }
   asked: Asked[]
+  /** It was interrupted, and nothing was said to it since. */
+  interrupted: boolean
   /** The conversation could not be begun. */
   failed: boolean
 }
@@ -51,6 +54,7 @@ export const codexDialogue: Dialogue<State> = {
     done: null,
     turns: { sent: [], answered: [] },
     asked: [],
+    interrupted: false,
     failed: false,
   }),
 
@@ -77,18 +81,30 @@ export const codexDialogue: Dialogue<State> = {
     const asked = state.asked.find(each => String(each.id) === id)
     return asked && (asked.method === QUESTION ? reply(asked, answer) : decision(asked, answer))
   },
+
+  interrupt({ thread: threadId, turn: turnId }, id) {
+    return threadId && turnId ? request(`${INTERRUPT}${id}`, 'turn/interrupt', { threadId, turnId }) : undefined
+  },
 }
 
 /** Not while someone's words are on their way: letting go of the client ends it, at work or not. */
-function isOver({ failed, turn, done, turns }: State): boolean {
-  return failed || (done !== null && turn === null && turns.sent.every(id => turns.answered.includes(id)))
+function isOver({ failed, turn, done, turns, interrupted }: State): boolean {
+  return (
+    failed || (!interrupted && done !== null && turn === null && turns.sent.every(id => turns.answered.includes(id)))
+  )
 }
 
 function afterSaying(state: State, message: Json): State {
   if (!message.method) return without(state, message.id)
   const sent = [...state.sent, string(message.id) ?? text(message.method)]
+  if (message.method === 'turn/interrupt') return { ...state, sent, interrupted: true }
   if (message.method !== 'turn/start') return { ...state, sent }
-  return { ...state, sent, turns: { ...state.turns, sent: [...state.turns.sent, text(message.id)] } }
+  return {
+    ...state,
+    sent,
+    interrupted: false,
+    turns: { ...state.turns, sent: [...state.turns.sent, text(message.id)] },
+  }
 }
 
 function afterAnswer(state: State, { id, result, error }: Json): State {

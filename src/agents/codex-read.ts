@@ -1,5 +1,5 @@
 import type { Usage } from '../domain/session.ts'
-import { PROMPT, THREAD } from './codex-dialogue.ts'
+import { INTERRUPT, PROMPT, THREAD } from './codex-dialogue.ts'
 import { itemDone, itemStarted } from './codex-items.ts'
 import type { Stream, TranscriptEvent } from './contract.ts'
 import { type Json, list, number, object, parseObject, string, text } from './json.ts'
@@ -13,9 +13,15 @@ const QUIET = new Set([
 /** One line of JSON-RPC in, events out. Never throws: what it does not know comes out as raw. */
 export function readCodex(line: string, stream: Stream): TranscriptEvent[] {
   // What was sent is said back by the client once it has taken it.
-  if (stream === 'sent' || !line.trim()) return []
+  if (stream === 'sent') return readSent(parseObject(line))
+  if (!line.trim()) return []
   const message = stream === 'stdout' ? parseObject(line) : undefined
   return (message && events(message)) ?? [{ type: 'raw', text: line }]
+}
+
+function readSent(message: Json | undefined): TranscriptEvent[] {
+  if (message?.method !== 'turn/interrupt') return []
+  return [{ type: 'interrupted', id: text(message.id).slice(INTERRUPT.length) }]
 }
 
 function events(message: Json): TranscriptEvent[] | undefined {

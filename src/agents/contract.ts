@@ -7,6 +7,7 @@ export interface Capabilities {
   fork: boolean
   /** 'mid-turn': a message reaches a working agent; 'next-turn': once it has finished; 'no': not at all. */
   liveMessages: 'mid-turn' | 'next-turn' | 'no'
+  /** Stops what it does and stays, so that a person can say how to go on. */
   interrupt: boolean
   /** Whether the client itself stops at the limit; where not, it is stopped from outside. */
   turnLimit: boolean
@@ -14,6 +15,8 @@ export interface Capabilities {
   cost: 'money' | 'tokens' | 'none'
   /** A person can be asked for what the preset does not allow, and the agent waits for the answer. */
   approvals: boolean
+  /** It puts questions of its own to a person, and goes on with the answer. Like approvals, only where people are asked. */
+  questions: boolean
   /** Which presets it can really hold to. */
   presets: readonly ToolPreset[]
   /** Which others the sandbox of the operating system holds it to, where there is one; see runner/sandbox. */
@@ -120,6 +123,8 @@ export interface Dialogue<State extends object = object> {
   say(state: State, id: string, text: string): Message | undefined
   /** A person's answer to what the client asked under this id; undefined: it is no longer asked. */
   answer?(state: State, id: string, answer: Answer): Message | undefined
+  /** Makes it stop what it does and wait for words, until which it is not over; undefined: it is doing nothing now. */
+  interrupt?(state: State, id: string): Message | undefined
 }
 
 /** The one language all transcripts are read in. */
@@ -139,6 +144,8 @@ export type TranscriptEvent =
   | { type: 'permission'; id: string; tool: string; input: unknown; denied: boolean }
   | { type: 'question'; id: string; text: string }
   | { type: 'said'; id: string; text: string }
+  /** A person had it stop what it did. */
+  | { type: 'interrupted'; id: string }
   | { type: 'result'; ok: boolean; text: string; reason: string | null }
   | { type: 'error'; text: string }
   | { type: 'raw'; text: string }

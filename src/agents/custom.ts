@@ -54,6 +54,7 @@ export function customAgent(declared: CustomDeclaration): Agent {
       approvals: false,
       presets: held,
       sandboxed: besides(held),
+      questions: false,
       customTools: false,
       mcp: adds.mcp !== undefined,
       adopted: true,

@@ -22,6 +22,7 @@ export const gemini: Agent = {
     budgetLimit: false,
     cost: 'tokens',
     approvals: false,
+    questions: false,
     presets: TOOL_PRESETS,
     sandboxed: [],
     customTools: true,

@@ -21,6 +21,7 @@ export const opencode: Agent = {
     budgetLimit: false,
     cost: 'money',
     approvals: false,
+    questions: false,
     // Making a file and changing one are the same permission to it, so that `test` cannot be held.
     presets: ['full', 'implement', 'fix', 'review', 'explore'],
     sandboxed: [],

@@ -21,6 +21,7 @@ export const shell: Agent = {
     budgetLimit: false,
     cost: 'none',
     approvals: false,
+    questions: false,
     presets: ['full'],
     sandboxed: besides(['full']),
     customTools: false,

@@ -15,6 +15,7 @@ export const undeclared = (name: string): Agent => ({
     budgetLimit: false,
     cost: 'none',
     approvals: false,
+    questions: false,
     presets: [],
     sandboxed: [],
     customTools: false,

@@ -77,6 +77,8 @@ function shown(terminal: Terminal, item: TranscriptItem): string | undefined {
       return terminal.paint('yellow', `Asks: ${terminal.foreign(item.text)}`)
     case 'said':
       return terminal.paint('blue', `> ${terminal.foreign(item.text)}`)
+    case 'interrupted':
+      return terminal.paint('blue', '> (interrupted)')
     case 'result':
       return item.ok
         ? undefined

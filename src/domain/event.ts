@@ -19,6 +19,7 @@ export const EVENT_KINDS = [
   'dispatch_failed',
   'cancel_requested',
   'cancelled',
+  'interrupt_requested',
   'retried',
   'resumed',
   'reopened',

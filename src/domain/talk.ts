@@ -23,7 +23,9 @@ export const Question = z.object({
   mission_id: Id,
   project_id: Id,
   session_id: Id,
-  kind: z.enum(['permission', 'question']),
+  kind: z
+    .enum(['permission', 'question', 'interruption'])
+    .describe('interruption: a person stopped it; their answer is what it is told next'),
   /** What the client calls it; its answer goes back under this name. */
   asked_as: z.string(),
   tool: z.string().max(200).nullable(),

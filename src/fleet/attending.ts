@@ -1,8 +1,9 @@
 import type { TranscriptEvent } from '../agents/index.ts'
 import type { Session } from '../domain/session.ts'
+import type { Question } from '../domain/talk.ts'
 import type { Conversation } from '../runner/conversation.ts'
 import type { Fleet } from './fleet.ts'
-import { markDelivered, questionsOf, raiseQuestion } from './questions.ts'
+import { markDelivered, questionsOf, raiseQuestion, wordsAfter } from './questions.ts'
 import { markArrived, waitingMessages } from './saying.ts'
 
 /** Between a live session and the people around it: what it asks them, what they answer and what they say to it. */
@@ -13,6 +14,8 @@ export class Attending {
   /** What the agent has said it heard, by the ids it was sent under. */
   readonly #heard = new Set<string>()
   #turn: Promise<void> = Promise.resolve()
+  /** The turn that has not begun. */
+  #next: Promise<void> | null = null
   /** Something was to be said that the client could not take yet. */
   #isHeldBack = false
 
@@ -43,35 +46,62 @@ export class Attending {
 
   /** Carries what people have said and answered meanwhile. Callers take turns, so nothing is carried twice. */
   attend(): Promise<void> {
-    this.#turn = this.#turn
+    this.#next ??= this.#turn
       .catch(() => {})
-      .then(async () => {
-        await this.#carryAnswers()
-        await this.#carryMessages()
+      .then(() => {
+        this.#next = null
+        return this.#carry()
       })
+    this.#turn = this.#next
     return this.#turn
   }
 
-  async #carryAnswers(): Promise<void> {
-    for (const question of await questionsOf(this.#fleet, this.#session.id)) {
-      if (question.status !== 'answered' || question.delivered || !question.answer) continue
-      const { decision, text } = question.answer
-      const reply = this.#conversation.inReply(question.asked_as, {
-        allow: decision === 'allow',
-        text: text ?? undefined,
-      })
-      if (reply) await this.#conversation.send(reply)
-      await markDelivered(this.#fleet, question.id)
-    }
+  async #carry(): Promise<void> {
+    // What is read until this is through may be what the client was not ready without.
+    this.#isHeldBack = true
+    const answers = await this.#carryAnswers()
+    const messages = await this.#carryMessages()
+    this.#isHeldBack = !answers || !messages
   }
 
-  async #carryMessages(): Promise<void> {
-    this.#isHeldBack = false
+  /** Whether nothing had to be held back. */
+  async #carryAnswers(): Promise<boolean> {
+    let all = true
+    for (const question of await questionsOf(this.#fleet, this.#session.id)) {
+      if (question.kind === 'interruption') all = (await this.#interrupt(question)) && all
+      else if (question.status === 'answered' && !question.delivered) await this.#answer(question)
+    }
+    return all
+  }
+
+  async #answer({ id, asked_as, answer }: Question): Promise<void> {
+    const decided = { allow: answer?.decision === 'allow', text: answer?.text ?? undefined }
+    const reply = this.#conversation.inReply(asked_as, decided)
+    if (reply) await this.#conversation.send(reply)
+    await markDelivered(this.#fleet, id)
+  }
+
+  /** Until it is answered the client is to be stopped, and then told the answer. */
+  async #interrupt(question: Question): Promise<boolean> {
+    if (question.delivered || question.status === 'withdrawn') return true
+    const isOpen = question.status === 'open'
+    const message = isOpen
+      ? this.#conversation.inStopping(question.id)
+      : this.#conversation.inWords(question.id, wordsAfter(question))
+    if (!message || this.#conversation.hasEnded) return false
+    await this.#conversation.send(message)
+    if (!isOpen) await markDelivered(this.#fleet, question.id)
+    return true
+  }
+
+  async #carryMessages(): Promise<boolean> {
+    let all = true
     for (const message of await waitingMessages(this.#fleet, this.#session.id)) {
       const words = this.#conversation.inWords(message.id, await this.#fleet.blobs.read(message.text))
       if (words && this.#heard.has(words.id)) await markArrived(this.#fleet, message)
-      else if (!words || this.#conversation.hasEnded) this.#isHeldBack = true
+      else if (!words || this.#conversation.hasEnded) all = false
       else await this.#conversation.send(words)
     }
+    return all
   }
 }

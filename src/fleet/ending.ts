@@ -216,8 +216,10 @@ async function talkLeft(fleet: Fleet, sessionId: string, parked: boolean): Promi
     await fleet.store.find('questions', { index: 'session', equals: [sessionId], newestFirst: true, limit: MOST_TALK })
   ).items
   const open = asked.filter(({ value }) => value.status === 'open')
-  // Answered in the moment it was put aside: the next session is told instead.
-  const late = parked ? asked.filter(({ value }) => value.status === 'answered' && !value.delivered) : []
+  // Answered in the moment it was put aside, or when it had no ear for it any more: the next session is told instead.
+  const late = asked.filter(
+    ({ value }) => value.status === 'answered' && !value.delivered && (parked || value.kind === 'interruption'),
+  )
   const texts = [
     ...late.map(({ value }) => inWords(value)),
     ...(await Promise.all(messages.map(({ value }) => fleet.blobs.read(value.text)))),

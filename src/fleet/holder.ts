@@ -23,6 +23,8 @@ const SECOND_LOOK_MS = 5000
 const PAGE = 500
 /** How many events are kept for readers who come back; older ones are dropped. */
 const KEEP_EVENTS = 200_000
+/** What may be for an agent at work. */
+const TALK = ['message', 'answered', 'interrupt_requested']
 /** Results after which the worktree has nothing that is not on the base branch or in a ref. */
 const SPENT = ['landed', 'no_changes']
 
@@ -124,7 +126,7 @@ export async function startHolder(fleet: Fleet, { url, onFault = () => {} }: Hol
     if (event.kind === 'cancel_requested') await cancel(mission)
     if (event.kind === 'process_asked' || event.kind === 'process_stop_requested') await keepers.look()
     if (event.kind === 'session_starting') keepers.endRemote(mission)
-    if (event.kind === 'message' || event.kind === 'answered') attend(mission)
+    if (TALK.includes(event.kind)) attend(mission)
     if (data.status === 'landing' || event.kind === 'undo_requested') queueLanding(mission, event.project_id!)
     if (data.status === 'done' || event.kind === 'session_starting') tidyUp(mission)
   }

@@ -1,10 +1,11 @@
 import type { TranscriptEvent } from '../agents/index.ts'
-import { NotAllowed } from '../domain/errors.ts'
+import { InvalidInput, NotAllowed } from '../domain/errors.ts'
+import { newId } from '../domain/ids.ts'
 import * as life from '../domain/life.ts'
 import type { Mission } from '../domain/mission.ts'
 import type { Session } from '../domain/session.ts'
 import type { Question } from '../domain/talk.ts'
-import { clipped, headOf } from '../domain/text.ts'
+import { clipped, headOf, type StoredText } from '../domain/text.ts'
 import type { Change, Stored } from '../store/index.ts'
 import { type Ask, by, oncePerKey } from './asking.ts'
 import { type Fleet, retryOnConflict } from './fleet.ts'
@@ -24,24 +25,15 @@ export async function raiseQuestion(fleet: Fleet, session: Session, asking: Aski
     const when = { actor: `session:${session.id}`, now: fleet.now() }
     const { answer_within_seconds, otherwise } = mission.value
     const question: Question = {
+      ...asked(session, text, when.now),
       id,
-      mission_id: session.mission_id,
-      project_id: session.project_id,
-      session_id: session.id,
       kind: asking.type,
       asked_as: asking.id,
       tool: asking.type === 'permission' ? clipped(asking.tool, 200) : null,
-      text,
-      status: 'open',
-      answer: null,
-      answered_by: null,
-      delivered: false,
       deadline: answer_within_seconds
         ? new Date(Date.parse(when.now) + answer_within_seconds * 1000).toISOString()
         : null,
       otherwise: answer_within_seconds ? (otherwise ?? 'deny') : null,
-      created_at: when.now,
-      answered_at: null,
     }
     const step = life.asks(mission.value, { id, text: sentenceOf(question) }, when)
     await fleet.commit('commit.question', {
@@ -51,11 +43,61 @@ export async function raiseQuestion(fleet: Fleet, session: Session, asking: Aski
   })
 }
 
+const asked = (session: Session, text: StoredText, now: string) => ({
+  mission_id: session.mission_id,
+  project_id: session.project_id,
+  session_id: session.id,
+  text,
+  status: 'open' as const,
+  answer: null,
+  answered_by: null,
+  delivered: false,
+  created_at: now,
+  answered_at: null,
+})
+
+/** Has an agent stop what it does and wait. What it is to do then is asked like anything else, so that it may wait as long. */
+export async function interruptMission(fleet: Fleet, ask: Ask, missionId: string): Promise<Stored<Question>> {
+  const text = await fleet.blobs.keep('You interrupted it. What is it to do now?')
+  const id = await oncePerKey(fleet, ask, async () => {
+    const mission = await current(fleet, 'missions', missionId)
+    const session = await interruptible(fleet, mission.value)
+    const when = by(fleet, ask)
+    const id = newId()
+    const question: Question = {
+      ...asked(session, text, when.now),
+      ...{ id, kind: 'interruption', asked_as: id, tool: null, deadline: null, otherwise: null },
+    }
+    const step = life.asks(mission.value, { id, text: sentenceOf(question) }, when)
+    const told = life.about(mission.value, 'interrupt_requested', when, { session_id: session.id })
+    return {
+      subject: id,
+      changes: [put('questions', question, 'absent'), put('missions', step.mission, mission.version)],
+      events: [told, ...step.events],
+    }
+  })
+  return current(fleet, 'questions', id)
+}
+
+async function interruptible(fleet: Fleet, { id, session_id, asking }: Mission): Promise<Session> {
+  const session = session_id ? await fleet.store.get('sessions', session_id) : undefined
+  if (!session || session.value.status === 'ended')
+    throw new NotAllowed(`No agent is at work on mission ${id}.`, { try: `fleet mission resume ${id} --message "…"` })
+  const { title, can } = fleet.agents.ofSession(session.value.agent)
+  if (!can.interrupt)
+    throw new NotAllowed(`${title} cannot be interrupted without ending its session.`, {
+      try: `fleet mission cancel ${id} ends it and keeps its work; fleet mission resume ${id} goes on from there.`,
+    })
+  if (asking)
+    throw new NotAllowed(`Mission ${id} does nothing now: it waits for an answer.`, { try: `fleet answer ${id} …` })
+  return session.value
+}
+
 export const questionId = (sessionId: string, askedAs: string): string => derivedId('question', sessionId, askedAs)
 
 export function sentenceOf(question: Question): string {
   const words = clipped(headOf(question.text).replace(/\s+/g, ' '), TEXT_CHARS)
-  return question.kind === 'question' ? words : `It asks to use ${question.tool}: ${words}`
+  return question.kind === 'permission' ? `It asks to use ${question.tool}: ${words}` : words
 }
 
 export interface Decision {
@@ -73,6 +115,7 @@ export async function answerQuestion(
   const answered = await oncePerKey(fleet, ask, async () => {
     const question = await current(fleet, 'questions', await find())
     requireOpen(question.value)
+    requireWords(question.value, answer)
     const when = by(fleet, ask)
     const mission = await current(fleet, 'missions', question.value.mission_id)
     const next: Question = {
@@ -102,6 +145,11 @@ function requireOpen({ status, answer, answered_by }: Question): void {
   }
 }
 
+function requireWords({ id, kind }: Question, { decision, text }: Decision): void {
+  if (kind !== 'question' || decision === 'deny' || text?.trim()) return
+  throw new InvalidInput('text', 'it asks for words, not for permission', { try: `fleet answer ${id} "…"` })
+}
+
 /** A live session goes on with the answer; one that was parked is resumed with it. */
 async function after(
   fleet: Fleet,
@@ -118,10 +166,17 @@ async function after(
 }
 
 /** The answer for an agent that asked in an earlier session and is resumed with it. */
-export function inWords({ kind, tool, answer }: Question): string {
+export function inWords(question: Question): string {
+  const { kind, tool, answer } = question
+  if (kind === 'interruption') return `You were interrupted. ${wordsAfter(question)}`
   const said = answer?.text ? ` They said: ${answer.text}` : ''
   if (kind === 'question') return `You asked: the person in charge answers.${said}`
   return `You asked to use ${tool}. The person in charge ${answer?.decision === 'allow' ? 'allows it: do it now' : 'does not allow it: find another way'}.${said}`
+}
+
+/** What an agent that was interrupted is told. */
+export function wordsAfter({ answer }: Question): string {
+  return answer?.text ?? (answer?.decision === 'deny' ? 'Leave it at that, and end your turn.' : 'Go on.')
 }
 
 export async function openQuestions(fleet: Fleet, missionId: string, except?: string): Promise<Question[]> {

@@ -2,7 +2,7 @@ import * as z from 'zod'
 import { Ambiguous, NotFound } from '../domain/errors.ts'
 import { ANSWERS, Question } from '../domain/talk.ts'
 import type { Fleet } from '../fleet/fleet.ts'
-import { answerQuestion, openQuestions, sentenceOf } from '../fleet/questions.ts'
+import { answerQuestion, interruptMission, openQuestions, sentenceOf } from '../fleet/questions.ts'
 import { lookUp } from '../fleet/records.ts'
 import { sayToMission } from '../fleet/saying.ts'
 import { ask, Paging, Ref } from './inputs.ts'
@@ -55,6 +55,19 @@ export const talk = [
       const { value } = await lookUp(context.fleet, 'missions', mission_id)
       const { message, heard } = await sayToMission(context.fleet, ask(context, 'say_to_mission'), value.id, text)
       return { message_id: message.id, session_id: message.session_id, heard }
+    },
+  }),
+  command({
+    name: 'interrupt_mission',
+    summary: 'Have an agent stop what it does and wait; the answer to the question this puts is what it is told next',
+    http: 'POST /api/missions/:mission_id/interrupt',
+    needsFleet: true,
+    input: z.object({ mission_id: Ref }),
+    output: QuestionView,
+    run: async (context, { mission_id }) => {
+      const { value } = await lookUp(context.fleet, 'missions', mission_id)
+      const asked = await interruptMission(context.fleet, ask(context, 'interrupt_mission'), value.id)
+      return questionView(context.fleet, asked.value)
     },
   }),
   query({

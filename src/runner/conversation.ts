@@ -63,6 +63,11 @@ export class Conversation {
     return this.#dialogue.answer?.(this.#state, askedAs, answer)
   }
 
+  /** Makes the client stop what it does; undefined: it is doing nothing now. */
+  inStopping(id: string): Message | undefined {
+    return this.#dialogue.interrupt?.(this.#state, id)
+  }
+
   async send(message: Message): Promise<void> {
     await this.#outbox.write(message)
     await this.#outbox.carry()

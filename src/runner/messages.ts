@@ -7,6 +7,8 @@ import { effect } from '../effects.ts'
 import { COURIER } from './jobs.ts'
 
 const POLL_MS = 5
+/** Of the number that a message's name begins with. */
+const NUMBER_LENGTH = 6
 
 /**
  * Messages to an agent: one file each in the session's directory, in the order of their names, each carried into the
@@ -28,8 +30,8 @@ export class Outbox {
   /** Writes a message down. Doing it again is free, so a crash in between is mended by saying it once more. */
   async write(message: Message): Promise<void> {
     const written = this.#files()
-    if (written.some(name => name.endsWith(`-${message.id}`))) return
-    const file = join(this.#folder, `${String(written.length + 1).padStart(6, '0')}-${message.id}`)
+    if (written.some(name => name.slice(NUMBER_LENGTH + 1) === message.id)) return
+    const file = join(this.#folder, `${String(written.length + 1).padStart(NUMBER_LENGTH, '0')}-${message.id}`)
     writeFileSync(`${file}.new`, `${message.line}\n`, { mode: 0o600 })
     await effect('message.rename', () => renameSync(`${file}.new`, file))
   }

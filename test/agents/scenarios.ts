@@ -46,7 +46,8 @@ export const SCENARIOS: readonly Scenario[] = [
     shownBy: /is asked for|asks a person|left to a person/,
     offered: can => can.approvals,
   },
-  { name: 'question and answer', shownBy: /question is put to a person/, offered: can => can.approvals },
+  { name: 'question and answer', shownBy: /question is put to a person/, offered: can => can.questions },
+  { name: 'interrupt, then go on', shownBy: /^interrupted /, offered: can => can.interrupt },
   {
     name: 'restart while it waits for an answer',
     shownBy: /die while an agent waits|answer from another server/,

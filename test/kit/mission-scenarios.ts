@@ -1,10 +1,21 @@
+import { readFileSync } from 'node:fs'
 import { expect, test } from 'vitest'
 import type { Agent } from '../../src/agents/index.ts'
 import { type Step, steps } from '../model/index.ts'
-import { eventually } from './fleet.ts'
+import { eventually, type TestFleet } from './fleet.ts'
 import type { Scene } from './scene.ts'
 
 export const prompt = (...script: Step[]): string => `Do it.\n${steps(...script)}`
+
+/** Whether a process of the session was started with these words. */
+const isRunning = (fleet: TestFleet, session: string, words: string): boolean =>
+  fleet.processes(session).some(pid => {
+    try {
+      return readFileSync(`/proc/${pid}/cmdline`, 'utf8').includes(words)
+    } catch {
+      return false
+    }
+  })
 
 /** What a mission with any real client must show, through the runner, its files and a real server. */
 export function missionScenarios({ can }: Pick<Agent, 'can'>, scene: () => Promise<Scene>): void {
@@ -88,6 +99,8 @@ export function missionScenarios({ can }: Pick<Agent, 'can'>, scene: () => Promi
     expect(fleet.processes(mission.sessions[0]!.id)).toEqual([])
   })
 
+  if (can.interrupt) interruptScenario(scene)
+
   if (can.approvals)
     test('asks a person for what its preset does not allow, and hears the answer from another server', async () => {
       const { fleet, repo, project } = await scene()
@@ -103,4 +116,34 @@ export function missionScenarios({ can }: Pick<Agent, 'can'>, scene: () => Promi
       expect(await fleet.until(id, 'done', 'failed')).toMatchObject({ status: 'done', result: 'landed' })
       expect(await repo.readOn('main', 'asked.txt')).toBe('x')
     })
+}
+
+export function interruptScenario(scene: () => Promise<Scene>, settings: object = {}): void {
+  test('interrupted in the middle of a tool, waits, also through a restart, and goes on with the answer', async () => {
+    const { fleet, repo, project, gate } = await scene()
+    const held = gate('tool')
+    const script = prompt({ write: 'one.txt', content: '1\n' }, { run: held.wait }, { say: 'Never said.' })
+    const { id } = await fleet.mission(project, script, settings)
+    await eventually('the tool runs', () => held.reached())
+
+    const { sessions } = await fleet.show(id)
+    expect(isRunning(fleet, sessions[0]!.id, 'tool.open')).toBe(true)
+    const asked = await fleet.call<{ id: string; kind: string }>('interrupt_mission', { mission_id: id })
+    expect(asked.kind).toBe('interruption')
+    expect(await fleet.show(id)).toMatchObject({ status: 'needs_input', status_reason: { code: 'question' } })
+    await expect(fleet.call('interrupt_mission', { mission_id: id })).rejects.toThrow(/waits for an answer/)
+    await eventually('the tool has stopped', () => !isRunning(fleet, sessions[0]!.id, 'tool.open'))
+    await fleet.kill()
+    await fleet.start()
+
+    const text = steps({ write: 'two.txt', content: '2\n' }, { say: 'Went on.' })
+    await fleet.call('answer_question', { question_id: asked.id, text })
+    const mission = await fleet.until(id, 'done', 'failed')
+    expect(mission, JSON.stringify(mission.status_reason)).toMatchObject({ status: 'done', result: 'landed' })
+    expect(mission.sessions).toHaveLength(1)
+    expect(await repo.filesOn('main')).toEqual(expect.arrayContaining(['one.txt', 'two.txt']))
+    const stream = await (await fleet.http(`/api/sessions/${mission.sessions[0]!.id}/stream`)).text()
+    expect(stream.match(/^event: interrupted$/gm)).toHaveLength(1)
+    expect(stream).not.toMatch(/"type":"text","text":"Never said/)
+  })
 }

@@ -30,6 +30,17 @@ export function addTalk(program: Command): void {
     )
   })
 
+  const interrupt = program
+    .command('interrupt')
+    .description('have an agent stop what it does and wait for what you say next')
+    .argument('<mission>', 'its id, or the first letters of it')
+  does(interrupt, async (cli, [mission]) => {
+    const asked = await ask<QuestionView>(cli, 'interrupt_mission', { mission_id: mission })
+    if (cli.terminal.json) return void cli.terminal.data(asked)
+    cli.terminal.print('It stops and waits. Tell it how to go on:')
+    cli.terminal.note(`  fleet answer ${shortId(asked.id)} "…"`)
+  })
+
   does(
     program.command('inbox').description('what waits for you: questions, reviews, missions that cannot go on'),
     showInbox,
@@ -39,12 +50,14 @@ export function addTalk(program: Command): void {
     .command('answer')
     .description('answer an agent that waits; the first answer wins')
     .argument('<question>', 'the id of the question, or of the mission that asks')
-    .argument('<decision>', 'allow or deny')
-    .argument('[text]', 'what to tell the agent with it')
-  does(answer, async (cli, [question, decision, text]) => {
+    .argument('<answer>', 'allow or deny; or your words, where words are asked for')
+    .argument('[text]', 'what to tell the agent with allow or deny')
+  does(answer, async (cli, [question, given, more]) => {
+    const decided = given === 'allow' || given === 'deny'
+    const [decision, text] = decided ? [given, more] : ['allow', [given, more].filter(Boolean).join(' ')]
     const answered = await ask<QuestionView>(cli, 'answer_question', { question_id: question, decision, text })
     if (cli.terminal.json) return void cli.terminal.data(answered)
-    cli.terminal.print(`Answered: ${decision}. ${cli.terminal.foreign(answered.summary)}`)
+    cli.terminal.print(`Answered${decided ? `: ${decision}` : ''}. ${cli.terminal.foreign(answered.summary)}`)
   })
 }
 
@@ -58,7 +71,7 @@ async function showInbox(cli: Cli): Promise<number | undefined> {
   for (const question of inbox.questions) {
     terminal.print(`${terminal.paint('bold', shortId(question.id))}  ${terminal.foreign(question.summary)}`)
     terminal.note(
-      `  fleet answer ${shortId(question.id)} allow|deny ["…"]${question.deadline ? `   (until ${question.deadline})` : ''}`,
+      `  fleet answer ${shortId(question.id)} ${question.kind === 'permission' ? 'allow|deny ["…"]' : '"…"'}${question.deadline ? `   (until ${question.deadline})` : ''}`,
     )
   }
   for (const mission of inbox.missions) {
