@@ -88,6 +88,7 @@ await build({
 })
 for (const script of ['wrapper.sh', 'courier.sh']) cpSync(join(root, 'src/runner', script), join(next, script))
 cpSync(join(root, 'src/agents/gemini-home.mjs'), join(next, 'gemini-home.mjs'))
+cpSync(join(root, 'src/cli/install/SKILL.md'), join(next, 'SKILL.md'))
 cpSync(join(root, 'src/server/pages'), join(next, 'pages'), { recursive: true })
 
 const filesIn = folder =>

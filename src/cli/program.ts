@@ -7,6 +7,7 @@ import { addCall } from './commands/call.ts'
 import { addCompletion } from './commands/completion.ts'
 import { addDemo } from './commands/demo.ts'
 import { addKept } from './commands/kept.ts'
+import { addMcpInstall } from './commands/mcp-install.ts'
 import { addMission } from './commands/mission.ts'
 import { addProject } from './commands/project.ts'
 import { addRun } from './commands/run.ts'
@@ -44,6 +45,7 @@ export function makeProgram(): Command {
     addCall,
     addCompletion,
     addDemo,
+    addMcpInstall,
   ])
     add(program)
   return program

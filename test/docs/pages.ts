@@ -15,8 +15,8 @@ export interface Block {
   text: string
 }
 
-/** Everything a person reads first: the pages at the top and those under docs. */
-export const PAGES: Page[] = globSync(['*.md', 'docs/**/*.md'], { cwd: ROOT })
+/** Everything a person reads first, the pages at the top and those under docs, and what agents are taught. */
+export const PAGES: Page[] = globSync(['*.md', 'docs/**/*.md', 'src/**/SKILL.md'], { cwd: ROOT })
   .sort()
   .map(path => ({ path, text: readFileSync(join(ROOT, path), 'utf8') }))
 

@@ -1,0 +1,35 @@
+import { Argument, type Command } from 'commander'
+import { collected, does } from '../command.ts'
+import { CLIENT_NAMES, TOKEN_VARIABLE } from '../install/names.ts'
+
+export function addMcpInstall(program: Command): void {
+  const mcp =
+    program.commands.find(command => command.name() === 'mcp') ??
+    program.command('mcp').description('the fleet for MCP clients')
+  const install = mcp
+    .command('install')
+    .description('tell an MCP client of the fleet, in its own configuration; what else stands there is not touched')
+    .addArgument(new Argument('<client>', 'which one').choices(CLIENT_NAMES))
+    .option('--user', 'for all your work (the default)')
+    .option('--project', 'for the repository you are in')
+    .option('--file <path>', 'write to this file instead of the one the client reads by itself')
+    .option('--tools <sets>', 'offer only these sets of tools, such as missions,workers', collected)
+    .option(
+      '--http',
+      `ask a running server instead of starting one; the client takes the token from $${TOKEN_VARIABLE}`,
+    )
+    .option('--allow', 'let the client call the tools of the fleet without asking')
+    .option('--skill', 'also write the skill that teaches an agent to use the fleet')
+    .option('--remove', 'take out what was put in')
+    .option('--dry-run', 'print what would change and write nothing')
+  does(install, async (cli, [client], options) => {
+    const { tellClient } = await import('../install/tell-client.ts')
+    return tellClient(cli, client!, options)
+  })
+
+  does(mcp.command('skill').description('print the skill that teaches an agent to use the fleet'), async cli => {
+    const { skillText } = await import('../install/install.ts')
+    cli.terminal.write(skillText())
+    return undefined
+  })
+}

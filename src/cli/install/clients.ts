@@ -1,0 +1,224 @@
+import { existsSync } from 'node:fs'
+import { join } from 'node:path'
+import type { Format, Item } from './document.ts'
+import { json } from './json-format.ts'
+import { type ClientName, SERVER, TOKEN_VARIABLE } from './names.ts'
+import { toml } from './toml-format.ts'
+
+export const SCOPES = ['user', 'project'] as const
+export type Scope = (typeof SCOPES)[number]
+
+/** Where a person is: their folder, the top of the project, and what clients go by. */
+export interface Place {
+  user: string
+  project: string
+  env: NodeJS.ProcessEnv
+}
+
+/** A command to start, or an address to ask. */
+export type Reach = { command: string; args: string[] } | { url: string }
+
+type FileIn = (place: Place) => string
+
+/** How one MCP client is told of a server, in its own form. */
+export interface McpClient {
+  name: ClientName
+  title: string
+  format: Format
+  files: Partial<Record<Scope, FileIn>>
+  /** The keys above the servers. */
+  servers: readonly string[]
+  entry(reach: Reach): object
+  /** What lets it call every tool of the server without asking; a sentence where no file can say so. */
+  allow: { inEntry(tools: readonly string[]): object } | { rules: Rules } | { cannot: string }
+  /** Where it looks for skills. */
+  skills: Partial<Record<Scope, FileIn>>
+  /** What shows a person that it is there. */
+  check: string
+  /** What a person should know besides, if the permission was written. */
+  allowed?: string
+}
+
+type Rules = Partial<Record<Scope, (place: Place) => { file: string; items: Item[] }>>
+
+const orElse = (value: string | undefined, otherwise: string): string => value || otherwise
+const bearer = (reference: string) => ({ Authorization: `Bearer ${reference}` })
+const element = (path: string[], value: string): Item => ({ path, value, element: true })
+
+const claudeFolder: FileIn = ({ user, env }) => orElse(env.CLAUDE_CONFIG_DIR, join(user, '.claude'))
+const opencodeFolder: FileIn = ({ user, env }) => join(orElse(env.XDG_CONFIG_HOME, join(user, '.config')), 'opencode')
+const openclawFolder: FileIn = ({ user, env }) => orElse(env.OPENCLAW_STATE_DIR, join(user, '.openclaw'))
+const geminiFolder: FileIn = ({ user, env }) => join(orElse(env.GEMINI_CLI_HOME, user), '.gemini')
+
+/** OpenCode reads either; the one that is there is taken. */
+const opencodeFile = (folder: string): string =>
+  [join(folder, 'opencode.jsonc'), join(folder, 'opencode.json')].find(existsSync) ?? join(folder, 'opencode.json')
+
+export const CLIENTS: readonly McpClient[] = [
+  {
+    name: 'claude',
+    title: 'Claude Code',
+    format: json,
+    files: {
+      user: ({ user, env }) => join(orElse(env.CLAUDE_CONFIG_DIR, user), '.claude.json'),
+      project: ({ project }) => join(project, '.mcp.json'),
+    },
+    servers: ['mcpServers'],
+    entry: reach =>
+      'url' in reach
+        ? { type: 'http', url: reach.url, headers: bearer(`\${${TOKEN_VARIABLE}}`) }
+        : { type: 'stdio', ...reach },
+    allow: {
+      rules: {
+        user: place => ({
+          file: join(claudeFolder(place), 'settings.json'),
+          items: [element(['permissions', 'allow'], `mcp__${SERVER}__*`)],
+        }),
+        // Whoever allows something here does it for themselves: this file is not shared.
+        project: ({ project }) => ({
+          file: join(project, '.claude', 'settings.local.json'),
+          items: [element(['permissions', 'allow'], `mcp__${SERVER}__*`), element(['enabledMcpjsonServers'], SERVER)],
+        }),
+      },
+    },
+    skills: {
+      user: place => join(claudeFolder(place), 'skills'),
+      project: ({ project }) => join(project, '.claude', 'skills'),
+    },
+    check: 'claude mcp get flotilla',
+  },
+  {
+    name: 'cursor',
+    title: 'Cursor',
+    format: json,
+    files: {
+      user: ({ user }) => join(user, '.cursor', 'mcp.json'),
+      project: ({ project }) => join(project, '.cursor', 'mcp.json'),
+    },
+    servers: ['mcpServers'],
+    entry: reach =>
+      'url' in reach ? { url: reach.url, headers: bearer(`\${env:${TOKEN_VARIABLE}}`) } : { type: 'stdio', ...reach },
+    allow: {
+      rules: {
+        user: ({ user }) => ({
+          file: join(user, '.cursor', 'permissions.json'),
+          items: [element(['mcpAllowlist'], `${SERVER}:*`)],
+        }),
+        project: ({ project }) => ({
+          file: join(project, '.cursor', 'permissions.json'),
+          items: [element(['mcpAllowlist'], `${SERVER}:*`)],
+        }),
+      },
+    },
+    allowed: 'From now on Cursor takes the list of allowed MCP tools from this file and not from its settings page.',
+    skills: {
+      user: ({ user }) => join(user, '.cursor', 'skills'),
+      project: ({ project }) => join(project, '.cursor', 'skills'),
+    },
+    check: 'Cursor Settings, MCP',
+  },
+  {
+    name: 'windsurf',
+    title: 'Windsurf',
+    format: json,
+    files: { user: ({ user }) => join(user, '.codeium', 'windsurf', 'mcp_config.json') },
+    servers: ['mcpServers'],
+    entry: reach =>
+      'url' in reach ? { serverUrl: reach.url, headers: bearer(`\${env:${TOKEN_VARIABLE}}`) } : { ...reach },
+    allow: { cannot: 'Windsurf has no file for it: allow the tools when Cascade first asks' },
+    skills: { user: ({ user }) => join(user, '.codeium', 'windsurf', 'skills') },
+    check: 'Windsurf Settings, Cascade, MCP Servers',
+  },
+  {
+    name: 'cline',
+    title: 'Cline',
+    format: json,
+    files: {
+      user: ({ user, env }) =>
+        orElse(env.CLINE_MCP_SETTINGS_PATH, join(user, '.cline', 'data', 'settings', 'cline_mcp_settings.json')),
+    },
+    servers: ['mcpServers'],
+    entry: reach =>
+      'url' in reach
+        ? { type: 'streamableHttp', url: reach.url, headers: bearer(`\${env:${TOKEN_VARIABLE}}`) }
+        : { ...reach },
+    allow: { inEntry: tools => ({ autoApprove: [...tools] }) },
+    skills: { user: ({ user }) => join(user, '.cline', 'skills') },
+    check: 'MCP Servers, Configure',
+  },
+  {
+    name: 'openclaw',
+    title: 'OpenClaw',
+    format: json,
+    files: { user: place => orElse(place.env.OPENCLAW_CONFIG_PATH, join(openclawFolder(place), 'openclaw.json')) },
+    servers: ['mcp', 'servers'],
+    entry: reach =>
+      'url' in reach
+        ? { url: reach.url, transport: 'streamable-http', headers: bearer(`\${${TOKEN_VARIABLE}}`) }
+        : { ...reach },
+    allow: {
+      cannot: 'OpenClaw offers the tools of its servers under the tool profiles coding and messaging without asking',
+    },
+    skills: { user: place => join(openclawFolder(place), 'skills') },
+    check: 'openclaw mcp doctor flotilla --probe',
+  },
+  {
+    name: 'codex',
+    title: 'Codex',
+    format: toml,
+    files: {
+      user: ({ user, env }) => join(orElse(env.CODEX_HOME, join(user, '.codex')), 'config.toml'),
+      project: ({ project }) => join(project, '.codex', 'config.toml'),
+    },
+    servers: ['mcp_servers'],
+    entry: reach => ('url' in reach ? { url: reach.url, bearer_token_env_var: TOKEN_VARIABLE } : { ...reach }),
+    allow: { inEntry: () => ({ default_tools_approval_mode: 'approve' }) },
+    skills: {
+      user: ({ user }) => join(user, '.agents', 'skills'),
+      project: ({ project }) => join(project, '.agents', 'skills'),
+    },
+    check: 'codex mcp get flotilla',
+  },
+  {
+    name: 'gemini',
+    title: 'Gemini CLI',
+    format: json,
+    files: {
+      user: place => join(geminiFolder(place), 'settings.json'),
+      project: ({ project }) => join(project, '.gemini', 'settings.json'),
+    },
+    servers: ['mcpServers'],
+    entry: reach => ('url' in reach ? { httpUrl: reach.url, headers: bearer(`\${${TOKEN_VARIABLE}}`) } : { ...reach }),
+    allow: { inEntry: () => ({ trust: true }) },
+    skills: {
+      user: place => join(geminiFolder(place), 'skills'),
+      project: ({ project }) => join(project, '.gemini', 'skills'),
+    },
+    check: 'gemini mcp list',
+  },
+  {
+    name: 'opencode',
+    title: 'OpenCode',
+    format: json,
+    files: { user: place => opencodeFile(opencodeFolder(place)), project: ({ project }) => opencodeFile(project) },
+    servers: ['mcp'],
+    entry: reach =>
+      'url' in reach
+        ? { type: 'remote', url: reach.url, oauth: false, headers: bearer(`{env:${TOKEN_VARIABLE}}`) }
+        : { type: 'local', command: [reach.command, ...reach.args] },
+    allow: {
+      rules: {
+        user: place => ({ file: opencodeFile(opencodeFolder(place)), items: [opencodeRule] }),
+        project: ({ project }) => ({ file: opencodeFile(project), items: [opencodeRule] }),
+      },
+    },
+    skills: {
+      user: place => join(opencodeFolder(place), 'skills'),
+      project: ({ project }) => join(project, '.opencode', 'skills'),
+    },
+    check: 'opencode mcp list',
+  },
+]
+
+/** The last rule that fits decides, so it has to stand behind the others, where new ones are put. */
+const opencodeRule: Item = { path: ['permission', `${SERVER}_*`], value: 'allow' }

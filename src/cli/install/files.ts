@@ -1,0 +1,89 @@
+import {
+  chmodSync,
+  chownSync,
+  closeSync,
+  existsSync,
+  fsyncSync,
+  mkdirSync,
+  openSync,
+  readFileSync,
+  readlinkSync,
+  realpathSync,
+  renameSync,
+  rmdirSync,
+  rmSync,
+  statSync,
+  writeSync,
+} from 'node:fs'
+import { dirname, join, resolve } from 'node:path'
+import { NotAllowed, Unfit } from '../../domain/errors.ts'
+
+/** What a file holds, byte for byte, or undefined if it is not there. */
+export function textOf(file: string): string | undefined {
+  let bytes: Buffer
+  try {
+    bytes = readFileSync(file)
+  } catch (cause) {
+    const { code } = cause as NodeJS.ErrnoException
+    if (code === 'ENOENT') return undefined
+    throw new Unfit(`${file} cannot be read (${code}).`, { cause })
+  }
+  try {
+    return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes)
+  } catch (cause) {
+    throw new Unfit(`${file} is not written in UTF-8, so it is left alone.`, { cause })
+  }
+}
+
+/** The file itself, where a link leads to it: renaming over a link would cut it. */
+export function behindLinks(file: string): string {
+  try {
+    return realpathSync(file)
+  } catch {
+    try {
+      return behindLinks(resolve(dirname(file), readlinkSync(file)))
+    } catch {
+      return file
+    }
+  }
+}
+
+/**
+ * Puts the new text in the place of the old one at once: whoever reads meanwhile finds one or the other whole.
+ * Answers with the topmost folder that had to be made.
+ */
+export function replaceText(file: string, before: string | undefined, after: string): string | undefined {
+  const folder = mkdirSync(dirname(file), { recursive: true })
+  const old = before === undefined ? undefined : statSync(file)
+  const next = join(dirname(file), `.flotilla-${process.pid}.tmp`)
+  try {
+    const fd = openSync(next, 'wx', old ? 0o600 : 0o644)
+    writeSync(fd, after)
+    fsyncSync(fd)
+    closeSync(fd)
+    if (old) {
+      chmodSync(next, old.mode & 0o7777)
+      if (process.getuid?.() === 0) chownSync(next, old.uid, old.gid)
+    }
+    if (textOf(file) !== before)
+      throw new NotAllowed(`${file} was changed by someone else just now; nothing was written.`, {
+        try: 'Run the command again.',
+      })
+    renameSync(next, file)
+  } finally {
+    rmSync(next, { force: true })
+  }
+  return folder
+}
+
+/** Also the folders that were made for it, as far as nothing else has come into them. */
+export function removeFile(file: string, made: string | undefined): void {
+  rmSync(file, { force: true })
+  for (let folder = dirname(file); made && folder.startsWith(made) && existsSync(folder); folder = dirname(folder)) {
+    try {
+      rmdirSync(folder)
+    } catch {
+      return
+    }
+  }
+}

@@ -1,0 +1,107 @@
+import { accessSync, constants, existsSync, readFileSync } from 'node:fs'
+import { delimiter, dirname, join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { NotAllowed } from '../../domain/errors.ts'
+import { CLIENTS, type McpClient, type Place, type Reach, SCOPES, type Scope } from './clients.ts'
+import type { Item } from './document.ts'
+import { removeFile, replaceText } from './files.ts'
+import { memoriesIn, remember } from './memory.ts'
+import { SERVER } from './names.ts'
+import { type Change, reconciled, reconciledFile } from './reconcile.ts'
+
+export interface Wishes {
+  scope: Scope | undefined
+  /** Instead of where the client looks by itself. */
+  file: string | undefined
+  reach: Reach
+  /** May be called without asking, by name for clients that know no other way. */
+  allow: readonly string[] | undefined
+  skill: boolean
+  remove: boolean
+}
+
+export const clientNamed = (name: string): McpClient => CLIENTS.find(client => client.name === name)!
+
+/** Everything that has to change so that the client knows the fleet, or no longer does. Writes nothing. */
+export function planned(client: McpClient, place: Place, home: string, wishes: Wishes): Change[] {
+  const scope = scopeOf(client, wishes.scope)
+  const memories = memoriesIn(home)
+  const rules = 'rules' in client.allow ? client.allow.rules[scope]?.(place) : undefined
+  const servers = wishes.file ?? client.files[scope]!(place)
+  const wanted = new Map<string, { items: Item[]; drop: Item[] }>([[servers, { items: [], drop: [] }]])
+  const entry: Item = { path: [...client.servers, SERVER], value: entryOf(client, wishes) }
+  wanted.get(servers)![wishes.remove ? 'drop' : 'items'].push(entry)
+  if (rules) {
+    const { file, items } =
+      wishes.file && rules.file === client.files[scope]!(place) ? { ...rules, file: servers } : rules
+    const there = wanted.get(file) ?? { items: [], drop: [] }
+    if (wishes.allow && !wishes.remove) there.items.push(...items)
+    wanted.set(file, there)
+  }
+  const skill = client.skills[scope]
+  return [
+    ...[...wanted].map(([file, wish]) => reconciled(file, client.format, memories, wish)),
+    ...(skill
+      ? [
+          reconciledFile(
+            join(skill(place), SERVER, 'SKILL.md'),
+            memories,
+            wishes.skill && !wishes.remove ? skillText() : undefined,
+          ),
+        ]
+      : []),
+  ].filter(change => change.before !== change.after || memories[change.file] !== change.memory)
+}
+
+/** What was put in is written down first: a crash in between leaves a note of something that is not there, which harms nobody. */
+export function carryOut(home: string, changes: readonly Change[]): void {
+  const memories = memoriesIn(home)
+  for (const { file, before, after, memory } of changes) {
+    const made = memories[file]?.folder
+    if (memory) remember(home, file, memory)
+    if (after === undefined) removeFile(file, made)
+    else if (after !== before) replaceText(file, before, after)
+    if (!memory && memories[file]) remember(home, file, undefined)
+  }
+}
+
+function scopeOf(client: McpClient, wished: Scope | undefined): Scope {
+  const scope = wished ?? 'user'
+  if (client.files[scope]) return scope
+  throw new NotAllowed(`${client.title} has no MCP servers for a ${scope}.`, {
+    try: `--${SCOPES.find(each => client.files[each])}`,
+  })
+}
+
+function entryOf(client: McpClient, { reach, allow, remove }: Wishes): object {
+  const entry = client.entry(reach)
+  if (!allow || remove) return entry
+  if ('cannot' in client.allow) throw new NotAllowed(`${client.allow.cannot}.`, { try: 'Leave out --allow.' })
+  return 'inEntry' in client.allow ? { ...entry, ...client.allow.inEntry(allow) } : entry
+}
+
+/** What teaches an agent to use the fleet; it lies beside the program. */
+export const skillText = (): string => readFileSync(fileURLToPath(new URL('./SKILL.md', import.meta.url)), 'utf8')
+
+/** The top of the repository, or the folder itself outside of one. */
+export function projectTop(folder: string): string {
+  for (let top = folder; ; top = dirname(top)) {
+    if (existsSync(join(top, '.git'))) return top
+    if (dirname(top) === top) return folder
+  }
+}
+
+/** `fleet` where a person can type that, and otherwise this very program. */
+export function commandOf(env: NodeJS.ProcessEnv, program: readonly string[]): string[] {
+  const found = (env.PATH ?? '').split(delimiter).some(folder => folder && isProgram(join(folder, 'fleet')))
+  return found ? ['fleet'] : [...program]
+}
+
+function isProgram(file: string): boolean {
+  try {
+    accessSync(file, constants.X_OK)
+    return true
+  } catch {
+    return false
+  }
+}

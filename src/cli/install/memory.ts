@@ -1,0 +1,48 @@
+import { existsSync } from 'node:fs'
+import { dirname, join } from 'node:path'
+import type { Insertion, Item } from './document.ts'
+import { replaceText, textOf } from './files.ts'
+
+/** What was put into a file, so that exactly that can be taken out again. */
+export interface Memory {
+  /** The file was not there before, nor was this folder. */
+  created: boolean
+  folder?: string
+  puts: Put[]
+  /** Of a file that is ours as a whole: what it held. */
+  text?: string
+}
+
+export interface Put {
+  item: Item
+  insertions: Insertion[]
+  /** How many of the keys above it were made for it. */
+  made: number
+}
+
+export type Memories = Record<string, Memory>
+
+const fileIn = (home: string): string => join(home, 'mcp-clients.json')
+
+/** What cannot be read is forgotten: entries are then found by their name. */
+export function memoriesIn(home: string): Memories {
+  try {
+    return JSON.parse(textOf(fileIn(home)) ?? '{}') as Memories
+  } catch {
+    return {}
+  }
+}
+
+export function remember(home: string, file: string, memory: Memory | undefined): void {
+  const before = textOf(fileIn(home))
+  const { [file]: _, ...others } = memoriesIn(home)
+  const next = memory ? { ...others, [file]: memory } : others
+  replaceText(fileIn(home), before, `${JSON.stringify(next, null, 2)}\n`)
+}
+
+/** The topmost folder on the way to the file that is not there yet. */
+export function missingFolder(file: string): string | undefined {
+  let missing: string | undefined
+  for (let folder = dirname(file); !existsSync(folder); folder = dirname(folder)) missing = folder
+  return missing
+}

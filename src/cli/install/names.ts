@@ -1,0 +1,16 @@
+/** The MCP clients that can be told of the fleet. */
+export const CLIENT_NAMES = [
+  'claude',
+  'cursor',
+  'windsurf',
+  'cline',
+  'openclaw',
+  'codex',
+  'gemini',
+  'opencode',
+] as const
+export type ClientName = (typeof CLIENT_NAMES)[number]
+
+export const SERVER = 'flotilla'
+/** Named in files instead of the token itself. */
+export const TOKEN_VARIABLE = 'FLEET_TOKEN'

@@ -1,0 +1,100 @@
+import { existsSync, readFileSync } from 'node:fs'
+import { homedir } from 'node:os'
+import { join, resolve } from 'node:path'
+import { InvalidInput, NotAllowed } from '../../domain/errors.ts'
+import { homeOf } from '../client.ts'
+import type { Cli } from '../command.ts'
+import type { McpClient, Place, Reach, Scope } from './clients.ts'
+import { diffOf } from './diff.ts'
+import { carryOut, clientNamed, commandOf, planned, projectTop } from './install.ts'
+import { TOKEN_VARIABLE } from './names.ts'
+import type { Change } from './reconcile.ts'
+import { TOOL_SETS } from './tools.ts'
+
+type Options = Record<string, unknown>
+
+/** What `fleet mcp install` does. */
+export async function tellClient(cli: Cli, name: string, options: Options): Promise<undefined> {
+  const { terminal } = cli
+  const { env, cwd } = terminal.streams
+  if (options.user && options.project) throw new InvalidInput('--project', 'it is either that or --user')
+  if (cli.where.url && !options.http) throw new InvalidInput('--url', 'an address is written only with --http')
+  const client = clientNamed(name)
+  const scope: Scope | undefined = options.project ? 'project' : options.user ? 'user' : undefined
+  const home = homeOf(cli.where)
+  const place: Place = { user: env.HOME || homedir(), project: projectTop(cwd), env }
+  const changes = planned(client, place, home, {
+    scope,
+    file: typeof options.file === 'string' ? resolve(cwd, options.file) : undefined,
+    reach: reachOf(cli, scope, options),
+    allow: options.allow ? toolNames(options) : undefined,
+    skill: options.skill === true,
+    remove: options.remove === true,
+  })
+  if (!options.dryRun) carryOut(home, changes)
+  tell(cli, client, changes, options)
+}
+
+/** Started by the client over its own pipe, so that no token is written anywhere; or asked over HTTP. */
+function reachOf(cli: Cli, scope: Scope | undefined, options: Options): Reach {
+  const sets = setsIn(options)
+  if (options.http && !options.remove) {
+    const url = new URL('/mcp', cli.where.url ?? serverOf(homeOf(cli.where)))
+    if (sets.length) url.searchParams.set('tools', sets.join(','))
+    return { url: url.href.replaceAll('%2C', ',') }
+  }
+  const { env } = cli.terminal.streams
+  const shared = scope === 'project'
+  const [command, ...first] = shared ? ['fleet'] : commandOf(env, [process.execPath, process.argv[1]!])
+  // Clients keep most of the environment from servers they start, so another home than the usual one is named here.
+  const home = cli.where.home || (!shared && env.FLEET_HOME) ? ['--home', homeOf(cli.where)] : []
+  return { command: command!, args: [...first, ...home, 'mcp', ...(sets.length ? ['--tools', sets.join(',')] : [])] }
+}
+
+/** Where the server of a home answers, running or not: its port is chosen once and kept. */
+function serverOf(home: string): string {
+  const file = join(home, 'port')
+  if (!existsSync(file))
+    throw new NotAllowed('The fleet has never been up, so its address is not known yet.', {
+      try: 'Start it with fleet up --detach, or name it: --url http://127.0.0.1:3847',
+    })
+  return `http://127.0.0.1:${readFileSync(file, 'utf8').trim()}`
+}
+
+function setsIn(options: Options): string[] {
+  const sets = (options.tools as string[] | undefined) ?? []
+  const unknown = sets.find(set => !Object.hasOwn(TOOL_SETS, set))
+  if (unknown) throw new InvalidInput('--tools', `${unknown} is none of ${Object.keys(TOOL_SETS).join(', ')}`)
+  return sets
+}
+
+function toolNames(options: Options): string[] {
+  const sets = setsIn(options)
+  return Object.entries(TOOL_SETS).flatMap(([set, names]) => (!sets.length || sets.includes(set) ? names : []))
+}
+
+function tell(cli: Cli, client: McpClient, changes: readonly Change[], options: Options): undefined {
+  const { terminal } = cli
+  const dryRun = options.dryRun === true
+  const files = changes
+    .filter(({ before, after }) => before !== after)
+    .map(change => ({ ...change, change: change.after === undefined ? 'removed' : 'written' }))
+  if (terminal.json)
+    return void terminal.data({
+      client: client.name,
+      dry_run: dryRun,
+      files: files.map(({ file, change }) => ({ file, change })),
+    })
+  if (!files.length) return void terminal.print(`${client.title} is set up like this already; nothing to change.`)
+  for (const { file, before, after, change } of files) {
+    if (dryRun) terminal.print(terminal.foreign(diffOf(file, before, after)))
+    else terminal.print(`${change === 'removed' ? 'Removed' : 'Wrote'} ${terminal.foreign(file)}`)
+  }
+  if (options.remove || dryRun) return
+  if (options.http)
+    terminal.note(
+      `Before ${client.title} starts: export ${TOKEN_VARIABLE}="$(cat ${join(homeOf(cli.where), 'token')})"`,
+    )
+  if (options.allow && client.allowed) terminal.note(client.allowed)
+  terminal.note(`Restart ${client.title}, then look: ${client.check}`)
+}
