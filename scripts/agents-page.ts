@@ -71,7 +71,7 @@ export function agentsPage(agents: readonly Agent[]): string {
     presetTable(agents),
     'What a preset cannot stop: programs that the agent may run do what any program of yours can do, and tests are programs. The sandbox decides what an agent can change, not which tools it uses; [what that means](guides/agents.md#the-sandbox) for each preset is in the guide.',
     '## Models',
-    'A short name in brackets may be used instead. Other names are passed on to the client as they are.',
+    'A short name in brackets may be used instead. Other names are passed on to the client as they are, with a warning; `fleet agents --refresh` asks the clients for more.',
     modelTable(agents),
     '## Agents you declare',
     'What an agent in `agents.json` can do follows from its declaration: `fleet agents` shows it, and the [guide](guides/declared-agents.md) says how to write one.',

@@ -1,4 +1,4 @@
-import { writeFileSync } from 'node:fs'
+import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { LINER, STAND_INS } from './agents/stand-ins.ts'
@@ -22,6 +22,23 @@ test('agents declared while the server runs do missions; agy, by its stand-in, d
   expect(agents.filter(({ installed }) => installed).map(({ name }) => name)).toEqual(
     expect.arrayContaining(['shell', 'agy', 'liner', 'second-liner']),
   )
+})
+
+test('a model that nobody knows is passed on, with a warning wherever one looks', async () => {
+  const { fleet, project } = await scene()
+  const known = { ...LINER, models: [{ name: 'large-2', alias: 'large' }] }
+  writeFileSync(join(fleet.fleet.home.path, 'agents.json'), JSON.stringify({ agents: [known] }))
+  const script = 'do: echo x >x.txt'
+  const usual = await fleet.mission(project, script, { agent: 'liner', model: 'large' })
+  const odd = await fleet.mission(project, script, { agent: 'liner', model: 'huge' })
+  expect([usual.warnings, odd.warnings]).toEqual([[], [expect.stringContaining('"huge" is not among the models')]])
+  const mission = await fleet.until(odd.id, 'done', 'failed', 'needs_input')
+  expect(mission).toMatchObject({ status: 'done', warnings: odd.warnings })
+  const printed = join(fleet.fleet.home.session(mission.sessions[0]!.id), 'agent-1', 'stdout')
+  expect(readFileSync(printed, 'utf8')).toContain('--model huge')
+  const warned = (await fleet.events()).filter(({ kind }) => kind === 'unknown_model')
+  expect(warned).toMatchObject([{ mission_id: odd.id, cause: odd.warnings[0] }])
+  expect((await fleet.fleetCommand(['mission', 'show', odd.id])).stdout).toContain('"huge" is not among')
 })
 
 test('a broken declaration is refused by its field, and the built-in agents work on', async () => {

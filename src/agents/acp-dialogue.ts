@@ -208,6 +208,12 @@ const initialize = (): string =>
     },
   })
 
+/** All that is said before a new conversation is there. */
+export const greeting = (cwd: string): string[] => [
+  initialize(),
+  rpc({ id: SESSION, method: 'session/new', params: { cwd, mcpServers: [] } }),
+]
+
 function openingOf({ wish, resumes }: State): Step {
   const { cwd, asking, resumes: conversation, forks } = wish
   const mcpServers = Object.entries(wish.servers).map(([name, { url, headers }]) => ({

@@ -2,6 +2,7 @@ import * as z from 'zod'
 import { NotAllowed } from '../domain/errors.ts'
 import { TOOL_PRESETS } from '../domain/project.ts'
 import { acpDialogue } from './acp-dialogue.ts'
+import { listAcpModels } from './acp-models.ts'
 import { readAcp } from './acp-read.ts'
 import type { Agent, Dialogue, Digest, Ending, Exit, LaunchRequest } from './contract.ts'
 import { Declaration, detectDeclared, environmentFor, Variable } from './declaration.ts'
@@ -52,6 +53,7 @@ export function acpAgent(declared: AcpDeclaration): Agent {
       remoteControl: false,
     },
     models,
+    listModels: variables => listAcpModels(declared, variables),
     detect: variables => detectDeclared(declared, variables),
     launch(request) {
       refuseLimits(declared, request)

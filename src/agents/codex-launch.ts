@@ -24,6 +24,9 @@ const ENVIRONMENT = [
   ...['HTTP_PROXY', 'HTTPS_PROXY', 'NO_PROXY'],
 ]
 
+export const codexEnvironment = (environment: LaunchRequest['environment']): Record<string, string> =>
+  pick(environment, ENVIRONMENT)
+
 const SETTINGS = {
   // A server that is gone would be waited for without end.
   'features.unbounded_connection_retries': false,
@@ -56,7 +59,7 @@ export function launchCodex(request: LaunchRequest): Launch {
   }
   return {
     argv: ['codex', 'app-server', ...Object.entries(settings).map(([key, value]) => `--config=${key}=${value}`)],
-    env: pick(request.environment, ENVIRONMENT),
+    env: codexEnvironment(request.environment),
     files: {},
     stdin: 'fifo',
   }

@@ -2,11 +2,12 @@ import { access } from 'node:fs/promises'
 import { homedir } from 'node:os'
 import { join } from 'node:path'
 import { codexDialogue } from './codex-dialogue.ts'
-import { CODEX_MODELS, CODEX_PRESETS, launchCodex, openCodex } from './codex-launch.ts'
+import { CODEX_MODELS, CODEX_PRESETS, codexEnvironment, launchCodex, openCodex } from './codex-launch.ts'
 import { RATE_LIMITS, readCodex } from './codex-read.ts'
 import type { Agent, Detected, Dialogue, Digest, Ending, Exit } from './contract.ts'
-import { versionOf, which } from './detect.ts'
+import { printed, versionOf, which } from './detect.ts'
 import { endedEarly, rateLimited, short } from './endings.ts'
+import { list, object, parseObject, string } from './json.ts'
 
 /**
  * The Codex client, spoken to through its app server. `codex exec` would be simpler, but it tells failures in words
@@ -35,6 +36,7 @@ export const codex: Agent = {
     remoteControl: false,
   },
   models: CODEX_MODELS,
+  listModels,
   detect,
   launch: launchCodex,
   interactive: openCodex,
@@ -54,6 +56,14 @@ async function detect(environment: Environment): Promise<Detected> {
   return signedIn === false
     ? { installed: true, path, version, signedIn, advice: SIGN_IN }
     : { installed: true, path, version, signedIn }
+}
+
+async function listModels(environment: Environment): Promise<string[]> {
+  const path = await which('codex', environment)
+  if (!path) return []
+  const said = parseObject(await printed(path, ['debug', 'models'], codexEnvironment(environment)))
+  const listed = list(said?.models).map(each => object(each) ?? {})
+  return listed.filter(({ visibility }) => visibility !== 'hide').flatMap(({ slug }) => string(slug) ?? [])
 }
 
 const SIGN_IN = 'Sign in: run codex login, or codex login --with-api-key.'

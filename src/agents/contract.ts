@@ -186,13 +186,20 @@ export interface Ending {
   until?: string
 }
 
+export interface Model {
+  name: string
+  alias?: string
+}
+
 export interface Agent {
   readonly name: string
   readonly title: string
   /** The key rate limits and capacity are counted by. */
   readonly provider: string
   readonly can: Capabilities
-  readonly models: readonly { name: string; alias?: string }[]
+  readonly models: readonly Model[]
+  /** Asks the client itself by which names it knows models; absent: it cannot tell. */
+  listModels?(environment: Readonly<Record<string, string | undefined>>): Promise<string[]>
   detect(environment: Readonly<Record<string, string | undefined>>): Promise<Detected>
   /** Pure. Throws a Refusal for what this client cannot hold to, such as a preset it cannot enforce. */
   launch(request: LaunchRequest): Launch

@@ -5,6 +5,8 @@ import { delimiter, isAbsolute, join } from 'node:path'
 import { promisify } from 'node:util'
 
 const VERSION_TIMEOUT_MS = 10_000
+const ANSWER_TIMEOUT_MS = 30_000
+const ANSWER_BYTES = 16 * 1024 * 1024
 
 type Environment = Readonly<Record<string, string | undefined>>
 
@@ -25,6 +27,12 @@ async function isProgram(path: string): Promise<boolean> {
   } catch {
     return false
   }
+}
+
+/** What a client prints when it is asked for something of itself. */
+export async function printed(path: string, args: readonly string[], env: Record<string, string>): Promise<string> {
+  const asked = promisify(execFile)(path, [...args], { timeout: ANSWER_TIMEOUT_MS, maxBuffer: ANSWER_BYTES, env })
+  return (await asked).stdout
 }
 
 const versions = new Map<string, Promise<string | undefined>>()

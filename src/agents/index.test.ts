@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { expect, onTestFinished, test } from 'vitest'
 import { InvalidInput, NotFound } from '../domain/errors.ts'
 import { TOOL_PRESETS } from '../domain/project.ts'
-import { AGENTS, agentsOf, models, toolPresets } from './index.ts'
+import { AGENTS, agentsOf, doubtAbout, toolPresets } from './index.ts'
 
 function aHome(declared?: unknown): { path: string; declare(what: unknown): void } {
   const path = mkdtempSync(join(tmpdir(), 'flotilla-agents-'))
@@ -35,8 +35,30 @@ test('every preset is offered with the agents that can be held to it', () => {
   expect(offers.review).not.toContain('shell')
 })
 
-test('models are named with their agent', () => {
-  expect(models(AGENTS)).toContainEqual({ agent: 'claude', name: expect.stringContaining('opus'), alias: 'opus' })
+test('models are those built in and those the client told, short names stay, and a broken memory is none', async () => {
+  const home = aHome()
+  const claude = agentsOf(home.path).named('claude')
+  const codex = { ...agentsOf(home.path).named('codex'), listModels: async () => ['gpt-9', 'gpt-5.5'] }
+  const mute = { ...claude, listModels: () => Promise.reject(new Error('not today')) }
+  const { models } = agentsOf(home.path)
+  expect(models.of(claude)).toContainEqual({ name: expect.stringContaining('opus'), alias: 'opus' })
+  expect(models.of(codex)).not.toContainEqual({ name: 'gpt-9' })
+
+  await models.refresh([codex, mute], {}, '2030-01-01T00:00:00.000Z')
+  const told = agentsOf(home.path).models
+  expect(told.of(codex)).toEqual([...codex.models, { name: 'gpt-9' }])
+  expect([told.askedAt(codex), told.askedAt(mute)]).toEqual(['2030-01-01T00:00:00.000Z', undefined])
+  expect(told.of(mute)).toEqual(claude.models)
+
+  writeFileSync(join(home.path, 'models.json'), '{"codex": 7}')
+  expect(agentsOf(home.path).models.of(codex)).toEqual(codex.models)
+})
+
+test('a name nobody knows is doubted; an alias, no name and an agent without names are not', () => {
+  const known = [{ name: 'large-2', alias: 'large' }]
+  expect(doubtAbout(known, 'liner', 'huge')).toMatch(/"huge" is not among the models known of liner.*passed on/)
+  for (const model of ['large-2', 'large', null]) expect(doubtAbout(known, 'liner', model)).toBeUndefined()
+  expect(doubtAbout([], 'liner', 'huge')).toBeUndefined()
 })
 
 test('declared agents stand beside the built-in ones, and are read again when their file changes', () => {

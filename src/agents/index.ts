@@ -14,4 +14,5 @@ export const agentsOf = (home: string): Agents => agentsIn(home, AGENTS)
 
 export type * from './contract.ts'
 export { emptyDigest, fold } from './digest.ts'
-export { type Agents, models, type ToolPresetOffer, toolPresets } from './registry.ts'
+export { doubtAbout } from './models.ts'
+export { type Agents, type ToolPresetOffer, toolPresets } from './registry.ts'

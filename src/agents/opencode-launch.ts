@@ -16,6 +16,9 @@ const ENVIRONMENT = [
   ...['HTTP_PROXY', 'HTTPS_PROXY', 'NO_PROXY', 'NODE_EXTRA_CA_CERTS', 'SSL_CERT_FILE'],
 ]
 
+export const opencodeEnvironment = (environment: LaunchRequest['environment']): Record<string, string> =>
+  pick(environment, ENVIRONMENT)
+
 /** An agent of our own: the rules of one the person has would be merged with ours. */
 const AGENT = 'flotilla'
 const INSTRUCTIONS = 'instructions.md'
@@ -52,7 +55,7 @@ export function launchOpencode(request: LaunchRequest): Launch {
   return {
     argv: readingInput(request, ['opencode', ...flags]),
     env: {
-      ...pick(request.environment, ENVIRONMENT),
+      ...opencodeEnvironment(request.environment),
       // Merged over the person's own configuration, so that their account and their models stay.
       OPENCODE_CONFIG_CONTENT: JSON.stringify(config),
       // A client that replaces itself under a running fleet would no longer be the one that was detected.

@@ -2,9 +2,9 @@ import { access } from 'node:fs/promises'
 import { homedir } from 'node:os'
 import { join } from 'node:path'
 import type { Agent, Detected, Digest, Ending, Exit } from './contract.ts'
-import { versionOf, which } from './detect.ts'
+import { printed, versionOf, which } from './detect.ts'
 import { endedEarly, rateLimited, short } from './endings.ts'
-import { launchOpencode, openOpencode } from './opencode-launch.ts'
+import { launchOpencode, opencodeEnvironment, openOpencode } from './opencode-launch.ts'
 import { readOpencode } from './opencode-read.ts'
 
 /** The OpenCode command-line client, told its prompt once and read in its own JSON lines. */
@@ -36,6 +36,7 @@ export const opencode: Agent = {
     { name: 'openai/gpt-5.5' },
     { name: 'google/gemini-3.1-pro-preview' },
   ],
+  listModels,
   detect,
   launch: launchOpencode,
   interactive: openOpencode,
@@ -52,6 +53,13 @@ async function detect(environment: Readonly<Record<string, string | undefined>>)
   if (!version) return { installed: false, path, advice: `${path} does not answer to --version; install it again.` }
   const signedIn = await isSignedIn(environment)
   return { installed: true, path, version, signedIn, ...(signedIn === undefined && { advice: SIGN_IN }) }
+}
+
+async function listModels(environment: Readonly<Record<string, string | undefined>>): Promise<string[]> {
+  const path = await which('opencode', environment)
+  if (!path) return []
+  const lines = (await printed(path, ['models'], opencodeEnvironment(environment))).split('\n')
+  return lines.map(line => line.trim()).filter(line => /^[^\s/]+\/\S+$/.test(line))
 }
 
 const KEYS = ['OPENCODE_API_KEY', 'ANTHROPIC_API_KEY', 'OPENAI_API_KEY', 'OPENROUTER_API_KEY']

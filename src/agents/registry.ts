@@ -3,6 +3,7 @@ import { join } from 'node:path'
 import { NotFound, type Refusal } from '../domain/errors.ts'
 import type { Agent } from './contract.ts'
 import { DECLARED_FILE, type Declared, readDeclared } from './declared.ts'
+import { type KnownModels, MODELS_FILE, modelsIn } from './models.ts'
 import { PRESETS, type Preset } from './presets.ts'
 import { undeclared } from './undeclared.ts'
 
@@ -11,6 +12,7 @@ export interface Agents {
   readonly all: readonly Agent[]
   /** Why none of the declared agents is among them; null: nothing is wrong. */
   readonly fault: Refusal | null
+  readonly models: KnownModels
   /** The agent with this name; refuses when there is none. */
   named(name: string): Agent
   /** The agent of a session, which goes on also when its declaration is gone. */
@@ -39,6 +41,7 @@ export function agentsIn(home: string, builtIn: readonly Agent[]): Agents {
   const all = () => [...builtIn, ...look().agents]
 
   return {
+    models: modelsIn(join(home, MODELS_FILE)),
     get all() {
       return all()
     },
@@ -72,8 +75,4 @@ export function toolPresets(agents: readonly Agent[]): ToolPresetOffer[] {
     agents: agents.filter(({ can }) => can.presets.includes(preset.name)).map(({ name }) => name),
     sandboxed: agents.filter(({ can }) => can.sandboxed.includes(preset.name)).map(({ name }) => name),
   }))
-}
-
-export function models(agents: readonly Agent[]): { agent: string; name: string; alias?: string }[] {
-  return agents.flatMap(agent => agent.models.map(model => ({ agent: agent.name, ...model })))
 }

@@ -50,6 +50,7 @@ export async function tellMission({ terminal }: Cli, mission: MissionView, verb?
   terminal.print(
     `${verb ? `${verb} mission` : 'Mission'} ${named(mission)}: ${inStatusColour(terminal, mission.status, state)}${why ? terminal.foreign(` (${why})`) : ''}`,
   )
+  for (const warning of mission.warnings) terminal.note(terminal.foreign(warning))
   const next = nextStep(mission)
   if (next) terminal.note(next)
 }
@@ -73,6 +74,7 @@ export async function describeMission(cli: Cli, id: string): Promise<undefined> 
     ['because', because(mission)],
     ['try', mission.status_reason?.try],
     ['agent', [mission.agent, mission.model].filter(Boolean).join(' ')],
+    ['warning', mission.warnings.join(' ')],
     ['tags', mission.tags.join(', ')],
     ['after', mission.depends_on.map(shortId).join(', ')],
     ['parent', mission.parent_mission_id],

@@ -24,6 +24,7 @@ export const EVENT_KINDS = [
   'resumed',
   'reopened',
   'session_starting',
+  'unknown_model',
   'session_running',
   'session_ended',
   'adopted',

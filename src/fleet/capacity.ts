@@ -1,4 +1,5 @@
 import { statfsSync } from 'node:fs'
+import { doubtAbout } from '../agents/index.ts'
 import { effective } from '../domain/effective.ts'
 import type { Mission } from '../domain/mission.ts'
 import type { Project } from '../domain/project.ts'
@@ -26,6 +27,12 @@ export const defaultsOf = ({ settings }: Fleet) => ({
   timeoutSeconds: settings.defaultTimeout,
   maxRetries: settings.maxRetries,
 })
+
+/** Why the name of a model may mean nothing to an agent. It is passed on all the same: clients learn faster than we do. */
+export function modelDoubt({ agents }: Fleet, agent: string, model: string | null): string | undefined {
+  const found = agents.all.find(({ name }) => name === agent)
+  return found && doubtAbout(agents.models.of(found), agent, model)
+}
 
 /** Nothing starts on a disk that is nearly full: an agent that cannot write loses its work. */
 export function diskIsFull({ home, settings }: Fleet): boolean {

@@ -4,7 +4,7 @@ import type { Mission } from '../domain/mission.ts'
 import type { Session } from '../domain/session.ts'
 import { isReady, waitsFor } from '../domain/waiting.ts'
 import { type Change, type Check, Conflict, type Stored } from '../store/index.ts'
-import { defaultsOf, diskIsFull, fullSlot } from './capacity.ts'
+import { defaultsOf, diskIsFull, fullSlot, modelDoubt } from './capacity.ts'
 import { type Fleet, retryOnConflict } from './fleet.ts'
 import { holdOn } from './holds.ts'
 import type { LiveSession } from './live-session.ts'
@@ -118,7 +118,11 @@ export class Dispatcher {
     const step = life.started(mission, session, this.#by())
     const changes: Change[] = [put('missions', step.mission, stored.version), put('sessions', session, 'absent')]
     const checks: Check[] = dependencies.map(d => ({ collection: 'missions', id: d.value.id, expects: d.version }))
-    await this.#fleet.commit('commit.session-start', { changes, checks, events: step.events })
+    const doubt = modelDoubt(this.#fleet, session.agent, session.model)
+    const warning = doubt
+      ? [life.about(mission, 'unknown_model', this.#by(), { session_id: session.id, cause: doubt })]
+      : []
+    await this.#fleet.commit('commit.session-start', { changes, checks, events: [...step.events, ...warning] })
     this.#begin(session)
   }
 

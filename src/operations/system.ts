@@ -1,11 +1,12 @@
 import { statfsSync } from 'node:fs'
 import * as z from 'zod'
-import { models, toolPresets } from '../agents/index.ts'
+import { toolPresets } from '../agents/index.ts'
 import { Event } from '../domain/event.ts'
 import { Spending } from '../domain/fleet.ts'
 import { liveSessions } from '../fleet/capacity.ts'
 import { clean, worktreesOnDisk } from '../fleet/cleaning.ts'
 import { missionCounts } from '../fleet/counts.ts'
+import type { Fleet } from '../fleet/fleet.ts'
 import { followEvents } from '../fleet/following.ts'
 import { fleetState, lookUp } from '../fleet/records.ts'
 import { sandboxState } from '../runner/sandbox.ts'
@@ -24,8 +25,29 @@ const AgentView = z.object({
   version: z.string().optional(),
   signed_in: z.boolean().optional().describe('absent: the client does not tell'),
   advice: z.string().optional(),
+  models: z.array(z.object({ name: z.string(), alias: z.string().optional() })).describe('those known by name'),
+  models_asked_at: z.string().optional().describe('when its client was last asked for them'),
   can: z.record(z.string(), z.unknown()),
 })
+
+const ModelList = z.object({
+  models: z.array(z.object({ agent: z.string(), name: z.string(), alias: z.string().optional() })),
+  asked_at: z
+    .record(z.string(), z.string())
+    .describe('when which client was asked; absent: what is built in or declared'),
+})
+
+function modelList({ agents }: Fleet): z.infer<typeof ModelList> {
+  return {
+    models: agents.all.flatMap(agent => agents.models.of(agent).map(model => ({ agent: agent.name, ...model }))),
+    asked_at: Object.fromEntries(
+      agents.all.flatMap(agent => {
+        const at = agents.models.askedAt(agent)
+        return at ? [[agent.name, at]] : []
+      }),
+    ),
+  }
+}
 
 export const system = [
   query({
@@ -93,13 +115,22 @@ export const system = [
   }),
   query({
     name: 'list_models',
-    summary: 'The models each agent knows by name; other names are passed on as they are',
+    summary: 'The models each agent knows by name; other names are passed on as they are, with a warning',
     http: 'GET /api/config/models',
     input: z.object({}),
-    output: z.object({
-      models: z.array(z.object({ agent: z.string(), name: z.string(), alias: z.string().optional() })),
-    }),
-    run: async ({ fleet }) => ({ models: models(fleet.agents.all) }),
+    output: ModelList,
+    run: async ({ fleet }) => modelList(fleet),
+  }),
+  command({
+    name: 'refresh_models',
+    summary: 'Ask the clients that can tell which models there are, and remember it',
+    http: 'POST /api/config/models/refresh',
+    input: z.object({}),
+    output: ModelList,
+    run: async ({ fleet }) => {
+      await fleet.agents.models.refresh(fleet.agents.all, fleet.environment, fleet.now())
+      return modelList(fleet)
+    },
   }),
   query({
     name: 'list_tool_presets',
@@ -123,9 +154,12 @@ export const system = [
     }),
     run: async ({ fleet }) => ({
       agents: await Promise.all(
-        fleet.agents.all.map(async ({ name, title, provider, can, detect }) => {
-          const { signedIn, ...found } = await detect(fleet.environment)
-          return { name, title, provider, ...found, signed_in: signedIn, can: { ...can } }
+        fleet.agents.all.map(async agent => {
+          const { name, title, provider, can } = agent
+          const { signedIn, ...found } = await agent.detect(fleet.environment)
+          const models = [...fleet.agents.models.of(agent)]
+          const told = { models, models_asked_at: fleet.agents.models.askedAt(agent) }
+          return { name, title, provider, ...found, signed_in: signedIn, ...told, can: { ...can } }
         }),
       ),
       problem: fleet.agents.fault?.message,

@@ -5,7 +5,7 @@ import { Report } from '../domain/report.ts'
 import { Session } from '../domain/session.ts'
 import { headOf } from '../domain/text.ts'
 import { waitingReasons } from '../domain/waiting.ts'
-import { capacityLeft, defaultsOf } from '../fleet/capacity.ts'
+import { capacityLeft, defaultsOf, modelDoubt } from '../fleet/capacity.ts'
 import type { Fleet } from '../fleet/fleet.ts'
 import { holdOn } from '../fleet/holds.ts'
 import { keptOf } from '../fleet/kept-processes.ts'
@@ -32,6 +32,7 @@ const internal = {
 } as const
 export const MissionView = Mission.omit(internal).extend({
   detailed_prompt: z.string().describe('in lists only its beginning'),
+  warnings: z.array(z.string()).describe('what may go wrong with it; not in lists'),
   waits_for: z.array(Waiting).describe('empty when it runs or is over'),
   cancelling: z.boolean(),
   undoing: z.boolean(),
@@ -65,10 +66,18 @@ export async function missionView(fleet: Fleet, mission: Mission, { whole = fals
   return {
     ...shown,
     detailed_prompt: whole ? await fleet.blobs.read(prompt) : headOf(prompt),
+    warnings: whole ? await warningsFor(fleet, mission) : [],
     waits_for: await waitsFor(fleet, mission),
     cancelling: cancel_requested,
     undoing: undo !== null,
   }
+}
+
+async function warningsFor(fleet: Fleet, mission: Mission): Promise<string[]> {
+  const project = await fleet.store.get('projects', mission.project_id)
+  if (!project) return []
+  const { agent, model } = effective(mission, project.value, defaultsOf(fleet))
+  return [modelDoubt(fleet, agent, model) ?? []].flat()
 }
 
 async function waitsFor(fleet: Fleet, mission: Mission): Promise<MissionView['waits_for']> {

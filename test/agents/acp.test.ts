@@ -46,7 +46,9 @@ for (const { declared, binary } of CLIENTS) {
     const file = (name: string) => join(place.workingDirectory, name)
     const asked = (words: string) => model.requests.filter(({ body }) => JSON.stringify(body ?? '').includes(words))
 
-    test('is found', async () => {
+    test('is found, and tells which models there are', async () => {
+      const known = declared === CLAUDE_ACP ? 'opus' : 'gemini-2.5-pro'
+      expect(await agent.listModels!(place.environment)).toContain(known)
       expect(await agent.detect(place.environment)).toMatchObject({ installed: true, path: binary })
     })
 

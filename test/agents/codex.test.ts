@@ -48,6 +48,11 @@ describe.skipIf(!binary)('the real client', () => {
     })
   })
 
+  test('tells which models there are', async () => {
+    expect(await codex.listModels!(place.environment)).toEqual(expect.arrayContaining(['gpt-5.5', 'gpt-6.1-sol']))
+    expect(await codex.listModels!({ ...place.environment, PATH: '/nowhere' })).toEqual([])
+  })
+
   test.each(['gpt-5.5', 'gpt-6.1-sol'])('%s edits a file and runs a command without asking', async name => {
     const { ending, digest, events } = await run(
       [

@@ -38,7 +38,8 @@ describe.skipIf(!binary)('the real client', () => {
       }
     ).messages
 
-  test('is found, with its version', async () => {
+  test('is found, with its version and its models', async () => {
+    expect(await opencode.listModels!(place.environment)).toContain('scripted/model')
     expect(await opencode.detect(place.environment)).toMatchObject({
       installed: true,
       path: binary,

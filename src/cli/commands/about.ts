@@ -28,10 +28,11 @@ export function addAbout(program: Command): void {
     return findings.some(finding => finding.state === 'bad') ? EXIT.failed : EXIT.done
   })
 
-  does(
-    program.command('agents').description('the coding agents found on this machine and what each can do'),
-    showAgents,
-  )
+  const agents = program
+    .command('agents')
+    .description('the coding agents found on this machine and what each can do')
+    .option('--refresh', 'ask the clients again which models there are')
+  does(agents, showAgents)
 
   const costs = program
     .command('costs')
@@ -170,13 +171,19 @@ interface Agents {
     version?: string
     signed_in?: boolean
     advice?: string
+    models: unknown[]
     can: Record<string, unknown> & { presets: string[]; sandboxed: string[] }
   }[]
   sandbox: { works: boolean; problem?: string; advice?: string }
 }
 
-async function showAgents(cli: Cli): Promise<undefined> {
+async function showAgents(cli: Cli, _: string[], { refresh }: Record<string, unknown>): Promise<undefined> {
   const { terminal } = cli
+  if (refresh) {
+    terminal.progress('Asking the clients for their models…')
+    await (await cli.client()).call('refresh_models', {})
+    terminal.progress('')
+  }
   const answer = await (await cli.client()).call<Agents>('list_agents', {})
   if (terminal.json) return void terminal.data(answer)
   terminal.table<Agents['agents'][number]>(
@@ -189,6 +196,7 @@ async function showAgents(cli: Cli): Promise<undefined> {
         paint: (text, each) => terminal.paint(each.installed ? 'green' : 'dim', text),
       },
       { title: 'SIGNED IN', value: each => (each.signed_in === undefined ? '' : each.signed_in ? 'yes' : 'no') },
+      { title: 'MODELS', value: each => String(each.models.length || ''), right: true },
       { title: 'RESUMES', value: each => (each.can.resume ? 'yes' : 'no') },
       { title: 'HOLDS TO', value: each => presets(each.can.presets) },
       { title: 'BY THE SANDBOX', value: each => (answer.sandbox.works ? presets(each.can.sandboxed) : 'no sandbox') },
