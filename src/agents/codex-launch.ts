@@ -149,5 +149,5 @@ function refuse({ preset, allowedTools, mcpServers }: LaunchRequest): void {
 /** In a person's own hands the client asks them itself: the preset is not passed on. */
 export const openCodex = ({ conversation, model, environment }: Opening): Program => ({
   argv: ['codex', 'resume', ...(model ? [`--model=${nameOf(model)}`] : []), '--', conversation],
-  env: pick(environment, ENVIRONMENT),
+  env: codexEnvironment(environment),
 })

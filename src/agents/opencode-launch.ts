@@ -70,5 +70,5 @@ export function launchOpencode(request: LaunchRequest): Launch {
 /** In a person's own hands the client asks them itself: the preset is not passed on. */
 export const openOpencode = ({ conversation, model, environment }: Opening): Program => ({
   argv: ['opencode', `--session=${conversation}`, ...(model ? [`--model=${model}`] : [])],
-  env: pick(environment, ENVIRONMENT),
+  env: opencodeEnvironment(environment),
 })
