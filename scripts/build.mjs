@@ -60,6 +60,8 @@ await build({
 await build({
   ...common,
   entryPoints: ['src/cli/main.ts'],
+  // bin/load.cjs runs it where there is only require.
+  supported: { 'dynamic-import': false },
   outfile: join(next, 'fleet.cjs'),
   plugins: [lateChildProcess, serverFiles],
   define: {

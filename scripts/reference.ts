@@ -10,6 +10,7 @@ import { SETTINGS } from '../src/settings.ts'
 import { agentsPage } from './agents-page.ts'
 import { cell, code, table } from './markdown.ts'
 import { fieldTable, schemaOf } from './schema-tables.ts'
+import { toolsPage } from './tools-page.ts'
 
 /** The pages that are made from the code, by path. The same code always gives the same bytes. */
 export function referencePages(): Record<string, string> {
@@ -17,6 +18,7 @@ export function referencePages(): Record<string, string> {
     'docs/agents.md': page('What each agent can do', agentsPage(AGENTS)),
     'docs/reference/cli.md': page('The fleet command', cli()),
     'docs/reference/operations.md': page('Operations', operations()),
+    'docs/reference/mcp-tools.md': page('MCP tools', toolsPage()),
     'docs/reference/settings.md': page('Settings', settings()),
     'docs/reference/events.md': page('Events', events()),
   }

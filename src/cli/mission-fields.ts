@@ -71,6 +71,7 @@ export const MISSION_FIELDS: readonly Field[] = [
     summary: 'branch: on the unlanded work of what it depends on',
     choices: ['base', 'branch'],
   },
+  { flags: '--from <ref>', field: 'base_ref', summary: 'the branch, tag or commit it starts from' },
   {
     flags: '--subdirectory <folder>',
     field: 'subdirectory',

@@ -27,6 +27,9 @@ export const MISSION_TYPES = ['implement', 'fix', 'test', 'review', 'explore', '
 export const MissionType = z.enum(MISSION_TYPES)
 export type MissionType = z.infer<typeof MissionType>
 
+const MAX_METADATA_CHARS = 4000
+const fits = (value: object): boolean => JSON.stringify(value).length <= MAX_METADATA_CHARS
+
 /** What a person may set on a mission; an empty value means "as the project says". */
 export const MissionSettings = z.object({
   title: z.string().min(1).max(300),
@@ -49,6 +52,13 @@ export const MissionSettings = z.object({
     .enum(['base', 'branch'])
     .default('base')
     .describe('branch: start on the unlanded work of what it depends on, without waiting for it to land'),
+  base_ref: z
+    .string()
+    .min(1)
+    .max(250)
+    .nullable()
+    .default(null)
+    .describe('a branch, tag or commit to start from, taken as it is now; empty: the base branch, when it starts'),
   landing: LandingPolicy.nullable().default(null),
   approvals: ApprovalMode.nullable().default(null),
   answer_within_seconds: z
@@ -61,6 +71,11 @@ export const MissionSettings = z.object({
     .describe('after that a question is answered by itself'),
   otherwise: z.enum(ANSWERS).nullable().default(null).describe('… with this; empty: deny'),
   preview_command: PreviewCommand,
+  metadata: z
+    .record(z.string(), z.unknown())
+    .default({})
+    .refine(fits, `must have at most ${MAX_METADATA_CHARS} characters as JSON`)
+    .describe('whatever a client wants to find here again'),
   subdirectory: z.string().max(1000).default('').describe('where in the repository the agent starts'),
 })
 export type MissionSettings = z.infer<typeof MissionSettings>

@@ -40,16 +40,25 @@ export interface Cleaned {
   }[]
 }
 
+interface CleanOptions {
+  olderThanHours: number
+  dryRun: boolean
+  /** Only those of this mission. */
+  missionId?: string
+  keepBranches: boolean
+}
+
 /** Removes worktrees that nobody works in any more; what was done in them stays as a ref. */
 export async function clean(
   fleet: Fleet,
   _ask: Ask,
-  { olderThanHours, dryRun }: { olderThanHours: number; dryRun: boolean },
+  { olderThanHours, dryRun, missionId, keepBranches }: CleanOptions,
 ): Promise<Cleaned> {
   const before = new Date(Date.parse(fleet.now()) - olderThanHours * 3_600_000).toISOString()
   const cleaned: Cleaned = { freed_bytes: 0, worktrees: [] }
   for await (const { value: session } of all(fleet, 'sessions', 'worktree')) {
     if ((session.ended_at ?? session.created_at) > before) continue
+    if (missionId && session.mission_id !== missionId) continue
     const row = {
       session_id: session.id,
       mission_id: session.mission_id,
@@ -59,7 +68,7 @@ export async function clean(
     }
     const ends = (await keptInWorktree(fleet, session)).map(each => each.kind)
     const reason = await whyKept(fleet, session)
-    const failed = reason || dryRun ? undefined : await tryRetire(fleet, session)
+    const failed = reason || dryRun ? undefined : await tryRetire(fleet, session, keepBranches)
     const kept_because = reason ?? failed
     cleaned.worktrees.push({
       ...row,
@@ -83,7 +92,7 @@ async function whyKept(fleet: Fleet, session: Session): Promise<string | undefin
   return undefined
 }
 
-async function tryRetire(fleet: Fleet, session: Session): Promise<string | undefined> {
+async function tryRetire(fleet: Fleet, session: Session, keepBranch: boolean): Promise<string | undefined> {
   if (worktreeTurns.isTaken(session.mission_id)) return 'someone is at work in it'
   const project = await fleet.store.get('projects', session.project_id)
   if (!project) return 'its project is gone'
@@ -93,7 +102,7 @@ async function tryRetire(fleet: Fleet, session: Session): Promise<string | undef
       const reason = await whyKept(fleet, session)
       if (reason) return reason
       await endKept(fleet, await keptInWorktree(fleet, session), 'Its worktree was cleaned away.')
-      await retire(fleet, session, project.value)
+      await retire(fleet, session, project.value, { keepBranch })
       return undefined
     })
   } catch (error) {

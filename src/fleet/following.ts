@@ -2,7 +2,7 @@ import { setTimeout as pause } from 'node:timers/promises'
 import { InvalidInput } from '../domain/errors.ts'
 import type { Event } from '../domain/event.ts'
 import { newestLaunch } from '../runner/folders.ts'
-import { cursorOf, offsetsOf, TranscriptReader } from '../runner/transcript.ts'
+import { cursorOf, nearEnd, offsetsOf, TranscriptReader } from '../runner/transcript.ts'
 import type { Fleet } from './fleet.ts'
 import { current } from './records.ts'
 
@@ -80,6 +80,41 @@ export async function* followSession(
     reader?.lines.close()
   }
 }
+
+interface TranscriptPage {
+  events: Record<string, unknown>[]
+  /** Where to go on. */
+  cursor: string
+  /** Whether there was more to read when it was read. */
+  more: boolean
+}
+
+/** What is there of a transcript now: so many events from a cursor on, or its last ones. */
+export async function transcriptPage(
+  fleet: Fleet,
+  sessionId: string,
+  { after, limit, last }: { after?: string; limit: number; last: boolean },
+): Promise<TranscriptPage> {
+  const directory = last ? newestLaunch(fleet.home.session(sessionId), 'agent') : undefined
+  const from = directory ? `${numberOf(directory)}:${cursorOf(nearEnd(directory, END_BYTES))}` : after
+  const events: TranscriptPage['events'] = []
+  let cursor = from ?? ''
+  let bytes = 0
+  const reading = { after: from, follow: false, signal: new AbortController().signal }
+  for await (const item of followSession(fleet, sessionId, reading)) {
+    if (item.kind === 'end') break
+    events.push(item.data)
+    bytes += JSON.stringify(item.data).length
+    if (item.cursor) cursor = item.cursor
+    if (last) events.splice(0, events.length - limit)
+    else if (item.cursor && (events.length >= limit || bytes >= PAGE_BYTES)) return { events, cursor, more: true }
+  }
+  return { events, cursor, more: false }
+}
+
+/** How much of its end is looked at for the last events, and how much one page holds at most. */
+const END_BYTES = 512 * 1024
+const PAGE_BYTES = 256 * 1024
 
 const numberOf = (directory: string): string => directory.slice(directory.lastIndexOf('-') + 1)
 

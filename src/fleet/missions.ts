@@ -2,12 +2,15 @@ import { InvalidInput, NotAllowed } from '../domain/errors.ts'
 import { newId } from '../domain/ids.ts'
 import * as life from '../domain/life.ts'
 import { Mission, type MissionSettings, type Status } from '../domain/mission.ts'
+import type { Project } from '../domain/project.ts'
 import type { Session } from '../domain/session.ts'
 import { isReady } from '../domain/waiting.ts'
+import { commitNamed } from '../git/index.ts'
 import type { Change, Check, Stored } from '../store/index.ts'
 import { type Ask, by, changeMission, oncePerKey } from './asking.ts'
 import type { Fleet } from './fleet.ts'
 import { all, current, dependenciesOf, fleetState, lookUp, put } from './records.ts'
+import { repositoryOf } from './repositories.ts'
 import { forgetMission } from './tidying.ts'
 
 export type MissionFields = MissionSettings & { detailed_prompt: string }
@@ -21,7 +24,7 @@ export async function createMission(
 ): Promise<Stored<Mission>> {
   const { value: project } = await lookUp(fleet, 'projects', projectRef)
   const prompt = await fleet.blobs.keep(fields.detailed_prompt)
-  const settings = await checkedSettings(fleet, fields)
+  const settings = await checkedSettings(fleet, fields, project)
   const id = await oncePerKey(fleet, ask, async () => {
     const { value, version } = await current(fleet, 'projects', project.id)
     if (value.deleting) throw new NotAllowed(`Project ${value.name} is being deleted.`)
@@ -64,7 +67,8 @@ export async function updateMission(
 ): Promise<Stored<Mission>> {
   const { detailed_prompt, ...rest } = fields
   const prompt = detailed_prompt === undefined ? undefined : await fleet.blobs.keep(detailed_prompt)
-  const settings = await checkedSettings(fleet, rest)
+  const project = rest.base_ref ? await projectOf(fleet, id) : undefined
+  const settings = await checkedSettings(fleet, rest, project)
   return changeMission(fleet, id, ask, async (mission, when) => {
     if (Object.keys(fields).some(field => !ALWAYS_EDITABLE.has(field))) life.requireStatus(mission, EDITABLE)
     const edited = { ...mission, ...settings, ...(prompt && { prompt }) }
@@ -168,7 +172,11 @@ async function leftBehind(fleet: Fleet, missionId: string): Promise<Stored<Sessi
 }
 
 /** Unknown agents and dependencies are refused when written, not when a session starts. */
-async function checkedSettings<T extends Partial<MissionSettings>>(fleet: Fleet, settings: T): Promise<T> {
+async function checkedSettings<T extends Partial<MissionSettings>>(
+  fleet: Fleet,
+  settings: T,
+  project?: Project,
+): Promise<T> {
   if (settings.agent) fleet.agents.named(settings.agent)
   if (settings.subdirectory !== undefined) requireInside(settings.subdirectory)
   const parent = settings.parent_mission_id && (await lookUp(fleet, 'missions', settings.parent_mission_id)).value.id
@@ -177,7 +185,24 @@ async function checkedSettings<T extends Partial<MissionSettings>>(fleet: Fleet,
       await Promise.all(settings.depends_on.map(async ref => (await lookUp(fleet, 'missions', ref)).value.id)),
     ),
   ]
-  return { ...settings, ...(parent && { parent_mission_id: parent }), ...(depends_on && { depends_on }) }
+  const base_ref = settings.base_ref && project && (await startCommit(project, settings.base_ref))
+  return {
+    ...settings,
+    ...(parent && { parent_mission_id: parent }),
+    ...(depends_on && { depends_on }),
+    ...(base_ref && { base_ref }),
+  }
+}
+
+const projectOf = async (fleet: Fleet, missionId: string): Promise<Project> =>
+  (await current(fleet, 'projects', (await current(fleet, 'missions', missionId)).value.project_id)).value
+
+/** Held fast when it is written: a branch that moves on before the mission starts changes nothing. */
+async function startCommit(project: Project, ref: string): Promise<string> {
+  if (project.worktree === 'none') throw new InvalidInput('base_ref', `${project.path} is no repository`)
+  const commit = await commitNamed(await repositoryOf(project), ref)
+  if (commit) return commit
+  throw new InvalidInput('base_ref', `there is no branch, tag or commit ${JSON.stringify(ref)} in ${project.path}`)
 }
 
 function requireInside(subdirectory: string): void {

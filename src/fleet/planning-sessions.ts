@@ -92,8 +92,9 @@ async function placeOf(
   }
 }
 
-/** The base branch, or the work of dependencies that was not landed: several of them merged. */
+/** What the mission names, or the work of dependencies that was not landed (several of them merged), or the base branch. */
 async function startPoint(fleet: Fleet, repository: Repository, mission: Mission, baseTip: string): Promise<string> {
+  if (mission.base_ref) return mission.base_ref
   const dependencies = (await dependenciesOf(fleet, mission)).map(d => d.value)
   const unlanded = dependencies.filter(d => d.result === 'kept' || d.status === 'review' || d.status === 'landing')
   const ends = await Promise.all(

@@ -13,15 +13,22 @@ import { forgetMission } from './tidying.ts'
 
 export type ProjectFields = ProjectSettings & { path: string; worktree?: 'git' | 'none' }
 
-export async function createProject(fleet: Fleet, ask: Ask, fields: ProjectFields): Promise<Stored<Project>> {
+/** `existing` says what becomes of the wish if the repository already is a project. */
+export async function createProject(
+  fleet: Fleet,
+  ask: Ask,
+  fields: ProjectFields,
+  existing: 'refuse' | 'return' = 'refuse',
+): Promise<Stored<Project>> {
   if (fields.agent) fleet.agents.named(fields.agent)
   const place = await placeOf(fleet, fields)
   // Derived from its path, so that one repository is one project however many ask at once.
   const id = derivedId('project', place.path)
   await oncePerKey(fleet, ask, async () => {
-    const existing = await fleet.store.get('projects', id)
-    if (existing)
-      throw new NotAllowed(`${place.path} already is the project ${existing.value.name} (${id}).`, {
+    const found = await fleet.store.get('projects', id)
+    if (found && existing === 'return') return { subject: id, changes: [] }
+    if (found)
+      throw new NotAllowed(`${place.path} already is the project ${found.value.name} (${id}).`, {
         try: `fleet project show ${id}`,
         facts: { id },
       })

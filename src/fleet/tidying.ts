@@ -22,12 +22,21 @@ export const refOf = (session: Session): string => keptRef(session.mission_id, s
  * Removes the worktree and the branch of a session that is over, and of those before it that worked there too.
  * Its work stays under a ref of ours; doing it again is free.
  */
-export async function retire(fleet: Fleet, session: Session, project: Project): Promise<void> {
+export async function retire(
+  fleet: Fleet,
+  session: Session,
+  project: Project,
+  { keepBranch = false } = {},
+): Promise<void> {
   if (!session.worktree || !session.branch) return
   const repository = await repositoryOf(project)
   await removeWorktree(repository, session.worktree)
   if (session.end_commit)
-    await keepRef(repository, { ref: refOf(session), oid: session.end_commit, deleteBranch: session.branch })
+    await keepRef(repository, {
+      ref: refOf(session),
+      oid: session.end_commit,
+      ...(!keepBranch && { deleteBranch: session.branch }),
+    })
   await retryOnConflict(async () => {
     const mission = await fleet.store.get('missions', session.mission_id)
     const shared = (await Array.fromAsync(all(fleet, 'sessions', 'mission', [session.mission_id]))).filter(
@@ -38,7 +47,7 @@ export async function retire(fleet: Fleet, session: Session, project: Project): 
       put('sessions', { ...value, worktree_kept: false }, version),
     )
     // A mission that already has a newer branch keeps that.
-    if (mission && mission.value.branch === session.branch && session.end_commit)
+    if (mission && mission.value.branch === session.branch && session.end_commit && !keepBranch)
       changes.push(put('missions', { ...mission.value, branch: refOf(session) }, mission.version))
     const by = { actor: 'fleet', now: fleet.now() }
     const event = about({ id: session.mission_id, project_id: session.project_id }, 'worktree_removed', by, {

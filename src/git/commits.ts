@@ -43,6 +43,12 @@ export async function commitTree(repo: Repository, { tree, parents, message, at 
   return made.stdout.toString('utf8').trim()
 }
 
+/** The commit that a branch, a tag or its own name stands for; undefined: there is none. */
+export async function commitNamed(repo: Repository, name: string): Promise<string | undefined> {
+  const args = ['rev-parse', '--verify', '--quiet', '--end-of-options', `${name}^{commit}`]
+  return (await git(repo.path, args, { answers: [1, 128] })).stdout.toString('utf8').trim() || undefined
+}
+
 export async function treeOf(repo: Repository, commit: string): Promise<string> {
   return gitText(repo.commonDir, ['rev-parse', '--verify', '--end-of-options', `${commit}^{tree}`])
 }

@@ -5,6 +5,7 @@ export { type Changes, changedAmong, changes, type DiffText, diffText, liveChang
 export { type BaseState, baseState, type InUse } from './checkouts.ts'
 export {
   type Conflict,
+  commitNamed,
   commitTree,
   contains,
   isAncestor,

@@ -6,11 +6,13 @@ import { schedules } from './schedules.ts'
 import { sessions } from './sessions.ts'
 import { system } from './system.ts'
 import { talk } from './talk.ts'
+import { waiting } from './waiting.ts'
 
 /** Everything anyone can ask for. Routes, the API document, the terminal and every other surface come from this list. */
 export const OPERATIONS: readonly Operation[] = [
   ...projects,
   ...missions,
+  ...waiting,
   ...sessions,
   ...talk,
   ...schedules,

@@ -11,6 +11,14 @@ export interface Context {
   key?: string
   /** Fires when the asker is gone. */
   signal: AbortSignal
+  /** Hears how far it is, where the way it was asked allows for that. */
+  progress?: (step: Progress) => void
+}
+
+export interface Progress {
+  done: number
+  total?: number
+  message: string
 }
 
 export type Method = 'GET' | 'POST' | 'PUT' | 'DELETE'

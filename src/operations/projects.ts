@@ -16,9 +16,11 @@ export const projects = [
     input: ProjectSettings.extend({
       path: z.string().min(1).max(4000).describe('the absolute path of the repository'),
       worktree: z.enum(['git', 'none']).optional().describe('none: a folder that is no repository'),
+      if_exists: z.enum(['refuse', 'return']).default('refuse').describe('what to do if it already is a project'),
     }),
     output: ProjectView,
-    run: async (context, input) => (await createProject(context.fleet, ask(context, 'create_project'), input)).value,
+    run: async (context, { if_exists, ...fields }) =>
+      (await createProject(context.fleet, ask(context, 'create_project'), fields, if_exists)).value,
   }),
   query({
     name: 'list_projects',

@@ -3,7 +3,7 @@ import { WrongState } from '../domain/errors.ts'
 import { ChangedFile, Report } from '../domain/report.ts'
 import { missionDiff, sessionDiff } from '../fleet/diffs.ts'
 import type { Fleet } from '../fleet/fleet.ts'
-import { followSession } from '../fleet/following.ts'
+import { followSession, transcriptPage } from '../fleet/following.ts'
 import { cancelMission } from '../fleet/missions.ts'
 import { current, lookUp } from '../fleet/records.ts'
 import { ask, Paging, Ref } from './inputs.ts'
@@ -64,6 +64,24 @@ export const sessions = [
       const { value } = await lookUp(fleet, 'sessions', session_id)
       yield* followSession(fleet, value.id, { after, follow, signal })
     },
+  }),
+  query({
+    name: 'read_transcript',
+    summary: "Read a page of a session's transcript, or its end",
+    http: 'GET /api/sessions/:session_id/transcript',
+    input: WithSession.extend({
+      after: z.string().max(100).optional().describe('a cursor from an earlier answer; absent: from the beginning'),
+      limit: Paging.limit,
+      last: z.boolean().default(false).describe('the last events instead of the first'),
+    }),
+    output: z.object({
+      events: z.array(z.record(z.string(), z.unknown())),
+      cursor: z.string(),
+      more: z.boolean().describe('whether there was more when it was read'),
+    }),
+    agentMay: ownSession,
+    run: async ({ fleet }, { session_id, ...page }) =>
+      transcriptPage(fleet, (await lookUp(fleet, 'sessions', session_id)).value.id, page),
   }),
   command({
     name: 'cancel_session',

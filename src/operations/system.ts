@@ -204,6 +204,8 @@ export const system = [
     input: z.object({
       older_than_hours: z.number().min(0).default(0),
       dry_run: z.boolean().default(false),
+      mission_id: Ref.optional().describe('only those of this mission'),
+      keep_branches: z.boolean().default(false).describe('leave the branches where they are'),
     }),
     output: z.object({
       freed_bytes: z.number(),
@@ -219,7 +221,12 @@ export const system = [
         }),
       ),
     }),
-    run: (context, input) =>
-      clean(context.fleet, ask(context, 'clean'), { olderThanHours: input.older_than_hours, dryRun: input.dry_run }),
+    run: async (context, input) =>
+      clean(context.fleet, ask(context, 'clean'), {
+        olderThanHours: input.older_than_hours,
+        dryRun: input.dry_run,
+        keepBranches: input.keep_branches,
+        missionId: input.mission_id && (await lookUp(context.fleet, 'missions', input.mission_id)).value.id,
+      }),
   }),
 ]

@@ -1,4 +1,4 @@
-import { closeSync, readSync } from 'node:fs'
+import { closeSync, fstatSync, readSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Stream } from '../agents/contract.ts'
 import { appendPlain, openPlain, readPlain } from './folders.ts'
@@ -25,6 +25,24 @@ export const cursorOf = ({ sent, stdout, stderr }: Offsets): string => `${sent}-
 export function offsetsOf(cursor: string | undefined): Offsets {
   const match = /^(\d{1,15})-(\d{1,15})-(\d{1,15})$/.exec(cursor ?? '0-0-0')
   return match ? { sent: Number(match[1]), stdout: Number(match[2]), stderr: Number(match[3]) } : { ...START }
+}
+
+/** Where the last bytes of each file begin, at the start of a line. */
+export function nearEnd(directory: string, bytes: number): Offsets {
+  const at = (stream: Stream): number => {
+    const fd = openPlain(join(directory, stream))
+    if (fd === undefined) return 0
+    try {
+      const from = fstatSync(fd).size - bytes
+      if (from <= 0) return 0
+      const got = readSync(fd, chunk, 0, CHUNK_BYTES, from - 1)
+      const newline = chunk.subarray(0, got).indexOf(NEWLINE)
+      return newline === -1 ? from + got : from + newline
+    } finally {
+      closeSync(fd)
+    }
+  }
+  return { sent: at('sent'), stdout: at('stdout'), stderr: at('stderr') }
 }
 
 /** A line longer than this is handed on in pieces rather than held in memory. */

@@ -4,7 +4,6 @@ export {
   type Call,
   type Listed,
   type Offer,
-  type Progress,
   type Prompt,
   type Resource,
   type Tool,

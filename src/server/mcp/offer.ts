@@ -1,5 +1,5 @@
 import type * as z from 'zod'
-import type { Caller } from '../../operations/operation.ts'
+import type { Caller, Progress } from '../../operations/operation.ts'
 
 /** What an MCP endpoint offers. Which of it one caller sees is decided by whoever makes the offer. */
 export interface Offer {
@@ -9,12 +9,6 @@ export interface Offer {
   tools: readonly Tool[]
   resources?: readonly Resource[]
   prompts?: readonly Prompt[]
-}
-
-export interface Progress {
-  done: number
-  total?: number
-  message: string
 }
 
 /** One call of a tool, as long as it lasts. */

@@ -1,0 +1,56 @@
+import * as z from 'zod'
+import { NotAllowed } from '../domain/errors.ts'
+import type { Mission, Status } from '../domain/mission.ts'
+import { awaitMission } from '../fleet/awaiting.ts'
+import { lookUp } from '../fleet/records.ts'
+import { Ref } from './inputs.ts'
+import { query } from './operation.ts'
+import { MissionView, missionView } from './views.ts'
+
+/** In these it goes on by itself. */
+const MOVING: readonly Status[] = ['queued', 'running', 'landing', 'waiting']
+const OVER: readonly Status[] = ['done', 'failed', 'cancelled']
+
+export const waiting = [
+  query({
+    name: 'wait_for_mission',
+    summary: 'Wait until a mission is over or needs a person, at most so many seconds',
+    http: 'GET /api/missions/:mission_id/wait',
+    input: z.object({
+      mission_id: Ref,
+      timeout_seconds: z.number().min(0).max(3600).default(45).describe('some clients end a call after 60 seconds'),
+    }),
+    output: z.object({
+      answer: z.enum(['running', 'over', 'needs_person']).describe('running: the time was up first, ask again'),
+      mission: MissionView,
+    }),
+    run: async ({ fleet, signal, progress }, { mission_id, timeout_seconds }) => {
+      const { value: found } = await lookUp(fleet, 'missions', mission_id)
+      if (found.status === 'draft')
+        throw new NotAllowed(`Mission ${found.id} is a draft: nothing happens until it is dispatched.`, {
+          try: `dispatch_mission, or fleet mission dispatch ${found.id}`,
+        })
+      const began = performance.now()
+      const mission = await awaitMission(fleet, found.id, {
+        seconds: timeout_seconds,
+        signal,
+        settled: async value => !MOVING.includes(value.status) || (await isBlocked(value)),
+        tell: value => {
+          const done = Math.round((performance.now() - began) / 100) / 10
+          progress?.({ done, total: timeout_seconds, message: `${value.title} is ${value.status}` })
+        },
+      })
+      const view = await missionView(fleet, mission)
+      const moves = MOVING.includes(mission.status) && !blocked(view)
+      const answer = moves ? 'running' : OVER.includes(mission.status) ? 'over' : 'needs_person'
+      return { answer, mission: view } as const
+
+      async function isBlocked(value: Mission): Promise<boolean> {
+        return value.status === 'queued' && !value.ready && blocked(await missionView(fleet, value))
+      }
+    },
+  }),
+]
+
+/** What it depends on has failed, so it waits for whoever mends that. */
+const blocked = ({ waits_for }: MissionView): boolean => waits_for.some(({ kind }) => kind === 'blocked')
