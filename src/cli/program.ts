@@ -8,6 +8,7 @@ import { addCompletion } from './commands/completion.ts'
 import { addDemo } from './commands/demo.ts'
 import { addKept } from './commands/kept.ts'
 import { addMcpInstall } from './commands/mcp-install.ts'
+import { addMcp } from './commands/mcp.ts'
 import { addMission } from './commands/mission.ts'
 import { addProject } from './commands/project.ts'
 import { addRun } from './commands/run.ts'
@@ -43,6 +44,7 @@ export function makeProgram(): Command {
     addKept,
     addAbout,
     addCall,
+    addMcp,
     addCompletion,
     addDemo,
     addMcpInstall,

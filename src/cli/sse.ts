@@ -25,7 +25,7 @@ export async function* serverSentEvents(body: AsyncIterable<Uint8Array>): AsyncI
   }
 }
 
-async function* linesOf(body: AsyncIterable<Uint8Array>): AsyncIterable<string> {
+export async function* linesOf(body: AsyncIterable<Uint8Array>): AsyncIterable<string> {
   const decoder = new TextDecoder()
   let rest = ''
   for await (const chunk of body) {
