@@ -8,7 +8,9 @@ const MEANINGS: Record<keyof Capabilities, string> = {
   interrupt: 'stops what it does at `fleet interrupt` and waits for words, without ending its session',
   turnLimit: 'stops by itself at a limit of turns; where not, it is stopped from outside once it has taken one more',
   budgetLimit: 'stops by itself at a budget; where not, it is stopped from outside once it says that it spent more',
-  cost: 'what it tells of its cost; only where that is money can it be held to a budget',
+  cost: 'how its cost is known. money: it says so; priced: from its tokens and the [table of prices](guides/agents.md#prices); tokens: it is not; none: it tells nothing; free: there is none',
+  usage: 'when it tells what it used; only what costs money, and is told while it works, can be held to a budget',
+  contextWindow: 'tells while it works how full its context window is, and is stopped before it is full',
   approvals: 'waits for a person where its preset does not allow something (`--approvals ask`)',
   presets: 'which presets its client holds to by itself',
   sandboxed:

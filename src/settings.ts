@@ -39,6 +39,16 @@ export const SETTINGS = {
     z.coerce.number().positive().nullable().default(null),
     'dollars the whole fleet may spend in a day (of UTC); empty: no limit',
   ),
+  contextLimit: setting(
+    'FLEET_CONTEXT_LIMIT',
+    whole(90, 1, 100),
+    'percent of its context window an agent may fill before it goes on in a fresh conversation, at most twice; 100: all of it',
+  ),
+  windowLimit: setting(
+    'FLEET_WINDOW_LIMIT',
+    whole(95, 1, 100),
+    "percent of a provider's window after which nothing new of that provider starts before the window is reset",
+  ),
   allowedRepos: setting(
     'FLEET_ALLOWED_REPOS',
     z.string().default('').transform(list),

@@ -41,7 +41,7 @@ describe.skipIf(!binary)('what holds an agent back', () => {
     )
     await eventually('the limit', async () => (await s.fleet.show(limited.id)).sessions[0]?.outcome === 'rate_limited')
     const held = (await s.fleet.fleet.store.get('providers', 'anthropic'))?.value
-    expect(held && Date.parse(held.held_until)).toBeGreaterThan(Date.parse(held!.updated_at))
+    expect(held && Date.parse(held.held_until!)).toBeGreaterThan(Date.parse(held!.updated_at))
 
     const other = await s.fleet.mission(s.project, 'echo b > b.txt', { agent: 'shell' })
     await s.fleet.until(other.id, 'done')

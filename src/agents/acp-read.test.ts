@@ -22,7 +22,9 @@ test('an edit by an agent that tells its calls as it makes them up', () => {
   const events = read('claude-acp-edit')
   const write = { type: 'tool_call', id, name: 'Write' }
   const input = { file_path: 'a.txt', content: 'one\n' }
-  expect(without(events, 'usage', 'raw').filter(event => !('name' in event && event.name === 'Bash'))).toEqual([
+  expect(
+    without(events, 'usage', 'context', 'raw').filter(event => !('name' in event && event.name === 'Bash')),
+  ).toEqual([
     { type: 'started', conversation: id, model: null },
     { type: 'thinking', text: 'A file, then.' },
     { ...write, input: {} },
@@ -36,6 +38,8 @@ test('an edit by an agent that tells its calls as it makes them up', () => {
   expect(fold(emptyDigest(), events)).toMatchObject({
     ...{ lastText: 'There is a file now.', openTools: 0 },
     usage: { input_tokens: 300, output_tokens: 60, turns: 3 },
+    context: { used_tokens: 120, peak_tokens: 120, window_tokens: 1_000_000 },
+    model: 'claude-opus-5-5',
   })
 })
 
@@ -99,7 +103,7 @@ test('a plan is shown, the protocol itself is not, and what is not known is raw'
     { content: 'Mend', status: 'pending' },
   ]
   expect(updated({ sessionUpdate: 'plan', entries })).toEqual([{ type: 'thinking', text: '✓ Look\n· Mend' }])
-  expect(updated({ sessionUpdate: 'usage_update', used: 1 })).toEqual([])
+  expect(updated({ sessionUpdate: 'usage_update', used: 1 })).toEqual([{ type: 'context', used: 1, window: null }])
   expect(updated({ sessionUpdate: 'something_new' })).toMatchObject([{ type: 'raw' }])
   expect(readAcp('not JSON', 'stdout')).toEqual([{ type: 'raw', text: 'not JSON' }])
   expect(readAcp('{"jsonrpc":"2.0"}', 'stderr')).toMatchObject([{ type: 'raw' }])

@@ -21,7 +21,6 @@ const QUIET = new Set([
   'config_option_update',
   'current_mode_update',
   'session_info_update',
-  'usage_update',
   'user_message_chunk',
 ])
 
@@ -74,7 +73,8 @@ function answer(id: string, result: Json): TranscriptEvent[] {
 function ending(stopReason: string, result: Json): TranscriptEvent[] {
   const ok = stopReason === 'end_turn'
   return [
-    { type: 'usage', usage: { ...tokens(result), turns: 1 }, counts: 'more' },
+    { type: 'usage', usage: tokens(result), counts: 'more' },
+    TURN,
     { type: 'result', ok, text: '', reason: ok ? null : stopReason },
   ]
 }
@@ -89,6 +89,7 @@ function tokens(result: Json): Partial<Usage> {
   return {
     input_tokens: number(usage.inputTokens),
     output_tokens: number(usage.outputTokens) + number(usage.thoughtTokens),
+    reasoning_tokens: number(usage.thoughtTokens),
     cache_read_tokens: number(usage.cachedReadTokens),
     cache_write_tokens: number(usage.cachedWriteTokens),
   }
@@ -128,11 +129,19 @@ function update(said: Json): TranscriptEvent[] | undefined {
       return toolCall(said)
     case 'tool_call_update':
       return toolUpdate(said)
+    case 'usage_update':
+      return context(said)
     case 'plan':
       return [{ type: 'thinking', text: list(said.entries).map(planned).join('\n') }]
     default:
       return undefined
   }
+}
+
+/** What it says of money here counts a conversation that was taken up again from its beginning, so nobody can use it. */
+function context({ used, size, _meta }: Json): TranscriptEvent[] {
+  const model = string(object(_meta)?.['_claude/model'])
+  return [{ type: 'context', used: number(used), window: number(size) || null, ...(model && { model }) }]
 }
 
 function chunk(said: Json, event: (text: string) => TranscriptEvent): TranscriptEvent[] | undefined {

@@ -16,7 +16,7 @@ const without = (events: TranscriptEvent[], ...types: string[]) => events.filter
 
 test('an edit: what was thought, done and said, and its cost once', () => {
   const events = read('edit')
-  expect(without(events, 'usage')).toEqual([
+  expect(without(events, 'usage', 'context')).toEqual([
     { type: 'started', conversation: expect.any(String), model: 'claude-opus-5-5' },
     { type: 'said', id: expect.any(String), text: expect.stringContaining('Do it.') },
     { type: 'thinking', text: 'A file, then.' },
@@ -32,7 +32,11 @@ test('an edit: what was thought, done and said, and its cost once', () => {
     { type: 'text', text: 'There is a file now.' },
     { type: 'result', ok: true, text: 'There is a file now.', reason: null },
   ])
-  const { usage, openTools } = fold(emptyDigest(), events)
+  const { usage, openTools, context, model } = fold(emptyDigest(), events)
+  expect({ context, model }).toEqual({
+    context: { used_tokens: 101, peak_tokens: 101, window_tokens: 1_000_000 },
+    model: 'claude-opus-5-5',
+  })
   expect(usage).toMatchObject({ input_tokens: 300, output_tokens: 60, turns: 3, cost_usd: expect.closeTo(0.0024, 6) })
   expect(openTools).toBe(0)
 })
@@ -49,7 +53,7 @@ test('a resumed conversation costs what it adds, although the client gives the s
 })
 
 test('a message into a running turn is said once it was taken', () => {
-  const types = without(read('mid-turn'), 'usage').map(event => event.type)
+  const types = without(read('mid-turn'), 'usage', 'context').map(event => event.type)
   expect(types).toEqual(['started', 'said', 'tool_call', 'tool_result', 'said', 'text', 'result'])
   expect(read('mid-turn').filter(event => event.type === 'said')[1]).toMatchObject({ text: 'And hurry.' })
 })
@@ -153,4 +157,26 @@ test('ten thousand broken lines: none throws, none is lost', () => {
       expect(() => fold(emptyDigest(), events)).not.toThrow()
     }
   }
+})
+
+test('the windows of the provider are told, and are no refusal', () => {
+  const told = (info: object) =>
+    readClaude(JSON.stringify({ type: 'rate_limit_event', rate_limit_info: info }), 'stdout')
+  const near = { rateLimitType: 'five_hour', utilization: 0.82, resetsAt: 1_894_738_615 }
+  const window = { ...{ type: 'provider_window', usedPercent: 82 }, resetsAt: '2030-01-15T20:16:55.000Z' }
+  expect(told({ status: 'allowed_warning', ...near })).toEqual([{ ...window, name: 'five_hour' }])
+  expect(told({ status: 'allowed', unifiedWindows: { five_hour: near, seven_day: near } })).toEqual([
+    { ...window, name: 'five_hour' },
+    { ...window, name: 'seven_day' },
+  ])
+  expect(told({ status: 'allowed' })).toEqual([])
+  expect(told({ status: 'rejected', ...near }).map(({ type }) => type)).toEqual(['provider_window', 'rate_limit'])
+})
+
+test('the window of a helper is not that of the conversation', () => {
+  const message = { id: 'm', content: [{ type: 'text', text: 'x' }], usage: { input_tokens: 5 } }
+  const types = (more: object) =>
+    readClaude(JSON.stringify({ type: 'assistant', message, ...more }), 'stdout').map(({ type }) => type)
+  expect(types({ parent_tool_use_id: null })).toContain('context')
+  expect(types({ parent_tool_use_id: 'toolu_1' })).not.toContain('context')
 })

@@ -88,6 +88,8 @@ function assistant(message: Json): TranscriptEvent[] | undefined {
   const usage = object(said.usage)
   if (usage && typeof said.id === 'string' && !ownWords) {
     found.push({ type: 'usage', usage: { ...tokens(usage), turns: 1 }, counts: 'estimate', of: said.id })
+    // A helper of the agent has a window of its own.
+    if (!message.parent_tool_use_id) found.push({ type: 'context', used: total(tokens(usage)), window: null })
   }
   return found.length ? found : undefined
 }
@@ -141,8 +143,10 @@ function retry(message: Json): TranscriptEvent {
 function limit(message: Json): TranscriptEvent[] | undefined {
   const info = object(message.rate_limit_info)
   if (!info) return undefined
-  if (info.status !== 'rejected') return []
+  const windows = windowsIn(info)
+  if (info.status !== 'rejected') return windows
   return [
+    ...windows,
     {
       type: 'rate_limit',
       until: time(info.resetsAt),
@@ -151,11 +155,24 @@ function limit(message: Json): TranscriptEvent[] | undefined {
   ]
 }
 
+/** All of them where the client tells them, otherwise the one it speaks of. */
+function windowsIn(info: Json): TranscriptEvent[] {
+  const all = Object.entries(object(info.unifiedWindows) ?? {})
+  const told = all.length ? all : [[text(info.rateLimitType), info] as const]
+  return told.flatMap(([name, value]) => {
+    const { utilization, resetsAt } = object(value) ?? {}
+    if (!name || typeof utilization !== 'number') return []
+    return [{ type: 'provider_window', name, usedPercent: Math.round(utilization * 100), resetsAt: time(resetsAt) }]
+  })
+}
+
 function result(message: Json): TranscriptEvent[] {
   const ok = message.subtype === 'success' && message.is_error === false
   const status = number(message.api_error_status)
   const said = string(message.result) ?? list(message.errors).map(plain).join('\n')
   const found: TranscriptEvent[] = [{ type: 'usage', usage: spent(message), counts: 'more' }]
+  const window = windowIn(message)
+  if (window) found.push({ type: 'context', used: null, window })
   if (status === 429) found.push({ type: 'rate_limit', until: null, text: said })
   found.push({ type: 'result', ok, text: said, reason: ok ? null : status ? `http_${status}` : text(message.subtype) })
   return found
@@ -167,12 +184,13 @@ function result(message: Json): TranscriptEvent[] {
  */
 function spent(message: Json): Partial<Usage> {
   const turns = number(message.num_turns)
-  const models = Object.values(object(message.model_usage_since_last_result) ?? {}).map(model => object(model) ?? {})
+  const models = modelsIn(message)
   if (!models.length) return { ...tokens(object(message.usage) ?? {}), turns }
   const sum = (key: string) => models.reduce((total, model) => total + number(model[key]), 0)
   return {
     input_tokens: sum('inputTokens'),
     output_tokens: sum('outputTokens'),
+    reasoning_tokens: sum('thinkingTokens'),
     cache_read_tokens: sum('cacheReadInputTokens'),
     cache_write_tokens: sum('cacheCreationInputTokens'),
     cost_usd: sum('costUSD'),
@@ -180,10 +198,28 @@ function spent(message: Json): Partial<Usage> {
   }
 }
 
+const modelsIn = (message: Json): Json[] =>
+  Object.values(object(message.model_usage_since_last_result) ?? {}).map(model => object(model) ?? {})
+
+/** Of the model that did most of the work: small ones run errands beside it. */
+function windowIn(message: Json): number | null {
+  const read = (model: Json) => number(model.inputTokens) + number(model.cacheReadInputTokens)
+  const [main] = modelsIn(message).toSorted((a, b) => read(b) - read(a))
+  return number(main?.contextWindow) || null
+}
+
+const total = ({
+  input_tokens = 0,
+  output_tokens = 0,
+  cache_read_tokens = 0,
+  cache_write_tokens = 0,
+}: Partial<Usage>) => input_tokens + output_tokens + cache_read_tokens + cache_write_tokens
+
 function tokens(usage: Json): Partial<Usage> {
   return {
     input_tokens: number(usage.input_tokens),
     output_tokens: number(usage.output_tokens),
+    reasoning_tokens: number(object(usage.output_tokens_details)?.thinking_tokens),
     cache_read_tokens: number(usage.cache_read_input_tokens),
     cache_write_tokens: number(usage.cache_creation_input_tokens),
   }

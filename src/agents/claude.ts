@@ -23,6 +23,8 @@ export const claude: Agent = {
     turnLimit: true,
     budgetLimit: true,
     cost: 'money',
+    usage: 'while working',
+    contextWindow: true,
     approvals: true,
     questions: true,
     presets: TOOL_PRESETS,

@@ -14,7 +14,7 @@ const linesOf = (name: string) =>
     .trimEnd()
     .split('\n')
 const read = (name: string) => linesOf(name).flatMap(line => readCodex(line, 'stdout'))
-const told = (name: string) => read(name).filter(({ type }) => type !== 'usage' && type !== 'raw')
+const told = (name: string) => read(name).filter(({ type }) => !['usage', 'context', 'raw'].includes(type))
 const typesOf = (name: string) => told(name).map(({ type }) => type)
 const of = <T extends TranscriptEvent['type']>(name: string, type: T) =>
   read(name).filter((event): event is Extract<TranscriptEvent, { type: T }> => event.type === type)
@@ -41,7 +41,8 @@ test('an edit: what was thought, done and said', () => {
     { type: 'result', ok: true, text: 'There is a file now.', reason: null },
   ])
   const usage = { input_tokens: 300, cache_read_tokens: 50, output_tokens: 60, turns: 3, cost_usd: 0 }
-  expect(digestOf('edit')).toMatchObject({ usage, openTools: 0 })
+  const context = { used_tokens: 120, peak_tokens: 170, window_tokens: 258_400 }
+  expect(digestOf('edit')).toMatchObject({ usage, context, openTools: 0 })
 })
 
 test('a resumed conversation took what it adds, although the client tells the sum', () => {
@@ -108,11 +109,16 @@ test('a retry says which, of how many, and why', () => {
   ])
 })
 
-test('a window that is used up says until when; one that is not is nothing to tell', () => {
+test('a window says how full it is, and once it is used up until when', () => {
   const windows = (usedPercent: number) => ({ limitId: 'codex', primary: { usedPercent, resetsAt: 1_894_738_615 } })
   const limit = (rateLimits: object) => readCodex(line('account/rateLimits/updated', { rateLimits }), 'stdout')
-  expect(limit(windows(99))).toEqual([])
+  const near = (usedPercent: number) => ({
+    ...{ type: 'provider_window', name: 'codex primary', usedPercent },
+    resetsAt: '2030-01-15T20:16:55.000Z',
+  })
+  expect(limit(windows(99))).toEqual([near(99)])
   expect(limit(windows(100))).toEqual([
+    near(100),
     { type: 'rate_limit', until: '2030-01-15T20:16:55.000Z', text: 'Limit reached: codex.' },
   ])
   const turn = { status: 'failed', error: { message: 'No more.', codexErrorInfo: 'usageLimitExceeded' } }

@@ -93,7 +93,10 @@ function usage(counted: Json | undefined): TranscriptEvent[] | undefined {
   const last = object(counted?.last)
   const total = object(counted?.total)
   if (!last || !total) return undefined
-  return [{ type: 'usage', usage: { ...tokens(last), turns: 1 }, counts: 'estimate', of: JSON.stringify(total) }]
+  return [
+    { type: 'usage', usage: { ...tokens(last), turns: 1 }, counts: 'estimate', of: JSON.stringify(total) },
+    { type: 'context', used: number(last.totalTokens), window: number(counted?.modelContextWindow) || null },
+  ]
 }
 
 /** Cached tokens are part of its input; in our figures they stand beside it. */
@@ -103,6 +106,7 @@ function tokens(count: Json): Partial<Usage> {
   return {
     input_tokens: Math.max(0, number(count.inputTokens) - cached - written),
     output_tokens: number(count.outputTokens),
+    reasoning_tokens: number(count.reasoningOutputTokens),
     cache_read_tokens: cached,
     cache_write_tokens: written,
   }
@@ -111,13 +115,17 @@ function tokens(count: Json): Partial<Usage> {
 /** Only a window that is used up is a limit; the client also tells how near it is. */
 function limits(told: Json | undefined): TranscriptEvent[] | undefined {
   if (!told) return undefined
-  const windows = [object(told.primary) ?? {}, object(told.secondary) ?? {}]
+  const name = string(told.limitName) ?? text(told.limitId)
+  const windows = ['primary', 'secondary'].map(which => ({ which, ...object(told[which]) }) as Json)
+  const near = windows.flatMap(({ which, usedPercent, resetsAt }): TranscriptEvent[] =>
+    typeof usedPercent === 'number'
+      ? [{ type: 'provider_window', name: `${name} ${which}`, usedPercent, resetsAt: time(number(resetsAt)) }]
+      : [],
+  )
   const full = windows.filter(({ usedPercent }) => number(usedPercent) >= 100)
-  if (!full.length && !told.rateLimitReachedType) return []
+  if (!full.length && !told.rateLimitReachedType) return near
   const until = Math.max(0, ...full.map(({ resetsAt }) => number(resetsAt)))
-  return [
-    { type: 'rate_limit', until: time(until), text: `Limit reached: ${string(told.limitName) ?? text(told.limitId)}.` },
-  ]
+  return [...near, { type: 'rate_limit', until: time(until), text: `Limit reached: ${name}.` }]
 }
 
 function failure({ error, willRetry }: Json): TranscriptEvent {

@@ -1,5 +1,5 @@
 import type { ToolPreset } from '../domain/project.ts'
-import type { Outcome, SessionReason, Usage } from '../domain/session.ts'
+import type { Context, Outcome, SessionReason, Usage } from '../domain/session.ts'
 
 /** What an agent can do, as `fleet agents` shows it. Nothing is offered that is not here. */
 export interface Capabilities {
@@ -12,7 +12,15 @@ export interface Capabilities {
   /** Whether the client itself stops at the limit; where not, it is stopped from outside. */
   turnLimit: boolean
   budgetLimit: boolean
-  cost: 'money' | 'tokens' | 'none'
+  /**
+   * 'money': it says what it cost; 'priced': it tells tokens, and the table of prices says what they cost, if it has the
+   * model; 'tokens': nobody can say; 'none': it tells nothing; 'free': there is nothing to pay.
+   */
+  cost: 'money' | 'priced' | 'tokens' | 'none' | 'free'
+  /** When it tells what it used: only what is told while it works can be held to a budget. */
+  usage: 'while working' | 'at the end' | 'never'
+  /** Whether it tells while it works how full its context window is. */
+  contextWindow: boolean
   /** A person can be asked for what the preset does not allow, and the agent waits for the answer. */
   approvals: boolean
   /** It puts questions of its own to a person, and goes on with the answer. Like approvals, only where people are asked. */
@@ -136,9 +144,13 @@ export type TranscriptEvent =
   /** Said again once more of the call is known than when it began. */
   | { type: 'tool_call'; id: string; name: string; input: unknown; again?: true }
   | { type: 'tool_result'; id: string; output: string; failed: boolean }
-  | { type: 'usage'; usage: Partial<Usage>; counts: 'more' | 'total' }
+  | { type: 'usage'; usage: Partial<Usage>; counts: 'more' | 'total'; model?: string }
   /** Usage as far as it is known while the agent works; the next 'more' or 'total' takes its place. */
   | { type: 'usage'; usage: Partial<Usage>; counts: 'estimate' /** said once for each of these */; of: string }
+  /** How full the context window is; null: not told this time. */
+  | { type: 'context'; used: number | null; window: number | null; model?: string }
+  /** How much of what the provider grants in a time is used up. */
+  | { type: 'provider_window'; name: string; usedPercent: number; resetsAt: string | null }
   | { type: 'retry'; attempt: number; of: number | null; why: string }
   | { type: 'rate_limit'; until: string | null; text: string }
   | { type: 'permission'; id: string; tool: string; input: unknown; denied: boolean }
@@ -160,11 +172,16 @@ export interface Exit {
 /** What is remembered of a transcript while it is read: small, whatever its length. */
 export interface Digest {
   conversation: string | null
+  /** As the client names it. */
+  model: string | null
   usage: Usage
   /** The usage without its estimates. */
   settled: Usage
   /** What the newest estimate was of. */
   estimated: string | null
+  context: Context | null
+  /** Of the provider, by name. */
+  windows: Readonly<Record<string, { usedPercent: number; resetsAt: string | null }>>
   lastText: string
   /** The last event was a piece of text: the next one may go on from it. */
   speaking: boolean

@@ -20,10 +20,12 @@ export const EventRule = z.discriminatedUnion('event', [
   rule('tool_result', { id: Path, output: Path.optional(), failed: z.boolean().default(false) }),
   rule('usage', {
     counts: z.enum(['more', 'total']),
-    ...{ input_tokens: Path.optional(), output_tokens: Path.optional() },
+    ...{ input_tokens: Path.optional(), output_tokens: Path.optional(), reasoning_tokens: Path.optional() },
     ...{ cache_read_tokens: Path.optional(), cache_write_tokens: Path.optional() },
     ...{ cost_usd: Path.optional(), turns: Path.optional() },
   }),
+  rule('context', { used: Path.describe('tokens in the context window now'), window: Path.optional() }),
+  rule('provider_window', { name: Path, used_percent: Path, resets_at: Path.optional() }),
   rule('rate_limit', { until: Path.optional(), text: Path.optional() }),
   rule('error', { text: Path }),
   rule('result', { ok: z.boolean(), text: Path.optional() }),
@@ -59,6 +61,7 @@ function at(said: Json, path: string): unknown {
 function eventOf(rule: EventRule, said: Json): TranscriptEvent {
   const words = (path: string | undefined): string => plain(path === undefined ? undefined : at(said, path))
   const maybe = (path: string | undefined): string | null => words(path) || null
+  const moment = (path: string | undefined) => time(path === undefined ? undefined : at(said, path))
   switch (rule.event) {
     case 'started':
       return { type: 'started', conversation: maybe(rule.conversation), model: maybe(rule.model) }
@@ -81,10 +84,21 @@ function eventOf(rule: EventRule, said: Json): TranscriptEvent {
       const found = Object.entries(paths).map(([name, path]) => [name, number(path === undefined ? 0 : at(said, path))])
       return { type: 'usage', usage: Object.fromEntries(found), counts }
     }
+    case 'context': {
+      const window = rule.window === undefined ? 0 : number(at(said, rule.window))
+      return { type: 'context', used: number(at(said, rule.used)), window: window || null }
+    }
+    case 'provider_window':
+      return {
+        type: 'provider_window',
+        name: words(rule.name),
+        usedPercent: number(at(said, rule.used_percent)),
+        resetsAt: moment(rule.resets_at),
+      }
     case 'rate_limit':
       return {
         type: 'rate_limit',
-        until: time(rule.until === undefined ? undefined : at(said, rule.until)),
+        until: moment(rule.until),
         text: words(rule.text),
       }
     case 'result':

@@ -1,7 +1,7 @@
 import * as z from 'zod'
 import { NotAllowed } from '../domain/errors.ts'
 import { TOOL_PRESETS, type ToolPreset } from '../domain/project.ts'
-import type { Agent, Digest, Ending, Exit, Launch, LaunchRequest } from './contract.ts'
+import type { Agent, Digest, Ending, Exit, Launch, LaunchRequest, TranscriptEvent } from './contract.ts'
 import { EventRule, readMapped } from './custom-read.ts'
 import { Declaration, detectDeclared, environmentFor } from './declaration.ts'
 import { endedEarly, rateLimited, short } from './endings.ts'
@@ -23,6 +23,13 @@ const CustomFields = Declaration.extend({
     })
     .default({ presets: { full: [] } })
     .describe('what is added to the command, and by that what the agent can do'),
+  context_limit: z
+    .number()
+    .int()
+    .positive()
+    .max(1e9)
+    .optional()
+    .describe('how many tokens fit into its context window, where no line of it says so'),
   events: z.array(EventRule).max(100).default([]).describe('how its lines of JSON are read'),
   other_lines: z.enum(['text', 'raw']).default('text').describe('what a line is that no rule reads'),
 })
@@ -30,6 +37,12 @@ const CustomFields = Declaration.extend({
 export const CustomDeclaration = CustomFields.refine(
   ({ prompt, command }) => prompt === 'stdin' || command.some(each => each.includes('{prompt_file}')),
   { path: ['command'], message: 'must name the file with the prompt as {prompt_file}, or "prompt" must be "stdin"' },
+).refine(
+  ({ context_limit, events }) => context_limit === undefined || events.some(({ event }) => event === 'context'),
+  {
+    path: ['context_limit'],
+    message: 'needs a rule for the event "context": without it nobody knows how much is used',
+  },
 )
 export type CustomDeclaration = z.infer<typeof CustomDeclaration>
 
@@ -50,7 +63,9 @@ export function customAgent(declared: CustomDeclaration): Agent {
       interrupt: false,
       turnLimit: false,
       budgetLimit: false,
-      cost: costOf(events),
+      cost: costOf(declared),
+      usage: says('usage') ? 'while working' : 'never',
+      contextWindow: says('context'),
       approvals: false,
       presets: held,
       sandboxed: besides(held),
@@ -64,17 +79,22 @@ export function customAgent(declared: CustomDeclaration): Agent {
     models,
     detect: variables => detectDeclared(declared, variables),
     launch: request => launch(declared, request),
-    read: (line, stream) => readMapped(events, other_lines, line, stream),
+    read: (line, stream) => readMapped(events, other_lines, line, stream).map(event => windowed(declared, event)),
     folders: declared.folders,
     outcome: (digest, exit) => outcome(says('result'), digest, exit),
   }
 }
 
-function costOf(events: readonly EventRule[]): 'money' | 'tokens' | 'none' {
+/** Tokens have a price only where it is known of which model they are. */
+function costOf({ events, arguments: adds }: CustomDeclaration): Agent['can']['cost'] {
   const usage = events.filter(rule => rule.event === 'usage')
   if (usage.some(rule => rule.cost_usd !== undefined)) return 'money'
-  return usage.length ? 'tokens' : 'none'
+  if (!usage.length) return 'none'
+  return adds.model || events.some(rule => rule.event === 'started' && rule.model) ? 'priced' : 'tokens'
 }
+
+const windowed = ({ context_limit }: CustomDeclaration, event: TranscriptEvent): TranscriptEvent =>
+  event.type === 'context' && context_limit ? { ...event, window: event.window ?? context_limit } : event
 
 function launch(declared: CustomDeclaration, request: LaunchRequest): Launch {
   refuseLimits(declared, request)

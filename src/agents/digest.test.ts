@@ -95,3 +95,35 @@ test('folding leaves the digest it was given alone', () => {
   fold(before, [used(1, 'more'), { type: 'text', text: 'x' }])
   expect(before).toEqual(emptyDigest())
 })
+
+test('money is the agent’s own word, else what the table says of the model that was told', () => {
+  const knowledge = {
+    costOf: ({ input_tokens = 0 }, model: string | null) => (model === 'known' ? input_tokens * 2 : null),
+    windowOf: (model: string | null) => (model === 'known' ? 100 : null),
+  }
+  const digest = (...events: TranscriptEvent[]) => fold(emptyDigest(), events, knowledge)
+  const started: TranscriptEvent = { type: 'started', conversation: 'c', model: 'known' }
+  const own: TranscriptEvent = { type: 'usage', usage: { input_tokens: 5, cost_usd: 1 }, counts: 'more' }
+  const free: TranscriptEvent = { type: 'usage', usage: { input_tokens: 5, cost_usd: 0 }, counts: 'more' }
+  expect(digest(started, used(3, 'more'), own, free).usage.cost_usd).toBe(7)
+  expect(digest(used(3, 'more')).usage.cost_usd).toBe(0)
+  expect(digest({ type: 'usage', usage: { input_tokens: 4 }, counts: 'more', model: 'known' }).usage.cost_usd).toBe(8)
+  // The truth takes the place of estimates, and a new start that of a total.
+  expect(digest(started, estimated(3, 'a'), estimated(4, 'b')).usage.cost_usd).toBe(14)
+  expect(digest(started, estimated(3, 'a'), used(5, 'more')).usage.cost_usd).toBe(10)
+  expect(digest(started, estimated(3, 'a'), used(0, 'total'), estimated(4, 'b')).usage.cost_usd).toBe(8)
+})
+
+test('the context window: now, at its peak, and its size as told before as the table knows it', () => {
+  const knowledge = { costOf: () => null, windowOf: (model: string | null) => (model === 'known' ? 100 : null) }
+  const context = (used: number | null, window: number | null = null): TranscriptEvent => ({
+    ...{ type: 'context', used, window },
+  })
+  const after = (...events: TranscriptEvent[]) => fold(emptyDigest(), events, knowledge).context
+  expect(after(context(50), context(20))).toEqual({ used_tokens: 20, peak_tokens: 50, window_tokens: null })
+  const started: TranscriptEvent = { type: 'started', conversation: null, model: 'known' }
+  expect(after(started, context(50))).toMatchObject({ window_tokens: 100 })
+  expect(after(started, context(50), context(null, 80), context(60))).toEqual({
+    ...{ used_tokens: 60, peak_tokens: 60, window_tokens: 80 },
+  })
+})

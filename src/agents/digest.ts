@@ -1,4 +1,4 @@
-import { NO_USAGE, type Usage } from '../domain/session.ts'
+import { type Context, NO_USAGE, type Usage } from '../domain/session.ts'
 import type { Digest, TranscriptEvent } from './contract.ts'
 
 /** How much of the last thing said is kept; its end, where the conclusion is. */
@@ -7,9 +7,12 @@ export const LAST_TEXT_CHARS = 4096
 export function emptyDigest(): Digest {
   return {
     conversation: null,
+    model: null,
     usage: NO_USAGE,
     settled: NO_USAGE,
     estimated: null,
+    context: null,
+    windows: {},
     lastText: '',
     speaking: false,
     lastRaw: '',
@@ -21,16 +24,30 @@ export function emptyDigest(): Digest {
   }
 }
 
-/** The digest after these events; the one given stays as it is. */
-export function fold(digest: Digest, events: readonly TranscriptEvent[]): Digest {
-  return events.reduce(add, digest)
+/** What is known of models beyond what a client tells; a null name stands for the one the session was asked for. */
+export interface Knowledge {
+  /** Dollars; null: nobody can say. */
+  costOf(usage: Partial<Usage>, model: string | null): number | null
+  windowOf(model: string | null): number | null
 }
 
-function add(before: Digest, event: TranscriptEvent): Digest {
+const NOTHING_KNOWN: Knowledge = { costOf: () => null, windowOf: () => null }
+
+/** The digest after these events; the one given stays as it is. */
+export function fold(digest: Digest, events: readonly TranscriptEvent[], knowledge = NOTHING_KNOWN): Digest {
+  return events.reduce((before, event) => add(before, event, knowledge), digest)
+}
+
+function add(before: Digest, event: TranscriptEvent, knowledge: Knowledge): Digest {
   const digest = { ...before, events: before.events + 1, speaking: isSpeaking(before, event) }
   switch (event.type) {
     case 'started':
-      return { ...digest, conversation: event.conversation ?? digest.conversation, result: null }
+      return {
+        ...digest,
+        conversation: event.conversation ?? digest.conversation,
+        model: event.model ?? digest.model,
+        result: null,
+      }
     case 'text':
       if (before.speaking && event.piece) return { ...digest, lastText: ending(digest.lastText + event.text) }
       return event.text.trim() ? { ...digest, lastText: ending(event.text) } : digest
@@ -41,7 +58,13 @@ function add(before: Digest, event: TranscriptEvent): Digest {
     case 'tool_result':
       return { ...digest, openTools: Math.max(0, digest.openTools - 1) }
     case 'usage':
-      return addUsage(digest, event)
+      return addUsage(digest, event, knowledge)
+    case 'context':
+      return { ...digest, model: event.model ?? digest.model, context: contextAfter(digest, event, knowledge) }
+    case 'provider_window': {
+      const { usedPercent, resetsAt } = event
+      return { ...digest, windows: { ...digest.windows, [event.name]: { usedPercent, resetsAt } } }
+    }
     case 'rate_limit':
       // The refusal itself often does not say until when, an event before it did.
       return {
@@ -62,18 +85,34 @@ function add(before: Digest, event: TranscriptEvent): Digest {
   }
 }
 
+const BESIDE_TEXT: ReadonlySet<TranscriptEvent['type']> = new Set(['raw', 'usage', 'context', 'provider_window'])
+
 /** Whether a piece of text that comes next goes on with the last. What is noted beside it does not end it. */
 function isSpeaking({ speaking }: Digest, event: TranscriptEvent): boolean {
-  if (event.type === 'raw' || event.type === 'usage') return speaking
+  if (BESIDE_TEXT.has(event.type)) return speaking
   return event.type === 'text' && event.piece === true && (speaking || event.text.trim() !== '')
 }
 
-function addUsage(digest: Digest, event: Extract<TranscriptEvent, { type: 'usage' }>): Digest {
+type Event<T extends TranscriptEvent['type']> = Extract<TranscriptEvent, { type: T }>
+
+function contextAfter({ context, model }: Digest, event: Event<'context'>, { windowOf }: Knowledge): Context {
+  const used = event.used ?? context?.used_tokens ?? 0
+  return {
+    used_tokens: used,
+    peak_tokens: Math.max(used, context?.peak_tokens ?? 0),
+    window_tokens: event.window ?? context?.window_tokens ?? windowOf(event.model ?? model),
+  }
+}
+
+function addUsage(digest: Digest, event: Event<'usage'>, { costOf }: Knowledge): Digest {
+  const model = event.counts === 'estimate' ? digest.model : (event.model ?? digest.model)
+  // The agent's own word comes first, also where it says that it cost nothing.
+  const used = { ...event.usage, cost_usd: event.usage.cost_usd ?? costOf(event.usage, model) ?? 0 }
   if (event.counts === 'estimate') {
     if (event.of === digest.estimated) return digest
-    return { ...digest, usage: sum(digest.usage, event.usage), estimated: event.of }
+    return { ...digest, usage: sum(digest.usage, used), estimated: event.of }
   }
-  const settled = sum(event.counts === 'total' ? NO_USAGE : digest.settled, event.usage)
+  const settled = sum(event.counts === 'total' ? NO_USAGE : digest.settled, used)
   // What the newest estimate was of is known still: said again, it is in the figures already.
   return { ...digest, settled, usage: settled }
 }

@@ -56,8 +56,26 @@ function result({ status, error, stats }: Json): TranscriptEvent[] {
   const problem = object(error)
   const ok = status === 'success'
   return [
-    { type: 'usage', usage: spent(object(stats) ?? {}), counts: 'total' },
+    ...usage(object(stats) ?? {}),
     { type: 'result', ok, text: text(problem?.message), reason: ok ? null : (string(problem?.type) ?? 'error') },
+  ]
+}
+
+/** The sum, and then each model's share of it where it tells them apart: they do not cost the same. */
+function usage(stats: Json): TranscriptEvent[] {
+  const turns: Partial<Usage> = { turns: number(stats.tool_calls) + 1 }
+  const models = Object.entries(object(stats.models) ?? {})
+  if (!models.length) return [{ type: 'usage', usage: { ...spent(stats), ...turns }, counts: 'total' }]
+  return [
+    { type: 'usage', usage: turns, counts: 'total' },
+    ...models.map(
+      ([model, share]): TranscriptEvent => ({
+        type: 'usage',
+        usage: spent(object(share) ?? {}),
+        counts: 'more',
+        model,
+      }),
+    ),
   ]
 }
 
@@ -65,11 +83,12 @@ function result({ status, error, stats }: Json): TranscriptEvent[] {
 function spent(stats: Json): Partial<Usage> {
   const prompt = number(stats.input_tokens)
   const cached = number(stats.cached)
+  // The total also has what was thought.
+  const thought = Math.max(0, number(stats.total_tokens) - prompt - number(stats.output_tokens))
   return {
     input_tokens: Math.max(0, prompt - cached),
-    // The total also has what was thought.
-    output_tokens: Math.max(number(stats.output_tokens), number(stats.total_tokens) - prompt),
+    output_tokens: number(stats.output_tokens) + thought,
+    reasoning_tokens: thought,
     cache_read_tokens: cached,
-    turns: number(stats.tool_calls) + 1,
   }
 }

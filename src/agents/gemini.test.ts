@@ -33,7 +33,7 @@ test('an edit: what was done and said, and its tokens once', () => {
 })
 
 test('turns are known while it works, for limits that are held from outside', () => {
-  expect(fold(emptyDigest(), read('edit').slice(0, -2)).usage.turns).toBe(2)
+  expect(fold(emptyDigest(), read('edit').slice(0, -3)).usage.turns).toBe(2)
 })
 
 test('a resumed conversation has the same name and counts what it adds', () => {

@@ -13,6 +13,6 @@ export const AGENTS: readonly Agent[] = [shell, claude, codex, gemini, opencode,
 export const agentsOf = (home: string): Agents => agentsIn(home, AGENTS)
 
 export type * from './contract.ts'
-export { emptyDigest, fold } from './digest.ts'
+export { emptyDigest, fold, type Knowledge } from './digest.ts'
 export { doubtAbout } from './models.ts'
 export { type Agents, type ToolPresetOffer, toolPresets } from './registry.ts'

@@ -44,18 +44,24 @@ function tool(part: Json): TranscriptEvent[] | undefined {
 
 /** The turn is over with the first step that ends in no call of a tool. */
 function finish(part: Json): TranscriptEvent[] {
-  const used: TranscriptEvent = { type: 'usage', usage: spent(part), counts: 'more' }
-  if (part.reason === 'tool-calls') return [used]
+  const usage = spent(part)
+  const context = usage.input_tokens + usage.cache_read_tokens + usage.cache_write_tokens + usage.output_tokens
+  const used: TranscriptEvent[] = [
+    { type: 'usage', usage, counts: 'more' },
+    { type: 'context', used: context, window: null },
+  ]
+  if (part.reason === 'tool-calls') return used
   const ok = part.reason === 'stop'
-  return [used, { type: 'result', ok, text: '', reason: ok ? null : text(part.reason) || 'unknown' }]
+  return [...used, { type: 'result', ok, text: '', reason: ok ? null : text(part.reason) || 'unknown' }]
 }
 
-function spent(part: Json): Partial<Usage> {
+function spent(part: Json): Usage {
   const tokens = object(part.tokens) ?? {}
   const cache = object(tokens.cache) ?? {}
   return {
     input_tokens: number(tokens.input),
     output_tokens: number(tokens.output) + number(tokens.reasoning),
+    reasoning_tokens: number(tokens.reasoning),
     cache_read_tokens: number(cache.read),
     cache_write_tokens: number(cache.write),
     cost_usd: number(part.cost),

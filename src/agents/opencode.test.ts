@@ -18,7 +18,7 @@ const digestOf = (name: string) => fold(emptyDigest(), read(name))
 
 test('an edit: what was thought, done and said, and its cost once', () => {
   const events = read('edit')
-  expect(events.filter(event => event.type !== 'usage' && event.type !== 'started')).toEqual([
+  expect(events.filter(event => !['usage', 'context', 'started'].includes(event.type))).toEqual([
     { type: 'thinking', text: 'A file, then.' },
     { type: 'tool_call', id: expect.any(String), name: 'write', input: { filePath: 'a.txt', content: 'one\n' } },
     { type: 'tool_result', id: expect.any(String), output: 'Wrote file successfully.', failed: false },
@@ -27,7 +27,8 @@ test('an edit: what was thought, done and said, and its cost once', () => {
     { type: 'text', text: 'There is a file now.' },
     { type: 'result', ok: true, text: '', reason: null },
   ])
-  const { usage, openTools } = digestOf('edit')
+  const { usage, openTools, context } = digestOf('edit')
+  expect(context).toEqual({ used_tokens: 120, peak_tokens: 170, window_tokens: null })
   expect(usage).toMatchObject({ input_tokens: 300, cache_read_tokens: 50, output_tokens: 60, turns: 3 })
   expect(usage.cost_usd).toBeCloseTo(0.009, 3)
   expect(openTools).toBe(0)

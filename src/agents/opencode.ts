@@ -20,6 +20,8 @@ export const opencode: Agent = {
     turnLimit: false,
     budgetLimit: false,
     cost: 'money',
+    usage: 'while working',
+    contextWindow: true,
     approvals: false,
     questions: false,
     // Making a file and changing one are the same permission to it, so that `test` cannot be held.

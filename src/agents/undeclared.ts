@@ -14,6 +14,8 @@ export const undeclared = (name: string): Agent => ({
     turnLimit: false,
     budgetLimit: false,
     cost: 'none',
+    usage: 'never',
+    contextWindow: false,
     approvals: false,
     questions: false,
     presets: [],

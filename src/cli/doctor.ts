@@ -3,6 +3,7 @@ import { type Agent, agentsOf } from '../agents/index.ts'
 import { Refusal } from '../domain/errors.ts'
 import { requireGit } from '../git/run.ts'
 import { openHome } from '../home.ts'
+import { modelsIn, PRICES_FILE } from '../prices-file.ts'
 import { sandboxState } from '../runner/sandbox.ts'
 import { readSettings } from '../settings.ts'
 import { openSqlite, StoreOutdated } from '../store/index.ts'
@@ -91,7 +92,14 @@ export async function examine(where: Where): Promise<Finding[]> {
   )
   const agents = agentsOf(homeOf(where))
   const declared = agents.fault ? [{ name: 'agents.json', ...failed(agents.fault), state: 'poor' as const }] : []
-  return [...findings, ...declared, ...(await Promise.all(agents.all.map(agent => examineAgent(agent, where))))]
+  const prices = modelsIn(homeOf(where)).fault
+  const priced = prices ? [{ name: PRICES_FILE, ...failed(prices), state: 'poor' as const }] : []
+  return [
+    ...findings,
+    ...declared,
+    ...priced,
+    ...(await Promise.all(agents.all.map(agent => examineAgent(agent, where)))),
+  ]
 }
 
 const failed = (error: unknown): Omit<Finding, 'name'> => ({

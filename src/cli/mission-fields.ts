@@ -3,6 +3,14 @@ import { APPROVAL_MODES, LANDING_POLICIES, TOOL_PRESETS } from '../domain/projec
 import { ANSWERS } from '../domain/talk.ts'
 import type { Field } from './command.ts'
 
+/** When an agent goes on in a fresh conversation. */
+export const CONTEXT_FIELD: Field = {
+  flags: '--context-limit <percent>',
+  field: 'context_limit_percent',
+  summary: 'how much of its context window it may fill',
+  kind: 'number',
+}
+
 /** What may be said anew each time an agent is sent; the mission keeps it. */
 export const RUN_FIELDS: readonly Field[] = [
   { flags: '--agent <agent>', field: 'agent', summary: 'the coding agent' },
@@ -10,6 +18,7 @@ export const RUN_FIELDS: readonly Field[] = [
   { flags: '--turns <n>', field: 'max_turns', summary: 'how many turns it may take', kind: 'number' },
   { flags: '--budget <usd>', field: 'max_budget_usd', summary: 'what it may cost', kind: 'number' },
   { flags: '--timeout <seconds>', field: 'timeout_seconds', summary: 'how long it may take', kind: 'number' },
+  CONTEXT_FIELD,
   { flags: '--preset <preset>', field: 'tool_preset', summary: 'which tools it may use', choices: TOOL_PRESETS },
   { flags: '--tools <tools>', field: 'allowed_tools', summary: 'exactly the tools it may use', kind: 'list' },
   {

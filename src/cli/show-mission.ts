@@ -1,6 +1,7 @@
 import type { z } from 'zod'
 import { shortId } from '../domain/ids.ts'
 import type { Project } from '../domain/project.ts'
+import type { Context } from '../domain/session.ts'
 import type { MissionDetail, MissionView } from '../operations/views.ts'
 import type { Cli } from './command.ts'
 import { safeLine } from './safe.ts'
@@ -98,7 +99,7 @@ export async function describeMission(cli: Cli, id: string): Promise<undefined> 
     'Sessions',
     mission.sessions.map(
       each =>
-        `${shortId(each.id)}  ${each.number}. ${each.reason}  ${each.agent}  ${each.outcome ?? each.status}  ${each.outcome_reason ?? ''}`,
+        `${shortId(each.id)}  ${each.number}. ${each.reason}  ${each.agent}  ${each.outcome ?? each.status}  ${each.outcome_reason ?? ''}${measures(each)}`,
     ),
   )
   section(cli, 'Report', reportLines(mission))
@@ -128,6 +129,22 @@ export async function describeMission(cli: Cli, id: string): Promise<undefined> 
         `${each.author}, ${ago(each.created_at)}${each.path ? ` on ${each.path}${each.line ? `:${each.line}` : ''}` : ''}: ${each.body}`,
     ),
   )
+}
+
+/** What a session used, on a line of its own. */
+function measures({ usage, context }: Detail['sessions'][number]): string {
+  const read = usage.input_tokens + usage.cache_read_tokens + usage.cache_write_tokens
+  if (!read && !usage.output_tokens && !context) return ''
+  const thought = usage.reasoning_tokens ? ` (${usage.reasoning_tokens} thought)` : ''
+  const spent = `${read} tokens in, ${usage.output_tokens} out${thought}, $${usage.cost_usd.toFixed(4)}`
+  return `\n    ${[spent, context && contextInWords(context)].filter(Boolean).join('; ')}`
+}
+
+function contextInWords({ used_tokens, peak_tokens, window_tokens }: Context): string {
+  const share = (tokens: number) =>
+    window_tokens ? `${Math.round((tokens * 100) / window_tokens)} %` : `${tokens} tokens`
+  const size = window_tokens ? ` of ${window_tokens} tokens` : ''
+  return `context ${share(used_tokens)}${size}${peak_tokens > used_tokens ? `, ${share(peak_tokens)} at its peak` : ''}`
 }
 
 function reportLines({ report }: Detail): string[] {

@@ -85,6 +85,8 @@ function shown(terminal: Terminal, item: TranscriptItem): string | undefined {
         : terminal.paint('red', terminal.foreign(item.text || item.reason || 'The agent says it failed.'))
     case 'started':
     case 'usage':
+    case 'context':
+    case 'provider_window':
       return undefined
   }
 }

@@ -7,6 +7,7 @@ export interface Defaults {
   model: string | null
   timeoutSeconds: number
   maxRetries: number
+  contextLimit: number
 }
 
 export interface Effective {
@@ -16,6 +17,8 @@ export interface Effective {
   maxBudgetUsd: number | null
   timeoutSeconds: number
   maxRetries: number
+  /** Percent of the window. */
+  contextLimit: number
   preset: ToolPreset
   approvals: ApprovalMode
   landing: LandingPolicy
@@ -30,6 +33,7 @@ export function effective(mission: Mission, project: Project, defaults: Defaults
     maxBudgetUsd: mission.max_budget_usd ?? project.max_budget_usd,
     timeoutSeconds: mission.timeout_seconds ?? project.timeout_seconds ?? defaults.timeoutSeconds,
     maxRetries: mission.max_retries ?? project.max_retries ?? defaults.maxRetries,
+    contextLimit: mission.context_limit_percent ?? project.context_limit_percent ?? defaults.contextLimit,
     preset: mission.tool_preset ?? project.tool_preset ?? 'full',
     approvals: mission.approvals ?? project.approvals ?? 'deny',
     landing: mission.landing ?? project.landing,

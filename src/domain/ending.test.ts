@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { type Ended, ended, MAX_INTERRUPTIONS, MAX_RATE_LIMITS } from './ending.ts'
+import { type Ended, ended, MAX_HAND_OVERS, MAX_INTERRUPTIONS, MAX_RATE_LIMITS } from './ending.ts'
 import { MISSION_TYPES, type Mission } from './mission.ts'
 import { aMission, aReport, BY } from './samples.testkit.ts'
 
@@ -149,4 +149,20 @@ test.each([
 test('a wish to cancel wins over whatever the session came to', () => {
   for (const outcome of ['completed', 'failed', 'lost'] as const)
     expect(missionAfter({ outcome }, running({ cancel_requested: true })).status).toBe('cancelled')
+})
+
+describe('a session whose context window was full', () => {
+  test('is taken over by a fresh conversation, which is no failure', () => {
+    const unheard = { inline: 'Mind the tests.' }
+    expect(missionAfter({ outcome: 'handed_over', unheard }, running({ hand_overs: 1, failures: 1 }))).toMatchObject({
+      ...{ status: 'queued', hand_overs: 2, failures: 1, not_before: null },
+      next: { reason: 'hand_over', instructions: unheard },
+      status_reason: { code: 'context_full' },
+    })
+  })
+
+  test('but not for ever: then a person is asked', () =>
+    expect(missionAfter({ outcome: 'handed_over' }, running({ hand_overs: MAX_HAND_OVERS }))).toMatchObject({
+      ...{ status: 'needs_input', status_reason: { code: 'limit' }, next: null },
+    }))
 })

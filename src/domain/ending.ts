@@ -11,6 +11,7 @@ export const MAX_INTERRUPTIONS = 2
 /** A week of waiting for the next hour, and then a person should look. */
 export const MAX_RATE_LIMITS = 150
 export const MAX_CONFLICT_ROUNDS = 2
+export const MAX_HAND_OVERS = 2
 const BACK_OFF_SECONDS = [1, 10, 60, 600]
 
 export interface Ended {
@@ -46,16 +47,9 @@ export function ended(asked: Mission, end: Ended, by: By): Step {
         by,
       )
     case 'limited':
-      return life.toPerson(
-        mission,
-        {
-          code: 'limit',
-          text: end.reason,
-          try: `Raise the limit with fleet mission edit ${mission.id}, then resume it.`,
-        },
-        by,
-        'limit_reached',
-      )
+      return limited(mission, end, by)
+    case 'handed_over':
+      return handedOver(mission, end, by)
     case 'rate_limited':
       return refused(mission, end, by)
     case 'stalled':
@@ -69,6 +63,26 @@ export function ended(asked: Mission, end: Ended, by: By): Step {
     case 'failed':
       return retryOrFail(mission, end, by)
   }
+}
+
+const limited = (mission: Mission, end: Ended, by: By): Step =>
+  life.toPerson(
+    mission,
+    { code: 'limit', text: end.reason, try: `Raise the limit with fleet mission edit ${mission.id}, then resume it.` },
+    by,
+    'limit_reached',
+  )
+
+/** Its conversation was full: the work goes on in a fresh one, but one that fills again and again gets nowhere. */
+function handedOver(mission: Mission, end: Ended, by: By): Step {
+  if (mission.hand_overs >= MAX_HAND_OVERS) return limited(mission, end, by)
+  return life.requeued(
+    mission,
+    { reason: 'hand_over', ready: true, instructions: end.unheard },
+    { code: 'context_full', text: end.reason },
+    by,
+    { hand_overs: mission.hand_overs + 1 },
+  )
 }
 
 /** The provider takes nothing now: later, without counting it against the mission, but not for ever. */

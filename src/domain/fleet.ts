@@ -31,8 +31,22 @@ export const Counts = z.object({
 })
 export type Counts = z.infer<typeof Counts>
 
-/** A provider whose limit was reached: nothing new of it starts before that time, and nobody else is held back. */
-export const Provider = z.object({ id: Id, held_until: Timestamp, reason: z.string().max(4000), updated_at: Timestamp })
+/** How much of what a provider grants in a time is used up, as its clients tell. */
+export const ProviderWindow = z.object({
+  name: z.string().max(200),
+  used_percent: z.number(),
+  resets_at: Timestamp.nullable(),
+})
+export type ProviderWindow = z.infer<typeof ProviderWindow>
+
+/** What keeps a provider from taking something new: a limit that was reached, or a window that is nearly used up. Nobody else is held back. */
+export const Provider = z.object({
+  id: Id,
+  held_until: Timestamp.nullable().default(null),
+  reason: z.string().max(4000).default(''),
+  windows: z.array(ProviderWindow).max(20).default([]),
+  updated_at: Timestamp,
+})
 export type Provider = z.infer<typeof Provider>
 
 /** What one agent used on one project in one day (of UTC), summed when its sessions end; its id is made of the three. */

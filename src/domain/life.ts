@@ -106,7 +106,14 @@ function queued(by: By, q: Queueing): Partial<Mission> {
 }
 
 /** A person asking afresh: what went wrong before no longer counts against it. */
-const CLEAN_SLATE: Partial<Mission> = { failures: 0, interruptions: 0, rate_limits: 0, conflicts: 0, result: null }
+const CLEAN_SLATE: Partial<Mission> = {
+  failures: 0,
+  interruptions: 0,
+  rate_limits: 0,
+  hand_overs: 0,
+  conflicts: 0,
+  result: null,
+}
 
 // What people ask for
 

@@ -1,6 +1,6 @@
 import * as z from 'zod'
 import { Id, Timestamp } from './ids.ts'
-import { ApprovalMode, LandingPolicy, PreviewCommand, ToolPreset } from './project.ts'
+import { ApprovalMode, ContextLimit, LandingPolicy, PreviewCommand, ToolPreset } from './project.ts'
 import { SessionReason } from './session.ts'
 import { ANSWERS } from './talk.ts'
 import { MAX_REASON_CHARS, StoredText } from './text.ts'
@@ -40,6 +40,7 @@ export const MissionSettings = z.object({
   max_turns: z.number().int().min(1).max(10_000).nullable().default(null),
   max_budget_usd: z.number().positive().max(100_000).nullable().default(null),
   timeout_seconds: z.number().int().min(1).max(604_800).nullable().default(null),
+  context_limit_percent: ContextLimit.nullable().default(null),
   max_retries: z.number().int().min(0).max(10).nullable().default(null),
   tool_preset: ToolPreset.nullable().default(null),
   allowed_tools: z.array(z.string().min(1).max(200)).max(100).nullable().default(null),
@@ -124,6 +125,11 @@ export const Mission = MissionSettings.extend({
   failures: z.number().int().default(0).describe('failed sessions since a person last asked for it'),
   interruptions: z.number().int().default(0).describe('lost or stalled sessions in a row; not failures'),
   rate_limits: z.number().int().default(0).describe('how often in a row its provider refused it'),
+  hand_overs: z
+    .number()
+    .int()
+    .default(0)
+    .describe('how often it went on in a fresh conversation, the last one being full'),
   conflicts: z.number().int().default(0).describe('how often the agent was sent back for a conflict or a failed check'),
   cancel_requested: z.boolean().default(false),
   /** Its live session waits for a person's answer; once that has ended, the answer starts the next one. */

@@ -15,6 +15,15 @@ export const ApprovalMode = z
   .describe('what becomes of what the preset does not allow: it is denied, or a person is asked')
 export type ApprovalMode = z.infer<typeof ApprovalMode>
 
+export const ContextLimit = z
+  .number()
+  .int()
+  .min(1)
+  .max(100)
+  .describe(
+    'how much of its context window an agent may fill before it goes on in a fresh conversation; 100: all of it',
+  )
+
 export const Check = z.object({
   name: z.string().min(1).max(80),
   command: z.string().min(1).max(4000).describe('a shell line, run at the root of the merged tree'),
@@ -74,6 +83,7 @@ export const ProjectSettings = z.object({
     .default(null)
     .describe('once this is spent in a day (of UTC), nothing new starts and what runs is stopped'),
   timeout_seconds: z.number().int().min(1).max(604_800).nullable().default(null),
+  context_limit_percent: ContextLimit.nullable().default(null),
   max_retries: z.number().int().min(0).max(10).nullable().default(null),
   tool_preset: ToolPreset.nullable().default(null),
   approvals: ApprovalMode.nullable().default(null),

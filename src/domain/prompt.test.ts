@@ -11,6 +11,7 @@ const briefing = (more: Partial<Briefing> = {}): Briefing => ({
   conflicts: [],
   baseBranch: 'main',
   remembers: false,
+  handedOver: '',
   ...more,
 })
 

@@ -21,13 +21,21 @@ export interface Briefing {
   baseBranch: string
   /** Whether the agent remembers the earlier conversation. */
   remembers: boolean
+  /** What an earlier conversation on the same work left in writing, for one that does not remember it. */
+  handedOver: string
 }
 
 /** Everything an agent is told at the start of a session. */
 export function composePrompt(b: Briefing): string {
   const opening = b.remembers
     ? goOn(b)
-    : [b.prompt, ...again(b), section('Acceptance criteria', b.acceptanceCriteria), handedOver(b.handOvers)]
+    : [
+        b.prompt,
+        ...again(b),
+        section('Acceptance criteria', b.acceptanceCriteria),
+        handedOver(b.handOvers),
+        section('Handed over from the earlier conversation', b.handedOver),
+      ]
   return [...opening, b.message && section('Added by the person in charge', b.message)].filter(Boolean).join('\n\n')
 }
 
@@ -42,6 +50,11 @@ function again(b: Briefing): string[] {
   if (b.reason === 'conflict') return [conflict(b)]
   if (b.reason === 'resume' || b.reason === 'fork')
     return ['The worktree holds what an earlier run left. Look at it first and go on from there.']
+  if (b.reason === 'hand_over')
+    return [
+      'You are not the first on this: an earlier conversation came far, until its context window was full. The worktree ' +
+        'holds its work. Read what it handed over below, look at the worktree, and go on from there; do not begin again.',
+    ]
   return []
 }
 

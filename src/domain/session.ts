@@ -6,6 +6,7 @@ export const OUTCOMES = [
   'completed',
   'blocked',
   'limited',
+  'handed_over',
   'rate_limited',
   'stalled',
   'lost',
@@ -19,16 +20,29 @@ export type Outcome = z.infer<typeof Outcome>
 export const Usage = z.object({
   input_tokens: z.number().default(0),
   output_tokens: z.number().default(0),
+  reasoning_tokens: z.number().default(0).describe('what of the output was thought, where the client tells'),
   cache_read_tokens: z.number().default(0),
   cache_write_tokens: z.number().default(0),
   turns: z.number().default(0),
-  cost_usd: z.number().default(0),
+  cost_usd: z.number().default(0).describe('as the agent says, or by the table of prices where it tells tokens only'),
 })
 export type Usage = z.infer<typeof Usage>
 export const NO_USAGE: Usage = Usage.parse({})
 
+/** How full the model's context window is: what of the conversation it still has before its eyes. */
+export const Context = z.object({
+  used_tokens: z.number().describe('by the newest report'),
+  peak_tokens: z.number(),
+  window_tokens: z.number().nullable().describe('empty: neither the client nor the table of models tells'),
+})
+export type Context = z.infer<typeof Context>
+
+/** Whether more than this share of the window is used; of a window that nobody knows, no share can be told. */
+export const isFull = (context: Context | null, percent: number): boolean =>
+  !!context?.window_tokens && context.used_tokens * 100 > percent * context.window_tokens
+
 /** Why a session was started: decides its branch, its conversation and what its prompt says first. */
-export const SESSION_REASONS = ['first', 'retry', 'resume', 'conflict', 'reopen', 'fork'] as const
+export const SESSION_REASONS = ['first', 'retry', 'resume', 'conflict', 'reopen', 'fork', 'hand_over'] as const
 export const SessionReason = z.enum(SESSION_REASONS)
 export type SessionReason = z.infer<typeof SessionReason>
 
@@ -69,6 +83,7 @@ export const Session = z.object({
   process_started: z.string().nullable().default(null),
   instructions: StoredText.nullable().default(null).describe('what a person added for this session'),
   usage: Usage.default(NO_USAGE),
+  context: Context.nullable().default(null),
   prompt: StoredText.nullable().default(null),
   /** Why we are stopping it: written down before the first signal, so that a crash does not forget the cause. */
   stopping: z.object({ outcome: Outcome, reason: z.string() }).nullable().default(null),

@@ -10,6 +10,7 @@ export interface Reason {
     | 'paused'
     | 'not_before'
     | 'rate_limit'
+    | 'provider_window'
     | 'budget'
     | 'slot'
     | 'person'

@@ -26,6 +26,7 @@ export const defaultsOf = ({ settings }: Fleet) => ({
   model: settings.defaultModel,
   timeoutSeconds: settings.defaultTimeout,
   maxRetries: settings.maxRetries,
+  contextLimit: settings.contextLimit,
 })
 
 /** Why the name of a model may mean nothing to an agent. It is passed on all the same: clients learn faster than we do. */

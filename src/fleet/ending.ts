@@ -15,7 +15,7 @@ import type { Change } from '../store/index.ts'
 import { defaultsOf } from './capacity.ts'
 import { type Concern, concernAbout } from './concerns.ts'
 import { type Fleet, retryOnConflict } from './fleet.ts'
-import { held, spent } from './holds.ts'
+import { spent } from './holds.ts'
 import { RESULT_FILE } from './launching.ts'
 import { inWords, sentenceOf } from './questions.ts'
 import { current, put } from './records.ts'
@@ -23,6 +23,7 @@ import { repositoryOf } from './repositories.ts'
 import { sentence } from './sentences.ts'
 import { landingMessage } from './trailers.ts'
 import { readResult } from './watching.ts'
+import { providerAfter } from './windows.ts'
 
 /** How an agent's process ended, before anyone looked at what it left behind. */
 export interface Over {
@@ -170,6 +171,7 @@ async function commitEnd(
         collected?.committed === true && changed.commits.length === 1 && changed.descends && !collected.unfinished,
       conversation: over.digest.conversation ?? session.value.conversation,
       usage: over.digest.usage,
+      context: over.digest.context,
       ended_at: now.now,
     }
     const events = [
@@ -190,9 +192,10 @@ async function commitEnd(
       put('reports', report, 'absent'),
       ...talk.changes,
       ...(await spent(fleet, next)),
-      ...(ending.outcome === 'rate_limited'
-        ? await held(fleet, agent.provider, step.mission.not_before, ending.reason)
-        : []),
+      ...(await providerAfter(fleet, agent.provider, {
+        windows: over.digest.windows,
+        hold: ending.outcome === 'rate_limited' ? { until: step.mission.not_before, reason: ending.reason } : null,
+      })),
     ]
     await fleet.commit('commit.session-ended', { changes, events })
   })

@@ -1,6 +1,7 @@
 import { type Agents, agentsOf } from '../agents/index.ts'
 import { type EffectName, effect } from '../effects.ts'
 import type { Home } from '../home.ts'
+import { type Models, modelsIn } from '../prices-file.ts'
 import { readSettings, type Settings } from '../settings.ts'
 import { type Batch, type Blobs, Conflict, openBlobs, type Store } from '../store/index.ts'
 
@@ -11,6 +12,8 @@ export interface Fleet {
   readonly blobs: Blobs
   readonly settings: Settings
   readonly agents: Agents
+  /** What is known of models: prices and windows. */
+  readonly models: Models
   /** The environment of this process, from which agents get what is allowed to reach them. */
   readonly environment: Readonly<Record<string, string | undefined>>
   now(): string
@@ -33,6 +36,7 @@ export function makeFleet(parts: {
     blobs: openBlobs(home.blobs),
     settings: readSettings(environment),
     agents: agentsOf(home.path),
+    models: modelsIn(home.path),
     now: parts.now ?? (() => new Date().toISOString()),
     commit: (name, batch) => effect(name, () => store.commit(batch)),
     close: () => store.close(),

@@ -1,11 +1,11 @@
 import type { Spending } from '../domain/fleet.ts'
 import type { Project } from '../domain/project.ts'
 import { NO_USAGE, type Session, type Usage } from '../domain/session.ts'
-import { clipped, MAX_REASON_CHARS } from '../domain/text.ts'
 import type { Reason } from '../domain/waiting.ts'
 import type { Change } from '../store/index.ts'
 import type { Fleet } from './fleet.ts'
 import { all, derivedId, put } from './records.ts'
+import { fullWindow } from './windows.ts'
 
 /** Why nothing of this agent may start on this project now, other than a lack of slots. */
 export async function holdOn(fleet: Fleet, agentName: string, project: Project): Promise<Reason | null> {
@@ -14,13 +14,15 @@ export async function holdOn(fleet: Fleet, agentName: string, project: Project):
 
 async function rateLimit(fleet: Fleet, agentName: string): Promise<Reason | null> {
   const { provider } = fleet.agents.named(agentName)
-  const held = (await fleet.store.get('providers', provider))?.value
-  if (!held || held.held_until <= fleet.now()) return null
-  return {
-    kind: 'rate_limit',
-    until: held.held_until,
-    text: `the rate limit of ${provider} lasts until ${held.held_until}`,
-  }
+  const known = (await fleet.store.get('providers', provider))?.value
+  if (!known) return null
+  if (known.held_until && known.held_until > fleet.now())
+    return {
+      kind: 'rate_limit',
+      until: known.held_until,
+      text: `the rate limit of ${provider} lasts until ${known.held_until}`,
+    }
+  return fullWindow(known, fleet.settings.windowLimit, fleet.now())
 }
 
 interface DaysBudget {
@@ -83,12 +85,4 @@ export async function spent(fleet: Fleet, session: Session): Promise<Change[]> {
 function added(sum: Usage, more: Usage): Usage {
   const entries = (Object.keys(NO_USAGE) as (keyof Usage)[]).map(key => [key, sum[key] + more[key]])
   return Object.fromEntries(entries) as Usage
-}
-
-/** That a provider takes nothing new before that time. */
-export async function held(fleet: Fleet, provider: string, until: string | null, reason: string): Promise<Change[]> {
-  if (!until) return []
-  const before = await fleet.store.get('providers', provider)
-  const value = { id: provider, held_until: until, reason: clipped(reason, MAX_REASON_CHARS), updated_at: fleet.now() }
-  return [put('providers', value, before?.version ?? 'absent')]
 }

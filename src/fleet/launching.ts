@@ -16,7 +16,9 @@ import { sessionToken } from '../tokens.ts'
 import { defaultsOf } from './capacity.ts'
 import { contained, sandboxFor, wallsOf } from './containing.ts'
 import type { Fleet } from './fleet.ts'
+import { writtenHandOver } from './handing-over.ts'
 import { leftToday } from './holds.ts'
+import { requireBudget } from './measuring.ts'
 import type { Place } from './preparing.ts'
 import { dependenciesOf } from './records.ts'
 import { repositoryOf } from './repositories.ts'
@@ -34,11 +36,17 @@ export interface Ready {
 /** The mark that every process of a session carries. */
 export const markOf = (fleet: Fleet, sessionId: string): string => `${fleet.home.id}/${sessionId}`
 
+export interface SessionLimits extends Effective {
+  /** What the mission or project gives it, whatever is left of the day's. */
+  ownBudgetUsd: number | null
+}
+
 /** What a session runs under: its own budget, or what is left of the day's where that is less. */
-export async function limitsOf(fleet: Fleet, mission: Mission, project: Project): Promise<Effective> {
+export async function limitsOf(fleet: Fleet, mission: Mission, project: Project): Promise<SessionLimits> {
   const limits = effective(mission, project, defaultsOf(fleet))
-  const budgets = [limits.maxBudgetUsd, await leftToday(fleet, project)].filter(budget => budget !== null)
-  return { ...limits, maxBudgetUsd: budgets.length ? Math.min(...budgets) : null }
+  const ownBudgetUsd = limits.maxBudgetUsd
+  const budgets = [ownBudgetUsd, await leftToday(fleet, project)].filter(budget => budget !== null)
+  return { ...limits, ownBudgetUsd, maxBudgetUsd: budgets.length ? Math.min(...budgets) : null }
 }
 
 /** Writes down everything the agent is told and given. The next step is only to start it. */
@@ -63,12 +71,14 @@ export async function prepareLaunch(
     conflicts: place.conflicts,
     baseBranch: project.base_branch,
     remembers: session.resumes !== null && agent.can.resume,
+    handedOver: await writtenHandOver(fleet, session),
   })
   if (limits.approvals === 'ask' && !agent.can.approvals) {
     throw new NotAllowed(`${agent.title} cannot ask a person for permission.`, {
       try: `fleet mission edit ${mission.id} --approvals deny, or choose an agent that can: fleet agents`,
     })
   }
+  requireBudget(fleet, agent, { maxBudgetUsd: limits.ownBudgetUsd, model: session.model })
   const sandbox = mission.allowed_tools ? null : await sandboxFor(fleet, agent, limits.preset)
   const given = { fleet, agent, session, mission, project, place, limits, directory, script, prompt }
   // Inside the sandbox the client is not held back: it may do everything, and what it changes is its own.
@@ -91,7 +101,7 @@ interface Everything {
   mission: Mission
   project: Project
   place: Place
-  limits: Effective
+  limits: SessionLimits
   directory: string
   script: string
   prompt: string

@@ -1,6 +1,7 @@
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
-import { type Agent, emptyDigest } from '../agents/index.ts'
+import { type Agent, type Digest, emptyDigest } from '../agents/index.ts'
+import { MAX_HAND_OVERS } from '../domain/ending.ts'
 import { about } from '../domain/life.ts'
 import type { Mission } from '../domain/mission.ts'
 import type { Project } from '../domain/project.ts'
@@ -15,10 +16,12 @@ import { Attending } from './attending.ts'
 import { endSession, type Over } from './ending.ts'
 import { type Fleet, retryOnConflict } from './fleet.ts'
 import { commandEnvironment, limitsOf, markOf, prepareLaunch, promptOf } from './launching.ts'
+import { knowledgeFor, unheldBudget } from './measuring.ts'
 import { preparePlace, setUp } from './preparing.ts'
 import { current, put } from './records.ts'
 import { sentence } from './sentences.ts'
 import { type Stop, Watch } from './watching.ts'
+import { noteWindows } from './windows.ts'
 
 const USAGE_EVERY_MS = 5000
 
@@ -44,6 +47,7 @@ export class LiveSession {
   #conversation: Conversation | null = null
   #attending: Attending | null = null
   #usageSaved = -Infinity
+  #windowsNoted: Digest['windows'] = emptyDigest().windows
   #stopping: Promise<unknown> | null = null
   #watch: Watch | null = null
   readonly #vitals = new Vitals()
@@ -212,8 +216,17 @@ export class LiveSession {
     const watch = new Watch(
       job.directory,
       this.#agent,
-      { ...limits, transcriptBytes: this.#fleet.settings.transcriptLimit },
-      worked,
+      {
+        limits: {
+          ...limits,
+          transcriptBytes: this.#fleet.settings.transcriptLimit,
+          mayHandOver: mission.hand_overs < MAX_HAND_OVERS,
+          unheldBudget: digest =>
+            limits.ownBudgetUsd === null ? null : unheldBudget(this.#fleet, this.#agent, this.#session.model, digest),
+        },
+        knowledge: knowledgeFor(this.#fleet, this.#agent, this.#session.model),
+        workedMs: worked,
+      },
       {
         line: (text, stream) => this.#conversation?.read(text, stream),
         event: event => this.#attending && this.#inBackground('talk', this.#attending.take(event)),
@@ -258,6 +271,13 @@ export class LiveSession {
   #goOn(job: Job, watch: Watch): void {
     this.#inBackground('messages', this.#speak(job))
     this.#inBackground('usage', this.#saveUsage(watch))
+    this.#inBackground('provider windows', this.#noteWindows(watch))
+  }
+
+  async #noteWindows({ digest: { windows } }: Watch): Promise<void> {
+    if (windows === this.#windowsNoted) return
+    this.#windowsNoted = windows
+    await noteWindows(this.#fleet, this.#agent.provider, windows)
   }
 
   /** People first: a client that listens only between its turns is let go when the protocol has nothing more to say. */
@@ -268,13 +288,14 @@ export class LiveSession {
 
   /** The first time at once, then every few seconds: a store is not a meter. */
   async #saveUsage(watch: Watch): Promise<void> {
+    const { usage, context, conversation } = watch.digest
     if (
       performance.now() - this.#usageSaved < USAGE_EVERY_MS ||
-      JSON.stringify(watch.digest.usage) === JSON.stringify(this.#session.usage)
+      JSON.stringify([usage, context]) === JSON.stringify([this.#session.usage, this.#session.context])
     )
       return
     this.#usageSaved = performance.now()
-    await this.#update('commit.session-noted', { usage: watch.digest.usage, conversation: watch.digest.conversation })
+    await this.#update('commit.session-noted', { usage, context, conversation })
   }
 
   #belonging(): Belonging {

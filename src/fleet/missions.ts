@@ -86,7 +86,15 @@ export async function updateMission(
 type Override = Partial<
   Pick<
     MissionSettings,
-    'agent' | 'model' | 'max_turns' | 'max_budget_usd' | 'timeout_seconds' | 'allowed_tools' | 'tool_preset' | 'landing'
+    | 'agent'
+    | 'model'
+    | 'max_turns'
+    | 'max_budget_usd'
+    | 'timeout_seconds'
+    | 'context_limit_percent'
+    | 'allowed_tools'
+    | 'tool_preset'
+    | 'landing'
   >
 >
 

@@ -4,21 +4,21 @@ import { Unfit } from '../domain/errors.ts'
 import { newId, shortId } from '../domain/ids.ts'
 import type { Mission } from '../domain/mission.ts'
 import type { Project } from '../domain/project.ts'
-import { Session, type SessionReason } from '../domain/session.ts'
+import { isFull, Session, type SessionReason } from '../domain/session.ts'
 import { baseState, branchName, guardMark, mergeTips, type Repository, slug } from '../git/index.ts'
 import { defaultsOf } from './capacity.ts'
 import type { Fleet } from './fleet.ts'
 import { dependenciesOf } from './records.ts'
 import { repositoryOf } from './repositories.ts'
 
-/** These go on in the worktree, on the branch and in the conversation of the session before. */
-const CONTINUES: readonly SessionReason[] = ['resume', 'conflict']
+/** These go on in the worktree and on the branch of the session before, and in its conversation while that has room. */
+export const CONTINUES: readonly SessionReason[] = ['resume', 'conflict', 'hand_over']
 
 type Place = Pick<Session, 'worktree' | 'branch' | 'branch_from' | 'start_commit' | 'base_tip' | 'guard_mark'>
 
 /** The session a queued mission is to have next, with all it starts from. Nothing is made yet: the first commit writes this down. */
 export async function planSession(fleet: Fleet, mission: Mission, project: Project): Promise<Session> {
-  const { agent, model } = effective(mission, project, defaultsOf(fleet))
+  const { agent, model, contextLimit } = effective(mission, project, defaultsOf(fleet))
   const reason = mission.next?.reason ?? 'first'
   const previous = mission.session_id ? (await fleet.store.get('sessions', mission.session_id))?.value : undefined
   const continued = CONTINUES.includes(reason) && previous?.branch && previous.start_commit ? previous : undefined
@@ -38,15 +38,20 @@ export async function planSession(fleet: Fleet, mission: Mission, project: Proje
     agent,
     model,
     status: 'starting',
-    instructions: mission.next?.instructions ?? null,
+    // What a person had added still holds for a conversation that takes over from the one they said it to.
+    instructions: mission.next?.instructions ?? (reason === 'hand_over' ? (continued?.instructions ?? null) : null),
     created_at: fleet.now(),
     ...(project.worktree === 'git' &&
       (await placeOf(fleet, mission, project, { id, agent, reason, continued, origin }))),
     worktree_kept: project.worktree === 'git',
     // A conversation belongs to one client: another one starts afresh in the same worktree.
-    resumes: remembered?.agent === agent ? remembered.conversation : null,
+    resumes: remembered?.agent === agent && hasRoom(remembered, reason, contextLimit) ? remembered.conversation : null,
   })
 }
+
+/** A conversation that was full would be stopped at its first word: another one goes on instead. */
+const hasRoom = ({ context }: Session, reason: SessionReason, limit: number): boolean =>
+  reason !== 'hand_over' && !isFull(context, limit)
 
 interface Plan {
   id: string

@@ -1,6 +1,14 @@
 import { join } from 'node:path'
-import { type Agent, type Digest, emptyDigest, fold, type Stream, type TranscriptEvent } from '../agents/index.ts'
-import type { Outcome } from '../domain/session.ts'
+import {
+  type Agent,
+  type Digest,
+  emptyDigest,
+  fold,
+  type Knowledge,
+  type Stream,
+  type TranscriptEvent,
+} from '../agents/index.ts'
+import { type Context, isFull, type Outcome } from '../domain/session.ts'
 import { readPlain } from '../runner/folders.ts'
 import { LineTail, Times } from '../runner/transcript.ts'
 
@@ -21,6 +29,12 @@ export interface Limits {
   transcriptBytes: number
   maxTurns: number | null
   maxBudgetUsd: number | null
+  /** Why it cannot be held to its budget, once that shows; null: it can. */
+  unheldBudget: (digest: Digest) => string | null
+  /** Percent of the context window. */
+  contextLimit: number
+  /** Whether its work may go on in a fresh conversation when this one is full. */
+  mayHandOver: boolean
 }
 
 export interface Listener {
@@ -37,6 +51,7 @@ export class Watch {
   digest: Digest = emptyDigest()
   readonly #agent: Agent
   readonly #limits: Limits
+  readonly #knowledge: Knowledge
   readonly #tails: { stdout: LineTail; stderr: LineTail; sent: LineTail }
   readonly #times: Times
   readonly #timer: NodeJS.Timeout
@@ -46,9 +61,15 @@ export class Watch {
   #lastNote = 0
   #limited = false
 
-  constructor(directory: string, agent: Agent, limits: Limits, workedMs: number, listener: Listener) {
+  constructor(
+    directory: string,
+    agent: Agent,
+    { limits, knowledge, workedMs }: { limits: Limits; knowledge: Knowledge; workedMs: number },
+    listener: Listener,
+  ) {
     this.#agent = agent
     this.#limits = limits
+    this.#knowledge = knowledge
     this.#workedMs = workedMs
     this.#listener = listener
     const tail = (name: string) => new LineTail(join(directory, name), 0)
@@ -115,7 +136,7 @@ export class Watch {
   #take(text: string, stream: Stream): void {
     this.#listener.line(text, stream)
     const events = this.#agent.read(text, stream)
-    this.digest = fold(this.digest, events)
+    this.digest = fold(this.digest, events, this.#knowledge)
     for (const event of events) this.#listener.event(event)
   }
 
@@ -128,7 +149,8 @@ export class Watch {
   }
 
   #passed(): Stop | undefined {
-    const { timeoutSeconds, transcriptBytes, maxTurns, maxBudgetUsd } = this.#limits
+    const { timeoutSeconds, transcriptBytes, maxTurns, maxBudgetUsd, contextLimit, mayHandOver } = this.#limits
+    const { result, context } = this.digest
     const { turns, cost_usd } = this.digest.usage
     if (this.#workedMs > timeoutSeconds * 1000)
       return { outcome: 'limited', reason: `It reached its time limit of ${timeoutSeconds} seconds.` }
@@ -137,10 +159,24 @@ export class Watch {
     if (maxTurns !== null && turns > maxTurns)
       return { outcome: 'limited', reason: `It reached its limit of ${maxTurns} turns.` }
     if (maxBudgetUsd !== null && cost_usd > maxBudgetUsd)
-      return { outcome: 'limited', reason: `It reached its budget of $${maxBudgetUsd}: $${cost_usd.toFixed(2)} spent.` }
+      return { outcome: 'limited', reason: overBudget(cost_usd, maxBudgetUsd) }
+    const unheld = this.#limits.unheldBudget(this.digest)
+    if (unheld) return { outcome: 'limited', reason: unheld }
+    // One that has said its last word needs no more room.
+    if (!result && context && isFull(context, contextLimit))
+      return { outcome: mayHandOver ? 'handed_over' : 'limited', reason: fullContext(context, contextLimit) }
     return undefined
   }
 }
+
+const money = (dollars: number): string => `$${dollars.toFixed(dollars < 1 ? 4 : 2)}`
+
+const overBudget = (spent: number, limit: number): string =>
+  `It reached its budget of $${limit}: ${money(spent)} spent, ${money(spent - limit)} over.`
+
+const fullContext = ({ used_tokens, window_tokens }: Context, limit: number): string =>
+  `Its context window is ${Math.floor((used_tokens * 100) / window_tokens!)} % full, ` +
+  `${used_tokens} of ${window_tokens} tokens; its limit is ${limit} %.`
 
 const MAX_RESULT_BYTES = 256 * 1024
 

@@ -25,7 +25,7 @@ export async function side(fleet: Fleet, mission: Mission): Promise<z.infer<type
   const { text, files } = await missionDiff(fleet, mission)
   const usage = { ...NO_USAGE }
   for await (const { value } of all(fleet, 'sessions', 'mission', [mission.id])) {
-    for (const key of Object.keys(usage) as (keyof Usage)[]) usage[key] += value.usage[key]
+    for (const key of Object.keys(usage) as (keyof Usage)[]) usage[key] += value.usage[key] ?? 0
   }
   const took = (from: string | null | undefined, to: string | null | undefined): number =>
     from && to ? (Date.parse(to) - Date.parse(from)) / 1000 : 0

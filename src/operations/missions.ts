@@ -36,6 +36,7 @@ const Options = edits(
     max_turns: true,
     max_budget_usd: true,
     timeout_seconds: true,
+    context_limit_percent: true,
     allowed_tools: true,
     tool_preset: true,
     landing: true,

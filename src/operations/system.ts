@@ -2,13 +2,14 @@ import { statfsSync } from 'node:fs'
 import * as z from 'zod'
 import { toolPresets } from '../agents/index.ts'
 import { Event } from '../domain/event.ts'
-import { Spending } from '../domain/fleet.ts'
+import { Provider, ProviderWindow, Spending } from '../domain/fleet.ts'
 import { liveSessions } from '../fleet/capacity.ts'
 import { clean, worktreesOnDisk } from '../fleet/cleaning.ts'
 import { missionCounts } from '../fleet/counts.ts'
 import type { Fleet } from '../fleet/fleet.ts'
 import { followEvents } from '../fleet/following.ts'
 import { fleetState, lookUp } from '../fleet/records.ts'
+import { providersOf } from '../fleet/windows.ts'
 import { sandboxState } from '../runner/sandbox.ts'
 import { isHeld, readHolder } from '../store/index.ts'
 import { VERSION } from '../version.ts'
@@ -28,6 +29,7 @@ const AgentView = z.object({
   models: z.array(z.object({ name: z.string(), alias: z.string().optional() })).describe('those known by name'),
   models_asked_at: z.string().optional().describe('when its client was last asked for them'),
   can: z.record(z.string(), z.unknown()),
+  windows: z.array(ProviderWindow).describe('how much of its provider is used up, as far as clients tell'),
 })
 
 const ModelList = z.object({
@@ -48,6 +50,7 @@ function modelList({ agents }: Fleet): z.infer<typeof ModelList> {
     ),
   }
 }
+const ProviderView = Provider.pick({ id: true, held_until: true, windows: true })
 
 export const system = [
   query({
@@ -66,14 +69,16 @@ export const system = [
       missions: z.record(z.string(), z.number()).describe('how many are in each status'),
       live_sessions: z.array(SessionView),
       max_concurrent: z.number(),
+      providers: z.array(ProviderView).describe('what is known of the limits of providers'),
       disk: z.object({ free_bytes: z.number(), worktrees: z.number(), worktree_bytes: z.number() }),
     }),
     run: async ({ fleet }) => {
-      const [state, counts, live, kept] = await Promise.all([
+      const [state, counts, live, kept, providers] = await Promise.all([
         fleetState(fleet),
         missionCounts(fleet),
         liveSessions(fleet),
         worktreesOnDisk(fleet),
+        providersOf(fleet),
       ])
       const holder = isHeld(fleet.home.path) ? readHolder(fleet.home.path) : undefined
       const { bavail, bsize } = statfsSync(fleet.home.path)
@@ -85,6 +90,7 @@ export const system = [
         missions: counts,
         live_sessions: live.map(sessionView),
         max_concurrent: fleet.settings.maxConcurrent,
+        providers: providers.map(({ id, held_until, windows }) => ({ id, held_until, windows })),
         disk: { free_bytes: bavail * bsize, worktrees: kept.count, worktree_bytes: kept.bytes },
       }
     },
@@ -152,19 +158,23 @@ export const system = [
         .object({ works: z.boolean(), problem: z.string().optional(), advice: z.string().optional() })
         .describe('what holds agents to the presets under `can.sandboxed`'),
     }),
-    run: async ({ fleet }) => ({
-      agents: await Promise.all(
-        fleet.agents.all.map(async agent => {
-          const { name, title, provider, can } = agent
-          const { signedIn, ...found } = await agent.detect(fleet.environment)
-          const models = [...fleet.agents.models.of(agent)]
-          const told = { models, models_asked_at: fleet.agents.models.askedAt(agent) }
-          return { name, title, provider, ...found, signed_in: signedIn, ...told, can: { ...can } }
-        }),
-      ),
-      problem: fleet.agents.fault?.message,
-      sandbox: await sandboxState(fleet.environment),
-    }),
+    run: async ({ fleet }) => {
+      const providers = await providersOf(fleet)
+      return {
+        agents: await Promise.all(
+          fleet.agents.all.map(async agent => {
+            const { name, title, provider, can } = agent
+            const { signedIn, ...found } = await agent.detect(fleet.environment)
+            const models = [...fleet.agents.models.of(agent)]
+            const told = { models, models_asked_at: fleet.agents.models.askedAt(agent) }
+            const windows = providers.find(({ id }) => id === provider)?.windows ?? []
+            return { name, title, provider, ...found, signed_in: signedIn, ...told, can: { ...can }, windows }
+          }),
+        ),
+        problem: fleet.agents.fault?.message,
+        sandbox: await sandboxState(fleet.environment),
+      }
+    },
   }),
   query({
     name: 'list_events',

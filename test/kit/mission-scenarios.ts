@@ -28,7 +28,7 @@ export function missionScenarios({ can }: Pick<Agent, 'can'>, scene: () => Promi
     const report = { summary: 'I made made.txt.', files_changed: [{ path: 'made.txt', change: 'added' }] }
     expect(mission, JSON.stringify(mission.status_reason)).toMatchObject({ status: 'done', result: 'landed', report })
     expect(mission.sessions[0]).toMatchObject({ outcome: 'completed', exit_code: 0, usage: { turns: 2 } })
-    expect(mission.sessions[0]!.usage!.cost_usd > 0).toBe(can.cost === 'money')
+    expect(mission.sessions[0]!.usage!.cost_usd > 0).toBe(can.cost === 'money' || can.cost === 'priced')
     expect(await repo.readOn('main', 'made.txt')).toBe('by an agent')
     expect(await repo.git('status', '--porcelain')).toBe('')
   })

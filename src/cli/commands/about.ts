@@ -1,4 +1,5 @@
 import { type Command, InvalidArgumentError } from 'commander'
+import type { ProviderWindow } from '../../domain/fleet.ts'
 import { shortId } from '../../domain/ids.ts'
 import { STATUSES } from '../../domain/mission.ts'
 import { TOOL_PRESETS } from '../../domain/project.ts'
@@ -73,6 +74,7 @@ interface Spent {
   sessions: number
   input_tokens: number
   output_tokens: number
+  reasoning_tokens: number
   cache_read_tokens: number
   cost_usd: number
 }
@@ -97,12 +99,13 @@ async function showCosts(cli: Cli, _args: string[], options: Record<string, unkn
       { title: 'SESSIONS', value: row => String(row.sessions), right: true },
       { title: 'IN', value: row => String(row.input_tokens + row.cache_read_tokens), right: true },
       { title: 'OUT', value: row => String(row.output_tokens), right: true },
+      { title: 'THOUGHT', value: row => String(row.reasoning_tokens), right: true },
       { title: 'COST', value: row => `$${row.cost_usd.toFixed(2)}`, right: true },
     ],
     answer.spending,
   )
   const total = answer.spending.reduce((sum, row) => sum + row.cost_usd, 0)
-  terminal.print(`Together $${total.toFixed(2)}. Agents that tell no price are counted in tokens only.`)
+  terminal.print(`Together $${total.toFixed(2)}. What has no price is counted in tokens only.`)
 }
 
 const HOURS: Record<string, number> = { m: 1 / 60, h: 1, d: 24, w: 168 }
@@ -121,6 +124,7 @@ interface Status {
   missions: Record<string, number>
   live_sessions: SessionView[]
   max_concurrent: number
+  providers: { id: string; held_until: string | null; windows: ProviderWindow[] }[]
   disk: { free_bytes: number; worktrees: number; worktree_bytes: number }
 }
 
@@ -129,6 +133,7 @@ async function showStatus(cli: Cli): Promise<undefined> {
   const status = await (await cli.client()).call<Status>('system_status', {})
   if (terminal.json) return void terminal.data(status)
   const { server, disk } = status
+  const now = new Date().toISOString()
   const counts = STATUSES.filter(each => status.missions[each]).map(each =>
     inStatusColour(terminal, each, `${status.missions[each]} ${each.replace('_', ' ')}`),
   )
@@ -145,6 +150,14 @@ async function showStatus(cli: Cli): Promise<undefined> {
     ['agents', `${status.live_sessions.length} of ${status.max_concurrent} at work`],
     ['disk', `${size(disk.free_bytes)} free, ${disk.worktrees} worktrees (${size(disk.worktree_bytes)})`],
   ])
+  terminal.facts(
+    status.providers.map(({ id, held_until, windows }): [string, string] => [
+      id,
+      [held_until && held_until > now && `nothing new before ${held_until}`, ...windowsInWords(windows, now)]
+        .filter(Boolean)
+        .join(', '),
+    ]),
+  )
   if (!status.live_sessions.length) return
   terminal.print()
   terminal.table<SessionView>(
@@ -163,6 +176,11 @@ async function showStatus(cli: Cli): Promise<undefined> {
   )
 }
 
+const windowsInWords = (windows: readonly ProviderWindow[], now: string): string[] =>
+  windows
+    .filter(({ resets_at }) => resets_at === null || resets_at > now)
+    .map(each => `${each.name} ${each.used_percent} % used${each.resets_at ? ` until ${each.resets_at}` : ''}`)
+
 interface Agents {
   agents: {
     name: string
@@ -173,6 +191,7 @@ interface Agents {
     advice?: string
     models: unknown[]
     can: Record<string, unknown> & { presets: string[]; sandboxed: string[] }
+    windows: ProviderWindow[]
   }[]
   sandbox: { works: boolean; problem?: string; advice?: string }
 }
@@ -206,7 +225,11 @@ async function showAgents(cli: Cli, _: string[], { refresh }: Record<string, unk
   )
   const { works, problem, advice: mending } = answer.sandbox
   if (!works) terminal.note(`sandbox: ${problem} ${mending}`)
-  for (const { name, advice } of answer.agents) if (advice) terminal.note(terminal.foreign(`${name}: ${advice}`))
+  const now = new Date().toISOString()
+  for (const { name, advice, windows } of answer.agents) {
+    const used = windowsInWords(windows, now).join(', ')
+    for (const note of [advice, used]) if (note) terminal.note(terminal.foreign(`${name}: ${note}`))
+  }
 }
 
 const presets = (names: readonly string[]): string =>

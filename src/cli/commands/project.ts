@@ -3,7 +3,7 @@ import type { Command } from 'commander'
 import { shortId } from '../../domain/ids.ts'
 import { LANDING_POLICIES, type Project, TOOL_PRESETS } from '../../domain/project.ts'
 import { addFields, type Cli, does, type Field, inputFrom } from '../command.ts'
-import { APPROVALS_FIELD, PREVIEW_FIELD } from '../mission-fields.ts'
+import { APPROVALS_FIELD, CONTEXT_FIELD, PREVIEW_FIELD } from '../mission-fields.ts'
 import { projectRef } from '../place.ts'
 
 export const PROJECT_FIELDS: readonly Field[] = [
@@ -47,6 +47,7 @@ export const PROJECT_FIELDS: readonly Field[] = [
   },
   APPROVALS_FIELD,
   { flags: '--timeout <seconds>', field: 'timeout_seconds', summary: 'how long a session may take', kind: 'number' },
+  CONTEXT_FIELD,
   {
     flags: '--retries <n>',
     field: 'max_retries',
