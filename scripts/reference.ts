@@ -31,7 +31,10 @@ const page = (title: string, body: string): string =>
 
 function cli(): string {
   const program = makeProgram()
-  const leaves = everyCommand(program).filter(command => command !== program && !command.commands.length)
+  // What only gathers others has no options of its own.
+  const leaves = everyCommand(program).filter(
+    command => command !== program && (!command.commands.length || command.options.length),
+  )
   return [
     program.description(),
     'Any unambiguous beginning of an id will do. These options go with every command:',
