@@ -260,6 +260,11 @@ test('missions, reports, diffs and transcripts can be read, and prompts are writ
   ])
 
   expect((await client.listPrompts()).prompts.map(({ name }) => name)).toEqual(['plan', 'review', 'status'])
+  const typed = {
+    ref: { type: 'ref/prompt' as const, name: 'review' },
+    argument: { name: 'mission_id', value: id.slice(0, 2) },
+  }
+  expect((await client.complete(typed)).completion.values).toEqual([id])
   const review = await client.getPrompt({ name: 'review', arguments: { mission_id: id } })
   expect(JSON.stringify(review)).toContain('made.txt')
 })

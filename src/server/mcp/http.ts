@@ -79,7 +79,7 @@ function takesLong(body: unknown, { tools }: Offer): boolean {
 }
 
 const METHODS =
-  /^(initialize|ping|notifications\/.+|(tools|prompts|resources|resources\/templates)\/list|tools\/call|prompts\/get|resources\/read)$/
+  /^(initialize|ping|notifications\/.+|(tools|prompts|resources|resources\/templates)\/list|tools\/call|prompts\/get|resources\/read|completion\/complete)$/
 const METHOD_NOT_FOUND = -32601
 
 /** Newer clients first ask for methods of newer protocols, with headers to match, and wait until they are told no. */

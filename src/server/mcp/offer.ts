@@ -55,10 +55,18 @@ export interface Resource {
   read(caller: Caller, fields: Record<string, string>): Promise<string | Buffer>
 }
 
+export interface PromptArgument {
+  name: string
+  description: string
+  required?: boolean
+  /** What a person who has typed so much may mean. */
+  complete?(caller: Caller, typed: string): Promise<string[]>
+}
+
 export interface Prompt {
   name: string
   summary: string
-  arguments: readonly { name: string; description: string; required?: boolean }[]
+  arguments: readonly PromptArgument[]
   /** A text is said by the user; an array is messages in the protocol's own form. */
   write(caller: Caller, given: Record<string, string>): Promise<string | object[]>
 }

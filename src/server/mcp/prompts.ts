@@ -8,13 +8,20 @@ const DIFF_CHARS = 60_000
 
 /** What a person may pick in a client, to say to it. */
 export function outsidePrompts(ask: Ask): Prompt[] {
+  const idsOf =
+    (operation: 'list_projects' | 'list_missions', field: 'projects' | 'missions') =>
+    async (_: unknown, typed: string): Promise<string[]> => {
+      const page = await ask<Record<string, { id: string }[]>>(operation, { limit: 200 })
+      return page[field]!.map(({ id }) => id).filter(id => id.startsWith(typed))
+    }
+  const [projects, missions] = [idsOf('list_projects', 'projects'), idsOf('list_missions', 'missions')]
   return [
     {
       name: 'plan',
       summary: 'Split a goal into missions and start them',
       arguments: [
         { name: 'goal', description: 'what to build', required: true },
-        { name: 'project', description: 'the id of the project, or the path of its repository' },
+        { name: 'project', description: 'the id of the project, or the path of its repository', complete: projects },
       ],
       write: async (_, { goal, project }) =>
         `Plan this with the fleet: ${goal}
@@ -25,7 +32,7 @@ Look at the repository first. Split the work into missions that can each be done
     {
       name: 'review',
       summary: 'Review what a mission changed',
-      arguments: [{ name: 'mission_id', description: 'which mission', required: true }],
+      arguments: [{ name: 'mission_id', description: 'which mission', required: true, complete: missions }],
       write: async (_, { mission_id }) => {
         const mission = await ask<MissionView & { report: Report | null }>('get_mission', { mission_id })
         const { text } = await ask<{ text: string }>('diff_mission', { mission_id })

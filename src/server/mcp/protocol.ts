@@ -34,7 +34,7 @@ export function protocolServer(sdk: Sdk, offer: Offer, asking: Asking): Server {
       capabilities: {
         tools: {},
         ...(resources.length > 0 && { resources: {} }),
-        ...(prompts.length > 0 && { prompts: {} }),
+        ...(prompts.length > 0 && { prompts: {}, completions: {} }),
       },
       jsonSchemaValidator: NO_FORMS,
     },
@@ -79,7 +79,7 @@ function described(tool: Tool): object {
   const description = {
     name,
     description: summary,
-    inputSchema: { type: 'object', ...jsonSchema(input, 'input') },
+    inputSchema: { ...input.meta(), type: 'object', ...jsonSchema(input, 'input') },
     annotations: { readOnlyHint: readOnly },
   }
   descriptions.set(tool, description)
@@ -144,7 +144,7 @@ function offerPrompts(
     prompts: prompts.map(prompt => ({
       name: prompt.name,
       description: prompt.summary,
-      arguments: [...prompt.arguments],
+      arguments: prompt.arguments.map(({ complete, ...argument }) => argument),
     })),
   }))
   server.setRequestHandler(sdk.GetPromptRequestSchema, async ({ params }) => {
@@ -159,7 +159,16 @@ function offerPrompts(
     const said = typeof written === 'string' ? [userSays(written)] : written
     return { description: prompt.summary, messages: said as never }
   })
+  server.setRequestHandler(sdk.CompleteRequestSchema, async ({ params: { ref, argument } }) => {
+    const prompt = prompts.find(({ name }) => ref.type === 'ref/prompt' && ref.name === name)
+    const complete = prompt?.arguments.find(({ name }) => name === argument.name)?.complete
+    const values = (await complete?.(caller, argument.value)) ?? []
+    return { completion: { values: values.slice(0, MAX_COMPLETIONS), hasMore: values.length > MAX_COMPLETIONS } }
+  })
 }
+
+/** As the protocol bounds it. */
+const MAX_COMPLETIONS = 100
 
 const userSays = (text: string): object => ({ role: 'user', content: { type: 'text', text } })
 
