@@ -45,22 +45,35 @@ describe.skipIf(!claude || !gemini)('a mission for an agent that speaks the Agen
   }
   const prompt = (...script: Step[]): string => `Do it.\n${steps(...script)}`
 
-  test.each([CLAUDE_ACP.name, GEMINI_ACP.name])('%s edits, reports and lands', async agent => {
-    const { fleet, repo, project } = await scene()
-    const script = prompt(
-      { write: 'made.txt', content: 'by acp\n' },
-      { run: 'cp made.txt copy.txt' },
-      { say: 'I made two.' },
-    )
-    const { id } = await fleet.mission(project, script, { agent })
-    const mission = await fleet.until(id, 'done', 'failed', 'needs_input')
+  test.each([CLAUDE_ACP.name, GEMINI_ACP.name])(
+    '%s edits, reports and lands, instructed by fleet, project, mission and dispatch',
+    async agent => {
+      const { fleet, repo, project } = await scene()
+      const said = ['fleet', 'project', 'mission', 'dispatch'].map(who => `The ${who} says to ${agent}: mind ünï $HOME`)
+      writeFileSync(join(fleet.fleet.home.path, 'instructions.md'), said[0]!)
+      await fleet.call('update_project', { project_id: project.id, instructions: said[1] })
+      const script = prompt(
+        { write: 'made.txt', content: 'by acp\n' },
+        { run: 'cp made.txt copy.txt' },
+        { say: 'I made two.' },
+      )
+      const { id } = await fleet.mission(project, script, {
+        agent,
+        append_system_prompt: said[2],
+        auto_dispatch: false,
+      })
+      await fleet.call('dispatch_mission', { mission_id: id, append_system_prompt: said[3] })
+      const mission = await fleet.until(id, 'done', 'failed', 'needs_input')
 
-    expect(mission, JSON.stringify(mission.status_reason)).toMatchObject({
-      ...{ status: 'done', result: 'landed', report: { summary: 'I made two.' } },
-      sessions: [{ outcome: 'completed', agent, usage: { turns: 3 } }],
-    })
-    expect(await repo.readOn('main', 'copy.txt')).toBe('by acp')
-  })
+      expect(mission, JSON.stringify(mission.status_reason)).toMatchObject({
+        ...{ status: 'done', result: 'landed', report: { summary: 'I made two.' } },
+        sessions: [{ outcome: 'completed', agent, usage: { turns: 3 } }],
+      })
+      expect(await repo.readOn('main', 'copy.txt')).toBe('by acp')
+      const asked = JSON.stringify(model.requests)
+      for (const text of said) expect(asked).toContain(text)
+    },
+  )
 
   interruptScenario(scene, { agent: CLAUDE_ACP.name })
 

@@ -29,7 +29,7 @@ describe.skipIf(!binary)('a mission for the real Claude client', () => {
         CLAUDE_CODE_MAX_RETRIES: '1',
       },
     })
-  missionScenarios(claude, scene)
+  missionScenarios(claude, scene, () => model)
 
   test('a prompt of 200 kB arrives byte for byte', async () => {
     const { fleet, project } = await scene()

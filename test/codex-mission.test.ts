@@ -32,7 +32,7 @@ describe.skipIf(!binary)('a mission for the real Codex client', () => {
       project: { agent: 'codex' },
       env: { PATH: `${dirname(binary!)}:${process.env.PATH}`, CODEX_HOME: home, OPENAI_API_KEY: 'test-key' },
     })
-  missionScenarios(codex, scene)
+  missionScenarios(codex, scene, () => model)
 
   test('is resumed in the same conversation', async () => {
     const { fleet, repo, project } = await scene()

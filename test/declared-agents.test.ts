@@ -24,6 +24,37 @@ test('agents declared while the server runs do missions; agy, by its stand-in, d
   )
 })
 
+async function instructed(agent: string, name: string): Promise<void> {
+  const { fleet, project } = await scene()
+  const unheard = { ...LINER, arguments: {}, name: 'unheard' }
+  writeFileSync(join(fleet.fleet.home.path, 'agents.json'), JSON.stringify({ agents: [unheard] }))
+  const said = ['fleet', 'project', 'mission', 'dispatch'].map(who => `The ${who} says: "mind" ünï $HOME`)
+  writeFileSync(join(fleet.fleet.home.path, 'instructions.md'), said[0]!)
+  await fleet.call('update_project', { project_id: project.id, instructions: said[1] })
+  const settings = { agent, append_system_prompt: said[2], auto_dispatch: false }
+  // What it is told of its report is put to use: the file it was named is where the report is taken from.
+  const report = '{"summary": "As told.", "what_done": ["x"]}'
+  const { id } = await fleet.mission(project, `do: echo '${report}' >"$FLEET_RESULT_FILE"; echo x >x.txt`, settings)
+  await fleet.call('dispatch_mission', { mission_id: id, append_system_prompt: said[3] })
+  const mission = await fleet.until(id, 'done', 'failed', 'needs_input')
+  expect(mission).toMatchObject({ status: 'done', report: { source: 'agent', summary: 'As told.', problem: null } })
+  const launch = join(fleet.fleet.home.session(mission.sessions[0]!.id), 'agent-1')
+  const told = readFileSync(join(launch, name), 'utf8')
+  for (const text of [...said, join(launch, 'result.json')]) expect(told).toContain(text)
+}
+test('a declared agent is instructed by fleet, project, mission and dispatch', () => instructed('unheard', 'input'))
+test('agy, by its stand-in, is instructed by fleet, project, mission and dispatch', () => instructed('agy', 'input'))
+
+test('a report that is none is written from git and the last words, and says what was wrong', async () => {
+  const { fleet, project } = await scene()
+  const script = 'do: echo \'{"status": "splendid"}\' >"$FLEET_RESULT_FILE"; echo x >x.txt; echo I made x.'
+  const { id } = await fleet.mission(project, script, { agent: 'agy' })
+  const { report } = await fleet.until(id, 'done', 'failed', 'needs_input')
+  const files_changed = [{ path: 'x.txt', change: 'added' }]
+  expect(report).toMatchObject({ source: 'git', summary: 'I made x.', files_changed, status: 'completed' })
+  expect(report?.problem).toMatch(/result\.json, status: /)
+})
+
 test('a model that nobody knows is passed on, with a warning wherever one looks', async () => {
   const { fleet, project } = await scene()
   const known = { ...LINER, models: [{ name: 'large-2', alias: 'large' }] }

@@ -29,5 +29,5 @@ describe.skipIf(!binary)('a mission for the real Gemini client', () => {
       env: { PATH: `${dirname(binary!)}:${process.env.PATH}`, ...geminiHome(home, model.url) },
     })
   }
-  missionScenarios(gemini, scene)
+  missionScenarios(gemini, scene, () => model)
 })

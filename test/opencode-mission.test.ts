@@ -29,5 +29,5 @@ describe.skipIf(!binary)('a mission for the real OpenCode client', () => {
       env: { PATH: `${dirname(binary!)}:${process.env.PATH}`, HOME: home, ...opencodeHome(home, model.url) },
     })
   }
-  missionScenarios(opencode, scene)
+  missionScenarios(opencode, scene, () => model)
 })

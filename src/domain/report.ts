@@ -34,6 +34,12 @@ export const Report = Claim.extend({
   session_id: Id,
   project_id: Id,
   source: z.enum(['agent', 'git']).describe('git: the agent gave none, so it was written from git and its last words'),
+  problem: z
+    .string()
+    .max(1000)
+    .nullable()
+    .default(null)
+    .describe("what was wrong with the agent's own, if it gave one"),
   files_changed: z.array(ChangedFile).describe('from git'),
   files_omitted: z.number().int().default(0).describe('how many more files changed than are listed'),
   commits: z.array(z.object({ commit: z.string(), subject: z.string() })).describe('from git'),

@@ -48,8 +48,8 @@ export async function endSession(fleet: Fleet, agent: Agent, sessionId: string, 
   const { value: session } = await current(fleet, 'sessions', sessionId)
   const { value: mission } = await current(fleet, 'missions', session.mission_id)
   const { value: project } = await current(fleet, 'projects', session.project_id)
-  const claim = Claim.safeParse(readResult(join(over.directory, RESULT_FILE)))
-  const summary = claim.success ? claim.data.summary : over.digest.result?.text || over.digest.lastText
+  const { claim, problem } = writtenClaim(over.directory)
+  const summary = claim ? claim.summary : over.digest.result?.text || over.digest.lastText
   let ending: Ending = session.stopping ?? agent.outcome(over.digest, over.exit)
   let work: Work = { leftBehind: null, collected: null, changes: NO_CHANGES, concern: null }
   try {
@@ -66,7 +66,7 @@ export async function endSession(fleet: Fleet, agent: Agent, sessionId: string, 
   // What it did to the shared repository is told however it ended: it may have failed because of it, or to hide it.
   if (work.concern && ending.outcome !== 'completed')
     ending = { ...ending, reason: `${ending.reason} ${work.concern.text}` }
-  const report = makeReport(session, claim.success ? claim.data : null, summary, work.changes, fleet.now())
+  const report = makeReport(session, { claim, problem }, summary, work.changes, fleet.now())
   await commitEnd(fleet, agent, session, project, { ending, work, report, over })
 }
 
@@ -104,7 +104,30 @@ function leftBehind({ unfinished, skipped }: Collected, { copy_files }: Project)
   return work.length ? `Not committed: ${work.map(({ path }) => path).join(', ')}.` : null
 }
 
-function makeReport(session: Session, claim: Claim | null, lastWords: string, changed: Changes, now: string): Report {
+interface Claimed {
+  claim: Claim | null
+  /** Why what it left is no report. */
+  problem: string | null
+}
+
+/** The report that an agent left as a file. */
+function writtenClaim(directory: string): Claimed {
+  const file = join(directory, RESULT_FILE)
+  if (!existsSync(file)) return { claim: null, problem: null }
+  const { success, data, error } = Claim.safeParse(readResult(file))
+  if (success) return { claim: data, problem: null }
+  const { path, message } = error.issues[0]!
+  const where = path.map(String).join('.') || 'the whole file'
+  return { claim: null, problem: clipped(`${RESULT_FILE}, ${where}: ${message}`, 1000) }
+}
+
+function makeReport(
+  session: Session,
+  { claim, problem }: Claimed,
+  lastWords: string,
+  changed: Changes,
+  now: string,
+): Report {
   return fitted(
     Report.parse({
       ...(claim ?? { summary: lastWords.slice(0, 4000) }),
@@ -113,6 +136,7 @@ function makeReport(session: Session, claim: Claim | null, lastWords: string, ch
       session_id: session.id,
       project_id: session.project_id,
       source: claim ? 'agent' : 'git',
+      problem,
       files_changed: changed.files,
       files_omitted: changed.filesOmitted,
       commits: changed.commits,

@@ -18,6 +18,7 @@ import { contained, sandboxFor, wallsOf } from './containing.ts'
 import type { Fleet } from './fleet.ts'
 import { writtenHandOver } from './handing-over.ts'
 import { leftToday } from './holds.ts'
+import { instructionsFor } from './instructing.ts'
 import { requireBudget } from './measuring.ts'
 import type { Place } from './preparing.ts'
 import { dependenciesOf } from './records.ts'
@@ -109,6 +110,7 @@ interface Everything {
 
 function requestFor({
   fleet,
+  agent,
   session,
   mission,
   project,
@@ -130,7 +132,7 @@ function requestFor({
     allowedTools: mission.allowed_tools,
     maxTurns: limits.maxTurns,
     maxBudgetUsd: limits.maxBudgetUsd,
-    systemPrompt: [project.instructions, mission.append_system_prompt].filter(Boolean).join('\n\n'),
+    systemPrompt: instructionsFor(fleet, agent, project, mission, join(directory, RESULT_FILE)),
     conversation: crypto.randomUUID(),
     resumes: session.resumes,
     forks: session.reason === 'fork',

@@ -12,6 +12,7 @@ export interface Scenario {
 export const SCENARIOS: readonly Scenario[] = [
   { name: 'edit and run', shownBy: /\bedits .*runs/ },
   { name: 'edit and land', shownBy: /reports and lands|and lands with no gap|do missions/ },
+  { name: 'instructions of all four kinds', shownBy: /instructed by fleet, project, mission and dispatch/ },
   { name: 'tool over MCP', shownBy: /tools of a server given|with servers/, offered: can => can.mcp },
   {
     name: 'resume',

@@ -1,7 +1,9 @@
-import { readFileSync } from 'node:fs'
+import { readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import type { Agent } from '../../src/agents/index.ts'
-import { type Step, steps } from '../model/index.ts'
+import { newId } from '../../src/domain/ids.ts'
+import { type Model, type Step, steps } from '../model/index.ts'
 import { eventually, type TestFleet } from './fleet.ts'
 import type { Scene } from './scene.ts'
 
@@ -18,12 +20,19 @@ const isRunning = (fleet: TestFleet, session: string, words: string): boolean =>
   })
 
 /** What a mission with any real client must show, through the runner, its files and a real server. */
-export function missionScenarios({ can }: Pick<Agent, 'can'>, scene: () => Promise<Scene>): void {
-  test('edits, reports and lands', async () => {
+export function missionScenarios({ can }: Pick<Agent, 'can'>, scene: () => Promise<Scene>, model: () => Model): void {
+  test('edits, reports and lands, instructed by fleet, project, mission and dispatch', async () => {
     const { fleet, repo, project } = await scene()
+    const said = ['fleet', 'project', 'mission', 'dispatch'].map(who => `The ${who} says: "mind" ünï $HOME ${newId()}`)
+    writeFileSync(join(fleet.fleet.home.path, 'instructions.md'), said[0]!)
+    await fleet.call('update_project', { project_id: project.id, instructions: said[1] })
     const script = prompt({ write: 'made.txt', content: 'by an agent\n' }, { say: 'I made made.txt.' })
-    const { id } = await fleet.mission(project, script)
+    const { id } = await fleet.mission(project, script, { append_system_prompt: said[2], auto_dispatch: false })
+    await fleet.call('dispatch_mission', { mission_id: id, append_system_prompt: said[3] })
     const mission = await fleet.until(id, 'done', 'failed', 'needs_input')
+
+    const asked = JSON.stringify(model().requests.filter(({ body }) => JSON.stringify(body ?? '').includes('made.txt')))
+    for (const text of said) expect(asked).toContain(JSON.stringify(text).slice(1, -1))
 
     const report = { summary: 'I made made.txt.', files_changed: [{ path: 'made.txt', change: 'added' }] }
     expect(mission, JSON.stringify(mission.status_reason)).toMatchObject({ status: 'done', result: 'landed', report })
