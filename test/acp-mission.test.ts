@@ -5,6 +5,7 @@ import { CLAUDE_ACP, GEMINI_ACP } from './agents/acp-agents.ts'
 import { geminiHome } from './agents/gemini-home.ts'
 import { binaryOf, HOW_TO_INSTALL } from './clients/clients.ts'
 import { eventually, type TestFleet } from './kit/fleet.ts'
+import { contextScenario, daysBudgetScenario } from './kit/measure-scenarios.ts'
 import { interruptScenario } from './kit/mission-scenarios.ts'
 import { SANDBOX_WORKS } from './kit/sandbox.ts'
 import { aScene, type Scene } from './kit/scene.ts'
@@ -76,6 +77,8 @@ describe.skipIf(!claude || !gemini)('a mission for an agent that speaks the Agen
   )
 
   interruptScenario(scene, { agent: CLAUDE_ACP.name })
+  contextScenario(scene, { agent: CLAUDE_ACP.name })
+  daysBudgetScenario(scene, { agent: CLAUDE_ACP.name })
 
   test('goes on while the server is dead, is taken up, and lands with no gap in its transcript', async () => {
     const { fleet, repo, project, gate } = await scene()

@@ -6,6 +6,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { codex } from '../src/agents/codex.ts'
 import { codexSettings } from './agents/codex-place.ts'
 import { binaryOf, HOW_TO_INSTALL } from './clients/clients.ts'
+import { budgetScenario, contextScenario, daysBudgetScenario } from './kit/measure-scenarios.ts'
 import { missionScenarios, prompt } from './kit/mission-scenarios.ts'
 import { aScene, type Scene } from './kit/scene.ts'
 import { type Model, startModel, steps } from './model/index.ts'
@@ -33,6 +34,9 @@ describe.skipIf(!binary)('a mission for the real Codex client', () => {
       env: { PATH: `${dirname(binary!)}:${process.env.PATH}`, CODEX_HOME: home, OPENAI_API_KEY: 'test-key' },
     })
   missionScenarios(codex, scene, () => model)
+  contextScenario(scene)
+  budgetScenario(scene)
+  daysBudgetScenario(scene)
 
   test('is resumed in the same conversation', async () => {
     const { fleet, repo, project } = await scene()

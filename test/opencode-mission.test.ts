@@ -4,8 +4,9 @@ import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { afterAll, beforeAll, describe, onTestFinished } from 'vitest'
 import { opencode } from '../src/agents/opencode.ts'
-import { opencodeHome } from './agents/opencode-home.ts'
+import { opencodeHome, SCRIPTED } from './agents/opencode-home.ts'
 import { binaryOf, HOW_TO_INSTALL } from './clients/clients.ts'
+import { budgetScenario, contextScenario, daysBudgetScenario } from './kit/measure-scenarios.ts'
 import { missionScenarios } from './kit/mission-scenarios.ts'
 import { aScene, type Scene } from './kit/scene.ts'
 import { type Model, startModel } from './model/index.ts'
@@ -30,4 +31,7 @@ describe.skipIf(!binary)('a mission for the real OpenCode client', () => {
     })
   }
   missionScenarios(opencode, scene, () => model)
+  contextScenario(scene, { model: SCRIPTED })
+  budgetScenario(scene)
+  daysBudgetScenario(scene)
 })

@@ -8,6 +8,10 @@ export interface Scenario {
   offered?: (can: Capabilities) => boolean
 }
 
+/** Whether what it costs is known. */
+const isCounted = ({ cost }: Capabilities): boolean => cost === 'money' || cost === 'priced'
+const hasBudget = (can: Capabilities): boolean => can.budgetLimit || (isCounted(can) && can.usage === 'while working')
+
 /** What every client is to show. A test is counted by its title: one that shows a scenario is named like the others. */
 export const SCENARIOS: readonly Scenario[] = [
   { name: 'edit and run', shownBy: /\bedits .*runs/ },
@@ -34,9 +38,13 @@ export const SCENARIOS: readonly Scenario[] = [
   { name: 'model gone', shownBy: /(provider|server|model) that is gone/ },
   { name: 'model hangs', shownBy: /model that hangs/ },
   { name: 'max turns', shownBy: /limits? of turns/ },
-  { name: 'budget', shownBy: /turns and money|limit of money/, offered: can => can.cost === 'money' },
-  { name: "a day's budget", shownBy: /day's budget/, offered: can => can.cost === 'money' },
-  { name: 'context pressure', shownBy: /window .*full|context pressure/ },
+  { name: 'budget', shownBy: /turns and money|limit of money|held to a budget/, offered: hasBudget },
+  { name: "a day's budget", shownBy: /day's budget/, offered: isCounted },
+  {
+    name: 'context pressure',
+    shownBy: /context pressure|full context window/,
+    offered: can => can.contextWindow,
+  },
   {
     name: 'denied tool',
     shownBy: /nothing is written or removed|and changes nothing/,

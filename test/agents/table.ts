@@ -29,7 +29,7 @@ const DECLARED = [
 const FILES: Record<string, RegExp> = {
   // Talking with agents, holding them back and forking are tried with the first client.
   claude: /^(claude|talk|holds|fork)/,
-  custom: /^(custom|declared)/,
+  custom: /^(custom|declared|measures)/,
   agy: /^(custom|declared)/,
 }
 

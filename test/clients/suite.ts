@@ -2,7 +2,7 @@
 export const CLIENT_TESTS = [
   'test/agents/*.test.ts',
   'test/*-mission.test.ts',
-  'test/{declared-agents,fork,holds,talk}.test.ts',
+  'test/{declared-agents,fork,holds,measures,talk}.test.ts',
 ]
 
 const ONLY_CLAUDE = ['test/agents/claude*.test.ts', 'test/claude-*.test.ts', 'test/{fork,holds,talk}.test.ts']

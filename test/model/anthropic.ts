@@ -85,7 +85,7 @@ function streamed(block: Record<string, unknown>): { start: unknown; deltas: unk
   }
 }
 
-function stream(response: ServerResponse, message: Record<string, unknown>, usage: Record<string, number>) {
+function stream(response: ServerResponse, message: Record<string, unknown>, usage: object) {
   response.writeHead(200, { 'content-type': 'text/event-stream', 'cache-control': 'no-cache' })
   const send = (type: string, data: object) =>
     response.write(`event: ${type}\ndata: ${JSON.stringify({ type, ...data })}\n\n`)
@@ -126,10 +126,11 @@ export const anthropic: Wire = {
   reply(response, body, turn) {
     const call = callFor(turn)
     const { model = 'claude-sonnet-4-5', stream: streams = false } = body as Body
-    const { input = 100, output = 20, cacheRead = 0, cacheWrite = 0 } = turn.tokens ?? {}
+    const { input = 100, output = 20, reasoning = 0, cacheRead = 0, cacheWrite = 0 } = turn.tokens ?? {}
     const usage = {
       input_tokens: input,
       output_tokens: output,
+      output_tokens_details: { thinking_tokens: reasoning },
       cache_read_input_tokens: cacheRead,
       cache_creation_input_tokens: cacheWrite,
     }

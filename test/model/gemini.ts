@@ -49,13 +49,14 @@ function answerTo(turn: Turn) {
     ...('say' in turn ? [{ text: turn.say }] : []),
     ...(call ? [{ functionCall: call }] : []),
   ]
-  const { input = 100, output = 20, cacheRead = 0 } = turn.tokens ?? {}
+  const { input = 100, output = 20, reasoning = 0, cacheRead = 0 } = turn.tokens ?? {}
   return {
     candidates: [{ index: 0, content: { role: 'model', parts }, finishReason: 'STOP' }],
     usageMetadata: {
       promptTokenCount: input + cacheRead,
       cachedContentTokenCount: cacheRead,
-      candidatesTokenCount: output,
+      candidatesTokenCount: output - reasoning,
+      thoughtsTokenCount: reasoning,
       totalTokenCount: input + cacheRead + output,
     },
   }

@@ -47,7 +47,7 @@ export const openaiChat: Wire = {
   reply(response, body, turn) {
     const call = callFor(turn)
     const { model = 'scripted' } = body as Body
-    const { input = 100, output = 20, cacheRead = 0 } = turn.tokens ?? {}
+    const { input = 100, output = 20, reasoning = 0, cacheRead = 0 } = turn.tokens ?? {}
     const delta = {
       role: 'assistant',
       ...(turn.think ? { reasoning_content: turn.think } : {}),
@@ -68,6 +68,7 @@ export const openaiChat: Wire = {
       completion_tokens: output,
       total_tokens: input + cacheRead + output,
       prompt_tokens_details: { cached_tokens: cacheRead },
+      completion_tokens_details: { reasoning_tokens: reasoning },
     }
     const finish_reason = call ? 'tool_calls' : 'stop'
     const head = { id: `chatcmpl-${randomUUID()}`, created: 1, model }

@@ -126,13 +126,13 @@ export const openaiResponses: Wire = {
   asked,
 
   reply(response, body, turn) {
-    const { input = 100, output = 20, cacheRead = 0 } = turn.tokens ?? {}
+    const { input = 100, output = 20, reasoning = 0, cacheRead = 0 } = turn.tokens ?? {}
     // Cached tokens are part of the input here, in others' figures they stand beside it.
     const usage = {
       input_tokens: input + cacheRead,
       input_tokens_details: { cached_tokens: cacheRead },
       output_tokens: output,
-      output_tokens_details: { reasoning_tokens: 0 },
+      output_tokens_details: { reasoning_tokens: reasoning },
       total_tokens: input + cacheRead + output,
     }
     const writesPrograms = !asked(body).tools.includes('exec_command')

@@ -16,8 +16,8 @@ export type Step = (
 ) & {
   /** Thought aloud before the step. */
   think?: string
-  /** What the turn is said to have used; small figures otherwise. */
-  tokens?: { input?: number; output?: number; cacheRead?: number; cacheWrite?: number }
+  /** What the turn is said to have used; small figures otherwise. What was thought is a part of the output. */
+  tokens?: { input?: number; output?: number; reasoning?: number; cacheRead?: number; cacheWrite?: number }
 }
 
 export type Failure = Extract<Step, { fail: number }>
