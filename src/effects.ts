@@ -26,6 +26,8 @@ export const EFFECTS = [
   'commit.undone',
   'commit.worktree-removed',
   'commit.kept-process',
+  'commit.plan-failed',
+  'commit.loop',
   'commit.counts',
   'commit.schedule',
   'spawn.setup',
@@ -59,6 +61,7 @@ export const EFFECTS = [
   'git.fast-forward',
   'git.merge-base-into-branch',
   'git.scratch',
+  'git.init',
 ] as const
 
 export type EffectName = (typeof EFFECTS)[number]

@@ -54,6 +54,11 @@ export const SETTINGS = {
     z.string().default('').transform(list),
     'folders that projects must lie in, separated by colons; empty: anywhere',
   ),
+  projectsDir: setting(
+    'FLEET_PROJECTS_DIR',
+    z.string().min(1).nullable().default(null),
+    'where repositories are made for plans that name none; empty: projects in the home',
+  ),
   graceSeconds: setting(
     'FLEET_STOP_GRACE',
     whole(5, 0, 600),

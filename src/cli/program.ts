@@ -7,9 +7,11 @@ import { addCall } from './commands/call.ts'
 import { addCompletion } from './commands/completion.ts'
 import { addDemo } from './commands/demo.ts'
 import { addKept } from './commands/kept.ts'
+import { addLoop } from './commands/loop.ts'
 import { addMcp } from './commands/mcp.ts'
 import { addMcpInstall } from './commands/mcp-install.ts'
 import { addMission } from './commands/mission.ts'
+import { addPlan } from './commands/plan.ts'
 import { addProject } from './commands/project.ts'
 import { addRun } from './commands/run.ts'
 import { addSchedule } from './commands/schedule.ts'
@@ -37,6 +39,8 @@ export function makeProgram(): Command {
     addServer,
     addRun,
     addMission,
+    addPlan,
+    addLoop,
     addProject,
     addWatching,
     addTalk,

@@ -14,6 +14,7 @@ const end = (more: Partial<Ended> = {}): Ended => ({
   concern: null,
   unheard: null,
   question: null,
+  unusable: null,
   isolated: true,
   ...more,
 })

@@ -2,6 +2,7 @@ import { mayChangeNothing } from './effective.ts'
 import type { By, Step } from './life.ts'
 import * as life from './life.ts'
 import type { Mission } from './mission.ts'
+import { MAX_ANSWERS_REFUSED } from './plan.ts'
 import type { LandingPolicy } from './project.ts'
 import type { Report } from './report.ts'
 import type { Outcome } from './session.ts'
@@ -29,6 +30,8 @@ export interface Ended {
   unheard: StoredText | null
   /** What it waits for a person to answer, if it was parked with that. */
   question: string | null
+  /** What is wrong with the answer that was asked for, and what its agent is told about it; null: nothing. */
+  unusable: { problem: string; instructions: StoredText } | null
   /** Whether a worktree is involved at all; without one nothing lands. */
   isolated: boolean
 }
@@ -114,6 +117,7 @@ function completed(mission: Mission, end: Ended, by: By): Step {
       by,
     )
   }
+  if (end.unusable) return answersAgain(mission, end.unusable, by)
   if (!end.isolated) return life.done(mission, 'kept', by)
   if (!end.changed) return unchanged(mission, end, by)
   if (end.concern)
@@ -144,6 +148,17 @@ function completed(mission: Mission, end: Ended, by: By): Step {
 function told(mission: Mission, instructions: StoredText, by: By): Step {
   const why = { code: 'unheard', text: 'A person said something that it had not heard when it ended.' }
   return life.requeued(mission, { reason: 'resume', ready: true, instructions }, why, by)
+}
+
+/** Sent back in the same conversation with what is wrong, and not for ever. */
+function answersAgain(mission: Mission, { problem, instructions }: NonNullable<Ended['unusable']>, by: By): Step {
+  const failures = mission.failures + 1
+  const why = { code: 'unusable_answer', text: `Its answer cannot be used. ${problem}` }
+  if (failures <= MAX_ANSWERS_REFUSED)
+    return life.requeued(mission, { reason: 'resume', ready: true, instructions }, why, by, { failures })
+  const text = `${why.text} It was asked ${failures} times.`
+  const step = life.failed(mission, { ...why, text, try: `fleet logs ${mission.id}` }, by)
+  return { ...step, mission: { ...step.mission, failures } }
 }
 
 /** No change is fine where none is expected, or where the agent's own report says so; silence is neither. */

@@ -121,6 +121,9 @@ export const Mission = MissionSettings.extend({
     .nullable()
     .default(null)
     .describe('the schedule that made it, and for when'),
+  planning: Id.nullable().default(null).describe('the plan it works out'),
+  plan_id: Id.nullable().default(null).describe('the plan it is a part of'),
+  follows: Id.nullable().default(null).describe('the mission whose next steps it takes up'),
   sessions: z.number().int().default(0),
   failures: z.number().int().default(0).describe('failed sessions since a person last asked for it'),
   interruptions: z.number().int().default(0).describe('lost or stalled sessions in a row; not failures'),
@@ -164,7 +167,7 @@ export const Evidence = z.object({
   mission_id: Id,
   project_id: Id,
   commit: z.string(),
-  purpose: z.enum(['landing', 'undo']),
+  purpose: z.enum(['landing', 'undo', 'goal']).describe('goal: whether what a loop is for is reached'),
   name: z.string(),
   command: z.string(),
   exit_code: z.number().int().nullable().describe('empty: it was stopped at its time limit'),

@@ -107,6 +107,7 @@ export const Project = ProjectSettings.extend({
   deleting: z.boolean().default(false),
   /** The newest commit of the base branch that we or a person's approval put there. */
   known_tip: z.string().nullable().default(null),
+  loop_id: Id.nullable().default(null).describe('its newest loop'),
   created_at: Timestamp,
   updated_at: Timestamp,
 })

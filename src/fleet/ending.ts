@@ -17,6 +17,7 @@ import { type Concern, concernAbout } from './concerns.ts'
 import { type Fleet, retryOnConflict } from './fleet.ts'
 import { spent } from './holds.ts'
 import { RESULT_FILE } from './launching.ts'
+import { answerOf, proposed } from './plan-answers.ts'
 import { inWords, sentenceOf } from './questions.ts'
 import { current, put } from './records.ts'
 import { repositoryOf } from './repositories.ts'
@@ -67,7 +68,9 @@ export async function endSession(fleet: Fleet, agent: Agent, sessionId: string, 
   if (work.concern && ending.outcome !== 'completed')
     ending = { ...ending, reason: `${ending.reason} ${work.concern.text}` }
   const report = makeReport(session, { claim, problem }, summary, work.changes, fleet.now())
-  await commitEnd(fleet, agent, session, project, { ending, work, report, over })
+  const wanted = mission.planning !== null && ending.outcome === 'completed' && report.status !== 'blocked'
+  const answer = wanted ? await answerOf(fleet, agent, mission.planning!, over.directory) : null
+  await commitEnd(fleet, agent, session, project, { ending, work, report, over, answer })
 }
 
 async function collectWork(
@@ -150,6 +153,8 @@ interface End {
   work: Work
   report: Report
   over: Over
+  /** What it was asked to answer, if it was. */
+  answer: Awaited<ReturnType<typeof answerOf>> | null
 }
 
 async function commitEnd(
@@ -157,7 +162,7 @@ async function commitEnd(
   agent: Agent,
   ended: Session,
   project: Project,
-  { ending, work, report, over }: End,
+  { ending, work, report, over, answer }: End,
 ): Promise<void> {
   const { collected, changes: changed, concern } = work
   await retryOnConflict(async () => {
@@ -177,6 +182,7 @@ async function commitEnd(
         concern,
         unheard: talk.unheard,
         question: talk.question,
+        unusable: answer && 'problem' in answer ? answer : null,
         changed: changed.files.length > 0,
         isolated: ended.worktree !== null,
       },
@@ -198,6 +204,7 @@ async function commitEnd(
       context: over.digest.context,
       ended_at: now.now,
     }
+    const proposal = answer && 'plan' in answer ? await proposed(fleet, step.mission, answer.plan, now) : null
     const events = [
       ...(over.swept
         ? [about(step.mission, 'swept', now, { session_id: ended.id, data: { processes: over.swept } })]
@@ -209,12 +216,14 @@ async function commitEnd(
       }),
       ...talk.events.map(([kind, data]) => about(step.mission, kind, now, { session_id: ended.id, data })),
       ...step.events,
+      ...(proposal?.events ?? []),
     ]
     const changes = [
       put('missions', step.mission, mission.version),
       put('sessions', next, session.version),
       put('reports', report, 'absent'),
       ...talk.changes,
+      ...(proposal?.changes ?? []),
       ...(await spent(fleet, next)),
       ...(await providerAfter(fleet, agent.provider, {
         windows: over.digest.windows,

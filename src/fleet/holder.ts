@@ -10,6 +10,8 @@ import { Keepers } from './keepers.ts'
 import { keptInWorktree } from './kept-processes.ts'
 import { landMission } from './landing.ts'
 import { LiveSession } from './live-session.ts'
+import { Looper } from './looping.ts'
+import { heedPlan, planTold } from './plans.ts'
 import { forgetProject } from './projects.ts'
 import { answerQuestion } from './questions.ts'
 import { all } from './records.ts'
@@ -53,6 +55,11 @@ export async function startHolder(fleet: Fleet, { url, onFault = () => {} }: Hol
   const stopped = new AbortController()
   const keepers = new Keepers(fleet, inBackground, tidyUp)
   const dispatcher = new Dispatcher(fleet, live, begin, wake)
+  const looper = new Looper(fleet, {
+    signal: stopped.signal,
+    inBackground,
+    inTurn: (project, work) => landings.take(project, work),
+  })
   const scheduler = new Scheduler(fleet, wake)
   let cursor = await fleet.store.tail()
   let awake: Promise<void> | null = null
@@ -120,6 +127,9 @@ export async function startHolder(fleet: Fleet, { url, onFault = () => {} }: Hol
 
   async function react(event: Event): Promise<void> {
     const { mission_id: mission, data } = event
+    await looper.noticed(event)
+    const plan = await planTold(fleet, event)
+    if (plan) inBackground(`plan ${plan}`, heedPlan(fleet, plan))
     if (!mission) return
     if (data.status === 'done' || data.status === 'review' || data.status === 'landing')
       await dispatcher.release(mission)
@@ -227,6 +237,9 @@ export async function startHolder(fleet: Fleet, { url, onFault = () => {} }: Hol
     for (const id of new Set(kept.map(({ value }) => value.mission_id))) tidyUp(id)
     await keepers.look()
     inBackground('deleting', finishDeleting())
+    for await (const { value } of all(fleet, 'plans', 'open'))
+      inBackground(`plan ${value.id}`, heedPlan(fleet, value.id))
+    await looper.takeStock()
   }
 
   async function finishDeleting(): Promise<void> {
@@ -252,6 +265,7 @@ export async function startHolder(fleet: Fleet, { url, onFault = () => {} }: Hol
   const unwatch = fleet.store.watch(wake)
   const noticing = setInterval(() => {
     inBackground('questions', lookAtQuestions())
+    looper.lookAtBudgets()
     if (live.size + keepers.size === 0) return
     const all = everything()
     keepers.notice(all)

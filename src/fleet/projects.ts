@@ -3,13 +3,14 @@ import { isAbsolute, sep } from 'node:path'
 import { Forbidden, InvalidInput, NotAllowed } from '../domain/errors.ts'
 import type { NewEvent } from '../domain/event.ts'
 import type { By } from '../domain/life.ts'
+import { isLoopOver } from '../domain/loop.ts'
 import { Project, type ProjectSettings } from '../domain/project.ts'
 import { baseState, describe, openRepository, requireCommits } from '../git/index.ts'
 import type { Stored } from '../store/index.ts'
 import { type Ask, by, oncePerKey } from './asking.ts'
 import { type Fleet, retryOnConflict } from './fleet.ts'
 import { all, current, derivedId, fleetState, put } from './records.ts'
-import { forgetMission } from './tidying.ts'
+import { forget, forgetMission } from './tidying.ts'
 
 export type ProjectFields = ProjectSettings & { path: string; worktree?: 'git' | 'none' }
 
@@ -62,7 +63,7 @@ async function placeOf(
   return { path: repository.path, worktree: 'git', base_branch: branch }
 }
 
-function realFolder(path: string): string {
+export function realFolder(path: string): string {
   try {
     const real = realpathSync(path)
     if (statSync(real).isDirectory()) return real
@@ -73,7 +74,7 @@ function realFolder(path: string): string {
 }
 
 /** Compared after links are followed, so that a link out of the allowed folders leads nowhere. */
-function requireAllowed(fleet: Fleet, path: string): void {
+export function requireAllowed(fleet: Fleet, path: string): void {
   const roots = fleet.settings.allowedRepos
   if (roots.length === 0) return
   const inside = roots
@@ -118,6 +119,11 @@ export async function deleteProject(fleet: Fleet, ask: Ask, id: string): Promise
     })
   const project = await retryOnConflict(async () => {
     const { value, version } = await current(fleet, 'projects', id)
+    const loop = value.loop_id && (await fleet.store.get('loops', value.loop_id))?.value
+    if (loop && !isLoopOver(loop))
+      throw new NotAllowed(`Project ${id} has a loop, which is ${loop.status}.`, {
+        try: `fleet loop stop --project ${id}`,
+      })
     await fleet.commit('commit.project-deleted', { changes: [put('projects', { ...value, deleting: true }, version)] })
     return value
   })
@@ -128,6 +134,10 @@ export async function deleteProject(fleet: Fleet, ask: Ask, id: string): Promise
 export async function forgetProject(fleet: Fleet, project: Project, when: By): Promise<void> {
   for await (const { value } of all(fleet, 'missions', 'project', [project.id]))
     await forgetMission(fleet, value.id, when)
+  for (const collection of ['plans', 'loops'] as const) {
+    for await (const { value } of all(fleet, collection, 'project', [project.id]))
+      await forget(fleet, collection, value.id)
+  }
   await retryOnConflict(async () => {
     const stored = await fleet.store.get('projects', project.id)
     const gone = event(project, 'project_deleted', when.actor, when.now, { name: project.name })

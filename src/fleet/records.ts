@@ -20,6 +20,8 @@ const NOUNS: Record<Collection, string> = {
   questions: 'question',
   schedules: 'schedule',
   processes: 'process',
+  plans: 'plan',
+  loops: 'loop',
   receipts: 'receipt',
   fleet: 'fleet',
   counts: 'count',
@@ -33,6 +35,7 @@ const LISTS: Partial<Record<Collection, string>> = {
   missions: 'fleet mission list',
   questions: 'fleet inbox',
   schedules: 'fleet schedule list',
+  plans: 'fleet plan list',
 }
 
 /** The record with this id, or the only one whose id begins with it. */

@@ -63,27 +63,27 @@ export async function retire(
  * found and finished; its commits stay in the repository under refs.
  */
 export async function forgetMission(fleet: Fleet, missionId: string, by: By): Promise<void> {
-  for (const id of await forgetKept(fleet, missionId)) await remove(fleet, 'processes', id)
+  for (const id of await forgetKept(fleet, missionId)) await forget(fleet, 'processes', id)
   for await (const { value: session } of all(fleet, 'sessions', 'mission', [missionId])) {
     const project = await fleet.store.get('projects', session.project_id)
     // What no commit holds stays on the disk; a person who wants it gone has said so before it came to this.
     if (session.worktree_kept && !session.left_behind && project && !(await sharedWithLater(fleet, session)))
       await worktreeTurns.take(missionId, () => retire(fleet, session, project.value))
     await effect('files.forget', () => rm(fleet.home.session(session.id), { recursive: true, force: true }))
-    await remove(fleet, 'sessions', session.id)
+    await forget(fleet, 'sessions', session.id)
   }
   for (const collection of ['reports', 'comments', 'evidence', 'messages', 'questions'] as const) {
     for await (const { value } of all(fleet, collection, 'mission', [missionId]))
-      await remove(fleet, collection, value.id)
+      await forget(fleet, collection, value.id)
   }
-  await remove(fleet, 'schedules', missionId)
+  await forget(fleet, 'schedules', missionId)
   await effect('files.forget', () => rm(fleet.home.task(missionId), { recursive: true, force: true }))
-  await remove(fleet, 'missions', missionId, mission => [
-    about(mission, 'mission_deleted', by, { data: { was: mission.status, status: null } }),
+  await forget(fleet, 'missions', missionId, mission => [
+    about(mission, 'mission_deleted', by, { data: { was: mission.status, status: null, planning: mission.planning } }),
   ])
 }
 
-async function remove<C extends Collection>(
+export async function forget<C extends Collection>(
   fleet: Fleet,
   collection: C,
   id: string,

@@ -1,5 +1,7 @@
+import { loops } from './loops.ts'
 import { missions } from './missions.ts'
 import type { Operation } from './operation.ts'
+import { plans } from './plans.ts'
 import { processes } from './processes.ts'
 import { projects } from './projects.ts'
 import { schedules } from './schedules.ts'
@@ -15,6 +17,8 @@ export const OPERATIONS: readonly Operation[] = [
   ...waiting,
   ...sessions,
   ...talk,
+  ...plans,
+  ...loops,
   ...schedules,
   ...processes,
   ...system,

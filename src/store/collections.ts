@@ -1,7 +1,9 @@
 import type { z } from 'zod'
 import { Counts, FleetState, Provider, Receipt, Spending } from '../domain/fleet.ts'
 import { KeptProcess } from '../domain/kept-process.ts'
+import { isLoopOver, Loop } from '../domain/loop.ts'
 import { Comment, Evidence, Mission } from '../domain/mission.ts'
+import { Plan } from '../domain/plan.ts'
 import { Project } from '../domain/project.ts'
 import { Report } from '../domain/report.ts'
 import { Schedule } from '../domain/schedule.ts'
@@ -79,6 +81,16 @@ export const COLLECTIONS = {
     mission: p => [[p.mission_id, p.created_at]],
     live: p => (p.status === 'ended' ? [] : [[p.created_at]]),
     created: p => [[p.created_at]],
+  }),
+  plans: declare(Plan, {
+    created: p => [[p.created_at]],
+    project: p => [[p.project_id, p.created_at]],
+    /** Someone still has to do something about it. */
+    open: p => (p.status === 'planning' || p.status === 'proposed' ? [[p.status, p.created_at]] : []),
+  }),
+  loops: declare(Loop, {
+    project: l => [[l.project_id, l.created_at]],
+    active: l => (isLoopOver(l) ? [] : [[l.created_at]]),
   }),
   receipts: declare(Receipt, { created: r => [[r.created_at]] }),
   fleet: declare(FleetState, {}),

@@ -1,9 +1,12 @@
 import { existsSync, readdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { type RepositoryOptions, runGit } from '../../src/git/testkit.ts'
+import type { LoopView } from '../../src/operations/loops.ts'
+import type { PlanView } from '../../src/operations/plans.ts'
 import type { MissionView } from '../../src/operations/views.ts'
 import { newestLaunch } from '../../src/runner/folders.ts'
 import { eventually, NODE } from '../kit/fleet.ts'
+import { aPlanner, COMPLETE, FAILS, planOf } from '../kit/planner.ts'
 import type { World } from './world.ts'
 
 export interface Expected {
@@ -297,6 +300,36 @@ const kept: Scenario = {
 const previewOf = async ({ fleet: { fleet } }: World, mission: string) =>
   (await fleet.store.find('processes', { index: 'mission', equals: [mission], limit: 1 })).items[0]?.value
 
+const looped: Scenario = {
+  name: 'a plan in a new repository, and a loop whose first planner fails',
+  async play(world) {
+    const planner = aPlanner(world.fleet)
+    const work = (key: string, after: string[] = []) => ({
+      key,
+      script: world.script(`echo ${key} > ${key}.txt`),
+      after,
+    })
+    const plan = planOf(work('one'), work('two', ['one']))
+    planner.says(planOf({ key: 'new', script: 'true' }), FAILS, plan, COMPLETE)
+    const asked = await world.ask<{ id: string }>('POST', '/api/plan', { prompt: 'A new thing', agent: 'planner' })
+    const statusOf = (id: string) => world.fleet.call<{ status: string }>('get_plan', { plan_id: id })
+    await eventually('a proposal', async () => (await statusOf(asked.id)).status === 'proposed')
+    const made = readdirSync(join(world.fleet.root, 'home', 'projects'))
+    if (made.length !== 1) throw new Error(`made ${made} instead of one repository`)
+
+    const project = await world.project({ checks: [{ name: 'ok', command: 'true' }] })
+    await world.ask('POST', '/api/autoloop/start', { project_id: project.id, goal: 'Two files', agent: 'planner' })
+    const loop = await eventually('the end of the loop', async () => {
+      const found = await world.fleet.call<LoopView>('get_loop', { project_id: project.id })
+      return found.ended_at ? found : undefined
+    })
+    const outcomes = loop.rounds.map(round => round.outcome).join()
+    if (outcomes !== 'planning_failed,progress,complete') throw new Error(`lost: the rounds were ${outcomes}`)
+    const { missions } = await world.fleet.call<PlanView>('get_plan', { plan_id: loop.rounds[1]!.plan_id })
+    return missions.map(({ mission_id }) => landed(mission_id!))
+  },
+}
+
 export const SCENARIOS: readonly Scenario[] = [
   chain,
   conflict,
@@ -309,4 +342,5 @@ export const SCENARIOS: readonly Scenario[] = [
   counted,
   scheduled,
   kept,
+  looped,
 ]

@@ -123,6 +123,17 @@ export function addMission(program: Command): void {
     await tellMission(cli, undoing, 'Undoing')
   })
 
+  const next = mission
+    .command('next')
+    .description('make a mission of what its report leaves to do; asked for twice, it is the same one')
+    .argument(ID, ID_SUMMARY)
+    .option('--again', 'make another one')
+    .option('--dispatch', 'queue it at once')
+  does(next, async (cli, [id], { again, dispatch }) => {
+    const input = { mission_id: id, again: again === true, auto_dispatch: dispatch === true }
+    await tellMission(cli, await ask(cli, 'generate_next', input), 'Follow-up')
+  })
+
   const comment = mission
     .command('comment')
     .description('leave a remark on it, or on a line of its diff')

@@ -1,0 +1,131 @@
+import { type Command, Option } from 'commander'
+import * as z from 'zod'
+import { InvalidInput } from '../../domain/errors.ts'
+import { shortId } from '../../domain/ids.ts'
+import { PLAN_STATUSES, PlannedMission } from '../../domain/plan.ts'
+import type { PlanView } from '../../operations/plans.ts'
+import { type Cli, does, textFrom } from '../command.ts'
+import { EXIT } from '../exit.ts'
+import { projectHere, projectRef } from '../place.ts'
+import { ago } from '../show.ts'
+import { showPlan } from '../show-plan.ts'
+import { untilThereIs } from '../until.ts'
+
+const ID = '<plan>'
+const ID_SUMMARY = 'its id, or the first letters of it'
+
+export function addPlan(program: Command): void {
+  const plan = program
+    .command('plan')
+    .description('have an agent propose missions for what is to be built; nothing runs before you approve')
+    .argument('<goal>', 'what to build; - reads it from the input, @file from a file')
+    .option('--project <project>', 'id, name or path (default: the repository you are in)')
+    .option('--new [name]', 'in a new repository, made in FLEET_PROJECTS_DIR')
+    .option('--agent <agent>', 'who plans')
+    .option('--model <model>', 'the model that plans')
+    .option('-y, --yes', 'start the missions without asking')
+    .option('-d, --detach', 'do not wait for the plan')
+  does(plan, async (cli, [goal], options) => {
+    const made = await ask(cli, 'plan_project', {
+      prompt: await textFrom(cli, goal!),
+      ...(await whereFrom(cli, options)),
+      agent: options.agent,
+      model: options.model,
+      approve: options.yes === true,
+    })
+    if (options.detach) return showPlan(cli, made)
+    const planned = await settled(cli, made, options.yes === true)
+    showPlan(cli, planned)
+    return exitOf(planned)
+  })
+
+  does(plan.command('show').description('show a plan as a graph').argument(ID, ID_SUMMARY), async (cli, [id]) =>
+    showPlan(cli, await ask(cli, 'get_plan', { plan_id: id })),
+  )
+
+  const list = plan
+    .command('list')
+    .alias('ls')
+    .description('list plans, newest first')
+    .addOption(new Option('--status <status>', 'only with this status').choices(PLAN_STATUSES))
+    .option('--limit <n>', 'how many at most', Number, 50)
+  does(list, (cli, _, options) => listPlans(cli, options))
+
+  does(
+    plan
+      .command('edit')
+      .description('put other missions in place of the proposed ones')
+      .argument(ID, ID_SUMMARY)
+      .argument('<missions>', 'as `fleet plan show --json` prints them; @file from a file, - from the input'),
+    async (cli, [id, text]) =>
+      showPlan(cli, await ask(cli, 'edit_plan', { plan_id: id, ...missionsFrom(await textFrom(cli, text!)) })),
+  )
+
+  does(
+    plan.command('approve').description('make its missions and start them').argument(ID, ID_SUMMARY),
+    async (cli, [id]) => showPlan(cli, await ask(cli, 'approve_plan', { plan_id: id })),
+  )
+
+  const reject = plan.command('reject').description('put it aside').argument(ID, ID_SUMMARY)
+  reject.option('--reason <text>', 'why')
+  does(reject, async (cli, [id], { reason }) => {
+    return showPlan(cli, await ask(cli, 'reject_plan', { plan_id: id, reason }))
+  })
+}
+
+const ask = async (cli: Cli, operation: string, input: object): Promise<PlanView> =>
+  (await cli.client()).call<PlanView>(operation, input)
+
+async function whereFrom(cli: Cli, options: Record<string, unknown>): Promise<object> {
+  if (options.new !== undefined) return typeof options.new === 'string' ? { name: options.new } : {}
+  if (options.project !== undefined) return { project_id: await projectRef(cli, String(options.project)) }
+  return { project_id: (await projectHere(cli)).project.id }
+}
+
+const Missions = z.union([z.array(PlannedMission), z.object({ missions: z.array(PlannedMission) })])
+
+/** A list of missions, or a whole plan; what only the fleet says of them is left out. */
+function missionsFrom(text: string): { missions: PlannedMission[] } {
+  try {
+    const given = Missions.parse(JSON.parse(text))
+    return { missions: Array.isArray(given) ? given : given.missions }
+  } catch (error) {
+    throw new InvalidInput('missions', error instanceof z.ZodError ? z.prettifyError(error) : String(error))
+  }
+}
+
+/** Waits until its planner has answered, or cannot go on without a person. */
+async function settled(cli: Cli, { id, mission_id, project_id }: PlanView, approving: boolean): Promise<PlanView> {
+  const { terminal } = cli
+  const isUnderWay = ({ status, waits_for }: PlanView): boolean =>
+    (status === 'planning' && !waits_for.some(each => each.kind === 'person')) || (approving && status === 'proposed')
+  if (!terminal.json) terminal.note(`Planning (${shortId(id)}). Watch it: fleet logs -f ${shortId(mission_id)}`)
+  return untilThereIs(await cli.client(), project_id, async () => {
+    const now = await ask(cli, 'get_plan', { plan_id: id })
+    terminal.progress(['planning', ...now.waits_for.map(each => each.text)].join(' · '))
+    return isUnderWay(now) ? undefined : now
+  })
+}
+
+function exitOf({ status }: PlanView): number {
+  if (status === 'failed' || status === 'rejected') return EXIT.failed
+  return status === 'planning' ? EXIT.person : EXIT.done
+}
+
+async function listPlans(cli: Cli, { project, status, limit }: Record<string, unknown>): Promise<undefined> {
+  const { terminal } = cli
+  const project_id = project === undefined ? undefined : await projectRef(cli, String(project))
+  const answer = await (await cli.client()).call<{ plans: PlanView[] }>('list_plans', { project_id, status, limit })
+  if (terminal.json) return void terminal.data(answer)
+  if (answer.plans.length === 0)
+    return void terminal.note('There is no plan. Ask for one: fleet plan "<what to build>"')
+  terminal.table(
+    [
+      { title: 'ID', value: each => shortId(each.id) },
+      { title: 'STATUS', value: each => each.status },
+      { title: 'GOAL', value: each => each.goal, flexible: true },
+      { title: 'AGE', value: each => ago(each.created_at), right: true },
+    ],
+    answer.plans,
+  )
+}

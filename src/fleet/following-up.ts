@@ -1,0 +1,90 @@
+import { NotAllowed } from '../domain/errors.ts'
+import { newId } from '../domain/ids.ts'
+import * as life from '../domain/life.ts'
+import { Mission, MissionSettings } from '../domain/mission.ts'
+import { describeReport } from '../domain/prompt.ts'
+import type { Report } from '../domain/report.ts'
+import { clipped } from '../domain/text.ts'
+import { isReady } from '../domain/waiting.ts'
+import type { Stored } from '../store/index.ts'
+import { type Ask, by, oncePerKey } from './asking.ts'
+import type { Fleet } from './fleet.ts'
+import { current, derivedId, put } from './records.ts'
+
+const TITLE_CHARS = 300
+
+/**
+ * Makes a mission of what the newest report of another one leaves to do. Asked for twice, it is the same mission, unless
+ * the report is a new one or `again` says so.
+ */
+export async function followUp(
+  fleet: Fleet,
+  ask: Ask,
+  originId: string,
+  { again, dispatch }: { again: boolean; dispatch: boolean },
+): Promise<Stored<Mission>> {
+  const id = await oncePerKey(fleet, ask, async () => {
+    const origin = await current(fleet, 'missions', originId)
+    if (origin.value.deleting) throw new NotAllowed(`Mission ${originId} is being deleted.`)
+    const report = await newestReport(fleet, origin.value)
+    const next = again ? newId() : derivedId('next', originId, report.id)
+    if (await fleet.store.get('missions', next)) return { subject: next, changes: [] }
+    const when = by(fleet, ask)
+    const draft = Mission.parse({
+      ...MissionSettings.parse(origin.value),
+      title: clipped(`Next: ${origin.value.title.replace(/^(Next: )+/, '')}`, TITLE_CHARS),
+      acceptance_criteria: '',
+      // What failed would keep it waiting for ever; everything else it goes on from, and is told about.
+      depends_on: ['failed', 'cancelled'].includes(origin.value.status) ? [] : [originId],
+      id: next,
+      project_id: origin.value.project_id,
+      follows: originId,
+      prompt: await fleet.blobs.keep(promptFor(origin.value, report)),
+      status: 'draft',
+      created_at: when.now,
+      updated_at: when.now,
+    })
+    const created = life.about(draft, 'mission_created', when, {
+      data: { title: draft.title, follows: originId, was: null, status: 'draft' },
+    })
+    const queued = dispatch
+      ? life.dispatch(
+          draft,
+          isReady(draft, draft.depends_on.length ? [origin.value] : []),
+          null,
+          when,
+          'auto_dispatched',
+        )
+      : { mission: draft, events: [] }
+    return {
+      subject: next,
+      changes: [put('missions', queued.mission, 'absent')],
+      checks: [{ collection: 'missions', id: originId, expects: origin.version }],
+      events: [created, ...queued.events],
+    }
+  })
+  return current(fleet, 'missions', id)
+}
+
+const left = ({ next_steps, what_open }: Report): string[] => [...new Set([...next_steps, ...what_open])]
+
+async function newestReport(fleet: Fleet, origin: Mission): Promise<Report> {
+  const query = { index: 'mission', equals: [origin.id], newestFirst: true, limit: 1 }
+  const report = (await fleet.store.find('reports', query)).items[0]?.value
+  if (!report)
+    throw new NotAllowed(`Mission ${origin.id} has no report yet.`, { try: `fleet mission show ${origin.id}` })
+  if (left(report).length === 0)
+    throw new NotAllowed(`There is nothing to do: the report of mission ${origin.id} leaves nothing open.`, {
+      try: `fleet mission show ${origin.id}`,
+    })
+  return report
+}
+
+const promptFor = (origin: Mission, report: Report): string =>
+  [
+    `Go on where the mission ${JSON.stringify(origin.title)} stopped. It left this to do:`,
+    left(report)
+      .map(step => `- ${step}`)
+      .join('\n'),
+    `## What it reports\n\n${describeReport(report)}`,
+  ].join('\n\n')

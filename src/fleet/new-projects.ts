@@ -1,0 +1,35 @@
+import { existsSync } from 'node:fs'
+import { mkdir } from 'node:fs/promises'
+import { basename, dirname, isAbsolute, join } from 'node:path'
+import { InvalidInput } from '../domain/errors.ts'
+import { newId, shortId } from '../domain/ids.ts'
+import { type Project, ProjectSettings } from '../domain/project.ts'
+import { makeRepository, openRepository, slug } from '../git/index.ts'
+import type { Ask } from './asking.ts'
+import type { Fleet } from './fleet.ts'
+import { createProject, realFolder, requireAllowed } from './projects.ts'
+import { derivedId } from './records.ts'
+
+/** The project of a repository, made if there is none; where there is no such folder, the repository is made too. */
+export async function projectAt(fleet: Fleet, ask: Ask, path: string): Promise<Project> {
+  if (!isAbsolute(path)) throw new InvalidInput('project_path', 'must be absolute, such as /home/me/my-repository')
+  if (!existsSync(path)) {
+    requireAllowed(fleet, realFolder(dirname(path)))
+    await makeRepository(path)
+  }
+  const repository = await openRepository(path)
+  const existing = await fleet.store.get('projects', derivedId('project', repository.path))
+  if (existing) return existing.value
+  const fields = ProjectSettings.parse({ name: basename(repository.path) })
+  return (
+    await createProject(fleet, { ...ask, operation: `${ask.operation}: project` }, { ...fields, path: repository.path })
+  ).value
+}
+
+/** A project in a new repository of its own. Asked for again with the same key, it is the same one. */
+export async function newProject(fleet: Fleet, ask: Ask, name: string): Promise<Project> {
+  const folder = fleet.settings.projectsDir ?? join(fleet.home.path, 'projects')
+  await mkdir(folder, { recursive: true })
+  const suffix = shortId(ask.key ? derivedId('new project', ask.actor, ask.key) : newId())
+  return projectAt(fleet, ask, join(folder, `${slug(name, 'project')}-${suffix}`))
+}

@@ -1,0 +1,104 @@
+import * as z from 'zod'
+import { isLoopOver, Loop, LoopSettings, nextMove } from '../domain/loop.ts'
+import { headOf } from '../domain/text.ts'
+import type { Ask } from '../fleet/asking.ts'
+import type { Fleet } from '../fleet/fleet.ts'
+import { standingOf } from '../fleet/loop-standing.ts'
+import { loopOf, pauseLoop, resumeLoop, startLoop, stopLoop } from '../fleet/loops.ts'
+import { lookUp } from '../fleet/records.ts'
+import { ask, Paging, Ref } from './inputs.ts'
+import { command, query } from './operation.ts'
+
+const LoopSummary = Loop.omit({ goal: true }).extend({ goal: z.string().describe('in lists only its beginning') })
+const LoopView = LoopSummary.extend({
+  spent_usd: z.number(),
+  waits_for: z.string().nullable().describe('empty when it is over'),
+})
+export type LoopView = z.infer<typeof LoopView>
+
+async function loopView(fleet: Fleet, loop: Loop): Promise<LoopView> {
+  const standing = await standingOf(fleet, loop)
+  const move = isLoopOver(loop) ? null : nextMove(loop, standing)
+  return {
+    ...loop,
+    goal: await fleet.blobs.read(loop.goal),
+    spent_usd: standing.spentUsd,
+    waits_for: move && (move.do === 'wait' ? move.for : DOING[move.do]),
+  }
+}
+
+/** Not waited for long: a running server does it by itself. */
+const DOING = {
+  plan: 'its next round',
+  approve: 'the missions of its plan',
+  check: 'the checks of the project',
+  reject: 'the end of its planner',
+  cancel: 'the end of its agents',
+  'end round': 'its next round',
+  end: 'its end',
+  close: 'its end',
+} as const
+
+const WithProject = z.object({ project_id: Ref })
+
+function onLoop(
+  verb: 'pause' | 'resume' | 'stop',
+  summary: string,
+  run: (fleet: Fleet, ask: Ask, projectId: string) => Promise<{ value: Loop }>,
+) {
+  return command({
+    name: `${verb}_loop`,
+    summary,
+    http: `POST /api/autoloop/${verb}/:project_id`,
+    needsFleet: true,
+    input: WithProject,
+    output: LoopView,
+    run: async (context, { project_id }) => {
+      const { value } = await lookUp(context.fleet, 'projects', project_id)
+      return loopView(context.fleet, (await run(context.fleet, ask(context, `${verb}_loop`), value.id)).value)
+    },
+  })
+}
+
+export const loops = [
+  command({
+    name: 'start_loop',
+    summary: 'Pursue a goal on a project in rounds: plan, missions, landing, and again until it is reached',
+    http: 'POST /api/autoloop/start',
+    needsFleet: true,
+    input: LoopSettings.extend({ project_id: Ref, goal: z.string().trim().min(1).max(200_000) }),
+    output: LoopView,
+    run: async (context, { project_id, goal, ...settings }) => {
+      const { value: project } = await lookUp(context.fleet, 'projects', project_id)
+      const { value } = await startLoop(context.fleet, ask(context, 'start_loop'), project.id, goal, settings)
+      return loopView(context.fleet, value)
+    },
+  }),
+  onLoop('pause', 'Begin nothing new in the loop of a project; what runs goes on', pauseLoop),
+  onLoop('resume', 'Let the paused loop of a project go on', resumeLoop),
+  onLoop('stop', 'End the loop of a project and stop its agents; their work is kept', stopLoop),
+  query({
+    name: 'get_loop',
+    summary: 'How the newest loop of a project stands',
+    http: 'GET /api/autoloop/status/:project_id',
+    input: WithProject,
+    output: LoopView,
+    run: async ({ fleet }, { project_id }) => {
+      const { value } = await lookUp(fleet, 'projects', project_id)
+      return loopView(fleet, (await loopOf(fleet, value.id)).value)
+    },
+  }),
+  query({
+    name: 'list_loops',
+    summary: 'The loops of a project, newest first',
+    http: 'GET /api/autoloop/history/:project_id',
+    input: WithProject.extend(Paging),
+    output: z.object({ loops: z.array(LoopSummary), cursor: z.string().optional() }),
+    run: async ({ fleet }, { project_id, limit, cursor }) => {
+      const { value } = await lookUp(fleet, 'projects', project_id)
+      const query = { index: 'project', equals: [value.id], newestFirst: true, limit, cursor }
+      const page = await fleet.store.find('loops', query)
+      return { loops: page.items.map(({ value: loop }) => ({ ...loop, goal: headOf(loop.goal) })), cursor: page.cursor }
+    },
+  }),
+]
