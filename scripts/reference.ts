@@ -4,6 +4,7 @@ import { AGENTS } from '../src/agents/index.ts'
 import { EXIT_HELP } from '../src/cli/exit.ts'
 import { everyCommand, makeProgram } from '../src/cli/program.ts'
 import { EVENT_KINDS, Event } from '../src/domain/event.ts'
+import { WorkflowFile } from '../src/domain/workflow.ts'
 import { OPERATIONS } from '../src/operations/index.ts'
 import type { Operation } from '../src/operations/operation.ts'
 import { SETTINGS } from '../src/settings.ts'
@@ -21,6 +22,7 @@ export function referencePages(): Record<string, string> {
     'docs/reference/mcp-tools.md': page('MCP tools', toolsPage()),
     'docs/reference/settings.md': page('Settings', settings()),
     'docs/reference/events.md': page('Events', events()),
+    'docs/reference/workflow.schema.json': `${JSON.stringify(z.toJSONSchema(WorkflowFile, { io: 'input' }), null, 2)}\n`,
   }
 }
 

@@ -18,6 +18,7 @@ import { addSchedule } from './commands/schedule.ts'
 import { addServer } from './commands/server.ts'
 import { addTalk } from './commands/talk.ts'
 import { addWatching } from './commands/watching.ts'
+import { addWorkflow } from './commands/workflow.ts'
 import { EXIT, EXIT_HELP, Exit, exitOfError } from './exit.ts'
 import { safe } from './safe.ts'
 import type { Streams } from './terminal.ts'
@@ -45,6 +46,7 @@ export function makeProgram(): Command {
     addWatching,
     addTalk,
     addSchedule,
+    addWorkflow,
     addKept,
     addAbout,
     addCall,

@@ -140,7 +140,8 @@ function completed(mission: Mission, end: Ended, by: By): Step {
         by,
       )
     case 'never':
-      return life.done(mission, 'kept', by)
+      // Checked like a landing, and then kept where it is.
+      return mission.check_kept ? life.toLand(mission, by) : life.done(mission, 'kept', by)
   }
 }
 
@@ -166,7 +167,9 @@ function unchanged(mission: Mission, end: Ended, by: By): Step {
   const saysSo = end.report?.source === 'agent' && end.report.status === 'completed_no_changes'
   const spoke = (end.report?.summary ?? '').trim() !== ''
   if (end.concern) return life.toReview(mission, end.concern, by)
-  if (saysSo || (mayChangeNothing(mission.mission_type) && spoke)) return life.done(mission, 'no_changes', by)
+  // A stage hands on what it says as much as what it changed.
+  if (saysSo || ((mission.workflow || mayChangeNothing(mission.mission_type)) && spoke))
+    return life.done(mission, 'no_changes', by)
   const text = 'The agent ended without an error, but changed nothing and did not report that nothing was needed.'
   return retryOrFail(mission, { ...end, reason: text }, by, 'nothing_done')
 }

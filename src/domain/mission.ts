@@ -2,6 +2,7 @@ import * as z from 'zod'
 import { Id, Timestamp } from './ids.ts'
 import { ApprovalMode, ContextLimit, LandingPolicy, PreviewCommand, ToolPreset } from './project.ts'
 import { SessionReason } from './session.ts'
+import { STAGE_STATUSES } from './stage-status.ts'
 import { ANSWERS } from './talk.ts'
 import { MAX_REASON_CHARS, StoredText } from './text.ts'
 
@@ -29,6 +30,8 @@ export type MissionType = z.infer<typeof MissionType>
 
 const MAX_METADATA_CHARS = 4000
 const fits = (value: object): boolean => JSON.stringify(value).length <= MAX_METADATA_CHARS
+/** Where the work of a mission begins. */
+const START_POINTS = ['base', 'branch', 'clean', 'share'] as const
 
 /** What a person may set on a mission; an empty value means "as the project says". */
 export const MissionSettings = z.object({
@@ -50,9 +53,11 @@ export const MissionSettings = z.object({
   parent_mission_id: Id.nullable().default(null),
   depends_on: z.array(Id).max(60).default([]),
   start_from: z
-    .enum(['base', 'branch'])
+    .enum(START_POINTS)
     .default('base')
-    .describe('branch: start on the unlanded work of what it depends on, without waiting for it to land'),
+    .describe(
+      'base: the base branch, and work it depends on that was kept; branch: also unlanded work, without waiting for it to land; clean: the base branch alone; share: the very worktree of what it depends on',
+    ),
   base_ref: z
     .string()
     .min(1)
@@ -60,6 +65,10 @@ export const MissionSettings = z.object({
     .nullable()
     .default(null)
     .describe('a branch, tag or commit to start from, taken as it is now; empty: the base branch, when it starts'),
+  check_kept: z
+    .boolean()
+    .default(false)
+    .describe("where it does not land: it is done only if the project's checks pass on its own work"),
   landing: LandingPolicy.nullable().default(null),
   approvals: ApprovalMode.nullable().default(null),
   answer_within_seconds: z
@@ -116,6 +125,11 @@ export const Mission = MissionSettings.extend({
     .nullable()
     .default(null)
     .describe('whose work, and with `conversation` whose memory, it began with'),
+  workflow: z
+    .object({ id: Id, stage: z.number().int(), settled: z.enum(STAGE_STATUSES).nullable() })
+    .nullable()
+    .default(null)
+    .describe('the workflow it is a stage of, which one, and how it went for those after it'),
   scheduled: z
     .object({ by: Id, slot: Timestamp })
     .nullable()

@@ -79,6 +79,10 @@ const FULL: Record<FullSlot, string> = {
 /** What anything that is neither running nor over waits for. */
 export function waitingReasons(mission: Mission, world: World): Reason[] {
   switch (mission.status) {
+    case 'draft':
+      return mission.workflow && mission.depends_on.length
+        ? [{ kind: 'dependencies', on: mission.depends_on, text: 'waiting for the stages before it' }]
+        : []
     case 'queued':
       return waitsFor(mission, world)
     case 'needs_input':

@@ -2,7 +2,6 @@ import { readdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { Session } from '../domain/session.ts'
 import { worktreeBytes } from '../git/index.ts'
-import type { Ask } from './asking.ts'
 import type { Fleet } from './fleet.ts'
 import { endKept, keptInWorktree } from './kept-processes.ts'
 import { all } from './records.ts'
@@ -43,22 +42,21 @@ export interface Cleaned {
 interface CleanOptions {
   olderThanHours: number
   dryRun: boolean
-  /** Only those of this mission. */
-  missionId?: string
+  /** Only those of these. */
+  missions?: ReadonlySet<string>
   keepBranches: boolean
 }
 
 /** Removes worktrees that nobody works in any more; what was done in them stays as a ref. */
 export async function clean(
   fleet: Fleet,
-  _ask: Ask,
-  { olderThanHours, dryRun, missionId, keepBranches }: CleanOptions,
+  { olderThanHours, dryRun, missions, keepBranches }: CleanOptions,
 ): Promise<Cleaned> {
   const before = new Date(Date.parse(fleet.now()) - olderThanHours * 3_600_000).toISOString()
   const cleaned: Cleaned = { freed_bytes: 0, worktrees: [] }
   for await (const { value: session } of all(fleet, 'sessions', 'worktree')) {
     if ((session.ended_at ?? session.created_at) > before) continue
-    if (missionId && session.mission_id !== missionId) continue
+    if (missions && !missions.has(session.mission_id)) continue
     const row = {
       session_id: session.id,
       mission_id: session.mission_id,

@@ -13,11 +13,13 @@ import { LiveSession } from './live-session.ts'
 import { Looper } from './looping.ts'
 import { heedPlan, planTold } from './plans.ts'
 import { forgetProject } from './projects.ts'
+import { stageMoved, takeUpWorkflow } from './pursuing.ts'
 import { answerQuestion } from './questions.ts'
 import { all } from './records.ts'
 import { Scheduler } from './scheduling.ts'
 import { forgetMission, retire, sharedWithLater, worktreeTurns } from './tidying.ts'
 import { undoMission } from './undoing.ts'
+import { cancelStages } from './workflows.ts'
 
 const NOTICE_EVERY_MS = 2000
 const CHORES_EVERY_MS = 30_000
@@ -29,6 +31,13 @@ const KEEP_EVENTS = 200_000
 const TALK = ['message', 'answered', 'interrupt_requested']
 /** Results after which the worktree has nothing that is not on the base branch or in a ref. */
 const SPENT = ['landed', 'no_changes']
+/** What people ask of a workflow, and the holder does. */
+const WORKFLOW_WISHES: readonly Event['kind'][] = [
+  'workflow_created',
+  'workflow_changed',
+  'workflow_cancelled',
+  'workflow_retried',
+]
 
 export interface Holder {
   /** Stops deciding; agents, setup commands and checks go on. */
@@ -127,9 +136,13 @@ export async function startHolder(fleet: Fleet, { url, onFault = () => {} }: Hol
 
   async function react(event: Event): Promise<void> {
     const { mission_id: mission, data } = event
+<<<<<<< HEAD
     await looper.noticed(event)
     const plan = await planTold(fleet, event)
     if (plan) inBackground(`plan ${plan}`, heedPlan(fleet, plan))
+=======
+    if (typeof data.workflow === 'string' && WORKFLOW_WISHES.includes(event.kind)) await pursue(data.workflow)
+>>>>>>> 01f2bf4 (Workflows: graphs of stages that hand their results on, with templates, conditions, competitions and ready-made ones; nothing finished is run again)
     if (!mission) return
     if (data.status === 'done' || data.status === 'review' || data.status === 'landing')
       await dispatcher.release(mission)
@@ -139,6 +152,13 @@ export async function startHolder(fleet: Fleet, { url, onFault = () => {} }: Hol
     if (TALK.includes(event.kind)) attend(mission)
     if (data.status === 'landing' || event.kind === 'undo_requested') queueLanding(mission, event.project_id!)
     if (data.status === 'done' || event.kind === 'session_starting') tidyUp(mission)
+    if (typeof data.status === 'string') await stageMoved(fleet, mission)
+  }
+
+  async function pursue(workflowId: string): Promise<void> {
+    const workflow = (await fleet.store.get('workflows', workflowId))?.value
+    if (workflow?.status === 'cancelled') await cancelStages(fleet, workflowId)
+    else if (workflow) await takeUpWorkflow(fleet, workflowId)
   }
 
   function attend(missionId: string): void {
@@ -233,6 +253,7 @@ export async function startHolder(fleet: Fleet, { url, onFault = () => {} }: Hol
       if (!landingNow.has(value.id)) queueLanding(value.id, value.project_id)
     for await (const { value } of all(fleet, 'missions', 'unready'))
       await dispatcher.reconsider(value.id, value.depends_on[0] ?? '')
+    for await (const { value } of all(fleet, 'workflows', 'active')) await pursue(value.id)
     const kept = await Array.fromAsync(all(fleet, 'sessions', 'worktree'))
     for (const id of new Set(kept.map(({ value }) => value.mission_id))) tidyUp(id)
     await keepers.look()

@@ -1,4 +1,5 @@
 import { existsSync } from 'node:fs'
+import { effective } from '../domain/effective.ts'
 import { MAX_CONFLICT_ROUNDS } from '../domain/ending.ts'
 import type { By, Step } from '../domain/life.ts'
 import * as life from '../domain/life.ts'
@@ -17,6 +18,7 @@ import {
   type Repository,
 } from '../git/index.ts'
 import type { Change } from '../store/index.ts'
+import { defaultsOf } from './capacity.ts'
 import { runChecks } from './checking.ts'
 import { movedUnderSession } from './concerns.ts'
 import { type Fleet, retryOnConflict } from './fleet.ts'
@@ -46,6 +48,8 @@ export async function landMission(fleet: Fleet, missionId: string, signal: Abort
   try {
     if (await alreadyThere(fleet, work)) return
     if (work.mission.cancel_requested) return await decide(fleet, missionId, life.cancelled)
+    const { landing } = effective(work.mission, work.project, defaultsOf(fleet))
+    if (landing === 'never' && !work.mission.approved) return await checkKept(fleet, work)
     await attempt(fleet, work)
   } catch (error) {
     if (signal.aborted && !(await wantsCancel(fleet, missionId))) return
@@ -57,6 +61,19 @@ export async function landMission(fleet: Fleet, missionId: string, signal: Abort
       ),
     )
   }
+}
+
+/** Work that stays on its branch, and is done only if the checks pass there. */
+async function checkKept(fleet: Fleet, work: Work): Promise<void> {
+  const { mission, project, repository, session, signal } = work
+  const subject = { mission, project, repository, commit: session.end_commit!, since: since(mission), signal }
+  const failure = await runChecks(fleet, { ...subject, purpose: 'landing' })
+  if (signal.aborted && !(await wantsCancel(fleet, mission.id))) return
+  await decide(fleet, mission.id, (m, by) => {
+    if (m.cancel_requested) return life.cancelled(m, by)
+    if (!failure) return life.done(m, 'kept', by)
+    return life.failed(m, { code: 'checks_failed', text: failure.text, try: `fleet mission resume ${m.id}` }, by)
+  })
 }
 
 export async function read(fleet: Fleet, missionId: string, signal: AbortSignal): Promise<Work> {

@@ -5,7 +5,7 @@ import { newId, shortId } from '../domain/ids.ts'
 import type { Mission } from '../domain/mission.ts'
 import type { Project } from '../domain/project.ts'
 import { isFull, Session, type SessionReason } from '../domain/session.ts'
-import { baseState, branchName, guardMark, mergeTips, type Repository, slug } from '../git/index.ts'
+import { baseState, branchName, guardMark, isAncestor, mergeTips, type Repository, slug } from '../git/index.ts'
 import { defaultsOf } from './capacity.ts'
 import type { Fleet } from './fleet.ts'
 import { dependenciesOf } from './records.ts'
@@ -86,6 +86,17 @@ async function placeOf(
       guard_mark,
     }
   }
+  const shared =
+    mission.start_from === 'share' && !origin ? await lastSessionOf(fleet, mission.depends_on[0]) : undefined
+  if (shared)
+    return {
+      worktree: shared.worktree,
+      branch: shared.branch,
+      branch_from: shared.end_commit,
+      start_commit: shared.end_commit,
+      base_tip: tip,
+      guard_mark,
+    }
   const start_commit = origin?.start_commit ?? (await startPoint(fleet, repository, mission, tip))
   return {
     worktree: join(fleet.home.worktrees, project.id, `${slug(mission.title)}-${shortId(id)}`),
@@ -97,22 +108,42 @@ async function placeOf(
   }
 }
 
+/** The newest session of a mission, if it left work. */
+async function lastSessionOf(fleet: Fleet, missionId: string | undefined): Promise<Session | undefined> {
+  const mission = missionId ? await fleet.store.get('missions', missionId) : undefined
+  const session = mission?.value.session_id ? await fleet.store.get('sessions', mission.value.session_id) : undefined
+  return session?.value.end_commit ? session.value : undefined
+}
+
 /** What the mission names, or the work of dependencies that was not landed (several of them merged), or the base branch. */
 async function startPoint(fleet: Fleet, repository: Repository, mission: Mission, baseTip: string): Promise<string> {
   if (mission.base_ref) return mission.base_ref
+  if (mission.start_from === 'clean') return baseTip
   const dependencies = (await dependenciesOf(fleet, mission)).map(d => d.value)
-  const unlanded = dependencies.filter(d => d.result === 'kept' || d.status === 'review' || d.status === 'landing')
-  const ends = await Promise.all(
-    unlanded.map(async d => d.session_id && (await fleet.store.get('sessions', d.session_id))?.value.end_commit),
-  )
-  const tips = ends.filter(end => typeof end === 'string')
+  const ends = await Promise.all(dependencies.map(d => unlandedEnd(fleet, repository, d, baseTip)))
+  const tips = ends.filter(end => end !== undefined)
   if (tips.length === 0) return baseTip
+  // What has landed meanwhile belongs to it as well.
+  if (dependencies.some(d => d.result === 'landed')) tips.push(baseTip)
   const merged = await mergeTips(repository, tips)
   if ('commit' in merged) return merged.commit
   throw new Unfit(
-    `The work it starts from cannot be merged: ${merged.conflicts.map(c => c.path).join(', ')} in conflict between ${unlanded.map(d => d.title).join(' and ')}.`,
+    `The work it starts from cannot be merged: ${merged.conflicts.map(c => c.path).join(', ')} in conflict between ${dependencies.map(d => d.title).join(' and ')}.`,
     {
       try: 'Land them first, or let it depend on one of them only.',
     },
   )
+}
+
+/** Where the work of a dependency ends that is not on the base branch; one that changed nothing passes on what it began with. */
+async function unlandedEnd(
+  fleet: Fleet,
+  repository: Repository,
+  dependency: Mission,
+  baseTip: string,
+): Promise<string | undefined> {
+  if (dependency.result === 'landed') return undefined
+  const end = (await lastSessionOf(fleet, dependency.id))?.end_commit
+  const isBase = dependency.result === 'no_changes' && end && (await isAncestor(repository, end, baseTip))
+  return end && !isBase ? end : undefined
 }

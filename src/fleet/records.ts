@@ -18,6 +18,7 @@ const NOUNS: Record<Collection, string> = {
   evidence: 'evidence',
   messages: 'message',
   questions: 'question',
+  workflows: 'workflow',
   schedules: 'schedule',
   processes: 'process',
   plans: 'plan',
@@ -34,6 +35,7 @@ const LISTS: Partial<Record<Collection, string>> = {
   projects: 'fleet project list',
   missions: 'fleet mission list',
   questions: 'fleet inbox',
+  workflows: 'fleet workflow list',
   schedules: 'fleet schedule list',
   plans: 'fleet plan list',
 }

@@ -31,24 +31,25 @@ export async function retire(
   if (!session.worktree || !session.branch) return
   const repository = await repositoryOf(project)
   await removeWorktree(repository, session.worktree)
-  if (session.end_commit)
-    await keepRef(repository, {
-      ref: refOf(session),
-      oid: session.end_commit,
-      ...(!keepBranch && { deleteBranch: session.branch }),
-    })
+  const others = (await Array.fromAsync(all(fleet, 'sessions', 'place', [session.worktree]))).map(({ value }) => value)
+  // The last of each mission that worked there: its work keeps a name of its own.
+  const lastOfEach = new Map([...others, session].map(each => [each.mission_id, each]))
+  for (const last of lastOfEach.values()) {
+    const deleteBranch = last.id === session.id && !keepBranch ? session.branch : undefined
+    if (last.end_commit) await keepRef(repository, { ref: refOf(last), oid: last.end_commit, deleteBranch })
+  }
   await retryOnConflict(async () => {
-    const mission = await fleet.store.get('missions', session.mission_id)
-    const shared = (await Array.fromAsync(all(fleet, 'sessions', 'mission', [session.mission_id]))).filter(
-      ({ value }) => value.worktree === session.worktree && value.worktree_kept,
-    )
+    const shared = await Array.fromAsync(all(fleet, 'sessions', 'place', [session.worktree!]))
     if (!shared.length) return
     const changes: Change[] = shared.map(({ value, version }) =>
       put('sessions', { ...value, worktree_kept: false }, version),
     )
-    // A mission that already has a newer branch keeps that.
-    if (mission && mission.value.branch === session.branch && session.end_commit && !keepBranch)
-      changes.push(put('missions', { ...mission.value, branch: refOf(session) }, mission.version))
+    for (const last of lastOfEach.values()) {
+      const mission = await fleet.store.get('missions', last.mission_id)
+      // A mission that already has a newer branch keeps that.
+      if (mission && mission.value.branch === session.branch && last.end_commit && !keepBranch)
+        changes.push(put('missions', { ...mission.value, branch: refOf(last) }, mission.version))
+    }
     const by = { actor: 'fleet', now: fleet.now() }
     const event = about({ id: session.mission_id, project_id: session.project_id }, 'worktree_removed', by, {
       session_id: session.id,
@@ -99,10 +100,14 @@ export async function forget<C extends Collection>(
   })
 }
 
-/** A resumed session works in the worktree of the one before it: only the newest of them may remove it. */
+/**
+ * A resumed session works in the worktree of the one before it, and so does a mission that shares it: only the newest of
+ * them may remove it, and not before those that are to share it have had their turn.
+ */
 export async function sharedWithLater(fleet: Fleet, session: Session): Promise<boolean> {
-  for await (const { value } of all(fleet, 'sessions', 'mission', [session.mission_id])) {
-    if (value.number > session.number && value.worktree === session.worktree) return true
-  }
+  for await (const { value } of all(fleet, 'sessions', 'place', [session.worktree!]))
+    if (value.id !== session.id && value.created_at > session.created_at) return true
+  for await (const { value } of all(fleet, 'missions', 'dependency', [session.mission_id]))
+    if (value.start_from === 'share' && ['draft', 'queued', 'running'].includes(value.status)) return true
   return false
 }

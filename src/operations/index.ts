@@ -9,6 +9,7 @@ import { sessions } from './sessions.ts'
 import { system } from './system.ts'
 import { talk } from './talk.ts'
 import { waiting } from './waiting.ts'
+import { workflows } from './workflows.ts'
 
 /** Everything anyone can ask for. Routes, the API document, the terminal and every other surface come from this list. */
 export const OPERATIONS: readonly Operation[] = [
@@ -20,6 +21,7 @@ export const OPERATIONS: readonly Operation[] = [
   ...plans,
   ...loops,
   ...schedules,
+  ...workflows,
   ...processes,
   ...system,
 ] as unknown as readonly Operation[]

@@ -13,9 +13,9 @@ import { providersOf } from '../fleet/windows.ts'
 import { sandboxState } from '../runner/sandbox.ts'
 import { isHeld, readHolder } from '../store/index.ts'
 import { VERSION } from '../version.ts'
-import { ask, Paging, Ref } from './inputs.ts'
+import { Paging, Ref } from './inputs.ts'
 import { command, query, stream } from './operation.ts'
-import { SessionView, sessionView } from './views.ts'
+import { Cleaned, SessionView, sessionView } from './views.ts'
 
 const AgentView = z.object({
   name: z.string(),
@@ -217,26 +217,15 @@ export const system = [
       mission_id: Ref.optional().describe('only those of this mission'),
       keep_branches: z.boolean().default(false).describe('leave the branches where they are'),
     }),
-    output: z.object({
-      freed_bytes: z.number(),
-      worktrees: z.array(
-        z.object({
-          session_id: z.string(),
-          mission_id: z.string(),
-          path: z.string(),
-          bytes: z.number(),
-          ref: z.string(),
-          kept_because: z.string().optional(),
-          ends: z.array(z.string()).optional().describe('what was kept running there and ends with it'),
-        }),
-      ),
-    }),
-    run: async (context, input) =>
-      clean(context.fleet, ask(context, 'clean'), {
+    output: Cleaned,
+    run: async (context, input) => {
+      const mission = input.mission_id && (await lookUp(context.fleet, 'missions', input.mission_id)).value.id
+      return clean(context.fleet, {
         olderThanHours: input.older_than_hours,
         dryRun: input.dry_run,
         keepBranches: input.keep_branches,
-        missionId: input.mission_id && (await lookUp(context.fleet, 'missions', input.mission_id)).value.id,
-      }),
+        ...(mission && { missions: new Set([mission]) }),
+      })
+    },
   }),
 ]

@@ -50,6 +50,22 @@ export const SessionView = Session.omit({
 })
 export type SessionView = z.infer<typeof SessionView>
 
+/** What was taken away to make room, and what was not, and why. */
+export const Cleaned = z.object({
+  freed_bytes: z.number(),
+  worktrees: z.array(
+    z.object({
+      session_id: z.string(),
+      mission_id: z.string(),
+      path: z.string(),
+      bytes: z.number(),
+      ref: z.string(),
+      kept_because: z.string().optional(),
+      ends: z.array(z.string()).optional().describe('what was kept running there and ends with it'),
+    }),
+  ),
+})
+
 export const EvidenceView = Evidence.omit({ output: true }).extend({ output: z.string() })
 
 export const MissionDetail = MissionView.omit({ sessions: true }).extend({

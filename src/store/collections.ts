@@ -9,6 +9,7 @@ import { Report } from '../domain/report.ts'
 import { Schedule } from '../domain/schedule.ts'
 import { Session } from '../domain/session.ts'
 import { Message, Question } from '../domain/talk.ts'
+import { Workflow } from '../domain/workflow.ts'
 import type { KeyPart } from './port.ts'
 
 /** The keys a record is found by in one index; several for a list such as tags, none to stay out of it. */
@@ -47,12 +48,15 @@ export const COLLECTIONS = {
     landing: m => (m.status === 'landing' || m.undo ? [[m.project_id, m.landing_at ?? m.updated_at]] : []),
     cancelling: m => (m.cancel_requested ? [[m.updated_at]] : []),
     deleting: m => (m.deleting ? [[m.created_at]] : []),
+    workflow: m => (m.workflow ? [[m.workflow.id, m.workflow.stage]] : []),
   }),
   sessions: declare(Session, {
     created: s => [[s.created_at]],
     mission: s => [[s.mission_id, s.created_at]],
     project: s => [[s.project_id, s.created_at]],
     live: s => (s.status === 'ended' ? [] : [[s.created_at]]),
+    /** Who works or worked in one worktree: several missions may share it. */
+    place: s => (s.worktree_kept && s.worktree ? [[s.worktree, s.created_at]] : []),
     worktree: s => (s.status === 'ended' && s.worktree_kept && s.worktree ? [[s.ended_at ?? s.created_at]] : []),
   }),
   reports: declare(Report, {
@@ -70,6 +74,13 @@ export const COLLECTIONS = {
     mission: q => [[q.mission_id, q.created_at]],
     session: q => [[q.session_id, q.created_at]],
     open: q => (q.status === 'open' ? [[q.created_at]] : []),
+  }),
+  workflows: declare(Workflow, {
+    created: w => [[w.created_at]],
+    project: w => [[w.project_id, w.created_at]],
+    status: w => [[w.status, w.created_at]],
+    /** Not over: looked at when a server starts. */
+    active: w => (w.status === 'making' || w.status === 'running' ? [[w.created_at]] : []),
   }),
   schedules: declare(Schedule, {
     created: s => [[s.created_at]],

@@ -1,6 +1,7 @@
 import type { Database } from 'better-sqlite3'
 import { Unfit } from '../domain/errors.ts'
 import { COLLECTIONS, type Collection } from './collections.ts'
+import { entriesOf, revive } from './records.ts'
 
 /** The store is missing or older than this program. Whoever holds the home's lease may open it with `migrate`. */
 export class StoreOutdated extends Unfit {
@@ -17,9 +18,18 @@ export class StoreOutdated extends Unfit {
   }
 }
 
+interface Row {
+  id: string
+  body: string
+}
+
 /** Step n takes a store from version n to n + 1. A released step is never edited; a new index needs one that fills it. */
 type Migration = (db: Database) => void
+<<<<<<< HEAD
 export const MIGRATIONS: readonly Migration[] = [createTables, createTables, createTables, createTables]
+=======
+export const MIGRATIONS: readonly Migration[] = [createTables, renewIndexes]
+>>>>>>> 01f2bf4 (Workflows: graphs of stages that hand their results on, with templates, conditions, competitions and ready-made ones; nothing finished is run again)
 
 export const tableOf = (collection: Collection): string => `records_${collection}`
 
@@ -40,6 +50,17 @@ function createTables(db: Database): void {
     CREATE INDEX IF NOT EXISTS events_by_project ON events (project_id) WHERE project_id IS NOT NULL;
     CREATE INDEX IF NOT EXISTS events_by_mission ON events (mission_id) WHERE mission_id IS NOT NULL;
   `)
+}
+
+/** For a step that adds collections or indexes: everything is entered anew as it is declared now. */
+function renewIndexes(db: Database): void {
+  createTables(db)
+  db.exec('DELETE FROM index_entries')
+  const insert = db.prepare('INSERT INTO index_entries (name, key, id) VALUES (?, ?, ?)')
+  for (const collection of Object.keys(COLLECTIONS) as Collection[])
+    for (const { id, body } of db.prepare(`SELECT id, body FROM ${tableOf(collection)}`).all() as Row[])
+      for (const { index, key } of entriesOf(collection, id, revive(collection, body)).values())
+        insert.run(index, key, id)
 }
 
 /** Synchronous and to be repeated while the file is locked: each call looks again at what is there. */

@@ -170,6 +170,23 @@ test('an older store is migrated step by step, each step once, and refused other
   expect(taken).toEqual(['one', 'two', 'three'])
 })
 
+test('a store from before an index was declared is found through it once it is migrated', async () => {
+  const { file, store } = await aSharedStore()
+  const found = async (on: Store) => (await on.find('missions', { index: 'created', limit: 10 })).items.length
+  const before = await found(store)
+  await store.close()
+  rawly(file, db => {
+    db.exec(`DELETE FROM index_entries WHERE name = 'missions.created'`)
+    db.exec('DROP TABLE records_workflows')
+    db.pragma('user_version = 1')
+  })
+  const migrated = await openSqlite(file, { migrate: true })
+  expect(before).toBeGreaterThan(0)
+  expect(await found(migrated)).toBe(before)
+  expect((await migrated.find('workflows', { index: 'created', limit: 1 })).items).toEqual([])
+  await migrated.close()
+})
+
 test('a migration that fails leaves the store as it was', () => {
   const broken = [
     (db: Database.Database) => void db.exec('CREATE TABLE half (id)'),

@@ -300,6 +300,7 @@ const kept: Scenario = {
 const previewOf = async ({ fleet: { fleet } }: World, mission: string) =>
   (await fleet.store.find('processes', { index: 'mission', equals: [mission], limit: 1 })).items[0]?.value
 
+<<<<<<< HEAD
 const looped: Scenario = {
   name: 'a plan in a new repository, and a loop whose first planner fails',
   async play(world) {
@@ -327,6 +328,33 @@ const looped: Scenario = {
     if (outcomes !== 'planning_failed,progress,complete') throw new Error(`lost: the rounds were ${outcomes}`)
     const { missions } = await world.fleet.call<PlanView>('get_plan', { plan_id: loop.rounds[1]!.plan_id })
     return missions.map(({ mission_id }) => landed(mission_id!))
+=======
+const staged: Scenario = {
+  name: 'a workflow that fans out and in, skips and ends',
+  async play(world) {
+    const project = await world.project()
+    const stage = (name: string, work: string, more: object = {}) => ({ name, prompt: world.script(work), ...more })
+    const made = await world.ask<{ id: string }>('POST', '/api/workflows', {
+      project_id: project.id,
+      name: 'flow',
+      stages: [
+        stage('left', 'echo left > left.txt', { lands: false }),
+        stage('right', 'echo right > right.txt', { lands: false }),
+        stage('join', 'cat left.txt right.txt > both.txt', { depends_on: ['left', 'right'], lands: true }),
+        stage('unless', 'echo no > no.txt', { depends_on: ['join'], when: { stage: 'join', status: ['failed'] } }),
+      ],
+    })
+    type View = { status: string; stages: { mission_id: string }[] }
+    const view = () => world.ask<View>('GET', `/api/workflows/${made.id}`)
+    await eventually('the workflow is over', async () => (await view()).status === 'done')
+    const [left, right, join, unless] = (await view()).stages.map(each => each.mission_id)
+    return [
+      { ...landed(left!), landings: 0 },
+      { ...landed(right!), landings: 0 },
+      landed(join!),
+      { id: unless!, status: 'cancelled', landings: 0, sessions: 0 },
+    ]
+>>>>>>> 01f2bf4 (Workflows: graphs of stages that hand their results on, with templates, conditions, competitions and ready-made ones; nothing finished is run again)
   },
 }
 
@@ -342,5 +370,9 @@ export const SCENARIOS: readonly Scenario[] = [
   counted,
   scheduled,
   kept,
+<<<<<<< HEAD
   looped,
+=======
+  staged,
+>>>>>>> 01f2bf4 (Workflows: graphs of stages that hand their results on, with templates, conditions, competitions and ready-made ones; nothing finished is run again)
 ]

@@ -1,0 +1,211 @@
+import { readFileSync } from 'node:fs'
+import { resolve } from 'node:path'
+import type { Command } from 'commander'
+import { InvalidInput } from '../../domain/errors.ts'
+import { shortId } from '../../domain/ids.ts'
+import { type Cli, collected, does, textFrom } from '../command.ts'
+import { EXIT } from '../exit.ts'
+import { projectHere, projectRef } from '../place.ts'
+
+interface StageView {
+  name: string
+  status: string
+  settled: string | null
+  summary: string
+  mission_id: string
+  elapsed_seconds: number | null
+}
+interface WorkflowView {
+  id: string
+  name: string
+  status: string
+  status_reason: { text: string; try?: string } | null
+  progress: string
+  elapsed_seconds: number
+  stages: StageView[]
+}
+
+const ID = '<workflow>'
+const ID_SUMMARY = 'its id, or the first letters of it'
+const WATCH_EVERY_MS = 500
+
+export function addWorkflow(program: Command): void {
+  const workflow = program.command('workflow').description('graphs of missions that hand their results on')
+
+  const run = workflow
+    .command('run')
+    .description('run a workflow: a YAML or JSON file, or the name of a ready-made one')
+    .argument('<workflow>', 'a file, or one of: fleet workflow ready-made')
+    .argument('[task]', 'what {task_prompt} stands for; - reads it from the input, @file from a file')
+    .option('--project <project>', 'id, name or path (default: the repository you are in)')
+    .option('--name <name>', 'what to call this run')
+    .option('--agents <agents>', 'for a ready-made one: who does its stages, in order', collected)
+    .option('--models <models>', 'one for each agent', collected)
+    .option('--item <text>', 'for map: one stage for each; may be repeated', (text, before: string[] = []) => [
+      ...before,
+      text,
+    ])
+    .option('-f, --follow', 'wait until it is over')
+  does(run, async (cli, [what, task], options) => {
+    const project_id = options.project
+      ? await projectRef(cli, String(options.project))
+      : (await projectHere(cli)).project.id
+    const made = await ask(cli, 'create_workflow', {
+      ...(await written(cli, what!)),
+      project_id,
+      ...(task !== undefined && { task_prompt: await textFrom(cli, task) }),
+      ...(options.name !== undefined && { name: options.name }),
+      agents: options.agents,
+      models: options.models,
+      items: options.item,
+    })
+    if (options.follow) return follow(cli, made.id)
+    tell(cli, made)
+    return undefined
+  })
+
+  does(workflow.command('ready-made').description('list the workflows that are ready to use'), async cli => {
+    const answer = await (await cli.client()).call<{ workflows: { name: string; summary: string }[] }>(
+      'list_ready_made_workflows',
+      {},
+    )
+    if (cli.terminal.json) return void cli.terminal.data(answer)
+    for (const { name, summary } of answer.workflows) cli.terminal.print(`${name.padEnd(24)}${summary}`)
+  })
+
+  does(
+    workflow
+      .command('list')
+      .alias('ls')
+      .description('list workflows, newest first')
+      .option('--limit <n>', 'how many at most', Number, 50),
+    async (cli, _, { limit }) => {
+      const answer = await (await cli.client()).call<{ workflows: WorkflowView[] }>('list_workflows', { limit })
+      if (cli.terminal.json) return void cli.terminal.data(answer)
+      for (const each of answer.workflows) cli.terminal.print(headline(cli, each))
+      if (answer.workflows.length === 0) cli.terminal.print('There are no workflows.')
+    },
+  )
+
+  does(
+    workflow
+      .command('show')
+      .description('show a workflow and how far each stage is')
+      .argument(ID, ID_SUMMARY)
+      .option('-f, --follow', 'wait until it is over'),
+    async (cli, [id], { follow: wait }) => {
+      const shown = await ask(cli, 'get_workflow', { workflow_id: id })
+      if (wait) return follow(cli, shown.id)
+      tell(cli, shown)
+      return undefined
+    },
+  )
+
+  for (const [verb, summary] of [
+    ['cancel', 'stop it; the work of its stages is kept'],
+    ['retry', 'do again what failed or was stopped; what is done stays done'],
+  ] as const)
+    does(workflow.command(verb).description(summary).argument(ID, ID_SUMMARY), async (cli, [id]) => {
+      tell(cli, await ask(cli, `${verb}_workflow`, { workflow_id: id }))
+    })
+
+  does(
+    workflow
+      .command('change')
+      .description('change a stage of one that is over; it and what depends on it are done anew')
+      .argument(ID, ID_SUMMARY)
+      .argument('<stage>', 'its name')
+      .option('--prompt <prompt>', 'a new template; - reads it from the input, @file from a file')
+      .option('--agent <agent>', 'another agent')
+      .option('--model <model>', 'another model'),
+    async (cli, [id, stage], { prompt, agent, model }) => {
+      const template = prompt === undefined ? undefined : await textFrom(cli, String(prompt))
+      tell(cli, await ask(cli, 'change_workflow_stage', { workflow_id: id, stage, prompt: template, agent, model }))
+    },
+  )
+
+  does(
+    workflow
+      .command('collect')
+      .description('print what it came to, as JSON')
+      .argument(ID, ID_SUMMARY)
+      .option('--all', 'of every stage, not only of the last ones'),
+    async (cli, [id], { all }) => {
+      const input = { workflow_id: id, include_all_stages: all === true }
+      cli.terminal.data(await (await cli.client()).call<object>('collect_workflow_result', input))
+    },
+  )
+
+  does(
+    workflow
+      .command('cleanup')
+      .description('remove its worktrees; their work stays in the repository as refs')
+      .argument(ID, ID_SUMMARY),
+    async (cli, [id]) => {
+      const cleaned = await (await cli.client()).call<{ worktrees: { path: string; kept_because?: string }[] }>(
+        'cleanup_workflow',
+        { workflow_id: id },
+      )
+      if (cli.terminal.json) return void cli.terminal.data(cleaned)
+      for (const { path, kept_because } of cleaned.worktrees)
+        cli.terminal.print(kept_because ? `kept ${path}: ${kept_because}` : `removed ${path}`)
+      if (cleaned.worktrees.length === 0) cli.terminal.print('Nothing was left to remove.')
+    },
+  )
+}
+
+/** A file with stages, alone or with a name and a task; or a ready-made one. */
+async function written(cli: Cli, what: string): Promise<object> {
+  if (!/[./\\]/.test(what)) return { use: what }
+  const file = resolve(cli.terminal.streams.cwd, what)
+  let text: string
+  try {
+    text = readFileSync(file, 'utf8')
+  } catch (cause) {
+    throw new InvalidInput(what, `${file} cannot be read (${(cause as NodeJS.ErrnoException).code})`)
+  }
+  const { parse } = await import('yaml')
+  let content: unknown
+  try {
+    content = parse(text)
+  } catch (cause) {
+    throw new InvalidInput(what, `is neither YAML nor JSON: ${(cause as Error).message.split('\n')[0]}`)
+  }
+  if (Array.isArray(content)) return { stages: content }
+  if (content && typeof content === 'object') return content
+  throw new InvalidInput(what, 'holds no stages')
+}
+
+const ask = async (cli: Cli, operation: string, input: object): Promise<WorkflowView> =>
+  (await cli.client()).call<WorkflowView>(operation, input)
+
+async function follow(cli: Cli, id: string): Promise<number> {
+  let last = ''
+  for (;;) {
+    const now = await ask(cli, 'get_workflow', { workflow_id: id })
+    if (!cli.terminal.json && now.progress !== last) cli.terminal.note(headline(cli, now))
+    last = now.progress
+    if (now.status === 'done' || now.status === 'failed' || now.status === 'cancelled') {
+      tell(cli, now)
+      return now.status === 'done' ? EXIT.done : EXIT.failed
+    }
+    await new Promise(resume => setTimeout(resume, WATCH_EVERY_MS))
+  }
+}
+
+function tell(cli: Cli, workflow: WorkflowView): void {
+  const { terminal } = cli
+  if (terminal.json) return void terminal.data(workflow)
+  terminal.print(headline(cli, workflow))
+  if (workflow.status_reason) terminal.print(`  ${terminal.foreign(workflow.status_reason.text)}`)
+  if (workflow.status_reason?.try) terminal.note(`  ${workflow.status_reason.try}`)
+  const width = Math.max(...workflow.stages.map(stage => stage.name.length))
+  for (const stage of workflow.stages) {
+    const state = (stage.settled ?? stage.status).padEnd(11)
+    const line = `  ${stage.name.padEnd(width)}  ${state}  ${shortId(stage.mission_id)}  ${stage.summary}`
+    terminal.print(terminal.foreign(line.trimEnd()))
+  }
+}
+
+const headline = ({ terminal }: Cli, each: WorkflowView): string =>
+  `${terminal.paint('bold', shortId(each.id))}  ${each.status.padEnd(9)}  ${each.progress}  ${each.elapsed_seconds} s  ${terminal.foreign(each.name)}`

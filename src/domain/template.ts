@@ -1,0 +1,20 @@
+/** What a prompt template may ask of a stage before it. */
+export const STAGE_FACTS = ['summary', 'files', 'next_steps', 'status', 'result', 'branch'] as const
+export type StageFact = (typeof STAGE_FACTS)[number]
+
+export type Variable = { of: 'task' } | { of: 'stage'; stage: string; fact: StageFact }
+
+const VARIABLE = new RegExp(`\\{(?:task_prompt|stage_([A-Za-z0-9_-]+?)_(${STAGE_FACTS.join('|')}))\\}`, 'g')
+
+/** How a stage is called in a variable: by its number, or by its name with whatever else than letters as `_`. */
+export const keyOf = (name: string): string => name.toLowerCase().replace(/[^a-z0-9]+/g, '_')
+
+const variableOf = (stage: string | undefined, fact: string | undefined): Variable =>
+  stage === undefined ? { of: 'task' } : { of: 'stage', stage: keyOf(stage), fact: fact as StageFact }
+
+export const variablesIn = (template: string): Variable[] =>
+  [...template.matchAll(VARIABLE)].map(([, stage, fact]) => variableOf(stage, fact))
+
+/** In one pass: what a value says is never taken for a variable. Any other brace stays as it is. */
+export const fillIn = (template: string, value: (variable: Variable) => string): string =>
+  template.replace(VARIABLE, (_, stage, fact) => value(variableOf(stage, fact)))

@@ -1,0 +1,103 @@
+import type { Mission } from '../domain/mission.ts'
+import type { Report } from '../domain/report.ts'
+import type { StageStatus } from '../domain/stage-status.ts'
+import { fillIn, type StageFact } from '../domain/template.ts'
+import { type Stage, stageCalled, type Workflow } from '../domain/workflow.ts'
+import type { Fleet } from './fleet.ts'
+import { current, derivedId } from './records.ts'
+
+/** A workflow with its graph laid out. */
+export interface Plan {
+  workflow: Workflow
+  stages: Stage[]
+  /** Which stages may begin once one is over, by its place. */
+  after: number[][]
+}
+
+const MOST_KNOWN = 50
+const known = new Map<string, Pick<Plan, 'stages' | 'after'>>()
+
+/** Reading a graph of a thousand stages at each of their ends would cost more than the ends: it is kept while it is the same. */
+export async function planOf(fleet: Fleet, workflowId: string): Promise<Plan> {
+  const { value: workflow } = await current(fleet, 'workflows', workflowId)
+  const key = 'blob' in workflow.definition ? workflow.definition.blob : workflow.definition.inline
+  const found = known.get(key) ?? laidOut(JSON.parse(await fleet.blobs.read(workflow.definition)) as Stage[])
+  known.delete(key)
+  known.set(key, found)
+  if (known.size > MOST_KNOWN) known.delete(known.keys().next().value!)
+  return { workflow, ...found }
+}
+
+function laidOut(stages: Stage[]): Pick<Plan, 'stages' | 'after'> {
+  const after = stages.map((): number[] => [])
+  for (const [index, { depends_on }] of stages.entries()) for (const each of depends_on) after[each]!.push(index)
+  for (const [index, { on_failure }] of stages.entries())
+    if (typeof on_failure === 'object') {
+      after[index]!.push(on_failure.run)
+      // Whoever waits for a stage waits for the one that takes its place.
+      after[on_failure.run]!.push(...after[index]!.filter(next => next !== on_failure.run))
+    }
+  return { stages, after }
+}
+
+/** The mission of a stage; its id follows from the workflow, so that it cannot be made twice. */
+export const stageId = (workflowId: string, index: number, { generation }: Stage): string =>
+  derivedId('stage', workflowId, String(index), String(generation))
+
+export async function stageMission({ fleet, plan }: { fleet: Fleet; plan: Plan }, index: number): Promise<Mission> {
+  const { workflow, stages } = plan
+  return (await current(fleet, 'missions', stageId(workflow.id, index, stages[index]!))).value
+}
+
+export async function reportOf(fleet: Fleet, missionId: string): Promise<Report | undefined> {
+  const query = { index: 'mission', equals: [missionId], newestFirst: true, limit: 1 }
+  return (await fleet.store.find('reports', query)).items[0]?.value
+}
+
+/** The template of a stage with everything filled in that those before it came to. */
+export async function promptFor(fleet: Fleet, plan: Plan, index: number): Promise<string> {
+  const { stages, workflow } = plan
+  const values = new Map<string, string>()
+  const task = await fleet.blobs.read(workflow.task)
+  const asked: [number, StageFact][] = []
+  fillIn(stages[index]!.prompt, variable => {
+    if (variable.of === 'stage') asked.push([stageCalled(stages, variable.stage)!, variable.fact])
+    return ''
+  })
+  for (const [stage, fact] of asked) values.set(`${stage}.${fact}`, await factOf({ fleet, plan }, stage, fact))
+  return fillIn(stages[index]!.prompt, variable =>
+    variable.of === 'task' ? task : values.get(`${stageCalled(stages, variable.stage)}.${variable.fact}`)!,
+  )
+}
+
+async function factOf(of: { fleet: Fleet; plan: Plan }, index: number, fact: StageFact): Promise<string> {
+  const mission = await stageMission(of, index)
+  const report = await reportOf(of.fleet, mission.id)
+  switch (fact) {
+    case 'summary':
+      return report?.summary || mission.status_reason?.text || ''
+    case 'files':
+      return (report?.files_changed ?? []).map(file => file.path).join('\n')
+    case 'next_steps':
+      return (report?.next_steps ?? []).map(step => `- ${step}`).join('\n')
+    case 'status':
+      return mission.workflow?.settled ?? 'skipped'
+    case 'branch':
+      return mission.branch ?? ''
+    case 'result':
+      return JSON.stringify(resultOf(mission, report), null, 2)
+  }
+}
+
+/** What a stage came to, in the shape that clients of older tools expect. */
+export function resultOf(mission: Mission, report: Report | undefined): object {
+  const settled: StageStatus | null = mission.workflow?.settled ?? null
+  return {
+    status: settled === 'completed' && mission.result === 'no_changes' ? 'completed_no_changes' : settled,
+    summary: report?.summary || mission.status_reason?.text || '',
+    files_changed: (report?.files_changed ?? []).map(file => file.path),
+    tests: (report?.what_tested ?? []).map(details => ({ command: '', status: 'reported', details })),
+    commits: (report?.commits ?? []).map(({ commit }) => commit),
+    next_steps: report?.next_steps ?? [],
+  }
+}

@@ -1,0 +1,161 @@
+import { NotAllowed } from '../domain/errors.ts'
+import { newId } from '../domain/ids.ts'
+import * as life from '../domain/life.ts'
+import { decideStages, type Stage, type StageInput, Workflow } from '../domain/workflow.ts'
+import type { Change, Stored } from '../store/index.ts'
+import { type Ask, by, oncePerKey } from './asking.ts'
+import { type Fleet, retryOnConflict } from './fleet.ts'
+import { aboutWorkflow } from './pursuing.ts'
+import { all, current, lookUp, put } from './records.ts'
+import { planOf, stageId } from './stages.ts'
+
+export interface NewWorkflow {
+  name: string
+  project_id: string
+  task: string
+  stages: readonly StageInput[]
+  tags: string[]
+}
+
+/** Everything is decided and written down at once; the holder of the home makes the missions. */
+export async function createWorkflow(fleet: Fleet, ask: Ask, asked: NewWorkflow): Promise<Stored<Workflow>> {
+  const { value: project } = await lookUp(fleet, 'projects', asked.project_id)
+  const stages = decideStages(asked.stages)
+  for (const { agent } of stages) if (agent) fleet.agents.named(agent)
+  const [task, definition] = await Promise.all([fleet.blobs.keep(asked.task), fleet.blobs.keep(JSON.stringify(stages))])
+  const id = await oncePerKey(fleet, ask, async () => {
+    const { value, version } = await current(fleet, 'projects', project.id)
+    if (value.deleting) throw new NotAllowed(`Project ${value.name} is being deleted.`)
+    const when = by(fleet, ask)
+    const workflow = Workflow.parse({
+      id: newId(),
+      name: asked.name,
+      project_id: project.id,
+      task,
+      definition,
+      stages: stages.length,
+      status: 'making',
+      tags: asked.tags,
+      created_at: when.now,
+      updated_at: when.now,
+    })
+    return {
+      subject: workflow.id,
+      changes: [put('workflows', workflow, 'absent')],
+      checks: [{ collection: 'projects' as const, id: project.id, expects: version }],
+      events: [aboutWorkflow(workflow, 'workflow_created', when, { name: workflow.name, stages: stages.length })],
+    }
+  })
+  return current(fleet, 'workflows', id)
+}
+
+/** Nothing new begins; what is at work is stopped by the holder. */
+export async function cancelWorkflow(fleet: Fleet, ask: Ask, id: string): Promise<Stored<Workflow>> {
+  await oncePerKey(fleet, ask, async () => {
+    const { value, version } = await current(fleet, 'workflows', id)
+    if (value.status !== 'making' && value.status !== 'running')
+      throw new NotAllowed(`Workflow ${id} is ${value.status}.`, { try: `fleet workflow show ${id}` })
+    const when = by(fleet, ask)
+    const next: Workflow = { ...value, status: 'cancelled', ended_at: when.now, updated_at: when.now }
+    return {
+      subject: id,
+      changes: [put('workflows', next, version)],
+      events: [aboutWorkflow(value, 'workflow_cancelled', when)],
+    }
+  })
+  return current(fleet, 'workflows', id)
+}
+
+export async function cancelStages(fleet: Fleet, id: string): Promise<void> {
+  for await (const { value } of all(fleet, 'missions', 'workflow', [id]))
+    await retryOnConflict(async () => {
+      const { value: mission, version } = await current(fleet, 'missions', value.id)
+      const atWork = !['draft', 'done', 'failed', 'cancelled'].includes(mission.status)
+      if (!atWork || mission.cancel_requested) return
+      const step = life.cancel(mission, { actor: 'fleet', now: fleet.now() })
+      await fleet.commit('commit.stage', { changes: [put('missions', step.mission, version)], events: step.events })
+    })
+}
+
+/** Whatever failed or was stopped is done again; what is done stays done. */
+export async function retryWorkflow(fleet: Fleet, ask: Ask, id: string): Promise<Stored<Workflow>> {
+  await oncePerKey(fleet, ask, async () => {
+    const { value, version } = await current(fleet, 'workflows', id)
+    if (value.status !== 'failed' && value.status !== 'cancelled')
+      throw new NotAllowed(`Workflow ${id} is ${value.status}, so there is nothing to try again.`)
+    const when = by(fleet, ask)
+    const next: Workflow = {
+      ...value,
+      status: 'making',
+      retrying: true,
+      status_reason: null,
+      ended_at: null,
+      updated_at: when.now,
+    }
+    return {
+      subject: id,
+      changes: [put('workflows', next, version)],
+      events: [aboutWorkflow(value, 'workflow_retried', when)],
+    }
+  })
+  return current(fleet, 'workflows', id)
+}
+
+/** Changes one stage. It and all that depends on it are done anew; whatever else is finished stays so. */
+export async function changeStage(
+  fleet: Fleet,
+  ask: Ask,
+  id: string,
+  name: string,
+  change: Partial<Pick<Stage, 'prompt' | 'agent' | 'model'>>,
+): Promise<Stored<Workflow>> {
+  const plan = await planOf(fleet, id)
+  const index = plan.stages.findIndex(stage => stage.name === name)
+  if (index === -1)
+    throw new NotAllowed(`Workflow ${id} has no stage ${JSON.stringify(name)}.`, { try: `fleet workflow show ${id}` })
+  if (change.agent) fleet.agents.named(change.agent)
+  if (plan.workflow.open > 0)
+    throw new NotAllowed(`Workflow ${id} is at work.`, { try: `fleet workflow cancel ${id}, or wait until it is over` })
+  const anew = reachedFrom(plan.after, index)
+  const stages = plan.stages.map((stage, at) => ({
+    ...stage,
+    ...(at === index && change),
+    generation: stage.generation + (anew.has(at) ? 1 : 0),
+  }))
+  const definition = await fleet.blobs.keep(JSON.stringify(stages))
+  const before = await Promise.all(
+    [...anew].map(async at => (await current(fleet, 'missions', stageId(id, at, plan.stages[at]!))).value),
+  )
+  await oncePerKey(fleet, ask, async () => {
+    const { value, version } = await current(fleet, 'workflows', id)
+    const when = by(fleet, ask)
+    const next: Workflow = {
+      ...value,
+      definition,
+      status: 'making',
+      status_reason: null,
+      over: value.over - before.filter(mission => mission.workflow?.settled).length,
+      failed: value.failed.filter(failed => !stages.some((stage, at) => anew.has(at) && stage.name === failed)),
+      ended_at: null,
+      updated_at: when.now,
+    }
+    const changes: Change[] = [put('workflows', next, version)]
+    return {
+      subject: id,
+      changes,
+      events: [aboutWorkflow(value, 'workflow_changed', when, { stage: name, anew: anew.size })],
+    }
+  })
+  return current(fleet, 'workflows', id)
+}
+
+function reachedFrom(after: readonly number[][], start: number): Set<number> {
+  const found = new Set<number>()
+  const open = [start]
+  for (let next = open.pop(); next !== undefined; next = open.pop()) {
+    if (found.has(next)) continue
+    found.add(next)
+    open.push(...after[next]!)
+  }
+  return found
+}

@@ -1,0 +1,228 @@
+import { readFileSync, writeFileSync } from 'node:fs'
+import { expect, test } from 'vitest'
+import { eventually } from './kit/fleet.ts'
+import { aScene, type Scene } from './kit/scene.ts'
+
+interface WorkflowView {
+  id: string
+  status: string
+  status_reason: { text: string } | null
+  stages: { name: string; status: string; mission_id: string; settled: string | null }[]
+}
+
+async function run({ fleet, project }: Scene, stages: object[], task = 'the task'): Promise<string> {
+  const made = await fleet.call<{ id: string }>('create_workflow', {
+    name: 'flow',
+    project_id: project.id,
+    task_prompt: task,
+    stages,
+  })
+  return made.id
+}
+const show = ({ fleet }: Scene, id: string) => fleet.call<WorkflowView>('get_workflow', { workflow_id: id })
+const until = (scene: Scene, id: string, ...statuses: string[]) =>
+  eventually(
+    `workflow ${statuses}`,
+    async () => {
+      const view = await show(scene, id)
+      return statuses.includes(view.status) ? view : undefined
+    },
+    async () => JSON.stringify(await show(scene, id), null, 1),
+  ) as Promise<WorkflowView>
+
+const missionOf = (view: WorkflowView, name: string) => view.stages.find(stage => stage.name === name)!.mission_id
+
+test('write, review without an edit, refine: the refiner reads the review, and only its end lands', async () => {
+  const scene = await aScene()
+  const id = await run(scene, [
+    { name: 'write', prompt: 'cat > text.txt <<END\n{task_prompt}\nEND' },
+    { name: 'review', prompt: 'test -e text.txt && echo "too {short}"', depends_on: ['write'] },
+    {
+      name: 'refine',
+      prompt:
+        "cat > review.txt <<'END'\n{stage_review_summary}|{stage_0_files}|{stage_1_status}\nEND\necho more >> text.txt",
+      depends_on: [1],
+    },
+  ])
+  const view = await until(scene, id, 'done', 'failed')
+  expect(view.status).toBe('done')
+  expect(await scene.repo.readOn('main', 'text.txt')).toBe('the task\nmore')
+  expect(await scene.repo.readOn('main', 'review.txt')).toBe('too {short}|text.txt|completed')
+  const log = await scene.repo.git('log', '--format=%s', 'main')
+  expect(log.split('\n').filter(line => line.startsWith('flow: '))).toHaveLength(1)
+})
+
+test('four, four, one: fan-in sees the work of all', async () => {
+  const scene = await aScene()
+  const names = ['a', 'b', 'c', 'd']
+  const id = await run(scene, [
+    ...names.map(name => ({ name, prompt: `echo ${name} > ${name}.txt` })),
+    ...names.map(name => ({
+      name: `${name}2`,
+      prompt: `test -e ${name}.txt && echo 2 > ${name}2.txt`,
+      depends_on: [name],
+    })),
+    { name: 'all', prompt: 'ls *.txt > all.list', depends_on: names.map(name => `${name}2`) },
+  ])
+  expect((await until(scene, id, 'done', 'failed')).status).toBe('done')
+  expect(await scene.repo.readOn('main', 'all.list')).toBe(
+    ['a', 'a2', 'b', 'b2', 'c', 'c2', 'd', 'd2'].map(name => `${name}.txt`).join('\n'),
+  )
+})
+
+test('a stage that fails stops what depends on it; tried again, only the rest is done', async () => {
+  const scene = await aScene()
+  const gate = `${scene.fleet.root}/fixed`
+  const id = await run(scene, [
+    { name: 'once', prompt: `echo ran >> '${scene.fleet.root}/ran'; echo 1 > one.txt` },
+    { name: 'fragile', prompt: `test -e '${gate}' && echo 2 > two.txt`, depends_on: ['once'] },
+    { name: 'last', prompt: 'cat one.txt two.txt > three.txt', depends_on: ['fragile'] },
+  ])
+  const failed = await until(scene, id, 'failed')
+  expect(failed.status_reason?.text).toContain('fragile')
+  expect(failed.stages.map(stage => stage.settled)).toEqual(['completed', 'failed', null])
+  writeFileSync(gate, '')
+  await scene.fleet.call('retry_workflow', { workflow_id: id })
+  expect((await until(scene, id, 'done')).stages.map(stage => stage.settled)).toEqual(Array(3).fill('completed'))
+  expect(readFileSync(`${scene.fleet.root}/ran`, 'utf8')).toBe('ran\n')
+  expect(await scene.repo.readOn('main', 'three.txt')).toBe('1\n2')
+})
+
+test('continue, a stage in its place, a condition, and what is skipped', async () => {
+  const scene = await aScene()
+  const id = await run(
+    scene,
+    [
+      { name: 'shaky', prompt: 'exit 3', on_failure: 'continue' },
+      { name: 'broken', prompt: 'exit 4', on_failure: { run: 'repair' } },
+      { name: 'repair', prompt: 'echo mended > mended.txt' },
+      { name: 'sound', prompt: 'echo ok > sound.txt', on_failure: { run: 'never' } },
+      { name: 'never', prompt: 'echo no > never.txt' },
+      {
+        name: 'only if',
+        prompt: 'echo no > only.txt',
+        depends_on: ['sound'],
+        when: { stage: 'sound', status: ['failed'] },
+      },
+      {
+        name: 'end',
+        prompt:
+          'echo "{stage_shaky_status} {stage_broken_status} {stage_never_status} {stage_only_if_status}" > end.txt',
+        depends_on: ['shaky', 'broken', 'never', 'only if', 'sound'],
+      },
+    ].filter(stage => stage.name !== 'x'),
+  )
+  const view = await until(scene, id, 'done', 'failed')
+  expect([view.status, view.stages.map(stage => stage.settled)]).toEqual([
+    'done',
+    ['failed', 'failed', 'completed', 'completed', 'skipped', 'skipped', 'completed'],
+  ])
+  expect(await scene.repo.readOn('main', 'end.txt')).toBe('failed failed skipped skipped')
+})
+
+test('of two on the same task the judge names one; it lands, and the other is kept', async () => {
+  const scene = await aScene({ project: { checks: [{ name: 'good', command: 'test -e answer.txt' }] } })
+  const id = await run(scene, [
+    { name: 'red', prompt: 'echo red > answer.txt', checked: true, on_failure: 'continue' },
+    { name: 'blue', prompt: 'echo blue > answer.txt', checked: true, on_failure: 'continue' },
+    { name: 'grey', prompt: 'echo grey > wrong.txt', checked: true, on_failure: 'continue' },
+    {
+      name: 'judge',
+      prompt: 'echo "{stage_grey_status}. winner: blue"',
+      worktree: 'new',
+      depends_on: ['red', 'blue', 'grey'],
+      chooses: ['red', 'blue', 'grey'],
+    },
+  ])
+  const view = await until(scene, id, 'done', 'failed')
+  expect([view.status, view.stages.map(stage => stage.settled)]).toEqual([
+    'done',
+    ['completed', 'completed', 'failed', 'completed'],
+  ])
+  expect(await scene.repo.readOn('main', 'answer.txt')).toBe('blue')
+  const red = await scene.fleet.show(missionOf(view, 'red'))
+  expect(red).toMatchObject({ status: 'done', result: 'kept' })
+  expect(await scene.repo.readOn(red.branch!, 'answer.txt')).toBe('red')
+})
+
+test('stages that share a worktree find what git does not know of', async () => {
+  const scene = await aScene({ repository: { files: { '.gitignore': 'built/\n', 'README.md': 'x\n' } } })
+  const id = await run(scene, [
+    { name: 'build', prompt: 'mkdir built && echo 1 > built/out && echo built > note.txt' },
+    { name: 'look', prompt: 'test -e built/out && echo seen', depends_on: ['build'], worktree: 'share' },
+    { name: 'use', prompt: 'cp built/out used.txt', depends_on: ['look'], worktree: 'share' },
+  ])
+  expect((await until(scene, id, 'done', 'failed')).status).toBe('done')
+  expect(await scene.repo.readOn('main', 'used.txt')).toBe('1')
+  expect(await scene.repo.readOn('main', 'note.txt')).toBe('built')
+})
+
+test('a changed stage and what depends on it are done anew, and nothing else', async () => {
+  const scene = await aScene({ project: { landing: 'never' } })
+  const log = `${scene.fleet.root}/ran`
+  const stage = (name: string, ...depends_on: string[]) => ({
+    name,
+    prompt: `echo ${name} >> '${log}'; echo ${name} > ${name}.txt`,
+    depends_on,
+  })
+  const id = await run(scene, [stage('a'), stage('b', 'a'), stage('c', 'a'), stage('d', 'b')])
+  await until(scene, id, 'done')
+  await scene.fleet.call('change_workflow_stage', {
+    workflow_id: id,
+    stage: 'b',
+    prompt: `echo again >> '${log}'; echo again > b.txt`,
+  })
+  const view = await until(scene, id, 'done')
+  const ran = readFileSync(log, 'utf8').trim().split('\n')
+  expect(ran.slice(0, 4).sort()).toEqual(['a', 'b', 'c', 'd'])
+  expect(ran.slice(4)).toEqual(['again', 'd'])
+  const last = await scene.fleet.show(missionOf(view, 'd'))
+  expect(await scene.repo.readOn(last.branch!, 'b.txt')).toBe('again')
+})
+
+test('cancelled: what is at work is stopped, what has not begun never begins', async () => {
+  const scene = await aScene()
+  const gate = scene.gate('work')
+  const id = await run(scene, [
+    { name: 'long', prompt: gate.wait },
+    { name: 'after', prompt: 'echo x > x.txt', depends_on: ['long'] },
+  ])
+  await eventually('at work', () => gate.reached())
+  await scene.fleet.call('cancel_workflow', { workflow_id: id })
+  const view = await until(scene, id, 'cancelled')
+  await scene.fleet.until(missionOf(view, 'long'), 'cancelled')
+  expect((await scene.fleet.show(missionOf(view, 'after'))).status).toBe('draft')
+})
+
+test.each([
+  [
+    'a circle',
+    [
+      { name: 'a', prompt: 'x', depends_on: ['b'] },
+      { name: 'b', prompt: 'x', depends_on: ['a'] },
+    ],
+    'itself',
+  ],
+  ['an unknown stage', [{ name: 'a', prompt: 'x', depends_on: ['z'] }], 'no stage'],
+  [
+    'a variable without a value',
+    [
+      { name: 'a', prompt: '{stage_1_summary}' },
+      { name: 'b', prompt: 'x' },
+    ],
+    'never have a value',
+  ],
+  ['a variable of nobody', [{ name: 'a', prompt: '{stage_9_summary}' }], 'names no stage'],
+  [
+    'the same name twice',
+    [
+      { name: 'a', prompt: 'x' },
+      { name: 'A', prompt: 'x' },
+    ],
+    'twice',
+  ],
+  ['an unknown agent', [{ name: 'a', prompt: 'x', agent: 'nobody' }], 'nobody'],
+])('%s is refused when it is written', async (_name, stages, why) => {
+  const scene = await aScene({ start: false })
+  await expect(run(scene, stages)).rejects.toThrow(why)
+})
