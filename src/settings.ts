@@ -79,6 +79,11 @@ export const SETTINGS = {
     z.enum(['warn', 'nudge', 'restart', 'stop']).default('warn'),
     'what becomes of a stuck agent: warn, nudge (say something to it), restart (and resume, at most twice) or stop',
   ),
+  takeoverWait: setting(
+    'FLEET_TAKEOVER_WAIT',
+    whole(30, 0, 3600),
+    'seconds an agent that is taken over has to finish the tool it is at; then it is stopped in the middle',
+  ),
   previewHours: setting(
     'FLEET_PREVIEW_HOURS',
     z.coerce.number().positive().max(8760).default(8),

@@ -4,9 +4,9 @@ import type { Opening, Program, RemoteControl } from './contract.ts'
 import { pick } from './environment.ts'
 
 /** In a person's own hands the client asks them itself: neither the preset nor its list of tools is passed on. */
-export const openClaude = ({ conversation, model, environment }: Opening): Program => ({
+export const openClaude = ({ conversation, model }: Opening): Program => ({
   argv: ['claude', `--resume=${uuidOf(conversation)}`, ...(model ? [`--model=${model}`] : [])],
-  env: pick(environment, CLAUDE_ENVIRONMENT),
+  env: {},
 })
 
 /** Where the client's own pages are; whatever else it prints an address of is not the session. */

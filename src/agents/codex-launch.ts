@@ -147,7 +147,7 @@ function refuse({ preset, allowedTools, mcpServers }: LaunchRequest): void {
 }
 
 /** In a person's own hands the client asks them itself: the preset is not passed on. */
-export const openCodex = ({ conversation, model, environment }: Opening): Program => ({
+export const openCodex = ({ conversation, model }: Opening): Program => ({
   argv: ['codex', 'resume', ...(model ? [`--model=${nameOf(model)}`] : []), '--', conversation],
-  env: codexEnvironment(environment),
+  env: {},
 })

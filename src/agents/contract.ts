@@ -89,7 +89,7 @@ export interface Launch {
 }
 
 /** What a person's own terminal needs to open a conversation. */
-export type Opening = Pick<LaunchRequest, 'conversation' | 'model' | 'environment'>
+export type Opening = Pick<LaunchRequest, 'conversation' | 'model'>
 
 /** A program that the terminal or the wrapper runs as it is: nothing is written, nothing is said to it. */
 export type Program = Pick<Launch, 'argv' | 'env'>
@@ -220,7 +220,7 @@ export interface Agent {
   detect(environment: Readonly<Record<string, string | undefined>>): Promise<Detected>
   /** Pure. Throws a Refusal for what this client cannot hold to, such as a preset it cannot enforce. */
   launch(request: LaunchRequest): Launch
-  /** The client's own interactive program on an earlier conversation. Pure; only where `can.takeOver`. */
+  /** The client's own interactive program on an earlier conversation, and what it needs beside the person's own environment. Pure; only where `can.takeOver`. */
   interactive?(opening: Opening): Program
   /** Only where `can.remoteControl`. */
   readonly remote?: RemoteControl

@@ -67,7 +67,7 @@ function settingsOf(servers: ReturnType<typeof serversOf>): string {
 }
 
 /** In a person's own hands the client asks them itself: the preset is not passed on. */
-export const openGemini = ({ conversation, model, environment }: Opening): Program => ({
+export const openGemini = ({ conversation, model }: Opening): Program => ({
   argv: ['gemini', `--resume=${conversation}`, ...(model ? [`--model=${model}`] : [])],
-  env: pick(environment, ENVIRONMENT),
+  env: {},
 })

@@ -68,7 +68,7 @@ export function launchOpencode(request: LaunchRequest): Launch {
 }
 
 /** In a person's own hands the client asks them itself: the preset is not passed on. */
-export const openOpencode = ({ conversation, model, environment }: Opening): Program => ({
+export const openOpencode = ({ conversation, model }: Opening): Program => ({
   argv: ['opencode', `--session=${conversation}`, ...(model ? [`--model=${model}`] : [])],
-  env: opencodeEnvironment(environment),
+  env: {},
 })

@@ -16,6 +16,7 @@ import { addProject } from './commands/project.ts'
 import { addRun } from './commands/run.ts'
 import { addSchedule } from './commands/schedule.ts'
 import { addServer } from './commands/server.ts'
+import { addTakeover } from './commands/takeover.ts'
 import { addTalk } from './commands/talk.ts'
 import { addWatching } from './commands/watching.ts'
 import { addWorkflow } from './commands/workflow.ts'
@@ -46,7 +47,11 @@ export function makeProgram(): Command {
     addWatching,
     addTalk,
     addSchedule,
+<<<<<<< HEAD
     addWorkflow,
+=======
+    addTakeover,
+>>>>>>> 14ab578 (Take a mission over in your own terminal and give it back: a session that stands for the person)
     addKept,
     addAbout,
     addCall,

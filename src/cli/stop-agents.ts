@@ -16,7 +16,10 @@ export async function stopAgents(cli: Cli): Promise<() => Promise<void>> {
   const { paused } = await client.call<{ paused: boolean }>('system_status', {})
   if (!paused) await client.call('pause', {})
   const live = async (): Promise<SessionView[]> =>
-    (await client.call<Live>('list_sessions', { live: true, limit: 500 })).sessions
+    (await client.call<Live>('list_sessions', { live: true, limit: 500 })).sessions.filter(
+      // A person at their own terminal is no agent.
+      session => session.reason !== 'takeover',
+    )
   const asked = new Set<string>()
   for (let left = await live(); left.length; left = await live()) {
     for (const session of left.filter(each => !asked.has(each.id))) {

@@ -16,6 +16,7 @@ const end = (more: Partial<Ended> = {}): Ended => ({
   question: null,
   unusable: null,
   isolated: true,
+  added: true,
   ...more,
 })
 const missionAfter = (e: Partial<Ended>, mission = running()): Mission => ended(mission, end(e), BY).mission

@@ -6,6 +6,7 @@ import { MAX_ANSWERS_REFUSED } from './plan.ts'
 import type { LandingPolicy } from './project.ts'
 import type { Report } from './report.ts'
 import type { Outcome } from './session.ts'
+import { handedBack, takenOver } from './takeover.ts'
 import type { StoredText } from './text.ts'
 
 export const MAX_INTERRUPTIONS = 2
@@ -32,6 +33,8 @@ export interface Ended {
   question: string | null
   /** What is wrong with the answer that was asked for, and what its agent is told about it; null: nothing. */
   unusable: { problem: string; instructions: StoredText } | null
+  /** Whether its branch is further than where the session began. */
+  added: boolean
   /** Whether a worktree is involved at all; without one nothing lands. */
   isolated: boolean
 }
@@ -40,6 +43,7 @@ export interface Ended {
 export function ended(asked: Mission, end: Ended, by: By): Step {
   const mission = { ...asked, asking: false }
   if (end.outcome === 'cancelled' || mission.cancel_requested) return life.cancelled(mission, by)
+  if (mission.taken_over) return takenOrGiven(mission, end, by)
   switch (end.outcome) {
     case 'completed':
       return completed(mission, end, by)
@@ -86,6 +90,12 @@ function handedOver(mission: Mission, end: Ended, by: By): Step {
     by,
     { hand_overs: mission.hand_overs + 1 },
   )
+}
+
+/** The end of the agent's session makes it the person's; the end of theirs gives it back. */
+function takenOrGiven(mission: Mission, end: Ended, by: By): Step {
+  if (!mission.taken_over?.session_id) return takenOver(mission, end.unheard, by)
+  return handedBack(mission, { ...end, failed: end.outcome === 'completed' ? null : end.reason }, by)
 }
 
 /** The provider takes nothing now: later, without counting it against the mission, but not for ever. */

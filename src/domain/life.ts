@@ -53,8 +53,21 @@ export function step(
   return { mission: next, events: [about(next, kind, by, { ...extra, data: { ...moved, ...extra.data } })] }
 }
 
-/** While its agent waits for an answer, the way on is the answer. */
-export function requireNotAsking(mission: Mission): void {
+/** While a person goes on with it themselves, nobody else does anything with it. */
+export function requireNotTaken({ id, taken_over }: Mission): void {
+  if (taken_over)
+    throw new NotAllowed(
+      `Mission ${id} is taken over by a ${taken_over.gone ? 'terminal that is gone' : 'person'} since ${taken_over.since} (process ${taken_over.terminal.pid}).`,
+      {
+        try: taken_over.gone ? `fleet takeover --release ${id}` : 'Wait until they hand it back.',
+        facts: { taken_over: { by: taken_over.by, since: taken_over.since, gone: taken_over.gone } },
+      },
+    )
+}
+
+/** Neither a person goes on with it, nor does its agent wait for one: then the way on is the answer. */
+export function requireFree(mission: Mission): void {
+  requireNotTaken(mission)
   if (mission.asking)
     throw new NotAllowed(`The agent of mission ${mission.id} waits for an answer.`, {
       try: `fleet answer ${mission.id}, or fleet mission cancel ${mission.id}`,
@@ -135,13 +148,13 @@ export const RETRYABLE = ['failed', 'cancelled', 'needs_input', 'review'] as con
 
 export function retry(mission: Mission, ready: boolean, instructions: StoredText | null, by: By): Step {
   requireStatus(mission, RETRYABLE)
-  requireNotAsking(mission)
+  requireFree(mission)
   return step(mission, { ...CLEAN_SLATE, ...queued(by, { reason: 'retry', ready, instructions }) }, by, 'retried')
 }
 
 export function resume(mission: Mission, ready: boolean, instructions: StoredText | null, by: By): Step {
   requireStatus(mission, RETRYABLE)
-  requireNotAsking(mission)
+  requireFree(mission)
   if (!mission.session_id)
     throw new NotAllowed(`Mission ${mission.id} never ran, so there is nothing to resume.`, {
       try: `fleet mission retry ${mission.id}`,
@@ -158,6 +171,7 @@ export function reopen(mission: Mission, ready: boolean, instructions: StoredTex
 }
 
 export function cancel(mission: Mission, by: By): Step {
+  requireNotTaken(mission)
   if (mission.cancel_requested)
     throw new NotAllowed(`Mission ${mission.id} is already being cancelled.`, {
       facts: { id: mission.id, is: mission.status },
@@ -185,7 +199,7 @@ export function cancelled(mission: Mission, by: By): Step {
 export function land(mission: Mission, by: By): Step {
   const kept = mission.status === 'done' && mission.result === 'kept'
   if (!kept) requireStatus(mission, ['review', 'needs_input'])
-  requireNotAsking(mission)
+  requireFree(mission)
   if (!mission.branch)
     throw new NotAllowed(`Mission ${mission.id} has no work to land.`, { try: `fleet mission retry ${mission.id}` })
   return step(mission, { ...toLanding(by), approved: true }, by, 'land_requested')

@@ -106,6 +106,24 @@ export const Candidate = z.object({
   checked: z.boolean(),
 })
 
+export const HAND_BACKS = ['resume', 'land', 'keep'] as const
+
+/** A person goes on with a mission in their own terminal. */
+export const TakenOver = z.object({
+  by: z.string().max(120),
+  since: Timestamp,
+  /** The process that holds it: while that lives nobody else takes it over or gives it back. */
+  terminal: z.object({ pid: z.number().int().positive(), started: z.string().max(60), boot: z.string().max(60) }),
+  /** To go back to when nothing was added to what was done. */
+  was: z.object({ status: Status, result: Result.nullable(), ended_at: Timestamp.nullable() }),
+  session_id: Id.nullable().describe('the session that stands for it, once the agent has been stopped'),
+  gone: z.boolean().describe('the terminal was closed or killed'),
+  /** What becomes of it now that the person has left. */
+  next: z.enum(HAND_BACKS).nullable(),
+  message: StoredText.nullable(),
+})
+export type TakenOver = z.infer<typeof TakenOver>
+
 export const Mission = MissionSettings.extend({
   id: Id,
   project_id: Id,
@@ -151,6 +169,7 @@ export const Mission = MissionSettings.extend({
   cancel_requested: z.boolean().default(false),
   /** Its live session waits for a person's answer; once that has ended, the answer starts the next one. */
   asking: z.boolean().default(false),
+  taken_over: TakenOver.nullable().default(null),
   /** A person has said: land it, whatever sent it to review. */
   approved: z.boolean().default(false),
   /** … and even though its checks fail. */

@@ -42,7 +42,16 @@ export const isFull = (context: Context | null, percent: number): boolean =>
   !!context?.window_tokens && context.used_tokens * 100 > percent * context.window_tokens
 
 /** Why a session was started: decides its branch, its conversation and what its prompt says first. */
-export const SESSION_REASONS = ['first', 'retry', 'resume', 'conflict', 'reopen', 'fork', 'hand_over'] as const
+export const SESSION_REASONS = [
+  'first',
+  'retry',
+  'resume',
+  'conflict',
+  'reopen',
+  'fork',
+  'hand_over',
+  'takeover',
+] as const
 export const SessionReason = z.enum(SESSION_REASONS)
 export type SessionReason = z.infer<typeof SessionReason>
 

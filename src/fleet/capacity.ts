@@ -43,7 +43,9 @@ export function diskIsFull({ home, settings }: Fleet): boolean {
 
 /** The same for someone who is not the holder and has to look the live sessions up. */
 export async function capacityLeft(fleet: Fleet, mission: Mission, project: Project): Promise<FullSlot | null> {
-  const slot = fullSlot(fleet, await liveSessions(fleet), effective(mission, project, defaultsOf(fleet)).agent, project)
+  // A person at their own terminal takes no slot.
+  const live = (await liveSessions(fleet)).filter(session => session.reason !== 'takeover')
+  const slot = fullSlot(fleet, live, effective(mission, project, defaultsOf(fleet)).agent, project)
   return slot ?? (diskIsFull(fleet) ? 'disk' : null)
 }
 

@@ -171,7 +171,8 @@ async function commitEnd(
     if (session.value.status === 'ended') return
     const { landing, maxRetries } = effective(mission.value, project, defaultsOf(fleet))
     const now = { actor: 'fleet', now: fleet.now() }
-    const talk = await talkLeft(fleet, ended.id, ending.outcome === 'parked')
+    const isPutAside = ending.outcome === 'parked' && !mission.value.taken_over
+    const talk = await talkLeft(fleet, ended.id, isPutAside)
     const step = missionAfter(
       mission.value,
       {
@@ -185,6 +186,7 @@ async function commitEnd(
         unusable: answer && 'problem' in answer ? answer : null,
         changed: changed.files.length > 0,
         isolated: ended.worktree !== null,
+        added: collected !== null && collected.tip !== session.value.branch_from,
       },
       now,
     )

@@ -17,6 +17,7 @@ import { stageMoved, takeUpWorkflow } from './pursuing.ts'
 import { answerQuestion } from './questions.ts'
 import { all } from './records.ts'
 import { Scheduler } from './scheduling.ts'
+import { TakeOvers } from './takeovers.ts'
 import { forgetMission, retire, sharedWithLater, worktreeTurns } from './tidying.ts'
 import { undoMission } from './undoing.ts'
 import { cancelStages } from './workflows.ts'
@@ -29,6 +30,8 @@ const PAGE = 500
 const KEEP_EVENTS = 200_000
 /** What may be for an agent at work. */
 const TALK = ['message', 'answered', 'interrupt_requested']
+/** What moves a mission to the hands of a person, or back. */
+const TAKE_OVERS: readonly Event['kind'][] = ['takeover_requested', 'taken_over', 'hand_back_requested']
 /** Results after which the worktree has nothing that is not on the base branch or in a ref. */
 const SPENT = ['landed', 'no_changes']
 /** What people ask of a workflow, and the holder does. */
@@ -63,6 +66,7 @@ export async function startHolder(fleet: Fleet, { url, onFault = () => {} }: Hol
   const chores = new Set<Promise<unknown>>()
   const stopped = new AbortController()
   const keepers = new Keepers(fleet, inBackground, tidyUp)
+  const takeOvers = new TakeOvers(fleet, live, inBackground)
   const dispatcher = new Dispatcher(fleet, live, begin, wake)
   const looper = new Looper(fleet, {
     signal: stopped.signal,
@@ -147,6 +151,7 @@ export async function startHolder(fleet: Fleet, { url, onFault = () => {} }: Hol
     if (data.status === 'done' || data.status === 'review' || data.status === 'landing')
       await dispatcher.release(mission)
     if (event.kind === 'cancel_requested') await cancel(mission)
+    if (TAKE_OVERS.includes(event.kind)) takeOvers.see(mission)
     if (event.kind === 'process_asked' || event.kind === 'process_stop_requested') await keepers.look()
     if (event.kind === 'session_starting') keepers.endRemote(mission)
     if (TALK.includes(event.kind)) attend(mission)
@@ -247,7 +252,10 @@ export async function startHolder(fleet: Fleet, { url, onFault = () => {} }: Hol
 
   /** Everything that may have been left undone: sessions to take up, landings to finish, wishes nobody carried out. */
   async function takeStock(): Promise<void> {
-    for await (const { value } of all(fleet, 'sessions', 'live')) if (!live.has(value.id)) begin(value)
+    for await (const { value } of all(fleet, 'sessions', 'live')) {
+      // A person's own session is run by their terminal.
+      if (!live.has(value.id) && value.reason !== 'takeover') begin(value)
+    }
     for await (const { value } of all(fleet, 'missions', 'cancelling')) await cancel(value.id)
     for await (const { value } of all(fleet, 'missions', 'landing'))
       if (!landingNow.has(value.id)) queueLanding(value.id, value.project_id)
@@ -257,6 +265,7 @@ export async function startHolder(fleet: Fleet, { url, onFault = () => {} }: Hol
     const kept = await Array.fromAsync(all(fleet, 'sessions', 'worktree'))
     for (const id of new Set(kept.map(({ value }) => value.mission_id))) tidyUp(id)
     await keepers.look()
+    await takeOvers.look()
     inBackground('deleting', finishDeleting())
     for await (const { value } of all(fleet, 'plans', 'open'))
       inBackground(`plan ${value.id}`, heedPlan(fleet, value.id))
@@ -287,6 +296,7 @@ export async function startHolder(fleet: Fleet, { url, onFault = () => {} }: Hol
   const noticing = setInterval(() => {
     inBackground('questions', lookAtQuestions())
     looper.lookAtBudgets()
+    inBackground('take-overs', takeOvers.look())
     if (live.size + keepers.size === 0) return
     const all = everything()
     keepers.notice(all)

@@ -1,5 +1,6 @@
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
+import { setTimeout as pause } from 'node:timers/promises'
 import { type Agent, type Digest, emptyDigest } from '../agents/index.ts'
 import { MAX_HAND_OVERS } from '../domain/ending.ts'
 import { about } from '../domain/life.ts'
@@ -24,6 +25,7 @@ import { type Stop, Watch } from './watching.ts'
 import { noteWindows } from './windows.ts'
 
 const USAGE_EVERY_MS = 5000
+const SAFE_MOMENT_MS = 50
 
 const NUDGE = 'You have been silent for long. Go on, or end your turn and say what keeps you from it.'
 
@@ -103,6 +105,21 @@ export class LiveSession {
     }
     if (this.#job) this.#stopping ??= stopTree(() => this.#belonging(), this.#fleet.settings.graceSeconds * 1000)
     await this.#stopping
+  }
+
+  get isStopping(): boolean {
+    return this.#session.stopping !== null
+  }
+
+  /** Stops it for a person who goes on themselves: between two tools, or after a while in the middle of one. */
+  async handOver(waitSeconds: number): Promise<void> {
+    const end = performance.now() + waitSeconds * 1000
+    const isBusy = () => !this.#watch?.digest.conversation || this.#watch.digest.openTools > 0
+    while (isBusy() && performance.now() < end) await pause(SAFE_MOMENT_MS)
+    const { taken_over } = (await current(this.#fleet, 'missions', this.missionId)).value
+    if (!taken_over || taken_over.next) return
+    const how = isBusy() && waitSeconds > 0 ? `; after ${waitSeconds} seconds it was still in the middle of a tool` : ''
+    await this.stop({ outcome: 'parked', reason: `A person takes it over${how}.` })
   }
 
   /** Someone may have said or answered something. */

@@ -149,7 +149,7 @@ export async function deleteMission(fleet: Fleet, ask: Ask, id: string, discard:
     const { value: mission, version } = await current(fleet, 'missions', id)
     life.requireStatus(mission, DELETABLE, `fleet mission cancel ${id}`)
     if (mission.undo) throw new NotAllowed(`Mission ${id} is being undone.`, { try: `fleet mission show ${id}` })
-    life.requireNotAsking(mission)
+    life.requireFree(mission)
     const left = await leftBehind(fleet, id)
     if (left[0] && !discard) {
       throw new NotAllowed(

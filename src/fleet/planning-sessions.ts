@@ -12,7 +12,7 @@ import { dependenciesOf } from './records.ts'
 import { repositoryOf } from './repositories.ts'
 
 /** These go on in the worktree and on the branch of the session before, and in its conversation while that has room. */
-export const CONTINUES: readonly SessionReason[] = ['resume', 'conflict', 'hand_over']
+export const CONTINUES: readonly SessionReason[] = ['resume', 'conflict', 'hand_over', 'takeover']
 
 type Place = Pick<Session, 'worktree' | 'branch' | 'branch_from' | 'start_commit' | 'base_tip' | 'guard_mark'>
 
@@ -49,9 +49,9 @@ export async function planSession(fleet: Fleet, mission: Mission, project: Proje
   })
 }
 
-/** A conversation that was full would be stopped at its first word: another one goes on instead. */
+/** A conversation that was full would be stopped at its first word: another one goes on instead. A person sees to that. */
 const hasRoom = ({ context }: Session, reason: SessionReason, limit: number): boolean =>
-  reason !== 'hand_over' && !isFull(context, limit)
+  reason === 'takeover' || (reason !== 'hand_over' && !isFull(context, limit))
 
 interface Plan {
   id: string
@@ -74,7 +74,9 @@ async function placeOf(
     throw new Unfit(`The base branch ${project.base_branch} is gone from ${project.path}.`, {
       try: `fleet project set ${project.id} --base <branch>`,
     })
-  if (continued) {
+  // What has landed is on the base branch already: a person goes on from there, where the conversation was held.
+  const hasLanded = mission.taken_over?.was.result === 'landed'
+  if (continued && !hasLanded) {
     // In a conflict the base is merged into the branch, so what it changed is counted from there.
     const start_commit = reason === 'conflict' ? tip : continued.start_commit
     return {
@@ -99,7 +101,7 @@ async function placeOf(
     }
   const start_commit = origin?.start_commit ?? (await startPoint(fleet, repository, mission, tip))
   return {
-    worktree: join(fleet.home.worktrees, project.id, `${slug(mission.title)}-${shortId(id)}`),
+    worktree: continued?.worktree ?? join(fleet.home.worktrees, project.id, `${slug(mission.title)}-${shortId(id)}`),
     branch: await branchName(repository, { agent, title: mission.title, id: shortId(id) }),
     branch_from: origin?.end_commit ?? start_commit,
     start_commit,

@@ -160,7 +160,7 @@ async function liveMissions(fleet: Fleet, id: string): Promise<string[]> {
     equals: [id, 'needs_input'],
     limit: 200,
   })
-  const waiting = asking.items.filter(item => item.value.asking)
+  const waiting = asking.items.filter(item => item.value.asking || item.value.taken_over)
   return [...pages.flatMap(page => page.items), ...waiting].map(item => item.value.id)
 }
 

@@ -49,6 +49,8 @@ async function listening(fleet: Fleet, sessionId: string | null, missionId: stri
   const resume = { try: `fleet mission resume ${missionId} --message "…"` }
   if (!session || session.value.status === 'ended')
     throw new NotAllowed(`No agent is at work on mission ${missionId}.`, resume)
+  if (session.value.reason === 'takeover')
+    throw new NotAllowed(`A person has taken mission ${missionId} over: say it to them.`)
   const { title, can } = fleet.agents.ofSession(session.value.agent)
   if (can.liveMessages === 'no') throw new NotAllowed(`${title} cannot be spoken to while it works.`, resume)
   return session

@@ -7,6 +7,7 @@ import { projects } from './projects.ts'
 import { schedules } from './schedules.ts'
 import { sessions } from './sessions.ts'
 import { system } from './system.ts'
+import { takeovers } from './takeover.ts'
 import { talk } from './talk.ts'
 import { waiting } from './waiting.ts'
 import { workflows } from './workflows.ts'
@@ -21,7 +22,11 @@ export const OPERATIONS: readonly Operation[] = [
   ...plans,
   ...loops,
   ...schedules,
+<<<<<<< HEAD
   ...workflows,
+=======
+  ...takeovers,
+>>>>>>> 14ab578 (Take a mission over in your own terminal and give it back: a session that stands for the person)
   ...processes,
   ...system,
 ] as unknown as readonly Operation[]

@@ -1,6 +1,6 @@
 import * as z from 'zod'
 import { effective } from '../domain/effective.ts'
-import { Comment, Evidence, Mission } from '../domain/mission.ts'
+import { Comment, Evidence, Mission, TakenOver } from '../domain/mission.ts'
 import { Report } from '../domain/report.ts'
 import { Session } from '../domain/session.ts'
 import { headOf } from '../domain/text.ts'
@@ -27,6 +27,7 @@ const internal = {
   undo: true,
   cancel_requested: true,
   asking: true,
+  taken_over: true,
   approved: true,
   forced: true,
 } as const
@@ -36,6 +37,10 @@ export const MissionView = Mission.omit(internal).extend({
   waits_for: z.array(Waiting).describe('empty when it runs or is over'),
   cancelling: z.boolean(),
   undoing: z.boolean(),
+  taken_over: TakenOver.pick({ by: true, since: true, session_id: true, gone: true })
+    .extend({ pid: z.number().int().describe('of the terminal that holds it') })
+    .nullable()
+    .describe('a person goes on with it in their own terminal'),
 })
 export type MissionView = z.infer<typeof MissionView>
 
@@ -78,7 +83,8 @@ export const MissionDetail = MissionView.omit({ sessions: true }).extend({
 })
 
 export async function missionView(fleet: Fleet, mission: Mission, { whole = false } = {}): Promise<MissionView> {
-  const { prompt, next, ready, candidate, undo, cancel_requested, asking, approved, forced, ...shown } = mission
+  const { prompt, next, ready, candidate, undo, cancel_requested, asking, taken_over, approved, forced, ...shown } =
+    mission
   return {
     ...shown,
     detailed_prompt: whole ? await fleet.blobs.read(prompt) : headOf(prompt),
@@ -86,6 +92,13 @@ export async function missionView(fleet: Fleet, mission: Mission, { whole = fals
     waits_for: await waitsFor(fleet, mission),
     cancelling: cancel_requested,
     undoing: undo !== null,
+    taken_over: taken_over && {
+      by: taken_over.by,
+      since: taken_over.since,
+      session_id: taken_over.session_id,
+      gone: taken_over.gone,
+      pid: taken_over.terminal.pid,
+    },
   }
 }
 

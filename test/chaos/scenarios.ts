@@ -5,6 +5,7 @@ import type { LoopView } from '../../src/operations/loops.ts'
 import type { PlanView } from '../../src/operations/plans.ts'
 import type { MissionView } from '../../src/operations/views.ts'
 import { newestLaunch } from '../../src/runner/folders.ts'
+import { identityOf } from '../../src/runner/processes.ts'
 import { eventually, NODE } from '../kit/fleet.ts'
 import { aPlanner, COMPLETE, FAILS, planOf } from '../kit/planner.ts'
 import type { World } from './world.ts'
@@ -278,6 +279,28 @@ const scheduled: Scenario = {
   },
 }
 
+const taken: Scenario = {
+  name: 'a person takes a mission over and gives it back',
+  env: spoken.env,
+  async play(world) {
+    const project = await world.project({ agent: 'claude', environment: ['CHAOS_LOG', 'CHAOS_GATE'] })
+    const mission = await world.mission(project, 'to be taken over', 'Wait for me.')
+    await world.fleet.until(mission.id, 'running')
+    const path = `/api/missions/${mission.id}`
+    const terminal = identityOf(process.pid)
+    await world.ask('POST', `${path}/takeover`, { terminal })
+    const { sessions } = await eventually('it is the person’s', async () => {
+      const now = await world.fleet.show(mission.id)
+      return now.sessions[1]?.status === 'running' ? now : undefined
+    })
+    writeFileSync(join(sessions[1]!.worktree!, 'person.txt'), 'theirs\n')
+    await world.ask('POST', `${path}/hand-back`, { terminal, next: 'keep' })
+    const { branch } = await world.fleet.until(mission.id, 'review')
+    if ((await world.repo.readOn(branch!, 'person.txt')) !== 'theirs') throw new Error("the person's work was lost")
+    return [{ id: mission.id, status: 'review', landings: 0, sessions: 1 }]
+  },
+}
+
 const kept: Scenario = {
   name: 'a preview of landed work, started and stopped',
   async play(world) {
@@ -372,7 +395,11 @@ export const SCENARIOS: readonly Scenario[] = [
   kept,
 <<<<<<< HEAD
   looped,
+<<<<<<< HEAD
 =======
   staged,
 >>>>>>> 01f2bf4 (Workflows: graphs of stages that hand their results on, with templates, conditions, competitions and ready-made ones; nothing finished is run again)
+=======
+  taken,
+>>>>>>> 14ab578 (Take a mission over in your own terminal and give it back: a session that stands for the person)
 ]

@@ -1,0 +1,23 @@
+import { type Command, Option } from 'commander'
+import { HAND_BACKS } from '../../domain/mission.ts'
+import { does } from '../command.ts'
+
+export function addTakeover(program: Command): void {
+  const takeover = program
+    .command('takeover')
+    .description("stop a mission's agent and go on with its conversation yourself, in this terminal")
+    .argument('<mission>', 'its id, or the first letters of it')
+    .addOption(
+      new Option('--then <what>', 'what becomes of it when you leave (default: you are asked)').choices(HAND_BACKS),
+    )
+    .option('-m, --message <text>', 'what to tell the agent that goes on')
+    .option('--release', 'give back one that was taken over by a terminal that is gone')
+  does(takeover, async (cli, [mission], options) => {
+    const { release, takeOver } = await import('../takeover.ts')
+    const wish = {
+      next: options.then as (typeof HAND_BACKS)[number] | undefined,
+      message: options.message as string | undefined,
+    }
+    return options.release === true ? release(cli, mission!, wish) : takeOver(cli, mission!, wish)
+  })
+}
