@@ -47,11 +47,8 @@ export function makeProgram(): Command {
     addWatching,
     addTalk,
     addSchedule,
-<<<<<<< HEAD
     addWorkflow,
-=======
     addTakeover,
->>>>>>> 14ab578 (Take a mission over in your own terminal and give it back: a session that stands for the person)
     addKept,
     addAbout,
     addCall,

@@ -140,13 +140,10 @@ export async function startHolder(fleet: Fleet, { url, onFault = () => {} }: Hol
 
   async function react(event: Event): Promise<void> {
     const { mission_id: mission, data } = event
-<<<<<<< HEAD
     await looper.noticed(event)
     const plan = await planTold(fleet, event)
     if (plan) inBackground(`plan ${plan}`, heedPlan(fleet, plan))
-=======
     if (typeof data.workflow === 'string' && WORKFLOW_WISHES.includes(event.kind)) await pursue(data.workflow)
->>>>>>> 01f2bf4 (Workflows: graphs of stages that hand their results on, with templates, conditions, competitions and ready-made ones; nothing finished is run again)
     if (!mission) return
     if (data.status === 'done' || data.status === 'review' || data.status === 'landing')
       await dispatcher.release(mission)

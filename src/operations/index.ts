@@ -22,11 +22,8 @@ export const OPERATIONS: readonly Operation[] = [
   ...plans,
   ...loops,
   ...schedules,
-<<<<<<< HEAD
   ...workflows,
-=======
   ...takeovers,
->>>>>>> 14ab578 (Take a mission over in your own terminal and give it back: a session that stands for the person)
   ...processes,
   ...system,
 ] as unknown as readonly Operation[]

@@ -48,11 +48,8 @@ export const COLLECTIONS = {
     landing: m => (m.status === 'landing' || m.undo ? [[m.project_id, m.landing_at ?? m.updated_at]] : []),
     cancelling: m => (m.cancel_requested ? [[m.updated_at]] : []),
     deleting: m => (m.deleting ? [[m.created_at]] : []),
-<<<<<<< HEAD
     workflow: m => (m.workflow ? [[m.workflow.id, m.workflow.stage]] : []),
-=======
     taken_over: m => (m.taken_over ? [[m.taken_over.since]] : []),
->>>>>>> 14ab578 (Take a mission over in your own terminal and give it back: a session that stands for the person)
   }),
   sessions: declare(Session, {
     created: s => [[s.created_at]],

@@ -25,11 +25,7 @@ interface Row {
 
 /** Step n takes a store from version n to n + 1. A released step is never edited; a new index needs one that fills it. */
 type Migration = (db: Database) => void
-<<<<<<< HEAD
-export const MIGRATIONS: readonly Migration[] = [createTables, createTables, createTables, createTables]
-=======
-export const MIGRATIONS: readonly Migration[] = [createTables, renewIndexes]
->>>>>>> 01f2bf4 (Workflows: graphs of stages that hand their results on, with templates, conditions, competitions and ready-made ones; nothing finished is run again)
+export const MIGRATIONS: readonly Migration[] = [createTables, createTables, createTables, createTables, renewIndexes]
 
 export const tableOf = (collection: Collection): string => `records_${collection}`
 

@@ -323,7 +323,6 @@ const kept: Scenario = {
 const previewOf = async ({ fleet: { fleet } }: World, mission: string) =>
   (await fleet.store.find('processes', { index: 'mission', equals: [mission], limit: 1 })).items[0]?.value
 
-<<<<<<< HEAD
 const looped: Scenario = {
   name: 'a plan in a new repository, and a loop whose first planner fails',
   async play(world) {
@@ -351,7 +350,9 @@ const looped: Scenario = {
     if (outcomes !== 'planning_failed,progress,complete') throw new Error(`lost: the rounds were ${outcomes}`)
     const { missions } = await world.fleet.call<PlanView>('get_plan', { plan_id: loop.rounds[1]!.plan_id })
     return missions.map(({ mission_id }) => landed(mission_id!))
-=======
+  },
+}
+
 const staged: Scenario = {
   name: 'a workflow that fans out and in, skips and ends',
   async play(world) {
@@ -377,7 +378,6 @@ const staged: Scenario = {
       landed(join!),
       { id: unless!, status: 'cancelled', landings: 0, sessions: 0 },
     ]
->>>>>>> 01f2bf4 (Workflows: graphs of stages that hand their results on, with templates, conditions, competitions and ready-made ones; nothing finished is run again)
   },
 }
 
@@ -393,13 +393,7 @@ export const SCENARIOS: readonly Scenario[] = [
   counted,
   scheduled,
   kept,
-<<<<<<< HEAD
   looped,
-<<<<<<< HEAD
-=======
   staged,
->>>>>>> 01f2bf4 (Workflows: graphs of stages that hand their results on, with templates, conditions, competitions and ready-made ones; nothing finished is run again)
-=======
   taken,
->>>>>>> 14ab578 (Take a mission over in your own terminal and give it back: a session that stands for the person)
 ]
