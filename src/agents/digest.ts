@@ -1,4 +1,4 @@
-import { type Context, NO_USAGE, type Usage } from '../domain/session.ts'
+import { type Context, NO_USAGE, plus, type Usage } from '../domain/session.ts'
 import type { Digest, TranscriptEvent } from './contract.ts'
 
 /** How much of the last thing said is kept; its end, where the conclusion is. */
@@ -110,17 +110,11 @@ function addUsage(digest: Digest, event: Event<'usage'>, { costOf }: Knowledge):
   const used = { ...event.usage, cost_usd: event.usage.cost_usd ?? costOf(event.usage, model) ?? 0 }
   if (event.counts === 'estimate') {
     if (event.of === digest.estimated) return digest
-    return { ...digest, usage: sum(digest.usage, used), estimated: event.of }
+    return { ...digest, usage: plus(digest.usage, used), estimated: event.of }
   }
-  const settled = sum(event.counts === 'total' ? NO_USAGE : digest.settled, used)
+  const settled = plus(event.counts === 'total' ? NO_USAGE : digest.settled, used)
   // What the newest estimate was of is known still: said again, it is in the figures already.
   return { ...digest, settled, usage: settled }
-}
-
-function sum(usage: Usage, more: Partial<Usage>): Usage {
-  const total = { ...usage }
-  for (const key of Object.keys(usage) as (keyof Usage)[]) total[key] += more[key] ?? 0
-  return total
 }
 
 const ending = (text: string): string => (text.length > LAST_TEXT_CHARS ? text.slice(-LAST_TEXT_CHARS) : text)

@@ -131,3 +131,14 @@ test('neither the prompt nor a key of a server is ever an argument', () => {
   expect(launch.files.input).toBe('the rules\n\nthe prompt')
   place.remove()
 })
+
+test('what was thought is a part of what was put out, and each model has its share', () => {
+  const share = (input_tokens: number, thought: number) => ({
+    ...{ input_tokens, output_tokens: 5, cached: 0, total_tokens: input_tokens + 5 + thought },
+  })
+  const stats = { ...share(30, 7), tool_calls: 1, models: { pro: share(20, 7), lite: share(10, 0) } }
+  const costOf = ({ input_tokens = 0 }, model: string | null) => (model === 'pro' ? input_tokens : 0)
+  const events = readGemini(JSON.stringify({ type: 'result', status: 'success', stats }), 'stdout')
+  const { usage } = fold(emptyDigest(), events, { costOf, windowOf: () => null })
+  expect(usage).toMatchObject({ input_tokens: 30, output_tokens: 17, reasoning_tokens: 7, turns: 2, cost_usd: 20 })
+})

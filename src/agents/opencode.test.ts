@@ -121,3 +121,11 @@ test('what it cannot be held to is refused with what to do', () => {
   for (const preset of opencode.can.presets) expect(launch({ preset })).not.toThrow()
   place.remove()
 })
+
+test('what was thought is a part of what was put out', () => {
+  const tokens = { input: 10, output: 20, reasoning: 7, cache: { read: 1, write: 2 } }
+  const line = JSON.stringify({ type: 'step_finish', sessionID: 's', part: { reason: 'stop', tokens, cost: 0 } })
+  const { usage, context } = fold(emptyDigest(), readOpencode(line, 'stdout'))
+  expect(usage).toMatchObject({ output_tokens: 27, reasoning_tokens: 7 })
+  expect(context?.used_tokens).toBe(40)
+})

@@ -1,7 +1,7 @@
 import type { z } from 'zod'
 import { shortId } from '../domain/ids.ts'
 import type { Project } from '../domain/project.ts'
-import type { Context } from '../domain/session.ts'
+import type { Context, Usage } from '../domain/session.ts'
 import type { MissionDetail, MissionView } from '../operations/views.ts'
 import type { Cli } from './command.ts'
 import { safeLine } from './safe.ts'
@@ -91,6 +91,7 @@ export async function describeMission(cli: Cli, id: string): Promise<undefined> 
         ? duration(Date.parse(mission.ended_at) - Date.parse(mission.started_at))
         : '',
     ],
+    ['used', mission.sessions.length > 1 ? usageInWords(mission.usage) : ''],
     ['prompt', mission.detailed_prompt],
     ['accepted if', mission.acceptance_criteria],
   ])
@@ -133,11 +134,15 @@ export async function describeMission(cli: Cli, id: string): Promise<undefined> 
 
 /** What a session used, on a line of its own. */
 function measures({ usage, context }: Detail['sessions'][number]): string {
+  const used = [usageInWords(usage), context && contextInWords(context)].filter(Boolean).join('; ')
+  return used && `\n    ${used}`
+}
+
+function usageInWords(usage: Usage): string {
   const read = usage.input_tokens + usage.cache_read_tokens + usage.cache_write_tokens
-  if (!read && !usage.output_tokens && !context) return ''
+  if (!read && !usage.output_tokens) return ''
   const thought = usage.reasoning_tokens ? ` (${usage.reasoning_tokens} thought)` : ''
-  const spent = `${read} tokens in, ${usage.output_tokens} out${thought}, $${usage.cost_usd.toFixed(4)}`
-  return `\n    ${[spent, context && contextInWords(context)].filter(Boolean).join('; ')}`
+  return `${read} tokens in, ${usage.output_tokens} out${thought}, $${usage.cost_usd.toFixed(4)}`
 }
 
 function contextInWords({ used_tokens, peak_tokens, window_tokens }: Context): string {

@@ -29,6 +29,13 @@ export const Usage = z.object({
 export type Usage = z.infer<typeof Usage>
 export const NO_USAGE: Usage = Usage.parse({})
 
+/** Both together; what one of them does not know of counts as nothing. */
+export function plus(usage: Usage, more: Partial<Usage>): Usage {
+  const total = { ...usage }
+  for (const key of Object.keys(NO_USAGE) as (keyof Usage)[]) total[key] = (usage[key] ?? 0) + (more[key] ?? 0)
+  return total
+}
+
 /** How full the model's context window is: what of the conversation it still has before its eyes. */
 export const Context = z.object({
   used_tokens: z.number().describe('by the newest report'),

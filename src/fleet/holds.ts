@@ -1,6 +1,6 @@
 import type { Spending } from '../domain/fleet.ts'
 import type { Project } from '../domain/project.ts'
-import { NO_USAGE, type Session, type Usage } from '../domain/session.ts'
+import { NO_USAGE, plus, type Session, Usage } from '../domain/session.ts'
 import type { Reason } from '../domain/waiting.ts'
 import type { Change } from '../store/index.ts'
 import type { Fleet } from './fleet.ts'
@@ -77,12 +77,7 @@ export async function spent(fleet: Fleet, session: Session): Promise<Change[]> {
     project_id,
     agent,
     sessions: (before?.value.sessions ?? 0) + 1,
-    ...added(before?.value ?? NO_USAGE, usage),
+    ...plus(before ? Usage.parse(before.value) : NO_USAGE, usage),
   }
   return [put('spending', value, before?.version ?? 'absent')]
-}
-
-function added(sum: Usage, more: Usage): Usage {
-  const entries = (Object.keys(NO_USAGE) as (keyof Usage)[]).map(key => [key, sum[key] + more[key]])
-  return Object.fromEntries(entries) as Usage
 }

@@ -1,10 +1,9 @@
 import * as z from 'zod'
 import type { Mission } from '../domain/mission.ts'
 import { ChangedFile } from '../domain/report.ts'
-import { NO_USAGE, Usage } from '../domain/session.ts'
+import { Usage } from '../domain/session.ts'
 import { missionDiff } from '../fleet/diffs.ts'
 import type { Fleet } from '../fleet/fleet.ts'
-import { all } from '../fleet/records.ts'
 import { EvidenceView, MissionView, missionDetail } from './views.ts'
 
 /** One of two missions that are held against each other. */
@@ -21,12 +20,8 @@ export const Side = z.object({
 })
 
 export async function side(fleet: Fleet, mission: Mission): Promise<z.infer<typeof Side>> {
-  const { sessions, report, evidence, children, comments, ...view } = await missionDetail(fleet, mission)
+  const { sessions, report, evidence, children, comments, usage, ...view } = await missionDetail(fleet, mission)
   const { text, files } = await missionDiff(fleet, mission)
-  const usage = { ...NO_USAGE }
-  for await (const { value } of all(fleet, 'sessions', 'mission', [mission.id])) {
-    for (const key of Object.keys(usage) as (keyof Usage)[]) usage[key] += value.usage[key] ?? 0
-  }
   const took = (from: string | null | undefined, to: string | null | undefined): number =>
     from && to ? (Date.parse(to) - Date.parse(from)) / 1000 : 0
   return {

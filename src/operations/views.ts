@@ -2,7 +2,7 @@ import * as z from 'zod'
 import { effective } from '../domain/effective.ts'
 import { Comment, Evidence, Mission, TakenOver } from '../domain/mission.ts'
 import { Report } from '../domain/report.ts'
-import { Session } from '../domain/session.ts'
+import { NO_USAGE, plus, Session, Usage } from '../domain/session.ts'
 import { headOf } from '../domain/text.ts'
 import { waitingReasons } from '../domain/waiting.ts'
 import { capacityLeft, defaultsOf, modelDoubt } from '../fleet/capacity.ts'
@@ -75,6 +75,7 @@ export const EvidenceView = Evidence.omit({ output: true }).extend({ output: z.s
 
 export const MissionDetail = MissionView.omit({ sessions: true }).extend({
   sessions: z.array(SessionView),
+  usage: Usage.describe('of all its sessions'),
   report: Report.nullable(),
   children: z.array(MissionView),
   evidence: z.array(EvidenceView),
@@ -161,6 +162,7 @@ export async function missionDetail(fleet: Fleet, mission: Mission): Promise<z.i
   return {
     ...view,
     sessions: sessions.map(sessionView),
+    usage: sessions.reduce((sum, session) => plus(sum, session.usage), NO_USAGE),
     report: reports.items[0]?.value ?? null,
     children: await Promise.all(children.items.map(child => missionView(fleet, child.value))),
     evidence: await Promise.all(

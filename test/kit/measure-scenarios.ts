@@ -74,15 +74,20 @@ export function budgetScenario(scene: () => Promise<Scene>, settings: object = {
   })
 }
 
-/** What any client whose cost is known at all must show. */
-export function daysBudgetScenario(scene: () => Promise<Scene>, settings: object = {}): void {
+/** What any client whose cost is known at all must show; `tellsThought`: also how much of it was thought. */
+export function daysBudgetScenario(
+  scene: () => Promise<Scene>,
+  { tellsThought = true, ...settings }: { agent?: string; tellsThought?: boolean } = {},
+): void {
   test("what it costs is taken from the day's budget, and once that is spent the next mission waits", async () => {
     const { fleet, project } = await scene()
     await fleet.call('update_project', { project_id: project.id, daily_budget_usd: 0.0001 })
-    const script = prompt({ write: 'a.txt', content: 'a\n' }, { say: 'Done.' })
+    const thought = { output: 20, reasoning: 7 }
+    const script = prompt({ write: 'a.txt', content: 'a\n', tokens: thought }, { say: 'Done.' })
     const first = await fleet.mission(project, script, settings)
     const ended = await fleet.until(first.id, 'done', 'needs_input', 'failed')
     expect(ended.sessions[0]!.usage!.cost_usd).toBeGreaterThan(0.0001)
+    expect(ended.sessions[0]!.usage!.reasoning_tokens).toBe(tellsThought ? thought.reasoning : 0)
     const second = await fleet.mission(project, script, settings)
     const waits = await eventually('it waits', async () => (await fleet.show(second.id)).waits_for[0])
     expect(waits.kind).toBe('budget')
