@@ -6,6 +6,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { codex } from '../src/agents/codex.ts'
 import { codexSettings } from './agents/codex-place.ts'
 import { binaryOf, HOW_TO_INSTALL } from './clients/clients.ts'
+import { eventually } from './kit/fleet.ts'
 import { budgetScenario, contextScenario, daysBudgetScenario } from './kit/measure-scenarios.ts'
 import { missionScenarios, prompt } from './kit/mission-scenarios.ts'
 import { aScene, type Scene } from './kit/scene.ts'
@@ -58,5 +59,24 @@ describe.skipIf(!binary)('a mission for the real Codex client', () => {
     const mission = await fleet.until(id, 'done', 'failed', 'needs_input')
     expect(mission).toMatchObject({ status: 'done', result: 'no_changes' })
     expect(existsSync(join(repo.path, 'made.txt'))).toBe(false)
+  })
+
+  test('tells how much of the window of its provider is used; from the limit on nothing new of it starts', async () => {
+    const { fleet, project } = await scene()
+    const resets = Math.floor(Date.now() / 1000) + 3600
+    const headers = {
+      'x-codex-primary-used-percent': '97',
+      'x-codex-primary-window-minutes': '300',
+      'x-codex-primary-reset-at': String(resets),
+    }
+    const script = prompt({ write: 'a.txt', content: 'a\n', headers }, { say: 'Done.', headers })
+    const first = await fleet.mission(project, script)
+    await fleet.until(first.id, 'done', 'failed')
+    const second = await fleet.mission(project, script)
+    const waits = await eventually('it waits', async () => (await fleet.show(second.id)).waits_for[0])
+    expect(waits).toMatchObject({ kind: 'provider_window', until: new Date(resets * 1000).toISOString() })
+    expect(waits.text).toContain('97 % of the window codex primary of openai')
+    const other = await fleet.mission(project, 'echo b >b.txt', { agent: 'shell' })
+    expect(await fleet.until(other.id, 'done', 'failed')).toMatchObject({ status: 'done' })
   })
 })

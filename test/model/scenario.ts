@@ -16,6 +16,8 @@ export type Step = (
 ) & {
   /** Thought aloud before the step. */
   think?: string
+  /** Sent with the answer, as a provider tells there how much of its window is used. */
+  headers?: Record<string, string>
   /** What the turn is said to have used; small figures otherwise. What was thought is a part of the output. */
   tokens?: { input?: number; output?: number; reasoning?: number; cacheRead?: number; cacheWrite?: number }
 }

@@ -46,6 +46,7 @@ export async function startModel(port = 0): Promise<Model> {
     const failure = failureNow(line, turnsTaken, failures)
     if (failure) return wire.fail(response, failure.fail, failure.retryAfter)
     if ('hang' in turn) return
+    for (const [name, value] of Object.entries(turn.headers ?? {})) response.setHeader(name, value)
     wire.reply(response, body, turn)
   }
 
