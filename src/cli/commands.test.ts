@@ -12,6 +12,7 @@ const MISSION = {
   status: 'draft',
   result: null,
   waits_for: [],
+  warnings: [],
   status_reason: null,
   created_at: '2026-01-01T00:00:00.000Z',
 }
