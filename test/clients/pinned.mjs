@@ -7,6 +7,7 @@ export const CLIENTS = {
   gemini: { package: '@google/gemini-cli', version: '0.61.0' },
   opencode: { package: 'opencode-ai', version: '1.18.33' },
   codex: { package: '@openai/codex', version: '0.166.0' },
+  'mcp-inspector': { package: '@modelcontextprotocol/inspector', version: '2.12.0' },
   'claude-agent-acp': { package: '@agentclientprotocol/claude-agent-acp', version: '0.99.0' },
 }
 
