@@ -1,7 +1,7 @@
 /** Where real clients, and stand-ins for those that cannot be had, are driven. Files that come later are found by it. */
 export const CLIENT_TESTS = [
   'test/agents/*.test.ts',
-  'test/*-mission.test.ts',
+  'test/*-{install,mission}.test.ts',
   'test/{declared-agents,fork,holds,measures,talk}.test.ts',
 ]
 

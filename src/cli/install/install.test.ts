@@ -14,6 +14,8 @@ import {
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { STATUSES } from '../../domain/mission.ts'
+import { ALIASES } from '../../operations/aliases.ts'
 import { fleet } from '../testing.ts'
 import { CLIENTS, type McpClient, SCOPES, type Scope } from './clients.ts'
 import { valueAt } from './document.ts'
@@ -291,4 +293,8 @@ test('the skill has the name of its folder and a description that loaders take',
   const description = /^description: (.+)$/m.exec(front!)![1]!
   expect(description.length).toBeLessThan(1024)
   expect(description).not.toMatch(/: |[<>]/)
+  const named = [...out.matchAll(/`([a-z]+(?:_[a-z]+)+)`/g)].map(match => match[1]!)
+  const known = [...ALIASES.flatMap(({ name, input }) => [name, ...Object.keys(input.shape)]), ...STATUSES]
+  expect(named.filter(name => !known.includes(name))).toEqual([])
+  expect(named).toContain('create_mission')
 })

@@ -2,6 +2,7 @@ import { existsSync, readFileSync } from 'node:fs'
 import { homedir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { InvalidInput, NotAllowed } from '../../domain/errors.ts'
+import { ALIAS_SETS, ALIASES, type AliasSet } from '../../operations/aliases.ts'
 import { homeOf } from '../client.ts'
 import type { Cli } from '../command.ts'
 import type { McpClient, Place, Reach, Scope } from './clients.ts'
@@ -9,7 +10,6 @@ import { diffOf } from './diff.ts'
 import { carryOut, clientNamed, commandOf, planned, projectTop } from './install.ts'
 import { TOKEN_VARIABLE } from './names.ts'
 import type { Change } from './reconcile.ts'
-import { TOOL_SETS } from './tools.ts'
 
 type Options = Record<string, unknown>
 
@@ -61,16 +61,16 @@ function serverOf(home: string): string {
   return `http://127.0.0.1:${readFileSync(file, 'utf8').trim()}`
 }
 
-function setsIn(options: Options): string[] {
+function setsIn(options: Options): AliasSet[] {
   const sets = (options.tools as string[] | undefined) ?? []
-  const unknown = sets.find(set => !Object.hasOwn(TOOL_SETS, set))
-  if (unknown) throw new InvalidInput('--tools', `${unknown} is none of ${Object.keys(TOOL_SETS).join(', ')}`)
-  return sets
+  const unknown = sets.find(set => !ALIAS_SETS.some(known => known === set))
+  if (unknown) throw new InvalidInput('--tools', `${unknown} is none of ${ALIAS_SETS.join(', ')}`)
+  return sets as AliasSet[]
 }
 
 function toolNames(options: Options): string[] {
   const sets = setsIn(options)
-  return Object.entries(TOOL_SETS).flatMap(([set, names]) => (!sets.length || sets.includes(set) ? names : []))
+  return ALIASES.filter(({ set }) => !sets.length || sets.includes(set)).map(({ name }) => name)
 }
 
 function tell(cli: Cli, client: McpClient, changes: readonly Change[], options: Options): undefined {
