@@ -6,7 +6,10 @@ export const CLIENT_TESTS = [
 ]
 
 const ONLY_CLAUDE = ['test/agents/claude*.test.ts', 'test/claude-*.test.ts', 'test/{fork,holds,talk}.test.ts']
-const OTHER_CLIENTS = ['test/agents/{acp,codex,gemini,opencode}*.test.ts', 'test/{acp,codex,gemini,opencode}-*.test.ts']
+const OTHER_CLIENTS = [
+  'test/agents/{acp,codex,driving,gemini,inspector,opencode}*.test.ts',
+  'test/{acp,codex,gemini,opencode}-*.test.ts',
+]
 
 /** What a run leaves out, by FLEET_TEST_CLIENTS: clients are heavy, and `npm test` is to be quick. */
 export const LEFT_OUT: Record<string, string[]> = {

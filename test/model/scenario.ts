@@ -5,7 +5,7 @@ export type Step = (
   | { edit: string; from: string; to: string }
   | { read: string }
   | { run: string }
-  /** Any tool by its own name, such as mcp__server__tool. */
+  /** Any tool by its own name, such as mcp__server__tool; `{{mission_id}}` is what an earlier one answered under it. */
   | { tool: string; input: Record<string, unknown> }
   /** Ends the turn without a word. */
   | { stop: true }

@@ -47,7 +47,7 @@ export async function startModel(port = 0): Promise<Model> {
     if (failure) return wire.fail(response, failure.fail, failure.retryAfter)
     if ('hang' in turn) return
     for (const [name, value] of Object.entries(turn.headers ?? {})) response.setHeader(name, value)
-    wire.reply(response, body, turn)
+    wire.reply(response, body, filled(turn, body))
   }
 
   async function handle(request: IncomingMessage, response: ServerResponse) {
@@ -85,6 +85,17 @@ function place({ said, tools }: Asked) {
   const newest = tools.length ? said.findLast(({ text }) => scriptIn(text)) : undefined
   const found = newest && scriptIn(newest.text)
   return found ? { ...found, turnsTaken: newest.turnsAfter } : { line: '', script: NOTHING_TO_DO, turnsTaken: 0 }
+}
+
+/** In a tool's input `{{name}}` stands for the newest word told under that name: what an earlier tool answered. */
+function filled(turn: Turn, body: unknown): Turn {
+  if (!('tool' in turn)) return turn
+  const history = JSON.stringify(body)
+  const told = (name: string): string =>
+    // Answers are quoted once or more on their way into the history.
+    [...history.matchAll(new RegExp(`"?${name}\\\\*":\\\\*"(\\w+)`, 'g'))].at(-1)?.[1] ?? ''
+  const input = JSON.stringify(turn.input).replace(/\{\{(\w+)\}\}/g, (_, name: string) => told(name))
+  return { ...turn, input: JSON.parse(input) }
 }
 
 async function bodyOf(request: IncomingMessage): Promise<unknown> {
