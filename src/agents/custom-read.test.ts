@@ -34,6 +34,18 @@ test('figures that are none count nothing, and a time that is none is none', () 
   for (const at of ['soon', null, {}, 1e300]) expect(read(wait, { at })).toMatchObject([{ until: null }])
 })
 
+test('how full its window is, and that of its provider', () => {
+  const told = rules(
+    { event: 'context', when: { kind: 'ctx' }, used: 'tokens.now', window: 'tokens.of' },
+    { event: 'provider_window', when: { kind: 'quota' }, name: 'what', used_percent: 'used', resets_at: 'until' },
+  )
+  expect(read(told, { kind: 'ctx', tokens: { now: 5, of: 9 } })).toEqual([{ type: 'context', used: 5, window: 9 }])
+  expect(read(told, { kind: 'ctx', tokens: { now: 'five' } })).toEqual([{ type: 'context', used: 0, window: null }])
+  expect(read(told, { kind: 'quota', what: 'hourly', used: 81, until: 1_894_738_615 })).toEqual([
+    { type: 'provider_window', name: 'hourly', usedPercent: 81, resetsAt: '2030-01-15T20:16:55.000Z' },
+  ])
+})
+
 test('ten thousand broken lines: none throws, none is lost', () => {
   const all = rules(
     { event: 'started', when: { type: 'init' }, conversation: 'id' },

@@ -127,3 +127,26 @@ test('the context window: now, at its peak, and its size as told before as the t
     ...{ used_tokens: 60, peak_tokens: 60, window_tokens: 80 },
   })
 })
+
+test('what an agent makes up is kept small and within what can be written down', () => {
+  const beyond = new Date(8.64e15).toISOString()
+  const windows = Array.from(
+    { length: 50 },
+    (_, i): TranscriptEvent => ({
+      ...{ type: 'provider_window', name: `${i}${'x'.repeat(5000)}`, usedPercent: 1, resetsAt: beyond },
+    }),
+  )
+  const digest = digestOf(
+    { type: 'started', conversation: null, model: 'x'.repeat(5000) },
+    { type: 'rate_limit', until: beyond, text: '' },
+    ...windows,
+    used(1e308, 'more'),
+    used(1e308, 'more'),
+    used(-5, 'more'),
+  )
+  expect(Object.values(digest.windows)).toHaveLength(20)
+  expect(Object.values(digest.windows)[0]!.resetsAt).toBeNull()
+  expect(digest.rateLimit?.until).toBeNull()
+  expect(digest.usage.input_tokens).toBe(Number.MAX_SAFE_INTEGER)
+  expect(JSON.stringify(digest).length).toBeLessThan(LAST_TEXT_CHARS * 3)
+})

@@ -3,6 +3,8 @@ import type { Digest, TranscriptEvent } from './contract.ts'
 
 /** How much of the last thing said is kept; its end, where the conclusion is. */
 export const LAST_TEXT_CHARS = 4096
+const NAME_CHARS = 200
+const MOST_WINDOWS = 20
 
 export function emptyDigest(): Digest {
   return {
@@ -45,7 +47,7 @@ function add(before: Digest, event: TranscriptEvent, knowledge: Knowledge): Dige
       return {
         ...digest,
         conversation: event.conversation ?? digest.conversation,
-        model: event.model ?? digest.model,
+        model: named(event.model) ?? digest.model,
         result: null,
       }
     case 'text':
@@ -60,16 +62,22 @@ function add(before: Digest, event: TranscriptEvent, knowledge: Knowledge): Dige
     case 'usage':
       return addUsage(digest, event, knowledge)
     case 'context':
-      return { ...digest, model: event.model ?? digest.model, context: contextAfter(digest, event, knowledge) }
+      return { ...digest, model: named(event.model) ?? digest.model, context: contextAfter(digest, event, knowledge) }
     case 'provider_window': {
       const { usedPercent, resetsAt } = event
-      return { ...digest, windows: { ...digest.windows, [event.name]: { usedPercent, resetsAt } } }
+      const name = event.name.slice(0, NAME_CHARS)
+      if (!(name in digest.windows) && Object.keys(digest.windows).length >= MOST_WINDOWS) return digest
+      return { ...digest, windows: { ...digest.windows, [name]: { usedPercent, resetsAt: timely(resetsAt) } } }
     }
     case 'rate_limit':
       // The refusal itself often does not say until when, an event before it did.
       return {
         ...digest,
-        rateLimit: { ...event, until: event.until ?? digest.rateLimit?.until ?? null, text: ending(event.text) },
+        rateLimit: {
+          ...event,
+          until: timely(event.until) ?? digest.rateLimit?.until ?? null,
+          text: ending(event.text),
+        },
       }
     case 'error':
       return { ...digest, lastError: ending(event.text) }
@@ -117,4 +125,7 @@ function addUsage(digest: Digest, event: Event<'usage'>, { costOf }: Knowledge):
   return { ...digest, settled, usage: settled }
 }
 
+const named = (model: string | null | undefined): string | null => model?.slice(0, NAME_CHARS) ?? null
+/** A time after the year 9999 is none that could be waited for, or written down. */
+const timely = (time: string | null): string | null => (time && /^\d{4}-/.test(time) ? time : null)
 const ending = (text: string): string => (text.length > LAST_TEXT_CHARS ? text.slice(-LAST_TEXT_CHARS) : text)

@@ -29,10 +29,11 @@ export const Usage = z.object({
 export type Usage = z.infer<typeof Usage>
 export const NO_USAGE: Usage = Usage.parse({})
 
-/** Both together; what one of them does not know of counts as nothing. */
+/** Both together; what one of them does not know of counts as nothing, and no figure an agent makes up breaks the sum. */
 export function plus(usage: Usage, more: Partial<Usage>): Usage {
   const total = { ...usage }
-  for (const key of Object.keys(NO_USAGE) as (keyof Usage)[]) total[key] = (usage[key] ?? 0) + (more[key] ?? 0)
+  for (const key of Object.keys(NO_USAGE) as (keyof Usage)[])
+    total[key] = Math.min((usage[key] ?? 0) + Math.max(0, more[key] ?? 0), Number.MAX_SAFE_INTEGER)
   return total
 }
 

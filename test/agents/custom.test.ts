@@ -46,6 +46,15 @@ test('what it can do follows from what was declared', () => {
   expect(bare.can).toMatchObject({ resume: false, cost: 'none', mcp: false, presets: ['full'] })
 })
 
+test('a size of its context window is of use only with a rule that says how much of it is used', () => {
+  const declared = (events: object[]) => CustomDeclaration.safeParse({ ...LINER, context_limit: 1000, events })
+  expect(declared(LINER.events).error?.issues[0]).toMatchObject({ path: ['context_limit'] })
+  const filled = declared([...LINER.events, { event: 'context', used: 'used' }])
+  const agent = customAgent(filled.data!)
+  expect(agent.can).toMatchObject({ contextWindow: true, usage: 'while working' })
+  expect(agent.read('{"used":7}', 'stdout')).toEqual([{ type: 'context', used: 7, window: 1000 }])
+})
+
 test('arguments are added where they are wanted, each as one word', async () => {
   const lab = await startMcpLab()
   const mcpServers = { lab: { url: lab.url, headers: { a: 'b' } } }
