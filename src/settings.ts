@@ -59,6 +59,21 @@ export const SETTINGS = {
     z.string().min(1).nullable().default(null),
     'where repositories are made for plans that name none; empty: projects in the home',
   ),
+  maxSpawnDepth: setting(
+    'FLEET_MAX_SPAWN_DEPTH',
+    whole(2, 0, 20),
+    'how deep agents may delegate: 1 is sub-missions, 2 is theirs; 0: not at all',
+  ),
+  maxSubMissions: setting(
+    'FLEET_MAX_SUB_MISSIONS',
+    whole(20, 0, 60),
+    'how many sub-missions the agents of one mission may make',
+  ),
+  contextModeCommand: setting(
+    'FLEET_CONTEXT_MODE_CMD',
+    z.string().min(1).default('context-mode'),
+    'the program and arguments that start the context-mode server, separated by spaces',
+  ),
   graceSeconds: setting(
     'FLEET_STOP_GRACE',
     whole(5, 0, 600),

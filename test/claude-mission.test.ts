@@ -3,6 +3,7 @@ import { dirname } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { claude } from '../src/agents/claude.ts'
 import { claudeBinary, HOW_TO_INSTALL } from './clients/clients.ts'
+import { insideScenarios } from './kit/inside-scenarios.ts'
 import { budgetScenario, contextScenario } from './kit/measure-scenarios.ts'
 import { missionScenarios } from './kit/mission-scenarios.ts'
 import { aScene, type Scene } from './kit/scene.ts'
@@ -33,6 +34,7 @@ describe.skipIf(!binary)('a mission for the real Claude client', () => {
   missionScenarios(claude, scene, () => model)
   contextScenario(scene)
   budgetScenario(scene)
+  insideScenarios(tool => `mcp__fleet__${tool}`, scene)
 
   test('a prompt of 200 kB arrives byte for byte', async () => {
     const { fleet, project } = await scene()

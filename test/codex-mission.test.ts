@@ -7,6 +7,7 @@ import { codex } from '../src/agents/codex.ts'
 import { codexSettings } from './agents/codex-place.ts'
 import { binaryOf, HOW_TO_INSTALL } from './clients/clients.ts'
 import { eventually } from './kit/fleet.ts'
+import { insideScenarios } from './kit/inside-scenarios.ts'
 import { budgetScenario, contextScenario, daysBudgetScenario } from './kit/measure-scenarios.ts'
 import { missionScenarios, prompt } from './kit/mission-scenarios.ts'
 import { aScene, type Scene } from './kit/scene.ts'
@@ -38,6 +39,7 @@ describe.skipIf(!binary)('a mission for the real Codex client', () => {
   contextScenario(scene)
   budgetScenario(scene)
   daysBudgetScenario(scene)
+  insideScenarios(tool => `mcp__fleet__${tool}`, scene)
 
   test('is resumed in the same conversation', async () => {
     const { fleet, repo, project } = await scene()

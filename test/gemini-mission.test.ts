@@ -6,6 +6,7 @@ import { afterAll, beforeAll, describe, onTestFinished } from 'vitest'
 import { gemini } from '../src/agents/gemini.ts'
 import { geminiHome } from './agents/gemini-home.ts'
 import { binaryOf, HOW_TO_INSTALL } from './clients/clients.ts'
+import { insideScenarios } from './kit/inside-scenarios.ts'
 import { daysBudgetScenario } from './kit/measure-scenarios.ts'
 import { missionScenarios } from './kit/mission-scenarios.ts'
 import { aScene, type Scene } from './kit/scene.ts'
@@ -32,4 +33,5 @@ describe.skipIf(!binary)('a mission for the real Gemini client', () => {
   }
   missionScenarios(gemini, scene, () => model)
   daysBudgetScenario(scene)
+  insideScenarios(tool => `mcp_fleet_${tool}`, scene)
 })

@@ -6,6 +6,7 @@ import { afterAll, beforeAll, describe, onTestFinished } from 'vitest'
 import { opencode } from '../src/agents/opencode.ts'
 import { opencodeHome, SCRIPTED } from './agents/opencode-home.ts'
 import { binaryOf, HOW_TO_INSTALL } from './clients/clients.ts'
+import { insideScenarios } from './kit/inside-scenarios.ts'
 import { budgetScenario, contextScenario, daysBudgetScenario } from './kit/measure-scenarios.ts'
 import { missionScenarios } from './kit/mission-scenarios.ts'
 import { aScene, type Scene } from './kit/scene.ts'
@@ -34,4 +35,5 @@ describe.skipIf(!binary)('a mission for the real OpenCode client', () => {
   contextScenario(scene, { model: SCRIPTED })
   budgetScenario(scene)
   daysBudgetScenario(scene)
+  insideScenarios(tool => `fleet_${tool}`, scene)
 })

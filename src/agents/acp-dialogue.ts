@@ -3,6 +3,7 @@ import { isAllowed } from './acp-permission.ts'
 import { DENIED, INTERRUPT, SAID, SESSION, TAKEN_UP, toolOf } from './acp-read.ts'
 import type { Dialogue, LaunchRequest, Message } from './contract.ts'
 import { type Json, list, object, parseObject, string, text } from './json.ts'
+import { asStdio, expanded, isHttp, type McpServer, serversOf } from './mcp-servers.ts'
 import { PRESETS } from './presets.ts'
 
 /** What makes an agent ask before it does anything that could do harm. */
@@ -101,7 +102,9 @@ function wishOf(request: LaunchRequest, asking: Asking | null): Wish {
     ...{ model, preset, resumes, forks, approvals, asking },
     cwd: request.workingDirectory,
     prompt: [request.systemPrompt, request.prompt].filter(Boolean).join('\n\n'),
-    servers: request.mcpServers,
+    servers: Object.fromEntries(
+      serversOf(request).map(([name, server]) => [name, expanded(server, request.environment)]),
+    ),
   }
 }
 
@@ -216,10 +219,7 @@ export const greeting = (cwd: string): string[] => [
 
 function openingOf({ wish, resumes }: State): Step {
   const { cwd, asking, resumes: conversation, forks } = wish
-  const mcpServers = Object.entries(wish.servers).map(([name, { url, headers }]) => ({
-    ...{ type: 'http', name, url },
-    headers: Object.entries(headers).map(([header, value]) => ({ name: header, value })),
-  }))
+  const mcpServers = Object.entries(wish.servers).map(([name, server]) => written(name, server))
   const params = { cwd, mcpServers, ...(asking?.meta && { _meta: asking.meta }) }
   const opening = (name: string, method: string, more: object = {}): Step => ({
     name,
@@ -231,6 +231,13 @@ function openingOf({ wish, resumes }: State): Step {
   // Loading says everything again that was said before: only where there is nothing better.
   return opening(TAKEN_UP + conversation, resumes ? 'session/resume' : 'session/load', earlier)
 }
+
+const pairs = (values: Record<string, string>) => Object.entries(values).map(([name, value]) => ({ name, value }))
+
+const written = (name: string, server: McpServer) =>
+  isHttp(server)
+    ? { type: 'http', name, url: server.url, headers: pairs(server.headers) }
+    : { name, ...asStdio(server), env: pairs(server.env) }
 
 const setMode = (sessionId: string, modeId: string): string =>
   rpc({ id: MODE, method: 'session/set_mode', params: { sessionId, modeId } })

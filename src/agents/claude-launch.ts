@@ -2,6 +2,7 @@ import { InvalidInput } from '../domain/errors.ts'
 import { uuidOf } from './claude-dialogue.ts'
 import type { Launch, LaunchRequest } from './contract.ts'
 import { pick } from './environment.ts'
+import { asFile, serversOf } from './mcp-servers.ts'
 import { isRestricting, PRESETS } from './presets.ts'
 
 /** What the client may see of the server's environment: where it is, how it signs in, how it reaches the network. */
@@ -36,7 +37,6 @@ const NEVER_TO_FILE = 'Bash(git * --output*)'
 
 // One rule each: the client splits what it is given at commas and spaces outside brackets.
 const TOOL_RULE = /^(mcp__[\w*-]+|[A-Za-z]\w*)(\([^()\n]+\))?$/
-const SERVER_NAME = /^[\w-]+$/
 
 interface Rules {
   /** Which built-in tools exist at all; null: the client's own choice. */
@@ -49,7 +49,7 @@ interface Rules {
 
 export function launchClaude(request: LaunchRequest): Launch {
   const rules = rulesFor(request)
-  const servers = serverNames(request)
+  const servers = serversOf(request)
   const flags = [
     ...['-p', '--verbose', '--input-format=stream-json', '--output-format=stream-json', '--replay-user-messages'],
     ...(request.approvals === 'ask'
@@ -65,7 +65,7 @@ export function launchClaude(request: LaunchRequest): Launch {
     ...(servers.length ? [`--mcp-config=${request.directory}/mcp.json`] : []),
     ...(rules.readsSettings ? [] : ['--setting-sources=']),
     ...(rules.tools ? [`--tools=${rules.tools.join(',')}`] : []),
-    ...[...rules.allowed, ...servers.map(name => `mcp__${name}`)].map(rule => `--allowedTools=${rule}`),
+    ...[...rules.allowed, ...servers.map(([name]) => `mcp__${name}`)].map(rule => `--allowedTools=${rule}`),
     ...rules.denied.map(rule => `--disallowedTools=${rule}`),
   ]
   return {
@@ -74,7 +74,7 @@ export function launchClaude(request: LaunchRequest): Launch {
     env: { ...pick(request.environment, CLAUDE_ENVIRONMENT), DISABLE_AUTOUPDATER: '1' },
     files: {
       ...(request.systemPrompt ? { 'system-prompt': request.systemPrompt } : {}),
-      ...(servers.length ? { 'mcp.json': mcpFile(request.mcpServers) } : {}),
+      ...(servers.length ? { 'mcp.json': asFile(servers) } : {}),
     },
     stdin: 'fifo',
   }
@@ -122,18 +122,4 @@ function custom(allowedTools: readonly string[]): Rules {
     denied: [],
     readsSettings: false,
   }
-}
-
-function serverNames({ mcpServers }: LaunchRequest): string[] {
-  const names = Object.keys(mcpServers)
-  const wrong = names.find(name => !SERVER_NAME.test(name))
-  if (wrong === undefined) return names
-  throw new InvalidInput('mcp_servers', `${JSON.stringify(wrong)} is no name for a server`, {
-    try: 'Use letters, digits, _ and -.',
-  })
-}
-
-function mcpFile(servers: LaunchRequest['mcpServers']): string {
-  const entries = Object.entries(servers).map(([name, server]) => [name, { type: 'http', ...server }])
-  return JSON.stringify({ mcpServers: Object.fromEntries(entries) })
 }

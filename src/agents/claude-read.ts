@@ -1,6 +1,7 @@
 import type { Usage } from '../domain/session.ts'
 import { ASKING_TOOL, inWords, questionsIn } from './claude-questions.ts'
 import type { Stream, TranscriptEvent } from './contract.ts'
+import { notStarted } from './mcp-servers.ts'
 
 type Json = Record<string, unknown>
 
@@ -46,7 +47,10 @@ function events(message: Json): TranscriptEvent[] | undefined {
   if (QUIET.has(kind)) return []
   switch (kind) {
     case 'system/init':
-      return [{ type: 'started', conversation: string(message.session_id), model: string(message.model) }]
+      return [
+        { type: 'started', conversation: string(message.session_id), model: string(message.model) },
+        ...list(message.mcp_servers).flatMap(server),
+      ]
     case 'assistant':
       return assistant(message)
     case 'user':
@@ -66,6 +70,12 @@ function events(message: Json): TranscriptEvent[] | undefined {
     default:
       return undefined
   }
+}
+
+function server(value: unknown): TranscriptEvent[] {
+  const { name, status } = object(value) ?? {}
+  const isUp = status === 'connected' || status === 'pending'
+  return isUp ? [] : [notStarted(text(name), text(status))]
 }
 
 /** The client asks whether it may use a tool, and waits. */

@@ -1,9 +1,19 @@
 import { dirname } from 'node:path'
-import { InvalidInput, NotAllowed } from '../domain/errors.ts'
+import { NotAllowed } from '../domain/errors.ts'
 import type { ToolPreset } from '../domain/project.ts'
 import type { Agent, Launch, LaunchRequest, Opening, Program } from './contract.ts'
 import { pick } from './environment.ts'
 import type { Json } from './json.ts'
+import {
+  asStdio,
+  bySource,
+  expanded,
+  type HttpServer,
+  isHttp,
+  type McpServer,
+  type StdioServer,
+  serversOf,
+} from './mcp-servers.ts'
 import { isRestricting, PRESETS } from './presets.ts'
 
 /** Those its sandbox can hold to. It has no list of commands, as `test` would need. */
@@ -47,8 +57,6 @@ const SETTINGS = {
   suppress_unstable_features_warning: true,
 }
 
-const SERVER_NAME = /^[\w-]+$/
-
 export function launchCodex(request: LaunchRequest): Launch {
   refuse(request)
   const settings = {
@@ -85,9 +93,9 @@ export function openingOf(request: LaunchRequest): { method: string; params: Jso
 const nameOf = (model: string): string => CODEX_MODELS.find(({ alias }) => alias === model)?.name ?? model
 
 function rulesFor(request: LaunchRequest): Json {
-  const { preset, approvals, mcpServers, directory, workingDirectory } = request
+  const { preset, approvals, directory, workingDirectory } = request
   const asks = approvals === 'ask'
-  const servers = { mcp_servers: serversFor(mcpServers) }
+  const servers = { mcp_servers: serversFor(request) }
   if (preset === 'full') return { sandbox: 'danger-full-access', approvalPolicy: 'never', config: servers }
 
   const approvalPolicy = asks ? 'on-request' : 'never'
@@ -119,15 +127,33 @@ function untrusted(directory: string): Json {
 }
 
 /** Beside those in the person's own settings, whose tools are refused unless they let them run unasked there. */
-function serversFor(servers: LaunchRequest['mcpServers']): Json {
-  const entries = Object.entries(servers).map(([name, { url, headers }]) => [
+function serversFor(request: LaunchRequest): Json {
+  const entries = serversOf(request).map(([name, server]) => [
     name,
-    { url, http_headers: headers, default_tools_approval_mode: 'approve' },
+    { ...written(server, request.environment), default_tools_approval_mode: 'approve' },
   ])
   return Object.fromEntries(entries)
 }
 
-function refuse({ preset, allowedTools, mcpServers }: LaunchRequest): void {
+/** What is said to it is part of the transcript, so that secrets are named there. */
+function written(server: McpServer, environment: LaunchRequest['environment']): Json {
+  if (isHttp(server)) {
+    const { url } = expanded(server, environment) as HttpServer
+    const { bearer, named, plain } = bySource(server.headers, environment)
+    return { url, http_headers: plain, env_http_headers: named, ...(bearer && { bearer_token_env_var: bearer }) }
+  }
+  const { command, args } = asStdio(expanded(server, environment) as StdioServer)
+  const { named, plain } = bySource(server.env, environment)
+  const passed = Object.entries(named).flatMap(([name, variable]) => (name === variable ? [name] : []))
+  const renamed = Object.entries(named).flatMap(([name, variable]) =>
+    name === variable ? [] : [[name, environment[variable] ?? '']],
+  )
+  return { command, args, env: { ...plain, ...Object.fromEntries(renamed) }, env_vars: passed }
+}
+
+function refuse(request: LaunchRequest): void {
+  const { preset, allowedTools } = request
+  serversOf(request)
   if (allowedTools) {
     throw new NotAllowed('Codex cannot be held to a list of tools.', {
       try: `Use one of its presets: ${CODEX_PRESETS.join(', ')}.`,
@@ -136,12 +162,6 @@ function refuse({ preset, allowedTools, mcpServers }: LaunchRequest): void {
   if (!CODEX_PRESETS.includes(preset)) {
     throw new NotAllowed(`Codex cannot be held to the preset ${preset}: its sandbox does not tell commands apart.`, {
       try: `Use one of: ${CODEX_PRESETS.join(', ')}; or an agent that can be held to it, such as claude.`,
-    })
-  }
-  const wrong = Object.keys(mcpServers).find(name => !SERVER_NAME.test(name))
-  if (wrong !== undefined) {
-    throw new InvalidInput('mcp_servers', `${JSON.stringify(wrong)} is no name for a server`, {
-      try: 'Use letters, digits, _ and -.',
     })
   }
 }

@@ -3,6 +3,7 @@ import { INTERRUPT, PROMPT, THREAD } from './codex-dialogue.ts'
 import { itemDone, itemStarted } from './codex-items.ts'
 import type { Stream, TranscriptEvent } from './contract.ts'
 import { type Json, list, number, object, parseObject, string, text } from './json.ts'
+import { notStarted } from './mcp-servers.ts'
 
 /** Talk of the protocol itself: kept in the transcript's file, of no use to a reader. */
 const QUIET = new Set([
@@ -45,7 +46,7 @@ function told(method: string, params: Json): TranscriptEvent[] | undefined {
     case 'account/rateLimits/updated':
       return limits(object(params.rateLimits))
     case 'mcpServer/startupStatus/updated':
-      return params.status === 'failed' ? [{ type: 'error', text: `${text(params.name)}: ${text(params.error)}` }] : []
+      return params.status === 'failed' ? [notStarted(text(params.name), text(params.error))] : []
     case 'error':
       return [failure(params)]
     case 'turn/completed':

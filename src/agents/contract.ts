@@ -1,5 +1,6 @@
 import type { ToolPreset } from '../domain/project.ts'
 import type { Context, Outcome, SessionReason, Usage } from '../domain/session.ts'
+import type { McpServer } from './mcp-servers.ts'
 
 /** What an agent can do, as `fleet agents` shows it. Nothing is offered that is not here. */
 export interface Capabilities {
@@ -74,7 +75,8 @@ export interface LaunchRequest {
   forks: boolean
   /** What happens when the agent wants what its preset does not allow: a person is asked, or it is denied. */
   approvals: 'ask' | 'deny'
-  mcpServers: Readonly<Record<string, { url: string; headers: Record<string, string> }>>
+  /** Their values may name variables that are in the agent's environment. */
+  mcpServers: Readonly<Record<string, McpServer>>
   /** Of the server; an adapter names what its client needs, nothing else reaches it. */
   environment: Readonly<Record<string, string | undefined>>
 }
@@ -160,6 +162,8 @@ export type TranscriptEvent =
   | { type: 'interrupted'; id: string }
   | { type: 'result'; ok: boolean; text: string; reason: string | null }
   | { type: 'error'; text: string }
+  /** Something is not as it should be, and the agent works all the same. */
+  | { type: 'warning'; text: string }
   | { type: 'raw'; text: string }
 
 export type Stream = 'stdout' | 'stderr' | 'sent'

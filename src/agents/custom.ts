@@ -6,6 +6,7 @@ import { EventRule, readMapped } from './custom-read.ts'
 import { Declaration, detectDeclared, environmentFor } from './declaration.ts'
 import { endedEarly, rateLimited, short } from './endings.ts'
 import { inputFile, readingInput } from './input.ts'
+import { asFile, expanded, serversOf } from './mcp-servers.ts'
 import { besides } from './presets.ts'
 
 const Arguments = z.array(z.string()).max(100)
@@ -122,7 +123,7 @@ function launch(declared: CustomDeclaration, request: LaunchRequest): Launch {
   return {
     argv: declared.prompt === 'stdin' ? readingInput(request, argv) : argv,
     env: environmentFor(declared, request.environment),
-    files: { ...inputFile(request), ...(servers && mcp ? { 'mcp.json': mcpFile(request.mcpServers) } : {}) },
+    files: { ...inputFile(request), ...(servers && mcp ? { 'mcp.json': mcpFile(request) } : {}) },
     stdin: 'none',
   }
 }
@@ -131,9 +132,8 @@ function launch(declared: CustomDeclaration, request: LaunchRequest): Launch {
 const filled = (argument: string, places: Record<string, string>): string =>
   argument.replace(/\{(\w+)\}/g, (whole, place: string) => places[place] ?? whole)
 
-function mcpFile(servers: LaunchRequest['mcpServers']): string {
-  const entries = Object.entries(servers).map(([name, server]) => [name, { type: 'http', ...server }])
-  return JSON.stringify({ mcpServers: Object.fromEntries(entries) })
+function mcpFile(request: LaunchRequest): string {
+  return asFile(serversOf(request).map(([name, server]) => [name, expanded(server, request.environment)] as const))
 }
 
 function refuseLimits({ name, title = name, arguments: adds }: CustomDeclaration, request: LaunchRequest): void {

@@ -4,7 +4,8 @@ import type { Launch, LaunchRequest, Opening, Program } from './contract.ts'
 import { pick } from './environment.ts'
 import { policyOf } from './gemini-policy.ts'
 import { inputFile, readingInput } from './input.ts'
-import { refuseApprovals, refuseForks, rulesOf, serversOf } from './rules.ts'
+import { asStdio, isHttp, serversOf } from './mcp-servers.ts'
+import { refuseApprovals, refuseForks, rulesOf } from './rules.ts'
 
 /** What the client may see of the server's environment: where it is, how it signs in, how it reaches the network. */
 const ENVIRONMENT = [
@@ -62,7 +63,11 @@ const POLICY = 'policy.toml'
 const SETTINGS = 'settings.json'
 
 function settingsOf(servers: ReturnType<typeof serversOf>): string {
-  const entries = servers.map(([name, { url, headers }]) => [name, { httpUrl: url, headers }])
+  // It puts variables in their place itself.
+  const entries = servers.map(([name, server]) => [
+    name,
+    isHttp(server) ? { httpUrl: server.url, headers: server.headers } : asStdio(server),
+  ])
   return JSON.stringify({ mcpServers: Object.fromEntries(entries) })
 }
 

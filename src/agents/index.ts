@@ -14,5 +14,6 @@ export const agentsOf = (home: string): Agents => agentsIn(home, AGENTS)
 
 export type * from './contract.ts'
 export { emptyDigest, fold, type Knowledge } from './digest.ts'
+export type { McpServer } from './mcp-servers.ts'
 export { doubtAbout } from './models.ts'
 export { type Agents, type ToolPresetOffer, toolPresets } from './registry.ts'

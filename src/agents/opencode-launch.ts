@@ -3,8 +3,9 @@ import { NotAllowed } from '../domain/errors.ts'
 import type { Launch, LaunchRequest, Opening, Program } from './contract.ts'
 import { pick } from './environment.ts'
 import { readingInput } from './input.ts'
+import { inTheWay, isHttp, type McpServer, rewritten, serversOf } from './mcp-servers.ts'
 import { permissionsOf } from './opencode-permissions.ts'
-import { refuseApprovals, rulesOf, serversOf } from './rules.ts'
+import { refuseApprovals, rulesOf } from './rules.ts'
 
 /** What the client may see of the server's environment: where it is, how it signs in, how it reaches the network. */
 const ENVIRONMENT = [
@@ -50,7 +51,7 @@ export function launchOpencode(request: LaunchRequest): Launch {
     autoupdate: false,
     ...(permission && { agent: { [AGENT]: { mode: 'primary', permission } } }),
     ...(request.systemPrompt && { instructions: [join(request.directory, INSTRUCTIONS)] }),
-    mcp: Object.fromEntries(servers.map(([name, server]) => [name, { type: 'remote', oauth: false, ...server }])),
+    mcp: Object.fromEntries(servers.map(([name, server]) => [name, written(server)])),
   }
   return {
     argv: readingInput(request, ['opencode', ...flags]),
@@ -72,3 +73,12 @@ export const openOpencode = ({ conversation, model }: Opening): Program => ({
   argv: ['opencode', `--session=${conversation}`, ...(model ? [`--model=${model}`] : [])],
   env: {},
 })
+
+function written(server: McpServer): object {
+  const named = rewritten(
+    server,
+    inTheWay(name => `{env:${name}}`),
+  )
+  if (isHttp(named)) return { type: 'remote', oauth: false, ...named }
+  return { type: 'local', command: named.command, environment: named.env }
+}

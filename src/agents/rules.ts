@@ -40,18 +40,6 @@ function parse(rule: string): { tool: Tool; start: string | undefined } {
   })
 }
 
-const SERVER_NAME = /^[A-Za-z0-9-]+$/
-
-/** The servers given, whose names become part of the names of their tools. */
-export function serversOf({ mcpServers }: LaunchRequest): [string, { url: string; headers: Record<string, string> }][] {
-  const servers = Object.entries(mcpServers)
-  const wrong = servers.find(([name]) => !SERVER_NAME.test(name))
-  if (!wrong) return servers
-  throw new InvalidInput('mcp_servers', `${JSON.stringify(wrong[0])} is no name for a server`, {
-    try: 'Use letters, digits and -.',
-  })
-}
-
 export function refuseForks({ forks }: LaunchRequest, client: string): void {
   if (!forks) return
   throw new NotAllowed(`${client} cannot go on with a copy of a conversation.`, { try: 'Resume it instead.' })

@@ -27,6 +27,12 @@ export const RUN_FIELDS: readonly Field[] = [
     summary: 'what happens to finished work',
     choices: LANDING_POLICIES,
   },
+  {
+    flags: '--context-mode',
+    field: 'context_mode',
+    summary: 'attach the context-mode server, which keeps large outputs out of the conversation',
+    kind: 'flag',
+  },
 ]
 
 /** What becomes of what the preset does not allow. */

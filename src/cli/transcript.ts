@@ -61,6 +61,8 @@ function shown(terminal: Terminal, item: TranscriptItem): string | undefined {
       return item.failed ? terminal.paint('red', `  ✗ ${terminal.foreign(firstLine(item.output))}`) : undefined
     case 'error':
       return terminal.paint('red', terminal.foreign(item.text))
+    case 'warning':
+      return terminal.paint('yellow', `Warning: ${terminal.foreign(item.text)}`)
     case 'rate_limit':
       return terminal.paint(
         'yellow',

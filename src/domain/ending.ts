@@ -66,7 +66,13 @@ export function ended(asked: Mission, end: Ended, by: By): Step {
       if (end.unheard) return told(mission, end.unheard, by)
       if (end.question)
         return life.toPerson(mission, { code: 'question', text: end.question, try: `fleet answer ${mission.id} …` }, by)
-      return life.step(mission, { status: 'waiting', status_reason: null }, by, 'parked', { cause: end.reason })
+      return life.step(
+        mission,
+        { status: 'waiting', status_reason: { code: 'children', text: end.reason } },
+        by,
+        'parked',
+        { cause: end.reason },
+      )
     case 'failed':
       return retryOrFail(mission, end, by)
   }

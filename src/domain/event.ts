@@ -54,6 +54,8 @@ export const EVENT_KINDS = [
   'message_arrived',
   'message_missed',
   'parked',
+  'reported',
+  'delegated',
   'requeued',
   'failed',
   'workflow_created',

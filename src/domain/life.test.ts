@@ -7,9 +7,9 @@ import { aMission, aSession, BY } from './samples.testkit.ts'
 /** What a person may ask for, and from where; everything else is refused with the state named. */
 const ASKS: Record<string, { from: Status[]; ask: (mission: Mission) => life.Step }> = {
   dispatch: { from: ['draft'], ask: m => life.dispatch(m, true, null, BY) },
-  retry: { from: ['failed', 'cancelled', 'needs_input', 'review'], ask: m => life.retry(m, true, null, BY) },
+  retry: { from: ['failed', 'cancelled', 'needs_input', 'review', 'waiting'], ask: m => life.retry(m, true, null, BY) },
   resume: {
-    from: ['failed', 'cancelled', 'needs_input', 'review'],
+    from: ['failed', 'cancelled', 'needs_input', 'review', 'waiting'],
     ask: m => life.resume({ ...m, session_id: 's1' }, true, null, BY),
   },
   reopen: { from: ['done'], ask: m => life.reopen(m, true, null, BY) },

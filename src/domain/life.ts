@@ -87,6 +87,7 @@ function nextMove(mission: Mission): string {
     done: 'reopen',
     review: 'land',
     needs_input: 'resume',
+    waiting: 'resume',
     running: 'cancel',
   }
   return `fleet mission ${moves[mission.status] ?? 'show'} ${mission.id}`
@@ -144,7 +145,7 @@ export function dispatch(
 export const forked = (mission: Mission, instructions: StoredText | null, by: By): Step =>
   step(mission, queued(by, { reason: 'fork', ready: true, instructions }), by, 'dispatched')
 
-export const RETRYABLE = ['failed', 'cancelled', 'needs_input', 'review'] as const satisfies Status[]
+export const RETRYABLE = ['failed', 'cancelled', 'needs_input', 'review', 'waiting'] as const satisfies Status[]
 
 export function retry(mission: Mission, ready: boolean, instructions: StoredText | null, by: By): Step {
   requireStatus(mission, RETRYABLE)
@@ -334,6 +335,15 @@ export const failed = (mission: Mission, why: StatusReason, by: By): Step =>
     by,
     'failed',
     { cause: why.text, data: { code: why.code } },
+  )
+
+/** What it waited for among its sub-missions has come. */
+export const childrenEnded = (mission: Mission, by: By): Step =>
+  requeued(
+    mission,
+    { reason: 'children', ready: true },
+    { code: 'children', text: 'Its sub-missions have ended, or one of them needs somebody.' },
+    by,
   )
 
 export const dependencyMet = (mission: Mission, on: string, by: By): Step =>

@@ -87,6 +87,10 @@ export const MissionSettings = z.object({
     .refine(fits, `must have at most ${MAX_METADATA_CHARS} characters as JSON`)
     .describe('whatever a client wants to find here again'),
   subdirectory: z.string().max(1000).default('').describe('where in the repository the agent starts'),
+  context_mode: z
+    .boolean()
+    .default(false)
+    .describe('attach the context-mode server, which keeps large outputs out of the conversation'),
 })
 export type MissionSettings = z.infer<typeof MissionSettings>
 
@@ -156,6 +160,7 @@ export const Mission = MissionSettings.extend({
   planning: Id.nullable().default(null).describe('the plan it works out'),
   plan_id: Id.nullable().default(null).describe('the plan it is a part of'),
   follows: Id.nullable().default(null).describe('the mission whose next steps it takes up'),
+  spawned: z.number().int().default(0).describe('how many sub-missions its agents have made'),
   sessions: z.number().int().default(0),
   failures: z.number().int().default(0).describe('failed sessions since a person last asked for it'),
   interruptions: z.number().int().default(0).describe('lost or stalled sessions in a row; not failures'),

@@ -1,5 +1,6 @@
 import * as z from 'zod'
 import { Id, Timestamp } from './ids.ts'
+import { ProjectServer } from './mcp-server.ts'
 
 export const LANDING_POLICIES = ['auto', 'review', 'never'] as const
 export const LandingPolicy = z.enum(LANDING_POLICIES)
@@ -103,6 +104,7 @@ export const Project = ProjectSettings.extend({
     .enum(['git', 'none'])
     .describe('none: a folder that is no repository; one mission at a time, nothing lands'),
   base_branch: z.string(),
+  mcp_servers: z.array(ProjectServer).max(30).default([]),
   paused: z.boolean().default(false),
   deleting: z.boolean().default(false),
   /** The newest commit of the base branch that we or a person's approval put there. */

@@ -7,6 +7,8 @@ const briefing = (more: Partial<Briefing> = {}): Briefing => ({
   prompt: 'Do it.',
   acceptanceCriteria: '',
   handOvers: [],
+  children: [],
+  notes: [],
   message: null,
   conflicts: [],
   baseBranch: 'main',

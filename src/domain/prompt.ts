@@ -7,6 +7,26 @@ export interface HandOver {
   report: Report
 }
 
+/** A sub-mission, and what it says it did. */
+export interface ChildReport {
+  mission: Pick<Mission, 'id' | 'title' | 'status' | 'status_reason' | 'result' | 'branch'>
+  report: Report | null
+}
+
+/** What earlier sessions wrote down for later ones. */
+export interface Note {
+  title: string
+  file: string
+  text: string
+}
+
+/** Said to every agent that has the fleet's own tools. */
+export const WITH_TOOLS = `You work on one mission of a fleet of agents, in a folder of its own. The MCP server "fleet" is about it:
+- get_mission_context, get_project_context, get_team_context, read_past_reports: what is asked, by which rules, who works beside you.
+- create_sub_mission hands a part to another agent; then call wait_for_sub_missions and end your turn: you are resumed with the reports.
+- ask_human asks the person in charge; note keeps what whoever goes on with this mission must know.
+- When you are done, call submit_report, then end your turn.`
+
 export interface Briefing {
   reason: SessionReason
   /** The mission's own prompt, which arrives byte for byte. */
@@ -14,6 +34,8 @@ export interface Briefing {
   acceptanceCriteria: string
   /** What it depends on, and what they say they did. */
   handOvers: readonly HandOver[]
+  children: readonly ChildReport[]
+  notes: readonly Note[]
   /** What a person added for this run. */
   message: string | null
   /** Files that could not be merged, for a session that is to resolve them. */
@@ -35,12 +57,17 @@ export function composePrompt(b: Briefing): string {
         section('Acceptance criteria', b.acceptanceCriteria),
         handedOver(b.handOvers),
         section('Handed over from the earlier conversation', b.handedOver),
+        ...b.notes.map(({ title, file, text }) => section(`Notes of earlier runs: ${title} (${file})`, text)),
       ]
-  return [...opening, b.message && section('Added by the person in charge', b.message)].filter(Boolean).join('\n\n')
+  return [...opening, fromChildren(b.children), b.message && section('Added by the person in charge', b.message)]
+    .filter(Boolean)
+    .join('\n\n')
 }
 
 function goOn(b: Briefing): string[] {
   if (b.reason === 'conflict') return [conflict(b)]
+  if (b.reason === 'children')
+    return ['You waited for your sub-missions. This is how they stand. Go on with your mission.']
   if (b.reason === 'fork')
     return ['This is a copy of your conversation, in a worktree of its own. Go on from here in another way.']
   return [b.message ? 'Go on with your mission.' : 'Your last run was interrupted. Go on where you stopped.']
@@ -48,7 +75,7 @@ function goOn(b: Briefing): string[] {
 
 function again(b: Briefing): string[] {
   if (b.reason === 'conflict') return [conflict(b)]
-  if (b.reason === 'resume' || b.reason === 'fork')
+  if (b.reason === 'resume' || b.reason === 'fork' || b.reason === 'children')
     return ['The worktree holds what an earlier run left. Look at it first and go on from there.']
   if (b.reason === 'hand_over')
     return [
@@ -69,6 +96,22 @@ function handedOver(handOvers: readonly HandOver[]): string {
     'What the missions before this one report',
     handOvers.map(({ mission, report }) => [`### ${mission.title}`, describeReport(report)].join('\n\n')).join('\n\n'),
   )
+}
+
+function fromChildren(children: readonly ChildReport[]): string {
+  return section('Your sub-missions', children.map(fromChild).join('\n\n'))
+}
+
+function fromChild({ mission: { id, title, status, status_reason, result, branch }, report }: ChildReport): string {
+  const kept = result === 'kept' && branch ? `Its work is on the branch ${branch}: merge it if you want it.` : ''
+  return [
+    `### ${title} (${id}): ${status}${result ? `, ${result}` : ''}`,
+    status_reason?.text,
+    kept,
+    report && describeReport(report),
+  ]
+    .filter(Boolean)
+    .join('\n\n')
 }
 
 export function describeReport(report: Report): string {

@@ -18,6 +18,7 @@ export const Claim = z.object({
   next_steps: ItemsOrText,
   errors_encountered: ItemsOrText,
   preview_url: z.url().max(2000).nullable().default(null),
+  files_claimed: ItemsOrText.describe('what it says it changed; files_changed is what git saw'),
 })
 export type Claim = z.infer<typeof Claim>
 
@@ -58,6 +59,7 @@ export const CLAIMED_LISTS = [
   'what_untested',
   'next_steps',
   'errors_encountered',
+  'files_claimed',
 ] as const
 
 /** The same report, small enough to be kept by every engine whatever an agent claims; what is cut says so. */

@@ -59,6 +59,7 @@ export const SESSION_REASONS = [
   'fork',
   'hand_over',
   'takeover',
+  'children',
 ] as const
 export const SessionReason = z.enum(SESSION_REASONS)
 export type SessionReason = z.infer<typeof SessionReason>
@@ -104,6 +105,13 @@ export const Session = z.object({
   prompt: StoredText.nullable().default(null),
   /** Why we are stopping it: written down before the first signal, so that a crash does not forget the cause. */
   stopping: z.object({ outcome: Outcome, reason: z.string() }).nullable().default(null),
+  /** What it says of its own work, as JSON: kept the moment it is said, so that nothing that fails later loses it. */
+  claim: StoredText.nullable().default(null),
+  /** The sub-missions it waits for once its turn is over, and those it was told need somebody. */
+  awaits: z
+    .object({ children: z.array(Id), told: z.array(Id) })
+    .nullable()
+    .default(null),
   worktree_kept: z.boolean().default(true),
   /** What of its work no commit holds: then its worktree is removed only when a person says so in so many words. */
   left_behind: z.string().max(MAX_REASON_CHARS).nullable().default(null),

@@ -28,6 +28,8 @@ export const Question = z.object({
     .describe('interruption: a person stopped it; their answer is what it is told next'),
   /** What the client calls it; its answer goes back under this name. */
   asked_as: z.string(),
+  /** Asked by the client itself, which waits; or through a tool, whose answer starts the next session if it is late. */
+  through: z.enum(['client', 'tool']).default('client'),
   tool: z.string().max(200).nullable(),
   text: StoredText.describe('the question, or the whole input of the tool'),
   status: z.enum(['open', 'answered', 'withdrawn']),

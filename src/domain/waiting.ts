@@ -91,7 +91,7 @@ export function waitingReasons(mission: Mission, world: World): Reason[] {
     case 'landing':
       return [{ kind: 'landing', text: mission.status_reason?.text ?? 'landing' }]
     case 'waiting':
-      return [{ kind: 'children', text: 'waiting for its sub-missions' }]
+      return [{ kind: 'children', text: mission.status_reason?.text ?? 'waiting for its sub-missions' }]
     default:
       return []
   }

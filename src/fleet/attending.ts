@@ -69,7 +69,9 @@ export class Attending {
     let all = true
     for (const question of await questionsOf(this.#fleet, this.#session.id)) {
       if (question.kind === 'interruption') all = (await this.#interrupt(question)) && all
-      else if (question.status === 'answered' && !question.delivered) await this.#answer(question)
+      // What was asked through a tool is answered there, or starts the next session.
+      else if (question.status === 'answered' && !question.delivered && question.through === 'client')
+        await this.#answer(question)
     }
     return all
   }

@@ -16,9 +16,10 @@ import { defaultsOf } from './capacity.ts'
 import { type Concern, concernAbout } from './concerns.ts'
 import { type Fleet, retryOnConflict } from './fleet.ts'
 import { spent } from './holds.ts'
+import { submittedClaim } from './inside.ts'
 import { RESULT_FILE } from './launching.ts'
 import { answerOf, proposed } from './plan-answers.ts'
-import { inWords, sentenceOf } from './questions.ts'
+import { inWords, questionsOf, sentenceOf } from './questions.ts'
 import { current, put } from './records.ts'
 import { repositoryOf } from './repositories.ts'
 import { sentence } from './sentences.ts'
@@ -49,9 +50,10 @@ export async function endSession(fleet: Fleet, agent: Agent, sessionId: string, 
   const { value: session } = await current(fleet, 'sessions', sessionId)
   const { value: mission } = await current(fleet, 'missions', session.mission_id)
   const { value: project } = await current(fleet, 'projects', session.project_id)
-  const { claim, problem } = writtenClaim(over.directory)
+  const submitted = await submittedClaim(fleet, session)
+  const { claim, problem } = submitted ? { claim: submitted, problem: null } : writtenClaim(over.directory)
   const summary = claim ? claim.summary : over.digest.result?.text || over.digest.lastText
-  let ending: Ending = session.stopping ?? agent.outcome(over.digest, over.exit)
+  let ending: Ending = session.stopping ?? (await putAside(fleet, session, agent.outcome(over.digest, over.exit)))
   let work: Work = { leftBehind: null, collected: null, changes: NO_CHANGES, concern: null }
   try {
     work = await collectWork(fleet, session, mission, project, summary)
@@ -71,6 +73,16 @@ export async function endSession(fleet: Fleet, agent: Agent, sessionId: string, 
   const wanted = mission.planning !== null && ending.outcome === 'completed' && report.status !== 'blocked'
   const answer = wanted ? await answerOf(fleet, agent, mission.planning!, over.directory) : null
   await commitEnd(fleet, agent, session, project, { ending, work, report, over, answer })
+}
+
+/** A turn that ended well, of an agent that said it waits for something, is the end of a part only. */
+async function putAside(fleet: Fleet, session: Session, ending: Ending): Promise<Ending> {
+  if (ending.outcome !== 'completed') return ending
+  const asked = (await questionsOf(fleet, session.id)).filter(({ through }) => through === 'tool')
+  if (asked.some(({ status, delivered }) => status === 'open' || (status === 'answered' && !delivered)))
+    return { outcome: 'parked', reason: 'It waits for an answer.' }
+  if (!session.awaits?.children.length) return ending
+  return { outcome: 'parked', reason: `It waits for its sub-missions: ${session.awaits.children.join(', ')}.` }
 }
 
 async function collectWork(

@@ -1,9 +1,12 @@
+import { isOver, needsSomebody } from '../domain/delegating.ts'
 import type { Event } from '../domain/event.ts'
+import type { Status } from '../domain/mission.ts'
 import type { Session } from '../domain/session.ts'
 import { Turns } from '../git/turns.ts'
 import { everything, keptIn, marksOf } from '../runner/processes.ts'
 import { sweep } from '../runner/stopping.ts'
 import { saveCounts } from './counts.ts'
+import { goOnAfterChildren } from './delegating.ts'
 import { Dispatcher } from './dispatcher.ts'
 import { type Fleet, retryOnConflict } from './fleet.ts'
 import { Keepers } from './keepers.ts'
@@ -41,6 +44,9 @@ const WORKFLOW_WISHES: readonly Event['kind'][] = [
   'workflow_cancelled',
   'workflow_retried',
 ]
+
+const isNewsForParent = (status: unknown): boolean =>
+  typeof status === 'string' && [isOver, needsSomebody].some(is => is({ status: status as Status }))
 
 export interface Holder {
   /** Stops deciding; agents, setup commands and checks go on. */
@@ -149,6 +155,9 @@ export async function startHolder(fleet: Fleet, { url, onFault = () => {} }: Hol
       await dispatcher.release(mission)
     if (event.kind === 'cancel_requested') await cancel(mission)
     if (TAKE_OVERS.includes(event.kind)) takeOvers.see(mission)
+    if (data.status === 'waiting') await goOnAfterChildren(fleet, mission)
+    if (isNewsForParent(data.status)) await tellParent(mission)
+    if (event.kind === 'delegated') relimit(mission)
     if (event.kind === 'process_asked' || event.kind === 'process_stop_requested') await keepers.look()
     if (event.kind === 'session_starting') keepers.endRemote(mission)
     if (TALK.includes(event.kind)) attend(mission)
@@ -161,6 +170,17 @@ export async function startHolder(fleet: Fleet, { url, onFault = () => {} }: Hol
     const workflow = (await fleet.store.get('workflows', workflowId))?.value
     if (workflow?.status === 'cancelled') await cancelStages(fleet, workflowId)
     else if (workflow) await takeUpWorkflow(fleet, workflowId)
+  }
+
+  async function tellParent(missionId: string): Promise<void> {
+    const parent = (await fleet.store.get('missions', missionId))?.value.parent_mission_id
+    if (parent) await goOnAfterChildren(fleet, parent)
+  }
+
+  /** What it gave away of its budget it may no longer spend itself. */
+  function relimit(missionId: string): void {
+    for (const session of live.values())
+      if (session.missionId === missionId) inBackground(`budget of ${missionId}`, session.relimit())
   }
 
   function attend(missionId: string): void {
@@ -177,7 +197,7 @@ export async function startHolder(fleet: Fleet, { url, onFault = () => {} }: Hol
           decision: question.otherwise ?? 'deny',
           text: 'Nobody answered in time.',
         })
-      } else if (question.created_at <= putAside) {
+      } else if (question.created_at <= putAside && question.through === 'client') {
         const session = live.get(question.session_id)
         if (session?.canPark)
           inBackground(
@@ -256,6 +276,8 @@ export async function startHolder(fleet: Fleet, { url, onFault = () => {} }: Hol
     for await (const { value } of all(fleet, 'missions', 'cancelling')) await cancel(value.id)
     for await (const { value } of all(fleet, 'missions', 'landing'))
       if (!landingNow.has(value.id)) queueLanding(value.id, value.project_id)
+    for await (const { value } of all(fleet, 'missions', 'status', ['waiting']))
+      await goOnAfterChildren(fleet, value.id)
     for await (const { value } of all(fleet, 'missions', 'unready'))
       await dispatcher.reconsider(value.id, value.depends_on[0] ?? '')
     for await (const { value } of all(fleet, 'workflows', 'active')) await pursue(value.id)

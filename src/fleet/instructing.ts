@@ -4,6 +4,7 @@ import type { Agent } from '../agents/index.ts'
 import { InvalidInput } from '../domain/errors.ts'
 import type { Mission } from '../domain/mission.ts'
 import type { Project } from '../domain/project.ts'
+import { WITH_TOOLS } from '../domain/prompt.ts'
 import { CLAIMED_LISTS, Claim } from '../domain/report.ts'
 import { readPlain } from '../runner/folders.ts'
 import type { Fleet } from './fleet.ts'
@@ -20,7 +21,7 @@ export function instructionsFor(
   mission: Mission,
   resultFile: string,
 ): string {
-  const reporting = agent.can.mcp ? '' : inFile(resultFile)
+  const reporting = agent.can.mcp ? WITH_TOOLS : inFile(resultFile)
   return [ofFleet(fleet), project.instructions, mission.append_system_prompt, reporting].filter(Boolean).join('\n\n')
 }
 

@@ -5,7 +5,7 @@ import { type Effective, effective } from '../domain/effective.ts'
 import { NotAllowed } from '../domain/errors.ts'
 import type { Mission } from '../domain/mission.ts'
 import type { Project } from '../domain/project.ts'
-import { composePrompt, type HandOver } from '../domain/prompt.ts'
+import { type ChildReport, composePrompt, type HandOver, type Note } from '../domain/prompt.ts'
 import type { Session } from '../domain/session.ts'
 import { effect } from '../effects.ts'
 import { pushGuardEnvironment } from '../git/index.ts'
@@ -13,13 +13,17 @@ import { DIALOGUE_FILE } from '../runner/conversation.ts'
 import { agentEnvironment } from '../runner/environment.ts'
 import { nextLaunch, readPlain, writeFiles } from '../runner/folders.ts'
 import { sessionToken } from '../tokens.ts'
+import { type Attached, attach } from './attaching.ts'
+import { budgetLeft } from './budgets.ts'
 import { defaultsOf } from './capacity.ts'
 import { contained, sandboxFor, wallsOf } from './containing.ts'
+import { partsOf } from './delegating.ts'
 import type { Fleet } from './fleet.ts'
 import { writtenHandOver } from './handing-over.ts'
 import { leftToday } from './holds.ts'
 import { instructionsFor } from './instructing.ts'
 import { requireBudget } from './measuring.ts'
+import { endOfNote, noteFile, notesOf } from './notes.ts'
 import type { Place } from './preparing.ts'
 import { dependenciesOf } from './records.ts'
 import { repositoryOf } from './repositories.ts'
@@ -45,7 +49,7 @@ export interface SessionLimits extends Effective {
 /** What a session runs under: its own budget, or what is left of the day's where that is less. */
 export async function limitsOf(fleet: Fleet, mission: Mission, project: Project): Promise<SessionLimits> {
   const limits = effective(mission, project, defaultsOf(fleet))
-  const ownBudgetUsd = limits.maxBudgetUsd
+  const ownBudgetUsd = await budgetLeft(fleet, mission, project)
   const budgets = [ownBudgetUsd, await leftToday(fleet, project)].filter(budget => budget !== null)
   return { ...limits, ownBudgetUsd, maxBudgetUsd: budgets.length ? Math.min(...budgets) : null }
 }
@@ -68,6 +72,8 @@ export async function prepareLaunch(
     prompt: script,
     acceptanceCriteria: mission.acceptance_criteria,
     handOvers: await handOvers(fleet, mission, session),
+    children: await childReports(fleet, mission, session),
+    notes: notesFor(fleet, mission),
     message: session.instructions && (await fleet.blobs.read(session.instructions)),
     conflicts: place.conflicts,
     baseBranch: project.base_branch,
@@ -81,7 +87,8 @@ export async function prepareLaunch(
   }
   requireBudget(fleet, agent, { maxBudgetUsd: limits.ownBudgetUsd, model: session.model })
   const sandbox = mission.allowed_tools ? null : await sandboxFor(fleet, agent, limits.preset)
-  const given = { fleet, agent, session, mission, project, place, limits, directory, script, prompt }
+  const { servers, variables } = await attach(fleet, agent, mission, project, url)
+  const given = { fleet, agent, session, mission, project, place, limits, directory, script, prompt, servers }
   // Inside the sandbox the client is not held back: it may do everything, and what it changes is its own.
   const request = { ...requestFor(given), ...(sandbox && { preset: 'full' as const }) }
   const launched = agent.launch(request)
@@ -89,7 +96,8 @@ export async function prepareLaunch(
   const dialogue: Record<string, string> =
     agent.dialogue && launch.stdin === 'fifo' ? { [DIALOGUE_FILE]: JSON.stringify(agent.dialogue.begin(request)) } : {}
   await effect('launch.write', () => writeFiles(directory, { [PROMPT_FILE]: prompt, ...dialogue, ...launch.files }))
-  return { directory, launch, env: await environmentFor(fleet, session, mission, project, { directory, launch, url }) }
+  const env = await environmentFor(fleet, session, mission, project, { directory, launch, url, variables })
+  return { directory, launch, env }
 }
 
 /** What an agent was told, also when it was launched by an earlier server. */
@@ -106,6 +114,7 @@ interface Everything {
   directory: string
   script: string
   prompt: string
+  servers: Attached['servers']
 }
 
 function requestFor({
@@ -119,6 +128,7 @@ function requestFor({
   directory,
   script,
   prompt,
+  servers,
 }: Everything): Parameters<Agent['launch']>[0] {
   return {
     reason: session.reason,
@@ -137,8 +147,8 @@ function requestFor({
     resumes: session.resumes,
     forks: session.reason === 'fork',
     approvals: limits.approvals,
-    mcpServers: {},
-    environment: fleet.environment,
+    mcpServers: servers,
+    environment: { ...fleet.environment, FLEET_TOKEN: sessionToken(fleet.home, session.id) },
   }
 }
 
@@ -155,6 +165,24 @@ async function handOvers(fleet: Fleet, mission: Mission, session: Session): Prom
   return found.flat()
 }
 
+/** Those of its sub-missions: for the session that they were waited for by, and for whoever does not remember. */
+async function childReports(fleet: Fleet, mission: Mission, session: Session): Promise<ChildReport[]> {
+  if (session.reason !== 'children' && (session.resumes || session.number === 1)) return []
+  return Promise.all(
+    (await partsOf(fleet, mission)).map(async child => ({
+      mission: child,
+      report: (await handOver(fleet, child))[0]?.report ?? null,
+    })),
+  )
+}
+
+function notesFor(fleet: Fleet, mission: Mission): Note[] {
+  const notes = notesOf(fleet, mission.id)
+  return (['plan', 'knowledge'] as const)
+    .filter(kind => notes[kind])
+    .map(kind => ({ title: kind, file: noteFile(fleet, mission.id, kind), text: endOfNote(notes[kind]) }))
+}
+
 async function handOver(fleet: Fleet, mission: Mission): Promise<HandOver[]> {
   const query = { index: 'mission', equals: [mission.id], newestFirst: true, limit: 1 }
   const newest = (await fleet.store.find('reports', query)).items[0]
@@ -166,13 +194,18 @@ async function environmentFor(
   session: Session,
   mission: Mission,
   project: Project,
-  { directory, launch, url }: { directory: string; launch: Launch; url: string },
+  {
+    directory,
+    launch,
+    url,
+    variables,
+  }: { directory: string; launch: Launch; url: string; variables: readonly string[] },
 ): Promise<Record<string, string>> {
   const task = fleet.home.task(mission.id)
   const artifacts = join(task, 'artifacts')
   mkdirSync(artifacts, { recursive: true, mode: 0o700 })
   const guard = session.worktree && !project.allow_push ? await pushGuardEnvironment(await repositoryOf(project)) : {}
-  return agentEnvironment(fleet.environment, project.environment, launch.env, guard, {
+  return agentEnvironment(fleet.environment, [...project.environment, ...variables], launch.env, guard, {
     FLEET_SESSION: markOf(fleet, session.id),
     FLEET_URL: url,
     FLEET_TOKEN: sessionToken(fleet.home, session.id),

@@ -122,6 +122,13 @@ export class LiveSession {
     await this.stop({ outcome: 'parked', reason: `A person takes it over${how}.` })
   }
 
+  /** Its mission may spend more or less than when it was started. */
+  async relimit(): Promise<void> {
+    const { value: mission } = await current(this.#fleet, 'missions', this.missionId)
+    const { value: project } = await current(this.#fleet, 'projects', this.projectId)
+    if (this.#watch) this.#watch.budget = (await limitsOf(this.#fleet, mission, project)).maxBudgetUsd
+  }
+
   /** Someone may have said or answered something. */
   attend(): void {
     if (this.#attending) this.#inBackground('talk', this.#attending.attend())

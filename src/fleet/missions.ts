@@ -6,7 +6,7 @@ import type { Project } from '../domain/project.ts'
 import type { Session } from '../domain/session.ts'
 import { isReady } from '../domain/waiting.ts'
 import { commitNamed } from '../git/index.ts'
-import type { Change, Check, Stored } from '../store/index.ts'
+import type { Batch, Change, Check, Stored } from '../store/index.ts'
 import { type Ask, by, changeMission, oncePerKey } from './asking.ts'
 import type { Fleet } from './fleet.ts'
 import { all, current, dependenciesOf, fleetState, lookUp, put } from './records.ts'
@@ -25,34 +25,42 @@ export async function createMission(
   const { value: project } = await lookUp(fleet, 'projects', projectRef)
   const prompt = await fleet.blobs.keep(fields.detailed_prompt)
   const settings = await checkedSettings(fleet, fields, project)
-  const id = await oncePerKey(fleet, ask, async () => {
-    const { value, version } = await current(fleet, 'projects', project.id)
-    if (value.deleting) throw new NotAllowed(`Project ${value.name} is being deleted.`)
-    const when = by(fleet, ask)
-    const draft = Mission.parse({
-      ...settings,
-      id: newId(),
-      project_id: project.id,
-      prompt,
-      status: 'draft',
-      created_at: when.now,
-      updated_at: when.now,
-    })
-    const created = life.about(draft, 'mission_created', when, {
-      data: { title: draft.title, was: null, status: 'draft' },
-    })
-    const { ready, checks } = await readiness(fleet, draft)
-    const next = autoDispatch
-      ? life.dispatch(draft, ready, null, when, 'auto_dispatched')
-      : { mission: draft, events: [] }
-    return {
-      subject: draft.id,
-      changes: [put('missions', next.mission, 'absent')],
-      checks: [{ collection: 'projects', id: project.id, expects: version }, ...checks],
-      events: [created, ...next.events],
-    }
-  })
+  const id = await oncePerKey(fleet, ask, () =>
+    newMission(fleet, project.id, { ...settings, id: newId(), prompt }, autoDispatch, by(fleet, ask)),
+  )
   return current(fleet, 'missions', id)
+}
+
+/** What is written when a mission is made. */
+export async function newMission(
+  fleet: Fleet,
+  projectId: string,
+  fields: MissionSettings & Pick<Mission, 'id' | 'prompt'> & Partial<Mission>,
+  autoDispatch: boolean,
+  when: life.By,
+): Promise<Batch & { subject: string }> {
+  const { value: project, version } = await current(fleet, 'projects', projectId)
+  if (project.deleting) throw new NotAllowed(`Project ${project.name} is being deleted.`)
+  const draft = Mission.parse({
+    ...fields,
+    project_id: project.id,
+    status: 'draft',
+    created_at: when.now,
+    updated_at: when.now,
+  })
+  const created = life.about(draft, 'mission_created', when, {
+    data: { title: draft.title, was: null, status: 'draft' },
+  })
+  const { ready, checks } = await readiness(fleet, draft)
+  const next = autoDispatch
+    ? life.dispatch(draft, ready, null, when, 'auto_dispatched')
+    : { mission: draft, events: [] }
+  return {
+    subject: draft.id,
+    changes: [put('missions', next.mission, 'absent')],
+    checks: [{ collection: 'projects', id: project.id, expects: version }, ...checks],
+    events: [created, ...next.events],
+  }
 }
 
 /** While work is under way only what does not change the work itself may be edited. */
@@ -95,6 +103,7 @@ type Override = Partial<
     | 'allowed_tools'
     | 'tool_preset'
     | 'landing'
+    | 'context_mode'
   >
 >
 

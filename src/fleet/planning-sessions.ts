@@ -12,7 +12,7 @@ import { dependenciesOf } from './records.ts'
 import { repositoryOf } from './repositories.ts'
 
 /** These go on in the worktree and on the branch of the session before, and in its conversation while that has room. */
-export const CONTINUES: readonly SessionReason[] = ['resume', 'conflict', 'hand_over', 'takeover']
+export const CONTINUES: readonly SessionReason[] = ['resume', 'conflict', 'hand_over', 'takeover', 'children']
 
 type Place = Pick<Session, 'worktree' | 'branch' | 'branch_from' | 'start_commit' | 'base_tip' | 'guard_mark'>
 

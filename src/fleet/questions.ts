@@ -16,7 +16,12 @@ type Asking = Extract<TranscriptEvent, { type: 'permission' | 'question' }>
 const TEXT_CHARS = 500
 
 /** Writes down what an agent asks, and that its mission waits for a person. Reading the same line again asks nothing new. */
-export async function raiseQuestion(fleet: Fleet, session: Session, asking: Asking): Promise<void> {
+export async function raiseQuestion(
+  fleet: Fleet,
+  session: Session,
+  asking: Asking,
+  through: Question['through'] = 'client',
+): Promise<void> {
   const id = questionId(session.id, asking.id)
   const text = await fleet.blobs.keep(asking.type === 'question' ? asking.text : JSON.stringify(asking.input, null, 2))
   await retryOnConflict(async () => {
@@ -29,6 +34,7 @@ export async function raiseQuestion(fleet: Fleet, session: Session, asking: Aski
       id,
       kind: asking.type,
       asked_as: asking.id,
+      through,
       tool: asking.type === 'permission' ? clipped(asking.tool, 200) : null,
       deadline: answer_within_seconds
         ? new Date(Date.parse(when.now) + answer_within_seconds * 1000).toISOString()
@@ -49,6 +55,7 @@ const asked = (session: Session, text: StoredText, now: string) => ({
   session_id: session.id,
   text,
   status: 'open' as const,
+  through: 'client' as const,
   answer: null,
   answered_by: null,
   delivered: false,
@@ -167,10 +174,11 @@ async function after(
 
 /** The answer for an agent that asked in an earlier session and is resumed with it. */
 export function inWords(question: Question): string {
-  const { kind, tool, answer } = question
+  const { kind, tool, text, answer } = question
   if (kind === 'interruption') return `You were interrupted. ${wordsAfter(question)}`
   const said = answer?.text ? ` They said: ${answer.text}` : ''
-  if (kind === 'question') return `You asked: the person in charge answers.${said}`
+  if (kind === 'question')
+    return `You asked: ${clipped(headOf(text), TEXT_CHARS)}\n\nThe person in charge answers.${said || ` They say ${answer?.decision === 'allow' ? 'yes' : 'no'}.`}`
   return `You asked to use ${tool}. The person in charge ${answer?.decision === 'allow' ? 'allows it: do it now' : 'does not allow it: find another way'}.${said}`
 }
 

@@ -50,7 +50,7 @@ export interface Listener {
 export class Watch {
   digest: Digest = emptyDigest()
   readonly #agent: Agent
-  readonly #limits: Limits
+  #limits: Limits
   readonly #knowledge: Knowledge
   readonly #tails: { stdout: LineTail; stderr: LineTail; sent: LineTail }
   readonly #times: Times
@@ -81,6 +81,11 @@ export class Watch {
   /** What was printed and said so far. */
   get bytes(): number {
     return Object.values(this.#tails).reduce((sum, tail) => sum + tail.position, 0)
+  }
+
+  /** Its budget has changed while it works. */
+  set budget(maxBudgetUsd: number | null) {
+    this.#limits = { ...this.#limits, maxBudgetUsd }
   }
 
   /** Reads all that is there by now: where a conversation stands is known only then. */

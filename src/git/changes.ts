@@ -84,6 +84,14 @@ export async function liveDiffText(
 
 /** A copy of the index that also knows the untracked files by name; their content is read from the files. */
 async function withLiveIndex<T>(worktree: string, run: (env: Record<string, string>) => Promise<T>): Promise<T> {
+  return withIndexCopy(worktree, async env => {
+    await git(worktree, ['add', '--intent-to-add', '--ignore-errors', '--', '.'], { env, answers: [1, 128] })
+    return run(env)
+  })
+}
+
+/** A copy of the index to work with, so that whoever works in the worktree is not disturbed. */
+export async function withIndexCopy<T>(worktree: string, run: (env: Record<string, string>) => Promise<T>): Promise<T> {
   const dirs = await requireWorktree(worktree)
   const folder = await mkdtemp(join(tmpdir(), 'flotilla-index-'))
   try {
@@ -92,7 +100,6 @@ async function withLiveIndex<T>(worktree: string, run: (env: Record<string, stri
     // Too large to read at once, so copied; but a copy of a pipe would never end.
     const found = await lstat(index).catch(() => undefined)
     if (found?.isFile()) await copyFile(index, env.GIT_INDEX_FILE)
-    await git(worktree, ['add', '--intent-to-add', '--ignore-errors', '--', '.'], { env, answers: [1, 128] })
     return await run(env)
   } finally {
     await rm(folder, { recursive: true, force: true })

@@ -25,6 +25,7 @@ export { type MergedInto, mergeInto } from './merge-into.ts'
 export { makeRepository } from './new-repository.ts'
 export { type Description, describe, openRepository, requireCommits } from './repository.ts'
 export { GitFailed, gitVersion, OLDEST_GIT, requireGit } from './run.ts'
+export { snapshot } from './snapshots.ts'
 export { strandedSubmodules } from './submodules.ts'
 export {
   type Added,

@@ -105,7 +105,7 @@ interface WorktreeStatus {
   unmerged: string[]
 }
 
-async function readStatus(worktree: string): Promise<WorktreeStatus> {
+export async function readStatus(worktree: string): Promise<WorktreeStatus> {
   const args = [
     'status',
     '--porcelain=v2',
@@ -138,7 +138,10 @@ async function readStatus(worktree: string): Promise<WorktreeStatus> {
 }
 
 /** What may be committed, and what is left out and why. */
-async function sift(wanted: Leftovers, changed: Change[]): Promise<{ take: Change[]; skipped: Collected['skipped'] }> {
+export async function sift(
+  wanted: Pick<Leftovers, 'worktree' | 'never' | 'maxBytes'>,
+  changed: Change[],
+): Promise<{ take: Change[]; skipped: Collected['skipped'] }> {
   const maxBytes = wanted.maxBytes ?? MAX_FILE_BYTES
   const never = (wanted.never ?? []).map(path => normalize(path).replace(/\/$/, ''))
   const take: Change[] = []
@@ -159,21 +162,27 @@ async function sift(wanted: Leftovers, changed: Change[]): Promise<{ take: Chang
   return { take, skipped }
 }
 
-async function unstage(worktree: string, skipped: Collected['skipped'], changed: Change[]): Promise<void> {
+export async function unstage(
+  worktree: string,
+  skipped: Collected['skipped'],
+  changed: Change[],
+  env?: Record<string, string>,
+): Promise<void> {
   const staged = new Set(changed.flatMap(change => (change.staged ? [change.path] : [])))
   const paths = skipped.flatMap(({ path }) => (staged.has(path) ? [`${path}\0`] : []))
   if (!paths.length) return
   const args = ['--literal-pathspecs', 'reset', '--quiet', '--pathspec-from-file=-', '--pathspec-file-nul']
-  await git(worktree, args, { effect: 'git.add', input: paths.join('') })
+  await git(worktree, args, { effect: 'git.add', env, input: paths.join('') })
 }
 
 const isGone = (change: Change): boolean => change.kind === 'deleted'
 
 /** Exactly these paths, so that the folder is not searched again. Deletions first: a file may now be a folder. */
-async function stage(worktree: string, changes: Change[]): Promise<void> {
+export async function stage(worktree: string, changes: Change[], env?: Record<string, string>): Promise<void> {
   const ordered = [...changes.filter(isGone), ...changes.filter(change => !isGone(change))]
   await git(worktree, ['update-index', '--add', '--remove', '--replace', '-z', '--stdin'], {
     effect: 'git.add',
+    env,
     input: ordered.map(change => `${change.path}\0`).join(''),
   })
 }

@@ -1,6 +1,9 @@
+import { selfService } from './inside.ts'
+import { insideContext } from './inside-context.ts'
 import { loops } from './loops.ts'
+import { mcpServers } from './mcp-servers.ts'
 import { missions } from './missions.ts'
-import type { Operation } from './operation.ts'
+import type { Operation, Query } from './operation.ts'
 import { plans } from './plans.ts'
 import { processes } from './processes.ts'
 import { projects } from './projects.ts'
@@ -15,6 +18,7 @@ import { workflows } from './workflows.ts'
 /** Everything anyone can ask for. Routes, the API document, the terminal and every other surface come from this list. */
 export const OPERATIONS: readonly Operation[] = [
   ...projects,
+  ...mcpServers,
   ...missions,
   ...waiting,
   ...sessions,
@@ -26,7 +30,12 @@ export const OPERATIONS: readonly Operation[] = [
   ...takeovers,
   ...processes,
   ...system,
+  ...insideContext,
+  ...selfService,
 ] as unknown as readonly Operation[]
+
+/** What an agent at work is offered over MCP. */
+export const INSIDE = [...insideContext, ...selfService] as unknown as readonly Query[]
 
 export const operationNamed = (name: string): Operation | undefined =>
   OPERATIONS.find(operation => operation.name === name)

@@ -40,6 +40,7 @@ const Options = edits(
     allowed_tools: true,
     tool_preset: true,
     landing: true,
+    context_mode: true,
   }),
 )
 const WithMessage = WithMission.extend({

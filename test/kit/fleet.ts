@@ -136,13 +136,21 @@ export async function aFleet(options: { env?: Record<string, string> } = {}): Pr
       ),
     async remove() {
       await kit.stop()
-      for (const session of await liveSessions(fleet))
-        for (const pid of kit.processes(session.id)) process.kill(pid, 'SIGKILL')
+      for (const session of await liveSessions(fleet)) for (const pid of kit.processes(session.id)) endProcess(pid)
       await store.close()
       await rm(root, { recursive: true, force: true, maxRetries: 5 })
     },
   }
   return kit
+}
+
+function endProcess(pid: number): void {
+  try {
+    process.kill(pid, 'SIGKILL')
+  } catch (error) {
+    // It ended by itself in between.
+    if ((error as NodeJS.ErrnoException).code !== 'ESRCH') throw error
+  }
 }
 
 /** Nothing of the developer's own fleet, git or agents reaches a test. */

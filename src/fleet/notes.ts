@@ -1,0 +1,34 @@
+import { closeSync, mkdirSync } from 'node:fs'
+import { join } from 'node:path'
+import { NotAllowed } from '../domain/errors.ts'
+import { appendPlain, openPlain, readPlain } from '../runner/folders.ts'
+import type { Fleet } from './fleet.ts'
+
+export const NOTES = { plan: 'PLAN.md', knowledge: 'KNOWLEDGE.md' } as const
+export type NoteKind = keyof typeof NOTES
+
+const FILE_BYTES = 4 * 1024 * 1024
+/** What of each file a prompt carries: the newest, which is at the end. */
+const SHOWN_CHARS = 6000
+
+export const noteFile = (fleet: Fleet, missionId: string, kind: NoteKind): string =>
+  join(fleet.home.task(missionId), NOTES[kind])
+
+/** Adds to the notes of a mission, which every later session of it is given. */
+export function addNote(fleet: Fleet, missionId: string, kind: NoteKind, text: string): string {
+  mkdirSync(fleet.home.task(missionId), { recursive: true, mode: 0o700 })
+  const file = noteFile(fleet, missionId, kind)
+  appendPlain(file, `${text.trimEnd()}\n\n`)
+  const fd = openPlain(file)
+  if (fd === undefined) throw new NotAllowed(`${file} is not a file.`, { try: 'Move away what is in its place.' })
+  closeSync(fd)
+  return file
+}
+
+/** What is noted of a mission; a file that is too long is named, not read. */
+export function notesOf(fleet: Fleet, missionId: string): Record<NoteKind, string> {
+  const read = (kind: NoteKind): string => readPlain(noteFile(fleet, missionId, kind), FILE_BYTES) ?? ''
+  return { plan: read('plan'), knowledge: read('knowledge') }
+}
+
+export const endOfNote = (text: string): string => (text.length > SHOWN_CHARS ? `…${text.slice(-SHOWN_CHARS)}` : text)

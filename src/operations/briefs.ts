@@ -1,0 +1,48 @@
+import * as z from 'zod'
+import { Id } from '../domain/ids.ts'
+import { Mission } from '../domain/mission.ts'
+import { describeReport } from '../domain/prompt.ts'
+import type { Report } from '../domain/report.ts'
+import { clipped } from '../domain/text.ts'
+import type { Fleet } from '../fleet/fleet.ts'
+import { missionView } from './views.ts'
+
+const REPORT_CHARS = 8000
+
+/** A mission as another agent sees it: what it is, how it stands and what it says it did. */
+export const Brief = Mission.pick({
+  id: true,
+  title: true,
+  mission_type: true,
+  status: true,
+  result: true,
+  agent: true,
+  model: true,
+  priority: true,
+  branch: true,
+  max_budget_usd: true,
+}).extend({
+  waits_for: z.array(z.string()),
+  why: z.string().nullable().describe('why it is where it is'),
+  report: z.string().nullable().describe('what its newest session says it did'),
+  landed: z.string().nullable().describe('the commit on the base branch'),
+  depends_on: z.array(Id),
+})
+export type Brief = z.infer<typeof Brief>
+
+export async function brief(fleet: Fleet, mission: Mission): Promise<Brief> {
+  const { waits_for } = await missionView(fleet, mission)
+  const report = await newestReport(fleet, mission.id)
+  return {
+    ...Brief.omit({ waits_for: true, why: true, report: true, landed: true }).parse(mission),
+    waits_for: waits_for.map(({ text }) => text),
+    why: mission.status_reason?.text ?? null,
+    report: report ? clipped(describeReport(report), REPORT_CHARS) : null,
+    landed: mission.landed?.commit ?? null,
+  }
+}
+
+export async function newestReport(fleet: Fleet, missionId: string): Promise<Report | undefined> {
+  const query = { index: 'mission', equals: [missionId], newestFirst: true, limit: 1 }
+  return (await fleet.store.find('reports', query)).items[0]?.value
+}

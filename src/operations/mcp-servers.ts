@@ -1,0 +1,56 @@
+import * as z from 'zod'
+import { ProjectServer, ServerSettings } from '../domain/mcp-server.ts'
+import { addServer, removeServer, setServerEnabled } from '../fleet/mcp-servers.ts'
+import { lookUp } from '../fleet/records.ts'
+import { ask, Ref } from './inputs.ts'
+import { command, query } from './operation.ts'
+
+const WithProject = z.object({ project_id: Ref })
+const WithServer = z.object({ server_id: Ref })
+
+export const mcpServers = [
+  query({
+    name: 'list_mcp_servers',
+    summary: 'The MCP servers that agents on a project are given, beside the one of the fleet',
+    http: 'GET /api/projects/:project_id/mcp-servers',
+    input: WithProject,
+    output: z.object({ mcp_servers: z.array(ProjectServer) }),
+    run: async ({ fleet }, { project_id }) => ({
+      mcp_servers: (await lookUp(fleet, 'projects', project_id)).value.mcp_servers,
+    }),
+  }),
+  command({
+    name: 'add_mcp_server',
+    summary: 'Give every agent on a project a server of tools; sessions that start from now on have it',
+    http: 'POST /api/projects/:project_id/mcp-servers',
+    input: ServerSettings.extend(WithProject.shape),
+    output: ProjectServer,
+    run: async (context, { project_id, ...settings }) => {
+      const { value } = await lookUp(context.fleet, 'projects', project_id)
+      return addServer(context.fleet, ask(context, 'add_mcp_server'), value.id, settings)
+    },
+  }),
+  switching('enable_mcp_server', 'Give it to agents again', true),
+  switching('disable_mcp_server', 'Keep an MCP server, but do not give it to agents', false),
+  command({
+    name: 'remove_mcp_server',
+    summary: 'Forget an MCP server of a project',
+    http: 'DELETE /api/mcp-servers/:server_id',
+    input: WithServer,
+    output: z.object({ removed: z.string() }),
+    run: async (context, { server_id }) => ({
+      removed: await removeServer(context.fleet, ask(context, 'remove_mcp_server'), server_id),
+    }),
+  }),
+]
+
+function switching(name: 'enable_mcp_server' | 'disable_mcp_server', summary: string, enabled: boolean) {
+  return command({
+    name,
+    summary,
+    http: `POST /api/mcp-servers/:server_id/${enabled ? 'enable' : 'disable'}`,
+    input: WithServer,
+    output: ProjectServer,
+    run: (context, { server_id }) => setServerEnabled(context.fleet, ask(context, name), server_id, enabled),
+  })
+}

@@ -1,0 +1,129 @@
+import { existsSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { expect, test } from 'vitest'
+import { INSIDE, OPERATIONS } from '../src/operations/index.ts'
+import { eventually, readJson } from './kit/fleet.ts'
+import { anAgentAtWork, call, report, twice } from './kit/inside.ts'
+import { aScene } from './kit/scene.ts'
+
+test('a report is kept at once, the last one stands, and it survives a landing that fails', async () => {
+  const { fleet, project } = await aScene({ project: { checks: [{ name: 'never', command: 'false' }] } })
+  const script = [
+    'echo a > a.txt',
+    call('submit_report', report('the first')),
+    `echo '{"summary": "from the file"}' > "$FLEET_RESULT_FILE"`,
+    call('submit_report', report('one\ntwo', { summary: 'The second.', files_changed: ['a.txt', 'b.txt'] })),
+  ].join('\n')
+  const { id } = await fleet.mission(project, script)
+  const { report: kept } = await fleet.until(id, 'needs_input', 'failed', 'review', 'done')
+  expect(kept).toMatchObject({
+    ...{ source: 'agent', summary: 'The second.', what_done: ['one', 'two'], what_tested: ['ran it'] },
+    ...{ files_changed: [{ path: 'a.txt' }], files_claimed: ['a.txt', 'b.txt'] },
+  })
+})
+
+test('a report that was accepted survives kill -9 in the same moment; what is not a report is refused', async () => {
+  const scene = await aScene()
+  const { fleet } = scene
+  const agent = await anAgentAtWork(scene)
+  expect((await agent.ask('submit_report', { what_done: 'x' })).status).toBe(400)
+  expect((await agent.ask('submit_report', report('kept'))).status).toBe(200)
+  await fleet.kill()
+  agent.open()
+  await fleet.start()
+  expect((await fleet.until(agent.id, 'done', 'failed')).report).toMatchObject({ summary: 'kept' })
+  expect((await agent.ask('get_mission_context')).status).toBe(401)
+})
+
+test('a person is asked: answered in time, or later with the agent put aside', async () => {
+  const { fleet, project } = await aScene()
+  const [first, second, told] = ['first', 'second', 'told'].map(name => join(fleet.root, name))
+  const script = twice(
+    [
+      call('ask_human', { question: 'Which colour?' }, first),
+      call('ask_human', { question: 'Which size?', wait_seconds: 1 }, second),
+      'echo 1 > 1',
+    ],
+    [`cp "$FLEET_PROMPT_FILE" ${told}`, 'echo done > done.txt'],
+  )
+  const { id } = await fleet.mission(project, script)
+  await fleet.until(id, 'needs_input')
+  const asked = async (words: string) =>
+    eventually(words, async () => {
+      const { questions } = await fleet.call<{ questions: { id: string; text: string }[] }>('list_inbox')
+      return questions.find(({ text }) => text === words)
+    })
+  await fleet.call('answer_question', { question_id: (await asked('Which colour?')).id, text: 'blue' })
+  await eventually('the answer', () => existsSync(first!) && readFileSync(first!, 'utf8').includes('blue'))
+  const { id: late } = await asked('Which size?')
+  await eventually(
+    'it is put aside',
+    async () => (await fleet.show(id)).sessions[0]!.outcome === 'parked',
+    undefined,
+    30_000,
+  )
+  expect(readJson(second!)).toMatchObject({ status: 'pending', message: expect.stringContaining('end your turn') })
+  await fleet.call('answer_question', { question_id: late, text: 'large' })
+  await fleet.until(id, 'done', 'failed')
+  expect(readFileSync(told!, 'utf8')).toMatch(/You asked: Which size\?[\s\S]*large/)
+})
+
+test('notes are carried to the next session', async () => {
+  const { fleet, project } = await aScene()
+  const told = join(fleet.root, 'told')
+  const script = twice(
+    [call('note', { text: 'The door is red.' }), call('note', { text: '1. Paint it.', kind: 'plan' }), 'exit 1'],
+    [`cp "$FLEET_PROMPT_FILE" ${told}`, 'echo x > x'],
+  )
+  const { id } = await fleet.mission(project, script, { max_retries: 1 })
+  await fleet.until(id, 'done', 'failed')
+  const prompt = readFileSync(told, 'utf8')
+  expect(prompt).toContain('The door is red.')
+  expect(prompt).toMatch(/plan \(.*PLAN\.md\)\n\n1\. Paint it\./)
+})
+
+test("a session's token reads and writes for itself only", async () => {
+  const scene = await aScene()
+  const { fleet, repository } = scene
+  const mine = await anAgentAtWork(scene)
+  const sibling = await anAgentAtWork(scene)
+  const elsewhere = { ...scene, project: await fleet.project((await repository()).path, { name: 'elsewhere' }) }
+  const foreign = await anAgentAtWork(elsewhere)
+  const comment = { body: 'x' }
+  const secret = 'a title nobody else may see'
+  await fleet.call('update_mission', { mission_id: foreign.id, title: secret })
+
+  for (const other of [sibling, foreign]) {
+    const project_id = elsewhere.project.id
+    const ids = {
+      mission_id: other.id,
+      session_id: other.session,
+      project_id,
+      report_id: other.id,
+      first: other.id,
+      second: other.id,
+    }
+    for (const operation of OPERATIONS.filter(each => each.kind !== 'stream' && !INSIDE.includes(each as never))) {
+      const fields = Object.keys(operation.input.shape).filter(field => field in ids)
+      const input = Object.fromEntries([
+        ...fields.map(field => [field, ids[field as keyof typeof ids]]),
+        ...Object.entries(comment),
+      ])
+      const { status, json } = await mine.ask(operation.name, input)
+      const open = status === 200 && fields.length === 0
+      expect(open ? JSON.stringify(json) : '', operation.name).not.toContain(secret)
+      if (!open) expect([400, 403, 404], `${operation.name}: ${JSON.stringify(json)}`).toContain(status)
+    }
+  }
+  for (const { name, input } of INSIDE) {
+    if (!('mission_id' in input.shape)) continue
+    expect((await mine.ask(name, { mission_id: foreign.id })).status, name).toBe(404)
+    expect((await mine.ask(name, { mission_id: sibling.id })).status, name).toBe(200)
+  }
+  for (const name of ['get_project_context', 'get_team_context', 'list_project_missions'])
+    expect(JSON.stringify((await mine.ask(name)).json), name).not.toContain(secret)
+  const owner = await fleet.http('/api/agent/mission')
+  expect(owner.status).toBe(403)
+  const before = (await fleet.show(foreign.id)).comments
+  expect(before).toEqual([])
+})
