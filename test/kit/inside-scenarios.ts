@@ -46,7 +46,11 @@ export function insideScenarios(
       { say: 'I have asked.' },
     ]
     const { id } = await fleet.mission(project, prompt(...script), settings)
-    const asking = await fleet.until(id, 'needs_input', 'done', 'failed')
+    await fleet.until(id, 'needs_input', 'done', 'failed')
+    const asking = await eventually('it is put aside', async () => {
+      const mission = await fleet.show(id)
+      return mission.sessions.every(({ status }) => status === 'ended') ? mission : undefined
+    })
 
     expect(
       asking.sessions.map(({ outcome }) => outcome),
