@@ -17,6 +17,7 @@ const MEANINGS: Record<keyof Capabilities, string> = {
     'which others the sandbox of the operating system holds it to, where there is one; a preset in neither is refused',
   questions: 'puts questions of its own to a person and goes on with the answer (`--approvals ask`)',
   customTools: 'can be held to a list of tools (`--tools`)',
+  effort: 'how hard it can be told to think (`--effort`)',
   mcp: 'takes MCP servers',
   adopted: 'keeps running when the server dies, and is taken up by the next',
   takeOver: 'you can go on with its conversation in your own terminal (`fleet takeover`)',

@@ -15,6 +15,7 @@ function request(more: Partial<LaunchRequest> = {}): LaunchRequest {
     directory: '/session',
     workingDirectory: '/work',
     model: null,
+    effort: null,
     preset: 'full',
     allowedTools: null,
     maxTurns: null,

@@ -59,6 +59,7 @@ export function launchClaude(request: LaunchRequest): Launch {
     request.resumes ? `--resume=${uuidOf(request.resumes)}` : `--session-id=${uuidOf(request.conversation)}`,
     ...(request.resumes && request.forks ? ['--fork-session'] : []),
     ...(request.model ? [`--model=${request.model}`] : []),
+    ...(request.effort ? [`--effort=${request.effort}`] : []),
     ...(request.maxTurns ? [`--max-turns=${request.maxTurns}`] : []),
     ...(request.maxBudgetUsd ? [`--max-budget-usd=${request.maxBudgetUsd}`] : []),
     ...(request.systemPrompt ? [`--append-system-prompt-file=${request.directory}/system-prompt`] : []),

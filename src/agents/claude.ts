@@ -34,6 +34,7 @@ export const claude: Agent = {
     adopted: true,
     takeOver: true,
     remoteControl: true,
+    effort: ['low', 'medium', 'high', 'xhigh', 'max'],
   },
   models: [
     { name: 'claude-opus-5-5', alias: 'opus' },

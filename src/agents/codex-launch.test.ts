@@ -13,6 +13,7 @@ const REQUEST: LaunchRequest = {
   directory: '/s',
   workingDirectory: '/home/w',
   model: null,
+  effort: null,
   preset: 'full',
   allowedTools: null,
   maxTurns: null,

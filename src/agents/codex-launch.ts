@@ -64,6 +64,7 @@ export function launchCodex(request: LaunchRequest): Launch {
     // Only with someone there to answer: otherwise the agent is told at once that it cannot ask.
     'features.default_mode_request_user_input': request.approvals === 'ask',
     'features.hooks': !isRestricting(PRESETS[request.preset]),
+    ...(request.effort && { model_reasoning_effort: `"${request.effort}"` }),
   }
   return {
     argv: ['codex', 'app-server', ...Object.entries(settings).map(([key, value]) => `--config=${key}=${value}`)],

@@ -31,6 +31,8 @@ export interface Capabilities {
   /** Which others the sandbox of the operating system holds it to, where there is one; see runner/sandbox. */
   sandboxed: readonly ToolPreset[]
   customTools: boolean
+  /** How hard it can be told to think; none: it cannot. */
+  effort: readonly string[]
   mcp: boolean
   /** Keeps running when the server dies and is taken up again by the next. */
   adopted: boolean
@@ -62,6 +64,8 @@ export interface LaunchRequest {
   directory: string
   workingDirectory: string
   model: string | null
+  /** One of what `can.effort` says. */
+  effort: string | null
   preset: ToolPreset
   allowedTools: readonly string[] | null
   maxTurns: number | null

@@ -76,6 +76,7 @@ export function customAgent(declared: CustomDeclaration): Agent {
       adopted: true,
       takeOver: false,
       remoteControl: false,
+      effort: [],
     },
     models,
     detect: variables => detectDeclared(declared, variables),

@@ -32,6 +32,7 @@ export const gemini: Agent = {
     adopted: true,
     takeOver: true,
     remoteControl: false,
+    effort: [],
   },
   models: [
     { name: 'gemini-3.1-pro-preview', alias: 'pro' },

@@ -45,6 +45,7 @@ export function launchOpencode(request: LaunchRequest): Launch {
     ...(request.resumes ? [`--session=${request.resumes}`] : []),
     ...(request.resumes && request.forks ? ['--fork'] : []),
     ...(request.model ? [`--model=${request.model}`] : []),
+    ...(request.effort ? [`--variant=${request.effort}`] : []),
     ...(permission ? [`--agent=${AGENT}`] : ['--auto']),
   ]
   const config = {

@@ -25,6 +25,7 @@ export const undeclared = (name: string): Agent => ({
     adopted: true,
     takeOver: false,
     remoteControl: false,
+    effort: [],
   },
   models: [],
   detect: async () => ({ installed: false, advice: `Declare ${name} in agents.json again.` }),

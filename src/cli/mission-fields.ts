@@ -15,6 +15,7 @@ export const CONTEXT_FIELD: Field = {
 export const RUN_FIELDS: readonly Field[] = [
   { flags: '--agent <agent>', field: 'agent', summary: 'the coding agent' },
   { flags: '--model <model>', field: 'model', summary: 'the model' },
+  { flags: '--effort <level>', field: 'effort', summary: 'how hard it is to think: see fleet agents' },
   { flags: '--turns <n>', field: 'max_turns', summary: 'how many turns it may take', kind: 'number' },
   { flags: '--budget <usd>', field: 'max_budget_usd', summary: 'what it may cost', kind: 'number' },
   { flags: '--timeout <seconds>', field: 'timeout_seconds', summary: 'how long it may take', kind: 'number' },

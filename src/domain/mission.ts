@@ -40,6 +40,12 @@ export const MissionSettings = z.object({
   mission_type: MissionType.default('implement'),
   agent: z.string().min(1).max(40).nullable().default(null),
   model: z.string().min(1).max(120).nullable().default(null),
+  effort: z
+    .string()
+    .regex(/^[a-z]{1,20}$/)
+    .nullable()
+    .default(null)
+    .describe('how hard it is to think, such as low or high; see fleet agents'),
   max_turns: z.number().int().min(1).max(10_000).nullable().default(null),
   max_budget_usd: z.number().positive().max(100_000).nullable().default(null),
   timeout_seconds: z.number().int().min(1).max(604_800).nullable().default(null),

@@ -24,6 +24,8 @@ export const StageInput = z
     agent: limits.agent,
     executor: z.string().min(1).max(40).optional().describe('the same as agent'),
     model: limits.model,
+    effort: limits.effort,
+    reasoning_effort: z.string().max(20).optional().describe('the same as effort'),
     type: MissionType.optional(),
     worktree: z
       .enum(WORKTREE_STRATEGIES)
@@ -83,6 +85,7 @@ export interface Stage {
   prompt: string
   agent: string | null
   model: string | null
+  effort: string | null
   type: z.infer<typeof MissionType>
   worktree: (typeof WORKTREE_STRATEGIES)[number]
   depends_on: number[]
@@ -160,6 +163,7 @@ export function decideStages(inputs: readonly StageInput[]): Stage[] {
       prompt,
       agent: stage.agent ?? stage.executor ?? null,
       model: stage.model,
+      effort: stage.effort ?? stage.reasoning_effort ?? null,
       type: stage.type ?? 'implement',
       worktree,
       depends_on,

@@ -85,6 +85,7 @@ export async function prepareLaunch(
       try: `fleet mission edit ${mission.id} --approvals deny, or choose an agent that can: fleet agents`,
     })
   }
+  requireEffort(agent, mission)
   requireBudget(fleet, agent, { maxBudgetUsd: limits.ownBudgetUsd, model: session.model })
   const sandbox = mission.allowed_tools ? null : await sandboxFor(fleet, agent, limits.preset)
   const { servers, variables } = await attach(fleet, agent, mission, project, url)
@@ -98,6 +99,14 @@ export async function prepareLaunch(
   await effect('launch.write', () => writeFiles(directory, { [PROMPT_FILE]: prompt, ...dialogue, ...launch.files }))
   const env = await environmentFor(fleet, session, mission, project, { directory, launch, url, variables })
   return { directory, launch, env }
+}
+
+function requireEffort({ can, title }: Agent, { id, effort }: Mission): void {
+  if (!effort || can.effort.includes(effort)) return
+  const levels = can.effort.length ? `It knows ${can.effort.join(', ')}.` : 'Choose another model instead.'
+  throw new NotAllowed(`${title} cannot be told to think with effort ${effort}. ${levels}`, {
+    try: `fleet mission edit ${id} --effort ""`,
+  })
 }
 
 /** What an agent was told, also when it was launched by an earlier server. */
@@ -138,6 +147,7 @@ function requestFor({
     directory,
     workingDirectory: place.workingDirectory,
     model: session.model,
+    effort: mission.effort,
     preset: limits.preset,
     allowedTools: mission.allowed_tools,
     maxTurns: limits.maxTurns,

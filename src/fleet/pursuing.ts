@@ -102,6 +102,7 @@ async function draftOf(
     mission_type: stage.type,
     agent: stage.agent,
     model: stage.model,
+    effort: stage.effort,
     tool_preset: stage.tool_preset,
     approvals: stage.approvals,
     max_turns: stage.max_turns,
@@ -312,7 +313,7 @@ async function considerEnd(fleet: Fleet, id: string): Promise<void> {
     }
     await fleet.commit('commit.workflow-ended', {
       changes: [put('workflows', ended, version)],
-      events: [aboutWorkflow(value, 'workflow_ended', by, { status: ended.status })],
+      events: [aboutWorkflow(value, 'workflow_ended', by, { outcome: ended.status })],
     })
   })
 }

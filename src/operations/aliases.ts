@@ -207,7 +207,7 @@ const WORKER_TOOLS = [
       base_ref: z.string().min(1).max(250).default('HEAD').describe('the branch, tag or commit it starts from'),
       model: Model,
       executor: Agent,
-      reasoning_effort: z.string().optional().describe('not passed on; choose a model instead'),
+      reasoning_effort: z.string().max(20).optional().describe('how hard it is to think, such as low or high'),
       timeout_seconds: z.number().int().min(1).max(604_800).optional(),
       tags: z.array(z.string().min(1).max(60)).max(19).default([]),
       metadata: z.record(z.string(), z.unknown()).default({}).describe('kept with it and told with its status'),
@@ -224,6 +224,7 @@ const WORKER_TOOLS = [
         project_id: project.id,
         title: task_name,
         agent: executor,
+        effort: reasoning_effort,
         tags: [...new Set([WORKER, ...tags])],
         parent_mission_id: parent_worker_id,
         landing: 'never',
@@ -326,20 +327,10 @@ const WORKER_TOOLS = [
 export const ALIASES: readonly Alias[] = [...MISSION_TOOLS, ...WORKER_TOOLS]
 
 /** What is started with arguments of a stranger's choice is held to no preset. */
-function requireOwnArguments({
-  reasoning_effort,
-  extra_args,
-}: {
-  reasoning_effort?: string
-  extra_args: string[]
-}): void {
-  if (reasoning_effort)
-    throw new InvalidInput('reasoning_effort', 'is not passed on to agents', {
-      try: 'Leave it out and choose a model.',
-    })
+function requireOwnArguments({ extra_args }: { extra_args: string[] }): void {
   if (extra_args.length)
     throw new InvalidInput('extra_args', 'agents are started with the arguments their adapters know', {
-      try: 'Leave it out; model, executor and timeout_seconds can be set.',
+      try: 'Leave it out; model, executor, reasoning_effort and timeout_seconds can be set.',
     })
 }
 

@@ -33,6 +33,7 @@ const Options = edits(
   MissionSettings.pick({
     agent: true,
     model: true,
+    effort: true,
     max_turns: true,
     max_budget_usd: true,
     timeout_seconds: true,

@@ -55,6 +55,13 @@ describe.skipIf(!binary)('the real client', () => {
     expect(digest).toMatchObject({ lastText: 'There.', openTools: 0, usage: { turns: 5, input_tokens: 500 } })
   })
 
+  test('thinks as hard as it is told', async () => {
+    await run([{ say: 'Done.' }], { effort: 'low' })
+    await run([{ say: 'Done.' }], { effort: 'high' })
+    expect(asked('"effort":"low"').length).toBeGreaterThan(0)
+    expect(asked('"effort":"high"').length).toBeGreaterThan(0)
+  })
+
   /** A repository that tries to give an agent more than its preset. */
   function aGreedyRepository() {
     execFileSync('git', ['init', '-q'], { cwd: place.workingDirectory })

@@ -73,6 +73,13 @@ describe.skipIf(!binary)('the real client', () => {
     expect(of(events, 'thinking')[0]).toMatchObject({ text: 'A file, then.' })
   })
 
+  test('thinks as hard as it is told', async () => {
+    await run([{ say: 'Done.' }], { effort: 'low' })
+    expect(newest()).toContain('"effort":"low"')
+    await run([{ say: 'Done.' }], { effort: 'high' })
+    expect(newest()).toContain('"effort":"high"')
+  })
+
   test("nothing is written into the person's settings", async () => {
     // It would put a repository that it is told of on the list of those to trust.
     execFileSync('git', ['init', '-q'], { cwd: place.workingDirectory })

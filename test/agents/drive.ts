@@ -57,6 +57,7 @@ export function aRequest(place: Place, more: Partial<LaunchRequest> = {}): Launc
     directory,
     workingDirectory: place.workingDirectory,
     model: null,
+    effort: null,
     preset: 'full',
     allowedTools: null,
     maxTurns: null,

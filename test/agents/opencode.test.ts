@@ -47,6 +47,11 @@ describe.skipIf(!binary)('the real client', () => {
     })
   })
 
+  test('thinks as hard as it is told', async () => {
+    await run([{ say: 'Done.' }], { effort: 'high' })
+    expect(JSON.stringify(model.requests.map(({ body }) => body))).toContain('"reasoning_effort":"high"')
+  })
+
   test('edits and runs without asking, with servers and 200 kB of prompt and instructions', async () => {
     const lab = await startMcpLab()
     const mcpServers = { lab: { url: lab.url, headers: { authorization: 'Bearer of-this-session' } } }
