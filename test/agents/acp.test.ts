@@ -11,6 +11,7 @@ import { type Model, type Step, startModel, steps } from '../model/index.ts'
 import { CLAUDE_ACP, GEMINI_ACP } from './acp-agents.ts'
 import { watchBeyondLoopback } from './beyond.ts'
 import { aPlace, aRequest, drive, type Meanwhile, type Place } from './drive.ts'
+import { ALARMING, FALSE_ALARMS } from './false-alarms.ts'
 import { geminiHome } from './gemini-home.ts'
 import { startMcpLab } from './mcp.ts'
 
@@ -180,10 +181,11 @@ for (const { declared, binary } of CLIENTS) {
     test('429 to the end is a rate limit; 429 twice, or in words, is not', async () => {
       const [lasting, passed] = await Promise.all([
         run([{ fail: 429, retryAfter: 0 }]),
-        run([{ fail: 429, times: 2, retryAfter: 0 }, { say: 'rate limit, line 1429' }]),
+        run([{ fail: 429, times: 2, retryAfter: 0 }, ...FALSE_ALARMS]),
       ])
       expect(lasting.ending.outcome).toBe('rate_limited')
       expect(passed.ending.outcome).toBe('completed')
+      expect(passed.digest.lastText).toContain(ALARMING)
     })
 
     test('a key that is not taken says so', async () => {

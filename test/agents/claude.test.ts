@@ -9,6 +9,7 @@ import type { LaunchRequest } from '../../src/agents/contract.ts'
 import { claudeBinary, HOW_TO_INSTALL } from '../clients/clients.ts'
 import { type Model, type Step, startModel, steps } from '../model/index.ts'
 import { aPlace, aRequest, drive, type Meanwhile, type Place } from './drive.ts'
+import { ALARMING, FALSE_ALARMS } from './false-alarms.ts'
 import { startMcpLab } from './mcp.ts'
 
 const binary = claudeBinary()
@@ -169,8 +170,9 @@ describe.skipIf(!binary)('the real client', () => {
 
   test('429 to the end is a rate limit; 429 twice, or in words, is not', async () => {
     expect((await run([{ fail: 429, retryAfter: 0 }])).ending.outcome).toBe('rate_limited')
-    const passed = await run([{ fail: 429, times: 2, retryAfter: 0 }, { say: 'line 1429: rate limit' }])
+    const passed = await run([{ fail: 429, times: 2, retryAfter: 0 }, ...FALSE_ALARMS])
     expect(passed.ending.outcome).toBe('completed')
+    expect(passed.digest.lastText).toBe(ALARMING)
     expect(passed.events.map(({ type }) => type)).toContain('retry')
   })
 

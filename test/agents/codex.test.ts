@@ -11,6 +11,7 @@ import { binaryOf, HOW_TO_INSTALL } from '../clients/clients.ts'
 import { type Model, type Step, startModel, steps } from '../model/index.ts'
 import { aCodexPlace, codexSettings } from './codex-place.ts'
 import { aRequest, drive, type Meanwhile, type Place } from './drive.ts'
+import { ALARMING, FALSE_ALARMS } from './false-alarms.ts'
 import { startMcpLab } from './mcp.ts'
 
 const binary = binaryOf('codex')
@@ -215,11 +216,9 @@ describe.skipIf(!binary)('the real client', () => {
 
   test('429 to the end is a rate limit; 429 twice, or in words, is not', async () => {
     expect((await run([{ fail: 429, retryAfter: 0 }])).ending.outcome).toBe('rate_limited')
-    const passed = await run([
-      { fail: 429, times: 2, retryAfter: 0 },
-      { say: '429: rate limit, authentication required' },
-    ])
+    const passed = await run([{ fail: 429, times: 2, retryAfter: 0 }, ...FALSE_ALARMS])
     expect(passed.ending.outcome).toBe('completed')
+    expect(passed.digest.lastText).toBe(ALARMING)
     expect(of(passed.events, 'retry').map(({ attempt, of }) => [attempt, of])).toEqual([
       [1, 2],
       [2, 2],

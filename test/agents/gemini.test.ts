@@ -6,7 +6,9 @@ import type { LaunchRequest } from '../../src/agents/contract.ts'
 import { gemini } from '../../src/agents/gemini.ts'
 import { binaryOf, HOW_TO_INSTALL } from '../clients/clients.ts'
 import { type Model, type Step, startModel, steps } from '../model/index.ts'
+import { watchBeyondLoopback } from './beyond.ts'
 import { aPlace, aRequest, drive, type Meanwhile, type Place } from './drive.ts'
+import { ALARMING, FALSE_ALARMS } from './false-alarms.ts'
 import { geminiHome } from './gemini-home.ts'
 import { startMcpLab } from './mcp.ts'
 
@@ -155,10 +157,11 @@ describe.skipIf(!binary)('the real client', () => {
   test('429 to the end is a rate limit; 429 twice, or in words, is not', async () => {
     const [lasting, passed] = await Promise.all([
       run([{ fail: 429, retryAfter: 0 }]),
-      run([{ fail: 429, times: 2, retryAfter: 0 }, { say: 'line 1429: rate limit' }]),
+      run([{ fail: 429, times: 2, retryAfter: 0 }, ...FALSE_ALARMS]),
     ])
     expect(lasting.ending.outcome).toBe('rate_limited')
     expect(passed.ending.outcome).toBe('completed')
+    expect(passed.digest.lastText).toBe(ALARMING)
     // Nothing on standard output tells of it: the client says so in words only.
     expect(passed.events.map(({ type }) => type)).not.toContain('rate_limit')
   })
@@ -185,6 +188,19 @@ describe.skipIf(!binary)('the real client', () => {
     const { contents } = model.requests.at(-1)!.body as { contents: { parts: { text?: string }[] }[] }
     const texts = contents.flatMap(({ parts }) => parts).map(part => part.text)
     expect(texts).toContain(`${systemPrompt}\n\n${prompt}`)
+  })
+
+  test('nothing goes beyond loopback', async () => {
+    const beyond = await watchBeyondLoopback()
+    const watched = { ...place.environment, ...beyond.environment }
+    expect((await run([{ run: 'echo hi' }], { environment: watched })).ending.outcome).toBe('completed')
+    expect(beyond.asked).toEqual([])
+
+    // The watch sees what would go out: a model elsewhere is asked for through it.
+    const elsewhere = { ...watched, GOOGLE_GEMINI_BASE_URL: 'https://model.invalid' }
+    await run([], { environment: elsewhere })
+    expect(new Set(beyond.asked)).toEqual(new Set(['model.invalid:443']))
+    await beyond.close()
   })
 
   test('asked to end in the middle of a tool, it exits with 0, no result and a child left behind: that is no success', async () => {

@@ -6,7 +6,9 @@ import type { LaunchRequest } from '../../src/agents/contract.ts'
 import { opencode } from '../../src/agents/opencode.ts'
 import { binaryOf, HOW_TO_INSTALL } from '../clients/clients.ts'
 import { type Model, type Step, startModel, steps } from '../model/index.ts'
+import { watchBeyondLoopback } from './beyond.ts'
 import { aPlace, aRequest, drive, type Place } from './drive.ts'
+import { ALARMING, FALSE_ALARMS } from './false-alarms.ts'
 import { startMcpLab } from './mcp.ts'
 import { opencodeHome } from './opencode-home.ts'
 
@@ -140,13 +142,34 @@ describe.skipIf(!binary)('the real client', () => {
     expect(existsSync(file('hooked'))).toBe(true)
   })
 
-  test('429 twice, or in words, passes, and 429 to the end is a rate limit that says until when', async () => {
-    const passed = await run([{ fail: 429, times: 2, retryAfter: 0 }, { say: 'line 1429: rate limit' }])
+  // It takes a minute to give a model up, so that the rest is tried meanwhile.
+  test('a model that is gone fails with the reason; 429 twice, or in words, passes, and 429 to the end is a rate limit that says until when', async () => {
+    const nowhere = opencodeHome(join(place.root, 'elsewhere'), 'http://127.0.0.1:9')
+    const environment = { ...place.environment, ...nowhere, HOME: join(place.root, 'elsewhere') }
+    const gone = run([], { environment })
+    const passed = await run([{ fail: 429, times: 2, retryAfter: 0 }, ...FALSE_ALARMS])
     expect(passed.ending.outcome).toBe('completed')
+    expect(passed.digest.lastText).toBe(ALARMING)
     expect((await run([{ fail: 429, retryAfter: 1 }])).ending).toMatchObject({
       outcome: 'rate_limited',
       until: expect.any(String),
     })
+    expect((await gone).ending).toMatchObject({
+      outcome: 'failed',
+      reason: expect.stringContaining('Cannot connect to API'),
+    })
+  }, 150_000)
+
+  test('nothing goes beyond loopback but the one attempt of a first start, which is named', async () => {
+    const beyond = await watchBeyondLoopback()
+    const environment = { ...place.environment, ...beyond.environment }
+    expect((await run([{ run: 'echo hi' }], { environment })).ending.outcome).toBe('completed')
+    const first = beyond.asked.splice(0)
+    console.warn(`OpenCode's first start asked for: ${[...new Set(first)].join(', ') || 'nothing'}`)
+
+    expect((await run([{ run: 'echo hi' }], { environment })).ending.outcome).toBe('completed')
+    expect(beyond.asked).toEqual([])
+    await beyond.close()
   })
 
   test('a key that is not taken and an unknown conversation fail with the reason', async () => {
