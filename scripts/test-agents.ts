@@ -1,5 +1,5 @@
 // Runs the tests with real clients and prints client × scenario: npm run test:agents [-- part of a file's name …]
-import { spawn } from 'node:child_process'
+import { spawn, spawnSync } from 'node:child_process'
 import { existsSync, globSync, mkdirSync, readFileSync, rmSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { type Results, scenarioTable } from '../test/agents/table.ts'
@@ -14,10 +14,27 @@ const files = globSync(CLIENT_TESTS, { cwd: root }).filter(
   file => !wanted.length || wanted.some(part => file.includes(part)),
 )
 
+/** A network of its own with nothing in it but loopback; the command and its arguments follow. */
+const CUT_OFF = ['unshare', '--net', '--', 'sh', '-c', 'ip link set lo up && exec "$@"', 'sh']
+
+/** How to keep the clients from reaching anything beyond this machine; empty where it cannot be done here. */
+function cutOff(): string[] {
+  const [command, ...args] = CUT_OFF as [string, ...string[]]
+  const { status, stderr, error } = spawnSync(command, [...args, 'true'], { encoding: 'utf8' })
+  const why = error?.message ?? stderr.trim()
+  console.log(
+    status === 0
+      ? 'In a network namespace with loopback only: nothing can reach beyond it.'
+      : `Not in a network namespace, which cannot be made here: ${why}`,
+  )
+  return status === 0 ? CUT_OFF : []
+}
+
 function runTests(): Promise<number> {
   rmSync(results, { force: true })
   mkdirSync(dirname(results), { recursive: true })
-  const vitest = spawn(join(root, 'node_modules', '.bin', 'vitest'), ['run', ...files], {
+  const [command, ...args] = [...cutOff(), join(root, 'node_modules', '.bin', 'vitest'), 'run', ...files]
+  const vitest = spawn(command!, args, {
     cwd: root,
     env: { ...process.env, FLEET_TEST_CLIENTS: 'all', FLEET_TEST_RESULTS: results },
     stdio: ['ignore', 'inherit', 'inherit'],

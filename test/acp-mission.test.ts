@@ -180,6 +180,16 @@ describe.skipIf(!claude || !gemini)('a mission for an agent that speaks the Agen
     expect(done.sessions[1]!.conversation).toBe(done.sessions[0]!.conversation)
   })
 
+  test('a model that hangs is waited for until the time is up, and no longer', async () => {
+    const { fleet, project } = await scene()
+    const settings = { agent: CLAUDE_ACP.name, timeout_seconds: 8 }
+    const { id } = await fleet.mission(project, prompt({ hang: true }), settings)
+    const mission = await fleet.until(id, 'needs_input', 'done', 'failed')
+    expect(mission).toMatchObject({ status: 'needs_input', status_reason: { code: 'limit' } })
+    expect(mission.sessions[0]!.outcome_reason).toContain('time limit of 8 seconds')
+    expect(fleet.processes(mission.sessions[0]!.id)).toEqual([])
+  })
+
   test('cancelled in the middle of a tool, leaves no process and keeps its work', async () => {
     const { fleet, repo, project, gate } = await scene()
     const held = gate('tool')

@@ -1,10 +1,11 @@
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
+import { ALARMING } from './agents/false-alarms.ts'
 import { LINER, STAND_INS } from './agents/stand-ins.ts'
 import { eventually } from './kit/fleet.ts'
 import { SANDBOX_WORKS } from './kit/sandbox.ts'
-import { aScene } from './kit/scene.ts'
+import { aScene, type Scene } from './kit/scene.ts'
 
 const scene = () => aScene({ env: { PATH: `${STAND_INS}:${process.env.PATH}` } })
 
@@ -103,6 +104,58 @@ test('a session outlives its declaration: it is taken up, shown and ended, and t
   const mission = await fleet.until(id, 'done', 'failed', 'needs_input')
   expect(mission).toMatchObject({ status: 'failed', sessions: [{ outcome: 'failed' }] })
   expect(mission.sessions[0]!.outcome_reason).toContain('no longer declared')
+})
+
+async function declared(): Promise<Scene> {
+  const it = await scene()
+  writeFileSync(join(it.fleet.fleet.home.path, 'agents.json'), JSON.stringify({ agents: [LINER] }))
+  return it
+}
+
+test.each(['liner', 'agy'])(
+  '%s, by its stand-in, cancelled in the middle of a tool, leaves no process and keeps its work',
+  async agent => {
+    const { fleet, repo, project, gate } = await declared()
+    const held = gate('tool')
+    const { id } = await fleet.mission(project, `do: echo half >half.txt; (sleep 600 &); ${held.wait}`, { agent })
+    await eventually('the tool runs', () => held.reached())
+    await fleet.call('cancel_mission', { mission_id: id })
+    const { sessions, branch } = await fleet.until(id, 'cancelled')
+    expect(fleet.processes(sessions[0]!.id)).toEqual([])
+    expect(await repo.readOn(branch!, 'half.txt')).toBe('half')
+  },
+)
+
+test.each(['liner', 'agy'])('%s, by its stand-in, goes on while the server is dead and is taken up', async agent => {
+  const { fleet, repo, project, gate } = await declared()
+  const held = gate('work')
+  const { id } = await fleet.mission(project, `do: ${held.wait}; echo after >after.txt`, { agent })
+  await eventually('it is at work', () => held.reached())
+  await fleet.kill()
+  held.open()
+  await fleet.start()
+  expect(await fleet.until(id, 'done', 'failed', 'needs_input')).toMatchObject({ status: 'done', result: 'landed' })
+  expect(await repo.readOn('main', 'after.txt')).toBe('after')
+})
+
+test.each(['liner', 'agy'])('%s, by its stand-in: 429 and the like in words is left alone', async agent => {
+  const { fleet, project } = await declared()
+  const { id } = await fleet.mission(project, `do: echo '${ALARMING}'; echo '${ALARMING}' >&2; echo x >x.txt`, {
+    agent,
+  })
+  const mission = await fleet.until(id, 'done', 'failed', 'needs_input')
+  expect(mission).toMatchObject({ status: 'done', sessions: [{ outcome: 'completed' }] })
+})
+
+test('a rate limit that a declared agent tells of holds back, and it goes on', async () => {
+  const { fleet, project } = await declared()
+  const until = Math.ceil(Date.now() / 1000) + 2
+  const wait = JSON.stringify({ kind: 'wait', until, words: 'Slow down.' })
+  const once = `if [ -e limited ]; then echo x >x.txt; else touch limited; echo '${wait}'; exit 1; fi`
+  const { id } = await fleet.mission(project, `do: ${once}`, { agent: 'liner' })
+  const mission = await fleet.until(id, 'done', 'failed', 'needs_input')
+  expect(mission).toMatchObject({ status: 'done', sessions: [{ outcome: 'rate_limited' }, { outcome: 'completed' }] })
+  expect(Date.parse(mission.sessions[1]!.created_at)).toBeGreaterThanOrEqual(until * 1000)
 })
 
 if (SANDBOX_WORKS) {

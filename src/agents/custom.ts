@@ -137,7 +137,10 @@ function mcpFile(request: LaunchRequest): string {
   return asFile(serversOf(request).map(([name, server]) => [name, expanded(server, request.environment)] as const))
 }
 
-function refuseLimits({ name, title = name, arguments: adds }: CustomDeclaration, request: LaunchRequest): void {
+function refuseLimits(
+  { name, title = name, arguments: adds, events }: CustomDeclaration,
+  request: LaunchRequest,
+): void {
   const refuse = (what: string, hint: string) => {
     throw new NotAllowed(`${title} cannot ${what}.`, { try: hint })
   }
@@ -149,6 +152,8 @@ function refuseLimits({ name, title = name, arguments: adds }: CustomDeclaration
       `Use ${Object.keys(adds.presets).join(' or ') || 'another agent'}, or an agent that can.`,
     )
   if (request.approvals === 'ask') refuse('ask for permission', other)
+  if (request.maxTurns && !events.some(rule => rule.event === 'usage' && rule.turns !== undefined))
+    refuse('be held to a limit of turns: it does not tell them', 'Limit its time instead, or use an agent that can.')
   if (request.forks) refuse('go on with a copy of a conversation', other)
   if (request.resumes && !adds.resume) refuse('take up an earlier conversation', 'Start afresh: fleet mission retry')
   if (request.model && !adds.model) refuse('be told which model to use', 'Leave the model to it.')

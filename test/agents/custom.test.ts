@@ -17,7 +17,7 @@ const file = (name: string) => join(place.workingDirectory, name)
 const liner = customAgent(CustomDeclaration.parse(LINER))
 const request = (prompt: string, more: Partial<LaunchRequest> = {}) => aRequest(place, { prompt, ...more })
 
-test('a declared agent is found, started and read as its declaration says', async () => {
+test('a declared agent is found, edits and runs, and is read as its declaration says', async () => {
   expect(await liner.detect(place.environment)).toEqual({
     ...{ installed: true, path: join(STAND_INS, 'liner'), version: '3.2.1' },
   })
@@ -73,6 +73,7 @@ test('arguments are added where they are wanted, each as one word', async () => 
 test.each<[string, Partial<LaunchRequest>, RegExp]>([
   ['a preset it has no arguments for', { preset: 'explore' }, /cannot be held to the preset explore/],
   ['a list of tools', { allowedTools: ['Read'] }, /cannot be held to a list of tools/],
+  ['a limit of turns that nobody could count', { maxTurns: 3 }, /cannot be held to a limit of turns/],
   ['asking a person', { approvals: 'ask' }, /cannot ask for permission/],
   ['a copy of a conversation', { resumes: 't-1', forks: true }, /cannot go on with a copy/],
 ])('%s is refused', (_what, more, sentence) => {
@@ -114,7 +115,7 @@ test('200 kB of prompt and instructions arrive byte for byte', async () => {
   expect(readFileSync(file('got'), 'utf8')).toBe(`Mind "this".\n\n${prompt}`)
 })
 
-test('agy, by its stand-in: found, told by a file, read as plain text', async () => {
+test('agy, by its stand-in: found, told 200 kB by a file, edits and runs, and is read as plain text', async () => {
   expect(await agy.detect(place.environment)).toMatchObject({ installed: true, path: join(STAND_INS, 'agy') })
   const prompt = `${'x'.repeat(200_000)}\ndo: echo made >a.txt; echo 'All done.'`
   const { ending, digest, events } = await drive(agy, request(prompt))
@@ -136,7 +137,8 @@ test('agy, by its stand-in: JSON where it prints that, and a failure with its la
   expect(ending).toMatchObject({ outcome: 'failed', reason: expect.stringContaining('no space left') })
 })
 
-test('agy is held to nothing but full', () => {
+test('agy is held to nothing but full by itself, and to no limit of turns', () => {
+  expect(() => agy.launch(request('Do it.', { maxTurns: 3 }))).toThrow(/cannot be held to a limit of turns/)
   expect(agy.can.presets).toEqual(['full'])
   expect(() => agy.launch(request('Do it.', { preset: 'review' }))).toThrow(/cannot be held to the preset review/)
 })

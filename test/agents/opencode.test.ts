@@ -160,13 +160,11 @@ describe.skipIf(!binary)('the real client', () => {
     })
   }, 150_000)
 
-  test('nothing goes beyond loopback but the one attempt of a first start, which is named', async () => {
+  test('nothing goes beyond loopback, the one attempt of a first start aside', async () => {
     const beyond = await watchBeyondLoopback()
     const environment = { ...place.environment, ...beyond.environment }
     expect((await run([{ run: 'echo hi' }], { environment })).ending.outcome).toBe('completed')
-    const first = beyond.asked.splice(0)
-    console.warn(`OpenCode's first start asked for: ${[...new Set(first)].join(', ') || 'nothing'}`)
-
+    beyond.asked.splice(0)
     expect((await run([{ run: 'echo hi' }], { environment })).ending.outcome).toBe('completed')
     expect(beyond.asked).toEqual([])
     await beyond.close()

@@ -6,6 +6,8 @@ export interface Scenario {
   shownBy: RegExp
   /** Whether a client that says it can do this much can be expected to show it; absent: every client is. */
   offered?: (can: Capabilities) => boolean
+  /** It is about the model, which a program in a client's place does not ask. */
+  ofModel?: true
 }
 
 /** Whether what it costs is known. */
@@ -30,13 +32,13 @@ export const SCENARIOS: readonly Scenario[] = [
     offered: can => can.liveMessages !== 'no',
   },
   { name: 'cancel with children', shownBy: /cancelled in the middle of a tool/ },
-  { name: '429 twice, then success', shownBy: /429 twice/ },
-  { name: '429 to the end', shownBy: /429 to the end/ },
+  { name: '429 twice, then success', shownBy: /429 twice/, ofModel: true },
+  { name: '429 to the end', shownBy: /429 to the end|limit is known by its line/ },
   { name: 'parked by a rate limit, goes on', shownBy: /rate limit holds back/ },
   { name: '429 in words is left alone', shownBy: /429.* words/ },
-  { name: '401', shownBy: /key that is not taken/ },
-  { name: 'model gone', shownBy: /(provider|server|model) that is gone/ },
-  { name: 'model hangs', shownBy: /model that hangs/ },
+  { name: '401', shownBy: /key that is not taken/, ofModel: true },
+  { name: 'model gone', shownBy: /(provider|server|model) that is gone/, ofModel: true },
+  { name: 'model hangs', shownBy: /model that hangs/, ofModel: true },
   { name: 'max turns', shownBy: /limits? of turns/ },
   { name: 'budget', shownBy: /turns and money|limit of money|held to a budget/, offered: hasBudget },
   { name: "a day's budget", shownBy: /day's budget/, offered: isCounted },
@@ -48,7 +50,7 @@ export const SCENARIOS: readonly Scenario[] = [
   {
     name: 'denied tool',
     shownBy: /nothing is written or removed|and changes nothing/,
-    offered: can => can.presets.includes('review'),
+    offered: can => can.presets.includes('review') || can.sandboxed.includes('review'),
   },
   {
     name: 'approval and answer',
@@ -68,5 +70,5 @@ export const SCENARIOS: readonly Scenario[] = [
     shownBy: /goes on while the server is dead/,
     offered: can => can.adopted,
   },
-  { name: 'nothing beyond loopback', shownBy: /beyond loopback/ },
+  { name: 'nothing beyond loopback', shownBy: /beyond loopback/, ofModel: true },
 ]

@@ -28,7 +28,7 @@ const DECLARED = [
 
 const FILES: Record<string, RegExp> = {
   // Talking with agents, holding them back and forking are tried with the first client.
-  claude: /^(claude|talk|holds|fork)/,
+  claude: /^(claude|idle|talk|holds|fork)/,
   custom: /^(custom|declared|measures)/,
   agy: /^(custom|declared)/,
 }
@@ -57,13 +57,14 @@ export function scenarioTable({ testResults }: Results): string {
     if (showing.some(({ status }) => status === 'failed')) return 'FAILED'
     if (showing.some(({ status }) => status === 'passed')) return client.standIn ? 'stand-in' : 'shown'
     if (showing.length) return 'skipped'
-    return scenario.offered?.(client.can) === false ? 'not offered' : '—'
+    if (scenario.offered?.(client.can) === false) return 'not offered'
+    return client.standIn && scenario.ofModel ? 'no model' : '—'
   }
   const rows = SCENARIOS.map(scenario => [scenario.name, ...CLIENTS.map(client => cell(scenario, client))])
   return [
     ...lined([['', ...CLIENTS.map(({ name }) => name)], ...rows]),
     '',
-    'shown: by the real client and the scripted model. stand-in: by a program in its place.',
+    'shown: by the real client and the scripted model. stand-in: by a program in its place, which asks no model.',
     'not offered: not offered by this client, as fleet agents says. —: no test shows it yet.',
     'Reaching out: at its first start OpenCode asks a package registry once, here one on loopback where nobody answers.',
   ].join('\n')
