@@ -1,4 +1,4 @@
-import { readFileSync, writeFileSync } from 'node:fs'
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest'
 import { aToldClient, type ToldClient } from './kit/told-client.ts'
@@ -16,6 +16,7 @@ beforeEach(() => {
     ANTHROPIC_API_KEY: 'test-key',
     CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC: '1',
     DISABLE_AUTOUPDATER: '1',
+    FLEET_TOKEN: 'test-token',
     // It begins when its servers are there, however busy the machine.
     MCP_CONNECTION_NONBLOCKING: '0',
     MCP_CONNECT_TIMEOUT_MS: '30000',
@@ -65,4 +66,13 @@ test.each([
   expect(offered).not.toContain('mcp__flotilla__create_worker')
   expect(end).toMatchObject({ subtype: 'success', permission_denials: denials })
   expect(stdout.includes('\\"projects\\":[]')).toBe(!denials.length)
+})
+
+test('over HTTP it takes the token from its environment, and the file does not have it', async () => {
+  mkdirSync(join(claude.root, '.flotilla'))
+  writeFileSync(join(claude.root, '.flotilla/token'), 'test-token')
+  await claude.fleet('up', '--detach', '--port=0')
+  await claude.fleet('mcp', 'install', 'claude', '--http')
+  expect(await shown()).toMatch(/Connected.*Type: http/s)
+  expect(readFileSync(join(claude.root, '.claude.json'), 'utf8')).not.toContain('test-token')
 })

@@ -13,10 +13,11 @@ import {
   rmdirSync,
   rmSync,
   statSync,
-  writeSync,
+  writeFileSync,
 } from 'node:fs'
 import { dirname, join, resolve } from 'node:path'
 import { NotAllowed, Unfit } from '../../domain/errors.ts'
+import { newId } from '../../domain/ids.ts'
 
 /** What a file holds, byte for byte, or undefined if it is not there. */
 export function textOf(file: string): string | undefined {
@@ -55,10 +56,10 @@ export function behindLinks(file: string): string {
 export function replaceText(file: string, before: string | undefined, after: string): string | undefined {
   const folder = mkdirSync(dirname(file), { recursive: true })
   const old = before === undefined ? undefined : statSync(file)
-  const next = join(dirname(file), `.flotilla-${process.pid}.tmp`)
+  const next = join(dirname(file), `.flotilla-${newId()}.tmp`)
   try {
     const fd = openSync(next, 'wx', old ? 0o600 : 0o644)
-    writeSync(fd, after)
+    writeFileSync(fd, after)
     fsyncSync(fd)
     closeSync(fd)
     if (old) {
