@@ -63,6 +63,8 @@ describe.skipIf(!process.env.FLEET_TEST_PACK)('the packed program', () => {
     expect(fleet('demo')).toContain('All eight landed.')
     expect(fleet('up', '--detach', '--port=0')).toContain('is up at http://127.0.0.1:')
     expect(fleet('status')).toContain('The fleet is up')
+    const call = { jsonrpc: '2.0', id: 1, method: 'tools/call', params: { name: 'healthcheck' } }
+    expect(fleetHearing(`${JSON.stringify(call)}\n`, 'mcp')).toContain('ok')
     expect(fleet('down')).toContain('The fleet is down.')
   })
 
@@ -74,8 +76,14 @@ describe.skipIf(!process.env.FLEET_TEST_PACK)('the packed program', () => {
       stdio: ['ignore', 'pipe', 'inherit'],
     })
 
-  const fleet = (...args: string[]): string =>
-    execFileSync(join(root, 'prefix/node_modules/.bin/fleet'), args, { cwd: root, env: environment, encoding: 'utf8' })
+  const fleet = (...args: string[]): string => fleetHearing('', ...args)
+  const fleetHearing = (input: string, ...args: string[]): string =>
+    execFileSync(join(root, 'prefix/node_modules/.bin/fleet'), args, {
+      cwd: root,
+      env: environment,
+      encoding: 'utf8',
+      input,
+    })
 })
 
 /** Everything this machine has on its PATH, apart from compilers, with the pinned Node as its only one. */
