@@ -1,9 +1,11 @@
 import { existsSync, readFileSync, writeFileSync } from 'node:fs'
-import { join } from 'node:path'
+import { dirname, join } from 'node:path'
 import { expect, test } from 'vitest'
+import { claudeBinary, HOW_TO_INSTALL } from './clients/clients.ts'
 import { eventually } from './kit/fleet.ts'
 import { atTerminal, type Person } from './kit/pty.ts'
 import { aScene, type Scene } from './kit/scene.ts'
+import { startModel, steps } from './model/index.ts'
 
 const STAND_IN = join(import.meta.dirname, 'fixtures/hands')
 
@@ -197,3 +199,67 @@ test('what cannot be taken over is refused with what can be done', async () => {
   const piped = await s.fleet.fleetCommand(['takeover', draft.id])
   expect(piped).toMatchObject({ code: 4, stderr: expect.stringContaining('in a terminal') })
 })
+
+const binary = claudeBinary()
+if (!binary) console.warn(`Skipped: ${HOW_TO_INSTALL}`)
+
+test.skipIf(!binary)(
+  'the real Claude client opens the conversation, hears the person, and the agent remembers it',
+  async () => {
+    const model = await startModel()
+    const s = await aScene({
+      project: { agent: 'claude', landing: 'review' },
+      env: {
+        PATH: `${dirname(binary!)}:${process.env.PATH}`,
+        ANTHROPIC_BASE_URL: model.url,
+        ANTHROPIC_API_KEY: KEY,
+        CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC: '1',
+      },
+    })
+    try {
+      const { id } = await s.fleet.mission(s.project, steps({ write: 'made.txt', content: 'x\n' }, { say: 'HARBOUR' }))
+      const before = await s.fleet.until(id, 'review', 'failed')
+      asKnownPerson(s, before.sessions[0]!.worktree!)
+      const person = takeOver(s, id, '--then', 'keep')
+      // The client has drawn what was said before, and its line to type on.
+      await person.sees(/HARBOUR.*HARBOUR/s)
+      person.press(steps({ say: 'LIGHTHOUSE' }))
+      await person.sees('LIGHTHOUSE')
+      person.press('\r')
+      await person.sees(/●\s*LIGHTHOUSE/)
+      person.press('/exit')
+      await person.sees('Exit the CLI')
+      person.press('\r')
+      expect(await person.over).toBe(0)
+
+      await s.fleet.call('resume_mission', { mission_id: id, message: steps({ say: 'Remembered.' }) })
+      const after = await eventually('the agent went on', async () => {
+        const now = await s.fleet.show(id)
+        return now.sessions[2]?.status === 'ended' ? now : undefined
+      })
+      expect(after.sessions[2]).toMatchObject({ conversation: before.sessions[0]!.conversation, outcome: 'completed' })
+      const last = JSON.stringify(
+        model.requests.filter(({ body }) => JSON.stringify(body).includes('Remembered.')).at(-1)?.body,
+      )
+      expect(last).toContain('LIGHTHOUSE')
+    } finally {
+      await model.close()
+    }
+  },
+)
+
+const KEY = 'test-key-0123456789012345678901234567'
+
+/** What the client asks a person once: how it looks, whether the key and the folder are theirs. */
+function asKnownPerson({ fleet, repo }: Scene, worktree: string): void {
+  const settings = join(fleet.root, '.claude.json')
+  const trusted = { hasTrustDialogAccepted: true }
+  const known = {
+    ...(existsSync(settings) && JSON.parse(readFileSync(settings, 'utf8'))),
+    hasCompletedOnboarding: true,
+    theme: 'dark',
+    customApiKeyResponses: { approved: [KEY.slice(-20)], rejected: [] },
+    projects: { [worktree]: trusted, [repo.path]: trusted },
+  }
+  writeFileSync(settings, JSON.stringify(known))
+}

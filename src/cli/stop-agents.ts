@@ -1,14 +1,18 @@
+import type { ProcessView } from '../operations/processes.ts'
 import type { SessionView } from '../operations/views.ts'
 import type { Cli } from './command.ts'
 
 const LOOK_EVERY_MS = 100
 
+interface Kept {
+  processes: ProcessView[]
+}
 interface Live {
   sessions: SessionView[]
 }
 
 /**
- * Cancels every live session and waits until all have ended. The fleet is paused meanwhile, or the queue would fill the
+ * Cancels every live session, stops what is kept running for missions, and waits until all have ended. The fleet is paused meanwhile, or the queue would fill the
  * free slots; answers with how to take that back once the server is down.
  */
 export async function stopAgents(cli: Cli): Promise<() => Promise<void>> {
@@ -30,8 +34,20 @@ export async function stopAgents(cli: Cli): Promise<() => Promise<void>> {
     cli.terminal.progress(`Stopping ${left.length} ${left.length === 1 ? 'agent' : 'agents'}…`)
     await new Promise(resolve => setTimeout(resolve, LOOK_EVERY_MS))
   }
+  await stopKept(cli)
   cli.terminal.progress('')
   return async () => {
     if (!paused) await client.call('unpause', {})
   }
+}
+
+/** Without a server nobody would end previews when their time is up. */
+async function stopKept(cli: Cli): Promise<void> {
+  const client = await cli.client()
+  const live = async () => (await client.call<Kept>('list_processes', { limit: 500 })).processes
+  for (const { kind, mission_id } of await live()) {
+    const operation = kind === 'preview' ? 'stop_preview' : 'stop_remote_control'
+    await client.call(operation, { mission_id }).catch(() => {})
+  }
+  while ((await live()).length) await new Promise(resolve => setTimeout(resolve, LOOK_EVERY_MS))
 }

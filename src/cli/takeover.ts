@@ -82,7 +82,9 @@ async function untilReady(cli: Cli, id: string, left: AbortSignal): Promise<{ ou
       return { outcome: howStopped(mission.sessions, session) }
     }
     cli.terminal.progress(
-      `Waiting for a safe moment to stop the agent of mission ${shortId(id)}… (Ctrl-C to let it go on)`,
+      mission.status === 'running'
+        ? `Waiting for a safe moment to stop the agent of mission ${shortId(id)}… (Ctrl-C to let it go on)`
+        : `Opening the conversation of mission ${shortId(id)}…`,
     )
     await moment()
   }

@@ -1,9 +1,11 @@
 import { type ChildProcess, spawn } from 'node:child_process'
+import { stripVTControlCharacters } from 'node:util'
 import { onTestFinished } from 'vitest'
 import { eventually, NODE, ROOT } from './fleet.ts'
 
 /** A person at a real terminal: `script` of util-linux gives one. */
 export interface Person {
+  /** All that was ever on it, without colours and cursor movements. */
   screen(): string
   type(line: string): void
   /** Keys without an end of line, such as Ctrl-C. */
@@ -25,6 +27,7 @@ export function atTerminal(args: readonly string[], env: Record<string, string>)
   })
   let seen = ''
   for (const stream of [child.stdout, child.stderr]) stream?.on('data', chunk => (seen += chunk))
+  const screen = () => stripVTControlCharacters(seen)
   const over = new Promise<number | null>(resolve => child.once('exit', code => resolve(code)))
   const close = async () => {
     child.kill('SIGKILL')
@@ -32,14 +35,14 @@ export function atTerminal(args: readonly string[], env: Record<string, string>)
   }
   onTestFinished(close)
   return {
-    screen: () => seen,
+    screen,
     type: text => void child.stdin?.write(`${text}\r`),
     press: keys => void child.stdin?.write(keys),
     sees: text =>
       eventually(
         `the screen shows ${text}`,
-        () => (typeof text === 'string' ? seen.includes(text) : text.test(seen)) || undefined,
-        () => seen,
+        () => (typeof text === 'string' ? screen().includes(text) : text.test(screen())) || undefined,
+        screen,
       ),
     over,
     close,

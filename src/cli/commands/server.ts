@@ -21,7 +21,7 @@ export function addServer(program: Command): void {
   const down = program
     .command('down')
     .description('stop the fleet; agents go on and are taken up again by the next fleet up')
-    .option('--agents', 'stop the agents first; their work is kept')
+    .option('--agents', 'stop the agents and previews first; work is kept')
   does(down, async (cli, _, options) => {
     const { stopServer } = await import('../server-control.ts')
     const resume = options.agents ? await (await import('../stop-agents.ts')).stopAgents(cli) : undefined
