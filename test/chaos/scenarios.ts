@@ -381,6 +381,20 @@ const staged: Scenario = {
   },
 }
 
+const filled: Scenario = {
+  name: 'a full context window, and a fresh conversation that goes on',
+  env: spoken.env,
+  async play(world) {
+    world.gate('listen').open()
+    const project = await world.project({ agent: 'claude', environment: ['CHAOS_LOG', 'CHAOS_GATE'] })
+    const mission = await world.mission(project, 'fill', 'Fill it.')
+    await world.fleet.until(mission.id, 'done')
+    const files = await world.repo.filesOn('main')
+    if (!files.includes('half.txt') || !files.includes('said.txt')) throw new Error(`lost: main has only ${files}`)
+    return [landed(mission.id, 2)]
+  },
+}
+
 export const SCENARIOS: readonly Scenario[] = [
   chain,
   conflict,
@@ -396,4 +410,5 @@ export const SCENARIOS: readonly Scenario[] = [
   looped,
   staged,
   taken,
+  filled,
 ]
