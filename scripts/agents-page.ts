@@ -1,4 +1,5 @@
-import { type Agent, type Capabilities, toolPresets } from '../src/agents/index.ts'
+import { type Agent, type Capabilities, enginesOf, toolPresets } from '../src/agents/index.ts'
+import { drivenName, type Engine } from '../src/domain/project.ts'
 import { cell, code, table } from './markdown.ts'
 
 const MEANINGS: Record<keyof Capabilities, string> = {
@@ -26,10 +27,10 @@ const MEANINGS: Record<keyof Capabilities, string> = {
 }
 
 /** Rows are abilities, columns agents: what `fleet agents --json` says under `can`. */
-export function abilityTable(agents: readonly Pick<Agent, 'name' | 'can'>[]): string {
+export function abilityTable(agents: readonly { name: string; engine: Engine; can: Capabilities }[]): string {
   const abilities = Object.keys(MEANINGS) as (keyof Capabilities)[]
   return table(
-    ['ability', 'meaning', ...agents.map(({ name }) => name)],
+    ['ability', 'meaning', ...agents.map(({ name, engine }) => drivenName(name, engine))],
     abilities.map(ability => [code(ability), MEANINGS[ability], ...agents.map(({ can }) => inWords(can[ability]))]),
   )
 }
@@ -69,7 +70,7 @@ export function agentsPage(agents: readonly Agent[]): string {
   const names = (some: readonly Agent[]) => some.map(({ name }) => name).join(', ')
   return [
     'The same as `fleet agents --json` and the operation [list_agents](reference/operations.md#list_agents) say under `can`, for the agents that are built in. How to use them is in the [guide](guides/agents.md).',
-    abilityTable(agents),
+    abilityTable(enginesOf(agents).map(({ agent: { name, can }, engine }) => ({ name, engine, can }))),
     '## Presets',
     `A mission with a preset or a list of tools that its agent cannot be held to is refused before it starts. A list of tools can be given to ${names(able)}; it is refused by ${names(unable)}.`,
     presetTable(agents),

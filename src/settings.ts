@@ -1,5 +1,6 @@
 import * as z from 'zod'
 import { InvalidInput } from './domain/errors.ts'
+import { Engine } from './domain/project.ts'
 
 interface Setting<S extends z.ZodType> {
   variable: string
@@ -31,6 +32,16 @@ export const SETTINGS = {
     'FLEET_DEFAULT_MODEL',
     z.string().min(1).nullable().default(null),
     'the model where neither mission nor project names one',
+  ),
+  claudeEngine: setting(
+    'FLEET_CLAUDE_ENGINE',
+    Engine.default('cli'),
+    'how Claude Code is driven where neither mission nor project says: cli (through its command line), or sdk (the Claude Agent SDK, which must be installed; such sessions do not survive a restart of the server and are resumed)',
+  ),
+  claudeSdk: setting(
+    'FLEET_CLAUDE_SDK',
+    z.string().min(1).nullable().default(null),
+    'the folder of the Claude Agent SDK, where it is not installed beside fleet',
   ),
   defaultTimeout: setting('FLEET_DEFAULT_TIMEOUT', whole(7200, 1, 604_800), 'seconds a session may take'),
   maxRetries: setting('FLEET_MAX_RETRIES', whole(0, 0, 10), 'how often a failed mission is tried again by itself'),

@@ -3,7 +3,6 @@ import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { abilityTable } from '../scripts/agents-page.ts'
 import { referencePages } from '../scripts/reference.ts'
-import type { Agent } from '../src/agents/index.ts'
 import { aScene } from './kit/scene.ts'
 
 const read = (path: string): string => readFileSync(join(import.meta.dirname, '..', path), 'utf8')
@@ -15,6 +14,6 @@ test.each(Object.entries(referencePages()))('%s says what the code says (otherwi
 test('docs/agents.md says of every agent what the command says of it', async () => {
   const { fleet } = await aScene({ start: false })
   const { stdout } = await fleet.fleetCommand(['agents', '--json'])
-  const { agents } = JSON.parse(stdout) as { agents: Pick<Agent, 'name' | 'can'>[] }
+  const { agents } = JSON.parse(stdout) as { agents: Parameters<typeof abilityTable>[0] }
   expect(read('docs/agents.md')).toContain(abilityTable(agents))
 })

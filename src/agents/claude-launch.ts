@@ -2,6 +2,7 @@ import { InvalidInput } from '../domain/errors.ts'
 import { uuidOf } from './claude-dialogue.ts'
 import type { Launch, LaunchRequest } from './contract.ts'
 import { pick } from './environment.ts'
+import type { Json } from './json.ts'
 import { asFile, serversOf } from './mcp-servers.ts'
 import { isRestricting, PRESETS } from './presets.ts'
 
@@ -78,6 +79,36 @@ export function launchClaude(request: LaunchRequest): Launch {
       ...(servers.length ? { 'mcp.json': asFile(servers) } : {}),
     },
     stdin: 'fifo',
+  }
+}
+
+/** The same rules in the terms of its SDK. Servers travel by file here too: the SDK would put their tokens into arguments. */
+export function sdkOptions(request: LaunchRequest): Json {
+  const rules = rulesFor(request)
+  const servers = serversOf(request)
+  return {
+    permissionMode: request.approvals === 'ask' ? 'default' : 'dontAsk',
+    strictMcpConfig: true,
+    ...(request.resumes
+      ? { resume: uuidOf(request.resumes), forkSession: request.forks }
+      : { sessionId: uuidOf(request.conversation) }),
+    ...(request.model && { model: request.model }),
+    ...(request.effort && { effort: request.effort }),
+    ...(request.maxTurns && { maxTurns: request.maxTurns }),
+    ...(request.maxBudgetUsd && { maxBudgetUsd: request.maxBudgetUsd }),
+    systemPrompt: {
+      type: 'preset',
+      preset: 'claude_code',
+      ...(request.systemPrompt && { append: request.systemPrompt }),
+    },
+    settingSources: rules.readsSettings ? ['user', 'project', 'local'] : [],
+    ...(rules.tools && { tools: rules.tools }),
+    allowedTools: [...rules.allowed, ...servers.map(([name]) => `mcp__${name}`)],
+    disallowedTools: rules.denied,
+    extraArgs: {
+      'replay-user-messages': null,
+      ...(servers.length && { 'mcp-config': `${request.directory}/mcp.json` }),
+    },
   }
 }
 

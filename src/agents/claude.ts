@@ -6,12 +6,13 @@ import { claudeDialogue } from './claude-dialogue.ts'
 import { claudeRemote, openClaude } from './claude-hands.ts'
 import { launchClaude } from './claude-launch.ts'
 import { readClaude } from './claude-read.ts'
+import { findSdk, launchClaudeSdk, NO_SDK, SDK_ADVICE } from './claude-sdk.ts'
 import type { Agent, Detected, Dialogue, Digest, Ending, Exit } from './contract.ts'
 import { versionOf, which } from './detect.ts'
 import { endedEarly, rateLimited, short } from './endings.ts'
 
 /** The Claude Code command-line client, spoken to in stream-json. */
-export const claude: Agent = {
+const throughCommandLine: Agent = {
   name: 'claude',
   title: 'Claude Code',
   provider: 'anthropic',
@@ -49,6 +50,23 @@ export const claude: Agent = {
   dialogue: claudeDialogue as Dialogue,
   outcome,
 }
+
+/** The same client, driven through the Claude Agent SDK inside the server. */
+const throughSdk: Agent = {
+  ...throughCommandLine,
+  title: 'Claude Code through its SDK',
+  can: { ...throughCommandLine.can, adopted: false },
+  launch: launchClaudeSdk,
+  async detect(environment) {
+    const client = await detect(environment)
+    const sdk = findSdk(environment)
+    if (!client.installed) return client
+    if (!sdk) return { installed: false, advice: `${NO_SDK} ${SDK_ADVICE}` }
+    return { ...client, path: sdk.folder, version: sdk.version }
+  },
+}
+
+export const claude: Agent = { ...throughCommandLine, engines: { cli: throughCommandLine, sdk: throughSdk } }
 
 async function detect(environment: Readonly<Record<string, string | undefined>>): Promise<Detected> {
   const path = await which('claude', environment)

@@ -1,4 +1,5 @@
-import type { ToolPreset } from '../domain/project.ts'
+import type { Readable, Writable } from 'node:stream'
+import type { Engine, ToolPreset } from '../domain/project.ts'
 import type { Context, Outcome, SessionReason, Usage } from '../domain/session.ts'
 import type { McpServer } from './mcp-servers.ts'
 
@@ -92,6 +93,26 @@ export interface Launch {
   files: Record<string, string | { content: string; mode: number }>
   /** 'fifo': the agent is spoken to through its standard input, as its dialogue says. */
   stdin: 'none' | 'fifo'
+  /** Speaks with the client from inside the server, instead of `argv`; what is said to it still comes in lines. */
+  driver?: Driver
+}
+
+/** Drives a client to its end through a library of its maker. Throws where it cannot even be started. */
+export type Driver = (seat: Seat) => Promise<void>
+
+export interface Seat {
+  readonly env: Record<string, string>
+  /** What is said to the client, line by line, until nothing more will be. */
+  readonly said: AsyncIterable<string>
+  /** A line of the transcript. */
+  print(line: string): void
+  /** The client's own process. It is stopped from outside like any other. */
+  start(command: string, args: readonly string[], env: Record<string, string>): Started
+}
+
+export interface Started {
+  stdin: Writable
+  stdout: Readable
 }
 
 /** What a person's own terminal needs to open a conversation. */
@@ -209,6 +230,8 @@ export interface Ending {
   reason: string
   /** For rate_limited: when to try again, if the client said. */
   until?: string
+  /** For lost: it was nobody's fault, and does not count. */
+  uncounted?: boolean
 }
 
 export interface Model {
@@ -235,6 +258,8 @@ export interface Agent {
   /** One line in, events out. Pure; never throws; what it does not know comes out as raw. */
   read(line: string, stream: Stream): TranscriptEvent[]
   readonly dialogue?: Dialogue
+  /** The same client driven in other ways than through its command line. */
+  readonly engines?: Readonly<Partial<Record<Engine, Agent>>>
   /** Where it keeps things of its own and must be able to write also inside the sandbox. */
   readonly folders?: readonly string[]
   /** What the session came to. Pure; several clients exit 0 on failure. */

@@ -1,6 +1,7 @@
 import { statSync } from 'node:fs'
 import { join } from 'node:path'
 import { NotFound, type Refusal } from '../domain/errors.ts'
+import type { Engine } from '../domain/project.ts'
 import type { Agent } from './contract.ts'
 import { DECLARED_FILE, type Declared, readDeclared } from './declared.ts'
 import { type KnownModels, MODELS_FILE, modelsIn } from './models.ts'
@@ -17,6 +18,8 @@ export interface Agents {
   named(name: string): Agent
   /** The agent of a session, which goes on also when its declaration is gone. */
   ofSession(name: string): Agent
+  /** The agent as a session drives it. */
+  driven(session: { agent: string; engine: Engine }): Agent
 }
 
 export interface ToolPresetOffer extends Preset {
@@ -40,6 +43,8 @@ export function agentsIn(home: string, builtIn: readonly Agent[]): Agents {
   }
   const all = () => [...builtIn, ...look().agents]
 
+  const ofSession = (name: string): Agent => all().find(agent => agent.name === name) ?? undeclared(name)
+
   return {
     models: modelsIn(join(home, MODELS_FILE)),
     get all() {
@@ -60,7 +65,8 @@ export function agentsIn(home: string, builtIn: readonly Agent[]): Agents {
         })
       )
     },
-    ofSession: name => all().find(agent => agent.name === name) ?? undeclared(name),
+    driven: ({ agent, engine }) => ofSession(agent).engines?.[engine] ?? ofSession(agent),
+    ofSession,
   }
 }
 
@@ -68,6 +74,13 @@ function stampOf(file: string): string {
   const found = statSync(file, { throwIfNoEntry: false })
   return found ? `${found.mtimeMs} ${found.size} ${found.ino}` : ''
 }
+
+/** Each agent, and after it the other ways to drive it. */
+export const enginesOf = (agents: readonly Agent[]): { agent: Agent; engine: Engine }[] =>
+  agents.flatMap(agent => [
+    { agent, engine: 'cli' as const },
+    ...(agent.engines?.sdk ? [{ agent: agent.engines.sdk, engine: 'sdk' as const }] : []),
+  ])
 
 export function toolPresets(agents: readonly Agent[]): ToolPresetOffer[] {
   return Object.values(PRESETS).map(preset => ({

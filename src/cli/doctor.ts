@@ -1,6 +1,7 @@
 import { statfsSync } from 'node:fs'
-import { type Agent, agentsOf } from '../agents/index.ts'
+import { agentsOf, enginesOf } from '../agents/index.ts'
 import { Refusal } from '../domain/errors.ts'
+import { drivenName } from '../domain/project.ts'
 import { requireGit } from '../git/run.ts'
 import { openHome } from '../home.ts'
 import { modelsIn, PRICES_FILE } from '../prices-file.ts'
@@ -98,7 +99,7 @@ export async function examine(where: Where): Promise<Finding[]> {
     ...findings,
     ...declared,
     ...priced,
-    ...(await Promise.all(agents.all.map(agent => examineAgent(agent, where)))),
+    ...(await Promise.all(enginesOf(agents.all).map(each => examineAgent(each, where)))),
   ]
 }
 
@@ -108,11 +109,12 @@ const failed = (error: unknown): Omit<Finding, 'name'> => ({
   advice: error instanceof Refusal ? error.hint : undefined,
 })
 
-async function examineAgent(agent: Agent, where: Where): Promise<Finding> {
+async function examineAgent(driven: ReturnType<typeof enginesOf>[number], where: Where): Promise<Finding> {
+  const { agent } = driven
   const { installed, version, signedIn, advice } = await agent.detect(where.env)
   const ready = installed && signedIn !== false
   const text = installed
     ? [agent.title, version, signedIn === false && '(not signed in)'].filter(Boolean).join(' ')
     : `${agent.title} was not found`
-  return { name: agent.name, state: ready ? 'good' : 'poor', text, advice }
+  return { name: drivenName(agent.name, driven.engine), state: ready ? 'good' : 'poor', text, advice }
 }

@@ -1,5 +1,5 @@
 import { MISSION_TYPES } from '../domain/mission.ts'
-import { APPROVAL_MODES, LANDING_POLICIES, TOOL_PRESETS } from '../domain/project.ts'
+import { APPROVAL_MODES, ENGINES, LANDING_POLICIES, TOOL_PRESETS } from '../domain/project.ts'
 import { ANSWERS } from '../domain/talk.ts'
 import type { Field } from './command.ts'
 
@@ -11,11 +11,20 @@ export const CONTEXT_FIELD: Field = {
   kind: 'number',
 }
 
+/** How Claude Code is driven. */
+export const ENGINE_FIELD: Field = {
+  flags: '--engine <engine>',
+  field: 'engine',
+  summary: 'drive Claude Code through its command line (cli) or its SDK (sdk)',
+  choices: ENGINES,
+}
+
 /** What may be said anew each time an agent is sent; the mission keeps it. */
 export const RUN_FIELDS: readonly Field[] = [
   { flags: '--agent <agent>', field: 'agent', summary: 'the coding agent' },
   { flags: '--model <model>', field: 'model', summary: 'the model' },
   { flags: '--effort <level>', field: 'effort', summary: 'how hard it is to think: see fleet agents' },
+  ENGINE_FIELD,
   { flags: '--turns <n>', field: 'max_turns', summary: 'how many turns it may take', kind: 'number' },
   { flags: '--budget <usd>', field: 'max_budget_usd', summary: 'what it may cost', kind: 'number' },
   { flags: '--timeout <seconds>', field: 'timeout_seconds', summary: 'how long it may take', kind: 'number' },

@@ -62,7 +62,7 @@ export async function start(
       async stop() {
         const live = await fleet.store.find('sessions', { index: 'live', limit: 500 })
         await unwind()
-        return live.items.length
+        return live.items.filter(({ value }) => fleet.agents.driven(value).can.adopted).length
       },
     }
   } catch (error) {

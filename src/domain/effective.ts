@@ -1,10 +1,11 @@
 import type { Mission, MissionType } from './mission.ts'
-import type { ApprovalMode, LandingPolicy, Project, ToolPreset } from './project.ts'
+import type { ApprovalMode, Engine, LandingPolicy, Project, ToolPreset } from './project.ts'
 
 /** What holds for the whole fleet unless a project or mission says otherwise. */
 export interface Defaults {
   agent: string
   model: string | null
+  engine: Engine
   timeoutSeconds: number
   maxRetries: number
   contextLimit: number
@@ -13,6 +14,7 @@ export interface Defaults {
 export interface Effective {
   agent: string
   model: string | null
+  engine: Engine
   maxTurns: number | null
   maxBudgetUsd: number | null
   timeoutSeconds: number
@@ -29,6 +31,7 @@ export function effective(mission: Mission, project: Project, defaults: Defaults
   return {
     agent: mission.agent ?? project.agent ?? defaults.agent,
     model: mission.model ?? project.model ?? defaults.model,
+    engine: mission.engine ?? project.engine ?? defaults.engine,
     maxTurns: mission.max_turns ?? project.max_turns,
     maxBudgetUsd: mission.max_budget_usd ?? project.max_budget_usd,
     timeoutSeconds: mission.timeout_seconds ?? project.timeout_seconds ?? defaults.timeoutSeconds,

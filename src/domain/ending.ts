@@ -20,6 +20,8 @@ export interface Ended {
   outcome: Outcome
   reason: string
   until?: string
+  /** Not one of the interruptions that are counted. */
+  uncounted?: boolean
   /** Whether git sees work on the branch that is not on the base. */
   changed: boolean
   report: Report | null
@@ -191,7 +193,7 @@ function unchanged(mission: Mission, end: Ended, by: By): Step {
 }
 
 function interrupted(mission: Mission, end: Ended, by: By): Step {
-  if (mission.interruptions >= MAX_INTERRUPTIONS) {
+  if (mission.interruptions >= MAX_INTERRUPTIONS && !end.uncounted) {
     return life.failed(
       mission,
       {
@@ -203,7 +205,7 @@ function interrupted(mission: Mission, end: Ended, by: By): Step {
     )
   }
   return life.requeued(mission, { reason: 'resume', ready: true }, { code: end.outcome, text: end.reason }, by, {
-    interruptions: mission.interruptions + 1,
+    interruptions: mission.interruptions + (end.uncounted ? 0 : 1),
   })
 }
 

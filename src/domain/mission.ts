@@ -1,6 +1,6 @@
 import * as z from 'zod'
 import { Id, Timestamp } from './ids.ts'
-import { ApprovalMode, ContextLimit, LandingPolicy, PreviewCommand, ToolPreset } from './project.ts'
+import { ApprovalMode, ContextLimit, Engine, LandingPolicy, PreviewCommand, ToolPreset } from './project.ts'
 import { SessionReason } from './session.ts'
 import { STAGE_STATUSES } from './stage-status.ts'
 import { ANSWERS } from './talk.ts'
@@ -46,6 +46,7 @@ export const MissionSettings = z.object({
     .nullable()
     .default(null)
     .describe('how hard it is to think, such as low or high; see fleet agents'),
+  engine: Engine.nullable().default(null),
   max_turns: z.number().int().min(1).max(10_000).nullable().default(null),
   max_budget_usd: z.number().positive().max(100_000).nullable().default(null),
   timeout_seconds: z.number().int().min(1).max(604_800).nullable().default(null),

@@ -10,6 +10,15 @@ export const TOOL_PRESETS = ['full', 'implement', 'review', 'test', 'explore', '
 export const ToolPreset = z.enum(TOOL_PRESETS)
 export type ToolPreset = z.infer<typeof ToolPreset>
 
+export const ENGINES = ['cli', 'sdk'] as const
+export const Engine = z
+  .enum(ENGINES)
+  .describe('how Claude Code is driven: through its command line, or its SDK, which does not survive a restart')
+export type Engine = z.infer<typeof Engine>
+
+/** How people call an agent that is driven so. */
+export const drivenName = (agent: string, engine: Engine): string => (engine === 'cli' ? agent : `${agent} (${engine})`)
+
 export const APPROVAL_MODES = ['deny', 'ask'] as const
 export const ApprovalMode = z
   .enum(APPROVAL_MODES)
@@ -51,6 +60,7 @@ export const ProjectSettings = z.object({
     .default(null)
     .describe('the coding agent; empty: the default of the fleet'),
   model: z.string().min(1).max(120).nullable().default(null),
+  engine: Engine.nullable().default(null),
   base_branch: z
     .string()
     .min(1)

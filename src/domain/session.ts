@@ -1,5 +1,6 @@
 import * as z from 'zod'
 import { Id, Timestamp } from './ids.ts'
+import { Engine } from './project.ts'
 import { MAX_REASON_CHARS, StoredText } from './text.ts'
 
 export const OUTCOMES = [
@@ -73,6 +74,7 @@ export const Session = z.object({
   reason: SessionReason,
   agent: z.string(),
   model: z.string().nullable(),
+  engine: Engine.default('cli'),
   status: z.enum(['starting', 'running', 'ended']),
   outcome: Outcome.nullable().default(null),
   /** One sentence for a person: why it ended so. */
@@ -104,7 +106,10 @@ export const Session = z.object({
   context: Context.nullable().default(null),
   prompt: StoredText.nullable().default(null),
   /** Why we are stopping it: written down before the first signal, so that a crash does not forget the cause. */
-  stopping: z.object({ outcome: Outcome, reason: z.string() }).nullable().default(null),
+  stopping: z
+    .object({ outcome: Outcome, reason: z.string(), uncounted: z.boolean().optional() })
+    .nullable()
+    .default(null),
   /** What it says of its own work, as JSON: kept the moment it is said, so that nothing that fails later loses it. */
   claim: StoredText.nullable().default(null),
   /** The sub-missions it waits for once its turn is over, and those it was told need somebody. */

@@ -24,6 +24,7 @@ export function fullSlot(fleet: Fleet, live: readonly Slot[], agent: string, pro
 export const defaultsOf = ({ settings }: Fleet) => ({
   agent: settings.defaultAgent,
   model: settings.defaultModel,
+  engine: settings.claudeEngine,
   timeoutSeconds: settings.defaultTimeout,
   maxRetries: settings.maxRetries,
   contextLimit: settings.contextLimit,

@@ -9,6 +9,7 @@ import type { Project } from '../domain/project.ts'
 import type { Session } from '../domain/session.ts'
 import { Vitals } from '../domain/vitals.ts'
 import { Conversation, DIALOGUE_FILE } from '../runner/conversation.ts'
+import { startDriven } from '../runner/driven.ts'
 import { launchOf, newestLaunch } from '../runner/folders.ts'
 import { adoptJob, type Job, startJob } from '../runner/jobs.ts'
 import { type Belonging, descendants, type Identity, type Seen, workOf } from '../runner/processes.ts'
@@ -28,6 +29,11 @@ const USAGE_EVERY_MS = 5000
 const SAFE_MOMENT_MS = 50
 
 const NUDGE = 'You have been silent for long. Go on, or end your turn and say what keeps you from it.'
+
+const CUT_OFF: Stop = {
+  outcome: 'lost',
+  reason: 'The server it was driven from through the SDK was ended.',
+}
 
 /** Thrown through the steps of a start when the session is to end before its agent ran. */
 class Stopped extends Error {}
@@ -65,7 +71,7 @@ export class LiveSession {
     this.#fleet = fleet
     this.#session = session
     this.#url = url
-    this.#agent = fleet.agents.ofSession(session.agent)
+    this.#agent = fleet.agents.driven(session)
     this.id = session.id
     this.projectId = session.project_id
     this.missionId = session.mission_id
@@ -134,9 +140,10 @@ export class LiveSession {
     if (this.#attending) this.#inBackground('talk', this.#attending.attend())
   }
 
-  /** The server goes; the agent stays. */
+  /** The server goes; the agent stays, if it can do without it. */
   release(): void {
-    this.#released.resolve('released')
+    if (this.#job?.letGo) this.#inBackground('stop', this.stop({ ...CUT_OFF, uncounted: true }))
+    else this.#released.resolve('released')
   }
 
   /** Remembers its descendants, so that they are found even when they are cut off from their parents. */
@@ -174,7 +181,9 @@ export class LiveSession {
     const launched = launchOf(this.#fleet.home.session(this.id), 'agent', pid && started ? { pid, started } : null)
     const found = launched ? await adoptJob(launched) : 'never started'
     if (found === 'never started') return undefined
-    await this.#running(found, 'adopted')
+    if (this.#agent.can.adopted) await this.#running(found, 'adopted')
+    // Whoever spoke with it is gone, and it cannot be spoken with anew: what is left of it is ended in #follow.
+    else if (!this.#session.stopping) await this.#update('commit.session-stopping', { stopping: CUT_OFF })
     return found
   }
 
@@ -200,14 +209,9 @@ export class LiveSession {
       this.#conversation = new Conversation(this.#agent.dialogue, directory, env)
       await this.#conversation.writeDue()
     }
-    const job = await startJob({
-      directory,
-      env,
-      argv: launch.argv,
-      cwd: place.workingDirectory,
-      stdin: launch.stdin,
-      effect: 'spawn.agent',
-    })
+    const { argv, stdin, driver } = launch
+    const spec = { directory, env, argv, cwd: place.workingDirectory, stdin, effect: 'spawn.agent' as const }
+    const job = await (driver ? startDriven(spec, driver) : startJob(spec))
     this.#job = job
     await this.#running(job, 'session_running')
     return job

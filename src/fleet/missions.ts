@@ -96,6 +96,7 @@ type Override = Partial<
     MissionSettings,
     | 'agent'
     | 'model'
+    | 'engine'
     | 'max_turns'
     | 'max_budget_usd'
     | 'timeout_seconds'

@@ -1,9 +1,9 @@
 import { join } from 'node:path'
 import { effective } from '../domain/effective.ts'
-import { Unfit } from '../domain/errors.ts'
+import { NotAllowed, Unfit } from '../domain/errors.ts'
 import { newId, shortId } from '../domain/ids.ts'
 import type { Mission } from '../domain/mission.ts'
-import type { Project } from '../domain/project.ts'
+import type { Engine, Project } from '../domain/project.ts'
 import { isFull, Session, type SessionReason } from '../domain/session.ts'
 import { baseState, branchName, guardMark, isAncestor, mergeTips, type Repository, slug } from '../git/index.ts'
 import { defaultsOf } from './capacity.ts'
@@ -18,7 +18,8 @@ type Place = Pick<Session, 'worktree' | 'branch' | 'branch_from' | 'start_commit
 
 /** The session a queued mission is to have next, with all it starts from. Nothing is made yet: the first commit writes this down. */
 export async function planSession(fleet: Fleet, mission: Mission, project: Project): Promise<Session> {
-  const { agent, model, contextLimit } = effective(mission, project, defaultsOf(fleet))
+  const { agent, model, contextLimit, ...limits } = effective(mission, project, defaultsOf(fleet))
+  const engine = await requireEngine(fleet, agent, limits.engine, mission.engine)
   const reason = mission.next?.reason ?? 'first'
   const previous = mission.session_id ? (await fleet.store.get('sessions', mission.session_id))?.value : undefined
   const continued = CONTINUES.includes(reason) && previous?.branch && previous.start_commit ? previous : undefined
@@ -37,6 +38,7 @@ export async function planSession(fleet: Fleet, mission: Mission, project: Proje
     reason,
     agent,
     model,
+    engine,
     status: 'starting',
     // What a person had added still holds for a conversation that takes over from the one they said it to.
     instructions: mission.next?.instructions ?? (reason === 'hand_over' ? (continued?.instructions ?? null) : null),
@@ -52,6 +54,18 @@ export async function planSession(fleet: Fleet, mission: Mission, project: Proje
 /** A conversation that was full would be stopped at its first word: another one goes on instead. A person sees to that. */
 const hasRoom = ({ context }: Session, reason: SessionReason, limit: number): boolean =>
   reason === 'takeover' || (reason !== 'hand_over' && !isFull(context, limit))
+
+/** Only who asks for an engine by name is told that an agent has none: elsewhere it is about the agents that do. */
+async function requireEngine(fleet: Fleet, name: string, engine: Engine, asked: Engine | null): Promise<Engine> {
+  const { title, engines } = fleet.agents.named(name)
+  const driven = engines?.[engine]
+  if (!driven && asked === 'sdk')
+    throw new NotAllowed(`${title} cannot be driven through an SDK.`, { try: 'Leave out the engine, or use claude.' })
+  if (!driven || engine === 'cli') return 'cli'
+  const { installed, advice } = await driven.detect(fleet.environment)
+  if (!installed) throw new Unfit(advice ?? `${driven.title} is not installed.`)
+  return engine
+}
 
 interface Plan {
   id: string

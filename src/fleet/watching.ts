@@ -22,6 +22,8 @@ const SLEEP_GAP_MS = 30_000
 export interface Stop {
   outcome: Outcome
   reason: string
+  /** A person had the server stop: the interruption is nobody's fault and does not count. */
+  uncounted?: boolean
 }
 
 export interface Limits {

@@ -34,6 +34,7 @@ const Options = edits(
     agent: true,
     model: true,
     effort: true,
+    engine: true,
     max_turns: true,
     max_budget_usd: true,
     timeout_seconds: true,

@@ -1,8 +1,9 @@
 import { statfsSync } from 'node:fs'
 import * as z from 'zod'
-import { toolPresets } from '../agents/index.ts'
+import { enginesOf, toolPresets } from '../agents/index.ts'
 import { Event } from '../domain/event.ts'
 import { Provider, ProviderWindow, Spending } from '../domain/fleet.ts'
+import { Engine } from '../domain/project.ts'
 import { liveSessions } from '../fleet/capacity.ts'
 import { clean, worktreesOnDisk } from '../fleet/cleaning.ts'
 import { missionCounts } from '../fleet/counts.ts'
@@ -21,6 +22,7 @@ const AgentView = z.object({
   name: z.string(),
   title: z.string(),
   provider: z.string(),
+  engine: Engine,
   installed: z.boolean(),
   path: z.string().optional(),
   version: z.string().optional(),
@@ -109,14 +111,20 @@ export const system = [
   }),
   query({
     name: 'get_engine',
-    summary: 'Which storage engine and default agent this fleet uses',
+    summary: 'Which storage engine and default agent this fleet uses, and how Claude Code is driven',
     http: 'GET /api/config/engine',
     input: z.object({}),
-    output: z.object({ engine: z.string(), default_agent: z.string(), default_model: z.string().nullable() }),
+    output: z.object({
+      engine: z.string(),
+      default_agent: z.string(),
+      default_model: z.string().nullable(),
+      claude_engine: Engine,
+    }),
     run: async ({ fleet }) => ({
       engine: fleet.store.engine,
       default_agent: fleet.settings.defaultAgent,
       default_model: fleet.settings.defaultModel,
+      claude_engine: fleet.settings.claudeEngine,
     }),
   }),
   query({
@@ -162,13 +170,13 @@ export const system = [
       const providers = await providersOf(fleet)
       return {
         agents: await Promise.all(
-          fleet.agents.all.map(async agent => {
+          enginesOf(fleet.agents.all).map(async ({ agent, engine }) => {
             const { name, title, provider, can } = agent
             const { signedIn, ...found } = await agent.detect(fleet.environment)
             const models = [...fleet.agents.models.of(agent)]
             const told = { models, models_asked_at: fleet.agents.models.askedAt(agent) }
             const windows = providers.find(({ id }) => id === provider)?.windows ?? []
-            return { name, title, provider, ...found, signed_in: signedIn, ...told, can: { ...can }, windows }
+            return { name, title, provider, engine, ...found, signed_in: signedIn, ...told, can: { ...can }, windows }
           }),
         ),
         problem: fleet.agents.fault?.message,

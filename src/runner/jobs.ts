@@ -11,7 +11,7 @@ import { readPlain } from './folders.ts'
 import { type Identity, identityOf, isAlive, signal } from './processes.ts'
 
 const script = (name: string): string => fileURLToPath(new URL(name, import.meta.url))
-const WRAPPER = script('./wrapper.sh')
+export const WRAPPER = script('./wrapper.sh')
 export const COURIER = script('./courier.sh')
 
 const EXIT_POLL_MS = 50
@@ -33,13 +33,19 @@ export interface Job {
   directory: string
   root: Identity | null
   exited: Promise<Exit>
+  /** Ends its input, where that is held in this process. */
+  letGo?(): void
+}
+
+export async function makeStreams({ directory, stdin }: Pick<JobSpec, 'directory' | 'stdin'>): Promise<void> {
+  mkdirSync(directory, { recursive: true, mode: 0o700 })
+  for (const name of ['stdout', 'stderr']) closeSync(openSync(join(directory, name), 'a', 0o600))
+  if (stdin === 'fifo')
+    await effect('fifo.make', () => promisify(execFile)('mkfifo', ['-m', '600', join(directory, 'stdin')]))
 }
 
 export async function startJob(spec: JobSpec): Promise<Job> {
-  mkdirSync(spec.directory, { recursive: true, mode: 0o700 })
-  for (const name of ['stdout', 'stderr']) closeSync(openSync(join(spec.directory, name), 'a', 0o600))
-  if (spec.stdin === 'fifo')
-    await effect('fifo.make', () => promisify(execFile)('mkfifo', ['-m', '600', join(spec.directory, 'stdin')]))
+  await makeStreams(spec)
   const { pid, over } = await effect(spec.effect, () =>
     startProgram({
       command: '/bin/sh',
@@ -86,7 +92,7 @@ async function pidOf(directory: string): Promise<Identity | null> {
 }
 
 /** The exit that the wrapper wrote down, or none if the wrapper itself is gone without a word. */
-async function exitOf(directory: string, root: Identity | null): Promise<Exit> {
+export async function exitOf(directory: string, root: Identity | null): Promise<Exit> {
   for (;;) {
     const gone = root === null || !isAlive(root)
     const exit = readExit(directory)
@@ -111,5 +117,5 @@ function completeLine(file: string): string | undefined {
 
 /** Lets the program read the end of its input. */
 export async function endInput(job: Job): Promise<void> {
-  await effect('signal.end-input', () => job.root && signal(job.root, 'SIGUSR1'))
+  await effect('signal.end-input', () => (job.letGo ? job.letGo() : job.root && signal(job.root, 'SIGUSR1')))
 }

@@ -1,5 +1,5 @@
 #!/bin/sh
-# Runs one program so that it outlives the server: wrapper.sh <directory> none|fifo <program> [argument…]
+# Runs one program so that it outlives the server: wrapper.sh <directory> none|fifo|piped <program> [argument…]
 # What a later server needs to take it up again is in files of the directory.
 directory=$1 input=$2
 shift 2
@@ -29,6 +29,10 @@ if [ "$input" = fifo ]; then
   trap 'exec 3>&-; let_go=1' USR1
   "$@" <"$directory/stdin" >>"$directory/stdout" 2>>"$directory/stderr" 3>&- &
   while wait $!; code=$?; [ -n "$let_go" ] && kill -0 $! 2>/dev/null; do let_go=; done
+elif [ "$input" = piped ]; then
+  # The server itself speaks with it, and notes what it says.
+  "$@" 2>>"$directory/stderr"
+  code=$?
 else
   "$@" </dev/null >>"$directory/stdout" 2>>"$directory/stderr"
   code=$?

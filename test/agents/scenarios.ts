@@ -62,7 +62,7 @@ export const SCENARIOS: readonly Scenario[] = [
   {
     name: 'restart while it waits for an answer',
     shownBy: /die while an agent waits|answer from another server/,
-    offered: can => can.approvals,
+    offered: can => can.approvals && can.adopted,
   },
   { name: 'prompt of 200 kB', shownBy: /200 kB/ },
   {
@@ -70,5 +70,6 @@ export const SCENARIOS: readonly Scenario[] = [
     shownBy: /goes on while the server is dead/,
     offered: can => can.adopted,
   },
+  { name: 'kill -9 of the server, resumed once', shownBy: /lost with the server/, offered: can => !can.adopted },
   { name: 'nothing beyond loopback', shownBy: /beyond loopback/, ofModel: true },
 ]

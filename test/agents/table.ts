@@ -2,7 +2,8 @@ import { basename } from 'node:path'
 import { acpAgent } from '../../src/agents/acp.ts'
 import type { Capabilities } from '../../src/agents/contract.ts'
 import { CustomDeclaration, customAgent } from '../../src/agents/custom.ts'
-import { AGENTS } from '../../src/agents/index.ts'
+import { AGENTS, enginesOf } from '../../src/agents/index.ts'
+import { drivenName } from '../../src/domain/project.ts'
 import { CLAUDE_ACP } from './acp-agents.ts'
 import { SCENARIOS, type Scenario } from './scenarios.ts'
 import { LINER } from './stand-ins.ts'
@@ -26,15 +27,18 @@ const DECLARED = [
   { name: 'custom', can: customAgent(CustomDeclaration.parse(LINER)).can },
 ]
 
+const BUILT_IN = enginesOf(AGENTS).map(({ agent: { name, can }, engine }) => ({ name: drivenName(name, engine), can }))
+
 const FILES: Record<string, RegExp> = {
   // Talking with agents, holding them back and forking are tried with the first client.
-  claude: /^(claude|idle|talk|holds|fork)/,
+  claude: /^(claude(?!-sdk)|idle|talk|holds|fork)/,
+  'claude (sdk)': /^claude-sdk/,
   custom: /^(custom|declared|measures)/,
   agy: /^(custom|declared)/,
 }
 
 /** The columns. The shell is no client: there is nothing about it that could differ from what it is taken for. */
-const CLIENTS: readonly Client[] = [...AGENTS, ...DECLARED]
+const CLIENTS: readonly Client[] = [...BUILT_IN, ...DECLARED]
   .filter(({ name }) => name !== 'shell')
   .map(({ name, can }) => ({
     name,

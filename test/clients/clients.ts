@@ -10,4 +10,11 @@ export function binaryOf(client: keyof typeof CLIENTS): string | undefined {
 
 export const claudeBinary = (): string | undefined => binaryOf('claude')
 
+/** Where the SDK of that client is. */
+export function claudeSdk(): string | undefined {
+  const sdk = CLIENTS['claude-agent-sdk']
+  const path = join(folderOf(sdk), 'node_modules', sdk.package)
+  return existsSync(path) ? path : undefined
+}
+
 export const HOW_TO_INSTALL = 'the real client is not in the cache; install it with: node test/clients/install.mjs'

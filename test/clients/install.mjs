@@ -12,8 +12,12 @@ function install(client) {
   mkdirSync(unfinished, { recursive: true })
   const name = `${client.package}@${client.version}`
   console.log(`Installing ${name} into ${dirname(folder)}…`)
-  const args = ['install', '--prefix', unfinished, '--no-save', '--no-audit', '--no-fund', '--loglevel=error', name]
-  const { status, error } = spawnSync('npm', args, { stdio: ['ignore', 'inherit', 'inherit'], cwd: unfinished })
+  const args = ['install', '--prefix', unfinished, '--no-save', '--no-audit', '--no-fund', '--loglevel=error']
+  const omitted = client.omit ? [`--omit=${client.omit}`] : []
+  const { status, error } = spawnSync('npm', [...args, ...omitted, name], {
+    stdio: ['ignore', 'inherit', 'inherit'],
+    cwd: unfinished,
+  })
   if (error) console.error(`npm: ${error.message}`)
   if (status === 0 && !existsSync(folder)) renameSync(unfinished, folder)
   rmSync(unfinished, { recursive: true, force: true })

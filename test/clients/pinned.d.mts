@@ -1,6 +1,10 @@
 interface Client {
   package: string
   version: string
+  omit?: string
 }
-export const CLIENTS: Record<'claude' | 'gemini' | 'opencode' | 'codex' | 'claude-agent-acp' | 'mcp-inspector', Client>
+export const CLIENTS: Record<
+  'claude' | 'gemini' | 'opencode' | 'codex' | 'claude-agent-acp' | 'claude-agent-sdk' | 'mcp-inspector',
+  Client
+>
 export function folderOf(client: Client): string

@@ -9,6 +9,8 @@ export const CLIENTS = {
   codex: { package: '@openai/codex', version: '0.166.0' },
   'mcp-inspector': { package: '@modelcontextprotocol/inspector', version: '2.12.0' },
   'claude-agent-acp': { package: '@agentclientprotocol/claude-agent-acp', version: '0.99.0' },
+  // It drives the client above: the copy of its own, which it would bring along, is left out.
+  'claude-agent-sdk': { package: '@anthropic-ai/claude-agent-sdk', version: '0.3.325', omit: 'optional' },
 }
 
 /** @param {{ package: string, version: string }} client */

@@ -2,7 +2,7 @@ import { type Command, InvalidArgumentError } from 'commander'
 import type { ProviderWindow } from '../../domain/fleet.ts'
 import { shortId } from '../../domain/ids.ts'
 import { STATUSES } from '../../domain/mission.ts'
-import { TOOL_PRESETS } from '../../domain/project.ts'
+import { drivenName, type Engine, TOOL_PRESETS } from '../../domain/project.ts'
 import type { SessionView } from '../../operations/views.ts'
 import { type Cli, does } from '../command.ts'
 import { EXIT } from '../exit.ts'
@@ -22,8 +22,8 @@ export function addAbout(program: Command): void {
           state === 'good'
             ? cli.terminal.paint('green', '✓')
             : cli.terminal.paint(state === 'bad' ? 'red' : 'yellow', state === 'bad' ? '✗' : '!')
-        cli.terminal.print(`${mark} ${name.padEnd(10)} ${cli.terminal.foreign(text)}`)
-        if (advice) cli.terminal.print(`  ${' '.repeat(10)} ${cli.terminal.paint('dim', cli.terminal.foreign(advice))}`)
+        cli.terminal.print(`${mark} ${name.padEnd(12)} ${cli.terminal.foreign(text)}`)
+        if (advice) cli.terminal.print(`  ${' '.repeat(12)} ${cli.terminal.paint('dim', cli.terminal.foreign(advice))}`)
       }
     }
     return findings.some(finding => finding.state === 'bad') ? EXIT.failed : EXIT.done
@@ -184,6 +184,7 @@ const windowsInWords = (windows: readonly ProviderWindow[], now: string): string
 interface Agents {
   agents: {
     name: string
+    engine: Engine
     title: string
     installed: boolean
     version?: string
@@ -207,7 +208,7 @@ async function showAgents(cli: Cli, _: string[], { refresh }: Record<string, unk
   if (terminal.json) return void terminal.data(answer)
   terminal.table<Agents['agents'][number]>(
     [
-      { title: 'AGENT', value: each => each.name },
+      { title: 'AGENT', value: agentName },
       { title: '', value: each => each.title, flexible: true },
       {
         title: 'FOUND',
@@ -226,11 +227,13 @@ async function showAgents(cli: Cli, _: string[], { refresh }: Record<string, unk
   const { works, problem, advice: mending } = answer.sandbox
   if (!works) terminal.note(`sandbox: ${problem} ${mending}`)
   const now = new Date().toISOString()
-  for (const { name, advice, windows } of answer.agents) {
-    const used = windowsInWords(windows, now).join(', ')
-    for (const note of [advice, used]) if (note) terminal.note(terminal.foreign(`${name}: ${note}`))
+  for (const each of answer.agents) {
+    const used = windowsInWords(each.windows, now).join(', ')
+    for (const note of [each.advice, used]) if (note) terminal.note(terminal.foreign(`${agentName(each)}: ${note}`))
   }
 }
+
+const agentName = ({ name, engine }: Agents['agents'][number]): string => drivenName(name, engine)
 
 const presets = (names: readonly string[]): string =>
   names.length === TOOL_PRESETS.length ? 'every preset' : names.join(' ') || 'none'

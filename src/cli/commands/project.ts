@@ -3,7 +3,7 @@ import type { Command } from 'commander'
 import { shortId } from '../../domain/ids.ts'
 import { LANDING_POLICIES, type Project, TOOL_PRESETS } from '../../domain/project.ts'
 import { addFields, type Cli, does, type Field, inputFrom } from '../command.ts'
-import { APPROVALS_FIELD, CONTEXT_FIELD, PREVIEW_FIELD } from '../mission-fields.ts'
+import { APPROVALS_FIELD, CONTEXT_FIELD, ENGINE_FIELD, PREVIEW_FIELD } from '../mission-fields.ts'
 import { projectRef } from '../place.ts'
 
 export const PROJECT_FIELDS: readonly Field[] = [
@@ -54,6 +54,7 @@ export const PROJECT_FIELDS: readonly Field[] = [
     summary: 'how often a failed mission is tried again by itself',
     kind: 'number',
   },
+  ENGINE_FIELD,
   { flags: '--preset <preset>', field: 'tool_preset', summary: 'which tools agents may use', choices: TOOL_PRESETS },
   {
     flags: '--environment <names>',
@@ -182,6 +183,7 @@ function describe({ terminal }: Cli, project: Project): void {
     ['paused', project.paused ? 'yes' : ''],
     ['agent', project.agent],
     ['model', project.model],
+    ['engine', project.engine],
     ['preset', project.tool_preset],
     [
       'checks',
