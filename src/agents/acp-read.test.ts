@@ -104,6 +104,11 @@ test('a plan is shown, the protocol itself is not, and what is not known is raw'
   ]
   expect(updated({ sessionUpdate: 'plan', entries })).toEqual([{ type: 'thinking', text: '✓ Look\n· Mend' }])
   expect(updated({ sessionUpdate: 'usage_update', used: 1 })).toEqual([{ type: 'context', used: 1, window: null }])
+  const rateLimit = { status: 'allowed', rateLimitType: 'five_hour', utilization: 0.5 }
+  expect(updated({ sessionUpdate: 'usage_update', used: 1, _meta: { '_claude/rateLimit': rateLimit } })).toMatchObject([
+    { type: 'context' },
+    { type: 'provider_window', name: 'five_hour', usedPercent: 50, resetsAt: null },
+  ])
   expect(updated({ sessionUpdate: 'something_new' })).toMatchObject([{ type: 'raw' }])
   expect(readAcp('not JSON', 'stdout')).toEqual([{ type: 'raw', text: 'not JSON' }])
   expect(readAcp('{"jsonrpc":"2.0"}', 'stderr')).toMatchObject([{ type: 'raw' }])

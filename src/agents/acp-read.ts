@@ -1,4 +1,5 @@
 import type { Usage } from '../domain/session.ts'
+import { windowsIn } from './claude-read.ts'
 import type { Stream, TranscriptEvent } from './contract.ts'
 import { type Json, list, number, object, parseObject, string, text } from './json.ts'
 
@@ -140,8 +141,12 @@ function update(said: Json): TranscriptEvent[] | undefined {
 
 /** What it says of money here counts a conversation that was taken up again from its beginning, so nobody can use it. */
 function context({ used, size, _meta }: Json): TranscriptEvent[] {
-  const model = string(object(_meta)?.['_claude/model'])
-  return [{ type: 'context', used: number(used), window: number(size) || null, ...(model && { model }) }]
+  const beyond = object(_meta) ?? {}
+  const model = string(beyond['_claude/model'])
+  return [
+    { type: 'context', used: number(used), window: number(size) || null, ...(model && { model }) },
+    ...windowsIn(object(beyond['_claude/rateLimit']) ?? {}),
+  ]
 }
 
 function chunk(said: Json, event: (text: string) => TranscriptEvent): TranscriptEvent[] | undefined {

@@ -166,7 +166,7 @@ function limit(message: Json): TranscriptEvent[] | undefined {
 }
 
 /** All of them where the client tells them, otherwise the one it speaks of. */
-function windowsIn(info: Json): TranscriptEvent[] {
+export function windowsIn(info: Json): TranscriptEvent[] {
   const all = Object.entries(object(info.unifiedWindows) ?? {})
   const told = all.length ? all : [[text(info.rateLimitType), info] as const]
   return told.flatMap(([name, value]) => {
