@@ -69,6 +69,21 @@ describe('a preview', () => {
     expect(await listed(fleet, false)).toMatchObject([{ status: 'ended', reason: 'A person stopped it.' }])
   })
 
+  test('that an agent names in its report is shown wherever the report is', async () => {
+    const { fleet, project } = await scene({ landing: 'auto' })
+    const preview_url = 'http://localhost:4000/harbour'
+    const report = JSON.stringify({ summary: 'Built.', preview_url })
+    const script = `echo x > page.txt; printf '%s' '${report}' > "$FLEET_RESULT_FILE"`
+    const { id } = await fleet.mission(project, script, { auto_dispatch: false })
+    for (const command of [
+      ['mission', 'dispatch', id, '--follow'],
+      ['mission', 'show', id],
+      ['compare', id, id],
+    ])
+      expect((await fleet.fleetCommand(command)).stdout, command.join(' ')).toContain(preview_url)
+    expect(await fleet.show(id)).toMatchObject({ report: { preview_url } })
+  })
+
   test('stays while an agent works in the same worktree, and is not ended with its session', async () => {
     const { fleet, project } = await scene()
     const { id } = await fleet.mission(project, 'echo $FLEET_REASON > page.txt')

@@ -204,5 +204,6 @@ function howItEnded(mission: Detail): string {
 
 function tellEnd({ terminal }: Cli, mission: Detail, how: string): void {
   terminal.print(`${named(mission)} ${inStatusColour(terminal, mission.status, terminal.foreign(how))}`)
+  if (mission.report?.preview_url) terminal.print(`  Preview: ${terminal.foreign(mission.report.preview_url)}`)
   if (mission.status_reason?.try) terminal.note(`  Try: ${mission.status_reason.try}`)
 }

@@ -17,6 +17,7 @@ export const Side = z.object({
   diff: z.string(),
   evidence: z.array(EvidenceView),
   summary: z.string(),
+  preview_url: z.string().nullable(),
 })
 
 export async function side(fleet: Fleet, mission: Mission): Promise<z.infer<typeof Side>> {
@@ -34,5 +35,6 @@ export async function side(fleet: Fleet, mission: Mission): Promise<z.infer<type
     diff: text,
     evidence,
     summary: report?.summary ?? '',
+    preview_url: report?.preview_url ?? null,
   }
 }

@@ -190,6 +190,7 @@ interface Side {
   files: { path: string; change: string }[]
   evidence: { name: string; passed: boolean }[]
   summary: string
+  preview_url: string | null
 }
 
 function printComparison({ terminal }: Cli, first: Side, second: Side): void {
@@ -205,6 +206,7 @@ function printComparison({ terminal }: Cli, first: Side, second: Side): void {
     ['checks', side => side.evidence.map(check => `${check.passed ? '✓' : '✗'} ${check.name}`).join(', ') || 'none'],
     ['files', side => side.files.map(file => file.path).join(', ') || 'none'],
     ['says', side => side.summary],
+    ['preview', side => side.preview_url ?? ''],
   ]
   terminal.table(
     [
