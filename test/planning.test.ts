@@ -1,7 +1,8 @@
-import { expect, test } from 'vitest'
+import { expect, onTestFinished, test } from 'vitest'
 import type { PlanView } from '../src/operations/plans.ts'
+import { mcpClient } from '../src/server/mcp/client.testkit.ts'
 import { eventually, type TestFleet } from './kit/fleet.ts'
-import { aPlanner, COMPLETE, planOf } from './kit/planner.ts'
+import { aPlanner, planOf } from './kit/planner.ts'
 import { aScene } from './kit/scene.ts'
 
 const GOOD = planOf(
@@ -86,11 +87,6 @@ test.each([
   ['a circle', CYCLE, 'in a circle'],
   ['nothing', '', 'It is empty.'],
   ['garbage', 'Sure! {"missions": [{"key": "a", ]} I am "done".', 'no JSON object'],
-  ['two that differ', `${GOOD} or ${planOf({ key: 'x', script: 'true' })}`, '2 different answers'],
-  ['an agent nobody knows', planOf({ key: 'a', script: 'true', agent: 'nobody' }), 'names the agent "nobody"'],
-  ['a key nobody has', planOf({ key: 'a', script: 'true', after: ['z'] }), 'depends on z'],
-  ['no missions', '{"missions": []}', 'names no missions'],
-  ['complete, where a plan was asked for', COMPLETE, '"complete" must be false'],
 ])('after three answers that cannot be used it has failed and nothing is left: %s', async (_, answer, why) => {
   const { fleet, planner, plan } = await planningScene()
   planner.says(answer)
@@ -169,4 +165,23 @@ test('where no repository is named one is made, and a planner that is cancelled 
   await fleet.until(second.mission_id, 'running')
   await fleet.call('cancel_mission', { mission_id: second.mission_id })
   expect(await planUntil(fleet, second.id, 'failed')).toMatchObject({ reason: expect.stringContaining('cancelled') })
+})
+
+test('a client over MCP plans, shows, approves and waits; what waits for a decision is in the inbox', async () => {
+  const { fleet, repo, planner } = await planningScene()
+  planner.says(planOf({ key: 'a', script: 'echo a > a.txt' }))
+  const { server } = await fleet.call<{ server: { url: string } }>('system_status')
+  const mcp = await mcpClient(`${server.url}/mcp?tools=missions`, fleet.fleet.home.token)
+  onTestFinished(() => mcp.close())
+  const call = async (tool: string, input: object) => JSON.parse((await mcp.call(tool, input)).text)
+
+  const plan = await call('plan_project', { prompt: 'A file', project_path: repo.path, agent: 'planner' })
+  expect(plan).toMatchObject({ status: 'proposed', next: expect.stringContaining('approve_plan') })
+  const inbox = await fleet.fleetCommand(['inbox'])
+  expect(inbox).toMatchObject({ code: 3, stdout: expect.stringContaining('a plan: A file') })
+
+  const approved = await call('approve_plan', { plan_id: plan.plan_id })
+  const { mission_id } = approved.missions[0]
+  expect(await call('wait_for_mission', { mission_id })).toMatchObject({ answer: 'over', status: 'done' })
+  expect(await call('get_plan', { plan_id: plan.plan_id })).toMatchObject({ missions: [{ status: 'done' }] })
 })

@@ -4,7 +4,7 @@ import { basename, dirname, isAbsolute, join } from 'node:path'
 import { InvalidInput } from '../domain/errors.ts'
 import { newId, shortId } from '../domain/ids.ts'
 import { type Project, ProjectSettings } from '../domain/project.ts'
-import { makeRepository, openRepository, slug } from '../git/index.ts'
+import { makeRepository, slug } from '../git/index.ts'
 import type { Ask } from './asking.ts'
 import type { Fleet } from './fleet.ts'
 import { createProject, realFolder, requireAllowed } from './projects.ts'
@@ -17,13 +17,8 @@ export async function projectAt(fleet: Fleet, ask: Ask, path: string): Promise<P
     requireAllowed(fleet, realFolder(dirname(path)))
     await makeRepository(path)
   }
-  const repository = await openRepository(path)
-  const existing = await fleet.store.get('projects', derivedId('project', repository.path))
-  if (existing) return existing.value
-  const fields = ProjectSettings.parse({ name: basename(repository.path) })
-  return (
-    await createProject(fleet, { ...ask, operation: `${ask.operation}: project` }, { ...fields, path: repository.path })
-  ).value
+  const fields = { ...ProjectSettings.parse({ name: basename(path) }), path }
+  return (await createProject(fleet, { ...ask, operation: `${ask.operation}: project` }, fields, 'return')).value
 }
 
 /** A project in a new repository of its own. Asked for again with the same key, it is the same one. */

@@ -6,6 +6,7 @@ import type { Project } from '../domain/project.ts'
 import type { Report } from '../domain/report.ts'
 import { type Brief, briefOf, logLine } from './briefing.ts'
 import { Ref } from './inputs.ts'
+import type { PlanView } from './plans.ts'
 import type { MissionDetail, MissionView } from './views.ts'
 
 /**
@@ -15,7 +16,8 @@ import type { MissionDetail, MissionView } from './views.ts'
 export interface Alias<I extends z.ZodObject = z.ZodObject> {
   name: string
   summary: string
-  knownFrom: 'claude-devfleet' | 'codefleet'
+  /** `flotilla`: our own name, beside those that others know. */
+  knownFrom: 'claude-devfleet' | 'codefleet' | 'flotilla'
   set: AliasSet
   input: I
   readOnly?: boolean
@@ -51,7 +53,65 @@ const statusOf = async (ask: Ask, mission_id: string): Promise<Brief> => {
 }
 const briefs = (missions: MissionView[]): Brief[] => missions.map(each => briefOf(each, undefined, Date.now()))
 
+const WithPlan = z.object({ plan_id: Ref })
+const Patience = { timeout_seconds: z.number().min(0).max(3600).default(45) }
+
+/** A plan as an agent needs it, and what it may do about it. */
+const planBrief = ({ id, project_id, status, reason, summary, missions, steps, estimate }: PlanView) => ({
+  plan_id: id,
+  ...{ project_id, status, reason, summary, steps, estimate },
+  missions: missions.map(({ estimate_minutes, estimate_usd, priority, ...mission }) => mission),
+  next: {
+    planning: 'The planner is at work: call get_plan again.',
+    proposed: 'Nothing runs yet. Show it to the person; approve_plan starts it.',
+    approved: 'Its missions are queued: wait_for_mission with their ids.',
+    rejected: 'It was put aside.',
+    complete: 'The planner says that nothing is left to do.',
+    failed: 'Ask again with plan_project, in other words or with another agent.',
+  }[status],
+})
+
 const MISSION_TOOLS = [
+  forMissions({
+    name: 'plan_project',
+    summary:
+      'Have an agent look at a repository and propose missions for what is to be built. Nothing runs before approve_plan.',
+    input: z.object({
+      prompt: z.string().min(1).max(200_000).describe('what to build'),
+      project_path: z
+        .string()
+        .max(4000)
+        .optional()
+        .describe('the absolute path of the repository; without it a new one is made'),
+      project_id: Ref.optional().describe('instead of project_path'),
+      agent: Agent,
+      model: Model,
+      ...Patience,
+    }),
+    long: true,
+    run: async (ask, { timeout_seconds, ...input }) => {
+      const { id } = await ask<PlanView>('plan_project', input)
+      return planBrief(await ask<PlanView>('wait_for_plan', { plan_id: id, timeout_seconds }))
+    },
+  }),
+  alias({
+    name: 'get_plan',
+    summary: 'How a plan is; while its planner is at work, wait for it so many seconds.',
+    knownFrom: 'flotilla',
+    set: 'missions',
+    input: WithPlan.extend(Patience),
+    readOnly: true,
+    long: true,
+    run: async (ask, input) => planBrief(await ask<PlanView>('wait_for_plan', input)),
+  }),
+  alias({
+    name: 'approve_plan',
+    summary: 'Make the missions of a proposed plan and start them, each when what it depends on is done.',
+    knownFrom: 'flotilla',
+    set: 'missions',
+    input: WithPlan,
+    run: async (ask, input) => planBrief(await ask<PlanView>('approve_plan', input)),
+  }),
   forMissions({
     name: 'create_project',
     summary: 'Make a git repository on this machine a project. Returns its project_id.',

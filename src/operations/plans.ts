@@ -3,6 +3,7 @@ import { Status } from '../domain/mission.ts'
 import { estimateOf, levelsOf, MAX_PLANNED, PLAN_STATUSES, Plan, PlanEstimate, PlannedMission } from '../domain/plan.ts'
 import type { Project } from '../domain/project.ts'
 import { headOf } from '../domain/text.ts'
+import { awaitMission } from '../fleet/awaiting.ts'
 import type { Fleet } from '../fleet/fleet.ts'
 import { followUp } from '../fleet/following-up.ts'
 import { newProject, projectAt } from '../fleet/new-projects.ts'
@@ -12,7 +13,7 @@ import { ask, Paging, Ref } from './inputs.ts'
 import { type Context, command, query } from './operation.ts'
 import { MissionView, missionView, Waiting } from './views.ts'
 
-const PlanSummary = Plan.omit({ goal: true, missions: true }).extend({
+export const PlanSummary = Plan.omit({ goal: true, missions: true }).extend({
   goal: z.string().describe('in lists only its beginning'),
 })
 const PlanView = PlanSummary.extend({
@@ -30,7 +31,7 @@ const PlanView = PlanSummary.extend({
 })
 export type PlanView = z.infer<typeof PlanView>
 
-function planSummary({ goal, missions, ...shown }: Plan): z.infer<typeof PlanSummary> {
+export function planSummary({ goal, missions, ...shown }: Plan): z.infer<typeof PlanSummary> {
   return { ...shown, goal: headOf(goal) }
 }
 
@@ -142,6 +143,30 @@ export const plans = [
     input: WithPlan,
     output: PlanView,
     run: async ({ fleet }, { plan_id }) => planView(fleet, (await lookUp(fleet, 'plans', plan_id)).value),
+  }),
+  query({
+    name: 'wait_for_plan',
+    summary: 'Wait until a planner has answered or needs a person, at most so many seconds',
+    http: 'GET /api/plans/:plan_id/wait',
+    input: WithPlan.extend({ timeout_seconds: z.number().min(0).max(3600).default(45) }),
+    output: PlanView,
+    run: async ({ fleet, signal, progress }, { plan_id, timeout_seconds }) => {
+      const { value: plan } = await lookUp(fleet, 'plans', plan_id)
+      const began = performance.now()
+      await awaitMission(fleet, plan.mission_id, {
+        seconds: timeout_seconds,
+        signal,
+        // The holder settles a plan whose planner has failed; that is a commit of its own.
+        settled: async planner =>
+          ['needs_input', 'review'].includes(planner.status) ||
+          (await fleet.store.get('plans', plan.id))?.value.status !== 'planning',
+        tell: planner => {
+          const done = Math.round((performance.now() - began) / 100) / 10
+          progress?.({ done, total: timeout_seconds, message: `the planner is ${planner.status}` })
+        },
+      })
+      return planView(fleet, (await lookUp(fleet, 'plans', plan.id)).value)
+    },
   }),
   onPlan(
     'edit_plan',

@@ -7,6 +7,7 @@ import { lookUp } from '../fleet/records.ts'
 import { sayToMission } from '../fleet/saying.ts'
 import { ask, Paging, Ref } from './inputs.ts'
 import { command, query } from './operation.ts'
+import { PlanSummary, planSummary } from './plans.ts'
 import { MissionView, missionView } from './views.ts'
 
 const QuestionView = Question.omit({ text: true, asked_as: true, delivered: true }).extend({
@@ -72,13 +73,19 @@ export const talk = [
   }),
   query({
     name: 'list_inbox',
-    summary: 'What waits for a person: questions of agents, work to review, missions that cannot go on',
+    summary:
+      'What waits for a person: questions of agents, plans to decide about, work to review, missions that cannot go on',
     http: 'GET /api/inbox',
     input: z.object({ limit: Paging.limit }),
-    output: z.object({ questions: z.array(QuestionView), missions: z.array(MissionView) }),
+    output: z.object({
+      questions: z.array(QuestionView),
+      missions: z.array(MissionView),
+      plans: z.array(PlanSummary),
+    }),
     run: async ({ fleet }, { limit }) => {
-      const [questions, ...missions] = await Promise.all([
+      const [questions, plans, ...missions] = await Promise.all([
         fleet.store.find('questions', { index: 'open', limit }),
+        fleet.store.find('plans', { index: 'open', equals: ['proposed'], limit }),
         ...['needs_input', 'review'].map(status =>
           fleet.store.find('missions', { index: 'status', equals: [status], limit }),
         ),
@@ -87,6 +94,8 @@ export const talk = [
       return {
         questions: await Promise.all(questions.items.map(item => questionView(fleet, item.value))),
         missions: await Promise.all(waiting.map(mission => missionView(fleet, mission))),
+        // A loop decides about its own.
+        plans: plans.items.filter(({ value }) => value.loop_id === null).map(({ value }) => planSummary(value)),
       }
     },
   }),

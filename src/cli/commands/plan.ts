@@ -1,8 +1,8 @@
-import { type Command, Option } from 'commander'
+import type { Command } from 'commander'
 import * as z from 'zod'
 import { InvalidInput } from '../../domain/errors.ts'
 import { shortId } from '../../domain/ids.ts'
-import { PLAN_STATUSES, PlannedMission } from '../../domain/plan.ts'
+import { PlannedMission } from '../../domain/plan.ts'
 import type { PlanView } from '../../operations/plans.ts'
 import { type Cli, does, textFrom } from '../command.ts'
 import { EXIT } from '../exit.ts'
@@ -47,7 +47,6 @@ export function addPlan(program: Command): void {
     .command('list')
     .alias('ls')
     .description('list plans, newest first')
-    .addOption(new Option('--status <status>', 'only with this status').choices(PLAN_STATUSES))
     .option('--limit <n>', 'how many at most', Number, 50)
   does(list, (cli, _, options) => listPlans(cli, options))
 
@@ -112,10 +111,10 @@ function exitOf({ status }: PlanView): number {
   return status === 'planning' ? EXIT.person : EXIT.done
 }
 
-async function listPlans(cli: Cli, { project, status, limit }: Record<string, unknown>): Promise<undefined> {
+async function listPlans(cli: Cli, { project, limit }: Record<string, unknown>): Promise<undefined> {
   const { terminal } = cli
   const project_id = project === undefined ? undefined : await projectRef(cli, String(project))
-  const answer = await (await cli.client()).call<{ plans: PlanView[] }>('list_plans', { project_id, status, limit })
+  const answer = await (await cli.client()).call<{ plans: PlanView[] }>('list_plans', { project_id, limit })
   if (terminal.json) return void terminal.data(answer)
   if (answer.plans.length === 0)
     return void terminal.note('There is no plan. Ask for one: fleet plan "<what to build>"')

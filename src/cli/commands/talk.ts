@@ -3,6 +3,7 @@ import { shortId } from '../../domain/ids.ts'
 import type { MissionView } from '../../operations/views.ts'
 import { type Cli, does } from '../command.ts'
 import { EXIT } from '../exit.ts'
+import { titleOf } from '../show.ts'
 
 interface QuestionView {
   id: string
@@ -42,7 +43,7 @@ export function addTalk(program: Command): void {
   })
 
   does(
-    program.command('inbox').description('what waits for you: questions, reviews, missions that cannot go on'),
+    program.command('inbox').description('what waits for you: questions, plans, reviews, missions that cannot go on'),
     showInbox,
   )
 
@@ -64,9 +65,15 @@ export function addTalk(program: Command): void {
 const ask = async <T>(cli: Cli, operation: string, input: object): Promise<T> =>
   (await cli.client()).call<T>(operation, input)
 
+interface Inbox {
+  questions: QuestionView[]
+  missions: MissionView[]
+  plans: { id: string; goal: string }[]
+}
+
 async function showInbox(cli: Cli): Promise<number | undefined> {
   const { terminal } = cli
-  const inbox = await ask<{ questions: QuestionView[]; missions: MissionView[] }>(cli, 'list_inbox', {})
+  const inbox = await ask<Inbox>(cli, 'list_inbox', {})
   if (terminal.json) return void terminal.data(inbox)
   for (const question of inbox.questions) {
     terminal.print(`${terminal.paint('bold', shortId(question.id))}  ${terminal.foreign(question.summary)}`)
@@ -80,7 +87,11 @@ async function showInbox(cli: Cli): Promise<number | undefined> {
     )
     if (mission.status_reason?.try) terminal.note(`  ${mission.status_reason.try}`)
   }
-  const waiting = inbox.questions.length + inbox.missions.length
+  for (const { id, goal } of inbox.plans) {
+    terminal.print(`${terminal.paint('bold', shortId(id))}  a plan: ${terminal.foreign(titleOf(goal))}`)
+    terminal.note(`  fleet plan show ${shortId(id)}, then fleet plan approve ${shortId(id)}`)
+  }
+  const waiting = inbox.questions.length + inbox.missions.length + inbox.plans.length
   if (waiting === 0) terminal.print('Nothing waits for you.')
   return waiting ? EXIT.person : undefined
 }
