@@ -43,6 +43,7 @@ test('a person takes over a running mission, nobody else can, and the agent goes
   await expect(s.fleet.call('cancel_mission', { mission_id: id })).rejects.toThrow('is taken over by a person')
   await expect(s.fleet.call('delete_mission', { mission_id: id })).rejects.toThrow('is taken over by a person')
   await expect(s.fleet.call('say_to_mission', { mission_id: id, text: 'hm' })).rejects.toThrow('say it to them')
+  await expect(s.fleet.call('interrupt_mission', { mission_id: id })).rejects.toThrow('theirs to interrupt')
   expect(await s.fleet.fleetCommand(['takeover', '--release', id])).toMatchObject({ code: 4 })
   const other = takeOver(s, id)
   expect(await other.over).toBe(4)

@@ -90,6 +90,8 @@ async function interruptible(fleet: Fleet, { id, session_id, asking }: Mission):
   const session = session_id ? await fleet.store.get('sessions', session_id) : undefined
   if (!session || session.value.status === 'ended')
     throw new NotAllowed(`No agent is at work on mission ${id}.`, { try: `fleet mission resume ${id} --message "…"` })
+  if (session.value.reason === 'takeover')
+    throw new NotAllowed(`A person has taken mission ${id} over: it is theirs to interrupt.`)
   const { title, can } = fleet.agents.ofSession(session.value.agent)
   if (!can.interrupt)
     throw new NotAllowed(`${title} cannot be interrupted without ending its session.`, {
@@ -152,8 +154,9 @@ function requireOpen({ status, answer, answered_by }: Question): void {
   }
 }
 
-function requireWords({ id, kind }: Question, { decision, text }: Decision): void {
-  if (kind !== 'question' || decision === 'deny' || text?.trim()) return
+/** What a client asks by itself has choices or is open; through our own tool a plain yes is an answer. */
+function requireWords({ id, kind, through }: Question, { decision, text }: Decision): void {
+  if (kind !== 'question' || through === 'tool' || decision === 'deny' || text?.trim()) return
   throw new InvalidInput('text', 'it asks for words, not for permission', { try: `fleet answer ${id} "…"` })
 }
 
