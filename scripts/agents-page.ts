@@ -8,7 +8,7 @@ const MEANINGS: Record<keyof Capabilities, string> = {
   liveMessages: 'when it hears what `fleet say` tells it',
   interrupt: 'stops what it does at `fleet interrupt` and waits for words, without ending its session',
   turnLimit:
-    'stops by itself at a limit of turns; where not, it is stopped from outside once it has taken one more, or refused if it does not tell (agy)',
+    'who stops it at a limit of turns. client: it does so itself; outside: the fleet, once it has taken one more; no: it does not tell its turns, and such a limit is refused (a script takes none)',
   budgetLimit: 'stops by itself at a budget; where not, it is stopped from outside once it says that it spent more',
   cost: 'how its cost is known. money: it says so; priced: from its tokens and the [table of prices](guides/agents.md#prices); tokens: it is not; none: it tells nothing; free: there is none',
   usage: 'when it tells what it used; only what costs money, and is told while it works, can be held to a budget',

@@ -147,7 +147,7 @@ test.each(['liner', 'agy'])('%s, by its stand-in: 429 and the like in words is l
   expect(mission).toMatchObject({ status: 'done', sessions: [{ outcome: 'completed' }] })
 })
 
-test('a rate limit that a declared agent tells of holds back, and it goes on', async () => {
+test('told of by a declared agent, a rate limit holds back, and it goes on in the same conversation', async () => {
   const { fleet, project } = await declared()
   const until = Math.ceil(Date.now() / 1000) + 2
   const wait = JSON.stringify({ kind: 'wait', until, words: 'Slow down.' })
@@ -156,6 +156,8 @@ test('a rate limit that a declared agent tells of holds back, and it goes on', a
   const mission = await fleet.until(id, 'done', 'failed', 'needs_input')
   expect(mission).toMatchObject({ status: 'done', sessions: [{ outcome: 'rate_limited' }, { outcome: 'completed' }] })
   expect(Date.parse(mission.sessions[1]!.created_at)).toBeGreaterThanOrEqual(until * 1000)
+  const printed = join(fleet.fleet.home.session(mission.sessions[1]!.id), 'agent-1', 'stdout')
+  expect(readFileSync(printed, 'utf8')).toContain('--continue=t-1')
 })
 
 if (SANDBOX_WORKS) {

@@ -39,7 +39,7 @@ export function acpAgent(declared: AcpDeclaration): Agent {
       fork: declared.fork,
       liveMessages: 'next-turn',
       interrupt: true,
-      turnLimit: false,
+      turnLimit: 'outside',
       budgetLimit: false,
       cost: 'priced',
       usage: 'at the end',

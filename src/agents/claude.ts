@@ -21,7 +21,7 @@ const throughCommandLine: Agent = {
     fork: true,
     liveMessages: 'mid-turn',
     interrupt: true,
-    turnLimit: true,
+    turnLimit: 'client',
     budgetLimit: true,
     cost: 'money',
     usage: 'while working',

@@ -22,7 +22,7 @@ export const codex: Agent = {
     fork: true,
     liveMessages: 'mid-turn',
     interrupt: true,
-    turnLimit: false,
+    turnLimit: 'outside',
     budgetLimit: false,
     cost: 'priced',
     usage: 'while working',

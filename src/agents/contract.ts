@@ -11,8 +11,8 @@ export interface Capabilities {
   liveMessages: 'mid-turn' | 'next-turn' | 'no'
   /** Stops what it does and stays, so that a person can say how to go on. */
   interrupt: boolean
-  /** Whether the client itself stops at the limit; where not, it is stopped from outside. */
-  turnLimit: boolean
+  /** Who stops it: the client itself, or we from outside; 'no': it does not tell its turns, and such a limit is refused. */
+  turnLimit: 'client' | 'outside' | 'no'
   budgetLimit: boolean
   /**
    * 'money': it says what it cost; 'priced': it tells tokens, and the table of prices says what they cost, if it has the

@@ -62,7 +62,7 @@ export function customAgent(declared: CustomDeclaration): Agent {
       fork: false,
       liveMessages: 'no',
       interrupt: false,
-      turnLimit: false,
+      turnLimit: tellsTurns(events) ? 'outside' : 'no',
       budgetLimit: false,
       cost: costOf(declared),
       usage: says('usage') ? 'while working' : 'never',
@@ -97,6 +97,10 @@ function costOf({ events, arguments: adds }: CustomDeclaration): Agent['can']['c
 
 const windowed = ({ context_limit }: CustomDeclaration, event: TranscriptEvent): TranscriptEvent =>
   event.type === 'context' && context_limit ? { ...event, window: event.window ?? context_limit } : event
+
+function tellsTurns(events: readonly EventRule[]): boolean {
+  return events.some(rule => rule.event === 'usage' && rule.turns !== undefined)
+}
 
 function launch(declared: CustomDeclaration, request: LaunchRequest): Launch {
   refuseLimits(declared, request)
@@ -152,7 +156,7 @@ function refuseLimits(
       `Use ${Object.keys(adds.presets).join(' or ') || 'another agent'}, or an agent that can.`,
     )
   if (request.approvals === 'ask') refuse('ask for permission', other)
-  if (request.maxTurns && !events.some(rule => rule.event === 'usage' && rule.turns !== undefined))
+  if (request.maxTurns && !tellsTurns(events))
     refuse('be held to a limit of turns: it does not tell them', 'Limit its time instead, or use an agent that can.')
   if (request.forks) refuse('go on with a copy of a conversation', other)
   if (request.resumes && !adds.resume) refuse('take up an earlier conversation', 'Start afresh: fleet mission retry')

@@ -18,7 +18,7 @@ export const gemini: Agent = {
     fork: false,
     liveMessages: 'no',
     interrupt: false,
-    turnLimit: false,
+    turnLimit: 'outside',
     budgetLimit: false,
     cost: 'priced',
     usage: 'at the end',

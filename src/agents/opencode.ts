@@ -17,7 +17,7 @@ export const opencode: Agent = {
     fork: true,
     liveMessages: 'no',
     interrupt: false,
-    turnLimit: false,
+    turnLimit: 'outside',
     budgetLimit: false,
     cost: 'money',
     usage: 'while working',

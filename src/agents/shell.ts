@@ -17,7 +17,7 @@ export const shell: Agent = {
     fork: false,
     liveMessages: 'no',
     interrupt: false,
-    turnLimit: false,
+    turnLimit: 'no',
     budgetLimit: false,
     cost: 'free',
     usage: 'never',

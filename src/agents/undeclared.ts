@@ -11,7 +11,7 @@ export const undeclared = (name: string): Agent => ({
     fork: false,
     liveMessages: 'no',
     interrupt: false,
-    turnLimit: false,
+    turnLimit: 'no',
     budgetLimit: false,
     cost: 'none',
     usage: 'never',

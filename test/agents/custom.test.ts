@@ -70,10 +70,20 @@ test('arguments are added where they are wanted, each as one word', async () => 
   await lab.close()
 })
 
+test('tools of a server given are called by a declared agent, with the headers given', async () => {
+  const lab = await startMcpLab()
+  const wanted = request('', { mcpServers: { lab: { url: lab.url, headers: { authorization: 'Bearer mine' } } } })
+  const call = join(import.meta.dirname, '../fixtures/call-echo.mjs')
+  const { ending } = await drive(liner, { ...wanted, prompt: `do: node ${call} ${wanted.directory}/mcp.json hi` })
+  expect(ending.outcome).toBe('completed')
+  expect(lab.calls).toEqual([{ text: 'hi', authorization: 'Bearer mine' }])
+  await lab.close()
+})
+
 test.each<[string, Partial<LaunchRequest>, RegExp]>([
   ['a preset it has no arguments for', { preset: 'explore' }, /cannot be held to the preset explore/],
   ['a list of tools', { allowedTools: ['Read'] }, /cannot be held to a list of tools/],
-  ['a limit of turns that nobody could count', { maxTurns: 3 }, /cannot be held to a limit of turns/],
+  ['a number of turns that nobody could count', { maxTurns: 3 }, /cannot be held to a limit of turns/],
   ['asking a person', { approvals: 'ask' }, /cannot ask for permission/],
   ['a copy of a conversation', { resumes: 't-1', forks: true }, /cannot go on with a copy/],
 ])('%s is refused', (_what, more, sentence) => {
@@ -137,7 +147,7 @@ test('agy, by its stand-in: JSON where it prints that, and a failure with its la
   expect(ending).toMatchObject({ outcome: 'failed', reason: expect.stringContaining('no space left') })
 })
 
-test('agy is held to nothing but full by itself, and to no limit of turns', () => {
+test('agy is held to nothing but full by itself, and to no number of turns', () => {
   expect(() => agy.launch(request('Do it.', { maxTurns: 3 }))).toThrow(/cannot be held to a limit of turns/)
   expect(agy.can.presets).toEqual(['full'])
   expect(() => agy.launch(request('Do it.', { preset: 'review' }))).toThrow(/cannot be held to the preset review/)
