@@ -3,6 +3,7 @@ import { expect, onTestFinished, test } from 'vitest'
 import { type Connected, mcpClient } from '../src/server/mcp/client.testkit.ts'
 import { sessionToken } from '../src/tokens.ts'
 import { eventually } from './kit/fleet.ts'
+import { aPlanner, planOf } from './kit/planner.ts'
 import { aScene, type Scene } from './kit/scene.ts'
 
 const WORKERS = [
@@ -129,6 +130,36 @@ test('a mission that needs a person, or is blocked by one that failed, is not wa
     answer: 'needs_person',
     status: 'review',
   })
+})
+
+test('a plan is asked for, shown and approved, and its missions run', async () => {
+  const { fleet, repo, call, refused } = await aWorld()
+  const planner = aPlanner(fleet)
+  const steps = [
+    { key: 'a', script: 'echo a > a.txt' },
+    { key: 'b', script: 'cat a.txt > b.txt', after: ['a'] },
+  ]
+  planner.says(planOf(...steps))
+  planner.first('sleep 1')
+  const early = await call('plan_project', {
+    prompt: 'Two files',
+    project_path: repo.path,
+    agent: 'planner',
+    timeout_seconds: 0.1,
+  })
+  expect(early).toMatchObject({ status: 'planning', plan_id: expect.any(String) })
+  expect(await call('get_plan', { plan_id: early.plan_id })).toMatchObject({
+    status: 'proposed',
+    steps: [['a'], ['b']],
+  })
+
+  const { missions } = await call('approve_plan', { plan_id: early.plan_id })
+  expect(await call('wait_for_mission', { mission_id: missions[1].mission_id })).toMatchObject({
+    answer: 'over',
+    status: 'done',
+  })
+  expect(await repo.readOn('main', 'b.txt')).toBe('a')
+  expect(await refused('get_plan', { plan_id: 'none' })).toContain('There is no plan "none"')
 })
 
 test('workers are made, followed, collected, cancelled and cleaned up', async () => {

@@ -7,6 +7,7 @@ import type { Agent, TranscriptEvent } from '../../src/agents/contract.ts'
 import { gemini } from '../../src/agents/gemini.ts'
 import { opencode } from '../../src/agents/opencode.ts'
 import { binaryOf, HOW_TO_INSTALL } from '../clients/clients.ts'
+import { planOf } from '../kit/planner.ts'
 import { aScene } from '../kit/scene.ts'
 import { type Model, startModel, steps } from '../model/index.ts'
 import { aCodexPlace, codexSettings } from './codex-place.ts'
@@ -57,49 +58,65 @@ describe.skipIf(!installed)('a real client pointed at /mcp', { timeout: 180_000 
   })
   afterAll(() => model.close())
 
-  test.each(DRIVERS)('$agent.name makes and sends a mission, waits for it and reads its report', async driver => {
-    const { agent, tool, worker } = driver
-    const scene = await aScene({ env: environmentOf(model.url), start: false })
-    const { fleet, repo, project } = scene
-    const codexHome = join(fleet.root, 'codex')
-    mkdirSync(codexHome)
-    writeFileSync(join(codexHome, 'config.toml'), codexSettings(model.url))
-    const { url } = await fleet.start({ env: { CODEX_HOME: codexHome } })
-    const place = driver.place(binaryOf(agent.name as 'claude')!, model.url)
-    onTestFinished(() => place.remove())
+  test.each(DRIVERS)(
+    '$agent.name has work planned, makes and sends a mission, waits and reads the reports',
+    async driver => {
+      const { agent, tool, worker } = driver
+      const scene = await aScene({ env: environmentOf(model.url), start: false })
+      const { fleet, repo, project } = scene
+      const codexHome = join(fleet.root, 'codex')
+      mkdirSync(codexHome)
+      writeFileSync(join(codexHome, 'config.toml'), codexSettings(model.url))
+      const { url } = await fleet.start({ env: { CODEX_HOME: codexHome } })
+      const place = driver.place(binaryOf(agent.name as 'claude')!, model.url)
+      onTestFinished(() => place.remove())
 
-    const work = `Do it.\n${steps({ write: 'made.txt', content: `by ${worker}\n` }, { say: `Made by ${worker}.` })}`
-    const mission = { project_id: project.id, title: 'make it', prompt: work, agent: worker }
-    const script = steps(
-      { tool: tool('create_mission'), input: mission },
-      { tool: tool('dispatch_mission'), input: { mission_id: '{{mission_id}}' } },
-      { tool: tool('wait_for_mission'), input: { mission_id: '{{mission_id}}', timeout_seconds: 50 } },
-      { tool: tool('get_report'), input: { mission_id: '{{mission_id}}' } },
-      { say: 'It is done.' },
-    )
-    const { ending, events } = await drive(
-      agent,
-      aRequest(place, {
-        prompt: `Do it.\n${script}`,
-        model: driver.model ?? null,
-        mcpServers: {
-          fleet: { url: `${url}/mcp?tools=missions`, headers: { authorization: `Bearer ${fleet.fleet.home.token}` } },
-        },
-      }),
-    )
+      const work = `Do it.\n${steps({ write: 'made.txt', content: `by ${worker}\n` }, { say: `Made by ${worker}.` })}`
+      const mission = { project_id: project.id, title: 'make it', prompt: work, agent: worker }
+      const planned = {
+        key: 'plan',
+        agent: worker,
+        script: `Do it.\n${steps({ write: 'planned.txt', content: 'so\n' }, { say: 'As planned.' })}`,
+      }
+      const goal = { prompt: `Plan it.\n${steps({ say: planOf(planned) })}`, project_path: repo.path, agent: worker }
+      const script = steps(
+        { tool: tool('plan_project'), input: { ...goal, timeout_seconds: 50 } },
+        { tool: tool('approve_plan'), input: { plan_id: '{{plan_id}}' } },
+        { tool: tool('wait_for_mission'), input: { mission_id: '{{mission_id}}', timeout_seconds: 50 } },
+        { tool: tool('get_report'), input: { mission_id: '{{mission_id}}' } },
+        { tool: tool('create_mission'), input: mission },
+        { tool: tool('dispatch_mission'), input: { mission_id: '{{mission_id}}' } },
+        { tool: tool('wait_for_mission'), input: { mission_id: '{{mission_id}}', timeout_seconds: 50 } },
+        { tool: tool('get_report'), input: { mission_id: '{{mission_id}}' } },
+        { say: 'It is done.' },
+      )
+      const { ending, events } = await drive(
+        agent,
+        aRequest(place, {
+          prompt: `Do it.\n${script}`,
+          model: driver.model ?? null,
+          mcpServers: {
+            fleet: { url: `${url}/mcp?tools=missions`, headers: { authorization: `Bearer ${fleet.fleet.home.token}` } },
+          },
+        }),
+      )
 
-    const said = answers(events)
-    expect(ending.outcome, said.join('\n')).toBe('completed')
-    expect(
-      said.find(text => text.includes('"answer')),
-      said.join('\n'),
-    ).toMatch(/answer\W+over/)
-    expect(said.at(-1)).toContain(`Made by ${worker}.`)
-    const { missions } = await fleet.call<{ missions: { id: string }[] }>('list_missions', { project_id: project.id })
-    const done = await fleet.show(missions[0]!.id)
-    expect(done).toMatchObject({ status: 'done', result: 'landed', sessions: [{ agent: worker }] })
-    expect(await repo.readOn('main', 'made.txt')).toBe(`by ${worker}`)
-  })
+      const said = answers(events)
+      expect(ending.outcome, said.join('\n')).toBe('completed')
+      expect(
+        said.find(text => text.includes('"answer')),
+        said.join('\n'),
+      ).toMatch(/answer\W+over/)
+      expect(said.at(-5)).toContain('As planned.')
+      expect(said.at(-1)).toContain(`Made by ${worker}.`)
+      const { missions } = await fleet.call<{ missions: { id: string }[] }>('list_missions', { project_id: project.id })
+      expect(missions).toHaveLength(3)
+      const done = await fleet.show(missions[0]!.id)
+      expect(done).toMatchObject({ status: 'done', result: 'landed', sessions: [{ agent: worker }] })
+      expect(await repo.readOn('main', 'planned.txt')).toBe('so')
+      expect(await repo.readOn('main', 'made.txt')).toBe(`by ${worker}`)
+    },
+  )
 })
 
 const answers = (events: TranscriptEvent[]): string[] =>
