@@ -36,6 +36,24 @@ describe.skipIf(!binary)('a mission for the real Codex client', () => {
       env: { PATH: `${dirname(binary!)}:${process.env.PATH}`, CODEX_HOME: home, OPENAI_API_KEY: 'test-key' },
     })
   missionScenarios(codex, scene, () => model)
+
+  test('its own question is put to a person, and it goes on with the answer', async () => {
+    const { fleet, project } = await scene()
+    const options = ['Red', 'Blue'].map(label => ({ label, description: label.toLowerCase() }))
+    const questions = [{ id: 'colour', header: 'Colour', question: 'Which colour?', options }]
+    const script = [
+      { tool: 'request_user_input', input: { questions } },
+      { write: 'c.txt', content: 'c\n' },
+    ]
+    const { id } = await fleet.mission(project, `Do it.\n${steps(...script, { say: 'Done.' })}`, { approvals: 'ask' })
+    await fleet.until(id, 'needs_input', 'done', 'failed')
+    const inbox = await fleet.call<{ questions: { kind: string; text: string }[] }>('list_inbox')
+    expect(inbox.questions).toMatchObject([{ kind: 'question', text: 'Which colour?\n- Red: red\n- Blue: blue' }])
+
+    await fleet.call('answer_question', { question_id: id, text: 'Blue' })
+    expect(await fleet.until(id, 'done', 'failed')).toMatchObject({ status: 'done', result: 'landed' })
+    expect(model.requests.some(({ body }) => JSON.stringify(body ?? '').includes('[\\"Blue\\"]'))).toBe(true)
+  })
   contextScenario(scene)
   budgetScenario(scene)
   daysBudgetScenario(scene)

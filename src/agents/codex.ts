@@ -28,7 +28,7 @@ export const codex: Agent = {
     usage: 'while working',
     contextWindow: true,
     approvals: true,
-    questions: false,
+    questions: true,
     presets: CODEX_PRESETS,
     sandboxed: [],
     customTools: false,
