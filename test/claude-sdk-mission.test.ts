@@ -4,7 +4,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { claude } from '../src/agents/claude.ts'
 import { claudeBinary, claudeSdk, HOW_TO_INSTALL } from './clients/clients.ts'
 import { eventually } from './kit/fleet.ts'
-import { missionScenarios, prompt } from './kit/mission-scenarios.ts'
+import { missionScenarios, prompt, rateLimitScenario } from './kit/mission-scenarios.ts'
 import { aScene, type Scene } from './kit/scene.ts'
 import { type Model, startModel, steps } from './model/index.ts'
 
@@ -35,6 +35,7 @@ describe.skipIf(!binary || !sdk)('a mission for the real Claude client through i
       },
     })
   missionScenarios(claude.engines!.sdk!, scene, () => model)
+  rateLimitScenario(scene, 2)
 
   test('a message reaches it in the middle of its work', async () => {
     const { fleet, project, gate } = await scene()

@@ -9,7 +9,7 @@ import { binaryOf, HOW_TO_INSTALL } from './clients/clients.ts'
 import { eventually } from './kit/fleet.ts'
 import { insideScenarios } from './kit/inside-scenarios.ts'
 import { budgetScenario, contextScenario, daysBudgetScenario } from './kit/measure-scenarios.ts'
-import { missionScenarios, prompt } from './kit/mission-scenarios.ts'
+import { missionScenarios, prompt, rateLimitScenario } from './kit/mission-scenarios.ts'
 import { aScene, type Scene } from './kit/scene.ts'
 import { type Model, startModel, steps } from './model/index.ts'
 
@@ -36,6 +36,7 @@ describe.skipIf(!binary)('a mission for the real Codex client', () => {
       env: { PATH: `${dirname(binary!)}:${process.env.PATH}`, CODEX_HOME: home, OPENAI_API_KEY: 'test-key' },
     })
   missionScenarios(codex, scene, () => model)
+  rateLimitScenario(scene, 3)
 
   test('its own question is put to a person, and it goes on with the answer', async () => {
     const { fleet, project } = await scene()

@@ -165,3 +165,20 @@ function survivalScenario(scene: () => Promise<Scene>): void {
     expect(kinds.at(-1)).toBe('end')
   })
 }
+
+/** `refusals`: after how many this client gives up. */
+export function rateLimitScenario(scene: () => Promise<Scene>, refusals: number): void {
+  test('a rate limit holds back the mission for a while, and it goes on by itself in the same conversation', async () => {
+    const { fleet, project } = await scene()
+    const script = [{ write: 'a.txt', content: 'a\n' }, { say: 'Done.' }]
+    const { id } = await fleet.mission(project, prompt({ fail: 429, times: refusals, retryAfter: 0 }, ...script))
+    const mission = await fleet.until(id, 'done', 'failed', 'needs_input')
+    expect(mission, JSON.stringify(mission.status_reason)).toMatchObject({
+      status: 'done',
+      result: 'landed',
+      failures: 0,
+    })
+    expect(mission.sessions.map(({ outcome }) => outcome)).toEqual(['rate_limited', 'completed'])
+    expect(mission.sessions[1]!.conversation).toBe(mission.sessions[0]!.conversation)
+  })
+}
