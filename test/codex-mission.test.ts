@@ -1,10 +1,9 @@
-import { existsSync, mkdtempSync, writeFileSync } from 'node:fs'
+import { existsSync } from 'node:fs'
 import { rm } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { codex } from '../src/agents/codex.ts'
-import { codexSettings } from './agents/codex-place.ts'
+import { aCodexHome } from './agents/codex-place.ts'
 import { binaryOf, HOW_TO_INSTALL } from './clients/clients.ts'
 import { eventually } from './kit/fleet.ts'
 import { insideScenarios } from './kit/inside-scenarios.ts'
@@ -22,8 +21,7 @@ describe.skipIf(!binary)('a mission for the real Codex client', () => {
   let home: string
   beforeAll(async () => {
     model = await startModel()
-    home = mkdtempSync(join(tmpdir(), 'flotilla-codex-'))
-    writeFileSync(join(home, 'config.toml'), codexSettings(model.url))
+    home = aCodexHome(model.url)
   })
   afterAll(async () => {
     await model.close()

@@ -1,5 +1,7 @@
-import { mkdirSync, writeFileSync } from 'node:fs'
+import { mkdirSync, mkdtempSync, writeFileSync } from 'node:fs'
+import { rm } from 'node:fs/promises'
 import { join } from 'node:path'
+import { cacheFolder } from '../clients/pinned.mjs'
 import { aPlace, type Place } from './drive.ts'
 
 /** A person's own settings, as far as they name the scripted model; the key is none. */
@@ -16,11 +18,21 @@ stream_max_retries = 2
 `
 }
 
+/** Not in a temporary folder: there the client makes no links to itself, without which an older bubblewrap finds it not. */
+export function aCodexHome(modelUrl: string): string {
+  mkdirSync(cacheFolder(), { recursive: true })
+  const home = mkdtempSync(join(cacheFolder(), 'codex-home-'))
+  writeFileSync(join(home, 'config.toml'), codexSettings(modelUrl))
+  return home
+}
+
 export function aCodexPlace(binary: string, modelUrl: string): Place {
   const place = aPlace(binary, modelUrl)
-  const home = join(place.root, 'codex')
-  mkdirSync(home)
-  writeFileSync(join(home, 'config.toml'), codexSettings(modelUrl))
+  const home = aCodexHome(modelUrl)
   const { HOME, PATH } = place.environment
-  return { ...place, environment: { HOME: HOME!, PATH: PATH!, CODEX_HOME: home, OPENAI_API_KEY: 'test-key' } }
+  const remove = async () => {
+    await place.remove()
+    await rm(home, { recursive: true, force: true, maxRetries: 5 })
+  }
+  return { ...place, remove, environment: { HOME: HOME!, PATH: PATH!, CODEX_HOME: home, OPENAI_API_KEY: 'test-key' } }
 }

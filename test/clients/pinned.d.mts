@@ -7,4 +7,5 @@ export const CLIENTS: Record<
   'claude' | 'gemini' | 'opencode' | 'codex' | 'claude-agent-acp' | 'claude-agent-sdk' | 'mcp-inspector',
   Client
 >
+export function cacheFolder(): string
 export function folderOf(client: Client): string

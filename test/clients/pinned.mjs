@@ -15,6 +15,9 @@ export const CLIENTS = {
 
 /** @param {{ package: string, version: string }} client */
 export function folderOf(client) {
-  const cache = process.env.FLEET_TEST_CACHE || join(homedir(), '.cache', 'flotilla-test')
-  return join(cache, 'clients', `${client.package.replaceAll('/', '-').replace('@', '')}-${client.version}`)
+  return join(cacheFolder(), 'clients', `${client.package.replaceAll('/', '-').replace('@', '')}-${client.version}`)
+}
+
+export function cacheFolder() {
+  return process.env.FLEET_TEST_CACHE || join(homedir(), '.cache', 'flotilla-test')
 }
