@@ -5,7 +5,7 @@ import { outsideResources } from '../src/server/mcp/resources.ts'
 import { cell, code, table } from './markdown.ts'
 import { fieldTable, schemaOf } from './schema-tables.ts'
 
-const TITLES: Record<AliasSet, string> = { missions: 'Missions', workers: 'Workers' }
+const TITLES: Record<AliasSet, string> = { missions: 'Missions', workers: 'Workers', workflows: 'Workflows' }
 
 /** Whoever only lists what is offered asks for nothing. */
 const nobody: Ask = () => Promise.reject(new Error('nothing is asked for here'))

@@ -238,6 +238,41 @@ test('workers are made, followed, collected, cancelled and cleaned up', async ()
   expect(await repo.git('branch', '--list', childResult.branch)).toBe('')
 })
 
+test('a client runs a workflow of stages written for another tool, and collects what it came to', async () => {
+  const { repository, call, refused } = await aWorld({ path: '/mcp?tools=workflows' })
+  const repo = await repository()
+  const { workflow_id } = await call('create_workflow', {
+    name: 'two steps',
+    repo_path: repo.path,
+    task_prompt: 'a file',
+    timeout_seconds: 60,
+    stages: [
+      { name: 'make', executor: 'shell', prompt_template: 'echo "{task_prompt}" > made.txt; echo Made.' },
+      {
+        name: 'look',
+        executor: 'shell',
+        prompt_template: 'echo "{stage_0_files}: {stage_0_status}" > seen.txt; echo Seen.',
+        worktree_strategy: 'inherit',
+        depends_on: [0],
+      },
+    ],
+  })
+  expect(await refused('collect_workflow_result', { workflow_id })).toContain('no result yet')
+  await eventually('done', async () => (await call('get_workflow_status', { workflow_id })).status === 'done')
+  const status = await call('get_workflow_status', { workflow_id })
+  expect(status).toMatchObject({ progress: expect.stringContaining('2/2'), stages: [{ name: 'make' }, { name: 'look' }] })
+  const collected = await call('collect_workflow_result', { workflow_id, include_all_stages: true, include_logs: true })
+  expect(collected.results.map((each: { result: object }) => each.result)).toMatchObject([
+    { status: 'completed', files_changed: ['made.txt'] },
+    { status: 'completed', files_changed: ['seen.txt'] },
+  ])
+  expect(collected.results[1].logs.join()).toContain('Seen.')
+  expect(await repo.readOn('main', 'seen.txt')).toBe('made.txt: completed')
+  expect((await call('list_workflows', { statuses: ['done'] })).workflows).toHaveLength(1)
+  await call('cleanup_workflow', { workflow_id })
+  expect(await refused('cancel_workflow', { workflow_id })).toContain('is done')
+})
+
 test('what a worker cannot be given is refused in a sentence', async () => {
   const { repo, fleet, refused } = await aWorld()
   const worker = { repo_path: repo.path, task_name: 'x', prompt: 'true' }

@@ -124,6 +124,7 @@ export const Workflow = z.object({
   open: z.number().int().default(0),
   over: z.number().int().default(0),
   failed: z.array(z.string()).default([]).describe('stages that failed and stopped it'),
+  base_ref: limits.base_ref.describe('where stages begin that do not begin with the work of others; a commit'),
   tags: limits.tags,
   created_at: Timestamp,
   updated_at: Timestamp,

@@ -216,7 +216,7 @@ const projectOf = async (fleet: Fleet, missionId: string): Promise<Project> =>
   (await current(fleet, 'projects', (await current(fleet, 'missions', missionId)).value.project_id)).value
 
 /** Held fast when it is written: a branch that moves on before the mission starts changes nothing. */
-async function startCommit(project: Project, ref: string): Promise<string> {
+export async function startCommit(project: Project, ref: string): Promise<string> {
   if (project.worktree === 'none') throw new InvalidInput('base_ref', `${project.path} is no repository`)
   const commit = await commitNamed(await repositoryOf(project), ref)
   if (commit) return commit

@@ -5,6 +5,7 @@ import { decideStages, type Stage, type StageInput, Workflow } from '../domain/w
 import type { Change, Stored } from '../store/index.ts'
 import { type Ask, by, oncePerKey } from './asking.ts'
 import { type Fleet, retryOnConflict } from './fleet.ts'
+import { startCommit } from './missions.ts'
 import { aboutWorkflow } from './pursuing.ts'
 import { all, current, lookUp, put } from './records.ts'
 import { planOf, stageId } from './stages.ts'
@@ -15,6 +16,8 @@ export interface NewWorkflow {
   task: string
   stages: readonly StageInput[]
   tags: string[]
+  /** A branch, tag or commit; null: the base branch, when a stage begins. */
+  base_ref: string | null
 }
 
 /** Everything is decided and written down at once; the holder of the home makes the missions. */
@@ -23,6 +26,7 @@ export async function createWorkflow(fleet: Fleet, ask: Ask, asked: NewWorkflow)
   const stages = decideStages(asked.stages)
   for (const { agent } of stages) if (agent) fleet.agents.named(agent)
   const [task, definition] = await Promise.all([fleet.blobs.keep(asked.task), fleet.blobs.keep(JSON.stringify(stages))])
+  const base_ref = asked.base_ref && (await startCommit(project, asked.base_ref))
   const id = await oncePerKey(fleet, ask, async () => {
     const { value, version } = await current(fleet, 'projects', project.id)
     if (value.deleting) throw new NotAllowed(`Project ${value.name} is being deleted.`)
@@ -35,6 +39,7 @@ export async function createWorkflow(fleet: Fleet, ask: Ask, asked: NewWorkflow)
       definition,
       stages: stages.length,
       status: 'making',
+      base_ref,
       tags: asked.tags,
       created_at: when.now,
       updated_at: when.now,

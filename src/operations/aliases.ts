@@ -8,6 +8,7 @@ import { type Brief, briefOf, logLine } from './briefing.ts'
 import { Ref } from './inputs.ts'
 import type { PlanView } from './plans.ts'
 import type { MissionDetail, MissionView } from './views.ts'
+import { WORKFLOW_TOOLS } from './workflow-aliases.ts'
 
 /**
  * Names and inputs that people and their clients know from other tools, each told in operations of ours. This file is
@@ -27,7 +28,7 @@ export interface Alias<I extends z.ZodObject = z.ZodObject> {
 }
 
 /** Which tools a client wants to see. */
-export const ALIAS_SETS = ['missions', 'workers'] as const
+export const ALIAS_SETS = ['missions', 'workers', 'workflows'] as const
 export type AliasSet = (typeof ALIAS_SETS)[number]
 
 /** Asks for an operation in the name of whoever asked for the alias. */
@@ -384,7 +385,7 @@ const WORKER_TOOLS = [
 ]
 
 /** Everything that other tools' clients may ask for here. */
-export const ALIASES: readonly Alias[] = [...MISSION_TOOLS, ...WORKER_TOOLS]
+export const ALIASES: readonly Alias[] = [...MISSION_TOOLS, ...WORKER_TOOLS, ...WORKFLOW_TOOLS]
 
 /** What is started with arguments of a stranger's choice is held to no preset. */
 function requireOwnArguments({ extra_args }: { extra_args: string[] }): void {

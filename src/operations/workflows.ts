@@ -120,10 +120,16 @@ export const workflows = [
         .optional()
         .describe(`a ready-made one instead of stages: ${Object.keys(LIBRARY).join(', ')}`),
       ...Recipe.shape,
+      base_ref: z
+        .string()
+        .min(1)
+        .max(250)
+        .optional()
+        .describe('a branch, tag or commit to begin with; empty: the base branch'),
       tags: Workflow.shape.tags,
     }),
     output: WorkflowView,
-    run: async (context, { project_id, task_prompt, stages, use, name, tags, ...recipe }) => {
+    run: async (context, { project_id, task_prompt, stages, use, name, tags, base_ref, ...recipe }) => {
       if ((stages === undefined) === (use === undefined))
         throw new InvalidInput('stages', 'say either the stages, or which ready-made workflow to use')
       const { value } = await workflowsOf.createWorkflow(context.fleet, ask(context, 'create_workflow'), {
@@ -132,6 +138,7 @@ export const workflows = [
         task: task_prompt,
         stages: stages ?? readyMade(use!, recipe),
         tags,
+        base_ref: base_ref ?? null,
       })
       return workflowView(context.fleet, value.id)
     },

@@ -8,7 +8,7 @@ export function addMcp(program: Command): void {
   const mcp = program
     .command('mcp')
     .description('offer the fleet to an MCP client that starts programs; starts the fleet if it is not up')
-    .option('--tools <sets>', 'which tools to offer: missions, workers (default: all)', collected)
+    .option('--tools <sets>', 'which tools to offer: missions, workers, workflows (default: all)', collected)
   does(mcp, async (cli, _, { tools }) => {
     const { bridge } = await import('../mcp-bridge.ts')
     const path = tools ? `/mcp?tools=${(tools as string[]).map(encodeURIComponent).join(',')}` : '/mcp'
