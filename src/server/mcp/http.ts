@@ -1,4 +1,3 @@
-import { once } from 'node:events'
 import type { SSEServerTransport } from '@modelcontextprotocol/sdk/server/sse.js'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { Forbidden, InvalidInput, NotFound } from '../../domain/errors.ts'
@@ -32,13 +31,19 @@ export function addMcp(app: FastifyInstance, endpoint: Endpoint, serving: McpSer
     if (unknown) return reply.send(unknown)
     const offer = offerTo(endpoint, request)
     const sdk = await loadSdk()
+    // Nobody will say any more that this asker is gone.
+    if (reply.raw.destroyed) return reply.hijack()
     const transport = new sdk.WebStandardStreamableHTTPServerTransport({
       enableJsonResponse: !takesLong(request.body, offer),
     })
     const server = protocolServer(sdk, offer, asking(request, reply, serving))
+    const gone = new Promise<undefined>(resolve => {
+      reply.raw.once('close', () => {
+        resolve(undefined)
+        void server.close()
+      })
+    })
     await server.connect(transport)
-    reply.raw.once('close', () => void server.close())
-    const gone = once(reply.raw, 'close').then(() => undefined)
     const response = await Promise.race([
       transport.handleRequest(asWebRequest(request), { parsedBody: request.body }),
       gone,
@@ -97,6 +102,7 @@ function addLegacySse(app: FastifyInstance, endpoint: Endpoint, serving: McpServ
     const offer = offerTo(endpoint, request)
     const sdk = await loadSdk()
     const response = reply.hijack().raw
+    if (response.destroyed) return
     for (const [name, value] of Object.entries(reply.getHeaders())) response.setHeader(name, value as string)
     const transport = new sdk.SSEServerTransport(messages, response)
     const about = asking(request, reply, serving)
@@ -106,8 +112,8 @@ function addLegacySse(app: FastifyInstance, endpoint: Endpoint, serving: McpServ
       open.delete(transport.sessionId)
     })
     about.closing.addEventListener('abort', () => void transport.close(), { once: true })
-    await protocolServer(sdk, offer, about).connect(transport)
     open.set(transport.sessionId, transport)
+    await protocolServer(sdk, offer, about).connect(transport)
   })
 
   app.post(messages, async (request, reply) => {
