@@ -260,7 +260,10 @@ test('a client runs a workflow of stages written for another tool, and collects 
   expect(await refused('collect_workflow_result', { workflow_id })).toContain('no result yet')
   await eventually('done', async () => (await call('get_workflow_status', { workflow_id })).status === 'done')
   const status = await call('get_workflow_status', { workflow_id })
-  expect(status).toMatchObject({ progress: expect.stringContaining('2/2'), stages: [{ name: 'make' }, { name: 'look' }] })
+  expect(status).toMatchObject({
+    progress: expect.stringContaining('2/2'),
+    stages: [{ name: 'make' }, { name: 'look' }],
+  })
   const collected = await call('collect_workflow_result', { workflow_id, include_all_stages: true, include_logs: true })
   expect(collected.results.map((each: { result: object }) => each.result)).toMatchObject([
     { status: 'completed', files_changed: ['made.txt'] },
