@@ -2,16 +2,19 @@ import { existsSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from 'no
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, describe, expect, test } from 'vitest'
+import { LoopSettings } from '../src/domain/loop.ts'
 import { MissionSettings } from '../src/domain/mission.ts'
 import { ProjectSettings } from '../src/domain/project.ts'
 import { type Fleet, makeFleet } from '../src/fleet/fleet.ts'
 import { type Holder, startHolder } from '../src/fleet/holder.ts'
+import { startLoop } from '../src/fleet/loops.ts'
 import { createMission, undoMission } from '../src/fleet/missions.ts'
 import { createProject } from '../src/fleet/projects.ts'
 import { aRepository, type TestRepository } from '../src/git/testkit.ts'
 import { openHome } from '../src/home.ts'
 import { memoryStore, openSqlite, type Store } from '../src/store/index.ts'
 import { eventually } from './kit/fleet.ts'
+import { aPlanner, COMPLETE, planOf } from './kit/planner.ts'
 
 /** The same work on every engine: whatever only SQLite's habits make possible fails here. */
 const ENGINES: Record<string, (file: string) => Promise<Store>> = {
@@ -97,6 +100,31 @@ describe.each(Object.entries(ENGINES))('on the %s engine', (_name, open) => {
     await undoMission(fleet, ask, d)
     await until(d, 'review')
     expect(await repo.filesOn('main')).toEqual(['README.md', 'a.txt', 'b.txt', 'c.txt'])
+    expect(faults).toEqual([])
+  })
+
+  test('a goal is pursued in rounds until it is reached', async () => {
+    await aFleetOn()
+    const { value: p } = await project()
+    const planner = aPlanner({ root, fleet })
+    const script = 'echo x > x.txt'
+    planner.says(
+      'Nothing yet.',
+      planOf({ key: 'x', script }, { key: 'y', script: 'cat x.txt > y.txt', after: ['x'] }),
+      COMPLETE,
+    )
+    const { value } = await startLoop(fleet, ask, p.id, 'Two files', LoopSettings.parse({ agent: 'planner' }))
+    const loop = await eventually(
+      'the end of the loop',
+      async () => {
+        const found = (await fleet.store.get('loops', value.id))!.value
+        return found.ended_at ? found : undefined
+      },
+      async () => JSON.stringify([await fleet.store.get('loops', value.id), faults.map(String)]),
+    )
+    expect(loop).toMatchObject({ status: 'complete', rounds: [{ outcome: 'progress' }, { outcome: 'complete' }] })
+    expect(await repo.filesOn('main')).toEqual(['README.md', 'x.txt', 'y.txt'])
+    expect(planner.told()).toHaveLength(3)
     expect(faults).toEqual([])
   })
 

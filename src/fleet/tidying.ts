@@ -105,6 +105,10 @@ export async function forget<C extends Collection>(
  * them may remove it, and not before those that are to share it have had their turn.
  */
 export async function sharedWithLater(fleet: Fleet, session: Session): Promise<boolean> {
+  // The list may not know the newest one yet, which is the one that works there now.
+  const newest = (await fleet.store.get('missions', session.mission_id))?.value.session_id
+  const now = newest && (await fleet.store.get('sessions', newest))?.value
+  if (now && now.number > session.number && now.worktree === session.worktree) return true
   for await (const { value } of all(fleet, 'sessions', 'place', [session.worktree!]))
     if (value.id !== session.id && value.created_at > session.created_at) return true
   for await (const { value } of all(fleet, 'missions', 'dependency', [session.mission_id]))

@@ -323,7 +323,7 @@ const kept: Scenario = {
 const previewOf = async ({ fleet: { fleet } }: World, mission: string) =>
   (await fleet.store.find('processes', { index: 'mission', equals: [mission], limit: 1 })).items[0]?.value
 
-const looped: Scenario = {
+export const looped: Scenario = {
   name: 'a plan in a new repository, and a loop whose first planner fails',
   async play(world) {
     const planner = aPlanner(world.fleet)
