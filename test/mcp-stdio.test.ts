@@ -70,3 +70,14 @@ test('what is no message is answered as such, and the end of input ends it', asy
     .map(line => JSON.parse(line).error.code)
   expect(answers).toEqual([-32700, -32600])
 })
+
+test('an agent at work that starts it finds the tools of its own session', async () => {
+  const { fleet, repo, project } = await aScene()
+  const ask = `echo '{"jsonrpc":"2.0","id":1,"method":"tools/list"}' | '${NODE}' '${join(ROOT, 'bin/fleet.js')}' mcp > tools.json`
+  const { id } = await fleet.mission(project, ask)
+  await fleet.until(id, 'done')
+  const { result } = JSON.parse(await repo.readOn('main', 'tools.json'))
+  const names = result.tools.map(({ name }: { name: string }) => name)
+  expect(names).toContain('get_mission_context')
+  expect(names).not.toContain('create_worker')
+})

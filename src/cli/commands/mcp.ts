@@ -11,16 +11,23 @@ export function addMcp(program: Command): void {
     .option('--tools <sets>', 'which tools to offer: missions, workers, workflows (default: all)', collected)
   does(mcp, async (cli, _, { tools }) => {
     const { bridge } = await import('../mcp-bridge.ts')
-    const path = tools ? `/mcp?tools=${(tools as string[]).map(encodeURIComponent).join(',')}` : '/mcp'
-    await bridge(cli.terminal.streams, farSide(cli, path))
+    await bridge(cli.terminal.streams, await farSide(cli.where, tools as string[] | undefined))
   })
 }
 
 /** The server that was named, or the one of this home, whichever runs when it is asked for. */
-function farSide({ where }: Cli, path: string): FarSide {
-  const named = where.url ?? (where.home ? undefined : where.env.FLEET_URL)
+async function farSide(where: Cli['where'], tools: string[] | undefined): Promise<FarSide> {
+  const path = tools ? `/mcp?tools=${tools.map(encodeURIComponent).join(',')}` : '/mcp'
+  const { FLEET_URL, FLEET_TOKEN, FLEET_SESSION } = where.env
+  const named = where.url ?? (where.home ? undefined : FLEET_URL)
+  if (named && FLEET_TOKEN) {
+    const find = async () => ({ url: named, token: FLEET_TOKEN })
+    // An agent at work has tools of its own, and a token that opens no others.
+    const isInside = FLEET_SESSION && named === FLEET_URL
+    return { find, path: isInside ? (await import('../../fleet/attaching.ts')).AGENT_MCP : path }
+  }
   const home = openHome(homeOf(where))
-  const token = (named && where.env.FLEET_TOKEN) || home.token
+  const { token } = home
   let starting: Promise<{ url: string }> | undefined
   return {
     path,
