@@ -1,13 +1,14 @@
 import type { Command, Option } from 'commander'
 import * as z from 'zod'
 import { AGENTS } from '../src/agents/index.ts'
+import { inWords } from '../src/cli/commands/config.ts'
 import { EXIT_HELP } from '../src/cli/exit.ts'
 import { everyCommand, makeProgram } from '../src/cli/program.ts'
 import { EVENT_KINDS, Event } from '../src/domain/event.ts'
 import { WorkflowFile } from '../src/domain/workflow.ts'
 import { OPERATIONS } from '../src/operations/index.ts'
 import type { Operation } from '../src/operations/operation.ts'
-import { SETTINGS } from '../src/settings.ts'
+import { keyOf, SETTINGS, type SettingName } from '../src/settings.ts'
 import { agentsPage } from './agents-page.ts'
 import { cell, code, table } from './markdown.ts'
 import { fieldTable, schemaOf } from './schema-tables.ts'
@@ -116,17 +117,16 @@ function operation(operation: Operation): string {
 // Settings and events
 
 function settings(): string {
-  const rows = Object.values(SETTINGS).map(({ variable, schema, summary }) => {
-    const { default: fallback } = schemaOf(schema, 'input')
-    return [
-      code(variable),
-      cell(summary),
-      fallback === undefined || fallback === null || fallback === '' ? '' : code(String(fallback)),
-    ]
+  const names = Object.keys(SETTINGS) as SettingName[]
+  const rows = names.map(name => {
+    const { variable, summary, fallback, project, perSession } = SETTINGS[name]
+    const shown = inWords(fallback)
+    const takes = perSession ? 'sessions that start then' : 'at once'
+    return [code(keyOf(name)), code(variable), cell(summary), shown && code(shown), project ? code(project) : '', takes]
   })
   return [
-    'Environment variables, read when the fleet starts. `FLEET_HOME` names the home (default: `~/.flotilla`).',
-    table(['variable', 'meaning', 'default'], rows),
+    'The key is for `fleet.toml` in the home, `fleet config set key=value` and `fleet up --set key=value`; the variable for the environment of the server. See [configuration](../guides/configuration.md) for which of them holds. No setting needs a restart: the last column says when an edit of the file takes effect. `FLEET_HOME` names the home (default: `~/.flotilla`).',
+    table(['key', 'variable', 'meaning', 'default', 'of a project', 'takes effect'], rows),
   ].join('\n\n')
 }
 

@@ -1,9 +1,10 @@
 import { InvalidInput, Unfit } from '../domain/errors.ts'
+import { lastConfiguration, lookAtConfiguration } from '../fleet/configuring.ts'
 import { type Fleet, makeFleet } from '../fleet/fleet.ts'
 import type { Home } from '../home.ts'
 import type { Context, Item } from '../operations/operation.ts'
 import { parseInput } from '../operations/shape.ts'
-import { withSettings } from '../settings.ts'
+import { givenBy, givenIn, withSettings } from '../settings.ts'
 import { openSqlite, type Store, StoreOutdated, takeLease } from '../store/index.ts'
 import type { Client, Running, Where } from './client.ts'
 import { operationOf } from './operation-of.ts'
@@ -12,7 +13,11 @@ import { operationOf } from './operation-of.ts'
 export async function localClient(home: Home, where: Where, running: Running | undefined): Promise<Client> {
   // The settings of a running server hold for everyone, whatever the shell says that a command is typed in.
   const environment = running ? withSettings(where.env, running.settings) : where.env
-  const fleet = makeFleet({ home, store: await openStore(home), environment })
+  const store = await openStore(home)
+  const layers = { environment: givenIn(environment), flag: givenBy(running?.flags ?? {}) }
+  const configuration = await lastConfiguration(store, layers)
+  const fleet = makeFleet({ home, store, environment, configuration })
+  lookAtConfiguration(fleet, { served: running !== undefined })
   let server = running
   const wake = async (): Promise<void> => {
     const { startInBackground } = await import('./background.ts')

@@ -31,7 +31,7 @@ async function aServerOf(version: string, settings: Record<string, string> = {})
   const lease = takeLease(home.path)!
   undo.push(() => lease.release())
   const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
-  await lease.announce({ pid: process.pid, started: 'now', version, host: hostname(), url, settings })
+  await lease.announce({ pid: process.pid, started: 'now', version, host: hostname(), url, settings, flags: {} })
   return { asked }
 }
 

@@ -47,6 +47,7 @@ export interface Running {
   version: string
   url: string
   settings: Record<string, string>
+  flags: Record<string, string>
 }
 
 /** The server that holds the home now, if it already answers. */

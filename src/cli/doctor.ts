@@ -1,12 +1,14 @@
 import { statfsSync } from 'node:fs'
 import { agentsOf, enginesOf } from '../agents/index.ts'
+import { configurationOf } from '../configuration.ts'
 import { Refusal } from '../domain/errors.ts'
 import { drivenName } from '../domain/project.ts'
+import { readFitting } from '../fleet/configuring.ts'
 import { requireGit } from '../git/run.ts'
 import { openHome } from '../home.ts'
 import { modelsIn, PRICES_FILE } from '../prices-file.ts'
 import { sandboxState } from '../runner/sandbox.ts'
-import { readSettings } from '../settings.ts'
+import { givenIn } from '../settings.ts'
 import { openSqlite, StoreOutdated } from '../store/index.ts'
 import { homeOf, runningServer, type Where } from './client.ts'
 import { size } from './show.ts'
@@ -37,14 +39,16 @@ const EXAMINATIONS: Record<string, Examination> = {
   git: async () => ({ state: 'good', text: `git ${await requireGit()}` }),
   home: async where => ({ state: 'good', text: openHome(homeOf(where)).path }),
   settings: async where => {
-    readSettings(where.env)
-    return { state: 'good', text: 'all settings are valid' }
+    givenIn(where.env)
+    const { fault } = readFitting(homeOf(where), agentsOf(homeOf(where)))
+    if (!fault) return { state: 'good', text: 'all settings are valid' }
+    return { state: 'poor', text: `${fault.message} What it said before holds`, advice: fault.hint }
   },
   store: examineStore,
   disk: async where => {
     const { bavail, bsize } = statfsSync(openHome(homeOf(where)).path)
     const free = bavail * bsize
-    const enough = free >= readSettings(where.env).minFreeDisk
+    const enough = free >= configurationOf(homeOf(where), where.env).settings.minFreeDisk
     return {
       state: enough ? 'good' : 'bad',
       text: `${size(free)} free`,

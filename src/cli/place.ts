@@ -27,15 +27,30 @@ async function placeOf(folder: string): Promise<Place | undefined> {
 const projectsAt = async (cli: Cli, path: string): Promise<Project[]> =>
   (await (await cli.client()).call<{ projects: Project[] }>('list_projects', { path })).projects
 
+interface Here {
+  project: Project
+  subdirectory: string
+}
+
+/** The project of the repository or folder the person is in, if it is one already. */
+export async function knownProjectHere(cli: Cli): Promise<Here | undefined> {
+  return knownAt(cli, await placeOf(cli.terminal.streams.cwd))
+}
+
+async function knownAt(cli: Cli, place: Place | undefined): Promise<Here | undefined> {
+  for (const path of place ? [place.top, place.main] : [cli.terminal.streams.cwd]) {
+    const [project] = path ? await projectsAt(cli, path) : []
+    if (project) return { project, subdirectory: place?.subdirectory ?? '' }
+  }
+  return undefined
+}
+
 /** The project of the repository the person is in, made if there is none. */
-export async function projectHere(cli: Cli): Promise<{ project: Project; subdirectory: string }> {
+export async function projectHere(cli: Cli): Promise<Here> {
   const { cwd } = cli.terminal.streams
   const place = await placeOf(cwd)
-  const subdirectory = place?.subdirectory ?? ''
-  for (const path of place ? [place.top, place.main] : [cwd]) {
-    const [project] = path ? await projectsAt(cli, path) : []
-    if (project) return { project, subdirectory }
-  }
+  const known = await knownAt(cli, place)
+  if (known) return known
   if (!place)
     throw new NotAllowed(`${cwd} is not inside a git repository.`, {
       try: 'Go to a repository, make one with git init, or name a project: --project <name>',
@@ -43,7 +58,7 @@ export async function projectHere(cli: Cli): Promise<{ project: Project; subdire
   const path = place.main ?? place.top
   const project = await (await cli.client()).call<Project>('create_project', { path, name: basename(path) })
   cli.terminal.note(`Made project ${project.name} for ${project.path}.`)
-  return { project, subdirectory }
+  return { project, subdirectory: place.subdirectory }
 }
 
 /** An id, the beginning of one, a name or a path, as something that operations take. */

@@ -5,6 +5,7 @@ import { exitCodeOf, type Surroundings, setSurroundings } from './command.ts'
 import { addAbout } from './commands/about.ts'
 import { addCall } from './commands/call.ts'
 import { addCompletion } from './commands/completion.ts'
+import { addConfig } from './commands/config.ts'
 import { addDemo } from './commands/demo.ts'
 import { addKept } from './commands/kept.ts'
 import { addLoop } from './commands/loop.ts'
@@ -51,6 +52,7 @@ export function makeProgram(): Command {
     addTakeover,
     addKept,
     addAbout,
+    addConfig,
     addCall,
     addMcp,
     addCompletion,

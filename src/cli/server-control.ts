@@ -3,13 +3,14 @@ import { hostname } from 'node:os'
 import { join } from 'node:path'
 import { NotAllowed, Refusal, Unfit } from '../domain/errors.ts'
 import { effect } from '../effects.ts'
+import { lastConfiguration, type Taken, takeConfiguration, watchConfiguration } from '../fleet/configuring.ts'
 import { type Fleet, makeFleet } from '../fleet/fleet.ts'
 import { startHolder } from '../fleet/holder.ts'
 import { sentence } from '../fleet/sentences.ts'
 import { type Home, openHome } from '../home.ts'
 import { bootId, type Identity, identityOf, isAlive, signal } from '../runner/processes.ts'
 import { openLog, type Server, type ServerOptions, startServer } from '../server/index.ts'
-import { settingsIn } from '../settings.ts'
+import { givenBy, givenIn, settingsIn } from '../settings.ts'
 import { openSpawner } from '../spawning/index.ts'
 import { isHeld, type Lease, openSqlite, readHolder, takeLease } from '../store/index.ts'
 import { VERSION } from '../version.ts'
@@ -33,7 +34,7 @@ export interface Up {
 export async function start(
   home: Home,
   env: NodeJS.ProcessEnv,
-  listening: Listening,
+  { flags = {}, ...listening }: Listening & { flags?: Record<string, string> },
   say: (line: string) => void,
 ): Promise<Up> {
   const lease = takeLease(home.path) ?? refuse(home)
@@ -44,18 +45,25 @@ export async function start(
   try {
     const spawner = openSpawner()
     undo.push(spawner.close)
-    await announce(lease, env, null)
+    const layers = { environment: givenIn(env), flag: givenBy(flags) }
+    const announce = announcer(lease, settingsIn(env), flags)
+    await announce(null)
     const store = await openSqlite(home.storeFile, { migrate: true })
-    const fleet = makeFleet({ home, store, environment: withoutSession(env) })
-    undo.push(() => fleet.close())
+    undo.push(() => store.close())
+    const configuration = await lastConfiguration(store, layers)
+    const fleet = makeFleet({ home, store, environment: withoutSession(env), configuration })
+    const tellSettings = settingsTeller(fleet, say)
+    tellSettings(await takeConfiguration(fleet))
     const server = await listen(fleet, listening, say)
     undo.push(() => server.close())
-    await announce(lease, env, server.url)
+    await announce(server.url)
     await afterTheLastServer(home, say)
     await spawner.ready
     writeSpawner(home, spawner.pid)
-    const holder = await startHolder(fleet, { url: server.url, onFault: faultTeller(fleet, say) })
+    const onFault = faultTeller(fleet, say)
+    const holder = await startHolder(fleet, { url: server.url, onFault })
     undo.push(() => holder.stop())
+    undo.push(watchConfiguration(fleet, tellSettings, onFault))
     return {
       fleet,
       server,
@@ -99,15 +107,33 @@ function faultTeller(fleet: Fleet, say: (line: string) => void): (what: string, 
   }
 }
 
-const announce = (lease: Lease, env: NodeJS.ProcessEnv, url: string | null): Promise<void> =>
-  lease.announce({
-    pid: process.pid,
-    started: identityOf(process.pid)!.started,
-    version: VERSION,
-    host: hostname(),
-    url,
-    settings: settingsIn(env),
-  })
+/** What became of an edit of fleet.toml. */
+function settingsTeller(fleet: Fleet, say: (line: string) => void): (taken: Taken) => void {
+  const log = openLog(fleet)
+  return ({ changed, refused }) => {
+    const keys = Object.keys(changed)
+    if (refused) {
+      log.warn({ refused }, 'settings')
+      say(`${refused} The settings stay as they were.`)
+    } else if (keys.length) {
+      log.info({ changed }, 'settings')
+      say(`Settings changed: ${keys.join(', ')}.`)
+    }
+  }
+}
+
+const announcer =
+  (lease: Lease, settings: Record<string, string>, flags: Record<string, string>) =>
+  (url: string | null): Promise<void> =>
+    lease.announce({
+      pid: process.pid,
+      started: identityOf(process.pid)!.started,
+      version: VERSION,
+      host: hostname(),
+      url,
+      settings,
+      flags,
+    })
 
 function refuse(home: Home): never {
   const holder = readHolder(home.path)

@@ -1,8 +1,9 @@
-import { SETTINGS } from '../settings.ts'
+import { isSettingVariable } from '../settings.ts'
 
-const KEPT = new Set(['FLEET_HOME', 'FLEET_DEBUG', ...Object.values(SETTINGS).map(setting => setting.variable)])
+const KEPT = new Set(['FLEET_HOME', 'FLEET_DEBUG'])
+const isKept = (name: string): boolean => !name.startsWith('FLEET_') || KEPT.has(name) || isSettingVariable(name)
 
 /** A server started from inside a session must not pass that session's marks and token on to its own agents. */
 export function withoutSession(env: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
-  return Object.fromEntries(Object.entries(env).filter(([name]) => !name.startsWith('FLEET_') || KEPT.has(name)))
+  return Object.fromEntries(Object.entries(env).filter(([name]) => isKept(name)))
 }

@@ -9,6 +9,8 @@ export interface Defaults {
   timeoutSeconds: number
   maxRetries: number
   contextLimit: number
+  /** Which of them were said for this run of the fleet: they come before what projects say. */
+  insisted: ReadonlySet<keyof Omit<Defaults, 'insisted'>>
 }
 
 export interface Effective {
@@ -26,21 +28,39 @@ export interface Effective {
   landing: LandingPolicy
 }
 
-/** The values a session runs under: mission before project before fleet. */
+/** The values a session runs under: mission before project before fleet, unless the fleet was started with others. */
 export function effective(mission: Mission, project: Project, defaults: Defaults): Effective {
+  const { agent, model, engine, timeoutSeconds, maxRetries, contextLimit } = forProject(project, defaults)
   return {
-    agent: mission.agent ?? project.agent ?? defaults.agent,
-    model: mission.model ?? project.model ?? defaults.model,
-    engine: mission.engine ?? project.engine ?? defaults.engine,
+    agent: mission.agent ?? agent,
+    model: mission.model ?? model,
+    engine: mission.engine ?? engine,
     maxTurns: mission.max_turns ?? project.max_turns,
     maxBudgetUsd: mission.max_budget_usd ?? project.max_budget_usd,
-    timeoutSeconds: mission.timeout_seconds ?? project.timeout_seconds ?? defaults.timeoutSeconds,
-    maxRetries: mission.max_retries ?? project.max_retries ?? defaults.maxRetries,
-    contextLimit: mission.context_limit_percent ?? project.context_limit_percent ?? defaults.contextLimit,
+    timeoutSeconds: mission.timeout_seconds ?? timeoutSeconds,
+    maxRetries: mission.max_retries ?? maxRetries,
+    contextLimit: mission.context_limit_percent ?? contextLimit,
     preset: mission.tool_preset ?? project.tool_preset ?? 'full',
     approvals: mission.approvals ?? project.approvals ?? 'deny',
     landing: mission.landing ?? project.landing,
   }
+}
+
+/** What holds for the missions of a project that say nothing themselves. */
+export function forProject(project: Project, defaults: Defaults): Omit<Defaults, 'insisted'> {
+  const { insisted, ...fleets } = defaults
+  const projects = {
+    agent: project.agent,
+    model: project.model,
+    engine: project.engine,
+    timeoutSeconds: project.timeout_seconds,
+    maxRetries: project.max_retries,
+    contextLimit: project.context_limit_percent,
+  }
+  const said = Object.entries(projects).filter(
+    ([name, value]) => value !== null && !insisted.has(name as keyof typeof projects),
+  )
+  return { ...fleets, ...Object.fromEntries(said) }
 }
 
 /** Types of work that are complete without any change to the files. */

@@ -89,6 +89,8 @@ export const EVENT_KINDS = [
   'loop_resumed',
   'loop_stopping',
   'loop_ended',
+  'settings_changed',
+  'settings_refused',
   'server_started',
   'server_stopping',
 ] as const

@@ -9,6 +9,8 @@ export const FleetState = z.object({
   paused: z.boolean().default(false),
   /** Counts edits of dependencies: two at once cannot both win, so their halves never close a cycle. */
   dependency_edits: z.number().int().default(0),
+  /** What fleet.toml said when it last could be read: it holds while that is broken, and across restarts. */
+  settings: z.record(z.string(), z.unknown()).default({}),
   updated_at: Timestamp,
 })
 export type FleetState = z.infer<typeof FleetState>

@@ -1,10 +1,11 @@
 import { statfsSync } from 'node:fs'
 import { doubtAbout } from '../agents/index.ts'
-import { effective } from '../domain/effective.ts'
+import { type Defaults, effective } from '../domain/effective.ts'
 import type { Mission } from '../domain/mission.ts'
 import type { Project } from '../domain/project.ts'
 import type { Session } from '../domain/session.ts'
 import type { FullSlot } from '../domain/waiting.ts'
+import { isInsisted, type SettingName, type Settings } from '../settings.ts'
 import type { Fleet } from './fleet.ts'
 import { all } from './records.ts'
 
@@ -21,14 +22,25 @@ export function fullSlot(fleet: Fleet, live: readonly Slot[], agent: string, pro
   return null
 }
 
-export const defaultsOf = ({ settings }: Fleet) => ({
-  agent: settings.defaultAgent,
-  model: settings.defaultModel,
-  engine: settings.claudeEngine,
-  timeoutSeconds: settings.defaultTimeout,
-  maxRetries: settings.maxRetries,
-  contextLimit: settings.contextLimit,
-})
+/** What missions inherit, and the setting that says it. */
+const INHERITED = {
+  agent: 'defaultAgent',
+  model: 'defaultModel',
+  engine: 'claudeEngine',
+  timeoutSeconds: 'defaultTimeout',
+  maxRetries: 'maxRetries',
+  contextLimit: 'contextLimit',
+} as const satisfies Record<keyof Omit<Defaults, 'insisted'>, SettingName>
+type Inherited = keyof typeof INHERITED
+
+export function defaultsOf({ settings, configuration: { origins } }: Fleet): Defaults {
+  const fields = Object.keys(INHERITED) as Inherited[]
+  const values = Object.fromEntries(fields.map(field => [field, settings[INHERITED[field]]]))
+  return {
+    ...(values as { [F in Inherited]: Settings[(typeof INHERITED)[F]] }),
+    insisted: new Set(fields.filter(field => isInsisted(origins[INHERITED[field]]))),
+  }
+}
 
 /** Why the name of a model may mean nothing to an agent. It is passed on all the same: clients learn faster than we do. */
 export function modelDoubt({ agents }: Fleet, agent: string, model: string | null): string | undefined {

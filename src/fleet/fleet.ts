@@ -1,8 +1,9 @@
 import { type Agents, agentsOf } from '../agents/index.ts'
+import { type Configuration, configurationOf } from '../configuration.ts'
 import { type EffectName, effect } from '../effects.ts'
 import type { Home } from '../home.ts'
 import { type Models, modelsIn } from '../prices-file.ts'
-import { readSettings, type Settings } from '../settings.ts'
+import { SETTINGS, type Settings } from '../settings.ts'
 import { type Batch, type Blobs, Conflict, openBlobs, type Store } from '../store/index.ts'
 
 /** What every part of the application stands on. Opening one starts nothing: any process may read and leave wishes. */
@@ -10,7 +11,9 @@ export interface Fleet {
   readonly home: Home
   readonly store: Store
   readonly blobs: Blobs
+  /** What holds now: it may change while everything goes on, so it is read where it is needed. */
   readonly settings: Settings
+  readonly configuration: Configuration
   readonly agents: Agents
   /** What is known of models: prices and windows. */
   readonly models: Models
@@ -26,15 +29,24 @@ export function makeFleet(parts: {
   home: Home
   store: Store
   environment: NodeJS.ProcessEnv
+  /** Absent: as the home's own file and the environment say. */
+  configuration?: Configuration
   now?: () => string
 }): Fleet {
-  const { home, store, environment } = parts
+  const { home, store, environment, configuration = configurationOf(home.path, environment) } = parts
   return {
     home,
     store,
-    environment,
+    get environment() {
+      // The adapter knows this one by its variable only.
+      const { claudeSdk } = configuration.settings
+      return claudeSdk ? { ...environment, [SETTINGS.claudeSdk.variable]: claudeSdk } : environment
+    },
     blobs: openBlobs(home.blobs),
-    settings: readSettings(environment),
+    configuration,
+    get settings() {
+      return configuration.settings
+    },
     agents: agentsOf(home.path),
     models: modelsIn(home.path),
     now: parts.now ?? (() => new Date().toISOString()),

@@ -1,3 +1,4 @@
+import { forProject } from '../domain/effective.ts'
 import { NotAllowed, NotFound, WrongState } from '../domain/errors.ts'
 import type { NewEvent } from '../domain/event.ts'
 import { newId } from '../domain/ids.ts'
@@ -5,6 +6,7 @@ import type { By } from '../domain/life.ts'
 import { isLoopOver, Loop, type LoopSettings } from '../domain/loop.ts'
 import type { Stored } from '../store/index.ts'
 import { type Ask, by, oncePerKey } from './asking.ts'
+import { defaultsOf } from './capacity.ts'
 import type { Fleet } from './fleet.ts'
 import { requirePlanner } from './plans.ts'
 import { current, put } from './records.ts'
@@ -27,7 +29,7 @@ export async function startLoop(
       throw new NotAllowed(`Project ${project.name} has no checks, so nothing would tell when the goal is reached.`, {
         try: `fleet project set ${project.id} --check 'tests=npm test', or add --unchecked`,
       })
-    await requirePlanner(fleet, settings.agent ?? project.agent ?? fleet.settings.defaultAgent)
+    await requirePlanner(fleet, settings.agent ?? forProject(project, defaultsOf(fleet)).agent)
     const before = project.loop_id && (await fleet.store.get('loops', project.loop_id))?.value
     if (before && !isLoopOver(before))
       throw new NotAllowed(`Project ${project.name} has a loop already, which is ${before.status}.`, {

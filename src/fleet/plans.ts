@@ -1,5 +1,6 @@
 import type { Agent } from '../agents/index.ts'
 import { shell } from '../agents/shell.ts'
+import { forProject } from '../domain/effective.ts'
 import { InvalidInput, NotAllowed, Refusal, WrongState } from '../domain/errors.ts'
 import type { Event, NewEvent } from '../domain/event.ts'
 import { newId } from '../domain/ids.ts'
@@ -12,6 +13,7 @@ import type { Project } from '../domain/project.ts'
 import { clipped, MAX_REASON_CHARS, type StoredText } from '../domain/text.ts'
 import type { Change, Stored } from '../store/index.ts'
 import { type Ask, by, oncePerKey } from './asking.ts'
+import { defaultsOf } from './capacity.ts'
 import { sandboxFor } from './containing.ts'
 import { type Fleet, retryOnConflict } from './fleet.ts'
 import { current, derivedId, put } from './records.ts'
@@ -49,7 +51,7 @@ export async function planRequest(
   project: Project,
   wish: PlanWish & { id: string; loop: (NonNullable<Planning['loop']> & { id: string }) | null },
 ): Promise<(when: life.By) => Request> {
-  const agent = wish.agent ?? project.agent ?? fleet.settings.defaultAgent
+  const agent = wish.agent ?? forProject(project, defaultsOf(fleet)).agent
   await requirePlanner(fleet, agent)
   const agents = await installedAgents(fleet)
   const [goal, prompt] = await Promise.all([

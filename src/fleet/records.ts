@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
 import { Ambiguous, NotFound } from '../domain/errors.ts'
-import { FLEET, type FleetState } from '../domain/fleet.ts'
+import { FLEET, FleetState } from '../domain/fleet.ts'
 import type { Mission } from '../domain/mission.ts'
 import type { Change, Collection, RecordOf, Stored } from '../store/index.ts'
 import type { Fleet } from './fleet.ts'
@@ -74,7 +74,7 @@ export async function current<C extends Collection>(
 export async function fleetState(fleet: Fleet): Promise<{ value: FleetState; expects: number | 'absent' }> {
   const stored = await fleet.store.get('fleet', FLEET)
   if (stored) return { value: stored.value, expects: stored.version }
-  return { value: { id: FLEET, paused: false, dependency_edits: 0, updated_at: fleet.now() }, expects: 'absent' }
+  return { value: FleetState.parse({ id: FLEET, updated_at: fleet.now() }), expects: 'absent' }
 }
 
 /** What a mission depends on, as it is now; what was deleted is missing from the answer. */

@@ -9,6 +9,7 @@ import { processes } from './processes.ts'
 import { projects } from './projects.ts'
 import { schedules } from './schedules.ts'
 import { sessions } from './sessions.ts'
+import { settings } from './settings.ts'
 import { system } from './system.ts'
 import { takeovers } from './takeover.ts'
 import { talk } from './talk.ts'
@@ -29,6 +30,7 @@ export const OPERATIONS: readonly Operation[] = [
   ...workflows,
   ...takeovers,
   ...processes,
+  ...settings,
   ...system,
   ...insideContext,
   ...selfService,

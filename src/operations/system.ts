@@ -71,6 +71,10 @@ export const system = [
       missions: z.record(z.string(), z.number()).describe('how many are in each status'),
       live_sessions: z.array(SessionView),
       max_concurrent: z.number(),
+      settings_problem: z
+        .string()
+        .nullable()
+        .describe('why fleet.toml is not heeded as it is now; what it said before holds'),
       providers: z.array(ProviderView).describe('what is known of the limits of providers'),
       disk: z.object({ free_bytes: z.number(), worktrees: z.number(), worktree_bytes: z.number() }),
     }),
@@ -92,6 +96,7 @@ export const system = [
         missions: counts,
         live_sessions: live.map(sessionView),
         max_concurrent: fleet.settings.maxConcurrent,
+        settings_problem: fleet.configuration.fault?.message ?? null,
         providers: providers.map(({ id, held_until, windows }) => ({ id, held_until, windows })),
         disk: { free_bytes: bavail * bsize, worktrees: kept.count, worktree_bytes: kept.bytes },
       }

@@ -5,7 +5,15 @@ import { takeLease } from './lease.ts'
 const [home] = process.argv.slice(2) as [string]
 const lease = takeLease(home)
 if (lease) {
-  await lease.announce({ pid: process.pid, started: 'then', version: '1', host: 'here', url: null, settings: {} })
+  await lease.announce({
+    pid: process.pid,
+    started: 'then',
+    version: '1',
+    host: 'here',
+    url: null,
+    settings: {},
+    flags: {},
+  })
   const child = spawn('sleep', ['60'], { detached: true, stdio: 'ignore' })
   child.unref()
   console.log(child.pid)

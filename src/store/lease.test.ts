@@ -4,7 +4,15 @@ import { expect, onTestFinished, test } from 'vitest'
 import { isHeld, readHolder, takeLease } from './lease.ts'
 import { aFolder, run } from './processes.testkit.ts'
 
-const me = { pid: process.pid, started: 'now', version: '1', host: 'here', url: 'http://127.0.0.1:3847', settings: {} }
+const me = {
+  pid: process.pid,
+  started: 'now',
+  version: '1',
+  host: 'here',
+  url: 'http://127.0.0.1:3847',
+  settings: {},
+  flags: {},
+}
 
 test('one process holds a home; a second is refused and can read who holds it', async () => {
   const home = aFolder()

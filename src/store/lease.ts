@@ -13,6 +13,7 @@ export const Holder = z.object({
   host: z.string(),
   url: z.string().nullable().default(null).describe('where it answers; empty until it listens'),
   settings: z.record(z.string(), z.string()).default({}).describe('the variables of settings it was started with'),
+  flags: z.record(z.string(), z.string()).default({}).describe('settings its command line named, by key'),
 })
 export type Holder = z.infer<typeof Holder>
 

@@ -124,6 +124,7 @@ interface Status {
   missions: Record<string, number>
   live_sessions: SessionView[]
   max_concurrent: number
+  settings_problem: string | null
   providers: { id: string; held_until: string | null; windows: ProviderWindow[] }[]
   disk: { free_bytes: number; worktrees: number; worktree_bytes: number }
 }
@@ -144,6 +145,10 @@ async function showStatus(cli: Cli): Promise<undefined> {
   )
   if (status.paused)
     terminal.print(`${terminal.paint('yellow', 'It is paused')}: nothing new starts. Go on: fleet unpause`)
+  if (status.settings_problem)
+    terminal.print(
+      `${terminal.paint('yellow', 'fleet.toml is not heeded')}; what it said before holds. ${terminal.foreign(status.settings_problem)}`,
+    )
   terminal.facts([['home', status.home]])
   terminal.print(`${terminal.paint('dim', 'missions')}  ${counts.join(', ') || 'none'}`)
   terminal.facts([

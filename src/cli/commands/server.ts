@@ -3,6 +3,7 @@ import { openHome } from '../../home.ts'
 import { homeOf, runningServer } from '../client.ts'
 import { type Cli, collected, does } from '../command.ts'
 import type { Listening } from '../server-control.ts'
+import { settingsFrom } from './config.ts'
 
 export function addServer(program: Command): void {
   const up = program
@@ -15,6 +16,7 @@ export function addServer(program: Command): void {
     .option('--tls-key <file>', 'its key in PEM form')
     .option('--allow-host <names>', 'other names people reach it by, such as that of a proxy', collected)
     .option('--allow-insecure', 'listen for other machines without TLS')
+    .option('--set <key=value>', 'a setting for this run; may be repeated', repeated)
     .addOption(new Option('--into-log', 'nobody reads along: print nothing that opens a door').hideHelp())
   does(up, async (cli, _, options) => (options.detach ? startDetached(cli, options) : startHere(cli, options)))
 
@@ -48,6 +50,10 @@ const listeningFrom = (options: Record<string, unknown>): Listening => ({
   allowInsecure: options.allowInsecure === true,
 })
 
+/** Values may hold commas, so each has an option of its own. */
+const repeated = (value: string, before: string[] = []): string[] => [...before, value]
+const flagsFrom = ({ set = [] }: Record<string, unknown>): Record<string, string> => settingsFrom(set as string[])
+
 async function startHere(cli: Cli, options: Record<string, unknown>): Promise<undefined> {
   const { terminal, where } = cli
   const { start } = await import('../server-control.ts')
@@ -57,7 +63,8 @@ async function startHere(cli: Cli, options: Record<string, unknown>): Promise<un
   for (const stream of [process.stdout, process.stderr]) stream.removeAllListeners('error').on('error', () => {})
   const stopped = stopAsked()
   let started = false
-  const up = await start(home, where.env, listeningFrom(options), line => started && terminal.note(`fleet: ${line}`))
+  const asked = { ...listeningFrom(options), flags: flagsFrom(options) }
+  const up = await start(home, where.env, asked, line => started && terminal.note(`fleet: ${line}`))
   if (options.intoLog) terminal.print(`${new Date().toISOString()} The fleet is up at ${up.server.url}`)
   else await welcome(cli, home, { url: up.server.url, signIn: up.server.signInUrl() })
   started = true
@@ -98,6 +105,7 @@ function argumentsFrom(options: Record<string, unknown>): string[] {
   ]
   return [
     ...named.flatMap(([flag, value]) => (value === undefined ? [] : [`${flag}=${value}`])),
+    ...((options.set as string[] | undefined) ?? []).map(pair => `--set=${pair}`),
     ...(allowInsecure ? ['--allow-insecure'] : []),
   ]
 }

@@ -53,7 +53,5 @@ export function depthOf(value: unknown, path: readonly string[]): number {
 export const isTable = (value: unknown): value is Record<string, unknown> =>
   typeof value === 'object' && value !== null && Object.getPrototypeOf(value) === Object.prototype
 
-export const eolOf = (text: string): string => (text.includes('\r\n') ? '\r\n' : '\n')
-
 export const inTheWay = (path: readonly string[], what: string): Unfit =>
   new Unfit(`${path.length ? `"${path.join('.')}"` : 'The file'} ${what}, so nothing can be added to it.`)

@@ -1,4 +1,5 @@
-import { eolOf, type Format, type Insertion, type Item, inTheWay } from './document.ts'
+import { eolOf } from '../../whole-files.ts'
+import { type Format, type Insertion, type Item, inTheWay } from './document.ts'
 import { type Member, type Node, skipFrom, spansOf } from './json-spans.ts'
 
 export const json: Format = {

@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs'
 import { dirname, join } from 'node:path'
+import { replaceText, textOf } from '../../whole-files.ts'
 import type { Insertion, Item } from './document.ts'
-import { replaceText, textOf } from './files.ts'
 
 /** What was put into a file, so that exactly that can be taken out again. */
 export interface Memory {

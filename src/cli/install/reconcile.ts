@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from 'node:util'
 import { NotAllowed, Refusal, Unfit } from '../../domain/errors.ts'
+import { behindLinks, textOf } from '../../whole-files.ts'
 import { depthOf, type Format, type Item, inserted, isTable, takenOut, valueAt } from './document.ts'
-import { behindLinks, textOf } from './files.ts'
 import { type Memories, type Memory, missingFolder, type Put } from './memory.ts'
 
 export interface Change {

@@ -16,8 +16,8 @@ import {
   writeFileSync,
 } from 'node:fs'
 import { dirname, join, resolve } from 'node:path'
-import { NotAllowed, Unfit } from '../../domain/errors.ts'
-import { newId } from '../../domain/ids.ts'
+import { NotAllowed, Unfit } from './domain/errors.ts'
+import { newId } from './domain/ids.ts'
 
 /** What a file holds, byte for byte, or undefined if it is not there. */
 export function textOf(file: string): string | undefined {
@@ -35,6 +35,8 @@ export function textOf(file: string): string | undefined {
     throw new Unfit(`${file} is not written in UTF-8, so it is left alone.`, { cause })
   }
 }
+
+export const eolOf = (text: string): string => (text.includes('\r\n') ? '\r\n' : '\n')
 
 /** The file itself, where a link leads to it: renaming over a link would cut it. */
 export function behindLinks(file: string): string {

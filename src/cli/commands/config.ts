@@ -1,0 +1,93 @@
+import type { Command } from 'commander'
+import { configurationFile } from '../../configuration.ts'
+import { InvalidInput } from '../../domain/errors.ts'
+import { textOf } from '../../whole-files.ts'
+import { homeOf } from '../client.ts'
+import { type Cli, does } from '../command.ts'
+import { knownProjectHere, projectRef } from '../place.ts'
+
+interface Answer {
+  file: string
+  problem: string | null
+  settings: { key: string; value: unknown; origin: string; variable: string }[]
+  overruled?: string[]
+}
+type Shown = Answer['settings'][number]
+
+export function addConfig(program: Command): void {
+  const config = program.command('config').description('how the fleet is set up')
+
+  const show = config
+    .command('show')
+    .description('show every setting, its value and where it comes from')
+    .option('--raw', 'print fleet.toml as it is')
+    .option('--project <project>', 'as they hold for this project: id, name or path (default: the one you are in)')
+  does(show, async (cli, _, options) => (options.raw ? printRaw(cli) : showSettings(cli, options.project)))
+
+  const set = config
+    .command('set')
+    .description('change settings in fleet.toml, keeping its comments and order; a running fleet heeds them at once')
+    .argument('<key=value...>', 'such as max_concurrent=8; without a value it is taken back')
+  does(set, async (cli, pairs) => {
+    const answer = await (await cli.client()).call<Answer>('set_settings', { settings: settingsFrom(pairs) })
+    if (cli.terminal.json) return void cli.terminal.data(answer)
+    const keys = Object.keys(settingsFrom(pairs))
+    for (const key of answer.overruled ?? [])
+      cli.terminal.note(`${key} is written down, but the environment or a flag of the fleet says otherwise.`)
+    cli.terminal.print(`Set ${keys.join(', ')} in ${answer.file}.`)
+  })
+}
+
+/** Pairs of key and text, as they stand on a command line. */
+export function settingsFrom(pairs: readonly string[]): Record<string, string> {
+  return Object.fromEntries(
+    pairs.map(pair => {
+      const at = pair.indexOf('=')
+      if (at < 1) throw new InvalidInput(pair, 'must be a key and a value, such as max_concurrent=8')
+      return [pair.slice(0, at).trim(), pair.slice(at + 1)]
+    }),
+  )
+}
+
+async function printRaw(cli: Cli): Promise<undefined> {
+  const file = configurationFile(homeOf(cli.where))
+  const text = textOf(file)
+  if (text === undefined) cli.terminal.note(`There is no ${file}: everything is as by default.`)
+  else cli.terminal.write(cli.terminal.foreign(text))
+}
+
+async function showSettings(cli: Cli, named: unknown): Promise<undefined> {
+  const { terminal } = cli
+  const project_id =
+    named === undefined ? (await knownProjectHere(cli))?.project.id : await projectRef(cli, String(named))
+  const answer = await (await cli.client()).call<Answer>('get_settings', { project_id })
+  if (terminal.json) return void terminal.data(answer)
+  terminal.table<Shown>(
+    [
+      { title: 'SETTING', value: each => each.key },
+      {
+        title: 'VALUE',
+        value: each => inWords(each.value),
+        flexible: true,
+        paint: (text, each) => terminal.paint(each.origin === 'default' ? 'dim' : 'bold', text),
+      },
+      { title: 'FROM', value: each => `(${ORIGIN_WORDS[each.origin]?.(each) ?? each.origin})` },
+    ],
+    answer.settings,
+  )
+  if (answer.problem) terminal.note(terminal.foreign(`Not heeded as it is now: ${answer.problem}`))
+}
+
+const ORIGIN_WORDS: Record<string, (setting: Shown) => string> = {
+  file: () => 'fleet.toml',
+  environment: ({ variable }) => variable,
+}
+
+export function inWords(value: unknown): string {
+  if (value === null) return ''
+  if (Array.isArray(value)) return value.join(':')
+  if (typeof value !== 'object') return String(value)
+  return Object.entries(value)
+    .map(pair => pair.join('='))
+    .join(',')
+}

@@ -1,0 +1,103 @@
+import * as z from 'zod'
+import { CONFIGURATION_FILE, configurationFile, editConfiguration, parseConfiguration } from '../configuration.ts'
+import { InvalidInput } from '../domain/errors.ts'
+import type { Project } from '../domain/project.ts'
+import { requireAgents, takeConfiguration } from '../fleet/configuring.ts'
+import type { Fleet } from '../fleet/fleet.ts'
+import { lookUp } from '../fleet/records.ts'
+import {
+  checked,
+  fromText,
+  isInsisted,
+  keyOf,
+  ORIGINS,
+  SETTINGS,
+  type SettingName,
+  type Settings,
+  settingNamed,
+} from '../settings.ts'
+import { behindLinks, replaceText, textOf } from '../whole-files.ts'
+import { actorOf, Ref } from './inputs.ts'
+import { command, query } from './operation.ts'
+
+const SettingView = z.object({
+  key: z.string(),
+  value: z.unknown(),
+  origin: z.enum([...ORIGINS, 'project']).describe('where the value comes from'),
+  default: z.unknown(),
+  variable: z.string(),
+  summary: z.string(),
+})
+const SettingsView = z.object({
+  file: z.string(),
+  problem: z.string().nullable().describe('why the file is not heeded as it is now; what it said before holds'),
+  settings: z.array(SettingView),
+})
+
+const NAMES = Object.keys(SETTINGS) as SettingName[]
+
+function settingsView(fleet: Fleet, project?: Project): z.infer<typeof SettingsView> {
+  const { settings, origins, fault } = fleet.configuration
+  return {
+    file: configurationFile(fleet.home.path),
+    problem: fault?.message ?? null,
+    settings: NAMES.map(name => {
+      const { variable, summary, fallback, project: field } = SETTINGS[name]
+      const said = project && field && !isInsisted(origins[name]) ? project[field] : null
+      return {
+        key: keyOf(name),
+        value: said ?? settings[name],
+        origin: said === null ? origins[name] : 'project',
+        default: fallback,
+        variable,
+        summary,
+      }
+    }),
+  }
+}
+
+export const settings = [
+  query({
+    name: 'get_settings',
+    summary: 'Show every setting, its value and where it comes from',
+    http: 'GET /api/settings',
+    input: z.object({ project_id: Ref.optional().describe('as they hold for missions of this project') }),
+    output: SettingsView,
+    run: async ({ fleet }, { project_id }) =>
+      settingsView(fleet, project_id ? (await lookUp(fleet, 'projects', project_id)).value : undefined),
+  }),
+  command({
+    name: 'set_settings',
+    summary: `Change settings in ${CONFIGURATION_FILE}, keeping its comments and order; they hold at once`,
+    http: 'PUT /api/settings',
+    inServer: true,
+    input: z.object({
+      settings: z
+        .record(z.string(), z.unknown())
+        .describe('by key; a text is read as in an environment variable, null or an empty text takes one back'),
+    }),
+    output: SettingsView.extend({
+      overruled: z.array(z.string()).describe('keys of those changed that the environment or a flag says otherwise'),
+    }),
+    run: async (context, input) => {
+      const { fleet } = context
+      const changes = new Map(Object.entries(input.settings).map(([key, value]) => change(key, value)))
+      const file = behindLinks(configurationFile(fleet.home.path))
+      const before = textOf(file)
+      const after = editConfiguration(before ?? '', changes)
+      requireAgents(parseConfiguration(after), fleet.agents)
+      if (after !== (before ?? '')) replaceText(file, before, after)
+      await takeConfiguration(fleet, actorOf(context))
+      const overruled = [...changes.keys()].filter(name => isInsisted(fleet.configuration.origins[name])).map(keyOf)
+      return { ...settingsView(fleet), overruled }
+    },
+  }),
+]
+
+function change(key: string, value: unknown): [SettingName, Settings[SettingName] | undefined] {
+  const name = settingNamed(key)
+  if (value === null || value === '') return [name, undefined]
+  if (typeof value === 'string') return [name, fromText(name, value, key)]
+  if (value === undefined) throw new InvalidInput(key, 'has no value')
+  return [name, checked(name, value, key)]
+}
