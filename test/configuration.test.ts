@@ -32,7 +32,7 @@ test('an edit of fleet.toml takes effect while everything runs, and a broken one
   const a = await fleet.mission(project, `${first.wait}; echo a > a`)
   const b = await fleet.mission(project, 'echo b > b')
   await eventually('the first to be at work', () => first.reached())
-  const { pid } = (await fleet.show(a.id)).sessions[0]!
+  const pid = await eventually('its process', async () => (await fleet.show(a.id)).sessions[0]!.pid)
   const waiting = await (await fleet.http(`/api/missions/${b.id}`)).json()
   expect(waiting).toMatchObject({ status: 'queued', waits_for: [{ kind: 'slot' }] })
 
