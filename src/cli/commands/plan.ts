@@ -20,7 +20,8 @@ export function addPlan(program: Command): void {
     .description('have an agent propose missions for what is to be built; nothing runs before you approve')
     .argument('<goal>', 'what to build; - reads it from the input, @file from a file')
     .option('--project <project>', 'id, name or path (default: the repository you are in)')
-    .option('--new [name]', 'in a new repository, made in FLEET_PROJECTS_DIR')
+    .option('--new', 'in a new repository, made in FLEET_PROJECTS_DIR')
+    .option('--name <name>', 'what the new repository is called')
     .option('--agent <agent>', 'who plans')
     .option('--model <model>', 'the model that plans')
     .option('-y, --yes', 'start the missions without asking')
@@ -76,7 +77,7 @@ const ask = async (cli: Cli, operation: string, input: object): Promise<PlanView
   (await cli.client()).call<PlanView>(operation, input)
 
 async function whereFrom(cli: Cli, options: Record<string, unknown>): Promise<object> {
-  if (options.new !== undefined) return typeof options.new === 'string' ? { name: options.new } : {}
+  if (options.new === true) return { name: options.name }
   if (options.project !== undefined) return { project_id: await projectRef(cli, String(options.project)) }
   return { project_id: (await projectHere(cli)).project.id }
 }
