@@ -7,13 +7,15 @@ const reporting = (claim: object): string => `echo x >> x.txt; echo '${JSON.stri
 test('the next steps of a report become a mission with its settings, the same one when asked for twice', async () => {
   const { fleet, project } = await aScene()
   const claim = { summary: 'Half of it.', next_steps: ['Write the tests'], what_open: ['The docs', 'Write the tests'] }
-  const { id } = await fleet.mission(project, reporting(claim), { title: 'The shop', priority: 7, tags: ['shop'] })
+  const settings = { title: 'The shop', priority: 7, tags: ['shop'], base_ref: 'main', landing: 'never' }
+  const { id } = await fleet.mission(project, reporting(claim), settings)
   await fleet.until(id, 'done')
   const next = (more: object = {}) => fleet.call<MissionView>('generate_next', { mission_id: id, ...more })
 
   const [first, second] = await Promise.all([next(), next()])
   expect(second.id).toBe(first.id)
   expect(first).toMatchObject({
+    ...{ base_ref: null, landing: 'never' },
     ...{ title: 'Next: The shop', follows: id, status: 'draft', priority: 7, tags: ['shop'], depends_on: [id] },
   })
   expect(first.detailed_prompt).toContain('- Write the tests\n- The docs')

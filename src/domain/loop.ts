@@ -24,7 +24,7 @@ export const Round = z.object({
   number: z.number().int(),
   plan_id: Id,
   outcome: z.enum(ROUND_OUTCOMES).nullable().default(null).describe('empty: it is under way'),
-  text: z.string().max(1000).default(''),
+  text: z.string().max(300).default(''),
   cost_usd: z.number().default(0),
   started_at: Timestamp,
   ended_at: Timestamp.nullable().default(null),

@@ -34,6 +34,9 @@ export async function followUp(
       ...MissionSettings.parse(origin.value),
       title: clipped(`Next: ${origin.value.title.replace(/^(Next: )+/, '')}`, TITLE_CHARS),
       acceptance_criteria: '',
+      // It goes on from what the first one left, wherever that began.
+      start_from: 'base',
+      base_ref: null,
       // What failed would keep it waiting for ever; everything else it goes on from, and is told about.
       depends_on: ['failed', 'cancelled'].includes(origin.value.status) ? [] : [originId],
       id: next,

@@ -25,7 +25,8 @@ import { sentence } from './sentences.ts'
 const LOOK_AGAIN_MS = 5000
 /** How often in a row something unforeseen may keep a loop from going on before it is ended with that as its reason. */
 const MAX_FAULTS = 5
-const ROUND_TEXT_CHARS = 1000
+/** So short that fifty of them fit into the record of a loop. */
+const ROUND_TEXT_CHARS = 300
 const FLEET = { operation: 'loop', actor: 'fleet' }
 
 export interface LooperOptions {
