@@ -118,6 +118,7 @@ function outcome(title: string, digest: Digest, { code }: Exit): Ending {
       return {
         outcome: 'failed',
         reason: short(result.text || digest.lastError || `The agent says: ${result.reason}.`),
+        forgotten: digest.conversation === null,
       }
   }
 }

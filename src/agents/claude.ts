@@ -116,6 +116,8 @@ function outcome(digest: Digest, { code }: Exit): Ending {
       return {
         outcome: 'failed',
         reason: short(result.text || digest.lastError || `The client says: ${result.reason}.`),
+        // A result of a conversation that never began.
+        forgotten: digest.conversation === null,
       }
   }
 }

@@ -102,6 +102,10 @@ function outcome(digest: Digest, { code }: Exit): Ending {
     case 'sessionBudgetExceeded':
       return { outcome: 'limited', reason: 'It reached the budget of its conversation.' }
     default:
-      return { outcome: 'failed', reason: short(result.text || digest.lastError || `The client says: ${why}.`) }
+      return {
+        outcome: 'failed',
+        reason: short(result.text || digest.lastError || `The client says: ${why}.`),
+        forgotten: digest.conversation === null,
+      }
   }
 }

@@ -232,6 +232,8 @@ export interface Ending {
   until?: string
   /** For lost: it was nobody's fault, and does not count. */
   uncounted?: boolean
+  /** For failed: the client ended before it took up the conversation it was to go on with, because it has none such. */
+  forgotten?: boolean
 }
 
 export interface Model {

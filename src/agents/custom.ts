@@ -163,15 +163,20 @@ function refuseLimits(
   if (request.model && !adds.model) refuse('be told which model to use', 'Leave the model to it.')
 }
 
+/** The shell's own exit codes: there is no such program, or it cannot be run. */
+const NOT_STARTED = [126, 127]
+
 function outcome(saysHowItWent: boolean, digest: Digest, { code }: Exit): Ending {
   const { result } = digest
+  const forgotten = digest.conversation === null && !NOT_STARTED.includes(code ?? 0)
   if (code === null) return { outcome: 'lost', reason: 'The client ended without anyone recording how.' }
   if (result && !result.ok) {
     if (digest.rateLimit) return rateLimited(digest)
-    return { outcome: 'failed', reason: short(result.text || digest.lastError || `The client says: ${result.reason}.`) }
+    const reason = short(result.text || digest.lastError || `The client says: ${result.reason}.`)
+    return { outcome: 'failed', reason, forgotten }
   }
   if (code !== 0)
-    return digest.rateLimit ? rateLimited(digest) : { outcome: 'failed', reason: endedEarly(digest, code) }
+    return digest.rateLimit ? rateLimited(digest) : { outcome: 'failed', reason: endedEarly(digest, code), forgotten }
   if (saysHowItWent && !result) return { outcome: 'failed', reason: endedEarly(digest, code) }
   return { outcome: 'completed', reason: 'The agent finished its turn.' }
 }

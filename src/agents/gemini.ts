@@ -74,6 +74,8 @@ async function isSignedIn(environment: Readonly<Record<string, string | undefine
 /** After a result that is an error, the exit code is the status of HTTP, of which only the last eight bits are left. */
 const HTTP = { unauthorized: 401 % 256, rateLimited: 429 % 256 }
 const NOT_SIGNED_IN = 41
+/** What it was started with is not to be used; a conversation it does not have is the only such thing we could give it. */
+const BAD_INPUT = 42
 const TURNS_REACHED = 53
 
 function outcome(digest: Digest, { code }: Exit): Ending {
@@ -81,7 +83,7 @@ function outcome(digest: Digest, { code }: Exit): Ending {
   if (code === null) return { outcome: 'lost', reason: 'The client ended without anyone recording how.' }
   if (code === NOT_SIGNED_IN) return { outcome: 'failed', reason: `Gemini CLI is not signed in. ${SIGN_IN}` }
   // It also exits with 0 when it is asked to end, and then says nothing.
-  if (!result) return { outcome: 'failed', reason: endedEarly(digest, code) }
+  if (!result) return { outcome: 'failed', reason: endedEarly(digest, code), forgotten: code === BAD_INPUT }
   if (result.ok) {
     if (code === 0) return { outcome: 'completed', reason: 'The agent finished its turn.' }
     return { outcome: 'failed', reason: `The client ended with exit code ${code} after its result.` }

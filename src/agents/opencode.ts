@@ -81,7 +81,12 @@ function outcome(digest: Digest, { code }: Exit): Ending {
   const { result } = digest
   if (code === null) return { outcome: 'lost', reason: 'The client ended without anyone recording how.' }
   // It also exits with 0 when it gave up on something that nobody was there to allow.
-  if (!result) return { outcome: 'failed', reason: endedEarly(digest, code) }
+  if (!result)
+    return {
+      outcome: 'failed',
+      reason: endedEarly(digest, code),
+      forgotten: code === 1 && digest.conversation === null,
+    }
   if (result.ok) {
     if (code === 0) return { outcome: 'completed', reason: 'The agent finished its turn.' }
     return { outcome: 'failed', reason: `The client ended with exit code ${code} after its last step.` }

@@ -125,3 +125,7 @@ export const Session = z.object({
   ended_at: Timestamp.nullable().default(null),
 })
 export type Session = z.infer<typeof Session>
+
+/** Also where its client never got so far as to take it up; a copy is there only once it was made. */
+export const conversationOf = ({ conversation, resumes, reason }: Session): string | null =>
+  conversation ?? (reason === 'fork' ? null : resumes)

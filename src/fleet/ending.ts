@@ -19,6 +19,7 @@ import { spent } from './holds.ts'
 import { submittedClaim } from './inside.ts'
 import { RESULT_FILE } from './launching.ts'
 import { answerOf, proposed } from './plan-answers.ts'
+import { CONTINUES } from './planning-sessions.ts'
 import { inWords, questionsOf, sentenceOf } from './questions.ts'
 import { current, put } from './records.ts'
 import { repositoryOf } from './repositories.ts'
@@ -52,8 +53,8 @@ export async function endSession(fleet: Fleet, agent: Agent, sessionId: string, 
   const { value: project } = await current(fleet, 'projects', session.project_id)
   const submitted = await submittedClaim(fleet, session)
   const { claim, problem } = submitted ? { claim: submitted, problem: null } : writtenClaim(over.directory)
-  const summary = claim ? claim.summary : over.digest.result?.text || over.digest.lastText
-  let ending: Ending = session.stopping ?? (await putAside(fleet, session, agent.outcome(over.digest, over.exit)))
+  let ending: Ending = session.stopping ?? (await putAside(fleet, session, outcomeOf(agent, session, over)))
+  const summary = claim ? claim.summary : ending.forgotten ? '' : over.digest.result?.text || over.digest.lastText
   let work: Work = { leftBehind: null, collected: null, changes: NO_CHANGES, concern: null }
   try {
     work = await collectWork(fleet, session, mission, project, summary)
@@ -73,6 +74,14 @@ export async function endSession(fleet: Fleet, agent: Agent, sessionId: string, 
   const wanted = mission.planning !== null && ending.outcome === 'completed' && report.status !== 'blocked'
   const answer = wanted ? await answerOf(fleet, agent, mission.planning!, over.directory) : null
   await commitEnd(fleet, agent, session, project, { ending, work, report, over, answer })
+}
+
+/** A conversation that the client does not have any more is nobody's failure: another one goes on, told in writing what was done. */
+function outcomeOf(agent: Agent, { resumes, reason }: Session, { digest, exit }: Over): Ending {
+  const ending = agent.outcome(digest, exit)
+  if (!ending.forgotten || resumes === null || !CONTINUES.includes(reason)) return { ...ending, forgotten: false }
+  const why = `${agent.title} does not know the conversation ${resumes} any more; another one goes on. ${ending.reason}`
+  return { outcome: 'lost', reason: why, uncounted: true, forgotten: true }
 }
 
 /** A turn that ended well, of an agent that said it waits for something, is the end of a part only. */
@@ -214,6 +223,7 @@ async function commitEnd(
       landable:
         collected?.committed === true && changed.commits.length === 1 && changed.descends && !collected.unfinished,
       conversation: over.digest.conversation ?? session.value.conversation,
+      resumes: ending.forgotten ? null : session.value.resumes,
       usage: over.digest.usage,
       context: over.digest.context,
       ended_at: now.now,

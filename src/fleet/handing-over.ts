@@ -7,6 +7,7 @@ import { readPlain } from '../runner/folders.ts'
 import type { Fleet } from './fleet.ts'
 import { CONTINUES } from './planning-sessions.ts'
 
+const NEWEST_REPORTS = 5
 const MOST_NOTES = 8
 const NOTE_BYTES = 256 * 1024
 const NOTE_CHARS = 16_000
@@ -17,8 +18,10 @@ const NOTE_CHARS = 16_000
  */
 export async function writtenHandOver(fleet: Fleet, session: Session): Promise<string> {
   if (!CONTINUES.includes(session.reason) || session.resumes !== null) return ''
-  const query = { index: 'mission', equals: [session.mission_id], newestFirst: true, limit: 1 }
-  const report = (await fleet.store.find('reports', query)).items[0]?.value
+  const query = { index: 'mission', equals: [session.mission_id], newestFirst: true, limit: NEWEST_REPORTS }
+  const reports = (await fleet.store.find('reports', query)).items.map(({ value }) => value)
+  // A session that never began has nothing to say.
+  const report = reports.find(({ summary }) => summary) ?? reports[0]
   return [report && describeReport(report), ...notesIn(fleet.home.task(session.mission_id))]
     .filter(Boolean)
     .join('\n\n')

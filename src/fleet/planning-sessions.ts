@@ -4,7 +4,7 @@ import { NotAllowed, Unfit } from '../domain/errors.ts'
 import { newId, shortId } from '../domain/ids.ts'
 import type { Mission } from '../domain/mission.ts'
 import type { Engine, Project } from '../domain/project.ts'
-import { isFull, Session, type SessionReason } from '../domain/session.ts'
+import { conversationOf, isFull, Session, type SessionReason } from '../domain/session.ts'
 import { baseState, branchName, guardMark, isAncestor, mergeTips, type Repository, slug } from '../git/index.ts'
 import { defaultsOf } from './capacity.ts'
 import type { Fleet } from './fleet.ts'
@@ -28,6 +28,11 @@ export async function planSession(fleet: Fleet, mission: Mission, project: Proje
       ? (await fleet.store.get('sessions', mission.fork_of.session_id))?.value
       : undefined
   const remembered = origin && mission.fork_of?.conversation ? origin : continued
+  // A conversation belongs to one client: another one starts afresh in the same worktree.
+  const resumes =
+    remembered?.agent === agent && hasRoom(remembered, reason, contextLimit) ? conversationOf(remembered) : null
+  // What a person had added still holds for a conversation that did not hear it.
+  const unheard = continued && (resumes === null || continued.conversation === null) ? continued.instructions : null
   const id = newId()
   return Session.parse({
     id,
@@ -40,14 +45,12 @@ export async function planSession(fleet: Fleet, mission: Mission, project: Proje
     model,
     engine,
     status: 'starting',
-    // What a person had added still holds for a conversation that takes over from the one they said it to.
-    instructions: mission.next?.instructions ?? (reason === 'hand_over' ? (continued?.instructions ?? null) : null),
+    instructions: mission.next?.instructions ?? unheard,
     created_at: fleet.now(),
     ...(project.worktree === 'git' &&
       (await placeOf(fleet, mission, project, { id, agent, reason, continued, origin }))),
     worktree_kept: project.worktree === 'git',
-    // A conversation belongs to one client: another one starts afresh in the same worktree.
-    resumes: remembered?.agent === agent && hasRoom(remembered, reason, contextLimit) ? remembered.conversation : null,
+    resumes,
   })
 }
 

@@ -1,7 +1,7 @@
 import { join } from 'node:path'
 import { NotAllowed, WrongState } from '../domain/errors.ts'
 import type { Mission, TakenOver } from '../domain/mission.ts'
-import type { Session } from '../domain/session.ts'
+import { conversationOf, type Session } from '../domain/session.ts'
 import * as takeover from '../domain/takeover.ts'
 import { pushGuardEnvironment } from '../git/index.ts'
 import { isAlive } from '../runner/processes.ts'
@@ -29,11 +29,11 @@ async function requireConversation(fleet: Fleet, mission: Mission): Promise<void
   const { title, interactive } = fleet.agents.ofSession(session.agent)
   const instead = { try: `fleet mission resume ${mission.id} --message "…"; its work is in ${session.worktree}` }
   if (!interactive) throw new NotAllowed(`${title} has no conversation that a person could go on with.`, instead)
-  if (session.status === 'ended' && !session.conversation)
+  if (session.status === 'ended' && !conversationOf(session))
     throw new NotAllowed(`The last session of mission ${mission.id} left no conversation to go on with.`, instead)
   if (!session.worktree)
     throw new NotAllowed(`Mission ${mission.id} works in a folder without worktrees.`, {
-      try: `Its agent can be opened there by hand: ${session.conversation ?? 'it left no conversation'}`,
+      try: `Its agent can be opened there by hand: ${conversationOf(session) ?? 'it left no conversation'}`,
     })
   // It goes on from the base branch, in the place of what is shown there.
   const shown = mission.result === 'landed' ? await keptInWorktree(fleet, session) : []

@@ -3,6 +3,7 @@ import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import type { Agent } from '../../src/agents/index.ts'
 import { newId } from '../../src/domain/ids.ts'
+import { put } from '../../src/fleet/records.ts'
 import { type Model, type Step, steps } from '../model/index.ts'
 import { eventually, type TestFleet } from './fleet.ts'
 import type { Scene } from './scene.ts'
@@ -90,6 +91,7 @@ export function missionScenarios({ can }: Pick<Agent, 'can'>, scene: () => Promi
     expect(fleet.processes(mission.sessions[0]!.id)).toEqual([])
   })
 
+  if (can.resume) forgottenScenario(scene)
   if (can.interrupt) interruptScenario(scene, {}, can.adopted)
 
   if (can.approvals)
@@ -138,6 +140,32 @@ export function interruptScenario(scene: () => Promise<Scene>, settings: object 
     const stream = await (await fleet.http(`/api/sessions/${mission.sessions[0]!.id}/stream`)).text()
     expect(stream.match(/^event: interrupted$/gm)).toHaveLength(1)
     expect(stream).not.toMatch(/"type":"text","text":"Never said/)
+  })
+}
+
+function forgottenScenario(scene: () => Promise<Scene>): void {
+  test('a conversation that its client does not know any more is gone on with afresh, once, with a hand-over', async () => {
+    const { fleet, repo, project } = await scene()
+    const script = prompt({ write: 'one.txt', content: '1\n' }, { say: 'I made one.txt.' })
+    const { id } = await fleet.mission(project, script, { landing: 'review' })
+    const { sessions } = await fleet.until(id, 'review', 'failed', 'needs_input')
+    const { store, blobs } = fleet.fleet
+    const { value, version } = (await store.get('sessions', sessions[0]!.id))!
+    const conversation = value.conversation!.replace(/.{6}$/, end =>
+      end.replace(/./g, char => (char === '0' ? '1' : '0')),
+    )
+    await store.commit({ changes: [put('sessions', { ...value, conversation }, version)] })
+
+    const message = steps({ write: 'two.txt', content: '2\n' }, { say: 'I made two.txt.' })
+    await fleet.call('resume_mission', { mission_id: id, message })
+    await eventually('it went on', async () => (await fleet.show(id)).sessions.length > 1)
+    const mission = await fleet.until(id, 'review', 'failed', 'needs_input')
+    expect(mission, JSON.stringify(mission.status_reason)).toMatchObject({ status: 'review', failures: 0 })
+    expect(mission.sessions.map(({ outcome }) => outcome)).toEqual(['completed', 'lost', 'completed'])
+    expect(mission.sessions[1]!.outcome_reason).toContain('does not know')
+    const told = await blobs.read((await store.get('sessions', mission.sessions[2]!.id))!.value.prompt!)
+    for (const words of ['Do it.', 'I made one.txt.', message]) expect(told).toContain(words)
+    expect(await repo.filesOn(mission.branch!)).toEqual(expect.arrayContaining(['one.txt', 'two.txt']))
   })
 }
 
