@@ -20,7 +20,7 @@ const MEANINGS: Record<keyof Capabilities, string> = {
   questions: 'puts questions of its own to a person and goes on with the answer (`--approvals ask`)',
   customTools: 'can be held to a list of tools (`--tools`)',
   effort: 'how hard it can be told to think (`--effort`)',
-  mcp: 'takes MCP servers',
+  mcp: "how it takes MCP servers, and with them the fleet's own tools: http, without a process of ours; stdio, through a bridge (`fleet mcp --agent`)",
   adopted: 'keeps running when the server dies, and is taken up by the next',
   takeOver: 'you can go on with its conversation in your own terminal (`fleet takeover`)',
   remoteControl: 'you can work in its worktree from elsewhere (`fleet remote`)',

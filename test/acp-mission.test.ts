@@ -5,6 +5,7 @@ import { CLAUDE_ACP, GEMINI_ACP } from './agents/acp-agents.ts'
 import { geminiHome } from './agents/gemini-home.ts'
 import { binaryOf, HOW_TO_INSTALL } from './clients/clients.ts'
 import { eventually, type TestFleet } from './kit/fleet.ts'
+import { insideScenarios } from './kit/inside-scenarios.ts'
 import { contextScenario, daysBudgetScenario } from './kit/measure-scenarios.ts'
 import { interruptScenario } from './kit/mission-scenarios.ts'
 import { SANDBOX_WORKS } from './kit/sandbox.ts'
@@ -45,6 +46,10 @@ describe.skipIf(!claude || !gemini)('a mission for an agent that speaks the Agen
     return it
   }
   const prompt = (...script: Step[]): string => `Do it.\n${steps(...script)}`
+
+  insideScenarios((tool, server = 'fleet') => `mcp__${server}__${tool}`, scene, {
+    ...{ settings: { agent: CLAUDE_ACP.name }, saysWhatFails: false, takesNames: false },
+  })
 
   test.each([CLAUDE_ACP.name, GEMINI_ACP.name])(
     '%s edits, reports and lands, instructed by fleet, project, mission and dispatch',

@@ -34,7 +34,7 @@ describe.skipIf(!binary)('a mission for the real Claude client', () => {
   missionScenarios(claude, scene, () => model)
   contextScenario(scene)
   budgetScenario(scene)
-  insideScenarios(tool => `mcp__fleet__${tool}`, scene)
+  insideScenarios((tool, server = 'fleet') => `mcp__${server}__${tool}`, scene)
 
   test('a prompt of 200 kB arrives byte for byte', async () => {
     const { fleet, project } = await scene()

@@ -56,7 +56,7 @@ describe.skipIf(!binary)('a mission for the real Codex client', () => {
   contextScenario(scene)
   budgetScenario(scene)
   daysBudgetScenario(scene)
-  insideScenarios(tool => `mcp__fleet__${tool}`, scene)
+  insideScenarios((tool, server = 'fleet') => `mcp__${server}__${tool}`, scene)
 
   test('is resumed in the same conversation', async () => {
     const { fleet, repo, project } = await scene()

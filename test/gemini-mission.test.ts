@@ -33,5 +33,5 @@ describe.skipIf(!binary)('a mission for the real Gemini client', () => {
   }
   missionScenarios(gemini, scene, () => model)
   daysBudgetScenario(scene)
-  insideScenarios(tool => `mcp_fleet_${tool}`, scene)
+  insideScenarios((tool, server = 'fleet') => `mcp_${server}_${tool}`, scene)
 })

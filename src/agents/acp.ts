@@ -49,7 +49,7 @@ export function acpAgent(declared: AcpDeclaration): Agent {
       presets: asks ? TOOL_PRESETS : ['full'],
       sandboxed: asks ? [] : besides(['full']),
       customTools: false,
-      mcp: true,
+      mcp: 'http',
       adopted: true,
       takeOver: false,
       remoteControl: false,

@@ -23,6 +23,7 @@ export const agy = customAgent({
     set: { AGY_CLI_DISABLE_AUTO_UPDATE: 'true' },
   },
   models: [],
+  mcp_by: 'http',
   folders: [],
   events: [
     { event: 'started', when: { type: 'init' }, conversation: 'session_id', model: 'model' },

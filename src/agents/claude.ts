@@ -31,7 +31,7 @@ const throughCommandLine: Agent = {
     presets: TOOL_PRESETS,
     sandboxed: [],
     customTools: true,
-    mcp: true,
+    mcp: 'http',
     adopted: true,
     takeOver: true,
     remoteControl: true,

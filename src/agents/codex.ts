@@ -32,7 +32,7 @@ export const codex: Agent = {
     presets: CODEX_PRESETS,
     sandboxed: [],
     customTools: false,
-    mcp: true,
+    mcp: 'http',
     adopted: true,
     takeOver: true,
     remoteControl: false,

@@ -34,7 +34,8 @@ export interface Capabilities {
   customTools: boolean
   /** How hard it can be told to think; none: it cannot. */
   effort: readonly string[]
-  mcp: boolean
+  /** How it is given servers of tools; 'stdio': it only starts programs, so that the fleet's own come by a bridge. */
+  mcp: 'http' | 'stdio' | 'no'
   /** Keeps running when the server dies and is taken up again by the next. */
   adopted: boolean
   /** A person can go on with its conversation in their own terminal: see `interactive`. */

@@ -31,6 +31,10 @@ const CustomFields = Declaration.extend({
     .max(1e9)
     .optional()
     .describe('how many tokens fit into its context window, where no line of it says so'),
+  mcp_by: z
+    .enum(['http', 'stdio'])
+    .default('http')
+    .describe('how it reaches MCP servers; stdio: it only starts programs, so that it is given a bridge to the fleet'),
   events: z.array(EventRule).max(100).default([]).describe('how its lines of JSON are read'),
   other_lines: z.enum(['text', 'raw']).default('text').describe('what a line is that no rule reads'),
 })
@@ -72,7 +76,7 @@ export function customAgent(declared: CustomDeclaration): Agent {
       sandboxed: besides(held),
       questions: false,
       customTools: false,
-      mcp: adds.mcp !== undefined,
+      mcp: adds.mcp ? declared.mcp_by : 'no',
       adopted: true,
       takeOver: false,
       remoteControl: false,

@@ -2,9 +2,13 @@ import type { Usage } from '../domain/session.ts'
 import type { Stream, TranscriptEvent } from './contract.ts'
 import { type Json, number, object, parseObject, string, text } from './json.ts'
 
+const SERVERS = /^MCP issues detected\b/
+
 /** One line of stream-json in, events out. Never throws: what it does not know comes out as raw. */
 export function readGemini(line: string, stream: Stream): TranscriptEvent[] {
   if (stream === 'sent' || !line.trim()) return []
+  if (stream === 'stderr' && SERVERS.test(line))
+    return [{ type: 'warning', text: 'An MCP server did not start; Gemini CLI does not say which.' }]
   const message = stream === 'stdout' ? parseObject(line) : undefined
   return (message && events(message)) ?? [{ type: 'raw', text: line }]
 }

@@ -28,7 +28,7 @@ export const gemini: Agent = {
     presets: TOOL_PRESETS,
     sandboxed: [],
     customTools: true,
-    mcp: true,
+    mcp: 'http',
     adopted: true,
     takeOver: true,
     remoteControl: false,

@@ -28,7 +28,7 @@ export const opencode: Agent = {
     presets: ['full', 'implement', 'fix', 'review', 'explore'],
     sandboxed: [],
     customTools: true,
-    mcp: true,
+    mcp: 'http',
     adopted: true,
     takeOver: true,
     remoteControl: false,

@@ -27,7 +27,7 @@ export const shell: Agent = {
     presets: ['full'],
     sandboxed: besides(['full']),
     customTools: false,
-    mcp: false,
+    mcp: 'no',
     adopted: true,
     takeOver: false,
     remoteControl: false,

@@ -21,7 +21,7 @@ export const undeclared = (name: string): Agent => ({
     presets: [],
     sandboxed: [],
     customTools: false,
-    mcp: false,
+    mcp: 'no',
     adopted: true,
     takeOver: false,
     remoteControl: false,

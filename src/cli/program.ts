@@ -11,6 +11,7 @@ import { addKept } from './commands/kept.ts'
 import { addLoop } from './commands/loop.ts'
 import { addMcp } from './commands/mcp.ts'
 import { addMcpInstall } from './commands/mcp-install.ts'
+import { addMcpServer } from './commands/mcp-server.ts'
 import { addMission } from './commands/mission.ts'
 import { addPlan } from './commands/plan.ts'
 import { addProject } from './commands/project.ts'
@@ -45,6 +46,7 @@ export function makeProgram(): Command {
     addPlan,
     addLoop,
     addProject,
+    addMcpServer,
     addWatching,
     addTalk,
     addSchedule,

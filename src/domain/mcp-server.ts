@@ -6,6 +6,9 @@ import { Id, Timestamp } from './ids.ts'
 export const OWN_SERVER = 'fleet'
 export const CONTEXT_SERVER = 'context-mode'
 
+/** Where a server offers agents at work its tools. */
+export const AGENT_MCP = '/agent/mcp'
+
 const Words = z.string().min(1).max(4000)
 const Values = z.record(z.string().min(1).max(200), z.string().max(4000))
 
@@ -37,7 +40,7 @@ export function requireServer({ name, url, headers, command, env }: ServerSettin
   if (name === OWN_SERVER || name === CONTEXT_SERVER) throw new InvalidInput('name', `${name} is the fleet's own`)
   if ((url === null) === (command.length === 0))
     throw new InvalidInput('url', 'must be given, or a command; not both', {
-      try: 'fleet mcp-server add docs --url https://…, or fleet mcp-server add docs -- npx docs-server',
+      try: 'fleet mcp-server add docs --address https://…, or fleet mcp-server add docs -- npx docs-server',
     })
   if (url === null && Object.keys(headers).length) throw new InvalidInput('headers', 'are for a server with a url')
   if (url !== null && Object.keys(env).length) throw new InvalidInput('env', 'is for a server with a command')

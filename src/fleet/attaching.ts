@@ -1,14 +1,11 @@
 import { which } from '../agents/detect.ts'
 import type { Agent, McpServer } from '../agents/index.ts'
-import { referencesIn } from '../agents/mcp-servers.ts'
+import { isHttp, referencesIn } from '../agents/mcp-servers.ts'
 import { NotAllowed, Unfit } from '../domain/errors.ts'
-import { CONTEXT_SERVER, OWN_SERVER, type ProjectServer } from '../domain/mcp-server.ts'
+import { AGENT_MCP, CONTEXT_SERVER, OWN_SERVER, type ProjectServer } from '../domain/mcp-server.ts'
 import type { Mission } from '../domain/mission.ts'
 import type { Project } from '../domain/project.ts'
 import type { Fleet } from './fleet.ts'
-
-/** Where a server offers agents at work its tools. */
-export const AGENT_MCP = '/agent/mcp'
 
 export interface Attached {
   servers: Record<string, McpServer>
@@ -24,9 +21,14 @@ export async function attach(
   project: Project,
   url: string,
 ): Promise<Attached> {
-  if (!agent.can.mcp) return refuseWithout(agent, mission)
+  if (agent.can.mcp === 'no') return refuseWithout(agent, mission)
   const chosen = Object.fromEntries(project.mcp_servers.filter(({ enabled }) => enabled).map(named))
   const context: Attached['servers'] = mission.context_mode ? { [CONTEXT_SERVER]: await contextServer(fleet) } : {}
+  const far = agent.can.mcp === 'stdio' && Object.keys(chosen).find(name => isHttp(chosen[name]!))
+  if (far)
+    throw new NotAllowed(`${agent.title} only starts servers, and the MCP server ${far} is reached by HTTP.`, {
+      try: `fleet mcp-server disable ${far} --project ${project.id}, or an agent that can: fleet agents`,
+    })
   const variables = referencesIn(chosen)
   const missing = variables.find(name => !fleet.environment[name])
   if (missing) {
@@ -35,8 +37,13 @@ export async function attach(
       try: `Start the fleet with it, or fleet mcp-server disable ${name} --project ${project.id}`,
     })
   }
-  const own = { url: `${url}${AGENT_MCP}`, headers: { Authorization: `Bearer \${FLEET_TOKEN}` } }
-  return { servers: { [OWN_SERVER]: own, ...chosen, ...context }, variables }
+  return { servers: { [OWN_SERVER]: ownServer(agent, url), ...chosen, ...context }, variables }
+}
+
+function ownServer({ can }: Agent, url: string): McpServer {
+  if (can.mcp === 'http') return { url: `${url}${AGENT_MCP}`, headers: { Authorization: `Bearer \${FLEET_TOKEN}` } }
+  const env = { FLEET_URL: `\${FLEET_URL}`, FLEET_TOKEN: `\${FLEET_TOKEN}` }
+  return { command: [process.execPath, ...process.execArgv, process.argv[1]!, 'mcp', '--agent'], env }
 }
 
 const named = ({ name, url, headers, command, env }: ProjectServer): [string, McpServer] => [

@@ -21,7 +21,7 @@ export function instructionsFor(
   mission: Mission,
   resultFile: string,
 ): string {
-  const reporting = agent.can.mcp ? WITH_TOOLS : inFile(resultFile)
+  const reporting = agent.can.mcp !== 'no' ? WITH_TOOLS : inFile(resultFile)
   return [ofFleet(fleet), project.instructions, mission.append_system_prompt, reporting].filter(Boolean).join('\n\n')
 }
 

@@ -73,7 +73,7 @@ export async function prepareLaunch(
     acceptanceCriteria: mission.acceptance_criteria,
     handOvers: await handOvers(fleet, mission, session),
     children: await childReports(fleet, mission, session),
-    notes: notesFor(fleet, mission),
+    notes: notesFor(fleet, mission, session),
     message: session.instructions && (await fleet.blobs.read(session.instructions)),
     conflicts: place.conflicts,
     baseBranch: project.base_branch,
@@ -89,7 +89,7 @@ export async function prepareLaunch(
   requireBudget(fleet, agent, { maxBudgetUsd: limits.ownBudgetUsd, model: session.model })
   const sandbox = mission.allowed_tools ? null : await sandboxFor(fleet, agent, limits.preset)
   const { servers, variables } = await attach(fleet, agent, mission, project, url)
-  const given = { fleet, agent, session, mission, project, place, limits, directory, script, prompt, servers }
+  const given = { fleet, agent, session, mission, project, place, limits, directory, script, prompt, servers, url }
   // Inside the sandbox the client is not held back: it may do everything, and what it changes is its own.
   const request = { ...requestFor(given), ...(sandbox && { preset: 'full' as const }) }
   const launched = agent.launch(request)
@@ -124,6 +124,7 @@ interface Everything {
   script: string
   prompt: string
   servers: Attached['servers']
+  url: string
 }
 
 function requestFor({
@@ -138,6 +139,7 @@ function requestFor({
   script,
   prompt,
   servers,
+  url,
 }: Everything): Parameters<Agent['launch']>[0] {
   return {
     reason: session.reason,
@@ -158,7 +160,7 @@ function requestFor({
     forks: session.reason === 'fork',
     approvals: limits.approvals,
     mcpServers: servers,
-    environment: { ...fleet.environment, FLEET_TOKEN: sessionToken(fleet.home, session.id) },
+    environment: { ...fleet.environment, FLEET_URL: url, FLEET_TOKEN: sessionToken(fleet.home, session.id) },
   }
 }
 
@@ -186,7 +188,9 @@ async function childReports(fleet: Fleet, mission: Mission, session: Session): P
   )
 }
 
-function notesFor(fleet: Fleet, mission: Mission): Note[] {
+/** What is handed over when a context window is full has them already. */
+function notesFor(fleet: Fleet, mission: Mission, session: Session): Note[] {
+  if (session.reason === 'hand_over') return []
   const notes = notesOf(fleet, mission.id)
   return (['plan', 'knowledge'] as const)
     .filter(kind => notes[kind])

@@ -52,6 +52,7 @@ export const SessionView = Session.omit({
   descends_from: true,
   landable: true,
   stopping: true,
+  claim: true,
 })
 export type SessionView = z.infer<typeof SessionView>
 
@@ -144,6 +145,7 @@ export function sessionView({
   descends_from,
   landable,
   stopping,
+  claim,
   ...shown
 }: Session): SessionView {
   return shown

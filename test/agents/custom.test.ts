@@ -39,11 +39,17 @@ test('a declared agent is found, edits and runs, and is read as its declaration 
 })
 
 test('what it can do follows from what was declared', () => {
-  expect(liner.can).toMatchObject({ resume: true, cost: 'money', mcp: true, presets: ['full', 'review'], fork: false })
+  expect(liner.can).toMatchObject({
+    resume: true,
+    cost: 'money',
+    mcp: 'http',
+    presets: ['full', 'review'],
+    fork: false,
+  })
   const bare = customAgent(
     CustomDeclaration.parse({ name: 'bare', kind: 'custom', command: ['bare', '{prompt_file}'] }),
   )
-  expect(bare.can).toMatchObject({ resume: false, cost: 'none', mcp: false, presets: ['full'] })
+  expect(bare.can).toMatchObject({ resume: false, cost: 'none', mcp: 'no', presets: ['full'] })
 })
 
 test('a size of its context window is of use only with a rule that says how much of it is used', () => {

@@ -19,7 +19,17 @@ export const SCENARIOS: readonly Scenario[] = [
   { name: 'edit and run', shownBy: /\bedits .*runs/ },
   { name: 'edit and land', shownBy: /reports and lands|and lands with no gap|do missions/ },
   { name: 'instructions of all four kinds', shownBy: /instructed by fleet, project, mission and dispatch/ },
-  { name: 'tool over MCP', shownBy: /tools of a server given|with servers/, offered: can => can.mcp },
+  { name: 'tool over MCP', shownBy: /tools of a server given|with servers/, offered: can => can.mcp !== 'no' },
+  {
+    name: 'every tool of the fleet',
+    shownBy: /calls every tool of the fleet/,
+    offered: can => can.mcp !== 'no',
+  },
+  {
+    name: 'its tools after kill -9 of the server',
+    shownBy: /tools go on after kill -9/,
+    offered: can => can.mcp !== 'no',
+  },
   {
     name: 'resume',
     shownBy: /resumed|taken up again|is gone on with|in the same conversation/,

@@ -1,7 +1,10 @@
-import { expect, test } from 'vitest'
+import { existsSync, readdirSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { expect, onTestFinished, test } from 'vitest'
 import { INSIDE } from '../../src/operations/index.ts'
+import { startMcpLab } from '../agents/mcp.ts'
 import { type Step, steps } from '../model/index.ts'
-import { eventually, type TestFleet } from './fleet.ts'
+import { eventually, NODE, ROOT, type TestFleet } from './fleet.ts'
 import { report } from './inside.ts'
 import { prompt } from './mission-scenarios.ts'
 import type { Scene } from './scene.ts'
@@ -14,13 +17,79 @@ async function resultsOf(fleet: TestFleet, sessionId: string): Promise<Result[]>
   return [...stream.matchAll(/^event: tool_result\ndata: (.*)$/gm)].map(([, data]) => JSON.parse(data!) as Result)
 }
 
+interface Differing {
+  settings?: object
+  /** It tells which server, or at least that one, did not start. */
+  saysWhatFails?: boolean
+  /** It takes the name of a variable for its value: then not even what is sent to it holds secrets. */
+  takesNames?: boolean
+}
+
+const STDIO_LAB = join(ROOT, 'test/fixtures/stdio-lab.mjs')
+const NAMED = `\${LAB_SECRET}`
+const SECRET = 'just-a-name-of-no-use'
+
+/** All that was written about a session, and all that anyone is told of it. */
+async function everythingAbout(
+  fleet: TestFleet,
+  sessionId: string,
+  project: { id: string },
+  files: readonly string[],
+): Promise<string> {
+  const folder = `${fleet.fleet.home.session(sessionId)}/agent-1`
+  const printed = files.map(name => join(folder, name)).filter(file => existsSync(file))
+  const answers = [`/api/sessions/${sessionId}/stream`, `/api/sessions/${sessionId}`, `/api/projects/${project.id}`]
+  const told = await Promise.all(answers.map(async path => (await fleet.http(path)).text()))
+  const logs = readdirSync(fleet.fleet.home.logs).map(name => join(fleet.fleet.home.logs, name))
+  return [...[...printed, ...logs].map(file => readFileSync(file, 'utf8')), ...told].join('\n')
+}
+
 /** What any real client must do with the tools of the fleet; `named` is what it calls one of them. */
 export function insideScenarios(
-  named: (tool: string) => string,
+  named: (tool: string, server?: string) => string,
   scene: () => Promise<Scene>,
-  settings: object = {},
+  { settings = {}, saysWhatFails = true, takesNames = true }: Differing = {},
 ): void {
   const use = (tool: string, input: Record<string, unknown> = {}): Step => ({ tool: named(tool), input })
+
+  test('is given the servers of its project in its own form, with secrets that nobody is shown', async () => {
+    const lab = await startMcpLab()
+    onTestFinished(() => lab.close())
+    const { fleet, project } = await scene()
+    await fleet.stop()
+    await fleet.start({ env: { LAB_SECRET: SECRET } })
+    const add = (server: object) => fleet.call('add_mcp_server', { project_id: project.id, ...server })
+    await add({ name: 'far', url: lab.url, headers: { Authorization: `Bearer ${NAMED}`, 'X-Lab': 'plain' } })
+    await add({ name: 'near', command: [NODE, STDIO_LAB], env: { LAB_SECRET: NAMED } })
+    await add({ name: 'broken', command: [NODE, '/nowhere/server.mjs'] })
+    const off = await add({ name: 'off', command: [NODE, '/nowhere/off.mjs'] })
+    await fleet.call('disable_mcp_server', { server_id: off.id })
+    const script = prompt(
+      { tool: named('echo', 'far'), input: { text: 'hi' } },
+      { tool: named('hint', 'near'), input: {} },
+      { write: 'made.txt', content: 'x\n' },
+      { say: 'Done.' },
+    )
+    const { id } = await fleet.mission(project, script, settings)
+    const done = await fleet.until(id, 'done', 'failed', 'needs_input')
+
+    expect(done, JSON.stringify(done.status_reason)).toMatchObject({ status: 'done' })
+    const session = done.sessions[0]!.id
+    expect((await resultsOf(fleet, session)).map(({ output }) => output)).toEqual([
+      expect.stringContaining('echo: hi'),
+      expect.stringContaining(`begins with ${SECRET.slice(0, 4)}`),
+      expect.anything(),
+    ])
+    expect(lab.calls).toEqual([{ text: 'hi', authorization: `Bearer ${SECRET}` }])
+    const everything = await everythingAbout(fleet, session, project, [
+      ...['stdout', 'stderr'],
+      ...(takesNames ? ['sent'] : []),
+    ])
+    expect(everything).not.toContain(SECRET)
+    expect(everything).not.toContain('The MCP server off')
+    if (saysWhatFails)
+      expect(everything).toMatch(/"type":"warning","text":"(The MCP server broken|An MCP server) did not start/)
+  })
 
   test('calls every tool of the fleet, is resumed with the reports of its sub-missions and with an answer', async () => {
     const { fleet, repo, project } = await scene()
@@ -78,7 +147,7 @@ export function insideScenarios(
     expect(new Set(done.sessions.map(({ conversation }) => conversation)).size).toBe(1)
     expect(await repo.filesOn('main')).toEqual(expect.arrayContaining(['door.txt', 'part.txt']))
     expect(called.toSorted()).toEqual(INSIDE.map(({ name }) => name).toSorted())
-  })
+  }, 180_000)
 
   test('its tools go on after kill -9 of the server, and a report for a server that is down is not lost', async () => {
     const { fleet, project, gate } = await scene()
@@ -113,5 +182,5 @@ export function insideScenarios(
     ).toEqual([false, false, true, false])
     expect(done).toMatchObject({ status: 'done', report: { source: 'agent', summary: 'said again' } })
     expect(done.sessions).toHaveLength(1)
-  })
+  }, 180_000)
 }

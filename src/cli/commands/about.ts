@@ -223,6 +223,7 @@ async function showAgents(cli: Cli, _: string[], { refresh }: Record<string, unk
       { title: 'SIGNED IN', value: each => (each.signed_in === undefined ? '' : each.signed_in ? 'yes' : 'no') },
       { title: 'MODELS', value: each => String(each.models.length || ''), right: true },
       { title: 'RESUMES', value: each => (each.can.resume ? 'yes' : 'no') },
+      { title: 'MCP', value: each => (each.can.mcp === 'stdio' ? 'by a bridge' : String(each.can.mcp)) },
       { title: 'HOLDS TO', value: each => presets(each.can.presets) },
       { title: 'BY THE SANDBOX', value: each => (answer.sandbox.works ? presets(each.can.sandboxed) : 'no sandbox') },
       { title: 'SURVIVES A RESTART', value: each => (each.can.adopted ? 'yes' : 'no: it is resumed') },

@@ -1,4 +1,6 @@
 import type { Command } from 'commander'
+import { NotAllowed } from '../../domain/errors.ts'
+import { AGENT_MCP } from '../../domain/mcp-server.ts'
 import { openHome } from '../../home.ts'
 import { homeOf, runningServer } from '../client.ts'
 import { type Cli, collected, does } from '../command.ts'
@@ -9,23 +11,28 @@ export function addMcp(program: Command): void {
     .command('mcp')
     .description('offer the fleet to an MCP client that starts programs; starts the fleet if it is not up')
     .option('--tools <sets>', 'which tools to offer: missions, workers, workflows (default: all)', collected)
-  does(mcp, async (cli, _, { tools }) => {
+    .option('--agent', 'offer an agent at work its own tools instead, as is done inside a session anyway')
+  does(mcp, async (cli, _, { tools, agent }) => {
     const { bridge } = await import('../mcp-bridge.ts')
-    await bridge(cli.terminal.streams, await farSide(cli.where, tools as string[] | undefined))
+    await bridge(cli.terminal.streams, await farSide(cli.where, tools as string[] | undefined, agent === true))
   })
 }
 
 /** The server that was named, or the one of this home, whichever runs when it is asked for. */
-async function farSide(where: Cli['where'], tools: string[] | undefined): Promise<FarSide> {
+async function farSide(where: Cli['where'], tools: string[] | undefined, agent: boolean): Promise<FarSide> {
   const path = tools ? `/mcp?tools=${tools.map(encodeURIComponent).join(',')}` : '/mcp'
   const { FLEET_URL, FLEET_TOKEN, FLEET_SESSION } = where.env
   const named = where.url ?? (where.home ? undefined : FLEET_URL)
   if (named && FLEET_TOKEN) {
     const find = async () => ({ url: named, token: FLEET_TOKEN })
     // An agent at work has tools of its own, and a token that opens no others.
-    const isInside = FLEET_SESSION && named === FLEET_URL
-    return { find, path: isInside ? (await import('../../fleet/attaching.ts')).AGENT_MCP : path }
+    const isInside = agent || (FLEET_SESSION && named === FLEET_URL)
+    return { find, path: isInside ? AGENT_MCP : path }
   }
+  if (agent)
+    throw new NotAllowed('This is not inside a session: FLEET_URL and FLEET_TOKEN are missing.', {
+      try: 'For a client outside: fleet mcp',
+    })
   const home = openHome(homeOf(where))
   const { token } = home
   let starting: Promise<{ url: string }> | undefined
