@@ -49,6 +49,7 @@ describe.skipIf(!claude || !gemini)('a mission for an agent that speaks the Agen
 
   insideScenarios((tool, server = 'fleet') => `mcp__${server}__${tool}`, scene, {
     ...{ settings: { agent: CLAUDE_ACP.name }, saysWhatFails: false, takesNames: false },
+    waitsForServer: true,
   })
 
   test.each([CLAUDE_ACP.name, GEMINI_ACP.name])(
