@@ -3,6 +3,7 @@ import { Refusal } from '../domain/errors.ts'
 import { VERSION } from '../version.ts'
 import { exitCodeOf, type Surroundings, setSurroundings } from './command.ts'
 import { addAbout } from './commands/about.ts'
+import { addBackup } from './commands/backup.ts'
 import { addCall } from './commands/call.ts'
 import { addCompletion } from './commands/completion.ts'
 import { addConfig } from './commands/config.ts'
@@ -55,6 +56,7 @@ export function makeProgram(): Command {
     addKept,
     addAbout,
     addConfig,
+    addBackup,
     addCall,
     addMcp,
     addCompletion,

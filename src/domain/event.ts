@@ -91,6 +91,7 @@ export const EVENT_KINDS = [
   'loop_ended',
   'settings_changed',
   'settings_refused',
+  'restored',
   'server_started',
   'server_stopping',
 ] as const

@@ -269,7 +269,7 @@ interface TalkLeft {
 const MOST_TALK = 20
 
 /** What people said that was not heard, and what was asked and not answered, when a session ends. */
-async function talkLeft(fleet: Fleet, sessionId: string, parked: boolean): Promise<TalkLeft> {
+export async function talkLeft(fleet: Fleet, sessionId: string, parked: boolean): Promise<TalkLeft> {
   const messages = (await fleet.store.find('messages', { index: 'waiting', equals: [sessionId], limit: MOST_TALK }))
     .items
   const asked = (

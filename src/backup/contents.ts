@@ -1,0 +1,68 @@
+import { type Dirent, readdirSync } from 'node:fs'
+import { join } from 'node:path'
+
+/** Why something of a home is not in a backup of it, for people. */
+export const LEFT_OUT = {
+  worktrees: 'worktrees: what agents have not committed is only there; commits are in your repositories',
+  projects: 'repositories made in the home (projects/): copy or push them yourself',
+  logs: "the server's logs",
+  tokens: 'the token and the key of the home: new ones are made; --with-tokens takes them along',
+  live: 'processes: sessions at work are restored as lost, previews as ended',
+  links: 'links, sockets and the like',
+} as const
+export type LeftOut = keyof typeof LEFT_OUT
+
+const TOKENS = ['token', 'key']
+/** Of this very home and the process that holds it; the store is copied in a way of its own. */
+const OWN = /^(id|port|port\.new|spawner|holder\.json.*|lease\.db.*|store\.db.*)$/
+const ELSEWHERE: readonly string[] = ['worktrees', 'projects', 'logs'] satisfies LeftOut[]
+
+/**
+ * Of a launch, what was said and how it ended. What else a client was given lies beside it, settings with secrets and
+ * whole folders of its own, and is made anew for the next one.
+ */
+const LAUNCHES = ['sessions', 'processes', 'checks']
+const OF_A_LAUNCH = ['prompt', 'claim', 'pid', 'stdout', 'stderr', 'sent', 'times', 'result.json', 'exit']
+
+export interface Contents {
+  /** Relative to the home. */
+  files: string[]
+  leftOut: LeftOut[]
+}
+
+/** What of a home belongs into a backup, the store aside. */
+export function contentsOf(home: string, withTokens: boolean): Contents {
+  const leftOut = new Set<LeftOut>(['live'])
+  const files: string[] = []
+  const wanted = (entry: Dirent, path: string): boolean => {
+    const [top, ...below] = path.split('/')
+    if (LAUNCHES.includes(top!)) return entry.isDirectory() || OF_A_LAUNCH.includes(entry.name)
+    // Being written: its name appears with the whole of it.
+    if (top === 'blobs') return !entry.name.startsWith('.')
+    if (below.length) return true
+    if (!withTokens && TOKENS.includes(top!)) leftOut.add('tokens')
+    if (ELSEWHERE.includes(top!) && readdirSync(join(home, top!)).length) leftOut.add(top as LeftOut)
+    return !OWN.test(top!) && !ELSEWHERE.includes(top!) && (withTokens || !TOKENS.includes(top!))
+  }
+  const walk = (folder: string): void => {
+    for (const entry of entriesOf(join(home, folder))) {
+      const path = folder ? `${folder}/${entry.name}` : entry.name
+      if (!wanted(entry, path)) continue
+      if (entry.isDirectory()) walk(path)
+      else if (entry.isFile()) files.push(path)
+      else leftOut.add('links')
+    }
+  }
+  walk('')
+  return { files, leftOut: (Object.keys(LEFT_OUT) as LeftOut[]).filter(each => leftOut.has(each)) }
+}
+
+/** A mission that is being deleted takes its folders along. */
+function entriesOf(folder: string): Dirent[] {
+  try {
+    return readdirSync(folder, { withFileTypes: true })
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return []
+    throw error
+  }
+}
