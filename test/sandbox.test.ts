@@ -135,7 +135,7 @@ describe.skipIf(!SANDBOX_WORKS)('in the sandbox', () => {
     const { sessions } = await eventually('its children run', async () =>
       existsSync(ready) ? fleet.show(id) : undefined,
     )
-    expect(commandsWith(`outlaw-${id}`)).toHaveLength(1)
+    await eventually('the outlaw runs', () => commandsWith(`outlaw-${id}`).length === 1)
     await fleet.call('cancel_mission', { mission_id: id })
     await fleet.until(id, 'cancelled')
     expect(fleet.processes(sessions[0]!.id)).toEqual([])
