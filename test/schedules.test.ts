@@ -60,7 +60,7 @@ describe('with a clock of our own', () => {
       async template(rule) {
         const fields = { ...MissionSettings.parse({ title: 'again' }), detailed_prompt: 'true' }
         const { value } = await createMission(fleet, ask, project.value.id, fields, false)
-        await setSchedule(fleet, ask, value.id, ScheduleSettings.parse(rule))
+        await setSchedule(fleet, ask, { of: 'mission', id: value.id }, ScheduleSettings.parse(rule))
         return value.id
       },
       slotsOf: async id => (await made(id)).map(({ value }) => value.scheduled!.slot).sort(),
@@ -71,7 +71,7 @@ describe('with a clock of our own', () => {
           at.now = next.value.next_at
           await scheduler.pass()
           const { last } = (await current(fleet, 'schedules', next.value.id)).value
-          const { value, version } = await current(fleet, 'missions', last!.mission_id)
+          const { value, version } = await current(fleet, 'missions', last!.copy_id)
           await fleet.store.commit({ changes: [put('missions', { ...value, status: 'done' }, version)] })
         }
         at.now = until
@@ -167,6 +167,30 @@ describe('on a real server', () => {
     expect(off.stdout + off.stderr).toContain('switched off')
     expect((await fleet.fleetCommand(['schedule', 'remove', template.id])).code).toBe(0)
     expect((await fleet.fleetCommand(['schedule', 'list'])).stdout).toContain('There are no schedules')
+  })
+
+  test('a workflow is run again as a whole; one that overlaps makes room for the next', async () => {
+    const { fleet, project, gate } = await aScene()
+    const work = gate('work')
+    const made = await fleet.call<{ id: string }>('create_workflow', {
+      project_id: project.id,
+      stages: [{ name: 'only', prompt: `${work.wait}; echo done` }],
+    })
+    const all = async () =>
+      (await fleet.call<{ workflows: { id: string; status: string }[] }>('list_workflows', {})).workflows
+    const settings = { workflow_id: made.id, cron: '@yearly', overlap: 'replace' }
+    const schedule = await fleet.call<{ title: string; of: string }>('schedule_workflow', settings)
+    expect(schedule.of).toBe('workflow')
+    await fleet.call('run_schedule', { schedule_id: made.id })
+    await eventually('the copy', async () => (await all()).length === 2)
+    // As if its time had come while that one is still at work.
+    const { value, version } = await current(fleet.fleet, 'schedules', made.id)
+    const due = { ...value, next_at: fleet.fleet.now(), catch_up: 'once' as const }
+    await fleet.fleet.store.commit({ changes: [put('schedules', due, version)] })
+    const statuses = async () => (await all()).map(({ status }) => status).sort()
+    await eventually('the next copy', async () => (await statuses()).join() === 'cancelled,running,running')
+    work.open()
+    await eventually('both are done', async () => (await all()).filter(({ status }) => status === 'done').length === 2)
   })
 
   test('a time that passes while the server is dead is made once by the next', async () => {

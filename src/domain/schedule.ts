@@ -21,13 +21,17 @@ export const ScheduleSettings = z.object({
 })
 export type ScheduleSettings = z.infer<typeof ScheduleSettings>
 
-/** A rule that copies a mission again and again. Its id is that of the mission it copies. */
+/** What a rule can copy. */
+export const TEMPLATES = ['mission', 'workflow'] as const
+
+/** A rule that copies a mission or a workflow again and again. Its id is that of what it copies. */
 export const Schedule = ScheduleSettings.extend({
   id: Id,
+  of: z.enum(TEMPLATES).default('mission'),
   project_id: Id,
   next_at: Timestamp.nullable().describe('empty: never again'),
   waiting: z.array(Timestamp).describe('times whose copy is not made yet'),
-  last: z.object({ slot: Timestamp, mission_id: Id }).nullable().default(null),
+  last: z.object({ slot: Timestamp, copy_id: Id }).nullable().default(null),
   made: z.number().int().default(0),
   skipped: z.number().int().default(0),
   problem: z.string().max(1000).nullable().default(null).describe('why it was switched off by itself'),

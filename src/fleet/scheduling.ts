@@ -1,12 +1,12 @@
 import { InvalidInput, NotAllowed, Refusal } from '../domain/errors.ts'
+import type { NewEvent } from '../domain/event.ts'
 import * as life from '../domain/life.ts'
-import { Mission, MissionSettings } from '../domain/mission.ts'
-import { isAtWork, MOST_WAITING, Schedule, type ScheduleSettings, tick } from '../domain/schedule.ts'
-import type { Change, Check, Stored } from '../store/index.ts'
+import { MOST_WAITING, Schedule, type ScheduleSettings, tick } from '../domain/schedule.ts'
+import type { Check, Stored } from '../store/index.ts'
 import { type Ask, by, oncePerKey } from './asking.ts'
 import { type Fleet, retryOnConflict } from './fleet.ts'
-import { readiness } from './missions.ts'
-import { all, current, derivedId, put } from './records.ts'
+import { all, current, put } from './records.ts'
+import { copyOf, lastCopy } from './schedule-copies.ts'
 import { sentence } from './sentences.ts'
 import { slotsOf } from './slots.ts'
 
@@ -18,46 +18,69 @@ const LONGEST_NAP_MS = 30_000
 export async function setSchedule(
   fleet: Fleet,
   ask: Ask,
-  missionId: string,
+  template: { of: Schedule['of']; id: string },
   settings: ScheduleSettings,
 ): Promise<Stored<Schedule>> {
+  const { of, id } = template
   const slots = await slotsOf(settings)
   const next_at = slots.after(fleet.now())
   if (!next_at) throw new InvalidInput('cron', 'never comes round')
   await oncePerKey(fleet, ask, async () => {
-    const { value: mission, version } = await current(fleet, 'missions', missionId)
-    if (mission.deleting) throw new NotAllowed(`Mission ${missionId} is being deleted.`)
-    const found = await fleet.store.get('schedules', missionId)
+    const { project_id, check } = await templateOf(fleet, template)
+    const found = await fleet.store.get('schedules', id)
     const when = by(fleet, ask)
     const schedule = Schedule.parse({
       waiting: [],
       created_at: when.now,
       ...found?.value,
       ...settings,
-      id: missionId,
-      project_id: mission.project_id,
+      id,
+      of,
+      project_id,
       next_at,
       problem: null,
       updated_at: when.now,
     })
     return {
-      subject: missionId,
+      subject: id,
       changes: [put('schedules', schedule, found?.version ?? 'absent')],
-      checks: [{ collection: 'missions' as const, id: missionId, expects: version }],
-      events: [life.about(mission, 'scheduled', when, { data: { ...settings, next_at } })],
+      checks: [check],
+      events: [aboutSchedule(schedule, 'scheduled', when, { data: { ...settings, next_at } })],
     }
   })
-  return current(fleet, 'schedules', missionId)
+  return current(fleet, 'schedules', id)
 }
+
+/** The mission or workflow to copy, as it must still be when the commit is made. */
+async function templateOf(
+  fleet: Fleet,
+  { of, id }: Pick<Schedule, 'of' | 'id'>,
+): Promise<{ project_id: string; check: Check }> {
+  const collection = of === 'mission' ? 'missions' : 'workflows'
+  const { value, version } = await current(fleet, collection, id)
+  if ('deleting' in value && value.deleting) throw new NotAllowed(`Mission ${id} is being deleted.`)
+  return { project_id: value.project_id, check: { collection, id, expects: version } }
+}
+
+type Extra = Parameters<typeof life.about>[3]
+
+const aboutSchedule = (
+  { id, of, project_id }: Pick<Schedule, 'id' | 'of' | 'project_id'>,
+  kind: NewEvent['kind'],
+  when: life.By,
+  extra: Extra = {},
+): NewEvent =>
+  of === 'mission'
+    ? life.about({ id, project_id }, kind, when, extra)
+    : { kind, time: when.now, actor: when.actor, project_id, ...extra, data: { schedule: id, ...extra.data } }
 
 export async function removeSchedule(fleet: Fleet, ask: Ask, id: string): Promise<void> {
   await oncePerKey(fleet, ask, async () => {
     const { value, version } = await current(fleet, 'schedules', id)
-    const about = { id, project_id: value.project_id }
     return {
       subject: id,
       changes: [{ remove: 'schedules', id, expects: version }],
-      events: [life.about(about, 'unscheduled', by(fleet, ask))],
+      events: [aboutSchedule(value, 'unscheduled', by(fleet, ask))],
     }
   })
 }
@@ -73,7 +96,7 @@ export async function runSchedule(fleet: Fleet, ask: Ask, id: string): Promise<S
     return {
       subject: id,
       changes: [put('schedules', changed, version)],
-      events: [life.about({ id, project_id: value.project_id }, 'schedule_run', when)],
+      events: [aboutSchedule(value, 'schedule_run', when)],
     }
   })
   return current(fleet, 'schedules', id)
@@ -126,54 +149,22 @@ export class Scheduler {
     const stored = await this.#fleet.store.get('schedules', id)
     if (!stored) return
     const when = { actor: 'fleet', now: this.#fleet.now() }
-    const last = stored.value.last && (await this.#fleet.store.get('missions', stored.value.last.mission_id))
-    const busy = last !== null && last !== undefined && isAtWork(last.value)
+    const last = await lastCopy(this.#fleet, stored.value)
     const slots = await slotsOf(stored.value)
-    const { schedule, make, skipped, cancelLast } = tick(stored.value, { now: when.now, slots, busy })
+    const { schedule, make, skipped, cancelLast } = tick(stored.value, { now: when.now, slots, busy: last.busy })
     if (!make && !skipped && !cancelLast && schedule.next_at === stored.value.next_at) return
-    const about = { id, project_id: schedule.project_id }
-    const copy = make ? await this.#copy(schedule, make, when) : null
-    const cancelled = cancelLast && last && !last.value.cancel_requested ? life.cancel(last.value, when) : null
-    const changed = copy
-      ? { ...schedule, last: { slot: make!, mission_id: copy.mission.id }, made: schedule.made + 1 }
-      : schedule
-    const changes: Change[] = [
-      put('schedules', changed, stored.version),
-      ...(copy ? [put('missions', copy.mission, 'absent')] : []),
-      ...(cancelled ? [put('missions', cancelled.mission, last!.version)] : []),
-    ]
-    const events = [
-      ...(skipped ? [life.about(about, 'schedule_skipped', when, { data: { slot: skipped } })] : []),
-      ...(cancelled?.events ?? []),
-      ...(copy?.events ?? []),
-    ]
-    await this.#fleet.commit('commit.schedule', { changes, checks: copy?.checks, events })
-  }
-
-  /** Its id follows from the time it is made for, so that no time has two. */
-  async #copy(schedule: Schedule, slot: string, when: life.By): Promise<life.Step & { checks: Check[] }> {
-    const { value: template, version } = await current(this.#fleet, 'missions', schedule.id)
-    if (template.deleting) throw new NotAllowed(`Mission ${template.id} is being deleted.`)
-    const draft = Mission.parse({
-      ...MissionSettings.parse(template),
-      id: derivedId('slot', schedule.id, schedule.created_at, slot),
-      project_id: template.project_id,
-      prompt: template.prompt,
-      scheduled: { by: schedule.id, slot },
-      status: 'draft',
-      created_at: when.now,
-      updated_at: when.now,
+    const copy = make ? await copyOf(this.#fleet, schedule, make, when) : null
+    const cancelled = cancelLast ? last.cancel(when) : null
+    const changed = copy ? { ...schedule, last: { slot: make!, copy_id: copy.id }, made: schedule.made + 1 } : schedule
+    await this.#fleet.commit('commit.schedule', {
+      changes: [put('schedules', changed, stored.version), ...(copy?.changes ?? []), ...(cancelled?.changes ?? [])],
+      checks: copy?.checks,
+      events: [
+        ...(skipped ? [aboutSchedule(schedule, 'schedule_skipped', when, { data: { slot: skipped } })] : []),
+        ...(cancelled?.events ?? []),
+        ...(copy?.events ?? []),
+      ],
     })
-    const { ready, checks } = await readiness(this.#fleet, draft)
-    const created = life.about(draft, 'mission_created', when, {
-      data: { title: draft.title, scheduled: schedule.id, slot, was: null, status: 'draft' },
-    })
-    const queued = life.dispatch(draft, ready, null, when, 'auto_dispatched')
-    return {
-      mission: queued.mission,
-      events: [created, ...queued.events],
-      checks: [{ collection: 'missions', id: template.id, expects: version }, ...checks],
-    }
   }
 
   async #switchOff(id: string, problem: string): Promise<void> {
@@ -183,12 +174,7 @@ export class Scheduler {
     const off = { ...stored.value, enabled: false, waiting: [], problem: problem.slice(0, 1000), updated_at: when.now }
     await this.#fleet.commit('commit.schedule', {
       changes: [put('schedules', off, stored.version)],
-      events: [
-        life.about({ id, project_id: off.project_id }, 'schedule_skipped', when, {
-          cause: problem,
-          data: { off: true },
-        }),
-      ],
+      events: [aboutSchedule(off, 'schedule_skipped', when, { cause: problem, data: { off: true } })],
     })
   }
 }

@@ -105,7 +105,8 @@ export const missions = [
         fields,
         auto_dispatch,
       )
-      if (schedule) await setSchedule(context.fleet, ask(context, 'schedule_mission'), value.id, schedule)
+      if (schedule)
+        await setSchedule(context.fleet, ask(context, 'schedule_mission'), { of: 'mission', id: value.id }, schedule)
       return missionView(context.fleet, value, { whole: true })
     },
   }),

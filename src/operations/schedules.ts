@@ -11,14 +11,17 @@ import { command, query } from './operation.ts'
 const NEXT_TIMES = 5
 
 const ScheduleView = Schedule.extend({
-  title: z.string().describe('of the mission it copies'),
+  title: z.string().describe('of the mission or workflow it copies'),
   next_times: z.array(z.string()).describe('the next five; empty when it is switched off'),
 })
 type ScheduleView = z.infer<typeof ScheduleView>
 
 async function scheduleView(fleet: Fleet, schedule: Schedule): Promise<ScheduleView> {
-  const template = await fleet.store.get('missions', schedule.id)
-  return { ...schedule, title: template?.value.title ?? '', next_times: await nextTimes(schedule) }
+  const title =
+    schedule.of === 'mission'
+      ? (await fleet.store.get('missions', schedule.id))?.value.title
+      : (await fleet.store.get('workflows', schedule.id))?.value.name
+  return { ...schedule, title: title ?? '', next_times: await nextTimes(schedule) }
 }
 
 async function nextTimes({ enabled, next_at, cron, time_zone }: Schedule): Promise<string[]> {
@@ -39,7 +42,7 @@ export const scheduleFrom = (settings: z.input<typeof ScheduleInput>): ScheduleS
   ScheduleSettings.parse({ ...settings, time_zone: settings.time_zone ?? hereZone() })
 const ScheduleInput = ScheduleSettings.extend({ time_zone: TimeZone })
 
-const WithSchedule = z.object({ schedule_id: Ref.describe('that of the mission it copies') })
+const WithSchedule = z.object({ schedule_id: Ref.describe('that of the mission or workflow it copies') })
 
 export const schedules = [
   command({
@@ -52,8 +55,40 @@ export const schedules = [
     run: async (context, { mission_id, ...settings }) => {
       const { value: mission } = await lookUp(context.fleet, 'missions', mission_id)
       const asked = ask(context, 'schedule_mission')
-      const { value } = await setSchedule(context.fleet, asked, mission.id, scheduleFrom(settings))
+      const { value } = await setSchedule(
+        context.fleet,
+        asked,
+        { of: 'mission', id: mission.id },
+        scheduleFrom(settings),
+      )
       return scheduleView(context.fleet, value)
+    },
+  }),
+  command({
+    name: 'schedule_workflow',
+    summary: 'Run a workflow again and again, as a cron rule says',
+    http: 'POST /api/workflows/:workflow_id/schedule',
+    needsFleet: true,
+    input: ScheduleInput.extend({ workflow_id: Ref }),
+    output: ScheduleView,
+    run: async (context, { workflow_id, ...settings }) => {
+      const { value: workflow } = await lookUp(context.fleet, 'workflows', workflow_id)
+      const asked = ask(context, 'schedule_workflow')
+      const template = { of: 'workflow' as const, id: workflow.id }
+      const { value } = await setSchedule(context.fleet, asked, template, scheduleFrom(settings))
+      return scheduleView(context.fleet, value)
+    },
+  }),
+  command({
+    name: 'remove_schedule',
+    summary: 'Take a schedule away; copies already made stay',
+    http: 'DELETE /api/schedules/:schedule_id',
+    input: WithSchedule,
+    output: z.object({ removed: z.string() }),
+    run: async (context, { schedule_id }) => {
+      const { value } = await lookUp(context.fleet, 'schedules', schedule_id)
+      await removeSchedule(context.fleet, ask(context, 'remove_schedule'), value.id)
+      return { removed: value.id }
     },
   }),
   command({
@@ -96,7 +131,7 @@ export const schedules = [
       const given = Object.fromEntries(Object.entries(changes).filter(([, change]) => change !== undefined))
       if (Object.keys(given).length === 0) throw new InvalidInput('schedule', 'says nothing to change')
       const settings = ScheduleSettings.parse({ ...value, ...given })
-      const changed = await setSchedule(context.fleet, ask(context, 'update_schedule'), value.id, settings)
+      const changed = await setSchedule(context.fleet, ask(context, 'update_schedule'), value, settings)
       return scheduleView(context.fleet, changed.value)
     },
   }),

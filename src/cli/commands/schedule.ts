@@ -6,20 +6,25 @@ import { projectRef } from '../place.ts'
 
 type ScheduleView = Schedule & { title: string; next_times: string[] }
 
-const MISSION = '<mission>'
-const MISSION_SUMMARY = 'the mission it copies: its id, or the first letters of it'
+const TEMPLATE = '<template>'
+const TEMPLATE_SUMMARY = 'the mission or workflow it copies: its id, or the first letters of it'
 
 export function addSchedule(program: Command): void {
-  const schedule = program.command('schedule').description('copy a mission again and again, as a cron rule says')
+  const schedule = program
+    .command('schedule')
+    .description('do a mission or a workflow again and again, as a cron rule says')
 
   const set = schedule
     .command('set')
-    .description('set or replace the rule of a mission')
-    .argument(MISSION, MISSION_SUMMARY)
+    .description('set or replace the rule of a mission, or of a workflow')
+    .argument(TEMPLATE, TEMPLATE_SUMMARY)
     .argument('<cron>', 'five fields such as "30 6 * * 1-5", or a name such as @daily')
-  addOptions(set)
-  does(set, async (cli, [mission, cron], options) => {
-    tell(cli, await ask(cli, 'schedule_mission', { mission_id: mission, cron, ...settingsIn(options) }))
+  addOptions(set).option('--workflow', 'the template is a workflow')
+  does(set, async (cli, [template, cron], options) => {
+    const [operation, field] = options.workflow
+      ? (['schedule_workflow', 'workflow_id'] as const)
+      : (['schedule_mission', 'mission_id'] as const)
+    tell(cli, await ask(cli, operation, { [field]: template, cron, ...settingsIn(options) }))
   })
 
   const list = schedule
@@ -43,7 +48,7 @@ export function addSchedule(program: Command): void {
       schedule
         .command(verb)
         .description(enabled ? 'switch it on again' : 'switch it off; what was made goes on')
-        .argument(MISSION, MISSION_SUMMARY),
+        .argument(TEMPLATE, TEMPLATE_SUMMARY),
       async (cli, [id]) => {
         tell(cli, await ask(cli, 'update_schedule', { schedule_id: id, enabled }))
       },
@@ -54,7 +59,7 @@ export function addSchedule(program: Command): void {
     schedule
       .command('run')
       .description('make a copy now; if the last one is still at work, once that is over')
-      .argument(MISSION, MISSION_SUMMARY),
+      .argument(TEMPLATE, TEMPLATE_SUMMARY),
     async (cli, [id]) => {
       tell(cli, await ask(cli, 'run_schedule', { schedule_id: id }))
     },
@@ -65,11 +70,11 @@ export function addSchedule(program: Command): void {
       .command('remove')
       .alias('rm')
       .description('take the rule away; copies already made stay')
-      .argument(MISSION, MISSION_SUMMARY),
+      .argument(TEMPLATE, TEMPLATE_SUMMARY),
     async (cli, [id]) => {
-      const answer = await (await cli.client()).call<{ removed: string }>('unschedule_mission', { mission_id: id })
+      const answer = await (await cli.client()).call<{ removed: string }>('remove_schedule', { schedule_id: id })
       if (cli.terminal.json) cli.terminal.data(answer)
-      else cli.terminal.print(`Mission ${shortId(answer.removed)} has no schedule any more.`)
+      else cli.terminal.print(`${shortId(answer.removed)} has no schedule any more.`)
     },
   )
 }
