@@ -36,7 +36,8 @@ function cli(): string {
   const program = makeProgram()
   // What only gathers others has no options of its own.
   const leaves = everyCommand(program).filter(
-    command => command !== program && (!command.commands.length || command.options.length),
+    command =>
+      command !== program && (!command.commands.length || command.options.length || command.registeredArguments.length),
   )
   return [
     program.description(),

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { broken, GOOD, numbers, spoiled } from './configuration.testkit.ts'
-import { Configuration, editConfiguration, parseConfiguration } from './configuration.ts'
+import { Configuration, configurationTemplate, editConfiguration, parseConfiguration } from './configuration.ts'
 import { InvalidInput } from './domain/errors.ts'
 import {
   givenBy,
@@ -171,4 +171,12 @@ test('whatever is not refused is within bounds', () => {
       expect(SETTINGS[name as SettingName].schema.safeParse(value).success).toBe(true)
   }
   expect(accepted).toBeGreaterThan(100)
+})
+
+test('a fresh file says nothing, and every line of it does when it is uncommented', () => {
+  expect(parseConfiguration(configurationTemplate())).toEqual({})
+  const said = configurationTemplate().replaceAll(/^# ([a-z_]+ = .+)$/gm, '$1')
+  const { settings, origins } = resolve({ file: parseConfiguration(said) })
+  expect(settings).toEqual(resolve({}).settings)
+  expect(Object.values(origins).filter(origin => origin === 'file').length).toBeGreaterThan(20)
 })

@@ -8,11 +8,12 @@ import {
   type Layers,
   type Resolved,
   resolve,
+  SETTINGS,
   type SettingName,
   type Settings,
   settingNamed,
 } from './settings.ts'
-import { readToml, withKey } from './toml.ts'
+import { printedValue, readToml, withKey } from './toml.ts'
 import { textOf } from './whole-files.ts'
 
 /** Where a person says how the fleet is to be, in the home. */
@@ -72,6 +73,15 @@ export function editConfiguration(
   }
   parseConfiguration(edited)
   return edited
+}
+
+/** A file that says nothing yet, with a line for everything it could say. */
+export function configurationTemplate(): string {
+  const lines = (Object.keys(SETTINGS) as SettingName[]).flatMap(name => {
+    const { summary, fallback } = SETTINGS[name]
+    return ['', `# ${summary}`, `# ${keyOf(name)} = ${fallback === null ? '' : printedValue(fallback)}`.trimEnd()]
+  })
+  return `# The settings of the fleet; take away the # before a line to change what it says. See: fleet config show\n${lines.join('\n')}\n`
 }
 
 /** The settings that hold now; the file's may be taken anew while everything else goes on. */

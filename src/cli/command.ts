@@ -97,6 +97,12 @@ function numberFrom(value: string): number | '' {
   return Number(value)
 }
 
+export function countFrom(text: string): number {
+  if (!/^[1-9]\d{0,2}$/.test(text) || Number(text) > 500)
+    throw new InvalidArgumentError('It must be a number from 1 to 500.')
+  return Number(text)
+}
+
 function choiceFrom(value: string, choices: readonly string[]): string {
   if (value !== '' && !choices.includes(value))
     throw new InvalidArgumentError(`Allowed choices are ${choices.join(', ')}.`)

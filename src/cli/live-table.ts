@@ -13,11 +13,13 @@ export class LiveTable<Row> {
     this.#columns = columns.map(column => ({ ...column, value: row => safeLine(column.value(row)) }))
   }
 
-  show(rows: readonly Row[]): void {
+  /** With a line below it, if there is something to say. */
+  show(rows: readonly Row[], below: string | 0 = ''): void {
     const lines = table(this.#columns, rows, this.#terminal.width, text => this.#terminal.paint('dim', text))
+    if (below) lines.push(below)
     if (lines.join('\n') === this.#drawn.join('\n')) return
     const back = this.#drawn.length ? `\x1b[${this.#drawn.length}A` : ''
-    this.#terminal.write(back + lines.map(line => `\x1b[K${line}\n`).join(''))
+    this.#terminal.write(`${back}${lines.map(line => `\x1b[K${line}\n`).join('')}\x1b[J`)
     this.#drawn = lines
   }
 }

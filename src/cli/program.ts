@@ -6,7 +6,7 @@ import { addAbout } from './commands/about.ts'
 import { addBackup } from './commands/backup.ts'
 import { addCall } from './commands/call.ts'
 import { addCompletion } from './commands/completion.ts'
-import { addConfig } from './commands/config.ts'
+import { addConfig, addInit } from './commands/config.ts'
 import { addDemo } from './commands/demo.ts'
 import { addKept } from './commands/kept.ts'
 import { addLoop } from './commands/loop.ts'
@@ -16,6 +16,7 @@ import { addMcpServer } from './commands/mcp-server.ts'
 import { addMission } from './commands/mission.ts'
 import { addPlan } from './commands/plan.ts'
 import { addProject } from './commands/project.ts'
+import { addQueue } from './commands/queue.ts'
 import { addRun } from './commands/run.ts'
 import { addSchedule } from './commands/schedule.ts'
 import { addServer } from './commands/server.ts'
@@ -44,6 +45,7 @@ export function makeProgram(): Command {
     addServer,
     addRun,
     addMission,
+    addQueue,
     addPlan,
     addLoop,
     addProject,
@@ -57,6 +59,7 @@ export function makeProgram(): Command {
     addAbout,
     addConfig,
     addBackup,
+    addInit,
     addCall,
     addMcp,
     addCompletion,

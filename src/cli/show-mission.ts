@@ -9,17 +9,20 @@ import { ago, because, duration, inStatusColour, named, standing } from './show.
 import type { Column } from './table.ts'
 
 export type Detail = z.infer<typeof MissionDetail>
-interface Missions {
+export interface Missions {
   missions: MissionView[]
   cursor?: string
 }
 
 export async function listMissions(cli: Cli, filter: Record<string, unknown>): Promise<undefined> {
+  const answer = await (await cli.client()).call<Missions>('list_missions', filter)
+  return tellMissions(cli, answer, 'There is no such mission. Make one: fleet run "<what to do>"')
+}
+
+export async function tellMissions(cli: Cli, answer: Missions, otherwise: string): Promise<undefined> {
   const { terminal } = cli
-  const client = await cli.client()
-  const answer = await client.call<Missions>('list_missions', filter)
   if (terminal.json) return void terminal.data(answer)
-  if (!answer.missions.length) return void terminal.note('There is no such mission. Make one: fleet run "<what to do>"')
+  if (!answer.missions.length) return void terminal.note(otherwise)
   const projects = await projectNames(cli, answer.missions)
   const columns: Column<MissionView>[] = [
     { title: 'ID', value: each => shortId(each.id) },
@@ -74,7 +77,7 @@ export async function describeMission(cli: Cli, id: string): Promise<undefined> 
     ['project', mission.project_id],
     ['because', because(mission)],
     ['try', mission.status_reason?.try],
-    ['agent', [mission.agent, mission.model].filter(Boolean).join(' ')],
+    ...mission.holds.map(({ field, value, from }) => [HELD_WORDS[field] ?? field, inherited(value, from)] as const),
     ['warning', mission.warnings.join(' ')],
     ['tags', mission.tags.join(', ')],
     ['after', mission.depends_on.map(shortId).join(', ')],
@@ -130,6 +133,25 @@ export async function describeMission(cli: Cli, id: string): Promise<undefined> 
         `${each.author}, ${ago(each.created_at)}${each.path ? ` on ${each.path}${each.line ? `:${each.line}` : ''}` : ''}: ${each.body}`,
     ),
   )
+}
+
+const HELD_WORDS: Record<string, string> = {
+  agent: 'agent',
+  model: 'model',
+  engine: 'engine',
+  max_turns: 'turns',
+  max_budget_usd: 'budget',
+  timeout_seconds: 'seconds',
+  max_retries: 'retries',
+  context_limit_percent: 'context %',
+  tool_preset: 'preset',
+  approvals: 'approvals',
+  landing: 'landing',
+}
+
+const inherited = (value: string | number | null, from: string): string => {
+  if (value === null) return ''
+  return `${value}${from === 'mission' ? '' : from === 'project' ? ' (default of the project)' : ' (default)'}`
 }
 
 /** What a session used, on a line of its own. */

@@ -18,3 +18,10 @@ export async function untilThereIs<T>(
     leaving.abort()
   }
 }
+
+/** Fires when the person presses Ctrl-C. */
+export function untilInterrupted(): AbortSignal {
+  const leaving = new AbortController()
+  process.once('SIGINT', () => leaving.abort())
+  return leaving.signal
+}

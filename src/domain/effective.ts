@@ -63,6 +63,40 @@ export function forProject(project: Project, defaults: Defaults): Omit<Defaults,
   return { ...fleets, ...Object.fromEntries(said) }
 }
 
+const BY_FIELD = {
+  agent: 'agent',
+  model: 'model',
+  engine: 'engine',
+  max_turns: 'maxTurns',
+  max_budget_usd: 'maxBudgetUsd',
+  timeout_seconds: 'timeoutSeconds',
+  max_retries: 'maxRetries',
+  context_limit_percent: 'contextLimit',
+  tool_preset: 'preset',
+  approvals: 'approvals',
+  landing: 'landing',
+} as const satisfies Partial<Record<keyof Mission & keyof Project, keyof Effective>>
+
+export interface Held {
+  field: keyof typeof BY_FIELD
+  value: string | number | null
+  /** Who says so. */
+  from: 'mission' | 'project' | 'default'
+}
+
+/** The same, field by field, with who says it: for people. */
+export function held(mission: Mission, project: Project, defaults: Defaults): Held[] {
+  const values = effective(mission, project, defaults)
+  return (Object.entries(BY_FIELD) as [Held['field'], keyof Effective][]).map(([field, name]) => {
+    const isProjects = project[field] !== null && !(defaults.insisted as ReadonlySet<string>).has(name)
+    return {
+      field,
+      value: values[name],
+      from: mission[field] !== null ? 'mission' : isProjects ? 'project' : 'default',
+    }
+  })
+}
+
 /** Types of work that are complete without any change to the files. */
 const READ_ONLY: readonly MissionType[] = ['review', 'explore', 'plan', 'test']
 export const mayChangeNothing = (type: MissionType): boolean => READ_ONLY.includes(type)

@@ -1,5 +1,5 @@
-import { closeSync, mkdirSync } from 'node:fs'
-import { join } from 'node:path'
+import { closeSync, existsSync, lstatSync, mkdirSync, readdirSync } from 'node:fs'
+import { join, relative } from 'node:path'
 import { NotAllowed } from '../domain/errors.ts'
 import { appendPlain, openPlain, readPlain } from '../runner/folders.ts'
 import type { Fleet } from './fleet.ts'
@@ -29,6 +29,25 @@ export function addNote(fleet: Fleet, missionId: string, kind: NoteKind, text: s
 export function notesOf(fleet: Fleet, missionId: string): Record<NoteKind, string> {
   const read = (kind: NoteKind): string => readPlain(noteFile(fleet, missionId, kind), FILE_BYTES) ?? ''
   return { plan: read('plan'), knowledge: read('knowledge') }
+}
+
+const MOST_ARTIFACTS = 1000
+
+/** What the agents of a mission left in its folder for whoever wants it. */
+export function artifactsOf(fleet: Fleet, missionId: string): { folder: string; files: Artifact[] } {
+  const folder = join(fleet.home.task(missionId), 'artifacts')
+  if (!existsSync(folder)) return { folder, files: [] }
+  const found = readdirSync(folder, { recursive: true, withFileTypes: true }).filter(entry => entry.isFile())
+  const files = found.slice(0, MOST_ARTIFACTS).map(entry => {
+    const path = join(entry.parentPath, entry.name)
+    return { path: relative(folder, path), bytes: lstatSync(path, { throwIfNoEntry: false })?.size ?? 0 }
+  })
+  return { folder, files: files.toSorted((a, b) => a.path.localeCompare(b.path)) }
+}
+
+export interface Artifact {
+  path: string
+  bytes: number
 }
 
 export const endOfNote = (text: string): string => (text.length > SHOWN_CHARS ? `…${text.slice(-SHOWN_CHARS)}` : text)

@@ -7,6 +7,7 @@ import type { Operation, Query } from './operation.ts'
 import { plans } from './plans.ts'
 import { processes } from './processes.ts'
 import { projects } from './projects.ts'
+import { queue } from './queue.ts'
 import { schedules } from './schedules.ts'
 import { sessions } from './sessions.ts'
 import { settings } from './settings.ts'
@@ -20,6 +21,7 @@ import { workflows } from './workflows.ts'
 export const OPERATIONS: readonly Operation[] = [
   ...projects,
   ...mcpServers,
+  ...queue,
   ...missions,
   ...waiting,
   ...sessions,

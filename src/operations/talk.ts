@@ -10,13 +10,16 @@ import { command, query } from './operation.ts'
 import { PlanSummary, planSummary } from './plans.ts'
 import { MissionView, missionView } from './views.ts'
 
-const QuestionView = Question.omit({ text: true, asked_as: true, delivered: true }).extend({
+export const QuestionView = Question.omit({ text: true, asked_as: true, delivered: true }).extend({
   text: z.string().describe('the question, or the whole input of the tool'),
   summary: z.string().describe('one sentence'),
 })
-type QuestionView = z.infer<typeof QuestionView>
+export type QuestionView = z.infer<typeof QuestionView>
 
-async function questionView(fleet: Fleet, { text, asked_as, delivered, ...shown }: Question): Promise<QuestionView> {
+export async function questionView(
+  fleet: Fleet,
+  { text, asked_as, delivered, ...shown }: Question,
+): Promise<QuestionView> {
   return { ...shown, text: await fleet.blobs.read(text), summary: sentenceOf({ text, asked_as, delivered, ...shown }) }
 }
 

@@ -1,5 +1,5 @@
 import * as z from 'zod'
-import { effective } from '../domain/effective.ts'
+import { effective, held } from '../domain/effective.ts'
 import { Comment, Evidence, Mission, TakenOver } from '../domain/mission.ts'
 import { Report } from '../domain/report.ts'
 import { NO_USAGE, plus, Session, Usage } from '../domain/session.ts'
@@ -82,6 +82,15 @@ export const MissionDetail = MissionView.omit({ sessions: true }).extend({
   evidence: z.array(EvidenceView),
   comments: z.array(Comment),
   processes: z.array(ProcessView).describe('what is kept running in its worktree'),
+  holds: z
+    .array(
+      z.object({
+        field: z.string(),
+        value: z.union([z.string(), z.number()]).nullable(),
+        from: z.enum(['mission', 'project', 'default']).describe('default: the settings of the fleet'),
+      }),
+    )
+    .describe('what its next session runs under, and who says so'),
 })
 
 export async function missionView(fleet: Fleet, mission: Mission, { whole = false } = {}): Promise<MissionView> {
@@ -152,7 +161,7 @@ export function sessionView({
 }
 
 export async function missionDetail(fleet: Fleet, mission: Mission): Promise<z.infer<typeof MissionDetail>> {
-  const [view, sessions, reports, children, evidence, comments, processes] = await Promise.all([
+  const [view, sessions, reports, children, evidence, comments, processes, project] = await Promise.all([
     missionView(fleet, mission, { whole: true }),
     listed(fleet, 'sessions', mission.id),
     fleet.store.find('reports', { index: 'mission', equals: [mission.id], newestFirst: true, limit: 1 }),
@@ -160,6 +169,7 @@ export async function missionDetail(fleet: Fleet, mission: Mission): Promise<z.i
     listed(fleet, 'evidence', mission.id),
     listed(fleet, 'comments', mission.id),
     keptOf(fleet, mission.id),
+    fleet.store.get('projects', mission.project_id),
   ])
   return {
     ...view,
@@ -172,6 +182,7 @@ export async function missionDetail(fleet: Fleet, mission: Mission): Promise<z.i
     ),
     comments,
     processes: processes.map(processView),
+    holds: project ? held(mission, project.value, defaultsOf(fleet)) : [],
   }
 }
 

@@ -1,7 +1,8 @@
 import type { Command } from 'commander'
-import { configurationFile } from '../../configuration.ts'
+import { configurationFile, configurationTemplate } from '../../configuration.ts'
 import { InvalidInput } from '../../domain/errors.ts'
-import { textOf } from '../../whole-files.ts'
+import { openHome } from '../../home.ts'
+import { behindLinks, replaceText, textOf } from '../../whole-files.ts'
 import { homeOf } from '../client.ts'
 import { type Cli, does } from '../command.ts'
 import { knownProjectHere, projectRef } from '../place.ts'
@@ -35,6 +36,23 @@ export function addConfig(program: Command): void {
     for (const key of answer.overruled ?? [])
       cli.terminal.note(`${key} is written down, but the environment or a flag of the fleet says otherwise.`)
     cli.terminal.print(`Set ${keys.join(', ')} in ${answer.file}.`)
+  })
+}
+
+export function addInit(program: Command): void {
+  const init = program
+    .command('init')
+    .description('prepare the home of the fleet, with a fleet.toml that names every setting')
+    .option('--force', 'also if there is a fleet.toml; that is kept beside as fleet.toml.old')
+  does(init, async ({ terminal, where }, _, { force }) => {
+    const file = behindLinks(configurationFile(openHome(homeOf(where)).path))
+    const before = textOf(file)
+    const written = before === undefined || force === true
+    if (written && before !== undefined) replaceText(`${file}.old`, textOf(`${file}.old`), before)
+    if (written) replaceText(file, before, configurationTemplate())
+    if (terminal.json) return void terminal.data({ file, written })
+    if (written) terminal.print(`Wrote ${file}.`)
+    else terminal.note(`There is a ${file} already; with --force it is begun anew.`)
   })
 }
 

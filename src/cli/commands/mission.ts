@@ -6,6 +6,7 @@ import { MISSION_FIELDS, RUN_FIELDS } from '../mission-fields.ts'
 import { projectHere, projectRef } from '../place.ts'
 import { titleOf } from '../show.ts'
 import { describeMission, listMissions, tellMission } from '../show-mission.ts'
+import { addTask } from './task.ts'
 
 const ID = '<mission>'
 const ID_SUMMARY = 'its id, or the first letters of it'
@@ -13,6 +14,8 @@ const PROMPT_SUMMARY = 'what the agent should do; - reads it from the input, @fi
 
 export function addMission(program: Command): void {
   const mission = program.command('mission').alias('task').description('pieces of work for agents')
+
+  addTask(mission)
 
   const create = mission.command('create').description('describe a piece of work').argument('<prompt>', PROMPT_SUMMARY)
   addFields(create, MISSION_FIELDS)

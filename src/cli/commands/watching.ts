@@ -3,13 +3,14 @@ import { NotAllowed } from '../../domain/errors.ts'
 import type { Event } from '../../domain/event.ts'
 import { shortId } from '../../domain/ids.ts'
 import type { SessionView } from '../../operations/views.ts'
-import { type Cli, does } from '../command.ts'
+import { type Cli, countFrom, does } from '../command.ts'
 import { EXIT } from '../exit.ts'
 import { projectRef } from '../place.ts'
 import { safe, safeLine } from '../safe.ts'
 import { duration, inStatusColour } from '../show.ts'
 import type { Detail } from '../show-mission.ts'
 import { type SessionEnd, Showing, type TranscriptItem } from '../transcript.ts'
+import { untilInterrupted } from '../until.ts'
 
 export function addWatching(program: Command): void {
   const logs = program
@@ -42,13 +43,19 @@ export function addWatching(program: Command): void {
 
   const events = program
     .command('events')
+    .alias('log')
     .description('what happened in the fleet')
+    .argument('[n]', 'how many at most, as --limit', countFrom)
     .option('-f, --follow', 'go on with what happens')
     .option('--project <project>', 'only of this project: id, name or path')
     .option('--after <cursor>', 'only after this one')
     .option('--limit <n>', 'how many at most', Number, 50)
   does(events, printEvents)
 }
+
+/** What the newest agent of a mission has printed so far. */
+export const showLog = async (cli: Cli, id: string): Promise<number> =>
+  printTranscript(cli, await sessionOf(cli, id), false)
 
 /** Most people name the mission; whoever names a session means that one. */
 async function sessionOf(cli: Cli, id: string, number?: number): Promise<SessionView> {
@@ -93,12 +100,6 @@ async function printTranscript(cli: Cli, session: SessionView, follow: boolean):
   return EXIT.done
 }
 
-function untilInterrupted(): AbortSignal {
-  const leaving = new AbortController()
-  process.once('SIGINT', () => leaving.abort())
-  return leaving.signal
-}
-
 interface Diff {
   text: string
   truncated: boolean
@@ -139,7 +140,7 @@ interface Events {
   cursor: string
 }
 
-async function printEvents(cli: Cli, _: string[], options: Record<string, unknown>): Promise<undefined> {
+async function printEvents(cli: Cli, [count]: string[], options: Record<string, unknown>): Promise<undefined> {
   const { terminal } = cli
   const client = await cli.client()
   const project_id = options.project === undefined ? undefined : await projectRef(cli, String(options.project))
@@ -155,7 +156,11 @@ async function printEvents(cli: Cli, _: string[], options: Record<string, unknow
     }
     return
   }
-  const answer = await client.call<Events>('list_events', { project_id, after: options.after, limit: options.limit })
+  const answer = await client.call<Events>('list_events', {
+    project_id,
+    after: options.after,
+    limit: count ?? options.limit,
+  })
   if (terminal.json) return void terminal.data(answer)
   for (const event of answer.events) terminal.print(eventLine(cli, event))
   if (options.after && answer.events.length === options.limit)

@@ -1,0 +1,144 @@
+import type { Command } from 'commander'
+import { InvalidInput } from '../../domain/errors.ts'
+import { shortId } from '../../domain/ids.ts'
+import type { MissionView } from '../../operations/views.ts'
+import { addFields, type Cli, collected, does, inputFrom, textFrom } from '../command.ts'
+import { MISSION_FIELDS } from '../mission-fields.ts'
+import { projectHere, projectRef } from '../place.ts'
+import { ago, size } from '../show.ts'
+import { describeMission, tellMission } from '../show-mission.ts'
+import { showLog } from './watching.ts'
+
+const FIELDS = MISSION_FIELDS.filter(({ field }) => field !== 'title')
+
+/** What people call a task: the same missions, put into the queue in a line, and looked into by what they left behind. */
+export function addTask(mission: Command): void {
+  const add = mission
+    .command('add')
+    .description('put a piece of work into the queue, for the repository and folder you are in')
+    .argument('<title>', 'what is to be done, in a line')
+    .option('--description <text>', 'all the agent needs to know besides; - reads it from the input, @file from a file')
+  addFields(add, FIELDS)
+    .option('--depends-on <missions>', 'the same as --after', collected)
+    .option('--project <project>', 'id, name or path (default: the repository you are in)')
+  does(add, async (cli, [title], options) => {
+    await tellMission(cli, await addToQueue(cli, title!, options), 'Queued')
+  })
+
+  const looks = Object.keys(LOOKS)
+  mission
+    .usage('[options] [command] | <mission> [what]')
+    .argument('[mission]', 'instead of a command: its id, or the first letters of it')
+    .argument('[what]', `what of it: ${looks.join(', ')} (default: all there is to say)`)
+  does(mission, async (cli, [id, what]) => {
+    if (id === undefined) return listRunning(cli, mission)
+    if (what === undefined) return describeMission(cli, id)
+    const look = LOOKS[what]
+    if (!look) throw new InvalidInput(what, `is nothing a task has; there is ${looks.join(', ')}`)
+    return look(cli, id)
+  })
+}
+
+async function addToQueue(cli: Cli, title: string, options: Record<string, unknown>): Promise<MissionView> {
+  const client = await cli.client()
+  const place = options.project === undefined ? await projectHere(cli) : undefined
+  const project_id = place?.project.id ?? (await projectRef(cli, String(options.project)))
+  const fields = inputFrom(FIELDS, options)
+  const description = options.description === undefined ? undefined : await textFrom(cli, String(options.description))
+  const queued = await client.call<MissionView>('create_mission', {
+    subdirectory: place?.subdirectory,
+    ...fields,
+    ...(options.dependsOn !== undefined && { depends_on: options.dependsOn }),
+    project_id,
+    title,
+    detailed_prompt: await promptFrom(cli, { title, description, project_id, agent: fields.agent }),
+    auto_dispatch: true,
+  })
+  await client.wake()
+  return queued
+}
+
+interface Described {
+  title: string
+  description?: string
+  project_id: string
+  agent: unknown
+}
+
+async function promptFrom(cli: Cli, { title, description, project_id, agent }: Described): Promise<string> {
+  if (description === undefined) return title
+  const { settings } = await (await cli.client()).call<{ settings: { key: string; value: unknown }[] }>(
+    'get_settings',
+    {
+      project_id,
+    },
+  )
+  const does = agent ?? settings.find(({ key }) => key === 'default_agent')?.value
+  // A script is run as it is, and the title is no part of it.
+  return does === 'shell' ? description : `${title}\n\n${description}`
+}
+
+async function listRunning(cli: Cli, mission: Command): Promise<undefined> {
+  const { tasks } = await (await cli.client()).call<{ tasks: { mission_id: string; title: string }[] }>(
+    'list_running',
+    {},
+  )
+  if (cli.terminal.json) return void cli.terminal.data({ tasks })
+  cli.terminal.print(mission.helpInformation().trimEnd())
+  cli.terminal.print(tasks.length ? '\nAt work now:' : '\nNothing is at work now.')
+  for (const { mission_id, title } of tasks)
+    cli.terminal.print(`  ${shortId(mission_id)}  ${cli.terminal.foreign(title)}`)
+}
+
+interface Notes {
+  plan: string
+  knowledge: string
+  questions: {
+    id: string
+    summary: string
+    status: string
+    answer: { decision: string; text: string | null } | null
+    created_at: string
+  }[]
+  artifacts: { folder: string; files: { path: string; bytes: number }[] }
+}
+type Look = (cli: Cli, id: string) => Promise<number | undefined>
+
+const fromNotes =
+  <K extends Exclude<keyof Notes, 'artifacts'>>(kind: K, print: (cli: Cli, notes: Notes[K]) => void): Look =>
+  async (cli, mission_id) => {
+    const notes = await (await cli.client()).call<Notes>('get_mission_notes', { mission_id })
+    if (cli.terminal.json) cli.terminal.data({ [kind]: notes[kind] })
+    else if (!notes[kind].length) cli.terminal.note(`It has no ${kind}.`)
+    else print(cli, notes[kind])
+    return undefined
+  }
+
+const printText = ({ terminal }: Cli, text: string): void => terminal.write(terminal.foreign(text))
+
+const LOOKS: Record<string, Look> = {
+  log: (cli, id) => showLog(cli, id),
+  plan: fromNotes('plan', printText),
+  knowledge: fromNotes('knowledge', printText),
+  questions: fromNotes('questions', ({ terminal }, questions) => {
+    for (const { id, summary, status, answer, created_at } of questions) {
+      terminal.print(
+        `${terminal.paint('bold', shortId(id))}  ${status}  ${ago(created_at)}  ${terminal.foreign(summary)}`,
+      )
+      if (answer) terminal.print(`  ${terminal.foreign([answer.decision, answer.text].filter(Boolean).join(': '))}`)
+    }
+  }),
+  artifacts: async (cli, mission_id) => {
+    const { artifacts } = await (await cli.client()).call<Notes>('get_mission_notes', { mission_id })
+    if (cli.terminal.json) return void cli.terminal.data({ artifacts })
+    if (!artifacts.files.length) return void cli.terminal.note(`There is nothing in ${artifacts.folder}.`)
+    cli.terminal.print(cli.terminal.paint('dim', artifacts.folder))
+    cli.terminal.table<Notes['artifacts']['files'][number]>(
+      [
+        { title: 'SIZE', value: each => size(each.bytes), right: true },
+        { title: 'FILE', value: each => each.path },
+      ],
+      artifacts.files,
+    )
+  },
+}

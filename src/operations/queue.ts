@@ -1,0 +1,108 @@
+import * as z from 'zod'
+import { Context } from '../domain/session.ts'
+import { liveSessions } from '../fleet/capacity.ts'
+import type { Fleet } from '../fleet/fleet.ts'
+import { artifactsOf, notesOf } from '../fleet/notes.ts'
+import { forgetProgress, progressOf } from '../fleet/progress.ts'
+import { all, lookUp } from '../fleet/records.ts'
+import { Paging, Ref } from './inputs.ts'
+import { query } from './operation.ts'
+import { QuestionView, questionView } from './talk.ts'
+import { MissionView, missionView } from './views.ts'
+
+const Running = z.object({
+  mission_id: z.string(),
+  session_id: z.string(),
+  title: z.string(),
+  project: z.string(),
+  repository: z.string(),
+  status: z.string(),
+  started_at: z.string(),
+  last_at: z.string().nullable().describe('when it last printed something'),
+  events: z.number().describe('lines of its transcript'),
+  context: Context.nullable(),
+  agent: z.string(),
+  model: z.string().nullable(),
+  set: z.array(z.enum(['agent', 'model'])).describe('what the mission names itself; the rest is inherited'),
+})
+
+/** One queue over all repositories. */
+export const queue = [
+  query({
+    name: 'list_ready',
+    summary: 'Missions of all projects that could start now, in the order they will',
+    http: 'GET /api/missions/ready',
+    input: z.object({ ...Paging }),
+    output: z.object({ missions: z.array(MissionView), cursor: z.string().optional() }),
+    run: async ({ fleet }, { limit, cursor }) => {
+      const page = await fleet.store.find('missions', { index: 'ready', limit, cursor })
+      return {
+        missions: await Promise.all(page.items.map(item => missionView(fleet, item.value))),
+        cursor: page.cursor,
+      }
+    },
+  }),
+  query({
+    name: 'list_running',
+    summary: 'What is at work in all projects, and how far it is',
+    http: 'GET /api/missions/running',
+    input: z.object({ limit: Paging.limit }),
+    output: z.object({ tasks: z.array(Running), more: z.number().describe('how many were left out') }),
+    run: async ({ fleet }, { limit }) => {
+      const live = await liveSessions(fleet)
+      forgetProgress(new Set(live.map(({ id }) => id)))
+      const tasks = await Promise.all(live.slice(0, limit).map(session => running(fleet, session)))
+      return { tasks: tasks.filter(task => task !== undefined), more: Math.max(0, live.length - limit) }
+    },
+  }),
+  query({
+    name: 'get_mission_notes',
+    summary: 'What the agents of a mission noted for whoever goes on with it: plan, knowledge, questions, artifacts',
+    http: 'GET /api/missions/:mission_id/notes',
+    input: z.object({ mission_id: Ref }),
+    output: z.object({
+      plan: z.string(),
+      knowledge: z.string(),
+      questions: z.array(QuestionView),
+      artifacts: z.object({
+        folder: z.string(),
+        files: z.array(z.object({ path: z.string(), bytes: z.number() })),
+      }),
+    }),
+    run: async ({ fleet }, { mission_id }) => {
+      const { id } = (await lookUp(fleet, 'missions', mission_id)).value
+      const questions = await Array.fromAsync(all(fleet, 'questions', 'mission', [id]))
+      return {
+        ...notesOf(fleet, id),
+        questions: await Promise.all(questions.map(({ value }) => questionView(fleet, value))),
+        artifacts: artifactsOf(fleet, id),
+      }
+    },
+  }),
+]
+
+async function running(
+  fleet: Fleet,
+  session: Awaited<ReturnType<typeof liveSessions>>[number],
+): Promise<z.infer<typeof Running> | undefined> {
+  const [mission, project] = await Promise.all([
+    fleet.store.get('missions', session.mission_id),
+    fleet.store.get('projects', session.project_id),
+  ])
+  if (!mission || !project) return undefined
+  const { id, title, agent, model, status } = mission.value
+  return {
+    mission_id: id,
+    session_id: session.id,
+    title,
+    project: project.value.name,
+    repository: project.value.path,
+    status,
+    started_at: session.started_at ?? session.created_at,
+    ...progressOf(fleet, session.id),
+    context: session.context,
+    agent: session.agent,
+    model: session.model,
+    set: [...(agent ? ['agent' as const] : []), ...(model ? ['model' as const] : [])],
+  }
+}
