@@ -6,7 +6,7 @@ import { addFields, type Cli, collected, does, inputFrom, textFrom } from '../co
 import { MISSION_FIELDS } from '../mission-fields.ts'
 import { projectHere, projectRef } from '../place.ts'
 import { ago, size } from '../show.ts'
-import { describeMission, tellMission } from '../show-mission.ts'
+import { tellMission } from '../show-mission.ts'
 import { showLog } from './watching.ts'
 
 const FIELDS = MISSION_FIELDS.filter(({ field }) => field !== 'title')
@@ -27,12 +27,13 @@ export function addTask(mission: Command): void {
 
   const looks = Object.keys(LOOKS)
   mission
-    .usage('[options] [command] | <mission> [what]')
+    .usage('[options] [command] | <mission> <what>')
     .argument('[mission]', 'instead of a command: its id, or the first letters of it')
-    .argument('[what]', `what of it: ${looks.join(', ')} (default: all there is to say)`)
+    .argument('[what]', `what of it: ${looks.join(', ')}`)
   does(mission, async (cli, [id, what]) => {
     if (id === undefined) return listRunning(cli, mission)
-    if (what === undefined) return describeMission(cli, id)
+    if (what === undefined)
+      mission.error(`error: unknown command '${id}' (for a mission: fleet task ${id} <what>, or fleet show ${id})`)
     const look = LOOKS[what]
     if (!look) throw new InvalidInput(what, `is nothing a task has; there is ${looks.join(', ')}`)
     return look(cli, id)
