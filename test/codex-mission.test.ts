@@ -58,6 +58,22 @@ describe.skipIf(!binary)('a mission for the real Codex client', () => {
   daysBudgetScenario(scene)
   insideScenarios((tool, server = 'fleet') => `mcp__${server}__${tool}`, scene)
 
+  test('what it gives to a sub-mission it may no longer spend, while it works', async () => {
+    const { fleet, project, gate } = await scene()
+    const part = { title: 'part', detailed_prompt: gate('part').wait, agent: 'shell', max_budget_usd: 49.99 }
+    const script = prompt(
+      { tool: 'mcp__fleet__create_sub_mission', input: part },
+      { run: 'true', tokens: { input: 100_000 } },
+      { run: gate('dear').wait },
+    )
+    const { id } = await fleet.mission(project, script, { max_budget_usd: 50 })
+    const limited = await fleet.until(id, 'needs_input', 'done', 'failed')
+    expect(limited).toMatchObject({ status: 'needs_input', status_reason: { code: 'limit' } })
+    expect(limited.status_reason!.text).toMatch(/budget.*\$[\d.]+ spent/)
+    expect(limited.sessions[0]!.usage!.cost_usd).toBeLessThan(50)
+    expect(limited.children).toMatchObject([{ max_budget_usd: 49.99 }])
+  })
+
   test('is resumed in the same conversation', async () => {
     const { fleet, repo, project } = await scene()
     const { id } = await fleet.mission(project, prompt({ fail: 500 }), { max_retries: 0 })
