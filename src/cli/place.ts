@@ -12,7 +12,7 @@ interface Place {
   main?: string
 }
 
-async function placeOf(folder: string): Promise<Place | undefined> {
+export async function placeOf(folder: string): Promise<Place | undefined> {
   const tell = async (...what: string[]): Promise<string[]> =>
     (await gitText(folder, ['rev-parse', '--path-format=absolute', ...what]).catch(() => '')).split('\n')
   const [top, prefix, common] = await tell('--show-toplevel', '--show-prefix', '--git-common-dir')
@@ -24,7 +24,7 @@ async function placeOf(folder: string): Promise<Place | undefined> {
   return { top, subdirectory: prefix.replace(/\/$/, ''), main: main === top ? undefined : main }
 }
 
-const projectsAt = async (cli: Cli, path: string): Promise<Project[]> =>
+export const projectsAt = async (cli: Cli, path: string): Promise<Project[]> =>
   (await (await cli.client()).call<{ projects: Project[] }>('list_projects', { path })).projects
 
 interface Here {

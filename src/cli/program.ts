@@ -6,8 +6,9 @@ import { addAbout } from './commands/about.ts'
 import { addBackup } from './commands/backup.ts'
 import { addCall } from './commands/call.ts'
 import { addCompletion } from './commands/completion.ts'
-import { addConfig, addInit } from './commands/config.ts'
+import { addConfig } from './commands/config.ts'
 import { addDemo } from './commands/demo.ts'
+import { addInit } from './commands/init.ts'
 import { addKept } from './commands/kept.ts'
 import { addLoop } from './commands/loop.ts'
 import { addMcp } from './commands/mcp.ts'
@@ -43,6 +44,7 @@ export function makeProgram(): Command {
     .addHelpText('after', `\nAny unambiguous beginning of an id will do.\n\n${EXIT_HELP}`)
   for (const add of [
     addServer,
+    addInit,
     addRun,
     addMission,
     addQueue,
@@ -59,7 +61,6 @@ export function makeProgram(): Command {
     addAbout,
     addConfig,
     addBackup,
-    addInit,
     addCall,
     addMcp,
     addCompletion,

@@ -39,21 +39,17 @@ export function addConfig(program: Command): void {
   })
 }
 
-export function addInit(program: Command): void {
-  const init = program
-    .command('init')
-    .description('prepare the home of the fleet, with a fleet.toml that names every setting')
-    .option('--force', 'also if there is a fleet.toml; that is kept beside as fleet.toml.old')
-  does(init, async ({ terminal, where }, _, { force }) => {
-    const file = behindLinks(configurationFile(openHome(homeOf(where)).path))
-    const before = textOf(file)
-    const written = before === undefined || force === true
-    if (written && before !== undefined) replaceText(`${file}.old`, textOf(`${file}.old`), before)
-    if (written) replaceText(file, before, configurationTemplate())
-    if (terminal.json) return void terminal.data({ file, written })
-    if (written) terminal.print(`Wrote ${file}.`)
-    else terminal.note(`There is a ${file} already; with --force it is begun anew.`)
-  })
+/** A fleet.toml that names every setting. One that is there stays; by force it is kept beside. */
+export function prepareHome({ terminal, where }: Cli, force: boolean): { file: string; written: boolean } {
+  const file = behindLinks(configurationFile(openHome(homeOf(where)).path))
+  const before = textOf(file)
+  const written = before === undefined || force
+  if (written && before !== undefined) replaceText(`${file}.old`, textOf(`${file}.old`), before)
+  if (written) replaceText(file, before, configurationTemplate())
+  if (terminal.json) return { file, written }
+  if (written) terminal.print(`Wrote ${file}.`)
+  else terminal.note(`There is a ${file} already; with --force it is begun anew.`)
+  return { file, written }
 }
 
 /** Pairs of key and text, as they stand on a command line. */

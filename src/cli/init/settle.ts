@@ -1,0 +1,57 @@
+import type { Project } from '../../domain/project.ts'
+import type { Proposal } from './proposal.ts'
+
+export type Proposed = Pick<Proposal, 'checks' | 'setup_command' | 'copy_files'> & { agent: string | null }
+
+export interface Line {
+  field: keyof Proposed
+  /** kept: the project has something else there, which stays. */
+  what: 'set' | 'same' | 'kept' | 'replaced'
+  proposed: string
+  current: string
+}
+
+const FIELDS = ['agent', 'setup_command', 'checks', 'copy_files'] as const satisfies (keyof Proposed)[]
+
+/** What becomes of each setting: an empty one is filled, another one stays unless a person insists. */
+export function settle(proposed: Proposed, current: Proposed | undefined, replace: boolean): Line[] {
+  return FIELDS.flatMap(field => {
+    const [next, now] = [inWords(proposed[field]), inWords(current?.[field] ?? null)]
+    if (!next) return []
+    const what = !now ? 'set' : now === next ? 'same' : replace ? 'replaced' : 'kept'
+    return [{ field, what, proposed: next, current: now } satisfies Line]
+  })
+}
+
+export const changesOf = (proposed: Proposed, lines: readonly Line[]): Partial<Project> =>
+  Object.fromEntries(
+    lines.filter(({ what }) => what === 'set' || what === 'replaced').map(({ field }) => [field, proposed[field]]),
+  )
+
+function inWords(value: Proposed[keyof Proposed]): string {
+  if (!Array.isArray(value)) return value ?? ''
+  return value.map(each => (typeof each === 'string' ? each : each.command)).join('\n')
+}
+
+export interface Candidate {
+  name: string
+  title: string
+  engine: string
+  installed: boolean
+  signed_in?: boolean
+}
+
+/** Those people mean when they say coding agent, then whatever else was declared. */
+const PREFERRED = ['claude', 'codex', 'gemini', 'opencode', 'agy']
+
+/** The best that is here: one that is signed in before one that does not tell. A script is no coding agent. */
+export function chooseAgent(agents: readonly Candidate[]): Candidate | undefined {
+  const rank = ({ name }: Candidate): number => (PREFERRED.includes(name) ? PREFERRED.indexOf(name) : PREFERRED.length)
+  const here = agents
+    .filter(
+      ({ name, engine, installed, signed_in }) =>
+        name !== 'shell' && engine === 'cli' && installed && signed_in !== false,
+    )
+    .toSorted((a, b) => rank(a) - rank(b))
+  return here.find(({ signed_in }) => signed_in) ?? here[0]
+}
