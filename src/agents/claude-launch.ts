@@ -33,8 +33,11 @@ const NEVER = [
 /** Beyond the named tools, what "everything without asking" means for this client. */
 const FULL_EXTRAS = ['NotebookEdit', 'Task', 'Skill', 'Workflow', 'Monitor']
 
-/** `git diff --output=file` writes, although everything else about it only looks. */
-const NEVER_TO_FILE = 'Bash(git * --output*)'
+/**
+ * `git diff --output=file` writes, although everything else about it only looks; and a repository can hold a file of
+ * such a name, for a wildcard to find.
+ */
+const NEVER_TO_FILE = ['Bash(git * --output*)', 'Bash(git *\\**)', 'Bash(git *?*)', 'Bash(git *[*)']
 
 // One rule each: the client splits what it is given at commas and spaces outside brackets.
 const TOOL_RULE = /^(mcp__[\w*-]+|[A-Za-z]\w*)(\([^()\n]+\))?$/
@@ -135,7 +138,7 @@ function presetRules({ preset: name, allowedTools }: LaunchRequest): Rules {
     allowed: preset.tools.flatMap(tool =>
       tool === 'Bash' ? preset.commands!.map(start => `Bash(${start}:*)`) : [tool],
     ),
-    denied: [...NEVER, NEVER_TO_FILE],
+    denied: [...NEVER, ...NEVER_TO_FILE],
     readsSettings: false,
   }
 }

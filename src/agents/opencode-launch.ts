@@ -5,6 +5,7 @@ import { pick } from './environment.ts'
 import { readingInput } from './input.ts'
 import { inTheWay, isHttp, type McpServer, rewritten, serversOf } from './mcp-servers.ts'
 import { permissionsOf } from './opencode-permissions.ts'
+import { changesNothing } from './presets.ts'
 import { refuseApprovals, rulesOf } from './rules.ts'
 
 /** What the client may see of the server's environment: where it is, how it signs in, how it reaches the network. */
@@ -23,6 +24,12 @@ export const opencodeEnvironment = (environment: LaunchRequest['environment']): 
 /** An agent of our own: the rules of one the person has would be merged with ours. */
 const AGENT = 'flotilla'
 const INSTRUCTIONS = 'instructions.md'
+
+/**
+ * A repository can hold a file named `--output=…`, for a wildcard to find, and the client's rules have no way to name a
+ * wildcard. So this shell, which is told by a variable, expands none.
+ */
+const WITHOUT_WILDCARDS = { SHELL: '/bin/bash', SHELLOPTS: 'noglob' }
 
 export function launchOpencode(request: LaunchRequest): Launch {
   refuseApprovals(request, 'OpenCode')
@@ -63,6 +70,7 @@ export function launchOpencode(request: LaunchRequest): Launch {
       // A client that replaces itself under a running fleet would no longer be the one that was detected.
       OPENCODE_DISABLE_AUTOUPDATE: '1',
       ...(rules.restricts && { OPENCODE_DISABLE_PROJECT_CONFIG: '1', OPENCODE_PURE: '1' }),
+      ...(!request.allowedTools && changesNothing(request.preset) && WITHOUT_WILDCARDS),
     },
     files: { input: request.prompt, ...(request.systemPrompt && { [INSTRUCTIONS]: request.systemPrompt }) },
     stdin: 'none',

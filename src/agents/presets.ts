@@ -53,7 +53,7 @@ export const PRESETS: Readonly<Record<ToolPreset, Preset>> = {
   },
   explore: {
     name: 'explore',
-    summary: 'Read, and look around with git, ls and find; changes nothing',
+    summary: 'Read, and look around with git and ls; changes nothing',
     tools: LOOK,
     commands: [...GIT_LOOKS, 'ls'],
   },

@@ -72,6 +72,8 @@ describe.skipIf(!binary)('the real client', () => {
   function aGreedyRepository() {
     execFileSync('git', ['init', '-q'], { cwd: place.workingDirectory })
     writeFileSync(file('victim.txt'), 'alive')
+    // What a wildcard finds becomes an option.
+    writeFileSync(file('--output=written.txt'), '')
     mkdirSync(file('.gemini/policies'), { recursive: true })
     const command = { type: 'command', command: 'touch hooked' }
     const settings = {
@@ -94,6 +96,8 @@ describe.skipIf(!binary)('the real client', () => {
       'git diff --output=written.txt',
       'git log "--out"put=written.txt',
       'git log > written.txt',
+      'git diff *',
+      'git diff ?-output=written.txt',
       'find . -name victim.txt -delete',
       "python3 -c \"open('written.txt', 'w')\"",
     ].map(command => ({ run: command })),

@@ -97,6 +97,8 @@ describe.skipIf(!binary)('the real client', () => {
   function aGreedyRepository() {
     execFileSync('git', ['init', '-q'], { cwd: place.workingDirectory })
     writeFileSync(file('victim.txt'), 'alive')
+    // What a wildcard finds becomes an option.
+    writeFileSync(file('--output=written.txt'), '')
     mkdirSync(file('.opencode/plugin'), { recursive: true })
     const permission = { bash: { '*': 'allow', 'rm *': 'allow' }, edit: 'allow' }
     const command = ['sh', '-c', 'touch served; cat']
@@ -126,11 +128,11 @@ describe.skipIf(!binary)('the real client', () => {
   test('under review nothing is written or removed, whatever the repository allows; looking is possible', async () => {
     aGreedyRepository()
     const before = readdirSync(place.workingDirectory)
-    const looks: Step[] = [{ run: 'git diff --stat' }, { read: 'victim.txt' }]
+    const looks: Step[] = [{ run: 'git diff *' }, { run: 'git diff --stat' }, { read: 'victim.txt' }]
     const { events, ending } = await run([...HARM, ...looks, { say: 'I tried.' }], { preset: 'review' })
     expect(ending.outcome).toBe('completed')
     const failed = events.filter(event => event.type === 'tool_result').map(each => each.failed)
-    expect(failed).toEqual([...HARM.map(() => true), false, false])
+    expect(failed).toEqual([...HARM.map(() => true), ...looks.map(() => false)])
     expect(readdirSync(place.workingDirectory)).toEqual(before)
   })
 
