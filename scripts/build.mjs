@@ -3,7 +3,17 @@
 // lies in files of its own.
 import childProcess from 'node:child_process'
 import { createHash } from 'node:crypto'
-import { cpSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
+import {
+  cpSync,
+  globSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs'
 import { dirname, join } from 'node:path'
 import { build } from 'esbuild'
 
@@ -88,6 +98,29 @@ await build({
   format: 'cjs',
   logLevel: 'warning',
 })
+// In a file of its own, because it runs in threads of its own.
+await build({
+  absWorkingDir: root,
+  entryPoints: ['src/plugins/worker.ts'],
+  outfile: join(next, 'plugin-worker.cjs'),
+  bundle: true,
+  platform: 'node',
+  target: 'node22.13',
+  format: 'cjs',
+  logLevel: 'warning',
+})
+await build({
+  absWorkingDir: root,
+  entryPoints: globSync('src/plugins/shipped/*.ts', { cwd: root }).filter(file => !file.endsWith('.test.ts')),
+  outdir: join(next, 'plugins'),
+  outExtension: { '.js': '.mjs' },
+  bundle: true,
+  platform: 'node',
+  target: 'node22.13',
+  format: 'esm',
+  logLevel: 'warning',
+})
+cpSync(join(root, 'src/plugins/plugin.ts'), join(next, 'plugin.d.ts'))
 for (const script of ['wrapper.sh', 'courier.sh']) cpSync(join(root, 'src/runner', script), join(next, script))
 cpSync(join(root, 'src/agents/gemini-home.mjs'), join(next, 'gemini-home.mjs'))
 cpSync(join(root, 'src/cli/install/SKILL.md'), join(next, 'SKILL.md'))

@@ -29,6 +29,7 @@ export const EFFECTS = [
   'commit.plan-failed',
   'commit.loop',
   'commit.counts',
+  'commit.plugin',
   'commit.schedule',
   'commit.workflow-made',
   'commit.stage',

@@ -43,6 +43,14 @@ const folders: Kind<string[]> = {
   schema: z.array(z.string().min(1).max(4000)).max(1000),
   read: text => text.split(':').filter(Boolean),
 }
+const names: Kind<string[]> = {
+  schema: z.array(z.string().min(1).max(4000)).max(100),
+  read: text =>
+    text
+      .split(',')
+      .map(name => name.trim())
+      .filter(Boolean),
+}
 const perAgent: Kind<Record<string, number>> = {
   schema: z.record(z.string().min(1).max(40), z.number().int().min(1).max(500)),
   read: text =>
@@ -119,6 +127,18 @@ export const SETTINGS = {
     folders,
     [],
     'folders that projects must lie in, in a variable separated by colons; empty: anywhere',
+  ),
+  plugins: setting(
+    'FLEET_PLUGINS',
+    names,
+    [],
+    'plugins beside those in plugins/ of the home: shipped ones by name, npm packages installed in plugins/, or whole paths; in a variable separated by commas; taken at a start and by fleet plugin reload',
+  ),
+  pluginTimeout: setting(
+    'FLEET_PLUGIN_TIMEOUT',
+    whole(1, 600),
+    10,
+    'seconds a plugin has to start and to decide; to be told something, and for a tool, six times as long',
   ),
   projectsDir: setting(
     'FLEET_PROJECTS_DIR',

@@ -7,6 +7,8 @@ import { CustomDeclaration, customAgent } from './custom.ts'
 
 /** Where a person declares agents, in the home. */
 export const DECLARED_FILE = 'agents.json'
+/** Where those are kept that plugins declare. */
+export const PLUGIN_AGENTS_FILE = 'plugin-agents.json'
 
 export const DeclaredAgents = z.strictObject({
   agents: z.array(z.discriminatedUnion('kind', [AcpDeclaration, CustomDeclaration])).max(100),

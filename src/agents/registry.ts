@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { NotFound, type Refusal } from '../domain/errors.ts'
 import type { Engine } from '../domain/project.ts'
 import type { Agent } from './contract.ts'
-import { DECLARED_FILE, type Declared, readDeclared } from './declared.ts'
+import { DECLARED_FILE, type Declared, PLUGIN_AGENTS_FILE, readDeclared } from './declared.ts'
 import { type KnownModels, MODELS_FILE, modelsIn } from './models.ts'
 import { PRESETS, type Preset } from './presets.ts'
 import { undeclared } from './undeclared.ts'
@@ -11,6 +11,8 @@ import { undeclared } from './undeclared.ts'
 /** The agents there are: those built in, and those declared in the home. */
 export interface Agents {
   readonly all: readonly Agent[]
+  /** Those built in and those people declare, without those of plugins. */
+  readonly ofPeople: readonly Agent[]
   /** Why none of the declared agents is among them; null: nothing is wrong. */
   readonly fault: Refusal | null
   readonly models: KnownModels
@@ -30,18 +32,14 @@ export interface ToolPresetOffer extends Preset {
 
 /** The declared ones are read again whenever their file has changed. */
 export function agentsIn(home: string, builtIn: readonly Agent[]): Agents {
-  const file = join(home, DECLARED_FILE)
   const taken = builtIn.map(agent => agent.name)
-  let seen = ''
-  let declared: Declared = { agents: [], fault: null }
-
-  function look(): Declared {
-    const now = stampOf(file)
-    if (now !== seen) declared = readDeclared(file, taken)
-    seen = now
-    return declared
+  const look = declaredIn(join(home, DECLARED_FILE), taken)
+  const lookAtPlugins = declaredIn(join(home, PLUGIN_AGENTS_FILE), taken)
+  const ofPeople = () => [...builtIn, ...look().agents]
+  const all = () => {
+    const known = ofPeople()
+    return [...known, ...lookAtPlugins().agents.filter(({ name }) => known.every(agent => agent.name !== name))]
   }
-  const all = () => [...builtIn, ...look().agents]
 
   const ofSession = (name: string): Agent => all().find(agent => agent.name === name) ?? undeclared(name)
 
@@ -49,6 +47,9 @@ export function agentsIn(home: string, builtIn: readonly Agent[]): Agents {
     models: modelsIn(join(home, MODELS_FILE)),
     get all() {
       return all()
+    },
+    get ofPeople() {
+      return ofPeople()
     },
     get fault() {
       return look().fault
@@ -67,6 +68,17 @@ export function agentsIn(home: string, builtIn: readonly Agent[]): Agents {
     },
     driven: ({ agent, engine }) => ofSession(agent).engines?.[engine] ?? ofSession(agent),
     ofSession,
+  }
+}
+
+function declaredIn(file: string, taken: readonly string[]): () => Declared {
+  let seen = ''
+  let declared: Declared = { agents: [], fault: null }
+  return () => {
+    const now = stampOf(file)
+    if (now !== seen) declared = readDeclared(file, taken)
+    seen = now
+    return declared
   }
 }
 

@@ -16,6 +16,7 @@ import { addMcpInstall } from './commands/mcp-install.ts'
 import { addMcpServer } from './commands/mcp-server.ts'
 import { addMission } from './commands/mission.ts'
 import { addPlan } from './commands/plan.ts'
+import { addPlugin } from './commands/plugin.ts'
 import { addProject } from './commands/project.ts'
 import { addQueue } from './commands/queue.ts'
 import { addRun } from './commands/run.ts'
@@ -56,6 +57,7 @@ export function makeProgram(): Command {
     addTalk,
     addSchedule,
     addWorkflow,
+    addPlugin,
     addTakeover,
     addKept,
     addAbout,

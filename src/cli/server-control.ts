@@ -6,8 +6,10 @@ import { effect } from '../effects.ts'
 import { lastConfiguration, type Taken, takeConfiguration, watchConfiguration } from '../fleet/configuring.ts'
 import { type Fleet, makeFleet } from '../fleet/fleet.ts'
 import { startHolder } from '../fleet/holder.ts'
+import { PluginHost } from '../fleet/plugins.ts'
 import { sentence } from '../fleet/sentences.ts'
 import { type Home, openHome } from '../home.ts'
+import { askAsPlugin } from '../operations/ask.ts'
 import { bootId, type Identity, identityOf, isAlive, signal } from '../runner/processes.ts'
 import { openLog, type Server, type ServerOptions, startServer } from '../server/index.ts'
 import { givenBy, givenIn, settingsIn } from '../settings.ts'
@@ -61,6 +63,8 @@ export async function start(
     await spawner.ready
     writeSpawner(home, spawner.pid)
     const onFault = faultTeller(fleet, say)
+    const plugins = await startPlugins(fleet, onFault)
+    undo.push(() => plugins.stop())
     const holder = await startHolder(fleet, { url: server.url, onFault })
     undo.push(() => holder.stop())
     undo.push(watchConfiguration(fleet, tellSettings, onFault))
@@ -77,6 +81,19 @@ export async function start(
     await unwind()
     throw error
   }
+}
+
+/** Before anything is dispatched: a plugin may have something against it. */
+async function startPlugins(fleet: Fleet, onFault: (what: string, error: unknown) => void): Promise<PluginHost> {
+  const log = openLog(fleet)
+  const host = new PluginHost(fleet, {
+    ask: askAsPlugin.bind(null, fleet),
+    log: (plugin, text) => log.info({ plugin }, text),
+    onFault,
+  })
+  fleet.plugins.host = host
+  await host.start()
+  return host
 }
 
 const spawnerFile = (home: Home): string => join(home.path, 'spawner')

@@ -92,6 +92,9 @@ export const EVENT_KINDS = [
   'settings_changed',
   'settings_refused',
   'restored',
+  'plugin_enabled',
+  'plugin_disabled',
+  'plugin_fault',
   'server_started',
   'server_stopping',
 ] as const
@@ -101,7 +104,7 @@ export type EventKind = z.infer<typeof EventKind>
 export const NewEvent = z.object({
   kind: EventKind,
   time: Timestamp,
-  actor: z.string().max(120).describe('person, fleet, or session:<id>'),
+  actor: z.string().max(120).describe('person, fleet, session:<id> or plugin:<name>'),
   project_id: Id.nullable().default(null),
   mission_id: Id.nullable().default(null),
   session_id: Id.nullable().default(null),

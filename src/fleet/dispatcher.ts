@@ -9,6 +9,7 @@ import { type Fleet, retryOnConflict } from './fleet.ts'
 import { holdOn } from './holds.ts'
 import type { LiveSession } from './live-session.ts'
 import { planSession } from './planning-sessions.ts'
+import { DispatchGate } from './plugin-gate.ts'
 import { all, dependenciesOf, fleetState, put } from './records.ts'
 import { sentence } from './sentences.ts'
 
@@ -21,6 +22,7 @@ export class Dispatcher {
   readonly #live: ReadonlyMap<string, LiveSession>
   readonly #begin: (session: Session) => void
   readonly #wake: () => void
+  readonly #gate: DispatchGate
   #timer: NodeJS.Timeout | undefined
   #wakesAt = Infinity
 
@@ -29,11 +31,13 @@ export class Dispatcher {
     live: ReadonlyMap<string, LiveSession>,
     begin: (session: Session) => void,
     wake: () => void,
+    inBackground: (what: string, work: Promise<unknown>) => void,
   ) {
     this.#fleet = fleet
     this.#live = live
     this.#begin = begin
     this.#wake = wake
+    this.#gate = new DispatchGate(fleet, inBackground, wake)
   }
 
   stop(): void {
@@ -93,7 +97,7 @@ export class Dispatcher {
       ),
     })
     if (reason?.until) return this.#wakeIn(Date.parse(reason.until) - Date.parse(this.#fleet.now()))
-    if (!reason) await this.#try(() => this.#start(stored, dependencies))
+    if (!reason && this.#gate.lets(stored)) await this.#try(() => this.#start(stored, dependencies))
   }
 
   async #start(stored: Stored<Mission>, dependencies: Stored<Mission>[]): Promise<void> {
@@ -123,6 +127,7 @@ export class Dispatcher {
       ? [life.about(mission, 'unknown_model', this.#by(), { session_id: session.id, cause: doubt })]
       : []
     await this.#fleet.commit('commit.session-start', { changes, checks, events: [...step.events, ...warning] })
+    this.#gate.forget(mission.id)
     this.#begin(session)
   }
 

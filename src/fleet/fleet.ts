@@ -5,6 +5,7 @@ import type { Home } from '../home.ts'
 import { type Models, modelsIn } from '../prices-file.ts'
 import { SETTINGS, type Settings } from '../settings.ts'
 import { type Batch, type Blobs, Conflict, openBlobs, type Store } from '../store/index.ts'
+import type { PluginHost } from './plugins.ts'
 
 /** What every part of the application stands on. Opening one starts nothing: any process may read and leave wishes. */
 export interface Fleet {
@@ -15,6 +16,8 @@ export interface Fleet {
   readonly settings: Settings
   readonly configuration: Configuration
   readonly agents: Agents
+  /** At work only where the home is held. */
+  readonly plugins: { host?: PluginHost }
   /** What is known of models: prices and windows. */
   readonly models: Models
   /** The environment of this process, from which agents get what is allowed to reach them. */
@@ -48,6 +51,7 @@ export function makeFleet(parts: {
       return configuration.settings
     },
     agents: agentsOf(home.path),
+    plugins: {},
     models: modelsIn(home.path),
     now: parts.now ?? (() => new Date().toISOString()),
     commit: (name, batch) => effect(name, () => store.commit(batch)),

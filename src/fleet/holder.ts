@@ -73,7 +73,7 @@ export async function startHolder(fleet: Fleet, { url, onFault = () => {} }: Hol
   const stopped = new AbortController()
   const keepers = new Keepers(fleet, inBackground, tidyUp)
   const takeOvers = new TakeOvers(fleet, live, inBackground)
-  const dispatcher = new Dispatcher(fleet, live, begin, wake)
+  const dispatcher = new Dispatcher(fleet, live, begin, wake, inBackground)
   const looper = new Looper(fleet, {
     signal: stopped.signal,
     inBackground,

@@ -22,6 +22,7 @@ import { defaultsOf } from './capacity.ts'
 import { runChecks } from './checking.ts'
 import { movedUnderSession } from './concerns.ts'
 import { type Fleet, retryOnConflict } from './fleet.ts'
+import { objectionToLanding } from './plugin-gate.ts'
 import { current, put } from './records.ts'
 import { repositoryOf } from './repositories.ts'
 import { sentence } from './sentences.ts'
@@ -50,6 +51,8 @@ export async function landMission(fleet: Fleet, missionId: string, signal: Abort
     if (work.mission.cancel_requested) return await decide(fleet, missionId, life.cancelled)
     const { landing } = effective(work.mission, work.project, defaultsOf(fleet))
     if (landing === 'never' && !work.mission.approved) return await checkKept(fleet, work)
+    const objection = work.mission.approved ? undefined : await objectionToLanding(fleet, work)
+    if (objection) return await refuse(fleet, missionId, objection)
     await attempt(fleet, work)
   } catch (error) {
     if (signal.aborted && !(await wantsCancel(fleet, missionId))) return

@@ -23,6 +23,7 @@ const NOUNS: Record<Collection, string> = {
   processes: 'process',
   plans: 'plan',
   loops: 'loop',
+  plugins: 'plugin',
   receipts: 'receipt',
   fleet: 'fleet',
   counts: 'count',
@@ -38,6 +39,7 @@ const LISTS: Partial<Record<Collection, string>> = {
   workflows: 'fleet workflow list',
   schedules: 'fleet schedule list',
   plans: 'fleet plan list',
+  plugins: 'fleet plugin list',
 }
 
 /** The record with this id, or the only one whose id begins with it. */

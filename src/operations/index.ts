@@ -5,6 +5,7 @@ import { mcpServers } from './mcp-servers.ts'
 import { missions } from './missions.ts'
 import type { Operation, Query } from './operation.ts'
 import { plans } from './plans.ts'
+import { plugins } from './plugins.ts'
 import { processes } from './processes.ts'
 import { projects } from './projects.ts'
 import { queue } from './queue.ts'
@@ -30,6 +31,7 @@ export const OPERATIONS: readonly Operation[] = [
   ...loops,
   ...schedules,
   ...workflows,
+  ...plugins,
   ...takeovers,
   ...processes,
   ...settings,

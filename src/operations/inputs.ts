@@ -19,7 +19,7 @@ export function edits<S extends z.ZodRawShape>(
 type WithoutDefault<F> = F extends z.ZodDefault<infer Inner> ? Inner : F
 
 export const actorOf = ({ caller }: Context): string =>
-  caller.kind === 'owner' ? 'person' : `session:${caller.session_id}`
+  caller.kind === 'session' ? `session:${caller.session_id}` : caller.plugin ? `plugin:${caller.plugin}` : 'person'
 export const ask = (context: Context, operation: string): Ask => ({
   operation,
   actor: actorOf(context),

@@ -1,8 +1,10 @@
 import type { z } from 'zod'
 import type { Fleet } from '../fleet/fleet.ts'
 
-/** Who asks. A session's token speaks for that session only. */
-export type Caller = { kind: 'owner' } | { kind: 'session'; session_id: string; mission_id: string; project_id: string }
+/** Who asks. A session's token speaks for that session only; a plugin asks as the owner, and is named. */
+export type Caller =
+  | { kind: 'owner'; plugin?: string }
+  | { kind: 'session'; session_id: string; mission_id: string; project_id: string }
 
 export interface Context {
   fleet: Fleet

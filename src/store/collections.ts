@@ -4,6 +4,7 @@ import { KeptProcess } from '../domain/kept-process.ts'
 import { isLoopOver, Loop } from '../domain/loop.ts'
 import { Comment, Evidence, Mission } from '../domain/mission.ts'
 import { Plan } from '../domain/plan.ts'
+import { PluginRecord } from '../domain/plugin.ts'
 import { Project } from '../domain/project.ts'
 import { Report } from '../domain/report.ts'
 import { Schedule } from '../domain/schedule.ts'
@@ -104,6 +105,7 @@ export const COLLECTIONS = {
     project: l => [[l.project_id, l.created_at]],
     active: l => (isLoopOver(l) ? [] : [[l.created_at]]),
   }),
+  plugins: declare(PluginRecord, {}),
   receipts: declare(Receipt, { created: r => [[r.created_at]] }),
   fleet: declare(FleetState, {}),
   counts: declare(Counts, {}),

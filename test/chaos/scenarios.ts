@@ -1,4 +1,4 @@
-import { existsSync, readdirSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { type RepositoryOptions, runGit } from '../../src/git/testkit.ts'
 import type { LoopView } from '../../src/operations/loops.ts'
@@ -130,7 +130,15 @@ const undo: Scenario = {
 }
 
 const review: Scenario = {
-  name: 'a person adds to what waits for review',
+  name: 'a person adds to what waits for review, and a plugin is told of it all',
+  async before(world) {
+    const folder = join(world.fleet.root, 'home/plugins')
+    mkdirSync(folder)
+    const told = JSON.stringify(join(world.fleet.root, 'told'))
+    const code = `import { appendFileSync } from 'node:fs'
+      export default { hooks: { on_event: ({ event }) => appendFileSync(${told}, event.kind + '\\n') } }`
+    writeFileSync(join(folder, 'told.mjs'), code)
+  },
   async play(world) {
     const project = await world.project({ landing: 'review' })
     const mission = await world.mission(project, 'to look at', world.script('echo mine > agent.txt'))
@@ -139,6 +147,13 @@ const review: Scenario = {
     await world.ask('POST', `/api/missions/${mission.id}/land`)
     await world.fleet.until(mission.id, 'done')
     if (!(await world.repo.filesOn('main')).includes('person.txt')) throw new Error("the person's change was lost")
+    const told = () => readFileSync(join(world.fleet.root, 'told'), 'utf8').split('\n')
+    for (const kind of ['session_ended', 'review_wanted', 'landed'])
+      await eventually(
+        `the plugin to be told of ${kind}`,
+        () => told().includes(kind),
+        () => told().join(' '),
+      )
     return [landed(mission.id)]
   },
 }

@@ -1,10 +1,9 @@
 import type { FastifyRequest } from 'fastify'
 import { Forbidden, InvalidInput } from '../../domain/errors.ts'
 import type { Fleet } from '../../fleet/fleet.ts'
-import { ALIAS_SETS, ALIASES, type AliasSet, type Ask } from '../../operations/aliases.ts'
-import { operationNamed } from '../../operations/index.ts'
-import type { Context } from '../../operations/operation.ts'
-import { parseInput } from '../../operations/shape.ts'
+import type { PluginTool } from '../../fleet/plugins.ts'
+import { ALIAS_SETS, ALIASES, type AliasSet } from '../../operations/aliases.ts'
+import { askOf } from '../../operations/ask.ts'
 import type { Endpoint } from './http.ts'
 import { type Offer, type Tool, tool } from './offer.ts'
 import { outsidePrompts } from './prompts.ts'
@@ -27,7 +26,10 @@ export function outside(fleet: Fleet): Endpoint {
       return {
         name: 'flotilla',
         instructions: INSTRUCTIONS,
-        tools: tools.filter(({ set }) => sets.includes(set)).map(({ tool }) => tool),
+        tools: [
+          ...tools.filter(({ set }) => sets.includes(set)).map(({ tool }) => tool),
+          ...(sets.includes('plugins') ? pluginTools(fleet) : []),
+        ],
         resources,
         prompts,
       }
@@ -38,31 +40,44 @@ export function outside(fleet: Fleet): Endpoint {
 const toolOf = (fleet: Fleet, { run, ...definition }: Omit<(typeof ALIASES)[number], 'set'>): Tool =>
   tool({ ...definition, run: (caller, input, call) => run(askOf(fleet, { ...call, caller }), input) })
 
-type Asking = Omit<Context, 'fleet'>
-const OWNER: Asking = { caller: { kind: 'owner' }, signal: new AbortController().signal }
+const offered = new WeakMap<PluginTool, Tool>()
 
-/** Operations as they are asked for within one call: with its key, its signal and whoever hears how far it is. */
-function askOf(fleet: Fleet, asking: Asking = OWNER): Ask {
-  return async <T>(name: string, input: object) => {
-    const operation = operationNamed(name)
-    if (!operation || operation.kind === 'stream') throw new Error(`${name} is not an operation that answers`)
-    const answer = await operation.run({ fleet, ...asking }, parseInput(operation, input))
-    return operation.output.parse(answer) as T
-  }
+/** The tools of plugins that are at work now. */
+function pluginTools(fleet: Fleet): Tool[] {
+  return (fleet.plugins.host?.tools ?? []).map(each => {
+    const known = offered.get(each)
+    if (known) return known
+    const { plugin, name, summary, input, read_only: readOnly } = each
+    const made = tool({
+      name: `${plugin}_${name}`.replace(/[^\w-]/g, '_'),
+      summary,
+      input,
+      readOnly,
+      run: async (caller, given, call) => {
+        const asked = { plugin, tool: name, input: given }
+        return (await askOf(fleet, { ...call, caller })<{ result: unknown }>('call_plugin_tool', asked)).result
+      },
+    })
+    offered.set(each, made)
+    return made
+  })
 }
 
+const TOOL_SETS = [...ALIAS_SETS, 'plugins'] as const
+type ToolSet = AliasSet | 'plugins'
+
 /** `?tools=missions,workers`; absent: all, as a client sees them in its context. */
-function setsIn({ query }: FastifyRequest): readonly AliasSet[] {
+function setsIn({ query }: FastifyRequest): readonly ToolSet[] {
   const { tools } = query as { tools?: string | string[] }
-  if (tools === undefined) return ALIAS_SETS
+  if (tools === undefined) return TOOL_SETS
   const wanted = [tools]
     .flat()
     .flatMap(text => text.split(','))
     .filter(Boolean)
-  const unknown = wanted.find(name => !ALIAS_SETS.includes(name as AliasSet))
+  const unknown = wanted.find(name => !TOOL_SETS.includes(name as ToolSet))
   if (unknown !== undefined || !wanted.length)
     throw new InvalidInput('tools', `there is no set ${JSON.stringify(unknown ?? '')}`, {
-      try: `Name some of ${ALIAS_SETS.join(', ')}, separated by commas.`,
+      try: `Name some of ${TOOL_SETS.join(', ')}, separated by commas.`,
     })
-  return wanted as AliasSet[]
+  return wanted as ToolSet[]
 }

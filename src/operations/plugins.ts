@@ -1,0 +1,131 @@
+import * as z from 'zod'
+import { InvalidInput, NotFound, Unreachable } from '../domain/errors.ts'
+import { PluginName, PluginRecord } from '../domain/plugin.ts'
+import type { Fleet } from '../fleet/fleet.ts'
+import { recordOf, sourcesOf, switchPlugin } from '../fleet/plugin-records.ts'
+import { HOOKS } from '../plugins/contract.ts'
+import type { Source } from '../plugins/finding.ts'
+import { actorOf } from './inputs.ts'
+import { type Context, command, query } from './operation.ts'
+import { jsonSchema, parseInput } from './shape.ts'
+
+const PluginView = PluginRecord.omit({ id: true, cursor: true, updated_at: true }).extend({
+  name: PluginName,
+  origin: z.enum(['shipped', 'home', 'configured']),
+  file: z.string().nullable(),
+  running: z.boolean().describe('at work in the server that answers'),
+  description: z.string(),
+  hooks: z.array(z.enum(HOOKS)),
+  tools: z.array(
+    z.object({
+      name: z.string(),
+      summary: z.string(),
+      read_only: z.boolean(),
+      input: z.record(z.string(), z.unknown()),
+    }),
+  ),
+  agents: z.array(z.string()),
+})
+type PluginView = z.infer<typeof PluginView>
+
+async function view(fleet: Fleet, source: Source): Promise<PluginView> {
+  const { id, cursor, updated_at, ...record } = await recordOf(fleet, source)
+  const seat = fleet.plugins.host?.seat(source.name)
+  return {
+    ...record,
+    name: source.name,
+    origin: source.origin,
+    file: source.file ?? null,
+    running: seat?.thread !== undefined,
+    description: seat?.manifest?.description ?? '',
+    hooks: seat?.manifest?.hooks ?? [],
+    tools: (seat?.tools ?? []).map(({ plugin, input, ...tool }) => ({ ...tool, input: jsonSchema(input, 'input') })),
+    agents: (seat?.manifest?.agents ?? []).map(agent => agent.name),
+    ...(seat && { faults: seat.faults, last_fault: seat.last }),
+  }
+}
+
+function found(fleet: Fleet, name: string): Source {
+  const source = sourcesOf(fleet).find(each => each.name === name)
+  if (!source) throw new NotFound('plugin', name, { try: 'fleet plugin list' })
+  return source
+}
+
+const WithPlugin = z.object({ plugin: PluginName })
+
+export const plugins = [
+  query({
+    name: 'list_plugins',
+    summary: 'The plugins there are, what each offers, and what went wrong with it',
+    http: 'GET /api/plugins',
+    inServer: true,
+    input: z.object({}),
+    output: z.object({ plugins: z.array(PluginView) }),
+    run: async ({ fleet }) => ({ plugins: await Promise.all(sourcesOf(fleet).map(source => view(fleet, source))) }),
+  }),
+  switching('enable_plugin', 'Switch a plugin on, also one the fleet switched off; it is read anew', true),
+  switching('disable_plugin', 'Switch a plugin off, also for every later start', false),
+  command({
+    name: 'reload_plugins',
+    summary: 'Read plugins and their settings anew: one, or all that are switched on',
+    http: 'POST /api/plugins/reload',
+    inServer: true,
+    input: z.object({ plugin: PluginName.optional() }),
+    output: z.object({ plugins: z.array(PluginView) }),
+    run: async (context, { plugin }) => {
+      const { fleet } = context
+      const sources = plugin ? [found(fleet, plugin)] : sourcesOf(fleet)
+      for (const source of sources) {
+        const { enabled, reason } = await recordOf(fleet, source)
+        // Whoever mended a plugin that the fleet had switched off means to use it.
+        if (enabled) await fleet.plugins.host?.open(source)
+        else if (plugin && reason) await turn(context, source, true)
+      }
+      return { plugins: await Promise.all(sources.map(source => view(fleet, source))) }
+    },
+  }),
+  command({
+    name: 'call_plugin_tool',
+    summary: 'Use a tool of a plugin',
+    http: 'POST /api/plugins/:plugin/tools/:tool',
+    inServer: true,
+    input: WithPlugin.extend({
+      tool: z.string().min(1).max(60),
+      input: z.record(z.string(), z.unknown()).default({}).describe('as list_plugins says'),
+    }),
+    output: z.object({ result: z.unknown() }),
+    run: async ({ fleet }, { plugin, tool, input }) => {
+      found(fleet, plugin)
+      const { host } = fleet.plugins
+      if (!host) throw new Unreachable('Plugins work in the server, and none runs.', { try: 'fleet up --detach' })
+      const known = host.seat(plugin)?.tools.find(({ name }) => name === tool)
+      return { result: await host.callTool(plugin, tool, known ? parseInput(known, input) : input) }
+    },
+  }),
+]
+
+async function turn(context: Context, source: Source, enabled: boolean): Promise<void> {
+  const { fleet } = context
+  await switchPlugin(fleet, source, enabled, { actor: actorOf(context) })
+  if (enabled) await fleet.plugins.host?.open(source)
+  else await fleet.plugins.host?.shut(source)
+}
+
+function switching(name: 'enable_plugin' | 'disable_plugin', summary: string, enabled: boolean) {
+  return command({
+    name,
+    summary,
+    http: `POST /api/plugins/:plugin/${enabled ? 'enable' : 'disable'}`,
+    inServer: true,
+    input: WithPlugin,
+    output: PluginView,
+    run: async (context, { plugin }) => {
+      const { caller, fleet } = context
+      // It would wait for its own end.
+      if (caller.kind === 'owner' && caller.plugin === plugin) throw new InvalidInput('plugin', 'cannot switch itself')
+      const source = found(fleet, plugin)
+      await turn(context, source, enabled)
+      return view(fleet, source)
+    },
+  })
+}

@@ -1,0 +1,71 @@
+import * as z from 'zod'
+import { DeclaredAgents } from '../agents/declared.ts'
+
+export const BEFORE = ['pre_dispatch', 'pre_plan', 'pre_land'] as const
+export const AFTER = ['post_complete', 'post_fail', 'post_plan', 'on_question', 'on_event'] as const
+export const HOOKS = [...BEFORE, ...AFTER] as const
+export type Before = (typeof BEFORE)[number]
+export type After = (typeof AFTER)[number]
+export type Hook = Before | After
+
+const MAX_REFUSAL_CHARS = 2000
+
+/** What a plugin says of itself once its thread has loaded it. */
+export const Manifest = z.strictObject({
+  description: z.string().max(1000).default(''),
+  hooks: z.array(z.enum(HOOKS)),
+  tools: z
+    .array(
+      z.strictObject({
+        name: z.string().regex(/^[a-zA-Z0-9_]{1,60}$/, 'letters, digits and _, at most 60'),
+        summary: z.string().min(1).max(2000),
+        input: z.record(z.string(), z.unknown()),
+        read_only: z.boolean(),
+      }),
+    )
+    .max(100),
+  agents: DeclaredAgents.shape.agents,
+})
+export type Manifest = z.infer<typeof Manifest>
+
+const refuse = z.string().min(1).max(MAX_REFUSAL_CHARS).optional()
+
+/** Of `pre_land`. */
+export const Refused = z.strictObject({ refuse }).optional()
+/** Of `pre_dispatch` and `pre_plan`; whether the change is a good one is for whoever makes it. */
+export const Verdict = z
+  .strictObject({
+    refuse,
+    status: z.enum(['needs_input', 'failed']).default('needs_input'),
+    change: z.record(z.string(), z.unknown()).optional(),
+  })
+  .optional()
+export type Verdict = z.infer<typeof Verdict>
+
+/** What the thread says, in words that need checking: the plugin can reach the same port. */
+export const Word = z.discriminatedUnion('kind', [
+  z.object({ kind: z.literal('ready'), manifest: Manifest }),
+  z.object({ kind: z.literal('unfit'), reason: z.string() }),
+  z.object({ kind: z.literal('answer'), id: z.number(), json: z.string().optional() }),
+  z.object({ kind: z.literal('threw'), id: z.number(), reason: z.string() }),
+  z.object({
+    kind: z.literal('ask'),
+    id: z.number(),
+    operation: z.string(),
+    json: z.string(),
+    key: z.string().optional(),
+  }),
+  z.object({ kind: z.literal('log'), text: z.string() }),
+])
+
+/** What the thread is told. */
+export type Order =
+  | { kind: 'call'; id: number; of: 'hooks' | 'tools'; name: string; input: unknown }
+  | { kind: 'answered'; id: number; json: string | undefined }
+  | { kind: 'refused'; id: number; reason: string }
+
+/** What the thread is given at its start. */
+export interface Given {
+  file: string
+  settings: Record<string, unknown>
+}

@@ -1,0 +1,89 @@
+import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs'
+import { isAbsolute, join, parse } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { PluginName } from '../domain/plugin.ts'
+
+/** A plugin as it lies there, before anything of it is run. */
+export interface Source {
+  name: string
+  /** Where it begins; absent: there is nothing to run, and `problem` says why. */
+  file: string | undefined
+  problem: string | undefined
+  origin: 'shipped' | 'home' | 'configured'
+}
+
+const CODE = new Set(['.ts', '.mts', '.cts', '.js', '.mjs', '.cjs'])
+const SHIPPED = fileURLToPath(new URL(import.meta.url.endsWith('.ts') ? './shipped/' : './plugins/', import.meta.url))
+
+/** All there are: those named in the configuration, those in `plugins/` of the home, and those that come with the fleet. Of one name, the first. */
+export function findPlugins(home: string, configured: readonly string[]): Source[] {
+  const folder = pluginsFolder(home)
+  const shipped = codeIn(SHIPPED).map(file => sourceOf(join(SHIPPED, file), 'shipped'))
+  const own = shipped.map(each => each.name)
+  const named = configured
+    .filter(name => !own.includes(name))
+    .map(name => sourceOf(isAbsolute(name) ? name : join(folder, 'node_modules', name), 'configured', name))
+  const inHome = codeIn(folder).map(file => sourceOf(join(folder, file), 'home'))
+  const seen = new Map<string, Source>()
+  for (const source of [...named, ...inHome, ...shipped]) if (!seen.has(source.name)) seen.set(source.name, source)
+  return [...seen.values()].sort((a, b) => (a.name < b.name ? -1 : 1))
+}
+
+export const pluginsFolder = (home: string): string => join(home, 'plugins')
+
+function codeIn(folder: string): string[] {
+  if (!existsSync(folder)) return []
+  return readdirSync(folder, { withFileTypes: true })
+    .filter(entry => !/^\.|^node_modules$|\.d\.[cm]?ts$/.test(entry.name))
+    .filter(entry => entry.isDirectory() || CODE.has(parse(entry.name).ext))
+    .map(entry => entry.name)
+}
+
+function sourceOf(path: string, origin: Source['origin'], called = parse(path).base): Source {
+  const base = isAbsolute(called) ? parse(called).base : called
+  const plain = CODE.has(parse(base).ext) ? parse(base).name : base
+  const name = plain
+    .toLowerCase()
+    .replace(/^@/, '')
+    .replace(/[^a-z0-9._-]+/g, '-')
+  if (!PluginName.safeParse(name).success)
+    return { name: 'unnamed', file: undefined, problem: `${base} is no name for a plugin.`, origin }
+  const file = entryOf(path)
+  return { name, file, problem: file ? undefined : `There is nothing to run at ${path}.`, origin }
+}
+
+/** The file itself; of a package, what it says is its beginning. */
+function entryOf(path: string): string | undefined {
+  const found = statSync(path, { throwIfNoEntry: false })
+  if (found?.isFile()) return path
+  if (!found) return undefined
+  const candidates = [beginningIn(join(path, 'package.json')), ...[...CODE].map(ext => `index${ext}`)]
+  const entry = candidates.find(each => each && existsSync(join(path, each)))
+  return entry && join(path, entry)
+}
+
+function beginningIn(file: string): string | undefined {
+  if (!existsSync(file)) return undefined
+  try {
+    const { exports, main } = JSON.parse(readFileSync(file, 'utf8')) as { exports?: unknown; main?: string }
+    return fromExports(exports) ?? main
+  } catch {
+    return undefined
+  }
+}
+
+function fromExports(exports: unknown): string | undefined {
+  if (typeof exports === 'string') return exports
+  if (!exports || typeof exports !== 'object') return undefined
+  const { '.': root, node, import: esm, default: otherwise } = exports as Record<string, unknown>
+  return [root, node, esm, otherwise].map(fromExports).find(found => found !== undefined)
+}
+
+/** What `plugins/<name>.json` says. */
+export function settingsOf(home: string, name: string): Record<string, unknown> {
+  const file = join(pluginsFolder(home), `${name}.json`)
+  if (!existsSync(file)) return {}
+  const said: unknown = JSON.parse(readFileSync(file, 'utf8'))
+  if (said && typeof said === 'object' && !Array.isArray(said)) return said as Record<string, unknown>
+  throw new Error(`${file} must hold an object.`)
+}

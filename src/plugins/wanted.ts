@@ -1,0 +1,49 @@
+/** What shipped plugins have in common: their settings, and which events they speak of. */
+import type { FleetApi, Told } from './plugin.ts'
+
+type Settings = FleetApi['settings']
+
+export function text(settings: Settings, name: string): string {
+  const value = settings[name]
+  if (typeof value !== 'string' || !value) throw new Error(`Its settings lack ${JSON.stringify(name)}.`)
+  return value
+}
+
+export function list(settings: Settings, name: string, otherwise: readonly string[]): string[] {
+  const value = settings[name] ?? otherwise
+  if (!Array.isArray(value)) throw new Error(`${JSON.stringify(name)} in its settings must be a list.`)
+  return value.map(String)
+}
+
+export function address(settings: Settings, name: string): string {
+  const url = text(settings, name)
+  if (!/^https?:$/.test(new URL(url).protocol)) throw new Error(`${JSON.stringify(name)} must be an http address.`)
+  return url
+}
+
+/** What somebody may have to do something about, and what is over. */
+export const NEWSWORTHY = [
+  'asked',
+  'needs_input',
+  'conflict',
+  'limit_reached',
+  'review_wanted',
+  'landing_waits',
+  'landed',
+  'kept',
+  'failed',
+  'plan_proposed',
+  'workflow_ended',
+  'loop_ended',
+] as const
+
+export const isWanted = (settings: Settings, { event }: Told): boolean => {
+  const kinds = list(settings, 'events', NEWSWORTHY)
+  return kinds.includes('*') || kinds.includes(event.kind)
+}
+
+/** One line for a person. */
+export function sentenceOf({ event, mission }: Told): string {
+  const what = event.kind.replaceAll('_', ' ')
+  return [mission ? `${mission.title}: ${what}` : what, event.cause].filter(Boolean).join('. ')
+}

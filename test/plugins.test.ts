@@ -1,0 +1,225 @@
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { expect, test } from 'vitest'
+import { eventually, type TestFleet } from './kit/fleet.ts'
+import { aScene } from './kit/scene.ts'
+
+interface Listed {
+  name: string
+  enabled: boolean
+  running: boolean
+  reason: string | null
+  faults: number
+  last_fault: { text: string } | null
+}
+
+function addPlugin(fleet: TestFleet, name: string, code: string): void {
+  mkdirSync(join(fleet.root, 'home/plugins'), { recursive: true })
+  writeFileSync(join(fleet.root, 'home/plugins', name), code)
+}
+
+async function listed(fleet: TestFleet): Promise<Record<string, Listed>> {
+  const { plugins } = (await (await fleet.http('/api/plugins')).json()) as { plugins: Listed[] }
+  return Object.fromEntries(plugins.map(each => [each.name, each]))
+}
+
+const linesIn = (file: string): string[] => (existsSync(file) ? readFileSync(file, 'utf8').trim().split('\n') : [])
+
+/** Appends to a file what it is told. */
+const diary = (file: string, hooks: string): string => `
+  import { appendFileSync, existsSync } from 'node:fs'
+  const write = (hook: string, told: { event: { kind: string }; mission: { title: string } | null }) =>
+    appendFileSync(${JSON.stringify(file)}, \`\${hook} \${told.event.kind} \${told.mission?.title}\\n\`)
+  export default { hooks: { ${hooks} } }`
+
+test('hooks change, refuse and are told; tools appear in every surface', async () => {
+  const { fleet, project } = await aScene({ start: false })
+  const file = join(fleet.root, 'diary')
+  addPlugin(
+    fleet,
+    'diary.ts',
+    diary(file, `post_complete: t => write('complete', t), post_fail: t => write('fail', t)`),
+  )
+  addPlugin(
+    fleet,
+    'policy.ts',
+    `import type { Plugin } from 'flotilla/plugin'
+    export default {
+      description: 'Looks after the rest.',
+      hooks: {
+        pre_dispatch: ({ mission, project, reason }) => {
+          if (mission.title === 'ask me') return { refuse: 'not today' }
+          if (mission.title === 'never') return { refuse: 'not ever', status: 'failed' }
+          if (mission.title === 'odd') return { change: { agent: 'nobody' } }
+          return { change: { detailed_prompt: mission.detailed_prompt + '\\necho ' + project.name + reason + ' > added.txt', tags: ['seen'] } }
+        },
+        pre_land: ({ mission, commit }) => (mission.title === 'look' && commit ? { refuse: 'look at it first' } : undefined),
+      },
+      tools: {
+        count: {
+          summary: 'How many missions there are',
+          input: { type: 'object', properties: { extra: { type: 'integer' } }, required: ['extra'] },
+          read_only: true,
+          run: async ({ extra }: { extra: number }, fleet) =>
+            ({ missions: (await fleet.call<{ missions: unknown[] }>('list_missions')).missions.length + extra }),
+        },
+      },
+    } satisfies Plugin`,
+  )
+  await fleet.start()
+  const make = (title: string, more: object = {}) => fleet.mission(project, 'echo a > a.txt', { title, ...more })
+  const plain = await make('plain')
+  expect(await fleet.until(plain.id, 'done', 'failed')).toMatchObject({ status: 'done', tags: ['seen'] })
+  expect((await fleet.show(plain.id)).detailed_prompt).toContain('echo testfirst > added.txt')
+  const updated = (await fleet.events()).find(event => event.kind === 'mission_updated')
+  expect(updated).toMatchObject({ actor: 'plugin:policy', mission_id: plain.id })
+
+  const asked = await make('ask me')
+  expect(await fleet.until(asked.id, 'needs_input')).toMatchObject({
+    status_reason: { code: 'plugin_refused', text: 'The plugin policy refuses: not today' },
+    sessions: [],
+  })
+  const never = await make('never')
+  expect((await fleet.until(never.id, 'failed')).status_reason?.text).toContain('not ever')
+  const odd = await fleet.mission(project, 'echo b > b.txt', { title: 'odd' })
+  await fleet.until(odd.id, 'done')
+  await eventually('the odd change is reported', async () =>
+    (await listed(fleet)).policy?.last_fault?.text.includes('a change that is not possible'),
+  )
+
+  const look = await fleet.mission(project, 'echo c > c.txt', { title: 'look' })
+  expect((await fleet.until(look.id, 'review')).status_reason).toMatchObject({
+    code: 'plugin_refused',
+    text: 'The plugin policy refuses: look at it first',
+  })
+  await fleet.http(`/api/missions/${look.id}/land`, { method: 'POST', body: '{}' })
+  await fleet.until(look.id, 'done')
+
+  await eventually(
+    'the diary',
+    () => linesIn(file).length >= 4,
+    () => linesIn(file).join('\n'),
+  )
+  expect(linesIn(file).sort()).toEqual([
+    'complete landed look',
+    'complete landed odd',
+    'complete landed plain',
+    'fail failed never',
+  ])
+
+  const command = await fleet.fleetCommand(['call', 'policy.count', '{"extra": 3}', '--json'])
+  expect(JSON.parse(command.stdout)).toEqual({ result: { missions: 8 } })
+  const wrong = await fleet.http('/api/plugins/policy/tools/count', { method: 'POST', body: '{"input":{"extra":"x"}}' })
+  expect([wrong.status, await wrong.text()]).toEqual([400, expect.stringContaining('extra')])
+  const mcp = async (method: string, params: object = {}) => {
+    const response = await fleet.http('/mcp', {
+      method: 'POST',
+      headers: { accept: 'application/json, text/event-stream' },
+      body: JSON.stringify({ jsonrpc: '2.0', id: 1, method, params }),
+    })
+    return ((await response.json()) as { result: Record<string, never[]> }).result
+  }
+  const { tools } = await mcp('tools/list')
+  expect(tools).toContainEqual(
+    expect.objectContaining({
+      name: 'policy_count',
+      inputSchema: expect.objectContaining({ required: ['extra'] }),
+      annotations: { readOnlyHint: true },
+    }),
+  )
+  const { content } = await mcp('tools/call', { name: 'policy_count', arguments: { extra: 0 } })
+  expect(content).toEqual([{ type: 'text', text: '{"missions":5}' }])
+})
+
+test('plugins that throw, hang, exit or talk nonsense are reported, switched off in the end, and harm nothing', async () => {
+  const { fleet, project } = await aScene({ start: false, env: { FLEET_PLUGIN_TIMEOUT: '1' } })
+  const hook = (name: string, body: string) => `export default { hooks: { async ${name}() { ${body} } } }`
+  addPlugin(fleet, 'broken.ts', 'export default {{')
+  addPlugin(fleet, 'sleeper.mjs', 'await new Promise(() => {})')
+  addPlugin(fleet, 'hangs.mjs', hook('pre_dispatch', 'while (true) {}'))
+  addPlugin(fleet, 'exits.mjs', hook('on_event', 'process.exit(1)'))
+  addPlugin(fleet, 'throws.mjs', hook('on_event', 'throw new Error("I am no good")'))
+  addPlugin(fleet, 'nonsense.mjs', hook('pre_dispatch', 'return { change: 7, more: [] }'))
+  addPlugin(fleet, 'weird.js', hook('pre_land', 'return "no"'))
+  await fleet.start()
+  expect(await listed(fleet)).toMatchObject({
+    broken: { enabled: false, running: false, reason: expect.stringContaining('Unexpected token') },
+    sleeper: { enabled: false, reason: expect.stringContaining('did not start within 1 seconds') },
+    hangs: { enabled: true, running: true },
+    webhook: { enabled: false, running: false, reason: null },
+  })
+  for (const title of ['one', 'two', 'three']) {
+    const mission = await fleet.mission(project, `echo ${title} > ${title}.txt`, { title })
+    await fleet.until(mission.id, 'done')
+  }
+  await eventually(
+    'the worst are switched off',
+    async () => {
+      const { hangs, exits } = await listed(fleet)
+      return !hangs?.enabled && !exits?.enabled
+    },
+    async () => JSON.stringify(await listed(fleet)),
+  )
+  expect(await listed(fleet)).toMatchObject({
+    hangs: { running: false, reason: expect.stringContaining('pre_dispatch did not answer within 1 seconds') },
+    exits: { running: false, reason: expect.stringContaining('exit code 1') },
+    throws: { running: true, last_fault: { text: 'on_event: I am no good' } },
+    nonsense: { running: true, last_fault: { text: expect.stringContaining('pre_dispatch answered nonsense') } },
+    weird: { running: true, last_fault: { text: expect.stringContaining('pre_land answered nonsense') } },
+  })
+  const faults = (await fleet.events()).filter(event => event.kind === 'plugin_fault')
+  expect(new Set(faults.map(event => event.data.plugin))).toEqual(
+    new Set(['hangs', 'exits', 'throws', 'nonsense', 'weird']),
+  )
+  // It fails at every event, and is not reported for every one.
+  expect(faults.filter(event => event.data.plugin === 'throws')).toHaveLength(1)
+  const { stdout } = await fleet.fleetCommand(['plugin', 'list'])
+  expect(stdout).toContain('nonsense')
+  expect(readFileSync(join(fleet.root, 'home/logs/server.log'), 'utf8')).toContain('I am no good')
+  expect((await (await fleet.http('/health')).json()) as object).toMatchObject({ status: 'ok' })
+})
+
+test('switched on and off for good, reloaded, and told at least once across kill -9', async () => {
+  const { fleet, project } = await aScene({ start: false })
+  const file = join(fleet.root, 'diary')
+  // The first server never gets it said: it is killed in the middle of it.
+  const gate = join(fleet.root, 'gate')
+  const slow = `post_complete: async t => {
+    appendFileSync(${JSON.stringify(`${gate}.here`)}, '')
+    if (!existsSync(${JSON.stringify(gate)})) await new Promise(() => {})
+    write('complete', t)
+  }`
+  addPlugin(fleet, 'diary.ts', diary(file, slow))
+  addPlugin(fleet, 'other.mjs', 'export default { hooks: { pre_dispatch: () => ({ refuse: "no" }) } }')
+  await fleet.start()
+  const off = await fleet.fleetCommand(['plugin', 'disable', 'other'])
+  expect(off).toMatchObject({ code: 0, stdout: expect.stringContaining('off') })
+  const first = await fleet.mission(project, 'echo 1 > 1.txt', { title: 'first' })
+  await fleet.until(first.id, 'done')
+  await eventually('the plugin hears of it', () => existsSync(`${gate}.here`))
+  await fleet.kill()
+  expect(linesIn(file)).toEqual([])
+  writeFileSync(gate, '')
+  await fleet.start()
+  expect(await listed(fleet)).toMatchObject({ other: { enabled: false, running: false }, diary: { running: true } })
+  const second = await fleet.mission(project, 'echo 2 > 2.txt', { title: 'second' })
+  await fleet.until(second.id, 'done')
+  await eventually('both are told', () =>
+    ['first', 'second'].every(title => linesIn(file).includes(`complete landed ${title}`)),
+  )
+
+  addPlugin(fleet, 'diary.ts', 'throw new Error("torn out")')
+  const torn = await fleet.fleetCommand(['plugin', 'reload', 'diary'])
+  expect(torn.stdout + torn.stderr).toContain('switched off: torn out')
+  addPlugin(fleet, 'diary.ts', diary(file, `post_complete: t => write('again', t)`))
+  expect((await fleet.fleetCommand(['plugin', 'reload', 'diary'])).stdout).toContain('at work')
+  expect((await fleet.fleetCommand(['plugin', 'enable', 'other'])).stdout).toContain('at work')
+  const third = await fleet.mission(project, 'echo 3 > 3.txt', { title: 'third' })
+  await fleet.until(third.id, 'needs_input')
+  await fleet.fleetCommand(['plugin', 'disable', 'other'])
+  await fleet.call('retry_mission', { mission_id: third.id })
+  await fleet.until(third.id, 'done')
+  await eventually('the mended one is told', () => linesIn(file).includes('again landed third'))
+  expect((await fleet.events()).filter(event => event.kind === 'plugin_enabled')).toHaveLength(2)
+  expect((await fleet.fleetCommand(['plugin', 'enable', 'nobody'])).code).toBe(4)
+})
