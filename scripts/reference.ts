@@ -6,10 +6,12 @@ import { EXIT_HELP } from '../src/cli/exit.ts'
 import { everyCommand, makeProgram } from '../src/cli/program.ts'
 import { EVENT_KINDS, Event } from '../src/domain/event.ts'
 import { WorkflowFile } from '../src/domain/workflow.ts'
+import { KNOWN_NAMES } from '../src/known-names.ts'
 import { OPERATIONS } from '../src/operations/index.ts'
 import type { Operation } from '../src/operations/operation.ts'
 import { keyOf, SETTINGS, type SettingName } from '../src/settings.ts'
 import { agentsPage } from './agents-page.ts'
+import { compatibilityPage, knownNamesTable } from './compatibility-page.ts'
 import { cell, code, table } from './markdown.ts'
 import { fieldTable, schemaOf } from './schema-tables.ts'
 import { toolsPage } from './tools-page.ts'
@@ -18,6 +20,7 @@ import { toolsPage } from './tools-page.ts'
 export function referencePages(): Record<string, string> {
   return {
     'docs/agents.md': page('What each agent can do', agentsPage(AGENTS)),
+    'docs/compatibility.md': page('Names from other tools', compatibilityPage()),
     'docs/reference/cli.md': page('The fleet command', cli()),
     'docs/reference/operations.md': page('Operations', operations()),
     'docs/reference/mcp-tools.md': page('MCP tools', toolsPage()),
@@ -128,6 +131,9 @@ function settings(): string {
   return [
     'The key is for `fleet.toml` in the home, `fleet config set key=value` and `fleet up --set key=value`; the variable for the environment of the server. See [configuration](../guides/configuration.md) for which of them holds. No setting needs a restart: the last column says when an edit of the file takes effect. `FLEET_HOME` names the home (default: `~/.flotilla`).',
     table(['key', 'variable', 'meaning', 'default', 'of a project', 'takes effect'], rows),
+    '## Names from other tools',
+    'Variables and keys of [other tools](../compatibility.md), and what became of each here.',
+    knownNamesTable(KNOWN_NAMES.filter(({ kind }) => kind === 'variable' || kind === 'key')),
   ].join('\n\n')
 }
 

@@ -1,0 +1,27 @@
+import { KNOWN_NAMES, KNOWN_TOOLS, type KnownName, NAME_KINDS, type NameKind } from '../src/known-names.ts'
+import { cell, code, table } from './markdown.ts'
+
+export const knownNamesTable = (names: readonly KnownName[]): string =>
+  table(
+    ['theirs', 'here', 'ours', 'remark'],
+    names.map(({ name, fate, ours, why = '' }) => [code(name), FATES[fate], ours ? code(ours) : '', cell(why)]),
+  )
+
+const FATES = { kept: 'kept', replaced: 'replaced by', dropped: 'dropped', 'not yet': 'not yet' }
+
+export function compatibilityPage(): string {
+  return [
+    'Names that people know from other tools, and what became of them here. A name that is kept works as it is, for existing clients, scripts and habits: a test calls each of them.',
+    ...KNOWN_TOOLS.flatMap(tool => {
+      const names = KNOWN_NAMES.filter(({ from }) => from === tool)
+      const kinds = (Object.keys(NAME_KINDS) as NameKind[]).filter(kind => names.some(each => each.kind === kind))
+      return [
+        `## ${tool}`,
+        ...kinds.flatMap(kind => [
+          `### ${NAME_KINDS[kind]}`,
+          knownNamesTable(names.filter(each => each.kind === kind)),
+        ]),
+      ]
+    }),
+  ].join('\n\n')
+}
