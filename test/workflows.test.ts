@@ -1,6 +1,6 @@
-import { readFileSync, writeFileSync } from 'node:fs'
+import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { expect, test } from 'vitest'
-import { eventually } from './kit/fleet.ts'
+import { eventually, scaled } from './kit/fleet.ts'
 import { aScene, type Scene } from './kit/scene.ts'
 
 interface WorkflowView {
@@ -52,22 +52,72 @@ test('write, review without an edit, refine: the refiner reads the review, and o
   expect(log.split('\n').filter(line => line.startsWith('flow: '))).toHaveLength(1)
 })
 
-test('four, four, one: fan-in sees the work of all', async () => {
-  const scene = await aScene()
-  const names = ['a', 'b', 'c', 'd']
-  const id = await run(scene, [
-    ...names.map(name => ({ name, prompt: `echo ${name} > ${name}.txt` })),
-    ...names.map(name => ({
-      name: `${name}2`,
-      prompt: `test -e ${name}.txt && echo 2 > ${name}2.txt`,
-      depends_on: [name],
-    })),
-    { name: 'all', prompt: 'ls *.txt > all.list', depends_on: names.map(name => `${name}2`) },
-  ])
-  expect((await until(scene, id, 'done', 'failed')).status).toBe('done')
-  expect(await scene.repo.readOn('main', 'all.list')).toBe(
-    ['a', 'a2', 'b', 'b2', 'c', 'c2', 'd', 'd2'].map(name => `${name}.txt`).join('\n'),
+const RUNS = scaled(2, 100)
+
+test(
+  `four, four, one, ${RUNS} times: all finish, and the last sees the work of all`,
+  async () => {
+    const scene = await aScene({ env: { FLEET_MAX_CONCURRENT: '8' }, project: { landing: 'never' } })
+    const names = ['a', 'b', 'c', 'd']
+    for (let round = 0; round < RUNS; round++) {
+      const id = await run(scene, [
+        ...names.map(name => ({ name, prompt: `echo ${name} > ${name}.txt` })),
+        ...names.map(name => ({
+          name: `${name}2`,
+          prompt: `test -e ${name}.txt && echo 2 > ${name}2.txt`,
+          depends_on: [name],
+        })),
+        { name: 'all', prompt: 'ls *.txt > all.list', depends_on: names.map(name => `${name}2`) },
+      ])
+      const view = await until(scene, id, 'done', 'failed')
+      expect(view.status, `round ${round}`).toBe('done')
+      const { branch } = await scene.fleet.show(missionOf(view, 'all'))
+      expect(await scene.repo.readOn(branch!, 'all.list')).toBe(
+        names.flatMap(name => [`${name}.txt`, `${name}2.txt`]).join('\n'),
+      )
+    }
+  },
+  RUNS * 20_000 + 40_000,
+)
+
+test('of ten stages that may begin, never more than two are at work, and all finish', async () => {
+  const scene = await aScene({ env: { FLEET_MAX_CONCURRENT: '2' } })
+  const log = `${scene.fleet.root}/at-work`
+  const prompt = `echo + >> '${log}'; sleep 0.1; echo - >> '${log}'; echo done`
+  const id = await run(
+    scene,
+    Array.from({ length: 10 }, (_, i) => ({ name: `s${i}`, prompt })),
   )
+  expect((await until(scene, id, 'done', 'failed')).status).toBe('done')
+  let atWork = 0
+  const counts = readFileSync(log, 'utf8')
+    .trim()
+    .split('\n')
+    .map(sign => (atWork += sign === '+' ? 1 : -1))
+  expect(counts).toHaveLength(20)
+  expect(Math.max(...counts)).toBeLessThanOrEqual(2)
+})
+
+test('a server killed between two stages: the rest runs, nothing twice', async () => {
+  const scene = await aScene()
+  const log = `${scene.fleet.root}/ran`
+  const names = ['a', 'b', 'c', 'd']
+  const id = await run(
+    scene,
+    names.map((name, i) => ({
+      name,
+      prompt: `echo ${name} >> '${log}'; echo ${name} > ${name}.txt`,
+      depends_on: i ? [i - 1] : [],
+    })),
+  )
+  for (const [i, name] of names.entries()) {
+    await eventually(`${name} has run`, () => existsSync(log) && readFileSync(log, 'utf8').includes(name))
+    if (i % 2 === 0) continue
+    await scene.fleet.kill()
+    await scene.fleet.start()
+  }
+  expect((await until(scene, id, 'done', 'failed')).status).toBe('done')
+  expect(readFileSync(log, 'utf8')).toBe(names.map(name => `${name}\n`).join(''))
 })
 
 test('a stage that fails stops what depends on it; tried again, only the rest is done', async () => {
