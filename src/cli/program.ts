@@ -24,6 +24,7 @@ import { addSchedule } from './commands/schedule.ts'
 import { addServer } from './commands/server.ts'
 import { addTakeover } from './commands/takeover.ts'
 import { addTalk } from './commands/talk.ts'
+import { addTemplate } from './commands/template.ts'
 import { addWatching } from './commands/watching.ts'
 import { addWorkflow } from './commands/workflow.ts'
 import { EXIT, EXIT_HELP, Exit, exitOfError } from './exit.ts'
@@ -57,6 +58,7 @@ export function makeProgram(): Command {
     addTalk,
     addSchedule,
     addWorkflow,
+    addTemplate,
     addPlugin,
     addTakeover,
     addKept,

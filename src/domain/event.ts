@@ -91,6 +91,8 @@ export const EVENT_KINDS = [
   'loop_ended',
   'settings_changed',
   'settings_refused',
+  'template_saved',
+  'template_deleted',
   'restored',
   'plugin_enabled',
   'plugin_disabled',

@@ -18,3 +18,12 @@ export const variablesIn = (template: string): Variable[] =>
 /** In one pass: what a value says is never taken for a variable. Any other brace stays as it is. */
 export const fillIn = (template: string, value: (variable: Variable) => string): string =>
   template.replace(VARIABLE, (_, stage, fact) => value(variableOf(stage, fact)))
+
+const NAMED = /\{([a-z][a-z0-9_]*)\}/g
+
+/** Which of these names a text has a place for. */
+export const namedIn = (text: string): Set<string> => new Set([...text.matchAll(NAMED)].map(([, name]) => name!))
+
+/** The same for names of a person's own choice: only those that have a value are filled in. */
+export const fillInNamed = (text: string, values: Readonly<Record<string, string>>): string =>
+  text.replace(NAMED, (whole, name) => (Object.hasOwn(values, name) ? values[name]! : whole))

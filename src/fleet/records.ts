@@ -24,6 +24,7 @@ const NOUNS: Record<Collection, string> = {
   plans: 'plan',
   loops: 'loop',
   plugins: 'plugin',
+  templates: 'template',
   receipts: 'receipt',
   fleet: 'fleet',
   counts: 'count',

@@ -15,6 +15,7 @@ import { settings } from './settings.ts'
 import { system } from './system.ts'
 import { takeovers } from './takeover.ts'
 import { talk } from './talk.ts'
+import { templates } from './templates.ts'
 import { waiting } from './waiting.ts'
 import { workflows } from './workflows.ts'
 
@@ -33,6 +34,7 @@ export const OPERATIONS: readonly Operation[] = [
   ...workflows,
   ...plugins,
   ...takeovers,
+  ...templates,
   ...processes,
   ...settings,
   ...system,

@@ -5,7 +5,7 @@ import { lookUp } from '../fleet/records.ts'
 import { ask, edits, Paging, Ref } from './inputs.ts'
 import { command, query } from './operation.ts'
 
-const ProjectView = Project.omit({ deleting: true, known_tip: true })
+export const ProjectView = Project.omit({ deleting: true, known_tip: true })
 const WithProject = z.object({ project_id: Ref })
 
 export const projects = [

@@ -7,6 +7,7 @@ import { Plan } from '../domain/plan.ts'
 import { PluginRecord } from '../domain/plugin.ts'
 import { Project } from '../domain/project.ts'
 import { Report } from '../domain/report.ts'
+import { Template } from '../domain/saved-template.ts'
 import { Schedule } from '../domain/schedule.ts'
 import { Session } from '../domain/session.ts'
 import { Message, Question } from '../domain/talk.ts'
@@ -106,6 +107,7 @@ export const COLLECTIONS = {
     active: l => (isLoopOver(l) ? [] : [[l.created_at]]),
   }),
   plugins: declare(PluginRecord, {}),
+  templates: declare(Template, { name: t => [[t.name.toLowerCase()]] }),
   receipts: declare(Receipt, { created: r => [[r.created_at]] }),
   fleet: declare(FleetState, {}),
   counts: declare(Counts, {}),

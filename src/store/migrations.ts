@@ -25,7 +25,7 @@ interface Row {
 
 /** Step n takes a store from version n to n + 1. A released step is never edited; a new index needs one that fills it. */
 type Migration = (db: Database) => void
-export const MIGRATIONS: readonly Migration[] = [createTables, renewIndexes, createTables]
+export const MIGRATIONS: readonly Migration[] = [createTables, renewIndexes, createTables, createTables]
 
 export const tableOf = (collection: Collection): string => `records_${collection}`
 

@@ -74,11 +74,15 @@ export function addProject(program: Command): void {
 
   const add = project.command('add').description('make a repository a project').argument('[path]', 'where it is', '.')
   addFields(add, PROJECT_FIELDS).option(CHECK, CHECK_SUMMARY, collectCheck)
+  add.option('--template <name>', 'begin with the settings of this template: see fleet template')
   add.option('--no-worktree', 'a folder that is no repository: one mission at a time, nothing lands')
   does(add, async (cli, [path], options) => {
     const full = resolve(cli.terminal.streams.cwd, path!)
     const worktree = options.worktree === false ? { worktree: 'none' } : {}
-    await told(cli, 'create_project', { name: basename(full), ...settings(options), path: full, ...worktree }, 'Made')
+    const input = { name: basename(full), ...settings(options), path: full, ...worktree }
+    const { template } = options
+    if (template === undefined) await told(cli, 'create_project', input, 'Made')
+    else await told(cli, 'create_project_from_template', { ...input, template }, 'Made')
   })
 
   does(
