@@ -1,7 +1,9 @@
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
+import { LINER, STAND_INS } from './agents/stand-ins.ts'
 import { eventually, type TestFleet } from './kit/fleet.ts'
+import { aPlanner, planOf } from './kit/planner.ts'
 import { aScene } from './kit/scene.ts'
 
 interface Listed {
@@ -10,6 +12,7 @@ interface Listed {
   running: boolean
   reason: string | null
   faults: number
+  agents: string[]
   last_fault: { text: string } | null
 }
 
@@ -222,4 +225,57 @@ test('switched on and off for good, reloaded, and told at least once across kill
   await eventually('the mended one is told', () => linesIn(file).includes('again landed third'))
   expect((await fleet.events()).filter(event => event.kind === 'plugin_enabled')).toHaveLength(2)
   expect((await fleet.fleetCommand(['plugin', 'enable', 'nobody'])).code).toBe(4)
+})
+
+test('a package named in the configuration brings an agent; a name that is taken keeps a plugin from starting', async () => {
+  const { fleet, repo, project } = await aScene({ start: false })
+  const folder = join(fleet.root, 'home/plugins/node_modules/@some/liner-plugin')
+  mkdirSync(join(folder, 'lib'), { recursive: true })
+  writeFileSync(join(folder, 'package.json'), '{"type": "module", "exports": {".": {"import": "./lib/main.js"}}}')
+  writeFileSync(join(folder, 'lib/main.js'), `export default { agents: [${JSON.stringify(LINER)}] }`)
+  addPlugin(fleet, 'copy.mjs', `export default { agents: [${JSON.stringify({ ...LINER, name: 'shell' })}] }`)
+  await fleet.start({
+    env: { FLEET_PLUGINS: '@some/liner-plugin,/nowhere/x.js', PATH: `${STAND_INS}:${process.env.PATH}` },
+  })
+  expect(await listed(fleet)).toMatchObject({
+    'some-liner-plugin': { running: true, agents: ['liner'] },
+    x: { enabled: false, reason: 'There is nothing to run at /nowhere/x.js.' },
+    copy: { enabled: false, reason: expect.stringContaining('"shell" has the name of another agent') },
+  })
+  // Made by this process, which runs no plugins: the agent is known to everyone in the home.
+  const { id } = await fleet.mission(project, 'do: echo hello >hello.txt', { agent: 'liner' })
+  expect(await fleet.until(id, 'done', 'failed')).toMatchObject({ status: 'done' })
+  expect(await repo.readOn('main', 'hello.txt')).toBe('hello')
+  await fleet.fleetCommand(['plugin', 'disable', 'some-liner-plugin'])
+  await expect(fleet.mission(project, 'do: true', { agent: 'liner' })).rejects.toThrow('There is no agent "liner"')
+})
+
+test('a plan may be refused or changed before it is worked out, and is told of after', async () => {
+  const { fleet, project } = await aScene({ start: false })
+  const file = join(fleet.root, 'diary')
+  aPlanner(fleet).says(planOf({ key: 'a', script: 'true' }))
+  addPlugin(
+    fleet,
+    'plans.ts',
+    diary(
+      file,
+      `pre_plan: ({ mission }) => mission.title.includes('war') ? { refuse: 'only peace' } : { change: { tags: ['planned'] } },
+      post_plan: t => write('plan', t)`,
+    ),
+  )
+  await fleet.start()
+  const plan = (prompt: string) =>
+    fleet.call<{ id: string; mission_id: string }>('plan_project', { prompt, project_id: project.id, agent: 'planner' })
+  const until = (id: string, status: string) =>
+    eventually(`the plan ${status}`, async () => {
+      const found = await fleet.call<{ status: string; reason?: unknown }>('get_plan', { plan_id: id })
+      return found.status === status ? found : undefined
+    })
+  const war = await plan('war')
+  expect(JSON.stringify(await until(war.id, 'failed'))).toContain('only peace')
+  const peace = await plan('peace')
+  await until(peace.id, 'proposed')
+  expect((await fleet.show(peace.mission_id)).tags).toEqual(['planned'])
+  await eventually('both are told', () => linesIn(file).length === 2)
+  expect(linesIn(file)).toEqual(['plan plan_failed Plan: war', 'plan plan_proposed Plan: peace'])
 })

@@ -25,7 +25,6 @@ for (const [net, bits] of [
   ['fe80::', 10],
   ['ff00::', 8],
   // Forms in which an address of the other kind can hide.
-  ['::ffff:0:0', 96],
   ['64:ff9b::', 96],
   ['2002::', 16],
 ] as const)

@@ -1,0 +1,113 @@
+import { setTimeout as passed } from 'node:timers/promises'
+import type { FleetApi, Plugin, Question } from '../plugin.ts'
+import { type Answered, post } from '../posting.ts'
+import { address, isWanted, list, sentenceOf, text } from '../wanted.ts'
+
+const OFFICIAL = 'https://api.telegram.org'
+/** How long Telegram keeps a request open until something is said. */
+const WAIT_SECONDS = 25
+const MAX_CHARS = 3500
+const FIRST_PAUSE_MS = 1000
+const LONGEST_PAUSE_MS = 60_000
+/** Strangers are told nothing; the first few are logged, so that you find the number of your own chat. */
+const MAX_STRANGERS_LOGGED = 20
+
+type Settings = FleetApi['settings']
+
+interface Update {
+  update_id: number
+  message?: { chat: { id: number }; text?: string; reply_to_message?: { text?: string } }
+}
+
+const chatsIn = (settings: Settings): string[] => list(settings, 'chats', [])
+
+function ask(settings: Settings, method: string, body: object, more: { limitMs?: number; tries?: number } = {}) {
+  const server = settings.api === undefined ? OFFICIAL : address(settings, 'api')
+  const url = `${server}/bot${text(settings, 'token')}/${method}`
+  return post({ url, body: JSON.stringify(body), allowPrivate: settings.allow_private === true, ...more })
+}
+
+const say = (settings: Settings, chat: string | number, words: string): Promise<Answered> =>
+  ask(settings, 'sendMessage', { chat_id: chat, text: words })
+
+async function sayToAll(settings: Settings, words: string): Promise<void> {
+  for (const chat of chatsIn(settings)) await say(settings, chat, words)
+}
+
+// A reply carries the message it replies to, so nothing has to be remembered of what was asked.
+const asMessage = (title: string, { id, kind, tool, text: asked }: Question): string =>
+  `${title} asks${kind === 'permission' ? ` to use ${tool}` : ''}:\n${asked.slice(0, MAX_CHARS)}\n\nReply to this message${kind === 'permission' ? ' with yes or no' : ''}. [${id}]`
+const askedIn = (message: string | undefined): string | undefined => /\[([0-9a-z]+)\]$/.exec(message ?? '')?.[1]
+
+const YES = /^(y|yes|ok|allow)\b[.!]?$/i
+const NO = /^(n|no|deny)\b[.!]?$/i
+
+/** What a reply means, or what to tell whoever wrote it. */
+function answerIn(words: string, kind: Question['kind']): { decision: 'allow' | 'deny'; text?: string } | string {
+  if (kind !== 'permission') return { decision: 'allow', text: words }
+  if (YES.test(words)) return { decision: 'allow' }
+  return NO.test(words) ? { decision: 'deny' } : 'Please reply with yes or no.'
+}
+
+async function answer(fleet: FleetApi, replied: string | undefined, words: string): Promise<string> {
+  const id = askedIn(replied)
+  if (!id) return 'Reply to the message with the question.'
+  const { questions } = await fleet.call<{ questions: Question[] }>('list_inbox', { limit: 500 })
+  const question = questions.find(each => each.id === id)
+  if (!question) return 'That is no longer asked.'
+  const meant = answerIn(words.trim(), question.kind)
+  if (typeof meant === 'string') return meant
+  return fleet.call('answer_question', { question_id: id, ...meant }).then(
+    () => 'Told.',
+    (error: Error) => error.message,
+  )
+}
+
+async function listen(fleet: FleetApi): Promise<never> {
+  const { settings } = fleet
+  const strangers = new Set<number>()
+  let offset = 0
+  let pause = FIRST_PAUSE_MS
+  for (;;) {
+    try {
+      const wanted = { offset, timeout: WAIT_SECONDS, allowed_updates: ['message'] }
+      const { text: said } = await ask(settings, 'getUpdates', wanted, {
+        limitMs: (WAIT_SECONDS + 10) * 1000,
+        tries: 1,
+      })
+      pause = FIRST_PAUSE_MS
+      for (const { update_id, message } of (JSON.parse(said) as { result: Update[] }).result) {
+        if (message?.text && chatsIn(settings).includes(String(message.chat.id)))
+          await say(settings, message.chat.id, await answer(fleet, message.reply_to_message?.text, message.text))
+        else if (message && !strangers.has(message.chat.id) && strangers.size < MAX_STRANGERS_LOGGED) {
+          strangers.add(message.chat.id)
+          fleet.log(`The chat ${message.chat.id} is not in "chats" and is not heard.`)
+        }
+        offset = update_id + 1
+      }
+    } catch (error) {
+      if (pause === FIRST_PAUSE_MS) fleet.log(`Telegram does not answer: ${(error as Error).message}`)
+      await passed(pause)
+      pause = Math.min(pause * 2, LONGEST_PAUSE_MS)
+    }
+  }
+}
+
+export default {
+  description: 'Tells you on Telegram what happens, and takes your answers to what agents ask.',
+
+  start(fleet) {
+    text(fleet.settings, 'token')
+    if (chatsIn(fleet.settings).length === 0) throw new Error('"chats" in its settings names nobody it may speak with.')
+    void listen(fleet)
+  },
+
+  hooks: {
+    on_question: ({ mission, question }, { settings }) =>
+      sayToAll(settings, asMessage(mission?.title ?? 'An agent', question)),
+
+    async on_event(told, { settings }) {
+      if (told.event.kind !== 'asked' && isWanted(settings, told)) await sayToAll(settings, sentenceOf(told))
+    },
+  },
+} satisfies Plugin
