@@ -123,13 +123,12 @@ function operation(operation: Operation): string {
 function settings(): string {
   const names = Object.keys(SETTINGS) as SettingName[]
   const rows = names.map(name => {
-    const { variable, summary, fallback, project, perSession } = SETTINGS[name]
+    const { variable, summary, fallback, project, takes = 'at once' } = SETTINGS[name]
     const shown = inWords(fallback)
-    const takes = perSession ? 'sessions that start then' : 'at once'
     return [code(keyOf(name)), code(variable), cell(summary), shown && code(shown), project ? code(project) : '', takes]
   })
   return [
-    'The key is for `fleet.toml` in the home, `fleet config set key=value` and `fleet up --set key=value`; the variable for the environment of the server. See [configuration](../guides/configuration.md) for which of them holds. No setting needs a restart: the last column says when an edit of the file takes effect. `FLEET_HOME` names the home (default: `~/.flotilla`).',
+    'The key is for `fleet.toml` in the home, `fleet config set key=value` and `fleet up --set key=value`; the variable for the environment of the server. See [configuration](../guides/configuration.md) for which of them holds. No setting needs a restart: the last column says when an edit of the file takes effect: at once, for the next session, or with `fleet plugin reload`. `FLEET_HOME` names the home (default: `~/.flotilla`).',
     table(['key', 'variable', 'meaning', 'default', 'of a project', 'takes effect'], rows),
     '## Names from other tools',
     'Variables and keys of [other tools](../compatibility.md), and what became of each here.',

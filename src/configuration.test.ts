@@ -1,6 +1,16 @@
-import { describe, expect, test } from 'vitest'
+import { execFileSync } from 'node:child_process'
+import { mkdtempSync, rmSync, truncateSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { describe, expect, onTestFinished, test } from 'vitest'
 import { broken, GOOD, numbers, spoiled } from './configuration.testkit.ts'
-import { Configuration, configurationTemplate, editConfiguration, parseConfiguration } from './configuration.ts'
+import {
+  Configuration,
+  configurationTemplate,
+  editConfiguration,
+  parseConfiguration,
+  readConfiguration,
+} from './configuration.ts'
 import { InvalidInput } from './domain/errors.ts'
 import {
   givenBy,
@@ -179,4 +189,18 @@ test('a fresh file says nothing, and every line of it does when it is uncommente
   const { settings, origins } = resolve({ file: parseConfiguration(said) })
   expect(settings).toEqual(resolve({}).settings)
   expect(Object.values(origins).filter(origin => origin === 'file').length).toBeGreaterThan(20)
+})
+
+test('what is no file, or far too long, is not read', () => {
+  const home = mkdtempSync(join(tmpdir(), 'flotilla-configuration-'))
+  onTestFinished(() => rmSync(home, { recursive: true }))
+  const file = join(home, 'fleet.toml')
+  expect(readConfiguration(home)).toEqual({ given: {}, fault: null })
+  execFileSync('mkfifo', [file])
+  expect(readConfiguration(home).fault?.message).toContain('is not a file')
+  rmSync(file)
+  writeFileSync(file, Buffer.from([0x6d, 0xff]))
+  expect(readConfiguration(home).fault?.message).toContain('UTF-8')
+  truncateSync(file, 2 ** 40)
+  expect(readConfiguration(home).fault?.message).toContain('longer than')
 })

@@ -1,3 +1,4 @@
+import { statSync } from 'node:fs'
 import { join } from 'node:path'
 import { InvalidInput, Refusal } from './domain/errors.ts'
 import {
@@ -19,12 +20,13 @@ import { textOf } from './whole-files.ts'
 /** Where a person says how the fleet is to be, in the home. */
 export const CONFIGURATION_FILE = 'fleet.toml'
 const MOST_CHARS = 64 * 1024
+const TOO_LONG = `is longer than ${MOST_CHARS} characters`
 
 export const configurationFile = (home: string): string => join(home, CONFIGURATION_FILE)
 
 /** What the text of the file says. One thing that will not do, and none of it holds: half an edit is nobody's wish. */
 export function parseConfiguration(text: string): Given {
-  if (text.length > MOST_CHARS) throw wrong(`is longer than ${MOST_CHARS} characters`)
+  if (text.length > MOST_CHARS) throw wrong(TOO_LONG)
   try {
     return givenFrom(readToml(text) as Record<string, unknown>)
   } catch (error) {
@@ -53,8 +55,13 @@ export type Read = { given: Given; fault: null } | { given: null; fault: Refusal
 
 /** A file that is not there says nothing. */
 export function readConfiguration(home: string): Read {
+  const file = configurationFile(home)
   try {
-    return { given: parseConfiguration(textOf(configurationFile(home)) ?? ''), fault: null }
+    const found = statSync(file, { throwIfNoEntry: false })
+    // Reading anything else could wait for ever, or for too much.
+    if (found && !found.isFile()) throw wrong('is not a file')
+    if (found && found.size > 4 * MOST_CHARS) throw wrong(TOO_LONG)
+    return { given: parseConfiguration(textOf(file) ?? ''), fault: null }
   } catch (error) {
     return { given: null, fault: error instanceof Refusal ? error : wrong((error as Error).message) }
   }

@@ -89,6 +89,7 @@ const DEVFLEET_ROUTES = [
   'GET /api/projects/{id}/mcp-servers',
   'POST /api/projects/{id}/mcp-servers',
   'DELETE /api/mcp-servers/{id}',
+  'GET /api/plugins',
   'GET /api/system/status',
   'GET /api/config/engine',
   'GET /api/config/models',
@@ -96,12 +97,10 @@ const DEVFLEET_ROUTES = [
   'GET /docs',
 ]
 
-const PLUGINS = 'there are no plugins yet'
 const TEAMS = 'there are no teams yet'
 
 const DEVFLEET: KnownName[] = [
   ...DEVFLEET_ROUTES.map(route => kept('claude-devfleet', 'route', route)),
-  ...notYet('claude-devfleet', 'route', ['GET /api/plugins'], PLUGINS),
   ...all(
     'claude-devfleet',
     'field',
@@ -130,12 +129,7 @@ const DEVFLEET: KnownName[] = [
     'get_mission_context get_project_context get_session_history get_team_context read_past_reports submit_report create_sub_mission request_review get_sub_mission_status list_project_missions',
   ),
   ...all('claude-devfleet', 'preset', 'full implement fix review test explore'),
-  ...notYet(
-    'claude-devfleet',
-    'hook',
-    ['pre_dispatch', 'post_complete', 'post_fail', 'pre_plan', 'post_plan'],
-    PLUGINS,
-  ),
+  ...all('claude-devfleet', 'hook', 'pre_dispatch post_complete post_fail pre_plan post_plan'),
   replaced(
     'claude-devfleet',
     'variable',

@@ -16,10 +16,10 @@ interface Setting<T> extends Kind<T> {
   fallback: T
   /** The field of a project that says the same for its missions. */
   project?: (typeof PROJECT_FIELDS)[number]
-  /** An agent at work goes on with what held when it started. */
-  perSession?: boolean
+  /** When an edit of the file takes effect, if not at once: for sessions that start then, or when plugins are reloaded. */
+  takes?: 'next session' | 'plugin reload'
 }
-type More<T> = Pick<Setting<T>, 'project' | 'perSession'>
+type More<T> = Pick<Setting<T>, 'project' | 'takes'>
 
 const PROJECT_FIELDS = ['agent', 'model', 'engine', 'timeout_seconds', 'max_retries', 'context_limit_percent'] as const
 
@@ -77,18 +77,18 @@ export const SETTINGS = {
   maxPerAgent: setting('FLEET_MAX_PER_AGENT', perAgent, {}, 'how many of one kind, such as claude=2,shell=8'),
   defaultAgent: setting('FLEET_DEFAULT_AGENT', word, 'shell', 'the agent of missions that name none', {
     project: 'agent',
-    perSession: true,
+    takes: 'next session',
   }),
   defaultModel: setting('FLEET_DEFAULT_MODEL', orNothing(word), null, 'the model of missions that name none', {
     project: 'model',
-    perSession: true,
+    takes: 'next session',
   }),
   claudeEngine: setting(
     'FLEET_CLAUDE_ENGINE',
     oneOf(ENGINES),
     'cli',
     'how Claude Code is driven: cli (through its command line), or sdk (the Claude Agent SDK, which must be installed; such sessions do not survive a restart of the server and are resumed)',
-    { project: 'engine', perSession: true },
+    { project: 'engine', takes: 'next session' },
   ),
   claudeSdk: setting(
     'FLEET_CLAUDE_SDK',
@@ -98,7 +98,7 @@ export const SETTINGS = {
   ),
   defaultTimeout: setting('FLEET_DEFAULT_TIMEOUT', whole(1, 604_800), 7200, 'seconds a session may take', {
     project: 'timeout_seconds',
-    perSession: true,
+    takes: 'next session',
   }),
   maxRetries: setting('FLEET_MAX_RETRIES', whole(0, 10), 0, 'how often a failed mission is tried again by itself', {
     project: 'max_retries',
@@ -114,7 +114,7 @@ export const SETTINGS = {
     whole(1, 100),
     90,
     'percent of its context window an agent may fill before it goes on in a fresh conversation, at most twice; 100: all of it',
-    { project: 'context_limit_percent', perSession: true },
+    { project: 'context_limit_percent', takes: 'next session' },
   ),
   windowLimit: setting(
     'FLEET_WINDOW_LIMIT',
@@ -133,6 +133,7 @@ export const SETTINGS = {
     names,
     [],
     'plugins beside those in plugins/ of the home: shipped ones by name, npm packages installed in plugins/, or whole paths; in a variable separated by commas; taken at a start and by fleet plugin reload',
+    { takes: 'plugin reload' },
   ),
   pluginTimeout: setting(
     'FLEET_PLUGIN_TIMEOUT',
@@ -164,7 +165,7 @@ export const SETTINGS = {
     word,
     'context-mode',
     'the program and arguments that start the context-mode server, separated by spaces',
-    { perSession: true },
+    { takes: 'next session' },
   ),
   graceSeconds: setting(
     'FLEET_STOP_GRACE',
@@ -209,7 +210,7 @@ export const SETTINGS = {
     whole(1024, 1e12),
     512 * 1024 * 1024,
     'bytes an agent may print before it is stopped',
-    { perSession: true },
+    { takes: 'next session' },
   ),
   minFreeDisk: setting(
     'FLEET_MIN_FREE_DISK',

@@ -1,4 +1,4 @@
-import { writeFileSync } from 'node:fs'
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, onTestFinished, test } from 'vitest'
 import { configurationOf } from '../src/configuration.ts'
@@ -52,6 +52,16 @@ test('every route of claude-devfleet that is kept answers, with the fields its c
   const planner = aPlanner(fleet)
   planner.says(planOf({ key: 'a', title: 'A', script: 'echo a > a' }))
   planner.first('sleep 0.2')
+  const hooks = ledger('hook')
+  const diary = join(fleet.root, 'diary')
+  const noting = hooks
+    .names()
+    .map(({ name }) => `${name}: () => appendFileSync(${JSON.stringify(diary)}, '${name}\\n')`)
+  mkdirSync(join(fleet.root, 'home/plugins'))
+  writeFileSync(
+    join(fleet.root, 'home/plugins/known.js'),
+    `import { appendFileSync } from 'node:fs'\nexport default { hooks: { ${noting.join(', ')} } }`,
+  )
   await fleet.start()
   const { ask, call, forgotten } = routesOf(scene)
   const repo = await repository()
@@ -150,6 +160,13 @@ test('every route of claude-devfleet that is kept answers, with the fields its c
     const { status } = await ask('GET /api/autoloop/status/{project_id}', { project_id })
     return status === 'ended' || status === 'stopped'
   })
+
+  await fleet.until((await fleet.mission(project, 'exit 3')).id, 'failed')
+  await eventually('every hook to be called', () => {
+    for (const name of new Set(readFileSync(diary, 'utf8').trim().split('\n'))) hooks.call(name)
+    return hooks.forgotten().length === 0
+  })
+  expect((await ask('GET /api/plugins')).plugins.map((plugin: { name: string }) => plugin.name)).toContain('known')
 
   for (const route of ['GET /api/system/status', 'GET /api/config/engine', 'GET /api/config/models', 'GET /docs'])
     await ask(route)

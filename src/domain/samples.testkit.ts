@@ -1,4 +1,5 @@
 import { Mission } from './mission.ts'
+import { Project } from './project.ts'
 import { Report } from './report.ts'
 import { Session } from './session.ts'
 
@@ -12,6 +13,18 @@ export const aMission = (more: Partial<Mission> = {}): Mission =>
     title: 'a mission',
     prompt: { inline: 'do it' },
     status: 'draft',
+    created_at: NOW,
+    updated_at: NOW,
+    ...more,
+  })
+
+export const aProject = (more: Partial<Project> = {}): Project =>
+  Project.parse({
+    id: 'p1',
+    name: 'a project',
+    path: '/p',
+    worktree: 'git',
+    base_branch: 'main',
     created_at: NOW,
     updated_at: NOW,
     ...more,

@@ -12,6 +12,7 @@ import { type Fleet, retryOnConflict } from './fleet.ts'
 import { fleetState, put } from './records.ts'
 
 const LOOK_EVERY_MS = 100
+const AFTER_A_FAULT_MS = 5000
 
 /** As the file said when a fleet of this home last took it. */
 export async function lastConfiguration(store: Store, layers: Omit<Layers, 'file'>): Promise<Configuration> {
@@ -108,7 +109,9 @@ export function watchConfiguration(
     const found = statSync(configurationFile(fleet.home.path), { throwIfNoEntry: false })
     return found ? [found.mtimeMs, found.ctimeMs, found.size, found.ino].join(' ') : ''
   }
-  let [taken, last, busy] = ['', state(), false]
+  let taken: string | undefined
+  let last: string | undefined
+  let restsUntil = 0
   const look = async (): Promise<void> => {
     const now = state()
     const settled = now === last
@@ -118,13 +121,17 @@ export function watchConfiguration(
     taken = now
   }
   const timer = setInterval(() => {
-    if (busy) return
-    busy = true
-    look()
-      .catch(error => onFault('settings', error))
-      .finally(() => {
-        busy = false
-      })
+    if (performance.now() < restsUntil) return
+    restsUntil = Number.POSITIVE_INFINITY
+    look().then(
+      () => {
+        restsUntil = 0
+      },
+      error => {
+        onFault('settings', error)
+        restsUntil = performance.now() + AFTER_A_FAULT_MS
+      },
+    )
   }, LOOK_EVERY_MS)
   return () => clearInterval(timer)
 }

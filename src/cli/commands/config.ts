@@ -99,7 +99,7 @@ const ORIGIN_WORDS: Record<string, (setting: Shown) => string> = {
 
 export function inWords(value: unknown): string {
   if (value === null) return ''
-  if (Array.isArray(value)) return value.join(':')
+  if (Array.isArray(value)) return value.join(', ')
   if (typeof value !== 'object') return String(value)
   return Object.entries(value)
     .map(pair => pair.join('='))
