@@ -227,6 +227,23 @@ test('switched on and off for good, reloaded, and told at least once across kill
   expect((await fleet.fleetCommand(['plugin', 'enable', 'nobody'])).code).toBe(4)
 })
 
+test('a server that stops while a plugin is asked decides nothing; the next one asks again', async () => {
+  const { fleet, project } = await aScene({ start: false })
+  const gate = join(fleet.root, 'gate')
+  const wait = `appendFileSync(${JSON.stringify(`${gate}.here`)}, 'x'); if (!existsSync(${JSON.stringify(gate)})) for (;;);`
+  const hooks = `pre_land() { ${wait} return { refuse: 'no' } }, on_event() {}`
+  addPlugin(fleet, 'slow.ts', diary(join(fleet.root, 'diary'), hooks))
+  await fleet.start({ env: { FLEET_PLUGIN_TIMEOUT: '600' } })
+  const mission = await fleet.mission(project, 'echo a > a.txt')
+  await eventually('it is asked', () => existsSync(`${gate}.here`))
+  await fleet.stop()
+  expect((await fleet.show(mission.id)).status).toBe('landing')
+  writeFileSync(gate, '')
+  await fleet.start()
+  expect((await fleet.until(mission.id, 'review', 'done')).status_reason?.code).toBe('plugin_refused')
+  expect(readFileSync(`${gate}.here`, 'utf8')).toBe('xx')
+})
+
 test('a package named in the configuration brings an agent; a name that is taken keeps a plugin from starting', async () => {
   const { fleet, repo, project } = await aScene({ start: false })
   const folder = join(fleet.root, 'home/plugins/node_modules/@some/liner-plugin')

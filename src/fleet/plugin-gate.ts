@@ -67,6 +67,8 @@ export class DispatchGate {
         continue
       }
       const changed = await current(this.#fleet, 'missions', mission.id)
+      // Somebody else changed it as well: it is asked about from the beginning.
+      if (changed.version !== version + 1) return
       mission = changed.value
       version = changed.version
     }

@@ -20,6 +20,9 @@ const REPORT_EVERY_MS = 60_000
 /** Being told, and tools, may take this many times as long as a decision that something waits for. */
 const PATIENCE = 6
 
+/** A server that stops decides nothing more: what a plugin was being asked, the next server asks again. */
+const NEVER = new Promise<never>(() => {})
+
 export interface PluginTool {
   plugin: string
   name: string
@@ -110,15 +113,18 @@ export class PluginHost {
   async hear<S extends z.ZodType>(name: string, hook: Hook, input: object, answer: S): Promise<z.infer<S> | undefined> {
     const seat = this.#seats.get(name)
     await seat?.starting
+    const decides = hook.startsWith('pre_')
+    if (this.#over && decides) return NEVER
     if (!seat?.thread) return undefined
     try {
-      const said = await seat.thread.call('hooks', hook, input, this.#limit(hook.startsWith('pre_') ? 1 : PATIENCE))
+      const said = await seat.thread.call('hooks', hook, input, this.#limit(decides ? 1 : PATIENCE))
       const { success, data, error } = answer.safeParse(said ?? undefined)
       if (success) return data
       const issue = error.issues[0]!
       const where = issue.path.length ? `${issue.path.join('.')}: ` : ''
       throw new PluginFault(`${hook} answered nonsense: ${where}${issue.message}.`, false)
     } catch (error) {
+      if (this.#over && decides) return NEVER
       // That its thread ended is reported where that is seen.
       if (!(error instanceof PluginFault) || !error.ended) this.blame(name, `${hook}: ${sentence(error)}`)
       return undefined
