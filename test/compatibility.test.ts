@@ -124,19 +124,24 @@ test('every route of claude-devfleet that is kept answers, with the fields its c
   const written = JSON.stringify({ summary: 'Made it.', next_steps: ['Rest'] })
   const script = `${hold.wait}; echo w > w; echo '${written}' > "$FLEET_RESULT_FILE"`
   const work = await ask('POST /api/missions', {}, { project_id, title: 'work', detailed_prompt: script })
+  // With all its options, to an agent that has them; nothing starts while the fleet is paused.
   const options = ledger('option')
-  const dispatch = {
-    model: 'any',
-    max_turns: 50,
-    max_budget_usd: 2,
-    allowed_tools: null,
-    tool_preset: 'full',
-    append_system_prompt: 'be brief',
-    context_mode: false,
+  const kept = {
+    ...{ model: 'opus', max_turns: 50, max_budget_usd: 2, allowed_tools: ['Read'], tool_preset: 'review' },
+    context_mode: true,
   }
-  await ask('POST /api/missions/{id}/dispatch', { id: work.id }, { ...dispatch, max_turns: null, max_budget_usd: null })
+  const dispatch = { ...kept, append_system_prompt: 'be brief' }
+  const theirs = await ask('POST /api/missions', {}, { project_id, title: 'c', detailed_prompt: 'x', agent: 'claude' })
+  await fleet.call('pause')
+  expect(await ask('POST /api/missions/{id}/dispatch', { id: theirs.id }, dispatch)).toMatchObject(kept)
+  const { value: stored } = (await fleet.fleet.store.get('missions', theirs.id))!
+  expect(stored.next?.instructions).toMatchObject({ inline: 'be brief' })
   for (const name of Object.keys(dispatch)) options.call(name)
   expect(options.forgotten()).toEqual([])
+  await fleet.call('cancel_mission', { mission_id: theirs.id })
+  await fleet.call('unpause')
+
+  await ask('POST /api/missions/{id}/dispatch', { id: work.id })
   await eventually('it to be at work', () => hold.reached())
   const { sessions } = await ask('GET /api/sessions')
   await ask('GET /api/sessions/{id}', { id: sessions[0].id })
