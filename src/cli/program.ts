@@ -4,6 +4,7 @@ import { VERSION } from '../version.ts'
 import { exitCodeOf, type Surroundings, setSurroundings } from './command.ts'
 import { addAbout } from './commands/about.ts'
 import { addBackup } from './commands/backup.ts'
+import { addBeads, verbatim } from './commands/beads.ts'
 import { addCall } from './commands/call.ts'
 import { addCompletion } from './commands/completion.ts'
 import { addConfig } from './commands/config.ts'
@@ -59,6 +60,7 @@ export function makeProgram(): Command {
     addSchedule,
     addWorkflow,
     addTemplate,
+    addBeads,
     addPlugin,
     addTakeover,
     addKept,
@@ -90,7 +92,7 @@ export async function run(args: readonly string[], around: Surroundings): Promis
   }
   setSurroundings(program, around)
   try {
-    await program.parseAsync(args, { from: 'user' })
+    await program.parseAsync(verbatim(args), { from: 'user' })
     return exitCodeOf(program)
   } catch (error) {
     if (error instanceof CommanderError) return asked(error) ? EXIT.done : EXIT.usage

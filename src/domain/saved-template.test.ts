@@ -11,10 +11,10 @@ const variables = (...names: (string | [string, string])[]) =>
   )
 
 test('variables are filled in wherever they stand, in one pass, and other braces stay', () => {
-  const template = written('Fix {what} in {file}: `{ "a": {b} }` ${file} {file}', '{what}!')
+  const template = written('Fix {what} in {file}: `{ "a": {b} }` $ {file} {file}', '{what}!')
   expect(filledIn(template, variables('what', ['file', 'x.ts']), { what: '{file}' })).toMatchObject({
     title: '{file}!',
-    detailed_prompt: 'Fix {file} in x.ts: `{ "a": {b} }` $x.ts x.ts',
+    detailed_prompt: 'Fix {file} in x.ts: `{ "a": {b} }` $ x.ts x.ts',
   })
   expect(filledIn(written('{toString} {constructor}'), [], {}).detailed_prompt).toBe('{toString} {constructor}')
 })

@@ -1,3 +1,4 @@
+import { beads } from './beads.ts'
 import { selfService } from './inside.ts'
 import { insideContext } from './inside-context.ts'
 import { loops } from './loops.ts'
@@ -35,6 +36,7 @@ export const OPERATIONS: readonly Operation[] = [
   ...plugins,
   ...takeovers,
   ...templates,
+  ...beads,
   ...processes,
   ...settings,
   ...system,

@@ -1,0 +1,105 @@
+import { spawn } from 'node:child_process'
+import { existsSync, mkdirSync } from 'node:fs'
+import { dirname, join, resolve } from 'node:path'
+import type { Command } from 'commander'
+import { which } from '../../agents/detect.ts'
+import { NotFound, Unfit } from '../../domain/errors.ts'
+import type { Project } from '../../domain/project.ts'
+import { openHome } from '../../home.ts'
+import { behindLinks, replaceText, textOf } from '../../whole-files.ts'
+import { homeOf } from '../client.ts'
+import { type Cli, does } from '../command.ts'
+import { projectHere, projectRef } from '../place.ts'
+
+const FILES = ['issues.jsonl', 'beads.jsonl']
+const FILE_SUMMARY = 'the file (default: that in .beads of the repository)'
+
+export function addBeads(program: Command): void {
+  const beads = program.command('beads').description('exchange with a beads database (.beads/*.jsonl)')
+
+  const take = beads
+    .command('import')
+    .description('make missions of beads; doing it again makes nothing twice')
+    .argument('[file]', FILE_SUMMARY)
+    .option('--project <project>', 'id, name or path (default: the repository you are in)')
+    .option('--dispatch', 'queue what is open at once; what waits for others starts after them')
+  does(take, async (cli, [file], options) => {
+    const project = await projectOf(cli, options.project)
+    const from = fileFor(cli, project, file)
+    const jsonl = textOf(from)
+    if (jsonl === undefined) throw new NotFound('file', from)
+    const client = await cli.client()
+    const done = await client.call<Record<'made' | 'known' | 'skipped', string[]> & { links: number }>('import_beads', {
+      project_id: project.id,
+      jsonl,
+      auto_dispatch: options.dispatch === true,
+    })
+    if (options.dispatch) await client.wake()
+    if (cli.terminal.json) return void cli.terminal.data(done)
+    cli.terminal.print(
+      `${done.made.length} missions made, ${done.known.length} known already, ${done.skipped.length} beads closed or no work.`,
+    )
+    if (done.links)
+      cli.terminal.note(`${done.links} links are of kinds that a mission cannot have; they stay in the file.`)
+  })
+
+  const give = beads
+    .command('export')
+    .description('bring a file up to date: beads of missions, their states and comments; everything else in it stays')
+    .argument('[file]', FILE_SUMMARY)
+    .option('--project <project>', 'id, name or path (default: the repository you are in)')
+  does(give, async (cli, [file], options) => {
+    const project = await projectOf(cli, options.project)
+    const to = behindLinks(fileFor(cli, project, file))
+    const before = textOf(to)
+    const answer = await (await cli.client()).call<{ jsonl: string; beads: number }>('export_beads', {
+      project_id: project.id,
+      jsonl: before ?? '',
+    })
+    mkdirSync(dirname(to), { recursive: true })
+    if (answer.jsonl !== before) replaceText(to, before, answer.jsonl)
+    if (cli.terminal.json) cli.terminal.data({ file: to, beads: answer.beads })
+    else cli.terminal.print(`${answer.beads} beads are in ${to}.`)
+  })
+
+  const bd = program
+    .command('bd')
+    .description('run bd, the program of beads, in the home of the fleet, with its exit code')
+    .argument('[arguments...]', 'handed on as they are')
+    .helpOption(false)
+  does(bd, async (cli, args) => passThrough(cli, args))
+}
+
+const BEFORE_A_COMMAND = /^--(json|home=.*|url=.*)$/
+const WITH_A_VALUE = ['--home', '--url']
+
+/** What follows `fleet bd` is for bd, options too. */
+export function verbatim(args: readonly string[]): readonly string[] {
+  let at = 0
+  while (at < args.length && (BEFORE_A_COMMAND.test(args[at]!) || WITH_A_VALUE.includes(args[at]!)))
+    at += WITH_A_VALUE.includes(args[at]!) ? 2 : 1
+  return args[at] === 'bd' ? [...args.slice(0, at + 1), '--', ...args.slice(at + 1)] : args
+}
+
+async function projectOf(cli: Cli, given: unknown): Promise<Pick<Project, 'id' | 'path'>> {
+  if (given === undefined) return (await projectHere(cli)).project
+  return (await cli.client()).call<Project>('get_project', { project_id: await projectRef(cli, String(given)) })
+}
+
+function fileFor(cli: Cli, project: Pick<Project, 'path'>, given: string | undefined): string {
+  if (given) return resolve(cli.terminal.streams.cwd, given)
+  const known = FILES.map(name => join(project.path, '.beads', name))
+  return known.find(existsSync) ?? known[0]!
+}
+
+async function passThrough(cli: Cli, args: readonly string[]): Promise<number> {
+  const { env } = cli.where
+  const program = await which('bd', env)
+  if (!program) throw new Unfit('bd was not found.', { try: 'Install beads, so that bd is on the PATH.' })
+  const child = spawn(program, args, { cwd: openHome(homeOf(cli.where)).path, env, stdio: 'inherit' })
+  return new Promise((done, failed) => {
+    child.once('error', failed)
+    // As a shell tells it: a program that was killed has no exit code.
+    child.once('exit', (code, signal) => done(code ?? (signal ? 128 : 1)))
+  })
+}

@@ -1,0 +1,42 @@
+import * as z from 'zod'
+import { exportBeads, importBeads } from '../fleet/beads.ts'
+import { lookUp } from '../fleet/records.ts'
+import { ask, Ref } from './inputs.ts'
+import { command } from './operation.ts'
+
+const Jsonl = z.string().max(50_000_000).describe('a beads database as text: one bead as JSON in each line')
+
+export const beads = [
+  command({
+    name: 'import_beads',
+    summary: 'Make missions of the beads that are work and not over; doing it again makes nothing twice',
+    http: 'POST /api/projects/:project_id/beads/import',
+    input: z.object({
+      project_id: Ref,
+      jsonl: Jsonl,
+      auto_dispatch: z.boolean().default(false).describe('queue what is open at once'),
+    }),
+    output: z.object({
+      made: z.array(z.string()).describe('ids of the missions'),
+      known: z.array(z.string()).describe('beads that had one already: only new comments were added'),
+      skipped: z.array(z.string()).describe('beads that are closed, or no work'),
+      links: z.number().describe('links of kinds that a mission cannot have; they stay in the file'),
+    }),
+    run: async (context, { project_id, jsonl, auto_dispatch }) => {
+      const { value } = await lookUp(context.fleet, 'projects', project_id)
+      return importBeads(context.fleet, ask(context, 'import_beads'), value, jsonl, auto_dispatch)
+    },
+  }),
+  command({
+    name: 'export_beads',
+    summary: 'The missions of a project as a beads database; what is in the given one stays',
+    http: 'POST /api/projects/:project_id/beads/export',
+    input: z.object({ project_id: Ref, jsonl: Jsonl.default('').describe('the database to bring up to date') }),
+    output: z.object({ jsonl: z.string(), beads: z.number() }),
+    run: async ({ fleet }, { project_id, jsonl }) => {
+      const { value } = await lookUp(fleet, 'projects', project_id)
+      const { text, beads } = await exportBeads(fleet, value, jsonl)
+      return { jsonl: text, beads }
+    },
+  }),
+]

@@ -1,0 +1,102 @@
+import { chmodSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { expect, test } from 'vitest'
+import { aScene } from './kit/scene.ts'
+
+const AT = '2026-01-02T03:04:05.000Z'
+const link = (issue_id: string, depends_on_id: string, type: string) => ({
+  issue_id,
+  depends_on_id,
+  type,
+  created_at: AT,
+})
+const BEADS = [
+  {
+    id: 'bd-2',
+    title: 'Second',
+    description: 'cat one.txt > two.txt',
+    priority: 3,
+    dependencies: [link('bd-2', 'bd-1', 'blocks'), link('bd-2', 'bd-9', 'blocks'), link('bd-2', 'bd-3', 'related')],
+    created_at: AT,
+  },
+  {
+    id: 'bd-1',
+    title: 'First',
+    description: 'echo one > one.txt',
+    priority: 1,
+    issue_type: 'bug',
+    labels: ['x'],
+    comments: [{ id: 1, issue_id: 'bd-1', author: 'ann', text: 'Mind the gap.', created_at: AT }],
+    estimated_minutes: 5,
+  },
+  { id: 'bd-3', title: 'Later', status: 'deferred', unknown: { kept: true } },
+  { id: 'bd-9', title: 'Long ago', status: 'closed', closed_at: AT },
+  { id: 'bd-8', title: 'A word', issue_type: 'message' },
+]
+
+test('beads become missions, once, in their order; what landed is closed in the file, and the rest of it stays', async () => {
+  const { fleet, repo } = await aScene()
+  const file = join(repo.path, '.beads/issues.jsonl')
+  mkdirSync(join(repo.path, '.beads'))
+  writeFileSync(file, BEADS.map(bead => `${JSON.stringify(bead)}\n`).join(''))
+  const beads = async (...args: string[]) => {
+    const { code, stdout, stderr } = await fleet.fleetCommand(['beads', ...args, '--json'], { cwd: repo.path })
+    expect(code, stderr).toBe(0)
+    return JSON.parse(stdout) as { made: string[]; known: string[]; skipped: string[]; links: number }
+  }
+  const { made, ...rest } = await beads('import', '--dispatch')
+  expect(made).toHaveLength(3)
+  expect(rest).toEqual({ known: [], skipped: ['bd-9', 'bd-8'], links: 1 })
+  expect(await beads('import', '--dispatch')).toMatchObject({ made: [], known: ['bd-1', 'bd-2', 'bd-3'] })
+
+  const [first, second, later] = made
+  expect(await fleet.until(first!, 'done')).toMatchObject({ mission_type: 'fix', priority: 100, tags: ['x'] })
+  expect(await fleet.until(second!, 'done')).toMatchObject({ depends_on: [first], priority: -100 })
+  expect(await fleet.show(later!)).toMatchObject({ status: 'draft' })
+  expect((await repo.git('show', 'main:two.txt')).trim()).toBe('one')
+  const comment = { mission_id: first, body: 'Done so.' }
+  await fleet.call('comment_mission', comment)
+  await fleet.call('create_mission', {
+    project_id: (await fleet.show(first!)).project_id,
+    title: 'Ours',
+    detailed_prompt: 'x',
+    depends_on: [second],
+  })
+
+  await beads('export')
+  const lines = readFileSync(file, 'utf8').trim().split('\n')
+  const now = lines.map(each => JSON.parse(each))
+  expect(now.map(({ id, status }) => [id, status])).toEqual([
+    ['bd-2', 'closed'],
+    ['bd-1', 'closed'],
+    ['bd-3', 'deferred'],
+    ['bd-9', 'closed'],
+    ['bd-8', undefined],
+    [expect.stringMatching(/^fleet-/), 'open'],
+  ])
+  expect(now[0]).toMatchObject({ ...BEADS[0], close_reason: 'landed' })
+  expect(now[1].comments.map((each: { text: string }) => each.text)).toEqual(['Mind the gap.', 'Done so.'])
+  expect(now[1]).toMatchObject({ estimated_minutes: 5, priority: 1 })
+  expect(lines.slice(2, 5)).toEqual(BEADS.slice(2).map(bead => JSON.stringify(bead)))
+  expect(now[5]).toMatchObject({
+    title: 'Ours',
+    priority: 2,
+    dependencies: [{ depends_on_id: 'bd-2', type: 'blocks' }],
+  })
+  await beads('export')
+  expect(readFileSync(file, 'utf8')).toBe(`${lines.join('\n')}\n`)
+})
+
+test('bd is run in the home with its arguments, its input and its exit code', async () => {
+  const { fleet } = await aScene({ start: false })
+  const bin = join(fleet.root, 'bin')
+  expect((await fleet.fleetCommand(['bd', 'ready'])).stderr).toContain('bd was not found')
+  mkdirSync(bin)
+  writeFileSync(join(bin, 'bd'), '#!/bin/sh\npwd\nprintf "<%s>" "$@"\ncat\nexit 7\n')
+  chmodSync(join(bin, 'bd'), 0o755)
+  const env = { PATH: `${bin}:${process.env.PATH}` }
+  const args = ['bd', 'create', 'two words', '--json', '-p', '1', '--help', '--', '$(x)']
+  const { code, stdout } = await fleet.fleetCommand(args, { env, input: 'from me' })
+  expect(code).toBe(7)
+  expect(stdout).toBe(`${fleet.fleet.home.path}\n<create><two words><--json><-p><1><--help><--><$(x)>from me`)
+})
