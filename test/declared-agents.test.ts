@@ -41,7 +41,7 @@ async function instructed(agent: string, name: string): Promise<void> {
   expect(mission).toMatchObject({ status: 'done', report: { source: 'agent', summary: 'As told.', problem: null } })
   const launch = join(fleet.fleet.home.session(mission.sessions[0]!.id), 'agent-1')
   const told = readFileSync(join(launch, name), 'utf8')
-  for (const text of [...said, join(launch, 'result.json')]) expect(told).toContain(text)
+  for (const text of [...said, join(launch, 'own/result.json')]) expect(told).toContain(text)
 }
 test('a declared agent is instructed by fleet, project, mission and dispatch', () => instructed('unheard', 'input'))
 test('agy, by its stand-in, is instructed by fleet, project, mission and dispatch', () => instructed('agy', 'input'))

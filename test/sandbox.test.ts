@@ -114,6 +114,35 @@ describe.skipIf(!SANDBOX_WORKS)('in the sandbox', () => {
     expect(await repo.readOn('main', 'made.txt')).toBe('made')
   })
 
+  test('nothing it leaves makes the wrapper write, or our own git run, outside the walls', async () => {
+    const scene = await aScene()
+    const { fleet, project } = scene
+    const precious = join(fleet.root, 'precious.txt')
+    const escaped = join(fleet.root, 'escaped')
+    writeFileSync(precious, 'mine')
+    const planted = (config: string) => `git config -f ${config} filter.x.clean "sh -c 'touch ${escaped}; cat'"`
+    const lines = {
+      'puts-a-link-in-our-files': `ln -s '${precious}' "$(dirname "$FLEET_RESULT_FILE")/../exit"`,
+      'brings-its-own-repository': 'rm .git',
+      'writes-another-link': 'echo "gitdir: $PWD/evil" >.git',
+      'shares-with-another': 'echo "$PWD/evil" >"$(git rev-parse --git-dir)/commondir"',
+      'has-a-configuration': planted('"$(git rev-parse --git-dir)/config.worktree"'),
+    }
+    // Not kept from it, and of no use: what its own repository says is heeded, but inside the walls.
+    const nested = [
+      'git init -q sub && cd sub && echo a >f && git add f && git -c user.name=a -c user.email=a@b commit -qm a',
+      `${planted('.git/config')} && cd .. && git add sub && cd sub`,
+      'echo "* filter=x" >.git/info/attributes && echo b >f && touch -d 2001-01-01 f && cd ..',
+    ].join('\n')
+    const script = `${tries(lines)}\n(${nested}) >/dev/null 2>&1\necho "* filter=x" >.gitattributes`
+    const { id } = await fleet.mission(project, script, { tool_preset: 'implement' })
+    const mission = await fleet.until(id, 'review', ...OVER)
+    expect(mission.report?.summary).toMatch(/succeeded:$/m)
+    expect(mission).toMatchObject({ status: 'review', sessions: [{ outcome: 'completed', exit_code: 0 }] })
+    expect(mission.status_reason?.text).toContain('submodule with changes')
+    expect([readFileSync(precious, 'utf8'), existsSync(escaped)]).toEqual(['mine', false])
+  })
+
   test('the exit code and the words of a failure come through', async () => {
     const { fleet, project } = await aScene()
     const { id } = await fleet.mission(project, 'echo it is broken >&2; exit 7', { tool_preset: 'explore' })

@@ -1,13 +1,18 @@
-import { realpathSync } from 'node:fs'
+import { existsSync, realpathSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Agent, Launch } from '../agents/index.ts'
 import { changesNothing } from '../agents/presets.ts'
+import { effective } from '../domain/effective.ts'
 import { NotAllowed } from '../domain/errors.ts'
+import type { Mission } from '../domain/mission.ts'
 import type { Project, ToolPreset } from '../domain/project.ts'
 import type { Session } from '../domain/session.ts'
-import { requireWorktree } from '../git/index.ts'
+import { requireWorktree, type Within } from '../git/index.ts'
+import { OWN_FOLDER } from '../runner/folders.ts'
 import { findSandbox, type Sandbox, type Walls, walled } from '../runner/sandbox.ts'
+import { defaultsOf } from './capacity.ts'
 import type { Fleet } from './fleet.ts'
+import { repositoryOf } from './repositories.ts'
 
 /** The sandbox, where it has to hold an agent to a preset that its client cannot; null: the client does. */
 export async function sandboxFor(
@@ -47,26 +52,61 @@ interface Inside {
 export async function wallsOf({ fleet, agent, session, project, limits, place, directory }: Inside): Promise<Walls> {
   const home = fleet.environment.HOME
   const own = [
-    directory,
+    join(directory, OWN_FOLDER),
     fleet.home.task(session.mission_id),
     ...(agent.folders ?? []).map(path => expanded(path, home)),
   ]
   const top = session.worktree ?? project.path
   const git = session.worktree ? await requireWorktree(session.worktree) : null
+  // Heeded in some repositories only, and empty it says nothing; but what is not there cannot be kept as it is.
+  if (git) writeFileSync(join(git.gitDir, CONFIGURATION), '', { flag: 'a' })
   const work = changesNothing(limits.preset) ? [] : [top, ...(git ? committing(git) : [])]
   return {
     workingDirectory: real(place.workingDirectory),
-    readable: [top, project.path, ...(git ? [git.commonDir] : [])].map(real),
+    readable: [directory, top, project.path, ...(git ? [git.commonDir] : [])].map(real),
     writable: [...work, ...own].map(real),
+    fixed: signposts(top, git).filter(existsSync).map(real),
     hidden: real(fleet.home.path),
     home: home && real(home),
   }
+}
+
+/** For git of ours that looks into what such an agent left; undefined: it did not work inside walls. */
+export async function lookingWithin(
+  fleet: Fleet,
+  { agent: name, worktree }: Session,
+  mission: Mission,
+  project: Project,
+): Promise<Within | undefined> {
+  const { preset } = effective(mission, project, defaultsOf(fleet))
+  const agent = fleet.agents.ofSession(name)
+  const sandbox = mission.allowed_tools || !worktree ? null : await sandboxFor(fleet, agent, preset)
+  if (!sandbox) return undefined
+  const { commonDir } = await repositoryOf(project)
+  const home = fleet.environment.HOME
+  const walls: Walls = {
+    workingDirectory: real(worktree!),
+    readable: [worktree!, project.path, commonDir].map(real),
+    writable: [],
+    fixed: [],
+    hidden: real(fleet.home.path),
+    home: home && real(home),
+  }
+  return argv => walled(sandbox, walls, argv)
 }
 
 /** What committing on a branch writes. The configuration, the hooks and the person's own checkout are not among it. */
 const committing = ({ gitDir, commonDir }: { gitDir: string; commonDir: string }): string[] => [
   gitDir,
   ...['objects', 'refs', 'logs', 'reftable'].map(name => join(commonDir, name)),
+]
+
+const CONFIGURATION = 'config.worktree'
+
+/** Where git finds the repository and its configuration: through others, our own git would run what the agent likes. */
+const signposts = (top: string, git: { gitDir: string } | null): string[] => [
+  join(top, '.git'),
+  ...(git ? ['commondir', 'gitdir', CONFIGURATION].map(name => join(git.gitDir, name)) : []),
 ]
 
 const expanded = (path: string, home = '/'): string => (path.startsWith('~/') ? join(home, path.slice(2)) : path)

@@ -8,6 +8,7 @@ import type { Session } from '../domain/session.ts'
 import { keptRef, snapshot } from '../git/index.ts'
 import { type Ask, by, oncePerKey } from './asking.ts'
 import { budgetLeft } from './budgets.ts'
+import { lookingWithin } from './containing.ts'
 import { type Fleet, retryOnConflict } from './fleet.ts'
 import { changeSession } from './inside.ts'
 import { childrenOf, newMission } from './missions.ts'
@@ -46,7 +47,7 @@ export async function delegate(fleet: Fleet, ask: Ask, sessionId: string, wanted
     )
   const id = newId()
   const prompt = await fleet.blobs.keep(wanted.detailed_prompt)
-  const base_ref = wanted.from === 'me' ? await snapshotOf(session, project, id) : null
+  const base_ref = wanted.from === 'me' ? await snapshotOf(fleet, session, project, id) : null
   const made = await oncePerKey(fleet, ask, async () => {
     const parent = await current(fleet, 'missions', session.mission_id)
     await requireRoom(fleet, parent.value)
@@ -132,7 +133,7 @@ async function granted(
   })
 }
 
-async function snapshotOf(session: Session, project: Project, childId: string): Promise<string> {
+async function snapshotOf(fleet: Fleet, session: Session, project: Project, childId: string): Promise<string> {
   if (!session.worktree)
     throw new NotAllowed('This project has no worktrees, so there is nothing to start from.', { try: 'from: base' })
   return snapshot(await repositoryOf(project), {
@@ -140,6 +141,7 @@ async function snapshotOf(session: Session, project: Project, childId: string): 
     message: `Work under way on mission ${session.mission_id}\n`,
     ref: keptRef(childId, 0),
     never: project.copy_files,
+    within: await lookingWithin(fleet, session, (await current(fleet, 'missions', session.mission_id)).value, project),
   })
 }
 

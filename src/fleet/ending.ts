@@ -14,6 +14,7 @@ import { type Changes, type Collected, changes, commitLeftovers } from '../git/i
 import type { Change } from '../store/index.ts'
 import { defaultsOf } from './capacity.ts'
 import { type Concern, concernAbout } from './concerns.ts'
+import { lookingWithin } from './containing.ts'
 import { type Fleet, retryOnConflict } from './fleet.ts'
 import { spent } from './holds.ts'
 import { submittedClaim } from './inside.ts'
@@ -111,6 +112,7 @@ async function collectWork(
     message,
     never: project.copy_files,
     start: session.start_commit!,
+    within: await lookingWithin(fleet, session, mission, project),
   })
   const changed = collected.changes ?? (await changes(repository, session.start_commit!, collected.tip))
   return {

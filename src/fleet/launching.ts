@@ -11,7 +11,7 @@ import { effect } from '../effects.ts'
 import { pushGuardEnvironment } from '../git/index.ts'
 import { DIALOGUE_FILE } from '../runner/conversation.ts'
 import { agentEnvironment } from '../runner/environment.ts'
-import { nextLaunch, readPlain, writeFiles } from '../runner/folders.ts'
+import { nextLaunch, OWN_FOLDER, readPlain, writeFiles } from '../runner/folders.ts'
 import { sessionToken } from '../tokens.ts'
 import { type Attached, attach } from './attaching.ts'
 import { budgetLeft } from './budgets.ts'
@@ -28,7 +28,7 @@ import type { Place } from './preparing.ts'
 import { dependenciesOf } from './records.ts'
 import { repositoryOf } from './repositories.ts'
 
-export const RESULT_FILE = 'result.json'
+export const RESULT_FILE = join(OWN_FOLDER, 'result.json')
 const PROMPT_FILE = 'prompt'
 const PROMPT_BYTES = 16 * 1024 * 1024
 

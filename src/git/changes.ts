@@ -85,9 +85,25 @@ export async function liveDiffText(
 /** A copy of the index that also knows the untracked files by name; their content is read from the files. */
 async function withLiveIndex<T>(worktree: string, run: (env: Record<string, string>) => Promise<T>): Promise<T> {
   return withIndexCopy(worktree, async env => {
-    await git(worktree, ['add', '--intent-to-add', '--ignore-errors', '--', '.'], { env, answers: [1, 128] })
+    for (let tries = 0; tries < MOST_TRIES && !(await addUntracked(worktree, env)); tries++);
     return run(env)
   })
+}
+
+const MOST_TRIES = 3
+
+/**
+ * Each by its name: to add whatever there is, git would look into submodules, by the configuration that lies in them.
+ * False: one was gone before it was added, and then none is.
+ */
+async function addUntracked(worktree: string, env: Record<string, string>): Promise<boolean> {
+  const listed = fields((await git(worktree, ['ls-files', '--others', '--exclude-standard', '-z'], { env })).stdout)
+  const files = listed.filter(path => !path.endsWith('/'))
+  if (!files.length) return true
+  const args = ['--literal-pathspecs', 'add', '--intent-to-add', '--ignore-errors']
+  const named = ['--pathspec-from-file=-', '--pathspec-file-nul']
+  const { exit } = await git(worktree, [...args, ...named], { env, input: files.join('\0'), answers: [1, 128] })
+  return exit !== 128
 }
 
 /** A copy of the index to work with, so that whoever works in the worktree is not disturbed. */

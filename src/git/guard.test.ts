@@ -1,5 +1,5 @@
 import { execFileSync } from 'node:child_process'
-import { chmod, mkdir, readdir, symlink, truncate, unlink, writeFile } from 'node:fs/promises'
+import { access, chmod, mkdir, readdir, symlink, truncate, unlink, utimes, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterEach, beforeEach, expect, test, vi } from 'vitest'
 import { advance } from './advance.ts'
@@ -68,6 +68,23 @@ test('a pipe in place of a link or a ref is no link and no ref', async () => {
   execFileSync('mkfifo', [join(worktree, '.git'), join(at.path, '.git/refs/heads/piped')])
   expect(await gitDirOf(worktree)).toBeUndefined()
   expect(await readRef(repo, 'refs/heads/piped')).toBeUndefined()
+})
+
+test('a live diff runs nothing that the configuration of a nested repository names', async () => {
+  const nested = join(worktree, 'nested')
+  const inside = (...args: string[]) => runGit(nested, ['-c', 'user.name=agent', '-c', 'user.email=a@b', ...args])
+  await runGit(worktree, ['init', '--quiet', 'nested'])
+  await writeFile(join(nested, 'file'), 'one')
+  await inside('add', 'file')
+  await inside('commit', '--quiet', '-m', 'one')
+  await runGit(worktree, ['-c', 'advice.addEmbeddedRepo=false', 'add', 'nested'])
+  await inside('config', 'filter.x.clean', `sh -c 'touch ${join(at.root, 'ran')}; cat'`)
+  await writeFile(join(nested, '.git/info/attributes'), '* filter=x\n')
+  await writeFile(join(nested, 'file'), 'two')
+  await utimes(join(nested, 'file'), 1e9, 1e9)
+  await writeFile(join(worktree, 'fresh'), 'fresh\n')
+  expect((await liveDiffText(worktree, 'main', { maxBytes: 10_000 })).text).toContain('+fresh')
+  await expect(access(join(at.root, 'ran'))).rejects.toThrow()
 })
 
 test('a pipe in place of the index of a worktree holds no live diff up', async () => {

@@ -24,7 +24,7 @@ export { type Collected, commitLeftovers, type Leftovers, MAX_FILE_BYTES } from 
 export { type MergedInto, mergeInto } from './merge-into.ts'
 export { makeRepository } from './new-repository.ts'
 export { type Description, describe, openRepository, requireCommits } from './repository.ts'
-export { GitFailed, gitVersion, OLDEST_GIT, requireGit } from './run.ts'
+export { GitFailed, gitVersion, OLDEST_GIT, requireGit, type Within } from './run.ts'
 export { snapshot } from './snapshots.ts'
 export { strandedSubmodules } from './submodules.ts'
 export {

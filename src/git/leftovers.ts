@@ -7,7 +7,7 @@ import { asSomeone, isAncestor } from './commits.ts'
 import { type Repository, readRef, readText, requireWorktree } from './layout.ts'
 import { freeLocks } from './locks.ts'
 import { readPlainFile } from './plain-files.ts'
-import { fields, git } from './run.ts'
+import { fields, git, type Within } from './run.ts'
 
 export const MAX_FILE_BYTES = 20 * 1024 * 1024
 const MARKERS = /^<{7} .*^={7}$.*^>{7} /ms
@@ -22,6 +22,8 @@ export interface Leftovers {
   maxBytes?: number
   /** Where the work began. Given, the answer can often say what changed without another process. */
   start?: string
+  /** For looking into submodules. */
+  within?: Within
 }
 
 export interface Collected {
@@ -47,7 +49,7 @@ export async function commitLeftovers(wanted: Leftovers): Promise<Collected> {
   const { worktree, branch } = wanted
   const dirs = await requireWorktree(worktree)
   await freeLocks(worktree, branch)
-  const [status, doing] = await Promise.all([readStatus(worktree), operationIn(dirs.gitDir)])
+  const [status, doing] = await Promise.all([readStatus(worktree, wanted.within), operationIn(dirs.gitDir)])
   const left = (operation: Operation | 'work on another branch', paths: string[]) =>
     leftAlone(dirs, branch, { doing: operation, paths })
 
@@ -105,7 +107,7 @@ interface WorktreeStatus {
   unmerged: string[]
 }
 
-export async function readStatus(worktree: string): Promise<WorktreeStatus> {
+export async function readStatus(worktree: string, within?: Within): Promise<WorktreeStatus> {
   const args = [
     'status',
     '--porcelain=v2',
@@ -116,7 +118,7 @@ export async function readStatus(worktree: string): Promise<WorktreeStatus> {
     '--ignore-submodules=none',
   ]
   const status: WorktreeStatus = { oid: '', head: '', changed: [], unmerged: [] }
-  for (const line of fields((await git(worktree, args)).stdout)) {
+  for (const line of fields((await git(worktree, args, { within })).stdout)) {
     if (line.startsWith('# branch.oid ')) status.oid = line.slice('# branch.oid '.length)
     else if (line.startsWith('# branch.head ')) status.head = line.slice('# branch.head '.length)
     else if (line.startsWith('? '))

@@ -81,7 +81,11 @@ export interface GitOptions {
   answers?: readonly number[]
   /** Stop reading after so many bytes and say so, instead of failing at the cap. */
   truncateAt?: number
+  within?: Within
 }
+
+/** The same command inside walls, where what it may be made to run does no harm. */
+export type Within = (argv: readonly [string, ...string[]]) => readonly [string, ...string[]]
 
 export interface GitOutput {
   exit: number
@@ -159,9 +163,11 @@ const verb = (args: readonly string[]): string =>
 const withoutCredentials = (text: string): string => text.replace(/(\w+:\/\/)[^\s/@]+@/g, '$1')
 
 async function start(cwd: string, args: readonly string[], options: GitOptions): Promise<GitOutput> {
+  const whole = ['git', ...SETTINGS, ...args] as const
+  const [command, ...rest] = options.within?.(whole) ?? whole
   const { code, stdout, stderr, stopped, failure } = await runProgram({
-    command: 'git',
-    args: [...SETTINGS, ...args],
+    command,
+    args: rest,
     cwd,
     env: environment(options.env),
     input: options.input,

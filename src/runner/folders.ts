@@ -57,6 +57,12 @@ export function appendPlain(file: string, text: string): void {
   }
 }
 
+/**
+ * In a launch's folder, what its program may write itself. The rest is the wrapper's and ours: through a link put there
+ * from inside a sandbox, they would write outside of it.
+ */
+export const OWN_FOLDER = 'own'
+
 /** Each launch has a folder of its own, `agent-1` and so on: one that nobody claimed is never used again. */
 export function newestLaunch(directory: string, kind: string): string | undefined {
   if (!existsSync(directory)) return undefined
@@ -92,7 +98,7 @@ export function nextLaunch(directory: string, kind: string): string {
   const newest = newestLaunch(directory, kind)
   const number = newest ? Number(newest.slice(newest.lastIndexOf('-') + 1)) + 1 : 1
   const folder = join(directory, `${kind}-${number}`)
-  mkdirSync(folder, { recursive: true, mode: 0o700 })
+  mkdirSync(join(folder, OWN_FOLDER), { recursive: true, mode: 0o700 })
   return folder
 }
 

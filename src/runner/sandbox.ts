@@ -16,6 +16,8 @@ export interface Walls {
   /** Must be there inside, even where everything around it is hidden. */
   readable: readonly string[]
   writable: readonly string[]
+  /** Files in there that are not. */
+  fixed: readonly string[]
   /** Not to be seen: the fleet's own secrets and other sessions. */
   hidden: string
   /** The person's home, of which what signs in elsewhere is hidden. */
@@ -77,7 +79,7 @@ export async function sandboxState(
 
 /** The same command inside the walls. Each argument is one word: no shell reads any of it. What comes later covers what came before. */
 export function walled({ program }: Sandbox, walls: Walls, argv: readonly string[]): [string, ...string[]] {
-  const { workingDirectory, readable, writable, hidden, home } = walls
+  const { workingDirectory, readable, writable, fixed, hidden, home } = walls
   const shared = SHARED.filter(path => existsSync(path))
   const isCovered = (path: string) => shared.some(cover => isInside(path, cover))
   const within = (path: string) => isInside(path, hidden)
@@ -94,6 +96,7 @@ export function walled({ program }: Sandbox, walls: Walls, argv: readonly string
     ...['--tmpfs', hidden],
     ...readable.filter(within).flatMap(bind('--ro-bind')),
     ...writable.filter(within).flatMap(bind('--bind-try')),
+    ...fixed.flatMap(bind('--ro-bind')),
     ...['--setenv', 'TMPDIR', '/tmp', '--chdir', workingDirectory, '--', ...argv],
   ]
 }
