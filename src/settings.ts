@@ -139,7 +139,7 @@ export const SETTINGS = {
     'FLEET_PLUGIN_TIMEOUT',
     whole(1, 600),
     10,
-    'seconds a plugin has to start and to decide; to be told something, and for a tool, six times as long',
+    'seconds a plugin has to decide; to start three times as long, to be told something and for a tool six times',
   ),
   projectsDir: setting(
     'FLEET_PROJECTS_DIR',

@@ -1,4 +1,4 @@
-import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { LINER, STAND_INS } from './agents/stand-ins.ts'
@@ -135,7 +135,7 @@ test('hooks change, refuse and are told; tools appear in every surface', async (
 })
 
 test('plugins that throw, hang, exit or talk nonsense are reported, switched off in the end, and harm nothing', async () => {
-  const { fleet, project } = await aScene({ start: false, env: { FLEET_PLUGIN_TIMEOUT: '1' } })
+  const { fleet, project } = await aScene({ start: false, env: { FLEET_PLUGIN_TIMEOUT: '2' } })
   const hook = (name: string, body: string) => `export default { hooks: { async ${name}() { ${body} } } }`
   addPlugin(fleet, 'broken.ts', 'export default {{')
   addPlugin(fleet, 'sleeper.mjs', 'await new Promise(() => {})')
@@ -143,11 +143,21 @@ test('plugins that throw, hang, exit or talk nonsense are reported, switched off
   addPlugin(fleet, 'exits.mjs', hook('on_event', 'process.exit(1)'))
   addPlugin(fleet, 'throws.mjs', hook('on_event', 'throw new Error("I am no good")'))
   addPlugin(fleet, 'nonsense.mjs', hook('pre_dispatch', 'return { change: 7, more: [] }'))
+  addPlugin(fleet, 'leaves.mjs', 'export default { start() { setTimeout(() => process.exit(0)) } }')
+  const flood = '(await import("node:worker_threads")).parentPort'
+  addPlugin(
+    fleet,
+    'floods.mjs',
+    hook(
+      'on_event',
+      `const port = ${flood}; for (let n = 0; n < 1e5; n++) port.postMessage({ kind: "log", text: "x" })`,
+    ),
+  )
   addPlugin(fleet, 'weird.js', hook('pre_land', 'return "no"'))
   await fleet.start()
   expect(await listed(fleet)).toMatchObject({
     broken: { enabled: false, running: false, reason: expect.stringContaining('Unexpected token') },
-    sleeper: { enabled: false, reason: expect.stringContaining('did not start within 1 seconds') },
+    sleeper: { enabled: false, reason: expect.stringContaining('did not start within 6 seconds') },
     hangs: { enabled: true, running: true },
     webhook: { enabled: false, running: false, reason: null },
   })
@@ -158,21 +168,23 @@ test('plugins that throw, hang, exit or talk nonsense are reported, switched off
   await eventually(
     'the worst are switched off',
     async () => {
-      const { hangs, exits } = await listed(fleet)
-      return !hangs?.enabled && !exits?.enabled
+      const now = await listed(fleet)
+      return ['hangs', 'exits', 'leaves', 'floods'].every(name => !now[name]?.enabled)
     },
     async () => JSON.stringify(await listed(fleet)),
   )
   expect(await listed(fleet)).toMatchObject({
-    hangs: { running: false, reason: expect.stringContaining('pre_dispatch did not answer within 1 seconds') },
+    hangs: { running: false, reason: expect.stringContaining('pre_dispatch did not answer within 2 seconds') },
     exits: { running: false, reason: expect.stringContaining('exit code 1') },
+    leaves: { running: false, reason: expect.stringContaining('exit code 0') },
+    floods: { running: false, reason: 'It flooded the fleet with messages. That was 3 times.' },
     throws: { running: true, last_fault: { text: 'on_event: I am no good' } },
     nonsense: { running: true, last_fault: { text: expect.stringContaining('pre_dispatch answered nonsense') } },
     weird: { running: true, last_fault: { text: expect.stringContaining('pre_land answered nonsense') } },
   })
   const faults = (await fleet.events()).filter(event => event.kind === 'plugin_fault')
   expect(new Set(faults.map(event => event.data.plugin))).toEqual(
-    new Set(['hangs', 'exits', 'throws', 'nonsense', 'weird']),
+    new Set(['hangs', 'exits', 'leaves', 'floods', 'throws', 'nonsense', 'weird']),
   )
   // It fails at every event, and is not reported for every one.
   expect(faults.filter(event => event.data.plugin === 'throws')).toHaveLength(1)
@@ -225,6 +237,9 @@ test('switched on and off for good, reloaded, and told at least once across kill
   await eventually('the mended one is told', () => linesIn(file).includes('again landed third'))
   expect((await fleet.events()).filter(event => event.kind === 'plugin_enabled')).toHaveLength(2)
   expect((await fleet.fleetCommand(['plugin', 'enable', 'nobody'])).code).toBe(4)
+  rmSync(join(fleet.root, 'home/plugins/diary.ts'))
+  expect((await fleet.fleetCommand(['plugin', 'reload'])).stdout).not.toContain('diary')
+  await expect(fleet.call('reload_plugins', { plugin: 'diary' })).rejects.toThrow('There is no plugin "diary"')
 })
 
 test('a server that stops while a plugin is asked decides nothing; the next one asks again', async () => {

@@ -19,6 +19,8 @@ const ENDS_WITHIN_MS = 600_000
 const REPORT_EVERY_MS = 60_000
 /** Being told, and tools, may take this many times as long as a decision that something waits for. */
 const PATIENCE = 6
+/** … and starting this many times: many may start at once, on a machine that is busy. */
+const PATIENCE_AT_START = 3
 
 /** A server that stops decides nothing more: what a plugin was being asked, the next server asks again. */
 const NEVER = new Promise<never>(() => {})
@@ -91,6 +93,12 @@ export class PluginHost {
     this.#keepAgents()
   }
 
+  /** Those whose files are gone are, too. */
+  async keepOnly(sources: readonly Source[]): Promise<void> {
+    const gone = [...this.#seats.values()].filter(seat => sources.every(({ name }) => name !== seat.source.name))
+    for (const { source } of gone) await this.shut(source)
+  }
+
   async shut(source: Source): Promise<void> {
     await this.#inTurn(source, () => this.#leave(source.name))
     this.#keepAgents()
@@ -106,7 +114,8 @@ export class PluginHost {
 
   /** Which plugins have this hook. */
   listening(hook: Hook): string[] {
-    return [...this.#seats.values()].filter(seat => seat.manifest?.hooks.includes(hook)).map(seat => seat.source.name)
+    const having = [...this.#seats.values()].filter(seat => seat.manifest?.hooks.includes(hook))
+    return having.map(seat => seat.source.name).sort()
   }
 
   /** What a plugin says to a hook. One that fails at it is reported, and has said nothing. */
@@ -115,7 +124,7 @@ export class PluginHost {
     await seat?.starting
     const decides = hook.startsWith('pre_')
     if (this.#over && decides) return NEVER
-    if (!seat?.thread) return undefined
+    if (!seat?.thread || seat.thread.isOver) return undefined
     try {
       const said = await seat.thread.call('hooks', hook, input, this.#limit(decides ? 1 : PATIENCE))
       const { success, data, error } = answer.safeParse(said ?? undefined)
@@ -134,7 +143,8 @@ export class PluginHost {
   async callTool(plugin: string, name: string, input: object): Promise<unknown> {
     const seat = this.#seats.get(plugin)
     await seat?.starting
-    if (!seat?.thread) throw new NotAllowed(`The plugin ${plugin} is not at work.`, { try: 'fleet plugin list' })
+    if (!seat?.thread || seat.thread.isOver)
+      throw new NotAllowed(`The plugin ${plugin} is not at work.`, { try: 'fleet plugin list' })
     const tool = seat.tools.find(each => each.name === name)
     if (!tool) throw new NotFound(`tool of the plugin ${plugin}`, name, { try: 'fleet plugin list' })
     try {
@@ -198,7 +208,7 @@ export class PluginHost {
         file: source.file,
         settings: settingsOf(this.#fleet.home.path, source.name),
         environment: this.#fleet.environment,
-        startMs: this.#limit(1),
+        startMs: this.#limit(PATIENCE_AT_START),
         ask: (operation, input, key) => this.#around.ask(source.name, operation, input, key),
         log: text => this.#around.log(source.name, text),
         ended: fault => this.#ended(seat, fault),
@@ -210,7 +220,7 @@ export class PluginHost {
       if (this.#over) await this.#close(seat)
       else await this.#listen(seat)
     } catch (error) {
-      await this.#switchOff(seat, sentence(error))
+      if (!this.#over) await this.#switchOff(seat, sentence(error))
     }
   }
 
@@ -233,12 +243,11 @@ export class PluginHost {
   /** Its thread is gone without having been asked to: it gets another, unless it did that too often. */
   #ended(seat: Seat, fault: PluginFault): void {
     const { source } = seat
-    seat.thread = undefined
     seat.ends = [...seat.ends.filter(at => performance.now() - at < ENDS_WITHIN_MS), performance.now()]
     this.blame(source.name, fault.message)
     const often = seat.ends.length >= MAX_ENDS
     const next = this.#inTurn(source, async () => {
-      if (this.#seats.get(source.name) !== seat || seat.thread) return
+      if (this.#seats.get(source.name) !== seat || seat.thread?.isOver === false) return
       if (!often) return this.#launch(source)
       await this.#switchOff(seat, `${fault.message} That was ${MAX_ENDS} times.`)
       this.#keepAgents()

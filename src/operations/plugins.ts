@@ -36,7 +36,7 @@ async function view(fleet: Fleet, source: Source): Promise<PluginView> {
     name: source.name,
     origin: source.origin,
     file: source.file ?? null,
-    running: seat?.thread !== undefined,
+    running: seat?.thread?.isOver === false,
     description: seat?.manifest?.description ?? '',
     hooks: seat?.manifest?.hooks ?? [],
     tools: (seat?.tools ?? []).map(({ plugin, input, ...tool }) => ({ ...tool, input: jsonSchema(input, 'input') })),
@@ -75,6 +75,7 @@ export const plugins = [
     run: async (context, { plugin }) => {
       const { fleet } = context
       const sources = plugin ? [found(fleet, plugin)] : sourcesOf(fleet)
+      if (!plugin) await fleet.plugins.host?.keepOnly(sources)
       for (const source of sources) {
         const { enabled, reason } = await recordOf(fleet, source)
         // Whoever mended a plugin that the fleet had switched off means to use it.

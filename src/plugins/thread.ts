@@ -62,6 +62,10 @@ export class PluginThread {
     return this.#line.call(of, name, input, limitMs)
   }
 
+  get isOver(): boolean {
+    return this.#line.isOver
+  }
+
   end(): Promise<void> {
     return this.#line.end()
   }
@@ -117,6 +121,10 @@ class Line {
       })
       this.#tell({ kind: 'call', id, of, name, input })
     })
+  }
+
+  get isOver(): boolean {
+    return this.#over !== undefined
   }
 
   async end(): Promise<void> {
