@@ -1,4 +1,4 @@
-import { existsSync, symlinkSync } from 'node:fs'
+import { existsSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { eventually } from './kit/fleet.ts'
@@ -9,7 +9,7 @@ test.each([
   ['an endless result', 'ln -s /dev/zero "$FLEET_RESULT_FILE"'],
   [
     'the file of its exit',
-    'mkfifo "$(dirname "$FLEET_RESULT_FILE")/times2"; cd "$(dirname "$FLEET_RESULT_FILE")"; rm -f times; mkfifo times; cd "$OLDPWD"',
+    'cd "$(dirname "$FLEET_RESULT_FILE")/.."; mkfifo times2; rm -f times; mkfifo times; cd "$OLDPWD"',
   ],
   [
     'a hook',
@@ -40,7 +40,7 @@ test('a folder that an agent makes beside its launch is not taken for one', asyn
   const held = gate('planted')
   const { id } = await fleet.mission(
     project,
-    `echo run >> "$FLEET_TASK_DIR/runs"; mkdir "$(dirname "$FLEET_RESULT_FILE")/../agent-99"; ${held.wait}; cp "$FLEET_TASK_DIR/runs" runs.txt`,
+    `echo run >> "$FLEET_TASK_DIR/runs"; mkdir "$(dirname "$FLEET_RESULT_FILE")/../../agent-99"; ${held.wait}; cp "$FLEET_TASK_DIR/runs" runs.txt`,
   )
   await eventually('it is planted', () => held.reached())
   await fleet.kill()
@@ -98,4 +98,22 @@ test('a base branch that is not there is refused when it is written', async () =
     /no branch "nope"/,
   )
   expect(await repo.tip()).toBeTruthy()
+})
+
+test('no copied file is led out of the worktree by a link', async () => {
+  const { fleet, repo, project } = await aScene()
+  const elsewhere = join(fleet.root, 'elsewhere')
+  mkdirSync(elsewhere)
+  writeFileSync(join(elsewhere, '.env'), 'of another project')
+  mkdirSync(join(repo.path, 'config'))
+  writeFileSync(join(repo.path, 'config/.env'), 'SECRET=1')
+  await fleet.call('update_project', { project_id: project.id, copy_files: ['config/.env'] })
+  const { id } = await fleet.mission(project, `rm -r config; ln -s '${elsewhere}' config; exit 1`)
+  await fleet.until(id, 'failed')
+
+  await fleet.call('resume_mission', { mission_id: id })
+  await eventually('it was tried again', async () => (await fleet.show(id)).sessions.length > 1)
+  const { status_reason } = await fleet.until(id, 'failed', 'done')
+  expect(status_reason?.text).toContain('leads out of')
+  expect(readFileSync(join(elsewhere, '.env'), 'utf8')).toBe('of another project')
 })

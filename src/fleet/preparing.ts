@@ -1,3 +1,4 @@
+import { existsSync } from 'node:fs'
 import { cp, mkdir, realpath, stat } from 'node:fs/promises'
 import { dirname, isAbsolute, join, sep } from 'node:path'
 import { InvalidInput, Unfit } from '../domain/errors.ts'
@@ -73,11 +74,21 @@ export async function setUp(
   throw new Unfit(`The setup command failed (${how}):\n${output.slice(-ERROR_CHARS)}`)
 }
 
+/** A link that an agent or the repository put in the way would lead the copy over files elsewhere. */
+async function requireInside(worktree: string, path: string): Promise<void> {
+  const top = await realpath(worktree)
+  let folder = dirname(join(top, path))
+  while (!existsSync(folder)) folder = dirname(folder)
+  if (`${await realpath(folder)}${sep}`.startsWith(top + sep)) return
+  throw new Unfit(`${path} could not be copied into the worktree: a link in its path leads out of ${worktree}.`)
+}
+
 /** Ignored files of the person's checkout, such as .env, that work in a worktree needs too. */
 export async function copyFiles(project: Project, worktree: string): Promise<void> {
   for (const path of project.copy_files) {
     if (isAbsolute(path) || path.split('/').includes('..'))
       throw new InvalidInput('copy_files', `${path} is not inside the repository`)
+    await requireInside(worktree, path)
     const copy = () =>
       cp(join(project.path, path), join(worktree, path), { recursive: true, force: true, preserveTimestamps: true })
     await effect('files.copy', copy).catch(cause => {
