@@ -15,6 +15,10 @@ export const MAX_RATE_LIMITS = 150
 export const MAX_CONFLICT_ROUNDS = 2
 export const MAX_HAND_OVERS = 2
 const BACK_OFF_SECONDS = [1, 10, 60, 600]
+/** At most this share more, so that what was refused together does not come back together. */
+const JITTER = 0.25
+/** No provider counts longer; a client that says so is mistaken. */
+export const MAX_HOLD_SECONDS = 31 * 24 * 3600
 
 export interface Ended {
   outcome: Outcome
@@ -114,12 +118,22 @@ function refused(mission: Mission, end: Ended, by: By): Step {
   }
   return life.requeued(
     mission,
-    { reason: 'resume', ready: true, notBefore: end.until ?? later(by.now, backOff(mission.rate_limits)) },
+    { reason: 'resume', ready: true, notBefore: holdUntil(mission, end.until, by.now) },
     { code: 'rate_limited', text: end.reason },
     by,
     { rate_limits: mission.rate_limits + 1 },
   )
 }
+
+/** Until when it was told, if that is a time to come and not beyond any window; otherwise a while, not the same for all. */
+function holdUntil({ id, rate_limits }: Mission, told: string | undefined, now: string): string {
+  const seconds = (Date.parse(told ?? '') - Date.parse(now)) / 1000
+  if (seconds > 0) return later(now, Math.min(seconds, MAX_HOLD_SECONDS))
+  return later(now, backOff(rate_limits) * (1 + JITTER * fractionOf(id)))
+}
+
+/** Between 0 and 1, and always the same for the same id. */
+const fractionOf = (id: string): number => [...id].reduce((sum, char) => (sum * 31 + char.charCodeAt(0)) % 997, 7) / 997
 
 function completed(mission: Mission, end: Ended, by: By): Step {
   const { report } = end

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { fullWindow, mergeWindows } from './windows.ts'
+import { believable, fullWindow, mergeWindows } from './windows.ts'
 
 const at = (hour: number, second = 0) => `2026-11-15T${hour}:00:${String(second).padStart(2, '0')}.000Z`
 const known = (used_percent: number, resets_at: string | null) => [{ name: 'five_hour', used_percent, resets_at }]
@@ -13,6 +13,12 @@ test('a window only fills until it ends; what is read again after a restart chan
   expect(mergeWindows(full, told(99, at(10)))).toBe(full)
   expect(mergeWindows(full, told(3, at(17)))).toEqual(known(3, at(17)))
   expect(mergeWindows(full, { seven_day: { usedPercent: 5, resetsAt: null } })).toHaveLength(2)
+})
+
+test('a window that would end beyond any there is, or at no time at all, is not believed', () => {
+  expect(believable(told(100, '9998-01-01T00:00:00.000Z'), at(12))).toEqual({})
+  expect(believable(told(100, '2026-99-99'), at(12))).toEqual({})
+  for (const time of [null, at(17)]) expect(believable(told(100, time), at(12))).toEqual(told(100, time))
 })
 
 test('a provider is held back from the share on, until its window is reset', () => {

@@ -1,4 +1,5 @@
 import type { Digest } from '../agents/index.ts'
+import { MAX_HOLD_SECONDS } from '../domain/ending.ts'
 import type { Provider, ProviderWindow } from '../domain/fleet.ts'
 import { clipped, MAX_REASON_CHARS } from '../domain/text.ts'
 import type { Reason } from '../domain/waiting.ts'
@@ -20,7 +21,7 @@ interface News {
 export async function providerAfter(fleet: Fleet, id: string, { windows, hold }: News): Promise<Change[]> {
   const before = await fleet.store.get('providers', id)
   const known = before?.value ?? { id, held_until: null, reason: '', windows: [] as ProviderWindow[] }
-  const merged = mergeWindows(known.windows, windows)
+  const merged = mergeWindows(known.windows, believable(windows, fleet.now()))
   const held = hold?.until ? { held_until: hold.until, reason: clipped(hold.reason, MAX_REASON_CHARS) } : {}
   if (merged === known.windows && !hold?.until) return []
   const value: Provider = { ...known, ...held, windows: merged, updated_at: fleet.now() }
@@ -32,6 +33,13 @@ export const noteWindows = (fleet: Fleet, provider: string, windows: Digest['win
     const changes = await providerAfter(fleet, provider, { windows })
     if (changes.length) await fleet.commit('commit.session-noted', { changes })
   })
+
+/** Not one that would end beyond any there is: it would hold its provider back, and no other would ever be newer. */
+export function believable(told: Digest['windows'], now: string): Digest['windows'] {
+  const latest = Date.parse(now) + MAX_HOLD_SECONDS * 1000
+  const isOne = ({ resetsAt }: Digest['windows'][string]) => resetsAt === null || Date.parse(resetsAt) <= latest
+  return Object.fromEntries(Object.entries(told).filter(([, window]) => isOne(window)))
+}
 
 /**
  * The newest of what several sessions tell, each read again from its beginning after a restart: a window that ends later
