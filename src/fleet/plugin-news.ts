@@ -69,6 +69,7 @@ export class News {
   async #read(): Promise<void> {
     for (;;) {
       const page = await this.#fleet.store.events({ after: this.#cursor, limit: PAGE })
+      if (page.reset) this.#to.onFault(new Error('Events were dropped before it was told of them.'))
       for (const event of page.events) {
         await this.#tell(event)
         if (this.#over) return
