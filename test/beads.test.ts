@@ -1,6 +1,7 @@
 import { chmodSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
+import { eventually, NODE, ROOT, readJson, type TestFleet } from './kit/fleet.ts'
 import { aScene } from './kit/scene.ts'
 
 const AT = '2026-01-02T03:04:05.000Z'
@@ -100,3 +101,45 @@ test('bd is run in the home with its arguments, its input and its exit code', as
   expect(code).toBe(7)
   expect(stdout).toBe(`${fleet.fleet.home.path}\n<create><two words><--json><-p><1><--help><--><$(x)>from me`)
 })
+
+test('two homes bridged to one database: each bead is claimed once, done once, and closed when it has landed', async () => {
+  const [one, two] = [await aScene(), await aScene()]
+  const { repo } = one
+  const database = join(one.fleet.root, 'database')
+  const bin = join(one.fleet.root, 'bin')
+  for (const folder of [database, bin, join(repo.path, '.beads')]) mkdirSync(folder)
+  writeFileSync(join(bin, 'bd'), `#!/bin/sh\nexec '${NODE}' '${join(ROOT, 'test/fixtures/stand-ins/bd.mjs')}' "$@"\n`)
+  chmodSync(join(bin, 'bd'), 0o755)
+  const ids = ['bd-1', 'bd-2', 'bd-3', 'bd-4']
+  for (const id of ids) {
+    const dependencies = id === 'bd-4' ? [{ depends_on_id: 'bd-1', type: 'blocks' }] : []
+    const bead = { id, title: id, description: `echo ${id} >> ${id}.txt`, status: 'open', dependencies }
+    writeFileSync(join(database, `${id}.json`), JSON.stringify(bead))
+  }
+  const project = await two.fleet.project(repo.path, { name: 'the same' })
+  const env = { PATH: `${bin}:${process.env.PATH}`, BD_STAND_IN: database }
+  const look = async ({ fleet }: typeof one) => {
+    const { code, stderr } = await fleet.fleetCommand(['beads', 'bridge', '--once'], { cwd: repo.path, env })
+    expect(code, stderr).toBe(0)
+  }
+  const states = () => ids.map(id => readJson<{ status: string }>(join(database, `${id}.json`)).status)
+  await eventually(
+    'all are closed',
+    async () => {
+      await Promise.all([look(one), look(two)])
+      return states().every(status => status === 'closed')
+    },
+    () => states().join(),
+    90_000,
+  )
+  const closed = readFileSync(join(database, 'closed.log'), 'utf8')
+    .trim()
+    .split('\n')
+    .map(line => line.split(' ')[0])
+  expect(closed.toSorted()).toEqual(ids)
+  const missions = async (fleet: TestFleet, project_id: string) =>
+    (await fleet.call<{ missions: { metadata: { bead: string } }[] }>('list_missions', { project_id })).missions
+  const made = [...(await missions(one.fleet, one.project.id)), ...(await missions(two.fleet, project.id))]
+  expect(made.map(({ metadata }) => metadata.bead).toSorted()).toEqual(ids)
+  for (const id of ids) expect((await repo.git('show', `main:${id}.txt`)).trim()).toBe(id)
+}, 120_000)

@@ -11,6 +11,7 @@ export const Bead = z.looseObject({
   notes: z.string().default(''),
   acceptance_criteria: z.string().default(''),
   status: z.string().default('open'),
+  assignee: z.string().nullish(),
   priority: z.number().int().default(2).describe('0 is the most urgent, 4 the least'),
   issue_type: z.string().default('task'),
   labels: z

@@ -23,6 +23,9 @@ import { all, derivedId, put } from './records.ts'
 
 const COMMENTS_AT_ONCE = 40
 
+/** Of the mission that a bead becomes in a project. */
+export const missionIdOf = (projectId: string, bead: string): string => derivedId('bead', projectId, bead)
+
 export interface Imported {
   made: string[]
   /** Beads whose mission was there already; only new comments were added. */
@@ -43,7 +46,7 @@ export async function importBeads(
 ): Promise<Imported> {
   const beads = parseBeads(text).map(({ bead }) => bead)
   const wanted = inOrder(beads.filter(isWork))
-  const idOf = (bead: string): string => derivedId('bead', project.id, bead)
+  const idOf = (bead: string): string => missionIdOf(project.id, bead)
   const here = new Set(wanted.map(bead => bead.id))
   const over = new Set(beads.filter(isOver).map(bead => bead.id))
   requireKnown(wanted, new Set([...here, ...over]))

@@ -1,12 +1,14 @@
 import { spawn } from 'node:child_process'
 import { existsSync, mkdirSync } from 'node:fs'
 import { dirname, join, resolve } from 'node:path'
+import { setTimeout } from 'node:timers/promises'
 import type { Command } from 'commander'
 import { which } from '../../agents/detect.ts'
 import { NotFound, Unfit } from '../../domain/errors.ts'
 import type { Project } from '../../domain/project.ts'
 import { openHome } from '../../home.ts'
 import { behindLinks, replaceText, textOf } from '../../whole-files.ts'
+import type { Passed } from '../beads-bridge.ts'
 import { homeOf } from '../client.ts'
 import { type Cli, does } from '../command.ts'
 import { projectHere, projectRef } from '../place.ts'
@@ -62,6 +64,26 @@ export function addBeads(program: Command): void {
     else cli.terminal.print(`${answer.beads} beads are in ${to}.`)
   })
 
+  const bridge = beads
+    .command('bridge')
+    .description('claim ready beads as missions through bd, and close them when their missions are done')
+    .option('--project <project>', 'id, name or path (default: the repository you are in)')
+    .option('--once', 'look once and end')
+    .option('--every <seconds>', 'how often to look', Number, 30)
+    .option('--at-once <n>', 'how many beads to have claimed at a time', Number, 5)
+  does(bridge, async (cli, _, options) => {
+    const { bridgeTo, pass } = await import('../beads-bridge.ts')
+    const project = await projectOf(cli, options.project)
+    const both = await bridgeTo(cli, project, openHome(homeOf(cli.where)).id)
+    const leaving = new AbortController()
+    for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => leaving.abort())
+    do {
+      const passed = await pass(both, Number(options.atOnce))
+      if (cli.terminal.json) cli.terminal.data(passed)
+      else tellPassed(cli, passed)
+    } while (!options.once && (await pausedFor(Number(options.every), leaving.signal)))
+  })
+
   const bd = program
     .command('bd')
     .description('run bd, the program of beads, in the home of the fleet, with its exit code')
@@ -91,6 +113,15 @@ function fileFor(cli: Cli, project: Pick<Project, 'path'>, given: string | undef
   const known = FILES.map(name => join(project.path, '.beads', name))
   return known.find(existsSync) ?? known[0]!
 }
+
+function tellPassed({ terminal }: Cli, { claimed, closed }: Passed): void {
+  if (claimed.length) terminal.print(`Claimed ${claimed.join(', ')}.`)
+  if (closed.length) terminal.print(`Closed ${closed.join(', ')}.`)
+}
+
+/** False: it is time to go. */
+const pausedFor = (seconds: number, signal: AbortSignal): Promise<boolean> =>
+  setTimeout(seconds * 1000, true, { signal }).catch(() => false)
 
 async function passThrough(cli: Cli, args: readonly string[]): Promise<number> {
   const { env } = cli.where
