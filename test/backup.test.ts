@@ -120,20 +120,28 @@ function consistent(folder: string): void {
 }
 
 test('a home restored beside the one it comes from leaves that alone', async () => {
-  const { fleet, project, gate } = await aScene()
-  const held = gate('held')
+  const { fleet, repo, project, gate } = await aScene()
+  const [held, checked] = [gate('held'), gate('checked')]
   const { id } = await fleet.mission(project, `echo x > x.txt; ${held.wait}`)
   await eventually('it is at work', () => held.reached())
+  await fleet.call('update_project', { project_id: project.id, checks: [{ name: 'c', command: checked.wait }] })
+  const landing = await fleet.mission(project, 'echo y > y.txt')
+  await eventually('the other one is checked', () => checked.reached())
   const file = join(fleet.root, 'backup.tar.gz')
   await backUp(fleet, file)
+  const tip = await repo.git('rev-parse', 'main')
   const copy = await restored(file, '--unpaused')
   try {
-    expect(copy.told).toMatchObject({ lost: 1, asking: [id] })
+    expect(copy.told).toMatchObject({ lost: 1, asking: [id], landing: [landing.id] })
     expect(await copy.show(id)).toMatchObject({
       status: 'needs_input',
       status_reason: { code: 'restored', text: expect.stringContaining(fleet.fleet.home.worktrees) },
     })
+    expect(await copy.show(landing.id)).toMatchObject({ status: 'review', status_reason: { code: 'restored' } })
+    expect(await repo.git('rev-parse', 'main')).toBe(tip)
     held.open()
+    checked.open()
+    expect(await fleet.until(landing.id, 'done')).toMatchObject({ result: 'landed' })
     expect(await fleet.until(id, 'done')).toMatchObject({ result: 'landed', sessions: [{ outcome: 'completed' }] })
   } finally {
     await copy.remove()
