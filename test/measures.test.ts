@@ -116,6 +116,24 @@ test('what costs money by the table of prices is held to a budget, and what has 
   expect(existsSync(file)).toBe(true)
 })
 
+test("agents at work side by side are held to one day's budget, and nothing new starts on what they have spent", async () => {
+  const { fleet, project } = await scene()
+  await fleet.call('update_project', { project_id: project.id, daily_budget_usd: 1 })
+  const script = `do: ${print({ kind: 'bill', tokens: { in: 1, out: 1 }, usd: 0.6 })}; ${FOR_EVER}`
+  const both = [await fleet.mission(project, script), await fleet.mission(project, script)]
+  for (const { id } of both) {
+    const mission = await fleet.until(id, 'needs_input', 'done', 'failed')
+    expect(mission).toMatchObject({ status: 'needs_input', sessions: [{ outcome: 'limited' }] })
+    expect(mission.status_reason?.text).toContain('It reached its budget of $0.4: $0.6000 spent')
+  }
+  const third = await fleet.mission(project, 'do: true')
+  const [waits] = await eventually('it waits', async () => {
+    const { waits_for } = await fleet.show(third.id)
+    return waits_for.length ? waits_for : undefined
+  })
+  expect(waits).toMatchObject({ kind: 'budget' })
+})
+
 test('a provider whose window is nearly used up gets nothing new before its reset; others go on', async () => {
   const { fleet, project } = await scene({ FLEET_WINDOW_LIMIT: '80' })
   const quota = (used: number, resets: string) => print({ kind: 'quota', name: 'hourly', used, resets })

@@ -3,6 +3,7 @@ import type { Project } from '../domain/project.ts'
 import { NO_USAGE, plus, type Session, Usage } from '../domain/session.ts'
 import type { Reason } from '../domain/waiting.ts'
 import type { Change } from '../store/index.ts'
+import { liveSessions } from './capacity.ts'
 import type { Fleet } from './fleet.ts'
 import { all, derivedId, put } from './records.ts'
 import { fullWindow } from './windows.ts'
@@ -25,24 +26,28 @@ async function rateLimit(fleet: Fleet, agentName: string): Promise<Reason | null
   return fullWindow(known, fleet.settings.windowLimit, fleet.now())
 }
 
+type Spent = Pick<Spending, 'project_id' | 'cost_usd'>
+
 interface DaysBudget {
   whose: string
   limit: number
   spent: number
 }
 
-/** The budgets for today that a session on this project draws on. */
-async function budgetsToday(fleet: Fleet, project: Project): Promise<DaysBudget[]> {
+/** The budgets for today that a session on this project draws on, with what all others have spent by now. */
+async function budgetsToday(fleet: Fleet, project: Project, beside: string | null = null): Promise<DaysBudget[]> {
   const limits = [
     { whose: 'the fleet', limit: fleet.settings.dailyBudget, counts: () => true },
     {
       whose: `project ${project.name}`,
       limit: project.daily_budget_usd,
-      counts: (each: Spending) => each.project_id === project.id,
+      counts: (each: Spent) => each.project_id === project.id,
     },
   ]
   if (limits.every(({ limit }) => limit === null)) return []
-  const today = (await Array.fromAsync(all(fleet, 'spending', 'day', [dayOf(fleet.now())]))).map(({ value }) => value)
+  const ended = (await Array.fromAsync(all(fleet, 'spending', 'day', [dayOf(fleet.now())]))).map(({ value }) => value)
+  const live = (await liveSessions(fleet)).filter(({ id }) => id !== beside)
+  const today: Spent[] = [...ended, ...live.map(({ project_id, usage: { cost_usd } }) => ({ project_id, cost_usd }))]
   return limits.flatMap(({ whose, limit, counts }) =>
     limit === null ? [] : [{ whose, limit, spent: today.filter(counts).reduce((sum, each) => sum + each.cost_usd, 0) }],
   )
@@ -55,9 +60,12 @@ async function spentBudget(fleet: Fleet, project: Project): Promise<Reason | nul
   return { kind: 'budget', until: tomorrow, text: `today's budget of ${empty.whose} is spent: $${empty.limit}` }
 }
 
-/** How much a session on this project may still spend today; null: as much as it likes. */
-export async function leftToday(fleet: Fleet, project: Project): Promise<number | null> {
-  const lefts = (await budgetsToday(fleet, project)).map(({ limit, spent }) => Math.max(0, limit - spent))
+export const hasDaysBudget = ({ settings }: Fleet, project: Project): boolean =>
+  settings.dailyBudget !== null || project.daily_budget_usd !== null
+
+/** How much this session on this project may spend today in all; null: as much as it likes. */
+export async function leftToday(fleet: Fleet, project: Project, session: string | null): Promise<number | null> {
+  const lefts = (await budgetsToday(fleet, project, session)).map(({ limit, spent }) => Math.max(0, limit - spent))
   return lefts.length ? Math.min(...lefts) : null
 }
 

@@ -50,7 +50,7 @@ export interface SessionLimits extends Effective {
 export async function limitsOf(fleet: Fleet, mission: Mission, project: Project): Promise<SessionLimits> {
   const limits = effective(mission, project, defaultsOf(fleet))
   const ownBudgetUsd = await budgetLeft(fleet, mission, project)
-  const budgets = [ownBudgetUsd, await leftToday(fleet, project)].filter(budget => budget !== null)
+  const budgets = [ownBudgetUsd, await leftToday(fleet, project, mission.session_id)].filter(budget => budget !== null)
   return { ...limits, ownBudgetUsd, maxBudgetUsd: budgets.length ? Math.min(...budgets) : null }
 }
 

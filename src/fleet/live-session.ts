@@ -17,6 +17,7 @@ import { stopTree, sweep } from '../runner/stopping.ts'
 import { Attending } from './attending.ts'
 import { endSession, type Over } from './ending.ts'
 import { type Fleet, retryOnConflict } from './fleet.ts'
+import { hasDaysBudget } from './holds.ts'
 import { commandEnvironment, limitsOf, markOf, prepareLaunch, promptOf } from './launching.ts'
 import { knowledgeFor, unheldBudget } from './measuring.ts'
 import { preparePlace, setUp } from './preparing.ts'
@@ -266,7 +267,7 @@ export class LiveSession {
     watch.catchUp()
     this.#goOn(job, watch)
     this.attend()
-    const usage = setInterval(() => this.#inBackground('usage', this.#saveUsage(watch)), USAGE_EVERY_MS)
+    const usage = setInterval(() => this.#inBackground('usage', this.#account(watch)), USAGE_EVERY_MS)
     try {
       // Asked for while nobody was there to do it, or in the moment of the launch.
       if (this.#session.stopping) this.#inBackground('stop', this.stop(this.#session.stopping))
@@ -312,6 +313,13 @@ export class LiveSession {
   async #speak(job: Job): Promise<void> {
     if (this.#attending?.isWaiting) await this.#attending.attend()
     if (this.#conversation?.isDue) await this.#conversation.goOn(job)
+  }
+
+  /** What others spend meanwhile is taken from the same day's budget. */
+  async #account(watch: Watch): Promise<void> {
+    await this.#saveUsage(watch)
+    const { value: project } = await current(this.#fleet, 'projects', this.projectId)
+    if (hasDaysBudget(this.#fleet, project)) await this.relimit()
   }
 
   /** The first time at once, then every few seconds: a store is not a meter. */

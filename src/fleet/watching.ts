@@ -179,7 +179,7 @@ export class Watch {
 const money = (dollars: number): string => `$${dollars.toFixed(dollars < 1 ? 4 : 2)}`
 
 const overBudget = (spent: number, limit: number): string =>
-  `It reached its budget of $${limit}: ${money(spent)} spent, ${money(spent - limit)} over.`
+  `It reached its budget of $${Number(limit.toFixed(4))}: ${money(spent)} spent, ${money(spent - limit)} over.`
 
 const fullContext = ({ used_tokens, window_tokens }: Context, limit: number): string =>
   `Its context window is ${Math.floor((used_tokens * 100) / window_tokens!)} % full, ` +
