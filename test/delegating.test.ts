@@ -111,6 +111,25 @@ test('a parent is woken once by a part that needs somebody, and then only when t
   expect(readFileSync(told, 'utf8').trim().split('\n')).toEqual(['first', 'children', 'children'])
 })
 
+test('a parent that waits goes on when what it waits for is deleted, and never waits for a draft', async () => {
+  const { fleet, project, gate } = await aScene()
+  const [told, held] = [join(fleet.root, 'told'), gate('parent')]
+  const part = { title: 'is blocked', detailed_prompt: call('submit_report', report('no', { status: 'blocked' })) }
+  const wait = call('wait_for_sub_missions', {}, told)
+  const script = twice(
+    // Said first what needs somebody, it waits for that when it asks again.
+    [held.wait, call('create_sub_mission', part), `until grep -q needs_input ${told}; do ${wait}; done; ${wait}`],
+    ['echo done > done.txt'],
+  )
+  const { id } = await fleet.mission(project, script, { title: 'the parent' })
+  await fleet.call('create_mission', { project_id: project.id, title: 'later', prompt: 'true', parent_mission_id: id })
+  held.open()
+  const { children } = await fleet.until(id, 'waiting')
+  expect(readJson(told)).toMatchObject({ waiting: true, sub_missions: [{ title: 'is blocked' }] })
+  await fleet.call('delete_mission', { mission_id: children.find(({ title }) => title === 'is blocked')!.id })
+  expect(await fleet.until(id, 'done', 'failed')).toMatchObject({ status: 'done' })
+})
+
 test('how deep, how many and for how much agents delegate is limited', async () => {
   const scene = await aScene({ env: { FLEET_MAX_SPAWN_DEPTH: '1', FLEET_MAX_SUB_MISSIONS: '3' } })
   const { fleet } = scene
@@ -138,6 +157,9 @@ test('how deep, how many and for how much agents delegate is limited', async () 
   )
   expect(many.map(({ status }) => status).toSorted()).toEqual([200, 200, 409, 409])
   expect((await fleet.show(agent.id)).children).toHaveLength(3)
+  // What is refused leaves nothing in the repository.
+  expect((await agent.ask('create_sub_mission', part({ from: 'me', max_budget_usd: 0.1 }))).status).toBe(409)
+  expect(await scene.repo.git('for-each-ref', 'refs/fleet')).toBe('')
 
   await fleet.call('unpause')
   const child = await anAgentAtWork(scene, { parent_mission_id: agent.id })

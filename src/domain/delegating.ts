@@ -8,7 +8,7 @@ export const isOver = ({ status }: Pick<Mission, 'status'>): boolean => OVER.inc
 export const needsSomebody = ({ status }: Pick<Mission, 'status'>): boolean => NEEDS_SOMEBODY.includes(status)
 
 /** Whether a mission waits, directly or through its siblings, for the one that made it: that one must not wait for it. */
-export function waitsForParent(mission: Mission, parent: string, siblings: readonly Mission[]): boolean {
+function waitsForParent(mission: Mission, parent: string, siblings: readonly Mission[]): boolean {
   const seen = new Set<string>()
   const leads = (id: string): boolean => {
     if (id === parent) return true
@@ -19,14 +19,18 @@ export function waitsForParent(mission: Mission, parent: string, siblings: reado
   return mission.depends_on.some(leads)
 }
 
+/** Whether whoever made it can wait for it: it does not wait for that one, and is under way at all. */
+export const isAwaitable = (child: Mission, parent: string, children: readonly Mission[]): boolean =>
+  child.status !== 'draft' && !waitsForParent(child, parent, children)
+
 type Awaits = NonNullable<Session['awaits']>
 
 /**
- * What a mission would wait for now: those of its sub-missions that are not over and do not wait for it. One that needs
+ * What a mission would wait for now: those of its sub-missions that are under way and do not wait for it. One that needs
  * somebody is news first: only when it was told of that does it wait for that one too.
  */
 export function awaitsOf(parent: string, children: readonly Mission[], before: Session['awaits']): Awaits {
-  const open = children.filter(child => !isOver(child) && !waitsForParent(child, parent, children))
+  const open = children.filter(child => !isOver(child) && isAwaitable(child, parent, children))
   const needing = open.filter(needsSomebody).map(({ id }) => id)
   const isNews = needing.some(id => !before?.told.includes(id))
   return { children: isNews ? [] : open.map(({ id }) => id), told: needing }

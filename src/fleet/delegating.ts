@@ -1,11 +1,12 @@
-import { awaitsOf, mayGoOn, waitsForParent } from '../domain/delegating.ts'
+import { awaitsOf, isAwaitable, mayGoOn } from '../domain/delegating.ts'
 import { InvalidInput, NotAllowed } from '../domain/errors.ts'
 import { newId } from '../domain/ids.ts'
 import * as life from '../domain/life.ts'
 import { type Mission, MissionSettings } from '../domain/mission.ts'
 import type { Project } from '../domain/project.ts'
 import type { Session } from '../domain/session.ts'
-import { keptRef, snapshot } from '../git/index.ts'
+import type { StoredText } from '../domain/text.ts'
+import { dropRef, keptRef, snapshot } from '../git/index.ts'
 import { type Ask, by, oncePerKey } from './asking.ts'
 import { budgetLeft } from './budgets.ts'
 import { lookingWithin } from './containing.ts'
@@ -48,7 +49,27 @@ export async function delegate(fleet: Fleet, ask: Ask, sessionId: string, wanted
   const id = newId()
   const prompt = await fleet.blobs.keep(wanted.detailed_prompt)
   const base_ref = wanted.from === 'me' ? await snapshotOf(fleet, session, project, id) : null
-  const made = await oncePerKey(fleet, ask, async () => {
+  let made = ''
+  try {
+    made = await handOn(fleet, ask, { session, project, wanted, id, prompt, base_ref })
+  } finally {
+    // It was refused, or made before under the same key: nothing starts from this one.
+    if (base_ref && made !== id) await dropRef(await repositoryOf(project), keptRef(id, 0))
+  }
+  return (await current(fleet, 'missions', made)).value
+}
+
+interface Part {
+  session: Session
+  project: Project
+  wanted: SubMission
+  id: string
+  prompt: StoredText
+  base_ref: string | null
+}
+
+function handOn(fleet: Fleet, ask: Ask, { session, project, wanted, id, prompt, base_ref }: Part): Promise<string> {
+  return oncePerKey(fleet, ask, async () => {
     const parent = await current(fleet, 'missions', session.mission_id)
     await requireRoom(fleet, parent.value)
     const settings = {
@@ -73,7 +94,6 @@ export async function delegate(fleet: Fleet, ask: Ask, sessionId: string, wanted
       events: [...(events ?? []), told],
     }
   })
-  return (await current(fleet, 'missions', made)).value
 }
 
 function inherited(parent: Mission, session: Session, wanted: SubMission): MissionSettings {
@@ -159,9 +179,8 @@ export async function partsOf(fleet: Fleet, parent: Pick<Mission, 'id' | 'projec
   return (await childrenOf(fleet, parent.id)).filter(({ project_id }) => project_id === parent.project_id)
 }
 
-/** Those it can wait for: not those which wait for it. */
 export const awaitable = (parent: string, children: readonly Mission[]): Mission[] =>
-  children.filter(child => !waitsForParent(child, parent, children))
+  children.filter(child => isAwaitable(child, parent, children))
 
 /** Lets a mission that waits for its sub-missions go on, if what it waits for has come. */
 export async function goOnAfterChildren(fleet: Fleet, parentId: string): Promise<void> {

@@ -157,6 +157,7 @@ export async function startHolder(fleet: Fleet, { url, onFault = () => {} }: Hol
     if (TAKE_OVERS.includes(event.kind)) takeOvers.see(mission)
     if (data.status === 'waiting') await goOnAfterChildren(fleet, mission)
     if (isNewsForParent(data.status)) await tellParent(mission)
+    if (event.kind === 'mission_deleted' && data.parent) await goOnAfterChildren(fleet, String(data.parent))
     if (event.kind === 'delegated') relimit(mission)
     if (event.kind === 'process_asked' || event.kind === 'process_stop_requested') await keepers.look()
     if (event.kind === 'session_starting') keepers.endRemote(mission)

@@ -80,7 +80,9 @@ export async function forgetMission(fleet: Fleet, missionId: string, by: By): Pr
   await forget(fleet, 'schedules', missionId)
   await effect('files.forget', () => rm(fleet.home.task(missionId), { recursive: true, force: true }))
   await forget(fleet, 'missions', missionId, mission => [
-    about(mission, 'mission_deleted', by, { data: { was: mission.status, status: null, planning: mission.planning } }),
+    about(mission, 'mission_deleted', by, {
+      data: { was: mission.status, status: null, planning: mission.planning, parent: mission.parent_mission_id },
+    }),
   ])
 }
 

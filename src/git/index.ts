@@ -18,7 +18,7 @@ export {
 } from './commits.ts'
 export { worktreeBytes } from './disk.ts'
 export { explainsTip, type GuardMark, guardDifference, guardMark, pushGuardEnvironment } from './guard.ts'
-export { keepRef, keptRef } from './kept-refs.ts'
+export { dropRef, keepRef, keptRef } from './kept-refs.ts'
 export { type Repository, readRef, requireWorktree } from './layout.ts'
 export { type Collected, commitLeftovers, type Leftovers, MAX_FILE_BYTES } from './leftovers.ts'
 export { type MergedInto, mergeInto } from './merge-into.ts'

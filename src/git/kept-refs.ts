@@ -24,6 +24,9 @@ export async function keepRef(
   })
 }
 
+/** Lets go of what was kept for something that did not come about. */
+export const dropRef = (repo: Repository, ref: string): Promise<void> => transaction(repo, [`delete ${ref}\0\0`])
+
 async function transaction(repo: Repository, commands: string[]): Promise<void> {
   await git(repo.commonDir, ['update-ref', '-z', '--stdin'], { effect: 'git.update-ref', input: commands.join('') })
 }
