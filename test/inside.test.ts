@@ -1,6 +1,7 @@
 import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
+import { askHuman } from '../src/fleet/asking-people.ts'
 import { INSIDE, OPERATIONS } from '../src/operations/index.ts'
 import { eventually, readJson } from './kit/fleet.ts'
 import { anAgentAtWork, call, report, twice } from './kit/inside.ts'
@@ -66,6 +67,16 @@ test('a person is asked: answered in time, or later with the agent put aside', a
   await fleet.call('answer_question', { question_id: late, text: 'large' })
   await fleet.until(id, 'done', 'failed')
   expect(readFileSync(told!, 'utf8')).toMatch(/You asked: Which size\?[\s\S]*large/)
+})
+
+test('an agent whose session has ended asks nothing any more, however late it is heard', async () => {
+  const scene = await aScene()
+  const agent = await anAgentAtWork(scene)
+  agent.open()
+  await scene.fleet.until(agent.id, 'done')
+  const late = askHuman(scene.fleet.fleet, agent.session, 'Now?', { seconds: 0, signal: AbortSignal.timeout(5000) })
+  await expect(late).rejects.toThrow('has ended')
+  expect(await scene.fleet.show(agent.id)).toMatchObject({ status: 'done' })
 })
 
 test('notes are carried to the next session', async () => {

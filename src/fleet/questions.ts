@@ -27,6 +27,9 @@ export async function raiseQuestion(
   await retryOnConflict(async () => {
     if (await fleet.store.get('questions', id)) return
     const mission = await current(fleet, 'missions', session.mission_id)
+    // Read after the mission, which its end changes too: an agent that is gone asks nothing, however late it is heard.
+    if ((await current(fleet, 'sessions', session.id)).value.status === 'ended')
+      throw new NotAllowed(`Session ${session.id} has ended.`)
     const when = { actor: `session:${session.id}`, now: fleet.now() }
     const { answer_within_seconds, otherwise } = mission.value
     const question: Question = {
