@@ -23,6 +23,8 @@ export interface McpServing {
 
 /** Lets idle connections whose other end has vanished come to light. */
 const SIGN_OF_LIFE_MS = 15_000
+/** Who lets more than this pile up does not read, and is cut off. */
+const MAX_UNREAD_BYTES = 16 * 1024 * 1024
 
 /** Streamable HTTP without sessions: every request stands for itself, so a restarted server answers the next one. */
 export function addMcp(app: FastifyInstance, endpoint: Endpoint, serving: McpServing): void {
@@ -113,6 +115,11 @@ function addLegacySse(app: FastifyInstance, endpoint: Endpoint, serving: McpServ
     })
     about.closing.addEventListener('abort', () => void transport.close(), { once: true })
     open.set(transport.sessionId, transport)
+    const send = transport.send.bind(transport)
+    transport.send = async message => {
+      await send(message)
+      if (response.writableLength > MAX_UNREAD_BYTES) response.destroy()
+    }
     await protocolServer(sdk, offer, about).connect(transport)
   })
 

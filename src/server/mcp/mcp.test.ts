@@ -1,4 +1,5 @@
 import { once } from 'node:events'
+import { connect } from 'node:net'
 import { setTimeout as passed } from 'node:timers/promises'
 import { expect, onTestFinished, test } from 'vitest'
 import * as z from 'zod'
@@ -220,4 +221,21 @@ test('a server that stops lets calls under way answer, and ends open streams', a
   await server.close()
   expect(await answer).toEqual({ isError: false, text: 'as far as it came' })
   expect(Date.now() - before).toBeLessThan(1500)
+})
+
+test('a client of the older stream that does not read is cut off', async () => {
+  const { ask, url, token } = await started()
+  const { host, port } = new URL(url)
+  const stream = connect(Number(port), '127.0.0.1')
+  onTestFinished(() => void stream.destroy())
+  stream.write(`GET /toys/sse HTTP/1.1\r\nHost: ${host}\r\nAuthorization: Bearer ${token}\r\n\r\n`)
+  let opening = ''
+  while (!opening.includes('sessionId=')) opening += (await once(stream, 'data'))[0]
+  stream.pause()
+  const [path] = /\/toys\/messages\?sessionId=[\w-]+/.exec(opening)!
+  const say = async () => {
+    const body = rpc('tools/call', { name: 'say', arguments: { words: 'x'.repeat(1000), times: 1000 } })
+    return (await ask('POST', path, { body })).status
+  }
+  await expect.poll(say, { timeout: 20_000, interval: 1 }).toBe(404)
 })
