@@ -183,5 +183,7 @@ test('a client over MCP plans, shows, approves and waits; what waits for a decis
   const approved = await call('approve_plan', { plan_id: plan.plan_id })
   const { mission_id } = approved.missions[0]
   expect(await call('wait_for_mission', { mission_id })).toMatchObject({ answer: 'over', status: 'done' })
+  const { mission_id: planner_id } = await fleet.call<PlanView>('get_plan', { plan_id: plan.plan_id })
+  await fleet.call('delete_mission', { mission_id: planner_id })
   expect(await call('get_plan', { plan_id: plan.plan_id })).toMatchObject({ missions: [{ status: 'done' }] })
 })

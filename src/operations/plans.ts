@@ -152,6 +152,8 @@ export const plans = [
     output: PlanView,
     run: async ({ fleet, signal, progress }, { plan_id, timeout_seconds }) => {
       const { value: plan } = await lookUp(fleet, 'plans', plan_id)
+      // Its planner may be deleted by then.
+      if (plan.status !== 'planning') return planView(fleet, plan)
       const began = performance.now()
       await awaitMission(fleet, plan.mission_id, {
         seconds: timeout_seconds,
