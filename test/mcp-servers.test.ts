@@ -24,10 +24,10 @@ test('servers of a project are added, listed, turned off and on, and removed', a
   const list = async () => JSON.parse((await servers('list', '--json')).stdout).mcp_servers
 
   await servers('add', 'far', '--address', 'http://127.0.0.1:9/mcp', '--header', `Authorization: Bearer ${NAMED}`)
-  await servers('add', 'near', '--env', `API_KEY=${NAMED}`, '--', 'serve', '--root', '.')
+  await servers('add', 'near', '--env', `API_KEY=${NAMED}`, '--', 'serve', '--key-file', 'a.pem')
   expect(await list()).toMatchObject([
     { name: 'far', url: 'http://127.0.0.1:9/mcp', headers: { Authorization: `Bearer ${NAMED}` }, enabled: true },
-    { name: 'near', command: ['serve', '--root', '.'], env: { API_KEY: NAMED } },
+    { name: 'near', command: ['serve', '--key-file', 'a.pem'], env: { API_KEY: NAMED } },
   ])
   await servers('disable', 'far')
   expect((await list())[0]).toMatchObject({ enabled: false })
@@ -41,6 +41,11 @@ test('servers of a project are added, listed, turned off and on, and removed', a
     [['add', 'a b', '--address', 'http://127.0.0.1:9/'], 'letters, digits and -'],
     [['add', 'both', '--address', 'http://127.0.0.1:9/', '--', 'serve'], 'not both'],
     [['add', 'leak', '--address', 'http://127.0.0.1:9/', '--header', 'X-Api-Key: hunter2'], 'is a secret'],
+    [['add', 'leak', '--address', 'http://me:hunter2@127.0.0.1:9/'], 'is a secret'],
+    [['add', 'leak', '--address', 'http://127.0.0.1:9/?access_key=hunter2'], 'is a secret'],
+    [['add', 'leak', '--env', 'LAB_KEY=hunter2', '--', 'serve'], 'is a secret'],
+    [['add', 'leak', '--', 'serve', '--token=hunter2'], 'is a secret'],
+    [['add', 'leak', '--', 'serve', '--api-key', 'hunter2'], 'is a secret'],
     [['remove', 'nobody'], 'There is no MCP server'],
   ] as const) {
     const { code, stderr } = await servers(...args)

@@ -32,7 +32,8 @@ export const ProjectServer = ServerSettings.extend({ id: Id, created_at: Timesta
 export type ProjectServer = z.infer<typeof ProjectServer>
 
 /** What is called so is a secret. */
-const SECRET = /authorization|token|secret|password|passwd|api[-_]?key|credential|cookie/i
+const SECRET = /authorization|token|secret|passw|key(?![a-z])|credential|cookie/i
+const PLACE_OF_SECRET = /(file|path|dir|name)$/i
 const REFERENCE = /\$\{[A-Za-z_][A-Za-z0-9_]*\}/
 
 /** What its fields cannot say each for itself. A secret that was written down would be shown to whoever lists servers. */
@@ -44,11 +45,25 @@ export function requireServer({ name, url, headers, command, env }: ServerSettin
     })
   if (url === null && Object.keys(headers).length) throw new InvalidInput('headers', 'are for a server with a url')
   if (url !== null && Object.keys(env).length) throw new InvalidInput('env', 'is for a server with a command')
-  const written = Object.entries({ ...headers, ...env }).find(
-    ([key, value]) => SECRET.test(key) && !REFERENCE.test(value),
+  const named = [...Object.entries({ ...headers, ...env }), ...namedIn(command), ...(url ? namedInUrl(url) : [])]
+  const written = named.find(
+    ([key, value]) => SECRET.test(key) && !PLACE_OF_SECRET.test(key) && value && !REFERENCE.test(value),
   )
   if (written)
     throw new InvalidInput(written[0], 'is a secret, which is given by the name of a variable of the server', {
       try: `Start the server with the variable set, and write its name: ${written[0]}=\${NAME}`,
     })
+}
+
+/** The options of a command with what they are given: `--token=x`, `--token x`. */
+const namedIn = (command: readonly string[]): [string, string][] =>
+  command.flatMap((word, at): [string, string][] => {
+    const [, name, value] = /^--?([\w-]+)(?:=(.*))?$/s.exec(word) ?? []
+    const next = command[at + 1] ?? ''
+    return name ? [[name, value ?? (next.startsWith('-') ? '' : next)]] : []
+  })
+
+function namedInUrl(url: string): [string, string][] {
+  const [, password = ''] = /^\w+:\/\/[^/?#]*:([^/?#]*)@/.exec(url) ?? []
+  return [['password', password], ...new URL(url).searchParams]
 }
