@@ -143,6 +143,23 @@ describe.skipIf(!SANDBOX_WORKS)('in the sandbox', () => {
     expect([readFileSync(precious, 'utf8'), existsSync(escaped)]).toEqual(['mine', false])
   })
 
+  test('what it hands on is held to the same preset and limits', async () => {
+    const { fleet, project, repo } = await aScene()
+    const part = { title: 'a part', detailed_prompt: 'echo x >x.txt', mission_type: 'implement' }
+    const ask = `fetch(process.env.FLEET_URL + '/api/agent/sub-missions', { method: 'POST', body: JSON.stringify(${JSON.stringify(part)}),
+      headers: { authorization: 'Bearer ' + process.env.FLEET_TOKEN, 'content-type': 'application/json' } })
+      .then(async answer => { console.log(await answer.text()); process.exit(answer.ok ? 0 : 1) })`
+    const script = `cat >"$TMPDIR/ask.mjs" <<'ASK'\n${ask}\nASK\nnode "$TMPDIR/ask.mjs"`
+    const limits = { tool_preset: 'review', max_turns: 7, timeout_seconds: 77, max_retries: 0 }
+    const { id } = await fleet.mission(project, script, { ...limits, mission_type: 'review' })
+    expect(await fleet.until(id, ...OVER)).toMatchObject({ status: 'done' })
+    const { missions } = await fleet.call<{ missions: { id: string }[] }>('list_missions', { parent_mission_id: id })
+    const child = await fleet.until(missions[0]!.id, ...OVER)
+    expect(child).toMatchObject({ status: 'failed', tool_preset: 'review', max_turns: 7, timeout_seconds: 77 })
+    expect(child.sessions[0]!.outcome_reason).toContain('Read-only file system')
+    expect(await repo.filesOn('main')).not.toContain('x.txt')
+  })
+
   test('the exit code and the words of a failure come through', async () => {
     const { fleet, project } = await aScene()
     const { id } = await fleet.mission(project, 'echo it is broken >&2; exit 7', { tool_preset: 'explore' })

@@ -102,6 +102,7 @@ function inherited(parent: Mission, session: Session, wanted: SubMission): Missi
   return MissionSettings.parse({
     ...{ agent, model: agent === session.agent ? session.model : null },
     timeout_seconds: parent.timeout_seconds,
+    max_turns: parent.max_turns,
     tool_preset: parent.tool_preset,
     allowed_tools: parent.allowed_tools,
     approvals: parent.approvals,
