@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest'
 import type { LoopView } from '../src/operations/loops.ts'
 import { eventually, type TestFleet } from './kit/fleet.ts'
+import { call as asAgent } from './kit/inside.ts'
 import { aPlanner, COMPLETE, planOf } from './kit/planner.ts'
 import { aScene } from './kit/scene.ts'
 
@@ -101,10 +102,11 @@ test('it can be paused, goes on, and is stopped with its agents; there is one at
   const { fleet, project, planner, start, call, until, gate } = await loopScene({
     checks: [{ name: 'ok', command: 'true' }],
   })
-  const held = gate('work')
+  const [held, part] = [gate('work'), gate('part')]
+  const handsOn = asAgent('create_sub_mission', { title: 'part', detailed_prompt: part.wait })
   planner.says(
     planOf({ key: 'a', script: 'echo a > a.txt' }),
-    planOf({ key: 'b', script: `echo b > b.txt; ${held.wait}` }),
+    planOf({ key: 'b', script: `${handsOn}; echo b > b.txt; ${held.wait}` }),
   )
   const plans = gate('plans')
   planner.first(plans.wait)
@@ -122,13 +124,13 @@ test('it can be paused, goes on, and is stopped with its agents; there is one at
   expect(await call('get_loop')).toMatchObject({ status: 'paused', waits_for: 'it is paused' })
 
   await call('resume_loop')
-  await eventually('the second round works', () => held.reached())
+  await eventually('the second round works', () => held.reached() && part.reached())
   await expect(fleet.call('delete_project', { project_id: project.id })).rejects.toThrow()
   await call('stop_loop')
   const loop = await until('over', isOver)
   expect(loop).toMatchObject({ status: 'stopped', waits_for: null })
   const { missions } = await fleet.call<{ missions: { id: string; status: string }[] }>('list_missions')
-  expect(missions.map(({ status }) => status).toSorted()).toEqual(['cancelled', 'done', 'done', 'done'])
+  expect(missions.map(({ status }) => status).toSorted()).toEqual(['cancelled', 'cancelled', 'done', 'done', 'done'])
   for (const { id } of missions)
     for (const { id: session } of (await fleet.show(id)).sessions) expect(fleet.processes(session)).toEqual([])
   const { loops } = await fleet.call<{ loops: unknown[] }>('list_loops', { project_id: project.id })

@@ -71,6 +71,7 @@ interface Part {
 function handOn(fleet: Fleet, ask: Ask, { session, project, wanted, id, prompt, base_ref }: Part): Promise<string> {
   return oncePerKey(fleet, ask, async () => {
     const parent = await current(fleet, 'missions', session.mission_id)
+    if (parent.value.cancel_requested) throw new NotAllowed(`Mission ${parent.value.id} is being cancelled.`)
     await requireRoom(fleet, parent.value)
     const settings = {
       ...inherited(parent.value, session, wanted),

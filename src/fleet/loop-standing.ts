@@ -19,7 +19,14 @@ export async function standingOf(fleet: Fleet, loop: Loop): Promise<Standing> {
   const { plan, planner, missions } = await inRound(fleet, round)
   const before = loop.rounds.reduce((sum, { cost_usd }) => sum + cost_usd, 0)
   const now = round && !round.outcome ? await costOf(fleet, [...missions, ...(planner ? [planner] : [])]) : 0
-  return { plan, planner, missions, spentUsd: before + now }
+  // What they handed on is theirs to finish, but nothing of it may outlive the loop.
+  const concerned = loop.status === 'stopping' ? await withParts(fleet, missions) : missions
+  return { plan, planner, missions: concerned, spentUsd: before + now }
+}
+
+async function withParts(fleet: Fleet, missions: readonly Mission[]): Promise<Mission[]> {
+  const parts = await Promise.all(missions.map(async ({ id }) => withParts(fleet, await childrenOf(fleet, id))))
+  return [...missions, ...parts.flat()]
 }
 
 async function inRound(fleet: Fleet, round: Round | undefined): Promise<Omit<Standing, 'spentUsd'>> {
