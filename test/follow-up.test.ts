@@ -21,6 +21,11 @@ test('the next steps of a report become a mission with its settings, the same on
   expect(first.detailed_prompt).toContain('- Write the tests\n- The docs')
   expect(first.detailed_prompt.match(/Write the tests/g)).toHaveLength(3)
 
+  expect(await next({ auto_dispatch: true })).toMatchObject({
+    id: first.id,
+    status: expect.not.stringMatching('draft'),
+  })
+
   const other = await next({ again: true, auto_dispatch: true })
   expect(other.id).not.toBe(first.id)
   await fleet.until(other.id, 'failed', 'done')

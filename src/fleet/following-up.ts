@@ -5,10 +5,10 @@ import { Mission, MissionSettings } from '../domain/mission.ts'
 import { describeReport } from '../domain/prompt.ts'
 import type { Report } from '../domain/report.ts'
 import { clipped } from '../domain/text.ts'
-import { isReady } from '../domain/waiting.ts'
 import type { Stored } from '../store/index.ts'
 import { type Ask, by, oncePerKey } from './asking.ts'
 import type { Fleet } from './fleet.ts'
+import { dispatchMission } from './missions.ts'
 import { current, derivedId, put } from './records.ts'
 
 const TITLE_CHARS = 300
@@ -47,26 +47,17 @@ export async function followUp(
       created_at: when.now,
       updated_at: when.now,
     })
-    const created = life.about(draft, 'mission_created', when, {
-      data: { title: draft.title, follows: originId, was: null, status: 'draft' },
-    })
-    const queued = dispatch
-      ? life.dispatch(
-          draft,
-          isReady(draft, draft.depends_on.length ? [origin.value] : []),
-          null,
-          when,
-          'auto_dispatched',
-        )
-      : { mission: draft, events: [] }
+    const data = { title: draft.title, follows: originId, was: null, status: 'draft' }
     return {
       subject: next,
-      changes: [put('missions', queued.mission, 'absent')],
+      changes: [put('missions', draft, 'absent')],
       checks: [{ collection: 'missions', id: originId, expects: origin.version }],
-      events: [created, ...queued.events],
+      events: [life.about(draft, 'mission_created', when, { data })],
     }
   })
-  return current(fleet, 'missions', id)
+  const made = await current(fleet, 'missions', id)
+  if (!dispatch || made.value.status !== 'draft') return made
+  return dispatchMission(fleet, { ...ask, operation: `${ask.operation}: dispatch` }, id)
 }
 
 const left = ({ next_steps, what_open }: Report): string[] => [...new Set([...next_steps, ...what_open])]
