@@ -231,7 +231,11 @@ for (const { declared, binary } of CLIENTS) {
     if (declared.resume)
       test('a conversation that is not there is a failure in words', async () => {
         const { ending } = await run([{ say: 'Never said.' }], { resumes: crypto.randomUUID() })
-        expect(ending).toMatchObject({ outcome: 'failed', reason: expect.stringContaining('not found') })
+        expect(ending).toMatchObject({
+          outcome: 'failed',
+          forgotten: true,
+          reason: expect.stringContaining('not found'),
+        })
       })
 
     // The other goes on asking a proxy that refuses it for minutes.
