@@ -184,6 +184,18 @@ test('landed work is opened where it was made, and stays done unless something i
   expect(await s.repo.readOn('main', 'agent.txt')).toBe('changed by hand')
 })
 
+test('work that the person never came to see is kept for them, whatever was to come next', async () => {
+  const s = await scene({}, { landing: 'review' })
+  const { id } = await s.fleet.mission(s.project, 'write agent.txt agent')
+  await s.fleet.until(id, 'review')
+  const env = { ...(s.fleet.fleet.environment as Record<string, string>), PATH: process.env.PATH! }
+  const person = atTerminal(['takeover', id, '--then', 'land'], env)
+  await person.sees('could not be started')
+  await person.over
+  expect((await s.fleet.show(id)).status).toBe('review')
+  expect(await s.repo.filesOn('main')).not.toContain('agent.txt')
+})
+
 test('what cannot be taken over is refused with what can be done', async () => {
   const s = await scene()
   const shell = await s.fleet.mission(s.project, 'exit 1', { agent: 'shell' })

@@ -37,6 +37,7 @@ export async function takeOver(cli: Cli, ref: string, wish: Wish): Promise<numbe
   const giveBack = (next: Then, message?: string) =>
     client.call('hand_back_mission', { mission_id: id, next, message, terminal })
 
+  let opened = false
   const left = new AbortController()
   const leave = () => left.abort()
   process.on('SIGINT', leave)
@@ -48,11 +49,12 @@ export async function takeOver(cli: Cli, ref: string, wish: Wish): Promise<numbe
       return EXIT.cancelled
     }
     if (ready.outcome) screen.note(ready.outcome)
-    await runClient(cli, await client.call<Opened>('open_conversation', { mission_id: id }))
+    opened = await runClient(cli, await client.call<Opened>('open_conversation', { mission_id: id }))
   } finally {
     process.off('SIGINT', leave)
   }
-  await giveBack(wish.next ?? (await askThen(cli)), wish.message)
+  // What was to come next was said of work that the person would have seen.
+  await giveBack(opened ? (wish.next ?? (await askThen(cli))) : 'keep', wish.message)
   return tellOnceBack(cli, id)
 }
 
@@ -96,15 +98,15 @@ function howStopped(sessions: readonly SessionView[], taken: SessionView): strin
   return before?.includes('in the middle of a tool') ? before : null
 }
 
-/** The client has the terminal for itself: what is typed there, Ctrl-C too, is for it. */
-function runClient({ terminal }: Cli, { argv: [command, ...args], cwd, variables }: Opened): Promise<void> {
+/** The client has the terminal for itself: what is typed there, Ctrl-C too, is for it. False: there is no such client. */
+function runClient({ terminal }: Cli, { argv: [command, ...args], cwd, variables }: Opened): Promise<boolean> {
   return new Promise(resolve => {
     const child = spawn(command, args, { cwd, env: { ...terminal.streams.env, ...variables }, stdio: 'inherit' })
     child.once('error', error => {
       terminal.note(`fleet: ${command} could not be started: ${error.message}`)
-      resolve()
+      resolve(false)
     })
-    child.once('exit', () => resolve())
+    child.once('exit', () => resolve(true))
   })
 }
 
