@@ -1,7 +1,8 @@
-import { existsSync, readFileSync } from 'node:fs'
+import { appendFileSync, existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { askHuman } from '../src/fleet/asking-people.ts'
+import { noteFile } from '../src/fleet/notes.ts'
 import { INSIDE, OPERATIONS } from '../src/operations/index.ts'
 import { eventually, readJson } from './kit/fleet.ts'
 import { anAgentAtWork, call, report, twice } from './kit/inside.ts'
@@ -91,6 +92,19 @@ test('notes are carried to the next session', async () => {
   const prompt = readFileSync(told, 'utf8')
   expect(prompt).toContain('The door is red.')
   expect(prompt).toMatch(/plan \(.*PLAN\.md\)\n\n1\. Paint it\./)
+})
+
+test('notes too long to be read are refused, and so nothing noted before is lost', async () => {
+  const scene = await aScene()
+  const agent = await anAgentAtWork(scene)
+  const file = noteFile(scene.fleet.fleet, agent.id, 'plan')
+  await agent.ask('note', { text: 'First.', kind: 'plan' })
+  appendFileSync(file, 'x'.repeat(4 * 1024 * 1024 - 100))
+  expect((await agent.ask('note', { text: 'y'.repeat(200), kind: 'plan' })).json.error.message).toContain('is full')
+  expect(await agent.ask('note', { text: 'Last.', kind: 'plan' })).toMatchObject({ status: 200 })
+  expect((await agent.ask('get_mission_context')).json).toMatchObject({
+    notes: { plan: expect.stringMatching(/^….*Last\.\n\n$/s) },
+  })
 })
 
 test("a session's token reads and writes for itself only", async () => {

@@ -18,6 +18,11 @@ export const noteFile = (fleet: Fleet, missionId: string, kind: NoteKind): strin
 export function addNote(fleet: Fleet, missionId: string, kind: NoteKind, text: string): string {
   mkdirSync(fleet.home.task(missionId), { recursive: true, mode: 0o700 })
   const file = noteFile(fleet, missionId, kind)
+  const size = lstatSync(file, { throwIfNoEntry: false })?.size ?? 0
+  if (size + Buffer.byteLength(text) + 2 > FILE_BYTES)
+    throw new NotAllowed(`${file} is full: what is longer than ${FILE_BYTES} bytes is read by nobody.`, {
+      try: 'Shorten it.',
+    })
   appendPlain(file, `${text.trimEnd()}\n\n`)
   const fd = openPlain(file)
   if (fd === undefined) throw new NotAllowed(`${file} is not a file.`, { try: 'Move away what is in its place.' })
@@ -25,7 +30,7 @@ export function addNote(fleet: Fleet, missionId: string, kind: NoteKind, text: s
   return file
 }
 
-/** What is noted of a mission; a file that is too long is named, not read. */
+/** What is noted of a mission; of a file that is too long, nothing. */
 export function notesOf(fleet: Fleet, missionId: string): Record<NoteKind, string> {
   const read = (kind: NoteKind): string => readPlain(noteFile(fleet, missionId, kind), FILE_BYTES) ?? ''
   return { plan: read('plan'), knowledge: read('knowledge') }

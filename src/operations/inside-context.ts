@@ -10,7 +10,7 @@ import { budgetLeft } from '../fleet/budgets.ts'
 import { defaultsOf } from '../fleet/capacity.ts'
 import { partsOf } from '../fleet/delegating.ts'
 import type { Fleet } from '../fleet/fleet.ts'
-import { notesOf } from '../fleet/notes.ts'
+import { endOfNote, notesOf } from '../fleet/notes.ts'
 import { all, current, dependenciesOf, lookUp } from '../fleet/records.ts'
 import { Brief, brief } from './briefs.ts'
 import { Paging, Ref } from './inputs.ts'
@@ -82,6 +82,7 @@ export const insideContext = [
       const { value: mission } = await current(fleet, 'missions', mission_id)
       const { value: session } = await current(fleet, 'sessions', session_id)
       const comments = await Array.fromAsync(all(fleet, 'comments', 'mission', [mission_id]))
+      const notes = notesOf(fleet, mission_id)
       return {
         mission: await brief(fleet, mission),
         detailed_prompt: await fleet.blobs.read(mission.prompt),
@@ -92,7 +93,7 @@ export const insideContext = [
           fleet,
           (await dependenciesOf(fleet, mission)).map(({ value }) => value),
         ),
-        notes: notesOf(fleet, mission_id),
+        notes: { plan: endOfNote(notes.plan), knowledge: endOfNote(notes.knowledge) },
         comments: comments.map(({ value: { author, body, path, line, created_at } }) => ({
           ...{ author, body, path, line, created_at },
         })),
