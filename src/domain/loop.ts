@@ -1,4 +1,5 @@
 import * as z from 'zod'
+import { isOver } from './delegating.ts'
 import { Id, Timestamp } from './ids.ts'
 import type { Mission } from './mission.ts'
 import type { Plan } from './plan.ts'
@@ -144,7 +145,6 @@ function inRound({ plan, planner, missions }: Standing): Move {
 
 const nameOf = ({ id, title }: Mission): string => `${title} (${id})`
 const isForPerson = ({ status }: Mission): boolean => status === 'review' || status === 'needs_input'
-const isOver = ({ status }: Mission): boolean => ['done', 'failed', 'cancelled'].includes(status)
 
 function working(missions: readonly Mission[]): Move {
   const open = missions.filter(mission => !isOver(mission))

@@ -1,5 +1,6 @@
 import type { Agent } from '../agents/index.ts'
 import { shell } from '../agents/shell.ts'
+import { isOver } from '../domain/delegating.ts'
 import { forProject } from '../domain/effective.ts'
 import { InvalidInput, NotAllowed, Refusal, WrongState } from '../domain/errors.ts'
 import type { Event, NewEvent } from '../domain/event.ts'
@@ -223,8 +224,6 @@ function missionOf(
   return { mission, event: life.about(mission, 'mission_created', when, { data }) }
 }
 
-const OVER: readonly Mission['status'][] = ['done', 'failed', 'cancelled']
-
 /** What is proposed, or still being worked out, is not to be. */
 export async function rejectPlan(fleet: Fleet, ask: Ask, id: string, reason: string): Promise<Stored<Plan>> {
   await oncePerKey(fleet, ask, async () => {
@@ -234,7 +233,7 @@ export async function rejectPlan(fleet: Fleet, ask: Ask, id: string, reason: str
     const when = by(fleet, ask)
     const plan: Plan = { ...value, status: 'rejected', reason: reason || null, updated_at: when.now }
     const planner = await fleet.store.get('missions', value.mission_id)
-    const isAtWork = planner && !OVER.includes(planner.value.status)
+    const isAtWork = planner && !isOver(planner.value)
     const cancel = isAtWork && !planner.value.cancel_requested ? life.cancel(planner.value, when) : null
     return {
       subject: id,
@@ -251,7 +250,7 @@ export async function settlePlan(fleet: Fleet, id: string): Promise<void> {
     const plan = await fleet.store.get('plans', id)
     if (plan?.value.status !== 'planning') return
     const planner = (await fleet.store.get('missions', plan.value.mission_id))?.value
-    if (planner && !OVER.includes(planner.status)) return
+    if (planner && !isOver(planner)) return
     const reason = planner
       ? (planner.status_reason?.text ?? `Its mission is ${planner.status}.`)
       : 'Its mission was deleted.'

@@ -1,6 +1,7 @@
+import { isOver } from '../domain/delegating.ts'
 import type { NewEvent } from '../domain/event.ts'
 import * as life from '../domain/life.ts'
-import { Mission, type Status } from '../domain/mission.ts'
+import { Mission } from '../domain/mission.ts'
 import type { Report } from '../domain/report.ts'
 import type { StageStatus } from '../domain/stage-status.ts'
 import { keyOf } from '../domain/template.ts'
@@ -13,8 +14,6 @@ import { type Plan, planOf, promptFor, reportOf, stageId, stageMission } from '.
 
 /** A commit takes at most 90 changes and events together. */
 const BATCH = 40
-
-const OVER: readonly Status[] = ['done', 'failed', 'cancelled']
 
 export const aboutWorkflow = (
   { id, project_id }: Pick<Workflow, 'id' | 'project_id'>,
@@ -129,11 +128,11 @@ async function noteStage(fleet: Fleet, missionId: string): Promise<{ id: string;
     const at = stored?.value.workflow
     if (!stored || !at) return undefined
     const mission = stored.value
-    const isOver = OVER.includes(mission.status)
-    if (isOver === (at.settled !== null) || (mission.status === 'draft' && !at.settled)) return undefined
+    const over = isOver(mission)
+    if (over === (at.settled !== null) || (mission.status === 'draft' && !at.settled)) return undefined
     const plan = await planOf(fleet, at.id)
     if (stageId(at.id, at.stage, plan.stages[at.stage]!) !== mission.id) return undefined
-    await (isOver ? settle(fleet, plan, stored) : reopened(fleet, plan, stored))
+    await (over ? settle(fleet, plan, stored) : reopened(fleet, plan, stored))
     return { id: at.id, stage: at.stage }
   })
 }

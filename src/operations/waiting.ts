@@ -1,4 +1,5 @@
 import * as z from 'zod'
+import { isOver } from '../domain/delegating.ts'
 import { NotAllowed } from '../domain/errors.ts'
 import type { Mission, Status } from '../domain/mission.ts'
 import { awaitMission } from '../fleet/awaiting.ts'
@@ -9,7 +10,6 @@ import { MissionView, missionView } from './views.ts'
 
 /** In these it goes on by itself. */
 const MOVING: readonly Status[] = ['queued', 'running', 'landing', 'waiting']
-const OVER: readonly Status[] = ['done', 'failed', 'cancelled']
 
 export const waiting = [
   query({
@@ -42,7 +42,7 @@ export const waiting = [
       })
       const view = await missionView(fleet, mission)
       const moves = MOVING.includes(mission.status) && !blocked(view)
-      const answer = moves ? 'running' : OVER.includes(mission.status) ? 'over' : 'needs_person'
+      const answer = moves ? 'running' : isOver(mission) ? 'over' : 'needs_person'
       return { answer, mission: view } as const
 
       async function isBlocked(value: Mission): Promise<boolean> {
