@@ -46,6 +46,7 @@ test('servers of a project are added, listed, turned off and on, and removed', a
     [['add', 'leak', '--env', 'LAB_KEY=hunter2', '--', 'serve'], 'is a secret'],
     [['add', 'leak', '--', 'serve', '--token=hunter2'], 'is a secret'],
     [['add', 'leak', '--', 'serve', '--api-key', 'hunter2'], 'is a secret'],
+    [['add', 'leak', '--address', 'http://127.0.0.1:9/', '--header', 'X-Lab: a\nX-More: b'], 'must each be one line'],
     [['remove', 'nobody'], 'There is no MCP server'],
   ] as const) {
     const { code, stderr } = await servers(...args)

@@ -45,6 +45,8 @@ export function requireServer({ name, url, headers, command, env }: ServerSettin
     })
   if (url === null && Object.keys(headers).length) throw new InvalidInput('headers', 'are for a server with a url')
   if (url !== null && Object.keys(env).length) throw new InvalidInput('env', 'is for a server with a command')
+  const broken = Object.entries(headers).find(pair => pair.some(text => /[\r\n\0]/.test(text)))
+  if (broken) throw new InvalidInput('headers', 'must each be one line')
   const named = [...Object.entries({ ...headers, ...env }), ...namedIn(command), ...(url ? namedInUrl(url) : [])]
   const written = named.find(
     ([key, value]) => SECRET.test(key) && !PLACE_OF_SECRET.test(key) && value && !REFERENCE.test(value),

@@ -166,7 +166,11 @@ describe('what stands in a file already', () => {
     ['claude', '[1]', 'is no group of settings'],
     ['claude', '{"mcpServers": {}, "mcpServers": {}}', 'twice'],
     ['codex', 'model = ', 'cannot be read'],
-    ['codex', 'mcp_servers = { a = { command = "x" } }\n', 'left as it is'],
+    [
+      'codex',
+      'mcp_servers = { a = { command = "x" } }\n',
+      'left as it is. It is written in a way that cannot be added to safely.',
+    ],
   ])('%s: %s cannot be added to and is left alone', async (client, text, why) => {
     const file = fileOf(named(client))
     write(file, text)

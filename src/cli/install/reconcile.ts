@@ -46,7 +46,7 @@ export function reconciled(path: string, format: Format, memories: Memories, { i
       const above = item.element ? item.path : item.path.slice(0, -1)
       const insertions = format.insertions(text, item)
       text = inserted(text, insertions)
-      if (!isDeepStrictEqual(read(text), withItem(value, item))) throw new Unfit('It cannot be added to safely.')
+      if (!means(text, withItem(value, item))) throw new Unfit('It is written in a way that cannot be added to safely.')
       puts.push({ item, insertions, made: above.length - depthOf(value, above) })
     }
     const created = memory?.created ?? before === undefined
@@ -72,6 +72,14 @@ export function reconciled(path: string, format: Format, memories: Memories, { i
       return isDeepStrictEqual(withItem(format.read(rest), item), format.read(text)) ? rest : undefined
     } catch {
       return undefined
+    }
+  }
+
+  function means(text: string, wanted: unknown): boolean {
+    try {
+      return isDeepStrictEqual(format.read(text), wanted)
+    } catch {
+      return false
     }
   }
 }
