@@ -134,8 +134,15 @@ describe.skipIf(!SANDBOX_WORKS)('in the sandbox', () => {
       `${planted('.git/config')} && cd .. && git add sub && cd sub`,
       'echo "* filter=x" >.git/info/attributes && echo b >f && touch -d 2001-01-01 f && cd ..',
     ].join('\n')
-    const script = `${tries(lines)}\n(${nested}) >/dev/null 2>&1\necho "* filter=x" >.gitattributes`
-    const { id } = await fleet.mission(project, script, { tool_preset: 'implement' })
+    const pause = 'touch "$FLEET_ARTIFACT_DIR/here"; until [ -e "$FLEET_ARTIFACT_DIR/open" ]; do sleep 0.02; done'
+    const script = `${tries(lines)}\n(${nested}) >/dev/null 2>&1\necho "* filter=x" >.gitattributes\n${pause}`
+    await fleet.call('update_project', { project_id: project.id, tool_preset: 'implement' })
+    const { id } = await fleet.mission(project, script)
+    const artifacts = join(fleet.fleet.home.task(id), 'artifacts')
+    await eventually('the agent has left it', () => existsSync(join(artifacts, 'here')))
+    // What others are held to from now on says nothing of how this one began.
+    await fleet.call('update_project', { project_id: project.id, tool_preset: 'full' })
+    writeFileSync(join(artifacts, 'open'), '')
     const mission = await fleet.until(id, 'review', ...OVER)
     expect(mission.report?.summary).toMatch(/succeeded:$/m)
     expect(mission).toMatchObject({ status: 'review', sessions: [{ outcome: 'completed', exit_code: 0 }] })

@@ -1,6 +1,6 @@
 import * as z from 'zod'
 import { Id, Timestamp } from './ids.ts'
-import { Engine } from './project.ts'
+import { Engine, ToolPreset } from './project.ts'
 import { MAX_REASON_CHARS, StoredText } from './text.ts'
 
 export const OUTCOMES = [
@@ -75,6 +75,7 @@ export const Session = z.object({
   agent: z.string(),
   model: z.string().nullable(),
   engine: Engine.default('cli'),
+  tool_preset: ToolPreset.nullable().default(null).describe('what it is held to, whatever is set later'),
   status: z.enum(['starting', 'running', 'ended']),
   outcome: Outcome.nullable().default(null),
   /** One sentence for a person: why it ended so. */

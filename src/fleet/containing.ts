@@ -2,7 +2,6 @@ import { existsSync, realpathSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Agent, Launch } from '../agents/index.ts'
 import { changesNothing } from '../agents/presets.ts'
-import { effective } from '../domain/effective.ts'
 import { NotAllowed } from '../domain/errors.ts'
 import type { Mission } from '../domain/mission.ts'
 import type { Project, ToolPreset } from '../domain/project.ts'
@@ -10,7 +9,6 @@ import type { Session } from '../domain/session.ts'
 import { requireWorktree, type Within } from '../git/index.ts'
 import { OWN_FOLDER } from '../runner/folders.ts'
 import { findSandbox, type Sandbox, type Walls, walled } from '../runner/sandbox.ts'
-import { defaultsOf } from './capacity.ts'
 import type { Fleet } from './fleet.ts'
 import { repositoryOf } from './repositories.ts'
 
@@ -74,13 +72,13 @@ export async function wallsOf({ fleet, agent, session, project, limits, place, d
 /** For git of ours that looks into what such an agent left; undefined: it did not work inside walls. */
 export async function lookingWithin(
   fleet: Fleet,
-  { agent: name, worktree }: Session,
+  { agent: name, worktree, tool_preset }: Session,
   mission: Mission,
   project: Project,
 ): Promise<Within | undefined> {
-  const { preset } = effective(mission, project, defaultsOf(fleet))
   const agent = fleet.agents.ofSession(name)
-  const sandbox = mission.allowed_tools || !worktree ? null : await sandboxFor(fleet, agent, preset)
+  const free = mission.allowed_tools || !worktree || !tool_preset
+  const sandbox = free ? null : await sandboxFor(fleet, agent, tool_preset)
   if (!sandbox) return undefined
   const { commonDir } = await repositoryOf(project)
   const home = fleet.environment.HOME

@@ -64,7 +64,8 @@ export async function prepareLaunch(
   place: Place,
   url: string,
 ): Promise<Ready> {
-  const limits = await limitsOf(fleet, mission, project)
+  const { preset, ...rest } = await limitsOf(fleet, mission, project)
+  const limits = { ...rest, preset: session.tool_preset ?? preset }
   const directory = nextLaunch(fleet.home.session(session.id), 'agent')
   const script = await fleet.blobs.read(mission.prompt)
   const prompt = composePrompt({

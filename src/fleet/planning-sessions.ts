@@ -18,7 +18,7 @@ type Place = Pick<Session, 'worktree' | 'branch' | 'branch_from' | 'start_commit
 
 /** The session a queued mission is to have next, with all it starts from. Nothing is made yet: the first commit writes this down. */
 export async function planSession(fleet: Fleet, mission: Mission, project: Project): Promise<Session> {
-  const { agent, model, contextLimit, ...limits } = effective(mission, project, defaultsOf(fleet))
+  const { agent, model, contextLimit, preset, ...limits } = effective(mission, project, defaultsOf(fleet))
   const engine = await requireEngine(fleet, agent, limits.engine, mission.engine)
   const reason = mission.next?.reason ?? 'first'
   const previous = mission.session_id ? (await fleet.store.get('sessions', mission.session_id))?.value : undefined
@@ -43,6 +43,7 @@ export async function planSession(fleet: Fleet, mission: Mission, project: Proje
     reason,
     agent,
     model,
+    tool_preset: preset,
     engine,
     status: 'starting',
     instructions: mission.next?.instructions ?? unheard,
