@@ -61,7 +61,15 @@ function asking(request: FastifyRequest, reply: FastifyReply, { explain, openStr
   const closing = new AbortController()
   openStreams.add(closing)
   reply.raw.once('close', () => openStreams.delete(closing))
-  return { caller: request.asker!.caller, explain, closing: closing.signal, key: idempotencyKey(request) }
+  return { caller: request.asker!.caller, explain, closing: closing.signal, key: keyOf(request) }
+}
+
+/** With one key for many calls, all but the first would seem to have been made before. */
+function keyOf(request: FastifyRequest): string | undefined {
+  const key = idempotencyKey(request)
+  if (key !== undefined && Array.isArray(request.body))
+    throw new InvalidInput('Idempotency-Key', 'is for one call', { try: 'Send the calls one by one.' })
+  return key
 }
 
 function asWebRequest(request: FastifyRequest): Request {

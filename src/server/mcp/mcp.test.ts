@@ -181,6 +181,14 @@ test('an unknown method is refused at once, whatever version the client says it 
   expect(json).toMatchObject({ id: 1, error: { code: -32601 } })
 })
 
+test('a key is for one call, so a batch may have none', async () => {
+  const { ask } = await started()
+  const body = [rpc('tools/list'), rpc('tools/list')]
+  expect((await ask('POST', '/toys', { body, headers: ACCEPT })).status).toBe(200)
+  const refused = await ask('POST', '/toys', { body, headers: { ...ACCEPT, 'idempotency-key': 'k' } })
+  expect(refused.json.error.message).toContain('is for one call')
+})
+
 test('there is no stream to open and no session to end', async () => {
   const { ask } = await started()
   expect((await ask('GET', '/toys', { headers: ACCEPT })).status).toBe(405)
