@@ -9,7 +9,7 @@ import type { Stored } from '../store/index.ts'
 import { type Ask, by, oncePerKey } from './asking.ts'
 import type { Fleet } from './fleet.ts'
 import { dispatchMission } from './missions.ts'
-import { current, derivedId, put } from './records.ts'
+import { current, derivedId, newestReport, put } from './records.ts'
 
 const TITLE_CHARS = 300
 
@@ -26,7 +26,7 @@ export async function followUp(
   const id = await oncePerKey(fleet, ask, async () => {
     const origin = await current(fleet, 'missions', originId)
     if (origin.value.deleting) throw new NotAllowed(`Mission ${originId} is being deleted.`)
-    const report = await newestReport(fleet, origin.value)
+    const report = await reportToFollow(fleet, origin.value)
     const next = again ? newId() : derivedId('next', originId, report.id)
     if (await fleet.store.get('missions', next)) return { subject: next, changes: [] }
     const when = by(fleet, ask)
@@ -62,9 +62,8 @@ export async function followUp(
 
 const left = ({ next_steps, what_open }: Report): string[] => [...new Set([...next_steps, ...what_open])]
 
-async function newestReport(fleet: Fleet, origin: Mission): Promise<Report> {
-  const query = { index: 'mission', equals: [origin.id], newestFirst: true, limit: 1 }
-  const report = (await fleet.store.find('reports', query)).items[0]?.value
+async function reportToFollow(fleet: Fleet, origin: Mission): Promise<Report> {
+  const report = await newestReport(fleet, origin.id)
   if (!report)
     throw new NotAllowed(`Mission ${origin.id} has no report yet.`, { try: `fleet mission show ${origin.id}` })
   if (left(report).length === 0)

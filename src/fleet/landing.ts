@@ -23,7 +23,7 @@ import { runChecks } from './checking.ts'
 import { movedUnderSession } from './concerns.ts'
 import { type Fleet, retryOnConflict } from './fleet.ts'
 import { objectionToLanding } from './plugin-gate.ts'
-import { current, put } from './records.ts'
+import { current, newestReport, put } from './records.ts'
 import { repositoryOf } from './repositories.ts'
 import { sentence } from './sentences.ts'
 import { landingMessage } from './trailers.ts'
@@ -167,10 +167,7 @@ async function withPersonsChanges(fleet: Fleet, { mission, session, project }: W
 }
 
 async function summaryOf(fleet: Fleet, mission: Mission): Promise<string> {
-  const newest = (
-    await fleet.store.find('reports', { index: 'mission', equals: [mission.id], newestFirst: true, limit: 1 })
-  ).items[0]
-  return newest?.value.summary ?? ''
+  return (await newestReport(fleet, mission.id))?.summary ?? ''
 }
 
 /** What landed as it was and was undone is still in the history of the base, where merging it again brings nothing: a copy of it does. */

@@ -25,7 +25,7 @@ import { instructionsFor } from './instructing.ts'
 import { requireBudget } from './measuring.ts'
 import { endOfNote, noteFile, notesOf } from './notes.ts'
 import type { Place } from './preparing.ts'
-import { dependenciesOf } from './records.ts'
+import { dependenciesOf, newestReport } from './records.ts'
 import { repositoryOf } from './repositories.ts'
 
 export const RESULT_FILE = join(OWN_FOLDER, 'result.json')
@@ -184,7 +184,7 @@ async function childReports(fleet: Fleet, mission: Mission, session: Session): P
   return Promise.all(
     (await partsOf(fleet, mission)).map(async child => ({
       mission: child,
-      report: (await handOver(fleet, child))[0]?.report ?? null,
+      report: (await newestReport(fleet, child.id)) ?? null,
     })),
   )
 }
@@ -199,9 +199,8 @@ function notesFor(fleet: Fleet, mission: Mission, session: Session): Note[] {
 }
 
 async function handOver(fleet: Fleet, mission: Mission): Promise<HandOver[]> {
-  const query = { index: 'mission', equals: [mission.id], newestFirst: true, limit: 1 }
-  const newest = (await fleet.store.find('reports', query)).items[0]
-  return newest ? [{ mission, report: newest.value }] : []
+  const report = await newestReport(fleet, mission.id)
+  return report ? [{ mission, report }] : []
 }
 
 async function environmentFor(

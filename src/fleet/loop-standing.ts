@@ -6,7 +6,7 @@ import { clipped } from '../domain/text.ts'
 import type { Fleet } from './fleet.ts'
 import { childrenOf } from './missions.ts'
 import { missionIdOf, plannedIn } from './plans.ts'
-import { all } from './records.ts'
+import { all, newestReport } from './records.ts'
 
 /** How many of its last rounds a planner is told in detail. */
 const TOLD_ROUNDS = 3
@@ -79,8 +79,7 @@ async function failedChecks(fleet: Fleet, plan: Plan): Promise<string[]> {
 }
 
 async function storyOf(fleet: Fleet, mission: Mission): Promise<string> {
-  const newest = { index: 'mission', equals: [mission.id], newestFirst: true, limit: 1 }
-  const report = (await fleet.store.find('reports', newest)).items[0]?.value
+  const report = await newestReport(fleet, mission.id)
   const how = [mission.result ?? mission.status, mission.status_reason?.text].filter(Boolean).join(': ')
   return clipped(`#### ${mission.title} (${how})\n\n${report ? describeReport(report) : ''}`, REPORT_CHARS)
 }

@@ -9,8 +9,8 @@ import type { Stage, Workflow } from '../domain/workflow.ts'
 import type { Change, Stored } from '../store/index.ts'
 import { type Fleet, retryOnConflict } from './fleet.ts'
 import { readiness, reopenMission, retryMission } from './missions.ts'
-import { all, current, put } from './records.ts'
-import { type Plan, planOf, promptFor, reportOf, stageId, stageMission } from './stages.ts'
+import { all, current, newestReport, put } from './records.ts'
+import { type Plan, planOf, promptFor, stageId, stageMission } from './stages.ts'
 
 /** A commit takes at most 90 changes and events together. */
 const BATCH = 40
@@ -142,7 +142,7 @@ async function settle(fleet: Fleet, plan: Plan, stored: Stored<Mission>): Promis
   const { value: workflow, version } = await current(fleet, 'workflows', plan.workflow.id)
   const by = { actor: 'fleet', now: fleet.now() }
   const stage = plan.stages[mission.workflow!.stage]!
-  const report = await reportOf(fleet, mission.id)
+  const report = await newestReport(fleet, mission.id)
   const chosen = stage.chooses && mission.status === 'done' ? await winner(fleet, plan, stage, report) : undefined
   const settled: StageStatus = stage.chooses && !chosen ? 'failed' : statusOf(mission, report)
   const stops = settled === 'failed' && stage.on_failure === 'stop'
@@ -292,7 +292,7 @@ async function conditionHolds(fleet: Fleet, plan: Plan, { when }: Stage): Promis
   const mission = await stageMission({ fleet, plan }, when.stage)
   const settled = mission.workflow!.settled!
   if (when.status && !when.status.includes(settled)) return false
-  const report = await reportOf(fleet, mission.id)
+  const report = await newestReport(fleet, mission.id)
   return !when.says || (report?.summary ?? '').toLowerCase().includes(when.says.toLowerCase())
 }
 

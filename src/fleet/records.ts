@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto'
 import { Ambiguous, NotFound } from '../domain/errors.ts'
 import { FLEET, FleetState } from '../domain/fleet.ts'
 import type { Mission } from '../domain/mission.ts'
+import type { Report } from '../domain/report.ts'
 import type { Change, Collection, RecordOf, Stored } from '../store/index.ts'
 import type { Fleet } from './fleet.ts'
 
@@ -107,4 +108,10 @@ export function derivedId(...parts: string[]): string {
     .toString(36)
     .padStart(12, '0')
     .slice(0, 12)
+}
+
+/** What the newest session of a mission that reported anything says it did. */
+export async function newestReport(fleet: Fleet, missionId: string): Promise<Report | undefined> {
+  const query = { index: 'mission', equals: [missionId], newestFirst: true, limit: 1 }
+  return (await fleet.store.find('reports', query)).items[0]?.value
 }

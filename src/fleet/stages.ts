@@ -4,7 +4,7 @@ import type { StageStatus } from '../domain/stage-status.ts'
 import { fillIn, type StageFact } from '../domain/template.ts'
 import { type Stage, stageCalled, type Workflow } from '../domain/workflow.ts'
 import type { Fleet } from './fleet.ts'
-import { current, derivedId } from './records.ts'
+import { current, derivedId, newestReport } from './records.ts'
 
 /** A workflow with its graph laid out. */
 export interface Plan {
@@ -49,11 +49,6 @@ export async function stageMission({ fleet, plan }: { fleet: Fleet; plan: Plan }
   return (await current(fleet, 'missions', stageId(workflow.id, index, stages[index]!))).value
 }
 
-export async function reportOf(fleet: Fleet, missionId: string): Promise<Report | undefined> {
-  const query = { index: 'mission', equals: [missionId], newestFirst: true, limit: 1 }
-  return (await fleet.store.find('reports', query)).items[0]?.value
-}
-
 /** The template of a stage with everything filled in that those before it came to. */
 export async function promptFor(fleet: Fleet, plan: Plan, index: number): Promise<string> {
   const { stages, workflow } = plan
@@ -72,7 +67,7 @@ export async function promptFor(fleet: Fleet, plan: Plan, index: number): Promis
 
 async function factOf(of: { fleet: Fleet; plan: Plan }, index: number, fact: StageFact): Promise<string> {
   const mission = await stageMission(of, index)
-  const report = await reportOf(of.fleet, mission.id)
+  const report = await newestReport(of.fleet, mission.id)
   switch (fact) {
     case 'summary':
       return report?.summary || mission.status_reason?.text || ''

@@ -2,9 +2,9 @@ import * as z from 'zod'
 import { Id } from '../domain/ids.ts'
 import { Mission } from '../domain/mission.ts'
 import { describeReport } from '../domain/prompt.ts'
-import type { Report } from '../domain/report.ts'
 import { clipped } from '../domain/text.ts'
 import type { Fleet } from '../fleet/fleet.ts'
+import { newestReport } from '../fleet/records.ts'
 import { missionView } from './views.ts'
 
 const REPORT_CHARS = 8000
@@ -40,9 +40,4 @@ export async function brief(fleet: Fleet, mission: Mission): Promise<Brief> {
     report: report ? clipped(describeReport(report), REPORT_CHARS) : null,
     landed: mission.landed?.commit ?? null,
   }
-}
-
-export async function newestReport(fleet: Fleet, missionId: string): Promise<Report | undefined> {
-  const query = { index: 'mission', equals: [missionId], newestFirst: true, limit: 1 }
-  return (await fleet.store.find('reports', query)).items[0]?.value
 }

@@ -5,7 +5,7 @@ import { missionDiff, sessionDiff } from '../fleet/diffs.ts'
 import type { Fleet } from '../fleet/fleet.ts'
 import { followSession, transcriptPage } from '../fleet/following.ts'
 import { cancelMission } from '../fleet/missions.ts'
-import { current, lookUp } from '../fleet/records.ts'
+import { current, lookUp, newestReport } from '../fleet/records.ts'
 import { ask, Paging, Ref } from './inputs.ts'
 import { type Caller, command, query, stream } from './operation.ts'
 import { SessionView, sessionView } from './views.ts'
@@ -139,11 +139,8 @@ export const sessions = [
     output: Report,
     run: async ({ fleet }, { report_id }) => {
       const mission = await fleet.store.get('missions', report_id)
-      const newest =
-        mission &&
-        (await fleet.store.find('reports', { index: 'mission', equals: [report_id], newestFirst: true, limit: 1 }))
-          .items[0]
-      return (newest ?? (await lookUp(fleet, 'reports', report_id))).value
+      const newest = mission && (await newestReport(fleet, report_id))
+      return newest ?? (await lookUp(fleet, 'reports', report_id)).value
     },
   }),
 ]

@@ -9,7 +9,7 @@ import { capacityLeft, defaultsOf, modelDoubt } from '../fleet/capacity.ts'
 import type { Fleet } from '../fleet/fleet.ts'
 import { holdOn } from '../fleet/holds.ts'
 import { keptOf } from '../fleet/kept-processes.ts'
-import { all, dependenciesOf, fleetState } from '../fleet/records.ts'
+import { all, dependenciesOf, fleetState, newestReport } from '../fleet/records.ts'
 import { ProcessView, processView } from './processes.ts'
 
 export const Waiting = z.object({
@@ -161,10 +161,10 @@ export function sessionView({
 }
 
 export async function missionDetail(fleet: Fleet, mission: Mission): Promise<z.infer<typeof MissionDetail>> {
-  const [view, sessions, reports, children, evidence, comments, processes, project] = await Promise.all([
+  const [view, sessions, report, children, evidence, comments, processes, project] = await Promise.all([
     missionView(fleet, mission, { whole: true }),
     listed(fleet, 'sessions', mission.id),
-    fleet.store.find('reports', { index: 'mission', equals: [mission.id], newestFirst: true, limit: 1 }),
+    newestReport(fleet, mission.id),
     fleet.store.find('missions', { index: 'parent', equals: [mission.id], limit: 200 }),
     listed(fleet, 'evidence', mission.id),
     listed(fleet, 'comments', mission.id),
@@ -175,7 +175,7 @@ export async function missionDetail(fleet: Fleet, mission: Mission): Promise<z.i
     ...view,
     sessions: sessions.map(sessionView),
     usage: sessions.reduce((sum, session) => plus(sum, session.usage), NO_USAGE),
-    report: reports.items[0]?.value ?? null,
+    report: report ?? null,
     children: await Promise.all(children.items.map(child => missionView(fleet, child.value))),
     evidence: await Promise.all(
       evidence.map(async ({ output, ...rest }) => ({ ...rest, output: await fleet.blobs.read(output) })),

@@ -8,8 +8,8 @@ import { StageInput, WORKFLOW_STATUSES, Workflow } from '../domain/workflow.ts'
 import { LIBRARY, Recipe, readyMade } from '../domain/workflow-library.ts'
 import { clean } from '../fleet/cleaning.ts'
 import type { Fleet } from '../fleet/fleet.ts'
-import { all, lookUp } from '../fleet/records.ts'
-import { type Plan, planOf, reportOf, resultOf, stageId } from '../fleet/stages.ts'
+import { all, lookUp, newestReport } from '../fleet/records.ts'
+import { type Plan, planOf, resultOf, stageId } from '../fleet/stages.ts'
 import * as workflowsOf from '../fleet/workflows.ts'
 import { ask, Paging, Ref } from './inputs.ts'
 import { type Context, command, query } from './operation.ts'
@@ -80,7 +80,7 @@ async function stageView(fleet: Fleet, plan: Plan, index: number): Promise<z.inf
 }
 
 async function oneLine(fleet: Fleet, mission: Mission): Promise<string> {
-  const text = mission.status_reason?.text || (await reportOf(fleet, mission.id))?.summary || ''
+  const text = mission.status_reason?.text || (await newestReport(fleet, mission.id))?.summary || ''
   return text.split('\n')[0]!.slice(0, 200)
 }
 
@@ -226,7 +226,7 @@ export const workflows = [
         wanted.map(async index => {
           const mission_id = stageId(id, index, plan.stages[index]!)
           const mission = (await fleet.store.get('missions', mission_id))?.value
-          const result = mission ? resultOf(mission, await reportOf(fleet, mission_id)) : {}
+          const result = mission ? resultOf(mission, await newestReport(fleet, mission_id)) : {}
           return { stage: plan.stages[index]!.name, mission_id, result: result as Record<string, unknown> }
         }),
       )
