@@ -29,6 +29,7 @@ test('a report that was accepted survives kill -9 in the same moment; what is no
   const { fleet } = scene
   const agent = await anAgentAtWork(scene)
   expect((await agent.ask('submit_report', { what_done: 'x' })).status).toBe(400)
+  expect((await agent.ask('submit_report', report('x', { preview_url: 'javascript:alert(1)' }))).status).toBe(400)
   expect((await agent.ask('submit_report', report('kept'))).status).toBe(200)
   await fleet.kill()
   agent.open()

@@ -7,6 +7,9 @@ const lines = (value: unknown): unknown =>
   typeof value === 'string' ? value.split('\n').filter(line => line.trim()) : value
 const ItemsOrText = z.preprocess(lines, Items).default([])
 
+/** People open it with a click, so it must not be a script. */
+export const PreviewUrl = z.url({ protocol: /^https?$/ }).max(2000)
+
 /** What an agent says of its own work. Files and commits are never taken from here. */
 export const Claim = z.object({
   status: z.enum(['completed', 'completed_no_changes', 'blocked']).default('completed'),
@@ -17,7 +20,7 @@ export const Claim = z.object({
   what_untested: ItemsOrText,
   next_steps: ItemsOrText,
   errors_encountered: ItemsOrText,
-  preview_url: z.url().max(2000).nullable().default(null),
+  preview_url: PreviewUrl.nullable().default(null),
   files_claimed: ItemsOrText.describe('what it says it changed; files_changed is what git saw'),
 })
 export type Claim = z.infer<typeof Claim>

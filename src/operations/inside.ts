@@ -2,7 +2,7 @@ import * as z from 'zod'
 import { isOver } from '../domain/delegating.ts'
 import { Forbidden } from '../domain/errors.ts'
 import { MissionType } from '../domain/mission.ts'
-import { Claim } from '../domain/report.ts'
+import { Claim, PreviewUrl } from '../domain/report.ts'
 import { clipped } from '../domain/text.ts'
 import { askHuman } from '../fleet/asking-people.ts'
 import { awaitable, awaitChildren, delegate, partsOf } from '../fleet/delegating.ts'
@@ -65,7 +65,7 @@ export const selfService = [
       what_untested: Lines,
       next_steps: Lines,
       errors_encountered: Lines,
-      preview_url: z.url().max(2000).nullish().describe('where the result can be looked at'),
+      preview_url: PreviewUrl.nullish().describe('where the result can be looked at'),
       summary: z.string().max(20_000).optional().describe('in a few sentences; otherwise what was done'),
       status: Claim.shape.status.describe(
         'completed_no_changes: nothing had to be changed; blocked: a person must decide something first',
