@@ -1,3 +1,5 @@
+import { existsSync, readdirSync } from 'node:fs'
+import { join } from 'node:path'
 import { expect, onTestFinished, test } from 'vitest'
 import type { PlanView } from '../src/operations/plans.ts'
 import { mcpClient } from '../src/server/mcp/client.testkit.ts'
@@ -127,9 +129,14 @@ test('a plan put aside while it is worked out takes its planner along', async ()
   expect(fleet.processes(sessions[0]!.id)).toEqual([])
 })
 
-test('a shell script does not plan', async () => {
-  const { plan } = await planningScene()
+test('a shell script does not plan, and no repository is made for it', async () => {
+  const { fleet, plan } = await planningScene()
   await expect(plan({ agent: 'shell' })).rejects.toThrow('A shell script cannot plan')
+  const path = join(fleet.root, 'new')
+  for (const where of [{}, { project_path: path }])
+    await expect(plan({ project_id: undefined, agent: undefined, ...where })).rejects.toThrow('cannot plan')
+  expect([existsSync(path), readdirSync(join(fleet.fleet.home.path, 'projects'))]).toEqual([false, []])
+  expect((await fleet.call<{ projects: unknown[] }>('list_projects')).projects).toHaveLength(1)
 })
 
 test('the server is killed while an agent plans, and while the plan is approved: nothing is lost or doubled', async () => {

@@ -6,15 +6,18 @@ import { newId, shortId } from '../domain/ids.ts'
 import { type Project, ProjectSettings } from '../domain/project.ts'
 import { makeRepository, slug } from '../git/index.ts'
 import type { Ask } from './asking.ts'
+import { defaultsOf } from './capacity.ts'
 import type { Fleet } from './fleet.ts'
+import { requirePlanner } from './plans.ts'
 import { createProject, realFolder, requireAllowed } from './projects.ts'
 import { derivedId } from './records.ts'
 
-/** The project of a repository, made if there is none; where there is no such folder, the repository is made too. */
-export async function projectAt(fleet: Fleet, ask: Ask, path: string): Promise<Project> {
+/** The project of a repository, made if there is none; where there is no such folder, the repository is made too, if somebody can plan in it. */
+export async function projectAt(fleet: Fleet, ask: Ask, path: string, planner?: string): Promise<Project> {
   if (!isAbsolute(path)) throw new InvalidInput('project_path', 'must be absolute, such as /home/me/my-repository')
   if (!existsSync(path)) {
     requireAllowed(fleet, realFolder(dirname(path)))
+    await requirePlanner(fleet, planner ?? defaultsOf(fleet).agent)
     await makeRepository(path)
   }
   const fields = { ...ProjectSettings.parse({ name: basename(path) }), path }
@@ -22,9 +25,9 @@ export async function projectAt(fleet: Fleet, ask: Ask, path: string): Promise<P
 }
 
 /** A project in a new repository of its own. Asked for again with the same key, it is the same one. */
-export async function newProject(fleet: Fleet, ask: Ask, name: string): Promise<Project> {
+export async function newProject(fleet: Fleet, ask: Ask, name: string, planner?: string): Promise<Project> {
   const folder = fleet.settings.projectsDir ?? join(fleet.home.path, 'projects')
   await mkdir(folder, { recursive: true })
   const suffix = shortId(ask.key ? derivedId('new project', ask.actor, ask.key) : newId())
-  return projectAt(fleet, ask, join(folder, `${slug(name, 'project')}-${suffix}`))
+  return projectAt(fleet, ask, join(folder, `${slug(name, 'project')}-${suffix}`), planner)
 }

@@ -67,12 +67,12 @@ const Where = {
 
 async function projectFor(
   context: Context,
-  input: { project_id?: string; project_path?: string; name?: string; prompt: string },
+  input: { project_id?: string; project_path?: string; name?: string; prompt: string; agent?: string },
 ): Promise<Project> {
   const { fleet } = context
   if (input.project_id) return (await lookUp(fleet, 'projects', input.project_id)).value
-  if (input.project_path) return projectAt(fleet, ask(context, 'plan_project'), input.project_path)
-  return newProject(fleet, ask(context, 'plan_project'), input.name ?? input.prompt)
+  if (input.project_path) return projectAt(fleet, ask(context, 'plan_project'), input.project_path, input.agent)
+  return newProject(fleet, ask(context, 'plan_project'), input.name ?? input.prompt, input.agent)
 }
 
 const WithPlan = z.object({ plan_id: Ref })
@@ -115,7 +115,7 @@ export const plans = [
     }),
     output: PlanView,
     run: async (context, { prompt, agent, model, approve, ...where }) => {
-      const project = await projectFor(context, { ...where, prompt })
+      const project = await projectFor(context, { ...where, prompt, agent })
       const wish = { goal: prompt, agent, model, auto_approve: approve }
       const { value } = await requestPlan(context.fleet, ask(context, 'plan_project'), project.id, wish)
       return planView(context.fleet, value)
