@@ -23,7 +23,7 @@ const EXITS: Record<string, number> = { invalid_input: EXIT.usage, unfit: EXIT.f
 
 export function httpClient(url: string, token: string): Client {
   async function ask(name: string, input: object, signal?: AbortSignal): Promise<Response> {
-    const operation = operationOf(name)
+    const operation = await operationOf(name)
     const { method, address, body } = requestFor(operation.http, input as Record<string, unknown>)
     const headers: Record<string, string> = { authorization: `Bearer ${token}` }
     if (body !== undefined) headers['content-type'] = 'application/json'

@@ -25,7 +25,7 @@ export async function localClient(home: Home, where: Where, running: Running | u
   }
   return {
     async call<T>(name: string, input: object) {
-      const operation = operationOf(name)
+      const operation = await operationOf(name)
       if (operation.kind === 'stream')
         throw new InvalidInput('operation', `${name} is a stream`, { try: `fleet call ${name}` })
       if (operation.inServer && server) {
@@ -37,7 +37,7 @@ export async function localClient(home: Home, where: Where, running: Running | u
       return answer as T
     },
     async *stream<T>(name: string, input: object, signal: AbortSignal) {
-      const operation = operationOf(name)
+      const operation = await operationOf(name)
       if (operation.kind !== 'stream') throw new InvalidInput('operation', `${name} is not a stream`)
       if (server) {
         const { httpClient } = await import('./client-http.ts')

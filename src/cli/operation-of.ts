@@ -1,8 +1,11 @@
 import { NotFound } from '../domain/errors.ts'
-import { type Operation, operationNamed } from '../operations/index.ts'
+import type { Operation } from '../operations/operation.ts'
 
-export function operationOf(name: string): Operation {
-  const found = operationNamed(name)
+/** What is asked for most often is found without loading all the rest, which takes longer than most answers. */
+export async function operationOf(name: string): Promise<Operation> {
+  const { missions } = await import('../operations/missions.ts')
+  const near = (missions as unknown as readonly Operation[]).find(operation => operation.name === name)
+  const found = near ?? (await import('../operations/index.ts')).operationNamed(name)
   if (!found) throw new NotFound('operation', name, { try: 'fleet call' })
   return found
 }

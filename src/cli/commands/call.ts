@@ -16,7 +16,7 @@ export function addCall(program: Command): void {
     const [plugin, tool] = name.split('.')
     if (tool) return void cli.terminal.data(await client.call('call_plugin_tool', { plugin, tool, input: given }))
     const { operationOf } = await import('../operation-of.ts')
-    const operation = operationOf(name)
+    const operation = await operationOf(name)
     if (operation.kind !== 'stream') return void cli.terminal.data(await client.call(name, given))
     const leaving = new AbortController()
     process.once('SIGINT', () => leaving.abort())
