@@ -158,6 +158,9 @@ test.skipIf(!canMount)('a home on a full disk: nothing is lost, and the mission 
   expect(readFileSync(join(worktree!, 'precious.txt'), 'utf8')).toBe('precious\n')
 
   disk.free()
-  expect((await fleet.until(id, 'done', 'failed', 'review')).result).toBe('landed')
+  const landed = await fleet.until(id, 'done', 'failed', 'review').catch(error => {
+    throw new Error(`${error.message}\n${log}`)
+  })
+  expect(landed.result).toBe('landed')
   expect(await repo.readOn('main', 'precious.txt')).toBe('precious')
 })

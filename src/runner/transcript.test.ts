@@ -1,4 +1,4 @@
-import { appendFileSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { appendFileSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, expect, test } from 'vitest'
@@ -57,6 +57,22 @@ test('the streams are read in the order things happened', () => {
     '1970-01-01T00:00:03.000Z',
     null,
   ])
+  reader.close()
+})
+
+test('times that cannot be written are no end of anything, and are noted once they can be', () => {
+  const times = new Times(directory)
+  const file = join(directory, 'times')
+  mkdirSync(file)
+  expect(() => times.note(1, { sent: 0, stdout: 1, stderr: 0 })).not.toThrow()
+  rmSync(file, { recursive: true })
+  // As a full disk leaves it: half a line.
+  writeFileSync(file, '1 0')
+  times.note(2, { sent: 0, stdout: 1, stderr: 0 })
+  expect(readFileSync(file, 'utf8')).toBe('1 0\n2 0 1 0\n')
+  print('stdout', 'a\n')
+  const reader = new TranscriptReader(directory, START)
+  expect(texts(reader.read(true))).toEqual(['a'])
   reader.close()
 })
 

@@ -126,6 +126,7 @@ interface Moment extends Offsets {
 export class Times {
   readonly #file: string
   #last = ''
+  #cutShort = false
   constructor(directory: string) {
     this.#file = join(directory, 'times')
   }
@@ -133,8 +134,15 @@ export class Times {
   note(at: number, sizes: Offsets): void {
     const sizesNow = `${sizes.sent} ${sizes.stdout} ${sizes.stderr}`
     if (sizesNow === this.#last) return
-    this.#last = sizesNow
-    appendPlain(this.#file, `${at} ${sizesNow}\n`)
+    try {
+      // What a full disk cut short is ended first.
+      appendPlain(this.#file, `${this.#cutShort ? '\n' : ''}${at} ${sizesNow}\n`)
+      this.#last = sizesNow
+      this.#cutShort = false
+    } catch {
+      // The order of the streams is not worth a server: it is noted again as soon as it can be.
+      this.#cutShort = true
+    }
   }
 }
 
@@ -146,6 +154,7 @@ function momentsOf(directory: string): Moment[] {
   return text
     .split('\n')
     .slice(0, -1)
+    .filter(line => /^\d+ \d+ \d+ \d+$/.test(line))
     .map(line => {
       const [at, sent, stdout, stderr] = line.split(' ').map(Number) as [number, number, number, number]
       return { at, sent, stdout, stderr }
