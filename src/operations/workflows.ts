@@ -145,7 +145,7 @@ export const workflows = [
   }),
   query({
     name: 'list_ready_made_workflows',
-    summary: 'List the workflows that are ready to use, with their stages for two agents and a third',
+    summary: 'List the workflows that are ready to use',
     http: 'GET /api/ready-made-workflows',
     input: z.object({}),
     output: z.object({ workflows: z.array(z.object({ name: z.string(), summary: z.string() })) }),
