@@ -20,8 +20,8 @@ import { templates } from './templates.ts'
 import { waiting } from './waiting.ts'
 import { workflows } from './workflows.ts'
 
-/** Everything anyone can ask for. Routes, the API document, the terminal and every other surface come from this list. */
-export const OPERATIONS: readonly Operation[] = [
+/** What a person can ask for; its type is that of typed clients. */
+const forPeople = [
   ...projects,
   ...mcpServers,
   ...queue,
@@ -40,9 +40,11 @@ export const OPERATIONS: readonly Operation[] = [
   ...processes,
   ...settings,
   ...system,
-  ...insideContext,
-  ...selfService,
-] as unknown as readonly Operation[]
+]
+export type ForPeople = (typeof forPeople)[number]
+
+/** Everything anyone can ask for. Routes, the API document, the terminal and every other surface come from this list. */
+export const OPERATIONS = [...forPeople, ...insideContext, ...selfService] as unknown as readonly Operation[]
 
 /** What an agent at work is offered over MCP. */
 export const INSIDE = [...insideContext, ...selfService] as unknown as readonly Query[]

@@ -51,8 +51,8 @@ const WithMessage = WithMission.extend({
 })
 
 /** The commands that only name a mission and say what is to become of it. */
-function onMission<I extends z.ZodObject<{ mission_id: typeof Ref }>>(
-  name: string,
+function onMission<const N extends string, I extends z.ZodObject<{ mission_id: typeof Ref }>>(
+  name: N,
   summary: string,
   input: I,
   run: (context: Context, id: string, input: Omit<z.infer<I>, 'mission_id'>) => Promise<{ value: Mission }>,

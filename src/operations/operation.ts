@@ -25,8 +25,8 @@ export interface Progress {
 
 export type Method = 'GET' | 'POST' | 'PUT' | 'DELETE'
 
-interface Common<I extends z.ZodObject> {
-  name: string
+interface Common<I extends z.ZodObject, N extends string> {
+  name: N
   summary: string
   /** `POST /api/missions/:mission_id/dispatch`; what is named in the path is a field of the input. */
   http: `${Method} /${string}`
@@ -39,7 +39,8 @@ interface Common<I extends z.ZodObject> {
   inServer?: boolean
 }
 
-export interface Query<I extends z.ZodObject = z.ZodObject, O extends z.ZodType = z.ZodType> extends Common<I> {
+export interface Query<I extends z.ZodObject = z.ZodObject, O extends z.ZodType = z.ZodType, N extends string = string>
+  extends Common<I, N> {
   kind: 'query' | 'command'
   output: O
   run(context: Context, input: z.infer<I>): Promise<z.input<O>>
@@ -52,7 +53,11 @@ export interface Item<T> {
   data: T
 }
 
-export interface Streaming<I extends z.ZodObject = z.ZodObject, O extends z.ZodType = z.ZodType> extends Common<I> {
+export interface Streaming<
+  I extends z.ZodObject = z.ZodObject,
+  O extends z.ZodType = z.ZodType,
+  N extends string = string,
+> extends Common<I, N> {
   kind: 'stream'
   /** Of each item's data. The input has an optional `after`: the cursor to go on from. */
   output: O
@@ -61,23 +66,23 @@ export interface Streaming<I extends z.ZodObject = z.ZodObject, O extends z.ZodT
 
 export type Operation = Query | Streaming
 
-// The makers tie the types of input, output and run together. A field nobody knows is a mistake, not a thing to ignore.
+// The makers tie the types of input, output and run together; the name stays literal, for typed clients. A field nobody knows is a mistake, not a thing to ignore.
 const strict = <I extends z.ZodObject>(input: I): I => input.strict() as unknown as I
 
-export const query = <I extends z.ZodObject, O extends z.ZodType>(
-  definition: Omit<Query<I, O>, 'kind'>,
-): Query<I, O> => ({
+export const query = <const N extends string, I extends z.ZodObject, O extends z.ZodType>(
+  definition: Omit<Query<I, O, N>, 'kind'>,
+): Query<I, O, N> => ({
   ...definition,
   input: strict(definition.input),
   kind: 'query',
 })
-export const command = <I extends z.ZodObject, O extends z.ZodType>(
-  definition: Omit<Query<I, O>, 'kind'>,
-): Query<I, O> => ({
+export const command = <const N extends string, I extends z.ZodObject, O extends z.ZodType>(
+  definition: Omit<Query<I, O, N>, 'kind'>,
+): Query<I, O, N> => ({
   ...definition,
   input: strict(definition.input),
   kind: 'command',
 })
-export const stream = <I extends z.ZodObject, O extends z.ZodType>(
-  definition: Omit<Streaming<I, O>, 'kind'>,
-): Streaming<I, O> => ({ ...definition, input: strict(definition.input), kind: 'stream' })
+export const stream = <const N extends string, I extends z.ZodObject, O extends z.ZodType>(
+  definition: Omit<Streaming<I, O, N>, 'kind'>,
+): Streaming<I, O, N> => ({ ...definition, input: strict(definition.input), kind: 'stream' })

@@ -78,8 +78,8 @@ async function projectFor(
 const WithPlan = z.object({ plan_id: Ref })
 
 /** The commands that decide about a plan. */
-function onPlan<I extends z.ZodObject<{ plan_id: typeof Ref }>>(
-  name: string,
+function onPlan<const N extends string, I extends z.ZodObject<{ plan_id: typeof Ref }>>(
+  name: N,
   summary: string,
   http: `${'PUT' | 'POST'} /${string}`,
   input: I,

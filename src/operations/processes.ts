@@ -26,14 +26,18 @@ const Shown = ProcessView.extend({
 })
 
 /** The same three for each kind: start it, look at it, stop it. */
-function kept(kind: KeptKind, path: string, names: [start: string, get: string, stop: string], title: string) {
+function kept<const Start extends string, const Get extends string, const Stop extends string>(
+  kind: KeptKind,
+  path: string,
+  [start, get, stop]: [start: Start, get: Get, stop: Stop],
+  title: string,
+) {
   const http = `/api/missions/:mission_id/${path}` as const
   const missionId = async (fleet: Fleet, ref: string) => (await lookUp(fleet, 'missions', ref)).value.id
   const shown = (value: KeptProcess) => ({
     ...processView(value),
     qr: kind === 'remote' && value.url ? qrOf(value.url) : null,
   })
-  const [start, get, stop] = names
   return [
     command({
       name: start,

@@ -87,7 +87,11 @@ async function oneLine(fleet: Fleet, mission: Mission): Promise<string> {
 const WithWorkflow = z.object({ workflow_id: Ref })
 
 /** The commands that only name a workflow. */
-function onWorkflow(name: string, summary: string, run: (context: Context, id: string) => Promise<unknown>) {
+function onWorkflow<const N extends string>(
+  name: N,
+  summary: string,
+  run: (context: Context, id: string) => Promise<unknown>,
+) {
   return command({
     name,
     summary,
