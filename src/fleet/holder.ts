@@ -2,6 +2,7 @@ import { isOver, needsSomebody } from '../domain/delegating.ts'
 import type { Event } from '../domain/event.ts'
 import type { Status } from '../domain/mission.ts'
 import type { Session } from '../domain/session.ts'
+import { every } from '../every.ts'
 import { Turns } from '../git/turns.ts'
 import { everything, keptIn, marksOf } from '../runner/processes.ts'
 import { sweep } from '../runner/stopping.ts'
@@ -20,6 +21,7 @@ import { stageMoved, takeUpWorkflow } from './pursuing.ts'
 import { answerQuestion } from './questions.ts'
 import { all } from './records.ts'
 import { Scheduler } from './scheduling.ts'
+import { SecondLook } from './second-look.ts'
 import { TakeOvers } from './takeovers.ts'
 import { forgetMission, retire, sharedWithLater, worktreeTurns } from './tidying.ts'
 import { undoMission } from './undoing.ts'
@@ -27,7 +29,6 @@ import { cancelStages } from './workflows.ts'
 
 const NOTICE_EVERY_MS = 2000
 const CHORES_EVERY_MS = 30_000
-const SECOND_LOOK_MS = 5000
 const PAGE = 500
 /** How many events are kept for readers who come back; older ones are dropped. */
 const KEEP_EVENTS = 200_000
@@ -80,6 +81,11 @@ export async function startHolder(fleet: Fleet, { url, onFault = () => {} }: Hol
     inTurn: (project, work) => landings.take(project, work),
   })
   const scheduler = new Scheduler(fleet, wake)
+  const secondLook = new SecondLook(() => {
+    const look = takeStock().then(wake)
+    inBackground('second look', look)
+    return look
+  })
   let cursor = await fleet.store.tail()
   let awake: Promise<void> | null = null
   let again = false
@@ -103,12 +109,7 @@ export async function startHolder(fleet: Fleet, { url, onFault = () => {} }: Hol
         wake()
       })
     inBackground(`session ${session.id}`, over)
-    over.catch(() => later(takeStock))
-  }
-
-  /** A fault, such as a full disk, must not leave anything to nobody: all of it is looked at again. */
-  function later(look: () => Promise<void>): void {
-    setTimeout(() => stopped.signal.aborted || inBackground('second look', look()), SECOND_LOOK_MS).unref()
+    over.catch(() => secondLook.ask())
   }
 
   function wake(): void {
@@ -120,7 +121,7 @@ export async function startHolder(fleet: Fleet, { url, onFault = () => {} }: Hol
     awake = turn()
       .catch(error => {
         onFault('dispatch', error)
-        later(async () => wake())
+        secondLook.ask()
       })
       .finally(() => {
         awake = null
@@ -236,7 +237,7 @@ export async function startHolder(fleet: Fleet, { url, onFault = () => {} }: Hol
       }),
     )
     inBackground(`landing ${missionId}`, turn)
-    turn.catch(() => later(takeStock))
+    turn.catch(() => secondLook.ask())
   }
 
   function tidyUp(missionId: string): void {
@@ -313,7 +314,7 @@ export async function startHolder(fleet: Fleet, { url, onFault = () => {} }: Hol
   await takeStock()
   inBackground('sweeping', sweepOrphans())
   const unwatch = fleet.store.watch(wake)
-  const noticing = setInterval(() => {
+  const notice = () => {
     inBackground('questions', lookAtQuestions())
     looper.lookAtBudgets()
     inBackground('take-overs', takeOvers.look())
@@ -321,7 +322,8 @@ export async function startHolder(fleet: Fleet, { url, onFault = () => {} }: Hol
     const all = everything()
     keepers.notice(all)
     for (const session of live.values()) session.notice(all)
-  }, NOTICE_EVERY_MS)
+  }
+  const noticing = every(NOTICE_EVERY_MS, notice, error => onFault('looking at processes', error))
   const keepHouse = () => {
     inBackground('sweeping', sweepOrphans())
     inBackground('kept programs', keepers.look())
@@ -331,7 +333,7 @@ export async function startHolder(fleet: Fleet, { url, onFault = () => {} }: Hol
     )
     inBackground('events', fleet.store.trimEvents(KEEP_EVENTS))
   }
-  const housekeeping = setInterval(keepHouse, CHORES_EVERY_MS)
+  const housekeeping = every(CHORES_EVERY_MS, keepHouse, error => onFault('housekeeping', error))
   keepHouse()
   wake()
 
@@ -341,6 +343,7 @@ export async function startHolder(fleet: Fleet, { url, onFault = () => {} }: Hol
       unwatch()
       clearInterval(noticing)
       clearInterval(housekeeping)
+      secondLook.stop()
       dispatcher.stop()
       scheduler.stop()
       keepers.release()

@@ -261,14 +261,15 @@ export class LiveSession {
         event: event => this.#attending && this.#inBackground('talk', this.#attending.take(event)),
         read: () => this.#goOn(job, watch),
         limit: stop => this.#inBackground('stop', this.stop(stop)),
+        fault: error => this.#onFault(`following session ${this.id}`, error),
       },
     )
     this.#watch = watch
-    watch.catchUp()
-    this.#goOn(job, watch)
-    this.attend()
     const usage = setInterval(() => this.#inBackground('usage', this.#account(watch)), USAGE_EVERY_MS)
     try {
+      watch.catchUp()
+      this.#goOn(job, watch)
+      this.attend()
       // Asked for while nobody was there to do it, or in the moment of the launch.
       if (this.#session.stopping) this.#inBackground('stop', this.stop(this.#session.stopping))
       const exit = await Promise.race([job.exited, this.#released.promise])

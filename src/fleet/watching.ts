@@ -9,6 +9,7 @@ import {
   type TranscriptEvent,
 } from '../agents/index.ts'
 import { type Context, isFull, type Outcome } from '../domain/session.ts'
+import { every } from '../every.ts'
 import { readPlain } from '../runner/folders.ts'
 import { LineTail, Times } from '../runner/transcript.ts'
 
@@ -46,6 +47,8 @@ export interface Listener {
   /** After a turn of reading that brought something. */
   read(): void
   limit(stop: Stop): void
+  /** It could not be read now; it is tried again. */
+  fault(error: unknown): void
 }
 
 /** Reads what an agent prints as it prints it, and says when a limit is passed. */
@@ -77,7 +80,11 @@ export class Watch {
     const tail = (name: string) => new LineTail(join(directory, name), 0)
     this.#tails = { stdout: tail('stdout'), stderr: tail('stderr'), sent: tail('sent') }
     this.#times = new Times(directory)
-    this.#timer = setInterval(() => this.#tick(), TICK_MS)
+    this.#timer = every(
+      TICK_MS,
+      () => this.#tick(),
+      error => listener.fault(error),
+    )
   }
 
   /** What was printed and said so far. */

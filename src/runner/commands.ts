@@ -1,6 +1,7 @@
 import { statSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Exit } from '../agents/contract.ts'
+import { every } from '../every.ts'
 import { newestLaunch, nextLaunch, outputOf } from './folders.ts'
 import { adoptJob, type Job, type JobSpec, startJob } from './jobs.ts'
 import { stopTree, sweep } from './stopping.ts'
@@ -81,12 +82,14 @@ function timeUp({ timeoutSeconds }: CommandRun, exited: Promise<unknown>): Promi
 /** It prints without end. */
 function tooLong(job: Job): Promise<'size'> {
   return new Promise(resolve => {
-    const timer = setInterval(() => {
+    const look = (): void => {
       const sizes = ['stdout', 'stderr'].map(
         name => statSync(join(job.directory, name), { throwIfNoEntry: false })?.size ?? 0,
       )
       if (Math.max(...sizes) > MAX_PRINTED_BYTES) resolve('size')
-    }, SIZE_LOOK_MS)
+    }
+    // What cannot be looked at now is looked at the next time.
+    const timer = every(SIZE_LOOK_MS, look, () => {})
     void job.exited.then(() => clearInterval(timer))
   })
 }
