@@ -34,6 +34,7 @@ export async function fill(fleet: Fleet, missions: number): Promise<Filled> {
   const projects = Array.from({ length: PROJECTS }, (_, i) => aProject(fleet, i))
   await fleet.store.commit({ changes: projects.map(project => put('projects', project, 'absent')) })
   const counts: Record<string, number> = {}
+  const ofProjects: Record<string, Record<string, number>> = {}
   let batch: Past = { changes: [], events: [] }
   let parent: string | null = null
   let last = ''
@@ -41,7 +42,9 @@ export async function fill(fleet: Fleet, missions: number): Promise<Filled> {
     const mission = aMission(projects[i % PROJECTS]!, i, i % FAMILY ? parent : null)
     if (i % FAMILY === 0) parent = mission.id
     last = mission.id
-    counts[mission.status] = (counts[mission.status] ?? 0) + 1
+    ofProjects[mission.project_id] ??= {}
+    const ofProject = ofProjects[mission.project_id]!
+    for (const tally of [counts, ofProject]) tally[mission.status] = (tally[mission.status] ?? 0) + 1
     const past = pastOf(fleet, mission)
     if (missions - i > MISSIONS_WITH_EVENTS) past.events = []
     if (batch.changes.length + batch.events.length + past.changes.length + past.events.length > MAX_COMMIT_ITEMS) {
@@ -53,7 +56,9 @@ export async function fill(fleet: Fleet, missions: number): Promise<Filled> {
   }
   await fleet.store.commit(batch)
   await fleet.store.commit({
-    changes: [put('counts', { id: MISSION_COUNTS, cursor: await fleet.store.tail(), counts }, 'absent')],
+    changes: [
+      put('counts', { id: MISSION_COUNTS, cursor: await fleet.store.tail(), counts, projects: ofProjects }, 'absent'),
+    ],
   })
   return { project: projects[0]!.id, parent: parent!, mission: last }
 }

@@ -30,6 +30,7 @@ export const Counts = z.object({
   id: z.literal(MISSION_COUNTS),
   cursor: z.string().nullable(),
   counts: z.record(z.string(), z.number().int()),
+  projects: z.record(Id, z.record(z.string(), z.number().int())).default({}).describe('the same for each project'),
 })
 export type Counts = z.infer<typeof Counts>
 

@@ -231,6 +231,13 @@ export const Comment = z.object({
   body: z.string().min(1).max(20_000),
   path: z.string().max(1000).nullable().default(null),
   line: z.number().int().positive().nullable().default(null),
+  side: z.enum(['old', 'new']).default('new').describe('which side of the diff the line is on'),
+  session_id: Id.nullable().default(null).describe('the session whose work it is about'),
+  quote: z.string().max(500).nullable().default(null).describe('that line, as it was then'),
+  sent_at: Timestamp.nullable().default(null).describe('when the agent was sent back with it'),
   created_at: Timestamp,
 })
 export type Comment = z.infer<typeof Comment>
+
+/** What an agent remarked itself need not be told to it. */
+export const isToSend = ({ author, sent_at }: Comment): boolean => sent_at === null && !author.startsWith('session:')

@@ -1,7 +1,6 @@
 import { statfsSync } from 'node:fs'
 import { doubtAbout } from '../agents/index.ts'
-import { type Defaults, effective } from '../domain/effective.ts'
-import type { Mission } from '../domain/mission.ts'
+import type { Defaults } from '../domain/effective.ts'
 import type { Project } from '../domain/project.ts'
 import type { Session } from '../domain/session.ts'
 import type { FullSlot } from '../domain/waiting.ts'
@@ -52,14 +51,6 @@ export function modelDoubt({ agents }: Fleet, agent: string, model: string | nul
 export function diskIsFull({ home, settings }: Fleet): boolean {
   const { bavail, bsize } = statfsSync(home.path)
   return bavail * bsize < settings.minFreeDisk
-}
-
-/** The same for someone who is not the holder and has to look the live sessions up. */
-export async function capacityLeft(fleet: Fleet, mission: Mission, project: Project): Promise<FullSlot | null> {
-  // A person at their own terminal takes no slot.
-  const live = (await liveSessions(fleet)).filter(session => session.reason !== 'takeover')
-  const slot = fullSlot(fleet, live, effective(mission, project, defaultsOf(fleet)).agent, project)
-  return slot ?? (diskIsFull(fleet) ? 'disk' : null)
 }
 
 export async function liveSessions(fleet: Fleet): Promise<Session[]> {

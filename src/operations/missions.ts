@@ -2,24 +2,22 @@ import * as z from 'zod'
 import { Event } from '../domain/event.ts'
 import { newId } from '../domain/ids.ts'
 import { about } from '../domain/life.ts'
-import { Comment, type Mission, MissionSettings, Status } from '../domain/mission.ts'
+import { Comment, type Mission, MissionSettings } from '../domain/mission.ts'
 import { ScheduleSettings } from '../domain/schedule.ts'
 import { by, oncePerKey } from '../fleet/asking.ts'
-import type { Fleet } from '../fleet/fleet.ts'
 import { forkMission } from '../fleet/forking.ts'
 import * as missionsOf from '../fleet/missions.ts'
 import { current, lookUp, put } from '../fleet/records.ts'
 import { setSchedule } from '../fleet/scheduling.ts'
 import { slotsOf } from '../fleet/slots.ts'
-import type { Page } from '../store/index.ts'
 import { Side, side } from './comparing.ts'
 import { actorOf, ask, edits, Paging, promptOf, Ref } from './inputs.ts'
+import { listing, MissionList } from './listing.ts'
 import { type Caller, type Context, command, query } from './operation.ts'
 import { scheduleFrom, TimeZone } from './schedules.ts'
-import { MissionDetail, MissionView, missionDetail, missionView } from './views.ts'
+import { MissionDetail, MissionView, missionDetail, missionView, missionViews } from './views.ts'
 
 const WithMission = z.object({ mission_id: Ref })
-const MissionList = z.object({ missions: z.array(MissionView), cursor: z.string().optional() })
 const Prompt = {
   detailed_prompt: z.string().max(1_000_000).optional(),
   prompt: z.string().max(1_000_000).optional().describe('the same as detailed_prompt'),
@@ -110,26 +108,7 @@ export const missions = [
       return missionView(context.fleet, value, { whole: true })
     },
   }),
-  query({
-    name: 'list_missions',
-    summary: 'List missions, newest first',
-    http: 'GET /api/missions',
-    input: z.object({
-      project_id: Ref.optional(),
-      status: Status.optional(),
-      tag: z.string().optional(),
-      parent_mission_id: Ref.optional(),
-      ...Paging,
-    }),
-    output: MissionList,
-    run: async ({ fleet }, filter) => {
-      const page = await filtered(fleet, filter)
-      return {
-        missions: await Promise.all(page.items.map(item => missionView(fleet, item.value))),
-        cursor: page.cursor,
-      }
-    },
-  }),
+  ...listing,
   query({
     name: 'get_mission',
     summary: 'Show a mission with its sessions, report, evidence, children and comments',
@@ -250,10 +229,8 @@ export const missions = [
     run: async ({ fleet }, { mission_id, limit, cursor }) => {
       const { value } = await lookUp(fleet, 'missions', mission_id)
       const page = await fleet.store.find('missions', { index: 'parent', equals: [value.id], limit, cursor })
-      return {
-        missions: await Promise.all(page.items.map(item => missionView(fleet, item.value))),
-        cursor: page.cursor,
-      }
+      const children = page.items.map(item => item.value)
+      return { missions: await missionViews(fleet, children), cursor: page.cursor }
     },
   }),
   query({
@@ -312,46 +289,3 @@ export const missions = [
     },
   }),
 ]
-
-interface Filter {
-  project_id?: string
-  status?: Mission['status']
-  tag?: string
-  parent_mission_id?: string
-  limit: number
-  cursor?: string
-}
-
-/** One index finds them, the narrowest that fits; what it does not cover is looked at record by record, page after page. */
-async function filtered(fleet: Fleet, filter: Filter): Promise<Page<Mission>> {
-  const project = filter.project_id && (await lookUp(fleet, 'projects', filter.project_id)).value.id
-  const parent = filter.parent_mission_id && (await lookUp(fleet, 'missions', filter.parent_mission_id)).value.id
-  const { status, tag, limit } = filter
-  const narrowest: [string, (string | undefined)[]][] = [
-    ['parent', [parent]],
-    ['tag_status', [tag, status]],
-    ['tag_project', [tag, project]],
-    ['tag', [tag]],
-    ['project_status', [project, status]],
-    ['project', [project]],
-    ['status', [status]],
-    ['created', []],
-  ]
-  const [index, equals] = narrowest.find(([, keys]) => keys.every(key => key !== undefined)) as [string, string[]]
-  const fits = (m: Mission): boolean =>
-    (!project || m.project_id === project) && (!status || m.status === status) && (!tag || m.tags.includes(tag))
-  const items: Page<Mission>['items'] = []
-  let cursor = filter.cursor
-  do {
-    const page = await fleet.store.find('missions', {
-      index,
-      equals,
-      newestFirst: true,
-      limit: limit - items.length,
-      cursor,
-    })
-    items.push(...page.items.filter(item => fits(item.value)))
-    cursor = page.cursor
-  } while (cursor && items.length < limit)
-  return { items, cursor }
-}

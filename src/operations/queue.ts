@@ -8,7 +8,7 @@ import { all, lookUp } from '../fleet/records.ts'
 import { Paging, Ref } from './inputs.ts'
 import { query } from './operation.ts'
 import { QuestionView, questionView } from './talk.ts'
-import { MissionView, missionView } from './views.ts'
+import { MissionView, missionViews } from './views.ts'
 
 const Running = z.object({
   mission_id: z.string(),
@@ -36,10 +36,8 @@ export const queue = [
     output: z.object({ missions: z.array(MissionView), cursor: z.string().optional() }),
     run: async ({ fleet }, { limit, cursor }) => {
       const page = await fleet.store.find('missions', { index: 'ready', limit, cursor })
-      return {
-        missions: await Promise.all(page.items.map(item => missionView(fleet, item.value))),
-        cursor: page.cursor,
-      }
+      const ready = page.items.map(item => item.value)
+      return { missions: await missionViews(fleet, ready), cursor: page.cursor }
     },
   }),
   query({

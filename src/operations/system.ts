@@ -79,7 +79,7 @@ export const system = [
       disk: z.object({ free_bytes: z.number(), worktrees: z.number(), worktree_bytes: z.number() }),
     }),
     run: async ({ fleet }) => {
-      const [state, counts, live, kept, providers] = await Promise.all([
+      const [state, { counts }, live, kept, providers] = await Promise.all([
         fleetState(fleet),
         missionCounts(fleet),
         liveSessions(fleet),

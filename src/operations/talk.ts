@@ -8,7 +8,7 @@ import { sayToMission } from '../fleet/saying.ts'
 import { ask, Paging, Ref } from './inputs.ts'
 import { command, query } from './operation.ts'
 import { PlanSummary, planSummary } from './plans.ts'
-import { MissionView, missionView } from './views.ts'
+import { MissionView, missionViews } from './views.ts'
 
 export const QuestionView = Question.omit({ text: true, asked_as: true, delivered: true }).extend({
   text: z.string().describe('the question, or the whole input of the tool'),
@@ -96,7 +96,7 @@ export const talk = [
       const waiting = missions.flatMap(page => page.items.map(item => item.value)).filter(mission => !mission.asking)
       return {
         questions: await Promise.all(questions.items.map(item => questionView(fleet, item.value))),
-        missions: await Promise.all(waiting.map(mission => missionView(fleet, mission))),
+        missions: await missionViews(fleet, waiting),
         // A loop decides about its own.
         plans: plans.items.filter(({ value }) => value.loop_id === null).map(({ value }) => planSummary(value)),
       }

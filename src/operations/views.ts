@@ -5,11 +5,11 @@ import { Report } from '../domain/report.ts'
 import { NO_USAGE, plus, Session, Usage } from '../domain/session.ts'
 import { headOf } from '../domain/text.ts'
 import { waitingReasons } from '../domain/waiting.ts'
-import { capacityLeft, defaultsOf, modelDoubt } from '../fleet/capacity.ts'
+import { defaultsOf, modelDoubt } from '../fleet/capacity.ts'
 import type { Fleet } from '../fleet/fleet.ts'
-import { holdOn } from '../fleet/holds.ts'
 import { keptOf } from '../fleet/kept-processes.ts'
-import { all, dependenciesOf, fleetState, newestReport } from '../fleet/records.ts'
+import { all, dependenciesOf, newestReport } from '../fleet/records.ts'
+import { type Surroundings, surroundings } from '../fleet/surroundings.ts'
 import { ProcessView, processView } from './processes.ts'
 
 export const Waiting = z.object({
@@ -93,14 +93,24 @@ export const MissionDetail = MissionView.omit({ sessions: true }).extend({
     .describe('what its next session runs under, and who says so'),
 })
 
-export async function missionView(fleet: Fleet, mission: Mission, { whole = false } = {}): Promise<MissionView> {
+/** Those of one list; what they share is looked up once. */
+export function missionViews(fleet: Fleet, missions: readonly Mission[]): Promise<MissionView[]> {
+  const world = surroundings(fleet)
+  return Promise.all(missions.map(mission => missionView(fleet, mission, { world })))
+}
+
+export async function missionView(
+  fleet: Fleet,
+  mission: Mission,
+  { whole = false, world = surroundings(fleet) } = {},
+): Promise<MissionView> {
   const { prompt, next, ready, candidate, undo, cancel_requested, asking, taken_over, approved, forced, ...shown } =
     mission
   return {
     ...shown,
     detailed_prompt: whole ? await fleet.blobs.read(prompt) : headOf(prompt),
     warnings: whole ? await warningsFor(fleet, mission) : [],
-    waits_for: await waitsFor(fleet, mission),
+    waits_for: await waitsFor(fleet, mission, world),
     cancelling: cancel_requested,
     undoing: undo !== null,
     taken_over: taken_over && {
@@ -120,28 +130,22 @@ async function warningsFor(fleet: Fleet, mission: Mission): Promise<string[]> {
   return [modelDoubt(fleet, agent, model) ?? []].flat()
 }
 
-async function waitsFor(fleet: Fleet, mission: Mission): Promise<MissionView['waits_for']> {
-  if (mission.status !== 'queued')
-    return waitingReasons(mission, {
-      dependencies: [],
-      project: { name: '', paused: false },
-      fleetPaused: false,
-      hold: null,
-      full: null,
-      now: fleet.now(),
-    })
-  const [dependencies, state, project] = await Promise.all([
+async function waitsFor(fleet: Fleet, mission: Mission, world: Surroundings): Promise<MissionView['waits_for']> {
+  const nothing = { dependencies: [], project: { name: '', paused: false }, fleetPaused: false, hold: null, full: null }
+  if (mission.status !== 'queued') return waitingReasons(mission, { ...nothing, now: fleet.now() })
+  const [dependencies, fleetPaused, project] = await Promise.all([
     dependenciesOf(fleet, mission),
-    fleetState(fleet),
-    fleet.store.get('projects', mission.project_id),
+    world.isPaused(),
+    world.project(mission.project_id),
   ])
   if (!project) return [{ kind: 'blocked', text: 'its project no longer exists' }]
+  const { agent } = effective(mission, project, defaultsOf(fleet))
   return waitingReasons(mission, {
     dependencies: dependencies.map(d => d.value),
-    fleetPaused: state.value.paused,
-    project: project.value,
-    hold: await holdOn(fleet, effective(mission, project.value, defaultsOf(fleet)).agent, project.value),
-    full: await capacityLeft(fleet, mission, project.value),
+    fleetPaused,
+    project,
+    hold: await world.hold(agent, project),
+    full: await world.full(agent, project),
     now: fleet.now(),
   })
 }
@@ -176,7 +180,10 @@ export async function missionDetail(fleet: Fleet, mission: Mission): Promise<z.i
     sessions: sessions.map(sessionView),
     usage: sessions.reduce((sum, session) => plus(sum, session.usage), NO_USAGE),
     report: report ?? null,
-    children: await Promise.all(children.items.map(child => missionView(fleet, child.value))),
+    children: await missionViews(
+      fleet,
+      children.items.map(child => child.value),
+    ),
     evidence: await Promise.all(
       evidence.map(async ({ output, ...rest }) => ({ ...rest, output: await fleet.blobs.read(output) })),
     ),

@@ -1,8 +1,9 @@
 import type { z } from 'zod'
+import { isOver } from '../domain/delegating.ts'
 import { Counts, FleetState, Provider, Receipt, Spending } from '../domain/fleet.ts'
 import { KeptProcess } from '../domain/kept-process.ts'
 import { isLoopOver, Loop } from '../domain/loop.ts'
-import { Comment, Evidence, Mission } from '../domain/mission.ts'
+import { Comment, Evidence, isToSend, Mission } from '../domain/mission.ts'
 import { Plan } from '../domain/plan.ts'
 import { PluginRecord } from '../domain/plugin.ts'
 import { Project } from '../domain/project.ts'
@@ -41,6 +42,9 @@ export const COLLECTIONS = {
     tag: m => m.tags.map(tag => [tag, m.created_at]),
     tag_status: m => m.tags.map(tag => [tag, m.status, m.created_at]),
     tag_project: m => m.tags.map(tag => [tag, m.project_id, m.created_at]),
+    /** In the order they came to an end. */
+    ended: m => (isOver(m) && m.ended_at ? [[m.ended_at]] : []),
+    project_ended: m => (isOver(m) && m.ended_at ? [[m.project_id, m.ended_at]] : []),
     parent: m => (m.parent_mission_id ? [[m.parent_mission_id, m.created_at]] : []),
     dependency: m => m.depends_on.map(id => [id]),
     /** Queued with every dependency met, in the order they are to start: highest priority, then oldest. */
@@ -67,7 +71,11 @@ export const COLLECTIONS = {
     mission: r => [[r.mission_id, r.created_at]],
     project: r => [[r.project_id, r.created_at]],
   }),
-  comments: declare(Comment, { mission: c => [[c.mission_id, c.created_at]] }),
+  comments: declare(Comment, {
+    mission: c => [[c.mission_id, c.created_at]],
+    /** What people remarked and the agent was not told yet. */
+    unsent: c => (isToSend(c) ? [[c.mission_id, c.created_at]] : []),
+  }),
   evidence: declare(Evidence, { mission: e => [[e.mission_id, e.created_at]] }),
   messages: declare(Message, {
     mission: m => [[m.mission_id, m.created_at]],

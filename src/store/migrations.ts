@@ -1,6 +1,7 @@
 import type { Database } from 'better-sqlite3'
 import { Unfit } from '../domain/errors.ts'
-import { COLLECTIONS, type Collection } from './collections.ts'
+import { MISSION_COUNTS } from '../domain/fleet.ts'
+import { COLLECTIONS, type Collection, type RecordOf } from './collections.ts'
 import { entriesOf, revive } from './records.ts'
 
 /** The store is missing or older than this program. Whoever holds the home's lease may open it with `migrate`. */
@@ -25,7 +26,14 @@ interface Row {
 
 /** Step n takes a store from version n to n + 1. A released step is never edited; a new index needs one that fills it. */
 type Migration = (db: Database) => void
-export const MIGRATIONS: readonly Migration[] = [createTables, renewIndexes, createTables, createTables]
+export const MIGRATIONS: readonly Migration[] = [
+  createTables,
+  renewIndexes,
+  createTables,
+  createTables,
+  countMissions,
+  renewIndexes,
+]
 
 export const tableOf = (collection: Collection): string => `records_${collection}`
 
@@ -57,6 +65,23 @@ function renewIndexes(db: Database): void {
     for (const { id, body } of db.prepare(`SELECT id, body FROM ${tableOf(collection)}`).all() as Row[])
       for (const { index, key } of entriesOf(collection, id, revive(collection, body)).values())
         insert.run(index, key, id)
+}
+
+/** What was folded so far does not tell projects apart, and what it was folded from may be gone: counted once more. */
+function countMissions(db: Database): void {
+  const rows = db.prepare(`SELECT body FROM ${tableOf('missions')}`).all() as Row[]
+  if (!rows.length) return
+  const record: RecordOf<'counts'> = { id: MISSION_COUNTS, cursor: null, counts: {}, projects: {} }
+  for (const { body } of rows) {
+    const { status, project_id } = revive('missions', body)
+    record.projects[project_id] ??= {}
+    for (const counts of [record.counts, record.projects[project_id]]) counts[status] = (counts[status] ?? 0) + 1
+  }
+  record.cursor = (db.prepare('SELECT CAST(max(sequence) AS TEXT) FROM events').pluck().get() as string | null) ?? null
+  db.prepare(
+    `INSERT INTO ${tableOf('counts')} (id, version, body) VALUES (?, 1, ?)
+     ON CONFLICT (id) DO UPDATE SET version = version + 1, body = excluded.body`,
+  ).run(record.id, JSON.stringify(record))
 }
 
 /** Synchronous and to be repeated while the file is locked: each call looks again at what is there. */

@@ -187,6 +187,34 @@ test('a store from before an index was declared is found through it once it is m
   await migrated.close()
 })
 
+test('a store that counted missions without their projects counts them anew, up to the newest event', async () => {
+  const { file, store } = await aSharedStore()
+  const others = ['draft', 'done', 'done'].map((status, n) =>
+    aMission(`m${n}`, { status: status as 'draft' | 'done', project_id: n === 2 ? 'q' : 'p' }),
+  )
+  await store.commit({
+    changes: others.map(value => ({ put: 'missions' as const, value, expects: 'absent' as const })),
+    events: [anEvent(), anEvent()],
+  })
+  const tail = await store.tail()
+  await store.close()
+  rawly(file, db => {
+    const old = JSON.stringify({ id: 'missions', cursor: '1', counts: { draft: 7, completed: 3 } })
+    db.prepare('INSERT INTO records_counts (id, version, body) VALUES (?, 4, ?)').run('missions', old)
+    db.pragma('user_version = 4')
+  })
+  const migrated = await aStore(file)
+  expect(await migrated.get('counts', 'missions')).toEqual({
+    value: {
+      id: 'missions',
+      cursor: tail,
+      counts: { draft: 2, done: 2 },
+      projects: { p: { draft: 2, done: 1 }, q: { done: 1 } },
+    },
+    version: 5,
+  })
+})
+
 test('a migration that fails leaves the store as it was', () => {
   const broken = [
     (db: Database.Database) => void db.exec('CREATE TABLE half (id)'),

@@ -151,8 +151,12 @@ async function countProblems({ fleet: { fleet } }: World): Promise<Problem[]> {
   const records = new Map<string, number>()
   for await (const { value } of all(fleet, 'missions', 'id'))
     records.set(value.status, (records.get(value.status) ?? 0) + 1)
-  const wrong = Object.entries(await missionCounts(fleet)).filter(
-    ([status, count]) => count !== (records.get(status) ?? 0),
+  const { counts, projects } = await missionCounts(fleet)
+  const summed = Object.values(projects).flatMap(Object.entries) as [string, number][]
+  const wrong = Object.entries(counts).filter(
+    ([status, count]) =>
+      count !== (records.get(status) ?? 0) ||
+      count !== summed.reduce((sum, [each, of]) => sum + (each === status ? of : 0), 0),
   )
   return wrong.map(([status, count]) =>
     lost(`events say ${count} missions are ${status}, the records ${records.get(status) ?? 0}`),

@@ -32,12 +32,14 @@ export function addMission(program: Command): void {
     .option('--project <project>', 'only of this project: id, name or path')
     .addOption(new Option('--status <status>', 'only with this status').choices(STATUSES))
     .option('--tag <tag>', 'only with this tag')
+    .option('--agent <agent>', 'only of this agent')
+    .option('--text <text>', 'only with this in the title or the beginning of the prompt')
     .option('--parent <mission>', 'only sub-missions of this one')
     .option('--limit <n>', 'how many at most', Number, 50)
     .option('--cursor <cursor>', 'go on where an earlier list ended')
-  does(list, async (cli, _, { project, status, tag, parent, limit, cursor }) => {
+  does(list, async (cli, _, { project, parent, status, tag, agent, text, limit, cursor }) => {
     const project_id = project === undefined ? undefined : await projectRef(cli, String(project))
-    await listMissions(cli, { project_id, status, tag, parent_mission_id: parent, limit, cursor })
+    await listMissions(cli, { project_id, parent_mission_id: parent, status, tag, agent, text, limit, cursor })
   })
 
   does(

@@ -1,0 +1,35 @@
+import type { Project } from '../domain/project.ts'
+import type { FullSlot, Reason } from '../domain/waiting.ts'
+import { diskIsFull, fullSlot, liveSessions } from './capacity.ts'
+import type { Fleet } from './fleet.ts'
+import { holdOn } from './holds.ts'
+import { fleetState } from './records.ts'
+
+/** What keeps queued missions from starting, for someone who is not the holder and has to look it up: each thing once. */
+export interface Surroundings {
+  isPaused(): Promise<boolean>
+  project(id: string): Promise<Project | undefined>
+  hold(agent: string, project: Project): Promise<Reason | null>
+  full(agent: string, project: Project): Promise<FullSlot | null>
+}
+
+export function surroundings(fleet: Fleet): Surroundings {
+  const known = new Map<string, unknown>()
+  const once = <T>(name: string, look: () => T): T => {
+    if (!known.has(name)) known.set(name, look())
+    return known.get(name) as T
+  }
+  return {
+    isPaused: () => once('paused', async () => (await fleetState(fleet)).value.paused),
+    project: id => once(`project ${id}`, async () => (await fleet.store.get('projects', id))?.value),
+    hold: (agent, project) => once(`hold ${agent} ${project.id}`, () => holdOn(fleet, agent, project)),
+    async full(agent, project) {
+      const live = await once('live', () => liveSessions(fleet))
+      // A person at their own terminal takes no slot.
+      const atWork = live.filter(session => session.reason !== 'takeover')
+      return (
+        fullSlot(fleet, atWork, agent, project) ?? (once('disk', () => diskIsFull(fleet)) ? ('disk' as const) : null)
+      )
+    },
+  }
+}
