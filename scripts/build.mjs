@@ -136,5 +136,7 @@ for (const file of made) {
   mkdirSync(dirname(join(dist, file)), { recursive: true })
   renameSync(join(next, file), join(dist, file))
 }
-for (const file of filesIn(dist)) if (!made.includes(file)) rmSync(join(dist, file))
+// The page is built by build-web.mjs.
+const isOfPage = file => file.startsWith('web/') || file === 'web.stamp'
+for (const file of filesIn(dist)) if (!made.includes(file) && !isOfPage(file)) rmSync(join(dist, file))
 rmSync(next, { recursive: true })

@@ -45,4 +45,4 @@ function requirePinnedNode() {
 
 if (!existsSync(stamp) || readFileSync(stamp, 'utf8') !== lock) install()
 else requirePinnedNode()
-must(pinnedNode, [join(root, 'scripts', 'build.mjs')])
+for (const script of ['build.mjs', 'build-web.mjs']) must(pinnedNode, [join(root, 'scripts', script)])

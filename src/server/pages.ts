@@ -1,21 +1,23 @@
+import { randomBytes } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import type { FastifyInstance, FastifyRequest } from 'fastify'
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import { VIEWS } from '../../web/src/views.ts'
 import { Forbidden } from '../domain/errors.ts'
 import type { Fleet } from '../fleet/fleet.ts'
 import { VERSION } from '../version.ts'
 import { signIn } from './auth.ts'
+import { type Asset, readDashboard } from './dashboard.ts'
+import { dashboardPolicy } from './guard.ts'
 
 // Beside this file in the sources and beside the bundle in dist.
 const FOLDER = join(import.meta.dirname, 'pages')
 const page = (name: string): string => readFileSync(join(FOLDER, name), 'utf8')
 
 const HTML = 'text/html; charset=utf-8'
-const PAGES = { '/': 'status.html', '/docs': 'docs.html' }
 const FILES = {
   'style.css': 'text/css; charset=utf-8',
   'dom.js': 'text/javascript; charset=utf-8',
-  'status.js': 'text/javascript; charset=utf-8',
   'docs.js': 'text/javascript; charset=utf-8',
 }
 
@@ -34,17 +36,43 @@ export function addPages(app: FastifyInstance, { fleet, tls }: { fleet: Fleet; t
     return reply.header('set-cookie', cookie).redirect('/', 303)
   })
 
-  for (const [path, name] of Object.entries(PAGES)) {
-    const text = page(name)
-    app.get(path, { config: { page: true } }, async (request, reply) => {
-      requireOwner(request)
-      return reply.type(HTML).send(text)
-    })
-  }
+  const docs = page('docs.html')
+  app.get('/docs', { config: { page: true } }, async (request, reply) => {
+    requireOwner(request)
+    return reply.type(HTML).send(docs)
+  })
   for (const [name, type] of Object.entries(FILES)) {
     const text = page(name)
     app.get(`/pages/${name}`, { config: { open: true } }, async (_, reply) => reply.type(type).send(text))
   }
+  addDashboard(app, fleet)
+}
+
+/** The dashboard: its files, and its one document at every address that is a view of it. */
+function addDashboard(app: FastifyInstance, fleet: Fleet): void {
+  const { document, assets } = readDashboard()
+  for (const asset of assets)
+    app.get(asset.path, { config: { open: true } }, async (request, reply) => sendAsset(request, reply, asset))
+  for (const view of VIEWS)
+    app.get(view, { config: { page: true } }, async (request, reply) => {
+      requireOwner(request)
+      const nonce = randomBytes(16).toString('base64')
+      // Where the events stand now: what the page reads later is at least as new, so it follows from here.
+      const text = document.replace('%STYLE_NONCE%', nonce).replace('%EVENTS_CURSOR%', await fleet.store.tail())
+      return reply.header('content-security-policy', dashboardPolicy(nonce)).type(HTML).send(text)
+    })
+}
+
+function sendAsset({ headers }: FastifyRequest, reply: FastifyReply, asset: Asset): FastifyReply {
+  const accepted = headers['accept-encoding'] ?? ''
+  const encoding = (['br', 'gzip'] as const).find(each => accepted.includes(each) && asset.encoded[each])
+  if (encoding) reply.header('content-encoding', encoding)
+  // Names with a hash never mean anything else.
+  if (asset.isImmutable) reply.header('cache-control', 'public, max-age=31536000, immutable')
+  return reply
+    .header('vary', 'accept-encoding')
+    .type(asset.type)
+    .send(encoding ? asset.encoded[encoding] : asset.content)
 }
 
 function requireOwner(request: FastifyRequest): void {

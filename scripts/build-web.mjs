@@ -1,0 +1,30 @@
+// Builds the page into dist/web. When nothing it is made of has changed, what is there is kept.
+import { createHash } from 'node:crypto'
+import { existsSync, globSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { brotliCompressSync, gzipSync } from 'node:zlib'
+import { build } from 'vite'
+
+const root = join(import.meta.dirname, '..')
+const out = join(root, 'dist/web')
+const stamp = join(root, 'dist/web.stamp')
+const COMPRESSIBLE = /\.(js|css|html|svg|webmanifest)$/
+
+const madeOf = createHash('sha256')
+const sources = ['package-lock.json', ...globSync('{web,src/operations}/**/*.*', { cwd: root }).sort()]
+for (const file of sources)
+  if (statSync(join(root, file)).isFile()) madeOf.update(`${file}\0`).update(readFileSync(join(root, file)))
+const wanted = madeOf.digest('hex')
+
+if (!existsSync(stamp) || readFileSync(stamp, 'utf8') !== wanted || !existsSync(out)) {
+  await build({ configFile: join(root, 'web/vite.config.ts'), configLoader: 'native', logLevel: 'warn' })
+  // Compressed once here instead of for each visitor.
+  for (const entry of readdirSync(out, { recursive: true, withFileTypes: true })) {
+    const file = join(entry.parentPath, entry.name)
+    if (!entry.isFile() || !COMPRESSIBLE.test(file) || entry.name === 'index.html') continue
+    const content = readFileSync(file)
+    writeFileSync(`${file}.br`, brotliCompressSync(content))
+    writeFileSync(`${file}.gz`, gzipSync(content))
+  }
+  writeFileSync(stamp, wanted)
+}

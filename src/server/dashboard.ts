@@ -1,0 +1,49 @@
+import { existsSync, globSync, readFileSync } from 'node:fs'
+import { extname, join } from 'node:path'
+
+export interface Asset {
+  path: string
+  type: string
+  content: Buffer
+  /** The same, compressed when the page was built. */
+  encoded: { br?: Buffer; gzip?: Buffer }
+  isImmutable: boolean
+}
+
+interface Dashboard {
+  document: string
+  assets: Asset[]
+}
+
+// Beside the bundle, and from the sources where the build puts it.
+const FOLDER = [join(import.meta.dirname, 'web'), join(import.meta.dirname, '../../dist/web')].find(existsSync)
+
+const TYPES: Record<string, string> = {
+  '.js': 'text/javascript; charset=utf-8',
+  '.css': 'text/css; charset=utf-8',
+  '.svg': 'image/svg+xml',
+  '.png': 'image/png',
+  '.webmanifest': 'application/manifest+json',
+}
+const NOT_BUILT =
+  '<!doctype html><title>Flotilla</title><p>The page is not built. Run <code>npm run build</code>, then start the server again.'
+
+/** All of it is held in memory: a few hundred kilobytes, and no request can name a file. */
+export function readDashboard(): Dashboard {
+  if (!FOLDER) return { document: NOT_BUILT, assets: [] }
+  const read = (name: string): Buffer | undefined => {
+    const file = join(FOLDER, name)
+    return existsSync(file) ? readFileSync(file) : undefined
+  }
+  const names = globSync('**/*.*', { cwd: FOLDER }).filter(name => TYPES[extname(name)])
+  return {
+    document: readFileSync(join(FOLDER, 'index.html'), 'utf8'),
+    assets: names.map(name => ({
+      path: `/${name}`,
+      type: TYPES[extname(name)]!,
+      content: read(name)!,
+      encoded: { br: read(`${name}.br`), gzip: read(`${name}.gz`) },
+      isImmutable: name.startsWith('assets/'),
+    })),
+  }
+}

@@ -1,0 +1,82 @@
+import routes from 'virtual:operations'
+import type { z } from 'zod'
+import type { ForPeople } from '../../../src/operations/index.ts'
+
+type Offered = { [O in ForPeople as O['name']]: O }
+export type Name = keyof Offered
+export type Input<N extends Name> = z.input<Offered[N]['input']>
+export type Output<N extends Name> = z.output<Offered[N]['output']>
+
+/** The server said no, in a sentence for people. */
+export class Refused extends Error {
+  readonly status: number
+  readonly code: string
+  /** What to do next, if the server knows. */
+  readonly advice: string | undefined
+
+  constructor(status: number, body: { error?: { message?: string; code?: string; try?: string } }) {
+    super(body.error?.message ?? `The server answered ${status}.`)
+    this.status = status
+    this.code = body.error?.code ?? ''
+    this.advice = body.error?.try
+  }
+}
+
+/** The server could not be asked at all. */
+export class Unreachable extends Error {
+  constructor() {
+    super('The server does not answer.')
+  }
+}
+
+export interface Asking {
+  signal?: AbortSignal
+  /** The same command sent again with the same key is carried out once. */
+  key?: string
+  /** Also sent when the page goes away. */
+  keepalive?: boolean
+}
+
+export async function ask<N extends Name>(name: N, input: Input<N>, asking: Asking = {}): Promise<Output<N>> {
+  const { method, address, body } = requestFor(name, input as Record<string, unknown>)
+  const response = await fetch(address, {
+    method,
+    headers: {
+      ...(body && { 'content-type': 'application/json' }),
+      ...(asking.key && { 'idempotency-key': asking.key }),
+    },
+    body,
+    signal: asking.signal,
+    keepalive: asking.keepalive,
+  }).catch(error => {
+    throw asking.signal?.aborted ? error : new Unreachable()
+  })
+  const answer = await response.json().catch(() => ({}))
+  if (!response.ok) throw new Refused(response.status, answer)
+  return answer
+}
+
+/** Where an operation is reached by GET: for streams, and for links to what it answers. */
+export const addressOf = <N extends Name>(name: N, input: Input<N>): string =>
+  requestFor(name, input as Record<string, unknown>).address
+
+function requestFor(name: Name, input: Record<string, unknown>): { method: string; address: string; body?: string } {
+  const [method, path] = routes[name]!.split(' ') as [string, string]
+  const rest = { ...input }
+  const place = path.replace(/:(\w+)/g, (_, field: string) => {
+    const value = String(rest[field])
+    delete rest[field]
+    return encodeURIComponent(value)
+  })
+  if (method === 'POST' || method === 'PUT') return { method, address: place, body: JSON.stringify(rest) }
+  const query = new URLSearchParams()
+  for (const [field, value] of Object.entries(rest)) {
+    if (value === undefined) continue
+    for (const each of [value].flat()) query.append(field, String(each))
+  }
+  return { method, address: query.size ? `${place}?${query}` : place }
+}
+
+/** Only pages served over TLS or from this machine have crypto.randomUUID. */
+export const newKey = (): string =>
+  Array.from(crypto.getRandomValues(new Uint8Array(16)), byte => byte.toString(16).padStart(2, '0')).join('')

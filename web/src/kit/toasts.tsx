@@ -1,0 +1,122 @@
+import { Button, Flex, IconButton, Text } from '@radix-ui/themes'
+import { X } from 'lucide-react'
+import { Toast } from 'radix-ui'
+import { useSyncExternalStore } from 'react'
+import { Refused } from '../api/client.ts'
+import './toasts.css'
+
+export interface Message {
+  text: string
+  /** What to do about it. */
+  advice?: string
+  tone?: 'plain' | 'bad'
+  action?: { label: string; run(): void }
+  /** Called when it goes away without the action being taken. */
+  passed?(): void
+}
+
+interface Shown extends Message {
+  id: number
+}
+
+const SHOWN_MS = 6000
+const BAD_SHOWN_MS = 12_000
+let shown: readonly Shown[] = []
+let count = 0
+const watchers = new Set<() => void>()
+
+function set(next: readonly Shown[]): void {
+  shown = next
+  for (const watcher of watchers) watcher()
+}
+
+/** Tells the person something, for a moment. */
+export function tell(message: Message): void {
+  set([...shown.slice(-3), { ...message, id: ++count }])
+}
+
+/** Says what went wrong and what to do, in the words of the server where it has some. */
+export function complain(error: unknown): void {
+  const text = error instanceof Error ? error.message : String(error)
+  tell({ text, advice: error instanceof Refused ? error.advice : undefined, tone: 'bad' })
+}
+
+const pending = new Set<() => void>()
+// Whoever leaves the page has not taken it back.
+addEventListener('pagehide', () => {
+  for (const act of pending) act()
+})
+
+/** Does something that cannot be undone once its message has passed; until then it can be taken back. */
+export function afterAMoment(text: string, act: () => void): void {
+  const once = () => {
+    if (pending.delete(once)) act()
+  }
+  pending.add(once)
+  tell({ text, action: { label: 'Undo', run: () => void pending.delete(once) }, passed: once })
+}
+
+function close(message: Shown, taken: boolean): void {
+  if (!shown.includes(message)) return
+  set(shown.filter(each => each !== message))
+  if (!taken) message.passed?.()
+}
+
+export function Toasts() {
+  const messages = useSyncExternalStore(
+    watcher => {
+      watchers.add(watcher)
+      return () => watchers.delete(watcher)
+    },
+    () => shown,
+  )
+  return (
+    <Toast.Provider swipeDirection="right">
+      {messages.map(message => (
+        <Toast.Root
+          key={message.id}
+          className="toast"
+          data-tone={message.tone ?? 'plain'}
+          type={message.tone === 'bad' ? 'foreground' : 'background'}
+          duration={message.tone === 'bad' ? BAD_SHOWN_MS : SHOWN_MS}
+          onOpenChange={open => open || close(message, false)}
+        >
+          <Flex direction="column" flexGrow="1" minWidth="0">
+            <Toast.Title asChild>
+              <Text size="2" weight="medium" as="div">
+                {message.text}
+              </Text>
+            </Toast.Title>
+            {message.advice && (
+              <Toast.Description asChild>
+                <Text size="2" color="gray" as="div">
+                  {message.advice}
+                </Text>
+              </Toast.Description>
+            )}
+          </Flex>
+          {message.action && (
+            <Toast.Action asChild altText={message.action.label}>
+              <Button
+                size="1"
+                variant="soft"
+                onClick={() => {
+                  message.action?.run()
+                  close(message, true)
+                }}
+              >
+                {message.action.label}
+              </Button>
+            </Toast.Action>
+          )}
+          <Toast.Close asChild>
+            <IconButton size="1" variant="ghost" color="gray" aria-label="Close">
+              <X size={14} />
+            </IconButton>
+          </Toast.Close>
+        </Toast.Root>
+      ))}
+      <Toast.Viewport className="toasts" />
+    </Toast.Provider>
+  )
+}

@@ -1,0 +1,164 @@
+import {
+  keepPreviousData,
+  QueryClient,
+  type UseQueryResult,
+  useInfiniteQuery,
+  useQuery,
+  useQueryClient,
+} from '@tanstack/react-query'
+import { useCallback, useMemo, useState, useSyncExternalStore } from 'react'
+import { ask, type Input, type Name, newKey, type Output, Unreachable } from '../api/client.ts'
+import { complain } from '../kit/toasts.tsx'
+import { type Connection, type FleetEvent, followFleet } from './fleet-events.ts'
+import { type MissionFilter, mendMissionLists } from './mending.ts'
+import { STALE } from './stale.ts'
+
+/** Many events in a row are one look at what they changed. */
+const GATHER_MS = 150
+const RETRY_MS = 1500
+
+export const queryClient = new QueryClient({
+  defaultOptions: {
+    queries: {
+      // Nothing polls: an answer holds until an event says that it no longer does.
+      staleTime: Number.POSITIVE_INFINITY,
+      gcTime: 5 * 60_000,
+      refetchOnWindowFocus: false,
+      refetchOnReconnect: false,
+      retry: (_, error) => error instanceof Unreachable,
+      retryDelay: RETRY_MS,
+      networkMode: 'always',
+    },
+  },
+})
+
+let connection: Connection = 'connecting'
+const watchers = new Set<() => void>()
+const listeners = new Set<(events: FleetEvent[]) => void>()
+
+export const useConnection = (): Connection =>
+  useSyncExternalStore(
+    watcher => {
+      watchers.add(watcher)
+      return () => watchers.delete(watcher)
+    },
+    () => connection,
+  )
+
+/** Hears events as they come, each once. */
+export function onEvents(listener: (events: FleetEvent[]) => void): () => void {
+  listeners.add(listener)
+  return () => listeners.delete(listener)
+}
+
+/** Ties the cache to the event stream, for as long as the page is open. */
+export function startFollowing(): () => void {
+  let gathered: FleetEvent[] = []
+  let timer: ReturnType<typeof setTimeout> | undefined
+  const look = () => {
+    timer = undefined
+    const events = gathered
+    gathered = []
+    refresh(events).catch(() => {
+      // The server went away in between; when it is back, everything is looked at again.
+    })
+  }
+  return followFleet({
+    events(events) {
+      for (const listener of listeners) listener(events)
+      gathered.push(...events)
+      timer ??= setTimeout(look, GATHER_MS)
+    },
+    missed: () => void queryClient.invalidateQueries(),
+    connection(next) {
+      connection = next
+      for (const watcher of watchers) watcher()
+    },
+  })
+}
+
+async function refresh(events: FleetEvent[]): Promise<void> {
+  queryClient.invalidateQueries({
+    predicate: ({ queryKey: [name, input], state }) => {
+      const touches = STALE[name as Name] as undefined | ((e: FleetEvent, input: unknown, answer: unknown) => boolean)
+      return touches !== undefined && events.some(event => touches(event, input, state.data))
+    },
+  })
+  await mendMissionLists(queryClient, events)
+}
+
+export const keyOf = <N extends Name>(name: N, input: Input<N>) => [name, input] as const
+
+interface AskOptions {
+  enabled?: boolean
+  /** Show the last answer while another input is asked for. */
+  keep?: boolean
+}
+
+/** Lists of missions come page by page, with `useMissions`. */
+type Askable = Exclude<Name, 'list_missions' | 'stream_events' | 'stream_session'>
+
+/** An answer of the server, kept up to date by events. */
+export function useAsk<N extends Askable>(
+  name: N,
+  input: Input<N>,
+  { enabled = true, keep = false }: AskOptions = {},
+): UseQueryResult<Output<N>, Error> {
+  return useQuery<Output<N>, Error>({
+    queryKey: keyOf(name, input),
+    queryFn: ({ signal }) => ask(name, input, { signal }),
+    enabled,
+    ...(keep && { placeholderData: keepPreviousData as never }),
+  })
+}
+
+/** Missions that fit, page by page, kept up to date one by one. */
+export function useMissions(filter: MissionFilter, { enabled = true } = {}) {
+  const pages = useInfiniteQuery({
+    queryKey: ['list_missions', filter],
+    queryFn: ({ pageParam, signal }) => ask('list_missions', { ...filter, cursor: pageParam }, { signal }),
+    initialPageParam: undefined as string | undefined,
+    getNextPageParam: page => page.cursor,
+    enabled,
+  })
+  const missions = useMemo(() => pages.data?.pages.flatMap(page => page.missions) ?? [], [pages.data])
+  return { ...pages, missions }
+}
+
+interface CommandOptions<N extends Name> {
+  /** Answers that this changes without an event telling of it. */
+  affects?: Name[]
+  done?(answer: Output<N>, input: Input<N>): void
+}
+
+/**
+ * Something the person does. `run` resolves to the answer, or to undefined if it was refused: then a message says why,
+ * and what to do.
+ */
+export function useCommand<N extends Name>(name: N, { affects = [], done }: CommandOptions<N> = {}) {
+  const client = useQueryClient()
+  const [underWay, setUnderWay] = useState(0)
+  const run = useCallback(
+    async (input: Input<N>): Promise<Output<N> | undefined> => {
+      setUnderWay(count => count + 1)
+      const key = newKey()
+      try {
+        // A lost answer is no reason to do it twice: the key tells the server that it is the same request.
+        const answer = await ask(name, input, { key }).catch(error => {
+          if (error instanceof Unreachable) return ask(name, input, { key })
+          throw error
+        })
+        for (const affected of affects) client.invalidateQueries({ queryKey: [affected] })
+        done?.(answer, input)
+        return answer
+      } catch (error) {
+        complain(error)
+        return undefined
+      } finally {
+        setUnderWay(count => count - 1)
+      }
+    },
+    [name, client, affects, done],
+  )
+  return { run, busy: underWay > 0 }
+}

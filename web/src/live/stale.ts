@@ -1,0 +1,53 @@
+import type { Input, Name, Output } from '../api/client.ts'
+import type { FleetEvent } from './fleet-events.ts'
+
+type Touches<N extends Name> = (event: FleetEvent, input: Input<N>, answer: Output<N> | undefined) => boolean
+
+const about = (...prefixes: string[]) => {
+  return ({ kind }: FleetEvent): boolean => prefixes.some(prefix => kind.startsWith(prefix))
+}
+const ofMissions = (event: FleetEvent): boolean => event.mission_id !== null && event.kind !== 'usage'
+const ofThatMission = (event: FleetEvent, input: { mission_id: string }, answer: { id: string } | undefined): boolean =>
+  event.mission_id !== null && (event.mission_id === answer?.id || event.mission_id.startsWith(input.mission_id))
+const ofItsProject = (event: FleetEvent, input: { project_id?: string }): boolean =>
+  !input.project_id || event.project_id === null || event.project_id.startsWith(input.project_id)
+
+/**
+ * Which answers an event makes old. What is not named here never changes while it is looked at, or only by an act of
+ * the page itself, which says so. Lists of missions are not here: they are mended record by record (`mending.ts`).
+ */
+export const STALE: { [N in Name]?: Touches<N> } = {
+  get_mission: (event, input, answer) => ofThatMission(event, input, answer) || event.kind === 'project_updated',
+  list_children: ofMissions,
+  list_mission_events: (event, input) => event.mission_id?.startsWith(input.mission_id) ?? false,
+  list_comments: (event, input) => event.kind === 'commented' && !!event.mission_id?.startsWith(input.mission_id),
+  get_mission_notes: (event, input) => !!event.mission_id?.startsWith(input.mission_id),
+  diff_mission: (event, input) => ofMissions(event) && !!event.mission_id?.startsWith(input.mission_id),
+  get_session: (event, input) => event.session_id?.startsWith(input.session_id) ?? false,
+  diff_session: (event, input) => event.kind !== 'usage' && !!event.session_id?.startsWith(input.session_id),
+  list_sessions: about('session_'),
+  list_running: event => about('session_', 'usage', 'needs_input', 'asked', 'answered')(event),
+  list_ready: ofMissions,
+  list_reports: about('reported', 'session_ended'),
+  list_inbox: event => ofMissions(event) || about('plan_')(event),
+  list_projects: about('project_', 'paused', 'unpaused'),
+  get_project: about('project_', 'paused', 'unpaused'),
+  list_mcp_servers: about('project_updated', 'settings_'),
+  list_plans: about('plan_'),
+  get_plan: event => about('plan_')(event),
+  get_loop: about('loop_', 'plan_'),
+  list_loops: about('loop_'),
+  list_schedules: about('schedule', 'unscheduled', 'mission_deleted'),
+  list_workflows: event => about('workflow_')(event) || ofMissions(event),
+  get_workflow: event => about('workflow_')(event) || ofMissions(event),
+  list_plugins: about('plugin_'),
+  list_templates: about('template_'),
+  list_processes: about('process_'),
+  get_preview: about('process_'),
+  get_remote_control: about('process_'),
+  get_settings: about('settings_'),
+  system_status: event => ofMissions(event) || about('paused', 'unpaused', 'settings_', 'server_')(event),
+  list_spending: about('usage', 'session_ended'),
+  list_agents: about('settings_', 'plugin_', 'limit_reached'),
+  list_events: ofItsProject,
+}

@@ -1,0 +1,10 @@
+import { Lines, Page } from '../../kit/page.tsx'
+
+// PLACEHOLDER: replaced by the view of this place.
+export default function View() {
+  return (
+    <Page title="Mission">
+      <Lines />
+    </Page>
+  )
+}

@@ -1,0 +1,55 @@
+import { useEffect, useRef } from 'react'
+
+/** `g m` is one key after the other; `mod` is Command on a Mac and Control elsewhere. */
+export interface Shortcut {
+  keys: string
+  title: string
+  run(): void
+}
+
+const SEQUENCE_MS = 1200
+const registered = new Set<{ readonly current: readonly Shortcut[] }>()
+
+/** Keys that work while a view is shown. */
+export function useShortcuts(shortcuts: readonly Shortcut[]): void {
+  const latest = useRef(shortcuts)
+  latest.current = shortcuts
+  useEffect(() => {
+    registered.add(latest)
+    return () => void registered.delete(latest)
+  }, [])
+}
+
+/** All that can be pressed now. Of two with the same keys the one that came later, the inner view's, counts. */
+export const shortcutsNow = (): Shortcut[] => [...registered].flatMap(({ current }) => current)
+
+const isTyping = (target: EventTarget | null): boolean =>
+  target instanceof HTMLElement && (target.isContentEditable || /^(INPUT|TEXTAREA|SELECT)$/.test(target.tagName))
+
+let before = ''
+let beforeAt = 0
+
+function nameOf(event: KeyboardEvent): string {
+  const mod = event.metaKey || event.ctrlKey ? 'mod+' : ''
+  return mod + (event.key.length === 1 ? event.key.toLowerCase() : event.key)
+}
+
+export function listenForShortcuts(): () => void {
+  const pressed = (event: KeyboardEvent) => {
+    if (event.defaultPrevented || event.isComposing || event.altKey) return
+    const name = nameOf(event)
+    if (isTyping(event.target) && !name.startsWith('mod+')) return
+    // A dialog has the keyboard to itself.
+    if (!name.startsWith('mod+') && document.querySelector('[role="dialog"][data-state="open"]')) return
+    const sequence = event.timeStamp - beforeAt < SEQUENCE_MS ? `${before} ${name}` : name
+    const all = shortcutsNow()
+    const found = all.findLast(each => each.keys === sequence) ?? all.findLast(each => each.keys === name)
+    before = found ? '' : name
+    beforeAt = event.timeStamp
+    if (!found) return
+    event.preventDefault()
+    found.run()
+  }
+  addEventListener('keydown', pressed)
+  return () => removeEventListener('keydown', pressed)
+}

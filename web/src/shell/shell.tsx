@@ -1,0 +1,169 @@
+import { Button, Flex, IconButton, Kbd, Text, Tooltip } from '@radix-ui/themes'
+import { Ellipsis, Monitor, Moon, Plus, Search, Sun } from 'lucide-react'
+import { lazy, Suspense, useEffect, useState } from 'react'
+import { Link, Route, Switch, useLocation } from 'wouter'
+import { Empty, Lines, Page } from '../kit/page.tsx'
+import { Toasts } from '../kit/toasts.tsx'
+import { useAsk } from '../live/data.ts'
+import { MAIN, MORE, PLACES, STATIONS, type Station } from '../routes.tsx'
+import { useAppearance } from './appearance.tsx'
+import { ConnectionBar } from './connection.tsx'
+import { listenForShortcuts, useShortcuts } from './keys.ts'
+import './shell.css'
+import { Trouble } from './trouble.tsx'
+
+const Palette = lazy(() => import('./palette.tsx'))
+
+export function Shell() {
+  const [, go] = useLocation()
+  const [palette, setPalette] = useState(false)
+  const [more, setMore] = useState(false)
+  useEffect(listenForShortcuts, [])
+  useShortcuts([
+    { keys: 'mod+k', title: 'Find or do anything', run: () => setPalette(true) },
+    { keys: '?', title: 'Show what can be pressed', run: () => setPalette(true) },
+    { keys: 'n', title: 'New mission', run: () => go('/missions/new') },
+    ...STATIONS.filter(({ key }) => key).map(({ key, title, path }) => ({
+      keys: `g ${key}`,
+      title: `Go to ${title}`,
+      run: () => go(path),
+    })),
+  ])
+  const inbox = useWaiting()
+  return (
+    <div className="shell">
+      <a className="skip" href="#main">
+        Skip to the content
+      </a>
+      <nav className="side" aria-label="Main">
+        <Link href="/" className="brand">
+          <img src="/icon.svg" alt="" width="22" height="22" />
+          <span>Flotilla</span>
+        </Link>
+        <Button variant="surface" color="gray" className="finder" onClick={() => setPalette(true)}>
+          <Search size={14} />
+          <span className="finder-word">Find or do…</span>
+          <Kbd size="1">⌘K</Kbd>
+        </Button>
+        <Button asChild>
+          <Link href="/missions/new">
+            <Plus size={16} /> New mission
+          </Link>
+        </Button>
+        <Stations list={MAIN} counts={inbox} />
+        <Text size="1" color="gray" className="side-word">
+          Fleet
+        </Text>
+        <Stations list={MORE} counts={{}} />
+        <Flex gap="2" mt="auto" pt="3" align="center">
+          <AppearanceButton />
+        </Flex>
+      </nav>
+      <div className="middle">
+        <ConnectionBar />
+        <main id="main" tabIndex={-1}>
+          <Trouble>
+            <Suspense fallback={<Waiting />}>
+              <Switch>
+                {PLACES.map(({ path, view }) => (
+                  <Route key={path} path={path} component={view} />
+                ))}
+                <Route>
+                  <Page title="Nothing here">
+                    <Empty icon={Search} title="There is no such page">
+                      The address may be mistyped. <Link href="/">Go home</Link>, or press <Kbd>⌘K</Kbd> to find it.
+                    </Empty>
+                  </Page>
+                </Route>
+              </Switch>
+            </Suspense>
+          </Trouble>
+        </main>
+      </div>
+      <nav className="tabs" aria-label="Main, small">
+        {MAIN.slice(0, 4).map(each => (
+          <Tab key={each.path} station={each} count={inbox[each.path]} />
+        ))}
+        <button type="button" className="tab" aria-expanded={more} onClick={() => setMore(open => !open)}>
+          <Ellipsis size={20} aria-hidden />
+          More
+        </button>
+      </nav>
+      {more && (
+        // biome-ignore lint/a11y/useKeyWithClickEvents: the links inside have the keyboard; this only closes behind them
+        // biome-ignore lint/a11y/noStaticElementInteractions: as above
+        <div className="more" onClick={() => setMore(false)}>
+          <Stations list={[...MAIN.slice(4), ...MORE]} counts={{}} />
+          <Flex gap="3" p="2">
+            <AppearanceButton />
+            <IconButton variant="ghost" color="gray" aria-label="Find or do" onClick={() => setPalette(true)}>
+              <Search size={16} />
+            </IconButton>
+          </Flex>
+        </div>
+      )}
+      <Suspense>{palette && <Palette close={() => setPalette(false)} />}</Suspense>
+      <Toasts />
+    </div>
+  )
+}
+
+/** How much waits for a person, by where it is decided. */
+function useWaiting(): Record<string, number> {
+  const { data } = useAsk('system_status', {})
+  const { needs_input = 0, review = 0 } = data?.missions ?? {}
+  return { '/inbox': needs_input, '/review': review }
+}
+
+function Stations({ list, counts }: { list: readonly Station[]; counts: Record<string, number> }) {
+  const [location] = useLocation()
+  return (
+    <ul className="stations">
+      {list.map(({ path, title, icon: Icon }) => (
+        <li key={path}>
+          <Link href={path} className="station" aria-current={isAt(location, path) ? 'page' : undefined}>
+            <Icon size={16} aria-hidden />
+            <span>{title}</span>
+            {!!counts[path] && <span className="count">{counts[path]}</span>}
+          </Link>
+        </li>
+      ))}
+    </ul>
+  )
+}
+
+function Tab({ station: { path, title, icon: Icon }, count }: { station: Station; count: number | undefined }) {
+  const [location] = useLocation()
+  return (
+    <Link href={path} className="tab" aria-current={isAt(location, path) ? 'page' : undefined}>
+      <Icon size={20} aria-hidden />
+      {title}
+      {!!count && <span className="count">{count}</span>}
+    </Link>
+  )
+}
+
+const isAt = (location: string, path: string): boolean =>
+  location === path || (path !== '/' && location.startsWith(`${path}/`))
+
+const NEXT = { system: 'light', light: 'dark', dark: 'system' } as const
+const ICONS = { system: Monitor, light: Sun, dark: Moon }
+
+function AppearanceButton() {
+  const { choice, choose } = useAppearance()
+  const Icon = ICONS[choice]
+  const label = `Appearance: ${choice}`
+  return (
+    <Tooltip content={label}>
+      <IconButton variant="ghost" color="gray" aria-label={label} onClick={() => choose(NEXT[choice])}>
+        <Icon size={16} />
+      </IconButton>
+    </Tooltip>
+  )
+}
+
+const Waiting = () => (
+  <div className="page">
+    <Lines rows={6} />
+  </div>
+)

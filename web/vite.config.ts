@@ -1,0 +1,31 @@
+import { defineConfig, type Plugin } from 'vite'
+import { OPERATIONS } from '../src/operations/index.ts'
+
+/** How each operation is reached, taken from its definition; the types come with `import type`. */
+function operations(): Plugin {
+  const name = 'virtual:operations'
+  const routes = Object.fromEntries(OPERATIONS.map(operation => [operation.name, operation.http]))
+  return {
+    name: 'operations',
+    resolveId: id => (id === name ? `\0${name}` : undefined),
+    load: id => (id === `\0${name}` ? `export default ${JSON.stringify(routes)}` : undefined),
+  }
+}
+
+export default defineConfig({
+  root: import.meta.dirname,
+  plugins: [operations()],
+  build: {
+    outDir: '../dist/web',
+    emptyOutDir: true,
+    target: 'es2023',
+    // Inlined files would be data: addresses, which the content security policy refuses for code and styles.
+    assetsInlineLimit: 0,
+    modulePreload: { polyfill: false },
+    chunkSizeWarningLimit: 1000,
+    rolldownOptions: {
+      // "use client" says something to servers that render React, and nothing here.
+      onLog: (level, log, handle) => void (log.code === 'MODULE_LEVEL_DIRECTIVE' || handle(level, log)),
+    },
+  },
+})
