@@ -16,12 +16,14 @@ export default defineConfig({
   test: {
     reporters: results ? ['default', 'json'] : ['default'],
     ...(results && { outputFile: results }),
-    include: ['src/**/*.test.ts', 'test/**/*.test.ts'],
+    include: ['{src,web/src,test}/**/*.test.ts'],
     // Hundreds of servers killed and started again take minutes: npm run test:chaos.
     exclude: [
       ...configDefaults.exclude,
       ...LEFT_OUT[clients],
       ...(process.env.FLEET_TEST_CHAOS ? [] : ['test/chaos/**']),
+      // A browser takes minutes too: npm run test:browser.
+      ...(process.env.FLEET_TEST_BROWSER ? [] : ['test/browser/**']),
     ],
     // Real processes and real git on two cores: more files at once only make each of them wait.
     maxWorkers: 2,

@@ -89,7 +89,7 @@ export function Empty({ icon: Icon, title, children, action }: EmptyProps) {
 /** Grey lines where an answer is about to be, in its size, so that nothing jumps. */
 export function Lines({ rows = 4, height = 44 }: { rows?: number; height?: number }) {
   return (
-    <Flex direction="column" gap="2" aria-busy aria-label="Loading">
+    <Flex direction="column" gap="2" role="status" aria-busy aria-label="Loading">
       {Array.from({ length: rows }, (_, index) => index).map(row => (
         <Skeleton key={row} height={`${height}px`} />
       ))}

@@ -67,7 +67,7 @@ export function startFollowing(): () => void {
     events(events) {
       for (const listener of listeners) listener(events)
       gathered.push(...events)
-      timer ??= setTimeout(look, GATHER_MS)
+      if (timer === undefined) timer = setTimeout(look, GATHER_MS)
     },
     missed: () => void queryClient.invalidateQueries(),
     connection(next) {

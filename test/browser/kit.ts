@@ -1,0 +1,111 @@
+import { existsSync, mkdirSync, readFileSync } from 'node:fs'
+import { createRequire } from 'node:module'
+import { join } from 'node:path'
+import { type Browser, type BrowserContext, chromium, type Page } from 'playwright-core'
+import { afterAll, beforeAll, expect, onTestFinished } from 'vitest'
+import { ROOT, type TestFleet } from '../kit/fleet.ts'
+
+const CHROMIUM = ['/usr/bin/chromium', '/usr/bin/chromium-browser', '/usr/bin/google-chrome'].find(existsSync)
+const SCREENS = join(ROOT, 'test/results/screens')
+const AXE = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8')
+
+export const SIZES = { desktop: { width: 1280, height: 860 }, phone: { width: 390, height: 844 } }
+export type Size = keyof typeof SIZES
+
+let browser: Browser
+
+/** One browser for a file of tests; each person has a context, and so cookies, of their own. */
+export function withBrowser(): void {
+  beforeAll(async () => {
+    if (!CHROMIUM) throw new Error('These tests need chromium: apt-get install chromium')
+    browser = await chromium.launch({ executablePath: CHROMIUM, args: ['--no-sandbox', '--disable-dev-shm-usage'] })
+  })
+  afterAll(() => browser?.close())
+}
+
+export interface Person {
+  context: BrowserContext
+  page: Page
+  url: string
+  /** Goes to an address of the page, as by typing it. */
+  visit(path: string): Promise<void>
+  /** Another window of the same browser. */
+  window(): Promise<Page>
+}
+
+interface Looking {
+  size?: Size
+  scheme?: 'light' | 'dark'
+  /** Errors that belong to the story, such as a server that is away. */
+  expects?: RegExp
+}
+
+/** Someone who has opened the link that the server gave them. Whatever the page complains of fails the test. */
+export async function aPerson(
+  fleet: TestFleet,
+  { size = 'desktop', scheme = 'light', expects }: Looking = {},
+): Promise<Person> {
+  const { stdout } = await fleet.fleetCommand(['up', '--detach'])
+  const link = /https?:\/\/\S+\/sign-in\S*/.exec(stdout)?.[0]
+  if (!link) throw new Error(`fleet up --detach gave no link:\n${stdout}`)
+  const url = new URL(link).origin
+  const context = await browser.newContext({
+    viewport: SIZES[size],
+    colorScheme: scheme,
+    reducedMotion: 'reduce',
+    ...(size === 'phone' && { isMobile: true, hasTouch: true }),
+  })
+  context.setDefaultTimeout(20_000)
+  const complaints: string[] = []
+  const listen = (page: Page) => {
+    page.on('pageerror', error => complaints.push(error.message))
+    page.on('console', message => {
+      if (message.type() === 'error' && !expects?.test(message.text())) complaints.push(message.text())
+    })
+  }
+  const open = async () => {
+    const page = await context.newPage()
+    listen(page)
+    return page
+  }
+  const page = await open()
+  await page.goto(link)
+  onTestFinished(async () => {
+    await context.close()
+    expect(complaints, 'what the page complained of').toEqual([])
+  })
+  return {
+    context,
+    page,
+    url,
+    visit: async path => void (await page.goto(new URL(path, url).href)),
+    window: async () => {
+      const other = await open()
+      await other.goto(url)
+      return other
+    },
+  }
+}
+
+/** Written to test/results/screens, for people to look at. */
+export async function screenshot(page: Page, name: string): Promise<void> {
+  mkdirSync(SCREENS, { recursive: true })
+  await page.screenshot({ path: join(SCREENS, `${name}.png`) })
+}
+
+/** Faults that keep people from using the page, as axe finds them. */
+export async function expectAccessible(page: Page): Promise<void> {
+  // Run through the debugger, which the content security policy does not bind.
+  const session = await page.context().newCDPSession(page)
+  await session.send('Runtime.evaluate', { expression: AXE })
+  const { result, exceptionDetails } = await session.send('Runtime.evaluate', {
+    expression: `axe.run(document, { resultTypes: ['violations'] }).then(({ violations }) => JSON.stringify(
+      violations.filter(({ impact }) => impact === 'serious' || impact === 'critical').map(({ id, help, nodes }) =>
+        ({ id, help, nodes: nodes.slice(0, 5).map(node => node.html.slice(0, 200) + ' ' + (node.any[0]?.message ?? '')) }))))`,
+    awaitPromise: true,
+    returnByValue: true,
+  })
+  await session.detach()
+  if (exceptionDetails) throw new Error(`axe could not look: ${JSON.stringify(exceptionDetails)}`)
+  expect(JSON.parse(result.value), `on ${new URL(page.url()).pathname}`).toEqual([])
+}

@@ -1,0 +1,22 @@
+import { expect, test } from 'vitest'
+import { aScene } from '../kit/scene.ts'
+import { aPerson, expectAccessible, withBrowser } from './kit.ts'
+
+withBrowser()
+
+test('the page is there, without the secret in its address, and every key and link leads somewhere', async () => {
+  const { fleet } = await aScene()
+  const { page } = await aPerson(fleet)
+  await page.getByRole('heading', { level: 1, name: 'Home' }).waitFor()
+  expect(new URL(page.url()).search).toBe('')
+  await page.keyboard.press('g')
+  await page.keyboard.press('p')
+  await page.getByRole('heading', { level: 1, name: 'Projects' }).waitFor()
+  await page.goBack()
+  await page.getByRole('heading', { level: 1, name: 'Home' }).waitFor()
+  await page.keyboard.press('Control+k')
+  await page.getByRole('dialog').getByPlaceholder('Find a mission').fill('activ')
+  await page.keyboard.press('Enter')
+  await page.getByRole('heading', { level: 1, name: 'Activity' }).waitFor()
+  await expectAccessible(page)
+})
