@@ -13,6 +13,8 @@ export const EVENT_KINDS = [
   'mission_updated',
   'mission_deleted',
   'commented',
+  'comment_changed',
+  'comment_deleted',
   'dispatched',
   'auto_dispatched',
   'dependency_met',

@@ -153,22 +153,36 @@ export function retry(mission: Mission, ready: boolean, instructions: StoredText
   return step(mission, { ...CLEAN_SLATE, ...queued(by, { reason: 'retry', ready, instructions }) }, by, 'retried')
 }
 
-export function resume(mission: Mission, ready: boolean, instructions: StoredText | null, by: By): Step {
+export function resume(
+  mission: Mission,
+  ready: boolean,
+  instructions: StoredText | null,
+  by: By,
+  data: NewEvent['data'] = {},
+): Step {
   requireStatus(mission, RETRYABLE)
   requireFree(mission)
   if (!mission.session_id)
     throw new NotAllowed(`Mission ${mission.id} never ran, so there is nothing to resume.`, {
       try: `fleet mission retry ${mission.id}`,
     })
-  return step(mission, { ...CLEAN_SLATE, ...queued(by, { reason: 'resume', ready, instructions }) }, by, 'resumed')
+  return step(mission, { ...CLEAN_SLATE, ...queued(by, { reason: 'resume', ready, instructions }) }, by, 'resumed', {
+    data,
+  })
 }
 
-export function reopen(mission: Mission, ready: boolean, instructions: StoredText | null, by: By): Step {
+export function reopen(
+  mission: Mission,
+  ready: boolean,
+  instructions: StoredText | null,
+  by: By,
+  data: NewEvent['data'] = {},
+): Step {
   requireStatus(mission, ['done'])
   if (mission.undo)
     throw new NotAllowed(`Mission ${mission.id} is being undone.`, { try: `fleet mission show ${mission.id}` })
   const reason = mission.result === 'kept' ? 'resume' : 'reopen'
-  return step(mission, { ...CLEAN_SLATE, ...queued(by, { reason, ready, instructions }) }, by, 'reopened')
+  return step(mission, { ...CLEAN_SLATE, ...queued(by, { reason, ready, instructions }) }, by, 'reopened', { data })
 }
 
 export function cancel(mission: Mission, by: By): Step {
@@ -184,16 +198,48 @@ export function cancel(mission: Mission, by: By): Step {
   return cancelled(mission, by)
 }
 
-export function cancelled(mission: Mission, by: By): Step {
+export function cancelled(mission: Mission, by: By, why: StatusReason | null = null): Step {
   const change: Partial<Mission> = {
     status: 'cancelled',
-    status_reason: null,
+    status_reason: why,
     cancel_requested: false,
     candidate: null,
     next: null,
     ended_at: by.now,
   }
-  return step(mission, change, by, 'cancelled')
+  return step(mission, change, by, 'cancelled', why ? { cause: why.text, data: { code: why.code } } : {})
+}
+
+const REJECTED = 'rejected'
+
+/** A person decides that finished work does not land; it stays on its branch. */
+export function reject(mission: Mission, reason: string | undefined, by: By): Step {
+  requireStatus(mission, ['review', 'needs_input'])
+  requireFree(mission)
+  if (!mission.branch)
+    throw new NotAllowed(`Mission ${mission.id} has no work to reject.`, { try: `fleet mission cancel ${mission.id}` })
+  return cancelled(mission, by, {
+    code: REJECTED,
+    text: reason?.trim() || 'A person decided that its work does not land.',
+    try: `fleet review reconsider ${mission.id}, or fleet mission resume ${mission.id}`,
+  })
+}
+
+/** The rejection is taken back. */
+export function reconsider(mission: Mission, by: By): Step {
+  requireStatus(mission, ['cancelled'])
+  if (mission.status_reason?.code !== REJECTED)
+    throw new NotAllowed(`Mission ${mission.id} was not rejected.`, { try: `fleet mission resume ${mission.id}` })
+  const { mission: next, events } = toReview(
+    mission,
+    {
+      code: 'reconsidered',
+      text: 'It was rejected, and that was taken back; its work waits for review.',
+      try: `fleet diff ${mission.id}, then fleet mission land ${mission.id}`,
+    },
+    by,
+  )
+  return { mission: { ...next, ended_at: null }, events }
 }
 
 /** Work that a person may send onto the base branch: reviewed, in conflict, kept, or waiting for their files. */

@@ -149,6 +149,12 @@ export const landMission = (fleet: Fleet, ask: Ask, id: string, force: boolean):
     return { ...step, mission: { ...step.mission, forced: force } }
   })
 
+export const rejectMission = (fleet: Fleet, ask: Ask, id: string, reason?: string): Promise<Stored<Mission>> =>
+  changeMission(fleet, id, ask, (mission, when) => life.reject(mission, reason, when))
+
+export const reconsiderMission = (fleet: Fleet, ask: Ask, id: string): Promise<Stored<Mission>> =>
+  changeMission(fleet, id, ask, (mission, when) => life.reconsider(mission, when))
+
 export const undoMission = (fleet: Fleet, ask: Ask, id: string): Promise<Stored<Mission>> =>
   changeMission(fleet, id, ask, (mission, when) => life.undo(mission, when))
 
@@ -190,7 +196,7 @@ async function leftBehind(fleet: Fleet, missionId: string): Promise<Stored<Sessi
 }
 
 /** Unknown agents and dependencies are refused when written, not when a session starts. */
-async function checkedSettings<T extends Partial<MissionSettings>>(
+export async function checkedSettings<T extends Partial<MissionSettings>>(
   fleet: Fleet,
   settings: T,
   project?: Project,

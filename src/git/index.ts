@@ -17,6 +17,7 @@ export {
   treeOf,
 } from './commits.ts'
 export { worktreeBytes } from './disk.ts'
+export { lineOf, textOf } from './files.ts'
 export { explainsTip, type GuardMark, guardDifference, guardMark, pushGuardEnvironment } from './guard.ts'
 export { dropRef, keepRef, keptRef } from './kept-refs.ts'
 export { type Repository, readRef, requireWorktree } from './layout.ts'

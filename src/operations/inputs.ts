@@ -18,6 +18,10 @@ export function edits<S extends z.ZodRawShape>(
 }
 type WithoutDefault<F> = F extends z.ZodDefault<infer Inner> ? Inner : F
 
+/** What was sent, without what was not. */
+export const given = <T extends object>(fields: T): Partial<T> =>
+  Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined)) as Partial<T>
+
 export const actorOf = ({ caller }: Context): string =>
   caller.kind === 'session' ? `session:${caller.session_id}` : caller.plugin ? `plugin:${caller.plugin}` : 'person'
 export const ask = (context: Context, operation: string): Ask => ({

@@ -1,17 +1,16 @@
 import * as z from 'zod'
 import { Event } from '../domain/event.ts'
-import { newId } from '../domain/ids.ts'
-import { about } from '../domain/life.ts'
-import { Comment, type Mission, MissionSettings } from '../domain/mission.ts'
+import { type Mission, MissionSettings } from '../domain/mission.ts'
 import { ScheduleSettings } from '../domain/schedule.ts'
-import { by, oncePerKey } from '../fleet/asking.ts'
 import { forkMission } from '../fleet/forking.ts'
 import * as missionsOf from '../fleet/missions.ts'
-import { current, lookUp, put } from '../fleet/records.ts'
+import { lookUp } from '../fleet/records.ts'
+import { sendBack } from '../fleet/remarks.ts'
 import { setSchedule } from '../fleet/scheduling.ts'
 import { slotsOf } from '../fleet/slots.ts'
+import { comments } from './comments.ts'
 import { Side, side } from './comparing.ts'
-import { actorOf, ask, edits, Paging, promptOf, Ref } from './inputs.ts'
+import { ask, edits, given, Paging, promptOf, Ref } from './inputs.ts'
 import { listing, MissionList } from './listing.ts'
 import { type Caller, type Context, command, query } from './operation.ts'
 import { scheduleFrom, TimeZone } from './schedules.ts'
@@ -58,7 +57,7 @@ function onMission<const N extends string, I extends z.ZodObject<{ mission_id: t
   return command({
     name,
     summary,
-    http: `POST /api/missions/:mission_id/${name.split('_')[0]}`,
+    http: `POST /api/missions/:mission_id/${name.replace(/_mission$/, '').replaceAll('_', '-')}`,
     needsFleet: true,
     input,
     output: MissionView,
@@ -73,8 +72,6 @@ const wish = ({ message, ...override }: Omit<z.infer<typeof WithMessage>, 'missi
   message,
   override: given(override),
 })
-const given = <T extends object>(fields: T): Partial<T> =>
-  Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined)) as Partial<T>
 
 export const missions = [
   command({
@@ -194,6 +191,24 @@ export const missions = [
     (context, id, { fresh, ...input }) =>
       forkMission(context.fleet, ask(context, 'fork_mission'), id, wish(input), fresh),
   ),
+  onMission(
+    'send_back_mission',
+    'Tell the agent of finished work all remarks it was not told yet, with a message, and let it go on in its conversation; done work is reopened',
+    WithMessage,
+    (context, id, input) => sendBack(context.fleet, ask(context, 'send_back_mission'), id, wish(input)),
+  ),
+  onMission(
+    'reject_mission',
+    'Decide that finished work does not land; it is kept on its branch, and the mission is cancelled',
+    WithMission.extend({ reason: z.string().max(4000).optional() }),
+    (context, id, { reason }) => missionsOf.rejectMission(context.fleet, ask(context, 'reject_mission'), id, reason),
+  ),
+  onMission(
+    'reconsider_mission',
+    'Take a rejection back: the work waits for review again',
+    WithMission,
+    (context, id) => missionsOf.reconsiderMission(context.fleet, ask(context, 'reconsider_mission'), id),
+  ),
   onMission('cancel_mission', 'Stop a mission; its work is kept on its branch', WithMission, (context, id) =>
     missionsOf.cancelMission(context.fleet, ask(context, 'cancel_mission'), id),
   ),
@@ -246,46 +261,5 @@ export const missions = [
       return { events, cursor }
     },
   }),
-  command({
-    name: 'comment_mission',
-    summary: 'Leave a remark on a mission or on a line of its diff',
-    http: 'POST /api/missions/:mission_id/comments',
-    input: WithMission.extend(Comment.pick({ body: true, path: true, line: true }).shape),
-    output: Comment,
-    agentMay: ownMission,
-    run: async (context, { mission_id, ...remark }) => {
-      const { fleet } = context
-      const { value: mission } = await lookUp(fleet, 'missions', mission_id)
-      const id = await oncePerKey(fleet, ask(context, 'comment_mission'), async () => {
-        const when = by(fleet, { actor: actorOf(context) })
-        const comment = Comment.parse({
-          ...remark,
-          id: newId(),
-          mission_id: mission.id,
-          project_id: mission.project_id,
-          author: when.actor,
-          created_at: when.now,
-        })
-        return {
-          subject: comment.id,
-          changes: [put('comments', comment, 'absent')],
-          events: [about(mission, 'commented', when, { data: { comment: comment.id } })],
-        }
-      })
-      return (await current(fleet, 'comments', id)).value
-    },
-  }),
-  query({
-    name: 'list_comments',
-    summary: 'The remarks on a mission, oldest first',
-    http: 'GET /api/missions/:mission_id/comments',
-    input: WithMission.extend(Paging),
-    output: z.object({ comments: z.array(Comment), cursor: z.string().optional() }),
-    agentMay: ownMission,
-    run: async ({ fleet }, { mission_id, limit, cursor }) => {
-      const { value } = await lookUp(fleet, 'missions', mission_id)
-      const page = await fleet.store.find('comments', { index: 'mission', equals: [value.id], limit, cursor })
-      return { comments: page.items.map(item => item.value), cursor: page.cursor }
-    },
-  }),
+  ...comments,
 ]

@@ -1,0 +1,129 @@
+import { InvalidInput, NotAllowed } from '../domain/errors.ts'
+import { newId } from '../domain/ids.ts'
+import * as life from '../domain/life.ts'
+import { Comment, isToSend, type Mission } from '../domain/mission.ts'
+import { sentBack } from '../domain/remarks.ts'
+import { clipped } from '../domain/text.ts'
+import { lineOf } from '../git/index.ts'
+import { MAX_COMMIT_ITEMS, type Stored } from '../store/index.ts'
+import { type Ask, by, changeMission, oncePerKey } from './asking.ts'
+import type { Fleet } from './fleet.ts'
+import { checkedSettings, readiness, type Wish } from './missions.ts'
+import { current, put } from './records.ts'
+import { repositoryOf } from './repositories.ts'
+
+const QUOTE_CHARS = 500
+/** Beside the remarks a commit has the mission, its event and a receipt. */
+const BESIDE_REMARKS = 3
+
+export type Remark = Pick<Comment, 'body' | 'path' | 'line' | 'side'>
+
+export async function makeRemark(fleet: Fleet, ask: Ask, mission: Mission, remark: Remark): Promise<Comment> {
+  const quote = await quoteOf(fleet, mission, mission.session_id, remark)
+  const id = await oncePerKey(fleet, ask, async () => {
+    const when = by(fleet, ask)
+    const comment = Comment.parse({
+      ...remark,
+      quote,
+      id: newId(),
+      mission_id: mission.id,
+      project_id: mission.project_id,
+      session_id: mission.session_id,
+      author: when.actor,
+      created_at: when.now,
+    })
+    return {
+      subject: comment.id,
+      changes: [put('comments', comment, 'absent')],
+      events: [life.about(mission, 'commented', when, { data: { comment: comment.id } })],
+    }
+  })
+  return (await current(fleet, 'comments', id)).value
+}
+
+export async function changeRemark(fleet: Fleet, ask: Ask, id: string, fields: Partial<Remark>): Promise<Comment> {
+  await oncePerKey(fleet, ask, async () => {
+    const { value, version } = await requireUnsent(fleet, id)
+    const { value: mission } = await current(fleet, 'missions', value.mission_id)
+    const changed = { ...value, ...fields }
+    const quote = await quoteOf(fleet, mission, value.session_id, changed)
+    return {
+      subject: id,
+      changes: [put('comments', { ...changed, quote }, version)],
+      events: [life.about(mission, 'comment_changed', by(fleet, ask), { data: { comment: id } })],
+    }
+  })
+  return (await current(fleet, 'comments', id)).value
+}
+
+export async function deleteRemark(fleet: Fleet, ask: Ask, id: string): Promise<void> {
+  await oncePerKey(fleet, ask, async () => {
+    const { value, version } = await requireUnsent(fleet, id)
+    const { value: mission } = await current(fleet, 'missions', value.mission_id)
+    return {
+      subject: id,
+      changes: [{ remove: 'comments', id, expects: version }],
+      events: [life.about(mission, 'comment_deleted', by(fleet, ask), { data: { comment: id } })],
+    }
+  })
+}
+
+/** What an agent was told cannot be unsaid. */
+async function requireUnsent(fleet: Fleet, id: string): Promise<Stored<Comment>> {
+  const found = await current(fleet, 'comments', id)
+  if (!found.value.sent_at) return found
+  throw new NotAllowed(`Its agent was told of comment ${id} at ${found.value.sent_at}.`, {
+    try: `fleet mission comment ${found.value.mission_id} "…"`,
+    facts: { sent_at: found.value.sent_at },
+  })
+}
+
+/**
+ * Sends the agent back to its work with everything people remarked since it was last told. That they are told is written
+ * in the commit that queues the mission, so each is told once.
+ */
+export async function sendBack(fleet: Fleet, ask: Ask, id: string, wish: Wish): Promise<Stored<Mission>> {
+  const settings = await checkedSettings(fleet, wish.override ?? {})
+  return changeMission(fleet, id, ask, async (mission, when) => {
+    const { ready, checks } = await readiness(fleet, mission)
+    const room = MAX_COMMIT_ITEMS - BESIDE_REMARKS - checks.length
+    const remarks = await unsentOf(fleet, id, room)
+    if (!remarks.length && !wish.message?.trim())
+      throw new InvalidInput('message', 'is missing, and there are no remarks that its agent was not told of', {
+        try: `fleet mission comment ${id} "…"`,
+      })
+    const { text, told } = sentBack(
+      remarks.map(({ value }) => value),
+      wish.message,
+    )
+    const decide = mission.status === 'done' ? life.reopen : life.resume
+    return {
+      ...decide({ ...mission, ...settings }, ready, await fleet.blobs.keep(text), when, { remarks: told.length }),
+      changes: remarks
+        .slice(0, told.length)
+        .map(({ value, version }) => put('comments', { ...value, sent_at: when.now }, version)),
+      checks,
+    }
+  })
+}
+
+async function unsentOf(fleet: Fleet, missionId: string, limit: number): Promise<Stored<Comment>[]> {
+  const { items } = await fleet.store.find('comments', { index: 'unsent', equals: [missionId], limit })
+  const now = await Promise.all(items.map(({ value }) => fleet.store.get('comments', value.id)))
+  return now.filter(found => found !== undefined).filter(({ value }) => isToSend(value))
+}
+
+/** The line a remark is about, as a person sees it now: the work may have moved on when the agent reads it. */
+async function quoteOf(
+  fleet: Fleet,
+  mission: Mission,
+  sessionId: string | null,
+  { path, line, side }: Remark,
+): Promise<string | null> {
+  const session = path && line && sessionId ? (await fleet.store.get('sessions', sessionId))?.value : undefined
+  const commit = side === 'old' ? session?.start_commit : session?.end_commit
+  const project = commit && (await fleet.store.get('projects', mission.project_id))?.value
+  if (!project) return null
+  const quote = await lineOf(await repositoryOf(project), commit, path!, line!)
+  return quote === undefined ? null : clipped(quote, QUOTE_CHARS)
+}

@@ -1,0 +1,113 @@
+import { expect, test } from 'vitest'
+import type { Comment } from '../src/domain/mission.ts'
+import { aScene, type Scene } from './kit/scene.ts'
+
+/** Work that waits for review; sent back, its agent leaves what it was told in a file. */
+async function reviewed({ fleet, project }: Scene, script = 'printf "one\\ntwo\\nthree\\n" > list.txt') {
+  const { id } = await fleet.mission(
+    project,
+    `if [ "$FLEET_REASON" != first ]; then cp "$FLEET_PROMPT_FILE" told.txt; exit; fi; ${script}`,
+    { landing: 'review' },
+  )
+  await fleet.until(id, 'review')
+  return id
+}
+
+const comment = ({ fleet }: Scene, mission_id: string, fields: object): Promise<Comment> =>
+  fleet.call('comment_mission', { mission_id, ...fields })
+const commentsOf = async ({ fleet }: Scene, mission_id: string, filter = {}): Promise<Comment[]> =>
+  (await fleet.call<{ comments: Comment[] }>('list_comments', { mission_id, ...filter })).comments
+
+test('remarks on lines go back to the agent as one batch, each once', async () => {
+  const scene = await aScene({ repository: { files: { 'list.txt': 'zero\n' } } })
+  const { fleet, repo } = scene
+  const id = await reviewed(scene)
+  const first = await comment(scene, id, { body: 'spell it out', path: 'list.txt', line: 2 })
+  expect(first).toMatchObject({ quote: 'two', side: 'new', sent_at: null })
+  await comment(scene, id, { body: 'why is this gone?', path: 'list.txt', line: 1, side: 'old' })
+  const slip = await comment(scene, id, { body: 'never mind' })
+  await fleet.call('delete_comment', { comment_id: slip.id })
+  const changed = await fleet.call<Comment>('update_comment', { comment_id: first.id, body: 'spell it out!', line: 3 })
+  expect(changed).toMatchObject({ body: 'spell it out!', quote: 'three', path: 'list.txt' })
+  // What an agent remarks on its own work is not told to it.
+  await fleet.fleet.store.commit({
+    changes: [
+      { put: 'comments', value: { ...changed, id: 'own', author: 'session:x', body: 'my own' }, expects: 'absent' },
+    ],
+  })
+
+  await fleet.call('send_back_mission', { mission_id: id, message: 'Nearly there.' })
+  const back = await fleet.until(id, 'review')
+  expect(back.sessions.map(({ reason }) => reason)).toEqual(['first', 'resume'])
+  const told = await repo.readOn(back.branch!, 'told.txt')
+  expect(told).toContain('Nearly there.')
+  expect(told).toContain('1. list.txt:3\n   > three\n   spell it out!')
+  expect(told).toContain('2. list.txt:1 (as it was before your change)\n   > zero\n   why is this gone?')
+  expect(told).not.toMatch(/never mind|my own/)
+  expect((await commentsOf(scene, id, { unsent: true })).length).toBe(0)
+
+  await expect(fleet.call('update_comment', { comment_id: first.id, body: 'x' })).rejects.toThrow(/was told/)
+  await expect(fleet.call('delete_comment', { comment_id: first.id })).rejects.toThrow(/was told/)
+  await expect(fleet.call('send_back_mission', { mission_id: id })).rejects.toThrow(/no remarks/)
+  await fleet.call('send_back_mission', { mission_id: id, message: 'Once more.' })
+  const again = await fleet.until(id, 'review')
+  expect(await repo.readOn(again.branch!, 'told.txt')).not.toContain('spell it out')
+})
+
+test('what was sent back is sent back once, also when the server is killed and the request repeated', async () => {
+  const scene = await aScene()
+  const { fleet, repo } = scene
+  const id = await reviewed(scene)
+  await comment(scene, id, { body: 'mend this' })
+  const send = () =>
+    fleet.http(`/api/missions/${id}/send-back`, {
+      method: 'POST',
+      body: JSON.stringify({ message: 'please' }),
+      headers: { 'idempotency-key': 'once' },
+    })
+  const [one, two] = await Promise.all([send(), send()])
+  expect([one.status, two.status]).toEqual([200, 200])
+  await fleet.kill()
+  await fleet.start()
+  expect((await send()).status).toBe(200)
+  const back = await fleet.until(id, 'review')
+  expect(back.sessions.map(({ reason }) => reason)).toEqual(['first', 'resume'])
+  expect((await repo.readOn(back.branch!, 'told.txt')).match(/mend this/g)).toHaveLength(1)
+  expect((await commentsOf(scene, id)).map(({ sent_at }) => sent_at !== null)).toEqual([true])
+})
+
+test('rejected work does not land, is kept, and can be reconsidered', async () => {
+  const scene = await aScene()
+  const { fleet, repo } = scene
+  const id = await reviewed(scene)
+  const rejected = await fleet.call('reject_mission', { mission_id: id, reason: 'not what was asked for' })
+  expect(rejected).toMatchObject({
+    status: 'cancelled',
+    status_reason: { code: 'rejected', text: 'not what was asked for' },
+  })
+  await expect(fleet.call('land_mission', { mission_id: id })).rejects.toThrow(/is cancelled/)
+  await fleet.call('clean', {})
+  const { branch } = await fleet.show(id)
+  expect(await repo.readOn(branch!, 'list.txt')).toBe('one\ntwo\nthree')
+
+  await fleet.call('reconsider_mission', { mission_id: id })
+  expect(await fleet.show(id)).toMatchObject({ status: 'review', ended_at: null })
+  await fleet.call('land_mission', { mission_id: id })
+  expect((await fleet.until(id, 'done', 'review', 'needs_input')).result).toBe('landed')
+  expect(await repo.readOn('main', 'list.txt')).toBe('one\ntwo\nthree')
+  await expect(fleet.call('reconsider_mission', { mission_id: id })).rejects.toThrow(/is done/)
+})
+
+test('work that landed is reopened with the remarks', async () => {
+  const scene = await aScene()
+  const { fleet, repo, project } = scene
+  const { id } = await fleet.mission(
+    project,
+    'if [ "$FLEET_REASON" = reopen ]; then cp "$FLEET_PROMPT_FILE" told.txt; else echo a > a.txt; fi',
+  )
+  await fleet.until(id, 'done')
+  await comment(scene, id, { body: 'it breaks the page', path: 'a.txt', line: 1 })
+  await fleet.call('send_back_mission', { mission_id: id })
+  expect((await fleet.until(id, 'done', 'failed')).result).toBe('landed')
+  expect(await repo.readOn('main', 'told.txt')).toContain('a.txt:1\n   > a\n   it breaks the page')
+})
