@@ -1,0 +1,34 @@
+import { useAsk } from '../live/data.ts'
+import { ChoiceInput } from './fields.tsx'
+
+interface ChooserProps {
+  value: string | null
+  set(value: string | null): void
+  label?: string
+  hint?: string
+  /** What choosing nothing is called; without it something is always chosen. */
+  none?: string
+  disabled?: boolean
+}
+
+export function AgentChooser({ label = 'Agent', ...rest }: ChooserProps) {
+  const agents = useAsk('list_agents', {}).data?.agents ?? []
+  const options = [...new Map(agents.map(agent => [agent.name, agent])).values()].map(({ name, title, installed }) => ({
+    value: name,
+    label: installed ? title : `${title} (not installed)`,
+  }))
+  return <ChoiceInput label={label} options={options} {...rest} />
+}
+
+export function ProjectChooser({ label = 'Project', ...rest }: ChooserProps) {
+  const projects = useAsk('list_projects', { limit: 500 }).data?.projects ?? []
+  const options = projects.map(({ id, name }) => ({ value: id, label: name }))
+  return <ChoiceInput label={label} options={options} {...rest} />
+}
+
+/** What a project is called, by its id. */
+export function useProjectNames(): (id: string | null) => string {
+  const projects = useAsk('list_projects', { limit: 500 }).data?.projects
+  const names = new Map(projects?.map(({ id, name }) => [id, name]))
+  return id => (id && names.get(id)) || ''
+}

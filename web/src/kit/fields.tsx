@@ -1,0 +1,154 @@
+import { Flex, Select, Switch, Text, TextArea, TextField } from '@radix-ui/themes'
+import { type ReactNode, useId } from 'react'
+
+interface FieldProps {
+  label: string
+  /** What it means, or what holds if it is left empty. */
+  hint?: ReactNode
+}
+
+function Labelled({ label, hint, id, children }: FieldProps & { id: string; children: ReactNode }) {
+  return (
+    <Flex direction="column" gap="1" minWidth="0">
+      <Text as="label" size="2" weight="medium" htmlFor={id}>
+        {label}
+      </Text>
+      {children}
+      {hint && (
+        <Text size="1" color="gray" id={`${id}-hint`}>
+          {hint}
+        </Text>
+      )}
+    </Flex>
+  )
+}
+
+interface TextProps extends FieldProps {
+  value: string
+  set(value: string): void
+  placeholder?: string
+  required?: boolean
+  disabled?: boolean
+}
+
+const described = (id: string, hint: ReactNode): { id: string; 'aria-describedby': string | undefined } => ({
+  id,
+  'aria-describedby': hint ? `${id}-hint` : undefined,
+})
+
+export function TextInput({ label, hint, value, set, ...rest }: TextProps) {
+  const id = useId()
+  return (
+    <Labelled label={label} hint={hint} id={id}>
+      <TextField.Root {...described(id, hint)} value={value} onChange={event => set(event.target.value)} {...rest} />
+    </Labelled>
+  )
+}
+
+export function LongTextInput({ label, hint, value, set, rows = 4, ...rest }: TextProps & { rows?: number }) {
+  const id = useId()
+  return (
+    <Labelled label={label} hint={hint} id={id}>
+      <TextArea
+        {...described(id, hint)}
+        value={value}
+        rows={rows}
+        resize="vertical"
+        onChange={event => set(event.target.value)}
+        {...rest}
+      />
+    </Labelled>
+  )
+}
+
+interface NumberProps extends FieldProps {
+  value: number | null
+  set(value: number | null): void
+  min?: number
+  max?: number
+  step?: number | 'any'
+  placeholder?: string
+  disabled?: boolean
+}
+
+/** Empty means that nothing is said. */
+export function NumberInput({ label, hint, value, set, ...rest }: NumberProps) {
+  const id = useId()
+  return (
+    <Labelled label={label} hint={hint} id={id}>
+      <TextField.Root
+        {...described(id, hint)}
+        type="number"
+        inputMode="decimal"
+        value={value ?? ''}
+        onChange={event => set(event.target.value === '' ? null : Number(event.target.value))}
+        {...rest}
+      />
+    </Labelled>
+  )
+}
+
+export interface Option {
+  value: string
+  label: string
+}
+
+interface ChoiceProps extends FieldProps {
+  value: string | null
+  set(value: string | null): void
+  options: readonly (Option | string)[]
+  /** What choosing nothing is called; without it something is always chosen. */
+  none?: string
+  disabled?: boolean
+}
+
+const NONE = ' '
+
+export function ChoiceInput({ label, hint, value, set, options, none, disabled }: ChoiceProps) {
+  const id = useId()
+  const all = options.map(option => (typeof option === 'string' ? { value: option, label: option } : option))
+  return (
+    <Labelled label={label} hint={hint} id={id}>
+      <Select.Root
+        value={value ?? (none ? NONE : '')}
+        onValueChange={chosen => set(chosen === NONE ? null : chosen)}
+        disabled={disabled}
+      >
+        <Select.Trigger {...described(id, hint)} placeholder="Choose…" />
+        <Select.Content position="popper">
+          {none && <Select.Item value={NONE}>{none}</Select.Item>}
+          {all.map(option => (
+            <Select.Item key={option.value} value={option.value}>
+              {option.label}
+            </Select.Item>
+          ))}
+        </Select.Content>
+      </Select.Root>
+    </Labelled>
+  )
+}
+
+interface SwitchProps extends FieldProps {
+  value: boolean
+  set(value: boolean): void
+  disabled?: boolean
+}
+
+export function SwitchInput({ label, hint, value, set, disabled }: SwitchProps) {
+  const id = useId()
+  return (
+    <Flex gap="3" align="start">
+      <Switch {...described(id, hint)} checked={value} onCheckedChange={set} disabled={disabled} />
+      <Flex direction="column">
+        <Text as="label" size="2" weight="medium" htmlFor={id}>
+          {label}
+        </Text>
+        {hint && (
+          <Text size="1" color="gray" id={`${id}-hint`}>
+            {hint}
+          </Text>
+        )}
+      </Flex>
+    </Flex>
+  )
+}

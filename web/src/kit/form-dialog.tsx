@@ -1,0 +1,59 @@
+import { Button, Dialog, Flex } from '@radix-ui/themes'
+import type { ReactNode } from 'react'
+
+interface FormDialogProps {
+  title: string
+  about?: string
+  /** What the button says that does it. */
+  act: string
+  busy?: boolean
+  ready?: boolean
+  close(): void
+  submit(): void
+  children: ReactNode
+}
+
+/** A few things to say, and then to do. */
+export function FormDialog({
+  title,
+  about,
+  act,
+  busy = false,
+  ready = true,
+  close,
+  submit,
+  children,
+}: FormDialogProps) {
+  return (
+    <Dialog.Root open onOpenChange={open => open || close()}>
+      <Dialog.Content maxWidth="560px" {...(!about && { 'aria-describedby': undefined })}>
+        <Dialog.Title size="4" mb="1">
+          {title}
+        </Dialog.Title>
+        {about && (
+          <Dialog.Description size="2" color="gray">
+            {about}
+          </Dialog.Description>
+        )}
+        <form
+          onSubmit={event => {
+            event.preventDefault()
+            if (ready && !busy) submit()
+          }}
+        >
+          <Flex direction="column" gap="4" mt="4">
+            {children}
+            <Flex gap="2" justify="end">
+              <Button type="button" variant="soft" color="gray" highContrast onClick={close}>
+                Cancel
+              </Button>
+              <Button type="submit" disabled={!ready} loading={busy}>
+                {act}
+              </Button>
+            </Flex>
+          </Flex>
+        </form>
+      </Dialog.Content>
+    </Dialog.Root>
+  )
+}
