@@ -111,3 +111,56 @@ test('work that landed is reopened with the remarks', async () => {
   expect((await fleet.until(id, 'done', 'failed')).result).toBe('landed')
   expect(await repo.readOn('main', 'told.txt')).toContain('a.txt:1\n   > a\n   it breaks the page')
 })
+
+interface Reviewed {
+  mission: { id: string; title: string }
+  files: { path: string; change: string; added: number | null; deleted: number | null }[]
+  added: number
+  checks: { passed: string[]; failed: string[]; missing: string[] }
+  overlaps: { mission_id: string; files: string[] }[]
+  remarks: number
+  risk: { level: string; score: number; reasons: string[] }
+}
+
+test('finished work is ranked by risk: what failed its checks, what overlaps, and last what is small and apart', async () => {
+  const scene = await aScene({
+    repository: { files: { 'list.txt': 'zero\n' } },
+    project: { landing: 'review', checks: [{ name: 'whole', command: 'test ! -e broken' }] },
+  })
+  const { fleet, project } = scene
+  const make = async (title: string, script: string) => {
+    const { id } = await fleet.mission(project, script, { title })
+    await fleet.until(id, 'review')
+    return id
+  }
+  const small = await make('small', 'echo x > note.md')
+  const one = await make('one', 'seq 300 > list.txt; echo 1 > a.js')
+  const two = await make('two', 'echo two > list.txt')
+  const broken = await make('broken', 'touch broken; echo b > b.js')
+  await fleet.call('land_mission', { mission_id: broken })
+  await fleet.until(broken, 'review')
+  await comment(scene, one, { body: 'hm' })
+
+  const { reviews, more } = await fleet.call<{ reviews: Reviewed[]; more: number }>('list_reviews', { limit: 3 })
+  expect(reviews.map(({ mission }) => mission.title)).toEqual(['broken', 'one', 'two'])
+  expect(more).toBe(1)
+  const [first, second] = reviews
+  expect(first).toMatchObject({
+    checks: { passed: [], failed: ['whole'], missing: [] },
+    risk: { level: 'high', reasons: ['The check whole failed on this work.', 'No test was touched.'] },
+  })
+  expect(second).toMatchObject({
+    files: [
+      { path: 'a.js', change: 'added', added: 1, deleted: 0 },
+      { path: 'list.txt', change: 'modified', added: 300, deleted: 1 },
+    ],
+    added: 301,
+    checks: { missing: ['whole'] },
+    overlaps: [{ mission_id: two, files: ['list.txt'] }],
+    remarks: 1,
+  })
+  expect(second!.risk.reasons).toContain(`“two” (${two}) has not landed either and changes list.txt as well.`)
+  const alone = await fleet.call<Reviewed>('get_review', { mission_id: small })
+  expect(alone).toMatchObject({ overlaps: [], risk: { level: 'low' } })
+  expect(await fleet.call('list_reviews', { project_id: project.id })).toMatchObject({ more: 0 })
+})

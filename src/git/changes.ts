@@ -36,6 +36,50 @@ export async function changes(repo: Repository, from: string, to: string): Promi
   }
 }
 
+export interface Sizes {
+  files: (ChangedFile & { added: number | null; deleted: number | null })[]
+  filesOmitted: number
+  /** Of all files, also those left out; what is no text counts for nothing. */
+  added: number
+  deleted: number
+}
+
+/** The files that differ between two commits, with how many lines of each. */
+export async function sizesOf(repo: Repository, from: string, to: string): Promise<Sizes> {
+  const args = ['diff-tree', '-r', '-z', '--raw', '--numstat', '--no-abbrev', ...DIFF, from, to, '--']
+  const parts = from === to ? [] : fields((await git(repo.path, args)).stdout)
+  // First every file as it is told raw, then their numbers in the same order.
+  let end = 0
+  while (parts[end]?.startsWith(':')) end += /[RC]\d*$/.test(parts[end]!) ? 3 : 2
+  const files = readRaw(parts.slice(0, end))
+  const lines = readNumbers(parts.slice(end))
+  const sum = (of: 'added' | 'deleted'): number => lines.reduce((total, each) => total + (each[of] ?? 0), 0)
+  const sized = files.map((file, at) => ({
+    ...file,
+    added: lines[at]?.added ?? null,
+    deleted: lines[at]?.deleted ?? null,
+  }))
+  return {
+    files: sized.slice(0, MAX_FILES),
+    filesOmitted: Math.max(0, sized.length - MAX_FILES),
+    added: sum('added'),
+    deleted: sum('deleted'),
+  }
+}
+
+/** Records of numbers: `added deleted path`; for a rename the path is empty, and two follow. */
+function readNumbers(parts: string[]): { added: number | null; deleted: number | null }[] {
+  const lines: { added: number | null; deleted: number | null }[] = []
+  for (let i = 0; i < parts.length; ) {
+    const [added = '-', deleted = '-', path] = parts[i]!.split('\t', 3)
+    lines.push({ added: countOf(added), deleted: countOf(deleted) })
+    i += path ? 1 : 3
+  }
+  return lines
+}
+
+const countOf = (text: string): number | null => (text === '-' ? null : Number(text))
+
 /** Which of these files, or of the files in these folders, differ between two commits. */
 export async function changedAmong(
   repo: Repository,

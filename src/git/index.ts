@@ -1,7 +1,17 @@
 /** Plain functions over git: worktrees, merging without a checkout, moving a branch without harm to a checkout. */
 export { type Advanced, advance } from './advance.ts'
 export { branchName, slug } from './branch-names.ts'
-export { type Changes, changedAmong, changes, type DiffText, diffText, liveChanges, liveDiffText } from './changes.ts'
+export {
+  type Changes,
+  changedAmong,
+  changes,
+  type DiffText,
+  diffText,
+  liveChanges,
+  liveDiffText,
+  type Sizes,
+  sizesOf,
+} from './changes.ts'
 export { type BaseState, baseState, type InUse } from './checkouts.ts'
 export {
   type Conflict,

@@ -10,6 +10,7 @@ import { plugins } from './plugins.ts'
 import { processes } from './processes.ts'
 import { projects } from './projects.ts'
 import { queue } from './queue.ts'
+import { reviews } from './reviews.ts'
 import { schedules } from './schedules.ts'
 import { sessions } from './sessions.ts'
 import { settings } from './settings.ts'
@@ -27,6 +28,7 @@ const forPeople = [
   ...queue,
   ...missions,
   ...waiting,
+  ...reviews,
   ...sessions,
   ...talk,
   ...plans,

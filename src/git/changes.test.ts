@@ -1,0 +1,29 @@
+import { expect, onTestFinished, test } from 'vitest'
+import { sizesOf } from './index.ts'
+import { aRepository } from './testkit.ts'
+
+test('every changed file has its size, whatever it is called and whatever it holds', async () => {
+  const long = Array.from({ length: 20 }, (_, n) => `line ${n}\n`).join('')
+  const repo = await aRepository({
+    files: { 'kept.txt': 'a\nb\n', 'old name.txt': long, 'gone.txt': 'x\n', '3\t4\tfoo': long },
+  })
+  onTestFinished(repo.remove)
+  const from = await repo.tip()
+  await repo.git('mv', 'old name.txt', ':new M')
+  await repo.git('mv', '3\t4\tfoo', '9\t9\tbar')
+  await repo.git('rm', '--quiet', 'gone.txt')
+  await repo.write('kept.txt', 'a\nc\nd\n')
+  await repo.write('picture.bin', Buffer.from([0, 1, 2, 0]))
+  const to = await repo.commit('changes', { ':new M': `${long}more\n` })
+
+  const { files, added, deleted } = await sizesOf(await repo.open(), from, to)
+  expect(files.toSorted((a, b) => (a.path < b.path ? -1 : 1))).toEqual([
+    { path: '9\t9\tbar', from: '3\t4\tfoo', change: 'renamed', added: 0, deleted: 0 },
+    { path: ':new M', from: 'old name.txt', change: 'renamed', added: 1, deleted: 0 },
+    { path: 'gone.txt', change: 'deleted', added: 0, deleted: 1 },
+    { path: 'kept.txt', change: 'modified', added: 2, deleted: 1 },
+    { path: 'picture.bin', change: 'added', added: null, deleted: null },
+  ])
+  expect({ added, deleted }).toEqual({ added: 3, deleted: 2 })
+  expect(await sizesOf(await repo.open(), to, to)).toEqual({ files: [], filesOmitted: 0, added: 0, deleted: 0 })
+})
