@@ -1,0 +1,50 @@
+import { Badge, Text } from '@radix-ui/themes'
+import type { ReactNode } from 'react'
+import { Link } from 'wouter'
+import type { Mission } from '../live/mending.ts'
+import './mission-line.css'
+import { plain } from './plain.ts'
+import { StatusBadge } from './status.tsx'
+import { Time } from './time.tsx'
+
+interface MissionLineProps {
+  mission: Mission
+  /** The name of its project, where missions of several stand together. */
+  project?: string
+  /** What can be done with it, at the end of the line. */
+  actions?: ReactNode
+}
+
+/** One mission on a line: where it stands, what it is, and why it waits if it does. */
+export function MissionLine({ mission, project, actions }: MissionLineProps) {
+  const { id, title, agent, tags, waits_for, status_reason, ended_at, started_at, created_at } = mission
+  const why = waits_for[0]?.text ?? (mission.status === 'failed' ? status_reason?.text : undefined)
+  return (
+    <div className="mission-line">
+      <StatusBadge mission={mission} />
+      <div className="mission-line-words">
+        <Link href={`/missions/${id}`} className="mission-line-title">
+          {plain(title)}
+        </Link>
+        {why && (
+          <Text as="div" size="1" color="gray" truncate title={plain(why)}>
+            {plain(why)}
+          </Text>
+        )}
+      </div>
+      <div className="mission-line-facts">
+        {tags.slice(0, 3).map(tag => (
+          <Badge key={tag} size="1" color="gray" variant="outline" highContrast>
+            {plain(tag)}
+          </Badge>
+        ))}
+        {project && <Text size="1">{plain(project)}</Text>}
+        {agent && <Text size="1">{plain(agent)}</Text>}
+        <Text size="1">
+          <Time at={ended_at ?? started_at ?? created_at} />
+        </Text>
+      </div>
+      {actions}
+    </div>
+  )
+}

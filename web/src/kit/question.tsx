@@ -1,0 +1,154 @@
+import { Badge, Button, Card, Flex, Text, TextArea } from '@radix-ui/themes'
+import { Hand, type LucideIcon, MessageCircleQuestion, ShieldQuestion } from 'lucide-react'
+import { type KeyboardEvent, useId, useState } from 'react'
+import { Link } from 'wouter'
+import type { Output } from '../api/client.ts'
+import { useCommand } from '../live/data.ts'
+import { Foreign } from './foreign.tsx'
+import { plain } from './plain.ts'
+import './question.css'
+import { choicesIn, inputIn } from './question-parts.ts'
+import { Time } from './time.tsx'
+import { ToolInput } from './tool-input.tsx'
+
+export type Question = Output<'list_inbox'>['questions'][number]
+
+interface QuestionCardProps {
+  question: Question
+  /** Of the mission it belongs to, where that is not already said around it. */
+  mission?: string
+  project?: string
+}
+
+const ICONS: Record<Question['kind'], LucideIcon> = {
+  permission: ShieldQuestion,
+  question: MessageCircleQuestion,
+  interruption: Hand,
+}
+
+/** An agent waits for a person: everything it asks, and everything that can be answered. */
+export function QuestionCard({ question, mission, project }: QuestionCardProps) {
+  const Icon = ICONS[question.kind]
+  return (
+    <Card className="question" data-open={question.status === 'open' || undefined}>
+      <Flex align="center" gap="2" wrap="wrap" mb="2">
+        <Icon size={18} aria-hidden className="question-icon" />
+        <Text size="2" weight="medium">
+          <Heading question={question} />
+        </Text>
+        {mission && (
+          <Link href={`/missions/${question.mission_id}`} className="question-mission">
+            {plain(mission)}
+          </Link>
+        )}
+        <Text size="1" color="gray" className="question-when">
+          {project && `${plain(project)} · `}
+          <Link href={`/sessions/${question.session_id}`}>session</Link> · <Time at={question.created_at} />
+        </Text>
+      </Flex>
+      {question.kind === 'permission' ? (
+        // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reachable by keyboard
+        <div className="question-input" tabIndex={0}>
+          <ToolInput input={inputIn(question.text)} />
+        </div>
+      ) : (
+        <Foreign text={choicesIn(question.text).question} lines={200} chars={40_000} />
+      )}
+      {question.status === 'open' ? <Answering question={question} /> : <Answered question={question} />}
+    </Card>
+  )
+}
+
+function Heading({ question: { kind, tool } }: { question: Question }) {
+  if (kind === 'interruption') return 'Interrupted, and waits for your word'
+  if (kind === 'question') return 'Asks you'
+  return (
+    <>
+      Asks to use <code className="question-tool">{plain(tool ?? 'a tool')}</code>
+    </>
+  )
+}
+
+function Answering({ question }: { question: Question }) {
+  const { run, busy } = useCommand('answer_question')
+  const [words, setWords] = useState('')
+  const id = useId()
+  const asksLeave = question.kind === 'permission'
+  const { choices } = asksLeave ? { choices: [] } : choicesIn(question.text)
+  const answer = (decision: 'allow' | 'deny', text = words.trim()) =>
+    run({ question_id: question.id, decision, text: text || undefined })
+  const sendByKey = (event: KeyboardEvent) => {
+    if (event.key !== 'Enter' || !(event.metaKey || event.ctrlKey) || busy) return
+    event.preventDefault()
+    if (asksLeave || words.trim()) answer('allow')
+  }
+  return (
+    <>
+      {choices.length > 0 && (
+        <Flex gap="2" wrap="wrap" mt="3">
+          {choices.map(({ label, about }) => (
+            <Button
+              key={label}
+              variant="surface"
+              disabled={busy}
+              className="question-choice"
+              onClick={() => answer('allow', label)}
+            >
+              <span>
+                <b>{plain(label)}</b>
+                {about && <small>{plain(about)}</small>}
+              </span>
+            </Button>
+          ))}
+        </Flex>
+      )}
+      <label htmlFor={id} className="question-label">
+        {asksLeave ? 'Say something with it, if you like' : choices.length ? 'Or in your own words' : 'Your answer'}
+      </label>
+      <TextArea
+        id={id}
+        value={words}
+        rows={asksLeave ? 1 : 2}
+        resize="vertical"
+        onChange={event => setWords(event.target.value)}
+        onKeyDown={sendByKey}
+      />
+      <Flex gap="2" mt="2" align="center" wrap="wrap">
+        <Button disabled={busy || (!asksLeave && !words.trim())} onClick={() => answer('allow')}>
+          {asksLeave ? 'Allow' : 'Answer'}
+        </Button>
+        {asksLeave && (
+          <Button color="red" variant="soft" highContrast disabled={busy} onClick={() => answer('deny')}>
+            Deny
+          </Button>
+        )}
+        {question.deadline && (
+          <Text size="1" color="gray">
+            answered by itself with “{question.otherwise ?? 'deny'}” <Time at={question.deadline} />
+          </Text>
+        )}
+      </Flex>
+    </>
+  )
+}
+
+function Answered({ question: { status, answer, answered_by, answered_at, kind } }: { question: Question }) {
+  if (status === 'withdrawn' || !answer)
+    return (
+      <Text as="p" size="2" color="gray" mt="2" mb="0">
+        No longer asked.
+      </Text>
+    )
+  const word = kind === 'permission' ? { allow: 'Allowed', deny: 'Denied' }[answer.decision] : 'Answered'
+  return (
+    <Flex gap="2" mt="2" align="baseline" wrap="wrap">
+      <Badge color={answer.decision === 'deny' ? 'red' : 'green'} highContrast>
+        {word}
+      </Badge>
+      {answer.text && <Foreign text={answer.text} />}
+      <Text size="1" color="gray">
+        by {plain(answered_by ?? 'nobody')} {answered_at && <Time at={answered_at} />}
+      </Text>
+    </Flex>
+  )
+}
