@@ -43,9 +43,7 @@ export function CopyBox({ text, label }: { text: string; label: string }) {
   return (
     <div className="copy-box">
       {/* biome-ignore lint/a11y/noNoninteractiveTabindex: it scrolls, and those without a mouse must reach it */}
-      <pre tabIndex={0} aria-label={label}>
-        {text}
-      </pre>
+      <pre tabIndex={0}>{text}</pre>
       <CopyButton text={text} label={`Copy ${label}`} />
     </div>
   )

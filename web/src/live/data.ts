@@ -6,7 +6,7 @@ import {
   useQuery,
   useQueryClient,
 } from '@tanstack/react-query'
-import { useCallback, useMemo, useState, useSyncExternalStore } from 'react'
+import { useCallback, useMemo, useRef, useState, useSyncExternalStore } from 'react'
 import { ask, type Input, type Name, newKey, type Output, Unreachable } from '../api/client.ts'
 import { complain } from '../kit/toasts.tsx'
 import { type Connection, type FleetEvent, followFleet } from './fleet-events.ts'
@@ -127,7 +127,7 @@ export function useMissions(filter: MissionFilter, { enabled = true } = {}) {
 
 interface CommandOptions<N extends Name> {
   /** Answers that this changes without an event telling of it. */
-  affects?: Name[]
+  affects?: readonly Name[]
   done?(answer: Output<N>, input: Input<N>): void
 }
 
@@ -135,9 +135,11 @@ interface CommandOptions<N extends Name> {
  * Something the person does. `run` resolves to the answer, or to undefined if it was refused: then a message says why,
  * and what to do.
  */
-export function useCommand<N extends Name>(name: N, { affects = [], done }: CommandOptions<N> = {}) {
+export function useCommand<N extends Name>(name: N, options: CommandOptions<N> = {}) {
   const client = useQueryClient()
   const [underWay, setUnderWay] = useState(0)
+  const latest = useRef(options)
+  latest.current = options
   const run = useCallback(
     async (input: Input<N>): Promise<Output<N> | undefined> => {
       setUnderWay(count => count + 1)
@@ -148,6 +150,7 @@ export function useCommand<N extends Name>(name: N, { affects = [], done }: Comm
           if (error instanceof Unreachable) return ask(name, input, { key })
           throw error
         })
+        const { affects = [], done } = latest.current
         for (const affected of affects) client.invalidateQueries({ queryKey: [affected] })
         done?.(answer, input)
         return answer
@@ -158,7 +161,7 @@ export function useCommand<N extends Name>(name: N, { affects = [], done }: Comm
         setUnderWay(count => count - 1)
       }
     },
-    [name, client, affects, done],
+    [name, client],
   )
   return { run, busy: underWay > 0 }
 }

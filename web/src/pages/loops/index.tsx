@@ -1,10 +1,224 @@
-import { Lines, Page } from '../../kit/page.tsx'
+import { Badge, Button, Card, Flex, Table, Text } from '@radix-ui/themes'
+import { Pause, Play, Plus, Repeat, Square } from 'lucide-react'
+import { useState } from 'react'
+import { Link } from 'wouter'
+import type { Output } from '../../api/client.ts'
+import { AgentChooser, ProjectChooser } from '../../kit/choosers.tsx'
+import { LongTextInput, NumberInput, SwitchInput } from '../../kit/fields.tsx'
+import { FormDialog } from '../../kit/form-dialog.tsx'
+import { Answer, Empty, Lines, Page, Section } from '../../kit/page.tsx'
+import { Elapsed, Time } from '../../kit/time.tsx'
+import { afterAMoment } from '../../kit/toasts.tsx'
+import { dollars, plural } from '../../kit/words.ts'
+import { useAsk, useCommand } from '../../live/data.ts'
 
-// PLACEHOLDER: replaced by the view of this place.
-export default function View() {
+type Project = Output<'list_projects'>['projects'][number]
+
+const TONES = {
+  running: 'blue',
+  paused: 'amber',
+  stopping: 'amber',
+  complete: 'green',
+  limit: 'amber',
+  stopped: 'gray',
+  failed: 'red',
+} as const
+
+export default function Loops() {
+  const [starting, setStarting] = useState(false)
+  const projects = useAsk('list_projects', { limit: 500 })
+  const start = (
+    <Button onClick={() => setStarting(true)}>
+      <Plus size={16} /> Start a loop
+    </Button>
+  )
   return (
-    <Page title="Loops">
-      <Lines />
+    <Page
+      title="Loops"
+      about="A goal, pursued in rounds of plan, missions and landing until it is reached"
+      actions={start}
+    >
+      <Answer of={projects}>
+        {({ projects: all }) => {
+          const withLoop = all.filter(project => project.loop_id)
+          if (withLoop.length === 0)
+            return (
+              <Empty icon={Repeat} title="No loop yet" action={start}>
+                A loop plans towards a goal, runs the missions of the plan, lands them, and plans again: until the goal
+                is reached and its checks pass, or a limit of rounds, money or failures.
+              </Empty>
+            )
+          return withLoop.map(project => <LoopsOf key={project.id} project={project} />)
+        }}
+      </Answer>
+      {starting && <StartLoop close={() => setStarting(false)} />}
     </Page>
+  )
+}
+
+function LoopsOf({ project }: { project: Project }) {
+  const { data: loop } = useAsk('get_loop', { project_id: project.id })
+  const history = useAsk('list_loops', { project_id: project.id, limit: 20 }).data?.loops ?? []
+  if (!loop) return <Lines rows={2} />
+  const older = history.filter(({ id }) => id !== loop.id)
+  return (
+    <Section title={<Link href={`/projects/${project.id}`}>{project.name}</Link>}>
+      <Card>
+        <Flex justify="between" gap="3" wrap="wrap">
+          <Flex direction="column" gap="1" minWidth="0">
+            <Flex gap="2" align="center">
+              <Badge color={TONES[loop.status]} highContrast>
+                {loop.status}
+              </Badge>
+              <Text size="2" color="gray">
+                round {loop.rounds.length} of {loop.max_rounds} · {dollars(loop.spent_usd)}
+                {loop.max_budget_usd !== null && ` of ${dollars(loop.max_budget_usd)}`} ·{' '}
+                <Elapsed from={loop.created_at} to={loop.ended_at} />
+              </Text>
+            </Flex>
+            <Text>{loop.goal}</Text>
+            {loop.waits_for && (
+              <Text size="2" color="gray">
+                Waits for {loop.waits_for}
+              </Text>
+            )}
+            {loop.ending && (
+              <Text size="2" color="gray">
+                {loop.ending.text}
+              </Text>
+            )}
+          </Flex>
+          <Controls project={project.id} status={loop.status} />
+        </Flex>
+        {loop.rounds.length > 0 && (
+          <Table.Root size="1" mt="3">
+            <Table.Header>
+              <Table.Row>
+                <Table.ColumnHeaderCell>Round</Table.ColumnHeaderCell>
+                <Table.ColumnHeaderCell>Came to</Table.ColumnHeaderCell>
+                <Table.ColumnHeaderCell>Cost</Table.ColumnHeaderCell>
+                <Table.ColumnHeaderCell>Began</Table.ColumnHeaderCell>
+              </Table.Row>
+            </Table.Header>
+            <Table.Body>
+              {loop.rounds.toReversed().map(round => (
+                <Table.Row key={round.number}>
+                  <Table.RowHeaderCell>
+                    <Link href={`/plans/${round.plan_id}`}>{round.number}</Link>
+                  </Table.RowHeaderCell>
+                  <Table.Cell>
+                    {round.outcome?.replaceAll('_', ' ') ?? 'under way'} {round.text}
+                  </Table.Cell>
+                  <Table.Cell>{dollars(round.cost_usd)}</Table.Cell>
+                  <Table.Cell>
+                    <Time at={round.started_at} />
+                  </Table.Cell>
+                </Table.Row>
+              ))}
+            </Table.Body>
+          </Table.Root>
+        )}
+      </Card>
+      {older.map(({ id, goal, status, rounds, ended_at }) => (
+        <Flex key={id} gap="2" mt="2" align="center">
+          <Badge color={TONES[status]} highContrast>
+            {status}
+          </Badge>
+          <Text size="2" truncate>
+            {goal}
+          </Text>
+          <Text size="2" color="gray">
+            {plural(rounds.length, 'round')}, {ended_at && <Time at={ended_at} />}
+          </Text>
+        </Flex>
+      ))}
+    </Section>
+  )
+}
+
+function Controls({ project, status }: { project: string; status: keyof typeof TONES }) {
+  const pause = useCommand('pause_loop')
+  const resume = useCommand('resume_loop')
+  const stop = useCommand('stop_loop')
+  if (status !== 'running' && status !== 'paused') return null
+  return (
+    <Flex gap="2">
+      {status === 'running' ? (
+        <Button
+          variant="soft"
+          color="gray"
+          highContrast
+          loading={pause.busy}
+          onClick={() => pause.run({ project_id: project })}
+        >
+          <Pause size={14} /> Pause
+        </Button>
+      ) : (
+        <Button variant="soft" highContrast loading={resume.busy} onClick={() => resume.run({ project_id: project })}>
+          <Play size={14} /> Go on
+        </Button>
+      )}
+      <Button
+        variant="soft"
+        color="red"
+        highContrast
+        loading={stop.busy}
+        onClick={() =>
+          afterAMoment('The loop is stopped with its agents; their work is kept.', () =>
+            stop.run({ project_id: project }),
+          )
+        }
+      >
+        <Square size={14} /> Stop
+      </Button>
+    </Flex>
+  )
+}
+
+function StartLoop({ close }: { close(): void }) {
+  const [project, setProject] = useState<string | null>(null)
+  const [goal, setGoal] = useState('')
+  const [agent, setAgent] = useState<string | null>(null)
+  const [rounds, setRounds] = useState<number | null>(10)
+  const [budget, setBudget] = useState<number | null>(null)
+  const [unchecked, setUnchecked] = useState(false)
+  const { run, busy } = useCommand('start_loop', { affects: ['list_projects'], done: close })
+  return (
+    <FormDialog
+      title="Start a loop"
+      act="Start"
+      busy={busy}
+      ready={!!project && !!goal.trim()}
+      close={close}
+      submit={() =>
+        run({ project_id: project!, goal, agent, max_rounds: rounds ?? undefined, max_budget_usd: budget, unchecked })
+      }
+    >
+      <ProjectChooser value={project} set={setProject} />
+      <LongTextInput
+        label="Goal"
+        hint="when is it reached? The planner decides by this, the checks confirm it"
+        value={goal}
+        set={setGoal}
+        required
+      />
+      <AgentChooser label="Planner" value={agent} set={setAgent} none="As the project says" />
+      <NumberInput label="Rounds at most" value={rounds} set={setRounds} min={1} max={50} />
+      <NumberInput
+        label="Budget ($)"
+        hint="of all its agents together"
+        value={budget}
+        set={setBudget}
+        min={0}
+        step="any"
+        placeholder="none"
+      />
+      <SwitchInput
+        label="Take the planner's word"
+        hint="where the project has no checks"
+        value={unchecked}
+        set={setUnchecked}
+      />
+    </FormDialog>
   )
 }

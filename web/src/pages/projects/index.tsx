@@ -1,10 +1,135 @@
-import { Lines, Page } from '../../kit/page.tsx'
+import { Badge, Button, Card, Flex, Grid, Text } from '@radix-ui/themes'
+import { FolderGit2, Plus } from 'lucide-react'
+import { useState } from 'react'
+import { Link, useLocation } from 'wouter'
+import type { Output } from '../../api/client.ts'
+import { TextInput } from '../../kit/fields.tsx'
+import { FormDialog } from '../../kit/form-dialog.tsx'
+import { Answer, Empty, Page } from '../../kit/page.tsx'
+import { StatusDot } from '../../kit/status.tsx'
+import { STATUS_WORDS, STATUSES } from '../../kit/words.ts'
+import { useAsk, useCommand } from '../../live/data.ts'
+import './projects.css'
 
-// PLACEHOLDER: replaced by the view of this place.
-export default function View() {
+type Project = Output<'list_projects'>['projects'][number]
+
+export default function Projects() {
+  const [adding, setAdding] = useState(false)
+  const projects = useAsk('list_projects', { limit: 500 })
+  const counts = useAsk('count_missions', {}).data?.projects
+  const add = (
+    <Button onClick={() => setAdding(true)}>
+      <Plus size={16} /> Add project
+    </Button>
+  )
   return (
-    <Page title="Projects">
-      <Lines />
+    <Page title="Projects" about="Repositories on this machine that agents work on" actions={add}>
+      <Answer of={projects}>
+        {({ projects: list }) =>
+          list.length === 0 ? (
+            <Empty icon={FolderGit2} title="No project yet" action={add}>
+              A project is a git repository on this machine. Agents work in worktrees of their own beside it; your
+              checkout stays yours. In a repository, <code>fleet init</code> does the same and proposes its checks.
+            </Empty>
+          ) : (
+            <Grid columns={{ initial: '1', sm: '2', lg: '3' }} gap="3">
+              {list.map(project => (
+                <ProjectCard key={project.id} project={project} counts={counts && (counts[project.id] ?? {})} />
+              ))}
+            </Grid>
+          )
+        }
+      </Answer>
+      {adding && <AddProject close={() => setAdding(false)} />}
     </Page>
   )
 }
+
+interface CardProps {
+  project: Project
+  /** Undefined until it is known. */
+  counts: Record<string, number> | undefined
+}
+
+function ProjectCard({ project, counts }: CardProps) {
+  const { id, name, path, description, landing, agent, paused } = project
+  return (
+    <Card asChild className="project">
+      <Link href={`/projects/${id}`}>
+        <Flex justify="between" gap="2">
+          <Text weight="medium" truncate>
+            {name}
+          </Text>
+          {paused && (
+            <Badge color="amber" highContrast>
+              Paused
+            </Badge>
+          )}
+        </Flex>
+        <Text as="div" size="1" color="gray" truncate title={path}>
+          {path}
+        </Text>
+        {description && (
+          <Text as="div" size="2" mt="1" truncate>
+            {description}
+          </Text>
+        )}
+        <Counts counts={counts} />
+        <Text as="div" size="1" color="gray" mt="2">
+          lands: {landing} · agent: {agent ?? 'the default'}
+        </Text>
+      </Link>
+    </Card>
+  )
+}
+
+function Counts({ counts }: Pick<CardProps, 'counts'>) {
+  const shown = STATUSES.filter(status => counts?.[status] && status !== 'cancelled')
+  return (
+    <Flex gap="3" mt="2" wrap="wrap" minHeight="20px">
+      {shown.map(status => (
+        <Text key={status} size="1" className="project-count">
+          <StatusDot status={status} /> {counts?.[status]} {STATUS_WORDS[status].toLowerCase()}
+        </Text>
+      ))}
+      {counts && shown.length === 0 && (
+        <Text size="1" color="gray">
+          No missions yet
+        </Text>
+      )}
+    </Flex>
+  )
+}
+
+function AddProject({ close }: { close(): void }) {
+  const [, go] = useLocation()
+  const [path, setPath] = useState('')
+  const [name, setName] = useState('')
+  const { run, busy } = useCommand('create_project')
+  const submit = async () => {
+    const project = await run({ path: path.trim(), name: name.trim() || nameOf(path) })
+    if (project) go(`/projects/${project.id}`)
+  }
+  return (
+    <FormDialog
+      title="Add a project"
+      about="A git repository on the machine the fleet runs on."
+      act="Add"
+      busy={busy}
+      ready={path.trim() !== ''}
+      close={close}
+      submit={submit}
+    >
+      <TextInput
+        label="Path"
+        hint="absolute, such as /home/me/code/shop"
+        value={path}
+        set={setPath}
+        placeholder="/path/to/repository"
+      />
+      <TextInput label="Name" value={name} set={setName} placeholder={nameOf(path)} />
+    </FormDialog>
+  )
+}
+
+const nameOf = (path: string): string => path.trim().replace(/\/+$/, '').split('/').at(-1) ?? ''

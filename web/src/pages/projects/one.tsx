@@ -1,10 +1,105 @@
-import { Lines, Page } from '../../kit/page.tsx'
+import { Button, Flex, Tabs } from '@radix-ui/themes'
+import { Pause, Play, Plus, Trash2 } from 'lucide-react'
+import { Link, useLocation, useParams, useSearchParams } from 'wouter'
+import type { Output } from '../../api/client.ts'
+import { Answer, Page } from '../../kit/page.tsx'
+import { afterAMoment } from '../../kit/toasts.tsx'
+import { useAsk, useCommand } from '../../live/data.ts'
+import { ProjectChecks } from './checks.tsx'
+import { McpServers } from './mcp-servers.tsx'
+import { MissionList } from './missions.tsx'
+import { ProjectSettings } from './settings.tsx'
 
-// PLACEHOLDER: replaced by the view of this place.
-export default function View() {
+export type Project = Output<'get_project'>
+
+export default function ProjectPage() {
+  const { project_id = '' } = useParams()
+  const project = useAsk('get_project', { project_id })
   return (
-    <Page title="Project">
-      <Lines />
+    <Answer
+      of={project}
+      loading={
+        <Page title="Project">
+          <div />
+        </Page>
+      }
+    >
+      {found => <Shown key={found.id} project={found} />}
+    </Answer>
+  )
+}
+
+function Shown({ project }: { project: Project }) {
+  const [search, setSearch] = useSearchParams()
+  const tab = search.get('tab') ?? 'missions'
+  return (
+    <Page title={project.name} about={project.path} actions={<Actions project={project} />}>
+      <Tabs.Root value={tab} onValueChange={next => setSearch({ tab: next }, { replace: true })}>
+        <Tabs.List highContrast wrap="wrap">
+          <Tabs.Trigger value="missions">Missions</Tabs.Trigger>
+          <Tabs.Trigger value="settings">Settings and budget</Tabs.Trigger>
+          <Tabs.Trigger value="checks">Checks</Tabs.Trigger>
+          <Tabs.Trigger value="mcp">MCP servers</Tabs.Trigger>
+        </Tabs.List>
+        <Flex direction="column" pt="4">
+          <Tabs.Content value="missions">
+            <MissionList project={project} />
+          </Tabs.Content>
+          <Tabs.Content value="settings">
+            <ProjectSettings project={project} />
+          </Tabs.Content>
+          <Tabs.Content value="checks">
+            <ProjectChecks project={project} />
+          </Tabs.Content>
+          <Tabs.Content value="mcp">
+            <McpServers project={project} />
+          </Tabs.Content>
+        </Flex>
+      </Tabs.Root>
     </Page>
+  )
+}
+
+function Actions({ project: { id, name, paused } }: { project: Project }) {
+  const [, go] = useLocation()
+  const pause = useCommand('pause')
+  const unpause = useCommand('unpause')
+  const remove = useCommand('delete_project')
+  return (
+    <>
+      <Button asChild>
+        <Link href={`/missions/new?project=${id}`}>
+          <Plus size={16} /> New mission
+        </Link>
+      </Button>
+      {paused ? (
+        <Button variant="soft" highContrast loading={unpause.busy} onClick={() => unpause.run({ project_id: id })}>
+          <Play size={16} /> Go on
+        </Button>
+      ) : (
+        <Button
+          variant="soft"
+          color="gray"
+          highContrast
+          loading={pause.busy}
+          onClick={() => pause.run({ project_id: id })}
+        >
+          <Pause size={16} /> Pause
+        </Button>
+      )}
+      <Button
+        variant="soft"
+        color="red"
+        highContrast
+        onClick={() => {
+          afterAMoment(`${name} is forgotten, with its missions. Its branches stay.`, () =>
+            remove.run({ project_id: id }),
+          )
+          go('/projects')
+        }}
+      >
+        <Trash2 size={16} /> Forget
+      </Button>
+    </>
   )
 }

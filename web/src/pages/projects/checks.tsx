@@ -1,0 +1,78 @@
+import { Button, Card, Flex, IconButton } from '@radix-ui/themes'
+import { ListChecks, Plus, Trash2 } from 'lucide-react'
+import { useDraft } from '../../kit/draft.ts'
+import { NumberInput, TextInput } from '../../kit/fields.tsx'
+import { Empty } from '../../kit/page.tsx'
+import { SaveBar } from '../../kit/save-bar.tsx'
+import { tell } from '../../kit/toasts.tsx'
+import { useCommand } from '../../live/data.ts'
+import type { Project } from './one.tsx'
+import './projects.css'
+
+type Check = Project['checks'][number]
+
+/** What must pass, on the merged tree, before anything lands. */
+export function ProjectChecks({ project }: { project: Project }) {
+  const { value, changes, isChanged, set, reset } = useDraft({ checks: project.checks })
+  const { run, busy } = useCommand('update_project')
+  const put = (at: number, check: Partial<Check>) =>
+    set('checks')(value.checks.map((each, index) => (index === at ? { ...each, ...check } : each)))
+  const add = () => set('checks')([...value.checks, { name: '', command: '', timeout_seconds: 1800 }])
+  const save = async () => {
+    if (!(await run({ project_id: project.id, ...changes }))) return
+    reset()
+    tell({ text: 'Saved. The next landing is checked by these.' })
+  }
+  const addButton = (
+    <Button type="button" variant="soft" highContrast onClick={add}>
+      <Plus size={16} /> Add a check
+    </Button>
+  )
+  return (
+    <form
+      onSubmit={event => {
+        event.preventDefault()
+        save()
+      }}
+    >
+      {value.checks.length === 0 ? (
+        <Empty icon={ListChecks} title="Nothing is checked before work lands" action={addButton}>
+          A check is a shell line such as <code>npm test</code>, run at exactly the commit that would land. If it fails,
+          nothing lands. In the repository, <code>fleet init</code> proposes some.
+        </Empty>
+      ) : (
+        <Flex direction="column" gap="3">
+          {value.checks.map((check, at) => (
+            // biome-ignore lint/suspicious/noArrayIndexKey: a check is known by its place while its name is being typed
+            <Card key={at}>
+              <Flex gap="3" align="end">
+                <div className="project-form check">
+                  <TextInput label="Name" value={check.name} set={name => put(at, { name })} required />
+                  <TextInput label="Command" value={check.command} set={command => put(at, { command })} required />
+                  <NumberInput
+                    label="Seconds at most"
+                    value={check.timeout_seconds}
+                    set={seconds => put(at, { timeout_seconds: seconds ?? 1800 })}
+                    min={1}
+                  />
+                </div>
+                <IconButton
+                  type="button"
+                  variant="soft"
+                  color="red"
+                  highContrast
+                  aria-label={`Remove ${check.name || 'this check'}`}
+                  onClick={() => set('checks')(value.checks.filter((_, index) => index !== at))}
+                >
+                  <Trash2 size={16} />
+                </IconButton>
+              </Flex>
+            </Card>
+          ))}
+          <div>{addButton}</div>
+        </Flex>
+      )}
+      {isChanged && <SaveBar busy={busy} reset={reset} />}
+    </form>
+  )
+}
