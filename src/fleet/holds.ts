@@ -26,8 +26,6 @@ async function rateLimit(fleet: Fleet, agentName: string): Promise<Reason | null
   return fullWindow(known, fleet.settings.windowLimit, fleet.now())
 }
 
-type Spent = Pick<Spending, 'project_id' | 'cost_usd'>
-
 interface DaysBudget {
   whose: string
   limit: number
@@ -41,16 +39,29 @@ async function budgetsToday(fleet: Fleet, project: Project, beside: string | nul
     {
       whose: `project ${project.name}`,
       limit: project.daily_budget_usd,
-      counts: (each: Spent) => each.project_id === project.id,
+      counts: ({ project_id }: Spent) => project_id === project.id,
     },
   ]
   if (limits.every(({ limit }) => limit === null)) return []
-  const ended = (await Array.fromAsync(all(fleet, 'spending', 'day', [dayOf(fleet.now())]))).map(({ value }) => value)
+  const today = await spentToday(fleet, beside)
+  const cost = (counts: (spent: Spent) => boolean): number =>
+    today.filter(counts).reduce((sum, { usage }) => sum + usage.cost_usd, 0)
+  return limits.flatMap(({ whose, limit, counts }) => (limit === null ? [] : [{ whose, limit, spent: cost(counts) }]))
+}
+
+export interface Spent {
+  project_id: string
+  usage: Usage
+}
+
+/** What was used today, as budgets count it: by sessions that ended today, and by those at work, but one. */
+export async function spentToday(fleet: Fleet, beside: string | null = null): Promise<Spent[]> {
+  const ended = await Array.fromAsync(all(fleet, 'spending', 'day', [dayOf(fleet.now())]))
   const live = (await liveSessions(fleet)).filter(({ id }) => id !== beside)
-  const today: Spent[] = [...ended, ...live.map(({ project_id, usage: { cost_usd } }) => ({ project_id, cost_usd }))]
-  return limits.flatMap(({ whose, limit, counts }) =>
-    limit === null ? [] : [{ whose, limit, spent: today.filter(counts).reduce((sum, each) => sum + each.cost_usd, 0) }],
-  )
+  return [
+    ...ended.map(({ value }) => ({ project_id: value.project_id, usage: Usage.parse(value) })),
+    ...live.map(({ project_id, usage }) => ({ project_id, usage })),
+  ]
 }
 
 async function spentBudget(fleet: Fleet, project: Project): Promise<Reason | null> {
@@ -70,7 +81,8 @@ export async function leftToday(fleet: Fleet, project: Project, session: string 
 }
 
 const DAY_MS = 24 * 3600 * 1000
-const dayOf = (time: string): string => time.slice(0, 10)
+/** The day that budgets count, of UTC. */
+export const dayOf = (time: string): string => time.slice(0, 10)
 
 /** What a finished session adds to its day. Part of the commit that ends it, so that nothing is counted twice. */
 export async function spent(fleet: Fleet, session: Session): Promise<Change[]> {

@@ -1,10 +1,12 @@
 import { beads } from './beads.ts'
+import { graph } from './graph.ts'
 import { selfService } from './inside.ts'
 import { insideContext } from './inside-context.ts'
 import { loops } from './loops.ts'
 import { mcpServers } from './mcp-servers.ts'
 import { missions } from './missions.ts'
 import type { Operation, Query } from './operation.ts'
+import { overview } from './overview.ts'
 import { plans } from './plans.ts'
 import { plugins } from './plugins.ts'
 import { processes } from './processes.ts'
@@ -29,6 +31,7 @@ const forPeople = [
   ...missions,
   ...waiting,
   ...reviews,
+  ...graph,
   ...sessions,
   ...talk,
   ...plans,
@@ -42,6 +45,7 @@ const forPeople = [
   ...processes,
   ...settings,
   ...system,
+  ...overview,
 ]
 export type ForPeople = (typeof forPeople)[number]
 

@@ -52,7 +52,7 @@ function modelList({ agents }: Fleet): z.infer<typeof ModelList> {
     ),
   }
 }
-const ProviderView = Provider.pick({ id: true, held_until: true, windows: true })
+export const ProviderView = Provider.pick({ id: true, held_until: true, windows: true })
 
 export const system = [
   query({

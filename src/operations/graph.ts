@@ -1,0 +1,83 @@
+import * as z from 'zod'
+import { effective } from '../domain/effective.ts'
+import { InvalidInput } from '../domain/errors.ts'
+import { Result, Status } from '../domain/mission.ts'
+import { defaultsOf } from '../fleet/capacity.ts'
+import type { Fleet } from '../fleet/fleet.ts'
+import { graphOf, type Scope, stageNames } from '../fleet/graph.ts'
+import { lookUp } from '../fleet/records.ts'
+import { surroundings } from '../fleet/surroundings.ts'
+import { Ref } from './inputs.ts'
+import { query } from './operation.ts'
+import { missionView } from './views.ts'
+
+const Node = z.object({
+  id: z.string(),
+  title: z.string(),
+  project_id: z.string(),
+  status: Status,
+  result: Result.nullable(),
+  agent: z.string().nullable().describe('who works on it, or would'),
+  waits_for: z.array(z.string()),
+  workflow: z.object({ id: z.string(), name: z.string(), stage: z.number().int(), stage_name: z.string() }).nullable(),
+  parent_mission_id: z.string().nullable(),
+  asked: z.boolean().describe('false: it is here because of another'),
+})
+
+/** How missions hang together, to be drawn. */
+export const graph = [
+  query({
+    name: 'get_graph',
+    summary:
+      'What is unfinished, in all or of a project, and what it hangs on; or one workflow; or everything one mission hangs together with',
+    http: 'GET /api/graph',
+    input: z.object({
+      project_id: Ref.optional(),
+      mission_id: Ref.optional(),
+      workflow_id: Ref.optional(),
+      limit: z.number().int().min(1).max(1000).default(200).describe('how many missions at most'),
+    }),
+    output: z.object({
+      nodes: z.array(Node),
+      edges: z.array(z.object({ from: z.string(), to: z.string(), kind: z.enum(['depends_on', 'parent']) })),
+      more: z.boolean().describe('the limit left some out'),
+    }),
+    run: async ({ fleet }, { limit, ...refs }) => {
+      const { missions, asked, edges, more } = await graphOf(fleet, await scopeOf(fleet, refs), limit)
+      const [world, defaults, names] = [surroundings(fleet), defaultsOf(fleet), await stageNames(fleet, missions)]
+      const nodes = await Promise.all(
+        missions.map(async mission => {
+          const { id, title, project_id, status, result, workflow, parent_mission_id } = mission
+          const [view, project] = await Promise.all([missionView(fleet, mission, { world }), world.project(project_id)])
+          const known = workflow && names.get(workflow.id)
+          return {
+            ...{ id, title, project_id, status, result, parent_mission_id },
+            agent: project ? effective(mission, project, defaults).agent : mission.agent,
+            waits_for: view.waits_for.map(({ text }) => text),
+            workflow: known
+              ? {
+                  id: workflow.id,
+                  name: known.name,
+                  stage: workflow.stage,
+                  stage_name: known.stages[workflow.stage] ?? '',
+                }
+              : null,
+            asked: asked.has(id),
+          }
+        }),
+      )
+      return { nodes, edges, more }
+    },
+  }),
+]
+
+async function scopeOf(
+  fleet: Fleet,
+  refs: { project_id?: string; mission_id?: string; workflow_id?: string },
+): Promise<Scope> {
+  const given = (['mission', 'workflow', 'project'] as const).filter(noun => refs[`${noun}_id`] !== undefined)
+  if (given.length > 1) throw new InvalidInput(`${given[1]}_id`, `only one of ${given[0]}_id and this can be asked for`)
+  const [noun] = given
+  if (!noun) return { of: 'fleet' }
+  return { of: noun, id: (await lookUp(fleet, `${noun}s` as const, refs[`${noun}_id`]!)).value.id }
+}

@@ -1,0 +1,128 @@
+import * as z from 'zod'
+import type { Project } from '../domain/project.ts'
+import { NO_USAGE, plus, Usage } from '../domain/session.ts'
+import { liveSessions } from '../fleet/capacity.ts'
+import { missionCounts } from '../fleet/counts.ts'
+import type { Fleet } from '../fleet/fleet.ts'
+import { dayOf, type Spent, spentToday } from '../fleet/holds.ts'
+import { fleetState } from '../fleet/records.ts'
+import { isToReview } from '../fleet/reviews.ts'
+import { providersOf } from '../fleet/windows.ts'
+import { query } from './operation.ts'
+import { ProviderView } from './system.ts'
+import { MissionView, missionViews } from './views.ts'
+
+/** Of what needs somebody, and of what ended today, so many are looked at. */
+const MOST_LOOKED_AT = 1000
+const MOST_LANDED_SHOWN = 20
+
+const Spending = z.object({ usage: Usage, budget_usd: z.number().nullable().describe('for the day; empty: none') })
+
+/** The first look in the morning. */
+export const overview = [
+  query({
+    name: 'get_overview',
+    summary:
+      'The fleet today at a glance: what needs you, what runs, what landed, and what it cost against the budgets',
+    http: 'GET /api/overview',
+    input: z.object({}),
+    output: z.object({
+      day: z.iso.date().describe('as budgets count days: of UTC'),
+      paused: z.boolean(),
+      missions: z.record(z.string(), z.number().int()).describe('how many are in each status'),
+      needs_you: z
+        .object({
+          questions: z.number().int(),
+          plans: z.number().int(),
+          reviews: z.number().int().describe('finished work, conflicts too'),
+          conflicts: z.number().int(),
+          stuck: z.number().int().describe('cannot go on for another reason, such as a limit'),
+          failed_today: z.number().int(),
+        })
+        .describe(`each at most ${MOST_LOOKED_AT}`),
+      live_sessions: z.number().int(),
+      max_concurrent: z.number().int(),
+      landed_today: z.object({
+        count: z.number().int(),
+        more: z.boolean().describe('more ended today than were looked at'),
+        missions: z.array(MissionView).describe('the newest'),
+      }),
+      spent_today: Spending.extend({
+        projects: z
+          .array(Spending.extend({ project_id: z.string(), name: z.string() }))
+          .describe('those that used something today or have a budget, the most expensive first'),
+      }),
+      providers: z.array(ProviderView),
+    }),
+    run: async ({ fleet }) => {
+      const day = dayOf(fleet.now())
+      const [state, { counts }, needs_you, live, ended, spent, providers] = await Promise.all([
+        fleetState(fleet),
+        missionCounts(fleet),
+        needsYou(fleet),
+        liveSessions(fleet),
+        fleet.store.find('missions', { index: 'ended', from: day, newestFirst: true, limit: MOST_LOOKED_AT }),
+        spentToday(fleet),
+        providersOf(fleet),
+      ])
+      const over = ended.items.map(({ value }) => value)
+      const landed = over.filter(({ result }) => result === 'landed')
+      return {
+        day,
+        paused: state.value.paused,
+        missions: counts,
+        needs_you: { ...needs_you, failed_today: over.filter(({ status }) => status === 'failed').length },
+        live_sessions: live.length,
+        max_concurrent: fleet.settings.maxConcurrent,
+        landed_today: {
+          count: landed.length,
+          more: ended.cursor !== undefined,
+          missions: await missionViews(fleet, landed.slice(0, MOST_LANDED_SHOWN)),
+        },
+        spent_today: {
+          usage: sumOf(spent),
+          budget_usd: fleet.settings.dailyBudget,
+          projects: await ofProjects(fleet, spent),
+        },
+        providers: providers.map(({ id, held_until, windows }) => ({ id, held_until, windows })),
+      }
+    },
+  }),
+]
+
+async function needsYou(fleet: Fleet) {
+  const [questions, plans, review, input] = await Promise.all([
+    fleet.store.find('questions', { index: 'open', limit: MOST_LOOKED_AT }),
+    fleet.store.find('plans', { index: 'open', equals: ['proposed'], limit: MOST_LOOKED_AT }),
+    ...['review', 'needs_input'].map(status =>
+      fleet.store.find('missions', { index: 'status', equals: [status], limit: MOST_LOOKED_AT }),
+    ),
+  ])
+  const waiting = [...review!.items, ...input!.items].map(({ value }) => value).filter(({ asking }) => !asking)
+  const reviews = waiting.filter(isToReview)
+  return {
+    questions: questions.items.length,
+    // A loop decides about its own.
+    plans: plans.items.filter(({ value }) => value.loop_id === null).length,
+    reviews: reviews.length,
+    conflicts: reviews.filter(({ status_reason }) => status_reason?.code === 'conflict').length,
+    stuck: waiting.length - reviews.length,
+  }
+}
+
+const sumOf = (spent: readonly Spent[]): Usage => spent.reduce((sum, { usage }) => plus(sum, usage), NO_USAGE)
+
+async function ofProjects(fleet: Fleet, spent: readonly Spent[]) {
+  const { items } = await fleet.store.find('projects', { index: 'created', limit: MOST_LOOKED_AT })
+  const used = Map.groupBy(spent, ({ project_id }) => project_id)
+  const view = ({ id, name, daily_budget_usd }: Project) => ({
+    project_id: id,
+    name,
+    usage: sumOf(used.get(id) ?? []),
+    budget_usd: daily_budget_usd,
+  })
+  return items
+    .filter(({ value }) => used.has(value.id) || value.daily_budget_usd !== null)
+    .map(({ value }) => view(value))
+    .toSorted((a, b) => b.usage.cost_usd - a.usage.cost_usd)
+}
