@@ -1,6 +1,6 @@
 import { Text } from '@radix-ui/themes'
 import { Fragment } from 'react'
-import { DiffLines } from './diff-lines.tsx'
+import { InlineDiff } from './diff/inline.tsx'
 import { Foreign } from './foreign.tsx'
 import { plain } from './plain.ts'
 import { changesIn } from './tool-changes.ts'
@@ -31,8 +31,13 @@ export function ToolInput({ input }: { input: unknown }) {
         </dl>
       )}
       {changes?.edits.map((edit, index) => (
-        // biome-ignore lint/suspicious/noArrayIndexKey: the edits of one call never change their order
-        <DiffLines key={index} before={edit.before} after={edit.after} />
+        <InlineDiff
+          // biome-ignore lint/suspicious/noArrayIndexKey: the edits of one call never change their order
+          key={index}
+          edit={{ path: changes.path, old_text: edit.before, new_text: edit.after, diff: null }}
+          named={false}
+          whole
+        />
       ))}
     </div>
   )

@@ -1,0 +1,7 @@
+import { plain } from '../plain.ts'
+
+/** A line of a file as it can be read: a return at its end or within is a mark, not a new line. */
+export const shown = (text: string): string => plain(text.replaceAll('\r', '␍'))
+
+/** Longer lines are cut until somebody asks for all of it. */
+export const LINE_CHARS = 2000
