@@ -223,12 +223,12 @@ const BEADS: KnownName[] = [
   kept('fleet (beads supervisor)', 'file', 'plan and status', 'PLAN.md'),
   kept('fleet (beads supervisor)', 'file', 'knowledge', 'KNOWLEDGE.md'),
   kept('fleet (beads supervisor)', 'file', 'artifacts'),
-  replaced(
+  kept(
     'fleet (beads supervisor)',
     'file',
     'questions (## Q: and ## A:)',
-    'fleet inbox and fleet answer',
-    'a question in the inbox wakes a person; fleet task <id> questions lists them',
+    'questions.md',
+    'the fleet writes what is asked; an answer counts once the box below it is ticked',
   ),
 ]
 

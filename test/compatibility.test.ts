@@ -1,12 +1,13 @@
-import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, onTestFinished, test } from 'vitest'
 import { configurationOf } from '../src/configuration.ts'
+import { questionFile } from '../src/fleet/notes.ts'
 import { KNOWN_NAMES, type KnownTool, type NameKind } from '../src/known-names.ts'
 import { mcpClient } from '../src/server/mcp/client.testkit.ts'
 import { keyOf, type SettingName } from '../src/settings.ts'
 import { eventually } from './kit/fleet.ts'
-import { anAgentAtWork, report } from './kit/inside.ts'
+import { anAgentAtWork, call, report, twice } from './kit/inside.ts'
 import { aPlanner, planOf } from './kit/planner.ts'
 import { aScene, type Scene } from './kit/scene.ts'
 
@@ -364,6 +365,16 @@ test('every command, variable and file that agents and people of the beads super
     artifacts: { files: [{ path: 'it' }] },
   })
   files.call('artifacts')
+  const asker = await fleet.mission(
+    project,
+    twice([call('ask_human', { question: 'Why?', wait_seconds: 0 })], ['echo y > y']),
+  )
+  const asked = questionFile(fleet.fleet, asker.id)
+  await eventually('the question', () => existsSync(asked) && readFileSync(asked, 'utf8').includes('## A:\n'))
+  writeFileSync(asked, readFileSync(asked, 'utf8').replace('## A:\n', '## A: because\n').replace('[ ]', '[x]'))
+  await fleet.until(asker.id, 'done', 'failed')
+  expect((await fleet.fleetCommand(['task', asker.id, 'questions'])).stdout).toContain('allow: because')
+  files.call('questions (## Q: and ## A:)')
   await type('fleet init [--force]', 'init', '--force')
   await type('fleet ready [--limit]', 'ready', '--limit', '3')
   expect(await type('fleet show <id> [--json]', 'show', id)).toContain('(default)')

@@ -2,6 +2,7 @@ import type { z } from 'zod'
 import { shortId } from '../domain/ids.ts'
 import type { Project } from '../domain/project.ts'
 import type { Context, Usage } from '../domain/session.ts'
+import type { MissionNotes } from '../operations/notes.ts'
 import type { MissionDetail, MissionView } from '../operations/views.ts'
 import type { Cli } from './command.ts'
 import { safeLine } from './safe.ts'
@@ -125,6 +126,7 @@ export async function describeMission(cli: Cli, id: string): Promise<undefined> 
     'Sub-missions',
     mission.children.map(each => `${named(each)}  ${standing(each)}`),
   )
+  section(cli, 'Notes', await noted(cli, mission.id))
   section(
     cli,
     'Comments',
@@ -134,6 +136,24 @@ export async function describeMission(cli: Cli, id: string): Promise<undefined> 
     ),
   )
 }
+
+/** What it remembers, and how to see all of it. */
+async function noted(cli: Cli, mission_id: string): Promise<string[]> {
+  const { plan, knowledge, questions, artifacts } = await (await cli.client()).call<MissionNotes>('get_mission_notes', {
+    mission_id,
+  })
+  const lines = (text: string): string => counted(text.trim().split('\n').length, 'line')
+  const open = questions.filter(({ status }) => status === 'open').length
+  const kinds: [string, string][] = [
+    ['plan', plan && lines(plan)],
+    ['knowledge', knowledge && lines(knowledge)],
+    ['questions', questions.length ? `${counted(questions.length, 'question')}, ${open} open` : ''],
+    ['artifacts', artifacts.files.length ? counted(artifacts.files.length, 'file') : ''],
+  ]
+  return kinds.flatMap(([kind, what]) => (what ? [`${what}: fleet task ${shortId(mission_id)} ${kind}`] : []))
+}
+
+const counted = (count: number, what: string): string => `${count} ${what}${count === 1 ? '' : 's'}`
 
 const HELD_WORDS: Record<string, string> = {
   agent: 'agent',

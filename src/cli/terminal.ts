@@ -44,7 +44,7 @@ export class Terminal {
     this.write(`${line}\n`)
   }
 
-  write(text: string): void {
+  write(text: string | Uint8Array): void {
     this.#behindProgress(() => this.streams.stdout.write(text))
   }
 

@@ -15,6 +15,7 @@ export const Message = z.object({
 })
 export type Message = z.infer<typeof Message>
 
+export const MAX_ANSWER_CHARS = 20_000
 export const ANSWERS = ['allow', 'deny'] as const
 
 /** An agent waits for a person: for permission to use a tool, or for words. The first answer wins. */
@@ -33,7 +34,7 @@ export const Question = z.object({
   tool: z.string().max(200).nullable(),
   text: StoredText.describe('the question, or the whole input of the tool'),
   status: z.enum(['open', 'answered', 'withdrawn']),
-  answer: z.object({ decision: z.enum(ANSWERS), text: z.string().max(20_000).nullable() }).nullable(),
+  answer: z.object({ decision: z.enum(ANSWERS), text: z.string().max(MAX_ANSWER_CHARS).nullable() }).nullable(),
   answered_by: z.string().max(120).nullable(),
   /** The answer has reached the agent. */
   delivered: z.boolean().default(false),

@@ -18,6 +18,7 @@ import { Looper } from './looping.ts'
 import { heedPlan, planTold } from './plans.ts'
 import { forgetProject } from './projects.ts'
 import { stageMoved, takeUpWorkflow } from './pursuing.ts'
+import { QuestionFiles } from './question-files.ts'
 import { answerQuestion } from './questions.ts'
 import { all } from './records.ts'
 import { Scheduler } from './scheduling.ts'
@@ -34,6 +35,8 @@ const PAGE = 500
 const KEEP_EVENTS = 200_000
 /** What may be for an agent at work. */
 const TALK = ['message', 'answered', 'interrupt_requested']
+/** What begins or settles a question; an answer to one that was put aside starts a session. */
+const ASKING: readonly Event['kind'][] = ['asked', 'answered', 'question_withdrawn', 'session_starting']
 /** What moves a mission to the hands of a person, or back. */
 const TAKE_OVERS: readonly Event['kind'][] = ['takeover_requested', 'taken_over', 'hand_back_requested']
 /** Results after which the worktree has nothing that is not on the base branch or in a ref. */
@@ -86,6 +89,7 @@ export async function startHolder(fleet: Fleet, { url, onFault = () => {} }: Hol
     inBackground('second look', look)
     return look
   })
+  const questionFiles = new QuestionFiles(fleet)
   let cursor = await fleet.store.tail()
   let awake: Promise<void> | null = null
   let again = false
@@ -163,6 +167,7 @@ export async function startHolder(fleet: Fleet, { url, onFault = () => {} }: Hol
     if (event.kind === 'process_asked' || event.kind === 'process_stop_requested') await keepers.look()
     if (event.kind === 'session_starting') keepers.endRemote(mission)
     if (TALK.includes(event.kind)) attend(mission)
+    if (ASKING.includes(event.kind)) inBackground('questions.md', questionFiles.note(mission))
     if (data.status === 'landing' || event.kind === 'undo_requested') queueLanding(mission, event.project_id!)
     if (data.status === 'done' || event.kind === 'session_starting') tidyUp(mission)
     if (typeof data.status === 'string') await stageMoved(fleet, mission)
@@ -193,7 +198,8 @@ export async function startHolder(fleet: Fleet, { url, onFault = () => {} }: Hol
   async function lookAtQuestions(): Promise<void> {
     const now = fleet.now()
     const putAside = new Date(Date.parse(now) - fleet.settings.parkAfter * 1000).toISOString()
-    for await (const { value: question } of all(fleet, 'questions', 'open')) {
+    const open = (await Array.fromAsync(all(fleet, 'questions', 'open'))).map(({ value }) => value)
+    for (const question of open) {
       if (question.deadline && question.deadline <= now) {
         await answerQuestion(fleet, { operation: 'time_out', actor: 'fleet' }, async () => question.id, {
           decision: question.otherwise ?? 'deny',
@@ -208,6 +214,7 @@ export async function startHolder(fleet: Fleet, { url, onFault = () => {} }: Hol
           )
       }
     }
+    await questionFiles.look(open)
   }
 
   async function cancel(missionId: string): Promise<void> {

@@ -5,7 +5,7 @@ import { type Effective, effective } from '../domain/effective.ts'
 import { NotAllowed } from '../domain/errors.ts'
 import type { Mission } from '../domain/mission.ts'
 import type { Project } from '../domain/project.ts'
-import { type ChildReport, composePrompt, type HandOver, type Note } from '../domain/prompt.ts'
+import { type ChildReport, composePrompt, type HandOver } from '../domain/prompt.ts'
 import type { Session } from '../domain/session.ts'
 import { effect } from '../effects.ts'
 import { pushGuardEnvironment } from '../git/index.ts'
@@ -23,7 +23,7 @@ import { writtenHandOver } from './handing-over.ts'
 import { leftToday } from './holds.ts'
 import { instructionsFor } from './instructing.ts'
 import { requireBudget } from './measuring.ts'
-import { endOfNote, noteFile, notesOf } from './notes.ts'
+import { notesFor } from './notes.ts'
 import type { Place } from './preparing.ts'
 import { dependenciesOf, newestReport } from './records.ts'
 import { repositoryOf } from './repositories.ts'
@@ -74,7 +74,7 @@ export async function prepareLaunch(
     acceptanceCriteria: mission.acceptance_criteria,
     handOvers: await handOvers(fleet, mission, session),
     children: await childReports(fleet, mission, session),
-    notes: notesFor(fleet, mission, session),
+    notes: await notesFor(fleet, mission.id),
     message: session.instructions && (await fleet.blobs.read(session.instructions)),
     conflicts: place.conflicts,
     baseBranch: project.base_branch,
@@ -187,15 +187,6 @@ async function childReports(fleet: Fleet, mission: Mission, session: Session): P
       report: (await newestReport(fleet, child.id)) ?? null,
     })),
   )
-}
-
-/** What is handed over when a context window is full has them already. */
-function notesFor(fleet: Fleet, mission: Mission, session: Session): Note[] {
-  if (session.reason === 'hand_over') return []
-  const notes = notesOf(fleet, mission.id)
-  return (['plan', 'knowledge'] as const)
-    .filter(kind => notes[kind])
-    .map(kind => ({ title: kind, file: noteFile(fleet, mission.id, kind), text: endOfNote(notes[kind]) }))
 }
 
 async function handOver(fleet: Fleet, mission: Mission): Promise<HandOver[]> {

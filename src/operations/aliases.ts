@@ -54,6 +54,9 @@ const statusOf = async (ask: Ask, mission_id: string): Promise<Brief> => {
 }
 const briefs = (missions: MissionView[]): Brief[] => missions.map(each => briefOf(each, undefined, Date.now()))
 
+/** What of a file an agent is shown at once. */
+const ARTIFACT_BYTES = 50_000
+
 const WithPlan = z.object({ plan_id: Ref })
 const Patience = { timeout_seconds: z.number().min(0).max(3600).default(45) }
 
@@ -198,6 +201,24 @@ const MISSION_TOOLS = [
         try: status === 'draft' ? 'Dispatch it first: dispatch_mission.' : 'Wait for it first: wait_for_mission.',
       })
     },
+  }),
+  alias({
+    name: 'get_mission_notes',
+    summary: 'What a mission remembers: plan, knowledge, questions with their answers, and the files it left behind.',
+    knownFrom: 'flotilla',
+    set: 'missions',
+    input: WithMission,
+    readOnly: true,
+    run: (ask, input) => ask('get_mission_notes', input),
+  }),
+  alias({
+    name: 'read_artifact',
+    summary: 'Read a file that a mission left behind, as get_mission_notes lists it.',
+    knownFrom: 'flotilla',
+    set: 'missions',
+    input: WithMission.extend({ path: z.string().min(1).max(4096), offset: z.number().int().min(0).default(0) }),
+    readOnly: true,
+    run: (ask, input) => ask('read_artifact', { ...input, limit: ARTIFACT_BYTES }),
   }),
   forMissions({
     name: 'cancel_mission',

@@ -5,6 +5,7 @@ import { insideContext } from './inside-context.ts'
 import { loops } from './loops.ts'
 import { mcpServers } from './mcp-servers.ts'
 import { missions } from './missions.ts'
+import { notes } from './notes.ts'
 import type { Operation, Query } from './operation.ts'
 import { overview } from './overview.ts'
 import { plans } from './plans.ts'
@@ -29,6 +30,7 @@ const forPeople = [
   ...mcpServers,
   ...queue,
   ...missions,
+  ...notes,
   ...waiting,
   ...reviews,
   ...graph,

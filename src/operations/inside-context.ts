@@ -75,7 +75,11 @@ export const insideContext = [
       session: OwnSession,
       limits: Limits,
       depends_on: z.array(Brief),
-      notes: z.object({ plan: z.string(), knowledge: z.string() }),
+      notes: z.object({
+        folder: z.string().describe('where PLAN.md, KNOWLEDGE.md, questions.md and the artifacts are'),
+        plan: z.string(),
+        knowledge: z.string(),
+      }),
       comments: z.array(Comment.pick({ author: true, body: true, path: true, line: true, created_at: true })),
     }),
     run: async ({ fleet }, _, { mission_id, session_id }) => {
@@ -93,7 +97,11 @@ export const insideContext = [
           fleet,
           (await dependenciesOf(fleet, mission)).map(({ value }) => value),
         ),
-        notes: { plan: endOfNote(notes.plan), knowledge: endOfNote(notes.knowledge) },
+        notes: {
+          folder: fleet.home.task(mission_id),
+          plan: endOfNote(notes.plan),
+          knowledge: endOfNote(notes.knowledge),
+        },
         comments: comments.map(({ value: { author, body, path, line, created_at } }) => ({
           ...{ author, body, path, line, created_at },
         })),

@@ -2,12 +2,9 @@ import * as z from 'zod'
 import { Context } from '../domain/session.ts'
 import { liveSessions } from '../fleet/capacity.ts'
 import type { Fleet } from '../fleet/fleet.ts'
-import { artifactsOf, notesOf } from '../fleet/notes.ts'
 import { forgetProgress, progressOf } from '../fleet/progress.ts'
-import { all, lookUp } from '../fleet/records.ts'
-import { Paging, Ref } from './inputs.ts'
+import { Paging } from './inputs.ts'
 import { query } from './operation.ts'
-import { QuestionView, questionView } from './talk.ts'
 import { MissionView, missionViews } from './views.ts'
 
 const Running = z.object({
@@ -51,30 +48,6 @@ export const queue = [
       forgetProgress(new Set(live.map(({ id }) => id)))
       const tasks = await Promise.all(live.slice(0, limit).map(session => running(fleet, session)))
       return { tasks: tasks.filter(task => task !== undefined), more: Math.max(0, live.length - limit) }
-    },
-  }),
-  query({
-    name: 'get_mission_notes',
-    summary: 'What the agents of a mission noted for whoever goes on with it: plan, knowledge, questions, artifacts',
-    http: 'GET /api/missions/:mission_id/notes',
-    input: z.object({ mission_id: Ref }),
-    output: z.object({
-      plan: z.string(),
-      knowledge: z.string(),
-      questions: z.array(QuestionView),
-      artifacts: z.object({
-        folder: z.string(),
-        files: z.array(z.object({ path: z.string(), bytes: z.number() })),
-      }),
-    }),
-    run: async ({ fleet }, { mission_id }) => {
-      const { id } = (await lookUp(fleet, 'missions', mission_id)).value
-      const questions = await Array.fromAsync(all(fleet, 'questions', 'mission', [id]))
-      return {
-        ...notesOf(fleet, id),
-        questions: await Promise.all(questions.map(({ value }) => questionView(fleet, value))),
-        artifacts: artifactsOf(fleet, id),
-      }
     },
   }),
 ]

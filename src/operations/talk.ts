@@ -1,6 +1,6 @@
 import * as z from 'zod'
 import { Ambiguous, NotFound } from '../domain/errors.ts'
-import { ANSWERS, Question } from '../domain/talk.ts'
+import { ANSWERS, MAX_ANSWER_CHARS, Question } from '../domain/talk.ts'
 import type { Fleet } from '../fleet/fleet.ts'
 import { answerQuestion, interruptMission, openQuestions, sentenceOf } from '../fleet/questions.ts'
 import { lookUp } from '../fleet/records.ts'
@@ -110,7 +110,7 @@ export const talk = [
     input: z.object({
       question_id: Ref.describe('of the question, or of a mission that asks just one'),
       decision: z.enum(ANSWERS).default('allow'),
-      text: z.string().max(20_000).optional().describe('what to tell the agent with it'),
+      text: z.string().max(MAX_ANSWER_CHARS).optional().describe('what to tell the agent with it'),
     }),
     output: QuestionView,
     run: async (context, { question_id, decision, text }) => {

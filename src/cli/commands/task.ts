@@ -1,6 +1,8 @@
+import { join } from 'node:path'
 import type { Command } from 'commander'
 import { InvalidInput } from '../../domain/errors.ts'
 import { shortId } from '../../domain/ids.ts'
+import type { ArtifactPiece, MissionNotes } from '../../operations/notes.ts'
 import type { MissionView } from '../../operations/views.ts'
 import { addFields, type Cli, collected, does, inputFrom, textFrom } from '../command.ts'
 import { MISSION_FIELDS } from '../mission-fields.ts'
@@ -27,16 +29,19 @@ export function addTask(mission: Command): void {
 
   const looks = Object.keys(LOOKS)
   mission
-    .usage('[options] [command] | <mission> <what>')
+    .usage('[options] [command] | <mission> <what> [file]')
     .argument('[mission]', 'instead of a command: its id, or the first letters of it')
     .argument('[what]', `what of it: ${looks.join(', ')}`)
-  does(mission, async (cli, [id, what]) => {
+    .argument('[file]', 'one of its artifacts, to be printed')
+  does(mission, async (cli, [id, what, file]) => {
     if (id === undefined) return listRunning(cli, mission)
     if (what === undefined)
       mission.error(`error: unknown command '${id}' (for a mission: fleet task ${id} <what>, or fleet show ${id})`)
     const look = LOOKS[what]
     if (!look) throw new InvalidInput(what, `is nothing a task has; there is ${looks.join(', ')}`)
-    return look(cli, id)
+    if (file === undefined) return look(cli, id)
+    if (what !== 'artifacts') throw new InvalidInput(file, `a task has no files under ${what}`)
+    return printArtifact(cli, id, file)
   })
 }
 
@@ -91,27 +96,18 @@ async function listRunning(cli: Cli, mission: Command): Promise<undefined> {
     cli.terminal.print(`  ${shortId(mission_id)}  ${cli.terminal.foreign(title)}`)
 }
 
-interface Notes {
-  plan: string
-  knowledge: string
-  questions: {
-    id: string
-    summary: string
-    status: string
-    answer: { decision: string; text: string | null } | null
-    created_at: string
-  }[]
-  artifacts: { folder: string; files: { path: string; bytes: number }[] }
-}
 type Look = (cli: Cli, id: string) => Promise<number | undefined>
 
 const fromNotes =
-  <K extends Exclude<keyof Notes, 'artifacts'>>(kind: K, print: (cli: Cli, notes: Notes[K]) => void): Look =>
+  <K extends 'plan' | 'knowledge' | 'questions'>(
+    kind: K,
+    print: (cli: Cli, notes: MissionNotes[K], folder: string) => void,
+  ): Look =>
   async (cli, mission_id) => {
-    const notes = await (await cli.client()).call<Notes>('get_mission_notes', { mission_id })
+    const notes = await (await cli.client()).call<MissionNotes>('get_mission_notes', { mission_id })
     if (cli.terminal.json) cli.terminal.data({ [kind]: notes[kind] })
     else if (!notes[kind].length) cli.terminal.note(`It has no ${kind}.`)
-    else print(cli, notes[kind])
+    else print(cli, notes[kind], notes.folder)
     return undefined
   }
 
@@ -121,25 +117,41 @@ const LOOKS: Record<string, Look> = {
   log: (cli, id) => showLog(cli, id),
   plan: fromNotes('plan', printText),
   knowledge: fromNotes('knowledge', printText),
-  questions: fromNotes('questions', ({ terminal }, questions) => {
+  questions: fromNotes('questions', ({ terminal }, questions, folder) => {
     for (const { id, summary, status, answer, created_at } of questions) {
       terminal.print(
         `${terminal.paint('bold', shortId(id))}  ${status}  ${ago(created_at)}  ${terminal.foreign(summary)}`,
       )
       if (answer) terminal.print(`  ${terminal.foreign([answer.decision, answer.text].filter(Boolean).join(': '))}`)
     }
+    if (questions.some(({ status }) => status === 'open'))
+      terminal.note(`Answer with fleet answer <id> "…", or in ${join(folder, 'questions.md')}`)
   }),
   artifacts: async (cli, mission_id) => {
-    const { artifacts } = await (await cli.client()).call<Notes>('get_mission_notes', { mission_id })
+    const { artifacts } = await (await cli.client()).call<MissionNotes>('get_mission_notes', { mission_id })
     if (cli.terminal.json) return void cli.terminal.data({ artifacts })
     if (!artifacts.files.length) return void cli.terminal.note(`There is nothing in ${artifacts.folder}.`)
     cli.terminal.print(cli.terminal.paint('dim', artifacts.folder))
-    cli.terminal.table<Notes['artifacts']['files'][number]>(
+    cli.terminal.table<MissionNotes['artifacts']['files'][number]>(
       [
         { title: 'SIZE', value: each => size(each.bytes), right: true },
         { title: 'FILE', value: each => each.path },
       ],
       artifacts.files,
     )
+    if (artifacts.more) cli.terminal.note('There are more than are listed.')
   },
+}
+
+async function printArtifact(cli: Cli, mission_id: string, path: string): Promise<undefined> {
+  const client = await cli.client()
+  for (let offset: number | null = 0; offset !== null; ) {
+    const piece: ArtifactPiece = await client.call<ArtifactPiece>('read_artifact', { mission_id, path, offset })
+    if (cli.terminal.json) return void cli.terminal.data(piece)
+    if (piece.encoding === 'utf8') cli.terminal.write(cli.terminal.foreign(piece.content))
+    else if (cli.terminal.interactive)
+      return void cli.terminal.note(`It is no text: fleet task ${mission_id} artifacts ${path} > <file>`)
+    else cli.terminal.write(Buffer.from(piece.content, 'base64'))
+    offset = piece.next_offset
+  }
 }

@@ -8,6 +8,7 @@ import type { Listed, Resource } from './offer.ts'
 const PAGE = 50
 const TRANSCRIPT_EVENTS = 200
 const DIFF_CHARS = 100_000
+const ARTIFACT_BYTES = 100_000
 
 const missionUri = (id: string): string => `fleet://missions/${id}`
 const transcriptUri = (id: string): string => `fleet://sessions/${id}/transcript`
@@ -62,6 +63,27 @@ export function outsideResources(ask: Ask): Resource[] {
         const more = text.length > end ? `\n… goes on at ${missionUri(mission_id!)}/diff?offset=${end}\n` : ''
         return text.slice(from, end) + more
       },
+    },
+    {
+      uri: `${missionUri('{mission_id}')}/notes`,
+      name: 'notes',
+      summary: 'What a mission remembers: plan, knowledge, questions with their answers, artifacts',
+      mimeType: 'application/json',
+      read: async (_, { mission_id }) => json(await ask('get_mission_notes', { mission_id })),
+    },
+    {
+      uri: `${missionUri('{mission_id}')}/artifact{?path,offset}`,
+      name: 'artifact',
+      summary:
+        'A file that the agents of a mission left behind, named as its notes list it; a long one goes on at next_offset',
+      mimeType: 'application/json',
+      read: async (_, { mission_id, path, offset }) =>
+        json(
+          await ask('read_artifact', {
+            ...{ mission_id, path },
+            ...{ offset: Number.parseInt(offset ?? '0', 10) || 0, limit: ARTIFACT_BYTES },
+          }),
+        ),
     },
     {
       uri: `${transcriptUri('{session_id}')}{?after}`,
