@@ -5,6 +5,7 @@ import { inWords } from '../src/cli/commands/config.ts'
 import { EXIT_HELP } from '../src/cli/exit.ts'
 import { everyCommand, makeProgram } from '../src/cli/program.ts'
 import { EVENT_KINDS, Event } from '../src/domain/event.ts'
+import { AgentEvent, Edit, TranscriptPlace } from '../src/domain/transcript.ts'
 import { WorkflowFile } from '../src/domain/workflow.ts'
 import { KNOWN_NAMES } from '../src/known-names.ts'
 import { OPERATIONS } from '../src/operations/index.ts'
@@ -26,6 +27,7 @@ export function referencePages(): Record<string, string> {
     'docs/reference/mcp-tools.md': page('MCP tools', toolsPage()),
     'docs/reference/settings.md': page('Settings', settings()),
     'docs/reference/events.md': page('Events', events()),
+    'docs/reference/transcript.md': page('What a transcript tells', transcript()),
     'docs/reference/workflow.schema.json': `${JSON.stringify(z.toJSONSchema(WorkflowFile, { io: 'input' }), null, 2)}\n`,
   }
 }
@@ -119,6 +121,20 @@ function operation(operation: Operation): string {
 }
 
 // Settings and events
+
+function transcript(): string {
+  return [
+    'What an agent printed is kept as it was printed and read as events, in the same words whichever client it was: `fleet logs`, `GET /api/sessions/:session_id/transcript` for a page of it and `GET /api/sessions/:session_id/stream` live. In code, `TranscriptEvent` of `src/domain/transcript.ts` is their type. Each carries where it stands:',
+    fieldTable(schemaOf(TranscriptPlace, 'output'), false),
+    'A cursor is a place between two events. `read_transcript` with `last` begins at the end, with `before` the `start` of that page it goes on upwards, and `stream_session` goes on from its `cursor` with what comes. What such a stream says last is of the kind `end` and has the `outcome` of the session.',
+    'An edit, wherever the agent tells of one, is:',
+    fieldTable(schemaOf(Edit, 'output'), false),
+    ...AgentEvent.options.map(option => {
+      const { type, ...properties } = schemaOf(option, 'output').properties!
+      return `## ${option.shape.type.value}\n\n${option.description}.\n\n${fieldTable({ properties }, false)}`
+    }),
+  ].join('\n\n')
+}
 
 function settings(): string {
   const names = Object.keys(SETTINGS) as SettingName[]

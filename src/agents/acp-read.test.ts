@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { brokenLines } from '../../test/agents/fuzz.ts'
 import { readAcp } from './acp-read.ts'
-import type { TranscriptEvent } from './contract.ts'
+import type { AgentEvent } from './contract.ts'
 import { emptyDigest, fold } from './digest.ts'
 
 const RECORDED = join(import.meta.dirname, '../../test/recorded/acp')
@@ -12,11 +12,12 @@ const linesOf = (name: string) =>
     .trimEnd()
     .split('\n')
 const read = (name: string) => linesOf(name).flatMap(line => readAcp(line, 'stdout'))
-const without = (events: TranscriptEvent[], ...types: string[]) => events.filter(event => !types.includes(event.type))
+const without = (events: AgentEvent[], ...types: string[]) => events.filter(event => !types.includes(event.type))
 const line = (message: object) => JSON.stringify({ jsonrpc: '2.0', ...message })
 const updated = (update: object) => readAcp(line({ method: 'session/update', params: { update } }), 'stdout')
 const sent = (message: object) => readAcp(line(message), 'sent')
 const id = expect.any(String)
+const edits = (path: string, old_text: string | null) => [{ path, old_text, new_text: 'one\n', diff: null }]
 
 test('an edit by an agent that tells its calls as it makes them up', () => {
   const events = read('claude-acp-edit')
@@ -26,10 +27,13 @@ test('an edit by an agent that tells its calls as it makes them up', () => {
     without(events, 'usage', 'context', 'raw').filter(event => !('name' in event && event.name === 'Bash')),
   ).toEqual([
     { type: 'started', conversation: id, model: null },
-    { type: 'thinking', text: 'A file, then.' },
+    { type: 'thinking', text: 'A file, then.', piece: true },
     { ...write, input: {} },
-    { ...write, input, again: true },
-    { type: 'permission', id: '0', tool: 'Write', input: expect.objectContaining({ content: 'one\n' }), denied: false },
+    { ...write, input, again: true, edits: edits('a.txt', null) },
+    {
+      ...{ type: 'permission', id: '0', call: id, tool: 'Write', input: expect.objectContaining({ content: 'one\n' }) },
+      ...{ denied: false, edits: edits('/place/work/a.txt', null) },
+    },
     { type: 'tool_result', id, output: expect.stringContaining('File created'), failed: false },
     { type: 'tool_result', id, output: 'one', failed: false },
     { type: 'text', text: 'There is a file now.', piece: true },
@@ -47,8 +51,14 @@ test('an edit by an agent that tells of a call only when it need not ask for it'
   const events = read('gemini-acp-edit')
   expect(without(events, 'usage', 'raw', 'thinking')).toEqual([
     { type: 'started', conversation: id, model: 'auto' },
-    { type: 'permission', id: '0', tool: 'edit', input: expect.objectContaining({ title: id }), denied: false },
-    { type: 'tool_result', id, output: 'changed /place/work/a.txt', failed: false },
+    {
+      ...{ type: 'permission', id: '0', call: id, tool: 'edit', input: expect.objectContaining({ title: id }) },
+      ...{ denied: false, edits: edits('/place/work/a.txt', '') },
+    },
+    {
+      ...{ type: 'tool_result', id, output: 'changed /place/work/a.txt', failed: false },
+      edits: edits('/place/work/a.txt', ''),
+    },
     { type: 'tool_call', id, name: 'execute', input: expect.objectContaining({ title: 'cat a.txt' }) },
     { type: 'tool_result', id, output: '', failed: false },
     { type: 'text', text: 'There is a file now.', piece: true },
@@ -107,7 +117,7 @@ test('a plan is shown, the protocol itself is not, and what is not known is raw'
   const rateLimit = { status: 'allowed', rateLimitType: 'five_hour', utilization: 0.5 }
   expect(updated({ sessionUpdate: 'usage_update', used: 1, _meta: { '_claude/rateLimit': rateLimit } })).toMatchObject([
     { type: 'context' },
-    { type: 'provider_window', name: 'five_hour', usedPercent: 50, resetsAt: null },
+    { type: 'provider_window', name: 'five_hour', used_percent: 50, resets_at: null },
   ])
   expect(updated({ sessionUpdate: 'something_new' })).toMatchObject([{ type: 'raw' }])
   expect(readAcp('not JSON', 'stdout')).toEqual([{ type: 'raw', text: 'not JSON' }])

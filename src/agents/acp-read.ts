@@ -1,6 +1,8 @@
 import type { Usage } from '../domain/session.ts'
+import type { Edit } from '../domain/transcript.ts'
 import { windowsIn } from './claude-read.ts'
-import type { Stream, TranscriptEvent } from './contract.ts'
+import type { AgentEvent, Stream } from './contract.ts'
+import { diffsIn, editsOf } from './edits.ts'
 import { type Json, list, number, object, parseObject, string, text } from './json.ts'
 
 /** What an agent is asked is named so that its answer can be read without remembering the question. */
@@ -26,10 +28,10 @@ const QUIET = new Set([
 ])
 
 /** The protocol does not count the model's turns: each tool that ran or was not allowed to is taken for one, and each answer. */
-const TURN: TranscriptEvent = { type: 'usage', usage: { turns: 1 }, counts: 'more' }
+const TURN: AgentEvent = { type: 'usage', usage: { turns: 1 }, counts: 'more' }
 
 /** One line of JSON-RPC in, events out. Never throws: what it does not know comes out as raw. */
-export function readAcp(line: string, stream: Stream): TranscriptEvent[] {
+export function readAcp(line: string, stream: Stream): AgentEvent[] {
   if (!line.trim()) return []
   if (stream === 'sent') return readSent(parseObject(line))
   const message = stream === 'stdout' ? parseObject(line) : undefined
@@ -37,7 +39,7 @@ export function readAcp(line: string, stream: Stream): TranscriptEvent[] {
 }
 
 /** The agent does not say back what it was told: a person's words and what was refused are only in what we sent. */
-function readSent(message: Json | undefined): TranscriptEvent[] {
+function readSent(message: Json | undefined): AgentEvent[] {
   const id = text(message?.id)
   const interrupt = string(object(object(message?.params)?._meta)?.[INTERRUPT])
   if (interrupt !== null) return [{ type: 'interrupted', id: interrupt }]
@@ -52,7 +54,7 @@ const promptIn = (message: Json): string =>
     .map(block => text(object(block)?.text))
     .join('\n')
 
-function events(message: Json): TranscriptEvent[] | undefined {
+function events(message: Json): AgentEvent[] | undefined {
   if (message.method === 'session/update') return update(object(object(message.params)?.update) ?? {})
   if (message.method === 'session/request_permission') return permission(message)
   if (message.method !== undefined) return undefined
@@ -62,7 +64,7 @@ function events(message: Json): TranscriptEvent[] | undefined {
   return result && answer(text(message.id), result)
 }
 
-function answer(id: string, result: Json): TranscriptEvent[] {
+function answer(id: string, result: Json): AgentEvent[] {
   if (typeof result.stopReason === 'string') return ending(result.stopReason, result)
   if (id === SESSION || id.startsWith(TAKEN_UP)) {
     const conversation = string(result.sessionId) ?? id.slice(TAKEN_UP.length)
@@ -71,7 +73,7 @@ function answer(id: string, result: Json): TranscriptEvent[] {
   return []
 }
 
-function ending(stopReason: string, result: Json): TranscriptEvent[] {
+function ending(stopReason: string, result: Json): AgentEvent[] {
   const ok = stopReason === 'end_turn'
   return [
     { type: 'usage', usage: tokens(result), counts: 'more' },
@@ -96,7 +98,7 @@ function tokens(result: Json): Partial<Usage> {
   }
 }
 
-function failure(error: Json): TranscriptEvent[] {
+function failure(error: Json): AgentEvent[] {
   const detail = object(error.data)
   const said = [text(error.message), string(detail?.details)].filter(Boolean).join(': ')
   const limited = error.code === TOO_MANY_REQUESTS || detail?.errorKind === 'rate_limit'
@@ -112,20 +114,25 @@ function failure(error: Json): TranscriptEvent[] {
   ]
 }
 
-function permission(message: Json): TranscriptEvent[] | undefined {
+function permission(message: Json): AgentEvent[] | undefined {
   const call = object(object(message.params)?.toolCall)
   if (!call || message.id === undefined) return undefined
-  return [{ type: 'permission', id: String(message.id), tool: toolOf(call), input: inputOf(call), denied: false }]
+  return [
+    {
+      ...{ type: 'permission', id: String(message.id), call: text(call.toolCallId) },
+      ...{ tool: toolOf(call), input: inputOf(call), denied: false, ...diffsOf(call) },
+    },
+  ]
 }
 
-function update(said: Json): TranscriptEvent[] | undefined {
+function update(said: Json): AgentEvent[] | undefined {
   const kind = text(said.sessionUpdate)
   if (QUIET.has(kind)) return []
   switch (kind) {
     case 'agent_message_chunk':
       return chunk(said, text => ({ type: 'text', text, piece: true }))
     case 'agent_thought_chunk':
-      return chunk(said, text => ({ type: 'thinking', text }))
+      return chunk(said, text => ({ type: 'thinking', text, piece: true }))
     case 'tool_call':
       return toolCall(said)
     case 'tool_call_update':
@@ -140,7 +147,7 @@ function update(said: Json): TranscriptEvent[] | undefined {
 }
 
 /** What it says of money here counts a conversation that was taken up again from its beginning, so nobody can use it. */
-function context({ used, size, _meta }: Json): TranscriptEvent[] {
+function context({ used, size, _meta }: Json): AgentEvent[] {
   const beyond = object(_meta) ?? {}
   const model = string(beyond['_claude/model'])
   return [
@@ -149,7 +156,7 @@ function context({ used, size, _meta }: Json): TranscriptEvent[] {
   ]
 }
 
-function chunk(said: Json, event: (text: string) => TranscriptEvent): TranscriptEvent[] | undefined {
+function chunk(said: Json, event: (text: string) => AgentEvent): AgentEvent[] | undefined {
   const words = string(object(said.content)?.text)
   return words === null ? undefined : [event(words)]
 }
@@ -159,23 +166,30 @@ function planned(value: unknown): string {
   return `${entry.status === 'completed' ? '✓' : '·'} ${text(entry.content)}`
 }
 
-function toolCall(call: Json): TranscriptEvent[] {
-  return [{ type: 'tool_call', id: text(call.toolCallId), name: toolOf(call), input: inputOf(call) }, ...result(call)]
+function toolCall(call: Json): AgentEvent[] {
+  const told = { id: text(call.toolCallId), name: toolOf(call), input: inputOf(call), ...diffsOf(call) }
+  return [{ type: 'tool_call', ...told }, ...result(call)]
 }
 
-function toolUpdate(call: Json): TranscriptEvent[] {
+function toolUpdate(call: Json): AgentEvent[] {
   const known = Object.keys(object(call.rawInput) ?? {}).length > 0
-  const again: TranscriptEvent[] = known
-    ? [{ type: 'tool_call', id: text(call.toolCallId), name: toolOf(call), input: call.rawInput, again: true }]
+  const again: AgentEvent[] = known
+    ? [
+        {
+          ...{ type: 'tool_call', id: text(call.toolCallId), name: toolOf(call), input: call.rawInput },
+          ...{ again: true, ...diffsOf(call) },
+        },
+      ]
     : []
   return [...again, ...result(call)]
 }
 
-function result(call: Json): TranscriptEvent[] {
+function result(call: Json): AgentEvent[] {
   if (call.status !== 'completed' && call.status !== 'failed') return []
-  const result: TranscriptEvent = {
+  const result: AgentEvent = {
     ...{ type: 'tool_result', id: text(call.toolCallId), output: outputOf(call) },
     failed: call.status === 'failed',
+    ...diffsIn(call.content),
   }
   // One that was not allowed has been counted already.
   return ownWords(call).nonExecutionKind === undefined ? [result, TURN] : [result]
@@ -187,6 +201,9 @@ const ownWords = (call: Json): Json => object(object(call._meta)?.claudeCode) ??
 /** Its own name where the agent tells it; the protocol itself has only a kind and a title. */
 export const toolOf = (call: Json): string =>
   string(call.name) ?? string(ownWords(call).toolName) ?? (text(call.kind) || text(call.title) || 'tool')
+
+const diffsOf = (call: Json): { edits?: Edit[] } =>
+  list(call.content).length ? diffsIn(call.content) : editsOf(toolOf(call), call.rawInput)
 
 const inputOf = (call: Json): unknown =>
   call.rawInput ?? { title: call.title ?? null, locations: call.locations ?? [], content: call.content ?? [] }

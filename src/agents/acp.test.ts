@@ -2,7 +2,7 @@ import { expect, test } from 'vitest'
 import { CLAUDE_ACP } from '../../test/agents/acp-agents.ts'
 import { aPlace, aRequest } from '../../test/agents/drive.ts'
 import { acpAgent } from './acp.ts'
-import type { Digest, LaunchRequest, TranscriptEvent } from './contract.ts'
+import type { AgentEvent, Digest, LaunchRequest } from './contract.ts'
 import { emptyDigest, fold } from './digest.ts'
 
 const place = aPlace()
@@ -37,14 +37,14 @@ test('only what is named reaches it, and no prompt stands in its arguments', () 
   expect(launch.env.ANTHROPIC_API_KEY).toBe('test-key')
 })
 
-const ended = (...events: TranscriptEvent[]): Digest => fold(emptyDigest(), events)
-const result = (reason: string | null, text = ''): TranscriptEvent => ({
+const ended = (...events: AgentEvent[]): Digest => fold(emptyDigest(), events)
+const result = (reason: string | null, text = ''): AgentEvent => ({
   type: 'result',
   ok: reason === null,
   text,
   reason,
 })
-const limit: TranscriptEvent = { type: 'rate_limit', until: null, text: 'Too many.' }
+const limit: AgentEvent = { type: 'rate_limit', until: null, text: 'Too many.' }
 
 test.each<[string, Digest, number | null, string, RegExp]>([
   ['a finished turn', ended(result(null)), 0, 'completed', /finished/],

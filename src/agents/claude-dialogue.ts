@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import { ASKING_TOOL, answersTo, questionsIn } from './claude-questions.ts'
 import { readClaude } from './claude-read.ts'
-import type { Answer, Dialogue, Message, TranscriptEvent } from './contract.ts'
+import type { AgentEvent, Answer, Dialogue, Message } from './contract.ts'
 import { type Json, object, parseObject, string, text } from './json.ts'
 
 interface Asked {
@@ -76,7 +76,7 @@ function asking(state: State, message: Json): State {
   return { ...state, asked: { ...state.asked, [text(message.request_id)]: { tool: text(tool_name), input } } }
 }
 
-function after(state: State, event: TranscriptEvent): State {
+function after(state: State, event: AgentEvent): State {
   switch (event.type) {
     case 'started':
       return { ...state, working: true, over: false }

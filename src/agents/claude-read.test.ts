@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { claude } from './claude.ts'
 import { readClaude } from './claude-read.ts'
-import type { TranscriptEvent } from './contract.ts'
+import type { AgentEvent } from './contract.ts'
 import { emptyDigest, fold } from './digest.ts'
 
 const RECORDED = join(import.meta.dirname, '../../test/recorded/claude')
@@ -12,7 +12,7 @@ const linesOf = (name: string) =>
     .trimEnd()
     .split('\n')
 const read = (name: string) => linesOf(name).flatMap(line => readClaude(line, 'stdout'))
-const without = (events: TranscriptEvent[], ...types: string[]) => events.filter(event => !types.includes(event.type))
+const without = (events: AgentEvent[], ...types: string[]) => events.filter(event => !types.includes(event.type))
 
 test('an edit: what was thought, done and said, and its cost once', () => {
   const events = read('edit')
@@ -20,7 +20,10 @@ test('an edit: what was thought, done and said, and its cost once', () => {
     { type: 'started', conversation: expect.any(String), model: 'claude-opus-5-5' },
     { type: 'said', id: expect.any(String), text: expect.stringContaining('Do it.') },
     { type: 'thinking', text: 'A file, then.' },
-    { type: 'tool_call', id: expect.any(String), name: 'Write', input: { file_path: 'a.txt', content: 'one\n' } },
+    {
+      ...{ type: 'tool_call', id: expect.any(String), name: 'Write', input: { file_path: 'a.txt', content: 'one\n' } },
+      edits: [{ path: 'a.txt', old_text: null, new_text: 'one\n', diff: null }],
+    },
     { type: 'tool_result', id: expect.any(String), output: expect.stringContaining('File created'), failed: false },
     {
       type: 'tool_call',
@@ -60,8 +63,9 @@ test('a message into a running turn is said once it was taken', () => {
 
 test('refused tools are shown as refused', () => {
   const events = read('denied')
+  const [refused] = events.flatMap(event => (event.type === 'tool_call' && event.name === 'Bash' ? [event.id] : []))
   expect(events.filter(event => event.type === 'permission')).toEqual([
-    { type: 'permission', id: expect.any(String), tool: 'Bash', input: null, denied: true },
+    { type: 'permission', id: refused, call: refused, tool: 'Bash', input: null, denied: true },
   ])
   expect(events.filter(event => event.type === 'tool_result').map(event => event.failed)).toEqual([true, true])
 })
@@ -163,7 +167,7 @@ test('the windows of the provider are told, and are no refusal', () => {
   const told = (info: object) =>
     readClaude(JSON.stringify({ type: 'rate_limit_event', rate_limit_info: info }), 'stdout')
   const near = { rateLimitType: 'five_hour', utilization: 0.82, resetsAt: 1_894_738_615 }
-  const window = { ...{ type: 'provider_window', usedPercent: 82 }, resetsAt: '2030-01-15T20:16:55.000Z' }
+  const window = { ...{ type: 'provider_window', used_percent: 82 }, resets_at: '2030-01-15T20:16:55.000Z' }
   expect(told({ status: 'allowed_warning', ...near })).toEqual([{ ...window, name: 'five_hour' }])
   expect(told({ status: 'allowed', unifiedWindows: { five_hour: near, seven_day: near } })).toEqual([
     { ...window, name: 'five_hour' },

@@ -1,9 +1,9 @@
 import type { Usage } from '../domain/session.ts'
 import { ASKING_TOOL, inWords, questionsIn } from './claude-questions.ts'
-import type { Stream, TranscriptEvent } from './contract.ts'
+import type { AgentEvent, Stream } from './contract.ts'
+import { editsOf } from './edits.ts'
+import { type Json, list, number, object, parseObject, string, text } from './json.ts'
 import { notStarted } from './mcp-servers.ts'
-
-type Json = Record<string, unknown>
 
 /** Talk of the protocol itself: kept in the transcript's file, of no use to a reader. */
 const QUIET = new Set([
@@ -19,30 +19,22 @@ const QUIET = new Set([
 ])
 
 /** One line of stream-json in, events out. Never throws: what it does not know comes out as raw. */
-export function readClaude(line: string, stream: Stream): TranscriptEvent[] {
+export function readClaude(line: string, stream: Stream): AgentEvent[] {
   // What was sent is said back by the client once it has taken it.
-  if (stream === 'sent') return readSent(parse(line))
+  if (stream === 'sent') return readSent(parseObject(line))
   if (!line.trim()) return []
   if (stream === 'stderr') return [{ type: 'raw', text: line }]
-  const message = parse(line)
+  const message = parseObject(line)
   if (!message) return [{ type: 'raw', text: line }]
   return events(message) ?? [{ type: 'raw', text: line }]
 }
 
-function readSent(message: Json | undefined): TranscriptEvent[] {
+function readSent(message: Json | undefined): AgentEvent[] {
   const interrupts = message?.type === 'control_request' && object(message.request)?.subtype === 'interrupt'
   return interrupts ? [{ type: 'interrupted', id: text(message.request_id) }] : []
 }
 
-function parse(line: string): Json | undefined {
-  try {
-    return object(JSON.parse(line))
-  } catch {
-    return undefined
-  }
-}
-
-function events(message: Json): TranscriptEvent[] | undefined {
+function events(message: Json): AgentEvent[] | undefined {
   const kind = message.type === 'system' ? `system/${text(message.subtype)}` : text(message.type)
   if (QUIET.has(kind)) return []
   switch (kind) {
@@ -59,7 +51,10 @@ function events(message: Json): TranscriptEvent[] | undefined {
       return [retry(message)]
     case 'system/permission_denied':
       return [
-        { type: 'permission', id: text(message.tool_use_id), tool: text(message.tool_name), input: null, denied: true },
+        {
+          ...{ type: 'permission', id: text(message.tool_use_id), call: text(message.tool_use_id) },
+          ...{ tool: text(message.tool_name), input: null, denied: true },
+        },
       ]
     case 'control_request':
       return control(message)
@@ -72,29 +67,36 @@ function events(message: Json): TranscriptEvent[] | undefined {
   }
 }
 
-function server(value: unknown): TranscriptEvent[] {
+function server(value: unknown): AgentEvent[] {
   const { name, status } = object(value) ?? {}
   const isUp = status === 'connected' || status === 'pending'
   return isUp ? [] : [notStarted(text(name), text(status))]
 }
 
 /** The client asks whether it may use a tool, and waits. */
-function control(message: Json): TranscriptEvent[] | undefined {
+function control(message: Json): AgentEvent[] | undefined {
   const request = object(message.request)
   if (request?.subtype !== 'can_use_tool') return undefined
   const tool = text(request.tool_name)
   const id = text(message.request_id)
   const questions = tool === ASKING_TOOL ? questionsIn(request.input) : undefined
   if (questions) return [{ type: 'question', id, text: inWords(questions) }]
-  return [{ type: 'permission', id, tool, input: request.input ?? null, denied: false }]
+  const call = string(request.tool_use_id)
+  return [
+    {
+      ...{ type: 'permission', id, tool, input: request.input ?? null, denied: false },
+      ...editsOf(tool, request.input),
+      ...(call && { call }),
+    },
+  ]
 }
 
-function assistant(message: Json): TranscriptEvent[] | undefined {
+function assistant(message: Json): AgentEvent[] | undefined {
   const said = object(message.message)
   if (!said) return undefined
   // The client puts its own failures into the model's mouth.
   const ownWords = typeof message.error === 'string'
-  const found = list(said.content).flatMap(block => assistantBlock(block, ownWords))
+  const found = list(said.content).flatMap(block => assistantBlock(block, ownWords, helper(message)))
   const usage = object(said.usage)
   if (usage && typeof said.id === 'string' && !ownWords) {
     found.push({ type: 'usage', usage: { ...tokens(usage), turns: 1 }, counts: 'estimate', of: said.id })
@@ -104,29 +106,37 @@ function assistant(message: Json): TranscriptEvent[] | undefined {
   return found.length ? found : undefined
 }
 
-function assistantBlock(value: unknown, ownWords: boolean): TranscriptEvent[] {
+/** A helper of the agent says which call it works for. */
+function helper(message: Json): { within?: string } {
+  const within = string(message.parent_tool_use_id)
+  return within ? { within } : {}
+}
+
+function assistantBlock(value: unknown, ownWords: boolean, by: { within?: string }): AgentEvent[] {
   const block = object(value) ?? {}
   switch (block.type) {
     case 'text':
-      return [{ type: ownWords ? 'error' : 'text', text: text(block.text) }]
+      return [ownWords ? { type: 'error', text: text(block.text) } : { type: 'text', text: text(block.text), ...by }]
     case 'thinking':
-      return [{ type: 'thinking', text: text(block.thinking) }]
-    case 'tool_use':
-      return [{ type: 'tool_call', id: text(block.id), name: text(block.name), input: block.input ?? null }]
+      return [{ type: 'thinking', text: text(block.thinking), ...by }]
+    case 'tool_use': {
+      const call = { id: text(block.id), name: text(block.name), input: block.input ?? null }
+      return [{ type: 'tool_call', ...call, ...editsOf(call.name, call.input), ...by }]
+    }
     default:
       return [{ type: 'raw', text: JSON.stringify(value) }]
   }
 }
 
-function user(message: Json): TranscriptEvent[] | undefined {
+function user(message: Json): AgentEvent[] | undefined {
   const content = object(message.message)?.content
   if (message.isReplay === true) return [{ type: 'said', id: text(message.uuid), text: plain(content) }]
   if (typeof content === 'string') return [{ type: 'raw', text: content }]
-  const found = list(content).map(userBlock)
+  const found = list(content).map(block => userBlock(block, helper(message)))
   return found.length ? found : undefined
 }
 
-function userBlock(value: unknown): TranscriptEvent {
+function userBlock(value: unknown, by: { within?: string }): AgentEvent {
   const block = object(value) ?? {}
   if (block.type !== 'tool_result')
     return { type: 'raw', text: typeof block.text === 'string' ? block.text : JSON.stringify(value) }
@@ -135,10 +145,11 @@ function userBlock(value: unknown): TranscriptEvent {
     id: text(block.tool_use_id),
     output: plain(block.content),
     failed: block.is_error === true,
+    ...by,
   }
 }
 
-function retry(message: Json): TranscriptEvent {
+function retry(message: Json): AgentEvent {
   const status = number(message.error_status)
   const why = [status ? `HTTP ${status}` : null, string(message.error)].filter(Boolean).join(', ')
   return {
@@ -150,7 +161,7 @@ function retry(message: Json): TranscriptEvent {
 }
 
 /** Only a refusal is a rate limit; the client also tells how near it is. */
-function limit(message: Json): TranscriptEvent[] | undefined {
+function limit(message: Json): AgentEvent[] | undefined {
   const info = object(message.rate_limit_info)
   if (!info) return undefined
   const windows = windowsIn(info)
@@ -166,21 +177,21 @@ function limit(message: Json): TranscriptEvent[] | undefined {
 }
 
 /** All of them where the client tells them, otherwise the one it speaks of. */
-export function windowsIn(info: Json): TranscriptEvent[] {
+export function windowsIn(info: Json): AgentEvent[] {
   const all = Object.entries(object(info.unifiedWindows) ?? {})
   const told = all.length ? all : [[text(info.rateLimitType), info] as const]
   return told.flatMap(([name, value]) => {
     const { utilization, resetsAt } = object(value) ?? {}
     if (!name || typeof utilization !== 'number') return []
-    return [{ type: 'provider_window', name, usedPercent: Math.round(utilization * 100), resetsAt: time(resetsAt) }]
+    return [{ type: 'provider_window', name, used_percent: Math.round(utilization * 100), resets_at: time(resetsAt) }]
   })
 }
 
-function result(message: Json): TranscriptEvent[] {
+function result(message: Json): AgentEvent[] {
   const ok = message.subtype === 'success' && message.is_error === false
   const status = number(message.api_error_status)
   const said = string(message.result) ?? list(message.errors).map(plain).join('\n')
-  const found: TranscriptEvent[] = [{ type: 'usage', usage: spent(message), counts: 'more' }]
+  const found: AgentEvent[] = [{ type: 'usage', usage: spent(message), counts: 'more' }]
   const window = windowIn(message)
   if (window) found.push({ type: 'context', used: null, window })
   if (status === 429) found.push({ type: 'rate_limit', until: null, text: said })
@@ -245,10 +256,3 @@ function time(seconds: unknown): string | null {
   const date = new Date(number(seconds) * 1000)
   return number(seconds) > 0 && !Number.isNaN(date.getTime()) ? date.toISOString() : null
 }
-
-const object = (value: unknown): Json | undefined =>
-  typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as Json) : undefined
-const list = (value: unknown): unknown[] => (Array.isArray(value) ? value : [])
-const string = (value: unknown): string | null => (typeof value === 'string' ? value : null)
-const text = (value: unknown): string => string(value) ?? ''
-const number = (value: unknown): number => (typeof value === 'number' && Number.isFinite(value) ? value : 0)

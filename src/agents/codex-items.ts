@@ -1,16 +1,17 @@
-import type { TranscriptEvent } from './contract.ts'
+import type { AgentEvent } from './contract.ts'
+import { patchesOf } from './edits.ts'
 import { type Json, list, object, string, text } from './json.ts'
 
 /** Said in full once they are done. */
 const WORDS = new Set(['userMessage', 'agentMessage', 'reasoning', 'plan', 'contextCompaction'])
 
-export function itemStarted(item: Json): TranscriptEvent[] | undefined {
+export function itemStarted(item: Json): AgentEvent[] | undefined {
   if (WORDS.has(text(item.type))) return []
   const call = callOf(item)
-  return call && [{ type: 'tool_call', id: text(item.id), ...call }]
+  return call && [{ type: 'tool_call', id: text(item.id), ...call, ...patchesOf(item.changes) }]
 }
 
-export function itemDone(item: Json): TranscriptEvent[] | undefined {
+export function itemDone(item: Json): AgentEvent[] | undefined {
   switch (item.type) {
     case 'userMessage':
       return [{ type: 'said', id: string(item.clientId) ?? text(item.id), text: textsOf(item.content) }]
@@ -39,13 +40,13 @@ function callOf(item: Json): { name: string; input: unknown } | undefined {
   }
 }
 
-function toolDone(item: Json): TranscriptEvent[] | undefined {
+function toolDone(item: Json): AgentEvent[] | undefined {
   const call = callOf(item)
   if (!call) return undefined
   const id = text(item.id)
-  const done: TranscriptEvent = { type: 'tool_result', id, output: outputOf(item), failed: isFailed(item) }
+  const done: AgentEvent = { type: 'tool_result', id, output: outputOf(item), failed: isFailed(item) }
   return item.status === 'declined'
-    ? [{ type: 'permission', id, tool: call.name, input: null, denied: true }, done]
+    ? [{ type: 'permission', id, call: id, tool: call.name, input: null, denied: true }, done]
     : [done]
 }
 

@@ -4,7 +4,7 @@ import { expect, test } from 'vitest'
 import { brokenLines } from '../../test/agents/fuzz.ts'
 import { codex } from './codex.ts'
 import { readCodex } from './codex-read.ts'
-import type { TranscriptEvent } from './contract.ts'
+import type { AgentEvent } from './contract.ts'
 import { emptyDigest, fold } from './digest.ts'
 import { parseObject } from './json.ts'
 
@@ -16,8 +16,8 @@ const linesOf = (name: string) =>
 const read = (name: string) => linesOf(name).flatMap(line => readCodex(line, 'stdout'))
 const told = (name: string) => read(name).filter(({ type }) => !['usage', 'context', 'raw'].includes(type))
 const typesOf = (name: string) => told(name).map(({ type }) => type)
-const of = <T extends TranscriptEvent['type']>(name: string, type: T) =>
-  read(name).filter((event): event is Extract<TranscriptEvent, { type: T }> => event.type === type)
+const of = <T extends AgentEvent['type']>(name: string, type: T) =>
+  read(name).filter((event): event is Extract<AgentEvent, { type: T }> => event.type === type)
 const digestOf = (name: string) => fold(emptyDigest(), read(name))
 const line = (method: string, params: object) => JSON.stringify({ method, params })
 
@@ -28,7 +28,11 @@ test('an edit: what was thought, done and said', () => {
     { type: 'started', conversation: id, model: null },
     { type: 'said', id: 'prompt', text: expect.stringContaining('Do it.') },
     { type: 'thinking', text: 'A file, then.' },
-    { type: 'tool_call', id, name: 'apply_patch', input: { changes: [expect.objectContaining({ diff: 'one\n' })] } },
+    {
+      ...{ type: 'tool_call', id, name: 'apply_patch' },
+      input: { changes: [expect.objectContaining({ diff: 'one\n' })] },
+      edits: [{ path: '/place/work/a.txt', old_text: '', new_text: 'one\n', diff: null }],
+    },
     { type: 'tool_result', id, output: 'completed', failed: false },
     {
       type: 'tool_call',
@@ -113,8 +117,8 @@ test('a window says how full it is, and once it is used up until when', () => {
   const windows = (usedPercent: number) => ({ limitId: 'codex', primary: { usedPercent, resetsAt: 1_894_738_615 } })
   const limit = (rateLimits: object) => readCodex(line('account/rateLimits/updated', { rateLimits }), 'stdout')
   const near = (usedPercent: number) => ({
-    ...{ type: 'provider_window', name: 'codex primary', usedPercent },
-    resetsAt: '2030-01-15T20:16:55.000Z',
+    ...{ type: 'provider_window', name: 'codex primary', used_percent: usedPercent },
+    resets_at: '2030-01-15T20:16:55.000Z',
   })
   expect(limit(windows(99))).toEqual([near(99)])
   expect(limit(windows(100))).toEqual([

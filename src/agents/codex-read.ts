@@ -1,7 +1,7 @@
 import type { Usage } from '../domain/session.ts'
 import { INTERRUPT, PROMPT, THREAD } from './codex-dialogue.ts'
 import { itemDone, itemStarted } from './codex-items.ts'
-import type { Stream, TranscriptEvent } from './contract.ts'
+import type { AgentEvent, Stream } from './contract.ts'
 import { type Json, list, number, object, parseObject, string, text } from './json.ts'
 import { notStarted } from './mcp-servers.ts'
 
@@ -12,7 +12,7 @@ const QUIET = new Set([
 ])
 
 /** One line of JSON-RPC in, events out. Never throws: what it does not know comes out as raw. */
-export function readCodex(line: string, stream: Stream): TranscriptEvent[] {
+export function readCodex(line: string, stream: Stream): AgentEvent[] {
   // What was sent is said back by the client once it has taken it.
   if (stream === 'sent') return readSent(parseObject(line))
   if (!line.trim()) return []
@@ -20,12 +20,12 @@ export function readCodex(line: string, stream: Stream): TranscriptEvent[] {
   return (message && events(message)) ?? [{ type: 'raw', text: line }]
 }
 
-function readSent(message: Json | undefined): TranscriptEvent[] {
+function readSent(message: Json | undefined): AgentEvent[] {
   if (message?.method !== 'turn/interrupt') return []
   return [{ type: 'interrupted', id: text(message.id).slice(INTERRUPT.length) }]
 }
 
-function events(message: Json): TranscriptEvent[] | undefined {
+function events(message: Json): AgentEvent[] | undefined {
   if (typeof message.method !== 'string') return 'id' in message ? answer(message) : undefined
   const params = object(message.params)
   if (!params) return undefined
@@ -33,7 +33,7 @@ function events(message: Json): TranscriptEvent[] | undefined {
   return 'id' in message ? asked(message.method, String(message.id), params) : told(message.method, params)
 }
 
-function told(method: string, params: Json): TranscriptEvent[] | undefined {
+function told(method: string, params: Json): AgentEvent[] | undefined {
   switch (method) {
     case 'turn/started':
       return [{ type: 'started', conversation: string(params.threadId), model: null }]
@@ -57,7 +57,7 @@ function told(method: string, params: Json): TranscriptEvent[] | undefined {
 }
 
 /** The client's answer to a request of ours. */
-function answer({ id, result, error }: Json): TranscriptEvent[] | undefined {
+function answer({ id, result, error }: Json): AgentEvent[] | undefined {
   if (error) {
     const words = text(object(error)?.message)
     if (id !== THREAD && id !== PROMPT) return [{ type: 'error', text: words }]
@@ -70,12 +70,12 @@ function answer({ id, result, error }: Json): TranscriptEvent[] | undefined {
   return id === PROMPT ? [{ type: 'usage', usage: {}, counts: 'total' }] : []
 }
 
-function asked(method: string, id: string, params: Json): TranscriptEvent[] | undefined {
+function asked(method: string, id: string, params: Json): AgentEvent[] | undefined {
   switch (method) {
     case 'item/commandExecution/requestApproval':
-      return [{ type: 'permission', id, tool: 'shell', input: params, denied: false }]
+      return [{ type: 'permission', id, call: text(params.itemId), tool: 'shell', input: params, denied: false }]
     case 'item/fileChange/requestApproval':
-      return [{ type: 'permission', id, tool: 'apply_patch', input: params, denied: false }]
+      return [{ type: 'permission', id, call: text(params.itemId), tool: 'apply_patch', input: params, denied: false }]
     case 'item/tool/requestUserInput':
       return [{ type: 'question', id, text: list(params.questions).map(question).join('\n\n') }]
     default:
@@ -90,7 +90,7 @@ function question(value: unknown): string {
 }
 
 /** What one answer of the model took, told once for each state of the conversation's own counter. */
-function usage(counted: Json | undefined): TranscriptEvent[] | undefined {
+function usage(counted: Json | undefined): AgentEvent[] | undefined {
   const last = object(counted?.last)
   const total = object(counted?.total)
   if (!last || !total) return undefined
@@ -114,13 +114,20 @@ function tokens(count: Json): Partial<Usage> {
 }
 
 /** Only a window that is used up is a limit; the client also tells how near it is. */
-function limits(told: Json | undefined): TranscriptEvent[] | undefined {
+function limits(told: Json | undefined): AgentEvent[] | undefined {
   if (!told) return undefined
   const name = string(told.limitName) ?? text(told.limitId)
   const windows = ['primary', 'secondary'].map(which => ({ which, ...object(told[which]) }) as Json)
-  const near = windows.flatMap(({ which, usedPercent, resetsAt }): TranscriptEvent[] =>
+  const near = windows.flatMap(({ which, usedPercent, resetsAt }): AgentEvent[] =>
     typeof usedPercent === 'number'
-      ? [{ type: 'provider_window', name: `${name} ${which}`, usedPercent, resetsAt: time(number(resetsAt)) }]
+      ? [
+          {
+            type: 'provider_window',
+            name: `${name} ${which}`,
+            used_percent: usedPercent,
+            resets_at: time(number(resetsAt)),
+          },
+        ]
       : [],
   )
   const full = windows.filter(({ usedPercent }) => number(usedPercent) >= 100)
@@ -129,7 +136,7 @@ function limits(told: Json | undefined): TranscriptEvent[] | undefined {
   return [...near, { type: 'rate_limit', until: time(until), text: `Limit reached: ${name}.` }]
 }
 
-function failure({ error, willRetry }: Json): TranscriptEvent {
+function failure({ error, willRetry }: Json): AgentEvent {
   const told = object(error) ?? {}
   if (willRetry !== true) return { type: 'error', text: text(told.message) }
   const [, attempt, of] = /(\d+)\/(\d+)/.exec(text(told.message)) ?? []
@@ -137,13 +144,13 @@ function failure({ error, willRetry }: Json): TranscriptEvent {
   return { type: 'retry', attempt: Number(attempt ?? 0), of: of ? Number(of) : null, why }
 }
 
-function result(turn: Json | undefined): TranscriptEvent[] | undefined {
+function result(turn: Json | undefined): AgentEvent[] | undefined {
   if (!turn) return undefined
   const words = list(turn.items).findLast(item => object(item)?.type === 'agentMessage')
   if (turn.status === 'completed') return [{ type: 'result', ok: true, text: text(object(words)?.text), reason: null }]
   const error = object(turn.error)
   const reason = error ? codeOf(error) : text(turn.status)
-  const failed: TranscriptEvent = { type: 'result', ok: false, text: text(error?.message), reason }
+  const failed: AgentEvent = { type: 'result', ok: false, text: text(error?.message), reason }
   return RATE_LIMITS.has(reason) ? [{ type: 'rate_limit', until: null, text: failed.text }, failed] : [failed]
 }
 

@@ -1,17 +1,16 @@
 import { expect, test } from 'vitest'
 import { codex } from './codex.ts'
-import type { TranscriptEvent } from './contract.ts'
+import type { AgentEvent } from './contract.ts'
 import { emptyDigest, fold } from './digest.ts'
 
-const result = (reason: string | null, text = 'said'): TranscriptEvent => ({
+const result = (reason: string | null, text = 'said'): AgentEvent => ({
   type: 'result',
   ok: reason === null,
   text,
   reason,
 })
-const ending = (code: number | null, ...events: TranscriptEvent[]) =>
-  codex.outcome(fold(emptyDigest(), events), { code })
-const STARTED: TranscriptEvent = { type: 'started', conversation: 'c', model: null }
+const ending = (code: number | null, ...events: AgentEvent[]) => codex.outcome(fold(emptyDigest(), events), { code })
+const STARTED: AgentEvent = { type: 'started', conversation: 'c', model: null }
 
 test.each([
   ['a good result', [result(null)], 0, 'completed'],

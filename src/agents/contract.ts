@@ -1,7 +1,10 @@
 import type { Readable, Writable } from 'node:stream'
 import type { Engine, ToolPreset } from '../domain/project.ts'
 import type { Context, Outcome, SessionReason, Usage } from '../domain/session.ts'
+import type { AgentEvent, Stream } from '../domain/transcript.ts'
 import type { McpServer } from './mcp-servers.ts'
+
+export type { AgentEvent, Stream }
 
 /** What an agent can do, as `fleet agents` shows it. Nothing is offered that is not here. */
 export interface Capabilities {
@@ -163,37 +166,6 @@ export interface Dialogue<State extends object = object> {
   interrupt?(state: State, id: string): Message | undefined
 }
 
-/** The one language all transcripts are read in. */
-export type TranscriptEvent =
-  | { type: 'started'; conversation: string | null; model: string | null }
-  /** A piece goes on where the piece before it stopped. */
-  | { type: 'text'; text: string; piece?: true }
-  | { type: 'thinking'; text: string }
-  /** Said again once more of the call is known than when it began. */
-  | { type: 'tool_call'; id: string; name: string; input: unknown; again?: true }
-  | { type: 'tool_result'; id: string; output: string; failed: boolean }
-  | { type: 'usage'; usage: Partial<Usage>; counts: 'more' | 'total'; model?: string }
-  /** Usage as far as it is known while the agent works; the next 'more' or 'total' takes its place. */
-  | { type: 'usage'; usage: Partial<Usage>; counts: 'estimate' /** said once for each of these */; of: string }
-  /** How full the context window is; null: not told this time. */
-  | { type: 'context'; used: number | null; window: number | null; model?: string }
-  /** How much of what the provider grants in a time is used up. */
-  | { type: 'provider_window'; name: string; usedPercent: number; resetsAt: string | null }
-  | { type: 'retry'; attempt: number; of: number | null; why: string }
-  | { type: 'rate_limit'; until: string | null; text: string }
-  | { type: 'permission'; id: string; tool: string; input: unknown; denied: boolean }
-  | { type: 'question'; id: string; text: string }
-  | { type: 'said'; id: string; text: string }
-  /** A person had it stop what it did. */
-  | { type: 'interrupted'; id: string }
-  | { type: 'result'; ok: boolean; text: string; reason: string | null }
-  | { type: 'error'; text: string }
-  /** Something is not as it should be, and the agent works all the same. */
-  | { type: 'warning'; text: string }
-  | { type: 'raw'; text: string }
-
-export type Stream = 'stdout' | 'stderr' | 'sent'
-
 /** How a process ended. `code` is null when nobody recorded it: the machine or the wrapper died. */
 export interface Exit {
   code: number | null
@@ -218,8 +190,8 @@ export interface Digest {
   /** The last line that was no event: where a client that fails early says why. */
   lastRaw: string
   /** Of the newest turn; null again once another one starts. */
-  result: Extract<TranscriptEvent, { type: 'result' }> | null
-  rateLimit: Extract<TranscriptEvent, { type: 'rate_limit' }> | null
+  result: Extract<AgentEvent, { type: 'result' }> | null
+  rateLimit: Extract<AgentEvent, { type: 'rate_limit' }> | null
   lastError: string | null
   /** How many tools were called and have not answered. */
   openTools: number
@@ -259,7 +231,7 @@ export interface Agent {
   /** Only where `can.remoteControl`. */
   readonly remote?: RemoteControl
   /** One line in, events out. Pure; never throws; what it does not know comes out as raw. */
-  read(line: string, stream: Stream): TranscriptEvent[]
+  read(line: string, stream: Stream): AgentEvent[]
   readonly dialogue?: Dialogue
   /** The same client driven in other ways than through its command line. */
   readonly engines?: Readonly<Partial<Record<Engine, Agent>>>

@@ -42,7 +42,7 @@ test('how full its window is, and that of its provider', () => {
   expect(read(told, { kind: 'ctx', tokens: { now: 5, of: 9 } })).toEqual([{ type: 'context', used: 5, window: 9 }])
   expect(read(told, { kind: 'ctx', tokens: { now: 'five' } })).toEqual([{ type: 'context', used: 0, window: null }])
   expect(read(told, { kind: 'quota', what: 'hourly', used: 81, until: 1_894_738_615 })).toEqual([
-    { type: 'provider_window', name: 'hourly', usedPercent: 81, resetsAt: '2030-01-15T20:16:55.000Z' },
+    { type: 'provider_window', name: 'hourly', used_percent: 81, resets_at: '2030-01-15T20:16:55.000Z' },
   ])
 })
 

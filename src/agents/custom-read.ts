@@ -1,5 +1,5 @@
 import * as z from 'zod'
-import type { Stream, TranscriptEvent } from './contract.ts'
+import type { AgentEvent, Stream } from './contract.ts'
 import { type Json, number, parseObject } from './json.ts'
 
 const Path = z.string().min(1).max(200).describe('where in the line it is, such as message.text or parts.0.id')
@@ -38,7 +38,7 @@ export function readMapped(
   others: 'text' | 'raw',
   line: string,
   stream: Stream,
-): TranscriptEvent[] {
+): AgentEvent[] {
   if (stream === 'sent' || !line.trim()) return []
   if (stream === 'stderr') return [{ type: 'raw', text: line }]
   const said = parseObject(line)
@@ -58,7 +58,7 @@ function at(said: Json, path: string): unknown {
   return found
 }
 
-function eventOf(rule: EventRule, said: Json): TranscriptEvent {
+function eventOf(rule: EventRule, said: Json): AgentEvent {
   const words = (path: string | undefined): string => plain(path === undefined ? undefined : at(said, path))
   const maybe = (path: string | undefined): string | null => words(path) || null
   const moment = (path: string | undefined) => time(path === undefined ? undefined : at(said, path))
@@ -92,8 +92,8 @@ function eventOf(rule: EventRule, said: Json): TranscriptEvent {
       return {
         type: 'provider_window',
         name: words(rule.name),
-        usedPercent: number(at(said, rule.used_percent)),
-        resetsAt: moment(rule.resets_at),
+        used_percent: number(at(said, rule.used_percent)),
+        resets_at: moment(rule.resets_at),
       }
     case 'rate_limit':
       return {

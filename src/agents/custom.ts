@@ -1,7 +1,7 @@
 import * as z from 'zod'
 import { NotAllowed } from '../domain/errors.ts'
 import { TOOL_PRESETS, type ToolPreset } from '../domain/project.ts'
-import type { Agent, Digest, Ending, Exit, Launch, LaunchRequest, TranscriptEvent } from './contract.ts'
+import type { Agent, AgentEvent, Digest, Ending, Exit, Launch, LaunchRequest } from './contract.ts'
 import { EventRule, readMapped } from './custom-read.ts'
 import { Declaration, detectDeclared, environmentFor } from './declaration.ts'
 import { endedEarly, rateLimited, short } from './endings.ts'
@@ -99,7 +99,7 @@ function costOf({ events, arguments: adds }: CustomDeclaration): Agent['can']['c
   return adds.model || events.some(rule => rule.event === 'started' && rule.model) ? 'priced' : 'tokens'
 }
 
-const windowed = ({ context_limit }: CustomDeclaration, event: TranscriptEvent): TranscriptEvent =>
+const windowed = ({ context_limit }: CustomDeclaration, event: AgentEvent): AgentEvent =>
   event.type === 'context' && context_limit ? { ...event, window: event.window ?? context_limit } : event
 
 function tellsTurns(events: readonly EventRule[]): boolean {

@@ -1,15 +1,15 @@
 import { expect, test } from 'vitest'
 import { NO_USAGE } from '../domain/session.ts'
-import type { TranscriptEvent } from './contract.ts'
+import type { AgentEvent } from './contract.ts'
 import { emptyDigest, fold, LAST_TEXT_CHARS } from './digest.ts'
 
-const digestOf = (...events: TranscriptEvent[]) => fold(emptyDigest(), events)
-const used = (input_tokens: number, counts: 'more' | 'total'): TranscriptEvent => ({
+const digestOf = (...events: AgentEvent[]) => fold(emptyDigest(), events)
+const used = (input_tokens: number, counts: 'more' | 'total'): AgentEvent => ({
   type: 'usage',
   usage: { input_tokens },
   counts,
 })
-const estimated = (input_tokens: number, of: string): TranscriptEvent => ({
+const estimated = (input_tokens: number, of: string): AgentEvent => ({
   type: 'usage',
   usage: { input_tokens },
   counts: 'estimate',
@@ -50,7 +50,7 @@ test('blank lines are not the last thing said', () => {
 })
 
 test('pieces of text are one text, whatever is noted between them', () => {
-  const piece = (text: string): TranscriptEvent => ({ type: 'text', text, piece: true })
+  const piece = (text: string): AgentEvent => ({ type: 'text', text, piece: true })
   const spoken = [
     piece('  '),
     piece('One '),
@@ -60,32 +60,32 @@ test('pieces of text are one text, whatever is noted between them', () => {
     piece('two.'),
   ]
   expect(digestOf({ type: 'text', text: 'Before.' }, ...spoken).lastText).toBe('One and two.')
-  const call: TranscriptEvent = { type: 'tool_call', id: '1', name: 'Bash', input: {} }
+  const call: AgentEvent = { type: 'tool_call', id: '1', name: 'Bash', input: {} }
   expect(digestOf(...spoken, call, piece('Three.')).lastText).toBe('Three.')
 })
 
 test('a call told again is one call', () => {
-  const call: TranscriptEvent = { type: 'tool_call', id: '1', name: 'Bash', input: {} }
+  const call: AgentEvent = { type: 'tool_call', id: '1', name: 'Bash', input: {} }
   expect(digestOf(call, { ...call, input: { command: 'ls' }, again: true }).openTools).toBe(1)
 })
 
 test('open tools are those called and not answered', () => {
-  const call: TranscriptEvent = { type: 'tool_call', id: '1', name: 'Bash', input: {} }
-  const answer: TranscriptEvent = { type: 'tool_result', id: '1', output: '', failed: false }
+  const call: AgentEvent = { type: 'tool_call', id: '1', name: 'Bash', input: {} }
+  const answer: AgentEvent = { type: 'tool_result', id: '1', output: '', failed: false }
   expect(digestOf(call, call, answer).openTools).toBe(1)
   expect(digestOf(answer).openTools).toBe(0)
 })
 
 test('a result is that of the newest turn', () => {
-  const result: TranscriptEvent = { type: 'result', ok: true, text: 'done', reason: null }
-  const started: TranscriptEvent = { type: 'started', conversation: 'c', model: null }
+  const result: AgentEvent = { type: 'result', ok: true, text: 'done', reason: null }
+  const started: AgentEvent = { type: 'started', conversation: 'c', model: null }
   expect(digestOf(started, result)).toMatchObject({ conversation: 'c', result: { text: 'done' } })
   expect(digestOf(started, result, started).result).toBeNull()
 })
 
 test('a rate limit remembers until when, and is over when a turn ends well', () => {
-  const refused: TranscriptEvent = { type: 'rate_limit', until: '2030-01-01T00:00:00.000Z', text: 'weekly' }
-  const again: TranscriptEvent = { type: 'rate_limit', until: null, text: '429' }
+  const refused: AgentEvent = { type: 'rate_limit', until: '2030-01-01T00:00:00.000Z', text: 'weekly' }
+  const again: AgentEvent = { type: 'rate_limit', until: null, text: '429' }
   expect(digestOf(refused, again).rateLimit).toMatchObject({ until: '2030-01-01T00:00:00.000Z', text: '429' })
   expect(digestOf(refused, { type: 'result', ok: true, text: '', reason: null }).rateLimit).toBeNull()
 })
@@ -101,10 +101,10 @@ test('money is the agent’s own word, else what the table says of the model tha
     costOf: ({ input_tokens = 0 }, model: string | null) => (model === 'known' ? input_tokens * 2 : null),
     windowOf: (model: string | null) => (model === 'known' ? 100 : null),
   }
-  const digest = (...events: TranscriptEvent[]) => fold(emptyDigest(), events, knowledge)
-  const started: TranscriptEvent = { type: 'started', conversation: 'c', model: 'known' }
-  const own: TranscriptEvent = { type: 'usage', usage: { input_tokens: 5, cost_usd: 1 }, counts: 'more' }
-  const free: TranscriptEvent = { type: 'usage', usage: { input_tokens: 5, cost_usd: 0 }, counts: 'more' }
+  const digest = (...events: AgentEvent[]) => fold(emptyDigest(), events, knowledge)
+  const started: AgentEvent = { type: 'started', conversation: 'c', model: 'known' }
+  const own: AgentEvent = { type: 'usage', usage: { input_tokens: 5, cost_usd: 1 }, counts: 'more' }
+  const free: AgentEvent = { type: 'usage', usage: { input_tokens: 5, cost_usd: 0 }, counts: 'more' }
   expect(digest(started, used(3, 'more'), own, free).usage.cost_usd).toBe(7)
   expect(digest(used(3, 'more')).usage.cost_usd).toBe(0)
   expect(digest({ type: 'usage', usage: { input_tokens: 4 }, counts: 'more', model: 'known' }).usage.cost_usd).toBe(8)
@@ -116,12 +116,12 @@ test('money is the agent’s own word, else what the table says of the model tha
 
 test('the context window: now, at its peak, and its size as told before as the table knows it', () => {
   const knowledge = { costOf: () => null, windowOf: (model: string | null) => (model === 'known' ? 100 : null) }
-  const context = (used: number | null, window: number | null = null): TranscriptEvent => ({
+  const context = (used: number | null, window: number | null = null): AgentEvent => ({
     ...{ type: 'context', used, window },
   })
-  const after = (...events: TranscriptEvent[]) => fold(emptyDigest(), events, knowledge).context
+  const after = (...events: AgentEvent[]) => fold(emptyDigest(), events, knowledge).context
   expect(after(context(50), context(20))).toEqual({ used_tokens: 20, peak_tokens: 50, window_tokens: null })
-  const started: TranscriptEvent = { type: 'started', conversation: null, model: 'known' }
+  const started: AgentEvent = { type: 'started', conversation: null, model: 'known' }
   expect(after(started, context(50))).toMatchObject({ window_tokens: 100 })
   expect(after(started, context(50), context(null, 80), context(60))).toEqual({
     ...{ used_tokens: 60, peak_tokens: 60, window_tokens: 80 },
@@ -132,8 +132,8 @@ test('what an agent makes up is kept small and within what can be written down',
   const beyond = new Date(8.64e15).toISOString()
   const windows = Array.from(
     { length: 50 },
-    (_, i): TranscriptEvent => ({
-      ...{ type: 'provider_window', name: `${i}${'x'.repeat(5000)}`, usedPercent: 1, resetsAt: beyond },
+    (_, i): AgentEvent => ({
+      ...{ type: 'provider_window', name: `${i}${'x'.repeat(5000)}`, used_percent: 1, resets_at: beyond },
     }),
   )
   const digest = digestOf(

@@ -1,5 +1,5 @@
 import { type Context, NO_USAGE, plus, type Usage } from '../domain/session.ts'
-import type { Digest, TranscriptEvent } from './contract.ts'
+import type { AgentEvent, Digest } from './contract.ts'
 
 /** How much of the last thing said is kept; its end, where the conclusion is. */
 export const LAST_TEXT_CHARS = 4096
@@ -36,11 +36,11 @@ export interface Knowledge {
 const NOTHING_KNOWN: Knowledge = { costOf: () => null, windowOf: () => null }
 
 /** The digest after these events; the one given stays as it is. */
-export function fold(digest: Digest, events: readonly TranscriptEvent[], knowledge = NOTHING_KNOWN): Digest {
+export function fold(digest: Digest, events: readonly AgentEvent[], knowledge = NOTHING_KNOWN): Digest {
   return events.reduce((before, event) => add(before, event, knowledge), digest)
 }
 
-function add(before: Digest, event: TranscriptEvent, knowledge: Knowledge): Digest {
+function add(before: Digest, event: AgentEvent, knowledge: Knowledge): Digest {
   const digest = { ...before, events: before.events + 1, speaking: isSpeaking(before, event) }
   switch (event.type) {
     case 'started':
@@ -64,7 +64,7 @@ function add(before: Digest, event: TranscriptEvent, knowledge: Knowledge): Dige
     case 'context':
       return { ...digest, model: named(event.model) ?? digest.model, context: contextAfter(digest, event, knowledge) }
     case 'provider_window': {
-      const { usedPercent, resetsAt } = event
+      const { used_percent: usedPercent, resets_at: resetsAt } = event
       const name = event.name.slice(0, NAME_CHARS)
       if (!(name in digest.windows) && Object.keys(digest.windows).length >= MOST_WINDOWS) return digest
       return { ...digest, windows: { ...digest.windows, [name]: { usedPercent, resetsAt: timely(resetsAt) } } }
@@ -93,15 +93,15 @@ function add(before: Digest, event: TranscriptEvent, knowledge: Knowledge): Dige
   }
 }
 
-const BESIDE_TEXT: ReadonlySet<TranscriptEvent['type']> = new Set(['raw', 'usage', 'context', 'provider_window'])
+const BESIDE_TEXT: ReadonlySet<AgentEvent['type']> = new Set(['raw', 'usage', 'context', 'provider_window'])
 
 /** Whether a piece of text that comes next goes on with the last. What is noted beside it does not end it. */
-function isSpeaking({ speaking }: Digest, event: TranscriptEvent): boolean {
+function isSpeaking({ speaking }: Digest, event: AgentEvent): boolean {
   if (BESIDE_TEXT.has(event.type)) return speaking
   return event.type === 'text' && event.piece === true && (speaking || event.text.trim() !== '')
 }
 
-type Event<T extends TranscriptEvent['type']> = Extract<TranscriptEvent, { type: T }>
+type Event<T extends AgentEvent['type']> = Extract<AgentEvent, { type: T }>
 
 function contextAfter({ context, model }: Digest, event: Event<'context'>, { windowOf }: Knowledge): Context {
   const used = event.used ?? context?.used_tokens ?? 0
@@ -113,12 +113,13 @@ function contextAfter({ context, model }: Digest, event: Event<'context'>, { win
 }
 
 function addUsage(digest: Digest, event: Event<'usage'>, { costOf }: Knowledge): Digest {
-  const model = event.counts === 'estimate' ? digest.model : (event.model ?? digest.model)
+  const model = event.model ?? digest.model
   // The agent's own word comes first, also where it says that it cost nothing.
   const used = { ...event.usage, cost_usd: event.usage.cost_usd ?? costOf(event.usage, model) ?? 0 }
   if (event.counts === 'estimate') {
-    if (event.of === digest.estimated) return digest
-    return { ...digest, usage: plus(digest.usage, used), estimated: event.of }
+    const of = event.of ?? null
+    if (of === digest.estimated) return digest
+    return { ...digest, usage: plus(digest.usage, used), estimated: of }
   }
   const settled = plus(event.counts === 'total' ? NO_USAGE : digest.settled, used)
   // What the newest estimate was of is known still: said again, it is in the figures already.

@@ -3,7 +3,7 @@ import { LINER } from '../../test/agents/stand-ins.ts'
 import { AcpDeclaration, acpAgent } from './acp.ts'
 import { claude } from './claude.ts'
 import { codex } from './codex.ts'
-import type { TranscriptEvent } from './contract.ts'
+import type { AgentEvent } from './contract.ts'
 import { CustomDeclaration, customAgent } from './custom.ts'
 import { emptyDigest, fold } from './digest.ts'
 import { gemini } from './gemini.ts'
@@ -12,8 +12,8 @@ import { opencode } from './opencode.ts'
 const acp = acpAgent(AcpDeclaration.parse({ name: 'any', kind: 'acp', command: ['any'], resume: true }))
 const custom = customAgent(CustomDeclaration.parse(LINER))
 
-const BEGUN: TranscriptEvent = { type: 'started', conversation: 'c', model: null }
-const failed = (reason: string): TranscriptEvent => ({ type: 'result', ok: false, text: 'Why.', reason })
+const BEGUN: AgentEvent = { type: 'started', conversation: 'c', model: null }
+const failed = (reason: string): AgentEvent => ({ type: 'result', ok: false, text: 'Why.', reason })
 
 test.each([
   [claude, [failed('error_during_execution')], 1, true],

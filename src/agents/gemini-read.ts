@@ -1,11 +1,12 @@
 import type { Usage } from '../domain/session.ts'
-import type { Stream, TranscriptEvent } from './contract.ts'
+import type { AgentEvent, Stream } from './contract.ts'
+import { editsOf } from './edits.ts'
 import { type Json, number, object, parseObject, string, text } from './json.ts'
 
 const SERVERS = /^MCP issues detected\b/
 
 /** One line of stream-json in, events out. Never throws: what it does not know comes out as raw. */
-export function readGemini(line: string, stream: Stream): TranscriptEvent[] {
+export function readGemini(line: string, stream: Stream): AgentEvent[] {
   if (stream === 'sent' || !line.trim()) return []
   if (stream === 'stderr' && SERVERS.test(line))
     return [{ type: 'warning', text: 'An MCP server did not start; Gemini CLI does not say which.' }]
@@ -13,7 +14,7 @@ export function readGemini(line: string, stream: Stream): TranscriptEvent[] {
   return (message && events(message)) ?? [{ type: 'raw', text: line }]
 }
 
-function events(message: Json): TranscriptEvent[] | undefined {
+function events(message: Json): AgentEvent[] | undefined {
   switch (message.type) {
     case 'init':
       return [{ type: 'started', conversation: string(message.session_id), model: string(message.model) }]
@@ -32,31 +33,33 @@ function events(message: Json): TranscriptEvent[] | undefined {
   }
 }
 
-function said({ role, content, delta, timestamp }: Json): TranscriptEvent[] | undefined {
+function said({ role, content, delta, timestamp }: Json): AgentEvent[] | undefined {
   if (role === 'user') return [{ type: 'said', id: text(timestamp), text: text(content) }]
   if (role !== 'assistant') return undefined
   return [{ type: 'text', text: text(content), ...(delta === true && { piece: true as const }) }]
 }
 
-function toolUse({ tool_id, tool_name, parameters }: Json): TranscriptEvent[] {
+function toolUse({ tool_id, tool_name, parameters }: Json): AgentEvent[] {
   const id = text(tool_id)
+  const name = text(tool_name)
   return [
-    { type: 'tool_call', id, name: text(tool_name), input: parameters ?? null },
+    { type: 'tool_call', id, name, input: parameters ?? null, ...editsOf(name, parameters) },
     { type: 'usage', usage: { turns: 1 }, counts: 'estimate', of: id },
   ]
 }
 
-function toolResult({ tool_id, status, output, error }: Json): TranscriptEvent[] {
+function toolResult({ tool_id, status, output, error }: Json): AgentEvent[] {
   const id = text(tool_id)
   const problem = object(error)
   const failed = status !== 'success'
-  const found: TranscriptEvent[] = []
-  if (problem?.type === 'policy_violation') found.push({ type: 'permission', id, tool: '', input: null, denied: true })
+  const found: AgentEvent[] = []
+  if (problem?.type === 'policy_violation')
+    found.push({ type: 'permission', id, call: id, tool: '', input: null, denied: true })
   found.push({ type: 'tool_result', id, output: string(output) ?? text(problem?.message), failed })
   return found
 }
 
-function result({ status, error, stats }: Json): TranscriptEvent[] {
+function result({ status, error, stats }: Json): AgentEvent[] {
   const problem = object(error)
   const ok = status === 'success'
   return [
@@ -66,14 +69,14 @@ function result({ status, error, stats }: Json): TranscriptEvent[] {
 }
 
 /** The sum, and then each model's share of it where it tells them apart: they do not cost the same. */
-function usage(stats: Json): TranscriptEvent[] {
+function usage(stats: Json): AgentEvent[] {
   const turns: Partial<Usage> = { turns: number(stats.tool_calls) + 1 }
   const models = Object.entries(object(stats.models) ?? {})
   if (!models.length) return [{ type: 'usage', usage: { ...spent(stats), ...turns }, counts: 'total' }]
   return [
     { type: 'usage', usage: turns, counts: 'total' },
     ...models.map(
-      ([model, share]): TranscriptEvent => ({
+      ([model, share]): AgentEvent => ({
         type: 'usage',
         usage: spent(object(share) ?? {}),
         counts: 'more',

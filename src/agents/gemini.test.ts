@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { aPlace, aRequest } from '../../test/agents/drive.ts'
 import { brokenLines } from '../../test/agents/fuzz.ts'
-import type { TranscriptEvent } from './contract.ts'
+import type { AgentEvent } from './contract.ts'
 import { emptyDigest, fold } from './digest.ts'
 import { gemini } from './gemini.ts'
 import { readGemini } from './gemini-read.ts'
@@ -20,7 +20,11 @@ test('an edit: what was done and said, and its tokens once', () => {
   expect(events.filter(event => event.type !== 'usage')).toEqual([
     { type: 'started', conversation: expect.any(String), model: 'gemini-2.5-pro' },
     { type: 'said', id: expect.any(String), text: expect.stringContaining('Do it.') },
-    { type: 'tool_call', id: expect.any(String), name: 'write_file', input: { file_path: 'a.txt', content: 'one\n' } },
+    {
+      ...{ type: 'tool_call', id: expect.any(String), name: 'write_file' },
+      input: { file_path: 'a.txt', content: 'one\n' },
+      edits: [{ path: 'a.txt', old_text: null, new_text: 'one\n', diff: null }],
+    },
     { type: 'tool_result', id: expect.any(String), output: '', failed: false },
     expect.objectContaining({ type: 'tool_call', name: 'run_shell_command' }),
     { type: 'tool_result', id: expect.any(String), output: 'one', failed: false },
@@ -80,13 +84,13 @@ test('ten thousand broken lines: none throws, none is lost', () => {
   }
 })
 
-const result = (reason: string | null): TranscriptEvent => ({
+const result = (reason: string | null): AgentEvent => ({
   type: 'result',
   ok: reason === null,
   text: 'said',
   reason,
 })
-const STARTED: TranscriptEvent = { type: 'started', conversation: 'c', model: null }
+const STARTED: AgentEvent = { type: 'started', conversation: 'c', model: null }
 
 test.each([
   ['a good result', [result(null)], 0, 'completed'],
@@ -108,7 +112,7 @@ test.each([
 })
 
 test('a reason fits into a record however long the client talks', () => {
-  const long: TranscriptEvent = { type: 'result', ok: false, text: 'x'.repeat(100_000), reason: 'unknown' }
+  const long: AgentEvent = { type: 'result', ok: false, text: 'x'.repeat(100_000), reason: 'unknown' }
   expect(gemini.outcome(fold(emptyDigest(), [long]), { code: 1 }).reason.length).toBeLessThan(2000)
 })
 

@@ -1,5 +1,5 @@
 import { InvalidInput } from '../domain/errors.ts'
-import type { LaunchRequest, TranscriptEvent } from './contract.ts'
+import type { AgentEvent, LaunchRequest } from './contract.ts'
 
 /** A server that is reached by HTTP. Values may name variables of the environment: `Bearer ${TOKEN}`. */
 export interface HttpServer {
@@ -104,7 +104,7 @@ export function serversOf({ mcpServers }: Pick<LaunchRequest, 'mcpServers'>): [s
 }
 
 /** Without its tools the agent does what it can; a person should know why they were missing. */
-export const notStarted = (name: string, why: string): TranscriptEvent => ({
+export const notStarted = (name: string, why: string): AgentEvent => ({
   type: 'warning',
   text: `The MCP server ${name} did not start${why ? `: ${why}` : '.'}`,
 })

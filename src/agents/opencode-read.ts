@@ -1,15 +1,16 @@
 import type { Usage } from '../domain/session.ts'
-import type { Stream, TranscriptEvent } from './contract.ts'
+import type { AgentEvent, Stream } from './contract.ts'
+import { editsOf } from './edits.ts'
 import { type Json, number, object, parseObject, string, text } from './json.ts'
 
 /** One line of its JSON in, events out. Never throws: what it does not know comes out as raw. */
-export function readOpencode(line: string, stream: Stream): TranscriptEvent[] {
+export function readOpencode(line: string, stream: Stream): AgentEvent[] {
   if (stream === 'sent' || !line.trim()) return []
   const message = stream === 'stdout' ? parseObject(line) : undefined
   return (message && events(message)) ?? [{ type: 'raw', text: line }]
 }
 
-function events(message: Json): TranscriptEvent[] | undefined {
+function events(message: Json): AgentEvent[] | undefined {
   if (message.type === 'error') return failure(message)
   const part = object(message.part)
   if (!part) return undefined
@@ -31,22 +32,23 @@ function events(message: Json): TranscriptEvent[] | undefined {
 }
 
 /** Calls are told once they are over. */
-function tool(part: Json): TranscriptEvent[] | undefined {
+function tool(part: Json): AgentEvent[] | undefined {
   const state = object(part.state)
   if (!state) return undefined
   const id = text(part.callID)
   const failed = state.status !== 'completed'
+  const name = text(part.tool)
   return [
-    { type: 'tool_call', id, name: text(part.tool), input: state.input ?? null },
+    { type: 'tool_call', id, name, input: state.input ?? null, ...editsOf(name, state.input) },
     { type: 'tool_result', id, output: text(failed ? state.error : state.output), failed },
   ]
 }
 
 /** The turn is over with the first step that ends in no call of a tool. */
-function finish(part: Json): TranscriptEvent[] {
+function finish(part: Json): AgentEvent[] {
   const usage = spent(part)
   const context = usage.input_tokens + usage.cache_read_tokens + usage.cache_write_tokens + usage.output_tokens
-  const used: TranscriptEvent[] = [
+  const used: AgentEvent[] = [
     { type: 'usage', usage, counts: 'more' },
     { type: 'context', used: context, window: null },
   ]
@@ -69,13 +71,13 @@ function spent(part: Json): Usage {
   }
 }
 
-function failure(message: Json): TranscriptEvent[] | undefined {
+function failure(message: Json): AgentEvent[] | undefined {
   const error = object(message.error)
   if (!error) return undefined
   const data = object(error.data) ?? {}
   const status = number(data.statusCode)
   const said = string(data.message) ?? text(error.name)
-  const found: TranscriptEvent[] = [{ type: 'error', text: said }]
+  const found: AgentEvent[] = [{ type: 'error', text: said }]
   if (status === 429) found.push({ type: 'rate_limit', until: until(message.timestamp, data), text: said })
   found.push({ type: 'result', ok: false, text: said, reason: status ? `http_${status}` : text(error.name) || 'error' })
   return found

@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { aPlace, aRequest } from '../../test/agents/drive.ts'
 import { brokenLines } from '../../test/agents/fuzz.ts'
-import type { TranscriptEvent } from './contract.ts'
+import type { AgentEvent } from './contract.ts'
 import { emptyDigest, fold } from './digest.ts'
 import { opencode } from './opencode.ts'
 import { readOpencode } from './opencode-read.ts'
@@ -20,7 +20,10 @@ test('an edit: what was thought, done and said, and its cost once', () => {
   const events = read('edit')
   expect(events.filter(event => !['usage', 'context', 'started'].includes(event.type))).toEqual([
     { type: 'thinking', text: 'A file, then.' },
-    { type: 'tool_call', id: expect.any(String), name: 'write', input: { filePath: 'a.txt', content: 'one\n' } },
+    {
+      ...{ type: 'tool_call', id: expect.any(String), name: 'write', input: { filePath: 'a.txt', content: 'one\n' } },
+      edits: [{ path: 'a.txt', old_text: null, new_text: 'one\n', diff: null }],
+    },
     { type: 'tool_result', id: expect.any(String), output: 'Wrote file successfully.', failed: false },
     expect.objectContaining({ type: 'tool_call', name: 'bash' }),
     { type: 'tool_result', id: expect.any(String), output: 'one\n', failed: false },
@@ -89,8 +92,8 @@ test('ten thousand broken lines: none throws, none is lost', () => {
   }
 })
 
-const result = (reason: string | null): TranscriptEvent => ({ type: 'result', ok: reason === null, text: '', reason })
-const STARTED: TranscriptEvent = { type: 'started', conversation: 'c', model: null }
+const result = (reason: string | null): AgentEvent => ({ type: 'result', ok: reason === null, text: '', reason })
+const STARTED: AgentEvent = { type: 'started', conversation: 'c', model: null }
 
 test.each([
   ['a last step that stops', [STARTED, result(null)], 0, 'completed'],

@@ -1,13 +1,14 @@
 import { createInterface } from 'node:readline/promises'
 import type { Event } from '../domain/event.ts'
 import { shortId } from '../domain/ids.ts'
+import type { TranscriptEvent } from '../domain/transcript.ts'
 import type { MissionView } from '../operations/views.ts'
 import type { Client } from './client.ts'
 import type { Cli } from './command.ts'
 import { EXIT, exitOfMission } from './exit.ts'
 import { because, duration, inStatusColour, named, standing } from './show.ts'
 import type { Detail } from './show-mission.ts'
-import { type SessionEnd, Showing, type TranscriptItem } from './transcript.ts'
+import { type SessionItem, Showing, WHOLE } from './transcript.ts'
 
 const SETTLED = ['done', 'failed', 'cancelled', 'review', 'needs_input']
 const TICK_MS = 1000
@@ -101,9 +102,9 @@ class Follower {
     this.#doing = `${session.agent} is at work`
     if (!terminal.json)
       terminal.note(terminal.paint('dim', `── session ${shortId(session.id)}: ${session.agent}, ${session.reason}`))
-    for await (const item of this.#client.stream<TranscriptItem | SessionEnd | null>(
+    for await (const item of this.#client.stream<SessionItem>(
       'stream_session',
-      { session_id: session.id },
+      { session_id: session.id, ...WHOLE },
       this.#signal,
     )) {
       await this.#interrupts.answered()
@@ -112,7 +113,7 @@ class Follower {
         return
       }
       if (item.kind === 'ping' || item.data === null || terminal.json) continue
-      for (const line of showing.take(item.data as TranscriptItem)) terminal.print(line)
+      for (const line of showing.take(item.data as TranscriptEvent)) terminal.print(line)
     }
     this.#signal.throwIfAborted()
   }

@@ -1,12 +1,14 @@
-import type { Stream, TranscriptEvent } from '../agents/contract.ts'
+import type { AgentEvent, Stream, TranscriptEnd, TranscriptEvent } from '../domain/transcript.ts'
 import { cut } from './safe.ts'
 import type { Terminal } from './terminal.ts'
 
-export type TranscriptItem = TranscriptEvent & { at?: string; stream?: Stream }
-export interface SessionEnd {
-  outcome: string
-  outcome_reason: string | null
-}
+/** What `stream_session` says; null: it is alive. */
+export type SessionItem = TranscriptEvent | TranscriptEnd | null
+
+/** A terminal scrolls: everything is shown whole. */
+export const WHOLE = { max_chars: 8 * 1024 * 1024 }
+
+export type Shown = AgentEvent & { stream?: Stream }
 
 const MAX_INPUT_WIDTH = 160
 
@@ -20,7 +22,7 @@ export class Showing {
   }
 
   /** What can be shown now that this has come. */
-  take(item: TranscriptItem): string[] {
+  take(item: Shown): string[] {
     if (item.type === 'usage') return []
     if (item.type !== 'text' || !item.piece) return [...this.rest(), ...this.#lines(item)]
     const text = this.#unfinished + item.text
@@ -36,14 +38,14 @@ export class Showing {
     return this.#lines({ type: 'text', text })
   }
 
-  #lines(item: TranscriptItem): string[] {
+  #lines(item: Shown): string[] {
     const line = shown(this.#terminal, item)
     return line === undefined ? [] : [line]
   }
 }
 
 /** A line of a transcript as a person wants to see it; undefined: nothing worth a line. */
-function shown(terminal: Terminal, item: TranscriptItem): string | undefined {
+function shown(terminal: Terminal, item: Shown): string | undefined {
   const say = (text: string): string | undefined => terminal.foreign(text.trimEnd()) || undefined
   switch (item.type) {
     case 'text':

@@ -1,4 +1,4 @@
-import type { TranscriptEvent } from '../agents/index.ts'
+import type { AgentEvent } from '../agents/index.ts'
 import type { Session } from '../domain/session.ts'
 import type { Question } from '../domain/talk.ts'
 import type { Conversation } from '../runner/conversation.ts'
@@ -31,7 +31,7 @@ export class Attending {
   }
 
   /** Takes note of an event of the transcript; the promise is for what it leads to. */
-  async take(event: TranscriptEvent): Promise<void> {
+  async take(event: AgentEvent): Promise<void> {
     if (event.type === 'question' || (event.type === 'permission' && this.#isForPeople(event)))
       await raiseQuestion(this.#fleet, this.#session, event)
     if (event.type !== 'said') return
@@ -40,7 +40,7 @@ export class Attending {
   }
 
   /** A dialogue that answers by itself, as its preset says, leaves nothing to answer. */
-  #isForPeople({ id, denied }: Extract<TranscriptEvent, { type: 'permission' }>): boolean {
+  #isForPeople({ id, denied }: Extract<AgentEvent, { type: 'permission' }>): boolean {
     return !denied && this.#conversation.inReply(id, { allow: false }) !== undefined
   }
 

@@ -1,4 +1,4 @@
-import type { TranscriptEvent } from '../agents/index.ts'
+import type { AgentEvent } from '../agents/index.ts'
 import { InvalidInput, NotAllowed } from '../domain/errors.ts'
 import { newId } from '../domain/ids.ts'
 import * as life from '../domain/life.ts'
@@ -11,7 +11,7 @@ import { type Ask, by, oncePerKey } from './asking.ts'
 import { type Fleet, retryOnConflict } from './fleet.ts'
 import { all, current, derivedId, put } from './records.ts'
 
-type Asking = Extract<TranscriptEvent, { type: 'permission' | 'question' }>
+type Asking = Extract<AgentEvent, { type: 'permission' | 'question' }>
 
 const TEXT_CHARS = 500
 

@@ -1,17 +1,18 @@
 import { join } from 'node:path'
 import {
   type Agent,
+  type AgentEvent,
   type Digest,
   emptyDigest,
   fold,
   type Knowledge,
   type Stream,
-  type TranscriptEvent,
 } from '../agents/index.ts'
 import { type Context, isFull, type Outcome } from '../domain/session.ts'
 import { every } from '../every.ts'
 import { readPlain } from '../runner/folders.ts'
-import { LineTail, Times } from '../runner/transcript.ts'
+import { Times } from '../runner/moments.ts'
+import { LineTail } from '../runner/transcript.ts'
 
 const TICK_MS = 40
 const TIMES_EVERY_MS = 250
@@ -43,7 +44,7 @@ export interface Limits {
 export interface Listener {
   /** Each line of the transcript, what was sent to the agent included. */
   line(text: string, stream: Stream): void
-  event(event: TranscriptEvent): void
+  event(event: AgentEvent): void
   /** After a turn of reading that brought something. */
   read(): void
   limit(stop: Stop): void

@@ -21,6 +21,7 @@ import { system } from './system.ts'
 import { takeovers } from './takeover.ts'
 import { talk } from './talk.ts'
 import { templates } from './templates.ts'
+import { transcripts } from './transcripts.ts'
 import { waiting } from './waiting.ts'
 import { workflows } from './workflows.ts'
 
@@ -35,6 +36,7 @@ const forPeople = [
   ...reviews,
   ...graph,
   ...sessions,
+  ...transcripts,
   ...talk,
   ...plans,
   ...loops,

@@ -3,11 +3,10 @@ import { WrongState } from '../domain/errors.ts'
 import { ChangedFile, Report } from '../domain/report.ts'
 import { missionDiff, sessionDiff } from '../fleet/diffs.ts'
 import type { Fleet } from '../fleet/fleet.ts'
-import { followSession, transcriptPage } from '../fleet/following.ts'
 import { cancelMission } from '../fleet/missions.ts'
 import { current, lookUp, newestReport } from '../fleet/records.ts'
 import { ask, Paging, Ref } from './inputs.ts'
-import { type Caller, command, query, stream } from './operation.ts'
+import { type Caller, command, query } from './operation.ts'
 import { SessionView, sessionView } from './views.ts'
 
 const WithSession = z.object({ session_id: Ref })
@@ -49,39 +48,6 @@ export const sessions = [
       const { value } = await lookUp(fleet, 'sessions', session_id)
       return { ...sessionView(value), prompt: value.prompt && (await fleet.blobs.read(value.prompt)) }
     },
-  }),
-  stream({
-    name: 'stream_session',
-    summary: "Follow a session's transcript, from its beginning or from a cursor",
-    http: 'GET /api/sessions/:session_id/stream',
-    input: WithSession.extend({
-      after: z.string().optional(),
-      follow: z.boolean().default(true).describe('false: what is there now, then stop'),
-    }),
-    output: z.record(z.string(), z.unknown()),
-    agentMay: ownSession,
-    run: async function* ({ fleet, signal }, { session_id, after, follow }) {
-      const { value } = await lookUp(fleet, 'sessions', session_id)
-      yield* followSession(fleet, value.id, { after, follow, signal })
-    },
-  }),
-  query({
-    name: 'read_transcript',
-    summary: "Read a page of a session's transcript, or its end",
-    http: 'GET /api/sessions/:session_id/transcript',
-    input: WithSession.extend({
-      after: z.string().max(100).optional().describe('a cursor from an earlier answer; absent: from the beginning'),
-      limit: Paging.limit,
-      last: z.boolean().default(false).describe('the last events instead of the first'),
-    }),
-    output: z.object({
-      events: z.array(z.record(z.string(), z.unknown())),
-      cursor: z.string(),
-      more: z.boolean().describe('whether there was more when it was read'),
-    }),
-    agentMay: ownSession,
-    run: async ({ fleet }, { session_id, ...page }) =>
-      transcriptPage(fleet, (await lookUp(fleet, 'sessions', session_id)).value.id, page),
   }),
   command({
     name: 'cancel_session',

@@ -2,7 +2,8 @@ import { appendFileSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFile
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, expect, test } from 'vitest'
-import { cursorOf, LineTail, offsetsOf, START, Times, TranscriptReader } from './transcript.ts'
+import { Times } from './moments.ts'
+import { cursorOf, LineTail, offsetsOf, START, TranscriptReader } from './transcript.ts'
 
 let directory: string
 beforeEach(() => {

@@ -1,14 +1,15 @@
 import { closeSync, fstatSync, readSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Stream } from '../agents/contract.ts'
-import { appendPlain, openPlain, readPlain } from './folders.ts'
+import { openPlain } from './folders.ts'
+import { type Moment, momentsAfter, timeOf } from './moments.ts'
 
 /**
  * A session's transcript is what it printed, kept as printed: append-only files. A cursor is one offset per file,
  * always at the start of a line. A small file of times, written while it grows, says when each byte had arrived,
  * so that the files can be read in the order things happened.
  */
-const STREAMS: readonly Stream[] = ['sent', 'stdout', 'stderr']
+export const STREAMS: readonly Stream[] = ['sent', 'stdout', 'stderr']
 export type Offsets = Record<Stream, number>
 export const START: Readonly<Offsets> = { sent: 0, stdout: 0, stderr: 0 }
 
@@ -16,6 +17,8 @@ export interface Line {
   stream: Stream
   text: string
   at: string | null
+  /** Where it begins in its stream. */
+  start: number
   /** Where reading goes on after this line. */
   next: Offsets
 }
@@ -27,28 +30,10 @@ export function offsetsOf(cursor: string | undefined): Offsets {
   return match ? { sent: Number(match[1]), stdout: Number(match[2]), stderr: Number(match[3]) } : { ...START }
 }
 
-/** Where the last bytes of each file begin, at the start of a line. */
-export function nearEnd(directory: string, bytes: number): Offsets {
-  const at = (stream: Stream): number => {
-    const fd = openPlain(join(directory, stream))
-    if (fd === undefined) return 0
-    try {
-      const from = fstatSync(fd).size - bytes
-      if (from <= 0) return 0
-      const got = readSync(fd, chunk, 0, CHUNK_BYTES, from - 1)
-      const newline = chunk.subarray(0, got).indexOf(NEWLINE)
-      return newline === -1 ? from + got : from + newline
-    } finally {
-      closeSync(fd)
-    }
-  }
-  return { sent: at('sent'), stdout: at('stdout'), stderr: at('stderr') }
-}
-
 /** A line longer than this is handed on in pieces rather than held in memory. */
-const MAX_LINE_BYTES = 8 * 1024 * 1024
-const CHUNK_BYTES = 64 * 1024
-const NEWLINE = 0x0a
+export const MAX_LINE_BYTES = 8 * 1024 * 1024
+export const CHUNK_BYTES = 64 * 1024
+export const NEWLINE = 0x0a
 const chunk = Buffer.allocUnsafe(CHUNK_BYTES)
 
 /** Reads whole lines from one growing file. Bytes are split before they are decoded, so no character is cut in two. */
@@ -91,6 +76,12 @@ export class LineTail {
     return this.#heldBytes ? this.#line(Buffer.alloc(0), 0) : undefined
   }
 
+  /** How long the file is by now. */
+  size(): number {
+    this.#fd ??= openPlain(this.#file)
+    return this.#fd === undefined ? 0 : fstatSync(this.#fd).size
+  }
+
   close(): void {
     if (this.#fd !== undefined) closeSync(this.#fd)
     this.#fd = undefined
@@ -118,57 +109,33 @@ export class LineTail {
   }
 }
 
-interface Moment extends Offsets {
-  at: number
-}
-
-/** Notes how far each file had grown, at most a few times a second. */
-export class Times {
-  readonly #file: string
-  #last = ''
-  #cutShort = false
-  constructor(directory: string) {
-    this.#file = join(directory, 'times')
-  }
-
-  note(at: number, sizes: Offsets): void {
-    const sizesNow = `${sizes.sent} ${sizes.stdout} ${sizes.stderr}`
-    if (sizesNow === this.#last) return
-    try {
-      // What a full disk cut short is ended first.
-      appendPlain(this.#file, `${this.#cutShort ? '\n' : ''}${at} ${sizesNow}\n`)
-      this.#last = sizesNow
-      this.#cutShort = false
-    } catch {
-      // The order of the streams is not worth a server: it is noted again as soon as it can be.
-      this.#cutShort = true
+/** The line that begins here; undefined: there is none. */
+export function lineAt(directory: string, stream: Stream, start: number): { text: string; next: number } | undefined {
+  const tail = new LineTail(join(directory, stream), start)
+  try {
+    for (let before = -1; tail.position > before; ) {
+      before = tail.position
+      const [line] = tail.read(before + CHUNK_BYTES)
+      if (line) return line
     }
+    return tail.rest()
+  } finally {
+    tail.close()
   }
 }
 
-/** More than a session of weeks would write. */
-const TIMES_BYTES = 64 * 1024 * 1024
-
-function momentsOf(directory: string): Moment[] {
-  const text = readPlain(join(directory, 'times'), TIMES_BYTES) ?? ''
-  return text
-    .split('\n')
-    .slice(0, -1)
-    .filter(line => /^\d+ \d+ \d+ \d+$/.test(line))
-    .map(line => {
-      const [at, sent, stdout, stderr] = line.split(' ').map(Number) as [number, number, number, number]
-      return { at, sent, stdout, stderr }
-    })
-}
-
-/** How many bytes of each file one turn of reading may take: bounds memory and time, whatever an agent prints. */
+/** How many bytes of a file one turn of reading may take: bounds memory and time, whatever an agent prints. */
 const TURN_BYTES = 1024 * 1024
 
-/** Reads a session's transcript from a cursor on: first in the order the times tell, then whatever else is there. */
+/**
+ * Reads a session's transcript from a cursor on, in the order the times tell; what came after the last of them, as it
+ * is found. Within a moment one stream comes after the other.
+ */
 export class TranscriptReader {
   readonly #tails: Record<Stream, LineTail>
   readonly #offsets: Offsets
-  #moments: Moment[]
+  readonly #moments: Generator<Moment, undefined>
+  #moment: { upTo: Offsets; at: string | null } | undefined
 
   constructor(directory: string, from: Offsets) {
     this.#offsets = { ...from }
@@ -177,46 +144,63 @@ export class TranscriptReader {
       stdout: new LineTail(join(directory, 'stdout'), from.stdout),
       stderr: new LineTail(join(directory, 'stderr'), from.stderr),
     }
-    this.#moments = momentsOf(directory).filter(m => STREAMS.some(stream => m[stream] > from[stream]))
+    this.#moments = momentsAfter(directory, from)
   }
 
-  /** The next lines, oldest first; empty when there are none yet. `final`: the files are complete, half a line included. */
-  read(final: boolean): Line[] {
-    while (this.#moments.length) {
-      const moment = this.#moments[0]!
-      const before = this.#position()
-      const lines = this.#take(moment, new Date(moment.at).toISOString())
-      // A moment of much text is read in several turns; one that yields nothing more is over.
-      if (this.#position() === before || STREAMS.every(stream => this.#tails[stream].position >= moment[stream]))
-        this.#moments.shift()
+  /**
+   * The next lines, oldest first; empty when there are none yet. `final`: the files are complete, half a line included.
+   * `now`: the time for what nobody has noted a time of.
+   */
+  read(final: boolean, now: string | null = null): Line[] {
+    for (;;) {
+      this.#moment ??= this.#next(now)
+      if (!this.#moment) break
+      const lines = this.#take(this.#moment)
       if (lines.length) return lines
+      this.#moment = undefined
     }
-    const now = new Date().toISOString()
-    const lines = this.#take({ sent: Infinity, stdout: Infinity, stderr: Infinity }, final ? null : now)
-    if (lines.length || !final) return lines
-    return STREAMS.flatMap(stream => this.#line(stream, this.#tails[stream].rest(), null))
+    return final ? STREAMS.flatMap(stream => this.#placed(stream, [this.#tails[stream].rest() ?? []].flat(), null)) : []
   }
 
   close(): void {
     for (const stream of STREAMS) this.#tails[stream].close()
+    this.#moments.return(undefined)
   }
 
-  #take(upTo: Offsets, at: string | null): Line[] {
-    return STREAMS.flatMap(stream => {
+  /** The next moment that was noted, then what is there by now; undefined: nothing more. */
+  #next(now: string | null): { upTo: Offsets; at: string | null } | undefined {
+    for (let noted = this.#moments.next(); !noted.done; noted = this.#moments.next())
+      if (STREAMS.some(stream => noted.value[stream] > this.#tails[stream].position))
+        return { upTo: noted.value, at: timeOf(noted.value) }
+    const upTo = sizesOf(this.#tails)
+    const grew = STREAMS.some(stream => upTo[stream] > this.#tails[stream].position)
+    return grew ? { upTo, at: now } : undefined
+  }
+
+  #take({ upTo, at }: { upTo: Offsets; at: string | null }): Line[] {
+    for (const stream of STREAMS) {
       const tail = this.#tails[stream]
-      const before = tail.position
-      const lines = tail.read(Math.min(upTo[stream], before + TURN_BYTES))
-      return lines.flatMap(line => this.#line(stream, line, at))
+      while (tail.position < upTo[stream]) {
+        const before = tail.position
+        const lines = tail.read(Math.min(upTo[stream], before + TURN_BYTES))
+        if (lines.length) return this.#placed(stream, lines, at)
+        if (tail.position === before) break
+      }
+    }
+    return []
+  }
+
+  #placed(stream: Stream, lines: { text: string; next: number }[], at: string | null): Line[] {
+    return lines.map(({ text, next }) => {
+      const start = this.#offsets[stream]
+      this.#offsets[stream] = next
+      return { stream, text, at, start, next: { ...this.#offsets } }
     })
   }
-
-  #line(stream: Stream, line: { text: string; next: number } | undefined, at: string | null): Line[] {
-    if (!line) return []
-    this.#offsets[stream] = line.next
-    return [{ stream, text: line.text, at, next: { ...this.#offsets } }]
-  }
-
-  #position(): number {
-    return STREAMS.reduce((sum, stream) => sum + this.#tails[stream].position, 0)
-  }
 }
+
+const sizesOf = (tails: Record<Stream, LineTail>): Offsets => ({
+  sent: tails.sent.size(),
+  stdout: tails.stdout.size(),
+  stderr: tails.stderr.size(),
+})

@@ -6,7 +6,7 @@ import { homedir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { codex } from '../../src/agents/codex.ts'
-import type { LaunchRequest, TranscriptEvent } from '../../src/agents/contract.ts'
+import type { AgentEvent, LaunchRequest } from '../../src/agents/contract.ts'
 import { binaryOf, HOW_TO_INSTALL } from '../clients/clients.ts'
 import { type Model, type Step, startModel, steps } from '../model/index.ts'
 import { aCodexPlace, codexSettings } from './codex-place.ts'
@@ -35,8 +35,8 @@ describe.skipIf(!binary)('the real client', () => {
   const file = (name: string) => join(place.workingDirectory, name)
   const settings = () => join(place.environment.CODEX_HOME!, 'config.toml')
   const newest = () => JSON.stringify(model.requests.at(-1)!.body)
-  const of = <T extends TranscriptEvent['type']>(events: TranscriptEvent[], type: T) =>
-    events.filter((event): event is Extract<TranscriptEvent, { type: T }> => event.type === type)
+  const of = <T extends AgentEvent['type']>(events: AgentEvent[], type: T) =>
+    events.filter((event): event is Extract<AgentEvent, { type: T }> => event.type === type)
 
   test('is found, with its version', async () => {
     const found = { installed: true, path: binary, version: '0.166.0' }

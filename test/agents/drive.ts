@@ -6,13 +6,13 @@ import { dirname, join } from 'node:path'
 import { createInterface } from 'node:readline'
 import type {
   Agent,
+  AgentEvent,
   Answer,
   Digest,
   Ending,
   LaunchRequest,
   Message,
   Stream,
-  TranscriptEvent,
 } from '../../src/agents/contract.ts'
 import { emptyDigest, fold } from '../../src/agents/digest.ts'
 
@@ -74,7 +74,7 @@ export function aRequest(place: Place, more: Partial<LaunchRequest> = {}): Launc
 }
 
 export interface Driven {
-  events: TranscriptEvent[]
+  events: AgentEvent[]
   /** Standard output as printed. */
   lines: string[]
   digest: Digest
@@ -84,7 +84,7 @@ export interface Driven {
 
 /** What a test does while the agent works. */
 export type Meanwhile = (
-  printed: { line: string; events: TranscriptEvent[] },
+  printed: { line: string; events: AgentEvent[] },
   say: (id: string, text: string) => void,
   answer: (id: string, answer: Answer) => void,
 ) => void
@@ -114,7 +114,7 @@ export async function drive(agent: Agent, request: LaunchRequest, meanwhile: Mea
   const say = (id: string, text: string) => send(dialogue!.say(state, id, text))
   const answer = (id: string, answer: Answer) => send(dialogue!.answer?.(state, id, answer))
 
-  const run = { events: [] as TranscriptEvent[], lines: [] as string[], digest: emptyDigest() }
+  const run = { events: [] as AgentEvent[], lines: [] as string[], digest: emptyDigest() }
   const take = (line: string, stream: Stream) => {
     const events = agent.read(line, stream)
     run.events.push(...events)

@@ -3,7 +3,7 @@ import { dirname, join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest'
 import { claude } from '../../src/agents/claude.ts'
 import { codex } from '../../src/agents/codex.ts'
-import type { Agent, TranscriptEvent } from '../../src/agents/contract.ts'
+import type { Agent, AgentEvent } from '../../src/agents/contract.ts'
 import { gemini } from '../../src/agents/gemini.ts'
 import { opencode } from '../../src/agents/opencode.ts'
 import { binaryOf, HOW_TO_INSTALL } from '../clients/clients.ts'
@@ -119,7 +119,7 @@ describe.skipIf(!installed)('a real client pointed at /mcp', { timeout: 180_000 
   )
 })
 
-const answers = (events: TranscriptEvent[]): string[] =>
+const answers = (events: AgentEvent[]): string[] =>
   events.flatMap(event => (event.type === 'tool_result' ? event.output : []))
 
 const environmentOf = (modelUrl: string): Record<string, string> => ({

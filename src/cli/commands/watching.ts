@@ -2,6 +2,7 @@ import type { Command } from 'commander'
 import { NotAllowed } from '../../domain/errors.ts'
 import type { Event } from '../../domain/event.ts'
 import { shortId } from '../../domain/ids.ts'
+import type { TranscriptEnd, TranscriptEvent } from '../../domain/transcript.ts'
 import type { SessionView } from '../../operations/views.ts'
 import { type Cli, countFrom, does } from '../command.ts'
 import { EXIT } from '../exit.ts'
@@ -9,7 +10,7 @@ import { projectRef } from '../place.ts'
 import { safe, safeLine } from '../safe.ts'
 import { duration, inStatusColour } from '../show.ts'
 import type { Detail } from '../show-mission.ts'
-import { type SessionEnd, Showing, type TranscriptItem } from '../transcript.ts'
+import { type SessionItem, Showing, WHOLE } from '../transcript.ts'
 import { untilInterrupted } from '../until.ts'
 
 export function addWatching(program: Command): void {
@@ -82,20 +83,20 @@ async function printTranscript(cli: Cli, session: SessionView, follow: boolean):
   const { terminal } = cli
   const leaving = untilInterrupted()
   const showing = new Showing(terminal)
-  for await (const item of (await cli.client()).stream<TranscriptItem | SessionEnd | null>(
+  for await (const item of (await cli.client()).stream<SessionItem>(
     'stream_session',
-    { session_id: session.id, follow },
+    { session_id: session.id, follow, ...WHOLE },
     leaving,
   )) {
     if (item.kind === 'ping' || item.data === null) continue
     if (terminal.json) terminal.print(JSON.stringify(item))
     else if (item.kind === 'end') {
       for (const line of showing.rest()) terminal.print(line)
-      const end = item.data as SessionEnd
+      const end = item.data as TranscriptEnd
       terminal.note(
-        `${inStatusColour(terminal, end.outcome)}${end.outcome_reason ? `: ${safe(end.outcome_reason)}` : ''}`,
+        `${inStatusColour(terminal, end.outcome ?? 'ended')}${end.outcome_reason ? `: ${safe(end.outcome_reason)}` : ''}`,
       )
-    } else for (const line of showing.take(item.data as TranscriptItem)) terminal.print(line)
+    } else for (const line of showing.take(item.data as TranscriptEvent)) terminal.print(line)
   }
   return EXIT.done
 }
