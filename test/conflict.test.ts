@@ -37,7 +37,7 @@ test('the agent resolves its conflict itself, and it lands', async () => {
   const { fleet, repo } = scene
   const held = scene.gate('resolving')
   const resolve = `cp line.txt "$FLEET_ARTIFACT_DIR/seen"; cp "$FLEET_PROMPT_FILE" "$FLEET_ARTIFACT_DIR/told"; ${held.wait}; echo red and blue > line.txt`
-  const { second, colour } = await twoOnOneLine(scene, resolve)
+  const { first, second, colour } = await twoOnOneLine(scene, resolve)
 
   await eventually('the agent is at it again', () => held.reached())
   const running = await fleet.show(second.id)
@@ -45,10 +45,27 @@ test('the agent resolves its conflict itself, and it lands', async () => {
   expect(running.report?.summary).toMatch(/^it is (red|blue)$/)
   expect(running.sessions[1]!.worktree).toBe(running.sessions[0]!.worktree)
   expect(running.branch).toBe(running.sessions[0]!.branch)
+  const mine = colour === 'red' ? 'blue' : 'red'
+  expect(await fleet.call('get_conflict', { mission_id: second.id })).toMatchObject({
+    in_conflict: true,
+    work: { session_id: running.sessions[0]!.id, branch: running.branch, worktree: running.sessions[0]!.worktree },
+    base: { branch: 'main', commit: await repo.tip() },
+    files: [
+      {
+        path: 'line.txt',
+        kind: 'contents',
+        regions: [{ line: 1, base: colour, work: mine }],
+        landed: [{ commit: await repo.tip(), mission_id: first.id, title: first.title, subject: first.title }],
+      },
+    ],
+    rounds: { used: 1, left: 1 },
+    told: [{ session_id: running.sessions[1]!.id, outcome: null, text: expect.stringContaining('- line.txt') }],
+  })
   held.open()
 
   const resolved = await fleet.until(second.id, 'done', 'review', 'needs_input')
   expect(resolved.result).toBe('landed')
+  expect(await fleet.call('get_conflict', { mission_id: second.id })).toMatchObject({ in_conflict: false, files: [] })
   expect(await repo.read('line.txt')).toBe('red and blue\n')
   expect(await repo.git('log', '--merges', '--format=%h', 'main')).toBe('')
   const artifacts = join(fleet.fleet.home.task(second.id), 'artifacts')

@@ -164,3 +164,38 @@ test('finished work is ranked by risk: what failed its checks, what overlaps, an
   expect(alone).toMatchObject({ overlaps: [], risk: { level: 'low' } })
   expect(await fleet.call('list_reviews', { project_id: project.id })).toMatchObject({ more: 0 })
 })
+
+test('two sessions of one mission side by side, and what came between them', async () => {
+  const scene = await aScene({
+    project: { landing: 'review', checks: [{ name: 'whole', command: 'test -e told.txt' }] },
+  })
+  const { fleet } = scene
+  const id = await reviewed(scene)
+  await fleet.call('land_mission', { mission_id: id })
+  await fleet.until(id, 'review')
+  await fleet.call('send_back_mission', { mission_id: id, message: 'again' })
+  const { sessions } = await fleet.until(id, 'review')
+  const [first, second] = sessions.map(session => session.id)
+
+  const compared = await fleet.call<{ between: { text: string } }>('compare_sessions', { first, second })
+  expect(compared).toMatchObject({
+    first: {
+      session: { id: first, reason: 'first' },
+      files: [{ path: 'list.txt' }],
+      diff: expect.stringContaining('+two'),
+      evidence: [{ name: 'whole', passed: false }],
+      report: { session_id: first },
+    },
+    second: {
+      session: { id: second, reason: 'resume' },
+      files: [{ path: 'list.txt' }, { path: 'told.txt' }],
+      evidence: [],
+      report: { session_id: second },
+    },
+    between: { files: [{ path: 'told.txt', change: 'added' }] },
+  })
+  expect(compared.between.text).not.toContain('a/list.txt')
+  const other = await reviewed(scene)
+  const { session_id } = await fleet.show(other)
+  await expect(fleet.call('compare_sessions', { first, second: session_id })).rejects.toThrow(/another mission/)
+})

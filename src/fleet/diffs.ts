@@ -1,5 +1,6 @@
 import { NotAllowed } from '../domain/errors.ts'
 import type { Mission } from '../domain/mission.ts'
+import type { Project } from '../domain/project.ts'
 import type { ChangedFile } from '../domain/report.ts'
 import type { Session } from '../domain/session.ts'
 import { changes, diffText, liveChanges, liveDiffText } from '../git/index.ts'
@@ -20,17 +21,20 @@ export async function sessionDiff(fleet: Fleet, session: Session): Promise<Diff>
   if (!session.worktree || !session.start_commit)
     throw new NotAllowed(`Session ${session.id} has no worktree, so there is nothing to compare.`)
   const project = (await current(fleet, 'projects', session.project_id)).value
-  const repository = await repositoryOf(project)
-  if (session.status === 'ended' && session.end_commit) {
-    const [text, changed] = await Promise.all([
-      diffText(repository, session.start_commit, session.end_commit, { maxBytes: MAX_BYTES }),
-      changes(repository, session.start_commit, session.end_commit),
-    ])
-    return { ...text, files: changed.files }
-  }
+  if (session.status === 'ended' && session.end_commit)
+    return commitsDiff(project, session.start_commit, session.end_commit)
   const [text, changed] = await Promise.all([
     liveDiffText(session.worktree, session.start_commit, { maxBytes: MAX_BYTES }),
     liveChanges(session.worktree, session.start_commit),
+  ])
+  return { ...text, files: changed.files }
+}
+
+export async function commitsDiff(project: Project, from: string, to: string): Promise<Diff> {
+  const repository = await repositoryOf(project)
+  const [text, changed] = await Promise.all([
+    diffText(repository, from, to, { maxBytes: MAX_BYTES }),
+    changes(repository, from, to),
   ])
   return { ...text, files: changed.files }
 }

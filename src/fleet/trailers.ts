@@ -4,6 +4,9 @@ import type { Session } from '../domain/session.ts'
 const SUBJECT_CHARS = 100
 const BODY_CHARS = 2000
 
+/** Names the mission whose work a commit is. */
+export const MISSION_TRAILER = 'Fleet-Mission'
+
 const oneLine = (text: string): string => text.replace(/\s+/g, ' ').trim()
 
 /** The words of a landing: what was asked, what the agent says it did, and where to find the rest. */
@@ -25,4 +28,4 @@ export function undoMessage(mission: Mission, session: Session, commit: string):
 }
 
 const trailers = (mission: Mission, session: Session): string =>
-  [`Fleet-Mission: ${mission.id}`, `Fleet-Session: ${session.id}`, `Fleet-Agent: ${session.agent}`].join('\n')
+  [`${MISSION_TRAILER}: ${mission.id}`, `Fleet-Session: ${session.id}`, `Fleet-Agent: ${session.agent}`].join('\n')

@@ -69,7 +69,8 @@ export interface Conflict {
   kind: string
 }
 
-export type Merged = { tree: string } | { conflicts: Conflict[] }
+/** In conflict, the tree has the files with markers in them. */
+export type Merged = { tree: string } | { tree: string; conflicts: Conflict[] }
 
 /**
  * Merges two commits without a checkout. Where `tip` is known to descend from exactly `base`, its tree is the answer
@@ -86,7 +87,7 @@ export async function mergeTrees(repo: Repository, base: string, tip: string, de
   })
   const [tree = '', ...rest] = merged.stdout.toString('utf8').split('\0')
   if (merged.exit === 0) return { tree }
-  return { conflicts: conflictsIn(rest) }
+  return { tree, conflicts: conflictsIn(rest) }
 }
 
 /** After the tree: the conflicted paths, an empty field, then messages as count, paths, type and text. */

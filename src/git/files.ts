@@ -1,5 +1,5 @@
 import type { Repository } from './layout.ts'
-import { git } from './run.ts'
+import { fields, git } from './run.ts'
 
 const MAX_BYTES = 4 * 1024 * 1024
 
@@ -17,4 +17,27 @@ export async function lineOf(
   line: number,
 ): Promise<string | undefined> {
   return (await textOf(repo, commit, path))?.split('\n')[line - 1]
+}
+
+export interface Logged {
+  commit: string
+  at: string
+  author: string
+  subject: string
+}
+
+/** The newest commits of a range that changed a file, each with what one trailer of it says. */
+export async function logOf(
+  repo: Repository,
+  { range, path, limit, trailer }: { range: string; path: string; limit: number; trailer: string },
+): Promise<(Logged & { trailer: string })[]> {
+  const format = `--format=%H%x00%cI%x00%an%x00%s%x00%(trailers:key=${trailer},valueonly,separator=%x2C)`
+  const args = ['--literal-pathspecs', 'log', '-z', `-n${limit}`, format, range, '--', path]
+  const parts = fields((await git(repo.path, args)).stdout)
+  const logged: (Logged & { trailer: string })[] = []
+  for (let i = 0; i + 3 < parts.length; i += 5) {
+    const [commit, at, author, subject, said = ''] = parts.slice(i, i + 5) as [string, string, string, string, string?]
+    logged.push({ commit, at, author, subject, trailer: said.split(',')[0]!.trim() })
+  }
+  return logged
 }

@@ -27,7 +27,7 @@ export {
   treeOf,
 } from './commits.ts'
 export { worktreeBytes } from './disk.ts'
-export { lineOf, textOf } from './files.ts'
+export { type Logged, lineOf, logOf, textOf } from './files.ts'
 export { explainsTip, type GuardMark, guardDifference, guardMark, pushGuardEnvironment } from './guard.ts'
 export { dropRef, keepRef, keptRef } from './kept-refs.ts'
 export { type Repository, readRef, requireWorktree } from './layout.ts'

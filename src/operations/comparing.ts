@@ -1,13 +1,30 @@
 import * as z from 'zod'
+import { InvalidInput } from '../domain/errors.ts'
 import type { Mission } from '../domain/mission.ts'
-import { ChangedFile } from '../domain/report.ts'
-import { Usage } from '../domain/session.ts'
-import { missionDiff } from '../fleet/diffs.ts'
+import { ChangedFile, Report } from '../domain/report.ts'
+import { type Session, Usage } from '../domain/session.ts'
+import { commitsDiff, type Diff, missionDiff, sessionDiff } from '../fleet/diffs.ts'
 import type { Fleet } from '../fleet/fleet.ts'
-import { EvidenceView, MissionView, missionDetail } from './views.ts'
+import { all, current, lookUp } from '../fleet/records.ts'
+import { Ref } from './inputs.ts'
+import { query } from './operation.ts'
+import { EvidenceView, MissionView, missionDetail, SessionView, sessionView } from './views.ts'
+
+/** One of two sessions of a mission. */
+const SessionSide = z.object({
+  session: SessionView,
+  seconds: z.number(),
+  files: z.array(ChangedFile),
+  diff: z.string().describe('against where the mission began'),
+  truncated: z.boolean(),
+  evidence: z.array(EvidenceView).describe('of the checks that ran on this work'),
+  report: Report.nullable(),
+})
+
+const Difference = z.object({ text: z.string(), truncated: z.boolean(), files: z.array(ChangedFile) })
 
 /** One of two missions that are held against each other. */
-export const Side = z.object({
+const Side = z.object({
   mission: MissionView.omit({ sessions: true }),
   agent: z.string().nullable(),
   sessions: z.number().int(),
@@ -20,16 +37,14 @@ export const Side = z.object({
   preview_url: z.string().nullable(),
 })
 
-export async function side(fleet: Fleet, mission: Mission): Promise<z.infer<typeof Side>> {
+async function side(fleet: Fleet, mission: Mission): Promise<z.infer<typeof Side>> {
   const { sessions, report, evidence, children, comments, usage, ...view } = await missionDetail(fleet, mission)
   const { text, files } = await missionDiff(fleet, mission)
-  const took = (from: string | null | undefined, to: string | null | undefined): number =>
-    from && to ? (Date.parse(to) - Date.parse(from)) / 1000 : 0
   return {
     mission: view,
     agent: sessions.at(-1)?.agent ?? null,
     sessions: sessions.length,
-    seconds: sessions.reduce((sum, session) => sum + took(session.started_at, session.ended_at), 0),
+    seconds: sessions.reduce((sum, session) => sum + took(session), 0),
     usage,
     files,
     diff: text,
@@ -38,3 +53,85 @@ export async function side(fleet: Fleet, mission: Mission): Promise<z.infer<type
     preview_url: report?.preview_url ?? null,
   }
 }
+
+const took = ({ started_at, ended_at }: Pick<Session, 'started_at' | 'ended_at'>): number =>
+  started_at && ended_at ? (Date.parse(ended_at) - Date.parse(started_at)) / 1000 : 0
+
+async function sessionSide(fleet: Fleet, session: Session): Promise<z.infer<typeof SessionSide>> {
+  const of = [session.mission_id]
+  const [{ text, truncated, files }, sessions, reports, evidence] = await Promise.all([
+    session.worktree ? sessionDiff(fleet, session) : { text: '', truncated: false, files: [] },
+    Array.fromAsync(all(fleet, 'sessions', 'mission', of)),
+    Array.fromAsync(all(fleet, 'reports', 'mission', of)),
+    Array.fromAsync(all(fleet, 'evidence', 'mission', of)),
+  ])
+  // Checks run on what the newest session left, so until the next one begins they speak of this one.
+  const next = sessions.find(({ value }) => value.number > session.number)?.value.created_at
+  const isOfThis = (at: string): boolean => !!session.ended_at && at >= session.ended_at && (!next || at < next)
+  return {
+    session: sessionView(session),
+    seconds: took(session),
+    files,
+    diff: text,
+    truncated,
+    evidence: await Promise.all(
+      evidence
+        .map(({ value }) => value)
+        .filter(({ created_at }) => isOfThis(created_at))
+        .map(async ({ output, ...rest }) => ({ ...rest, output: await fleet.blobs.read(output) })),
+    ),
+    report: reports.find(({ value }) => value.session_id === session.id)?.value ?? null,
+  }
+}
+
+/** From the end of one to the end of the other. */
+async function between(fleet: Fleet, first: Session, second: Session): Promise<Diff | null> {
+  const { value: project } = await current(fleet, 'projects', first.project_id)
+  return first.end_commit && second.end_commit ? commitsDiff(project, first.end_commit, second.end_commit) : null
+}
+
+/** Two of a kind, side by side. */
+export const comparing = [
+  query({
+    name: 'compare_missions',
+    summary: 'Two missions side by side: what they changed, what their checks say, what they cost',
+    http: 'GET /api/compare',
+    input: z.object({ first: Ref, second: Ref }),
+    output: z.object({ first: Side, second: Side }),
+    run: async ({ fleet }, { first, second }) => {
+      const [one, two] = await Promise.all(
+        [first, second].map(async ref => (await lookUp(fleet, 'missions', ref)).value),
+      )
+      return { first: await side(fleet, one!), second: await side(fleet, two!) }
+    },
+  }),
+  query({
+    name: 'compare_sessions',
+    summary: 'Two sessions of one mission side by side: what they changed, what checks say, what they cost and report',
+    http: 'GET /api/compare/sessions',
+    input: z.object({ first: Ref, second: Ref }),
+    output: z.object({
+      first: SessionSide,
+      second: SessionSide,
+      between: Difference.nullable().describe(
+        'what differs from the end of the first to the end of the second, also by what landed between them; empty: one has not ended',
+      ),
+    }),
+    run: async ({ fleet }, { first, second }) => {
+      const [{ value: one }, { value: two }] = await Promise.all([
+        lookUp(fleet, 'sessions', first),
+        lookUp(fleet, 'sessions', second),
+      ])
+      if (one.mission_id !== two.mission_id)
+        throw new InvalidInput('second', `is of another mission than ${one.id}`, {
+          try: `compare_missions, or fleet compare ${one.mission_id} ${two.mission_id}`,
+        })
+      const [left, right, difference] = await Promise.all([
+        sessionSide(fleet, one),
+        sessionSide(fleet, two),
+        between(fleet, one, two),
+      ])
+      return { first: left, second: right, between: difference }
+    },
+  }),
+]

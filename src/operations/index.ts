@@ -1,4 +1,6 @@
 import { beads } from './beads.ts'
+import { comparing } from './comparing.ts'
+import { conflicts } from './conflicts.ts'
 import { graph } from './graph.ts'
 import { selfService } from './inside.ts'
 import { insideContext } from './inside-context.ts'
@@ -34,6 +36,8 @@ const forPeople = [
   ...notes,
   ...waiting,
   ...reviews,
+  ...comparing,
+  ...conflicts,
   ...graph,
   ...sessions,
   ...transcripts,

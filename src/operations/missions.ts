@@ -9,7 +9,6 @@ import { sendBack } from '../fleet/remarks.ts'
 import { setSchedule } from '../fleet/scheduling.ts'
 import { slotsOf } from '../fleet/slots.ts'
 import { comments } from './comments.ts'
-import { Side, side } from './comparing.ts'
 import { ask, edits, given, Paging, promptOf, Ref } from './inputs.ts'
 import { listing, MissionList } from './listing.ts'
 import { type Caller, type Context, command, query } from './operation.ts'
@@ -221,19 +220,6 @@ export const missions = [
   onMission('undo_mission', 'Take a landed mission back with a revert commit', WithMission, (context, id) =>
     missionsOf.undoMission(context.fleet, ask(context, 'undo_mission'), id),
   ),
-  query({
-    name: 'compare_missions',
-    summary: 'Two missions side by side: what they changed, what their checks say, what they cost',
-    http: 'GET /api/compare',
-    input: z.object({ first: Ref, second: Ref }),
-    output: z.object({ first: Side, second: Side }),
-    run: async ({ fleet }, { first, second }) => {
-      const [one, two] = await Promise.all(
-        [first, second].map(async ref => (await lookUp(fleet, 'missions', ref)).value),
-      )
-      return { first: await side(fleet, one!), second: await side(fleet, two!) }
-    },
-  }),
   query({
     name: 'list_children',
     summary: 'List the sub-missions of a mission',
