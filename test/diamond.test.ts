@@ -71,6 +71,7 @@ test('a cancelled dependency blocks too, and a waiting one is named', async () =
   await fleet.call('cancel_mission', { mission_id: a.id })
   await fleet.until(a.id, 'cancelled')
   expect((await fleet.show(b.id)).waits_for).toMatchObject([{ kind: 'blocked', on: [a.id] }])
+  expect((await fleet.show(a.id)).dependents.map(({ id }) => id)).toEqual([b.id])
 })
 
 test('a cycle, an unknown id and a self-dependency are refused when written', async () => {

@@ -79,6 +79,7 @@ export const MissionDetail = MissionView.omit({ sessions: true }).extend({
   usage: Usage.describe('of all its sessions'),
   report: Report.nullable(),
   children: z.array(MissionView),
+  dependents: z.array(MissionView).describe('what waits for it to be done'),
   evidence: z.array(EvidenceView),
   comments: z.array(Comment),
   processes: z.array(ProcessView).describe('what is kept running in its worktree'),
@@ -165,11 +166,18 @@ export function sessionView({
 }
 
 export async function missionDetail(fleet: Fleet, mission: Mission): Promise<z.infer<typeof MissionDetail>> {
-  const [view, sessions, report, children, evidence, comments, processes, project] = await Promise.all([
+  const related = (index: string) => fleet.store.find('missions', { index, equals: [mission.id], limit: 200 })
+  const views = (page: Awaited<ReturnType<typeof related>>) =>
+    missionViews(
+      fleet,
+      page.items.map(({ value }) => value),
+    )
+  const [view, sessions, report, children, dependents, evidence, comments, processes, project] = await Promise.all([
     missionView(fleet, mission, { whole: true }),
     listed(fleet, 'sessions', mission.id),
     newestReport(fleet, mission.id),
-    fleet.store.find('missions', { index: 'parent', equals: [mission.id], limit: 200 }),
+    related('parent'),
+    related('dependency'),
     listed(fleet, 'evidence', mission.id),
     listed(fleet, 'comments', mission.id),
     keptOf(fleet, mission.id),
@@ -180,10 +188,8 @@ export async function missionDetail(fleet: Fleet, mission: Mission): Promise<z.i
     sessions: sessions.map(sessionView),
     usage: sessions.reduce((sum, session) => plus(sum, session.usage), NO_USAGE),
     report: report ?? null,
-    children: await missionViews(
-      fleet,
-      children.items.map(child => child.value),
-    ),
+    children: await views(children),
+    dependents: await views(dependents),
     evidence: await Promise.all(
       evidence.map(async ({ output, ...rest }) => ({ ...rest, output: await fleet.blobs.read(output) })),
     ),

@@ -36,11 +36,29 @@ const described = (id: string, hint: ReactNode): { id: string; 'aria-describedby
   'aria-describedby': hint ? `${id}-hint` : undefined,
 })
 
-export function TextInput({ label, hint, value, set, ...rest }: TextProps) {
+interface LineProps extends TextProps {
+  /** What is usually said; anything else can be said too. */
+  suggestions?: readonly string[]
+}
+
+export function TextInput({ label, hint, value, set, suggestions, ...rest }: LineProps) {
   const id = useId()
   return (
     <Labelled label={label} hint={hint} id={id}>
-      <TextField.Root {...described(id, hint)} value={value} onChange={event => set(event.target.value)} {...rest} />
+      <TextField.Root
+        {...described(id, hint)}
+        {...(suggestions?.length && { list: `${id}-list`, autoComplete: 'off' })}
+        value={value}
+        onChange={event => set(event.target.value)}
+        {...rest}
+      />
+      {!!suggestions?.length && (
+        <datalist id={`${id}-list`}>
+          {suggestions.map(each => (
+            <option key={each} value={each} />
+          ))}
+        </datalist>
+      )}
     </Labelled>
   )
 }

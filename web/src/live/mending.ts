@@ -62,9 +62,10 @@ const includes = (text: string | null | undefined, part: string): boolean => !!t
 
 /** The same question as the server's, so that a mission can be put in or taken out without asking for the list. */
 export function fits(mission: Mission, filter: MissionFilter): boolean {
-  const { project_id, status, tag, agent, text, parent_mission_id } = filter
+  const { project_id, status, tag, agent, text, parent_mission_id, ids } = filter
   const part = text?.trim().toLowerCase()
   return (
+    (!ids || ids.includes(mission.id)) &&
     (!project_id || mission.project_id.startsWith(project_id)) &&
     (!status || [status].flat().includes(mission.status)) &&
     (!tag || mission.tags.includes(tag)) &&

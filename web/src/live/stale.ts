@@ -12,12 +12,21 @@ const ofThatMission = (event: FleetEvent, input: { mission_id: string }, answer:
 const ofItsProject = (event: FleetEvent, input: { project_id?: string }): boolean =>
   !input.project_id || event.project_id === null || event.project_id.startsWith(input.project_id)
 
+/** Its sub-missions, and those that wait for it: also one that was just made. */
+const concernsItsOwn = (event: FleetEvent, answer: Output<'get_mission'> | undefined): boolean =>
+  event.kind === 'mission_created'
+    ? event.project_id === answer?.project_id
+    : event.kind !== 'usage' &&
+      !!answer &&
+      [...answer.children, ...answer.dependents].some(({ id }) => id === event.mission_id)
+
 /**
  * Which answers an event makes old. What is not named here never changes while it is looked at, or only by an act of
  * the page itself, which says so. Lists of missions are not here: they are mended record by record (`mending.ts`).
  */
 export const STALE: { [N in Name]?: Touches<N> } = {
-  get_mission: (event, input, answer) => ofThatMission(event, input, answer) || event.kind === 'project_updated',
+  get_mission: (event, input, answer) =>
+    ofThatMission(event, input, answer) || event.kind === 'project_updated' || concernsItsOwn(event, answer),
   list_children: ofMissions,
   list_mission_events: (event, input) => event.mission_id?.startsWith(input.mission_id) ?? false,
   list_comments: (event, input) => event.kind === 'commented' && !!event.mission_id?.startsWith(input.mission_id),

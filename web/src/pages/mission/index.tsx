@@ -1,10 +1,109 @@
-import { Lines, Page } from '../../kit/page.tsx'
+import { Flex, TabNav, Text } from '@radix-ui/themes'
+import { Link, useParams, useSearchParams } from 'wouter'
+import { useProjectNames } from '../../kit/choosers.tsx'
+import { Answer, Lines, Page, Problem } from '../../kit/page.tsx'
+import { plain } from '../../kit/plain.ts'
+import { StatusBadge } from '../../kit/status.tsx'
+import { Elapsed } from '../../kit/time.tsx'
+import { shortId } from '../../kit/words.ts'
+import { useAsk } from '../../live/data.ts'
+import { useActing } from './acting.tsx'
+import { type Detail, liveSession } from './actions.ts'
+import { ActionsMenu } from './actions-menu.tsx'
+import { Checks } from './checks.tsx'
+import { Hands } from './kept.tsx'
+import './mission.css'
+import { Notes } from './notes.tsx'
+import { Overview } from './overview.tsx'
+import { Related } from './related.tsx'
+import { Sessions } from './sessions.tsx'
+import { MissionSettings } from './settings.tsx'
+import { Timeline } from './timeline.tsx'
 
-// PLACEHOLDER: replaced by the view of this place.
-export default function View() {
+const TABS = {
+  overview: { title: 'Overview', view: Overview },
+  sessions: { title: 'Sessions', view: Sessions },
+  checks: { title: 'Checks', view: Checks },
+  history: { title: 'History', view: Timeline },
+  related: { title: 'Related', view: Related },
+  notes: { title: 'Notes', view: Notes },
+  hands: { title: 'Preview & take over', view: Hands },
+  settings: { title: 'Settings', view: MissionSettings },
+}
+type Tab = keyof typeof TABS
+
+export default function MissionPage() {
+  const { mission_id = '' } = useParams<{ mission_id: string }>()
+  const mission = useAsk('get_mission', { mission_id })
+  if (mission.error)
+    return (
+      <Page title="Mission">
+        <Problem error={mission.error} retry={() => mission.refetch()} />
+      </Page>
+    )
   return (
-    <Page title="Mission">
-      <Lines />
+    <Answer
+      of={mission}
+      loading={
+        <Page title="Mission">
+          <Lines rows={6} />
+        </Page>
+      }
+    >
+      {found => <Shown key={found.id} mission={found} />}
+    </Answer>
+  )
+}
+
+function Shown({ mission }: { mission: Detail }) {
+  const [search] = useSearchParams()
+  const projectName = useProjectNames()
+  const acting = useActing(mission)
+  const asked = search.get('tab') as Tab | null
+  const tab: Tab = asked && asked in TABS ? asked : 'overview'
+  const View = TABS[tab].view
+  const live = liveSession(mission)
+  const counts: Partial<Record<Tab, number>> = {
+    sessions: mission.sessions.length,
+    checks: mission.evidence.length,
+    related: mission.depends_on.length + mission.dependents.length + mission.children.length,
+  }
+  return (
+    <Page
+      title={plain(mission.title)}
+      about={
+        <span className="mission-head">
+          <StatusBadge mission={mission} />
+          <Link href={`/projects/${mission.project_id}`}>{plain(projectName(mission.project_id))}</Link>
+          <code>{shortId(mission.id)}</code>
+          {live && (
+            <Link href={`/sessions/${live.id}`}>
+              watch its agent <Elapsed from={live.started_at ?? live.created_at} />
+            </Link>
+          )}
+          {mission.cancelling && <span>being cancelled…</span>}
+          {mission.undoing && <span>being undone…</span>}
+        </span>
+      }
+      actions={<ActionsMenu acting={acting} />}
+    >
+      <TabNav.Root className="mission-tabs" aria-label="Parts of the mission">
+        {(Object.keys(TABS) as Tab[]).map(each => (
+          <TabNav.Link key={each} asChild active={each === tab}>
+            <Link href={each === 'overview' ? `/missions/${mission.id}` : `/missions/${mission.id}?tab=${each}`}>
+              <Flex gap="1" align="center">
+                {TABS[each].title}
+                {!!counts[each] && (
+                  <Text size="1" color="gray">
+                    {counts[each]}
+                  </Text>
+                )}
+              </Flex>
+            </Link>
+          </TabNav.Link>
+        ))}
+      </TabNav.Root>
+      <View mission={mission} />
     </Page>
   )
 }

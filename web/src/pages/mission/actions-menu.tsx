@@ -1,0 +1,72 @@
+import { Button, DropdownMenu } from '@radix-ui/themes'
+import { Ellipsis } from 'lucide-react'
+import { useShortcuts } from '../../shell/keys.ts'
+import type { Acting } from './acting.tsx'
+import { FACES } from './acting.tsx'
+import type { Action } from './actions.ts'
+
+/** What asks for words first says so with dots. */
+const ASKS: readonly Action[] = [
+  'dispatch',
+  'resume',
+  'retry',
+  'reopen',
+  'send_back',
+  'say',
+  'fork',
+  'compare',
+  'schedule',
+  'save_template',
+  'take_over',
+]
+/** A line is drawn in front of these. */
+const GROUPS: readonly Action[] = ['next', 'schedule', 'cancel', 'delete']
+
+/** What most want now as a button, and everything the state allows in a menu; each has a key where it is used often. */
+export function ActionsMenu({ acting: { offered, act, atOnce, busy, dialog } }: { acting: Acting }) {
+  useShortcuts(
+    offered.flatMap(action => {
+      const { key, label } = FACES[action]
+      return key ? [{ keys: key, title: `${label}${ASKS.includes(action) ? '…' : ''}`, run: () => act(action) }] : []
+    }),
+  )
+  const [first] = offered
+  const main = first && FACES[first].key ? first : undefined
+  const Icon = main && FACES[main].icon
+  const rest = offered.filter(action => action !== main || ASKS.includes(action))
+  return (
+    <>
+      {main && Icon && (
+        <Button onClick={() => atOnce(main)} loading={busy}>
+          <Icon size={16} /> {FACES[main].label}
+        </Button>
+      )}
+      <DropdownMenu.Root>
+        <DropdownMenu.Trigger>
+          <Button variant="soft" color="gray" highContrast>
+            <Ellipsis size={16} /> Actions
+          </Button>
+        </DropdownMenu.Trigger>
+        <DropdownMenu.Content align="end">
+          {rest.map((action, index) => {
+            const { label, icon: Each, key, tone } = FACES[action]
+            return (
+              <div key={action} role="none">
+                {index > 0 && startsGroup(action, rest[index - 1]!) && <DropdownMenu.Separator />}
+                <DropdownMenu.Item color={tone} shortcut={key} onSelect={() => act(action)}>
+                  <Each size={14} /> {label}
+                  {ASKS.includes(action) && '…'}
+                </DropdownMenu.Item>
+              </div>
+            )
+          })}
+        </DropdownMenu.Content>
+      </DropdownMenu.Root>
+      {dialog}
+    </>
+  )
+}
+
+const ORDER = Object.keys(FACES)
+const groupOf = (action: Action): number => GROUPS.filter(each => ORDER.indexOf(each) <= ORDER.indexOf(action)).length
+const startsGroup = (action: Action, before: Action): boolean => groupOf(action) !== groupOf(before)

@@ -1,0 +1,89 @@
+import { expect, test } from 'vitest'
+import { type Action, actionsFor, type Detail } from './actions.ts'
+
+const session = (status: 'running' | 'ended') => ({ id: 's1', status }) as Detail['sessions'][number]
+const mission = (fields: Partial<Detail>) =>
+  ({
+    status: 'draft',
+    status_reason: null,
+    session_id: null,
+    sessions: [],
+    branch: null,
+    result: null,
+    landed: null,
+    cancelling: false,
+    undoing: false,
+    taken_over: null,
+    report: null,
+    evidence: [],
+    ...fields,
+  }) as Detail
+const ran = { session_id: 's1', sessions: [session('ended')], branch: 'fleet/x' }
+const running: Partial<Detail> = { status: 'running', session_id: 's1', sessions: [session('running')] }
+const CLAUDE = { interrupt: true, liveMessages: 'mid-turn', takeOver: true } as const
+const SHELL = { interrupt: false, liveMessages: 'no', takeOver: false } as const
+
+/** What the server refuses for it must not be offered. */
+const never = (offered: Action[], ...refused: Action[]) =>
+  expect(offered.filter(action => refused.includes(action))).toEqual([])
+
+test('a draft can be sent, thrown away, and nothing that needs work done', () => {
+  const offered = actionsFor(mission({}))
+  expect(offered[0]).toBe('dispatch')
+  expect(offered).toEqual(expect.arrayContaining(['cancel', 'delete', 'schedule', 'save_template', 'sub_mission']))
+  never(offered, 'resume', 'retry', 'land', 'undo', 'fork', 'say', 'interrupt', 'compare', 'next', 'take_over')
+})
+
+test('an agent at work is spoken to and stopped as far as it can be', () => {
+  expect(actionsFor(mission(running), CLAUDE).slice(0, 2)).toEqual(['say', 'interrupt'])
+  expect(actionsFor(mission(running), CLAUDE)).toContain('cancel')
+  never(actionsFor(mission(running), SHELL), 'say', 'interrupt', 'take_over')
+  never(actionsFor(mission(running), CLAUDE), 'delete', 'resume', 'retry', 'fork', 'dispatch', 'land')
+  never(actionsFor(mission({ ...running, cancelling: true }), CLAUDE), 'cancel')
+})
+
+test('while it waits for an answer, the answer is the way on', () => {
+  const asks = mission({ ...running, status: 'needs_input', status_reason: { code: 'question', text: '?' } })
+  never(actionsFor(asks, CLAUDE), 'resume', 'retry', 'land', 'delete', 'reject', 'interrupt')
+  expect(actionsFor(asks, CLAUDE)).toContain('cancel')
+})
+
+test('finished work is landed, sent back or rejected; what was rejected can be taken up again', () => {
+  const review = actionsFor(mission({ ...ran, status: 'review' }))
+  expect(review[0]).toBe('land')
+  expect(review).toEqual(expect.arrayContaining(['send_back', 'reject', 'resume', 'retry', 'fork', 'compare']))
+  const rejected = mission({ ...ran, status: 'cancelled', status_reason: { code: 'rejected', text: '' } })
+  expect(actionsFor(rejected)[0]).toBe('reconsider')
+  never(actionsFor(mission({ ...ran, status: 'review', branch: null })), 'land', 'reject')
+})
+
+test('work whose newest checks fail can be landed all the same, by saying so', () => {
+  const check = (commit: string, passed: boolean, created_at: string) =>
+    ({ commit, passed, created_at }) as Detail['evidence'][number]
+  const failing = { ...ran, status: 'needs_input' as const }
+  expect(actionsFor(mission({ ...failing, evidence: [check('a', false, '1')] }))).toContain('land_anyway')
+  const mended = [check('a', false, '1'), check('b', true, '2')]
+  never(actionsFor(mission({ ...failing, evidence: mended })), 'land_anyway')
+})
+
+test('done work is undone if it landed, landed if it was kept, and reopened', () => {
+  const landed = { commit: 'c', onto: 'o', branch: 'main', at: '' }
+  const done = mission({ ...ran, status: 'done', result: 'landed', landed })
+  expect(actionsFor(done)).toEqual(expect.arrayContaining(['undo', 'reopen', 'send_back', 'delete']))
+  never(actionsFor(done), 'land', 'cancel', 'retry')
+  never(actionsFor({ ...done, undoing: true }), 'undo', 'reopen', 'delete')
+  expect(actionsFor(mission({ ...ran, status: 'done', result: 'kept' }))[0]).toBe('land')
+})
+
+test('what failed is begun anew; what is left to do becomes the next mission', () => {
+  expect(actionsFor(mission({ ...ran, status: 'failed' }))[0]).toBe('retry')
+  expect(actionsFor(mission({ status: 'failed' }))).not.toContain('resume')
+  const report = { next_steps: ['more'], what_open: [] } as unknown as Detail['report']
+  expect(actionsFor(mission({ ...ran, status: 'done', result: 'landed', report }))).toContain('next')
+})
+
+test('what a person has taken over is theirs', () => {
+  const taken_over = { by: 'person', since: '', session_id: null, gone: false, pid: 1 }
+  const offered = actionsFor(mission({ ...ran, status: 'review', taken_over }), CLAUDE)
+  never(offered, 'land', 'resume', 'retry', 'cancel', 'delete', 'reject', 'send_back', 'take_over')
+})

@@ -1,0 +1,131 @@
+import type { Output } from '../../api/client.ts'
+
+export type Detail = Output<'get_mission'>
+export type Session = Detail['sessions'][number]
+
+/** What the agent of its newest session can do, as far as it matters here. */
+export interface Abilities {
+  interrupt: boolean
+  liveMessages: 'mid-turn' | 'next-turn' | 'no'
+  takeOver: boolean
+}
+
+export type Action =
+  | 'dispatch'
+  | 'land'
+  | 'land_anyway'
+  | 'resume'
+  | 'retry'
+  | 'reopen'
+  | 'send_back'
+  | 'say'
+  | 'interrupt'
+  | 'undo'
+  | 'reconsider'
+  | 'reject'
+  | 'next'
+  | 'fork'
+  | 'sub_mission'
+  | 'duplicate'
+  | 'compare'
+  | 'schedule'
+  | 'save_template'
+  | 'take_over'
+  | 'cancel'
+  | 'delete'
+
+type Known = Pick<
+  Detail,
+  | 'status'
+  | 'status_reason'
+  | 'session_id'
+  | 'sessions'
+  | 'branch'
+  | 'result'
+  | 'landed'
+  | 'cancelling'
+  | 'undoing'
+  | 'taken_over'
+  | 'report'
+  | 'evidence'
+>
+
+export const liveSession = ({ sessions, session_id }: Pick<Known, 'sessions' | 'session_id'>): Session | undefined =>
+  sessions.find(({ id, status }) => id === session_id && status !== 'ended')
+
+/** Its agent waits for an answer: then that is the way on. */
+export const isAsking = ({ status, status_reason }: Pick<Known, 'status' | 'status_reason'>): boolean =>
+  status === 'needs_input' && status_reason?.code === 'question'
+
+/** What its checks said of the newest commit they ran on. */
+function failsChecks({ evidence }: Pick<Known, 'evidence'>): boolean {
+  const newest = evidence.reduce<Known['evidence'][number] | undefined>(
+    (latest, each) => (latest && latest.created_at >= each.created_at ? latest : each),
+    undefined,
+  )
+  return evidence.some(each => !each.passed && each.commit === newest?.commit)
+}
+
+const RETRYABLE: readonly Known['status'][] = ['failed', 'cancelled', 'needs_input', 'review', 'waiting']
+const CANCELLABLE: readonly Known['status'][] = [
+  'draft',
+  'queued',
+  'running',
+  'needs_input',
+  'waiting',
+  'landing',
+  'review',
+]
+const DELETABLE: readonly Known['status'][] = ['draft', 'needs_input', 'review', 'done', 'failed', 'cancelled']
+
+/** What may be done with a mission as it is now, in the order in which it is offered: the first is what most want. */
+export function actionsFor(mission: Known, can?: Abilities): Action[] {
+  const { status, result, landed, branch, undoing, cancelling, report, session_id } = mission
+  const taken = mission.taken_over !== null
+  const free = !taken && !isAsking(mission)
+  const live = liveSession(mission)
+  const ran = session_id !== null
+  const toResume = RETRYABLE.includes(status) && free && ran
+  const decidable = (status === 'review' || status === 'needs_input') && free && branch !== null
+  const leftOpen = (report?.next_steps.length ?? 0) + (report?.what_open.length ?? 0) > 0
+  const offered: Record<Action, boolean> = {
+    dispatch: status === 'draft',
+    land: decidable || (status === 'done' && result === 'kept' && branch !== null && !taken),
+    land_anyway: decidable && failsChecks(mission),
+    resume: toResume,
+    retry: RETRYABLE.includes(status) && free,
+    reopen: status === 'done' && !undoing && !taken,
+    send_back: ran && free && (status === 'review' || (status === 'done' && !undoing)),
+    say: live !== undefined && !taken && can?.liveMessages !== 'no',
+    interrupt: live !== undefined && status === 'running' && !taken && can?.interrupt === true,
+    undo: status === 'done' && result === 'landed' && landed !== null && !undoing,
+    reconsider: status === 'cancelled' && mission.status_reason?.code === 'rejected',
+    reject: decidable,
+    next: leftOpen,
+    fork: ran && live === undefined,
+    sub_mission: true,
+    duplicate: true,
+    compare: ran,
+    schedule: true,
+    save_template: true,
+    take_over: ran && !taken && can?.takeOver === true,
+    cancel: CANCELLABLE.includes(status) && !cancelling && !taken,
+    delete: DELETABLE.includes(status) && !undoing && free,
+  }
+  return first(status, offered)
+}
+
+/** Work that broke is rather begun anew, work that waits for a person is rather gone on with. */
+function first(status: Known['status'], offered: Record<Action, boolean>): Action[] {
+  const order = Object.keys(offered) as Action[]
+  const favourite: Partial<Record<Known['status'], Action>> = {
+    failed: 'retry',
+    cancelled: offered.reconsider ? 'reconsider' : 'resume',
+    needs_input: 'resume',
+    running: 'say',
+    done: offered.land ? 'land' : 'reopen',
+  }
+  const wanted = favourite[status]
+  const possible = order.filter(action => offered[action])
+  return wanted && offered[wanted] ? [wanted, ...possible.filter(action => action !== wanted)] : possible
+}

@@ -1,0 +1,78 @@
+import { Badge, Button, Card, Flex, IconButton, Text } from '@radix-ui/themes'
+import { Trash2 } from 'lucide-react'
+import { useState } from 'react'
+import { LongTextInput } from '../../kit/fields.tsx'
+import { Markdown } from '../../kit/markdown.tsx'
+import { Section } from '../../kit/page.tsx'
+import { plain } from '../../kit/plain.ts'
+import { Time } from '../../kit/time.tsx'
+import { useCommand } from '../../live/data.ts'
+import type { Detail } from './actions.ts'
+
+type Comment = Detail['comments'][number]
+
+/** Remarks on the mission and on lines of its diff; “Send back” tells the agent of those it has not heard. */
+export function Comments({ mission }: { mission: Detail }) {
+  const { run, busy } = useCommand('comment_mission')
+  const [body, setBody] = useState('')
+  const say = async () => {
+    if (await run({ mission_id: mission.id, body: body.trim() })) setBody('')
+  }
+  return (
+    <Section title="Remarks">
+      <Flex direction="column" gap="2" mb="3">
+        {mission.comments.map(comment => (
+          <Remark key={comment.id} comment={comment} />
+        ))}
+      </Flex>
+      <LongTextInput
+        label="Leave a remark"
+        hint="the agent hears of it when you send the work back"
+        value={body}
+        set={setBody}
+        rows={2}
+      />
+      <Button mt="2" variant="soft" disabled={!body.trim()} loading={busy} onClick={say}>
+        Remark
+      </Button>
+    </Section>
+  )
+}
+
+function Remark({ comment }: { comment: Comment }) {
+  const { run } = useCommand('delete_comment')
+  const { path, line, author, created_at, sent_at, body } = comment
+  return (
+    <Card size="1">
+      <Flex gap="2" align="center" wrap="wrap" mb="1">
+        <Text size="1" color="gray">
+          {plain(author)} · <Time at={created_at} />
+        </Text>
+        {path && (
+          <code className="remark-place">
+            {plain(path)}
+            {line ? `:${line}` : ''}
+          </code>
+        )}
+        {sent_at ? (
+          <Badge color="green" highContrast>
+            told
+          </Badge>
+        ) : (
+          !author.startsWith('session:') && (
+            <IconButton
+              size="1"
+              variant="ghost"
+              color="gray"
+              aria-label="Take this remark back"
+              onClick={() => run({ comment_id: comment.id })}
+            >
+              <Trash2 size={12} />
+            </IconButton>
+          )
+        )}
+      </Flex>
+      <Markdown text={body} />
+    </Card>
+  )
+}

@@ -1,0 +1,124 @@
+import { Badge, Button, Card, Code, Flex, Text } from '@radix-ui/themes'
+import { Link } from 'wouter'
+import { CopyBox } from '../../kit/copy.tsx'
+import { Section } from '../../kit/page.tsx'
+import { plain, safeLink } from '../../kit/plain.ts'
+import { Time } from '../../kit/time.tsx'
+import { useAsk, useCommand } from '../../live/data.ts'
+import type { Detail } from './actions.ts'
+
+type Kept = Detail['processes'][number]
+const KINDS = {
+  preview: { title: 'Preview', about: 'Starts its preview command in its worktree and keeps it running.' },
+  remote: { title: 'Remote control', about: "Lets you go on with it from the agent's own app on another device." },
+}
+
+/** What can be kept running beside its sessions, and how to go on with it by hand. */
+export function Hands({ mission }: { mission: Detail }) {
+  const ran = mission.session_id !== null
+  const newest = mission.sessions.find(({ id }) => id === mission.session_id)
+  const agents = useAsk('list_agents', {}).data?.agents
+  const can = agents?.find(({ name, engine }) => name === newest?.agent && engine === newest.engine)?.can
+  if (!ran)
+    return (
+      <Text as="p" size="2" color="gray">
+        Once an agent has worked on it, its work can be previewed, gone on with from elsewhere, or taken over.
+      </Text>
+    )
+  return (
+    <>
+      <Process mission={mission} kind="preview" />
+      {can?.remoteControl === true && <Process mission={mission} kind="remote" />}
+      {can?.takeOver === true && (
+        <Section title="Take over">
+          <Text as="p" size="2" color="gray" mt="0">
+            Go on with its conversation yourself, in a terminal on the machine the fleet runs on:
+          </Text>
+          <CopyBox text={`fleet takeover ${mission.id}`} label="the command to take over" />
+          {mission.taken_over?.gone && <HandBack mission={mission} />}
+        </Section>
+      )}
+    </>
+  )
+}
+
+function HandBack({ mission }: { mission: Detail }) {
+  const { run, busy } = useCommand('hand_back_mission')
+  const give = (next: 'resume' | 'land' | 'keep') => run({ mission_id: mission.id, next })
+  return (
+    <Flex gap="2" mt="3" align="center" wrap="wrap">
+      <Text size="2">The terminal that took it over is gone. Now:</Text>
+      <Button size="1" disabled={busy} onClick={() => give('resume')}>
+        the agent goes on
+      </Button>
+      <Button size="1" variant="soft" disabled={busy} onClick={() => give('land')}>
+        it lands
+      </Button>
+      <Button size="1" variant="soft" disabled={busy} onClick={() => give('keep')}>
+        keep it for review
+      </Button>
+    </Flex>
+  )
+}
+
+function Process({ mission, kind }: { mission: Detail; kind: Kept['kind'] }) {
+  const preview = { start: useCommand('start_preview'), stop: useCommand('stop_preview') }
+  const remote = { start: useCommand('start_remote_control'), stop: useCommand('stop_remote_control') }
+  const { start, stop } = kind === 'preview' ? preview : remote
+  const found = mission.processes.find(process => process.kind === kind)
+  const runs = found && found.status !== 'ended'
+  const link = safeLink(found?.url)
+  const it = { mission_id: mission.id }
+  return (
+    <Section
+      title={KINDS[kind].title}
+      actions={
+        runs ? (
+          <Button size="1" variant="soft" color="red" highContrast loading={stop.busy} onClick={() => stop.run(it)}>
+            Stop
+          </Button>
+        ) : (
+          <Button size="1" loading={start.busy} onClick={() => start.run(it)}>
+            Start
+          </Button>
+        )
+      }
+    >
+      {found ? (
+        <Card size="1">
+          <Flex gap="2" align="center" wrap="wrap">
+            <Badge color={found.status === 'up' ? 'green' : 'gray'} highContrast>
+              {found.ending ? 'ending' : found.status}
+            </Badge>
+            {link && found.status === 'up' && (
+              <a href={link} target="_blank" rel="noreferrer noopener">
+                {link}
+              </a>
+            )}
+            {found.command && <Code variant="ghost">{plain(found.command)}</Code>}
+            {found.reason && <Text size="2">{plain(found.reason)}</Text>}
+            <Text size="1" color="gray">
+              <Time at={found.ended_at ?? found.created_at} />
+              {runs && found.until && (
+                <>
+                  {' '}
+                  · ends by itself <Time at={found.until} />
+                </>
+              )}
+            </Text>
+          </Flex>
+        </Card>
+      ) : (
+        <Text as="p" size="2" color="gray" mt="0">
+          {KINDS[kind].about}{' '}
+          {kind === 'preview' && !mission.preview_command && (
+            <>
+              The command is set in the <Link href={`/projects/${mission.project_id}`}>project</Link> or in the settings
+              of the mission.
+            </>
+          )}
+        </Text>
+      )}
+    </Section>
+  )
+}

@@ -1,0 +1,66 @@
+import { Code, Flex, Text } from '@radix-ui/themes'
+import { NotebookPen } from 'lucide-react'
+import { Markdown } from '../../kit/markdown.tsx'
+import { Answer, Empty, Section } from '../../kit/page.tsx'
+import { plain } from '../../kit/plain.ts'
+import { QuestionCard } from '../../kit/question.tsx'
+import { bytes } from '../../kit/words.ts'
+import { useAsk } from '../../live/data.ts'
+import type { Detail } from './actions.ts'
+
+/** What its agents wrote down for whoever goes on with it. */
+export function Notes({ mission }: { mission: Detail }) {
+  const notes = useAsk('get_mission_notes', { mission_id: mission.id })
+  return (
+    <Answer of={notes}>
+      {({ plan, knowledge, questions, artifacts }) => {
+        if (!plan && !knowledge && !questions.length && !artifacts.files.length)
+          return (
+            <Empty icon={NotebookPen} title="Nothing noted yet">
+              Agents note their plan and what they learned for the next session, ask you, and leave files here.
+            </Empty>
+          )
+        return (
+          <>
+            {plan && (
+              <Section title="Plan">
+                <Markdown text={plan} />
+              </Section>
+            )}
+            {knowledge && (
+              <Section title="Learned">
+                <Markdown text={knowledge} />
+              </Section>
+            )}
+            {questions.length > 0 && (
+              <Section title="Asked">
+                <Flex direction="column" gap="3">
+                  {questions.toReversed().map(question => (
+                    <QuestionCard key={question.id} question={question} />
+                  ))}
+                </Flex>
+              </Section>
+            )}
+            {artifacts.files.length > 0 && (
+              <Section title="Files left behind">
+                <Text as="p" size="1" color="gray" mb="2">
+                  in <Code variant="ghost">{plain(artifacts.folder)}</Code>
+                </Text>
+                <ul className="report-files">
+                  {artifacts.files.map(({ path, bytes: size }) => (
+                    <li key={path}>
+                      <Code variant="ghost">{plain(path)}</Code>{' '}
+                      <Text size="1" color="gray">
+                        {bytes(size)}
+                      </Text>
+                    </li>
+                  ))}
+                </ul>
+              </Section>
+            )}
+          </>
+        )
+      }}
+    </Answer>
+  )
+}

@@ -1,0 +1,85 @@
+import { Badge, Code, Flex, Text } from '@radix-ui/themes'
+import { Markdown } from '../../kit/markdown.tsx'
+import { plain, safeLink } from '../../kit/plain.ts'
+import { plural } from '../../kit/words.ts'
+import type { Detail } from './actions.ts'
+
+type Report = NonNullable<Detail['report']>
+
+const LISTS = [
+  ['what_done', 'Done'],
+  ['what_tested', 'Tested'],
+  ['what_untested', 'Not tested'],
+  ['what_open', 'Still open'],
+  ['next_steps', 'Next'],
+  ['errors_encountered', 'Went wrong'],
+] as const
+const SIGNS = { added: '+', modified: '~', deleted: '−', renamed: '→' }
+
+/** What a session says it did, beside what git saw. */
+export function ReportView({ report }: { report: Report }) {
+  const preview = safeLink(report.preview_url)
+  const claimedOnly = report.files_claimed.filter(path => !report.files_changed.some(file => file.path === path))
+  return (
+    <Flex direction="column" gap="3">
+      <Flex gap="2" wrap="wrap" align="center">
+        <Badge color={report.status === 'blocked' ? 'amber' : 'green'} highContrast>
+          {report.status.replaceAll('_', ' ')}
+        </Badge>
+        <Text size="1" color="gray">
+          {report.source === 'agent' ? 'in the words of the agent' : 'the agent gave none; from git and its last words'}
+        </Text>
+        {preview && (
+          <a href={preview} target="_blank" rel="noreferrer noopener">
+            Preview
+          </a>
+        )}
+      </Flex>
+      {report.problem && (
+        <Text size="2" color="amber" highContrast>
+          {plain(report.problem)}
+        </Text>
+      )}
+      {report.summary && <Markdown text={report.summary} />}
+      {LISTS.filter(([field]) => report[field].length > 0).map(([field, title]) => (
+        <div key={field}>
+          <Text size="2" weight="medium">
+            {title}
+          </Text>
+          <ul className="report-list">
+            {report[field].map((item, index) => (
+              // biome-ignore lint/suspicious/noArrayIndexKey: a report never changes
+              <li key={index}>
+                <Markdown text={item} />
+              </li>
+            ))}
+          </ul>
+        </div>
+      ))}
+      {report.files_changed.length > 0 && (
+        <details className="fold" open={report.files_changed.length <= 12}>
+          <summary>
+            <Text size="2" weight="medium">
+              {plural(report.files_changed.length + report.files_omitted, 'file')} changed, as git saw it
+            </Text>
+          </summary>
+          <ul className="report-files">
+            {report.files_changed.map(({ path, change, from }) => (
+              <li key={path}>
+                <Code variant="ghost">
+                  {SIGNS[change]} {from ? `${plain(from)} → ` : ''}
+                  {plain(path)}
+                </Code>
+              </li>
+            ))}
+          </ul>
+        </details>
+      )}
+      {claimedOnly.length > 0 && (
+        <Text size="2" color="amber" highContrast>
+          It says it also changed {claimedOnly.map(plain).join(', ')}; git saw no such change.
+        </Text>
+      )}
+    </Flex>
+  )
+}

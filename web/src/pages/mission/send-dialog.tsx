@@ -1,0 +1,123 @@
+import { useState } from 'react'
+import { useLocation } from 'wouter'
+import { useDraft } from '../../kit/draft.ts'
+import { LongTextInput, SwitchInput } from '../../kit/fields.tsx'
+import { FormDialog } from '../../kit/form-dialog.tsx'
+import { tell } from '../../kit/toasts.tsx'
+import { useCommand } from '../../live/data.ts'
+import type { Detail } from './actions.ts'
+import { SettingsFields } from './settings-fields.tsx'
+
+export type Sending = 'dispatch' | 'resume' | 'retry' | 'reopen' | 'send_back' | 'fork'
+
+const WORDS: Record<Sending, { title: string; about: string; act: string; told: string }> = {
+  dispatch: {
+    title: 'Start',
+    about: 'Sends an agent to work on it. Settings changed here stay with the mission.',
+    act: 'Start',
+    told: 'It is queued, and starts as soon as it may.',
+  },
+  resume: {
+    title: 'Resume',
+    about: 'Goes on in the same worktree and conversation.',
+    act: 'Resume',
+    told: 'It goes on as soon as it may.',
+  },
+  retry: {
+    title: 'Retry',
+    about: 'Starts over on a new branch. The old one is kept.',
+    act: 'Retry',
+    told: 'It starts over as soon as it may.',
+  },
+  reopen: {
+    title: 'Reopen',
+    about: 'Sends done work back to its agent.',
+    act: 'Reopen',
+    told: 'It goes on as soon as it may.',
+  },
+  send_back: {
+    title: 'Send back',
+    about: 'Tells the agent every remark it was not told yet, and your message, and lets it go on.',
+    act: 'Send back',
+    told: 'It was sent back.',
+  },
+  fork: {
+    title: 'Fork',
+    about: 'Begins a second mission with this work and a copy of its conversation. This one stays as it is.',
+    act: 'Fork',
+    told: 'Forked.',
+  },
+}
+
+/** These are said of the mission itself, not of one dispatch. */
+const NOT_HERE = ['approvals', 'max_retries'] as const
+
+interface SendDialogProps {
+  sending: Sending
+  mission: Detail
+  close(): void
+}
+
+/** Sends an agent to work: what it is told, and what is different from now on. */
+export function SendDialog({ sending, mission, close }: SendDialogProps) {
+  const [, go] = useLocation()
+  const words = WORDS[sending]
+  const [message, setMessage] = useState('')
+  const [fresh, setFresh] = useState(false)
+  const { value, changes, set } = useDraft(mission)
+  const { run, busy } = useSending(sending)
+  const send = async () => {
+    const sent = await run({ mission_id: mission.id, ...changes, message: message.trim() || undefined, fresh })
+    if (!sent) return
+    close()
+    tell({ text: words.told })
+    if (sending === 'fork') go(`/missions/${sent.id}`)
+  }
+  return (
+    <FormDialog title={words.title} about={words.about} act={words.act} busy={busy} close={close} submit={send}>
+      <LongTextInput
+        label="Tell the agent"
+        hint="this time only; may stay empty"
+        value={message}
+        set={setMessage}
+        rows={4}
+      />
+      {sending === 'fork' && (
+        <SwitchInput
+          label="In a fresh conversation"
+          hint="with a written hand-over instead of a copy; needed when another agent takes over"
+          value={fresh}
+          set={setFresh}
+        />
+      )}
+      <details className="fold">
+        <summary>Options: agent, model, tools, limits</summary>
+        <SettingsFields value={value} set={set as never} holds={mission.holds} without={NOT_HERE} />
+      </details>
+    </FormDialog>
+  )
+}
+
+interface Wish {
+  mission_id: string
+  message: string | undefined
+  fresh: boolean
+}
+
+/** The commands differ in how they call what is said to the agent. */
+function useSending(sending: Sending) {
+  const dispatch = useCommand('dispatch_mission')
+  const resume = useCommand('resume_mission')
+  const retry = useCommand('retry_mission')
+  const reopen = useCommand('reopen_mission')
+  const sendBack = useCommand('send_back_mission')
+  const fork = useCommand('fork_mission')
+  const commands = { resume, retry, reopen, send_back: sendBack }
+  const run = ({ fresh, message, ...wish }: Wish) => {
+    if (sending === 'dispatch') return dispatch.run({ ...wish, append_system_prompt: message })
+    if (sending === 'fork') return fork.run({ ...wish, message, fresh })
+    return commands[sending].run({ ...wish, message })
+  }
+  const busy = [dispatch, resume, retry, reopen, sendBack, fork].some(each => each.busy)
+  return { run, busy }
+}

@@ -1,0 +1,75 @@
+import { Badge, Text } from '@radix-ui/themes'
+import { History } from 'lucide-react'
+import { Link } from 'wouter'
+import { Empty } from '../../kit/page.tsx'
+import { plain } from '../../kit/plain.ts'
+import { Elapsed, Time } from '../../kit/time.tsx'
+import { dollars, plural, roughly, type Tone } from '../../kit/words.ts'
+import type { Detail, Session } from './actions.ts'
+
+const REASONS: Record<Session['reason'], string> = {
+  first: 'first',
+  retry: 'started over',
+  resume: 'went on',
+  conflict: 'sent back for a conflict or a failed check',
+  reopen: 'reopened',
+  fork: 'forked',
+  hand_over: 'went on in a fresh conversation',
+  takeover: 'a person in a terminal',
+  children: 'went on with what its sub-missions did',
+}
+const TONES: Partial<Record<NonNullable<Session['outcome']>, Tone>> = {
+  completed: 'green',
+  failed: 'red',
+  blocked: 'amber',
+  limited: 'amber',
+  rate_limited: 'amber',
+}
+
+export function Sessions({ mission }: { mission: Detail }) {
+  if (mission.sessions.length === 0)
+    return (
+      <Empty icon={History} title="No agent has worked on it yet">
+        Each run of an agent is a session, with its own transcript and cost. The first begins when the mission starts.
+      </Empty>
+    )
+  return (
+    <div>
+      {mission.sessions.toReversed().map(session => (
+        <SessionLine key={session.id} session={session} />
+      ))}
+    </div>
+  )
+}
+
+function SessionLine({ session }: { session: Session }) {
+  const { id, number, reason, agent, model, engine, status, outcome, outcome_reason, usage } = session
+  const began = session.started_at ?? session.created_at
+  return (
+    <div className="session-line">
+      <Text size="2" color="gray">
+        {number}
+      </Text>
+      <div>
+        <Link href={`/sessions/${id}`}>
+          {plain(agent)}
+          {model && ` · ${plain(model)}`}
+          {engine === 'sdk' && ' (sdk)'}
+        </Link>{' '}
+        <Badge color={outcome ? (TONES[outcome] ?? 'gray') : 'blue'} highContrast>
+          {(outcome ?? status).replaceAll('_', ' ')}
+        </Badge>
+        <Text as="div" size="1" color="gray">
+          {REASONS[reason]}
+          {outcome_reason && ` · ${plain(outcome_reason)}`}
+        </Text>
+      </div>
+      <Text as="div" size="1" color="gray">
+        <Time at={began} /> · <Elapsed from={began} to={session.ended_at} />
+        <br />
+        {plural(usage.turns, 'turn')} · {roughly(usage.input_tokens + usage.output_tokens)} tokens
+        {!!usage.cost_usd && ` · ${dollars(usage.cost_usd)}`}
+      </Text>
+    </div>
+  )
+}

@@ -1,0 +1,194 @@
+import type { Input } from '../../api/client.ts'
+import { AgentChooser } from '../../kit/choosers.tsx'
+import { ChoiceInput, NumberInput, SwitchInput, TextInput } from '../../kit/fields.tsx'
+import { plain } from '../../kit/plain.ts'
+import { useAsk } from '../../live/data.ts'
+import './mission.css'
+
+/** What can be said about how an agent works on a mission; null: as its project, or the fleet, says. */
+export type Settings = Pick<
+  Required<Input<'update_mission'>>,
+  | 'agent'
+  | 'model'
+  | 'effort'
+  | 'engine'
+  | 'tool_preset'
+  | 'approvals'
+  | 'max_turns'
+  | 'max_budget_usd'
+  | 'timeout_seconds'
+  | 'context_limit_percent'
+  | 'max_retries'
+  | 'landing'
+  | 'context_mode'
+>
+
+export interface Held {
+  field: string
+  value: string | number | null
+  from: 'mission' | 'project' | 'default'
+}
+
+interface SettingsFieldsProps {
+  value: Settings
+  set<F extends keyof Settings>(field: F): (value: Settings[F]) => void
+  /** What holds where nothing is said here, and who says it. */
+  holds: readonly Held[]
+  /** Left out where it makes no sense. */
+  without?: readonly (keyof Settings)[]
+  disabled?: boolean
+}
+
+const WHO = { mission: 'this mission', project: 'the project', default: 'the fleet' }
+const AS_HELD = 'As it is set'
+const PRESETS = ['full', 'implement', 'review', 'test', 'explore', 'fix']
+const LANDINGS = [
+  { value: 'auto', label: 'by itself, once its checks pass' },
+  { value: 'review', label: 'once a person says so' },
+  { value: 'never', label: 'never: it is kept on its branch' },
+]
+
+/** Who works, with which tools, within which limits. Every field says what holds if it is left empty. */
+export function SettingsFields({ value, set, holds, without = [], disabled = false }: SettingsFieldsProps) {
+  const agents = useAsk('list_agents', {}).data?.agents
+  const models = useAsk('list_models', {}).data?.models ?? []
+  const inherited = (field: string) => holds.find(held => held.field === field && held.from !== 'mission')
+  const agent = value.agent ?? (inherited('agent')?.value as string | undefined) ?? null
+  const known = agents?.find(each => each.name === agent)
+  const efforts = (known?.can.effort ?? []) as string[]
+  const drivable = agents?.filter(each => each.name === agent).map(each => each.engine) ?? []
+  const hint = (field: string, otherwise: string) => {
+    const held = inherited(field)
+    if (!held) return otherwise
+    const said = held.value === null ? 'nothing' : plain(String(held.value))
+    return `${otherwise}${otherwise ? '; ' : ''}${WHO[held.from]} says ${said}`
+  }
+  const shows = (field: keyof Settings) => !without.includes(field)
+  const names = [...new Set(models.filter(each => each.agent === agent).flatMap(({ name, alias }) => [alias, name]))]
+  return (
+    <div className="mission-form">
+      {shows('agent') && (
+        <AgentChooser
+          value={value.agent}
+          set={set('agent')}
+          none={AS_HELD}
+          hint={known?.installed === false ? known.advice : hint('agent', '')}
+          disabled={disabled}
+        />
+      )}
+      {shows('model') && (
+        <TextInput
+          label="Model"
+          hint={hint('model', '')}
+          value={value.model ?? ''}
+          set={text => set('model')(text.trim() || null)}
+          suggestions={names.filter(name => name !== undefined)}
+          placeholder={AS_HELD}
+          disabled={disabled}
+        />
+      )}
+      {shows('effort') && efforts.length > 0 && (
+        <ChoiceInput
+          label="Effort"
+          hint="how hard it is to think"
+          value={value.effort}
+          set={set('effort')}
+          options={efforts}
+          none="The agent's own"
+          disabled={disabled}
+        />
+      )}
+      {shows('tool_preset') && (
+        <ChoiceInput
+          label="Tools"
+          hint={hint('tool_preset', '')}
+          value={value.tool_preset}
+          set={preset => set('tool_preset')(preset as Settings['tool_preset'])}
+          options={PRESETS}
+          none={AS_HELD}
+          disabled={disabled}
+        />
+      )}
+      {shows('approvals') && (
+        <ChoiceInput
+          label="What the tools do not allow"
+          hint={hint('approvals', '')}
+          value={value.approvals}
+          set={mode => set('approvals')(mode as Settings['approvals'])}
+          options={[
+            { value: 'deny', label: 'is denied' },
+            { value: 'ask', label: 'is asked of a person' },
+          ]}
+          none={AS_HELD}
+          disabled={disabled}
+        />
+      )}
+      {shows('landing') && (
+        <ChoiceInput
+          label="Lands"
+          hint={hint('landing', '')}
+          value={value.landing}
+          set={landing => set('landing')(landing as Settings['landing'])}
+          options={LANDINGS}
+          none={AS_HELD}
+          disabled={disabled}
+        />
+      )}
+      <Limits {...{ value, set, hint, shows, disabled }} />
+      {shows('engine') && drivable.length > 1 && (
+        <ChoiceInput
+          label="Driven through"
+          hint={hint('engine', 'sdk does not survive a restart of the server')}
+          value={value.engine}
+          set={engine => set('engine')(engine as Settings['engine'])}
+          options={drivable}
+          none={AS_HELD}
+          disabled={disabled}
+        />
+      )}
+      {shows('context_mode') && (
+        <SwitchInput
+          label="Context mode"
+          hint="keeps large outputs out of the conversation"
+          value={value.context_mode}
+          set={set('context_mode')}
+          disabled={disabled}
+        />
+      )}
+    </div>
+  )
+}
+
+const NUMBERS: readonly {
+  field: 'max_turns' | 'max_budget_usd' | 'timeout_seconds' | 'context_limit_percent' | 'max_retries'
+  label: string
+  about: string
+  min: number
+  max: number
+  step?: 'any'
+}[] = [
+  { field: 'max_turns', label: 'Turns', about: 'at most', min: 1, max: 10_000 },
+  { field: 'max_budget_usd', label: 'Budget ($)', about: 'at most', min: 0, max: 100_000, step: 'any' },
+  { field: 'timeout_seconds', label: 'Time limit (seconds)', about: 'of one session', min: 1, max: 604_800 },
+  { field: 'context_limit_percent', label: 'Context limit (%)', about: 'then a fresh conversation', min: 1, max: 100 },
+  { field: 'max_retries', label: 'Retries', about: 'by itself', min: 0, max: 10 },
+]
+
+interface LimitsProps extends Pick<SettingsFieldsProps, 'value' | 'set' | 'disabled'> {
+  hint(field: string, otherwise: string): string
+  shows(field: keyof Settings): boolean
+}
+
+const Limits = ({ value, set, hint, shows, disabled }: LimitsProps) =>
+  NUMBERS.filter(({ field }) => shows(field)).map(({ field, label, about, ...range }) => (
+    <NumberInput
+      key={field}
+      label={label}
+      hint={hint(field, about)}
+      value={value[field]}
+      set={set(field)}
+      placeholder={AS_HELD}
+      disabled={disabled}
+      {...range}
+    />
+  ))

@@ -1,0 +1,159 @@
+import { Callout } from '@radix-ui/themes'
+import { Lock } from 'lucide-react'
+import { useDraft } from '../../kit/draft.ts'
+import { ChoiceInput, LongTextInput, NumberInput, SwitchInput, TextInput } from '../../kit/fields.tsx'
+import { Section } from '../../kit/page.tsx'
+import { SaveBar } from '../../kit/save-bar.tsx'
+import { tell } from '../../kit/toasts.tsx'
+import { useCommand } from '../../live/data.ts'
+import type { Detail } from './actions.ts'
+import { ChosenMissions } from './mission-picker.tsx'
+import { SettingsFields } from './settings-fields.tsx'
+import { TagsInput } from './tags-input.tsx'
+
+/** While work is under way only what does not change the work itself may be edited. */
+const EDITABLE: readonly Detail['status'][] = [
+  'draft',
+  'queued',
+  'needs_input',
+  'waiting',
+  'review',
+  'failed',
+  'cancelled',
+]
+const STARTS = [
+  { value: 'base', label: 'the base branch, and kept work it depends on' },
+  { value: 'branch', label: 'also work that has not landed yet' },
+  { value: 'clean', label: 'the base branch alone' },
+  { value: 'share', label: 'the very worktree of what it depends on' },
+]
+
+export function MissionSettings({ mission }: { mission: Detail }) {
+  const { value, changes, isChanged, set, reset } = useDraft(mission)
+  const { run, busy } = useCommand('update_mission')
+  const locked = !EDITABLE.includes(mission.status)
+  const save = async () => {
+    const { sessions, ...fields } = changes
+    if (!(await run({ mission_id: mission.id, ...fields }))) return
+    reset()
+    tell({ text: 'Saved.' })
+  }
+  return (
+    <form
+      onSubmit={event => {
+        event.preventDefault()
+        save()
+      }}
+    >
+      {locked && (
+        <Callout.Root color="gray" highContrast mb="4">
+          <Callout.Icon>
+            <Lock size={16} />
+          </Callout.Icon>
+          <Callout.Text>
+            {mission.status === 'done' ? 'It is done.' : 'It is at work.'} Only its title, tags and priority can be
+            changed now.
+          </Callout.Text>
+        </Callout.Root>
+      )}
+      <Section title="What">
+        <div className="mission-form">
+          <div className="wide">
+            <TextInput label="Title" value={value.title} set={set('title')} required />
+          </div>
+          <TagsInput tags={value.tags} set={set('tags')} />
+          <NumberInput
+            label="Priority"
+            hint="higher starts first"
+            value={value.priority}
+            set={priority => set('priority')(priority ?? 0)}
+            min={-1000}
+            max={1000}
+          />
+          <ChoiceInput
+            label="Kind"
+            value={value.mission_type}
+            set={type => type && set('mission_type')(type as Detail['mission_type'])}
+            options={['implement', 'fix', 'test', 'review', 'explore', 'plan']}
+            disabled={locked}
+          />
+          <div className="wide">
+            <LongTextInput
+              label="Prompt"
+              value={value.detailed_prompt}
+              set={set('detailed_prompt')}
+              rows={8}
+              disabled={locked}
+            />
+          </div>
+          <div className="wide">
+            <LongTextInput
+              label="Accepted if"
+              value={value.acceptance_criteria}
+              set={set('acceptance_criteria')}
+              rows={3}
+              disabled={locked}
+            />
+          </div>
+        </div>
+      </Section>
+      <Section title="How">
+        <SettingsFields value={value} set={set as never} holds={mission.holds} disabled={locked} />
+      </Section>
+      <Section title="Where it begins">
+        <div className="mission-form">
+          {!locked && (
+            <div className="wide">
+              <ChosenMissions label="Depends on" ids={value.depends_on} set={set('depends_on')} except={[mission.id]} />
+            </div>
+          )}
+          <ChoiceInput
+            label="Starts from"
+            value={value.start_from}
+            set={start => start && set('start_from')(start as Detail['start_from'])}
+            options={STARTS}
+            disabled={locked}
+          />
+          <TextInput
+            label="Branch, tag or commit"
+            hint="instead of the base branch"
+            value={value.base_ref ?? ''}
+            set={text => set('base_ref')(text || null)}
+            disabled={locked}
+          />
+          <TextInput
+            label="Folder"
+            hint="where in the repository the agent starts"
+            value={value.subdirectory}
+            set={set('subdirectory')}
+            disabled={locked}
+          />
+          <SwitchInput
+            label="Checks decide also where it does not land"
+            value={value.check_kept}
+            set={set('check_kept')}
+            disabled={locked}
+          />
+          <div className="wide">
+            <LongTextInput
+              label="Extra instructions"
+              hint="said to its agents beside the prompt"
+              value={value.append_system_prompt}
+              set={set('append_system_prompt')}
+              rows={3}
+              disabled={locked}
+            />
+          </div>
+          <TextInput
+            label="Preview command"
+            hint="shows the work in a browser; must listen on $PORT"
+            value={value.preview_command ?? ''}
+            set={text => set('preview_command')(text || null)}
+            disabled={locked}
+          />
+        </div>
+      </Section>
+      {isChanged && <SaveBar busy={busy} reset={reset} />}
+    </form>
+  )
+}

@@ -1,0 +1,195 @@
+import { Text } from '@radix-ui/themes'
+import { useState } from 'react'
+import { useLocation } from 'wouter'
+import { CopyBox } from '../../kit/copy.tsx'
+import { ChoiceInput, LongTextInput, SwitchInput, TextInput } from '../../kit/fields.tsx'
+import { FormDialog } from '../../kit/form-dialog.tsx'
+import { plain } from '../../kit/plain.ts'
+import { tell } from '../../kit/toasts.tsx'
+import { useAsk, useCommand } from '../../live/data.ts'
+import type { Detail } from './actions.ts'
+import { FindMission } from './mission-picker.tsx'
+
+interface DialogProps {
+  mission: Detail
+  close(): void
+}
+
+export function SayDialog({ mission, close }: DialogProps) {
+  const { run, busy } = useCommand('say_to_mission')
+  const [text, setText] = useState('')
+  const say = async () => {
+    const said = await run({ mission_id: mission.id, text })
+    if (!said) return
+    close()
+    tell({ text: said.heard === 'mid-turn' ? 'It hears this while it works.' : 'It hears this after this turn.' })
+  }
+  return (
+    <FormDialog
+      title="Say something to the agent"
+      act="Say"
+      busy={busy}
+      ready={!!text.trim()}
+      close={close}
+      submit={say}
+    >
+      <LongTextInput label="Message" value={text} set={setText} rows={5} />
+    </FormDialog>
+  )
+}
+
+const CRONS = ['@daily', '@hourly', '0 6 * * 1-5', '0 9 * * 1', '*/30 * * * *']
+
+export function ScheduleDialog({ mission, close }: DialogProps) {
+  const found = useAsk('list_schedules', { project_id: mission.project_id, limit: 500 }).data?.schedules
+  const now = found?.find(({ id }) => id === mission.id)
+  const schedule = useCommand('schedule_mission')
+  const unschedule = useCommand('unschedule_mission')
+  const [cron, setCron] = useState<string>()
+  const [zone, setZone] = useState(() => Intl.DateTimeFormat().resolvedOptions().timeZone)
+  const [overlap, setOverlap] = useState<string | null>('skip')
+  const rule = cron ?? now?.cron ?? ''
+  const save = async () => {
+    const made = await schedule.run({
+      mission_id: mission.id,
+      cron: rule,
+      time_zone: zone,
+      overlap: overlap as 'skip' | 'queue' | 'replace',
+    })
+    if (!made) return
+    close()
+    tell({ text: `Scheduled. Next: ${made.next_at ? new Date(made.next_at).toLocaleString() : 'never'}` })
+  }
+  const stop = async () => {
+    if (await unschedule.run({ mission_id: mission.id })) close()
+  }
+  return (
+    <FormDialog
+      title="Schedule"
+      about="A copy of this mission is made and queued each time the rule says so. This one stays as it is."
+      act={now ? 'Change' : 'Schedule'}
+      busy={schedule.busy}
+      ready={!!rule.trim()}
+      close={close}
+      submit={save}
+    >
+      <TextInput
+        label="Rule"
+        hint="five fields: minute, hour, day, month, weekday; or @daily, @hourly, @weekly"
+        value={rule}
+        set={setCron}
+        suggestions={CRONS}
+        placeholder="0 6 * * 1-5"
+      />
+      <TextInput label="Time zone" value={zone} set={setZone} />
+      <ChoiceInput
+        label="When the last copy is still at work"
+        value={overlap}
+        set={setOverlap}
+        options={[
+          { value: 'skip', label: 'skip this time' },
+          { value: 'queue', label: 'wait for it' },
+          { value: 'replace', label: 'replace it' },
+        ]}
+      />
+      {now && (
+        <SwitchInput label="Scheduled" hint="switch off to take the schedule away" value={true} set={() => stop()} />
+      )}
+    </FormDialog>
+  )
+}
+
+/** Words in braces, which a template can ask for each time it is used. */
+const variablesIn = (text: string): string[] => [
+  ...new Set([...text.matchAll(/\{([a-z][a-z0-9_]{0,39})\}/g)].map(([, name]) => name!)),
+]
+
+export function TemplateDialog({ mission, close }: DialogProps) {
+  const { run, busy } = useCommand('save_template', { affects: ['list_templates'] })
+  const [name, setName] = useState('')
+  const [replace, setReplace] = useState(false)
+  const found = variablesIn(`${mission.title}\n${mission.detailed_prompt}\n${mission.acceptance_criteria}`)
+  const save = async () => {
+    const variables = found.map(each => ({ name: each }))
+    if (!(await run({ name, mission_id: mission.id, variables, replace }))) return
+    close()
+    tell({ text: `Saved as ${name}. It can be chosen when you write a new mission.` })
+  }
+  return (
+    <FormDialog
+      title="Save as template"
+      about="Keeps the prompt and the settings under a name, to begin other missions with."
+      act="Save"
+      busy={busy}
+      ready={/^[a-z0-9][a-z0-9-]{0,59}$/i.test(name)}
+      close={close}
+      submit={save}
+    >
+      <TextInput label="Name" hint="letters, digits and dashes" value={name} set={setName} />
+      {found.length > 0 && (
+        <Text size="2" color="gray">
+          Asked for each time: {found.map(each => `{${each}}`).join(', ')}
+        </Text>
+      )}
+      <SwitchInput label="Replace one of the same name" value={replace} set={setReplace} />
+    </FormDialog>
+  )
+}
+
+export function CompareDialog({ mission, close }: DialogProps) {
+  const [, go] = useLocation()
+  return (
+    <FormDialog
+      title="Compare with"
+      about="Two missions side by side: what they changed, what their checks say, what they cost."
+      act="Compare with its origin"
+      ready={mission.fork_of !== null}
+      close={close}
+      submit={() => go(`/compare?first=${mission.fork_of?.mission_id}&second=${mission.id}`)}
+    >
+      <FindMission
+        label="The other mission"
+        project={mission.project_id}
+        except={[mission.id]}
+        chosen={({ id }) => go(`/compare?first=${mission.id}&second=${id}`)}
+      />
+    </FormDialog>
+  )
+}
+
+export function TakeOverDialog({ mission, close }: DialogProps) {
+  return (
+    <FormDialog
+      title="Take over in your terminal"
+      about="Opens the agent's own program on this conversation, in the mission's worktree. The agent stops meanwhile; when you leave, you say whether it goes on, lands or is kept."
+      act="Done"
+      close={close}
+      submit={close}
+    >
+      <CopyBox text={`fleet takeover ${mission.id}`} label="the command to take over" />
+    </FormDialog>
+  )
+}
+
+interface DeleteDialogProps extends DialogProps {
+  remove(discard: boolean): void
+}
+
+/** Only where something would really be lost. */
+export function DeleteDialog({ mission, close, remove }: DeleteDialogProps) {
+  const left = mission.sessions.filter(({ left_behind, worktree_kept }) => left_behind && worktree_kept)
+  return (
+    <FormDialog
+      title="Delete it with work that no commit holds?"
+      act="Delete with that work"
+      close={close}
+      submit={() => remove(true)}
+    >
+      {left.map(({ id, worktree, left_behind }) => (
+        <Text key={id} size="2">
+          {plain(left_behind ?? '')} <code>{plain(worktree ?? '')}</code>
+        </Text>
+      ))}
+    </FormDialog>
+  )
+}
