@@ -1,9 +1,8 @@
-import { Button, Flex, Table, Text } from '@radix-ui/themes'
+import { Button, Flex } from '@radix-ui/themes'
 import { Rocket } from 'lucide-react'
 import { Link } from 'wouter'
+import { MissionLine } from '../../kit/mission-line.tsx'
 import { Empty, Lines } from '../../kit/page.tsx'
-import { StatusBadge } from '../../kit/status.tsx'
-import { Time } from '../../kit/time.tsx'
 import { useMissions } from '../../live/data.ts'
 import type { Project } from './one.tsx'
 
@@ -29,30 +28,11 @@ export function MissionList({ project: { id } }: { project: Project }) {
     )
   return (
     <Flex direction="column" gap="3">
-      <Table.Root variant="surface">
-        <Table.Body>
-          {missions.slice(0, SHOWN).map(mission => (
-            <Table.Row key={mission.id} align="center">
-              <Table.RowHeaderCell>
-                <Link href={`/missions/${mission.id}`}>{mission.title}</Link>
-                {mission.waits_for[0] && (
-                  <Text as="div" size="1" color="gray">
-                    {mission.waits_for[0].text}
-                  </Text>
-                )}
-              </Table.RowHeaderCell>
-              <Table.Cell>
-                <StatusBadge mission={mission} />
-              </Table.Cell>
-              <Table.Cell>
-                <Text color="gray">
-                  <Time at={mission.ended_at ?? mission.created_at} />
-                </Text>
-              </Table.Cell>
-            </Table.Row>
-          ))}
-        </Table.Body>
-      </Table.Root>
+      <div>
+        {missions.slice(0, SHOWN).map(mission => (
+          <MissionLine key={mission.id} mission={mission} />
+        ))}
+      </div>
       {(hasNextPage || missions.length > SHOWN) && (
         <Link href={`/missions?view=list&project=${id}`}>All missions of this project</Link>
       )}
