@@ -16,7 +16,11 @@ const NAMED = 5
 export function Bars({ days, perDay, series, show, title }: BarsProps) {
   const totals = days.map(day => [...(perDay.get(day)?.values() ?? [])].reduce((sum, value) => sum + value, 0))
   const most = Math.max(...totals, Number.MIN_VALUE)
-  const toneOf = (key: string): number => Math.min(NAMED, series.findIndex(each => each.key === key))
+  const toneOf = (key: string): number =>
+    Math.min(
+      NAMED,
+      series.findIndex(each => each.key === key),
+    )
   return (
     <div>
       <Flex justify="between" mb="1">

@@ -6,7 +6,7 @@ import { Answer, Empty, Page, Section } from '../../kit/page.tsx'
 import { dollars, roughly } from '../../kit/words.ts'
 import { useAsk } from '../../live/data.ts'
 import { Bars } from './bars.tsx'
-import { BY, type By, daysUpTo, type Figure, FIGURES, sums } from './sums.ts'
+import { BY, type By, daysUpTo, FIGURES, type Figure, sums } from './sums.ts'
 
 const SPANS = ['7', '30', '90', '365']
 

@@ -15,7 +15,11 @@ const spent = (day: string, project_id: string, agent: string, cost_usd: number)
   turns: 1,
   cost_usd,
 })
-const week = [spent('2026-11-14', 'a', 'claude', 1), spent('2026-11-14', 'b', 'claude', 2), spent('2026-11-15', 'a', 'codex', 4)]
+const week = [
+  spent('2026-11-14', 'a', 'claude', 1),
+  spent('2026-11-14', 'b', 'claude', 2),
+  spent('2026-11-15', 'a', 'codex', 4),
+]
 
 test('what was spent is added up by what it is split by, largest first', () => {
   const { total, series, perDay } = sums(week, { by: 'project', figure: 'cost' })
@@ -24,7 +28,12 @@ test('what was spent is added up by what it is split by, largest first', () => {
     { key: 'a', sum: 5, sessions: 2 },
     { key: 'b', sum: 2, sessions: 1 },
   ])
-  expect(perDay.get('2026-11-14')).toEqual(new Map([['a', 1], ['b', 2]]))
+  expect(perDay.get('2026-11-14')).toEqual(
+    new Map([
+      ['a', 1],
+      ['b', 2],
+    ]),
+  )
 })
 
 test('tokens that were read count those from a cache; a model nobody told of has a name too', () => {

@@ -7,7 +7,10 @@ export type By = (typeof BY)[number]
 
 export const FIGURES = {
   cost: { title: 'Cost', of: (each: Spending) => each.cost_usd },
-  input: { title: 'Tokens read', of: (each: Spending) => each.input_tokens + each.cache_read_tokens + each.cache_write_tokens },
+  input: {
+    title: 'Tokens read',
+    of: (each: Spending) => each.input_tokens + each.cache_read_tokens + each.cache_write_tokens,
+  },
   output: { title: 'Tokens written', of: (each: Spending) => each.output_tokens },
   sessions: { title: 'Sessions', of: (each: Spending) => each.sessions },
 } as const

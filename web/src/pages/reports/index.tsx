@@ -27,18 +27,14 @@ export default function Reports() {
   return (
     <Page title="Reports" about="What agents said of their work, beside what git saw">
       <Flex mb="4">
-        <ProjectChooser
-          value={project}
-          set={id => setSearch(id ? { project: id } : {})}
-          none="All projects"
-        />
+        <ProjectChooser value={project} set={id => setSearch(id ? { project: id } : {})} none="All projects" />
       </Flex>
       <Answer of={reports}>
         {({ reports: list, cursor: next }) =>
           list.length === 0 ? (
             <Empty icon={FileText} title="No report yet">
-              Each session ends with a report: what was done, what is open, what was tested. It is handed to whoever goes
-              on, and kept here.
+              Each session ends with a report: what was done, what is open, what was tested. It is handed to whoever
+              goes on, and kept here.
             </Empty>
           ) : (
             <Flex direction="column" gap="3">
@@ -93,8 +89,8 @@ function ReportCard({ report }: { report: Report }) {
             <Text size="2">Session</Text>
           </Link>
           <Text size="2" color="gray">
-            {plain(projectName(project_id))} · {plural(files_changed.length, 'file')}, {plural(commits.length, 'commit')} ·{' '}
-            <Time at={created_at} />
+            {plain(projectName(project_id))} · {plural(files_changed.length, 'file')},{' '}
+            {plural(commits.length, 'commit')} · <Time at={created_at} />
             {source === 'git' && ' · written from git: the agent gave none'}
           </Text>
         </Flex>

@@ -1,10 +1,112 @@
-import { Lines, Page } from '../../kit/page.tsx'
+import { Badge, Button, Card, Flex, Grid, Progress, Text } from '@radix-ui/themes'
+import { Plus, Workflow as WorkflowIcon } from 'lucide-react'
+import { Link, useSearchParams } from 'wouter'
+import type { Output } from '../../api/client.ts'
+import { useProjectNames } from '../../kit/choosers.tsx'
+import { Answer, Empty, Page, Section } from '../../kit/page.tsx'
+import { plain } from '../../kit/plain.ts'
+import { Elapsed, Time } from '../../kit/time.tsx'
+import { useAsk } from '../../live/data.ts'
+import { NewWorkflow } from './new.tsx'
 
-// PLACEHOLDER: replaced by the view of this place.
-export default function View() {
+type Row = Output<'list_workflows'>['workflows'][number]
+
+export const WORKFLOW_TONES: Record<string, 'blue' | 'green' | 'red' | 'gray' | 'amber'> = {
+  running: 'blue',
+  done: 'green',
+  failed: 'red',
+  cancelled: 'gray',
+}
+
+export default function Workflows() {
+  const [search, setSearch] = useSearchParams()
+  const making = search.get('new')
+  const workflows = useAsk('list_workflows', { limit: 100 })
+  const library = useAsk('list_ready_made_workflows', {})
+  const begin = (use: string) => setSearch({ new: use })
   return (
-    <Page title="Workflows">
-      <Lines />
+    <Page
+      title="Workflows"
+      about="Graphs of stages, each a mission, that hand their results on"
+      actions={
+        <Button onClick={() => begin('stages')}>
+          <Plus size={16} /> New workflow
+        </Button>
+      }
+    >
+      <Section title="Runs">
+        <Answer of={workflows}>
+          {({ workflows: list }) =>
+            list.length === 0 ? (
+              <Empty icon={WorkflowIcon} title="No workflow has run yet">
+                Several agents on one task: one writes, another reviews, a third makes it good. Take one that is ready
+                below, or write the stages yourself.
+              </Empty>
+            ) : (
+              <Flex direction="column" gap="2">
+                {list.map(workflow => (
+                  <RunCard key={workflow.id} workflow={workflow} />
+                ))}
+              </Flex>
+            )
+          }
+        </Answer>
+      </Section>
+      <Section title="Ready to use">
+        <Answer of={library}>
+          {({ workflows: ready }) => (
+            <Grid columns={{ initial: '1', sm: '2', lg: '3' }} gap="3">
+              {ready.map(({ name, summary }) => (
+                <Card key={name}>
+                  <Flex direction="column" gap="2" height="100%">
+                    <Text weight="medium">{name}</Text>
+                    <Text size="2" color="gray">
+                      {summary}
+                    </Text>
+                    <Flex mt="auto">
+                      <Button size="1" variant="soft" highContrast onClick={() => begin(name)}>
+                        Use
+                      </Button>
+                    </Flex>
+                  </Flex>
+                </Card>
+              ))}
+            </Grid>
+          )}
+        </Answer>
+      </Section>
+      {making && <NewWorkflow use={making} close={() => setSearch({})} />}
     </Page>
+  )
+}
+
+function RunCard({ workflow }: { workflow: Row }) {
+  const { id, name, project_id, status, over, stage_count, created_at, ended_at, task_prompt } = workflow
+  const projectName = useProjectNames()
+  return (
+    <Card>
+      <Flex gap="3" align="center" wrap="wrap">
+        <Badge color={WORKFLOW_TONES[status] ?? 'gray'} highContrast>
+          {status}
+        </Badge>
+        <Flex direction="column" flexGrow="1" flexBasis="200px" minWidth="0">
+          <Link href={`/workflows/${id}`}>
+            <Text weight="medium">{plain(name)}</Text>
+          </Link>
+          <Text size="1" color="gray" truncate>
+            {plain(task_prompt)}
+          </Text>
+        </Flex>
+        <Flex direction="column" width="140px">
+          <Progress value={(over / stage_count) * 100} aria-label={`${over} of ${stage_count} stages are over`} />
+          <Text size="1" color="gray">
+            {over} of {stage_count} stages
+          </Text>
+        </Flex>
+        <Text size="1" color="gray">
+          {plain(projectName(project_id))} · <Elapsed from={created_at} to={ended_at} /> · <Time at={created_at} />
+        </Text>
+      </Flex>
+    </Card>
   )
 }
