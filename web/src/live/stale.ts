@@ -39,6 +39,8 @@ export const STALE: { [N in Name]?: Touches<N> } = {
   list_ready: ofMissions,
   list_reports: about('reported', 'session_ended'),
   list_inbox: event => ofMissions(event) || about('plan_')(event),
+  get_graph: ofMissions,
+  count_missions: ofMissions,
   list_projects: about('project_', 'paused', 'unpaused'),
   get_project: about('project_', 'paused', 'unpaused'),
   list_mcp_servers: about('project_updated', 'settings_'),

@@ -1,4 +1,4 @@
-import { Badge, Button, Callout, Card, Flex, Text } from '@radix-ui/themes'
+import { Badge, Button, Callout, Card, Text } from '@radix-ui/themes'
 import { Check, Plus, X } from 'lucide-react'
 import { lazy, Suspense, useState } from 'react'
 import { Link, useLocation, useParams, useSearchParams } from 'wouter'
