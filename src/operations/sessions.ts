@@ -86,7 +86,10 @@ export const sessions = [
     summary: 'List reports, newest first',
     http: 'GET /api/reports',
     input: z.object({ mission_id: Ref.optional(), project_id: Ref.optional(), ...Paging }),
-    output: z.object({ reports: z.array(Report), cursor: z.string().optional() }),
+    output: z.object({
+      reports: z.array(Report.extend({ mission_title: z.string().describe('empty: the mission was deleted') })),
+      cursor: z.string().optional(),
+    }),
     run: async ({ fleet }, input) => {
       const page = await fleet.store.find('reports', {
         ...(await indexFor(fleet, input)),
@@ -94,7 +97,11 @@ export const sessions = [
         limit: input.limit,
         cursor: input.cursor,
       })
-      return { reports: page.items.map(item => item.value), cursor: page.cursor }
+      const reports = page.items.map(async ({ value }) => {
+        const mission = await fleet.store.get('missions', value.mission_id)
+        return { ...value, mission_title: mission?.value.title ?? '' }
+      })
+      return { reports: await Promise.all(reports), cursor: page.cursor }
     },
   }),
   query({

@@ -44,7 +44,7 @@ export default function Agents() {
                 home.
               </Empty>
             )}
-            <Grid columns={{ initial: '1', sm: '2', lg: '3' }} gap="3">
+            <Grid columns={{ initial: '1', sm: '2', lg: '3' }} gap="3" mb="5">
               {list.map(agent => (
                 <AgentCard key={driven(agent)} agent={agent} />
               ))}

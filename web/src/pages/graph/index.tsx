@@ -52,11 +52,11 @@ export default function GraphPage() {
               <Suspense fallback={<Lines rows={6} />}>
                 <FlowGraph
                   label="Missions and what they depend on"
-                  nodes={nodes.map(({ id, title, status, agent, waits_for, workflow }) => ({
+                  nodes={nodes.map(({ id, title, status, agent, waits_for }) => ({
                     id,
                     title,
                     status,
-                    about: workflow ? `${workflow.name}: ${workflow.stage_name}` : (agent ?? undefined),
+                    about: agent ?? undefined,
                     why: waits_for[0],
                   }))}
                   edges={edges.map(({ from, to, kind }) => ({ from, to, ...(kind === 'parent' && { kind }) }))}

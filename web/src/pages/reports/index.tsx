@@ -69,8 +69,19 @@ const LISTS = [
 ] as const
 
 function ReportCard({ report }: { report: Report }) {
-  const { mission_id, session_id, project_id, status, summary, source, problem, files_changed, commits, created_at } =
-    report
+  const {
+    mission_id,
+    mission_title,
+    session_id,
+    project_id,
+    status,
+    summary,
+    source,
+    problem,
+    files_changed,
+    commits,
+    created_at,
+  } = report
   const projectName = useProjectNames()
   const { color, word } = STATUS[status]
   return (
@@ -82,7 +93,7 @@ function ReportCard({ report }: { report: Report }) {
           </Badge>
           <Link href={`/missions/${mission_id}?tab=report`}>
             <Text size="2" weight="medium">
-              Mission
+              {plain(mission_title) || 'A deleted mission'}
             </Text>
           </Link>
           <Link href={`/sessions/${session_id}`}>
