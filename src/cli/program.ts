@@ -20,6 +20,7 @@ import { addPlan } from './commands/plan.ts'
 import { addPlugin } from './commands/plugin.ts'
 import { addProject } from './commands/project.ts'
 import { addQueue } from './commands/queue.ts'
+import { addReview } from './commands/review.ts'
 import { addRun } from './commands/run.ts'
 import { addSchedule } from './commands/schedule.ts'
 import { addServer } from './commands/server.ts'
@@ -57,6 +58,7 @@ export function makeProgram(): Command {
     addMcpServer,
     addWatching,
     addTalk,
+    addReview,
     addSchedule,
     addWorkflow,
     addTemplate,

@@ -33,44 +33,46 @@ const ConflictedFile = z.object({
   landed: z.array(Landed).describe('what landed meanwhile and changed the file, newest first'),
 })
 
+export const ConflictView = z.object({
+  mission_id: z.string(),
+  in_conflict: z.boolean().describe('as things are now, whatever was when it was last tried'),
+  work: z.object({
+    session_id: z.string(),
+    agent: z.string(),
+    branch: z.string().nullable(),
+    commit: z.string(),
+    worktree: z.string().nullable().describe('where a person can resolve it; empty: it was cleaned away'),
+  }),
+  base: z.object({ branch: z.string(), commit: z.string() }),
+  files: z.array(ConflictedFile),
+  files_omitted: z.number().int(),
+  rounds: z
+    .object({
+      used: z.number().int(),
+      left: z.number().int().describe('how often the agent is still sent back by itself'),
+    })
+    .describe('since a person last asked for it'),
+  told: z
+    .array(
+      z.object({
+        session_id: z.string(),
+        number: z.number().int(),
+        at: z.string(),
+        outcome: z.string().nullable().describe('empty: it is at work'),
+        outcome_reason: z.string().nullable(),
+        text: z.string().nullable().describe('what the agent was told, its beginning'),
+      }),
+    )
+    .describe('the sessions that were sent to resolve it, oldest first'),
+})
+
 export const conflicts = [
   query({
     name: 'get_conflict',
     summary: 'How the work of a mission and its base branch stand against each other: files, both sides, who was sent',
     http: 'GET /api/missions/:mission_id/conflict',
     input: z.object({ mission_id: Ref }),
-    output: z.object({
-      mission_id: z.string(),
-      in_conflict: z.boolean().describe('as things are now, whatever was when it was last tried'),
-      work: z.object({
-        session_id: z.string(),
-        agent: z.string(),
-        branch: z.string().nullable(),
-        commit: z.string(),
-        worktree: z.string().nullable().describe('where a person can resolve it; empty: it was cleaned away'),
-      }),
-      base: z.object({ branch: z.string(), commit: z.string() }),
-      files: z.array(ConflictedFile),
-      files_omitted: z.number().int(),
-      rounds: z
-        .object({
-          used: z.number().int(),
-          left: z.number().int().describe('how often the agent is still sent back by itself'),
-        })
-        .describe('since a person last asked for it'),
-      told: z
-        .array(
-          z.object({
-            session_id: z.string(),
-            number: z.number().int(),
-            at: z.string(),
-            outcome: z.string().nullable().describe('empty: it is at work'),
-            outcome_reason: z.string().nullable(),
-            text: z.string().nullable().describe('what the agent was told, its beginning'),
-          }),
-        )
-        .describe('the sessions that were sent to resolve it, oldest first'),
-    }),
+    output: ConflictView,
     run: async ({ fleet }, { mission_id }) => {
       const { value: mission } = await lookUp(fleet, 'missions', mission_id)
       const { work, files, filesOmitted, rounds, ...base } = await conflictOf(fleet, mission)

@@ -6,7 +6,7 @@ import { Ref } from './inputs.ts'
 import { query } from './operation.ts'
 import { MissionView, missionView, missionViews } from './views.ts'
 
-const ReviewView = z.object({
+export const ReviewView = z.object({
   mission: MissionView,
   session_id: z.string().nullable().describe('whose work it is'),
   files: z.array(SizedFile),
@@ -20,6 +20,8 @@ const ReviewView = z.object({
   remarks: z.number().int().describe('that its agent was not told yet; 100: or more'),
   risk: Risk,
 })
+
+export type ReviewView = z.infer<typeof ReviewView>
 
 const shown = ({ mission, checked, filesOmitted, ...review }: Review, view: MissionView) => ({
   ...review,

@@ -144,13 +144,17 @@ export function addMission(program: Command): void {
     .description('leave a remark on it, or on a line of its diff')
     .argument(ID, ID_SUMMARY)
     .argument('<text>', 'the remark; - reads it from the input')
-  comment.option('--path <file>', 'the file it is about').option('--line <n>', 'the line it is about', Number)
-  does(comment, async (cli, [id, text], { path, line }) => {
+  comment
+    .option('--path <file>', 'the file it is about')
+    .option('--line <n>', 'the line it is about', Number)
+    .addOption(new Option('--side <side>', 'the line before or after the change').choices(['old', 'new']))
+  does(comment, async (cli, [id, text], { path, line, side }) => {
     const answer = await (await cli.client()).call<{ id: string }>('comment_mission', {
       mission_id: id,
       body: await textFrom(cli, text!),
       path,
       line,
+      side,
     })
     if (cli.terminal.json) cli.terminal.data(answer)
     else cli.terminal.print('Noted.')

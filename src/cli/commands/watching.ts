@@ -8,7 +8,7 @@ import { type Cli, countFrom, does } from '../command.ts'
 import { EXIT } from '../exit.ts'
 import { projectRef } from '../place.ts'
 import { safe, safeLine } from '../safe.ts'
-import { duration, inStatusColour } from '../show.ts'
+import { inStatusColour } from '../show.ts'
 import type { Detail } from '../show-mission.ts'
 import { type SessionItem, Showing, WHOLE } from '../transcript.ts'
 import { untilInterrupted } from '../until.ts'
@@ -33,14 +33,18 @@ export function addWatching(program: Command): void {
 
   const compare = program
     .command('compare')
-    .description('two missions side by side: what they changed, what their checks say, what they cost')
+    .description(
+      'two missions side by side, or two sessions of one: what they changed, what checks say, what they cost',
+    )
     .argument('<first>', 'its id, or the first letters of it')
     .argument('<second>', 'its id, or the first letters of it')
-  does(compare, async (cli, [first, second]) => {
-    const answer = await (await cli.client()).call<{ first: Side; second: Side }>('compare_missions', { first, second })
-    if (cli.terminal.json) return void cli.terminal.data(answer)
-    printComparison(cli, answer.first, answer.second)
-  })
+  does(compare, async (cli, [first, second]) => (await import('../compare.ts')).compare(cli, first!, second!))
+
+  const conflict = program
+    .command('conflict')
+    .description('what of a mission is in conflict with its base branch, and what landed there meanwhile')
+    .argument('<mission>', 'its id, or the first letters of it')
+  does(conflict, async (cli, [id]) => (await import('../show-conflict.ts')).showConflict(cli, id!))
 
   const events = program
     .command('events')
@@ -185,44 +189,4 @@ function eventLine({ terminal }: Cli, event: Event): string {
   ]
     .filter(Boolean)
     .join('  ')
-}
-
-interface Side {
-  mission: { id: string; title: string; status: string; result: string | null }
-  agent: string | null
-  sessions: number
-  seconds: number
-  usage: { input_tokens: number; output_tokens: number; cost_usd: number }
-  files: { path: string; change: string }[]
-  evidence: { name: string; passed: boolean }[]
-  summary: string
-  preview_url: string | null
-}
-
-function printComparison({ terminal }: Cli, first: Side, second: Side): void {
-  const rows: [string, (side: Side) => string][] = [
-    ['mission', side => `${shortId(side.mission.id)} ${side.mission.title}`],
-    ['status', side => side.mission.result ?? side.mission.status],
-    ['agent', side => side.agent ?? ''],
-    ['took', side => `${duration(side.seconds * 1000)} in ${side.sessions} session${side.sessions === 1 ? '' : 's'}`],
-    [
-      'cost',
-      side => `$${side.usage.cost_usd.toFixed(2)}, ${side.usage.input_tokens} in, ${side.usage.output_tokens} out`,
-    ],
-    ['checks', side => side.evidence.map(check => `${check.passed ? '✓' : '✗'} ${check.name}`).join(', ') || 'none'],
-    ['files', side => side.files.map(file => file.path).join(', ') || 'none'],
-    ['says', side => side.summary],
-    ['preview', side => side.preview_url ?? ''],
-  ]
-  terminal.table(
-    [
-      { title: '', value: ([name]) => name },
-      { title: 'FIRST', value: ([, of]) => safeLine(of(first)), flexible: true },
-      { title: 'SECOND', value: ([, of]) => safeLine(of(second)), flexible: true },
-    ],
-    rows,
-  )
-  terminal.note(
-    `The changes: fleet diff ${shortId(first.mission.id)}, fleet diff ${shortId(second.mission.id)}. Land one: fleet mission land …`,
-  )
 }

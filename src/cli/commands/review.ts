@@ -1,0 +1,112 @@
+import type { Command } from 'commander'
+import { shortId } from '../../domain/ids.ts'
+import type { Comment } from '../../domain/mission.ts'
+import type { ReviewView } from '../../operations/reviews.ts'
+import type { MissionView } from '../../operations/views.ts'
+import { addFields, type Cli, does, inputFrom, textFrom } from '../command.ts'
+import { EXIT } from '../exit.ts'
+import { RUN_FIELDS } from '../mission-fields.ts'
+import { projectRef } from '../place.ts'
+import { ago, named } from '../show.ts'
+import { tellMission } from '../show-mission.ts'
+
+const ID = '<mission>'
+const ID_SUMMARY = 'its id, or the first letters of it'
+
+export function addReview(program: Command): void {
+  const review = program
+    .command('review')
+    .description('finished work that waits for you, the riskiest first; or one of them, with why')
+    .argument('[mission]', ID_SUMMARY)
+    .option('--project <project>', 'only of this project: id, name or path')
+    .option('--limit <n>', 'how many at most', Number, 50)
+  does(review, (cli, [mission], options) => (mission ? showReview(cli, mission) : listReviews(cli, options)))
+
+  const back = review
+    .command('send-back')
+    .description('tell its agent all remarks it was not told yet, and let it go on')
+    .argument(ID, ID_SUMMARY)
+  addFields(back, RUN_FIELDS)
+    .option('-m, --message <text>', 'what to tell it besides; - reads it from the input')
+    .option('-f, --follow', 'stream it until it is over')
+  does(back, async (cli, [id], options) => {
+    const message = options.message === undefined ? undefined : await textFrom(cli, String(options.message))
+    const input = { mission_id: id, ...inputFrom(RUN_FIELDS, options), message }
+    const mission = await ask<MissionView>(cli, 'send_back_mission', input)
+    if (options.follow) return (await import('../follow.ts')).followMission(cli, mission)
+    await tellMission(cli, mission, 'Sent back')
+  })
+
+  const reject = review
+    .command('reject')
+    .description('it does not land; its work is kept')
+    .argument(ID, ID_SUMMARY)
+    .option('-m, --message <text>', 'why')
+  does(reject, async (cli, [mission_id], { message }) => {
+    await tellMission(cli, await ask<MissionView>(cli, 'reject_mission', { mission_id, reason: message }), 'Rejected')
+  })
+
+  does(
+    review.command('reconsider').description('take a rejection back').argument(ID, ID_SUMMARY),
+    async (cli, [mission_id]) => {
+      await tellMission(cli, await ask<MissionView>(cli, 'reconsider_mission', { mission_id }), 'Reconsidering')
+    },
+  )
+}
+
+const ask = async <T>(cli: Cli, operation: string, input: object): Promise<T> =>
+  (await cli.client()).call<T>(operation, input)
+
+const COLOURS = { low: 'green', medium: 'yellow', high: 'red' } as const
+const sizeOf = ({ added, deleted }: ReviewView): string => `+${added} -${deleted}`
+
+async function listReviews(cli: Cli, { project, limit }: Record<string, unknown>): Promise<number | undefined> {
+  const { terminal } = cli
+  const project_id = project === undefined ? undefined : await projectRef(cli, String(project))
+  const answer = await ask<{ reviews: ReviewView[]; more: number }>(cli, 'list_reviews', { project_id, limit })
+  if (terminal.json) return void terminal.data(answer)
+  if (!answer.reviews.length) return void terminal.print('Nothing waits for your review.')
+  terminal.table<ReviewView>(
+    [
+      { title: 'ID', value: each => shortId(each.mission.id) },
+      {
+        title: 'RISK',
+        value: ({ risk }) => `${risk.level} ${risk.score}`,
+        paint: (text, { risk }) => terminal.paint(COLOURS[risk.level], text),
+      },
+      { title: 'SIZE', value: sizeOf, right: true },
+      { title: 'TITLE', value: each => each.mission.title, flexible: true },
+      { title: 'AGE', value: each => ago(each.mission.updated_at), right: true },
+      { title: 'BECAUSE', value: each => each.risk.reasons[0] ?? '', flexible: true },
+    ],
+    answer.reviews,
+  )
+  if (answer.more) terminal.note(`There are ${answer.more} more: add --limit ${answer.reviews.length + answer.more}`)
+  return EXIT.person
+}
+
+async function showReview(cli: Cli, mission_id: string): Promise<undefined> {
+  const { terminal } = cli
+  const review = await ask<ReviewView>(cli, 'get_review', { mission_id })
+  const { comments } = await ask<{ comments: Comment[] }>(cli, 'list_comments', { mission_id, unsent: true })
+  if (terminal.json) return void terminal.data({ ...review, comments })
+  const { mission, risk, checks, files, files_omitted } = review
+  const [id, line] = [shortId(mission.id), (text: string) => terminal.print(`  ${terminal.foreign(text)}`)]
+  terminal.print(
+    `${terminal.paint('bold', terminal.foreign(named(mission)))}  ${terminal.paint(COLOURS[risk.level], `${risk.level} risk`)}, ${sizeOf(review)}`,
+  )
+  for (const reason of risk.reasons) line(reason)
+  for (const [name, state] of [
+    [checks.passed, 'passed'],
+    [checks.failed, 'failed'],
+    [checks.missing, 'not run'],
+  ] as const)
+    if (name.length) line(`checks ${state}: ${name.join(', ')}`)
+  for (const { path, change, added, deleted } of files)
+    line(`${change} ${path}${added === null ? '' : ` +${added} -${deleted}`}`)
+  if (files_omitted) line(`and ${files_omitted} more files`)
+  for (const { path, line: at, body } of comments) line(`not told yet: ${path ? `${path}:${at ?? ''} ` : ''}${body}`)
+  terminal.note(
+    `fleet diff ${id}; then fleet mission land ${id}, fleet review send-back ${id} -m "…", or fleet review reject ${id}`,
+  )
+}
