@@ -59,7 +59,13 @@ describe.skipIf(!binary)('what holds an agent back', () => {
 
     const second = await s.fleet.mission(s.project, script('b.txt'))
     expect((await waiting(s, second.id, 'budget')).text).toMatch(/budget of project test is spent: \$0.0001/)
-    expect(await s.fleet.call('list_spending')).toMatchObject({ spending: [{ agent: 'claude', sessions: 1 }] })
+    expect(await s.fleet.call('list_spending')).toMatchObject({
+      spending: [{ agent: 'claude', model: ended.sessions[0]!.used_model, sessions: 1 }],
+    })
+    expect(ended.sessions[0]!.used_model).toMatch(/^claude-/)
+    expect(await s.fleet.call('get_budgets')).toMatchObject({
+      projects: [{ project_id: s.project.id, budget_usd: 0.0001, usage: { cost_usd: ended.usage.cost_usd } }],
+    })
 
     await s.fleet.call('update_project', { project_id: s.project.id, daily_budget_usd: 10 })
     await s.fleet.until(second.id, 'done')

@@ -34,6 +34,7 @@ test('the day at a glance: what needs a person, what landed, what it cost agains
         day: on,
         project_id,
         agent: 'claude',
+        model: null,
         sessions: 1,
         input_tokens: 100,
         output_tokens: 10,

@@ -52,12 +52,17 @@ export const Provider = z.object({
 })
 export type Provider = z.infer<typeof Provider>
 
-/** What one agent used on one project in one day (of UTC), summed when its sessions end; its id is made of the three. */
+/** What one agent used with one model on one project in one day (of UTC), summed when its sessions end; its id is made of these. */
 export const Spending = Usage.extend({
   id: Id,
   day: z.iso.date(),
   project_id: Id,
   agent: z.string(),
+  model: z
+    .string()
+    .nullable()
+    .default(null)
+    .describe('as its client names it; where it uses several, the one it says it works with; empty: nobody tells'),
   sessions: z.number().int(),
 })
 export type Spending = z.infer<typeof Spending>

@@ -74,6 +74,7 @@ export const Session = z.object({
   reason: SessionReason,
   agent: z.string(),
   model: z.string().nullable(),
+  used_model: z.string().nullable().default(null).describe('the one at work, as its client names it'),
   engine: Engine.default('cli'),
   tool_preset: ToolPreset.nullable().default(null).describe('what it is held to, whatever is set later'),
   status: z.enum(['starting', 'running', 'ended']),

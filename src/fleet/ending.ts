@@ -227,6 +227,7 @@ async function commitEnd(
       conversation: over.digest.conversation ?? session.value.conversation,
       resumes: ending.forgotten ? null : session.value.resumes,
       usage: over.digest.usage,
+      used_model: over.digest.model ?? session.value.used_model,
       context: over.digest.context,
       ended_at: now.now,
     }

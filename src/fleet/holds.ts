@@ -87,15 +87,17 @@ export const dayOf = (time: string): string => time.slice(0, 10)
 /** What a finished session adds to its day. Part of the commit that ends it, so that nothing is counted twice. */
 export async function spent(fleet: Fleet, session: Session): Promise<Change[]> {
   const { usage, agent, project_id } = session
+  const model = session.used_model ?? session.model
   if (Object.values(usage).every(count => count === 0)) return []
   const day = dayOf(session.ended_at ?? fleet.now())
-  const id = derivedId('spending', day, project_id, agent)
+  const id = derivedId('spending', day, project_id, agent, ...(model === null ? [] : [model]))
   const before = await fleet.store.get('spending', id)
   const value: Spending = {
     id,
     day,
     project_id,
     agent,
+    model,
     sessions: (before?.value.sessions ?? 0) + 1,
     ...plus(before ? Usage.parse(before.value) : NO_USAGE, usage),
   }

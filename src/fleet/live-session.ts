@@ -325,14 +325,14 @@ export class LiveSession {
 
   /** The first time at once, then every few seconds: a store is not a meter. */
   async #saveUsage(watch: Watch): Promise<void> {
-    const { usage, context, conversation } = watch.digest
+    const { usage, context, conversation, model } = watch.digest
     if (
       performance.now() - this.#usageSaved < USAGE_EVERY_MS ||
       JSON.stringify([usage, context]) === JSON.stringify([this.#session.usage, this.#session.context])
     )
       return
     this.#usageSaved = performance.now()
-    await this.#update('commit.session-noted', { usage, context, conversation })
+    await this.#update('commit.session-noted', { usage, context, conversation, used_model: model })
   }
 
   #belonging(): Belonging {

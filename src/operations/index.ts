@@ -1,6 +1,7 @@
 import { beads } from './beads.ts'
 import { comparing } from './comparing.ts'
 import { conflicts } from './conflicts.ts'
+import { events } from './events.ts'
 import { graph } from './graph.ts'
 import { selfService } from './inside.ts'
 import { insideContext } from './inside-context.ts'
@@ -19,6 +20,7 @@ import { reviews } from './reviews.ts'
 import { schedules } from './schedules.ts'
 import { sessions } from './sessions.ts'
 import { settings } from './settings.ts'
+import { spending } from './spending.ts'
 import { system } from './system.ts'
 import { takeovers } from './takeover.ts'
 import { talk } from './talk.ts'
@@ -53,6 +55,8 @@ const forPeople = [
   ...processes,
   ...settings,
   ...system,
+  ...events,
+  ...spending,
   ...overview,
 ]
 export type ForPeople = (typeof forPeople)[number]

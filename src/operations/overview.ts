@@ -1,22 +1,19 @@
 import * as z from 'zod'
-import type { Project } from '../domain/project.ts'
-import { NO_USAGE, plus, Usage } from '../domain/session.ts'
 import { liveSessions } from '../fleet/capacity.ts'
 import { missionCounts } from '../fleet/counts.ts'
 import type { Fleet } from '../fleet/fleet.ts'
-import { dayOf, type Spent, spentToday } from '../fleet/holds.ts'
+import { dayOf } from '../fleet/holds.ts'
 import { fleetState } from '../fleet/records.ts'
 import { isToReview } from '../fleet/reviews.ts'
 import { providersOf } from '../fleet/windows.ts'
 import { query } from './operation.ts'
+import { Budgets, budgetsOf } from './spending.ts'
 import { ProviderView } from './system.ts'
 import { MissionView, missionViews } from './views.ts'
 
 /** Of what needs somebody, and of what ended today, so many are looked at. */
 const MOST_LOOKED_AT = 1000
 const MOST_LANDED_SHOWN = 20
-
-const Spending = z.object({ usage: Usage, budget_usd: z.number().nullable().describe('for the day; empty: none') })
 
 /** The first look in the morning. */
 export const overview = [
@@ -47,22 +44,18 @@ export const overview = [
         more: z.boolean().describe('more ended today than were looked at'),
         missions: z.array(MissionView).describe('the newest'),
       }),
-      spent_today: Spending.extend({
-        projects: z
-          .array(Spending.extend({ project_id: z.string(), name: z.string() }))
-          .describe('those that used something today or have a budget, the most expensive first'),
-      }),
+      spent_today: Budgets,
       providers: z.array(ProviderView),
     }),
     run: async ({ fleet }) => {
       const day = dayOf(fleet.now())
-      const [state, { counts }, needs_you, live, ended, spent, providers] = await Promise.all([
+      const [state, { counts }, needs_you, live, ended, spent_today, providers] = await Promise.all([
         fleetState(fleet),
         missionCounts(fleet),
         needsYou(fleet),
         liveSessions(fleet),
         fleet.store.find('missions', { index: 'ended', from: day, newestFirst: true, limit: MOST_LOOKED_AT }),
-        spentToday(fleet),
+        budgetsOf(fleet),
         providersOf(fleet),
       ])
       const over = ended.items.map(({ value }) => value)
@@ -79,11 +72,7 @@ export const overview = [
           more: ended.cursor !== undefined,
           missions: await missionViews(fleet, landed.slice(0, MOST_LANDED_SHOWN)),
         },
-        spent_today: {
-          usage: sumOf(spent),
-          budget_usd: fleet.settings.dailyBudget,
-          projects: await ofProjects(fleet, spent),
-        },
+        spent_today,
         providers: providers.map(({ id, held_until, windows }) => ({ id, held_until, windows })),
       }
     },
@@ -108,21 +97,4 @@ async function needsYou(fleet: Fleet) {
     conflicts: reviews.filter(({ status_reason }) => status_reason?.code === 'conflict').length,
     stuck: waiting.length - reviews.length,
   }
-}
-
-const sumOf = (spent: readonly Spent[]): Usage => spent.reduce((sum, { usage }) => plus(sum, usage), NO_USAGE)
-
-async function ofProjects(fleet: Fleet, spent: readonly Spent[]) {
-  const { items } = await fleet.store.find('projects', { index: 'created', limit: MOST_LOOKED_AT })
-  const used = Map.groupBy(spent, ({ project_id }) => project_id)
-  const view = ({ id, name, daily_budget_usd }: Project) => ({
-    project_id: id,
-    name,
-    usage: sumOf(used.get(id) ?? []),
-    budget_usd: daily_budget_usd,
-  })
-  return items
-    .filter(({ value }) => used.has(value.id) || value.daily_budget_usd !== null)
-    .map(({ value }) => view(value))
-    .toSorted((a, b) => b.usage.cost_usd - a.usage.cost_usd)
 }

@@ -1,21 +1,19 @@
 import { statfsSync } from 'node:fs'
 import * as z from 'zod'
 import { enginesOf, toolPresets } from '../agents/index.ts'
-import { Event } from '../domain/event.ts'
-import { Provider, ProviderWindow, Spending } from '../domain/fleet.ts'
+import { Provider, ProviderWindow } from '../domain/fleet.ts'
 import { Engine } from '../domain/project.ts'
 import { liveSessions } from '../fleet/capacity.ts'
 import { clean, worktreesOnDisk } from '../fleet/cleaning.ts'
 import { missionCounts } from '../fleet/counts.ts'
 import type { Fleet } from '../fleet/fleet.ts'
-import { followEvents } from '../fleet/following.ts'
 import { fleetState, lookUp } from '../fleet/records.ts'
 import { providersOf } from '../fleet/windows.ts'
 import { sandboxState } from '../runner/sandbox.ts'
 import { isHeld, readHolder } from '../store/index.ts'
 import { VERSION } from '../version.ts'
-import { Paging, Ref } from './inputs.ts'
-import { command, query, stream } from './operation.ts'
+import { Ref } from './inputs.ts'
+import { command, query } from './operation.ts'
 import { Cleaned, SessionView, sessionView } from './views.ts'
 
 const AgentView = z.object({
@@ -103,18 +101,6 @@ export const system = [
     },
   }),
   query({
-    name: 'list_spending',
-    summary: 'What was used, by day, project and agent, newest day first',
-    http: 'GET /api/spending',
-    input: z.object({ days: z.number().int().min(1).max(366).default(7) }),
-    output: z.object({ spending: z.array(Spending.omit({ id: true })) }),
-    run: async ({ fleet }, { days }) => {
-      const since = new Date(Date.parse(fleet.now()) - (days - 1) * 24 * 3600 * 1000).toISOString().slice(0, 10)
-      const page = await fleet.store.find('spending', { index: 'day', from: since, newestFirst: true, limit: 5000 })
-      return { spending: page.items.map(item => item.value) }
-    },
-  }),
-  query({
     name: 'get_engine',
     summary: 'Which storage engine and default agent this fleet uses, and how Claude Code is driven',
     http: 'GET /api/config/engine',
@@ -187,36 +173,6 @@ export const system = [
         problem: fleet.agents.fault?.message,
         sandbox: await sandboxState(fleet.environment),
       }
-    },
-  }),
-  query({
-    name: 'list_events',
-    summary: 'What happened, oldest first: from a cursor on, or the last of it',
-    http: 'GET /api/events',
-    input: z.object({
-      project_id: Ref.optional(),
-      after: z.string().optional().describe('absent: the newest ones'),
-      limit: Paging.limit,
-    }),
-    output: z.object({
-      events: z.array(Event),
-      cursor: z.string(),
-      reset: z.boolean().describe('older events were dropped: read the state anew'),
-    }),
-    run: async ({ fleet }, { project_id, after, limit }) => {
-      const project = project_id && (await lookUp(fleet, 'projects', project_id)).value.id
-      return fleet.store.events({ project_id: project, after, newest: after === undefined, limit })
-    },
-  }),
-  stream({
-    name: 'stream_events',
-    summary: 'Follow what happens, from now or from a cursor',
-    http: 'GET /api/events/stream',
-    input: z.object({ project_id: Ref.optional(), after: z.string().optional() }),
-    output: z.record(z.string(), z.unknown()),
-    run: async function* ({ fleet, signal }, { project_id, after }) {
-      const project = project_id && (await lookUp(fleet, 'projects', project_id)).value.id
-      yield* followEvents(fleet, { project, after, signal })
     },
   }),
   command({

@@ -276,6 +276,11 @@ export function storeContract(name: string, open: () => Promise<Store>): void {
         expect(last.events.map(event => event.cursor)).toEqual([first.events[1]!.cursor, second.events[0]!.cursor])
         expect(await store.events({ after: last.cursor, limit: 2 })).toMatchObject({ events: [], reset: false })
         expect((await store.events({ newest: true, limit: 50, mission_id: 'a' })).events).toHaveLength(3)
+        const [, middle, third] = (await store.events({ limit: 50, mission_id: 'a' })).events
+        const earlier = await store.events({ newest: true, before: third!.cursor, limit: 1, mission_id: 'a' })
+        expect(earlier.events).toEqual([middle])
+        expect((await store.events({ before: third!.cursor, limit: 50, mission_id: 'a' })).events).toHaveLength(2)
+        await expect(store.events({ before: 'x', limit: 2 })).rejects.toThrow('cursor')
       })
 
       test('that were dropped are told to who has not seen them, and to nobody else', async () => {

@@ -73,9 +73,10 @@ class MemoryStore implements Store {
     const newest = this.#newest()
     const after = query.after === undefined ? undefined : sequenceOfCursor(query.after)
     const { start, reset } = startOfReading(after, { oldest: this.#dropped + 1, newest })
+    const last = query.before === undefined ? newest : Math.min(newest, sequenceOfCursor(query.before) - 1)
     const events: EventPage['events'] = []
     let cursor = start
-    while (cursor < newest && (query.newest || events.length < query.limit)) {
+    while (cursor < last && (query.newest || events.length < query.limit)) {
       const event = this.#events[cursor++ - this.#dropped]!
       const wanted =
         (query.project_id ?? event.project_id) === event.project_id &&

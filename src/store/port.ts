@@ -49,6 +49,8 @@ export interface Page<T> {
 export interface EventQuery {
   /** A cursor from an earlier answer; absent: from the oldest event kept. */
   after?: string
+  /** The cursor of an event: only what comes before it. */
+  before?: string
   /** The last `limit` events instead of the first, still oldest first. */
   newest?: boolean
   limit: number

@@ -174,16 +174,17 @@ class SqliteStore implements Store {
   #pageOfEvents(query: EventQuery, after: number | undefined): EventPage {
     const kept = this.#kept()
     const { start, reset } = startOfReading(after, kept)
+    const before = query.before === undefined ? kept.newest + 1 : sequenceOfCursor(query.before)
     const wanted = (['mission_id', 'project_id'] as const).filter(field => query[field] !== undefined)
     const rows = this.#sql<{ sequence: number; body: string }>(
-      `SELECT sequence, body FROM events WHERE sequence > ? ${wanted.map(field => `AND ${field} = ?`).join(' ')}
-       ORDER BY sequence ${query.newest ? 'DESC' : ''} LIMIT ?`,
-    ).all(start, ...wanted.map(field => query[field]), query.limit)
+      `SELECT sequence, body FROM events WHERE sequence > ? AND sequence < ?
+       ${wanted.map(field => `AND ${field} = ?`).join(' ')} ORDER BY sequence ${query.newest ? 'DESC' : ''} LIMIT ?`,
+    ).all(start, before, ...wanted.map(field => query[field]), query.limit)
     const full = rows.length === query.limit && !query.newest
     if (query.newest) rows.reverse()
     return {
       events: rows.map(row => reviveEvent(row.sequence, row.body)),
-      cursor: String(full ? rows.at(-1)!.sequence : kept.newest),
+      cursor: String(full ? rows.at(-1)!.sequence : Math.min(kept.newest, before - 1)),
       reset,
     }
   }

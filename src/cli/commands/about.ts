@@ -71,6 +71,7 @@ interface Spent {
   day: string
   project_id: string
   agent: string
+  model: string | null
   sessions: number
   input_tokens: number
   output_tokens: number
@@ -96,6 +97,7 @@ async function showCosts(cli: Cli, _args: string[], options: Record<string, unkn
         flexible: true,
       },
       { title: 'AGENT', value: row => terminal.foreign(row.agent) },
+      { title: 'MODEL', value: row => terminal.foreign(row.model ?? '') },
       { title: 'SESSIONS', value: row => String(row.sessions), right: true },
       { title: 'IN', value: row => String(row.input_tokens + row.cache_read_tokens), right: true },
       { title: 'OUT', value: row => String(row.output_tokens), right: true },

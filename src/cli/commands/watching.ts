@@ -53,6 +53,10 @@ export function addWatching(program: Command): void {
     .argument('[n]', 'how many at most, as --limit', countFrom)
     .option('-f, --follow', 'go on with what happens')
     .option('--project <project>', 'only of this project: id, name or path')
+    .option('--mission <mission>', 'only of this mission')
+    .option('--kind <kinds...>', 'only of these kinds')
+    .option('--actor <actor>', 'only what they did: person, fleet, session, plugin, or one by its full name')
+    .option('--before <cursor>', 'the last before this one')
     .option('--after <cursor>', 'only after this one')
     .option('--limit <n>', 'how many at most', Number, 50)
   does(events, printEvents)
@@ -142,7 +146,9 @@ function diffLine({ terminal }: Cli, line: string): string {
 
 interface Events {
   events: Event[]
+  start?: string
   cursor: string
+  more: boolean
 }
 
 async function printEvents(cli: Cli, [count]: string[], options: Record<string, unknown>): Promise<undefined> {
@@ -163,13 +169,17 @@ async function printEvents(cli: Cli, [count]: string[], options: Record<string, 
   }
   const answer = await client.call<Events>('list_events', {
     project_id,
+    mission_id: options.mission,
+    kinds: options.kind,
+    actor: options.actor,
+    before: options.before,
     after: options.after,
     limit: count ?? options.limit,
   })
   if (terminal.json) return void terminal.data(answer)
   for (const event of answer.events) terminal.print(eventLine(cli, event))
-  if (options.after && answer.events.length === options.limit)
-    terminal.note(`There are more: add --after ${answer.cursor}`)
+  if (answer.more && options.after) terminal.note(`There are more: add --after ${answer.cursor}`)
+  else if (answer.more) terminal.note(`There are more: add --before ${answer.start}`)
 }
 
 function eventLine({ terminal }: Cli, event: Event): string {

@@ -1,0 +1,74 @@
+import * as z from 'zod'
+import { Spending } from '../domain/fleet.ts'
+import type { Project } from '../domain/project.ts'
+import { NO_USAGE, plus, Usage } from '../domain/session.ts'
+import type { Fleet } from '../fleet/fleet.ts'
+import { dayOf, type Spent, spentToday } from '../fleet/holds.ts'
+import { lookUp } from '../fleet/records.ts'
+import { Ref } from './inputs.ts'
+import { query } from './operation.ts'
+
+const MOST_ROWS = 5000
+const MOST_PROJECTS = 1000
+const DAY_MS = 24 * 3600 * 1000
+
+const Budget = z.object({ usage: Usage, budget_usd: z.number().nullable().describe('for the day; empty: none') })
+export const Budgets = Budget.extend({
+  projects: z
+    .array(Budget.extend({ project_id: z.string(), name: z.string() }))
+    .describe('those that used something today or have a budget, the most expensive first'),
+})
+
+export const spending = [
+  query({
+    name: 'list_spending',
+    summary: 'What was used, by day, project, agent and model, newest day first',
+    http: 'GET /api/spending',
+    input: z.object({ days: z.number().int().min(1).max(366).default(7), project_id: Ref.optional() }),
+    output: z.object({
+      spending: z.array(Spending.omit({ id: true })).describe('of sessions that have ended; of UTC days'),
+      more: z.boolean().describe(`there is more than ${MOST_ROWS} of it: the oldest is not here`),
+    }),
+    run: async ({ fleet }, { days, project_id }) => {
+      const project = project_id && (await lookUp(fleet, 'projects', project_id)).value.id
+      const from = dayOf(new Date(Date.parse(fleet.now()) - (days - 1) * DAY_MS).toISOString())
+      const page = await fleet.store.find('spending', { index: 'day', from, newestFirst: true, limit: MOST_ROWS })
+      const rows = page.items.map(({ value }) => value)
+      return {
+        spending: project ? rows.filter(each => each.project_id === project) : rows,
+        more: page.cursor !== undefined,
+      }
+    },
+  }),
+  query({
+    name: 'get_budgets',
+    summary: "Today's budgets of the fleet and of projects, and what was used of them, by agents still at work too",
+    http: 'GET /api/budgets',
+    input: z.object({}),
+    output: Budgets.extend({ day: z.iso.date().describe('as budgets count days: of UTC') }),
+    run: async ({ fleet }) => ({ day: dayOf(fleet.now()), ...(await budgetsOf(fleet)) }),
+  }),
+]
+
+/** The day's budgets, and what was used of each. */
+export async function budgetsOf(fleet: Fleet): Promise<z.infer<typeof Budgets>> {
+  const spent = await spentToday(fleet)
+  return { usage: sumOf(spent), budget_usd: fleet.settings.dailyBudget, projects: await ofProjects(fleet, spent) }
+}
+
+const sumOf = (spent: readonly Spent[]): Usage => spent.reduce((sum, { usage }) => plus(sum, usage), NO_USAGE)
+
+async function ofProjects(fleet: Fleet, spent: readonly Spent[]) {
+  const { items } = await fleet.store.find('projects', { index: 'created', limit: MOST_PROJECTS })
+  const used = Map.groupBy(spent, ({ project_id }) => project_id)
+  const view = ({ id, name, daily_budget_usd }: Project) => ({
+    project_id: id,
+    name,
+    usage: sumOf(used.get(id) ?? []),
+    budget_usd: daily_budget_usd,
+  })
+  return items
+    .filter(({ value }) => used.has(value.id) || value.daily_budget_usd !== null)
+    .map(({ value }) => view(value))
+    .toSorted((a, b) => b.usage.cost_usd - a.usage.cost_usd)
+}
