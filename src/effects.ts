@@ -22,6 +22,8 @@ export const EFFECTS = [
   'commit.end-moved',
   'commit.landing-decided',
   'commit.landed',
+  'commit.pull-request',
+  'commit.base-followed',
   'commit.undo-candidate',
   'commit.undone',
   'commit.worktree-removed',
@@ -66,6 +68,9 @@ export const EFFECTS = [
   'git.merge-base-into-branch',
   'git.scratch',
   'git.init',
+  'git.fetch',
+  'git.push',
+  'gh.pull-request',
 ] as const
 
 export type EffectName = (typeof EFFECTS)[number]

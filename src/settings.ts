@@ -148,6 +148,12 @@ export const SETTINGS = {
     'where repositories are made for plans that name none; empty: projects in the home',
     {},
   ),
+  pullRequestEvery: setting(
+    'FLEET_PULL_REQUEST_EVERY',
+    whole(5, 86_400),
+    120,
+    'seconds after which GitHub is asked again whether a pull request was merged (landing policy pull-request)',
+  ),
   maxSpawnDepth: setting(
     'FLEET_MAX_SPAWN_DEPTH',
     whole(0, 20),

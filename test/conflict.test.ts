@@ -40,8 +40,11 @@ test('the agent resolves its conflict itself, and it lands', async () => {
   const { first, second, colour } = await twoOnOneLine(scene, resolve)
 
   await eventually('the agent is at it again', () => held.reached())
-  const running = await fleet.show(second.id)
-  expect(running.sessions).toMatchObject([{ reason: 'first' }, { reason: 'conflict', status: 'running' }])
+  const running = await eventually('its session to be known as running', async () => {
+    const mission = await fleet.show(second.id)
+    return mission.sessions[1]?.status === 'running' ? mission : undefined
+  })
+  expect(running.sessions).toMatchObject([{ reason: 'first' }, { reason: 'conflict' }])
   expect(running.report?.summary).toMatch(/^it is (red|blue)$/)
   expect(running.sessions[1]!.worktree).toBe(running.sessions[0]!.worktree)
   expect(running.branch).toBe(running.sessions[0]!.branch)

@@ -84,6 +84,7 @@ export async function describeMission(cli: Cli, id: string): Promise<undefined> 
     ['after', mission.depends_on.map(shortId).join(', ')],
     ['parent', mission.parent_mission_id],
     ['branch', mission.branch],
+    ['pull request', mission.pull_request?.url && `${mission.pull_request.url} (${mission.pull_request.state})`],
     [
       'landed',
       mission.landed && `${mission.landed.commit.slice(0, 10)} on ${mission.landed.branch}, ${ago(mission.landed.at)}`,

@@ -160,6 +160,7 @@ function completed(mission: Mission, end: Ended, by: By): Step {
     )
   switch (end.landing) {
     case 'auto':
+    case 'pull-request':
       return life.toLand(mission, by)
     case 'review':
       return life.toReview(

@@ -260,6 +260,10 @@ export function undo(mission: Mission, by: By): Step {
     })
   }
   if (mission.undo) throw new NotAllowed(`Mission ${mission.id} is already being undone.`)
+  if (mission.pull_request?.merge_commit === mission.landed.commit)
+    throw new NotAllowed(`Mission ${mission.id} landed by a pull request, so it is undone where that was merged.`, {
+      try: `Revert ${mission.pull_request.url}`,
+    })
   return step(mission, { undo: { requested_at: by.now, candidate: null }, landing_at: by.now }, by, 'undo_requested')
 }
 

@@ -117,6 +117,23 @@ export const Candidate = z.object({
   checked: z.boolean(),
 })
 
+/** A landing that others decide about. Written down before anything is pushed, so that a crash can be compared with the world. */
+export const PullRequest = z.object({
+  state: z.enum(['opening', 'open', 'merged', 'closed']),
+  url: z.string().max(500).nullable(),
+  number: z.number().int().nullable(),
+  branch: z.string().describe('where on the remote the work is'),
+  commit: z.string().describe('what is there, or is about to be'),
+  /** What was there before, put by us. */
+  pushed: z.string().nullable(),
+  /** The end of the session that it was made from. */
+  work: z.string(),
+  merge_commit: z.string().nullable(),
+  look_at: Timestamp.nullable().describe('when GitHub is asked about it next'),
+  unanswered: z.number().int().describe('how often in a row GitHub could not be asked'),
+})
+export type PullRequest = z.infer<typeof PullRequest>
+
 export const HAND_BACKS = ['resume', 'land', 'keep'] as const
 
 /** A person goes on with a mission in their own terminal. */
@@ -192,6 +209,7 @@ export const Mission = MissionSettings.extend({
     .object({ commit: z.string(), onto: z.string(), branch: z.string(), at: Timestamp })
     .nullable()
     .default(null),
+  pull_request: PullRequest.nullable().default(null),
   undo: z.object({ requested_at: Timestamp, candidate: Candidate.nullable() }).nullable().default(null),
   deleting: z.boolean().default(false),
   branch: z

@@ -2,7 +2,7 @@ import * as z from 'zod'
 import { Id, Timestamp } from './ids.ts'
 import { ProjectServer } from './mcp-server.ts'
 
-export const LANDING_POLICIES = ['auto', 'review', 'never'] as const
+export const LANDING_POLICIES = ['auto', 'review', 'pull-request', 'never'] as const
 export const LandingPolicy = z.enum(LANDING_POLICIES)
 export type LandingPolicy = z.infer<typeof LandingPolicy>
 
@@ -68,7 +68,9 @@ export const ProjectSettings = z.object({
     .nullable()
     .default(null)
     .describe('empty: the branch checked out when the project was made'),
-  landing: LandingPolicy.default('auto'),
+  landing: LandingPolicy.default('auto').describe(
+    'what becomes of finished work: auto: it lands; review: a person lands it; pull-request: it is pushed to the remote and a pull request opened through gh; never: it stays on its branch',
+  ),
   checks: z.array(Check).max(20).default([]),
   setup_command: z
     .string()

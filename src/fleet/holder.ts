@@ -17,6 +17,7 @@ import { LiveSession } from './live-session.ts'
 import { Looper } from './looping.ts'
 import { heedPlan, planTold } from './plans.ts'
 import { forgetProject } from './projects.ts'
+import { PullRequests } from './pull-requests.ts'
 import { stageMoved, takeUpWorkflow } from './pursuing.ts'
 import { QuestionFiles } from './question-files.ts'
 import { answerQuestion } from './questions.ts'
@@ -84,6 +85,12 @@ export async function startHolder(fleet: Fleet, { url, onFault = () => {} }: Hol
     inTurn: (project, work) => landings.take(project, work),
   })
   const scheduler = new Scheduler(fleet, wake)
+  const pullRequests = new PullRequests(fleet, {
+    wake,
+    inBackground,
+    inTurn: (project, work) => landings.take(project, work),
+    signal: stopped.signal,
+  })
   const secondLook = new SecondLook(() => {
     const look = takeStock().then(wake)
     inBackground('second look', look)
@@ -146,6 +153,7 @@ export async function startHolder(fleet: Fleet, { url, onFault = () => {} }: Hol
       if (page.events.length < PAGE) break
     }
     await scheduler.pass()
+    await pullRequests.pass()
     await dispatcher.pass()
   }
 
@@ -353,6 +361,7 @@ export async function startHolder(fleet: Fleet, { url, onFault = () => {} }: Hol
       secondLook.stop()
       dispatcher.stop()
       scheduler.stop()
+      pullRequests.stop()
       keepers.release()
       for (const session of live.values()) session.release()
       await awake

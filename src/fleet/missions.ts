@@ -9,6 +9,7 @@ import { commitNamed } from '../git/index.ts'
 import type { Batch, Change, Check, Stored } from '../store/index.ts'
 import { type Ask, by, changeMission, oncePerKey } from './asking.ts'
 import type { Fleet } from './fleet.ts'
+import { requireProposable } from './proposing.ts'
 import { all, current, dependenciesOf, fleetState, lookUp, put } from './records.ts'
 import { repositoryOf } from './repositories.ts'
 import { forgetMission } from './tidying.ts'
@@ -75,7 +76,7 @@ export async function updateMission(
 ): Promise<Stored<Mission>> {
   const { detailed_prompt, ...rest } = fields
   const prompt = detailed_prompt === undefined ? undefined : await fleet.blobs.keep(detailed_prompt)
-  const project = rest.base_ref ? await projectOf(fleet, id) : undefined
+  const project = await projectOf(fleet, id)
   const settings = await checkedSettings(fleet, rest, project)
   return changeMission(fleet, id, ask, async (mission, when) => {
     if (Object.keys(fields).some(field => !ALWAYS_EDITABLE.has(field))) life.requireStatus(mission, EDITABLE)
@@ -119,7 +120,7 @@ export interface Wish {
 const asked =
   (decide: typeof life.dispatch | typeof life.retry) =>
   async (fleet: Fleet, ask: Ask, id: string, wish: Wish = {}): Promise<Stored<Mission>> => {
-    const settings = await checkedSettings(fleet, wish.override ?? {})
+    const settings = await checkedSettings(fleet, wish.override ?? {}, await projectOf(fleet, id))
     const instructions = wish.message ? await fleet.blobs.keep(wish.message) : null
     return changeMission(fleet, id, ask, async (mission, when) => {
       const { ready, checks } = await readiness(fleet, mission)
@@ -199,17 +200,18 @@ async function leftBehind(fleet: Fleet, missionId: string): Promise<Stored<Sessi
 export async function checkedSettings<T extends Partial<MissionSettings>>(
   fleet: Fleet,
   settings: T,
-  project?: Project,
+  project: Project,
 ): Promise<T> {
   if (settings.agent) fleet.agents.named(settings.agent)
   if (settings.subdirectory !== undefined) requireInside(settings.subdirectory)
+  if (settings.landing === 'pull-request') await requireProposable(fleet, project)
   const parent = settings.parent_mission_id && (await lookUp(fleet, 'missions', settings.parent_mission_id)).value.id
   const depends_on = settings.depends_on && [
     ...new Set(
       await Promise.all(settings.depends_on.map(async ref => (await lookUp(fleet, 'missions', ref)).value.id)),
     ),
   ]
-  const base_ref = settings.base_ref && project && (await startCommit(project, settings.base_ref))
+  const base_ref = settings.base_ref && (await startCommit(project, settings.base_ref))
   return {
     ...settings,
     ...(parent && { parent_mission_id: parent }),
@@ -218,7 +220,7 @@ export async function checkedSettings<T extends Partial<MissionSettings>>(
   }
 }
 
-const projectOf = async (fleet: Fleet, missionId: string): Promise<Project> =>
+export const projectOf = async (fleet: Fleet, missionId: string): Promise<Project> =>
   (await current(fleet, 'projects', (await current(fleet, 'missions', missionId)).value.project_id)).value
 
 /** Held fast when it is written: a branch that moves on before the mission starts changes nothing. */

@@ -9,6 +9,7 @@ import { baseState, describe, openRepository, requireCommits } from '../git/inde
 import type { Stored } from '../store/index.ts'
 import { type Ask, by, oncePerKey } from './asking.ts'
 import { type Fleet, retryOnConflict } from './fleet.ts'
+import { requireProposable } from './proposing.ts'
 import { all, current, derivedId, fleetState, put } from './records.ts'
 import { forget, forgetMission } from './tidying.ts'
 
@@ -35,6 +36,7 @@ export async function createProject(
       })
     const { now, actor } = by(fleet, ask)
     const project = Project.parse({ ...fields, ...place, id, created_at: now, updated_at: now })
+    if (fields.landing === 'pull-request') await requireProposable(fleet, project)
     return {
       subject: id,
       changes: [put('projects', project, 'absent')],
@@ -100,6 +102,7 @@ export async function updateProject(
     const base_branch = fields.base_branch ?? value.base_branch
     const moved = base_branch === value.base_branch ? {} : { known_tip: null }
     const project = Project.parse({ ...value, ...fields, ...moved, base_branch, updated_at: now })
+    if (fields.landing === 'pull-request') await requireProposable(fleet, project)
     return {
       subject: id,
       changes: [put('projects', project, version)],

@@ -8,7 +8,7 @@ import { lineOf } from '../git/index.ts'
 import { MAX_COMMIT_ITEMS, type Stored } from '../store/index.ts'
 import { type Ask, by, changeMission, oncePerKey } from './asking.ts'
 import type { Fleet } from './fleet.ts'
-import { checkedSettings, readiness, type Wish } from './missions.ts'
+import { checkedSettings, projectOf, readiness, type Wish } from './missions.ts'
 import { current, put } from './records.ts'
 import { repositoryOf } from './repositories.ts'
 
@@ -83,7 +83,7 @@ async function requireUnsent(fleet: Fleet, id: string): Promise<Stored<Comment>>
  * in the commit that queues the mission, so each is told once.
  */
 export async function sendBack(fleet: Fleet, ask: Ask, id: string, wish: Wish): Promise<Stored<Mission>> {
-  const settings = await checkedSettings(fleet, wish.override ?? {})
+  const settings = await checkedSettings(fleet, wish.override ?? {}, await projectOf(fleet, id))
   return changeMission(fleet, id, ask, async (mission, when) => {
     const { ready, checks } = await readiness(fleet, mission)
     const room = MAX_COMMIT_ITEMS - BESIDE_REMARKS - checks.length

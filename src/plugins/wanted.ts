@@ -29,6 +29,7 @@ export const NEWSWORTHY = [
   'limit_reached',
   'review_wanted',
   'landing_waits',
+  'pull_request_opened',
   'landed',
   'kept',
   'failed',

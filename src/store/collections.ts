@@ -7,6 +7,7 @@ import { Comment, Evidence, isToSend, Mission } from '../domain/mission.ts'
 import { Plan } from '../domain/plan.ts'
 import { PluginRecord } from '../domain/plugin.ts'
 import { Project } from '../domain/project.ts'
+import { isAskedAbout } from '../domain/pull-request.ts'
 import { Report } from '../domain/report.ts'
 import { Template } from '../domain/saved-template.ts'
 import { Schedule } from '../domain/schedule.ts'
@@ -52,6 +53,8 @@ export const COLLECTIONS = {
     /** Queued but not ready: looked through once when a server starts. */
     unready: m => (m.status === 'queued' && !m.ready ? [[m.created_at]] : []),
     landing: m => (m.status === 'landing' || m.undo ? [[m.project_id, m.landing_at ?? m.updated_at]] : []),
+    /** Pull requests that GitHub is asked about, the next one first. */
+    pull_request: m => (isAskedAbout(m) ? [[m.pull_request.look_at]] : []),
     cancelling: m => (m.cancel_requested ? [[m.updated_at]] : []),
     deleting: m => (m.deleting ? [[m.created_at]] : []),
     workflow: m => (m.workflow ? [[m.workflow.id, m.workflow.stage]] : []),

@@ -33,6 +33,7 @@ export const MIGRATIONS: readonly Migration[] = [
   createTables,
   countMissions,
   renewIndexes,
+  renewIndexes,
 ]
 
 export const tableOf = (collection: Collection): string => `records_${collection}`

@@ -7,6 +7,7 @@ import type { MissionView } from '../../src/operations/views.ts'
 import { newestLaunch } from '../../src/runner/folders.ts'
 import { identityOf } from '../../src/runner/processes.ts'
 import { eventually, NODE } from '../kit/fleet.ts'
+import { aGitHub, WITH_GH } from '../kit/github.ts'
 import { aPlanner, COMPLETE, FAILS, planOf } from '../kit/planner.ts'
 import type { World } from './world.ts'
 
@@ -410,6 +411,23 @@ const filled: Scenario = {
   },
 }
 
+const proposed: Scenario = {
+  name: 'a pull request that is merged elsewhere',
+  env: { ...WITH_GH, FLEET_PULL_REQUEST_EVERY: '86400' },
+  async play(world) {
+    const github = await aGitHub(world.repo)
+    const project = await world.project({ landing: 'pull-request' })
+    const mission = await world.mission(project, 'to be merged elsewhere', world.script('echo merged > merged.txt'))
+    await world.fleet.until(mission.id, 'review')
+    await github.squash(1)
+    await world.ask('POST', `/api/missions/${mission.id}/land`)
+    await world.fleet.until(mission.id, 'done')
+    const made = github.pulls().length
+    if (made !== 1) throw new Error(`doubled: ${made} pull requests were made`)
+    return [landed(mission.id)]
+  },
+}
+
 export const SCENARIOS: readonly Scenario[] = [
   chain,
   conflict,
@@ -426,4 +444,5 @@ export const SCENARIOS: readonly Scenario[] = [
   staged,
   taken,
   filled,
+  proposed,
 ]

@@ -1,0 +1,209 @@
+import { existsSync } from 'node:fs'
+import { MAX_CONFLICT_ROUNDS } from '../domain/ending.ts'
+import type { By, Step } from '../domain/life.ts'
+import * as life from '../domain/life.ts'
+import type { Mission, StatusReason } from '../domain/mission.ts'
+import type { Project } from '../domain/project.ts'
+import type { Session } from '../domain/session.ts'
+import {
+  type Advanced,
+  commitLeftovers,
+  commitTree,
+  contains,
+  type Conflict as FileConflict,
+  mergeTrees,
+  type Repository,
+} from '../git/index.ts'
+import { runChecks } from './checking.ts'
+import { type Fleet, retryOnConflict } from './fleet.ts'
+import { current, newestReport, put } from './records.ts'
+import { repositoryOf } from './repositories.ts'
+import { landingMessage } from './trailers.ts'
+
+/** The base may move while a landing is checked; then it is merged and checked again, this many times. */
+export const MAX_ROUNDS = 3
+
+export type Candidate = NonNullable<Mission['candidate']>
+
+/** What a landing works with, read anew at its beginning. */
+export interface Work {
+  mission: Mission
+  session: Session
+  project: Project
+  repository: Repository
+  signal: AbortSignal
+}
+
+export async function read(fleet: Fleet, missionId: string, signal: AbortSignal): Promise<Work> {
+  const { value: mission } = await current(fleet, 'missions', missionId)
+  const { value: session } = await current(fleet, 'sessions', mission.session_id!)
+  const { value: project } = await current(fleet, 'projects', mission.project_id)
+  return { mission, session, project, repository: await repositoryOf(project), signal }
+}
+
+/** The one commit that would land on `base`, and has passed the checks; undefined: it does not, and what follows is decided. */
+export async function prepare(
+  fleet: Fleet,
+  work: Work,
+  session: Session,
+  base: string,
+): Promise<Candidate | undefined> {
+  const { mission, project, repository } = work
+  const tip = await tipToMerge(work, session)
+  const merged = await mergeTrees(repository, base, tip, session.descends_from ?? undefined)
+  if ('conflicts' in merged) return void (await inConflict(fleet, work, merged.conflicts))
+  const summary = await summaryOf(fleet, mission)
+  const candidate: Candidate = {
+    commit: await landingCommit(repository, mission, session, { tree: merged.tree, base, summary }),
+    onto: base,
+    branch: project.base_branch,
+    checked: false,
+  }
+  if (!(await check(fleet, work, candidate))) return undefined
+  if (await wantsCancel(fleet, mission.id)) return void (await decide(fleet, mission.id, life.cancelled))
+  return candidate
+}
+
+/** Work that waited for a person may hold what they did in its worktree since. */
+export async function withPersonsChanges(fleet: Fleet, { mission, session, project }: Work): Promise<Session> {
+  if (!mission.approved || !session.branch || !session.worktree || !existsSync(session.worktree)) return session
+  const message = landingMessage(mission, session, await summaryOf(fleet, mission))
+  const { tip, unfinished } = await commitLeftovers({
+    worktree: session.worktree,
+    branch: session.branch,
+    message,
+    never: project.copy_files,
+  })
+  if (unfinished)
+    throw new Error(
+      `there is still a ${unfinished.doing} under way in ${session.worktree}${unfinished.paths.length ? `: ${unfinished.paths.join(', ')}` : ''}`,
+    )
+  if (tip === session.end_commit) return session
+  return retryOnConflict(async () => {
+    const { value, version } = await current(fleet, 'sessions', session.id)
+    const next: Session = { ...value, end_commit: tip, descends_from: null, landable: false }
+    await fleet.commit('commit.end-moved', { changes: [put('sessions', next, version)] })
+    return next
+  })
+}
+
+async function summaryOf(fleet: Fleet, mission: Mission): Promise<string> {
+  return (await newestReport(fleet, mission.id))?.summary ?? ''
+}
+
+/** What landed as it was and was undone is still in the history of the base, where merging it again brings nothing: a copy of it does. */
+async function tipToMerge({ mission, project, repository }: Work, session: Session): Promise<string> {
+  const tip = session.end_commit!
+  if (!session.landable || !mission.approved || !(await contains(repository, project.base_branch, tip))) return tip
+  return commitTree(repository, {
+    tree: `${tip}^{tree}`,
+    parents: [`${tip}^1`],
+    message: 'Land again\n',
+    at: since(mission),
+  })
+}
+
+/** When this landing began. It dates the commit, so that a landing taken up after a crash is the same one. */
+export const since = (mission: Mission): string => mission.landing_at ?? mission.updated_at
+
+/** One commit with one parent. Where the session's only commit is already just that, it is the landing. */
+function landingCommit(
+  repository: Repository,
+  mission: Mission,
+  session: Session,
+  { tree, base, summary }: { tree: string; base: string; summary: string },
+): Promise<string> | string {
+  if (session.landable && session.descends_from === base) return session.end_commit!
+  return commitTree(repository, {
+    tree,
+    parents: [base],
+    message: landingMessage(mission, session, summary),
+    at: since(mission),
+  })
+}
+
+/** True when it may land: nothing to check, all passed, or a person insists. */
+async function check(
+  fleet: Fleet,
+  { mission, project, repository, signal }: Work,
+  candidate: Candidate,
+): Promise<boolean> {
+  if (project.checks.length === 0) return true
+  await noteCandidate(fleet, mission.id, candidate)
+  const failure = await runChecks(fleet, {
+    mission,
+    project,
+    repository,
+    commit: candidate.commit,
+    purpose: 'landing',
+    since: since(mission),
+    signal,
+  })
+  if (signal.aborted) {
+    if (await wantsCancel(fleet, mission.id)) await decide(fleet, mission.id, life.cancelled)
+    return false
+  }
+  if (!failure || mission.forced) return true
+  await decide(fleet, mission.id, (m, by) =>
+    life.toReview(
+      m,
+      {
+        code: 'checks_failed',
+        text: failure.text,
+        try: `fleet mission show ${m.id}, then resume it, or land it with --force`,
+      },
+      by,
+    ),
+  )
+  return false
+}
+
+async function inConflict(fleet: Fleet, { mission }: Work, conflicts: FileConflict[]): Promise<void> {
+  const files = conflicts.map(conflict => conflict.path).join(', ')
+  await decide(fleet, mission.id, (m, by) => {
+    if (m.cancel_requested) return life.cancelled(m, by)
+    const text = `Its work is in conflict with the base branch: ${files}.`
+    if (m.conflicts >= MAX_CONFLICT_ROUNDS) {
+      return life.toPerson(
+        m,
+        {
+          code: 'conflict',
+          text: `${text} The agent could not resolve it.`,
+          try: `Resolve it in its worktree and run fleet mission land ${m.id}, or retry it.`,
+        },
+        by,
+        'conflict',
+      )
+    }
+    return life.requeued(m, { reason: 'conflict', ready: true }, { code: 'conflict', text }, by, {
+      conflicts: m.conflicts + 1,
+    })
+  })
+}
+
+export async function noteCandidate(fleet: Fleet, missionId: string, candidate: Candidate): Promise<void> {
+  await retryOnConflict(async () => {
+    const { value, version } = await current(fleet, 'missions', missionId)
+    await fleet.commit('commit.candidate', { changes: [put('missions', { ...value, candidate }, version)] })
+  })
+}
+
+/** Why a branch could not be moved, for a person. */
+export const whatIsInTheWay = (branch: string, advanced: Extract<Advanced, { blocked: string }>): string =>
+  advanced.blocked === 'files'
+    ? `Uncommitted files in ${advanced.where} are in the way: ${advanced.paths.join(', ')}.`
+    : `${branch} is busy in ${advanced.where}: ${advanced.doing} is under way.`
+
+export const refuse = (fleet: Fleet, missionId: string, why: StatusReason): Promise<void> =>
+  decide(fleet, missionId, (mission, by) => life.toReview(mission, why, by))
+
+export const wantsCancel = async (fleet: Fleet, missionId: string): Promise<boolean> =>
+  (await current(fleet, 'missions', missionId)).value.cancel_requested
+
+export async function decide(fleet: Fleet, missionId: string, step: (mission: Mission, by: By) => Step): Promise<void> {
+  await retryOnConflict(async () => {
+    const { value, version } = await current(fleet, 'missions', missionId)
+    const { mission, events } = step(value, { actor: 'fleet', now: fleet.now() })
+    await fleet.commit('commit.landing-decided', { changes: [put('missions', mission, version)], events })
+  })
+}

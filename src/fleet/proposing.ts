@@ -1,0 +1,136 @@
+import { setTimeout as pause } from 'node:timers/promises'
+import { InvalidInput, NotAllowed, Unreachable } from '../domain/errors.ts'
+import * as life from '../domain/life.ts'
+import type { PullRequest } from '../domain/mission.ts'
+import type { Project } from '../domain/project.ts'
+import * as pulls from '../domain/pull-request.ts'
+import type { Session } from '../domain/session.ts'
+import { GitFailed, pushCommit, type Remote, remoteTip } from '../git/index.ts'
+import type { Fleet } from './fleet.ts'
+import { openPullRequest, pullRequestsOf, requireGh, type Seen, seePullRequest } from './github.ts'
+import { type Candidate, prepare, refuse, type Work, withPersonsChanges } from './landing-steps.ts'
+import { changeProposal, heed, nextLook, standingOf } from './pull-requests.ts'
+import { newestReport } from './records.ts'
+import { repositoryOf } from './repositories.ts'
+import { followBase, requireRemote } from './upstream.ts'
+
+/** The net may fail for a moment; a person is told when it does not come back soon. */
+const PAUSES_MS = [1000, 4000]
+
+/** Refused where it can never work: better now than when the work is done. */
+export async function requireProposable(fleet: Fleet, project: Project): Promise<void> {
+  if (project.worktree === 'none')
+    throw new InvalidInput('landing', `${project.path} is no repository, so there is nothing to make a pull request of`)
+  await requireRemote(await repositoryOf(project), project)
+  await requireGh(fleet)
+}
+
+/**
+ * Lands by a pull request: the work is pushed to a branch of the remote, and others decide. What is about to be pushed
+ * is written down before; whether it was, and whether its pull request is there, is asked before either is done.
+ */
+export async function propose(fleet: Fleet, work: Work): Promise<void> {
+  const { mission, project, repository, signal } = work
+  await requireGh(fleet)
+  const remote = await requireRemote(repository, project)
+  const session = await withPersonsChanges(fleet, work)
+  const seen = await tried(signal, () => seenNow(fleet, work, remote))
+  if (seen && mission.pull_request?.work === session.end_commit) return heed(fleet, work, remote, seen)
+  const base = await tried(signal, () => followBase(fleet, project, repository, remote.name))
+  if (!base.tip)
+    return refuse(fleet, mission.id, {
+      code: 'base_gone',
+      text: `${remote.name} has no branch ${project.base_branch} that a pull request could be made for.`,
+      try: `git push ${remote.name} ${project.base_branch}, then fleet mission land ${mission.id}`,
+    })
+  if (base.ahead)
+    return refuse(fleet, mission.id, {
+      code: 'base_unpushed',
+      text: `${project.base_branch} has commits that ${remote.name} does not have; they would be part of the pull request.`,
+      try: `Push them, or take them off ${project.base_branch}, then fleet mission land ${mission.id}`,
+    })
+  const candidate = await prepare(fleet, work, session, base.tip)
+  if (!candidate) return
+  const pr = await push(fleet, work, { remote, session, candidate, update: seen?.state === 'OPEN' })
+  const there = await tried(signal, () => theirs(fleet, work, remote, pr))
+  await changeProposal(fleet, mission.id, (m, by) => {
+    const open = { ...pr, state: 'open' as const, url: there.url, number: there.number }
+    if (m.cancel_requested) return life.cancelled({ ...m, pull_request: open }, by)
+    // What became of it while nobody was there is asked at once.
+    const look_at = there.state === 'OPEN' ? nextLook(fleet, by) : by.now
+    return pulls.opened(m, { ...open, look_at }, standingOf(there), by)
+  })
+}
+
+/** How its pull request is now, if it was open when we last looked. */
+async function seenNow(fleet: Fleet, { mission }: Work, remote: Remote): Promise<Seen | undefined> {
+  const pr = mission.pull_request
+  return pr?.state === 'open' ? seePullRequest(fleet, remote.address, pr.number!) : undefined
+}
+
+interface Push {
+  remote: Remote
+  session: Session
+  candidate: Candidate
+  /** Its pull request is open: that one gets the new work. */
+  update: boolean
+}
+
+async function push(fleet: Fleet, work: Work, { remote, session, candidate, update }: Push): Promise<PullRequest> {
+  const { mission, repository, signal } = work
+  const earlier = mission.pull_request
+  const goesOn = update || earlier?.state === 'opening'
+  const branch = earlier && goesOn ? earlier.branch : session.branch!
+  const { commit } = candidate
+  const seen = await tried(signal, () => remoteTip(repository, remote.name, branch))
+  const ours = earlier?.branch === branch ? [commit, earlier.commit, earlier.pushed] : [commit]
+  if (seen && !ours.includes(seen))
+    throw new NotAllowed(`The branch ${branch} of ${remote.name} was changed by someone else, to ${seen}.`, {
+      try: `Take what is there into ${mission.branch}, or delete it there`,
+    })
+  const pr: PullRequest = {
+    state: 'opening',
+    url: earlier?.url ?? null,
+    number: earlier?.number ?? null,
+    branch,
+    commit,
+    pushed: seen ?? null,
+    work: session.end_commit!,
+    merge_commit: null,
+    look_at: null,
+    unanswered: 0,
+  }
+  await changeProposal(fleet, mission.id, m => ({ mission: { ...m, pull_request: pr }, events: [] }))
+  await tried(signal, async () => {
+    // A push that failed, or was cut off, may still have arrived.
+    if ((await remoteTip(repository, remote.name, branch)) === commit) return
+    await pushCommit(repository, { remote: remote.name, branch, commit, seen })
+  })
+  return { ...pr, pushed: commit }
+}
+
+/** The pull request of what was pushed: the one that is there, whoever was cut off after making it, or a new one. */
+async function theirs(fleet: Fleet, { mission, project }: Work, remote: Remote, pr: PullRequest): Promise<Seen> {
+  const all = await pullRequestsOf(fleet, remote.address, pr.branch)
+  const open = all.find(each => each.state === 'OPEN')
+  // A number that is known already is of one that was closed or merged before.
+  const there = open ?? all.find(each => each.headRefOid === pr.commit && each.number > (pr.number ?? 0))
+  if (there) return there
+  const checks = mission.forced ? [] : project.checks.map(check => check.name)
+  const text = pulls.proposalOf(mission, await newestReport(fleet, mission.id), checks)
+  const proposal = { head: pr.branch, base: project.base_branch, ...text }
+  return seePullRequest(fleet, remote.address, await openPullRequest(fleet, remote.address, proposal))
+}
+
+/** What the net may fail at is tried again, a few times. */
+async function tried<T>(signal: AbortSignal, act: () => Promise<T>): Promise<T> {
+  for (const ms of PAUSES_MS) {
+    try {
+      return await act()
+    } catch (error) {
+      if (!(error instanceof Unreachable || error instanceof GitFailed)) throw error
+      await pause(ms, undefined, { signal })
+    }
+  }
+  return act()
+}
