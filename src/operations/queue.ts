@@ -1,5 +1,5 @@
 import * as z from 'zod'
-import { Context } from '../domain/session.ts'
+import { Context, Usage } from '../domain/session.ts'
 import { liveSessions } from '../fleet/capacity.ts'
 import type { Fleet } from '../fleet/fleet.ts'
 import { forgetProgress, progressOf } from '../fleet/progress.ts'
@@ -12,12 +12,14 @@ const Running = z.object({
   session_id: z.string(),
   title: z.string(),
   project: z.string(),
+  project_id: z.string(),
   repository: z.string(),
   status: z.string(),
   started_at: z.string(),
   last_at: z.string().nullable().describe('when it last printed something'),
   events: z.number().describe('lines of its transcript'),
   context: Context.nullable(),
+  usage: Usage.describe('of this session so far'),
   agent: z.string(),
   model: z.string().nullable(),
   set: z.array(z.enum(['agent', 'model'])).describe('what the mission names itself; the rest is inherited'),
@@ -67,11 +69,13 @@ async function running(
     session_id: session.id,
     title,
     project: project.value.name,
+    project_id: project.value.id,
     repository: project.value.path,
     status,
     started_at: session.started_at ?? session.created_at,
     ...progressOf(fleet, session.id),
     context: session.context,
+    usage: session.usage,
     agent: session.agent,
     model: session.model,
     set: [...(agent ? ['agent' as const] : []), ...(model ? ['model' as const] : [])],

@@ -47,13 +47,19 @@ addEventListener('pagehide', () => {
   for (const act of pending) act()
 })
 
-/** Does something that cannot be undone once its message has passed; until then it can be taken back. */
-export function afterAMoment(text: string, act: () => void): void {
+/**
+ * Does something that cannot be undone once its message has passed; until then it can be taken back, which `back` is
+ * told of.
+ */
+export function afterAMoment(text: string, act: () => void, back?: () => void): void {
   const once = () => {
     if (pending.delete(once)) act()
   }
   pending.add(once)
-  tell({ text, action: { label: 'Undo', run: () => void pending.delete(once) }, passed: once })
+  const undo = () => {
+    if (pending.delete(once)) back?.()
+  }
+  tell({ text, action: { label: 'Undo', run: undo }, passed: once })
 }
 
 function close(message: Shown, taken: boolean): void {

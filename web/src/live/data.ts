@@ -15,7 +15,10 @@ import { STALE } from './stale.ts'
 
 /** Many events in a row are one look at what they changed. */
 const GATHER_MS = 150
+const LONGEST_LOOK_MS = 2000
 const RETRY_MS = 1500
+
+const pause = (ms: number): Promise<void> => new Promise(resolve => setTimeout(resolve, ms))
 
 export const queryClient = new QueryClient({
   defaultOptions: {
@@ -54,20 +57,30 @@ export function onEvents(listener: (events: FleetEvent[]) => void): () => void {
 /** Ties the cache to the event stream, for as long as the page is open. */
 export function startFollowing(): () => void {
   let gathered: FleetEvent[] = []
-  let timer: ReturnType<typeof setTimeout> | undefined
-  const look = () => {
-    timer = undefined
+  let isDue = false
+  const lookSoon = (ms = GATHER_MS) => {
+    if (!isDue) setTimeout(look, ms)
+    isDue = true
+  }
+  const look = async () => {
     const events = gathered
     gathered = []
-    refresh(events).catch(() => {
-      // The server went away in between; when it is back, everything is looked at again.
+    const looked = refresh(events).catch(error => {
+      // The server went away in between: what these events changed is looked at when it is back.
+      if (!(error instanceof Unreachable)) return queryClient.invalidateQueries({ queryKey: ['list_missions'] })
+      gathered.unshift(...events)
+      lookSoon(RETRY_MS)
     })
+    // A look waits for the one before: begun anew every moment, a slow answer would never arrive.
+    await Promise.race([looked, pause(LONGEST_LOOK_MS)])
+    isDue = false
+    if (gathered.length) lookSoon()
   }
   return followFleet({
     events(events) {
       for (const listener of listeners) listener(events)
       gathered.push(...events)
-      if (timer === undefined) timer = setTimeout(look, GATHER_MS)
+      lookSoon()
     },
     missed: () => void queryClient.invalidateQueries(),
     connection(next) {
@@ -78,13 +91,13 @@ export function startFollowing(): () => void {
 }
 
 async function refresh(events: FleetEvent[]): Promise<void> {
-  queryClient.invalidateQueries({
+  const answers = queryClient.invalidateQueries({
     predicate: ({ queryKey: [name, input], state }) => {
       const touches = STALE[name as Name] as undefined | ((e: FleetEvent, input: unknown, answer: unknown) => boolean)
       return touches !== undefined && events.some(event => touches(event, input, state.data))
     },
   })
-  await mendMissionLists(queryClient, events)
+  await Promise.all([answers, mendMissionLists(queryClient, events)])
 }
 
 export const keyOf = <N extends Name>(name: N, input: Input<N>) => [name, input] as const

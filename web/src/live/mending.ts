@@ -1,76 +1,122 @@
-import type { InfiniteData, QueryClient } from '@tanstack/react-query'
+import type { InfiniteData, Query, QueryClient } from '@tanstack/react-query'
 import { ask, type Input, type Output } from '../api/client.ts'
 import type { FleetEvent } from './fleet-events.ts'
 
 export type Mission = Output<'list_missions'>['missions'][number]
 export type MissionFilter = Omit<Input<'list_missions'>, 'cursor'>
-export type MissionPages = InfiniteData<Output<'list_missions'>, string | undefined>
+type MissionPage = Output<'list_missions'>
+export type MissionPages = InfiniteData<MissionPage, string | undefined>
+
+/** What is known anew of the missions that events named. */
+export interface News {
+  fresh: ReadonlyMap<string, Mission>
+  /** Those that were deleted. */
+  gone: ReadonlySet<string>
+  /** Whose work a mission is follows from its project and the settings too, so the server is asked. */
+  isOf(mission: Mission, agent: string): boolean
+}
 
 const BATCH = 200
+const OVER: readonly Mission['status'][] = ['done', 'failed', 'cancelled']
+/** A shorter text is rather a part of a word than the beginning of an id. */
+const ID_PREFIX = /^[0-9a-z]{4,12}$/
 
 /**
  * Brings lists of missions up to date with what happened: only the missions that events name are asked for, however
  * long the lists are.
  */
-export async function mendMissionLists(client: QueryClient, events: FleetEvent[]): Promise<void> {
-  const lists = client.getQueriesData<MissionPages>({ queryKey: ['list_missions'] })
-  const touched = [...new Set(events.filter(event => event.kind !== 'usage').map(event => event.mission_id))]
-  const ids = touched.filter(id => id !== null)
+export async function mendMissionLists(client: QueryClient, events: readonly FleetEvent[]): Promise<void> {
+  const lists = client.getQueryCache().findAll({ queryKey: ['list_missions'] })
+  const touched = new Set(events.filter(event => event.kind !== 'usage').map(event => event.mission_id))
+  touched.delete(null)
+  const ids = [...touched] as string[]
   if (lists.length === 0 || ids.length === 0) return
-  const fresh = new Map<string, Mission>()
-  for (let at = 0; at < ids.length; at += BATCH) {
-    const batch = ids.slice(at, at + BATCH)
-    const { missions } = await ask('list_missions', { ids: batch, limit: BATCH })
-    for (const mission of missions) fresh.set(mission.id, mission)
-  }
-  // Those that are no longer there were deleted.
-  const gone = new Set(ids.filter(id => !fresh.has(id)))
-  for (const [queryKey] of lists) {
-    const filter = queryKey[1] as MissionFilter
-    client.setQueryData<MissionPages>(queryKey, pages => pages && mended(pages, filter, fresh, gone))
+  const agents = new Set(lists.flatMap(({ queryKey }) => (queryKey[1] as MissionFilter).agent ?? []))
+  const news = await newsOf(ids, [...agents])
+  await Promise.all(lists.map(list => mend(client, list as Query<MissionPages>, news)))
+}
+
+async function newsOf(ids: readonly string[], agents: readonly string[]): Promise<News> {
+  const fresh = await named(ids)
+  const ofAgents = new Map<string, ReadonlyMap<string, Mission>>()
+  for (const agent of agents) ofAgents.set(agent, await named(ids, agent))
+  return {
+    fresh,
+    gone: new Set(ids.filter(id => !fresh.has(id))),
+    isOf: ({ id }, agent) => ofAgents.get(agent)?.has(id) ?? false,
   }
 }
 
-/** The pages of one list with the missions put where they belong now. */
-export function mended(
-  { pages, pageParams }: MissionPages,
-  filter: MissionFilter,
-  fresh: ReadonlyMap<string, Mission>,
-  gone: ReadonlySet<string>,
-): MissionPages {
-  const seen = new Set<string>()
-  const next = pages.map(page => ({
-    ...page,
-    missions: page.missions.flatMap(old => {
-      const mission = fresh.get(old.id) ?? old
-      seen.add(old.id)
-      return gone.has(old.id) || !fits(mission, filter) ? [] : [mission]
-    }),
-  }))
+async function named(ids: readonly string[], agent?: string): Promise<Map<string, Mission>> {
+  const found = new Map<string, Mission>()
+  for (let at = 0; at < ids.length; at += BATCH) {
+    const { missions } = await ask('list_missions', { ids: ids.slice(at, at + BATCH), agent, limit: BATCH })
+    for (const mission of missions) found.set(mission.id, mission)
+  }
+  return found
+}
+
+async function mend(client: QueryClient, list: Query<MissionPages>, news: News): Promise<void> {
+  // A page on its way may have been read before this happened, and would be put in place of what is mended now.
+  if (list.state.fetchStatus === 'fetching') await list.promise?.catch(() => {})
+  const filter = list.queryKey[1] as MissionFilter
+  client.setQueryData<MissionPages>(list.queryKey, pages => pages && mended(pages, filter, news))
+}
+
+/** The pages of one list with the missions put where they belong now; pages that nothing happened to stay the same. */
+export function mended({ pages, pageParams }: MissionPages, filter: MissionFilter, news: News): MissionPages {
+  const { fresh, gone } = news
+  const timeOf = (mission: Mission): string => (byEnd(filter) ? mission.ended_at : mission.created_at) ?? ''
+  const kept = new Set<string>()
+  const stays = (old: Mission): boolean => {
+    const now = fresh.get(old.id) ?? old
+    if (gone.has(old.id) || (now !== old && (!fits(now, filter, news) || timeOf(now) !== timeOf(old)))) return false
+    kept.add(old.id)
+    return true
+  }
+  const next = pages.map((page): MissionPage => {
+    if (!page.missions.some(({ id }) => fresh.has(id) || gone.has(id))) return page
+    return { ...page, missions: page.missions.filter(stays).map(old => fresh.get(old.id) ?? old) }
+  })
   const isWhole = next.at(-1)?.cursor === undefined
-  const oldest = next.at(-1)?.missions.at(-1)?.created_at
+  const last = next.findLast(({ missions }) => missions.length)?.missions.at(-1)
   // One that is older than all that was read so far comes when its page is read.
-  const isWithin = ({ created_at }: Mission) => isWhole || oldest === undefined || created_at >= oldest
-  const added = [...fresh.values()].filter(each => !seen.has(each.id) && fits(each, filter) && isWithin(each))
-  const first = next[0]
-  if (first && added.length)
-    first.missions = [...added, ...first.missions].sort((a, b) => b.created_at.localeCompare(a.created_at))
+  const isWithin = (mission: Mission) => isWhole || (last !== undefined && timeOf(mission) >= timeOf(last))
+  const added = [...fresh.values()].filter(each => !kept.has(each.id) && fits(each, filter, news) && isWithin(each))
+  for (const mission of added) insert(next, mission, timeOf)
   return { pages: next, pageParams }
 }
 
-const includes = (text: string | null | undefined, part: string): boolean => !!text?.toLowerCase().includes(part)
+/** Puts a mission where it belongs by its time, newest first. */
+function insert(pages: MissionPage[], mission: Mission, timeOf: (mission: Mission) => string): void {
+  const comesBefore = (other: Mission) => timeOf(mission) >= timeOf(other)
+  const found = pages.findIndex(({ missions }) => missions.some(comesBefore))
+  const at = found < 0 ? pages.length - 1 : found
+  const page = pages[at]!
+  const index = page.missions.findIndex(comesBefore)
+  pages[at] = { ...page, missions: page.missions.toSpliced(index < 0 ? page.missions.length : index, 0, mission) }
+}
+
+const byEnd = ({ order, ended_since }: MissionFilter): boolean => order === 'ended' || ended_since !== undefined
+const includes = (text: string, part: string): boolean => text.toLowerCase().includes(part)
 
 /** The same question as the server's, so that a mission can be put in or taken out without asking for the list. */
-export function fits(mission: Mission, filter: MissionFilter): boolean {
-  const { project_id, status, tag, agent, text, parent_mission_id, ids } = filter
-  const part = text?.trim().toLowerCase()
+export function fits(mission: Mission, filter: MissionFilter, { isOf }: Pick<News, 'isOf'>): boolean {
+  const { project_id, status, tag, agent, text, ids, parent_mission_id, result, ended_since } = filter
+  const part = text?.toLowerCase()
   return (
-    (!ids || ids.includes(mission.id)) &&
     (!project_id || mission.project_id.startsWith(project_id)) &&
     (!status || [status].flat().includes(mission.status)) &&
     (!tag || mission.tags.includes(tag)) &&
-    (!agent || mission.agent === agent) &&
+    (!agent || isOf(mission, agent)) &&
+    (!ids || ids.includes(mission.id)) &&
     (!parent_mission_id || mission.parent_mission_id === parent_mission_id) &&
-    (!part || includes(mission.title, part) || includes(mission.detailed_prompt, part) || mission.id.startsWith(part))
+    (!result || mission.result === result) &&
+    (!byEnd(filter) || (OVER.includes(mission.status) && mission.ended_at !== null)) &&
+    (!ended_since || (mission.ended_at !== null && mission.ended_at >= ended_since)) &&
+    (!part ||
+      includes(mission.title, part) ||
+      includes(mission.detailed_prompt, part) ||
+      (ID_PREFIX.test(part) && mission.id.startsWith(part)))
   )
 }

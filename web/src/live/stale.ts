@@ -7,6 +7,8 @@ const about = (...prefixes: string[]) => {
   return ({ kind }: FleetEvent): boolean => prefixes.some(prefix => kind.startsWith(prefix))
 }
 const ofMissions = (event: FleetEvent): boolean => event.mission_id !== null && event.kind !== 'usage'
+/** It was in one state, and now is in another, or none. */
+const moved = ({ mission_id, data }: FleetEvent): boolean => mission_id !== null && 'was' in data
 const ofThatMission = (event: FleetEvent, input: { mission_id: string }, answer: { id: string } | undefined): boolean =>
   event.mission_id !== null && (event.mission_id === answer?.id || event.mission_id.startsWith(input.mission_id))
 const ofItsProject = (event: FleetEvent, input: { project_id?: string }): boolean =>
@@ -37,10 +39,12 @@ export const STALE: { [N in Name]?: Touches<N> } = {
   list_sessions: about('session_'),
   list_running: event => about('session_', 'usage', 'needs_input', 'asked', 'answered')(event),
   list_ready: ofMissions,
+  list_reviews: event => moved(event) || about('comment', 'reported', 'project_')(event),
+  count_missions: moved,
   list_reports: about('reported', 'session_ended'),
-  list_inbox: event => ofMissions(event) || about('plan_')(event),
   get_graph: ofMissions,
-  count_missions: ofMissions,
+  list_inbox: event =>
+    moved(event) || about('asked', 'answered', 'question_', 'plan_', 'mission_', 'taken_over', 'takeover_')(event),
   list_projects: about('project_', 'paused', 'unpaused'),
   get_project: about('project_', 'paused', 'unpaused'),
   list_mcp_servers: about('project_updated', 'settings_'),
@@ -57,7 +61,22 @@ export const STALE: { [N in Name]?: Touches<N> } = {
   get_preview: about('process_'),
   get_remote_control: about('process_'),
   get_settings: about('settings_'),
-  system_status: event => ofMissions(event) || about('paused', 'unpaused', 'settings_', 'server_')(event),
+  get_engine: about('settings_'),
+  system_status: event => moved(event) || about('session_', 'paused', 'unpaused', 'settings_', 'server_')(event),
+  get_overview: event =>
+    moved(event) ||
+    about(
+      'session_',
+      'usage',
+      'plan_',
+      'question_',
+      'asked',
+      'answered',
+      'paused',
+      'unpaused',
+      'settings_',
+      'project_',
+    )(event),
   list_spending: about('usage', 'session_ended'),
   list_agents: about('settings_', 'plugin_', 'limit_reached'),
   list_events: ofItsProject,

@@ -26,12 +26,20 @@ export const shortcutsNow = (): Shortcut[] => [...registered].flatMap(({ current
 const isTyping = (target: EventTarget | null): boolean =>
   target instanceof HTMLElement && (target.isContentEditable || /^(INPUT|TEXTAREA|SELECT)$/.test(target.tagName))
 
+/** What a button or a link does with Enter is its own. */
+const isPressing = (target: EventTarget | null, name: string): boolean =>
+  name.endsWith('Enter') &&
+  target instanceof Element &&
+  target.closest('a, button, summary, [role="menuitem"]') !== null
+
 let before = ''
 let beforeAt = 0
 
 function nameOf(event: KeyboardEvent): string {
   const mod = event.metaKey || event.ctrlKey ? 'mod+' : ''
-  return mod + (event.key.length === 1 ? event.key.toLowerCase() : event.key)
+  // Signs such as ? need Shift on many keyboards, and then do not mean it.
+  const shift = event.shiftKey && /^[a-z]+$/i.test(event.key) ? 'shift+' : ''
+  return mod + shift + (event.key.length === 1 ? event.key.toLowerCase() : event.key)
 }
 
 export function listenForShortcuts(): () => void {
@@ -39,6 +47,7 @@ export function listenForShortcuts(): () => void {
     if (event.defaultPrevented || event.isComposing || event.altKey) return
     const name = nameOf(event)
     if (isTyping(event.target) && !name.startsWith('mod+')) return
+    if (isPressing(event.target, name)) return
     // A dialog has the keyboard to itself.
     if (!name.startsWith('mod+') && document.querySelector('[role="dialog"][data-state="open"]')) return
     const sequence = event.timeStamp - beforeAt < SEQUENCE_MS ? `${before} ${name}` : name

@@ -1,10 +1,37 @@
-import { Lines, Page } from '../../kit/page.tsx'
+import { Answer, Lines, Page } from '../../kit/page.tsx'
+import { useAsk } from '../../live/data.ts'
+import { Composer } from './composer.tsx'
+import { FirstVisit } from './first-visit.tsx'
+import './home.css'
+import { Landed } from './landed.tsx'
+import { NeedsYou } from './needs-you.tsx'
+import { Running } from './running.tsx'
+import { Today } from './today.tsx'
 
-// PLACEHOLDER: replaced by the view of this place.
-export default function View() {
+/** What needs a person, what is under way, what came of it, and a box to ask for more. */
+export default function Home() {
+  const projects = useAsk('list_projects', { limit: 500 })
   return (
     <Page title="Home">
-      <Lines />
+      <Answer of={projects} loading={<Lines rows={5} height={90} />}>
+        {({ projects: list }) =>
+          list.length === 0 ? (
+            <FirstVisit />
+          ) : (
+            <div className="home">
+              <div className="home-main">
+                <Composer projects={list} />
+                <NeedsYou />
+                <Running />
+              </div>
+              <div className="home-side">
+                <Today />
+                <Landed />
+              </div>
+            </div>
+          )
+        }
+      </Answer>
     </Page>
   )
 }

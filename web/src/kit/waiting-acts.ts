@@ -1,0 +1,104 @@
+import { useMemo } from 'react'
+import { useCommand } from '../live/data.ts'
+import type { Mission } from '../live/mending.ts'
+import { tell } from './toasts.tsx'
+import type { Entry } from './waiting.ts'
+
+/** Something that can be done about what waits. */
+export interface Act {
+  label: string
+  /** In a list, the key that does it. */
+  key?: 'a' | 'd'
+  tone?: 'main' | 'bad'
+  /** Asked for before it is done; what they are for. */
+  words?: string
+  run(words?: string): Promise<unknown>
+}
+
+const MAIN = { key: 'a', tone: 'main' } as const
+
+/** What can be done about an entry, the likeliest first. */
+export function useActs(): (entry: Entry) => Act[] {
+  const answer = useCommand('answer_question').run
+  const approve = useCommand('approve_plan').run
+  const rejectPlan = useCommand('reject_plan').run
+  const land = useCommand('land_mission').run
+  const sendBack = useCommand('send_back_mission').run
+  const reject = useCommand('reject_mission').run
+  const reconsider = useCommand('reconsider_mission').run
+  const resume = useCommand('resume_mission').run
+  const retry = useCommand('retry_mission').run
+  const cancel = useCommand('cancel_mission').run
+  return useMemo(() => {
+    const landing = ({ id, title }: Mission, rest: Partial<Act> = {}): Act => ({
+      label: 'Land',
+      run: async () => (await land({ mission_id: id })) && tell({ text: `“${title}” is landing` }),
+      ...rest,
+    })
+    const resuming = ({ id }: Mission, rest: Partial<Act> = {}): Act => ({
+      label: 'Resume…',
+      words: 'What the agent is told; it goes on in the same conversation and worktree.',
+      run: message => resume({ mission_id: id, message: message || undefined }),
+      ...rest,
+    })
+    const retrying = ({ id }: Mission, rest: Partial<Act> = {}): Act => ({
+      label: 'Retry',
+      run: () => retry({ mission_id: id }),
+      ...rest,
+    })
+    const rejecting = ({ id, title }: Mission): Act => ({
+      label: 'Reject',
+      key: 'd',
+      tone: 'bad',
+      run: async () => {
+        if (!(await reject({ mission_id: id }))) return
+        const action = { label: 'Undo', run: () => void reconsider({ mission_id: id }) }
+        tell({ text: `“${title}” does not land; its work is kept`, action })
+      },
+    })
+    const cancelling = ({ id }: Mission): Act => ({
+      label: 'Cancel',
+      tone: 'bad',
+      run: () => cancel({ mission_id: id }),
+    })
+    const ofMission = (kind: Exclude<Entry['kind'], 'question' | 'plan'>, mission: Mission): Act[] => {
+      if (kind === 'review')
+        return [
+          landing(mission, MAIN),
+          {
+            label: 'Send back…',
+            words: 'What the agent is told, after the remarks it was not told yet.',
+            run: message => sendBack({ mission_id: mission.id, message: message || undefined }),
+          },
+          rejecting(mission),
+        ]
+      if (kind === 'failure') return [retrying(mission, MAIN), resuming(mission)]
+      const lands = mission.branch ? [landing(mission)] : []
+      if (kind === 'conflict') return [resuming(mission, MAIN), ...lands, retrying(mission), rejecting(mission)]
+      return [resuming(mission, MAIN), ...lands, retrying(mission), cancelling(mission)]
+    }
+    return entry => {
+      if (entry.kind === 'question') {
+        // A question wants words; only permission is given by a key.
+        if (entry.question.kind !== 'permission') return []
+        const decide = (decision: 'allow' | 'deny') => () => answer({ question_id: entry.id, decision })
+        return [
+          { label: 'Allow', ...MAIN, run: decide('allow') },
+          { label: 'Deny', key: 'd', tone: 'bad', run: decide('deny') },
+        ]
+      }
+      if (entry.kind === 'plan')
+        return [
+          { label: 'Approve', ...MAIN, run: () => approve({ plan_id: entry.id }) },
+          {
+            label: 'Reject…',
+            key: 'd',
+            tone: 'bad',
+            words: 'Why, if you like.',
+            run: reason => rejectPlan({ plan_id: entry.id, reason: reason ?? '' }),
+          },
+        ]
+      return ofMission(entry.kind, entry.mission)
+    }
+  }, [answer, approve, rejectPlan, land, sendBack, reject, reconsider, resume, retry, cancel])
+}

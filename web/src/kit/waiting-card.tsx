@@ -1,0 +1,149 @@
+import { Badge, Button, Card, Flex, Text } from '@radix-ui/themes'
+import { CircleX, GitMerge, GitPullRequestArrow, Hourglass, type LucideIcon, Network } from 'lucide-react'
+import { useState } from 'react'
+import { Link } from 'wouter'
+import { useAsk } from '../live/data.ts'
+import { useProjectNames } from './choosers.tsx'
+import { LongTextInput } from './fields.tsx'
+import { Foreign } from './foreign.tsx'
+import { FormDialog } from './form-dialog.tsx'
+import { plain } from './plain.ts'
+import { QuestionCard } from './question.tsx'
+import { Time } from './time.tsx'
+import { type Entry, placeOf } from './waiting.ts'
+import { type Act, useActs } from './waiting-acts.ts'
+import './waiting-card.css'
+import { plural, type Tone } from './words.ts'
+
+const KINDS: Record<Exclude<Entry['kind'], 'question'>, { icon: LucideIcon; word: string; tone: Tone }> = {
+  plan: { icon: Network, word: 'A plan to decide about', tone: 'iris' },
+  review: { icon: GitPullRequestArrow, word: 'Work to review', tone: 'iris' },
+  conflict: { icon: GitMerge, word: 'Conflict', tone: 'red' },
+  stuck: { icon: Hourglass, word: 'Cannot go on', tone: 'amber' },
+  failure: { icon: CircleX, word: 'Failed', tone: 'red' },
+}
+
+/** Work beyond these is sized where it is reviewed. */
+const REVIEWS_SIZED = 50
+
+interface WaitingCardProps {
+  entry: Entry
+  titles: ReadonlyMap<string, string>
+}
+
+/** One thing that waits for a person, with all it takes to decide. */
+export function WaitingCard({ entry, titles }: WaitingCardProps) {
+  const projectName = useProjectNames()
+  if (entry.kind === 'question') {
+    const { mission_id, project_id } = entry.question
+    return (
+      <QuestionCard
+        question={entry.question}
+        mission={titles.get(mission_id) ?? `Mission ${mission_id}`}
+        project={projectName(project_id)}
+      />
+    )
+  }
+  const { icon: Icon, word, tone } = KINDS[entry.kind]
+  const project = entry.kind === 'plan' ? entry.plan.project_id : entry.mission.project_id
+  return (
+    <Card className="waiting">
+      <Flex align="center" gap="2" wrap="wrap">
+        <Icon size={18} aria-hidden className="waiting-icon" data-tone={tone} />
+        <Badge color={tone} highContrast>
+          {word}
+        </Badge>
+        <Text size="1" color="gray" className="waiting-when">
+          {plain(projectName(project))} · <Time at={entry.at} />
+        </Text>
+      </Flex>
+      <Link href={placeOf(entry)} className="waiting-title">
+        {plain(entry.kind === 'plan' ? entry.plan.goal : entry.mission.title)}
+      </Link>
+      <Why entry={entry} />
+      <Acts entry={entry} />
+    </Card>
+  )
+}
+
+function Why({ entry }: { entry: Exclude<Entry, { kind: 'question' }> }) {
+  if (entry.kind === 'plan') return <Foreign text={entry.plan.summary} lines={6} />
+  const { mission, kind } = entry
+  return (
+    <>
+      {mission.status_reason && <Foreign text={mission.status_reason.text} lines={8} tone="quiet" />}
+      {(kind === 'review' || kind === 'conflict') && <Size missionId={mission.id} />}
+    </>
+  )
+}
+
+/** How much there is to look at, as far as it is known. */
+function Size({ missionId }: { missionId: string }) {
+  const { data } = useAsk('list_reviews', { limit: REVIEWS_SIZED })
+  const review = data?.reviews.find(({ mission }) => mission.id === missionId)
+  if (!review) return null
+  const { files, files_omitted, added, deleted, risk } = review
+  return (
+    <Text as="div" size="1" color="gray" mt="1">
+      {plural(files.length + files_omitted, 'file')} · +{added} −{deleted} · {risk.level} risk
+    </Text>
+  )
+}
+
+function Acts({ entry }: { entry: Entry }) {
+  const acts = useActs()(entry)
+  const [asking, setAsking] = useState<Act>()
+  const [busy, setBusy] = useState(false)
+  const run = async (act: Act, words?: string) => {
+    setBusy(true)
+    await act.run(words)
+    setBusy(false)
+    setAsking(undefined)
+  }
+  return (
+    <Flex gap="2" wrap="wrap" mt="3" className="waiting-acts">
+      {acts.map(act => (
+        <Button
+          key={act.label}
+          variant={act.tone === 'main' ? 'solid' : 'soft'}
+          color={act.tone === 'bad' ? 'red' : act.tone === 'main' ? undefined : 'gray'}
+          highContrast={act.tone !== 'main'}
+          disabled={busy}
+          onClick={() => (act.words ? setAsking(act) : run(act))}
+        >
+          {act.label}
+        </Button>
+      ))}
+      <Button variant="ghost" color="gray" highContrast asChild className="waiting-open">
+        <Link href={placeOf(entry)}>
+          {entry.kind === 'review' || entry.kind === 'conflict' ? 'See the diff' : 'Open'}
+        </Link>
+      </Button>
+      {asking && <Words act={asking} busy={busy} close={() => setAsking(undefined)} run={run} />}
+    </Flex>
+  )
+}
+
+interface WordsProps {
+  act: Act
+  busy: boolean
+  close(): void
+  run(act: Act, words: string): void
+}
+
+export function Words({ act, busy, close, run }: WordsProps) {
+  const [words, setWords] = useState('')
+  const label = act.label.replace('…', '')
+  return (
+    <FormDialog
+      title={label}
+      about={act.words}
+      act={label}
+      busy={busy}
+      close={close}
+      submit={() => run(act, words.trim())}
+    >
+      <LongTextInput label="Words" value={words} set={setWords} />
+    </FormDialog>
+  )
+}

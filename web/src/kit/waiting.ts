@@ -1,0 +1,72 @@
+import { useMemo } from 'react'
+import type { Output } from '../api/client.ts'
+import { useAsk, useMissions } from '../live/data.ts'
+import type { Mission } from '../live/mending.ts'
+
+type Inbox = Output<'list_inbox'>
+
+/** One thing that waits for a person. */
+export type Entry =
+  | { kind: 'question'; id: string; at: string; mission_id: string; question: Inbox['questions'][number] }
+  | { kind: 'plan'; id: string; at: string; plan: Inbox['plans'][number] }
+  /** stuck: it cannot go on, such as at a limit or for files in its way. */
+  | { kind: 'review' | 'conflict' | 'stuck' | 'failure'; id: string; at: string; mission: Mission }
+
+export type EntryKind = Entry['kind']
+
+/** Agents that stand still come first, then what holds up others, then what can wait. */
+const ORDER: readonly EntryKind[] = ['question', 'conflict', 'stuck', 'plan', 'review', 'failure']
+const MOST = 200
+const FAILURES_SHOWN = 50
+const FAILURE_DAYS = 3
+
+/** Failures of long ago are on the board; these are still news. The hour is left out so that the question stays the same. */
+const newsSince = (): string => new Date(Date.now() - FAILURE_DAYS * 86_400_000).toISOString().slice(0, 10)
+
+export function useWaiting() {
+  const inbox = useAsk('list_inbox', { limit: MOST })
+  const { missions: failures, isPending } = useMissions({
+    status: 'failed',
+    ended_since: `${newsSince()}T00:00:00.000Z`,
+    limit: FAILURES_SHOWN,
+  })
+  const asking = useMissions({ status: 'needs_input', limit: MOST }).missions
+  const entries = useMemo(() => entriesOf(inbox.data, failures), [inbox.data, failures])
+  const titles = useMemo(() => new Map(asking.map(({ id, title }) => [id, title])), [asking])
+  return { entries, titles, inbox, isPending: inbox.isPending || isPending }
+}
+
+export function entriesOf(inbox: Inbox | undefined, failures: readonly Mission[]): Entry[] {
+  const { questions = [], plans = [], missions = [] } = inbox ?? {}
+  const entries: Entry[] = [
+    ...questions.map(each => ({
+      kind: 'question' as const,
+      id: each.id,
+      at: each.created_at,
+      mission_id: each.mission_id,
+      question: each,
+    })),
+    ...plans.map(plan => ({ kind: 'plan' as const, id: plan.id, at: plan.updated_at, plan })),
+    ...missions.map(mission => ({ kind: kindOf(mission), id: mission.id, at: mission.updated_at, mission })),
+    ...failures.map(mission => ({
+      kind: 'failure' as const,
+      id: mission.id,
+      at: mission.ended_at ?? mission.updated_at,
+      mission,
+    })),
+  ]
+  const rank = ({ kind }: Entry): number => ORDER.indexOf(kind)
+  return entries.sort((one, other) => rank(one) - rank(other) || one.at.localeCompare(other.at))
+}
+
+function kindOf({ status, status_reason }: Mission): 'review' | 'conflict' | 'stuck' {
+  if (status_reason?.code === 'conflict') return 'conflict'
+  return status === 'review' ? 'review' : 'stuck'
+}
+
+/** Where it is looked at in full. */
+export function placeOf(entry: Entry): string {
+  if (entry.kind === 'question') return `/missions/${entry.mission_id}`
+  if (entry.kind === 'plan') return `/plans/${entry.id}`
+  return entry.kind === 'review' || entry.kind === 'conflict' ? `/review/${entry.id}` : `/missions/${entry.id}`
+}

@@ -1,0 +1,156 @@
+import { Badge, DropdownMenu, IconButton } from '@radix-ui/themes'
+import { Ellipsis } from 'lucide-react'
+import { type MouseEvent, memo, useState } from 'react'
+import { Link } from 'wouter'
+import { plain } from '../../kit/plain.ts'
+import { StatusDot } from '../../kit/status.tsx'
+import { Elapsed, Time } from '../../kit/time.tsx'
+import { outcomeOf } from '../../kit/words.ts'
+import type { Mission } from '../../live/mending.ts'
+import { COLUMNS } from './columns.ts'
+import { moveTo } from './moves.ts'
+
+/** What a card tells the board; the same functions for all of them, so that a card is drawn only when it changes. */
+export interface CardActs {
+  choose(mission: Mission): void
+  select(mission: Mission, shift: boolean): void
+  begin(mission: Mission): void
+  end(): void
+  move(mission: Mission, column: string): void
+  /** Up or down in the queue. */
+  shift(mission: Mission, by: -1 | 1): void
+  remove(mission: Mission): void
+}
+
+export interface CardProps {
+  mission: Mission
+  project: string
+  agent: string
+  isActive: boolean
+  isSelected: boolean
+  acts: CardActs
+}
+
+export const CARD_HEIGHT = 100
+
+export const Card = memo(function Card({ mission, project, agent, isActive, isSelected, acts }: CardProps) {
+  const { id, title, status, tags, waits_for, status_reason, priority } = mission
+  const why = waits_for[0]?.text ?? (status === 'failed' ? status_reason?.text : undefined)
+  const draggable = (event: { dataTransfer: DataTransfer }) => {
+    event.dataTransfer.effectAllowed = 'move'
+    event.dataTransfer.setData('text/plain', id)
+    acts.begin(mission)
+  }
+  return (
+    // biome-ignore lint/a11y/noStaticElementInteractions: dragging is for the mouse; the menu and keys do the same
+    <div
+      className="card"
+      data-card={id}
+      data-active={isActive || undefined}
+      data-selected={isSelected || undefined}
+      draggable
+      onDragStart={draggable}
+      onDragEnd={acts.end}
+    >
+      <div className="card-head">
+        <Tick mission={mission} isSelected={isSelected} acts={acts} />
+        <Link href={`/missions/${id}`} className="card-title" onFocus={() => acts.choose(mission)}>
+          {plain(title)}
+        </Link>
+        <Menu mission={mission} acts={acts} />
+      </div>
+      <div className="card-why" title={why && plain(why)}>
+        {why ? plain(why) : tags.slice(0, 3).map(tag => <Tag key={tag} tag={tag} />)}
+      </div>
+      <div className="card-facts">
+        <StatusDot status={status} />
+        <span className="card-where">
+          {outcomeOf(mission)} · {plain(project)} · {agent}
+        </span>
+        {priority !== 0 && (
+          <span className="card-priority" title={`Priority ${priority}`}>
+            {priority > 0 ? `↑${priority}` : `↓${-priority}`}
+          </span>
+        )}
+        <When mission={mission} />
+      </div>
+    </div>
+  )
+})
+
+export const Tag = ({ tag }: { tag: string }) => (
+  <Badge size="1" color="gray" variant="outline" highContrast>
+    {plain(tag)}
+  </Badge>
+)
+
+/** Since when it is where it is. */
+export function When({ mission: { status, started_at, ended_at, created_at } }: { mission: Mission }) {
+  if (status === 'running' && started_at) return <Elapsed from={started_at} />
+  return <Time at={ended_at ?? created_at} />
+}
+
+interface TickProps {
+  mission: Mission
+  isSelected: boolean
+  acts: CardActs
+}
+
+export function Tick({ mission, isSelected, acts }: TickProps) {
+  return (
+    <label className="tick">
+      <input
+        type="checkbox"
+        checked={isSelected}
+        aria-label={`Select ${mission.title}`}
+        onChange={event => acts.select(mission, (event.nativeEvent as unknown as MouseEvent).shiftKey)}
+      />
+    </label>
+  )
+}
+
+/** All that dragging does, and more, without a mouse. Made only when it is asked for: there are hundreds of cards. */
+export function Menu({ mission, acts }: Pick<CardProps, 'mission' | 'acts'>) {
+  const [open, setOpen] = useState(false)
+  const trigger = (
+    <IconButton
+      size="1"
+      variant="ghost"
+      color="gray"
+      highContrast
+      className="card-menu"
+      aria-label={`What to do with ${mission.title}`}
+      aria-haspopup="menu"
+      onClick={() => setOpen(true)}
+    >
+      <Ellipsis size={16} />
+    </IconButton>
+  )
+  if (!open) return trigger
+  const moves = COLUMNS.flatMap(column => {
+    const move = moveTo(mission, column)
+    return move.to === 'act' ? [{ column: column.name, word: move.word }] : []
+  })
+  return (
+    <DropdownMenu.Root open onOpenChange={setOpen}>
+      <DropdownMenu.Trigger>{trigger}</DropdownMenu.Trigger>
+      <DropdownMenu.Content size="1">
+        {moves.map(({ column, word }) => (
+          <DropdownMenu.Item key={column} onSelect={() => acts.move(mission, column)}>
+            {word}
+          </DropdownMenu.Item>
+        ))}
+        {mission.status === 'queued' && (
+          <>
+            <DropdownMenu.Item onSelect={() => acts.shift(mission, -1)}>Start sooner</DropdownMenu.Item>
+            <DropdownMenu.Item onSelect={() => acts.shift(mission, 1)}>Start later</DropdownMenu.Item>
+          </>
+        )}
+        <DropdownMenu.Separator />
+        <DropdownMenu.Item color="red" onSelect={() => acts.remove(mission)}>
+          Delete
+        </DropdownMenu.Item>
+      </DropdownMenu.Content>
+    </DropdownMenu.Root>
+  )
+}

@@ -1,0 +1,60 @@
+import { useMemo } from 'react'
+import { useSearchParams } from 'wouter'
+import { STATUSES, type Status } from '../../kit/words.ts'
+import type { MissionFilter } from '../../live/mending.ts'
+
+/** What of the address narrows the missions down. */
+export const NARROWING = ['project', 'agent', 'tag', 'state', 'q'] as const
+export type Narrowing = (typeof NARROWING)[number]
+
+export interface Filters {
+  get(name: Narrowing): string
+  set(name: Narrowing | 'view' | 'order', value: string | null): void
+  clear(): void
+  view: 'board' | 'list'
+  order: 'created' | 'ended'
+  state: Status | undefined
+  /** For the server, without the state. */
+  filter: MissionFilter
+  isNarrowed: boolean
+  /** Only the project narrows: then the server knows how many there are. */
+  isCounted: boolean
+}
+
+/** All of it is in the address: a look at the missions can be linked, reloaded and gone back to. */
+export function useFilters(): Filters {
+  const [search, setSearch] = useSearchParams()
+  return useMemo(() => {
+    const get = (name: Narrowing): string => search.get(name) ?? ''
+    const state = STATUSES.find(each => each === search.get('state'))
+    const filter: MissionFilter = {
+      project_id: get('project') || undefined,
+      agent: get('agent') || undefined,
+      tag: get('tag') || undefined,
+      text: get('q').trim().slice(0, 200) || undefined,
+    }
+    return {
+      get,
+      set: (name, value) =>
+        setSearch(
+          before => {
+            const next = new URLSearchParams(before)
+            if (value) next.set(name, value)
+            else next.delete(name)
+            return next
+          },
+          { replace: name === 'q' },
+        ),
+      clear: () =>
+        setSearch(
+          before => new URLSearchParams([...before].filter(([name]) => !NARROWING.some(each => each === name))),
+        ),
+      view: search.get('view') === 'list' ? 'list' : 'board',
+      order: search.get('order') === 'ended' ? 'ended' : 'created',
+      state,
+      filter,
+      isNarrowed: NARROWING.some(name => search.has(name)),
+      isCounted: !filter.agent && !filter.tag && !filter.text,
+    }
+  }, [search, setSearch])
+}

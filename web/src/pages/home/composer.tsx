@@ -1,0 +1,101 @@
+import { Button, Card, Flex, Select, Text, TextArea } from '@radix-ui/themes'
+import { Network, Play } from 'lucide-react'
+import { type KeyboardEvent, useState } from 'react'
+import { Link, useLocation } from 'wouter'
+import type { Output } from '../../api/client.ts'
+import { plain } from '../../kit/plain.ts'
+import { useRemembered } from '../../kit/remembered.ts'
+import { tell } from '../../kit/toasts.tsx'
+import { useCommand } from '../../live/data.ts'
+
+const LONGEST_TITLE = 80
+
+/** The first line, as far as it reads well in a list. */
+export function titleOf(text: string): string {
+  const [line = ''] = text.trim().split('\n')
+  if (line.length <= LONGEST_TITLE) return line
+  const cut = line.slice(0, LONGEST_TITLE)
+  return `${cut.slice(0, Math.max(cut.lastIndexOf(' '), LONGEST_TITLE / 2))}…`
+}
+
+/** One box for a task or a plan. */
+export function Composer({ projects }: { projects: Output<'list_projects'>['projects'] }) {
+  const [, go] = useLocation()
+  const [text, setText] = useState('')
+  const [remembered, remember] = useRemembered('project')
+  const project = projects.find(({ id }) => id === remembered) ?? projects[0]!
+  const create = useCommand('create_mission')
+  const plan = useCommand('plan_project')
+  const words = text.trim()
+  const run = async () => {
+    const mission = await create.run({
+      project_id: project.id,
+      title: titleOf(words),
+      detailed_prompt: words,
+      auto_dispatch: true,
+    })
+    if (!mission) return
+    setText('')
+    tell({ text: `“${mission.title}” is queued`, action: { label: 'Open', run: () => go(`/missions/${mission.id}`) } })
+  }
+  const makePlan = async () => {
+    const made = await plan.run({ project_id: project.id, prompt: words })
+    if (!made) return
+    setText('')
+    go(`/plans/${made.id}`)
+  }
+  const byKey = (event: KeyboardEvent) => {
+    if (event.key === 'Enter' && (event.metaKey || event.ctrlKey) && words && !create.busy) {
+      event.preventDefault()
+      run()
+    }
+  }
+  return (
+    <Card className="composer">
+      <TextArea
+        aria-label="What is to be done"
+        placeholder="What is to be done? A task for one agent, or something bigger to plan first."
+        value={text}
+        rows={3}
+        resize="vertical"
+        onChange={event => setText(event.target.value)}
+        onKeyDown={byKey}
+      />
+      <Flex gap="2" mt="2" align="center" wrap="wrap">
+        <Select.Root value={project.id} onValueChange={remember}>
+          <Select.Trigger aria-label="Project" className="composer-project" />
+          <Select.Content position="popper">
+            {projects.map(({ id, name }) => (
+              <Select.Item key={id} value={id}>
+                {plain(name)}
+              </Select.Item>
+            ))}
+          </Select.Content>
+        </Select.Root>
+        <Text size="1" color="gray" className="composer-hint">
+          <Link href="/missions/new">With all settings</Link>
+        </Text>
+        <Flex gap="2" ml="auto">
+          <Button
+            variant="soft"
+            highContrast
+            disabled={!words || create.busy}
+            loading={plan.busy}
+            onClick={makePlan}
+            title="An agent looks at the project and proposes missions"
+          >
+            <Network size={16} /> Plan
+          </Button>
+          <Button
+            disabled={!words || plan.busy}
+            loading={create.busy}
+            onClick={run}
+            title="One agent begins as soon as there is room"
+          >
+            <Play size={16} /> Run
+          </Button>
+        </Flex>
+      </Flex>
+    </Card>
+  )
+}

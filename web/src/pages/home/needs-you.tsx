@@ -1,0 +1,42 @@
+import { Button, Card, Flex, Text } from '@radix-ui/themes'
+import { CircleCheck } from 'lucide-react'
+import { Link } from 'wouter'
+import { Lines, Problem, Section } from '../../kit/page.tsx'
+import { useWaiting } from '../../kit/waiting.ts'
+import { WaitingCard } from '../../kit/waiting-card.tsx'
+
+const SHOWN = 3
+
+/** The most urgent of what waits, each to be decided right here. */
+export function NeedsYou() {
+  const { entries, titles, inbox, isPending } = useWaiting()
+  const more = entries.length - SHOWN
+  return (
+    <Section
+      title={entries.length ? `Needs you (${entries.length})` : 'Needs you'}
+      actions={
+        more > 0 && (
+          <Button variant="ghost" asChild>
+            <Link href="/inbox">All {entries.length} in the inbox</Link>
+          </Button>
+        )
+      }
+    >
+      {inbox.error && !inbox.data && <Problem error={inbox.error} retry={() => inbox.refetch()} />}
+      {isPending && !inbox.error && <Lines rows={2} height={110} />}
+      {!isPending && entries.length === 0 && (
+        <Card>
+          <Flex gap="2" align="center">
+            <CircleCheck size={18} aria-hidden className="all-well" />
+            <Text size="2">Nothing waits for you.</Text>
+          </Flex>
+        </Card>
+      )}
+      <Flex direction="column" gap="3">
+        {entries.slice(0, SHOWN).map(entry => (
+          <WaitingCard key={entry.id} entry={entry} titles={titles} />
+        ))}
+      </Flex>
+    </Section>
+  )
+}

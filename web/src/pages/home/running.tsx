@@ -1,0 +1,148 @@
+import { Button, Card, Flex, IconButton, Progress, Text, Tooltip } from '@radix-ui/themes'
+import { MessageSquare } from 'lucide-react'
+import { useState } from 'react'
+import { Link } from 'wouter'
+import type { Output } from '../../api/client.ts'
+import { LongTextInput } from '../../kit/fields.tsx'
+import { FormDialog } from '../../kit/form-dialog.tsx'
+import { Answer, Lines, Section } from '../../kit/page.tsx'
+import { plain } from '../../kit/plain.ts'
+import { StatusDot } from '../../kit/status.tsx'
+import { Elapsed, Time } from '../../kit/time.tsx'
+import { tell } from '../../kit/toasts.tsx'
+import { dollars, plural, roughly, type Status } from '../../kit/words.ts'
+import { useAsk, useCommand } from '../../live/data.ts'
+
+type Task = Output<'list_running'>['tasks'][number]
+
+const SHOWN = 20
+
+/** Who is at work, how long, how full their memory is and what it costs; it moves by itself. */
+export function Running() {
+  const running = useAsk('list_running', { limit: SHOWN })
+  const counts = useAsk('count_missions', {}).data?.counts
+  const count = (running.data?.tasks.length ?? 0) + (running.data?.more ?? 0)
+  const queued = counts?.queued ?? 0
+  return (
+    <Section
+      title={count ? `Running (${count})` : 'Running'}
+      actions={
+        queued > 0 && (
+          <Button variant="ghost" asChild>
+            <Link href="/missions">{plural(queued, 'mission')} queued</Link>
+          </Button>
+        )
+      }
+    >
+      <Answer of={running} loading={<Lines rows={2} height={56} />}>
+        {({ tasks, more }) => (
+          <>
+            {tasks.length === 0 && (
+              <Card>
+                <Text size="2" color="gray">
+                  No agent is at work. Type what is to be done above, and press Run.
+                </Text>
+              </Card>
+            )}
+            <ul className="running">
+              {tasks.map(task => (
+                <Row key={task.session_id} task={task} />
+              ))}
+            </ul>
+            {more > 0 && (
+              <Text size="2" color="gray">
+                and {more} more, on the <Link href="/missions?state=running">board</Link>
+              </Text>
+            )}
+          </>
+        )}
+      </Answer>
+    </Section>
+  )
+}
+
+function Row({ task }: { task: Task }) {
+  const { mission_id, session_id, title, project, status, agent, model, started_at, last_at, usage } = task
+  return (
+    <li className="running-row">
+      <StatusDot status={status as Status} />
+      <div className="running-words">
+        <Link href={`/sessions/${session_id}`} className="running-title">
+          {plain(title)}
+        </Link>
+        <Text as="div" size="1" color="gray" truncate>
+          {plain(project)} · {agent}
+          {model && ` · ${plain(model)}`}
+          {last_at && (
+            <>
+              {' · last word '}
+              <Time at={last_at} />
+            </>
+          )}
+        </Text>
+      </div>
+      <ContextGauge task={task} />
+      <Text size="1" className="running-figures">
+        <Elapsed from={started_at} />
+        <span title={`${roughly(usage.input_tokens + usage.output_tokens)} tokens`}>{dollars(usage.cost_usd)}</span>
+      </Text>
+      <Speak missionId={mission_id} title={title} />
+    </li>
+  )
+}
+
+function ContextGauge({ task: { context } }: { task: Task }) {
+  if (!context?.window_tokens) return <span className="gauge" />
+  const percent = Math.min(100, Math.round((context.used_tokens / context.window_tokens) * 100))
+  return (
+    <Tooltip content={`${roughly(context.used_tokens)} of ${roughly(context.window_tokens)} tokens of its context`}>
+      <Flex className="gauge" align="center" gap="1">
+        <Progress value={percent} size="1" aria-label="Context used" color={percent > 80 ? 'amber' : undefined} />
+        <Text size="1">{percent} %</Text>
+      </Flex>
+    </Tooltip>
+  )
+}
+
+/** A word to an agent at work. */
+function Speak({ missionId, title }: { missionId: string; title: string }) {
+  const [open, setOpen] = useState(false)
+  const [words, setWords] = useState('')
+  const { run, busy } = useCommand('say_to_mission')
+  const send = async () => {
+    const said = await run({ mission_id: missionId, text: words.trim() })
+    if (!said) return
+    setOpen(false)
+    setWords('')
+    tell({ text: said.heard === 'mid-turn' ? 'Said; it hears it now.' : 'Said; it hears it when its turn is over.' })
+  }
+  return (
+    <>
+      <Tooltip content="Speak to the agent">
+        <IconButton
+          variant="ghost"
+          color="gray"
+          highContrast
+          aria-label={`Speak to the agent of ${title}`}
+          onClick={() => setOpen(true)}
+          className="speak"
+        >
+          <MessageSquare size={16} />
+        </IconButton>
+      </Tooltip>
+      {open && (
+        <FormDialog
+          title="Speak to the agent"
+          about={title}
+          act="Say it"
+          busy={busy}
+          ready={!!words.trim()}
+          close={() => setOpen(false)}
+          submit={send}
+        >
+          <LongTextInput label="What to say" value={words} set={setWords} />
+        </FormDialog>
+      )}
+    </>
+  )
+}
