@@ -98,11 +98,12 @@ await build({
   format: 'cjs',
   logLevel: 'warning',
 })
-// In a file of its own, because it runs in threads of its own.
+// In files of their own, because they run in threads of their own.
 await build({
   absWorkingDir: root,
-  entryPoints: ['src/plugins/worker.ts'],
-  outfile: join(next, 'plugin-worker.cjs'),
+  entryPoints: { 'plugin-worker': 'src/plugins/worker.ts', 'adapter-worker': 'src/plugins/adapter-worker.ts' },
+  outdir: next,
+  outExtension: { '.js': '.cjs' },
   bundle: true,
   platform: 'node',
   target: 'node22.13',
@@ -120,7 +121,9 @@ await build({
   format: 'esm',
   logLevel: 'warning',
 })
-cpSync(join(root, 'src/plugins/plugin.ts'), join(next, 'plugin.d.ts'))
+const published = file =>
+  readFileSync(join(root, 'src', file), 'utf8').replace(/^(import|export) type .* from .*\n+/gm, '')
+writeFileSync(join(next, 'plugin.d.ts'), published('plugins/plugin.ts') + published('agents/adapter.ts'))
 for (const script of ['wrapper.sh', 'courier.sh']) cpSync(join(root, 'src/runner', script), join(next, script))
 cpSync(join(root, 'src/agents/gemini-home.mjs'), join(next, 'gemini-home.mjs'))
 cpSync(join(root, 'src/cli/install/SKILL.md'), join(next, 'SKILL.md'))

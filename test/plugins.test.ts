@@ -12,7 +12,7 @@ interface Listed {
   running: boolean
   reason: string | null
   faults: number
-  agents: string[]
+  agents: { name: string; kind: string }[]
   last_fault: { text: string } | null
 }
 
@@ -270,7 +270,7 @@ test('a package named in the configuration brings an agent; a name that is taken
     env: { FLEET_PLUGINS: '@some/liner-plugin,/nowhere/x.js', PATH: `${STAND_INS}:${process.env.PATH}` },
   })
   expect(await listed(fleet)).toMatchObject({
-    'some-liner-plugin': { running: true, agents: ['liner'] },
+    'some-liner-plugin': { running: true, agents: [{ name: 'liner', kind: 'custom' }] },
     x: { enabled: false, reason: 'There is nothing to run at /nowhere/x.js.' },
     copy: { enabled: false, reason: expect.stringContaining('"shell" has the name of another agent') },
   })

@@ -1,102 +1,13 @@
 import type { Readable, Writable } from 'node:stream'
-import type { Engine, ToolPreset } from '../domain/project.ts'
-import type { Context, Outcome, SessionReason, Usage } from '../domain/session.ts'
+import type { Engine } from '../domain/project.ts'
 import type { AgentEvent, Stream } from '../domain/transcript.ts'
-import type { McpServer } from './mcp-servers.ts'
+import type * as adapter from './adapter.ts'
+import type { Capabilities, Detected, Environment, Model, Program } from './adapter.ts'
 
+export type * from './adapter.ts'
 export type { AgentEvent, Stream }
 
-/** What an agent can do, as `fleet agents` shows it. Nothing is offered that is not here. */
-export interface Capabilities {
-  resume: boolean
-  fork: boolean
-  /** 'mid-turn': a message reaches a working agent; 'next-turn': once it has finished; 'no': not at all. */
-  liveMessages: 'mid-turn' | 'next-turn' | 'no'
-  /** Stops what it does and stays, so that a person can say how to go on. */
-  interrupt: boolean
-  /** Who stops it: the client itself, or we from outside; 'no': it does not tell its turns, and such a limit is refused. */
-  turnLimit: 'client' | 'outside' | 'no'
-  budgetLimit: boolean
-  /**
-   * 'money': it says what it cost; 'priced': it tells tokens, and the table of prices says what they cost, if it has the
-   * model; 'tokens': nobody can say; 'none': it tells nothing; 'free': there is nothing to pay.
-   */
-  cost: 'money' | 'priced' | 'tokens' | 'none' | 'free'
-  /** When it tells what it used: only what is told while it works can be held to a budget. */
-  usage: 'while working' | 'at the end' | 'never'
-  /** Whether it tells while it works how full its context window is. */
-  contextWindow: boolean
-  /** A person can be asked for what the preset does not allow, and the agent waits for the answer. */
-  approvals: boolean
-  /** It puts questions of its own to a person, and goes on with the answer. Like approvals, only where people are asked. */
-  questions: boolean
-  /** Which presets it can really hold to. */
-  presets: readonly ToolPreset[]
-  /** Which others the sandbox of the operating system holds it to, where there is one; see runner/sandbox. */
-  sandboxed: readonly ToolPreset[]
-  customTools: boolean
-  /** How hard it can be told to think; none: it cannot. */
-  effort: readonly string[]
-  /** How it is given servers of tools; 'stdio': it only starts programs, so that the fleet's own come by a bridge. */
-  mcp: 'http' | 'stdio' | 'no'
-  /** Keeps running when the server dies and is taken up again by the next. */
-  adopted: boolean
-  /** A person can go on with its conversation in their own terminal: see `interactive`. */
-  takeOver: boolean
-  /** It can be reached from elsewhere: see `remote`. */
-  remoteControl: boolean
-}
-
-export interface Detected {
-  installed: boolean
-  path?: string
-  version?: string
-  /** undefined: the client does not tell. */
-  signedIn?: boolean
-  /** What is missing and how to get it. */
-  advice?: string
-}
-
-/** Everything an adapter may need to start a session. Paths are absolute. */
-export interface LaunchRequest {
-  reason: SessionReason
-  /** The whole prompt with everything handed over, also written to `promptFile`. */
-  prompt: string
-  /** The mission's own prompt, byte for byte and nothing else. */
-  script: string
-  promptFile: string
-  /** The session's own directory: files the launch names are written there. */
-  directory: string
-  workingDirectory: string
-  model: string | null
-  /** One of what `can.effort` says. */
-  effort: string | null
-  preset: ToolPreset
-  allowedTools: readonly string[] | null
-  maxTurns: number | null
-  maxBudgetUsd: number | null
-  systemPrompt: string
-  /** The id to give a new conversation, where the client lets us choose. */
-  conversation: string
-  /** The conversation to go on with. */
-  resumes: string | null
-  /** Go on with a copy of it, and leave the first as it is. */
-  forks: boolean
-  /** What happens when the agent wants what its preset does not allow: a person is asked, or it is denied. */
-  approvals: 'ask' | 'deny'
-  /** Their values may name variables that are in the agent's environment. */
-  mcpServers: Readonly<Record<string, McpServer>>
-  /** Of the server; an adapter names what its client needs, nothing else reaches it. */
-  environment: Readonly<Record<string, string | undefined>>
-}
-
-export interface Launch {
-  argv: readonly [string, ...string[]]
-  env: Record<string, string>
-  /** By name, in the session's directory; readable by the owner only unless a mode is given. */
-  files: Record<string, string | { content: string; mode: number }>
-  /** 'fifo': the agent is spoken to through its standard input, as its dialogue says. */
-  stdin: 'none' | 'fifo'
+export interface Launch extends adapter.Launch {
   /** Speaks with the client from inside the server, instead of `argv`; what is said to it still comes in lines. */
   driver?: Driver
 }
@@ -119,124 +30,36 @@ export interface Started {
   stdout: Readable
 }
 
-/** What a person's own terminal needs to open a conversation. */
-export type Opening = Pick<LaunchRequest, 'conversation' | 'model'>
-
-/** A program that the terminal or the wrapper runs as it is: nothing is written, nothing is said to it. */
-export type Program = Pick<Launch, 'argv' | 'env'>
-
 /** A program of the client through which its person works in a folder from elsewhere. All pure. */
 export interface RemoteControl {
-  launch(environment: LaunchRequest['environment']): Program
+  launch(environment: Environment): Program
   /** The link in what it has printed so far. */
   link(printed: string): string | undefined
   /** What a known refusal in there means, and what to do. */
   refusal(printed: string): string | undefined
 }
 
-/** One line for an agent. Writing one with an id that was written before is free. */
-export interface Message {
-  id: string
-  line: string
+/** A line of a transcript. */
+export interface Line {
+  text: string
+  stream: Stream
 }
 
-/** What a person decided about something the agent asked. */
-export interface Answer {
-  allow: boolean
-  text?: string
-}
-
-/**
- * How a client is spoken to. Where a conversation stands is a pure fold of what was printed and sent, so that a server
- * which takes a session up again knows it from the files.
- */
-export interface Dialogue<State extends object = object> {
-  /** Before anything was said. Plain data: it is kept beside the transcript. */
-  begin(request: LaunchRequest): State
-  step(state: State, line: string, stream: Stream): State
-  /** What the protocol wants said now. */
-  due(state: State): readonly Message[]
-  /** The client waits for input that will not come: let go of it. */
-  isOver(state: State): boolean
-  /** A person's words as the client takes them; undefined: it cannot take any now. */
-  say(state: State, id: string, text: string): Message | undefined
-  /** A person's answer to what the client asked under this id; undefined: it is no longer asked. */
-  answer?(state: State, id: string, answer: Answer): Message | undefined
-  /** Makes it stop what it does and wait for words, until which it is not over; undefined: it is doing nothing now. */
-  interrupt?(state: State, id: string): Message | undefined
-}
-
-/** How a process ended. `code` is null when nobody recorded it: the machine or the wrapper died. */
-export interface Exit {
-  code: number | null
-}
-
-/** What is remembered of a transcript while it is read: small, whatever its length. */
-export interface Digest {
-  conversation: string | null
-  /** As the client names it. */
-  model: string | null
-  usage: Usage
-  /** The usage without its estimates. */
-  settled: Usage
-  /** What the newest estimate was of. */
-  estimated: string | null
-  context: Context | null
-  /** Of the provider, by name. */
-  windows: Readonly<Record<string, { usedPercent: number; resetsAt: string | null }>>
-  lastText: string
-  /** The last event was a piece of text: the next one may go on from it. */
-  speaking: boolean
-  /** The last line that was no event: where a client that fails early says why. */
-  lastRaw: string
-  /** Of the newest turn; null again once another one starts. */
-  result: Extract<AgentEvent, { type: 'result' }> | null
-  rateLimit: Extract<AgentEvent, { type: 'rate_limit' }> | null
-  lastError: string | null
-  /** How many tools were called and have not answered. */
-  openTools: number
-  events: number
-}
-
-export interface Ending {
-  outcome: Outcome
-  reason: string
-  /** For rate_limited: when to try again, if the client said. */
-  until?: string
-  /** For lost: it was nobody's fault, and does not count. */
-  uncounted?: boolean
-  /** For failed: the client ended before it took up the conversation it was to go on with, because it has none such. */
-  forgotten?: boolean
-}
-
-export interface Model {
-  name: string
-  alias?: string
-}
-
-export interface Agent {
-  readonly name: string
+/** A coding agent, whoever brought it. What throws is a Refusal: `launch` where it cannot, and what the code of a plugin does wrong. */
+export interface Agent extends adapter.Adapter {
   readonly title: string
-  /** The key rate limits and capacity are counted by. */
   readonly provider: string
   readonly can: Capabilities
   readonly models: readonly Model[]
-  /** Asks the client itself by which names it knows models; absent: it cannot tell. */
-  listModels?(environment: Readonly<Record<string, string | undefined>>): Promise<string[]>
-  detect(environment: Readonly<Record<string, string | undefined>>): Promise<Detected>
-  /** Pure. Throws a Refusal for what this client cannot hold to, such as a preset it cannot enforce. */
-  launch(request: LaunchRequest): Launch
-  /** The client's own interactive program on an earlier conversation, and what it needs beside the person's own environment. Pure; only where `can.takeOver`. */
-  interactive?(opening: Opening): Program
+  detect(environment: Environment): Promise<Detected>
+  launch(request: adapter.LaunchRequest): Launch
+  read(line: string, stream: Stream): AgentEvent[]
   /** Only where `can.remoteControl`. */
   readonly remote?: RemoteControl
-  /** One line in, events out. Pure; never throws; what it does not know comes out as raw. */
-  read(line: string, stream: Stream): AgentEvent[]
-  readonly dialogue?: Dialogue
   /** The same client driven in other ways than through its command line. */
   readonly engines?: Readonly<Partial<Record<Engine, Agent>>>
-  /** Where it keeps things of its own and must be able to write also inside the sandbox. */
-  readonly folders?: readonly string[]
-  /** What the session came to. Pure; several clients exit 0 on failure. */
-  outcome(digest: Digest, exit: Exit): Ending
+  /** The same as `read` for many lines, where asking one by one would be slow. */
+  readAll?(lines: readonly Line[]): AgentEvent[][]
+  /** Whose code it is, if it is a plugin's. */
+  readonly plugin?: string
 }

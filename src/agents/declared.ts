@@ -7,8 +7,6 @@ import { CustomDeclaration, customAgent } from './custom.ts'
 
 /** Where a person declares agents, in the home. */
 export const DECLARED_FILE = 'agents.json'
-/** Where those are kept that plugins declare. */
-export const PLUGIN_AGENTS_FILE = 'plugin-agents.json'
 
 export const DeclaredAgents = z.strictObject({
   agents: z.array(z.discriminatedUnion('kind', [AcpDeclaration, CustomDeclaration])).max(100),
@@ -37,8 +35,11 @@ export function readDeclared(file: string, taken: readonly string[]): Declared {
   const twice = parsed.findIndex((each, index) => names.indexOf(each.name) < taken.length + index)
   if (twice >= 0)
     return broken(`agents.${twice}.name`, `${JSON.stringify(parsed[twice]!.name)} is the name of another agent`)
-  return { agents: parsed.map(each => (each.kind === 'acp' ? acpAgent(each) : customAgent(each))), fault: null }
+  return { agents: agentsFrom(parsed), fault: null }
 }
+
+export const agentsFrom = (declared: z.infer<typeof DeclaredAgents>['agents']): Agent[] =>
+  declared.map(each => (each.kind === 'acp' ? acpAgent(each) : customAgent(each)))
 
 function parse(text: string): z.infer<typeof DeclaredAgents>['agents'] | InvalidInput {
   let said: unknown

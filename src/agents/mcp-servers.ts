@@ -1,19 +1,7 @@
 import { InvalidInput } from '../domain/errors.ts'
-import type { AgentEvent, LaunchRequest } from './contract.ts'
+import type { AgentEvent, HttpServer, LaunchRequest, McpServer, StdioServer } from './contract.ts'
 
-/** A server that is reached by HTTP. Values may name variables of the environment: `Bearer ${TOKEN}`. */
-export interface HttpServer {
-  url: string
-  headers: Record<string, string>
-}
-
-/** A server that the client starts and speaks to through its input and output. Values may name variables too. */
-export interface StdioServer {
-  command: readonly [string, ...string[]]
-  env: Record<string, string>
-}
-
-export type McpServer = HttpServer | StdioServer
+export type { HttpServer, McpServer, StdioServer } from './adapter.ts'
 
 export const isHttp = (server: McpServer): server is HttpServer => 'url' in server
 

@@ -2,17 +2,19 @@ import { statSync } from 'node:fs'
 import { join } from 'node:path'
 import { NotFound, type Refusal } from '../domain/errors.ts'
 import type { Engine } from '../domain/project.ts'
+import { PLUGIN_AGENTS_FILE, PluginAgents } from '../plugins/adapters.ts'
 import type { Agent } from './contract.ts'
-import { DECLARED_FILE, type Declared, PLUGIN_AGENTS_FILE, readDeclared } from './declared.ts'
+import { DECLARED_FILE, type Declared, readDeclared } from './declared.ts'
 import { type KnownModels, MODELS_FILE, modelsIn } from './models.ts'
 import { PRESETS, type Preset } from './presets.ts'
 import { undeclared } from './undeclared.ts'
 
-/** The agents there are: those built in, and those declared in the home. */
+/** The agents there are: those built in, those declared in the home, and those of plugins. */
 export interface Agents {
   readonly all: readonly Agent[]
   /** Those built in and those people declare, without those of plugins. */
   readonly ofPeople: readonly Agent[]
+  readonly ofPlugins: PluginAgents
   /** Why none of the declared agents is among them; null: nothing is wrong. */
   readonly fault: Refusal | null
   readonly models: KnownModels
@@ -34,16 +36,17 @@ export interface ToolPresetOffer extends Preset {
 export function agentsIn(home: string, builtIn: readonly Agent[]): Agents {
   const taken = builtIn.map(agent => agent.name)
   const look = declaredIn(join(home, DECLARED_FILE), taken)
-  const lookAtPlugins = declaredIn(join(home, PLUGIN_AGENTS_FILE), taken)
+  const ofPlugins = new PluginAgents(join(home, PLUGIN_AGENTS_FILE))
   const ofPeople = () => [...builtIn, ...look().agents]
   const all = () => {
     const known = ofPeople()
-    return [...known, ...lookAtPlugins().agents.filter(({ name }) => known.every(agent => agent.name !== name))]
+    return [...known, ...ofPlugins.all.filter(({ name }) => known.every(agent => agent.name !== name))]
   }
 
   const ofSession = (name: string): Agent => all().find(agent => agent.name === name) ?? undeclared(name)
 
   return {
+    ofPlugins,
     models: modelsIn(join(home, MODELS_FILE)),
     get all() {
       return all()

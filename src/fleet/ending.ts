@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
-import type { Agent, Digest, Ending, Exit } from '../agents/index.ts'
+import { AdapterFault, type Agent, type Digest, type Ending, type Exit } from '../agents/index.ts'
 import { effective } from '../domain/effective.ts'
 import { ended as missionAfter } from '../domain/ending.ts'
 import { newId } from '../domain/ids.ts'
@@ -35,6 +35,8 @@ export interface Over {
   digest: Digest
   directory: string
   swept: number
+  /** Why nobody can tell what it came to. */
+  fault: string | null
 }
 
 interface Work {
@@ -78,11 +80,21 @@ export async function endSession(fleet: Fleet, agent: Agent, sessionId: string, 
 }
 
 /** A conversation that the client does not have any more is nobody's failure: another one goes on, told in writing what was done. */
-function outcomeOf(agent: Agent, { resumes, reason }: Session, { digest, exit }: Over): Ending {
-  const ending = agent.outcome(digest, exit)
+function outcomeOf(agent: Agent, { resumes, reason }: Session, over: Over): Ending {
+  const ending = toldOutcome(agent, over)
   if (!ending.forgotten || resumes === null || !CONTINUES.includes(reason)) return { ...ending, forgotten: false }
   const why = `${agent.title} does not know the conversation ${resumes} any more; another one goes on. ${ending.reason}`
   return { outcome: 'lost', reason: why, uncounted: true, forgotten: true }
+}
+
+function toldOutcome(agent: Agent, { digest, exit, fault }: Over): Ending {
+  if (fault !== null) return { outcome: 'failed', reason: fault }
+  try {
+    return agent.outcome(digest, exit)
+  } catch (error) {
+    if (!(error instanceof AdapterFault)) throw error
+    return { outcome: 'failed', reason: error.message }
+  }
 }
 
 /** A turn that ended well, of an agent that said it waits for something, is the end of a part only. */

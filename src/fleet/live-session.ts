@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
-import { type Agent, type Digest, emptyDigest } from '../agents/index.ts'
+import { AdapterFault, type Agent, type Digest, emptyDigest } from '../agents/index.ts'
 import { MAX_HAND_OVERS } from '../domain/ending.ts'
 import { about } from '../domain/life.ts'
 import type { Mission } from '../domain/mission.ts'
@@ -38,6 +38,16 @@ const CUT_OFF: Stop = {
 
 /** Thrown through the steps of a start when the session is to end before its agent ran. */
 class Stopped extends Error {}
+
+async function faultIn(work: Promise<unknown> | undefined): Promise<string | null> {
+  try {
+    await work
+    return null
+  } catch (error) {
+    if (error instanceof AdapterFault) return error.message
+    throw error
+  }
+}
 
 /** One session from its start, or from where an earlier server left it, to its end. */
 export class LiveSession {
@@ -278,8 +288,8 @@ export class LiveSession {
       const swept = await sweep(() => this.#belonging())
       const digest = watch.finish()
       // What it has said it heard at the very end counts as heard.
-      await this.#attending?.attend()
-      return { exit, digest, directory: job.directory, swept }
+      const fault = watch.fault ?? (await faultIn(this.#attending?.attend()))
+      return { exit, digest, directory: job.directory, swept, fault }
     } finally {
       clearInterval(usage)
       watch.close()
@@ -295,7 +305,14 @@ export class LiveSession {
   }
 
   #inBackground(what: string, work: Promise<unknown>): void {
-    work.catch(error => this.#onFault(`${what} of session ${this.id}`, error))
+    work.catch(error => {
+      if (error instanceof AdapterFault && !this.isStopping) this.#inBackground('stop', this.#misread(error))
+      else this.#onFault(`${what} of session ${this.id}`, error)
+    })
+  }
+
+  async #misread({ message }: AdapterFault): Promise<void> {
+    await this.stop({ outcome: 'failed', reason: message })
   }
 
   #goOn(job: Job, watch: Watch): void {
@@ -355,7 +372,7 @@ export class LiveSession {
     }
     const swept = await sweep(() => this.#belonging())
     const directory = newestLaunch(this.#fleet.home.session(this.id), 'agent') ?? this.#fleet.home.session(this.id)
-    return { exit: { code: null }, digest: emptyDigest(), directory, swept }
+    return { exit: { code: null }, digest: emptyDigest(), directory, swept, fault: null }
   }
 
   async #update(

@@ -1,4 +1,4 @@
-import type { Agent, AgentEvent, Stream } from '../agents/index.ts'
+import { type Agent, type AgentEvent, readForShow, type Stream } from '../agents/index.ts'
 import { InvalidInput } from '../domain/errors.ts'
 import { shortened } from '../domain/shortening.ts'
 import type { Edit, TranscriptEvent } from '../domain/transcript.ts'
@@ -67,7 +67,7 @@ export interface Placed {
 /** The events of a line, and the place in front of and behind each; `beside`: where the other streams are meanwhile. */
 export function eventsIn(agent: Agent, line: Line, beside: Place, raw: boolean): Placed[] {
   const { stream, start, next } = line
-  const events: AgentEvent[] = raw ? [{ type: 'raw', text: line.text }] : agent.read(line.text, stream)
+  const events: AgentEvent[] = raw ? [{ type: 'raw', text: line.text }] : readForShow(agent, line)
   const at = (offset: number, taken: number): Place => ({
     launch: beside.launch,
     offsets: { ...beside.offsets, [stream]: offset },

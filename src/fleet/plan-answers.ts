@@ -1,6 +1,6 @@
 import { join } from 'node:path'
 import { setImmediate as breath } from 'node:timers/promises'
-import type { Agent } from '../agents/index.ts'
+import { type Agent, readForShow } from '../agents/index.ts'
 import { answerIn } from '../domain/answers.ts'
 import type { NewEvent } from '../domain/event.ts'
 import type { By } from '../domain/life.ts'
@@ -68,7 +68,7 @@ async function saidIn(agent: Agent, directory: string): Promise<string[]> {
   const reader = new TranscriptReader(directory, START)
   try {
     for (let lines = reader.read(true); lines.length; lines = reader.read(true)) {
-      for (const event of lines.flatMap(line => agent.read(line.text, line.stream))) {
+      for (const event of lines.flatMap(line => readForShow(agent, line))) {
         if (event.type === 'text') add(event.piece ? event.text : `\n${event.text}`)
         else if (['result', 'tool_call', 'said'].includes(event.type)) messages.push('')
         if (event.type === 'result') add(event.text)

@@ -1,5 +1,7 @@
 import * as z from 'zod'
+import type { AdapterFault } from '../agents/index.ts'
 import { NotAllowed, NotFound, Unfit } from '../domain/errors.ts'
+import { newId } from '../domain/ids.ts'
 import type { PluginRecord } from '../domain/plugin.ts'
 import { clipped, MAX_REASON_CHARS } from '../domain/text.ts'
 import { Turns } from '../git/turns.ts'
@@ -7,7 +9,7 @@ import { AFTER, type Hook, type Manifest } from '../plugins/contract.ts'
 import { type Source, settingsOf } from '../plugins/finding.ts'
 import { PluginFault, PluginThread } from '../plugins/thread.ts'
 import type { Fleet } from './fleet.ts'
-import { keepPluginAgents, requireFreeNames } from './plugin-agents.ts'
+import { type Bringer, keepPluginAgents, requireFreeNames } from './plugin-agents.ts'
 import { News } from './plugin-news.ts'
 import { notePlugin, recordOf, sourcesOf, switchPlugin } from './plugin-records.ts'
 import { sentence } from './sentences.ts'
@@ -43,6 +45,8 @@ export interface PluginSurroundings {
 interface Seat {
   source: Source
   manifest: Manifest | undefined
+  /** Another one each time it is read. */
+  reading: string
   tools: PluginTool[]
   thread: PluginThread | undefined
   /** While it is being started. */
@@ -67,6 +71,10 @@ export class PluginHost {
   constructor(fleet: Fleet, around: PluginSurroundings) {
     this.#fleet = fleet
     this.#around = around
+    fleet.agents.ofPlugins.news = {
+      fault: (plugin, fault) => this.#misread(plugin, fault),
+      printed: (plugin, text) => around.log(plugin, text),
+    }
   }
 
   /** Never fails because of a plugin: one that does not start is switched off. */
@@ -76,11 +84,13 @@ export class PluginHost {
         if ((await recordOf(this.#fleet, source)).enabled) await this.#inTurn(source, () => this.#launch(source))
       }),
     )
-    this.#keepAgents()
+    await this.#bring()
   }
 
   async stop(): Promise<void> {
     this.#over = true
+    this.#fleet.agents.ofPlugins.news = undefined
+    this.#fleet.agents.ofPlugins.end()
     await Promise.all([...this.#seats.values()].map(seat => this.#close(seat)))
   }
 
@@ -90,7 +100,7 @@ export class PluginHost {
       await this.#leave(source.name)
       await this.#launch(source)
     })
-    this.#keepAgents()
+    await this.#bring()
   }
 
   /** Those whose files are gone are, too. */
@@ -101,7 +111,7 @@ export class PluginHost {
 
   async shut(source: Source): Promise<void> {
     await this.#inTurn(source, () => this.#leave(source.name))
-    this.#keepAgents()
+    await this.#bring()
   }
 
   seat(name: string): Pick<Seat, 'manifest' | 'tools' | 'thread' | 'faults' | 'last'> | undefined {
@@ -193,7 +203,15 @@ export class PluginHost {
     if (this.#over) return
     const record = await recordOf(this.#fleet, source)
     const seat: Seat = this.#seats.get(source.name) ?? {
-      ...{ source, manifest: undefined, tools: [], thread: undefined, starting: undefined, news: undefined },
+      ...{
+        source,
+        manifest: undefined,
+        reading: '',
+        tools: [],
+        thread: undefined,
+        starting: undefined,
+        news: undefined,
+      },
       ...{ faults: record.faults, last: record.last_fault, reportedAt: -REPORT_EVERY_MS, ends: [] },
     }
     this.#seats.set(source.name, seat)
@@ -215,8 +233,9 @@ export class PluginHost {
       })
       seat.thread = thread
       seat.tools = toolsOf(source.name, thread.manifest)
-      requireFreeNames(this.#fleet, thread.manifest.agents, this.#agentsBut(source.name))
+      requireFreeNames(this.#fleet, thread.manifest.agents, this.#bringers(source.name))
       seat.manifest = thread.manifest
+      seat.reading = newId()
       if (this.#over) await this.#close(seat)
       else await this.#listen(seat)
     } catch (error) {
@@ -243,16 +262,36 @@ export class PluginHost {
   /** Its thread is gone without having been asked to: it gets another, unless it did that too often. */
   #ended(seat: Seat, fault: PluginFault): void {
     const { source } = seat
-    seat.ends = [...seat.ends.filter(at => performance.now() - at < ENDS_WITHIN_MS), performance.now()]
-    this.blame(source.name, fault.message)
-    const often = seat.ends.length >= MAX_ENDS
+    const often = this.#endsTooOften(seat, fault)
     const next = this.#inTurn(source, async () => {
       if (this.#seats.get(source.name) !== seat || seat.thread?.isOver === false) return
       if (!often) return this.#launch(source)
       await this.#switchOff(seat, `${fault.message} That was ${MAX_ENDS} times.`)
-      this.#keepAgents()
     })
-    this.#inBackground(source.name, this.#startingWith(seat, next))
+    this.#inBackground(
+      source.name,
+      this.#startingWith(seat, next).then(() => this.#bring()),
+    )
+  }
+
+  /** An adapter of it is at fault. Whoever asks it next gets it a new thread, so that there is nothing to start here. */
+  #misread(name: string, fault: AdapterFault): void {
+    const seat = this.#seats.get(name)
+    if (!fault.ended) this.blame(name, fault.message)
+    if (!seat || !fault.ended || !this.#endsTooOften(seat, fault)) return
+    const off = this.#inTurn(seat.source, async () => {
+      if (this.#seats.get(name) === seat) await this.#switchOff(seat, `${fault.message} That was ${MAX_ENDS} times.`)
+    })
+    this.#inBackground(
+      name,
+      off.then(() => this.#bring()),
+    )
+  }
+
+  #endsTooOften(seat: Seat, fault: Error): boolean {
+    seat.ends = [...seat.ends.filter(at => performance.now() - at < ENDS_WITHIN_MS), performance.now()]
+    this.blame(seat.source.name, fault.message)
+    return seat.ends.length >= MAX_ENDS
   }
 
   /** Whoever wants something of it meanwhile waits. */
@@ -288,10 +327,27 @@ export class PluginHost {
     await news?.stopped()
   }
 
-  #agentsBut = (name: string): Manifest['agents'] =>
-    [...this.#seats.values()].filter(seat => seat.source.name !== name).flatMap(seat => seat.manifest?.agents ?? [])
+  #bringers = (but = ''): Bringer[] =>
+    [...this.#seats.values()].flatMap(({ source: { name, file }, manifest, reading }) =>
+      name !== but && file && manifest?.agents.length ? [{ plugin: name, file, reading, agents: manifest.agents }] : [],
+    )
 
-  #keepAgents = (): void => keepPluginAgents(this.#fleet.home.path, this.#agentsBut(''))
+  /** Makes the agents known, and has their code loaded before anything waits for it; what cannot be is switched off. */
+  async #bring(): Promise<void> {
+    if (this.#over) return
+    keepPluginAgents(this.#fleet.home.path, this.#bringers())
+    const loading = this.#bringers().map(async ({ plugin, reading }) => {
+      const seat = this.#seats.get(plugin)
+      try {
+        await this.#fleet.agents.ofPlugins.ready(plugin)
+      } catch (error) {
+        if (!seat || this.#over || this.#seats.get(plugin) !== seat || seat.reading !== reading) return
+        await this.#switchOff(seat, sentence(error))
+        keepPluginAgents(this.#fleet.home.path, this.#bringers())
+      }
+    })
+    await Promise.all(loading)
+  }
 }
 
 function toolsOf(plugin: string, { tools }: Manifest): PluginTool[] {

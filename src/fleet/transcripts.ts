@@ -1,5 +1,5 @@
 import { setImmediate as breath } from 'node:timers/promises'
-import type { Agent } from '../agents/index.ts'
+import { type Agent, readForShow } from '../agents/index.ts'
 import { InvalidInput, NotFound } from '../domain/errors.ts'
 import { MOST_LEVELS, shortened } from '../domain/shortening.ts'
 import { type AgentEvent, isError, type Stream, type TranscriptEvent } from '../domain/transcript.ts'
@@ -122,7 +122,8 @@ export async function transcriptEvent(
   const { launch, stream, start, index } = eventPlace(eventId)
   const directory = newestLaunch(fleet.home.session(sessionId), 'agent')
   const line = directory && numberOf(directory) === launch ? lineAt(directory, stream, start) : undefined
-  const events = line && (raw ? [rawLine(line)] : fleet.agents.ofSession(session.agent).read(line.text, stream))
+  const events =
+    line && (raw ? [rawLine(line)] : readForShow(fleet.agents.ofSession(session.agent), { ...line, stream }))
   const event = events?.[index]
   if (!event) throw new NotFound('event', eventId, { try: 'read_transcript tells the ids of events.' })
   // However long, but not however deep: nobody could write that down again.

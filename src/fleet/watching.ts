@@ -1,11 +1,14 @@
 import { join } from 'node:path'
 import {
+  AdapterFault,
   type Agent,
   type AgentEvent,
   type Digest,
   emptyDigest,
   fold,
   type Knowledge,
+  type Line,
+  readAll,
   type Stream,
 } from '../agents/index.ts'
 import { type Context, isFull, type Outcome } from '../domain/session.ts'
@@ -55,6 +58,8 @@ export interface Listener {
 /** Reads what an agent prints as it prints it, and says when a limit is passed. */
 export class Watch {
   digest: Digest = emptyDigest()
+  /** Why its adapter cannot read it any more; the rest of it is not read. */
+  fault: string | null = null
   readonly #agent: Agent
   #limits: Limits
   readonly #knowledge: Knowledge
@@ -108,7 +113,7 @@ export class Watch {
     this.catchUp()
     for (const stream of ['stdout', 'stderr'] as const) {
       const rest = this.#tails[stream].rest()
-      if (rest) this.#take(rest.text, stream)
+      if (rest) this.#take([{ text: rest.text, stream }])
     }
     this.#note(true)
     this.close()
@@ -128,9 +133,11 @@ export class Watch {
     if (gap < SLEEP_GAP_MS) this.#workedMs += gap
     this.#read()
     this.#note(false)
-    if (this.#limited) return
-    const stop = this.#passed()
-    if (!stop) return
+    this.#limit(this.#passed())
+  }
+
+  #limit(stop: Stop | undefined): void {
+    if (this.#limited || !stop) return
     this.#limited = true
     this.#listener.limit(stop)
   }
@@ -141,16 +148,27 @@ export class Watch {
     for (const stream of ['stdout', 'stderr', 'sent'] as const) {
       const tail = this.#tails[stream]
       const before = tail.position
-      for (const line of tail.read(before + TICK_BYTES)) this.#take(line.text, stream)
+      this.#take(tail.read(before + TICK_BYTES).map(({ text }) => ({ text, stream })))
       grew ||= tail.position > before
     }
     if (grew) this.#listener.read()
     return grew
   }
 
-  #take(text: string, stream: Stream): void {
+  #take(lines: readonly Line[]): void {
+    if (this.fault !== null || lines.length === 0) return
+    try {
+      const events = readAll(this.#agent, lines)
+      for (const [index, { text, stream }] of lines.entries()) this.#hear(text, stream, events[index] ?? [])
+    } catch (error) {
+      if (!(error instanceof AdapterFault)) throw error
+      this.fault = error.message
+      this.#limit({ outcome: 'failed', reason: error.message })
+    }
+  }
+
+  #hear(text: string, stream: Stream, events: AgentEvent[]): void {
     this.#listener.line(text, stream)
-    const events = this.#agent.read(text, stream)
     this.digest = fold(this.digest, events, this.#knowledge)
     for (const event of events) this.#listener.event(event)
   }

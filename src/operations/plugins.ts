@@ -24,7 +24,9 @@ const PluginView = PluginRecord.omit({ id: true, cursor: true, updated_at: true 
       input: z.record(z.string(), z.unknown()),
     }),
   ),
-  agents: z.array(z.string()),
+  agents: z
+    .array(z.object({ name: z.string(), kind: z.enum(['acp', 'custom', 'code']) }))
+    .describe('trusted: what they start runs as the person does; code also says what a session did'),
 })
 type PluginView = z.infer<typeof PluginView>
 
@@ -40,7 +42,7 @@ async function view(fleet: Fleet, source: Source): Promise<PluginView> {
     description: seat?.manifest?.description ?? '',
     hooks: seat?.manifest?.hooks ?? [],
     tools: (seat?.tools ?? []).map(({ plugin, input, ...tool }) => ({ ...tool, input: jsonSchema(input, 'input') })),
-    agents: (seat?.manifest?.agents ?? []).map(agent => agent.name),
+    agents: (seat?.manifest?.agents ?? []).map(({ name, kind }) => ({ name, kind })),
     ...(seat && { faults: seat.faults, last_fault: seat.last }),
   }
 }

@@ -26,6 +26,7 @@ const AgentView = z.object({
   version: z.string().optional(),
   signed_in: z.boolean().optional().describe('absent: the client does not tell'),
   advice: z.string().optional(),
+  plugin: z.string().optional().describe('the plugin whose code it is, which is trusted with it'),
   models: z.array(z.object({ name: z.string(), alias: z.string().optional() })).describe('those known by name'),
   models_asked_at: z.string().optional().describe('when its client was last asked for them'),
   can: z.record(z.string(), z.unknown()),
@@ -162,12 +163,23 @@ export const system = [
       return {
         agents: await Promise.all(
           enginesOf(fleet.agents.all).map(async ({ agent, engine }) => {
-            const { name, title, provider, can } = agent
+            const { name, title, provider, plugin, can } = agent
             const { signedIn, ...found } = await agent.detect(fleet.environment)
             const models = [...fleet.agents.models.of(agent)]
             const told = { models, models_asked_at: fleet.agents.models.askedAt(agent) }
             const windows = providers.find(({ id }) => id === provider)?.windows ?? []
-            return { name, title, provider, engine, ...found, signed_in: signedIn, ...told, can: { ...can }, windows }
+            return {
+              name,
+              title,
+              provider,
+              plugin,
+              engine,
+              ...found,
+              signed_in: signedIn,
+              ...told,
+              can: { ...can },
+              windows,
+            }
           }),
         ),
         problem: fleet.agents.fault?.message,

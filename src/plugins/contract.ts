@@ -1,5 +1,7 @@
 import * as z from 'zod'
-import { DeclaredAgents } from '../agents/declared.ts'
+import { AcpDeclaration } from '../agents/acp.ts'
+import { CustomDeclaration } from '../agents/custom.ts'
+import { CodeDeclaration } from './adapter-contract.ts'
 
 export const BEFORE = ['pre_dispatch', 'pre_plan', 'pre_land'] as const
 export const AFTER = ['post_complete', 'post_fail', 'post_plan', 'on_question', 'on_event'] as const
@@ -24,7 +26,7 @@ export const Manifest = z.strictObject({
       }),
     )
     .max(100),
-  agents: DeclaredAgents.shape.agents,
+  agents: z.array(z.discriminatedUnion('kind', [AcpDeclaration, CustomDeclaration, CodeDeclaration])).max(100),
 })
 export type Manifest = z.infer<typeof Manifest>
 

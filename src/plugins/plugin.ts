@@ -1,7 +1,10 @@
 /**
  * What a plugin is, for whoever writes one: `import type { Plugin } from 'flotilla/plugin'`.
- * Types only, and none of them from elsewhere: this file is published as it is.
+ * Types only: this file and agents/adapter.ts are published together, as one.
  */
+import type { Adapter, Capabilities } from '../agents/adapter.ts'
+
+export type * from '../agents/adapter.ts'
 
 /** The default export of a plugin. */
 export interface Plugin {
@@ -11,8 +14,11 @@ export interface Plugin {
   hooks?: Hooks
   /** By their names, which are those people and clients see: letters, digits, `_`. */
   tools?: Record<string, Tool>
-  /** Agents as `agents.json` of the home declares them. Their commands run as you: trust is yours to give. */
-  agents?: readonly AgentDeclaration[]
+  /**
+   * Agents as `agents.json` of the home declares them, or as code. Both are trusted: what they start runs as you, with
+   * what you may read and do, and the fleet goes by what their code says of it.
+   */
+  agents?: readonly (AgentDeclaration | CodeAgent)[]
 }
 
 /** What a plugin may ask of the fleet. */
@@ -30,11 +36,11 @@ export interface FleetApi {
 
 export interface Hooks {
   /** Before an agent is sent. May change settings of the mission, or refuse. It may be asked again about the same start. */
-  pre_dispatch?(input: BeforeDispatch, fleet: FleetApi): Answer<Verdict>
+  pre_dispatch?(input: BeforeDispatch, fleet: FleetApi): Decided<Verdict>
   /** Before an agent works out a plan; its mission then also passes `pre_dispatch`. */
-  pre_plan?(input: BeforeDispatch, fleet: FleetApi): Answer<Verdict>
+  pre_plan?(input: BeforeDispatch, fleet: FleetApi): Decided<Verdict>
   /** Before work is brought onto the base branch. A refusal puts it to review; whoever then lands it is not asked again. */
-  pre_land?(input: BeforeLanding, fleet: FleetApi): Answer<Refused>
+  pre_land?(input: BeforeLanding, fleet: FleetApi): Decided<Refused>
   /** A mission is done. */
   post_complete?(told: Told, fleet: FleetApi): unknown
   /** A mission has failed. */
@@ -47,7 +53,7 @@ export interface Hooks {
   on_event?(told: Told, fleet: FleetApi): unknown
 }
 
-export type Answer<T> = T | undefined | Promise<T | undefined>
+export type Decided<T> = T | undefined | Promise<T | undefined>
 
 export interface Refused {
   /** Why, as a sentence that people read. */
@@ -165,4 +171,16 @@ export interface AgentDeclaration {
   kind: 'acp' | 'custom'
   name: string
   [field: string]: unknown
+}
+
+/**
+ * An agent as code. It is trusted: its client runs as you, and what a session did and cost is what this code reads out of
+ * it. The functions run in a thread apart from that of the hooks, and nothing waits for promises of theirs (`detect` and
+ * `listModels` excepted, each in a fresh thread): keep no state, look at nothing but the arguments. What they throw is the
+ * end of the session, as a sentence; one that takes longer than two seconds is ended.
+ */
+export interface CodeAgent extends Adapter {
+  kind: 'code'
+  /** What is not named it cannot; what it can is offered to people, so it must be true. */
+  can?: Partial<Omit<Capabilities, 'sandboxed' | 'adopted' | 'remoteControl'>>
 }

@@ -10,6 +10,12 @@ const WORKER = fileURLToPath(
 )
 
 const HEAP_MB = 256
+/** What every thread with the code of a plugin is given, and how much it may take. */
+export const THREAD_LIMITS = {
+  // Older releases of Node 22 want to be told; none of what this process was given is for a plugin.
+  execArgv: ['--experimental-strip-types', '--disable-warning=ExperimentalWarning'],
+  resourceLimits: { maxOldGenerationSizeMb: HEAP_MB, maxYoungGenerationSizeMb: 32 },
+}
 const MAX_ANSWER_CHARS = 1024 * 1024
 const MAX_REASON_CHARS = 1000
 /** More than this within a second is no plugin any more, but a flood. */
@@ -88,11 +94,9 @@ class Line {
     this.#worker = new Worker(WORKER, {
       workerData: { file, settings } satisfies Given,
       env: { ...environment },
-      // Older releases of Node 22 want to be told; none of what this process was given is for a plugin.
-      execArgv: ['--experimental-strip-types', '--disable-warning=ExperimentalWarning'],
+      ...THREAD_LIMITS,
       stdout: true,
       stderr: true,
-      resourceLimits: { maxOldGenerationSizeMb: HEAP_MB, maxYoungGenerationSizeMb: 32 },
     })
     this.#worker.unref()
     this.#worker.on('message', word => this.#hear(word))

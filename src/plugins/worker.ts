@@ -1,7 +1,7 @@
 /** Runs inside a plugin's own thread: loads the plugin, calls it, and carries its questions to the fleet. */
-import { pathToFileURL } from 'node:url'
 import { parentPort, workerData } from 'node:worker_threads'
 import type { Given, Order } from './contract.ts'
+import { described, loaded, reasonOf } from './loading.ts'
 import type { FleetApi, Plugin } from './plugin.ts'
 
 const { file, settings } = workerData as Given
@@ -20,17 +20,7 @@ const fleet: FleetApi = {
   log: text => port.postMessage({ kind: 'log', text: String(text) }),
 }
 
-const reasonOf = (error: unknown): string => (error instanceof Error ? error.message : String(error))
-
 type Callable = (input: unknown, fleet: FleetApi) => unknown
-
-async function load(): Promise<Plugin> {
-  const module = (await import(pathToFileURL(file).href)) as { default?: Plugin & { default?: Plugin } }
-  // A module compiled to CommonJS has its default within the default.
-  const plugin = module.default?.default ?? module.default
-  if (!plugin || typeof plugin !== 'object') throw new Error('It has no default export that is a plugin.')
-  return plugin
-}
 
 function callableIn(plugin: Plugin, of: 'hooks' | 'tools', name: string): Callable {
   const found = of === 'hooks' ? plugin.hooks?.[name as keyof Plugin['hooks']] : plugin.tools?.[name]
@@ -47,7 +37,8 @@ function manifestOf({ description = '', hooks = {}, tools = {}, agents = [] }: P
     input,
     read_only,
   }))
-  return { description, hooks: Object.keys(hooks), tools: named, agents }
+  const brought = agents.map(agent => (agent?.kind === 'code' ? described(agent) : agent))
+  return { description, hooks: Object.keys(hooks), tools: named, agents: brought }
 }
 
 async function answer(plugin: Plugin, { id, of, name, input }: Extract<Order, { kind: 'call' }>): Promise<void> {
@@ -67,7 +58,7 @@ function heard(order: Extract<Order, { kind: 'answered' | 'refused' }>): void {
 }
 
 async function main(): Promise<void> {
-  const loading = load()
+  const loading = loaded(file)
   // Listened to from the beginning: `start` may ask the fleet, too.
   port.on('message', (order: Order) => {
     if (order.kind === 'call') void loading.then(plugin => answer(plugin, order))

@@ -197,6 +197,7 @@ interface Agents {
     version?: string
     signed_in?: boolean
     advice?: string
+    plugin?: string
     models: unknown[]
     can: Record<string, unknown> & { presets: string[]; sandboxed: string[] }
     windows: ProviderWindow[]
@@ -237,7 +238,9 @@ async function showAgents(cli: Cli, _: string[], { refresh }: Record<string, unk
   const now = new Date().toISOString()
   for (const each of answer.agents) {
     const used = windowsInWords(each.windows, now).join(', ')
-    for (const note of [each.advice, used]) if (note) terminal.note(terminal.foreign(`${agentName(each)}: ${note}`))
+    const origin = each.plugin && `code of the plugin ${each.plugin}, trusted with what it starts and tells`
+    for (const note of [each.advice, origin, used])
+      if (note) terminal.note(terminal.foreign(`${agentName(each)}: ${note}`))
   }
 }
 

@@ -12,7 +12,7 @@ interface PluginView {
   description: string
   hooks: string[]
   tools: { name: string; summary: string }[]
-  agents: string[]
+  agents: { name: string; kind: 'acp' | 'custom' | 'code' }[]
 }
 
 const PLUGIN = '<plugin>'
@@ -58,8 +58,10 @@ function describe({ terminal }: Cli, each: PluginView): void {
   terminal.print(`${terminal.paint('bold', each.name)}  ${each.origin}, ${state}`)
   if (each.description) terminal.note(`  ${terminal.foreign(each.description)}`)
   if (each.reason) terminal.note(`  ${terminal.foreign(`switched off: ${each.reason}`)}`)
-  const offers = [...each.hooks, ...each.tools.map(tool => `${each.name}.${tool.name}`), ...each.agents]
+  const offers = [...each.hooks, ...each.tools.map(tool => `${each.name}.${tool.name}`)]
   if (offers.length) terminal.note(`  ${terminal.foreign(offers.join(', '))}`)
+  const agents = each.agents.map(({ name, kind }) => (kind === 'code' ? `${name} (its own code)` : name))
+  if (agents.length) terminal.note(`  ${terminal.foreign(`agents, trusted to run as you: ${agents.join(', ')}`)}`)
   if (each.last_fault)
     terminal.note(
       `  ${terminal.foreign(`${each.faults} faults, last at ${each.last_fault.at}: ${each.last_fault.text}`)}`,
