@@ -7,7 +7,7 @@ import { filesOnMain, repositories } from './repositories.ts'
 
 const LINKS = 10
 /** The first act of each process is to say when it is. */
-const script = (name: string): string => `date +%s%N\necho done >${name}`
+export const script = (name: string): string => `date +%s%N\necho done >${name}`
 
 /** From "landed" to the first act of the mission that waited for it, beside git's own worktree and a process in it. */
 export const handOver: Bench = async scale => {
@@ -38,7 +38,7 @@ export const handOver: Bench = async scale => {
 }
 
 /** Missions that wait for one another; gives for each but the first how long after the landing it began. */
-async function chain(fleet: TestFleet, project: { id: string }, round: number): Promise<number[]> {
+export async function chain(fleet: TestFleet, project: { id: string }, round: number): Promise<number[]> {
   const ids: string[] = []
   for (let link = 0; link <= LINKS; link++) {
     // The first waits as a draft, so that nothing runs while the chain is being written.
@@ -58,7 +58,7 @@ async function chain(fleet: TestFleet, project: { id: string }, round: number): 
   return Promise.all(ids.slice(1).map(async (id, before) => (await began(fleet, id)) - landedAt.get(ids[before]!)!))
 }
 
-async function began(fleet: TestFleet, missionId: string): Promise<number> {
+export async function began(fleet: TestFleet, missionId: string): Promise<number> {
   const { sessions } = await fleet.show(missionId)
   const printed = readFileSync(join(fleet.fleet.home.session(sessions[0]!.id), 'agent-1', 'stdout'), 'utf8')
   return Number(printed.split('\n', 1)[0]) / 1e6

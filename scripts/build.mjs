@@ -2,7 +2,7 @@
 // and a quick command must stay quick: its parts are evaluated when they are asked for, and what only a server needs
 // lies in files of its own.
 import childProcess from 'node:child_process'
-import { createHash } from 'node:crypto'
+import crypto from 'node:crypto'
 import {
   cpSync,
   globSync,
@@ -14,7 +14,11 @@ import {
   rmSync,
   writeFileSync,
 } from 'node:fs'
+import files from 'node:fs/promises'
 import { dirname, join } from 'node:path'
+import readline from 'node:readline'
+import readlinePromises from 'node:readline/promises'
+import timers from 'node:timers/promises'
 import { build } from 'esbuild'
 
 const root = join(import.meta.dirname, '..')
@@ -35,19 +39,27 @@ const common = {
   logLevel: 'warning',
 }
 
-/** Node's networking hangs on child_process: a command that starts no process does not load it. */
-const lateChildProcess = {
-  name: 'late-child-process',
+/** Parts of Node that take long to load and that a quick command needs nothing of, until something of them is called. */
+const LATE = {
+  child_process: childProcess,
+  crypto,
+  'fs/promises': files,
+  readline,
+  'readline/promises': readlinePromises,
+  'timers/promises': timers,
+}
+const lateBuiltins = {
+  name: 'late-builtins',
   setup({ onLoad, onResolve }) {
-    onResolve({ filter: /^(node:)?child_process$/ }, ({ namespace }) =>
-      namespace === 'late'
-        ? { path: 'node:child_process', external: true }
-        : { path: 'child_process', namespace: 'late' },
-    )
-    const late = name => `get ${name}() { return require('node:child_process').${name} }`
-    onLoad({ filter: /.*/, namespace: 'late' }, () => ({
-      contents: `module.exports = { ${Object.keys(childProcess).map(late).join(', ')} }`,
-    }))
+    const filter = new RegExp(`^(node:)?(${Object.keys(LATE).join('|')})$`)
+    onResolve({ filter }, ({ path, namespace }) => {
+      const name = path.replace(/^node:/, '')
+      return namespace === 'late' ? { path: `node:${name}`, external: true } : { path: name, namespace: 'late' }
+    })
+    onLoad({ filter: /.*/, namespace: 'late' }, ({ path }) => {
+      const late = name => `get ${name}() { return require('node:${path}').${name} }`
+      return { contents: `module.exports = { ${Object.keys(LATE[path]).map(late).join(', ')} }` }
+    })
   },
 }
 
@@ -73,7 +85,7 @@ await build({
   // bin/load.cjs runs it where there is only require.
   supported: { 'dynamic-import': false },
   outfile: join(next, 'fleet.cjs'),
-  plugins: [lateChildProcess, serverFiles],
+  plugins: [lateBuiltins, serverFiles],
   define: {
     FLEET_VERSION: JSON.stringify(version),
     'import.meta.url': '__bundleUrl',
@@ -85,7 +97,7 @@ await build({
 // Tells this build from every other; see bin/load.cjs.
 const bundle = join(next, 'fleet.cjs')
 const code = readFileSync(bundle, 'utf8')
-writeFileSync(bundle, `/* ${createHash('sha256').update(code).digest('hex').slice(0, 16)} */ ${code}`)
+writeFileSync(bundle, `/* ${crypto.createHash('sha256').update(code).digest('hex').slice(0, 16)} */ ${code}`)
 
 // Small, because it is copied whenever a program is started.
 await build({

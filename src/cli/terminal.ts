@@ -16,15 +16,17 @@ export type Colour = keyof typeof COLOURS
 export class Terminal {
   readonly streams: Streams
   readonly json: boolean
-  readonly interactive: boolean
   readonly #colours: boolean
   #progress = ''
 
   constructor(streams: Streams, json: boolean) {
     this.streams = streams
     this.json = json
-    this.interactive = !!streams.stdout.isTTY && !!streams.stdin.isTTY
     this.#colours = !!streams.stdout.isTTY && !streams.env.NO_COLOR && streams.env.TERM !== 'dumb'
+  }
+
+  get interactive(): boolean {
+    return !!this.streams.stdout.isTTY && !!this.streams.stdin.isTTY
   }
 
   get width(): number {

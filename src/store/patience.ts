@@ -11,12 +11,13 @@ const sqliteCode = (error: unknown): string => (error instanceof Database.Sqlite
 
 /** Runs something on SQLite, again and again while other processes are in the way; never blocks for long. */
 export async function patiently<T>(run: () => T): Promise<T> {
-  const deadline = performance.now() + PATIENCE_MS
+  let deadline: number | undefined
   for (let pause = 2; ; pause = Math.min(pause * 2, LONGEST_PAUSE_MS)) {
     try {
       return run()
     } catch (error) {
       if (!sqliteCode(error).startsWith('SQLITE_BUSY')) throw explained(error)
+      deadline ??= performance.now() + PATIENCE_MS
       if (performance.now() > deadline)
         throw new Unfit(`The store has been locked by another process for ${PATIENCE_MS / 1000} seconds.`, {
           try: 'Find the process that has the store file open, and end it.',
