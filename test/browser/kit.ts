@@ -3,7 +3,7 @@ import { createRequire } from 'node:module'
 import { join } from 'node:path'
 import { type Browser, type BrowserContext, chromium, type Page } from 'playwright-core'
 import { afterAll, beforeAll, expect, onTestFinished } from 'vitest'
-import { ROOT, type TestFleet } from '../kit/fleet.ts'
+import { eventually, ROOT, type TestFleet } from '../kit/fleet.ts'
 
 const CHROMIUM = ['/usr/bin/chromium', '/usr/bin/chromium-browser', '/usr/bin/google-chrome'].find(existsSync)
 const SCREENS = join(ROOT, 'test/results/screens')
@@ -93,8 +93,16 @@ export async function screenshot(page: Page, name: string): Promise<void> {
   await page.screenshot({ path: join(SCREENS, `${name}.png`) })
 }
 
-/** Faults that keep people from using the page, as axe finds them. */
+/** Once everything asked for is there: no grey lines in its place. */
+export const settled = (page: Page): Promise<true> =>
+  eventually('the page to be filled', async () => (await page.locator('[aria-busy="true"]').count()) === 0 || undefined)
+
 export async function expectAccessible(page: Page): Promise<void> {
+  expect(await accessFaults(page), `on ${new URL(page.url()).pathname}`).toEqual([])
+}
+
+/** Faults that keep people from using the page, as axe finds them. */
+export async function accessFaults(page: Page): Promise<object[]> {
   // Run through the debugger, which the content security policy does not bind.
   const session = await page.context().newCDPSession(page)
   await session.send('Runtime.evaluate', { expression: AXE })
@@ -107,5 +115,5 @@ export async function expectAccessible(page: Page): Promise<void> {
   })
   await session.detach()
   if (exceptionDetails) throw new Error(`axe could not look: ${JSON.stringify(exceptionDetails)}`)
-  expect(JSON.parse(result.value), `on ${new URL(page.url()).pathname}`).toEqual([])
+  return JSON.parse(result.value)
 }

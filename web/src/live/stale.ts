@@ -49,7 +49,11 @@ export const STALE: { [N in Name]?: Touches<N> } = {
   get_project: about('project_', 'paused', 'unpaused'),
   list_mcp_servers: about('project_updated', 'settings_'),
   list_plans: about('plan_'),
-  get_plan: event => about('plan_')(event),
+  get_plan: (event, _, answer) =>
+    about('plan_')(event) ||
+    (event.mission_id !== null &&
+      (event.mission_id === answer?.mission_id ||
+        !!answer?.missions.some(({ mission_id }) => mission_id === event.mission_id))),
   get_loop: about('loop_', 'plan_'),
   list_loops: about('loop_'),
   list_schedules: about('schedule', 'unscheduled', 'mission_deleted'),

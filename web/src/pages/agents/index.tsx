@@ -1,4 +1,4 @@
-import { Badge, Button, Callout, Card, Flex, Grid, Table, Text } from '@radix-ui/themes'
+import { Badge, Button, Callout, Card, Flex, Grid, Text } from '@radix-ui/themes'
 import { Bot, RefreshCw, TriangleAlert } from 'lucide-react'
 import type { Output } from '../../api/client.ts'
 import { Facts } from '../../kit/facts.tsx'
@@ -7,6 +7,7 @@ import { ProviderWindow } from '../../kit/provider-window.tsx'
 import { Time } from '../../kit/time.tsx'
 import { tell } from '../../kit/toasts.tsx'
 import { useAsk, useCommand } from '../../live/data.ts'
+import './agents.css'
 
 type Agent = Output<'list_agents'>['agents'][number]
 
@@ -111,26 +112,31 @@ function AgentCard({ agent }: { agent: Agent }) {
 function Capabilities({ agents }: { agents: Agent[] }) {
   const names = [...new Set(agents.flatMap(agent => Object.keys(agent.can)))]
   return (
-    <Table.Root size="1" variant="surface">
-      <Table.Header>
-        <Table.Row>
-          <Table.ColumnHeaderCell>Can</Table.ColumnHeaderCell>
-          {agents.map(agent => (
-            <Table.ColumnHeaderCell key={driven(agent)}>{driven(agent)}</Table.ColumnHeaderCell>
-          ))}
-        </Table.Row>
-      </Table.Header>
-      <Table.Body>
-        {names.map(name => (
-          <Table.Row key={name}>
-            <Table.RowHeaderCell>{words(name)}</Table.RowHeaderCell>
+    // biome-ignore lint/a11y/noNoninteractiveTabindex: it scrolls on a small screen, and those without a mouse must reach it
+    <section className="capabilities" aria-label="What each can do" tabIndex={0}>
+      <table>
+        <thead>
+          <tr>
+            <th scope="col">Can</th>
             {agents.map(agent => (
-              <Table.Cell key={driven(agent)}>{shown(agent.can[name])}</Table.Cell>
+              <th key={driven(agent)} scope="col">
+                {driven(agent)}
+              </th>
             ))}
-          </Table.Row>
-        ))}
-      </Table.Body>
-    </Table.Root>
+          </tr>
+        </thead>
+        <tbody>
+          {names.map(name => (
+            <tr key={name}>
+              <th scope="row">{words(name)}</th>
+              {agents.map(agent => (
+                <td key={driven(agent)}>{shown(agent.can[name])}</td>
+              ))}
+            </tr>
+          ))}
+        </tbody>
+      </table>
+    </section>
   )
 }
 
