@@ -90,7 +90,8 @@ export default function FlowGraph({ nodes, edges, selected, open, edit, label }:
           nodeTypes={NODE_TYPES}
           colorMode={shown}
           fitView
-          fitViewOptions={{ maxZoom: 1, padding: 0.15 }}
+          // Rather a part that can be read than all of it too small.
+          fitViewOptions={{ maxZoom: 1, minZoom: 0.5, padding: 0.15 }}
           minZoom={0.1}
           nodesDraggable={false}
           nodesConnectable={edit !== undefined}

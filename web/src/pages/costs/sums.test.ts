@@ -5,6 +5,7 @@ const spent = (day: string, project_id: string, agent: string, cost_usd: number)
   day,
   project_id,
   agent,
+  model: null,
   sessions: 1,
   input_tokens: 10,
   output_tokens: 5,
@@ -35,7 +36,8 @@ test('what was spent is added up by what it is split by, largest first', () => {
   )
 })
 
-test('tokens that were read count those from a cache', () => {
+test('tokens that were read count those from a cache; a model nobody told of has a name too', () => {
+  expect(sums(week, { by: 'model', figure: 'sessions' }).series).toEqual([{ key: 'not told', sum: 3, sessions: 3 }])
   expect(sums(week, { by: 'agent', figure: 'input' }).total).toBe(333)
 })
 

@@ -2,7 +2,7 @@ import type { Output } from '../../api/client.ts'
 
 export type Spending = Output<'list_spending'>['spending'][number]
 
-export const BY = ['project', 'agent'] as const
+export const BY = ['project', 'agent', 'model'] as const
 export type By = (typeof BY)[number]
 
 export const FIGURES = {
@@ -19,6 +19,7 @@ export type Figure = keyof typeof FIGURES
 const keyOf = {
   project: (each: Spending) => each.project_id,
   agent: (each: Spending) => each.agent,
+  model: (each: Spending) => each.model ?? 'not told',
 }
 
 export interface Sums {

@@ -58,14 +58,14 @@ function Row({ schedule, edit }: { schedule: Schedule; edit(): void }) {
   const remove = useCommand('remove_schedule')
   return (
     <Card>
-      <Flex gap="3" align="start">
+      <div className="schedule">
         <Switch
           mt="1"
           aria-label={`Keep to ${title}`}
           checked={enabled}
           onCheckedChange={on => update.run({ schedule_id: id, enabled: on })}
         />
-        <Flex direction="column" gap="1" flexGrow="1" minWidth="0">
+        <Flex direction="column" gap="1" className="schedule-words">
           <Flex gap="2" align="center" wrap="wrap">
             <Text weight="medium">
               <Link href={of === 'mission' ? `/missions/${id}` : `/workflows/${id}`}>{title}</Link>
@@ -126,7 +126,7 @@ function Row({ schedule, edit }: { schedule: Schedule; edit(): void }) {
             </DropdownMenu.Item>
           </DropdownMenu.Content>
         </DropdownMenu.Root>
-      </Flex>
+      </div>
     </Card>
   )
 }
