@@ -5,9 +5,9 @@ import type { ChangedFile } from '../domain/report.ts'
 import { type Repository, requireWorktree } from './layout.ts'
 import { fields, git } from './run.ts'
 
-const MAX_FILES = 300
+export const MAX_FILES = 300
 const MAX_COMMITS = 50
-const DIFF = ['--no-ext-diff', '--no-textconv', '-M', '--no-color', '--ignore-submodules=dirty']
+export const DIFF = ['--no-ext-diff', '--no-textconv', '-M', '--no-color', '--ignore-submodules=dirty']
 
 export interface Changes {
   files: ChangedFile[]
@@ -36,50 +36,6 @@ export async function changes(repo: Repository, from: string, to: string): Promi
   }
 }
 
-export interface Sizes {
-  files: (ChangedFile & { added: number | null; deleted: number | null })[]
-  filesOmitted: number
-  /** Of all files, also those left out; what is no text counts for nothing. */
-  added: number
-  deleted: number
-}
-
-/** The files that differ between two commits, with how many lines of each. */
-export async function sizesOf(repo: Repository, from: string, to: string): Promise<Sizes> {
-  const args = ['diff-tree', '-r', '-z', '--raw', '--numstat', '--no-abbrev', ...DIFF, from, to, '--']
-  const parts = from === to ? [] : fields((await git(repo.path, args)).stdout)
-  // First every file as it is told raw, then their numbers in the same order.
-  let end = 0
-  while (parts[end]?.startsWith(':')) end += /[RC]\d*$/.test(parts[end]!) ? 3 : 2
-  const files = readRaw(parts.slice(0, end))
-  const lines = readNumbers(parts.slice(end))
-  const sum = (of: 'added' | 'deleted'): number => lines.reduce((total, each) => total + (each[of] ?? 0), 0)
-  const sized = files.map((file, at) => ({
-    ...file,
-    added: lines[at]?.added ?? null,
-    deleted: lines[at]?.deleted ?? null,
-  }))
-  return {
-    files: sized.slice(0, MAX_FILES),
-    filesOmitted: Math.max(0, sized.length - MAX_FILES),
-    added: sum('added'),
-    deleted: sum('deleted'),
-  }
-}
-
-/** Records of numbers: `added deleted path`; for a rename the path is empty, and two follow. */
-function readNumbers(parts: string[]): { added: number | null; deleted: number | null }[] {
-  const lines: { added: number | null; deleted: number | null }[] = []
-  for (let i = 0; i < parts.length; ) {
-    const [added = '-', deleted = '-', path] = parts[i]!.split('\t', 3)
-    lines.push({ added: countOf(added), deleted: countOf(deleted) })
-    i += path ? 1 : 3
-  }
-  return lines
-}
-
-const countOf = (text: string): number | null => (text === '-' ? null : Number(text))
-
 /** Which of these files, or of the files in these folders, differ between two commits. */
 export async function changedAmong(
   repo: Repository,
@@ -90,64 +46,6 @@ export async function changedAmong(
   if (from === to || paths.length === 0) return []
   const args = ['--literal-pathspecs', 'diff-tree', '-r', '-z', '--name-only', '--no-renames', from, to, '--', ...paths]
   return fields((await git(repo.path, args)).stdout)
-}
-
-/** The same from a live worktree, with what is not committed; the agent's index is not touched. */
-export async function liveChanges(worktree: string, from: string): Promise<Pick<Changes, 'files' | 'filesOmitted'>> {
-  return withLiveIndex(worktree, async env => {
-    const raw = await git(worktree, ['diff-index', '-z', '--raw', '--no-abbrev', ...DIFF, from, '--'], { env })
-    return capped(readRaw(fields(raw.stdout)))
-  })
-}
-
-export interface DiffText {
-  text: string
-  truncated: boolean
-}
-
-export async function diffText(
-  repo: Repository,
-  from: string,
-  to: string,
-  { maxBytes }: { maxBytes: number },
-): Promise<DiffText> {
-  const diff = await git(repo.path, ['diff-tree', '-p', '-r', ...DIFF, from, to, '--'], { truncateAt: maxBytes })
-  return { text: diff.stdout.toString('utf8'), truncated: diff.truncated }
-}
-
-export async function liveDiffText(
-  worktree: string,
-  from: string,
-  { maxBytes }: { maxBytes: number },
-): Promise<DiffText> {
-  return withLiveIndex(worktree, async env => {
-    const diff = await git(worktree, ['diff-index', '-p', ...DIFF, from, '--'], { env, truncateAt: maxBytes })
-    return { text: diff.stdout.toString('utf8'), truncated: diff.truncated }
-  })
-}
-
-/** A copy of the index that also knows the untracked files by name; their content is read from the files. */
-async function withLiveIndex<T>(worktree: string, run: (env: Record<string, string>) => Promise<T>): Promise<T> {
-  return withIndexCopy(worktree, async env => {
-    for (let tries = 0; tries < MOST_TRIES && !(await addUntracked(worktree, env)); tries++);
-    return run(env)
-  })
-}
-
-const MOST_TRIES = 3
-
-/**
- * Each by its name: to add whatever there is, git would look into submodules, by the configuration that lies in them.
- * False: one was gone before it was added, and then none is.
- */
-async function addUntracked(worktree: string, env: Record<string, string>): Promise<boolean> {
-  const listed = fields((await git(worktree, ['ls-files', '--others', '--exclude-standard', '-z'], { env })).stdout)
-  const files = listed.filter(path => !path.endsWith('/'))
-  if (!files.length) return true
-  const args = ['--literal-pathspecs', 'add', '--intent-to-add', '--ignore-errors']
-  const named = ['--pathspec-from-file=-', '--pathspec-file-nul']
-  const { exit } = await git(worktree, [...args, ...named], { env, input: files.join('\0'), answers: [1, 128] })
-  return exit !== 128
 }
 
 /** A copy of the index to work with, so that whoever works in the worktree is not disturbed. */
@@ -196,7 +94,7 @@ function readLog(parts: string[]): LoggedCommit[] {
 const CHANGES: Record<string, ChangedFile['change']> = { A: 'added', C: 'added', D: 'deleted', R: 'renamed' }
 
 /** Raw records: `:modes oids letter`, then one path, or two for a rename or a copy. */
-function readRaw(parts: string[]): ChangedFile[] {
+export function readRaw(parts: string[]): ChangedFile[] {
   const files: ChangedFile[] = []
   for (let i = 0; i < parts.length; ) {
     const [, letter] = /^\n?:.* ([A-Z])\d*$/s.exec(parts[i]!) ?? []

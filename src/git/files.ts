@@ -1,4 +1,7 @@
+import { realpath } from 'node:fs/promises'
+import { dirname, join } from 'node:path'
 import type { Repository } from './layout.ts'
+import { readPlainFile } from './plain-files.ts'
 import { fields, git } from './run.ts'
 
 const MAX_BYTES = 4 * 1024 * 1024
@@ -8,6 +11,24 @@ export async function textOf(repo: Repository, treeish: string, path: string): P
   const args = ['cat-file', 'blob', `${treeish}:${path}`]
   const { exit, stdout } = await git(repo.commonDir, args, { answers: [128], truncateAt: MAX_BYTES })
   return exit === 128 || stdout.includes(0) ? undefined : stdout.toString('utf8')
+}
+
+/** The bytes of a regular file in a commit, at most so many and one more; undefined: there is none of that name. */
+export async function fileOf(repo: Repository, commit: string, path: string, maxBytes: number) {
+  const args = ['--literal-pathspecs', 'ls-tree', '-z', '--full-tree', commit, '--', path]
+  const [, object, name] =
+    /^100\d{3} blob ([0-9a-f]+)\t(.+)$/s.exec(fields((await git(repo.path, args)).stdout)[0] ?? '') ?? []
+  if (!object || name !== path) return undefined
+  return (await git(repo.path, ['cat-file', 'blob', object], { truncateAt: maxBytes + 1 })).stdout
+}
+
+/** The same from a worktree as it is now; a link on the way is no way. */
+export async function fileIn(worktree: string, path: string, maxBytes: number): Promise<Buffer | undefined> {
+  const [root, folder] = await Promise.all(
+    [worktree, dirname(join(worktree, path))].map(each => realpath(each).catch(() => undefined)),
+  )
+  if (!root || folder !== dirname(join(root, path))) return undefined
+  return readPlainFile(join(root, path), { maxBytes, refuseLinks: true })
 }
 
 export async function lineOf(

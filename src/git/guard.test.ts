@@ -3,8 +3,9 @@ import { access, chmod, mkdir, readdir, symlink, truncate, unlink, utimes, write
 import { join } from 'node:path'
 import { afterEach, beforeEach, expect, test, vi } from 'vitest'
 import { advance } from './advance.ts'
-import { changes, diffText, liveDiffText } from './changes.ts'
+import { changes } from './changes.ts'
 import { commitTree, mergeTrees } from './commits.ts'
+import { differenceOf, liveDifferenceOf } from './differences.ts'
 import { explainsTip, guardDifference, guardMark, pushGuardEnvironment } from './guard.ts'
 import { gitDirOf, type Repository, readRef } from './layout.ts'
 import { commitLeftovers } from './leftovers.ts'
@@ -83,7 +84,7 @@ test('a live diff runs nothing that the configuration of a nested repository nam
   await writeFile(join(nested, 'file'), 'two')
   await utimes(join(nested, 'file'), 1e9, 1e9)
   await writeFile(join(worktree, 'fresh'), 'fresh\n')
-  expect((await liveDiffText(worktree, 'main', { maxBytes: 10_000 })).text).toContain('+fresh')
+  expect((await liveDifferenceOf(worktree, 'main', { maxBytes: 10_000 }))?.text).toContain('+fresh')
   await expect(access(join(at.root, 'ran'))).rejects.toThrow()
 })
 
@@ -92,7 +93,7 @@ test('a pipe in place of the index of a worktree holds no live diff up', async (
   await unlink(index)
   execFileSync('mkfifo', [index])
   await writeFile(join(worktree, 'new'), 'fresh\n')
-  expect((await liveDiffText(worktree, 'main', { maxBytes: 10_000 })).text).toContain('+fresh')
+  expect((await liveDifferenceOf(worktree, 'main', { maxBytes: 10_000 }))?.text).toContain('+fresh')
 })
 
 test('a commit of the person explains the tip, a move from a worktree of ours does not', async () => {
@@ -162,10 +163,10 @@ test('a program named in the config of a hostile repository does not run in our 
   await writeFile(join(at.path, '.git/info/attributes'), '* diff=evil\n')
   await writeFile(join(worktree, 'README.md'), 'changed')
   const start = await at.tip()
-  await liveDiffText(worktree, start, { maxBytes: 10_000 })
+  await liveDifferenceOf(worktree, start, { maxBytes: 10_000 })
   const { tip } = await commitLeftovers({ worktree, branch: 'fleet/shell/w/1', message: 'x' })
   await changes(repo, start, tip)
-  await diffText(repo, start, tip, { maxBytes: 10_000 })
+  await differenceOf(repo, start, tip, { maxBytes: 10_000 })
   const merged = await mergeTrees(repo, start, tip)
   if ('conflicts' in merged) throw new Error('conflict')
   const to = await commitTree(repo, { tree: merged.tree, parents: [start], message: 'x' })

@@ -5,12 +5,6 @@ export {
   type Changes,
   changedAmong,
   changes,
-  type DiffText,
-  diffText,
-  liveChanges,
-  liveDiffText,
-  type Sizes,
-  sizesOf,
 } from './changes.ts'
 export { type BaseState, baseState, type InUse } from './checkouts.ts'
 export {
@@ -26,8 +20,9 @@ export {
   revertTree,
   treeOf,
 } from './commits.ts'
+export { type Difference, differenceOf, liveDifferenceOf, type Sizes, sizesOf } from './differences.ts'
 export { worktreeBytes } from './disk.ts'
-export { type Logged, lineOf, logOf, textOf } from './files.ts'
+export { fileIn, fileOf, type Logged, lineOf, logOf, textOf } from './files.ts'
 export { explainsTip, type GuardMark, guardDifference, guardMark, pushGuardEnvironment } from './guard.ts'
 export { dropRef, keepRef, keptRef } from './kept-refs.ts'
 export { type Repository, readRef, requireWorktree } from './layout.ts'

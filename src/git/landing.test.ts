@@ -3,9 +3,10 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, expect, test, vi } from 'vitest'
 import { advance } from './advance.ts'
-import { changes, diffText, liveChanges, liveDiffText } from './changes.ts'
+import { changes } from './changes.ts'
 import { baseState } from './checkouts.ts'
 import { commitTree, contains, isAncestor, mergeTips, mergeTrees, revertTree, treeOf } from './commits.ts'
+import { differenceOf, liveDifferenceOf } from './differences.ts'
 import { keepRef, keptRef } from './kept-refs.ts'
 import { type Repository, readRef } from './layout.ts'
 import { commitLeftovers } from './leftovers.ts'
@@ -322,19 +323,21 @@ test('changes are told from git: renames, non-ASCII names, several commits, desc
 
 test('a diff is capped, and a live one has what is not committed without touching the index', async () => {
   const { path, start, tip } = await work('w', { added: 'added\n' })
-  expect((await diffText(repo, start, tip, { maxBytes: 10_000 })).text).toContain('+added')
-  expect(await diffText(repo, start, tip, { maxBytes: 20 })).toEqual({ text: 'diff --git a/added b', truncated: true })
+  expect((await differenceOf(repo, start, tip, { maxBytes: 10_000 }))?.text).toContain('+added')
+  expect(await differenceOf(repo, start, tip, { maxBytes: 20 })).toMatchObject({
+    ...{ text: 'diff --git a/added b', truncated: true },
+  })
 
   await writeFile(join(path, 'ünträcked'), 'fresh\n')
   await writeFile(join(path, 'shared'), lines({ 5: 'live' }))
   const index = join(at.path, '.git/worktrees/w/index')
   const before = await readFile(index)
-  const { text } = await liveDiffText(path, start, { maxBytes: 100_000 })
+  const { text, files } = (await liveDifferenceOf(path, start, { maxBytes: 100_000 }))!
   for (const part of ['+added', '+fresh', '+live', 'b/ünträcked']) expect(text).toContain(part)
-  expect((await liveChanges(path, start)).files.map(file => `${file.change} ${file.path}`)).toEqual([
-    'added added',
-    'modified shared',
-    'added ünträcked',
+  expect(files.map(({ change, path, added }) => `${change} ${path} ${added}`)).toEqual([
+    'added added 1',
+    'modified shared 1',
+    'added ünträcked 1',
   ])
   expect(await readFile(index)).toEqual(before)
 })

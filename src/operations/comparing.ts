@@ -1,11 +1,13 @@
 import * as z from 'zod'
 import { InvalidInput } from '../domain/errors.ts'
 import type { Mission } from '../domain/mission.ts'
-import { ChangedFile, Report } from '../domain/report.ts'
+import { Report } from '../domain/report.ts'
+import { SizedFile } from '../domain/risk.ts'
 import { type Session, Usage } from '../domain/session.ts'
-import { commitsDiff, type Diff, missionDiff, sessionDiff } from '../fleet/diffs.ts'
+import { commitsDiff, missionDiff, sessionDiff } from '../fleet/diffs.ts'
 import type { Fleet } from '../fleet/fleet.ts'
 import { all, current, lookUp } from '../fleet/records.ts'
+import { Diff } from './diffs.ts'
 import { Ref } from './inputs.ts'
 import { query } from './operation.ts'
 import { EvidenceView, MissionView, missionDetail, SessionView, sessionView } from './views.ts'
@@ -14,14 +16,14 @@ import { EvidenceView, MissionView, missionDetail, SessionView, sessionView } fr
 const SessionSide = z.object({
   session: SessionView,
   seconds: z.number(),
-  files: z.array(ChangedFile),
+  files: z.array(SizedFile),
   diff: z.string().describe('against where the mission began'),
   truncated: z.boolean(),
   evidence: z.array(EvidenceView).describe('of the checks that ran on this work'),
   report: Report.nullable(),
 })
 
-const Difference = z.object({ text: z.string(), truncated: z.boolean(), files: z.array(ChangedFile) })
+const NO_DIFF = { text: '', truncated: false, files: [] }
 
 /** One of two missions that are held against each other. */
 const Side = z.object({
@@ -30,7 +32,7 @@ const Side = z.object({
   sessions: z.number().int(),
   seconds: z.number().describe('how long its sessions took together'),
   usage: Usage,
-  files: z.array(ChangedFile),
+  files: z.array(SizedFile),
   diff: z.string(),
   evidence: z.array(EvidenceView),
   summary: z.string(),
@@ -60,7 +62,7 @@ const took = ({ started_at, ended_at }: Pick<Session, 'started_at' | 'ended_at'>
 async function sessionSide(fleet: Fleet, session: Session): Promise<z.infer<typeof SessionSide>> {
   const of = [session.mission_id]
   const [{ text, truncated, files }, sessions, reports, evidence] = await Promise.all([
-    session.worktree ? sessionDiff(fleet, session) : { text: '', truncated: false, files: [] },
+    session.worktree ? sessionDiff(fleet, session) : NO_DIFF,
     Array.fromAsync(all(fleet, 'sessions', 'mission', of)),
     Array.fromAsync(all(fleet, 'reports', 'mission', of)),
     Array.fromAsync(all(fleet, 'evidence', 'mission', of)),
@@ -85,7 +87,7 @@ async function sessionSide(fleet: Fleet, session: Session): Promise<z.infer<type
 }
 
 /** From the end of one to the end of the other. */
-async function between(fleet: Fleet, first: Session, second: Session): Promise<Diff | null> {
+async function between(fleet: Fleet, first: Session, second: Session): Promise<z.infer<typeof Diff> | null> {
   const { value: project } = await current(fleet, 'projects', first.project_id)
   return first.end_commit && second.end_commit ? commitsDiff(project, first.end_commit, second.end_commit) : null
 }
@@ -113,7 +115,7 @@ export const comparing = [
     output: z.object({
       first: SessionSide,
       second: SessionSide,
-      between: Difference.nullable().describe(
+      between: Diff.nullable().describe(
         'what differs from the end of the first to the end of the second, also by what landed between them; empty: one has not ended',
       ),
     }),

@@ -1,6 +1,7 @@
 import { beads } from './beads.ts'
 import { comparing } from './comparing.ts'
 import { conflicts } from './conflicts.ts'
+import { diffs } from './diffs.ts'
 import { events } from './events.ts'
 import { graph } from './graph.ts'
 import { selfService } from './inside.ts'
@@ -43,6 +44,7 @@ const forPeople = [
   ...graph,
   ...sessions,
   ...transcripts,
+  ...diffs,
   ...talk,
   ...plans,
   ...loops,

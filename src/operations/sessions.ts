@@ -1,7 +1,6 @@
 import * as z from 'zod'
 import { WrongState } from '../domain/errors.ts'
-import { ChangedFile, Report } from '../domain/report.ts'
-import { missionDiff, sessionDiff } from '../fleet/diffs.ts'
+import { Report } from '../domain/report.ts'
 import type { Fleet } from '../fleet/fleet.ts'
 import { cancelMission } from '../fleet/missions.ts'
 import { current, lookUp, newestReport } from '../fleet/records.ts'
@@ -12,8 +11,6 @@ import { SessionView, sessionView } from './views.ts'
 const WithSession = z.object({ session_id: Ref })
 const ownSession = (caller: Extract<Caller, { kind: 'session' }>, input: { session_id: string }): boolean =>
   caller.session_id === input.session_id
-
-const Diff = z.object({ text: z.string(), truncated: z.boolean(), files: z.array(ChangedFile) })
 
 export const sessions = [
   query({
@@ -62,24 +59,6 @@ export const sessions = [
       await cancelMission(context.fleet, ask(context, 'cancel_session'), value.mission_id)
       return sessionView((await current(context.fleet, 'sessions', value.id)).value)
     },
-  }),
-  query({
-    name: 'diff_session',
-    summary: 'What a session changed, also while it runs',
-    http: 'GET /api/sessions/:session_id/diff',
-    input: WithSession,
-    output: Diff,
-    agentMay: ownSession,
-    run: async ({ fleet }, { session_id }) => sessionDiff(fleet, (await lookUp(fleet, 'sessions', session_id)).value),
-  }),
-  query({
-    name: 'diff_mission',
-    summary: "What a mission's newest session changed",
-    http: 'GET /api/missions/:mission_id/diff',
-    input: z.object({ mission_id: Ref }),
-    output: Diff,
-    agentMay: (caller, input) => caller.mission_id === input.mission_id,
-    run: async ({ fleet }, { mission_id }) => missionDiff(fleet, (await lookUp(fleet, 'missions', mission_id)).value),
   }),
   query({
     name: 'list_reports',

@@ -28,8 +28,13 @@ export function addWatching(program: Command): void {
     .command('diff')
     .description('what a mission changed')
     .argument('<mission>', 'a mission or a session: its id, or the first letters of it')
-    .option('--stat', 'only the names of the files')
-  does(diff, async (cli, [id], options) => printDiff(cli, id!, options.stat === true))
+    .argument('[file]', 'only this file')
+    .option('--stat', 'only the names of the files, and how many lines of each')
+    .option('-U, --context <n>', 'how many lines around each change', Number)
+  does(diff, async (cli, [id, path], options) => {
+    const wish = { path, context: options.context as number | undefined, text: options.stat !== true }
+    return printDiff(cli, id!, wish)
+  })
 
   const compare = program
     .command('compare')
@@ -112,28 +117,34 @@ async function printTranscript(cli: Cli, session: SessionView, follow: boolean):
 interface Diff {
   text: string
   truncated: boolean
-  files: { path: string; change: string; from?: string }[]
+  files: { path: string; change: string; from?: string; added: number | null; deleted: number | null }[]
 }
 
-async function printDiff(cli: Cli, id: string, stat: boolean): Promise<undefined> {
+async function printDiff(
+  cli: Cli,
+  id: string,
+  wish: { path?: string; context?: number; text: boolean },
+): Promise<undefined> {
   const { terminal } = cli
   const client = await cli.client()
-  const answer = await client.call<Diff>('diff_mission', { mission_id: id }).catch(error => {
+  const answer = await client.call<Diff>('diff_mission', { mission_id: id, ...wish }).catch(error => {
     if (error.code !== 'not_found') throw error
-    return client.call<Diff>('diff_session', { session_id: id })
+    return client.call<Diff>('diff_session', { session_id: id, ...wish })
   })
   if (terminal.json) return void terminal.data(answer)
-  if (stat)
+  if (!wish.text)
     terminal.table<Diff['files'][number]>(
       [
         { title: 'CHANGE', value: file => file.change },
+        { title: '+', value: file => String(file.added ?? 'no text'), right: true },
+        { title: '-', value: file => String(file.deleted ?? ''), right: true },
         { title: 'FILE', value: file => (file.from ? `${file.from} → ${file.path}` : file.path) },
       ],
       answer.files,
     )
   else if (!terminal.streams.stdout.isTTY) terminal.write(answer.text)
   else for (const line of answer.text.split('\n')) terminal.print(diffLine(cli, line))
-  if (answer.truncated) terminal.note('The diff is longer than this; see the branch for all of it.')
+  if (answer.truncated) terminal.note('The diff is longer than this; name a file to see its own, or see the branch.')
 }
 
 function diffLine({ terminal }: Cli, line: string): string {

@@ -1,0 +1,71 @@
+import * as z from 'zod'
+import { InvalidInput } from '../domain/errors.ts'
+import { SizedFile } from '../domain/risk.ts'
+import { fileAt, missionDiff, newestSession, sessionDiff } from '../fleet/diffs.ts'
+import { lookUp } from '../fleet/records.ts'
+import { Ref } from './inputs.ts'
+import { query } from './operation.ts'
+
+const Path = z.string().min(1).max(4096)
+const Wish = {
+  path: Path.optional().describe('only this file, up to 8 MiB of its diff'),
+  context: z.number().int().min(0).max(100_000).optional().describe('how many lines around each change; absent: 3'),
+  text: z.boolean().default(true).describe('false: only which files differ'),
+}
+
+export const Diff = z.object({
+  text: z.string().describe('as git writes it'),
+  truncated: z.boolean().describe('it is longer: ask for the files one by one'),
+  files: z.array(SizedFile),
+  files_omitted: z.number().int().describe('how many more changed than are listed'),
+  added: z.number().int().describe('lines, of all files'),
+  deleted: z.number().int(),
+})
+
+export const diffs = [
+  query({
+    name: 'diff_session',
+    summary: 'What a session changed, also while it runs: all of it, or one file',
+    http: 'GET /api/sessions/:session_id/diff',
+    input: z.object({ session_id: Ref, ...Wish }),
+    output: Diff,
+    agentMay: (caller, input) => caller.session_id === input.session_id,
+    run: async ({ fleet }, { session_id, ...wish }) =>
+      sessionDiff(fleet, (await lookUp(fleet, 'sessions', session_id)).value, wish),
+  }),
+  query({
+    name: 'diff_mission',
+    summary: "What a mission's newest session changed: all of it, or one file",
+    http: 'GET /api/missions/:mission_id/diff',
+    input: z.object({ mission_id: Ref, ...Wish }),
+    output: Diff,
+    agentMay: (caller, input) => caller.mission_id === input.mission_id,
+    run: async ({ fleet }, { mission_id, ...wish }) =>
+      missionDiff(fleet, (await lookUp(fleet, 'missions', mission_id)).value, wish),
+  }),
+  query({
+    name: 'read_file_at',
+    summary: 'Lines of a file as it was before a session, or as the session has it',
+    http: 'GET /api/files/at',
+    input: z.object({
+      session_id: Ref.optional(),
+      mission_id: Ref.optional().describe('its newest session'),
+      path: Path,
+      side: z.enum(['base', 'work']).default('work').describe('base: where the session began'),
+      from: z.number().int().min(1).default(1).describe('the first line'),
+      count: z.number().int().min(1).max(5000).default(500).describe('how many lines'),
+    }),
+    output: z.object({
+      lines: z.array(z.string()).nullable().describe('empty: it is no text'),
+      first_line: z.number().int(),
+      total_lines: z.number().int(),
+    }),
+    run: async ({ fleet }, { session_id, mission_id, ...wanted }) => {
+      if (!session_id === !mission_id) throw new InvalidInput('session_id', 'name either a session or a mission')
+      const session = session_id
+        ? (await lookUp(fleet, 'sessions', session_id)).value
+        : await newestSession(fleet, (await lookUp(fleet, 'missions', mission_id!)).value)
+      return fileAt(fleet, session, wanted)
+    },
+  }),
+]
