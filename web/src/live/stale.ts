@@ -11,8 +11,6 @@ const ofMissions = (event: FleetEvent): boolean => event.mission_id !== null && 
 const moved = ({ mission_id, data }: FleetEvent): boolean => mission_id !== null && 'was' in data
 const ofThatMission = (event: FleetEvent, input: { mission_id: string }, answer: { id: string } | undefined): boolean =>
   event.mission_id !== null && (event.mission_id === answer?.id || event.mission_id.startsWith(input.mission_id))
-const ofItsProject = (event: FleetEvent, input: { project_id?: string }): boolean =>
-  !input.project_id || event.project_id === null || event.project_id.startsWith(input.project_id)
 
 /** Its sub-missions, and those that wait for it: also one that was just made. */
 const concernsItsOwn = (event: FleetEvent, answer: Output<'get_mission'> | undefined): boolean =>
@@ -83,5 +81,4 @@ export const STALE: { [N in Name]?: Touches<N> } = {
     )(event),
   list_spending: about('usage', 'session_ended'),
   list_agents: about('settings_', 'plugin_', 'limit_reached'),
-  list_events: ofItsProject,
 }

@@ -1,0 +1,95 @@
+import type { Tone } from '../../kit/words.ts'
+import type { FleetEvent } from '../../live/fleet-events.ts'
+
+type Kind = FleetEvent['kind']
+
+/** What people look for, and the events that tell of it. */
+export const GROUPS = {
+  landing: {
+    title: 'Landing',
+    kinds: ['landing_started', 'check_passed', 'check_failed', 'conflict', 'landing_waits', 'landed', 'kept', 'undone'],
+  },
+  trouble: {
+    title: 'Trouble',
+    kinds: [
+      'failed',
+      'conflict',
+      'check_failed',
+      'stalled',
+      'limit_reached',
+      'dispatch_failed',
+      'undo_failed',
+      'plugin_fault',
+      'settings_refused',
+    ],
+  },
+  people: {
+    title: 'Questions and messages',
+    kinds: [
+      'asked',
+      'answered',
+      'question_withdrawn',
+      'needs_input',
+      'message',
+      'message_arrived',
+      'message_missed',
+      'commented',
+      'review_wanted',
+    ],
+  },
+  sessions: {
+    title: 'Sessions',
+    kinds: [
+      'session_starting',
+      'session_running',
+      'session_ended',
+      'adopted',
+      'parked',
+      'resumed',
+      'retried',
+      'reported',
+    ],
+  },
+  plans: {
+    title: 'Plans and loops',
+    kinds: [
+      'plan_requested',
+      'plan_proposed',
+      'plan_edited',
+      'plan_approved',
+      'plan_rejected',
+      'plan_failed',
+      'loop_started',
+      'loop_round',
+      'loop_paused',
+      'loop_resumed',
+      'loop_ended',
+    ],
+  },
+  fleet: {
+    title: 'The fleet itself',
+    kinds: [
+      'paused',
+      'unpaused',
+      'settings_changed',
+      'settings_refused',
+      'server_started',
+      'server_stopping',
+      'plugin_enabled',
+      'plugin_disabled',
+      'plugin_fault',
+      'restored',
+    ],
+  },
+} as const satisfies Record<string, { title: string; kinds: readonly Kind[] }>
+export type Group = keyof typeof GROUPS
+
+const BAD: readonly Kind[] = [...GROUPS.trouble.kinds]
+const GOOD: readonly Kind[] = ['landed', 'check_passed', 'plan_approved', 'loop_ended', 'undone']
+const WAITING: readonly Kind[] = ['asked', 'needs_input', 'review_wanted', 'plan_proposed', 'landing_waits']
+
+export function toneOf(kind: Kind): Tone {
+  if (BAD.includes(kind)) return 'red'
+  if (GOOD.includes(kind)) return 'green'
+  return WAITING.includes(kind) ? 'amber' : 'gray'
+}
