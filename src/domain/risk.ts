@@ -1,6 +1,7 @@
 import * as z from 'zod'
 import type { Mission, StatusReason } from './mission.ts'
 import { ChangedFile } from './report.ts'
+import { isTest } from './test-files.ts'
 import { headOf } from './text.ts'
 
 export const SizedFile = ChangedFile.extend({
@@ -130,13 +131,9 @@ function ofSize({ lines, files, filesOmitted }: Work): Doubt[] {
   return points ? [{ points, text: `It changes ${lines} lines in ${count} file${count === 1 ? '' : 's'}.` }] : []
 }
 
-const TEST =
-  /(^|\/)(tests?|specs?|__tests__|e2e)\/|\.(test|spec)\.\w+$|_(test|spec)\.\w+$|(^|\/)test_[^/]+$|Tests?\.\w+$/
 const PROSE = /\.(md|mdx|txt|rst|adoc)$|(^|\/)(LICENSE|CHANGELOG|README)[^/]*$/i
 const MADE =
   /(^|\/)(package-lock\.json|yarn\.lock|pnpm-lock\.yaml|Cargo\.lock|go\.sum|poetry\.lock|uv\.lock|Gemfile\.lock)$/
-
-export const isTest = (path: string): boolean => TEST.test(path)
 
 function ofTests(files: readonly SizedFile[]): Doubt[] {
   const gone = files.filter(({ path, change }) => change === 'deleted' && isTest(path)).map(({ path }) => path)

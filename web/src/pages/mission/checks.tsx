@@ -1,13 +1,7 @@
-import { Badge, Text } from '@radix-ui/themes'
 import { ShieldCheck } from 'lucide-react'
-import { Foreign } from '../../kit/foreign.tsx'
+import { CheckLine } from '../../kit/check-line.tsx'
 import { Empty, Section } from '../../kit/page.tsx'
-import { plain } from '../../kit/plain.ts'
-import { Time } from '../../kit/time.tsx'
-import { duration } from '../../kit/words.ts'
 import type { Detail } from './actions.ts'
-
-type Check = Detail['evidence'][number]
 
 /** What was run to see whether it works, at which commit, and what came out. */
 export function Checks({ mission }: { mission: Detail }) {
@@ -29,30 +23,4 @@ export function Checks({ mission }: { mission: Detail }) {
       ))}
     </Section>
   ))
-}
-
-function CheckLine({ check }: { check: Check }) {
-  const { name, command, passed, exit_code, seconds, output, created_at, purpose } = check
-  return (
-    <details className="fold check" open={!passed}>
-      <summary>
-        <Badge color={passed ? 'green' : 'red'} highContrast>
-          {passed ? 'passed' : 'failed'}
-        </Badge>
-        <Text size="2" weight="medium">
-          {plain(name)}
-        </Text>
-        <Text size="1" color="gray">
-          {purpose === 'landing' ? '' : `for ${purpose} · `}
-          {exit_code === null ? 'stopped at its time limit' : `exit ${exit_code}`} · {duration(seconds)} ·{' '}
-          <Time at={created_at} />
-        </Text>
-      </summary>
-      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reachable by keyboard */}
-      <div className="check-output" tabIndex={0}>
-        <Foreign text={`$ ${command}`} code tone="quiet" />
-        <Foreign text={output || '(no output)'} code lines={200} chars={40_000} />
-      </div>
-    </details>
-  )
 }

@@ -6,12 +6,12 @@ import { Markdown } from '../../kit/markdown.tsx'
 import { Section } from '../../kit/page.tsx'
 import { plain, safeLink } from '../../kit/plain.ts'
 import { QuestionCard } from '../../kit/question.tsx'
+import { ReportView } from '../../kit/report.tsx'
 import { Elapsed, Time } from '../../kit/time.tsx'
 import { dollars, roughly, shortId } from '../../kit/words.ts'
 import { useAsk } from '../../live/data.ts'
 import { type Detail, isAsking, liveSession } from './actions.ts'
 import { Comments } from './comments.tsx'
-import { ReportView } from './report.tsx'
 
 export function Overview({ mission }: { mission: Detail }) {
   return (

@@ -1,10 +1,12 @@
 import { Badge, Code, Flex, Text } from '@radix-ui/themes'
-import { Markdown } from '../../kit/markdown.tsx'
-import { plain, safeLink } from '../../kit/plain.ts'
-import { plural } from '../../kit/words.ts'
-import type { Detail } from './actions.ts'
+import type { Output } from '../api/client.ts'
+import './fold.css'
+import { Markdown } from './markdown.tsx'
+import { plain, safeLink } from './plain.ts'
+import './report.css'
+import { plural } from './words.ts'
 
-type Report = NonNullable<Detail['report']>
+type Report = Output<'get_report'>
 
 const LISTS = [
   ['what_done', 'Done'],
@@ -17,7 +19,13 @@ const LISTS = [
 const SIGNS = { added: '+', modified: '~', deleted: '−', renamed: '→' }
 
 /** What a session says it did, beside what git saw. */
-export function ReportView({ report }: { report: Report }) {
+export function ReportView({
+  report,
+  files = true,
+}: {
+  report: Report /** false: they are shown elsewhere. */
+  files?: boolean
+}) {
   const preview = safeLink(report.preview_url)
   const claimedOnly = report.files_claimed.filter(path => !report.files_changed.some(file => file.path === path))
   return (
@@ -56,7 +64,7 @@ export function ReportView({ report }: { report: Report }) {
           </ul>
         </div>
       ))}
-      {report.files_changed.length > 0 && (
+      {files && report.files_changed.length > 0 && (
         <details className="fold" open={report.files_changed.length <= 12}>
           <summary>
             <Text size="2" weight="medium">

@@ -1,0 +1,177 @@
+import { Button, IconButton, Skeleton } from '@radix-ui/themes'
+import { ChevronDown, ChevronRight, MessageSquarePlus, UnfoldVertical } from 'lucide-react'
+import { memo, type ReactNode, useEffect } from 'react'
+import { useAsk } from '../../live/data.ts'
+import { CopyButton } from '../copy.tsx'
+import { Problem } from '../page.tsx'
+import { plural } from '../words.ts'
+import { Code } from './code.tsx'
+import type { Span } from './pairs.ts'
+import type { Hunk, Line } from './parse.ts'
+import type { Listed, Place, PlacedRemark, Row } from './rows.ts'
+import { shown } from './shown.ts'
+import type { Diffs } from './use-diffs.ts'
+
+interface RowViewProps<R extends PlacedRemark> {
+  row: Row<R>
+  diffs: Diffs
+  isCursor: boolean
+  isFolded: boolean
+  fold(listed: Listed, folded: boolean): void
+  fileActions?(listed: Listed): ReactNode
+  remark?(remark: R): ReactNode
+  writer?(place: Place, close: () => void): ReactNode
+  write(place: Place | undefined): void
+}
+
+/** One row of a long diff. */
+export const RowView = memo(function RowView<R extends PlacedRemark>(props: RowViewProps<R>) {
+  const { row, diffs, isCursor, isFolded, fold, fileActions, remark, writer, write } = props
+  const { path } = row.listed
+  const remarks = writer && write
+  switch (row.kind) {
+    case 'file':
+      return <FileHead listed={row.listed} isFolded={isFolded} fold={fold} actions={fileActions?.(row.listed)} />
+    case 'unread':
+      return <Unread listed={row.listed} diffs={diffs} />
+    case 'note':
+      return <p className="diff-note">{shown(row.text)}</p>
+    case 'gap':
+      return <Gap row={row} expand={() => diffs.expand(path, row.at)} />
+    case 'line':
+      return (
+        <div className="diff-line" data-numbers data-sign={row.line.sign} data-cursor={isCursor || undefined}>
+          <LineNumber path={path} line={row.line} side="old" write={row.line.sign === '-' ? remarks : undefined} />
+          <LineNumber path={path} line={row.line} side="new" write={remarks} />
+          <span className="diff-sign">{row.line.sign}</span>
+          <Code path={path} hunk={row.hunk} line={row.line} part={row.part} />
+        </div>
+      )
+    case 'pair':
+      return (
+        <div className="diff-pair" data-cursor={isCursor || undefined}>
+          <Half path={path} line={row.pair.left} side="old" hunk={row.hunk} parts={row.parts} write={remarks} />
+          <Half path={path} line={row.pair.right} side="new" hunk={row.hunk} parts={row.parts} write={remarks} />
+        </div>
+      )
+    case 'remark':
+      return remark?.(row.remark)
+    case 'writing':
+      return writer?.(row.place, () => write(undefined))
+    case 'end':
+      return <div className="diff-end" />
+  }
+}) as <R extends PlacedRemark>(props: RowViewProps<R>) => ReactNode
+
+interface FileHeadProps {
+  listed: Listed
+  isFolded: boolean
+  fold(listed: Listed, folded: boolean): void
+  actions: ReactNode
+}
+
+function FileHead({ listed, isFolded, fold, actions }: FileHeadProps) {
+  const { path, change, from, added, deleted } = listed
+  const name = shown(path)
+  const cut = name.lastIndexOf('/') + 1
+  return (
+    <header className="diff-file">
+      <IconButton
+        size="1"
+        variant="ghost"
+        color="gray"
+        aria-label={`${isFolded ? 'Show' : 'Fold'} ${name}`}
+        aria-expanded={!isFolded}
+        onClick={() => fold(listed, !isFolded)}
+      >
+        {isFolded ? <ChevronRight size={16} /> : <ChevronDown size={16} />}
+      </IconButton>
+      <h3 className="diff-name" title={from ? `${shown(from)} → ${name}` : name}>
+        {change === 'renamed' && from && <span className="diff-folder">{shown(from)} → </span>}
+        <span className="diff-folder">{name.slice(0, cut)}</span>
+        {name.slice(cut)}
+      </h3>
+      <CopyButton text={path} label="Copy the path" />
+      {change !== 'modified' && <span className="diff-change">{change}</span>}
+      <span className="diff-size">
+        {added !== null && <span className="diff-added">+{added}</span>}{' '}
+        {deleted !== null && <span className="diff-deleted">−{deleted}</span>}
+      </span>
+      {actions}
+    </header>
+  )
+}
+
+/** A file whose diff is read when somebody gets to it. */
+function Unread({ listed, diffs }: { listed: Listed; diffs: Diffs }) {
+  const { data, error, refetch } = useAsk('diff_session', { session_id: diffs.sessionId })
+  useEffect(() => {
+    if (data) diffs.take(listed.path, data.text)
+  }, [data, diffs, listed.path])
+  if (error) return <Problem error={error} retry={refetch} />
+  return (
+    <div className="diff-unread" role="status" aria-busy aria-label={`Reading ${shown(listed.path)}`}>
+      <Skeleton height="16px" width="60%" />
+      <Skeleton height="16px" width="40%" />
+      <Skeleton height="16px" width="50%" />
+    </div>
+  )
+}
+
+function Gap({ row, expand }: { row: Extract<Row, { kind: 'gap' }>; expand(): void }) {
+  const { hidden, section } = row
+  return (
+    <div className="diff-hidden">
+      <Button size="1" variant="ghost" color="gray" highContrast onClick={expand}>
+        <UnfoldVertical size={13} aria-hidden />
+        {hidden === undefined ? 'Show what follows' : plural(hidden, 'hidden line')}
+      </Button>
+      {section && <code>{shown(section)}</code>}
+    </div>
+  )
+}
+
+interface LineNumberProps {
+  path: string
+  line: Line
+  side: Place['side']
+  write: ((place: Place) => void) | undefined
+}
+
+/** The number of a line; clicking it begins a remark. */
+function LineNumber({ path, line, side, write }: LineNumberProps) {
+  const number = line[side]
+  if (number === null || !write) return <span className="diff-number">{number}</span>
+  return (
+    <button
+      type="button"
+      tabIndex={-1}
+      className="diff-number"
+      aria-label={`Remark on ${side === 'old' ? 'old ' : ''}line ${number}`}
+      onClick={() => write({ path, side, line: number })}
+    >
+      <MessageSquarePlus size={12} aria-hidden className="diff-plus" />
+      {number}
+    </button>
+  )
+}
+
+interface HalfProps {
+  path: string
+  line: Line | null
+  side: Place['side']
+  hunk: Hunk
+  parts: ReadonlyMap<Line, Span>
+  write: ((place: Place) => void) | undefined
+}
+
+function Half({ path, line, side, hunk, parts, write }: HalfProps) {
+  if (!line) return <div className="diff-half" data-empty />
+  const remarkable = side === 'new' || line.sign === '-'
+  return (
+    <div className="diff-half" data-sign={line.sign}>
+      <LineNumber path={path} line={line} side={side} write={remarkable ? write : undefined} />
+      <Code path={path} hunk={hunk} line={line} part={parts.get(line)} />
+    </div>
+  )
+}

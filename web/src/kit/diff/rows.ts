@@ -1,0 +1,151 @@
+import { hiddenBefore } from './expand.ts'
+import { changedParts, type Pair, pairsOf, type Span } from './pairs.ts'
+import type { FileDiff, Hunk, Line } from './parse.ts'
+
+/** A changed file as lists tell it, before its diff is read. */
+export interface Listed {
+  path: string
+  change: 'added' | 'modified' | 'deleted' | 'renamed'
+  from?: string
+  /** Lines; empty: it is no text. */
+  added: number | null
+  deleted: number | null
+}
+
+export interface Place {
+  path: string
+  side: 'old' | 'new'
+  line: number
+}
+
+/** A remark on a line; on the whole file where there is none. */
+export interface PlacedRemark {
+  id: string
+  side: 'old' | 'new'
+  line: number | null
+}
+
+export type View = 'unified' | 'split'
+
+/** One line of the page, of a height of its own. */
+export type Row<R extends PlacedRemark = PlacedRemark> = { key: string; listed: Listed } & (
+  | { kind: 'file' }
+  | { kind: 'unread' }
+  | { kind: 'note'; text: string }
+  | { kind: 'gap'; at: number; hidden: number | undefined; section: string }
+  | { kind: 'line'; hunk: Hunk; line: Line; part: Span | undefined }
+  | { kind: 'pair'; hunk: Hunk; pair: Pair; parts: ReadonlyMap<Line, Span> }
+  | { kind: 'remark'; remark: R }
+  | { kind: 'writing'; place: Place }
+  | { kind: 'end' }
+)
+
+export interface Shown<R extends PlacedRemark> {
+  listed: Listed
+  /** Undefined: not read yet. */
+  diff: FileDiff | undefined
+  /** How many lines it has now, if that is known. */
+  total: number | undefined
+  folded: boolean
+  view: View
+  remarks: readonly R[]
+  /** Where somebody writes a remark. */
+  writing: Place | undefined
+}
+
+/** What the page shows of one file, line by line. */
+export function rowsOf<R extends PlacedRemark>({ listed, diff, ...shown }: Shown<R>): Row<R>[] {
+  const head: Row<R> = { key: `${listed.path}\0`, listed, kind: 'file' }
+  const end: Row<R> = { key: `${listed.path}\0end`, listed, kind: 'end' }
+  if (shown.folded) return [head, end]
+  if (!diff) return [head, { key: `${listed.path}\0unread`, listed, kind: 'unread' }, end]
+  return [head, ...notesOf<R>(listed, diff), ...linesOf({ listed, diff, ...shown }), end]
+}
+
+function notesOf<R extends PlacedRemark>(listed: Listed, diff: FileDiff): Row<R>[] {
+  const { oldMode, newMode, from, change, binary, hunks } = diff
+  const notes = [
+    from && `${change === 'copied' ? 'Copied' : 'Renamed'} from ${from}`,
+    oldMode && newMode && `Its mode went from ${oldMode} to ${newMode}${modeWord(oldMode, newMode)}`,
+    binary && 'Not text, so its content is not shown',
+    !binary && !hunks.length && change === 'added' && 'Empty',
+    !binary && !hunks.length && change === 'deleted' && 'It was empty',
+  ]
+  return notes
+    .filter(note => typeof note === 'string')
+    .map(text => ({ key: `${listed.path}\0${text}`, listed, kind: 'note', text }))
+}
+
+const modeWord = (before: string, after: string): string => {
+  if (after === '120000') return ': now a link'
+  if (before === '120000') return ': no longer a link'
+  return after === '100755' ? ': it can be run now' : before === '100755' ? ': it can no longer be run' : ''
+}
+
+type Read<R extends PlacedRemark> = Omit<Shown<R>, 'diff' | 'folded'> & { diff: FileDiff }
+
+function linesOf<R extends PlacedRemark>({ listed, diff, total, view, remarks, writing }: Read<R>): Row<R>[] {
+  const rows: Row<R>[] = []
+  const left = new Set(remarks)
+  const { path } = listed
+  const below = (...lines: (Line | null)[]) => {
+    const isHere = ({ side, line }: { side: 'old' | 'new'; line: number | null }) =>
+      line !== null && lines.some(each => each?.[side] === line)
+    for (const remark of left)
+      if (isHere(remark)) {
+        left.delete(remark)
+        rows.push({ key: `${path}\0remark ${remark.id}`, listed, kind: 'remark', remark })
+      }
+    if (writing && isHere(writing) && !rows.some(row => row.kind === 'writing'))
+      rows.push({ key: `${path}\0writing`, listed, kind: 'writing', place: writing })
+  }
+  const whole = diff.change === 'added' || diff.change === 'deleted'
+  const gap = (at: number) => {
+    const hidden = hiddenBefore(diff.hunks, at, total)
+    if (!whole && hidden !== 0)
+      rows.push({ key: `${path}\0gap ${at}`, listed, kind: 'gap', at, hidden, section: diff.hunks[at]?.section ?? '' })
+  }
+  diff.hunks.forEach((hunk, at) => {
+    gap(at)
+    const parts = changedParts(hunk.lines)
+    if (view === 'split')
+      for (const pair of pairsOf(hunk.lines)) {
+        const key = `${path}\0${pair.left?.old ?? ''}:${pair.right?.new ?? ''}`
+        rows.push({ key, listed, kind: 'pair', hunk, pair, parts })
+        below(pair.left, pair.right)
+      }
+    else
+      for (const line of hunk.lines) {
+        const key = `${path}\0${line.old ?? ''}:${line.new ?? ''}`
+        rows.push({ key, listed, kind: 'line', hunk, line, part: parts.get(line) })
+        below(line)
+      }
+  })
+  if (diff.hunks.length && !reachesEnd(diff.hunks.at(-1)!)) gap(diff.hunks.length)
+  for (const remark of left) rows.push({ key: `${path}\0remark ${remark.id}`, listed, kind: 'remark', remark })
+  return rows
+}
+
+/** What a remark on a row would be about; undefined: it is no line of a file. */
+export function placeOf({ listed: { path }, ...row }: Row): Place | undefined {
+  const line = row.kind === 'line' ? row.line : row.kind === 'pair' ? (row.pair.right ?? row.pair.left) : undefined
+  if (!line) return undefined
+  return line.sign === '-' ? { path, side: 'old', line: line.old! } : { path, side: 'new', line: line.new! }
+}
+
+export function isAt(row: Row, { path, side, line }: Place): boolean {
+  if (row.listed.path !== path) return false
+  if (row.kind === 'line') return row.line[side] === line
+  return row.kind === 'pair' && (side === 'old' ? row.pair.left?.old : row.pair.right?.new) === line
+}
+
+export function firstChange(rows: readonly Row[]): Place | undefined {
+  const isChange = (row: Row) =>
+    (row.kind === 'line' && row.line.sign !== ' ') || (row.kind === 'pair' && row.pair.left !== row.pair.right)
+  const row = rows.find(isChange)
+  return row && placeOf(row)
+}
+
+const CONTEXT = 3
+/** Git shows three lines behind the last change: fewer, and the file ends there. */
+const reachesEnd = ({ lines }: Hunk): boolean => lines.slice(-CONTEXT).some(line => line.sign !== ' ' || line.unended)

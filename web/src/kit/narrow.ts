@@ -1,0 +1,10 @@
+import { useSyncExternalStore } from 'react'
+
+const narrow = matchMedia('(max-width: 768px)')
+const watch = (watcher: () => void): (() => void) => {
+  narrow.addEventListener('change', watcher)
+  return () => narrow.removeEventListener('change', watcher)
+}
+
+/** Whether there is room for one column only. */
+export const useNarrow = (): boolean => useSyncExternalStore(watch, () => narrow.matches)

@@ -1,0 +1,74 @@
+import { Button, DropdownMenu, IconButton, Kbd, Text } from '@radix-ui/themes'
+import { ChevronUp, Undo2 } from 'lucide-react'
+import { plain } from '../../kit/plain.ts'
+import { StatusBadge } from '../../kit/status.tsx'
+import { plural } from '../../kit/words.ts'
+import './bar.css'
+import type { Decisions } from './decisions.ts'
+import { isOpen, type Review } from './queue.ts'
+import { RiskBadge } from './risk.tsx'
+
+interface BarProps {
+  review: Review
+  unsent: number
+  decisions: Decisions
+  sendBack(): void
+}
+
+/** Where one decides; it stays in sight. */
+export function DecisionBar({ review, unsent, decisions, sendBack }: BarProps) {
+  const { mission, risk, checks } = review
+  const { busy, land, reject, reconsider, undo } = decisions
+  if (!isOpen(mission))
+    return (
+      <section className="bar" aria-label="Decide">
+        <StatusBadge mission={mission} />
+        <Text size="2" className="bar-words">
+          {plain(mission.status_reason?.text ?? mission.waits_for[0]?.text ?? '')}
+        </Text>
+        {mission.result === 'landed' && (
+          <Button variant="soft" loading={busy} disabled={mission.undoing} onClick={undo}>
+            <Undo2 size={15} aria-hidden /> {mission.undoing ? 'Being taken back' : 'Undo the landing'}
+          </Button>
+        )}
+        {mission.status_reason?.code === 'rejected' && (
+          <Button variant="soft" loading={busy} onClick={reconsider}>
+            <Undo2 size={15} aria-hidden /> Take the rejection back
+          </Button>
+        )}
+      </section>
+    )
+  const failing = checks.failed.length > 0
+  return (
+    <section className="bar" aria-label="Decide">
+      <RiskBadge risk={risk} />
+      <Text size="2" className="bar-words">
+        {failing && `${checks.failed.map(plain).join(', ')} failed`}
+      </Text>
+      <Button variant="soft" color="red" highContrast disabled={busy} onClick={() => reject()}>
+        Reject <Kbd size="1">x</Kbd>
+      </Button>
+      <Button variant="soft" highContrast disabled={busy} onClick={sendBack}>
+        Send back{unsent > 0 && ` with ${plural(unsent, 'remark')}`} <Kbd size="1">b</Kbd>
+      </Button>
+      <div className="bar-land">
+        <Button loading={busy} onClick={() => land()}>
+          {failing ? 'Check again and land' : 'Land'} <Kbd size="1">l</Kbd>
+        </Button>
+        <DropdownMenu.Root>
+          <DropdownMenu.Trigger>
+            <IconButton aria-label="Other ways to land" disabled={busy}>
+              <ChevronUp size={16} />
+            </IconButton>
+          </DropdownMenu.Trigger>
+          <DropdownMenu.Content side="top" align="end">
+            <DropdownMenu.Item onSelect={() => land()}>Run the checks, land if they pass</DropdownMenu.Item>
+            <DropdownMenu.Item color="red" onSelect={() => land({ force: true })}>
+              Land although checks fail
+            </DropdownMenu.Item>
+          </DropdownMenu.Content>
+        </DropdownMenu.Root>
+      </div>
+    </section>
+  )
+}

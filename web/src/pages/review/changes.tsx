@@ -1,0 +1,126 @@
+import { Checkbox, SegmentedControl, Text } from '@radix-ui/themes'
+import { type Ref, useCallback, useImperativeHandle, useMemo, useRef, useState } from 'react'
+import type { Listed, Place, View } from '../../kit/diff/rows.ts'
+import { useDiffs } from '../../kit/diff/use-diffs.ts'
+import { type DiffHandle, DiffView } from '../../kit/diff/view.tsx'
+import { useNarrow } from '../../kit/narrow.ts'
+import { Section } from '../../kit/page.tsx'
+import { useRemembered } from '../../kit/remembered.ts'
+import { plural } from '../../kit/words.ts'
+import type { Review } from './queue.ts'
+import { NewRemark, type Remark, RemarkCard } from './remarks.tsx'
+import { FileTree } from './tree.tsx'
+import { useViewed } from './viewed.ts'
+
+interface ChangesProps {
+  ref: Ref<DiffHandle & { view(): void }>
+  review: Review
+  sessionId: string
+  remarks: readonly Remark[]
+  /** Whether something can still be said of it. */
+  open: boolean
+}
+
+/** More than one reads from top to bottom, and what is made by machines, is folded at first. */
+const LONG_LINES = 1000
+const MADE = /(^|\/)(package-lock\.json|yarn\.lock|pnpm-lock\.yaml|[^/]+\.lock|go\.sum)$|\.(min\.\w+|map|snap)$/
+
+const isLong = ({ path, added, deleted }: Listed): boolean =>
+  (added ?? 0) + (deleted ?? 0) > LONG_LINES || MADE.test(path)
+
+/** The files that changed and what changed in them. */
+export function Changes({ ref, review, sessionId, remarks, open }: ChangesProps) {
+  const { files, files_omitted, mission } = review
+  const diffs = useDiffs(sessionId, files)
+  const [remembered, remember] = useRemembered('diff-view')
+  const chosen: View = remembered === 'split' ? 'split' : 'unified'
+  const narrow = useNarrow()
+  const { viewed, mark } = useViewed(sessionId)
+  const [folds, setFolds] = useState<ReadonlyMap<string, boolean>>(new Map())
+  const [current, setCurrent] = useState<string>()
+  const diff = useRef<DiffHandle>(null)
+  const remarksOn = useMemo(() => Map.groupBy(remarks, remark => remark.path!), [remarks])
+  const isFolded = useCallback(
+    (listed: Listed) => folds.get(listed.path) ?? (viewed.has(listed.path) || isLong(listed)),
+    [folds, viewed],
+  )
+  const fold = useCallback(
+    ({ path }: Listed, folded: boolean) => setFolds(before => new Map(before).set(path, folded)),
+    [],
+  )
+  const view = useCallback(
+    (path: string, seen: boolean) => {
+      mark(path, seen)
+      setFolds(before => new Map(before).set(path, seen))
+    },
+    [mark],
+  )
+  useImperativeHandle(ref, () => ({
+    ...diff.current!,
+    view() {
+      if (current === undefined) return
+      view(current, !viewed.has(current))
+      if (!viewed.has(current)) diff.current?.file(1)
+    },
+  }))
+  const fileActions = useCallback(
+    ({ path }: Listed) => (
+      <Text as="label" size="1" className="viewed">
+        <Checkbox size="1" checked={viewed.has(path)} onCheckedChange={seen => view(path, seen === true)} /> Viewed
+      </Text>
+    ),
+    [viewed, view],
+  )
+  const writer = useCallback(
+    (place: Place, close: () => void) => <NewRemark missionId={mission.id} place={place} close={close} />,
+    [mission.id],
+  )
+  return (
+    <Section
+      title={`${plural(files.length + files_omitted, 'changed file')}`}
+      actions={
+        narrow || (
+          <SegmentedControl.Root size="1" value={chosen} onValueChange={remember}>
+            <SegmentedControl.Item value="unified">Unified</SegmentedControl.Item>
+            <SegmentedControl.Item value="split">Side by side</SegmentedControl.Item>
+          </SegmentedControl.Root>
+        )
+      }
+    >
+      <div className="changes">
+        {narrow || (
+          <FileTree
+            files={files}
+            viewed={viewed}
+            remarksOn={remarksOn}
+            current={current}
+            goTo={path => diff.current?.goTo(path)}
+          />
+        )}
+        <div className="changes-diff">
+          <DiffView
+            ref={diff}
+            files={files}
+            diffs={diffs}
+            view={narrow ? 'unified' : chosen}
+            isFolded={isFolded}
+            fold={fold}
+            fileActions={fileActions}
+            remarksOn={remarksOn}
+            remark={placed}
+            writer={open ? writer : undefined}
+            onCurrent={setCurrent}
+          />
+          {files_omitted > 0 && (
+            <Text as="p" size="2" color="gray">
+              {plural(files_omitted, 'more file')} changed and {files_omitted > 1 ? 'are' : 'is'} not shown here; on the
+              machine, <code>git diff</code> shows all of it.
+            </Text>
+          )}
+        </div>
+      </div>
+    </Section>
+  )
+}
+
+const placed = (remark: Remark) => <RemarkCard remark={remark} placed />

@@ -1,0 +1,79 @@
+import { Button } from '@radix-ui/themes'
+import { Link, useLocation } from 'wouter'
+import { type Output, Refused } from '../../api/client.ts'
+import { Lines, Problem } from '../../kit/page.tsx'
+import { plain } from '../../kit/plain.ts'
+import { StatusBadge } from '../../kit/status.tsx'
+import { tell } from '../../kit/toasts.tsx'
+import { plural } from '../../kit/words.ts'
+import { useAsk, useCommand } from '../../live/data.ts'
+import { CompareSessions } from './compare-sessions.tsx'
+import { followLanding } from './landings.ts'
+import { isOpen } from './queue.ts'
+import type { Compared } from './side.tsx'
+import { Sides } from './sides.tsx'
+
+type MissionSide = Output<'compare_missions'>['first']
+
+/** Two missions, of which one is chosen. */
+export function CompareMissions({ first, second }: { first: string; second: string }) {
+  const { data, error, refetch } = useAsk('compare_missions', { first, second })
+  // The ids may be of two sessions.
+  if (error instanceof Refused && error.status === 404) return <CompareSessions first={first} second={second} />
+  if (error) return <Problem error={error} retry={refetch} />
+  if (!data) return <Lines rows={2} height={240} />
+  return <Sides first={compared(data.first, data.second)} second={compared(data.second, data.first)} />
+}
+
+const compared = (side: MissionSide, other: MissionSide): Compared => ({
+  ...side,
+  title: <Link href={`/missions/${side.mission.id}`}>{plain(side.mission.title)}</Link>,
+  about: (
+    <>
+      <StatusBadge mission={side.mission} /> {plain(side.agent ?? '')} · {plural(side.sessions, 'session')}
+    </>
+  ),
+  actions: <Choose mission={side.mission} other={other.mission} />,
+})
+
+interface ChooseProps {
+  mission: MissionSide['mission']
+  other: MissionSide['mission']
+}
+
+/** The winner lands; what the other one did stays on its branch. */
+function Choose({ mission, other }: ChooseProps) {
+  const [, go] = useLocation()
+  const land = useCommand('land_mission', { affects: ['compare_missions'] })
+  const reject = useCommand('reject_mission', { affects: ['compare_missions'] })
+  const undo = useCommand('undo_mission', { affects: ['compare_missions'] })
+  const reconsider = useCommand('reconsider_mission', { affects: ['compare_missions'] })
+  const title = plain(mission.title)
+  const choose = async () => {
+    if (!(await land.run({ mission_id: mission.id }))) return
+    followLanding(mission.id, {
+      title,
+      undo: () => undo.run({ mission_id: mission.id }),
+      open: () => go(`/review/${mission.id}`),
+    })
+    const rejects = isOpen(other) && other.status !== 'done'
+    if (!rejects || !(await reject.run({ mission_id: other.id, reason: `“${mission.title}” was chosen instead.` })))
+      return
+    tell({
+      text: `“${plain(other.title)}” is kept on its branch`,
+      action: { label: 'Review it after all', run: () => reconsider.run({ mission_id: other.id }) },
+    })
+  }
+  return (
+    <>
+      {isOpen(mission) && (
+        <Button loading={land.busy || reject.busy} onClick={choose}>
+          Land this one, keep the other
+        </Button>
+      )}
+      <Button asChild variant="soft" highContrast>
+        <Link href={`/review/${mission.id}`}>Review it</Link>
+      </Button>
+    </>
+  )
+}

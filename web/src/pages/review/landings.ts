@@ -1,0 +1,47 @@
+import { tell } from '../../kit/toasts.tsx'
+import { onEvents } from '../../live/data.ts'
+import type { FleetEvent } from '../../live/fleet-events.ts'
+
+interface Landing {
+  title: string
+  undo(): void
+  open(): void
+  /** Taken back before it was there: done as soon as it is. */
+  undoAsked?: true
+}
+
+/** What was sent to land from here, until it is known how that went: the person has gone on to the next by then. */
+const landings = new Map<string, Landing>()
+
+function heard({ mission_id, kind, data, cause }: FleetEvent): void {
+  const landing = mission_id === null ? undefined : landings.get(mission_id)
+  if (!landing || !mission_id) return
+  const { title, undo, open, undoAsked } = landing
+  const isOver = data.status !== undefined && data.status !== 'landing'
+  if (kind !== 'landed' && !isOver) return
+  landings.delete(mission_id)
+  if (kind === 'landed' && undoAsked) undo()
+  else if (kind === 'landed') tell({ text: `Landed “${title}”`, action: { label: 'Undo', run: undo } })
+  else if (data.status === 'review' || data.status === 'needs_input')
+    tell({
+      text: `“${title}” did not land`,
+      advice: cause ?? undefined,
+      tone: 'bad',
+      action: { label: 'Look', run: open },
+    })
+}
+
+let listening = false
+
+export function followLanding(missionId: string, landing: Landing): void {
+  if (!listening) onEvents(events => events.forEach(heard))
+  listening = true
+  landings.set(missionId, landing)
+}
+
+/** Whether it is still landing: then it is taken back once it has. */
+export function undoOnceLanded(missionId: string): boolean {
+  const landing = landings.get(missionId)
+  if (landing) landing.undoAsked = true
+  return landing !== undefined
+}

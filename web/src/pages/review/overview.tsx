@@ -1,0 +1,107 @@
+import { Text } from '@radix-ui/themes'
+import { Link } from 'wouter'
+import type { Output } from '../../api/client.ts'
+import { CheckLine } from '../../kit/check-line.tsx'
+import { Section } from '../../kit/page.tsx'
+import { plain } from '../../kit/plain.ts'
+import { ReportView } from '../../kit/report.tsx'
+import { StatusBadge } from '../../kit/status.tsx'
+import type { Review } from './queue.ts'
+import { type Remark, RemarkCard } from './remarks.tsx'
+import { ReviewFacts } from './risk.tsx'
+
+interface OverviewProps {
+  review: Review
+  detail: Output<'get_mission'>
+  /** Remarks that are not shown at a line. */
+  remarks: readonly Remark[]
+}
+
+/** What there is to know before one looks at lines. */
+export function Overview({ review, detail, remarks }: OverviewProps) {
+  const { mission, risk, overlaps, checks } = review
+  const checked = newestChecks(detail)
+  return (
+    <div className="overview">
+      <div className="overview-side">
+        <Section title="What to look at">
+          <ReviewFacts review={review} />
+          {risk.reasons.length > 0 ? (
+            <ul className="overview-reasons">
+              {risk.reasons.map(reason => (
+                <li key={reason}>{plain(reason)}</li>
+              ))}
+            </ul>
+          ) : (
+            <Text as="p" size="2" color="gray">
+              Nothing stands out: it is small, nobody else changes the same files, and its checks passed.
+            </Text>
+          )}
+          {overlaps.map(({ mission_id, title, files }) => (
+            <Text as="p" size="2" key={mission_id} className="overview-overlap">
+              <Link href={`/compare?first=${mission.id}&second=${mission_id}`}>Compare with “{plain(title)}”</Link>,
+              which changes {files.length === 1 ? plain(files[0]!) : `${files.length} of the same files`} too.
+            </Text>
+          ))}
+          <SessionsLink detail={detail} />
+        </Section>
+        <Section title="Checks">
+          {checked.map(check => (
+            <CheckLine key={check.id} check={check} />
+          ))}
+          {checks.missing.length > 0 && (
+            <Text as="p" size="2" color="gray">
+              {checks.missing.map(plain).join(', ')} {checks.missing.length > 1 ? 'run' : 'runs'} when it lands, before
+              the base branch moves.
+            </Text>
+          )}
+          {checked.length + checks.missing.length === 0 && (
+            <Text as="p" size="2" color="gray">
+              This project has none.{' '}
+              <Link href={`/projects/${mission.project_id}`}>Add a command that tells whether it works</Link>.
+            </Text>
+          )}
+        </Section>
+      </div>
+      <div className="overview-words">
+        <Section title="What its agent says" actions={<StatusBadge mission={mission} />}>
+          {detail.report ? (
+            <ReportView report={detail.report} files={false} />
+          ) : (
+            <Text size="2" color="gray">
+              It gave no report.
+            </Text>
+          )}
+        </Section>
+        {remarks.length > 0 && (
+          <Section title="Other remarks">
+            {remarks.map(remark => (
+              <RemarkCard key={remark.id} remark={remark} />
+            ))}
+          </Section>
+        )}
+      </div>
+    </div>
+  )
+}
+
+/** Of each check the last time it ran on this work. */
+function newestChecks({ evidence, session_id, sessions }: Output<'get_mission'>): Output<'get_mission'>['evidence'] {
+  const ended = sessions.find(({ id }) => id === session_id)?.ended_at ?? ''
+  const newest = new Map(
+    evidence
+      .filter(({ purpose, created_at }) => purpose === 'landing' && created_at >= ended)
+      .map(each => [each.name, each]),
+  )
+  return [...newest.values()].toSorted((a, b) => Number(a.passed) - Number(b.passed))
+}
+
+function SessionsLink({ detail: { sessions } }: { detail: Output<'get_mission'> }) {
+  const [before, last] = sessions.slice(-2)
+  if (!before || !last) return null
+  return (
+    <Text as="p" size="2" className="overview-overlap">
+      <Link href={`/compare?first=${before.id}&second=${last.id}&of=sessions`}>Compare with its session before</Link>
+    </Text>
+  )
+}

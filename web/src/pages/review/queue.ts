@@ -1,0 +1,54 @@
+import type { Output } from '../../api/client.ts'
+import { useAsk } from '../../live/data.ts'
+import type { Mission } from '../../live/mending.ts'
+
+export type Review = Output<'get_review'>
+
+/** As many as are ranked at once; more than that is no queue that anybody gets through today. */
+const MOST = 100
+
+export const useQueue = (project_id?: string) => useAsk('list_reviews', { project_id, limit: MOST })
+
+export type GroupName = 'conflicts' | 'failed' | 'ready'
+
+export const GROUPS: Record<GroupName, string> = {
+  conflicts: 'In conflict',
+  failed: 'Checks failed',
+  ready: 'Ready to decide',
+}
+
+export const isConflict = ({ mission }: Pick<Review, 'mission'>): boolean => mission.status_reason?.code === 'conflict'
+const hasFailed = ({ mission, checks }: Review): boolean =>
+  checks.failed.length > 0 || mission.status_reason?.code === 'checks_failed'
+
+export const groupOf = (review: Review): GroupName =>
+  isConflict(review) ? 'conflicts' : hasFailed(review) ? 'failed' : 'ready'
+
+/** Whether it waits for a decision, or could still be decided on. */
+export const isOpen = ({
+  status,
+  status_reason,
+  result,
+}: Pick<Mission, 'status' | 'status_reason' | 'result'>): boolean =>
+  status === 'review' ||
+  (status === 'needs_input' && ['conflict', 'in_the_way'].includes(status_reason?.code ?? '')) ||
+  (status === 'done' && result === 'kept')
+
+/** As the page shows them, top to bottom: what can be decided first, then what needs more than a decision. */
+const ORDER: readonly GroupName[] = ['ready', 'failed', 'conflicts']
+
+export function grouped(reviews: readonly Review[]): [GroupName, Review[]][] {
+  return ORDER.map((name): [GroupName, Review[]] => [name, reviews.filter(each => groupOf(each) === name)]).filter(
+    ([, those]) => those.length > 0,
+  )
+}
+
+export const inOrder = (reviews: readonly Review[]): Review[] => grouped(reviews).flatMap(([, those]) => those)
+
+/** What is looked at after this one: further down, or from the top again; undefined: nothing else waits. */
+export function neighbour(reviews: readonly Review[], missionId: string, step: 1 | -1): string | undefined {
+  const ids = inOrder(reviews).map(({ mission }) => mission.id)
+  const at = ids.indexOf(missionId)
+  const next = at === -1 ? ids.at(step === 1 ? 0 : -1) : ids.at((at + step) % ids.length)
+  return next === missionId ? undefined : next
+}

@@ -1,0 +1,84 @@
+import { Badge, Text } from '@radix-ui/themes'
+import { useMemo } from 'react'
+import { Hunks } from '../../kit/diff/hunks.tsx'
+import { type FileDiff, parseDiff } from '../../kit/diff/parse.ts'
+import { shown } from '../../kit/diff/shown.ts'
+import '../../kit/fold.css'
+import { Section } from '../../kit/page.tsx'
+import { plural } from '../../kit/words.ts'
+import './compare.css'
+import { type Compared, Side } from './side.tsx'
+
+/** So many files begin unfolded. */
+const OPEN_FILES = 3
+
+/** Two pieces of work against each other: what each says, cost and proves, then the files of both. */
+export function Sides({ first, second }: { first: Compared; second: Compared }) {
+  const paths = useMemo(() => pathsOf(first, second), [first, second])
+  const [left, right] = [useFiles(first.diff), useFiles(second.diff)]
+  return (
+    <>
+      <div className="compare">
+        <Side side={first} other={second} />
+        <Side side={second} other={first} />
+      </div>
+      <Section title={plural(paths.length, 'changed file')}>
+        {paths.map(({ path, by }, index) => (
+          <details key={path} className="fold compare-file" open={index < OPEN_FILES}>
+            <summary>
+              <code>{shown(path)}</code>
+              <Badge color={by === 'both' ? 'blue' : 'gray'} highContrast>
+                {WORDS[by]}
+              </Badge>
+            </summary>
+            <div className="compare">
+              <Changed path={path} file={left.get(path)} touched={by !== 'second'} />
+              <Changed path={path} file={right.get(path)} touched={by !== 'first'} />
+            </div>
+          </details>
+        ))}
+      </Section>
+    </>
+  )
+}
+
+const WORDS = { both: 'both changed it', first: 'only the first', second: 'only the second' }
+
+function pathsOf(first: Compared, second: Compared): { path: string; by: keyof typeof WORDS }[] {
+  const [ours, theirs] = [first, second].map(({ files }) => new Set(files.map(({ path }) => path))) as [
+    Set<string>,
+    Set<string>,
+  ]
+  const by = (path: string) => (!theirs.has(path) ? 'first' : ours.has(path) ? 'both' : 'second')
+  const order = { both: 0, first: 1, second: 2 }
+  return [...ours.union(theirs)]
+    .map(path => ({ path, by: by(path) }) as const)
+    .sort((a, b) => order[a.by] - order[b.by] || a.path.localeCompare(b.path))
+}
+
+const useFiles = (diff: string): ReadonlyMap<string, FileDiff> =>
+  useMemo(() => new Map(parseDiff(diff).map(file => [file.path, file])), [diff])
+
+function Changed({ path, file, touched }: { path: string; file: FileDiff | undefined; touched: boolean }) {
+  return (
+    <div className="compare-diff">
+      {!touched ? (
+        <Text size="2" color="gray">
+          not touched
+        </Text>
+      ) : !file ? (
+        <Text size="2" color="gray">
+          too long to be shown here
+        </Text>
+      ) : file.hunks.length ? (
+        <div className="diff-inline">
+          <Hunks path={path} hunks={file.hunks} />
+        </div>
+      ) : (
+        <Text size="2" color="gray">
+          {file.binary ? 'not text' : file.from ? `renamed from ${shown(file.from)}` : 'no line of it changed'}
+        </Text>
+      )}
+    </div>
+  )
+}
