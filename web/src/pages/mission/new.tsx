@@ -1,10 +1,232 @@
-import { Lines, Page } from '../../kit/page.tsx'
+import { Button, Kbd, Text } from '@radix-ui/themes'
+import { FolderGit2, Play } from 'lucide-react'
+import { type FormEvent, type KeyboardEvent, useEffect, useState } from 'react'
+import { Link, useLocation, useSearchParams } from 'wouter'
+import { ProjectChooser } from '../../kit/choosers.tsx'
+import { ChoiceInput, LongTextInput, NumberInput, TextInput } from '../../kit/fields.tsx'
+import { Empty, Lines, Page, Section } from '../../kit/page.tsx'
+import { plain } from '../../kit/plain.ts'
+import { tell } from '../../kit/toasts.tsx'
+import { shortId } from '../../kit/words.ts'
+import { useAsk, useCommand } from '../../live/data.ts'
+import './mission.css'
+import { ChosenMissions } from './mission-picker.tsx'
+import { askedIn, type Draft, EMPTY, like, missionFrom, remember, remembered, titleFrom } from './new-draft.ts'
+import { SettingsFields } from './settings-fields.tsx'
+import { TagsInput } from './tags-input.tsx'
+import { TemplateFields } from './template-fields.tsx'
+import { useProjectHolds } from './use-project-holds.ts'
 
-// PLACEHOLDER: replaced by the view of this place.
-export default function View() {
+/** draft: only written down; queue: and the next sheet; start: and go to it. */
+type Ending = 'draft' | 'queue' | 'start'
+
+export default function NewMission() {
+  const [search] = useSearchParams()
+  const projects = useAsk('list_projects', { limit: 500 })
+  const model = search.get('like')
+  const origin = useAsk('get_mission', { mission_id: model ?? '' }, { enabled: model !== null })
+  if (!projects.data || (model !== null && origin.isPending))
+    return (
+      <Page title="New mission">
+        <Lines rows={6} />
+      </Page>
+    )
+  if (projects.data.projects.length === 0)
+    return (
+      <Page title="New mission">
+        <Empty
+          icon={FolderGit2}
+          title="First, a project"
+          action={
+            <Button asChild>
+              <Link href="/projects">Add a repository</Link>
+            </Button>
+          }
+        >
+          A mission is work on a repository. Make a repository on this machine a project, then describe what is to be
+          done in it.
+        </Empty>
+      </Page>
+    )
+  const only = projects.data.projects.length === 1 ? projects.data.projects[0]!.id : null
+  const begin = {
+    ...EMPTY,
+    project_id: only,
+    ...(model === null ? remembered(localStorage) : {}),
+    ...(origin.data && like(origin.data)),
+    ...askedIn(search),
+  }
+  return <Sheet key={search.toString()} begin={begin} />
+}
+
+function Sheet({ begin }: { begin: Draft }) {
+  const [, go] = useLocation()
+  const [draft, setDraft] = useState(begin)
+  const [template, setTemplate] = useState<string | null>(null)
+  const { run, busy } = useCommand('create_mission')
+  const holds = useProjectHolds(draft.project_id)
+  useEffect(() => remember(localStorage, draft), [draft])
+  const fill = (fields: Partial<Draft>) => setDraft(before => ({ ...before, ...fields }))
+  const set =
+    <F extends keyof Draft>(field: F) =>
+    (value: Draft[F]) =>
+      setDraft(before => ({ ...before, [field]: value }))
+
+  const end = async (ending: Ending) => {
+    const wanted = missionFrom(draft, ending !== 'draft')
+    const made = wanted && (await run(wanted))
+    if (!made) return
+    const next = { ...EMPTY, project_id: draft.project_id }
+    remember(localStorage, ending === 'queue' ? next : EMPTY)
+    if (ending !== 'queue') return go(`/missions/${made.id}`)
+    setDraft(next)
+    setTemplate(null)
+    tell({ text: `Queued “${plain(made.title)}”`, action: { label: 'Open', run: () => go(`/missions/${made.id}`) } })
+  }
+  const submitted = (event: FormEvent) => {
+    event.preventDefault()
+    end('start')
+  }
+  const pressed = (event: KeyboardEvent) => {
+    if (event.key === 'Enter' && (event.metaKey || event.ctrlKey) && ready) end('start')
+  }
+  const ready = missionFrom(draft, true) !== undefined && !busy
   return (
-    <Page title="New mission">
-      <Lines />
+    <Page title="New mission" about="One piece of work for one agent, in a worktree of its own.">
+      <form className="new-mission" onSubmit={submitted} onKeyDown={pressed}>
+        <div className="mission-form">
+          <ProjectChooser value={draft.project_id} set={set('project_id')} />
+          <TemplateFields name={template} choose={setTemplate} fill={fill} />
+          <div className="wide">
+            <LongTextInput
+              label="What is to be done"
+              hint={
+                draft.parent_mission_id && (
+                  <>
+                    as a part of{' '}
+                    <Link href={`/missions/${draft.parent_mission_id}`}>{shortId(draft.parent_mission_id)}</Link>
+                  </>
+                )
+              }
+              value={draft.detailed_prompt}
+              set={set('detailed_prompt')}
+              rows={9}
+              placeholder="Describe it as you would to a colleague: what is wanted, where to look, what to leave alone."
+            />
+          </div>
+          <div className="wide">
+            <LongTextInput
+              label="Accepted if"
+              hint="what must be true when it is done; the agent is told, and so is whoever reviews"
+              value={draft.acceptance_criteria}
+              set={set('acceptance_criteria')}
+              rows={2}
+            />
+          </div>
+          <TextInput
+            label="Title"
+            value={draft.title}
+            set={set('title')}
+            placeholder={titleFrom(draft.detailed_prompt) || 'its first line'}
+          />
+          <TagsInput tags={draft.tags} set={set('tags')} />
+        </div>
+        <Section title="Who and how">
+          <SettingsFields
+            value={draft}
+            set={set as never}
+            holds={holds}
+            without={['context_limit_percent', 'max_retries', 'timeout_seconds', 'engine', 'context_mode', 'approvals']}
+          />
+        </Section>
+        <Section title="After">
+          <ChosenMissions
+            label="Depends on"
+            ids={draft.depends_on}
+            set={set('depends_on')}
+            project={draft.project_id}
+          />
+          <Text as="p" size="1" color="gray" mb="0">
+            It starts once these are done, and is told what they report.
+          </Text>
+        </Section>
+        <details className="fold more-settings">
+          <summary>
+            <Text size="2" weight="medium">
+              More: limits, approvals, where it begins, schedule
+            </Text>
+          </summary>
+          <SettingsFields
+            value={draft}
+            set={set as never}
+            holds={holds}
+            without={['agent', 'model', 'effort', 'tool_preset', 'max_turns', 'max_budget_usd', 'landing']}
+          />
+          <div className="mission-form">
+            <ChoiceInput
+              label="Kind"
+              hint="review, explore, plan and test may change nothing"
+              value={draft.mission_type}
+              set={type => type && set('mission_type')(type as Draft['mission_type'])}
+              options={['implement', 'fix', 'test', 'review', 'explore', 'plan']}
+            />
+            <NumberInput
+              label="Priority"
+              hint="higher starts first"
+              value={draft.priority}
+              set={priority => set('priority')(priority ?? 0)}
+              min={-1000}
+              max={1000}
+            />
+            <TextInput
+              label="Branch, tag or commit"
+              hint="to begin from, instead of the base branch"
+              value={draft.base_ref ?? ''}
+              set={text => set('base_ref')(text.trim() || null)}
+            />
+            <TextInput
+              label="Folder"
+              hint="where in the repository the agent starts"
+              value={draft.subdirectory}
+              set={set('subdirectory')}
+            />
+            <TextInput
+              label="Again and again"
+              hint="a rule such as 0 6 * * 1-5 or @daily: a copy is made each time"
+              value={draft.schedule_cron}
+              set={set('schedule_cron')}
+              suggestions={['@daily', '@hourly', '@weekly', '0 6 * * 1-5']}
+              placeholder="once"
+            />
+            <div className="wide">
+              <LongTextInput
+                label="Extra instructions"
+                hint="said to its agents beside the prompt, in every session"
+                value={draft.append_system_prompt}
+                set={set('append_system_prompt')}
+                rows={2}
+              />
+            </div>
+          </div>
+        </details>
+        <div className="new-mission-bar">
+          <Button type="submit" disabled={!ready} loading={busy}>
+            <Play size={16} /> Start <Kbd size="1">⌘↵</Kbd>
+          </Button>
+          <Button type="button" variant="soft" disabled={!ready} onClick={() => end('queue')}>
+            Queue, and write another
+          </Button>
+          <Button type="button" variant="soft" color="gray" highContrast disabled={!ready} onClick={() => end('draft')}>
+            Save as draft
+          </Button>
+          <Text size="1" color="gray">
+            {ready ? 'What you write stays in this browser until it is sent.' : missing(draft)}
+          </Text>
+        </div>
+      </form>
     </Page>
   )
 }
+
+const missing = ({ project_id }: Draft): string =>
+  project_id ? 'It needs a few words about what is to be done.' : 'It needs a project.'

@@ -1,6 +1,7 @@
 import { Text } from '@radix-ui/themes'
 import { useState } from 'react'
 import { useLocation } from 'wouter'
+import { namedIn } from '../../../../src/domain/template.ts'
 import { CopyBox } from '../../kit/copy.tsx'
 import { ChoiceInput, LongTextInput, SwitchInput, TextInput } from '../../kit/fields.tsx'
 import { FormDialog } from '../../kit/form-dialog.tsx'
@@ -99,16 +100,12 @@ export function ScheduleDialog({ mission, close }: DialogProps) {
   )
 }
 
-/** Words in braces, which a template can ask for each time it is used. */
-const variablesIn = (text: string): string[] => [
-  ...new Set([...text.matchAll(/\{([a-z][a-z0-9_]{0,39})\}/g)].map(([, name]) => name!)),
-]
-
 export function TemplateDialog({ mission, close }: DialogProps) {
   const { run, busy } = useCommand('save_template', { affects: ['list_templates'] })
   const [name, setName] = useState('')
   const [replace, setReplace] = useState(false)
-  const found = variablesIn(`${mission.title}\n${mission.detailed_prompt}\n${mission.acceptance_criteria}`)
+  // Words in braces are asked for each time the template is used.
+  const found = [...namedIn(`${mission.title}\n${mission.detailed_prompt}\n${mission.acceptance_criteria}`)]
   const save = async () => {
     const variables = found.map(each => ({ name: each }))
     if (!(await run({ name, mission_id: mission.id, variables, replace }))) return

@@ -1,0 +1,140 @@
+import type { Input, Output } from '../../api/client.ts'
+import type { Settings } from './settings-fields.tsx'
+
+type Making = Input<'create_mission'>
+
+/** What a person has written of a mission that is not made yet. */
+export interface Draft extends Settings {
+  project_id: string | null
+  title: string
+  detailed_prompt: string
+  acceptance_criteria: string
+  mission_type: NonNullable<Making['mission_type']>
+  tags: string[]
+  priority: number
+  parent_mission_id: string | null
+  depends_on: string[]
+  start_from: NonNullable<Making['start_from']>
+  base_ref: string | null
+  subdirectory: string
+  append_system_prompt: string
+  schedule_cron: string
+}
+
+export const EMPTY: Draft = {
+  project_id: null,
+  title: '',
+  detailed_prompt: '',
+  acceptance_criteria: '',
+  mission_type: 'implement',
+  tags: [],
+  priority: 0,
+  parent_mission_id: null,
+  depends_on: [],
+  start_from: 'base',
+  base_ref: null,
+  subdirectory: '',
+  append_system_prompt: '',
+  schedule_cron: '',
+  agent: null,
+  model: null,
+  effort: null,
+  engine: null,
+  tool_preset: null,
+  approvals: null,
+  max_turns: null,
+  max_budget_usd: null,
+  timeout_seconds: null,
+  context_limit_percent: null,
+  max_retries: null,
+  landing: null,
+  context_mode: false,
+}
+
+const KEY = 'fleet-new-mission'
+
+/** What was written here before and not sent. Another version of the page may have left it, so nothing is taken on trust. */
+export function remembered(storage: Pick<Storage, 'getItem'>): Partial<Draft> {
+  try {
+    const stored = JSON.parse(storage.getItem(KEY) ?? '{}')
+    const fields = Object.entries(EMPTY).filter(([field, empty]) => fitsIn(stored[field], empty))
+    return Object.fromEntries(fields.map(([field]) => [field, stored[field]]))
+  } catch {
+    return {}
+  }
+}
+
+const fitsIn = (value: unknown, empty: unknown): boolean =>
+  value !== undefined &&
+  (empty === null
+    ? value === null || typeof value !== 'object'
+    : Array.isArray(empty)
+      ? Array.isArray(value) && value.every(each => typeof each === 'string')
+      : typeof value === typeof empty)
+
+export function remember(storage: Pick<Storage, 'setItem' | 'removeItem'>, draft: Draft): void {
+  const said = saidIn(draft)
+  if (Object.keys(said).length) storage.setItem(KEY, JSON.stringify(said))
+  else storage.removeItem(KEY)
+}
+
+/** What differs from an empty sheet. */
+const saidIn = (draft: Draft): Partial<Draft> =>
+  Object.fromEntries(
+    Object.entries(draft).filter(
+      ([field, value]) => JSON.stringify(value) !== JSON.stringify(EMPTY[field as keyof Draft]),
+    ),
+  )
+
+/** What an address asks to begin with. */
+export function askedIn(search: URLSearchParams): Partial<Draft> {
+  const text = (name: string) => search.get(name) || undefined
+  const asked: Partial<Draft> = {
+    project_id: text('project'),
+    detailed_prompt: text('prompt'),
+    title: text('title'),
+    acceptance_criteria: text('criteria'),
+    parent_mission_id: text('parent'),
+    agent: text('agent'),
+    tags: search.has('tag') ? search.getAll('tag') : undefined,
+    depends_on: search.has('after') ? search.getAll('after') : undefined,
+  }
+  return Object.fromEntries(Object.entries(asked).filter(([, value]) => value !== undefined))
+}
+
+/** A sheet like an existing mission; what belongs to that one alone is left out. */
+export function like(mission: Output<'get_mission'>): Partial<Draft> {
+  const fields = Object.keys(EMPTY).filter(field => field in mission && field !== 'depends_on')
+  return Object.fromEntries(fields.map(field => [field, mission[field as keyof typeof mission]]))
+}
+
+const TITLE_CHARS = 80
+
+/** The first line of what is asked, for those who give no title. */
+export function titleFrom(prompt: string): string {
+  const line =
+    prompt
+      .split('\n')
+      .map(each => each.replace(/^[#>*\-\s]+/, '').trim())
+      .find(Boolean) ?? ''
+  if (line.length <= TITLE_CHARS) return line
+  const cut = line.slice(0, TITLE_CHARS)
+  const word = cut.lastIndexOf(' ')
+  return `${word > TITLE_CHARS / 2 ? cut.slice(0, word).trimEnd() : cut}…`
+}
+
+export function missionFrom(draft: Draft, autoDispatch: boolean): Making | undefined {
+  const { project_id, schedule_cron, title, ...settings } = draft
+  if (!project_id || !draft.detailed_prompt.trim()) return undefined
+  const cron = schedule_cron.trim()
+  return {
+    ...settings,
+    project_id,
+    title: title.trim() || titleFrom(draft.detailed_prompt),
+    auto_dispatch: autoDispatch,
+    ...(cron && {
+      schedule_cron: cron,
+      schedule_time_zone: Intl.DateTimeFormat().resolvedOptions().timeZone,
+    }),
+  }
+}

@@ -1,0 +1,78 @@
+import { Button, Flex } from '@radix-ui/themes'
+import { useEffect, useState } from 'react'
+import { fillInNamed } from '../../../../src/domain/template.ts'
+import type { Output } from '../../api/client.ts'
+import { ChoiceInput, TextInput } from '../../kit/fields.tsx'
+import { useAsk } from '../../live/data.ts'
+import type { Draft } from './new-draft.ts'
+
+type Template = Output<'get_template'>
+
+interface TemplateFieldsProps {
+  name: string | null
+  choose(name: string | null): void
+  fill(fields: Partial<Draft>): void
+}
+
+/** Begins with what was saved under a name; what it leaves open is asked for. */
+export function TemplateFields({ name, choose, fill }: TemplateFieldsProps) {
+  const all = useAsk('list_templates', { limit: 200 }).data?.templates
+  const missions = all?.filter(({ kind }) => kind === 'mission') ?? []
+  const template = useAsk('get_template', { template: name ?? '' }, { enabled: name !== null }).data
+  if (missions.length === 0) return null
+  return (
+    <>
+      <ChoiceInput
+        label="Begin with a template"
+        value={name}
+        set={choose}
+        options={missions.map(each => each.name)}
+        none="None"
+      />
+      {template && <Variables key={template.name} template={template} fill={fill} />}
+    </>
+  )
+}
+
+function Variables({ template, fill }: { template: Template; fill(fields: Partial<Draft>): void }) {
+  const [values, setValues] = useState<Record<string, string>>(() =>
+    Object.fromEntries(template.variables.map(each => [each.name, each.default ?? ''])),
+  )
+  const asks = template.variables.length > 0
+  // biome-ignore lint/correctness/useExhaustiveDependencies: chosen once, filled in once; what is typed since then stays
+  useEffect(() => {
+    if (!asks) fill(filled(template, {}))
+  }, [])
+  if (!asks) return null
+  return (
+    <Flex gap="3" align="end" wrap="wrap" className="wide">
+      {template.variables.map(({ name }) => (
+        <TextInput
+          key={name}
+          label={name}
+          value={values[name] ?? ''}
+          set={value => setValues(before => ({ ...before, [name]: value }))}
+        />
+      ))}
+      <Button
+        type="button"
+        variant="soft"
+        disabled={template.variables.some(({ name }) => !values[name])}
+        onClick={() => fill(filled(template, values))}
+      >
+        Fill in
+      </Button>
+    </Flex>
+  )
+}
+
+function filled({ settings, prompt }: Template, values: Record<string, string>): Partial<Draft> {
+  const put = (text: unknown): string => (typeof text === 'string' ? fillInNamed(text, values) : '')
+  return {
+    ...(settings as Partial<Draft>),
+    title: put(settings.title),
+    acceptance_criteria: put(settings.acceptance_criteria),
+    append_system_prompt: put(settings.append_system_prompt),
+    detailed_prompt: put(prompt),
+  }
+}
