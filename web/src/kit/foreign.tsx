@@ -2,6 +2,7 @@ import { Button } from '@radix-ui/themes'
 import { useMemo, useState } from 'react'
 import './foreign.css'
 import { cutTo, plain } from './plain.ts'
+import { complain } from './toasts.tsx'
 import { bytes } from './words.ts'
 
 interface ForeignProps {
@@ -12,23 +13,36 @@ interface ForeignProps {
   /** Set in the letters of code. */
   code?: boolean
   tone?: 'plain' | 'bad' | 'quiet'
+  /** The text is itself only the beginning: this reads all of it. */
+  whole?(): Promise<string>
 }
 
 /** Text that someone else wrote, letter by letter. What is long is cut, with a way to see all of it. */
-export function Foreign({ text, lines = 60, chars = 8000, code = false, tone = 'plain' }: ForeignProps) {
+export function Foreign({ text, lines = 60, chars = 8000, code = false, tone = 'plain', whole }: ForeignProps) {
   const [all, setAll] = useState(false)
+  const [read, setRead] = useState<string>()
   const cut = useMemo(() => {
-    const { text: shown, missing } = cutTo(text, all ? EVERYTHING : { lines, chars })
+    const { text: shown, missing } = cutTo(read ?? text, all ? EVERYTHING : { lines, chars })
     return { shown: plain(shown), missing }
-  }, [text, all, lines, chars])
+  }, [text, read, all, lines, chars])
+  const toggle = async () => {
+    if (!all && whole && read === undefined) {
+      try {
+        setRead(await whole())
+      } catch (error) {
+        return complain(error)
+      }
+    }
+    setAll(!all)
+  }
   return (
     <div className="foreign" data-code={code || undefined} data-tone={tone}>
       <div className="foreign-text" dir="auto">
         {cut.shown}
       </div>
-      {(cut.missing > 0 || all) && (
-        <Button size="1" variant="soft" color="gray" highContrast onClick={() => setAll(!all)}>
-          {all ? 'Show less' : `Show all (${bytes(text.length)})`}
+      {(cut.missing > 0 || all || whole) && (
+        <Button size="1" variant="soft" color="gray" highContrast onClick={toggle}>
+          {all ? 'Show less' : whole && read === undefined ? 'Show all' : `Show all (${bytes((read ?? text).length)})`}
         </Button>
       )}
     </div>

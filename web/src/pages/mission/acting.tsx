@@ -22,7 +22,7 @@ import { type ReactNode, useState } from 'react'
 import { useLocation } from 'wouter'
 import { afterAMoment, tell } from '../../kit/toasts.tsx'
 import { useAsk, useCommand } from '../../live/data.ts'
-import { type Abilities, type Action, actionsFor, type Detail } from './actions.ts'
+import { type Abilities, type Action, actionsFor, type Detail, mainAction } from './actions.ts'
 import { SendDialog, type Sending } from './send-dialog.tsx'
 import {
   CompareDialog,
@@ -69,6 +69,7 @@ type Dialogue = Sending | 'say' | 'schedule' | 'save_template' | 'compare' | 'ta
 
 export interface Acting {
   offered: Action[]
+  main: Action | undefined
   /** Does it, or opens what must be said first. */
   act(action: Action): void
   /** Does it without asking for anything, where that makes sense. */
@@ -148,7 +149,14 @@ export function useActing(mission: Detail): Acting {
   }
   const commands = [dispatch, retry, resume, land, undo, reject, reconsider, cancel, interrupt, next, remove]
   const dialog = open && <Dialogued open={open} mission={mission} close={() => setOpen(undefined)} forget={forget} />
-  return { offered, act, atOnce, busy: commands.some(each => each.busy), dialog }
+  return {
+    offered,
+    main: mainAction(mission.status, offered),
+    act,
+    atOnce,
+    busy: commands.some(each => each.busy),
+    dialog,
+  }
 }
 
 interface DialoguedProps {

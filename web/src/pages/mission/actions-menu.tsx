@@ -23,15 +23,13 @@ const ASKS: readonly Action[] = [
 const GROUPS: readonly Action[] = ['next', 'schedule', 'cancel', 'delete']
 
 /** What most want now as a button, and everything the state allows in a menu; each has a key where it is used often. */
-export function ActionsMenu({ acting: { offered, act, atOnce, busy, dialog } }: { acting: Acting }) {
+export function ActionsMenu({ acting: { offered, main, act, atOnce, busy, dialog } }: { acting: Acting }) {
   useShortcuts(
     offered.flatMap(action => {
       const { key, label } = FACES[action]
       return key ? [{ keys: key, title: `${label}${ASKS.includes(action) ? '…' : ''}`, run: () => act(action) }] : []
     }),
   )
-  const [first] = offered
-  const main = first && FACES[first].key ? first : undefined
   const Icon = main && FACES[main].icon
   const rest = offered.filter(action => action !== main || ASKS.includes(action))
   return (

@@ -78,7 +78,7 @@ const CANCELLABLE: readonly Known['status'][] = [
 ]
 const DELETABLE: readonly Known['status'][] = ['draft', 'needs_input', 'review', 'done', 'failed', 'cancelled']
 
-/** What may be done with a mission as it is now, in the order in which it is offered: the first is what most want. */
+/** What may be done with a mission as it is now, in the order in which it is offered. */
 export function actionsFor(mission: Known, can?: Abilities): Action[] {
   const { status, result, landed, branch, undoing, cancelling, report, session_id } = mission
   const taken = mission.taken_over !== null
@@ -112,20 +112,20 @@ export function actionsFor(mission: Known, can?: Abilities): Action[] {
     cancel: CANCELLABLE.includes(status) && !cancelling && !taken,
     delete: DELETABLE.includes(status) && !undoing && free,
   }
-  return first(status, offered)
+  return (Object.keys(offered) as Action[]).filter(action => offered[action])
 }
 
-/** Work that broke is rather begun anew, work that waits for a person is rather gone on with. */
-function first(status: Known['status'], offered: Record<Action, boolean>): Action[] {
-  const order = Object.keys(offered) as Action[]
-  const favourite: Partial<Record<Known['status'], Action>> = {
-    failed: 'retry',
-    cancelled: offered.reconsider ? 'reconsider' : 'resume',
-    needs_input: 'resume',
-    running: 'say',
-    done: offered.land ? 'land' : 'reopen',
+/** What most want to do now; undefined: nothing in particular. */
+export function mainAction(status: Known['status'], offered: readonly Action[]): Action | undefined {
+  const wanted: Partial<Record<Known['status'], Action[]>> = {
+    draft: ['dispatch'],
+    running: ['say'],
+    needs_input: ['resume'],
+    waiting: ['resume'],
+    review: ['land'],
+    failed: ['retry'],
+    cancelled: ['reconsider', 'resume', 'retry'],
+    done: ['land', 'next'],
   }
-  const wanted = favourite[status]
-  const possible = order.filter(action => offered[action])
-  return wanted && offered[wanted] ? [wanted, ...possible.filter(action => action !== wanted)] : possible
+  return wanted[status]?.find(action => offered.includes(action))
 }

@@ -2,6 +2,7 @@ import { Button, Callout, Code, Flex, Text } from '@radix-ui/themes'
 import { Hourglass, TriangleAlert } from 'lucide-react'
 import { Link } from 'wouter'
 import { Facts } from '../../kit/facts.tsx'
+import { Foreign } from '../../kit/foreign.tsx'
 import { Markdown } from '../../kit/markdown.tsx'
 import { Section } from '../../kit/page.tsx'
 import { plain, safeLink } from '../../kit/plain.ts'
@@ -14,6 +15,7 @@ import { type Detail, isAsking, liveSession } from './actions.ts'
 import { Comments } from './comments.tsx'
 
 export function Overview({ mission }: { mission: Detail }) {
+  const isScript = mission.holds.some(({ field, value }) => field === 'agent' && value === 'shell')
   return (
     <div className="mission-columns">
       <div>
@@ -21,7 +23,7 @@ export function Overview({ mission }: { mission: Detail }) {
         <Open mission={mission} />
         <Section title="Prompt">
           <div className="prompt">
-            <Markdown text={mission.detailed_prompt} />
+            {isScript ? <Foreign text={mission.detailed_prompt} code /> : <Markdown text={mission.detailed_prompt} />}
           </div>
         </Section>
         {mission.acceptance_criteria && (

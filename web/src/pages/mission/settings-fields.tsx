@@ -40,7 +40,7 @@ interface SettingsFieldsProps {
 }
 
 const WHO = { mission: 'this mission', project: 'the project', default: 'the fleet' }
-const AS_HELD = 'As it is set'
+const AS_HELD = 'Inherited'
 const PRESETS = ['full', 'implement', 'review', 'test', 'explore', 'fix']
 const LANDINGS = [
   { value: 'auto', label: 'by itself, once its checks pass' },

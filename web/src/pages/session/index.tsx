@@ -1,10 +1,249 @@
-import { Lines, Page } from '../../kit/page.tsx'
+import { Badge, Button, Flex, IconButton, SegmentedControl, Tooltip } from '@radix-ui/themes'
+import { ArrowUpToLine, CircleAlert, Hand, Square } from 'lucide-react'
+import { useCallback, useEffect, useMemo, useRef, useState } from 'react'
+import { Link, useParams, useSearchParams } from 'wouter'
+import { ask, type Output } from '../../api/client.ts'
+import { Lines, Page, Problem } from '../../kit/page.tsx'
+import { plain } from '../../kit/plain.ts'
+import { QuestionCard } from '../../kit/question.tsx'
+import { complain, tell } from '../../kit/toasts.tsx'
+import { useAsk, useCommand } from '../../live/data.ts'
+import { useShortcuts } from '../../shell/keys.ts'
+import { type Abilities, actionsFor, type Detail } from '../mission/actions.ts'
+import { blockShowing } from './conversation.ts'
+import { Finding, type Match } from './finding.tsx'
+import { Gauges } from './gauges.tsx'
+import { type Place, TranscriptList } from './list.tsx'
+import './session.css'
+import { Speaking } from './speaking.tsx'
+import { useTranscript } from './use-transcript.ts'
 
-// PLACEHOLDER: replaced by the view of this place.
-export default function View() {
+type Session = Output<'get_session'>
+
+export default function SessionPage() {
+  const { session_id = '' } = useParams<{ session_id: string }>()
+  const session = useAsk('get_session', { session_id })
+  const mission = useAsk(
+    'get_mission',
+    { mission_id: session.data?.mission_id ?? '' },
+    { enabled: session.data !== undefined },
+  )
+  const error = session.error ?? mission.error
+  if (error)
+    return (
+      <Page title="Session">
+        <Problem error={error} retry={() => session.refetch()} />
+      </Page>
+    )
+  if (!session.data || !mission.data)
+    return (
+      <Page title="Session">
+        <Lines rows={8} />
+      </Page>
+    )
+  return <Shown key={session.data.id} session={session.data} mission={mission.data} />
+}
+
+function Shown({ session, mission }: { session: Session; mission: Detail }) {
+  const [search, setSearch] = useSearchParams()
+  const raw = search.get('view') === 'raw'
+  const place = useRef<Place>(null)
+  const held = useRef(false)
+  const transcript = useTranscript(session.id, {
+    raw,
+    lines: session.agent === 'shell' || raw,
+    at: search.get('at'),
+    held: useCallback(() => held.current, []),
+  })
+  const { window, goTo } = transcript
+  const [wanted, setWanted] = useState<string>()
+  const put = (name: string, value: string | null) =>
+    setSearch(
+      before => {
+        const next = new URLSearchParams(before)
+        if (value) next.set(name, value)
+        else next.delete(name)
+        return next
+      },
+      { replace: true },
+    )
+
+  // Shown once it is at hand.
+  const index = useMemo(
+    () => (wanted && window ? blockShowing(window.conversation, window.events, wanted) : undefined),
+    [wanted, window],
+  )
+  useEffect(() => {
+    if (index === undefined) return
+    place.current?.show(index)
+    setWanted(undefined)
+  }, [index])
+  const go = (match: Pick<Match, 'event_id' | 'cursor'>) => {
+    setWanted(match.event_id)
+    if (!window || blockShowing(window.conversation, window.events, match.event_id) === undefined) goTo(match.cursor)
+    put('at', match.cursor)
+  }
+  const error = useErrors(session.id, search.get('at'), go)
+  const whole = useCallback(
+    (event_id: string | undefined) => (event_id ? () => allOf(session.id, event_id, raw) : undefined),
+    [session.id, raw],
+  )
+
   return (
-    <Page title="Session">
-      <Lines />
+    <Page
+      title={plain(mission.title)}
+      filled
+      about={<About session={session} mission={mission} live={transcript.live} />}
+      actions={<Actions session={session} mission={mission} />}
+    >
+      <Flex gap="3" align="center" wrap="wrap" className="session-tools">
+        <Finding
+          sessionId={session.id}
+          raw={raw}
+          text={search.get('q') ?? ''}
+          setText={text => put('q', text)}
+          go={go}
+        />
+        <Flex gap="2" align="center">
+          <Tooltip content="The last thing that failed, then the one before (e)">
+            <Button size="2" variant="soft" color="gray" highContrast onClick={error.previous}>
+              <CircleAlert size={14} /> Errors
+            </Button>
+          </Tooltip>
+          <Tooltip content="To the beginning">
+            <IconButton variant="soft" color="gray" aria-label="To the beginning" onClick={transcript.toStart}>
+              <ArrowUpToLine size={14} />
+            </IconButton>
+          </Tooltip>
+          <SegmentedControl.Root
+            size="1"
+            value={raw ? 'raw' : 'conversation'}
+            onValueChange={view => put('view', view === 'raw' ? 'raw' : null)}
+          >
+            <SegmentedControl.Item value="conversation">Conversation</SegmentedControl.Item>
+            <SegmentedControl.Item value="raw">Raw</SegmentedControl.Item>
+          </SegmentedControl.Root>
+        </Flex>
+        <Gauges session={session} />
+      </Flex>
+      {transcript.error && <Problem error={transcript.error} retry={transcript.retry} />}
+      {window ? (
+        <TranscriptList
+          key={raw ? 'raw' : 'conversation'}
+          {...transcript}
+          window={window}
+          whole={whole}
+          live={session.status !== 'ended'}
+          place={place}
+          held={held}
+        />
+      ) : (
+        !transcript.error && <Lines rows={8} />
+      )}
+      <Asked session={session} mission={mission} />
+      <Speaking session={session} mission={mission} can={useAbilities(session)} />
     </Page>
+  )
+}
+
+async function allOf(session_id: string, event_id: string, raw: boolean): Promise<string> {
+  const { event } = await ask('read_transcript_event', { session_id, event_id, raw })
+  return 'output' in event ? event.output : 'text' in event ? event.text : JSON.stringify(event, null, 2)
+}
+
+/** From what failed last to what failed before it, wherever in the transcript that is. */
+function useErrors(session_id: string, at: string | null, go: (match: Match) => void) {
+  const seen = useRef(at)
+  const previous = async () => {
+    try {
+      const where = seen.current ? { before: seen.current } : { last: true }
+      const { matches, start, more } = await ask('search_transcript', {
+        session_id,
+        only: 'errors',
+        limit: 1,
+        ...where,
+      })
+      const [match] = matches
+      if (match) {
+        seen.current = match.start
+        go(match)
+      } else if (more) {
+        seen.current = start
+        await previous()
+      } else {
+        tell({ text: seen.current ? 'Nothing failed before that.' : 'Nothing failed in this session.' })
+        seen.current = null
+      }
+    } catch (error) {
+      complain(error)
+    }
+  }
+  useShortcuts([{ keys: 'e', title: 'The last thing that failed, then the one before', run: previous }])
+  return { previous }
+}
+
+function useAbilities({ agent, engine }: Session): Abilities | undefined {
+  const agents = useAsk('list_agents', {}).data?.agents
+  return agents?.find(each => each.name === agent && each.engine === engine)?.can as Abilities | undefined
+}
+
+function About({ session, mission, live }: { session: Session; mission: Detail; live: boolean }) {
+  const { outcome, outcome_reason, status, agent, model, number } = session
+  return (
+    <span className="session-about">
+      <Link href={`/missions/${mission.id}`}>mission</Link>
+      <span>
+        session {number} · {plain(agent)}
+        {model && ` · ${plain(model)}`}
+      </span>
+      <Badge color={outcome === 'failed' ? 'red' : outcome ? 'gray' : 'blue'} highContrast>
+        {outcome?.replaceAll('_', ' ') ?? (live ? 'live' : status)}
+      </Badge>
+      {outcome_reason && <span>{plain(outcome_reason)}</span>}
+    </span>
+  )
+}
+
+/** Its open questions, with everything that is asked. */
+function Asked({ session, mission }: { session: Session; mission: Detail }) {
+  const { data } = useAsk('get_mission_notes', { mission_id: mission.id })
+  const open = data?.questions.filter(each => each.status === 'open' && each.session_id === session.id) ?? []
+  if (!open.length) return null
+  return (
+    <section className="asked" aria-label="It waits for you">
+      {open.map(question => (
+        <QuestionCard key={question.id} question={question} />
+      ))}
+    </section>
+  )
+}
+
+function Actions({ session, mission }: { session: Session; mission: Detail }) {
+  const interrupt = useCommand('interrupt_mission')
+  const stop = useCommand('cancel_session')
+  const resume = useCommand('resume_mission')
+  const offered = actionsFor(mission, useAbilities(session))
+  const mayInterrupt = offered.includes('interrupt') && mission.session_id === session.id
+  const it = { mission_id: mission.id }
+  useShortcuts(mayInterrupt ? [{ keys: 'i', title: 'Interrupt the agent', run: () => void interrupt.run(it) }] : [])
+  if (session.status === 'ended') return null
+  const end = async () => {
+    if (!(await stop.run({ session_id: session.id }))) return
+    tell({
+      text: 'It is stopped; its work is kept on its branch.',
+      action: { label: 'Resume', run: () => void resume.run(it) },
+    })
+  }
+  return (
+    <>
+      {mayInterrupt && (
+        <Button variant="soft" loading={interrupt.busy} onClick={() => interrupt.run(it)}>
+          <Hand size={14} /> Interrupt
+        </Button>
+      )}
+      <Button variant="soft" color="red" highContrast loading={stop.busy} onClick={end}>
+        <Square size={14} /> Stop
+      </Button>
+    </>
   )
 }

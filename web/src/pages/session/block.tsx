@@ -1,0 +1,91 @@
+import { Text } from '@radix-ui/themes'
+import { Brain, CircleAlert, MessageCircleQuestion, TriangleAlert, User } from 'lucide-react'
+import { memo } from 'react'
+import { Foreign } from '../../kit/foreign.tsx'
+import { Markdown } from '../../kit/markdown.tsx'
+import { Time } from '../../kit/time.tsx'
+import type { Block, NoteBlock, TextBlock } from './conversation.ts'
+import { ToolView } from './tool.tsx'
+
+export interface BlockProps<B extends Block = Block> {
+  block: B
+  /** Reads all of an event that is shown cut, if there is one. */
+  whole(event_id: string | undefined): (() => Promise<string>) | undefined
+  /** Opened or closed by hand, other than it would be by itself. */
+  toggled: boolean
+  toggle(id: string): void
+  live: boolean
+}
+
+/** One turn of the conversation. */
+export const BlockView = memo(function BlockView(props: BlockProps) {
+  const { block, whole } = props
+  switch (block.kind) {
+    case 'tool':
+      return <ToolView {...props} block={block} />
+    case 'thinking':
+      return <Thinking {...props} block={block} />
+    case 'note':
+      return <Note note={block} />
+    case 'lines':
+      return (
+        <div className="block-lines" data-stream={block.stream}>
+          <Foreign
+            text={block.lines.join('\n')}
+            code
+            tone={block.stream === 'stderr' ? 'quiet' : 'plain'}
+            whole={whole(block.cut)}
+          />
+        </div>
+      )
+    default:
+      return <Words {...props} block={block} />
+  }
+})
+
+function Words({ block, whole }: BlockProps<TextBlock>) {
+  const mine = block.kind === 'said'
+  return (
+    <div className="block-words" data-mine={mine || undefined}>
+      {mine && (
+        <div className="block-who">
+          <User size={13} aria-hidden />
+          <Text size="1" color="gray">
+            told {block.at && <Time at={block.at} />}
+          </Text>
+        </div>
+      )}
+      {block.cut ? <Foreign text={block.text} whole={whole(block.cut)} /> : <Markdown text={block.text} />}
+    </div>
+  )
+}
+
+function Thinking({ block, toggled, toggle, whole }: BlockProps<TextBlock>) {
+  const first = block.text.trim().split('\n', 1)[0] ?? ''
+  return (
+    <div className="block-fold">
+      <button type="button" className="block-head" aria-expanded={toggled} onClick={() => toggle(block.id)}>
+        <Brain size={14} aria-hidden />
+        <span className="block-name">Thinks</span>
+        {!toggled && <span className="block-summary">{first.slice(0, 200)}</span>}
+      </button>
+      {toggled && (
+        <div className="block-body">
+          <Foreign text={block.text} tone="quiet" whole={whole(block.cut)} />
+        </div>
+      )}
+    </div>
+  )
+}
+
+const NOTE_ICONS = { bad: CircleAlert, warning: TriangleAlert, asks: MessageCircleQuestion, quiet: undefined }
+
+function Note({ note }: { note: NoteBlock }) {
+  const Icon = NOTE_ICONS[note.tone]
+  return (
+    <div className="block-note" data-tone={note.tone}>
+      {Icon && <Icon size={14} aria-hidden />}
+      <Foreign text={note.text} lines={12} />
+    </div>
+  )
+}

@@ -1,0 +1,134 @@
+import { Button } from '@radix-ui/themes'
+import { useVirtualizer } from '@tanstack/react-virtual'
+import { ArrowDown } from 'lucide-react'
+import { type RefObject, useCallback, useEffect, useImperativeHandle, useLayoutEffect, useRef, useState } from 'react'
+import { type BlockProps, BlockView } from './block.tsx'
+import type { Block } from './conversation.ts'
+import type { TranscriptWindow } from './transcript-window.ts'
+
+const NEAR_PX = 900
+const END_PX = 60
+
+export interface Place {
+  /** Brings a block into view and marks it. */
+  show(index: number): void
+}
+
+interface ListProps {
+  window: TranscriptWindow
+  whole: BlockProps['whole']
+  live: boolean
+  place: RefObject<Place | null>
+  held: RefObject<boolean>
+  older(): Promise<void>
+  newer(): Promise<void>
+  toEnd(): Promise<void>
+}
+
+/** Only what is in view exists. It stays with what comes last, until somebody scrolls up to read. */
+export function TranscriptList({ window, whole, live, place, held, older, newer, toEnd }: ListProps) {
+  const scroller = useRef<HTMLDivElement>(null)
+  const [opened, setOpened] = useState<ReadonlySet<string>>(new Set())
+  const [marked, setMarked] = useState<string>()
+  const [isHeld, setHeld] = useState(false)
+  const { blocks } = window.conversation
+  const seen = useRef(blocks.length)
+  const virtualizer = useVirtualizer({
+    count: blocks.length,
+    getScrollElement: () => scroller.current,
+    estimateSize: index => estimate(blocks[index]!),
+    getItemKey: index => blocks[index]!.id,
+    overscan: 8,
+    paddingStart: 8,
+    paddingEnd: 16,
+    anchorTo: 'end',
+    followOnAppend: true,
+    scrollEndThreshold: END_PX,
+  })
+  useLayoutEffect(() => virtualizer.scrollToEnd(), [virtualizer])
+  useImperativeHandle(place, () => ({
+    show(index) {
+      virtualizer.scrollToIndex(index, { align: 'center' })
+      setMarked(blocks[index]?.id)
+    },
+  }))
+
+  const scrolled = useCallback(() => {
+    const element = scroller.current
+    if (!element) return
+    const now = !virtualizer.isAtEnd() || !window.atEnd
+    held.current = now
+    setHeld(now)
+    if (!now) seen.current = window.conversation.blocks.length
+    if (element.scrollTop < NEAR_PX && !window.atStart) older()
+    if (!window.atEnd && element.scrollHeight - element.scrollTop - element.clientHeight < NEAR_PX) newer()
+  }, [virtualizer, window, held, older, newer])
+  // A short page leaves nothing to scroll, and so nobody would ask for more.
+  useEffect(scrolled, [scrolled])
+
+  const fresh = isHeld && window.atEnd ? Math.max(0, blocks.length - seen.current) : 0
+  const goDown = async () => {
+    if (!window.atEnd) await toEnd()
+    virtualizer.scrollToEnd()
+  }
+  const toggle = useCallback(
+    (id: string) =>
+      setOpened(before => {
+        const next = new Set(before)
+        if (!next.delete(id)) next.add(id)
+        return next
+      }),
+    [],
+  )
+  return (
+    <div className="transcript-frame">
+      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reachable by keyboard */}
+      <div className="transcript" ref={scroller} onScroll={scrolled} tabIndex={0} role="log" aria-label="Transcript">
+        <div className="transcript-space" style={{ height: virtualizer.getTotalSize() }}>
+          {virtualizer.getVirtualItems().map(item => (
+            <div
+              key={item.key}
+              data-index={item.index}
+              data-marked={blocks[item.index]!.id === marked || undefined}
+              ref={virtualizer.measureElement}
+              className="transcript-row"
+              style={{ transform: `translateY(${item.start}px)` }}
+            >
+              <BlockView
+                block={blocks[item.index]!}
+                whole={whole}
+                toggled={opened.has(blocks[item.index]!.id)}
+                toggle={toggle}
+                live={live}
+              />
+            </div>
+          ))}
+        </div>
+      </div>
+      {isHeld && (
+        <Button className="transcript-down" size="2" highContrast onClick={goDown}>
+          <ArrowDown size={14} />
+          {fresh > 0 ? `${fresh} new` : 'To the end'}
+        </Button>
+      )}
+    </div>
+  )
+}
+
+const LETTERS_PER_LINE = 95
+const LINE_PX = 22
+
+/** Near enough that nothing jumps much once it is measured. */
+function estimate(block: Block): number {
+  switch (block.kind) {
+    case 'text':
+    case 'said':
+      return 28 + LINE_PX * Math.min(40, Math.ceil(block.text.length / LETTERS_PER_LINE))
+    case 'lines':
+      return 8 + 19 * block.lines.length
+    case 'tool':
+      return block.edits.length ? 160 : 36
+    default:
+      return 34
+  }
+}

@@ -1,0 +1,129 @@
+import { Badge, Button, Flex, Text, TextArea } from '@radix-ui/themes'
+import { Send } from 'lucide-react'
+import { type KeyboardEvent, useEffect, useId, useState } from 'react'
+import type { Output } from '../../api/client.ts'
+import { Foreign } from '../../kit/foreign.tsx'
+import { onEvents, useCommand } from '../../live/data.ts'
+import { type Abilities, actionsFor, type Detail } from '../mission/actions.ts'
+
+type Session = Output<'get_session'>
+
+const HEARD = {
+  'mid-turn': 'It hears you in the middle of its work.',
+  'next-turn': 'It hears you once it has finished this turn.',
+  no: 'This agent cannot be spoken to while it works. Cancel it, or wait; then it can be resumed with a message.',
+}
+
+interface Sent {
+  id: string
+  text: string
+  heard: 'mid-turn' | 'next-turn'
+  state: 'waiting' | 'arrived' | 'missed'
+}
+
+interface SpeakingProps {
+  session: Session
+  mission: Detail
+  can: Abilities | undefined
+}
+
+/** Speaks to the agent at work; once it has ended, what is said starts it again. */
+export function Speaking({ session, mission, can }: SpeakingProps) {
+  const id = useId()
+  const [text, setText] = useState('')
+  const say = useCommand('say_to_mission')
+  const resume = useCommand('resume_mission')
+  const reopen = useCommand('reopen_mission')
+  const [sent, note] = useSent()
+  const isNewest = mission.session_id === session.id
+  const offered = actionsFor(mission, can)
+  const way = !isNewest
+    ? undefined
+    : offered.includes('say')
+      ? 'say'
+      : offered.includes('resume')
+        ? 'resume'
+        : offered.includes('reopen')
+          ? 'reopen'
+          : undefined
+  const busy = say.busy || resume.busy || reopen.busy
+  const speak = async () => {
+    const words = text.trim()
+    if (!words || busy || !way) return
+    const it = { mission_id: mission.id }
+    if (way === 'say') {
+      const said = await say.run({ ...it, text: words })
+      if (!said) return
+      note({ id: said.message_id, text: words, heard: said.heard, state: 'waiting' })
+    } else if (!(await (way === 'resume' ? resume : reopen).run({ ...it, message: words }))) return
+    setText('')
+  }
+  const pressed = (event: KeyboardEvent) => {
+    if (event.key !== 'Enter' || event.shiftKey || event.nativeEvent.isComposing) return
+    event.preventDefault()
+    speak()
+  }
+  if (session.status !== 'ended' && can?.liveMessages === 'no')
+    return (
+      <Text as="p" size="1" color="gray" className="speaking-hint">
+        {HEARD.no}
+      </Text>
+    )
+  if (!way) return null
+  const label = { say: 'Say', resume: 'Resume', reopen: 'Reopen' }[way]
+  return (
+    <div className="speaking">
+      {sent.map(each => (
+        <div key={each.id} className="sent" role="status">
+          <Foreign text={each.text} lines={3} chars={400} />
+          <Badge color={each.state === 'missed' ? 'amber' : each.state === 'arrived' ? 'green' : 'gray'} highContrast>
+            {STATES[each.state](each.heard)}
+          </Badge>
+        </div>
+      ))}
+      <label htmlFor={id} className="speaking-hint">
+        {way === 'say' ? HEARD[can?.liveMessages ?? 'next-turn'] : 'It has ended. What you say here starts it again.'}
+      </label>
+      <Flex gap="2" align="end">
+        <TextArea
+          id={id}
+          className="speaking-text"
+          rows={1}
+          resize="vertical"
+          value={text}
+          placeholder="Say something to the agent…"
+          onChange={event => setText(event.target.value)}
+          onKeyDown={pressed}
+        />
+        <Button disabled={!text.trim()} loading={busy} onClick={speak}>
+          <Send size={14} /> {label}
+        </Button>
+      </Flex>
+    </div>
+  )
+}
+
+const STATES: Record<Sent['state'], (heard: Sent['heard']) => string> = {
+  waiting: heard => (heard === 'mid-turn' ? 'on its way' : 'waits for the end of the turn'),
+  arrived: () => 'heard',
+  missed: () => 'it ended first; the next session is told',
+}
+const SHOWN_MS = 6000
+
+/** What was said here, until it is in the transcript. */
+function useSent(): [Sent[], (sent: Sent) => void] {
+  const [sent, setSent] = useState<Sent[]>([])
+  useEffect(
+    () =>
+      onEvents(events => {
+        for (const { kind, data } of events) {
+          const state = kind === 'message_arrived' ? 'arrived' : kind === 'message_missed' ? 'missed' : undefined
+          if (!state) continue
+          setSent(all => all.map(each => (each.id === data.message ? { ...each, state } : each)))
+          setTimeout(() => setSent(all => all.filter(({ id }) => id !== data.message)), SHOWN_MS)
+        }
+      }),
+    [],
+  )
+  return [sent, each => setSent(all => [...all, each])]
+}

@@ -1,0 +1,84 @@
+import { Badge, Text } from '@radix-ui/themes'
+import { CircleX, Wrench } from 'lucide-react'
+import { InlineDiff } from '../../kit/diff/inline.tsx'
+import { Foreign } from '../../kit/foreign.tsx'
+import { plain } from '../../kit/plain.ts'
+import { ToolInput } from '../../kit/tool-input.tsx'
+import { duration } from '../../kit/words.ts'
+import type { BlockProps } from './block.tsx'
+import type { ToolBlock } from './conversation.ts'
+
+const SUMMARY_CHARS = 300
+
+/** A tool and what it answered, on a line; the changes it makes to files are shown without asking. */
+export function ToolView({ block, toggled, toggle, whole, live }: BlockProps<ToolBlock>) {
+  const { name, input, edits, result, leave } = block
+  const failure = result?.failed ? firstLine(result.output) : undefined
+  return (
+    <div className="block-fold" data-failed={result?.failed || undefined}>
+      <button type="button" className="block-head" aria-expanded={toggled} onClick={() => toggle(block.id)}>
+        {result?.failed ? <CircleX size={14} aria-label="failed" /> : <Wrench size={14} aria-hidden />}
+        <span className="block-name">{plain(name || 'Answer of a tool')}</span>
+        <span className="block-summary">{summaryOf(input)}</span>
+        {leave && (
+          <Badge color={leave === 'denied' ? 'red' : 'amber'} highContrast>
+            {leave === 'denied' ? 'not allowed' : 'asked you'}
+          </Badge>
+        )}
+        <Text size="1" color="gray" className="block-state">
+          {result ? took(block) : live ? 'at work…' : ''}
+        </Text>
+      </button>
+      {edits.length > 0 && !toggled && (
+        <div className="block-edits">
+          {edits.slice(0, 3).map((edit, index) => (
+            // biome-ignore lint/suspicious/noArrayIndexKey: the edits of one call never change their order
+            <InlineDiff key={index} edit={edit} />
+          ))}
+        </div>
+      )}
+      {failure && !toggled && <div className="block-failure">{failure}</div>}
+      {toggled && (
+        <div className="block-body">
+          {edits.length ? (
+            edits.map((edit, index) => (
+              // biome-ignore lint/suspicious/noArrayIndexKey: as above
+              <InlineDiff key={index} edit={edit} whole />
+            ))
+          ) : (
+            <ToolInput input={input} />
+          )}
+          {block.cut && <Foreign text="The input is shown cut." tone="quiet" whole={whole(block.cut)} />}
+          {result && (
+            <div className="block-output">
+              <Foreign
+                text={result.output || '(no output)'}
+                code
+                tone={result.failed ? 'bad' : 'plain'}
+                whole={whole(result.cut)}
+              />
+            </div>
+          )}
+        </div>
+      )}
+    </div>
+  )
+}
+
+const firstLine = (text: string): string => plain(text.trim().slice(0, SUMMARY_CHARS).split('\n', 1)[0] ?? '')
+
+/** What it was called with, on one line: what people know a tool by, else the whole input. */
+function summaryOf(input: unknown): string {
+  if (typeof input !== 'object' || input === null) return plain(String(input ?? '').slice(0, SUMMARY_CHARS))
+  const fields = input as Record<string, unknown>
+  const known = ['command', 'file_path', 'filePath', 'path', 'pattern', 'query', 'url', 'description', 'title']
+  const field = known.find(each => typeof fields[each] === 'string')
+  const text = field ? String(fields[field]) : JSON.stringify(input)
+  return plain(text.slice(0, SUMMARY_CHARS).replace(/\s+/g, ' '))
+}
+
+function took({ at, result }: ToolBlock): string {
+  if (!at || !result?.at) return ''
+  const seconds = (Date.parse(result.at) - Date.parse(at)) / 1000
+  return seconds >= 1 ? duration(seconds) : ''
+}
