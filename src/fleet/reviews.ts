@@ -88,18 +88,18 @@ const toldBy = (report: Report | undefined): Sizes => ({
 
 const NOTHING: Sizes = { files: [], filesOmitted: 0, added: 0, deleted: 0 }
 /** Two commits always differ by the same, so it is asked for once. */
-const known = new Map<string, Sizes>()
+const known = new Map<string, Promise<Sizes>>()
 const MOST_KNOWN = 1000
 
 async function sizesOfWork(project: Project, session: Session | undefined): Promise<Sizes> {
   if (!session?.start_commit || !session.end_commit) return NOTHING
-  const key = `${session.start_commit} ${session.end_commit}`
-  const before = known.get(key)
-  if (before) return before
-  const sizes = await sizesOf(await repositoryOf(project), session.start_commit, session.end_commit)
-  known.set(key, sizes)
+  const { start_commit: from, end_commit: to } = session
+  const key = `${from} ${to}`
+  const asked = known.get(key) ?? repositoryOf(project).then(repository => sizesOf(repository, from, to))
+  known.set(key, asked)
   if (known.size > MOST_KNOWN) known.delete(known.keys().next().value!)
-  return sizes
+  asked.catch(() => known.delete(key))
+  return asked
 }
 
 /** The newest word of each check since the work was finished. */

@@ -1,3 +1,4 @@
+import type { Mission } from '../domain/mission.ts'
 import type { Project } from '../domain/project.ts'
 import type { FullSlot, Reason } from '../domain/waiting.ts'
 import { diskIsFull, fullSlot, liveSessions } from './capacity.ts'
@@ -9,6 +10,7 @@ import { fleetState } from './records.ts'
 export interface Surroundings {
   isPaused(): Promise<boolean>
   project(id: string): Promise<Project | undefined>
+  mission(id: string): Promise<Mission | undefined>
   hold(agent: string, project: Project): Promise<Reason | null>
   full(agent: string, project: Project): Promise<FullSlot | null>
 }
@@ -22,6 +24,7 @@ export function surroundings(fleet: Fleet): Surroundings {
   return {
     isPaused: () => once('paused', async () => (await fleetState(fleet)).value.paused),
     project: id => once(`project ${id}`, async () => (await fleet.store.get('projects', id))?.value),
+    mission: id => once(`mission ${id}`, async () => (await fleet.store.get('missions', id))?.value),
     hold: (agent, project) => once(`hold ${agent} ${project.id}`, () => holdOn(fleet, agent, project)),
     async full(agent, project) {
       const live = await once('live', () => liveSessions(fleet))

@@ -8,7 +8,7 @@ import { waitingReasons } from '../domain/waiting.ts'
 import { defaultsOf, modelDoubt } from '../fleet/capacity.ts'
 import type { Fleet } from '../fleet/fleet.ts'
 import { keptOf } from '../fleet/kept-processes.ts'
-import { all, dependenciesOf, newestReport } from '../fleet/records.ts'
+import { all, newestReport } from '../fleet/records.ts'
 import { type Surroundings, surroundings } from '../fleet/surroundings.ts'
 import { ProcessView, processView } from './processes.ts'
 
@@ -135,14 +135,14 @@ async function waitsFor(fleet: Fleet, mission: Mission, world: Surroundings): Pr
   const nothing = { dependencies: [], project: { name: '', paused: false }, fleetPaused: false, hold: null, full: null }
   if (mission.status !== 'queued') return waitingReasons(mission, { ...nothing, now: fleet.now() })
   const [dependencies, fleetPaused, project] = await Promise.all([
-    dependenciesOf(fleet, mission),
+    Promise.all(mission.depends_on.map(id => world.mission(id))),
     world.isPaused(),
     world.project(mission.project_id),
   ])
   if (!project) return [{ kind: 'blocked', text: 'its project no longer exists' }]
   const { agent } = effective(mission, project, defaultsOf(fleet))
   return waitingReasons(mission, {
-    dependencies: dependencies.map(d => d.value),
+    dependencies: dependencies.filter(found => found !== undefined),
     fleetPaused,
     project,
     hold: await world.hold(agent, project),

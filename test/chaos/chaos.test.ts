@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { EFFECTS } from '../../src/effects.ts'
 import { FULL, scaled } from '../kit/fleet.ts'
-import { chain, conflict, HALF_SENT, looped, SCENARIOS, type Scenario, spoken } from './scenarios.ts'
+import { chain, conflict, HALF_SENT, looped, SCENARIOS, type Scenario, sentBack, spoken } from './scenarios.ts'
 import { type Problem, verify } from './verify.ts'
 import { type Harm, type Point, World } from './world.ts'
 
@@ -26,6 +26,9 @@ const MORE: readonly Run[] = [
   { scenario: chain, harm: { kills: ['spawn.agent before 1', 'claim.take before 1'] } },
   { scenario: chain, harm: { kills: ['spawn.agent before 1', 'claim.take after 1'] } },
   { scenario: spoken, harm: { moment: HALF_SENT } },
+  // Project, mission, two remarks, and then the commit that tells of them.
+  { scenario: sentBack, harm: { kills: ['commit.wish before 5'] } },
+  { scenario: sentBack, harm: { kills: ['commit.wish after 5'] } },
   // The approval of a plan, and the moment between two rounds.
   { scenario: looped, harm: { kills: ['commit.wish before 5'] } },
   { scenario: looped, harm: { kills: ['commit.wish after 5'] } },

@@ -159,6 +159,30 @@ const review: Scenario = {
   },
 }
 
+export const sentBack: Scenario = {
+  name: 'remarks on what waits for review go back to its agent',
+  async play(world) {
+    const project = await world.project({ landing: 'review' })
+    const work = 'if [ "$FLEET_REASON" = first ]; then echo a > a.txt; else cp "$FLEET_PROMPT_FILE" told.txt; fi'
+    const { id } = await world.mission(project, 'to remark on', world.script(work))
+    await world.fleet.until(id, 'review')
+    await world.ask('POST', `/api/missions/${id}/comments`, { body: 'remark one', path: 'a.txt', line: 1 })
+    await world.ask('POST', `/api/missions/${id}/comments`, { body: 'remark two' })
+    await world.ask('POST', `/api/missions/${id}/send-back`, { message: 'please' })
+    await eventually('its second session over', async () => {
+      const { status, sessions } = await world.fleet.show(id)
+      return status === 'review' && sessions.length === 2
+    })
+    await world.ask('POST', `/api/missions/${id}/land`)
+    await world.fleet.until(id, 'done')
+    const told = await world.repo.readOn('main', 'told.txt')
+    if (told.match(/remark (one|two)/g)?.length !== 2) throw new Error(`lost or doubled: ${told}`)
+    const { comments } = await world.fleet.show(id)
+    if (!comments.every(({ sent_at }) => sent_at)) throw new Error('lost: a remark does not know that it was told')
+    return [landed(id, 2)]
+  },
+}
+
 const forget: Scenario = {
   name: 'clean and delete, with a submodule',
   async before(world) {
@@ -434,6 +458,7 @@ export const SCENARIOS: readonly Scenario[] = [
   cancel,
   undo,
   review,
+  sentBack,
   forget,
   spoken,
   asked,
