@@ -44,6 +44,34 @@ test("the owner's token signs a browser in too; anything else does not, and a li
   expect((await running.ask('GET', `/sign-in${search}`, { token: null })).status).toBe(401)
 })
 
+test('a token that is pasted signs in without being in an address; a wrong one is refused in so many words', async () => {
+  const running = await aServer(TOYS)
+  const { origin } = new URL(running.server.signInUrl())
+  const paste = (body: unknown, headers: Record<string, string> = { origin }) =>
+    running.ask('POST', '/sign-in', { token: null, headers, body })
+  const { status, headers, text: answer } = await paste({ token: running.fleet.home.token })
+  expect([status, answer]).toEqual([204, ''])
+  const cookie = headers['set-cookie']![0]!.split(';')[0]!
+  expect((await running.ask('GET', '/', { token: null, headers: { cookie } })).status).toBe(200)
+  for (const token of ['wrong', '', running.fleet.home.token.slice(1), await running.session('running'), 1, undefined])
+    expect(await paste({ token })).toMatchObject({
+      status: 401,
+      json: { error: { message: expect.stringContaining('not the token') } },
+    })
+  // Signing somebody in as oneself is what another page would gain from it.
+  expect((await paste({ token: running.fleet.home.token }, { origin: 'https://elsewhere.example' })).status).toBe(403)
+})
+
+test('signing out takes the cookie away, and only for the page itself', async () => {
+  const running = await aServer(TOYS)
+  const { cookie, origin } = await signedIn(running)
+  const out = (headers: Record<string, string>) => running.ask('POST', '/sign-out', { token: null, headers })
+  expect((await out({ cookie })).status).toBe(403)
+  const { status, headers } = await out({ cookie, origin })
+  expect(status).toBe(204)
+  expect(headers['set-cookie']![0]).toMatch(/^fleet_\w+=; Path=\/; Max-Age=0;/)
+})
+
 test('a cookie that is forged, expired or a link of another kind opens nothing', async () => {
   const running = await aServer(TOYS)
   const { cookie } = await signedIn(running)

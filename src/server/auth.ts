@@ -42,6 +42,9 @@ export function signIn(fleet: Fleet, token: string, secure: boolean): string | u
   return `${cookieName(fleet)}=${value}; ${attributes}`
 }
 
+/** Takes the cookie away again. */
+export const signOut = (fleet: Fleet): string => `${cookieName(fleet)}=; Path=/; Max-Age=0; HttpOnly; SameSite=Strict`
+
 // Browsers share cookies between ports, so two homes on one machine need two names.
 const cookieName = (fleet: Fleet): string => `fleet_${fleet.home.id}`
 const nowMs = (fleet: Fleet): number => Date.parse(fleet.now())

@@ -3,10 +3,10 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { VIEWS } from '../../web/src/views.ts'
-import { Forbidden } from '../domain/errors.ts'
+import { Forbidden, Unauthorized } from '../domain/errors.ts'
 import type { Fleet } from '../fleet/fleet.ts'
 import { VERSION } from '../version.ts'
-import { signIn } from './auth.ts'
+import { signIn, signOut } from './auth.ts'
 import { type Asset, readDashboard } from './dashboard.ts'
 import { dashboardPolicy } from './guard.ts'
 
@@ -19,6 +19,7 @@ const FILES = {
   'style.css': 'text/css; charset=utf-8',
   'dom.js': 'text/javascript; charset=utf-8',
   'docs.js': 'text/javascript; charset=utf-8',
+  'sign-in.js': 'text/javascript; charset=utf-8',
 }
 
 export const signedOutPage = (): string => page('signed-out.html')
@@ -35,6 +36,17 @@ export function addPages(app: FastifyInstance, { fleet, tls }: { fleet: Fleet; t
     // On to an address without the secret in it.
     return reply.header('set-cookie', cookie).redirect('/', 303)
   })
+  // Not by its address: that is kept in histories and logs.
+  app.post('/sign-in', { config: { open: true } }, async (request, reply) => {
+    const { token } = (request.body ?? {}) as { token?: unknown }
+    const cookie = typeof token === 'string' ? signIn(fleet, token, tls) : undefined
+    if (!cookie)
+      throw new Unauthorized('This is not the token of this fleet.', {
+        try: 'Copy the whole of the file named token in its home, without the line end.',
+      })
+    return reply.header('set-cookie', cookie).code(204).send()
+  })
+  app.post('/sign-out', async (_, reply) => reply.header('set-cookie', signOut(fleet)).code(204).send())
 
   const docs = page('docs.html')
   app.get('/docs', { config: { page: true } }, async (request, reply) => {
