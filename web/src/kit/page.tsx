@@ -4,6 +4,7 @@ import { type LucideIcon, TriangleAlert } from 'lucide-react'
 import { type ReactNode, useEffect } from 'react'
 import { Refused } from '../api/client.ts'
 import './page.css'
+import { setTitle } from './title.ts'
 
 interface PageProps {
   title: string
@@ -20,7 +21,7 @@ interface PageProps {
 
 export function Page({ title, about, actions, filled = false, wide = false, children }: PageProps) {
   useEffect(() => {
-    document.title = `${title} · Flotilla`
+    setTitle(title)
   }, [title])
   return (
     <div className="page" data-filled={filled || undefined} data-wide={wide || undefined}>

@@ -1,3 +1,4 @@
+import { Button } from '@radix-ui/themes'
 import { useConnection } from '../live/data.ts'
 
 /** Says when what is shown may no longer be how it is. Nothing is said while all is well. */
@@ -6,7 +7,8 @@ export function ConnectionBar() {
   if (connection === 'signed-out')
     return (
       <div className="connection" role="alert">
-        This browser is no longer signed in. Run <code>fleet up --detach</code> for a new link, then open it here.
+        This browser is no longer signed in. <a href="/">Sign in again</a>, or open the link that{' '}
+        <code>fleet up --detach</code> prints.
       </div>
     )
   if (connection === 'lost')
@@ -17,3 +19,13 @@ export function ConnectionBar() {
     )
   return null
 }
+
+/** A fleet that starts nothing looks like one that is stuck, unless it says so. */
+export const PausedBar = ({ unpause }: { unpause(): void }) => (
+  <div className="connection" role="status">
+    The fleet is paused: what runs goes on, nothing new starts.{' '}
+    <Button size="1" variant="soft" color="amber" highContrast onClick={unpause}>
+      Unpause
+    </Button>
+  </div>
+)

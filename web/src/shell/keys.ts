@@ -1,8 +1,8 @@
 import { useEffect, useRef } from 'react'
 
-/** `g m` is one key after the other; `mod` is Command on a Mac and Control elsewhere. */
 export interface Shortcut {
-  keys: string
+  /** `g m` is one key after the other; `mod` is Command on a Mac and Control elsewhere. Without, only in the palette. */
+  keys?: string
   title: string
   run(): void
 }

@@ -49,11 +49,11 @@ export default function Palette({ close }: { close(): void }) {
             </Command.Group>
             <Command.Group heading="Do">
               {shortcuts
-                .filter(({ keys }) => !keys.startsWith('g ') && keys !== 'mod+k' && keys !== '?')
+                .filter(({ keys = '' }) => !keys.startsWith('g ') && keys !== 'mod+k' && keys !== '?')
                 .map(({ keys, title, run }) => (
-                  <Command.Item key={keys} value={`do ${title}`} onSelect={then(run)}>
+                  <Command.Item key={`${keys} ${title}`} value={`do ${title} ${keys ?? ''}`} onSelect={then(run)}>
                     <span>{title}</span>
-                    <Kbd size="1">{keys}</Kbd>
+                    {keys && <Kbd size="1">{keys}</Kbd>}
                   </Command.Item>
                 ))}
             </Command.Group>

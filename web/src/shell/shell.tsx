@@ -1,15 +1,18 @@
-import { Button, Flex, IconButton, Kbd, Text, Tooltip } from '@radix-ui/themes'
-import { Ellipsis, Monitor, Moon, Plus, Search, Sun } from 'lucide-react'
+import { Button, IconButton, Kbd, Text } from '@radix-ui/themes'
+import { Ellipsis, Plus, Search } from 'lucide-react'
 import { lazy, Suspense, useEffect, useState } from 'react'
 import { Link, Route, Switch, useLocation } from 'wouter'
 import { Empty, Lines, Page } from '../kit/page.tsx'
 import { Toasts } from '../kit/toasts.tsx'
-import { useAsk } from '../live/data.ts'
 import { MAIN, MORE, PLACES, STATIONS, type Station } from '../routes.tsx'
-import { useAppearance } from './appearance.tsx'
-import { ConnectionBar } from './connection.tsx'
+import type { View } from '../views.ts'
+import { ConnectionBar, PausedBar } from './connection.tsx'
+import { useFleetState, usePausing } from './fleet-state.ts'
 import { listenForShortcuts, useShortcuts } from './keys.ts'
+import { startNotifying, switchNotifications } from './notifications.ts'
 import './shell.css'
+import { signOut } from './sign-out.ts'
+import { Tools } from './tools.tsx'
 import { Trouble } from './trouble.tsx'
 
 const Palette = lazy(() => import('./palette.tsx'))
@@ -18,18 +21,27 @@ export function Shell() {
   const [, go] = useLocation()
   const [palette, setPalette] = useState(false)
   const [more, setMore] = useState(false)
+  const { counts, isPaused } = useFleetState()
+  const { pause, unpause } = usePausing()
   useEffect(listenForShortcuts, [])
+  useEffect(() => startNotifying(go), [go])
   useShortcuts([
     { keys: 'mod+k', title: 'Find or do anything', run: () => setPalette(true) },
     { keys: '?', title: 'Show what can be pressed', run: () => setPalette(true) },
     { keys: 'n', title: 'New mission', run: () => go('/missions/new') },
+    { title: 'New plan', run: () => go('/plans?new') },
+    isPaused
+      ? { title: 'Unpause the fleet', run: unpause }
+      : { title: 'Pause the fleet: nothing new starts', run: pause },
+    { title: 'Switch notifications on or off', run: switchNotifications },
+    { title: 'Sign out of this browser', run: signOut },
     ...STATIONS.filter(({ key }) => key).map(({ key, title, path }) => ({
       keys: `g ${key}`,
       title: `Go to ${title}`,
       run: () => go(path),
     })),
   ])
-  const inbox = useWaiting()
+  const tools = <Tools isPaused={isPaused} />
   return (
     <div className="shell">
       <a className="skip" href="#main">
@@ -50,17 +62,16 @@ export function Shell() {
             <Plus size={16} /> New mission
           </Link>
         </Button>
-        <Stations list={MAIN} counts={inbox} />
+        <Stations list={MAIN} counts={counts} />
         <Text size="1" color="gray" className="side-word">
           Fleet
         </Text>
         <Stations list={MORE} counts={{}} />
-        <Flex gap="2" mt="auto" pt="3" align="center">
-          <AppearanceButton />
-        </Flex>
+        {tools}
       </nav>
       <div className="middle">
         <ConnectionBar />
+        {isPaused && <PausedBar unpause={unpause} />}
         <main id="main" tabIndex={-1}>
           <Trouble>
             <Suspense fallback={<Waiting />}>
@@ -82,7 +93,7 @@ export function Shell() {
       </div>
       <nav className="tabs" aria-label="Main, small">
         {MAIN.slice(0, 4).map(each => (
-          <Tab key={each.path} station={each} count={inbox[each.path]} />
+          <Tab key={each.path} station={each} count={counts[each.path]} />
         ))}
         <button type="button" className="tab" aria-expanded={more} onClick={() => setMore(open => !open)}>
           <Ellipsis size={20} aria-hidden />
@@ -94,12 +105,19 @@ export function Shell() {
         // biome-ignore lint/a11y/noStaticElementInteractions: as above
         <div className="more" onClick={() => setMore(false)}>
           <Stations list={[...MAIN.slice(4), ...MORE]} counts={{}} />
-          <Flex gap="3" p="2">
-            <AppearanceButton />
-            <IconButton variant="ghost" color="gray" aria-label="Find or do" onClick={() => setPalette(true)}>
+          <div className="more-tools">
+            {tools}
+            <IconButton
+              variant="ghost"
+              color="gray"
+              highContrast
+              className="tool"
+              aria-label="Find or do"
+              onClick={() => setPalette(true)}
+            >
               <Search size={16} />
             </IconButton>
-          </Flex>
+          </div>
         </div>
       )}
       <Suspense>{palette && <Palette close={() => setPalette(false)} />}</Suspense>
@@ -108,14 +126,7 @@ export function Shell() {
   )
 }
 
-/** How much waits for a person, by where it is decided. */
-function useWaiting(): Record<string, number> {
-  const { data } = useAsk('system_status', {})
-  const { needs_input = 0, review = 0 } = data?.missions ?? {}
-  return { '/inbox': needs_input, '/review': review }
-}
-
-function Stations({ list, counts }: { list: readonly Station[]; counts: Record<string, number> }) {
+function Stations({ list, counts }: { list: readonly Station[]; counts: Partial<Record<View, number>> }) {
   const [location] = useLocation()
   return (
     <ul className="stations">
@@ -145,22 +156,6 @@ function Tab({ station: { path, title, icon: Icon }, count }: { station: Station
 
 const isAt = (location: string, path: string): boolean =>
   location === path || (path !== '/' && location.startsWith(`${path}/`))
-
-const NEXT = { system: 'light', light: 'dark', dark: 'system' } as const
-const ICONS = { system: Monitor, light: Sun, dark: Moon }
-
-function AppearanceButton() {
-  const { choice, choose } = useAppearance()
-  const Icon = ICONS[choice]
-  const label = `Appearance: ${choice}`
-  return (
-    <Tooltip content={label}>
-      <IconButton variant="ghost" color="gray" aria-label={label} onClick={() => choose(NEXT[choice])}>
-        <Icon size={16} />
-      </IconButton>
-    </Tooltip>
-  )
-}
 
 const Waiting = () => (
   <div className="page">

@@ -60,7 +60,7 @@ export const Card = memo(function Card({ mission, project, agent, isActive, isSe
         <Menu mission={mission} acts={acts} />
       </div>
       <div className="card-why" title={why && plain(why)}>
-        {why ? plain(why) : tags.slice(0, 3).map(tag => <Tag key={tag} tag={tag} />)}
+        {plain(why ?? tags.map(tag => `#${tag}`).join(' '))}
       </div>
       <div className="card-facts">
         <StatusDot status={status} />

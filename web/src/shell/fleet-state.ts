@@ -1,0 +1,25 @@
+import { useEffect } from 'react'
+import { setRunning } from '../kit/title.ts'
+import { useAsk, useCommand } from '../live/data.ts'
+import type { View } from '../views.ts'
+
+/** How the fleet is, as far as every page shows it. */
+export function useFleetState() {
+  const { data } = useAsk('get_overview', {})
+  const { questions = 0, plans = 0, reviews = 0, stuck = 0 } = data?.needs_you ?? {}
+  const waiting = questions + plans + reviews + stuck
+  const running = data?.live_sessions ?? 0
+  useEffect(() => setRunning(running), [running])
+  useEffect(() => {
+    // On the icon of the installed page, where there is one.
+    navigator.setAppBadge?.(waiting).catch(() => {})
+  }, [waiting])
+  const counts: Partial<Record<View, number>> = { '/inbox': waiting, '/review': reviews }
+  return { counts, isPaused: data?.paused ?? false }
+}
+
+export function usePausing(): { pause(): void; unpause(): void; busy: boolean } {
+  const pause = useCommand('pause')
+  const unpause = useCommand('unpause')
+  return { pause: () => pause.run({}), unpause: () => unpause.run({}), busy: pause.busy || unpause.busy }
+}

@@ -1,0 +1,51 @@
+import type { FleetEvent } from '../live/fleet-events.ts'
+
+/** One thing that somebody should know of who is not looking. */
+export interface News {
+  /** Of the same thing there is one notification, the newest. */
+  tag: string
+  title: string
+  body: string
+  path: string
+}
+
+const WORDS: Partial<Record<FleetEvent['kind'], string>> = {
+  asked: 'An agent asks you',
+  needs_input: 'A mission needs you',
+  limit_reached: 'A mission needs you',
+  landing_waits: 'A landing waits for you',
+  conflict: 'A conflict needs you',
+  review_wanted: 'Work to review',
+  failed: 'A mission failed',
+  plan_proposed: 'A plan to decide about',
+}
+/** More than this at once, such as after a night without connection, is one notification. */
+const MOST_AT_ONCE = 3
+
+/** What in these events needs a person, each thing once. */
+export function newsIn(events: readonly FleetEvent[], titleOf: (missionId: string) => string | undefined): News[] {
+  const things = new Map<string, News>()
+  for (const event of events) {
+    const word = WORDS[event.kind]
+    if (!word || !needsSomebody(event)) continue
+    const plan = event.kind === 'plan_proposed' ? planOf(event) : undefined
+    const tag = plan ?? event.mission_id
+    if (!tag) continue
+    const title = (event.mission_id && titleOf(event.mission_id)) ?? ''
+    const body = [title, event.cause].filter(Boolean).join('\n')
+    things.set(tag, { tag, title: word, body, path: plan ? `/plans/${plan}` : pathOf(event) })
+  }
+  const news = [...things.values()]
+  if (news.length <= MOST_AT_ONCE) return news
+  const titles = news.map(({ title }) => title)
+  const body = [...new Set(titles)].map(title => `${title}: ${titles.filter(each => each === title).length}`).join('\n')
+  return [{ tag: 'many', title: `${news.length} things need you`, body, path: '/inbox' }]
+}
+
+const WAITING: readonly unknown[] = ['needs_input', 'review', 'failed']
+/** A conflict, for one, is first the agent's own business: only when that gives up does the mission wait. */
+const needsSomebody = ({ kind, data }: FleetEvent): boolean =>
+  kind === 'asked' || kind === 'plan_proposed' || WAITING.includes(data.status)
+const planOf = ({ data }: FleetEvent): string | undefined => (typeof data.plan === 'string' ? data.plan : undefined)
+const pathOf = ({ kind, mission_id }: FleetEvent): string =>
+  kind === 'review_wanted' || kind === 'conflict' ? `/review/${mission_id}` : `/missions/${mission_id}`

@@ -1,0 +1,71 @@
+import { IconButton, Tooltip } from '@radix-ui/themes'
+import { Bell, BellOff, BellRing, type LucideIcon, Monitor, Moon, Pause, Play, Sun } from 'lucide-react'
+import { useAppearance } from './appearance.tsx'
+import { usePausing } from './fleet-state.ts'
+import { type Notifying, switchNotifications, useNotifying } from './notifications.ts'
+
+interface ToolProps {
+  label: string
+  icon: LucideIcon
+  pressed?: boolean
+  disabled?: boolean
+  run(): void
+}
+
+function Tool({ label, icon: Icon, pressed, disabled, run }: ToolProps) {
+  return (
+    <Tooltip content={label}>
+      <IconButton
+        variant="ghost"
+        color="gray"
+        highContrast
+        className="tool"
+        aria-label={label}
+        aria-pressed={pressed}
+        disabled={disabled}
+        onClick={run}
+      >
+        <Icon size={16} />
+      </IconButton>
+    </Tooltip>
+  )
+}
+
+/** What is switched rather than gone to. */
+export function Tools({ isPaused }: { isPaused: boolean }) {
+  const { pause, unpause, busy } = usePausing()
+  return (
+    <div className="tools">
+      <Tool
+        label={isPaused ? 'Unpause the fleet' : 'Pause the fleet'}
+        icon={isPaused ? Play : Pause}
+        pressed={isPaused}
+        disabled={busy}
+        run={isPaused ? unpause : pause}
+      />
+      <BellTool />
+      <AppearanceTool />
+    </div>
+  )
+}
+
+const BELLS: Record<Notifying, { icon: LucideIcon; label: string }> = {
+  on: { icon: BellRing, label: 'Notifications: on' },
+  off: { icon: Bell, label: 'Notifications: off' },
+  blocked: { icon: BellOff, label: 'Notifications: blocked by the browser' },
+  unable: { icon: BellOff, label: 'Notifications: not possible here' },
+}
+
+function BellTool() {
+  const notifying = useNotifying()
+  const { icon, label } = BELLS[notifying]
+  return <Tool label={label} icon={icon} pressed={notifying === 'on'} run={switchNotifications} />
+}
+
+const NEXT = { system: 'light', light: 'dark', dark: 'system' } as const
+const ICONS = { system: Monitor, light: Sun, dark: Moon }
+
+function AppearanceTool() {
+  const { choice, choose } = useAppearance()
+  return <Tool label={`Appearance: ${choice}`} icon={ICONS[choice]} run={() => choose(NEXT[choice])} />
+}
