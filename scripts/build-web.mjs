@@ -7,7 +7,7 @@ import { build } from 'vite'
 
 const root = join(import.meta.dirname, '..')
 const out = join(root, 'dist/web')
-const stamp = join(root, 'dist/web.stamp')
+const stamp = join(root, 'node_modules/.built-web')
 const COMPRESSIBLE = /\.(js|css|html|svg|webmanifest)$/
 
 const madeOf = createHash('sha256')

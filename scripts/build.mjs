@@ -152,6 +152,6 @@ for (const file of made) {
   renameSync(join(next, file), join(dist, file))
 }
 // The page is built by build-web.mjs.
-const isOfPage = file => file.startsWith('web/') || file === 'web.stamp'
+const isOfPage = file => file.startsWith('web/')
 for (const file of filesIn(dist)) if (!made.includes(file) && !isOfPage(file)) rmSync(join(dist, file))
 rmSync(next, { recursive: true })

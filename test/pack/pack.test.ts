@@ -39,10 +39,20 @@ describe.skipIf(!process.env.FLEET_TEST_PACK)('the packed program', () => {
 
   test('holds the program, its pages and its licence, and nothing else', () => {
     expect(packed).toEqual(
-      expect.arrayContaining(['LICENSE', 'README.md', 'bin/fleet.js', 'dist/fleet.cjs', 'dist/plugin.d.ts']),
+      expect.arrayContaining([
+        'LICENSE',
+        'README.md',
+        'bin/fleet.js',
+        'dist/fleet.cjs',
+        'dist/plugin.d.ts',
+        'dist/web/index.html',
+        'dist/web/licenses.md',
+      ]),
     )
     expect(packed.filter(path => !MAY_BE_PACKED.test(path))).toEqual([])
-    expect(packed.filter(path => /test|(?<!\/plugin\.d)\.ts$|\.map$/.test(path))).toEqual([])
+    // The files of the page have names made of hashes.
+    const named = packed.filter(path => !path.startsWith('dist/web/assets/'))
+    expect(named.filter(path => /test|(?<!\/plugin\.d)\.ts$|\.map$/.test(path))).toEqual([])
   })
 
   test('needs nothing at run time but SQLite', () => {
@@ -51,7 +61,7 @@ describe.skipIf(!process.env.FLEET_TEST_PACK)('the packed program', () => {
     expect(license).toBe('Apache-2.0')
   })
 
-  test('installs where there is no compiler, and works there', { timeout: 300_000 }, () => {
+  test('installs where there is no compiler, and works there', { timeout: 300_000 }, async () => {
     npm('install', `--prefix=${join(root, 'prefix')}`, '--omit=dev', '--no-audit', '--no-fund', tarball)
     const modules = join(root, 'prefix/node_modules')
     expect(
@@ -65,6 +75,9 @@ describe.skipIf(!process.env.FLEET_TEST_PACK)('the packed program', () => {
     expect(fleet('demo')).toContain('All eight landed.')
     expect(fleet('up', '--detach', '--port=0')).toContain('is up at http://127.0.0.1:')
     expect(fleet('status')).toContain('The fleet is up')
+    const page = await fetchPage(fleet('up', '--detach'))
+    expect(page).toContain('<div id="root">')
+    expect(page).toMatch(/src="\/assets\/index-[\w-]+\.js"/)
     const call = { jsonrpc: '2.0', id: 1, method: 'tools/call', params: { name: 'healthcheck' } }
     expect(fleetHearing(`${JSON.stringify(call)}\n`, 'mcp')).toContain('ok')
     expect(fleet('down')).toContain('The fleet is down.')
@@ -87,6 +100,14 @@ describe.skipIf(!process.env.FLEET_TEST_PACK)('the packed program', () => {
       input,
     })
 })
+
+/** The page, as a browser gets it that follows the link. */
+async function fetchPage(said: string): Promise<string> {
+  const link = /https?:\/\/\S+\/sign-in\S*/.exec(said)![0]
+  const signedIn = await fetch(link, { redirect: 'manual' })
+  const cookie = signedIn.headers.get('set-cookie')!.split(';')[0]!
+  return (await fetch(new URL('/', link), { headers: { cookie } })).text()
+}
 
 /** Everything this machine has on its PATH, apart from compilers, with the pinned Node as its only one. */
 function toolsWithoutCompiler(folder: string): void {
