@@ -69,6 +69,8 @@ test('hooks change, refuse and are told; tools appear in every surface', async (
       },
     } satisfies Plugin`,
   )
+  // Would be list_missions for clients, as a tool of the fleet is called.
+  addPlugin(fleet, 'list.mjs', `export default { tools: { missions: { summary: 'Others', run: () => 'mine' } } }`)
   await fleet.start()
   const make = (title: string, more: object = {}) => fleet.mission(project, 'echo a > a.txt', { title, ...more })
   const plain = await make('plain')
@@ -130,6 +132,10 @@ test('hooks change, refuse and are told; tools appear in every surface', async (
       annotations: { readOnlyHint: true },
     }),
   )
+  const names = tools!.map(({ name }) => name as string)
+  expect(new Set(names).size).toBe(names.length)
+  const namesake = await mcp('tools/call', { name: 'plugin_list_missions', arguments: {} })
+  expect(namesake.content).toEqual([{ type: 'text', text: 'mine' }])
   const { content } = await mcp('tools/call', { name: 'policy_count', arguments: { extra: 0 } })
   expect(content).toEqual([{ type: 'text', text: '{"missions":5}' }])
 })
@@ -257,6 +263,25 @@ test('a server that stops while a plugin is asked decides nothing; the next one 
   await fleet.start()
   expect((await fleet.until(mission.id, 'review', 'done')).status_reason?.code).toBe('plugin_refused')
   expect(readFileSync(`${gate}.here`, 'utf8')).toBe('xx')
+})
+
+test('a plugin is not told of what it did itself: answering every event is no loop', async () => {
+  const { fleet, project } = await aScene({ start: false })
+  const comment = `async ({ event, mission }, fleet) => {
+    if (mission) await fleet.call('comment_mission', { mission_id: mission.id, body: event.kind + ' by ' + event.actor })
+  }`
+  addPlugin(fleet, 'echo.mjs', `export default { hooks: { on_event: ${comment} } }`)
+  await fleet.start()
+  const { id } = await fleet.mission(project, 'echo a > a.txt')
+  await fleet.until(id, 'done')
+  const { id: other } = await fleet.mission(project, 'echo b > b.txt', { auto_dispatch: false })
+  await fleet.call('comment_mission', { mission_id: other, body: 'a person says so' })
+  const bodies = async (mission_id: string) =>
+    (await fleet.call<{ comments: { body: string }[] }>('list_comments', { mission_id })).comments.map(c => c.body)
+  await eventually('it has seen the last of it', async () => (await bodies(other)).includes('commented by person'))
+  expect((await bodies(id)).filter(body => body.startsWith('landed'))).toEqual(['landed by fleet'])
+  expect([...(await bodies(id)), ...(await bodies(other))].filter(body => body.includes('plugin:'))).toEqual([])
+  expect((await listed(fleet)).echo).toMatchObject({ running: true, faults: 0 })
 })
 
 test('a package named in the configuration brings an agent; a name that is taken keeps a plugin from starting', async () => {

@@ -8,6 +8,8 @@ const PAGE = 100
 const SAVE_EVERY_MS = 1000
 
 export interface Listener {
+  /** As events name it. */
+  actor: string
   /** Up to where it was told before. */
   cursor: string
   listens(hook: After): boolean
@@ -93,6 +95,8 @@ export class News {
   }
 
   async #tell(event: Event): Promise<void> {
+    // What it did itself it knows; told of it, one that answers everything would never end.
+    if (event.actor === this.#to.actor) return
     const hooks = hooksFor(event).filter(hook => this.#to.listens(hook))
     if (hooks.length === 0) return
     const mission = event.mission_id ? await this.#fleet.store.get('missions', event.mission_id) : undefined

@@ -251,6 +251,7 @@ export class PluginHost {
     // Written down at once: what happens until the next server is there is told by that one.
     const from = cursor ?? (await save(await this.#fleet.store.tail())).cursor!
     seat.news = new News(this.#fleet, {
+      actor: `plugin:${name}`,
       cursor: from,
       listens: hook => seat.manifest?.hooks.includes(hook) === true,
       tell: async (hook, told) => void (await this.hear(name, hook, told, z.unknown())),

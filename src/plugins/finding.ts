@@ -13,6 +13,7 @@ export interface Source {
 }
 
 const CODE = new Set(['.ts', '.mts', '.cts', '.js', '.mjs', '.cjs'])
+const BEGINNINGS = [...CODE].map(ext => `index${ext}`)
 const SHIPPED = fileURLToPath(new URL(import.meta.url.endsWith('.ts') ? './shipped/' : './plugins/', import.meta.url))
 
 /** All there are: those named in the configuration, those in `plugins/` of the home, and those that come with the fleet. Of one name, the first. */
@@ -33,11 +34,13 @@ export const pluginsFolder = (home: string): string => join(home, 'plugins')
 
 function codeIn(folder: string): string[] {
   if (!existsSync(folder)) return []
-  return readdirSync(folder, { withFileTypes: true })
-    .filter(entry => !/^\.|^node_modules$|\.d\.[cm]?ts$/.test(entry.name))
-    .filter(entry => entry.isDirectory() || CODE.has(parse(entry.name).ext))
-    .map(entry => entry.name)
+  return readdirSync(folder)
+    .filter(name => !/^\.|^node_modules$|\.d\.[cm]?ts$/.test(name))
+    .filter(name => CODE.has(parse(name).ext) || isFolder(join(folder, name)))
 }
+
+/** Also one that is a link to another place, as people have who are still writing it. */
+const isFolder = (path: string): boolean => statSync(path, { throwIfNoEntry: false })?.isDirectory() === true
 
 function sourceOf(path: string, origin: Source['origin'], called = parse(path).base): Source {
   const base = isAbsolute(called) ? parse(called).base : called
@@ -57,8 +60,10 @@ function entryOf(path: string): string | undefined {
   const found = statSync(path, { throwIfNoEntry: false })
   if (found?.isFile()) return path
   if (!found) return undefined
-  const candidates = [beginningIn(join(path, 'package.json')), ...[...CODE].map(ext => `index${ext}`)]
-  const entry = candidates.find(each => each && existsSync(join(path, each)))
+  const named = beginningIn(join(path, 'package.json'))
+  // A `main` may leave out its ending, or be a folder.
+  const candidates = [...(named ? [named, `${named}.js`, join(named, 'index.js')] : []), ...BEGINNINGS]
+  const entry = candidates.find(each => statSync(join(path, each), { throwIfNoEntry: false })?.isFile())
   return entry && join(path, entry)
 }
 
@@ -75,15 +80,23 @@ function beginningIn(file: string): string | undefined {
 function fromExports(exports: unknown): string | undefined {
   if (typeof exports === 'string') return exports
   if (!exports || typeof exports !== 'object') return undefined
-  const { '.': root, node, import: esm, default: otherwise } = exports as Record<string, unknown>
-  return [root, node, esm, otherwise].map(fromExports).find(found => found !== undefined)
+  const { '.': root, node, import: esm, default: otherwise, require: common } = exports as Record<string, unknown>
+  return [root, node, esm, otherwise, common].map(fromExports).find(found => found !== undefined)
 }
 
 /** What `plugins/<name>.json` says. */
 export function settingsOf(home: string, name: string): Record<string, unknown> {
   const file = join(pluginsFolder(home), `${name}.json`)
   if (!existsSync(file)) return {}
-  const said: unknown = JSON.parse(readFileSync(file, 'utf8'))
+  const said = parsed(file)
   if (said && typeof said === 'object' && !Array.isArray(said)) return said as Record<string, unknown>
   throw new Error(`${file} must hold an object.`)
+}
+
+function parsed(file: string): unknown {
+  try {
+    return JSON.parse(readFileSync(file, 'utf8'))
+  } catch (error) {
+    throw new Error(`${file} is no JSON: ${(error as Error).message}`)
+  }
 }

@@ -49,7 +49,7 @@ export interface Hooks {
   post_plan?(told: Told, fleet: FleetApi): unknown
   /** An agent waits for an answer. */
   on_question?(told: Told & { question: Question }, fleet: FleetApi): unknown
-  /** Anything happened (docs/reference/events.md), but for what became of plugins. */
+  /** Anything happened (docs/reference/events.md), but for what became of plugins and what this one did itself. */
   on_event?(told: Told, fleet: FleetApi): unknown
 }
 

@@ -42,26 +42,31 @@ const toolOf = (fleet: Fleet, { run, ...definition }: Omit<(typeof ALIASES)[numb
 
 const offered = new WeakMap<PluginTool, Tool>()
 
-/** The tools of plugins that are at work now. */
+/** The tools of plugins that are at work now. Clients refuse two of one name, so that a name that is taken is changed. */
 function pluginTools(fleet: Fleet): Tool[] {
+  const taken = new Set<string>(ALIASES.map(({ name }) => name))
   return (fleet.plugins.host?.tools ?? []).map(each => {
+    let name = `${each.plugin}_${each.name}`.replace(/[^\w-]/g, '_')
+    while (taken.has(name)) name = `plugin_${name}`
+    taken.add(name)
     const known = offered.get(each)
-    if (known) return known
-    const { plugin, name, summary, input, read_only: readOnly } = each
-    const made = tool({
-      name: `${plugin}_${name}`.replace(/[^\w-]/g, '_'),
-      summary,
-      input,
-      readOnly,
-      run: async (caller, given, call) => {
-        const asked = { plugin, tool: name, input: given }
-        return (await askOf(fleet, { ...call, caller })<{ result: unknown }>('call_plugin_tool', asked)).result
-      },
-    })
+    const made = known?.name === name ? known : pluginTool(fleet, name, each)
     offered.set(each, made)
     return made
   })
 }
+
+const pluginTool = (fleet: Fleet, name: string, { plugin, name: of, summary, input, read_only }: PluginTool): Tool =>
+  tool({
+    name,
+    summary,
+    input,
+    readOnly: read_only,
+    run: async (caller, given, call) => {
+      const asked = { plugin, tool: of, input: given }
+      return (await askOf(fleet, { ...call, caller })<{ result: unknown }>('call_plugin_tool', asked)).result
+    },
+  })
 
 const TOOL_SETS = [...ALIAS_SETS, 'plugins'] as const
 type ToolSet = AliasSet | 'plugins'
