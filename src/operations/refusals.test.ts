@@ -33,3 +33,13 @@ test.each([
   const { status, json } = await ask('GET', path)
   expect([status, json.error.try]).toEqual([404, hint])
 })
+
+test.each([['status=nonsense'], ['status=done,nonsense']])(
+  'a status that is none is refused with those there are: %s',
+  async query => {
+    const { ask } = await aServer(OPERATIONS)
+    const { status, json } = await ask('GET', `/api/missions?${query}`)
+    expect([status, json.error.field]).toEqual([400, expect.stringMatching(/^status/)])
+    expect(json.error.message).toContain('"needs_input"')
+  },
+)

@@ -47,6 +47,8 @@ function refusalOf({ issues }: z.ZodError): InvalidInput {
     })
   }
   const field = issue.path.join('.') || 'input'
-  const missing = issue.code === 'invalid_type' && issue.message.endsWith('received undefined')
-  return new InvalidInput(field, missing ? `is missing; it must be of type ${issue.expected}` : issue.message)
+  // Of several shapes the first is the one people mean: that none fits would tell them nothing.
+  const told = issue.code === 'invalid_union' ? (issue.errors[0]?.[0] ?? issue) : issue
+  const missing = told.code === 'invalid_type' && told.message.endsWith('received undefined')
+  return new InvalidInput(field, missing ? `is missing; it must be of type ${told.expected}` : told.message)
 }
