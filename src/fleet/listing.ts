@@ -62,6 +62,8 @@ export async function listMissions(fleet: Fleet, filter: Filter): Promise<Listed
   let looked = 0
   let last = BEFORE_ALL
   for await (const mission of merged(rangesFor({ ...filter, project, parent, byEnd }).map(inRange), timeOf)) {
+    // One that moved from one status to the next meanwhile is in both ranges.
+    if (mission.id === last.id) continue
     if (missions.length >= filter.limit || looked >= MOST_LOOKED_AT) return { missions, cursor: cursorAt(last) }
     looked++
     last = { time: timeOf(mission), id: mission.id }
