@@ -71,6 +71,9 @@ export const EFFECTS = [
   'git.fetch',
   'git.push',
   'gh.pull-request',
+  'bd.claim',
+  'bd.close',
+  'beads.claim',
 ] as const
 
 export type EffectName = (typeof EFFECTS)[number]

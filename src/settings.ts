@@ -148,6 +148,19 @@ export const SETTINGS = {
     'where repositories are made for plans that name none; empty: projects in the home',
     {},
   ),
+  beadsBridges: setting(
+    'FLEET_BEADS_BRIDGES',
+    folders,
+    [],
+    'folders whose beads the server claims when they are ready and closes when their missions are done, in a variable separated by colons; home is that of fleet bd',
+  ),
+  beadsEvery: setting(
+    'FLEET_BEADS_EVERY',
+    whole(5, 86_400),
+    30,
+    'seconds between two looks at the beads of beads_bridges',
+  ),
+  beadsAtOnce: setting('FLEET_BEADS_AT_ONCE', whole(1, 500), 5, 'how many beads of one database are claimed at a time'),
   pullRequestEvery: setting(
     'FLEET_PULL_REQUEST_EVERY',
     whole(5, 86_400),

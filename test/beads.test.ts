@@ -1,6 +1,7 @@
 import { chmodSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
+import type { MissionView } from '../src/operations/views.ts'
 import { eventually, NODE, ROOT, readJson, type TestFleet } from './kit/fleet.ts'
 import { aScene } from './kit/scene.ts'
 
@@ -11,6 +12,12 @@ const link = (issue_id: string, depends_on_id: string, type: string) => ({
   type,
   created_at: AT,
 })
+/** With this the program that stands in for bd is found. */
+const WITH_BD = {
+  PATH: `${join(ROOT, 'test/fixtures/beads')}:${join(NODE, '..')}:${process.env.PATH}`,
+  FLEET_BEADS_EVERY: '5',
+}
+
 const BEADS = [
   {
     id: 'bd-2',
@@ -96,20 +103,17 @@ test('bd is run in the home with its arguments, its input and its exit code', as
   writeFileSync(join(bin, 'bd'), '#!/bin/sh\npwd\nprintf "<%s>" "$@"\ncat\nexit 7\n')
   chmodSync(join(bin, 'bd'), 0o755)
   const env = { PATH: `${bin}:${process.env.PATH}` }
-  const args = ['bd', 'create', 'two words', '--json', '-p', '1', '--help', '--', '$(x)']
+  const args = ['bd', 'list', 'two words', '--json', '-p', '1', '--help', '--', '$(x)']
   const { code, stdout } = await fleet.fleetCommand(args, { env, input: 'from me' })
   expect(code).toBe(7)
-  expect(stdout).toBe(`${fleet.fleet.home.path}\n<create><two words><--json><-p><1><--help><--><$(x)>from me`)
+  expect(stdout).toBe(`${fleet.fleet.home.path}\n<list><two words><--json><-p><1><--help><--><$(x)>from me`)
 })
 
 test('two homes bridged to one database: each bead is claimed once, done once, and closed when it has landed', async () => {
   const [one, two] = [await aScene(), await aScene()]
   const { repo } = one
   const database = join(one.fleet.root, 'database')
-  const bin = join(one.fleet.root, 'bin')
-  for (const folder of [database, bin, join(repo.path, '.beads')]) mkdirSync(folder)
-  writeFileSync(join(bin, 'bd'), `#!/bin/sh\nexec '${NODE}' '${join(ROOT, 'test/fixtures/stand-ins/bd.mjs')}' "$@"\n`)
-  chmodSync(join(bin, 'bd'), 0o755)
+  for (const folder of [database, join(repo.path, '.beads')]) mkdirSync(folder)
   const ids = ['bd-1', 'bd-2', 'bd-3', 'bd-4']
   for (const id of ids) {
     const dependencies = id === 'bd-4' ? [{ depends_on_id: 'bd-1', type: 'blocks' }] : []
@@ -117,7 +121,7 @@ test('two homes bridged to one database: each bead is claimed once, done once, a
     writeFileSync(join(database, `${id}.json`), JSON.stringify(bead))
   }
   const project = await two.fleet.project(repo.path, { name: 'the same' })
-  const env = { PATH: `${bin}:${process.env.PATH}`, BD_STAND_IN: database }
+  const env = { ...WITH_BD, BD_STAND_IN: database }
   const look = async ({ fleet }: typeof one) => {
     const { code, stderr } = await fleet.fleetCommand(['beads', 'bridge', '--once'], { cwd: repo.path, env })
     expect(code, stderr).toBe(0)
@@ -142,4 +146,79 @@ test('two homes bridged to one database: each bead is claimed once, done once, a
   const made = [...(await missions(one.fleet, one.project.id)), ...(await missions(two.fleet, project.id))]
   expect(made.map(({ metadata }) => metadata.bead).toSorted()).toEqual(ids)
   for (const id of ids) expect((await repo.git('show', `main:${id}.txt`)).trim()).toBe(id)
+}, 120_000)
+
+test('beads made where you stand become missions there, with the agent and model that were chosen', async () => {
+  const { fleet, repo, repository } = await aScene({ env: WITH_BD })
+  const other = await repository({ files: { 'sub/README.md': '# Here\n' } })
+  const database = join(fleet.root, 'home/.beads/database')
+  mkdirSync(database, { recursive: true })
+  const create = async (cwd: string, ...args: string[]) => {
+    const { code, stdout, stderr } = await fleet.fleetCommand(['bd', 'create', ...args], { cwd })
+    return { code, stderr, bead: stdout && readJson<object>(join(database, `${stdout.trim()}.json`)) }
+  }
+  const { bead } = await create(join(other.path, 'sub'), 'Here', '--description', 'echo here > here.txt')
+  expect(bead).toMatchObject({ title: 'Here', metadata: { fleet_directory: join(other.path, 'sub') } })
+  const chosen = ['--coder=shell', '--model', 'm-1', '--metadata', '{"mine":1}', '--description', 'echo a > a.txt']
+  expect((await create(repo.path, ...chosen, 'There')).bead).toMatchObject({
+    metadata: { mine: 1, fleet_directory: repo.path, fleet_agent: 'shell', fleet_model: 'm-1' },
+  })
+  expect(await create(repo.path, 'x', '--coder', 'nobody')).toMatchObject({ code: 4, bead: '' })
+  expect((await create(fleet.root, 'Nowhere')).code).toBe(0)
+
+  // The server takes them up, and goes on after it was killed.
+  const detach = await fleet.fleetCommand(['beads', 'bridge', '--of-home', '--detach'])
+  expect(detach.code, detach.stderr).toBe(0)
+  const states = () => [1, 2, 3].map(n => readJson<{ status: string }>(join(database, `bd-${n}.json`)).status)
+  await eventually('the first is claimed', () => states().includes('in_progress'))
+  await fleet.kill()
+  await fleet.start()
+  await eventually(
+    'both are closed',
+    () => states().join() === 'closed,closed,open',
+    () => states().join(),
+  )
+  const { missions } = await fleet.call<{ missions: MissionView[] }>('list_missions')
+  const [here, there] = ['Here', 'There'].map(title => missions.filter(each => each.title === title))
+  expect(here).toMatchObject([{ subdirectory: 'sub', agent: null, result: 'landed' }])
+  expect(there).toMatchObject([{ agent: 'shell', model: 'm-1', result: 'landed' }])
+  expect(await other.readOn('main', 'sub/here.txt')).toBe('here')
+  const said = await fleet.fleetCommand(['beads', 'bridge', '--of-home', '--once'])
+  expect(said.stderr).toContain('bd-3 is left alone')
+
+  await fleet.fleetCommand(['beads', 'bridge', '--of-home', '--stop'])
+  expect((await fleet.fleetCommand(['config', 'show'])).stdout).not.toContain('beads_bridges "home"')
+})
+
+test('the servers of two homes go between the fleet and one database: each bead is claimed and done once', async () => {
+  const [one, two] = [await aScene({ env: WITH_BD, start: false }), await aScene({ env: WITH_BD, start: false })]
+  const { repo } = one
+  const database = join(repo.path, '.beads/database')
+  mkdirSync(database, { recursive: true })
+  const ids = Array.from({ length: 6 }, (_, n) => `bd-${n + 1}`)
+  for (const id of ids)
+    writeFileSync(
+      join(database, `${id}.json`),
+      JSON.stringify({ id, title: id, description: `echo ${id} >> ${id}.txt`, status: 'open' }),
+    )
+  await Promise.all(
+    [one, two].map(({ fleet }) => fleet.start({ env: { FLEET_BEADS_BRIDGES: repo.path, FLEET_BEADS_AT_ONCE: '3' } })),
+  )
+  const states = () => ids.map(id => readJson<{ status: string }>(join(database, `${id}.json`)).status)
+  await eventually(
+    'all are closed',
+    () => states().every(status => status === 'closed'),
+    () => states().join(),
+    90_000,
+  )
+  const made = await Promise.all(
+    [one, two].map(async ({ fleet }) => (await fleet.call<{ missions: MissionView[] }>('list_missions')).missions),
+  )
+  expect(
+    made
+      .flat()
+      .map(({ metadata }) => metadata.bead)
+      .toSorted(),
+  ).toEqual(ids)
+  for (const id of ids) expect(await repo.readOn('main', `${id}.txt`)).toBe(id)
 }, 120_000)

@@ -6,7 +6,7 @@ import { questionFile } from '../src/fleet/notes.ts'
 import { KNOWN_NAMES, type KnownTool, type NameKind } from '../src/known-names.ts'
 import { mcpClient } from '../src/server/mcp/client.testkit.ts'
 import { keyOf, type SettingName } from '../src/settings.ts'
-import { eventually } from './kit/fleet.ts'
+import { eventually, ROOT } from './kit/fleet.ts'
 import { anAgentAtWork, call, report, twice } from './kit/inside.ts'
 import { aPlanner, planOf } from './kit/planner.ts'
 import { aScene, type Scene } from './kit/scene.ts'
@@ -375,6 +375,10 @@ test('every command, variable and file that agents and people of the beads super
   await fleet.until(asker.id, 'done', 'failed')
   expect((await fleet.fleetCommand(['task', asker.id, 'questions'])).stdout).toContain('allow: because')
   files.call('questions (## Q: and ## A:)')
+  const env = { PATH: `${join(ROOT, 'test/fixtures/beads')}:${process.env.PATH}`, BD_STAND_IN: fleet.root }
+  const made = await fleet.fleetCommand(['bd', 'create', 'a bead', '--coder', 'claude'], { cwd: repo.path, env })
+  expect(made.stdout, made.stderr).toContain('bd-')
+  commands.call('fleet bd <args…>')
   await type('fleet init [--force]', 'init', '--force')
   await type('fleet ready [--limit]', 'ready', '--limit', '3')
   expect(await type('fleet show <id> [--json]', 'show', id)).toContain('(default)')

@@ -1,28 +1,8 @@
-import { basename, dirname, resolve } from 'node:path'
+import { basename, resolve } from 'node:path'
 import { NotAllowed } from '../domain/errors.ts'
 import type { Project } from '../domain/project.ts'
-import { gitText } from '../git/run.ts'
+import { type Place, placeOf } from '../git/place.ts'
 import type { Cli } from './command.ts'
-
-interface Place {
-  /** The top of the checkout the person is in, or the bare repository itself. */
-  top: string
-  subdirectory: string
-  /** Where the repository itself is, if this is one of its linked worktrees. */
-  main?: string
-}
-
-export async function placeOf(folder: string): Promise<Place | undefined> {
-  const tell = async (...what: string[]): Promise<string[]> =>
-    (await gitText(folder, ['rev-parse', '--path-format=absolute', ...what]).catch(() => '')).split('\n')
-  const [top, prefix, common] = await tell('--show-toplevel', '--show-prefix', '--git-common-dir')
-  if (!top || prefix === undefined || !common) {
-    const [bare, path] = await tell('--is-bare-repository', '--git-common-dir')
-    return bare === 'true' && path ? { top: path, subdirectory: '' } : undefined
-  }
-  const main = basename(common) === '.git' ? dirname(common) : undefined
-  return { top, subdirectory: prefix.replace(/\/$/, ''), main: main === top ? undefined : main }
-}
 
 export const projectsAt = async (cli: Cli, path: string): Promise<Project[]> =>
   (await (await cli.client()).call<{ projects: Project[] }>('list_projects', { path })).projects

@@ -2,6 +2,9 @@ import * as z from 'zod'
 import { InvalidInput } from './errors.ts'
 import type { Comment, Mission, MissionType, Status } from './mission.ts'
 
+/** How the settings name the database of the home, which `fleet bd` works on. */
+export const HOME_DATABASE = 'home'
+
 /** One line of a beads database (`.beads/*.jsonl`). What is not named here is kept as it is. */
 export const Bead = z.looseObject({
   id: z.string().min(1).max(120),
@@ -22,6 +25,7 @@ export const Bead = z.looseObject({
     .array(z.looseObject({ depends_on_id: z.string(), type: z.string().default('blocks') }))
     .nullish()
     .transform(dependencies => dependencies ?? []),
+  metadata: z.unknown().optional(),
   comments: z
     .array(
       z.looseObject({
@@ -119,6 +123,33 @@ export function missionOf(bead: Bead) {
     tags: [...new Set(bead.labels.map(label => label.slice(0, 60)).filter(Boolean))].slice(0, 20),
     metadata: { bead: bead.id },
   }
+}
+
+/** Where whoever made a bead with `fleet bd create` stood, and what they chose for it. */
+export interface Captured {
+  directory?: string
+  agent?: string
+  model?: string
+}
+const KEYS = { directory: 'fleet_directory', agent: 'fleet_agent', model: 'fleet_model' } as const
+
+/** In a form that bd keeps with a bead. */
+export const asMetadata = (captured: Captured): Record<string, string> =>
+  Object.fromEntries(
+    Object.entries(KEYS).flatMap(([name, key]) => {
+      const value = captured[name as keyof Captured]
+      return value === undefined ? [] : [[key, value]]
+    }),
+  )
+
+export function capturedIn({ metadata }: Bead): Captured {
+  const kept = Object.entries(Object(metadata) as Record<string, unknown>)
+  return Object.fromEntries(
+    Object.entries(KEYS).flatMap(([name, key]) => {
+      const value = kept.find(([each]) => each === key)?.[1]
+      return typeof value === 'string' && value ? [[name, value]] : []
+    }),
+  )
 }
 
 const clamped = (priority: number): number => Math.min(4, Math.max(0, priority))

@@ -42,7 +42,7 @@ export async function importBeads(
   ask: Ask,
   project: Project,
   text: string,
-  dispatch: boolean,
+  { dispatch, captured = {} }: { dispatch: boolean; captured?: Partial<MissionSettings> },
 ): Promise<Imported> {
   const beads = parseBeads(text).map(({ bead }) => bead)
   const wanted = inOrder(beads.filter(isWork))
@@ -65,6 +65,7 @@ export async function importBeads(
       const fields = {
         ...MissionSettings.parse({
           ...settings,
+          ...captured,
           depends_on: blockersOf(bead)
             .filter(each => here.has(each))
             .map(idOf),

@@ -6,6 +6,7 @@ import { every } from '../every.ts'
 import { Turns } from '../git/turns.ts'
 import { everything, keptIn, marksOf } from '../runner/processes.ts'
 import { sweep } from '../runner/stopping.ts'
+import { Bridges } from './bridges.ts'
 import { saveCounts } from './counts.ts'
 import { goOnAfterChildren } from './delegating.ts'
 import { Dispatcher } from './dispatcher.ts'
@@ -91,6 +92,7 @@ export async function startHolder(fleet: Fleet, { url, onFault = () => {} }: Hol
     inTurn: (project, work) => landings.take(project, work),
     signal: stopped.signal,
   })
+  const bridges = new Bridges(fleet, (what, error) => stopped.signal.aborted || onFault(what, error))
   const secondLook = new SecondLook(() => {
     const look = takeStock().then(wake)
     inBackground('second look', look)
@@ -333,6 +335,7 @@ export async function startHolder(fleet: Fleet, { url, onFault = () => {} }: Hol
     inBackground('questions', lookAtQuestions())
     looper.lookAtBudgets()
     inBackground('take-overs', takeOvers.look())
+    inBackground('beads', bridges.look())
     if (live.size + keepers.size === 0) return
     const all = everything()
     keepers.notice(all)

@@ -1,5 +1,6 @@
 import * as z from 'zod'
 import { exportBeads, importBeads } from '../fleet/beads.ts'
+import { bridgeTo, pass } from '../fleet/bridging.ts'
 import { lookUp } from '../fleet/records.ts'
 import { ask, Ref } from './inputs.ts'
 import { command } from './operation.ts'
@@ -24,7 +25,30 @@ export const beads = [
     }),
     run: async (context, { project_id, jsonl, auto_dispatch }) => {
       const { value } = await lookUp(context.fleet, 'projects', project_id)
-      return importBeads(context.fleet, ask(context, 'import_beads'), value, jsonl, auto_dispatch)
+      return importBeads(context.fleet, ask(context, 'import_beads'), value, jsonl, { dispatch: auto_dispatch })
+    },
+  }),
+  command({
+    name: 'bridge_beads',
+    summary: 'Look once at a beads database: close what is done here, claim what is ready there as missions (needs bd)',
+    http: 'POST /api/beads/bridge',
+    input: z.object({
+      project_id: Ref.optional().describe('whose database; empty: that of the home, which fleet bd works on'),
+      at_once: z.number().int().min(1).max(500).default(5).describe('how many may be claimed at a time'),
+    }),
+    output: z.object({
+      claimed: z.array(z.string()),
+      closed: z.array(z.string()),
+      open: z.array(z.string()).describe('claimed here, and not done yet'),
+      refused: z
+        .array(z.object({ bead: z.string(), reason: z.string() }))
+        .describe('ready, but no mission can be made of them'),
+    }),
+    run: async (context, { project_id, at_once }) => {
+      const { fleet } = context
+      const project = project_id ? (await lookUp(fleet, 'projects', project_id)).value : null
+      const { operation, actor } = ask(context, 'bridge_beads')
+      return pass(await bridgeTo(fleet, { operation, actor }, project), at_once)
     },
   }),
   command({

@@ -435,6 +435,30 @@ const filled: Scenario = {
   },
 }
 
+const bridged: Scenario = {
+  name: 'a bead of the home that is claimed, done and closed',
+  env: {
+    PATH: `${join(import.meta.dirname, '../fixtures/beads')}:${join(NODE, '..')}:${process.env.PATH}`,
+    FLEET_BEADS_BRIDGES: 'home',
+    FLEET_BEADS_EVERY: '5',
+  },
+  async before(world) {
+    const database = join(world.fleet.root, 'home/.beads/database')
+    mkdirSync(database, { recursive: true })
+    const bead = { id: 'bd-1', title: 'a bead', description: world.script('echo bead > bead.txt'), status: 'open' }
+    const metadata = { fleet_directory: world.repo.path }
+    writeFileSync(join(database, 'bd-1.json'), JSON.stringify({ ...bead, metadata }))
+  },
+  async play(world) {
+    const database = join(world.fleet.root, 'home/.beads/database')
+    await eventually('it is closed', () => readFileSync(join(database, 'bd-1.json'), 'utf8').includes('"closed"'))
+    const closed = readFileSync(join(database, 'closed.log'), 'utf8').trim().split('\n')
+    if (closed.length !== 1) throw new Error(`doubled: closed ${closed.length} times`)
+    const { missions } = await world.ask<{ missions: MissionView[] }>('GET', '/api/missions')
+    return missions.map(({ id }) => landed(id))
+  },
+}
+
 const proposed: Scenario = {
   name: 'a pull request that is merged elsewhere',
   env: { ...WITH_GH, FLEET_PULL_REQUEST_EVERY: '86400' },
@@ -470,4 +494,5 @@ export const SCENARIOS: readonly Scenario[] = [
   taken,
   filled,
   proposed,
+  bridged,
 ]

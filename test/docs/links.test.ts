@@ -2,6 +2,7 @@ import { existsSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import type { Command } from 'commander'
 import { describe, expect, test } from 'vitest'
+import { verbatim } from '../../src/cli/commands/beads.ts'
 import { makeProgram } from '../../src/cli/program.ts'
 import { ROOT } from '../kit/fleet.ts'
 import { blocksOf, PAGES, type Page } from './pages.ts'
@@ -55,10 +56,14 @@ function commandsIn(page: Page): string[] {
 /** What is wrong with a command line, if anything. Options are looked for on the command itself and on `fleet`. */
 function complaintAbout(line: string): string | undefined {
   const program = makeProgram()
-  const words = line
-    .replace(/(["'])(?:\\.|(?!\1).)*\1/g, 'TEXT')
-    .split(/\s+/)
-    .slice(1)
+  const all = verbatim(
+    line
+      .replace(/(["'])(?:\\.|(?!\1).)*\1/g, 'TEXT')
+      .split(/\s+/)
+      .slice(1),
+  )
+  // What follows is for another program.
+  const words = all.includes('--') ? all.slice(0, all.indexOf('--')) : all
   let command: Command = program
   for (const word of words) {
     if (!command.commands.length || word.startsWith('-')) break

@@ -4,15 +4,18 @@ import { dirname, join, resolve } from 'node:path'
 import { setTimeout } from 'node:timers/promises'
 import type { Command } from 'commander'
 import { which } from '../../agents/detect.ts'
+import { HOME_DATABASE } from '../../domain/beads.ts'
 import { NotFound, Unfit } from '../../domain/errors.ts'
 import type { Project } from '../../domain/project.ts'
+import type { Passed } from '../../fleet/bridging.ts'
 import { openHome } from '../../home.ts'
 import { behindLinks, replaceText, textOf } from '../../whole-files.ts'
-import type { Passed } from '../beads-bridge.ts'
+import { capturing } from '../bead-capture.ts'
 import { homeOf } from '../client.ts'
 import { type Cli, does } from '../command.ts'
 import { projectHere, projectRef } from '../place.ts'
 
+const SETTING = 'beads_bridges'
 const FILES = ['issues.jsonl', 'beads.jsonl']
 const FILE_SUMMARY = 'the file (default: that in .beads of the repository)'
 
@@ -68,17 +71,23 @@ export function addBeads(program: Command): void {
     .command('bridge')
     .description('claim ready beads as missions through bd, and close them when their missions are done')
     .option('--project <project>', 'id, name or path (default: the repository you are in)')
+    .option('--of-home', 'the database of the home, which fleet bd works on, for all repositories')
     .option('--once', 'look once and end')
     .option('--every <seconds>', 'how often to look', Number, 30)
     .option('--at-once <n>', 'how many beads to have claimed at a time', Number, 5)
+    .option('--detach', 'have the server do it from now on, also after a restart (setting beads_bridges)')
+    .option('--stop', 'have the server do it no more')
   does(bridge, async (cli, _, options) => {
-    const { bridgeTo, pass } = await import('../beads-bridge.ts')
-    const project = await projectOf(cli, options.project)
-    const both = await bridgeTo(cli, project, openHome(homeOf(cli.where)).id)
+    const project = options.ofHome ? undefined : await projectOf(cli, options.project)
+    if (options.detach || options.stop)
+      return leaveToServer(cli, project?.path ?? HOME_DATABASE, options.detach === true)
     const leaving = new AbortController()
     for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => leaving.abort())
+    const client = await cli.client()
     do {
-      const passed = await pass(both, Number(options.atOnce))
+      const asked = { project_id: project?.id, at_once: Number(options.atOnce) }
+      const passed = await client.call<Passed>('bridge_beads', asked)
+      if (passed.claimed.length) await client.wake()
       if (cli.terminal.json) cli.terminal.data(passed)
       else tellPassed(cli, passed)
     } while (!options.once && (await pausedFor(Number(options.every), leaving.signal)))
@@ -86,7 +95,9 @@ export function addBeads(program: Command): void {
 
   const bd = program
     .command('bd')
-    .description('run bd, the program of beads, in the home of the fleet, with its exit code')
+    .description(
+      'run bd, the program of beads, in the home of the fleet, with its exit code; bd create also notes where you stand, and takes --coder and --model',
+    )
     .argument('[arguments...]', 'handed on as they are')
     .helpOption(false)
   does(bd, async (cli, args) => passThrough(cli, args))
@@ -114,20 +125,42 @@ function fileFor(cli: Cli, project: Pick<Project, 'path'>, given: string | undef
   return known.find(existsSync) ?? known[0]!
 }
 
-function tellPassed({ terminal }: Cli, { claimed, closed }: Passed): void {
+interface Settings {
+  settings: { key: string; value: unknown }[]
+}
+
+async function leaveToServer(cli: Cli, folder: string, goesOn: boolean): Promise<undefined> {
+  const client = await cli.client()
+  const { settings } = await client.call<Settings>('get_settings', {})
+  const now = settings.find(each => each.key === SETTING)?.value as string[]
+  const folders = [...now.filter(each => each !== folder), ...(goesOn ? [folder] : [])]
+  await client.call('set_settings', { settings: { [SETTING]: folders.join(':') } })
+  await client.wake()
+  if (cli.terminal.json) cli.terminal.data({ bridges: folders })
+  else
+    cli.terminal.print(
+      goesOn ? `The server goes on with the beads of ${folder}.` : `The server leaves the beads of ${folder} alone.`,
+    )
+}
+
+function tellPassed({ terminal }: Cli, { claimed, closed, refused }: Passed): void {
   if (claimed.length) terminal.print(`Claimed ${claimed.join(', ')}.`)
   if (closed.length) terminal.print(`Closed ${closed.join(', ')}.`)
+  for (const { bead, reason } of refused) terminal.note(terminal.foreign(`${bead} is left alone: ${reason}`))
 }
 
 /** False: it is time to go. */
 const pausedFor = (seconds: number, signal: AbortSignal): Promise<boolean> =>
   setTimeout(seconds * 1000, true, { signal }).catch(() => false)
 
-async function passThrough(cli: Cli, args: readonly string[]): Promise<number> {
+async function passThrough(cli: Cli, given: readonly string[]): Promise<number> {
   const { env } = cli.where
   const program = await which('bd', env)
   if (!program) throw new Unfit('bd was not found.', { try: 'Install beads, so that bd is on the PATH.' })
-  const child = spawn(program, args, { cwd: openHome(homeOf(cli.where)).path, env, stdio: 'inherit' })
+  const home = openHome(homeOf(cli.where)).path
+  const { agentsOf } = await import('../../agents/index.ts')
+  const args = given[0] === 'create' ? capturing(given, cli.terminal.streams.cwd, agentsOf(home)) : given
+  const child = spawn(program, args, { cwd: home, env, stdio: 'inherit' })
   return new Promise((done, failed) => {
     child.once('error', failed)
     // As a shell tells it: a program that was killed has no exit code.

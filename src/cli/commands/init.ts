@@ -2,11 +2,12 @@ import { basename } from 'node:path'
 import { createInterface } from 'node:readline/promises'
 import type { Command } from 'commander'
 import type { Project } from '../../domain/project.ts'
+import { placeOf } from '../../git/place.ts'
 import { type Cli, does } from '../command.ts'
 import { listingOf } from '../init/look.ts'
 import { propose } from '../init/proposal.ts'
 import { type Candidate, changesOf, chooseAgent, type Line, type Proposed, settle } from '../init/settle.ts'
-import { placeOf, projectsAt } from '../place.ts'
+import { projectsAt } from '../place.ts'
 import { prepareHome } from './config.ts'
 
 export function addInit(program: Command): void {
