@@ -23,19 +23,38 @@ export function sessionOf(home: Home, token: string): string | undefined {
   return text?.startsWith('session.') ? text.slice('session.'.length) : undefined
 }
 
-function holds(home: Home, token: string, kind: 'browser' | 'link', nowMs: number): boolean {
-  const text = verified(home, token)
-  return !!text?.startsWith(`${kind}.`) && Number(text.slice(kind.length + 1)) > nowMs
+/** What a token of this kind says besides when it stops holding; undefined: it does not hold. */
+function heldBy(home: Home, token: string, kind: 'browser' | 'link' | 'device', nowMs: number): string[] | undefined {
+  const [is, expires, ...rest] = verified(home, token)?.split('.') ?? []
+  return is === kind && Number(expires) > nowMs ? rest : undefined
 }
 
-/** What a signed-in browser's cookie holds. */
-export const browserToken = (home: Home, expiresMs: number): string => signed(home, `browser.${expiresMs}`)
-export const isBrowserToken = (home: Home, token: string, nowMs: number): boolean =>
-  holds(home, token, 'browser', nowMs)
+/** What a signed-in browser's cookie holds; one that came by a link of its own is named. */
+export const browserToken = (home: Home, expiresMs: number, device?: string): string =>
+  signed(home, ['browser', expiresMs, ...(device ? [device] : [])].join('.'))
 
-const LINK_LASTS_MS = 10 * 60_000
+export function browserOf(home: Home, token: string, nowMs: number): { device?: string } | undefined {
+  const rest = heldBy(home, token, 'browser', nowMs)
+  return rest && (rest[0] ? { device: rest[0] } : {})
+}
+
+export const LINK_LASTS_MS = 10 * 60_000
 
 /** An address that signs a browser in. It ends up in shell histories and screenshots, so it soon stops working. */
 export const signInUrl = (home: Home, serverUrl: string, nowMs: number): string =>
   `${serverUrl}/sign-in?token=${signed(home, `link.${nowMs + LINK_LASTS_MS}`)}`
-export const isLinkToken = (home: Home, token: string, nowMs: number): boolean => holds(home, token, 'link', nowMs)
+export const isLinkToken = (home: Home, token: string, nowMs: number): boolean =>
+  heldBy(home, token, 'link', nowMs) !== undefined
+
+/** The same for one device: whoever comes first with it is that device. */
+export const deviceUrl = (
+  home: Home,
+  serverUrl: string,
+  { id, name, expiresMs }: { id: string; name: string; expiresMs: number },
+): string =>
+  `${serverUrl}/sign-in?token=${signed(home, `device.${expiresMs}.${id}.${Buffer.from(name).toString('base64url')}`)}`
+
+export function deviceOf(home: Home, token: string, nowMs: number): { id: string; name: string } | undefined {
+  const [id, name = ''] = heldBy(home, token, 'device', nowMs) ?? []
+  return id ? { id, name: Buffer.from(name, 'base64url').toString('utf8') } : undefined
+}

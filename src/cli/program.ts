@@ -9,6 +9,7 @@ import { addCall } from './commands/call.ts'
 import { addCompletion } from './commands/completion.ts'
 import { addConfig } from './commands/config.ts'
 import { addDemo } from './commands/demo.ts'
+import { addDevices } from './commands/device.ts'
 import { addInit } from './commands/init.ts'
 import { addKept } from './commands/kept.ts'
 import { addLoop } from './commands/loop.ts'
@@ -65,6 +66,7 @@ export function makeProgram(): Command {
     addBeads,
     addPlugin,
     addTakeover,
+    addDevices,
     addKept,
     addAbout,
     addConfig,

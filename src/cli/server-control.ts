@@ -58,7 +58,7 @@ export async function start(
     tellSettings(await takeConfiguration(fleet))
     const server = await listen(fleet, listening, say)
     undo.push(() => server.close())
-    await announce(server.url)
+    await announce(server)
     await afterTheLastServer(home, say)
     await spawner.ready
     writeSpawner(home, spawner.pid)
@@ -141,13 +141,14 @@ function settingsTeller(fleet: Fleet, say: (line: string) => void): (taken: Take
 
 const announcer =
   (lease: Lease, settings: Record<string, string>, flags: Record<string, string>) =>
-  (url: string | null): Promise<void> =>
+  (server: Server | null): Promise<void> =>
     lease.announce({
       pid: process.pid,
       started: identityOf(process.pid)!.started,
       version: VERSION,
       host: hostname(),
-      url,
+      url: server?.url ?? null,
+      reachable_at: [...(server?.reachableAt ?? [])],
       settings,
       flags,
     })

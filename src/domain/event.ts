@@ -97,6 +97,8 @@ export const EVENT_KINDS = [
   'template_saved',
   'template_deleted',
   'restored',
+  'device_signed_in',
+  'device_signed_out',
   'plugin_enabled',
   'plugin_disabled',
   'plugin_fault',

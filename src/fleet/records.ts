@@ -26,6 +26,7 @@ const NOUNS: Record<Collection, string> = {
   loops: 'loop',
   plugins: 'plugin',
   templates: 'template',
+  devices: 'device',
   receipts: 'receipt',
   fleet: 'fleet',
   counts: 'count',
@@ -42,6 +43,7 @@ const LISTS: Partial<Record<Collection, string>> = {
   schedules: 'fleet schedule list',
   plans: 'fleet plan list',
   plugins: 'fleet plugin list',
+  devices: 'fleet device list',
 }
 
 /** The record with this id, or the only one whose id begins with it. */

@@ -1,6 +1,7 @@
 import { beads } from './beads.ts'
 import { comparing } from './comparing.ts'
 import { conflicts } from './conflicts.ts'
+import { devices } from './devices.ts'
 import { diffs } from './diffs.ts'
 import { events } from './events.ts'
 import { graph } from './graph.ts'
@@ -58,6 +59,7 @@ const forPeople = [
   ...settings,
   ...system,
   ...events,
+  ...devices,
   ...spending,
   ...overview,
 ]

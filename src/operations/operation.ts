@@ -3,7 +3,7 @@ import type { Fleet } from '../fleet/fleet.ts'
 
 /** Who asks. A session's token speaks for that session only; a plugin asks as the owner, and is named. */
 export type Caller =
-  | { kind: 'owner'; plugin?: string }
+  | { kind: 'owner'; plugin?: string /** the browser they ask with, where it has a name */; device?: string }
   | { kind: 'session'; session_id: string; mission_id: string; project_id: string }
 
 export interface Context {

@@ -1,8 +1,9 @@
 import type { FastifyRequest } from 'fastify'
 import { Unauthorized } from '../domain/errors.ts'
+import { admitDevice, isSignedIn } from '../fleet/devices.ts'
 import type { Fleet } from '../fleet/fleet.ts'
 import type { Caller } from '../operations/operation.ts'
-import { browserToken, isBrowserToken, isLinkToken, same, sessionOf } from '../tokens.ts'
+import { browserOf, browserToken, deviceOf, isLinkToken, same, sessionOf } from '../tokens.ts'
 
 /** Who asks, and how they showed it: a browser adds its cookie to whatever page asks, so that proves less. */
 export interface Asker {
@@ -16,7 +17,9 @@ export async function whoAsks(fleet: Fleet, request: FastifyRequest): Promise<As
   const { authorization, cookie } = request.headers
   if (authorization !== undefined) return { caller: await callerOf(fleet, authorization), by: 'header' }
   const value = cookieNamed(cookieName(fleet), cookie)
-  if (value && isBrowserToken(fleet.home, value, nowMs(fleet))) return { caller: { kind: 'owner' }, by: 'cookie' }
+  const browser = value ? browserOf(fleet.home, value, nowMs(fleet)) : undefined
+  if (browser && (!browser.device || (await isSignedIn(fleet, browser.device))))
+    return { caller: { kind: 'owner', ...browser }, by: 'cookie' }
   throw new Unauthorized('This needs a token.', {
     try: "Send Authorization: Bearer <the content of the home's token file>, or sign the browser in with the link that fleet up --detach prints.",
   })
@@ -34,10 +37,18 @@ async function callerOf(fleet: Fleet, authorization: string): Promise<Caller> {
 }
 
 /** The cookie to set for a browser that came with a sign-in link or the owner's token; undefined: with neither. */
-export function signIn(fleet: Fleet, token: string, secure: boolean): string | undefined {
+export async function signIn(
+  fleet: Fleet,
+  token: string,
+  { secure, userAgent }: { secure: boolean; userAgent: string },
+): Promise<string | undefined> {
   const now = nowMs(fleet)
-  if (!isLinkToken(fleet.home, token, now) && !same(token, fleet.home.token)) return undefined
-  const value = browserToken(fleet.home, now + BROWSER_LASTS_SECONDS * 1000)
+  const expires = now + BROWSER_LASTS_SECONDS * 1000
+  const invited = deviceOf(fleet.home, token, now)
+  const device =
+    invited && (await admitDevice(fleet, invited, { userAgent, expiresAt: new Date(expires).toISOString() }))
+  if (!device && !isLinkToken(fleet.home, token, now) && !same(token, fleet.home.token)) return undefined
+  const value = browserToken(fleet.home, expires, device?.id)
   const attributes = `Path=/; Max-Age=${BROWSER_LASTS_SECONDS}; HttpOnly; SameSite=Strict${secure ? '; Secure' : ''}`
   return `${cookieName(fleet)}=${value}; ${attributes}`
 }

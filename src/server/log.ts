@@ -27,7 +27,7 @@ export function scrubber({ home, environment }: Pick<Fleet, 'home' | 'environmen
   const values = [home.token, home.key.toString('hex'), ...named.map(([, value]) => JSON.stringify(value).slice(1, -1))]
   const known = values.map(value => value.replace(/[^\w]/g, '\\$&')).join('|')
   const pattern = new RegExp(
-    `${known}|(?<=Bearer +)[^\\s"\\\\]+|(?<=[?&]token=)[^\\s&"\\\\]+|\\b(?:session|browser|link)\\.[\\w:.-]+\\.[\\w-]{43}`,
+    `${known}|(?<=Bearer +)[^\\s"\\\\]+|(?<=[?&]token=)[^\\s&"\\\\]+|\\b(?:session|browser|link|device)\\.[\\w:.-]+\\.[\\w-]{43}`,
     'gi',
   )
   return text => text.replace(pattern, '[hidden]')

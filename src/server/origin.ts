@@ -5,6 +5,8 @@ import { Forbidden } from '../domain/errors.ts'
 export interface OwnNames {
   hosts: ReadonlySet<string>
   origins: ReadonlySet<string>
+  /** It listens on every address of this machine; then the one that was asked for by number is a name of its own too. */
+  everyAddress: { scheme: string; port: number } | null
 }
 
 const LOOPBACK = ['127.0.0.1', 'localhost', '[::1]']
@@ -33,22 +35,52 @@ export function ownNames(place: {
     origins: new Set(
       [...direct, ...allowed].map(name => `${scheme}://${name}`).concat(allowed.map(name => `https://${name}`)),
     ),
+    everyAddress: EVERY_ADDRESS.includes(host) ? { scheme, port } : null,
   }
 }
 
-export function requireOwnHost({ headers }: FastifyRequest, own: OwnNames): void {
-  if (headers.host !== undefined && own.hosts.has(headers.host.toLowerCase())) return
+/** A number cannot be made to point elsewhere, as a name can: whoever wrote it into an address meant this machine. */
+function addressAskedFor({ socket }: FastifyRequest, { everyAddress }: OwnNames): string | undefined {
+  const address = socket.localAddress?.replace(/^::ffff:(?=\d+\.)/, '')
+  return everyAddress && address ? `${inUrl(address)}:${everyAddress.port}` : undefined
+}
+
+/** Where other machines reach a server, the likeliest first; empty: nowhere. */
+export function reachableAt(
+  place: { host: string; port: number; tls: boolean; allowedHosts: readonly string[] },
+  addresses: readonly string[],
+): string[] {
+  const { host, port, tls, allowedHosts } = place
+  // Behind a name on a machine that listens to itself only, there is a proxy or a tunnel that speaks TLS for us.
+  const named = allowedHosts.map(name => {
+    const direct = !isLoopback(host) && !name.includes(':')
+    return `${tls || isLoopback(host) ? 'https' : 'http'}://${name}${direct ? `:${port}` : ''}`
+  })
+  if (isLoopback(host)) return named
+  const own = EVERY_ADDRESS.includes(host) ? addresses : [host]
+  return [...named, ...own.map(address => `${tls ? 'https' : 'http'}://${inUrl(address)}:${port}`)]
+}
+
+export function requireOwnHost(request: FastifyRequest, own: OwnNames): void {
+  const host = request.headers.host?.toLowerCase()
+  if (host !== undefined && (own.hosts.has(host) || host === addressAskedFor(request, own))) return
   throw new Forbidden('This server does not answer to that Host.', {
     try: 'Use the address that fleet up prints, or start it with --allow-host <name>.',
   })
 }
 
 /** A page from elsewhere may link here, but it may not ask, write or listen. */
-export function requireOwnOrigin({ headers }: FastifyRequest, own: OwnNames): void {
+export function requireOwnOrigin(request: FastifyRequest, own: OwnNames): void {
+  const { headers } = request
   const site = headers['sec-fetch-site']
   const foreignSite = site !== undefined && site !== 'same-origin' && site !== 'none'
-  const foreignOrigin = headers.origin !== undefined && !own.origins.has(headers.origin.toLowerCase())
-  if (foreignSite || foreignOrigin) throw new Forbidden('Another web page may not use this server.')
+  const byNumber = addressAskedFor(request, own)
+  const origin = headers.origin?.toLowerCase()
+  const isOwn =
+    origin === undefined ||
+    own.origins.has(origin) ||
+    (byNumber !== undefined && origin === `${own.everyAddress!.scheme}://${byNumber}`)
+  if (foreignSite || !isOwn) throw new Forbidden('Another web page may not use this server.')
 }
 
 /** A cookie alone does not show which page asks. */

@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { VIEWS } from '../../web/src/views.ts'
 import { Forbidden, Unauthorized } from '../domain/errors.ts'
+import { signOutDevice } from '../fleet/devices.ts'
 import type { Fleet } from '../fleet/fleet.ts'
 import { VERSION } from '../version.ts'
 import { signIn, signOut } from './auth.ts'
@@ -31,7 +32,11 @@ export function addPages(app: FastifyInstance, { fleet, tls }: { fleet: Fleet; t
   const signedOut = signedOutPage()
   app.get('/sign-in', { config: { open: true, page: true } }, async (request, reply) => {
     const { token } = request.query as { token?: unknown }
-    const cookie = typeof token === 'string' ? signIn(fleet, token, tls) : undefined
+    const { 'sec-purpose': purpose = '', 'user-agent': userAgent = '' } = request.headers
+    // A browser that only looks ahead would use up a link that works once.
+    const looksAhead = String(purpose).includes('prefetch')
+    const comes = typeof token === 'string' && !looksAhead
+    const cookie = comes ? await signIn(fleet, token, { secure: tls, userAgent }) : undefined
     if (!cookie) return reply.code(401).type(HTML).send(signedOut)
     // On to an address without the secret in it.
     return reply.header('set-cookie', cookie).redirect('/', 303)
@@ -39,14 +44,20 @@ export function addPages(app: FastifyInstance, { fleet, tls }: { fleet: Fleet; t
   // Not by its address: that is kept in histories and logs.
   app.post('/sign-in', { config: { open: true } }, async (request, reply) => {
     const { token } = (request.body ?? {}) as { token?: unknown }
-    const cookie = typeof token === 'string' ? signIn(fleet, token, tls) : undefined
+    const { 'user-agent': userAgent = '' } = request.headers
+    const cookie = typeof token === 'string' ? await signIn(fleet, token, { secure: tls, userAgent }) : undefined
     if (!cookie)
       throw new Unauthorized('This is not the token of this fleet.', {
         try: 'Copy the whole of the file named token in its home, without the line end.',
       })
     return reply.header('set-cookie', cookie).code(204).send()
   })
-  app.post('/sign-out', async (_, reply) => reply.header('set-cookie', signOut(fleet)).code(204).send())
+  app.post('/sign-out', async (request, reply) => {
+    const { caller } = request.asker!
+    const device = caller.kind === 'owner' ? caller.device : undefined
+    if (device) await signOutDevice(fleet, { operation: 'sign_out_device', actor: 'person' }, device)
+    return reply.header('set-cookie', signOut(fleet)).code(204).send()
+  })
 
   const docs = page('docs.html')
   app.get('/docs', { config: { page: true } }, async (request, reply) => {

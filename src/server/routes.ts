@@ -1,6 +1,7 @@
 import { setTimeout as passed } from 'node:timers/promises'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { Forbidden } from '../domain/errors.ts'
+import { isSignedIn } from '../fleet/devices.ts'
 import type { Fleet } from '../fleet/fleet.ts'
 import type { Caller, Context, Operation, Query, Streaming } from '../operations/operation.ts'
 import { routeOf } from '../operations/shape.ts'
@@ -19,6 +20,8 @@ export interface Serving {
 
 /** How long a stream's first word may decide the status of the answer, before the stream is opened anyway. */
 const FIRST_WORD_MS = 250
+/** How long a device that was signed out may still hear something. */
+const LOOK_EVERY_MS = 1000
 
 /** One route per operation; what is special about one of them is in its definition. */
 export function addOperations(app: FastifyInstance, operations: readonly Operation[], serving: Serving): void {
@@ -55,6 +58,7 @@ function streams(operation: Streaming, { fleet, explain, streamLimits, openStrea
       openStreams.delete(ending)
       ending.abort()
     })
+    const isLetIn = stillLetIn(fleet, caller)
     const items = operation.run({ fleet, caller, signal }, input)[Symbol.asyncIterator]()
     let next = items.next()
     await Promise.race([next, passed(FIRST_WORD_MS, undefined, { signal }).catch(() => {})])
@@ -62,7 +66,7 @@ function streams(operation: Streaming, { fleet, explain, streamLimits, openStrea
     if (signal.aborted) watcher.end()
     else signal.addEventListener('abort', () => watcher.end(), { once: true })
     try {
-      for (let item = await next; !item.done && !signal.aborted; item = await next) {
+      for (let item = await next; !item.done && !signal.aborted && (await isLetIn()); item = await next) {
         await watcher.send(frame(item.value))
         next = items.next()
       }
@@ -72,6 +76,17 @@ function streams(operation: Streaming, { fleet, explain, streamLimits, openStrea
     watcher.end()
     // Not awaited: an iterable that is still waiting for something ends when it notices the signal.
     items.return?.().catch(() => {})
+  }
+}
+
+/** A device that was signed out hears no more, also on a stream it had opened before. */
+function stillLetIn(fleet: Fleet, caller: Caller): () => Promise<boolean> {
+  const device = caller.kind === 'owner' ? caller.device : undefined
+  let lookedAt = performance.now()
+  return async () => {
+    if (device === undefined || performance.now() - lookedAt < LOOK_EVERY_MS) return true
+    lookedAt = performance.now()
+    return isSignedIn(fleet, device)
   }
 }
 

@@ -2,6 +2,7 @@ import { once } from 'node:events'
 import { readFileSync } from 'node:fs'
 import type { ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
+import { networkInterfaces } from 'node:os'
 import { setTimeout as passed } from 'node:timers/promises'
 import Fastify, { type FastifyInstance } from 'fastify'
 import { InvalidInput } from '../domain/errors.ts'
@@ -14,7 +15,7 @@ import { requireSafePlace, whyNotListening } from './listening.ts'
 import { type Log, openLog } from './log.ts'
 import { addMcp, type Endpoint } from './mcp/index.ts'
 import { addOpenapi } from './openapi.ts'
-import { inUrl, type OwnNames, ownNames } from './origin.ts'
+import { inUrl, type OwnNames, ownNames, reachableAt } from './origin.ts'
 import { addPages, signedOutPage } from './pages.ts'
 import { addOperations } from './routes.ts'
 import { STREAM_LIMITS, type StreamLimits } from './sse.ts'
@@ -36,6 +37,8 @@ export interface ServerOptions {
 
 export interface Server {
   readonly url: string
+  /** Where other machines reach it, the likeliest first; empty: it is for this machine only. */
+  readonly reachableAt: readonly string[]
   /** An address that signs a browser in; it works for ten minutes. */
   signInUrl(): string
   close(): Promise<void>
@@ -92,6 +95,7 @@ export async function serve(
 
   return {
     url,
+    reachableAt: reachableAt({ host, port: actualPort, tls, allowedHosts }, addressesOfThisMachine()),
     signInUrl: () => signInUrl(fleet.home, url, Date.parse(fleet.now())),
     async close() {
       for (const stream of openStreams) stream.abort()
@@ -104,6 +108,13 @@ export async function serve(
       say('closed')
     },
   }
+}
+
+/** Those a phone in the same network could know; link-local ones mean nothing elsewhere. */
+function addressesOfThisMachine(): string[] {
+  const all = Object.values(networkInterfaces()).flatMap(each => each ?? [])
+  const outside = all.filter(({ internal, address }) => !internal && !address.startsWith('fe80:'))
+  return outside.toSorted((a, b) => a.family.localeCompare(b.family)).map(({ address }) => address)
 }
 
 function requestsUnderWay(app: FastifyInstance): { over(): Promise<unknown> } {

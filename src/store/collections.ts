@@ -1,5 +1,6 @@
 import type { z } from 'zod'
 import { isOver } from '../domain/delegating.ts'
+import { Device } from '../domain/device.ts'
 import { Counts, FleetState, Provider, Receipt, Spending } from '../domain/fleet.ts'
 import { KeptProcess } from '../domain/kept-process.ts'
 import { isLoopOver, Loop } from '../domain/loop.ts'
@@ -123,6 +124,7 @@ export const COLLECTIONS = {
   fleet: declare(FleetState, {}),
   counts: declare(Counts, {}),
   providers: declare(Provider, {}),
+  devices: declare(Device, { signed_in: d => (d.signed_out_at ? [] : [[d.signed_in_at]]) }),
   spending: declare(Spending, { day: s => [[s.day, s.project_id]] }),
 } as const
 

@@ -10,6 +10,7 @@ const me = {
   version: '1',
   host: 'here',
   url: 'http://127.0.0.1:3847',
+  reachable_at: [],
   settings: {},
   flags: {},
 }

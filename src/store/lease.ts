@@ -12,6 +12,7 @@ export const Holder = z.object({
   version: z.string(),
   host: z.string(),
   url: z.string().nullable().default(null).describe('where it answers; empty until it listens'),
+  reachable_at: z.array(z.string()).default([]).describe('where other machines reach it'),
   settings: z.record(z.string(), z.string()).default({}).describe('the variables of settings it was started with'),
   flags: z.record(z.string(), z.string()).default({}).describe('settings its command line named, by key'),
 })
@@ -19,7 +20,7 @@ export type Holder = z.infer<typeof Holder>
 
 export interface Lease {
   /** Writes down for others who holds the home; may be repeated as more is known. */
-  announce(holder: Holder): Promise<void>
+  announce(holder: z.input<typeof Holder>): Promise<void>
   release(): void
 }
 
@@ -72,7 +73,7 @@ export function readHolder(home: string): Holder | undefined {
   }
 }
 
-async function writeHolder(home: string, holder: Holder): Promise<void> {
+async function writeHolder(home: string, holder: z.input<typeof Holder>): Promise<void> {
   const temporary = `${holderFile(home)}.${crypto.randomUUID()}`
   await writeFile(temporary, `${JSON.stringify(Holder.parse(holder), null, 2)}\n`, { mode: 0o600 })
   await effect('holder.rename', () => rename(temporary, holderFile(home)))

@@ -34,6 +34,7 @@ export const MIGRATIONS: readonly Migration[] = [
   countMissions,
   renewIndexes,
   renewIndexes,
+  createTables,
 ]
 
 export const tableOf = (collection: Collection): string => `records_${collection}`

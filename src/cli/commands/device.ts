@@ -1,0 +1,66 @@
+import type { Command } from 'commander'
+import type { z } from 'zod'
+import { shortId } from '../../domain/ids.ts'
+import type { devices } from '../../operations/devices.ts'
+import { type Cli, does } from '../command.ts'
+import { EXIT } from '../exit.ts'
+import { ago } from '../show.ts'
+
+type Answer<N extends (typeof devices)[number]['name']> = z.infer<
+  Extract<(typeof devices)[number], { name: N }>['output']
+>
+
+export function addDevices(program: Command): void {
+  const phone = program
+    .command('phone')
+    .description('a code to scan that signs your phone in: once, within ten minutes')
+    .option('--name <name>', 'what to call the device (default: as its browser says)')
+    .option('--address <url>', 'another of the addresses this server is reached at')
+  does(phone, async (cli, _, options) => letIn(cli, { name: options.name, address: options.address }))
+
+  const device = program.command('device').description('the devices that were let in by a link of their own')
+  does(device.command('list').description('which there are'), listDevices)
+  const out = device
+    .command('sign-out')
+    .description('shut one out again, at once')
+    .argument('<device>', 'its id, or the first letters of it')
+  does(out, async (cli, [id]) => {
+    const answer = await (await cli.client()).call<Answer<'sign_out_device'>>('sign_out_device', { device_id: id })
+    if (cli.terminal.json) cli.terminal.data(answer)
+    else cli.terminal.print(`Device ${shortId(answer.device_id)} is signed out.`)
+  })
+}
+
+async function letIn(cli: Cli, wish: object): Promise<number | undefined> {
+  const { terminal } = cli
+  const answer = await (await cli.client()).call<Answer<'continue_on_phone'>>('continue_on_phone', wish)
+  if (terminal.json) return void terminal.data(answer)
+  if (!answer.link) {
+    terminal.note('No other machine reaches this fleet. To let a phone in safely:')
+    for (const { how, command } of answer.advice) terminal.note(`\n  ${how}:\n    ${command}`)
+    return EXIT.failed
+  }
+  terminal.print(answer.link.qr.text)
+  terminal.print(answer.link.url)
+  terminal.note(`It works once, until ${answer.link.expires_at}.`)
+  if (!answer.link.encrypted)
+    terminal.note('What travels is not encrypted: use it only where a VPN does that, such as WireGuard or Tailscale.')
+  const others = answer.addresses.filter(address => !answer.link!.url.startsWith(`${address}/`))
+  if (others.length) terminal.note(`If the phone does not reach it, try --address with one of: ${others.join(', ')}`)
+}
+
+async function listDevices(cli: Cli): Promise<undefined> {
+  const { terminal } = cli
+  const answer = await (await cli.client()).call<Answer<'list_devices'>>('list_devices', {})
+  if (terminal.json) return void terminal.data(answer)
+  if (!answer.devices.length) return void terminal.note('No device was let in by a link of its own.')
+  terminal.table(
+    [
+      { title: 'DEVICE', value: each => shortId(each.id) },
+      { title: 'NAME', value: each => terminal.foreign(each.name), flexible: true },
+      { title: 'SINCE', value: each => ago(each.signed_in_at), right: true },
+      { title: 'UNTIL', value: each => each.expires_at.slice(0, 10) },
+    ],
+    answer.devices,
+  )
+}
