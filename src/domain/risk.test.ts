@@ -54,6 +54,10 @@ test.each<[string, Partial<Work>, RegExp]>([
   expect(reasons).toEqual([expect.stringMatching(sentence)])
 })
 
+test('a reason is a sentence, however much an agent says', () => {
+  expect(riskOf(work({ untested: ['x'.repeat(4000)] })).reasons[0]!.length).toBe(400)
+})
+
 test('prose and lock files need no test', () => {
   const { reasons } = riskOf(work({ files: [file('README.md'), file('docs/a.md'), file('package-lock.json')] }))
   expect(reasons).toEqual([])

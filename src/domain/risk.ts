@@ -2,7 +2,7 @@ import * as z from 'zod'
 import type { Mission, StatusReason } from './mission.ts'
 import { ChangedFile } from './report.ts'
 import { isTest } from './test-files.ts'
-import { headOf } from './text.ts'
+import { clipped, headOf } from './text.ts'
 
 export const SizedFile = ChangedFile.extend({
   added: z.number().int().nullable().describe('lines; empty: it is no text'),
@@ -53,6 +53,8 @@ interface Doubt {
 const MEDIUM = 20
 const HIGH = 50
 const NAMED_FILES = 4
+/** A sentence, not a page: agents write some of them. */
+const REASON_CHARS = 400
 
 /** How carefully a person should look at finished work before it lands, and why. */
 export function riskOf(work: Work): Risk {
@@ -74,7 +76,7 @@ export function riskOf(work: Work): Risk {
   return {
     level: score >= HIGH ? 'high' : score >= MEDIUM ? 'medium' : 'low',
     score,
-    reasons: doubts.map(({ text }) => text),
+    reasons: doubts.map(({ text }) => clipped(text, REASON_CHARS)),
   }
 }
 
