@@ -1,7 +1,7 @@
 import type { Project } from '../domain/project.ts'
 import type { Session } from '../domain/session.ts'
 import {
-  baseState,
+  branchTip,
   type Collected,
   changedAmong,
   explainsTip,
@@ -87,7 +87,7 @@ async function baseMoved(subject: Subject): Promise<Concern | null> {
   const { session, project, repository } = subject
   let seen: string | undefined
   for (;;) {
-    const { tip } = await baseState(repository, project.base_branch)
+    const tip = await branchTip(repository, project.base_branch)
     if (!tip || tip === session.base_tip || (await isExplained(subject, tip))) return null
     if (tip === seen) {
       return {

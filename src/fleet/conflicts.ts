@@ -3,7 +3,7 @@ import { NotAllowed } from '../domain/errors.ts'
 import type { Mission } from '../domain/mission.ts'
 import type { Session } from '../domain/session.ts'
 import { clipped } from '../domain/text.ts'
-import { baseState, type Conflict, type Logged, logOf, mergeTrees, type Repository, textOf } from '../git/index.ts'
+import { branchTip, type Conflict, type Logged, logOf, mergeTrees, type Repository, textOf } from '../git/index.ts'
 import type { Fleet } from './fleet.ts'
 import { all, current } from './records.ts'
 import { repositoryOf } from './repositories.ts'
@@ -48,7 +48,7 @@ export async function conflictOf(fleet: Fleet, mission: Mission): Promise<Standi
     })
   const { value: project } = await current(fleet, 'projects', mission.project_id)
   const repository = await repositoryOf(project)
-  const { tip: base } = await baseState(repository, project.base_branch)
+  const base = await branchTip(repository, project.base_branch)
   if (!base)
     throw new NotAllowed(`The base branch ${project.base_branch} is gone.`, {
       try: `fleet project set ${project.id} --base <branch>`,

@@ -3,7 +3,7 @@ import * as life from '../domain/life.ts'
 import type { Mission } from '../domain/mission.ts'
 import type { Project } from '../domain/project.ts'
 import { landsByPullRequest } from '../domain/pull-request.ts'
-import { type Advanced, advance, baseState, contains } from '../git/index.ts'
+import { type Advanced, advance, branchTip, contains } from '../git/index.ts'
 import type { Change } from '../store/index.ts'
 import { defaultsOf } from './capacity.ts'
 import { runChecks } from './checking.ts'
@@ -76,7 +76,7 @@ async function attempt(fleet: Fleet, work: Work): Promise<void> {
   const { mission, project, repository } = work
   const session = await withPersonsChanges(fleet, work)
   for (let round = 1; round <= MAX_ROUNDS; round++) {
-    const { tip: base } = await baseState(repository, project.base_branch)
+    const base = await branchTip(repository, project.base_branch)
     if (!base)
       return refuse(fleet, mission.id, {
         code: 'base_gone',

@@ -11,7 +11,7 @@ import {
   type Standing,
 } from '../domain/loop.ts'
 import { clipped, MAX_REASON_CHARS } from '../domain/text.ts'
-import { baseState } from '../git/index.ts'
+import { branchTip } from '../git/index.ts'
 import { runChecks } from './checking.ts'
 import { type Fleet, retryOnConflict } from './fleet.ts'
 import { costOf, historyOf, standingOf } from './loop-standing.ts'
@@ -210,7 +210,7 @@ export class Looper {
     const plan = standing.plan!
     const { value: mission } = await current(fleet, 'missions', plan.mission_id)
     const repository = await repositoryOf(project)
-    const { tip: commit } = await baseState(repository, project.base_branch)
+    const commit = await branchTip(repository, project.base_branch)
     if (!commit)
       return this.#end(loop.id, {
         status: 'failed',

@@ -5,7 +5,7 @@ import { newId, shortId } from '../domain/ids.ts'
 import type { Mission } from '../domain/mission.ts'
 import type { Engine, Project } from '../domain/project.ts'
 import { conversationOf, isFull, Session, type SessionReason } from '../domain/session.ts'
-import { baseState, branchName, guardMark, isAncestor, mergeTips, type Repository, slug } from '../git/index.ts'
+import { branchName, branchTip, guardMark, isAncestor, mergeTips, type Repository, slug } from '../git/index.ts'
 import { defaultsOf } from './capacity.ts'
 import type { Fleet } from './fleet.ts'
 import { dependenciesOf } from './records.ts'
@@ -87,7 +87,7 @@ async function placeOf(
   { id, agent, reason, continued, origin }: Plan,
 ): Promise<Place> {
   const repository = await repositoryOf(project)
-  const [{ tip }, guard_mark] = await Promise.all([baseState(repository, project.base_branch), guardMark(repository)])
+  const [tip, guard_mark] = await Promise.all([branchTip(repository, project.base_branch), guardMark(repository)])
   if (!tip)
     throw new Unfit(`The base branch ${project.base_branch} is gone from ${project.path}.`, {
       try: `fleet project set ${project.id} --base <branch>`,

@@ -5,7 +5,7 @@ import type { NewEvent } from '../domain/event.ts'
 import type { By } from '../domain/life.ts'
 import { isLoopOver } from '../domain/loop.ts'
 import { Project, type ProjectSettings } from '../domain/project.ts'
-import { baseState, describe, openRepository, requireCommits } from '../git/index.ts'
+import { branchTip, describe, openRepository, requireCommits } from '../git/index.ts'
 import type { Stored } from '../store/index.ts'
 import { type Ask, by, oncePerKey } from './asking.ts'
 import { type Fleet, retryOnConflict } from './fleet.ts'
@@ -60,7 +60,7 @@ async function placeOf(
   requireCommits(repository, description)
   const branch = base_branch ?? description.head
   if (!branch) throw new InvalidInput('base_branch', 'HEAD is detached here: name the branch that work should land on')
-  if (!(await baseState(repository, branch)).tip)
+  if (!(await branchTip(repository, branch)))
     throw new InvalidInput('base_branch', `there is no branch ${JSON.stringify(branch)} in ${repository.path}`)
   return { path: repository.path, worktree: 'git', base_branch: branch }
 }

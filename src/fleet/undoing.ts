@@ -1,5 +1,5 @@
 import * as life from '../domain/life.ts'
-import { advance, baseState, commitTree, contains, revertTree } from '../git/index.ts'
+import { advance, branchTip, commitTree, contains, revertTree } from '../git/index.ts'
 import { runChecks } from './checking.ts'
 import { type Fleet, retryOnConflict } from './fleet.ts'
 import { type Candidate, decide, MAX_ROUNDS, read } from './landing-steps.ts'
@@ -19,7 +19,7 @@ export async function undoMission(fleet: Fleet, missionId: string, signal: Abort
       return await undone(fleet, missionId, project.id, earlier)
     for (let round = 1; round <= MAX_ROUNDS; round++) {
       const { branch, commit } = mission.landed
-      const { tip: base } = await baseState(repository, branch)
+      const base = await branchTip(repository, branch)
       if (!base)
         return await fail(
           'base_gone',

@@ -2,7 +2,7 @@ import { Unfit } from '../domain/errors.ts'
 import type { Project } from '../domain/project.ts'
 import {
   advance,
-  baseState,
+  branchTip,
   contains,
   fetchTip,
   isAncestor,
@@ -41,7 +41,7 @@ export async function followBase(
 ): Promise<Followed> {
   const branch = project.base_branch
   const tip = await fetchTip(repository, remote, branch)
-  const { tip: here } = await baseState(repository, branch)
+  const here = await branchTip(repository, branch)
   if (!tip || here === tip) return { tip, behind: null, ahead: false }
   if (!here) return { tip, behind: `The base branch ${branch} is gone here.`, ahead: false }
   if (await contains(repository, branch, tip)) return { tip, behind: null, ahead: true }

@@ -1,5 +1,5 @@
 import { join } from 'node:path'
-import { type Checkout, checkoutsOf, exists, type Repository, readRef, readText } from './layout.ts'
+import { type Checkout, checkoutsOf, exists, type Repository, readText } from './layout.ts'
 
 /** Where a branch is in use: checked out, or named by an operation that will write to it. */
 export interface InUse {
@@ -8,18 +8,7 @@ export interface InUse {
   doing?: string
 }
 
-export interface BaseState {
-  /** undefined: there is no such branch. */
-  tip: string | undefined
-  checkouts: InUse[]
-}
-
-/** The tip of a branch, every checkout that has it, and whether it is busy there. No process. */
-export async function baseState(repo: Repository, branch: string): Promise<BaseState> {
-  const [tip, checkouts] = await Promise.all([readRef(repo, `refs/heads/${branch}`), usesOf(repo, branch)])
-  return { tip, checkouts }
-}
-
+/** Every checkout that has a branch, and whether it is busy there. No process; but with every worktree it takes longer. */
 export async function usesOf(repo: Repository, branch: string): Promise<InUse[]> {
   const checkouts = await checkoutsOf(repo)
   const uses = await Promise.all(checkouts.map(checkout => useOf(checkout, `refs/heads/${branch}`)))

@@ -6,7 +6,7 @@ export {
   changedAmong,
   changes,
 } from './changes.ts'
-export { type BaseState, baseState, type InUse } from './checkouts.ts'
+export type { InUse } from './checkouts.ts'
 export {
   type Conflict,
   commitNamed,
@@ -25,7 +25,7 @@ export { worktreeBytes } from './disk.ts'
 export { fileIn, fileOf, type Logged, lineOf, logOf, textOf } from './files.ts'
 export { explainsTip, type GuardMark, guardDifference, guardMark, pushGuardEnvironment } from './guard.ts'
 export { dropRef, keepRef, keptRef } from './kept-refs.ts'
-export { type Repository, readRef, requireWorktree } from './layout.ts'
+export { branchTip, type Repository, readRef, requireWorktree } from './layout.ts'
 export { type Collected, commitLeftovers, type Leftovers, MAX_FILE_BYTES } from './leftovers.ts'
 export { type MergedInto, mergeInto } from './merge-into.ts'
 export { makeRepository } from './new-repository.ts'

@@ -4,11 +4,11 @@ import { join } from 'node:path'
 import { afterEach, beforeEach, expect, test, vi } from 'vitest'
 import { advance } from './advance.ts'
 import { changes } from './changes.ts'
-import { baseState } from './checkouts.ts'
+import { usesOf } from './checkouts.ts'
 import { commitTree, contains, isAncestor, mergeTips, mergeTrees, revertTree, treeOf } from './commits.ts'
 import { differenceOf, liveDifferenceOf } from './differences.ts'
 import { keepRef, keptRef } from './kept-refs.ts'
-import { type Repository, readRef } from './layout.ts'
+import { branchTip, type Repository, readRef } from './layout.ts'
 import { commitLeftovers } from './leftovers.ts'
 import { git } from './run.ts'
 import { aRepository, runGit, type TestRepository } from './testkit.ts'
@@ -44,7 +44,7 @@ async function work(name: string, files: Record<string, string>, from = 'main') 
 }
 
 async function candidate(tip: string, message = 'Land it\n') {
-  const { tip: base } = await baseState(repo, 'main')
+  const base = await branchTip(repo, 'main')
   const merged = await mergeTrees(repo, base!, tip)
   if ('conflicts' in merged) throw new Error(`conflict in ${merged.conflicts.map(conflict => conflict.path)}`)
   return { branch: 'main', from: base!, to: await commitTree(repo, { tree: merged.tree, parents: [base!], message }) }
@@ -130,7 +130,7 @@ test('rejecting hooks of the person do not run, and without an identity the land
 test('a base checked out nowhere, or in a bare repository, is moved by itself', async () => {
   const { tip } = await work('w', { new: 'new\n' })
   await at.git('checkout', '--quiet', '--detach')
-  expect(await baseState(repo, 'main')).toEqual({ tip: await at.tip(), checkouts: [] })
+  expect(await usesOf(repo, 'main')).toEqual([])
   const step = await candidate(tip)
   expect(await advance(repo, step)).toEqual({ moved: true })
   expect(await at.tip()).toBe(step.to)
@@ -149,7 +149,7 @@ test('a base checked out in another worktree is moved there', async () => {
   await at.git('checkout', '--quiet', '--detach')
   await at.git('worktree', 'add', '--quiet', '../linked', 'main')
   const { tip } = await work('w', { new: 'new\n' })
-  expect((await baseState(repo, 'main')).checkouts).toEqual([{ path: join(at.root, 'linked') }])
+  expect(await usesOf(repo, 'main')).toEqual([{ path: join(at.root, 'linked') }])
   expect(await advance(repo, await candidate(tip))).toEqual({ moved: true })
   expect(await readFile(join(at.root, 'linked/new'), 'utf8')).toBe('new\n')
 })

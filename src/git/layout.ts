@@ -98,3 +98,6 @@ export async function readRef(repo: { commonDir: string }, ref: string): Promise
   const [oid] = fields((await git(repo.commonDir, ['for-each-ref', '--format=%(objectname)%00', '--', ref])).stdout)
   return oid?.trim() || undefined
 }
+
+export const branchTip = (repo: Repository, branch: string): Promise<string | undefined> =>
+  readRef(repo, `refs/heads/${branch}`)

@@ -37,7 +37,7 @@ test('a mission on the plain path, from worktree to landing and clean-up, takes 
   const { descends, files } = collected.changes ?? (await git.changes(repo, start, tip))
   expect(files).toEqual([{ path: 'line', change: 'added' }])
   expect(git.guardDifference(mark, await git.guardMark(repo))).toEqual([])
-  const { tip: base } = await git.baseState(repo, 'main')
+  const base = await git.branchTip(repo, 'main')
   const merged = await git.mergeTrees(repo, base!, tip, descends ? start : undefined)
   if ('conflicts' in merged) throw new Error('conflict')
   const to = await git.commitTree(repo, { tree: merged.tree, parents: [base!], message: 'Write a line\n' })
