@@ -1,7 +1,7 @@
 import { Badge } from '@radix-ui/themes'
 import type { Mission } from '../live/mending.ts'
 import './status.css'
-import { outcomeOf, STATUS_TONES, type Status } from './words.ts'
+import { outcomeOf, STATUS_TONES, type Status, type Tone } from './words.ts'
 
 /** Where a mission stands: a colour, and always the word too. */
 export function StatusBadge({ mission }: { mission: Pick<Mission, 'status' | 'result' | 'landed'> }) {
@@ -14,11 +14,10 @@ export function StatusBadge({ mission }: { mission: Pick<Mission, 'status' | 're
 }
 
 /** Beside a word that says the same. */
+export const Dot = ({ tone, alive = false }: { tone: Tone; alive?: boolean }) => (
+  <span className="status-dot" data-tone={tone} data-alive={alive || undefined} aria-hidden />
+)
+
 export const StatusDot = ({ status }: { status: Status }) => (
-  <span
-    className="status-dot"
-    data-tone={STATUS_TONES[status]}
-    data-alive={status === 'running' || status === 'landing' || undefined}
-    aria-hidden
-  />
+  <Dot tone={STATUS_TONES[status]} alive={status === 'running' || status === 'landing'} />
 )

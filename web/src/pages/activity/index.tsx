@@ -5,6 +5,7 @@ import { ProjectChooser, useProjectNames } from '../../kit/choosers.tsx'
 import { ChoiceInput } from '../../kit/fields.tsx'
 import { Empty, Lines, Page, Problem } from '../../kit/page.tsx'
 import { plain } from '../../kit/plain.ts'
+import { Dot } from '../../kit/status.tsx'
 import { Time } from '../../kit/time.tsx'
 import { shortId } from '../../kit/words.ts'
 import type { FleetEvent } from '../../live/fleet-events.ts'
@@ -88,7 +89,7 @@ function Row({ event }: { event: FleetEvent }) {
       <Text size="1" color="gray" className="activity-time">
         <Time at={time} />
       </Text>
-      <span className="activity-dot" data-tone={toneOf(kind)} aria-hidden />
+      <Dot tone={toneOf(kind)} />
       <div className="activity-words">
         <Text size="2" weight="medium">
           {kind.replaceAll('_', ' ')}
