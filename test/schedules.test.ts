@@ -1,4 +1,4 @@
-import { mkdtempSync, realpathSync, rmSync } from 'node:fs'
+import { existsSync, mkdtempSync, readFileSync, realpathSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, describe, expect, test } from 'vitest'
@@ -9,7 +9,7 @@ import { type Fleet, makeFleet } from '../src/fleet/fleet.ts'
 import { createMission } from '../src/fleet/missions.ts'
 import { createProject } from '../src/fleet/projects.ts'
 import { all, current, put } from '../src/fleet/records.ts'
-import { Scheduler, setSchedule } from '../src/fleet/scheduling.ts'
+import { runSchedule, Scheduler, setSchedule } from '../src/fleet/scheduling.ts'
 import { aRepository } from '../src/git/testkit.ts'
 import { openHome } from '../src/home.ts'
 import { memoryStore } from '../src/store/index.ts'
@@ -112,6 +112,41 @@ describe('with a clock of our own', () => {
     expect(await clock.slotsOf(id)).toEqual(['2026-01-01T01:00:00.000Z'])
   })
 
+  test('run twice in one moment, two copies are made, one after the other', async () => {
+    const clock = await aClock('2026-01-01T00:00:00.000Z')
+    const id = await clock.template({ cron: '@yearly', time_zone: 'UTC' })
+    for (let n = 0; n < 2; n++) await runSchedule(clock.fleet, ask, id)
+    for (let n = 0; n < 2; n++) {
+      await clock.scheduler.pass()
+      const { last } = (await current(clock.fleet, 'schedules', id)).value
+      const { value, version } = await current(clock.fleet, 'missions', last!.copy_id)
+      await clock.fleet.store.commit({ changes: [put('missions', { ...value, status: 'done' }, version)] })
+    }
+    expect(new Set(await clock.slotsOf(id)).size).toBe(2)
+    expect((await current(clock.fleet, 'schedules', id)).value).toMatchObject({ made: 2, waiting: [] })
+  })
+
+  test('switched off, times that waited behind the last copy are not made any more', async () => {
+    const clock = await aClock('2026-01-01T00:00:00.000Z')
+    const rule = { cron: '@hourly', time_zone: 'UTC', overlap: 'queue' }
+    const id = await clock.template(rule)
+    for (const hour of ['01', '02', '03']) {
+      clock.at.now = `2026-01-01T${hour}:00:00.000Z`
+      await clock.scheduler.pass()
+    }
+    expect((await current(clock.fleet, 'schedules', id)).value.waiting).toHaveLength(2)
+    const off = ScheduleSettings.parse({ ...rule, enabled: false })
+    await setSchedule(clock.fleet, ask, { of: 'mission', id }, off)
+    const { last } = (await current(clock.fleet, 'schedules', id)).value
+    const { value, version } = await current(clock.fleet, 'missions', last!.copy_id)
+    await clock.fleet.store.commit({ changes: [put('missions', { ...value, status: 'done' }, version)] })
+    await clock.scheduler.pass()
+    expect(await clock.slotsOf(id)).toEqual(['2026-01-01T01:00:00.000Z'])
+    await runSchedule(clock.fleet, ask, id)
+    await clock.scheduler.pass()
+    expect(await clock.slotsOf(id)).toHaveLength(2)
+  })
+
   test('one that cannot be kept is switched off and says why; the others go on', async () => {
     const clock = await aClock('2026-01-01T00:00:00.000Z')
     const broken = await clock.template({ cron: '@hourly', time_zone: 'UTC' })
@@ -172,9 +207,15 @@ describe('on a real server', () => {
   test('a workflow is run again as a whole; one that overlaps makes room for the next', async () => {
     const { fleet, project, gate } = await aScene()
     const work = gate('work')
+    const log = join(fleet.root, 'ran')
     const made = await fleet.call<{ id: string }>('create_workflow', {
       project_id: project.id,
-      stages: [{ name: 'only', prompt: `${work.wait}; echo done` }],
+      stages: [
+        {
+          name: 'only',
+          prompt: `trap 'sleep 1; echo ended >> "${log}"; exit 1' TERM; echo begun >> "${log}"; ${work.wait}; echo done`,
+        },
+      ],
     })
     const all = async () =>
       (await fleet.call<{ workflows: { id: string; status: string }[] }>('list_workflows', {})).workflows
@@ -183,12 +224,17 @@ describe('on a real server', () => {
     expect(schedule.of).toBe('workflow')
     await fleet.call('run_schedule', { schedule_id: made.id })
     await eventually('the copy', async () => (await all()).length === 2)
+    const said = () => (existsSync(log) ? readFileSync(log, 'utf8').trim().split('\n') : [])
+    await eventually('both are at work', () => said().length === 2)
     // As if its time had come while that one is still at work.
     const { value, version } = await current(fleet.fleet, 'schedules', made.id)
     const due = { ...value, next_at: fleet.fleet.now(), catch_up: 'once' as const }
     await fleet.fleet.store.commit({ changes: [put('schedules', due, version)] })
     const statuses = async () => (await all()).map(({ status }) => status).sort()
     await eventually('the next copy', async () => (await statuses()).join() === 'cancelled,running,running')
+    // The template itself and its first copy; the next begins once that one has stopped.
+    await eventually('the next copy is at work', () => said().filter(line => line === 'begun').length === 3)
+    expect(said().slice(0, 4)).toEqual(['begun', 'begun', 'ended', 'begun'])
     work.open()
     await eventually('both are done', async () => (await all()).filter(({ status }) => status === 'done').length === 2)
   })

@@ -244,6 +244,104 @@ test('cancelled: what is at work is stopped, what has not begun never begins', a
   expect((await scene.fleet.show(missionOf(view, 'after'))).status).toBe('draft')
 })
 
+test('tried again in order: what stands in for a stage waits for it once more, and what it left out is looked at anew', async () => {
+  const scene = await aScene({ project: { landing: 'never' } })
+  const fixed = `${scene.fleet.root}/fixed`
+  const log = `${scene.fleet.root}/ran`
+  const stage = (name: string, rest: string, more: object = {}) => ({
+    ...{ name, prompt: `echo ${name} >> '${log}'; ${rest}` },
+    ...more,
+  })
+  const id = await run(scene, [
+    stage('main', `test -e '${fixed}' && echo 1 > one.txt`, { on_failure: { run: 'instead' } }),
+    stage('instead', 'false'),
+    stage('celebrate', 'echo 2 > two.txt', {
+      depends_on: ['main'],
+      when: { stage: 'main', status: ['completed'] },
+    }),
+    stage('aside', 'echo 3 > three.txt'),
+    stage('last', 'cat one.txt > last.txt', { depends_on: ['main', 'aside'] }),
+  ])
+  await until(scene, id, 'failed')
+  writeFileSync(fixed, '')
+  writeFileSync(log, '')
+  await scene.fleet.call('retry_workflow', { workflow_id: id })
+  const view = await until(scene, id, 'done', 'failed')
+  expect(view.stages.map(({ name, settled }) => `${name} ${settled}`)).toEqual([
+    'main completed',
+    'instead skipped',
+    'celebrate completed',
+    'aside completed',
+    'last completed',
+  ])
+  expect(readFileSync(log, 'utf8').trim().split('\n').sort()).toEqual(['celebrate', 'last', 'main'])
+})
+
+test('a failure that was gone on with is not done again because another stage failed', async () => {
+  const scene = await aScene({ project: { landing: 'never' } })
+  const fixed = `${scene.fleet.root}/fixed`
+  const log = `${scene.fleet.root}/ran`
+  const id = await run(scene, [
+    { name: 'optional', prompt: `echo optional >> '${log}'; false`, on_failure: 'continue' },
+    { name: 'after', prompt: `echo after >> '${log}'; echo 1 > one.txt`, depends_on: ['optional'] },
+    { name: 'fragile', prompt: `echo fragile >> '${log}'; test -e '${fixed}' && echo 2 > two.txt` },
+  ])
+  await until(scene, id, 'failed')
+  writeFileSync(fixed, '')
+  writeFileSync(log, '')
+  await scene.fleet.call('retry_workflow', { workflow_id: id })
+  expect((await until(scene, id, 'done', 'failed')).status).toBe('done')
+  expect(readFileSync(log, 'utf8')).toBe('fragile\n')
+})
+
+test('tried again while it is still being stopped: refused until that is over, and then done', async () => {
+  const scene = await aScene()
+  const gate = scene.gate('work')
+  const stubborn = `trap '' TERM; ${gate.wait}; echo x > x.txt`
+  const id = await run(scene, [{ name: 'long', prompt: stubborn }])
+  await eventually('at work', () => gate.reached())
+  await scene.fleet.call('cancel_workflow', { workflow_id: id })
+  await expect(scene.fleet.call('retry_workflow', { workflow_id: id })).rejects.toThrow('still being stopped')
+  const change = { workflow_id: id, stage: 'long', prompt: 'echo y > y.txt' }
+  await expect(scene.fleet.call('change_workflow_stage', change)).rejects.toThrow('at work')
+  gate.open()
+  await eventually('it has stopped', () => scene.fleet.call('retry_workflow', { workflow_id: id }).catch(() => false))
+  expect((await until(scene, id, 'done', 'failed')).status).toBe('done')
+})
+
+test('cleaned up and tried again, it goes on from the work that was kept', async () => {
+  const scene = await aScene()
+  const fixed = `${scene.fleet.root}/fixed`
+  const id = await run(scene, [
+    { name: 'once', prompt: 'echo 1 > one.txt' },
+    { name: 'fragile', prompt: `test -e '${fixed}' && cat one.txt > two.txt`, depends_on: ['once'] },
+    { name: 'sharing', prompt: 'cat two.txt > three.txt', depends_on: ['fragile'], worktree: 'share' },
+  ])
+  await until(scene, id, 'failed')
+  writeFileSync(fixed, '')
+  const cleaned = await scene.fleet.fleetCommand(['workflow', 'cleanup', id])
+  expect(cleaned.code, cleaned.stderr).toBe(0)
+  await scene.fleet.call('retry_workflow', { workflow_id: id })
+  const view = await until(scene, id, 'done', 'failed')
+  expect(view.status, JSON.stringify(view)).toBe('done')
+  expect(await scene.repo.readOn('main', 'three.txt')).toBe('1')
+})
+
+test('two stages changed at once are both changed', async () => {
+  const scene = await aScene({ project: { landing: 'never' } })
+  const stage = (name: string) => ({ name, prompt: `echo ${name} > ${name}.txt` })
+  const id = await run(scene, [stage('a'), stage('b'), { ...stage('c'), depends_on: ['a', 'b'] }])
+  await until(scene, id, 'done')
+  const change = (name: string) =>
+    scene.fleet.call('change_workflow_stage', { workflow_id: id, stage: name, prompt: `echo new > ${name}.txt` })
+  const asked = await Promise.allSettled([change('a'), change('b')])
+  const view = await until(scene, id, 'done', 'failed')
+  expect(view.status).toBe('done')
+  const { branch } = await scene.fleet.show(missionOf(view, 'c'))
+  for (const [index, name] of ['a', 'b'].entries())
+    expect(await scene.repo.readOn(branch!, `${name}.txt`)).toBe(asked[index]!.status === 'fulfilled' ? 'new' : name)
+})
+
 test.each([
   [
     'a circle',

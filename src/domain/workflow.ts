@@ -118,8 +118,7 @@ export const Workflow = z.object({
   stages: z.number().int(),
   status: z.enum(WORKFLOW_STATUSES),
   status_reason: StatusReason.nullable().default(null),
-  /** What failed is to be done again before anything else. */
-  retrying: z.boolean().default(false),
+  again: z.array(z.number().int()).default([]).describe('stages that are to go back to work before anything else'),
   /** Stages at work, and stages that are over: kept here so that no end has to count them. */
   open: z.number().int().default(0),
   over: z.number().int().default(0),

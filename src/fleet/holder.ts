@@ -154,9 +154,13 @@ export async function startHolder(fleet: Fleet, { url, onFault = () => {} }: Hol
       if (page.reset) await takeStock()
       if (page.events.length < PAGE) break
     }
-    await scheduler.pass()
-    await pullRequests.pass()
-    await dispatcher.pass()
+    let fault: unknown
+    // What keeps one of them from its work must not keep the others from theirs.
+    for (const each of [scheduler, pullRequests, dispatcher])
+      await each.pass().catch(error => {
+        fault ??= error
+      })
+    if (fault) throw fault
   }
 
   async function react(event: Event): Promise<void> {

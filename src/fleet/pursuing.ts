@@ -28,7 +28,7 @@ export const aboutWorkflow = (
  */
 export async function takeUpWorkflow(fleet: Fleet, id: string): Promise<void> {
   const made = await planOf(fleet, id)
-  if (made.workflow.retrying) await tryAgain(fleet, made)
+  await tryAgain(fleet, made)
   if (made.workflow.status === 'making') await makeMissions(fleet, made)
   const plan = await planOf(fleet, id)
   if (plan.workflow.status !== 'running') return
@@ -48,14 +48,12 @@ export async function stageMoved(fleet: Fleet, missionId: string): Promise<void>
 }
 
 /** What failed or was stopped goes back to work, also what ended well but did not do what it was for, such as naming a winner. */
-async function tryAgain(fleet: Fleet, { workflow, stages }: Plan): Promise<void> {
+async function tryAgain(fleet: Fleet, plan: Plan): Promise<void> {
   const ask = { operation: 'retry_workflow', actor: 'fleet' }
-  for (const [index, stage] of stages.entries()) {
-    const mission = (await fleet.store.get('missions', stageId(workflow.id, index, stage)))?.value
-    if (mission?.status === 'done' && mission.workflow?.settled === 'failed')
-      await reopenMission(fleet, ask, mission.id)
-    const stopped = mission?.status === 'cancelled' && mission.workflow?.settled !== 'skipped'
-    if (mission?.status === 'failed' || (mission && stopped)) await retryMission(fleet, ask, mission.id)
+  for (const index of plan.workflow.again) {
+    const { id, status, workflow } = await stageMission({ fleet, plan }, index)
+    if (status === 'done' && workflow?.settled === 'failed') await reopenMission(fleet, ask, id)
+    if (status === 'failed' || status === 'cancelled') await retryMission(fleet, ask, id)
   }
 }
 
@@ -78,7 +76,7 @@ async function makeMissions(fleet: Fleet, { workflow, stages }: Plan): Promise<v
     const { value, version } = await current(fleet, 'workflows', workflow.id)
     if (value.status !== 'making') return
     await fleet.commit('commit.workflow-made', {
-      changes: [put('workflows', { ...value, status: 'running', retrying: false, updated_at: by.now }, version)],
+      changes: [put('workflows', { ...value, status: 'running', again: [], updated_at: by.now }, version)],
       events: [aboutWorkflow(value, 'workflow_started', by)],
     })
   })
@@ -242,11 +240,12 @@ async function considerStage(fleet: Fleet, plan: Plan, index: number): Promise<v
       return
     }
     const prompt = await fleet.blobs.keep(await promptFor(fleet, plan, index))
-    // A stage that failed or was skipped is no reason to wait any more.
+    // A stage that failed or was skipped is no reason to wait any more; one that was done anew has another mission.
     const done = await Promise.all(
-      stored.value.depends_on.map(async id =>
-        (await current(fleet, 'missions', id)).value.status === 'done' ? [id] : [],
-      ),
+      stages[index]!.depends_on.map(async each => {
+        const { id, status } = await stageMission({ fleet, plan }, each)
+        return status === 'done' ? [id] : []
+      }),
     )
     const draft = { ...stored.value, prompt, depends_on: done.flat() }
     const { ready, checks } = await readiness(fleet, draft)

@@ -98,18 +98,20 @@ export async function lastCopy(fleet: Fleet, { of, last }: Schedule): Promise<La
     }
   }
   const copy = await fleet.store.get('workflows', last.copy_id)
-  if (!copy || (copy.value.status !== 'making' && copy.value.status !== 'running')) return nothing
+  if (!copy || !isWorkflowAtWork(copy.value)) return nothing
   return {
     busy: true,
-    cancel: when => ({
-      changes: [
-        put(
-          'workflows',
-          { ...copy.value, status: 'cancelled', ended_at: when.now, updated_at: when.now },
-          copy.version,
-        ),
-      ],
-      events: [aboutWorkflow(copy.value, 'workflow_cancelled', when)],
-    }),
+    cancel(when) {
+      if (copy.value.status === 'cancelled') return null
+      const cancelled = { ...copy.value, status: 'cancelled' as const, ended_at: when.now, updated_at: when.now }
+      return {
+        changes: [put('workflows', cancelled, copy.version)],
+        events: [aboutWorkflow(copy.value, 'workflow_cancelled', when)],
+      }
+    },
   }
 }
+
+/** One that was cancelled is at work until the last of its stages has stopped. */
+const isWorkflowAtWork = ({ status, open }: Workflow): boolean =>
+  status === 'making' || status === 'running' || (status === 'cancelled' && open > 0)

@@ -33,6 +33,8 @@ export async function setSchedule(
       waiting: [],
       created_at: when.now,
       ...found?.value,
+      // Switched off, nothing more comes of it, also not what waited behind the copy at work.
+      ...(!settings.enabled && { waiting: [] }),
       ...settings,
       id,
       of,
@@ -92,7 +94,8 @@ export async function runSchedule(fleet: Fleet, ask: Ask, id: string): Promise<S
     if (value.waiting.length >= MOST_WAITING)
       throw new NotAllowed(`${value.waiting.length} copies already wait for the one at work.`)
     const when = by(fleet, ask)
-    const changed = { ...value, waiting: [...value.waiting, when.now], updated_at: when.now }
+    const taken = [...value.waiting, ...(value.last ? [value.last.slot] : [])]
+    const changed = { ...value, waiting: [...value.waiting, freeMoment(when.now, taken)], updated_at: when.now }
     return {
       subject: id,
       changes: [put('schedules', changed, version)],
@@ -101,6 +104,10 @@ export async function runSchedule(fleet: Fleet, ask: Ask, id: string): Promise<S
   })
   return current(fleet, 'schedules', id)
 }
+
+/** A copy is known by its time: asked for twice in one moment, the second has the next. */
+const freeMoment = (moment: string, taken: readonly string[]): string =>
+  taken.includes(moment) ? freeMoment(after(moment), taken) : moment
 
 // What the fleet does
 
@@ -129,10 +136,13 @@ export class Scheduler {
     const [next] = (await this.#fleet.store.find('schedules', { index: 'due', limit: 1 })).items
     this.stop()
     const failed = kept.find(each => each.status === 'rejected')
+    if (next?.value.next_at) {
+      const wait = Date.parse(next.value.next_at) - Date.parse(this.#fleet.now())
+      // One that cannot be kept now is still due: it is tried again, but not at once.
+      const nap = failed ? LONGEST_NAP_MS : Math.min(Math.max(wait, 1), LONGEST_NAP_MS)
+      this.#timer = setTimeout(this.#wake, nap).unref()
+    }
     if (failed) throw failed.reason
-    if (!next?.value.next_at) return
-    const nap = Math.min(Math.max(Date.parse(next.value.next_at) - Date.parse(this.#fleet.now()), 1), LONGEST_NAP_MS)
-    this.#timer = setTimeout(this.#wake, nap).unref()
   }
 
   /** One that cannot be kept is switched off and says why; the others go on. */

@@ -1,14 +1,16 @@
+import { doneAgain, reachedFrom } from '../domain/again.ts'
 import { NotAllowed } from '../domain/errors.ts'
 import { newId } from '../domain/ids.ts'
 import * as life from '../domain/life.ts'
+import type { StageStatus } from '../domain/stage-status.ts'
 import { decideStages, type Stage, type StageInput, Workflow } from '../domain/workflow.ts'
-import type { Change, Stored } from '../store/index.ts'
+import type { Stored } from '../store/index.ts'
 import { type Ask, by, oncePerKey } from './asking.ts'
 import { type Fleet, retryOnConflict } from './fleet.ts'
 import { startCommit } from './missions.ts'
 import { aboutWorkflow } from './pursuing.ts'
 import { all, current, lookUp, put } from './records.ts'
-import { planOf, stageId } from './stages.ts'
+import { type Plan, planOf, stageId } from './stages.ts'
 
 export interface NewWorkflow {
   name: string
@@ -88,15 +90,18 @@ export async function retryWorkflow(fleet: Fleet, ask: Ask, id: string): Promise
     const { value, version } = await current(fleet, 'workflows', id)
     if (value.status !== 'failed' && value.status !== 'cancelled')
       throw new NotAllowed(`Workflow ${id} is ${value.status}, so there is nothing to try again.`)
+    if (value.open > 0)
+      throw new NotAllowed(`Workflow ${id} is still being stopped.`, { try: `fleet workflow show ${id}` })
+    const plan = await planOf(fleet, id)
+    const settled = await Promise.all(
+      plan.stages.map(async (stage, at) => {
+        const mission = await fleet.store.get('missions', stageId(id, at, stage))
+        return mission?.value.workflow?.settled ?? null
+      }),
+    )
+    const { first, anew } = doneAgain({ ...plan, settled })
     const when = by(fleet, ask)
-    const next: Workflow = {
-      ...value,
-      status: 'making',
-      retrying: true,
-      status_reason: null,
-      ended_at: null,
-      updated_at: when.now,
-    }
+    const next = { ...(await withAnew(fleet, value, plan, new Set(anew), settled)), again: first, updated_at: when.now }
     return {
       subject: id,
       changes: [put('workflows', next, version)],
@@ -104,6 +109,26 @@ export async function retryWorkflow(fleet: Fleet, ask: Ask, id: string): Promise
     }
   })
   return current(fleet, 'workflows', id)
+}
+
+/** The same workflow, to be taken up again with other missions for some of its stages. */
+async function withAnew(
+  fleet: Fleet,
+  workflow: Workflow,
+  { stages }: Pick<Plan, 'stages'>,
+  anew: ReadonlySet<number>,
+  settled: readonly (StageStatus | null)[],
+): Promise<Workflow> {
+  const next = stages.map((stage, at) => ({ ...stage, generation: stage.generation + (anew.has(at) ? 1 : 0) }))
+  return {
+    ...workflow,
+    definition: await fleet.blobs.keep(JSON.stringify(next)),
+    status: 'making',
+    status_reason: null,
+    over: workflow.over - [...anew].filter(at => settled[at]).length,
+    failed: workflow.failed.filter(name => !stages.some((stage, at) => anew.has(at) && stage.name === name)),
+    ended_at: null,
+  }
 }
 
 /** Changes one stage. It and all that depends on it are done anew; whatever else is finished stays so. */
@@ -114,53 +139,32 @@ export async function changeStage(
   name: string,
   change: Partial<Pick<Stage, 'prompt' | 'agent' | 'model'>>,
 ): Promise<Stored<Workflow>> {
-  const plan = await planOf(fleet, id)
-  const index = plan.stages.findIndex(stage => stage.name === name)
-  if (index === -1)
-    throw new NotAllowed(`Workflow ${id} has no stage ${JSON.stringify(name)}.`, { try: `fleet workflow show ${id}` })
   if (change.agent) fleet.agents.named(change.agent)
-  if (plan.workflow.open > 0)
-    throw new NotAllowed(`Workflow ${id} is at work.`, { try: `fleet workflow cancel ${id}, or wait until it is over` })
-  const anew = reachedFrom(plan.after, index)
-  const stages = plan.stages.map((stage, at) => ({
-    ...stage,
-    ...(at === index && change),
-    generation: stage.generation + (anew.has(at) ? 1 : 0),
-  }))
-  const definition = await fleet.blobs.keep(JSON.stringify(stages))
-  const before = await Promise.all(
-    [...anew].map(async at => (await current(fleet, 'missions', stageId(id, at, plan.stages[at]!))).value),
-  )
   await oncePerKey(fleet, ask, async () => {
     const { value, version } = await current(fleet, 'workflows', id)
+    const plan = await planOf(fleet, id)
+    const index = plan.stages.findIndex(stage => stage.name === name)
+    if (index === -1)
+      throw new NotAllowed(`Workflow ${id} has no stage ${JSON.stringify(name)}.`, { try: `fleet workflow show ${id}` })
+    if (value.status === 'making' || value.status === 'running' || value.open > 0)
+      throw new NotAllowed(`Workflow ${id} is at work.`, {
+        try: `fleet workflow cancel ${id}, or wait until it is over`,
+      })
+    const anew = reachedFrom(plan.after, index)
+    const stages = plan.stages.map((stage, at) => (at === index ? { ...stage, ...change } : stage))
+    const settled = await Promise.all(
+      plan.stages.map(async (stage, at) => {
+        const mission = anew.has(at) ? await current(fleet, 'missions', stageId(id, at, stage)) : undefined
+        return mission?.value.workflow?.settled ?? null
+      }),
+    )
     const when = by(fleet, ask)
-    const next: Workflow = {
-      ...value,
-      definition,
-      status: 'making',
-      status_reason: null,
-      over: value.over - before.filter(mission => mission.workflow?.settled).length,
-      failed: value.failed.filter(failed => !stages.some((stage, at) => anew.has(at) && stage.name === failed)),
-      ended_at: null,
-      updated_at: when.now,
-    }
-    const changes: Change[] = [put('workflows', next, version)]
+    const next = { ...(await withAnew(fleet, value, { stages }, anew, settled)), updated_at: when.now }
     return {
       subject: id,
-      changes,
+      changes: [put('workflows', next, version)],
       events: [aboutWorkflow(value, 'workflow_changed', when, { stage: name, anew: anew.size })],
     }
   })
   return current(fleet, 'workflows', id)
-}
-
-function reachedFrom(after: readonly number[][], start: number): Set<number> {
-  const found = new Set<number>()
-  const open = [start]
-  for (let next = open.pop(); next !== undefined; next = open.pop()) {
-    if (found.has(next)) continue
-    found.add(next)
-    open.push(...after[next]!)
-  }
-  return found
 }

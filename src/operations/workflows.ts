@@ -29,7 +29,7 @@ const StageView = z.object({
   elapsed_seconds: z.number().nullable(),
 })
 
-const WorkflowRow = Workflow.omit({ task: true, definition: true, retrying: true, stages: true }).extend({
+const WorkflowRow = Workflow.omit({ task: true, definition: true, again: true, stages: true }).extend({
   stage_count: z.number(),
   task_prompt: z.string().describe('in lists only its beginning'),
   progress: z.string().describe('a bar, and how many stages are over'),
@@ -38,7 +38,7 @@ const WorkflowRow = Workflow.omit({ task: true, definition: true, retrying: true
 const WorkflowView = WorkflowRow.extend({ stages: z.array(StageView) })
 
 function row(fleet: Fleet, workflow: Workflow): z.infer<typeof WorkflowRow> {
-  const { task, definition, retrying, stages, ...shown } = workflow
+  const { task, definition, again, stages, ...shown } = workflow
   return {
     ...shown,
     stage_count: stages,
