@@ -138,7 +138,7 @@ const published = file =>
 writeFileSync(join(next, 'plugin.d.ts'), published('plugins/plugin.ts') + published('agents/adapter.ts'))
 for (const script of ['wrapper.sh', 'courier.sh']) cpSync(join(root, 'src/runner', script), join(next, script))
 cpSync(join(root, 'src/agents/gemini-home.mjs'), join(next, 'gemini-home.mjs'))
-cpSync(join(root, 'src/cli/install/SKILL.md'), join(next, 'SKILL.md'))
+cpSync(join(root, 'src/install/SKILL.md'), join(next, 'SKILL.md'))
 cpSync(join(root, 'src/server/pages'), join(next, 'pages'), { recursive: true })
 
 const filesIn = folder =>

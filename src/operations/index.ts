@@ -7,6 +7,7 @@ import { events } from './events.ts'
 import { graph } from './graph.ts'
 import { selfService } from './inside.ts'
 import { insideContext } from './inside-context.ts'
+import { integrations } from './integrations.ts'
 import { loops } from './loops.ts'
 import { mcpServers } from './mcp-servers.ts'
 import { missions } from './missions.ts'
@@ -60,6 +61,7 @@ const forPeople = [
   ...system,
   ...events,
   ...devices,
+  ...integrations,
   ...spending,
   ...overview,
 ]

@@ -1,6 +1,6 @@
 import { Argument, type Command } from 'commander'
+import { CLIENT_NAMES, TOKEN_VARIABLE } from '../../install/names.ts'
 import { collected, does } from '../command.ts'
-import { CLIENT_NAMES, TOKEN_VARIABLE } from '../install/names.ts'
 
 export function addMcpInstall(program: Command): void {
   const mcp =
@@ -23,12 +23,12 @@ export function addMcpInstall(program: Command): void {
     .option('--remove', 'take out what was put in')
     .option('--dry-run', 'print what would change and write nothing')
   does(install, async (cli, [client], options) => {
-    const { tellClient } = await import('../install/tell-client.ts')
+    const { tellClient } = await import('../tell-client.ts')
     return tellClient(cli, client!, options)
   })
 
   does(mcp.command('skill').description('print the skill that teaches an agent to use the fleet'), async cli => {
-    const { skillText } = await import('../install/install.ts')
+    const { skillText } = await import('../../install/install.ts')
     cli.terminal.write(skillText())
     return undefined
   })

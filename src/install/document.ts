@@ -1,4 +1,4 @@
-import { Unfit } from '../../domain/errors.ts'
+import { Unfit } from '../domain/errors.ts'
 
 /** One thing that is to stand in a configuration file: a value under a path of keys, or an element of the list there. */
 export interface Item {

@@ -14,9 +14,9 @@ import {
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
-import { STATUSES } from '../../domain/mission.ts'
-import { ALIASES } from '../../operations/aliases.ts'
-import { fleet } from '../testing.ts'
+import { fleet } from '../cli/testing.ts'
+import { STATUSES } from '../domain/mission.ts'
+import { ALIASES } from '../operations/aliases.ts'
 import { CLIENTS, type McpClient, SCOPES, type Scope } from './clients.ts'
 import { valueAt } from './document.ts'
 
@@ -282,7 +282,7 @@ test.each(CLIENTS)('the guide for $name shows what is written', async client => 
   chmodSync(join(root, 'bin/fleet'), 0o755)
   const env = { HOME: root, PATH: join(root, 'bin') }
   await fleet(['mcp', 'install', client.name], { cwd: root, env })
-  const page = read(join(import.meta.dirname, `../../../docs/integrations/${client.name}.md`))
+  const page = read(join(import.meta.dirname, `../../docs/integrations/${client.name}.md`))
   expect(/^```(?:json|toml)\n(.*?)^```$/ms.exec(page)?.[1]).toBe(read(fileOf(client)))
   for (const scope of SCOPES) {
     const skills = client.skills[scope]?.(place())

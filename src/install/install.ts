@@ -1,8 +1,8 @@
-import { accessSync, constants, existsSync, readFileSync } from 'node:fs'
-import { delimiter, dirname, join } from 'node:path'
+import { existsSync, readFileSync } from 'node:fs'
+import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { NotAllowed } from '../../domain/errors.ts'
-import { removeFile, replaceText } from '../../whole-files.ts'
+import { NotAllowed } from '../domain/errors.ts'
+import { removeFile, replaceText } from '../whole-files.ts'
 import { CLIENTS, type McpClient, type Place, type Reach, SCOPES, type Scope } from './clients.ts'
 import type { Item } from './document.ts'
 import { memoriesIn, remember } from './memory.ts'
@@ -88,20 +88,5 @@ export function projectTop(folder: string): string {
   for (let top = folder; ; top = dirname(top)) {
     if (existsSync(join(top, '.git'))) return top
     if (dirname(top) === top) return folder
-  }
-}
-
-/** `fleet` where a person can type that, and otherwise this very program. */
-export function commandOf(env: NodeJS.ProcessEnv, program: readonly string[]): string[] {
-  const found = (env.PATH ?? '').split(delimiter).some(folder => folder && isProgram(join(folder, 'fleet')))
-  return found ? ['fleet'] : [...program]
-}
-
-function isProgram(file: string): boolean {
-  try {
-    accessSync(file, constants.X_OK)
-    return true
-  } catch {
-    return false
   }
 }

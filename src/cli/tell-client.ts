@@ -1,15 +1,15 @@
-import { existsSync, readFileSync } from 'node:fs'
 import { homedir } from 'node:os'
 import { join, resolve } from 'node:path'
-import { InvalidInput, NotAllowed } from '../../domain/errors.ts'
-import { ALIAS_SETS, ALIASES, type AliasSet } from '../../operations/aliases.ts'
-import { homeOf } from '../client.ts'
-import type { Cli } from '../command.ts'
-import type { McpClient, Place, Reach, Scope } from './clients.ts'
-import { diffOf } from './diff.ts'
-import { carryOut, clientNamed, commandOf, planned, projectTop } from './install.ts'
-import { TOKEN_VARIABLE } from './names.ts'
-import type { Change } from './reconcile.ts'
+import { InvalidInput, NotAllowed } from '../domain/errors.ts'
+import type { McpClient, Place, Reach, Scope } from '../install/clients.ts'
+import { diffOf } from '../install/diff.ts'
+import { carryOut, clientNamed, planned, projectTop } from '../install/install.ts'
+import { TOKEN_VARIABLE } from '../install/names.ts'
+import { addressOf, byAddress, byCommand, commandOf } from '../install/reach.ts'
+import type { Change } from '../install/reconcile.ts'
+import { ALIAS_SETS, ALIASES, type AliasSet } from '../operations/aliases.ts'
+import { homeOf } from './client.ts'
+import type { Cli } from './command.ts'
 
 type Options = Record<string, unknown>
 
@@ -35,30 +35,23 @@ export async function tellClient(cli: Cli, name: string, options: Options): Prom
   tell(cli, client, changes, options)
 }
 
-/** Started by the client over its own pipe, so that no token is written anywhere; or asked over HTTP. */
 function reachOf(cli: Cli, scope: Scope | undefined, options: Options): Reach {
   const sets = setsIn(options)
-  if (options.http && !options.remove) {
-    const url = new URL('/mcp', cli.where.url ?? serverOf(homeOf(cli.where)))
-    if (sets.length) url.searchParams.set('tools', sets.join(','))
-    return { url: url.href.replaceAll('%2C', ',') }
-  }
+  if (options.http && !options.remove) return byAddress(cli.where.url ?? serverOf(homeOf(cli.where)), sets)
   const { env } = cli.terminal.streams
   const shared = scope === 'project'
-  const [command, ...first] = shared ? ['fleet'] : commandOf(env, [process.execPath, process.argv[1]!])
+  const program = shared ? ['fleet'] : commandOf(env, [process.execPath, process.argv[1]!])
   // Clients keep most of the environment from servers they start, so another home than the usual one is named here.
-  const home = cli.where.home || (!shared && env.FLEET_HOME) ? ['--home', homeOf(cli.where)] : []
-  return { command: command!, args: [...first, ...home, 'mcp', ...(sets.length ? ['--tools', sets.join(',')] : [])] }
+  const isNamed = cli.where.home !== undefined || (!shared && !!env.FLEET_HOME)
+  return byCommand(program, isNamed ? homeOf(cli.where) : undefined, sets)
 }
 
-/** Where the server of a home answers, running or not: its port is chosen once and kept. */
 function serverOf(home: string): string {
-  const file = join(home, 'port')
-  if (!existsSync(file))
-    throw new NotAllowed('The fleet has never been up, so its address is not known yet.', {
-      try: 'Start it with fleet up --detach, or name it: --url http://127.0.0.1:3847',
-    })
-  return `http://127.0.0.1:${readFileSync(file, 'utf8').trim()}`
+  const address = addressOf(home)
+  if (address) return address
+  throw new NotAllowed('The fleet has never been up, so its address is not known yet.', {
+    try: 'Start it with fleet up --detach, or name it: --url http://127.0.0.1:3847',
+  })
 }
 
 function setsIn(options: Options): AliasSet[] {

@@ -1,0 +1,38 @@
+import { accessSync, constants, existsSync, readFileSync } from 'node:fs'
+import { delimiter, join } from 'node:path'
+import type { Reach } from './clients.ts'
+
+/** Started by the client over its own pipe, so that no token is written anywhere. `home`: another than the usual one. */
+export const byCommand = (program: readonly string[], home: string | undefined, sets: readonly string[]): Reach => {
+  const [command, ...first] = program
+  const where = home === undefined ? [] : ['--home', home]
+  return { command: command!, args: [...first, ...where, 'mcp', ...(sets.length ? ['--tools', sets.join(',')] : [])] }
+}
+
+/** Asked over HTTP; the client takes the token from a variable. */
+export function byAddress(server: string, sets: readonly string[]): Reach {
+  const url = new URL('/mcp', server)
+  if (sets.length) url.searchParams.set('tools', sets.join(','))
+  return { url: url.href.replaceAll('%2C', ',') }
+}
+
+/** Where the server of a home answers, running or not: its port is chosen once and kept. Undefined: it was never up. */
+export function addressOf(home: string): string | undefined {
+  const file = join(home, 'port')
+  return existsSync(file) ? `http://127.0.0.1:${readFileSync(file, 'utf8').trim()}` : undefined
+}
+
+/** `fleet` where a person can type that, and otherwise this very program. */
+export function commandOf(env: NodeJS.ProcessEnv, program: readonly string[]): string[] {
+  const found = (env.PATH ?? '').split(delimiter).some(folder => folder && isProgram(join(folder, 'fleet')))
+  return found ? ['fleet'] : [...program]
+}
+
+function isProgram(file: string): boolean {
+  try {
+    accessSync(file, constants.X_OK)
+    return true
+  } catch {
+    return false
+  }
+}
