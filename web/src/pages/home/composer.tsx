@@ -6,7 +6,7 @@ import type { Output } from '../../api/client.ts'
 import { plain } from '../../kit/plain.ts'
 import { useRemembered } from '../../kit/remembered.ts'
 import { tell } from '../../kit/toasts.tsx'
-import { useCommand } from '../../live/data.ts'
+import { useAsk, useCommand } from '../../live/data.ts'
 
 const LONGEST_TITLE = 80
 
@@ -18,12 +18,23 @@ export function titleOf(text: string): string {
   return `${cut.slice(0, Math.max(cut.lastIndexOf(' '), LONGEST_TITLE / 2))}…`
 }
 
+const OF_PROJECT = ' '
+
+function useInstalled() {
+  const agents = useAsk('list_agents', {}).data?.agents
+  return agents && [...new Map(agents.map(agent => [agent.name, agent])).values()].filter(({ installed }) => installed)
+}
+
 /** One box for a task or a plan. */
 export function Composer({ projects }: { projects: Output<'list_projects'>['projects'] }) {
   const [, go] = useLocation()
   const [text, setText] = useState('')
   const [remembered, remember] = useRemembered('project')
   const project = projects.find(({ id }) => id === remembered) ?? projects[0]!
+  const [chosen, choose] = useRemembered('agent')
+  const agents = useInstalled()
+  // One that was taken off the machine since is no choice.
+  const agent = agents?.find(({ name }) => name === chosen)?.name
   const create = useCommand('create_mission')
   const plan = useCommand('plan_project')
   const words = text.trim()
@@ -32,6 +43,7 @@ export function Composer({ projects }: { projects: Output<'list_projects'>['proj
       project_id: project.id,
       title: titleOf(words),
       detailed_prompt: words,
+      agent,
       auto_dispatch: true,
     })
     if (!mission) return
@@ -39,7 +51,7 @@ export function Composer({ projects }: { projects: Output<'list_projects'>['proj
     tell({ text: `“${mission.title}” is queued`, action: { label: 'Open', run: () => go(`/missions/${mission.id}`) } })
   }
   const makePlan = async () => {
-    const made = await plan.run({ project_id: project.id, prompt: words })
+    const made = await plan.run({ project_id: project.id, prompt: words, agent })
     if (!made) return
     setText('')
     go(`/plans/${made.id}`)
@@ -68,6 +80,17 @@ export function Composer({ projects }: { projects: Output<'list_projects'>['proj
             {projects.map(({ id, name }) => (
               <Select.Item key={id} value={id}>
                 {plain(name)}
+              </Select.Item>
+            ))}
+          </Select.Content>
+        </Select.Root>
+        <Select.Root value={agent ?? OF_PROJECT} onValueChange={name => choose(name === OF_PROJECT ? null : name)}>
+          <Select.Trigger aria-label="Agent" className="composer-project" />
+          <Select.Content position="popper">
+            <Select.Item value={OF_PROJECT}>Agent of the project</Select.Item>
+            {agents?.map(({ name, title }) => (
+              <Select.Item key={name} value={name}>
+                {title}
               </Select.Item>
             ))}
           </Select.Content>

@@ -1,0 +1,83 @@
+import { writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { expect, onTestFinished, test } from 'vitest'
+import { aRepository } from '../../src/git/testkit.ts'
+import { aFleet } from '../kit/fleet.ts'
+import { aPlanner, planOf } from '../kit/planner.ts'
+import { aPerson, expectAccessible, screenshot, withBrowser } from './kit.ts'
+
+withBrowser()
+
+test('from the first visit to the first landed mission, and from a goal to a plan', async () => {
+  const repo = await aRepository()
+  const fleet = await aFleet()
+  onTestFinished(async () => {
+    await fleet.remove()
+    await repo.remove()
+  })
+  aPlanner(fleet).says(planOf({ key: 'a', script: 'echo a > a.txt' }))
+  await fleet.start({ env: { FLEET_DEFAULT_AGENT: 'shell' } })
+  const { page } = await aPerson(fleet, { expects: /404|400|409/ })
+
+  await page.getByRole('heading', { name: 'Choose a repository' }).waitFor()
+  await page.getByText('Shell script').waitFor()
+  await expectAccessible(page)
+  await screenshot(page, 'first-visit-light')
+  const path = page.getByRole('textbox', { name: /path on the machine/ })
+  await path.fill('/nowhere/at/all')
+  await page.getByRole('button', { name: 'Add project' }).click()
+  await page.locator('.toast[data-tone="bad"]').waitFor()
+  await path.fill(`${repo.path}/`)
+  await page.getByRole('button', { name: 'Add project' }).click()
+
+  const box = page.getByRole('textbox', { name: 'What is to be done' })
+  const go = join(fleet.root, 'go')
+  await box.fill(`until [ -e '${go}' ]; do sleep 0.05; done; echo hello, whoever reads this, > hello.txt`)
+  await page.getByRole('button', { name: 'Run' }).click()
+  await page.getByRole('heading', { name: 'Running (1)' }).waitFor()
+  await expect.poll(() => page.title()).toBe('(1) Home · Flotilla')
+  expect(await box.inputValue()).toBe('')
+
+  const { missions } = await fleet.call<{ missions: { id: string; title: string }[] }>('list_missions')
+  expect(missions[0]!.title).toMatch(/^until .*…$/)
+  writeFileSync(go, '')
+
+  await page.getByRole('heading', { name: 'Landed today (1)' }).waitFor()
+  await page.getByText('No agent is at work.').waitFor()
+  await expect.poll(() => page.title()).toBe('Home · Flotilla')
+  expect(await repo.readOn('main', 'hello.txt')).toBe('hello, whoever reads this,')
+
+  // A script cannot plan, and the page says so.
+  await box.fill('A harbour for many boats')
+  await page.getByRole('button', { name: 'Plan', exact: true }).click()
+  await page.getByText('A shell script cannot plan.').first().waitFor()
+  await page.getByRole('combobox', { name: 'Agent' }).click()
+  await page.getByRole('option', { name: 'planner' }).click()
+  await page.getByRole('button', { name: 'Plan', exact: true }).click()
+  await page.getByRole('button', { name: 'Approve' }).waitFor()
+  expect(new URL(page.url()).pathname).toMatch(/^\/plans\/\w+$/)
+  // It also waits at home, to be decided there.
+  await page.getByRole('link', { name: 'Home' }).click()
+  await page.getByRole('heading', { name: 'Needs you (1)' }).waitFor()
+  await page.getByRole('button', { name: 'Approve' }).click()
+  await page.getByText('Nothing waits for you.').waitFor()
+})
+
+test('a fleet that is paused says so on every page, and goes on when it is told to', async () => {
+  const fleet = await aFleet()
+  onTestFinished(() => fleet.remove())
+  await fleet.start()
+  const { page } = await aPerson(fleet)
+  await page.getByRole('button', { name: 'Pause the fleet' }).click()
+  const bar = page.getByText('The fleet is paused')
+  await bar.waitFor()
+  await page.getByRole('link', { name: 'Projects' }).click()
+  await bar.waitFor()
+  // From the palette, as anything else.
+  await page.keyboard.press('Control+k')
+  await page.getByPlaceholder('Find a mission').fill('unpause')
+  await page.keyboard.press('Enter')
+  await bar.waitFor({ state: 'detached' })
+  const { paused } = await fleet.call<{ paused: boolean }>('system_status')
+  expect(paused).toBe(false)
+})

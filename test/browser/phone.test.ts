@@ -1,0 +1,113 @@
+import { readFileSync } from 'node:fs'
+import { dirname, join } from 'node:path'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { claudeBinary, HOW_TO_INSTALL } from '../clients/clients.ts'
+import { eventually } from '../kit/fleet.ts'
+import { call } from '../kit/inside.ts'
+import { aPlanner, planOf } from '../kit/planner.ts'
+import { aScene } from '../kit/scene.ts'
+import { type Model, startModel, steps } from '../model/index.ts'
+import { aPerson, expectAccessible, screenshot, withBrowser } from './kit.ts'
+
+withBrowser()
+const binary = claudeBinary()
+if (!binary) console.warn(`Skipped: ${HOW_TO_INSTALL}`)
+
+describe.skipIf(!binary)('standing in a queue, with a phone', () => {
+  let model: Model
+  beforeAll(async () => {
+    model = await startModel()
+  })
+  afterAll(() => model.close())
+
+  test('what agents ask is read and answered, a tool allowed, a plan approved, an agent spoken to, work landed', async () => {
+    const { fleet, repo, project, gate } = await aScene({
+      env: {
+        PATH: `${dirname(binary!)}:${process.env.PATH}`,
+        ANTHROPIC_BASE_URL: model.url,
+        ANTHROPIC_API_KEY: 'test-key',
+        CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC: '1',
+      },
+    })
+    const heard = join(fleet.root, 'heard')
+    const asking = await fleet.mission(
+      project,
+      `${call('ask_human', { question: 'Left or right?' }, heard)}; echo left > way.txt`,
+      {
+        title: 'Find the way',
+      },
+    )
+    const tool = await fleet.mission(
+      project,
+      `Do it.\n${steps({ write: 'allowed.txt', content: 'yes\n' }, { say: 'Written.' })}`,
+      { title: 'Write with leave', agent: 'claude', tool_preset: 'review', approvals: 'ask' },
+    )
+    const held = gate('held')
+    const busy = await fleet.mission(
+      project,
+      `Do it.\n${steps({ run: held.wait }, { write: 'work.txt', content: 'done\n' }, { say: 'Done.' })}`,
+      {
+        title: 'At work',
+        agent: 'claude',
+      },
+    )
+    const review = await fleet.mission(project, 'echo seen > seen.txt', { title: 'To review', landing: 'review' })
+    aPlanner(fleet).says(planOf({ key: 'pier', script: 'echo pier > pier.txt' }))
+    await fleet.until(review.id, 'review')
+    await fleet.until(asking.id, 'needs_input')
+    await fleet.until(tool.id, 'needs_input')
+    await eventually('an agent at work', () => held.reached())
+
+    const { page } = await aPerson(fleet, { size: 'phone' })
+    const fits = () => page.evaluate('document.documentElement.scrollWidth <= innerWidth')
+    const tabs = page.getByRole('navigation', { name: 'Main, small' })
+    await page.getByRole('heading', { name: /^Running/ }).waitFor()
+    // Speak to the one at work.
+    await page.getByRole('button', { name: 'Speak to the agent of At work' }).click()
+    await page.getByRole('dialog').getByLabel('What to say').fill('Mind the harbour.')
+    await page.getByRole('dialog').getByRole('button', { name: 'Say it' }).click()
+    await page
+      .getByText(/^Said; it hears it/)
+      .first()
+      .waitFor()
+    const { session_id } = await fleet.show(busy.id)
+    const sent = join(fleet.fleet.home.session(session_id!), 'agent-1/sent')
+    await eventually('it is said', () => readFileSync(sent, 'utf8').includes('harbour') || undefined)
+    held.open()
+
+    await tabs.getByRole('link', { name: 'Inbox' }).tap()
+    await page.getByText('Left or right?').waitFor()
+    expect(await fits()).toBe(true)
+    await expectAccessible(page)
+    await screenshot(page, 'inbox-asked-phone')
+    const question = page.getByRole('listitem').filter({ hasText: 'Left or right?' })
+    await question.getByLabel('Your answer').fill('Left')
+    await question.getByRole('button', { name: 'Answer' }).tap()
+    await eventually('the answer', () => readFileSync(heard, 'utf8').includes('Left') || undefined)
+
+    // The whole input is shown before it is allowed.
+    const leave = page.getByRole('listitem').filter({ hasText: 'Write with leave' })
+    await leave.getByText('allowed.txt').first().waitFor()
+    await leave.getByRole('button', { name: 'Allow' }).tap()
+    await fleet.until(tool.id, 'done')
+    expect(await repo.readOn('main', 'allowed.txt')).toBe('yes')
+
+    await fleet.call('plan_project', { project_id: project.id, prompt: 'A pier', agent: 'planner' })
+    await page.getByRole('button', { name: 'Approve' }).tap()
+    await page.getByRole('button', { name: 'Approve' }).waitFor({ state: 'detached' })
+
+    const work = page.getByRole('listitem').filter({ hasText: 'To review' })
+    await work.getByRole('button', { name: 'Land' }).tap()
+    await fleet.until(review.id, 'done')
+    expect(await repo.readOn('main', 'seen.txt')).toBe('seen')
+    await page.getByText('Nothing waits for you').waitFor()
+
+    // Everything that can be pressed is large enough for a thumb.
+    await tabs.getByRole('button', { name: 'More' }).tap()
+    for (const tool of await page.locator('.more .tool, .more .station').all())
+      expect((await tool.boundingBox())!.height).toBeGreaterThanOrEqual(40)
+    await tabs.getByRole('link', { name: 'Missions' }).tap()
+    await page.getByRole('link', { name: 'To review' }).waitFor()
+    expect(await fits()).toBe(true)
+  })
+})
