@@ -1,5 +1,5 @@
 import { expect, onTestFinished, test } from 'vitest'
-import { sizesOf } from './index.ts'
+import { differenceOf, sizesOf } from './index.ts'
 import { aRepository } from './testkit.ts'
 
 test('every changed file has its size, whatever it is called and whatever it holds', async () => {
@@ -26,4 +26,16 @@ test('every changed file has its size, whatever it is called and whatever it hol
   ])
   expect({ added, deleted }).toEqual({ added: 3, deleted: 2 })
   expect(await sizesOf(await repo.open(), to, to)).toEqual({ files: [], filesOmitted: 0, added: 0, deleted: 0 })
+})
+
+test('of many files a list names the first, and whoever looks through them sees all', async () => {
+  const repo = await aRepository()
+  onTestFinished(repo.remove)
+  const from = await repo.tip()
+  const files = Object.fromEntries(Array.from({ length: 310 }, (_, n) => [`many/${n}.txt`, 'x\n']))
+  const to = await repo.commit('many', files)
+  const sizes = await sizesOf(await repo.open(), from, to)
+  expect({ listed: sizes.files.length, omitted: sizes.filesOmitted }).toEqual({ listed: 300, omitted: 10 })
+  const whole = await differenceOf(await repo.open(), from, to, { maxBytes: 100, text: false })
+  expect({ listed: whole!.files.length, omitted: whole!.filesOmitted }).toEqual({ listed: 310, omitted: 0 })
 })

@@ -58,7 +58,7 @@ async function compared(run: Compare, { maxBytes, context, path, text = true }: 
   const { files, ...sums } = readSizes(fields((await run(SIZES, [])).stdout))
   const wanted = path === undefined ? files : files.filter(file => file.path === path)
   if (path !== undefined && !wanted.length) return undefined
-  const sizes = { ...sums, files: wanted.slice(0, MAX_FILES), filesOmitted: Math.max(0, wanted.length - MAX_FILES) }
+  const sizes = { ...sums, ...listed(wanted, MOST_LISTED) }
   if (!text) return { ...sizes, text: '', truncated: false }
   const around = context === undefined ? [] : [`-U${context}`]
   // Both names of a file that was renamed: by the new one alone it would be a file that was added.
@@ -67,12 +67,20 @@ async function compared(run: Compare, { maxBytes, context, path, text = true }: 
   return { ...sizes, text: diff.stdout.toString('utf8'), truncated: diff.truncated }
 }
 
+/** Whoever looks through a change file by file sees them all, also of a large one. */
+const MOST_LISTED = 5000
+const listed = (files: Sizes['files'], most: number): Pick<Sizes, 'files' | 'filesOmitted'> => ({
+  files: files.slice(0, most),
+  filesOmitted: Math.max(0, files.length - most),
+})
+
 const SIZES = ['-z', '--raw', '--numstat', '--no-abbrev']
 
-/** The files that differ between two commits, with how many lines of each. */
+/** The first of the files that differ between two commits, with how many lines of each. */
 export async function sizesOf(repo: Repository, from: string, to: string): Promise<Sizes> {
-  const { text, truncated, ...sizes } = (await differenceOf(repo, from, to, { maxBytes: 0, text: false }))!
-  return sizes
+  const { files, filesOmitted, added, deleted } = (await differenceOf(repo, from, to, { maxBytes: 0, text: false }))!
+  const first = listed(files, MAX_FILES)
+  return { added, deleted, files: first.files, filesOmitted: first.filesOmitted + filesOmitted }
 }
 
 /** First every file as it is told raw, then their numbers in the same order. */

@@ -33,6 +33,8 @@ export interface FileDiff {
   newMode: string | null
   binary: boolean
   hunks: Hunk[]
+  /** There is more of it than was told. */
+  cut?: true
   additions: number
   deletions: number
 }

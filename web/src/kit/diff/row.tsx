@@ -6,6 +6,7 @@ import { CopyButton } from '../copy.tsx'
 import { Problem } from '../page.tsx'
 import { plural } from '../words.ts'
 import { Code } from './code.tsx'
+import { LineCounts } from './line-counts.tsx'
 import type { Span } from './pairs.ts'
 import type { Hunk, Line } from './parse.ts'
 import type { Listed, Place, PlacedRemark, Row } from './rows.ts'
@@ -93,10 +94,7 @@ function FileHead({ listed, isFolded, fold, actions }: FileHeadProps) {
       </h3>
       <CopyButton text={path} label="Copy the path" />
       {change !== 'modified' && <span className="diff-change">{change}</span>}
-      <span className="diff-size">
-        {added !== null && <span className="diff-added">+{added}</span>}{' '}
-        {deleted !== null && <span className="diff-deleted">−{deleted}</span>}
-      </span>
+      <LineCounts added={added} deleted={deleted} />
       {actions}
     </header>
   )
@@ -104,13 +102,15 @@ function FileHead({ listed, isFolded, fold, actions }: FileHeadProps) {
 
 /** A file whose diff is read when somebody gets to it. */
 function Unread({ listed, diffs }: { listed: Listed; diffs: Diffs }) {
-  const { data, error, refetch } = useAsk('diff_session', { session_id: diffs.sessionId })
+  const { path } = listed
+  const asked = { session_id: diffs.sessionId, path }
+  const { data, error, refetch } = useAsk('diff_session', asked, { enabled: !diffs.awaited })
   useEffect(() => {
-    if (data) diffs.take(listed.path, data.text)
-  }, [data, diffs, listed.path])
+    if (data) diffs.take(path, data)
+  }, [data, diffs, path])
   if (error) return <Problem error={error} retry={refetch} />
   return (
-    <div className="diff-unread" role="status" aria-busy aria-label={`Reading ${shown(listed.path)}`}>
+    <div className="diff-unread" role="status" aria-busy aria-label={`Reading ${shown(path)}`}>
       <Skeleton height="16px" width="60%" />
       <Skeleton height="16px" width="40%" />
       <Skeleton height="16px" width="50%" />

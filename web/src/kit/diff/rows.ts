@@ -59,8 +59,11 @@ export function rowsOf<R extends PlacedRemark>({ listed, diff, ...shown }: Shown
   const end: Row<R> = { key: `${listed.path}\0end`, listed, kind: 'end' }
   if (shown.folded) return [head, end]
   if (!diff) return [head, { key: `${listed.path}\0unread`, listed, kind: 'unread' }, end]
-  return [head, ...notesOf<R>(listed, diff), ...linesOf({ listed, diff, ...shown }), end]
+  const rest: Row<R>[] = diff.cut ? [{ key: `${listed.path}\0cut`, listed, kind: 'note', text: CUT }] : []
+  return [head, ...notesOf<R>(listed, diff), ...linesOf({ listed, diff, ...shown }), ...rest, end]
 }
+
+const CUT = 'What follows is longer than can be shown here; git diff on the machine of the fleet shows all of it'
 
 function notesOf<R extends PlacedRemark>(listed: Listed, diff: FileDiff): Row<R>[] {
   const { oldMode, newMode, from, change, binary, hunks } = diff

@@ -1,10 +1,15 @@
 import { useCallback, useMemo, useState } from 'react'
+import { ask } from '../../api/client.ts'
 import { useAsk } from '../../live/data.ts'
+import { complain } from '../toasts.tsx'
+import { expanded } from './expand.ts'
 import { type FileDiff, parseDiff } from './parse.ts'
 import type { Listed } from './rows.ts'
 
 /** What is longer is read file by file, when somebody gets there. */
 const AT_ONCE_LINES = 15_000
+/** As much of a file as can be asked for at once. */
+const MOST_LINES = 5000
 
 export interface Diffs {
   sessionId: string
@@ -12,7 +17,10 @@ export interface Diffs {
   of(path: string): FileDiff | undefined
   /** How many lines a file has now, if that is known. */
   totalOf(path: string): number | undefined
-  take(path: string, text: string): void
+  /** Whether all of them come together, and are on their way. */
+  awaited: boolean
+  /** The diff of one file was read. */
+  take(path: string, told: { text: string; truncated: boolean }): void
   /** Shows more of what lies around the changes. */
   expand(path: string, at: number): void
 }
@@ -28,25 +36,59 @@ export function useDiffs(sessionId: string, files: readonly Listed[]): Diffs {
     return new Map(parsed.map(file => [file.path, file]))
   }, [whole.data])
   const [read, setRead] = useState<ReadonlyMap<string, FileDiff>>(new Map())
+  const [texts, setTexts] = useState<ReadonlyMap<string, readonly string[]>>(new Map())
   const of = useCallback((path: string) => read.get(path) ?? together.get(path), [read, together])
   const set = useCallback((path: string, file: FileDiff) => setRead(before => new Map(before).set(path, file)), [])
-  const take = useCallback(
-    (path: string, text: string) => {
-      const file = parseDiff(text).find(each => each.path === path)
-      set(path, file ?? { ...EMPTY, path })
-    },
+  const take = useCallback<Diffs['take']>(
+    (path, { text, truncated }) => set(path, { ...fileIn(path, text), ...(truncated && { cut: true }) }),
     [set],
   )
-  return useMemo(() => ({ sessionId, of, totalOf: () => undefined, take, expand: () => {} }), [sessionId, of, take])
+  const expand = useCallback(
+    async (path: string, at: number) => {
+      const file = of(path)
+      if (!file) return
+      try {
+        const text = texts.get(path) ?? (await linesOf(sessionId, path))
+        setTexts(before => new Map(before).set(path, text))
+        set(path, { ...file, hunks: expanded(file.hunks, at, text) })
+      } catch (error) {
+        complain(error)
+      }
+    },
+    [of, set, texts, sessionId],
+  )
+  const totalOf = useCallback((path: string) => texts.get(path)?.length, [texts])
+  const awaited = whole.isLoading
+  return useMemo(
+    () => ({ sessionId, of, totalOf, awaited, take, expand }),
+    [sessionId, of, totalOf, awaited, take, expand],
+  )
 }
 
-const EMPTY: Omit<FileDiff, 'path'> = {
-  from: null,
-  change: 'modified',
-  oldMode: null,
-  newMode: null,
-  binary: false,
-  hunks: [],
-  additions: 0,
-  deletions: 0,
+const fileIn = (path: string, text: string): FileDiff =>
+  parseDiff(text)[0] ?? {
+    path,
+    from: null,
+    change: 'modified',
+    oldMode: null,
+    newMode: null,
+    binary: false,
+    hunks: [],
+    additions: 0,
+    deletions: 0,
+  }
+
+/** All lines of a file as the session has it. */
+async function linesOf(session_id: string, path: string): Promise<string[]> {
+  const all: string[] = []
+  for (;;) {
+    const { lines, total_lines } = await ask('read_file_at', {
+      session_id,
+      path,
+      from: all.length + 1,
+      count: MOST_LINES,
+    })
+    all.push(...(lines ?? []))
+    if (!lines?.length || all.length >= total_lines) return all
+  }
 }

@@ -7,6 +7,7 @@ import { useNarrow } from '../../kit/narrow.ts'
 import { Section } from '../../kit/page.tsx'
 import { useRemembered } from '../../kit/remembered.ts'
 import { plural } from '../../kit/words.ts'
+import { useAsk } from '../../live/data.ts'
 import type { Review } from './queue.ts'
 import { NewRemark, type Remark, RemarkCard } from './remarks.tsx'
 import { FileTree } from './tree.tsx'
@@ -30,7 +31,10 @@ const isLong = ({ path, added, deleted }: Listed): boolean =>
 
 /** The files that changed and what changed in them. */
 export function Changes({ ref, review, sessionId, remarks, open }: ChangesProps) {
-  const { files, files_omitted, mission } = review
+  const { mission } = review
+  // A review names the first files only.
+  const all = useAsk('diff_session', { session_id: sessionId, text: false }, { enabled: review.files_omitted > 0 })
+  const { files, files_omitted } = all.data ?? review
   const diffs = useDiffs(sessionId, files)
   const [remembered, remember] = useRemembered('diff-view')
   const chosen: View = remembered === 'split' ? 'split' : 'unified'

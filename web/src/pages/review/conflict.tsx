@@ -135,12 +135,19 @@ const Side = ({ text, label }: { text: string; label: string }) => (
   </figure>
 )
 
+const times = (count: number): string => ({ 1: 'once', 2: 'twice' })[count] ?? `${count} times`
+
 function Rounds({ standing: { told, rounds } }: { standing: Standing }) {
   return (
     <>
       <Text as="p" size="2">
-        Its agent was sent to resolve it {rounds.used ? plural(rounds.used, 'time') : 'not yet'};{' '}
-        {rounds.left ? `it is sent by itself ${plural(rounds.left, 'more time')} when you land it.` : 'now you decide.'}
+        {rounds.used
+          ? `Its agent was sent to resolve it ${times(rounds.used)}`
+          : 'Its agent was not sent to resolve it'}
+        ;{' '}
+        {rounds.left
+          ? `if it is still there when you land, it is sent ${times(rounds.left)} more.`
+          : 'it is not sent again by itself, so you decide.'}
       </Text>
       {told.map(({ session_id, number, text, outcome, outcome_reason, at }) => (
         <details key={session_id} className="fold">

@@ -1,6 +1,7 @@
 import { Badge, Text } from '@radix-ui/themes'
 import { Check, CircleDashed, FlaskConical, X } from 'lucide-react'
 import { isTest } from '../../../../src/domain/test-files.ts'
+import { LineCounts } from '../../kit/diff/line-counts.tsx'
 import { plain } from '../../kit/plain.ts'
 import { plural } from '../../kit/words.ts'
 import type { Review } from './queue.ts'
@@ -15,25 +16,13 @@ export const RiskBadge = ({ risk }: Pick<Review, 'risk'>) => (
   </Badge>
 )
 
-/** Lines that came and went. */
-export const Size = ({ added, deleted }: { added: number; deleted: number }) => (
-  <span className="size">
-    <span className="size-added" role="img" aria-label={`${plural(added, 'line')} added`}>
-      +{added}
-    </span>{' '}
-    <span className="size-deleted" role="img" aria-label={`${plural(deleted, 'line')} deleted`}>
-      −{deleted}
-    </span>
-  </span>
-)
-
 /** How much it is, whether tests were touched, and what the checks say, on a line. */
 export function ReviewFacts({ review }: { review: Review }) {
   const { files, files_omitted, added, deleted, checks, overlaps, remarks } = review
   const tests = files.filter(({ path }) => isTest(path)).length
   return (
     <Text as="div" size="1" className="review-facts">
-      <Size added={added} deleted={deleted} />
+      <LineCounts added={added} deleted={deleted} />
       <span>{plural(files.length + files_omitted, 'file')}</span>
       <span>
         <FlaskConical size={13} aria-hidden /> {tests ? plural(tests, 'test file') : 'no test touched'}

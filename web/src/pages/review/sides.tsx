@@ -32,8 +32,8 @@ export function Sides({ first, second }: { first: Compared; second: Compared }) 
               </Badge>
             </summary>
             <div className="compare">
-              <Changed path={path} file={left.get(path)} touched={by !== 'second'} />
-              <Changed path={path} file={right.get(path)} touched={by !== 'first'} />
+              <Changed path={path} files={left} touched={by !== 'second'} />
+              <Changed path={path} files={right} touched={by !== 'first'} />
             </div>
           </details>
         ))}
@@ -45,10 +45,9 @@ export function Sides({ first, second }: { first: Compared; second: Compared }) 
 const WORDS = { both: 'both changed it', first: 'only the first', second: 'only the second' }
 
 function pathsOf(first: Compared, second: Compared): { path: string; by: keyof typeof WORDS }[] {
-  const [ours, theirs] = [first, second].map(({ files }) => new Set(files.map(({ path }) => path))) as [
-    Set<string>,
-    Set<string>,
-  ]
+  // A file that one of them moved is also changed where it was.
+  const touched = ({ files }: Compared) => new Set(files.flatMap(({ path, from }) => (from ? [path, from] : [path])))
+  const [ours, theirs] = [touched(first), touched(second)]
   const by = (path: string) => (!theirs.has(path) ? 'first' : ours.has(path) ? 'both' : 'second')
   const order = { both: 0, first: 1, second: 2 }
   return [...ours.union(theirs)]
@@ -59,26 +58,29 @@ function pathsOf(first: Compared, second: Compared): { path: string; by: keyof t
 const useFiles = (diff: string): ReadonlyMap<string, FileDiff> =>
   useMemo(() => new Map(parseDiff(diff).map(file => [file.path, file])), [diff])
 
-function Changed({ path, file, touched }: { path: string; file: FileDiff | undefined; touched: boolean }) {
+interface ChangedProps {
+  path: string
+  files: ReadonlyMap<string, FileDiff>
+  touched: boolean
+}
+
+function Changed({ path, files, touched }: ChangedProps) {
+  const file = files.get(path)
+  if (!touched || !file?.hunks.length)
+    return (
+      <Text size="2" color="gray" className="compare-diff">
+        {touched ? inWords(path, file, files) : 'not touched'}
+      </Text>
+    )
   return (
-    <div className="compare-diff">
-      {!touched ? (
-        <Text size="2" color="gray">
-          not touched
-        </Text>
-      ) : !file ? (
-        <Text size="2" color="gray">
-          too long to be shown here
-        </Text>
-      ) : file.hunks.length ? (
-        <div className="diff-inline">
-          <Hunks path={path} hunks={file.hunks} />
-        </div>
-      ) : (
-        <Text size="2" color="gray">
-          {file.binary ? 'not text' : file.from ? `renamed from ${shown(file.from)}` : 'no line of it changed'}
-        </Text>
-      )}
+    <div className="compare-diff diff-inline">
+      <Hunks path={path} hunks={file.hunks} />
     </div>
   )
+}
+
+function inWords(path: string, file: FileDiff | undefined, files: ReadonlyMap<string, FileDiff>): string {
+  if (file) return file.binary ? 'not text' : file.from ? `renamed from ${shown(file.from)}` : 'no line of it changed'
+  const moved = [...files.values()].find(({ from }) => from === path)
+  return moved ? `renamed to ${shown(moved.path)}` : 'too long to be shown here'
 }

@@ -2,6 +2,7 @@ import { TextField } from '@radix-ui/themes'
 import { useVirtualizer } from '@tanstack/react-virtual'
 import { Check, MessageSquare } from 'lucide-react'
 import { useEffect, useMemo, useRef, useState } from 'react'
+import { LineCounts } from '../../kit/diff/line-counts.tsx'
 import type { Listed } from '../../kit/diff/rows.ts'
 import { shown } from '../../kit/diff/shown.ts'
 import { plural } from '../../kit/words.ts'
@@ -77,10 +78,7 @@ export function FileTree({ files, viewed, remarksOn, current, goTo }: TreeProps)
                 <span className="tree-name">{name}</span>
                 {remarksOn.has(path) && <MessageSquare size={12} role="img" aria-label="has remarks" />}
                 {viewed.has(path) && <Check size={12} role="img" aria-label="viewed" />}
-                <span className="tree-size">
-                  {added !== null && <span className="diff-added">+{added}</span>}{' '}
-                  {deleted !== null && <span className="diff-deleted">−{deleted}</span>}
-                </span>
+                <LineCounts added={added} deleted={deleted} />
               </button>
             )
           })}
