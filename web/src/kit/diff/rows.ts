@@ -142,11 +142,14 @@ export function isAt(row: Row, { path, side, line }: Place): boolean {
   return row.kind === 'pair' && (side === 'old' ? row.pair.left?.old : row.pair.right?.new) === line
 }
 
+/** The first line that came; where none did, the first that went. */
 export function firstChange(rows: readonly Row[]): Place | undefined {
-  const isChange = (row: Row) =>
-    (row.kind === 'line' && row.line.sign !== ' ') || (row.kind === 'pair' && row.pair.left !== row.pair.right)
-  const row = rows.find(isChange)
-  return row && placeOf(row)
+  const places = rows
+    .filter(row =>
+      row.kind === 'line' ? row.line.sign !== ' ' : row.kind === 'pair' && row.pair.left !== row.pair.right,
+    )
+    .map(placeOf)
+  return places.find(place => place?.side === 'new') ?? places[0]
 }
 
 const CONTEXT = 3

@@ -121,7 +121,7 @@ export function DiffView<R extends PlacedRemark>(props: DiffViewProps<R>) {
     },
     remark() {
       if (!writer) return
-      const place = cursor ?? firstChange(rows.slice(sticky.current))
+      const place = cursor ?? firstChange(rows.slice(sticky.current, heads[fileAt(heads, sticky.current) + 1]))
       if (!place) return
       setCursor(place)
       setWriting(place)
