@@ -12,8 +12,9 @@ import { live } from './live.ts'
 import { stages } from './stages.ts'
 import { startUp } from './start-up.ts'
 import { throughput } from './throughput.ts'
+import { transcripts } from './transcripts.ts'
 
-const BENCHES: Record<string, Bench> = { startUp, handOver, throughput, live, adoption, history, stages }
+const BENCHES: Record<string, Bench> = { startUp, handOver, throughput, live, adoption, history, stages, transcripts }
 const RESULTS = join(import.meta.dirname, 'results.md')
 
 // What else the machine was doing: on a busy one every time is longer, and shares mean more than milliseconds.
