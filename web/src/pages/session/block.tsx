@@ -1,6 +1,7 @@
 import { Text } from '@radix-ui/themes'
 import { Brain, CircleAlert, MessageCircleQuestion, TriangleAlert, User } from 'lucide-react'
 import { memo } from 'react'
+import { Deferred } from '../../kit/deferred.tsx'
 import { Foreign } from '../../kit/foreign.tsx'
 import { Markdown } from '../../kit/markdown.tsx'
 import { Time } from '../../kit/time.tsx'
@@ -55,7 +56,11 @@ function Words({ block, whole }: BlockProps<TextBlock>) {
           </Text>
         </div>
       )}
-      {block.cut ? <Foreign text={block.text} whole={whole(block.cut)} /> : <Markdown text={block.text} />}
+      {block.cut ? (
+        <Foreign text={block.text} whole={whole(block.cut)} />
+      ) : (
+        <Deferred instead={<Foreign text={block.text} />}>{() => <Markdown text={block.text} />}</Deferred>
+      )}
     </div>
   )
 }

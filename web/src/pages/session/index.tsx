@@ -1,6 +1,6 @@
 import { Badge, Button, Flex, IconButton, SegmentedControl, Tooltip } from '@radix-ui/themes'
 import { ArrowUpToLine, CircleAlert, Hand, Square } from 'lucide-react'
-import { useCallback, useEffect, useMemo, useRef, useState } from 'react'
+import { useCallback, useRef } from 'react'
 import { Link, useParams, useSearchParams } from 'wouter'
 import { ask, type Output } from '../../api/client.ts'
 import { Lines, Page, Problem } from '../../kit/page.tsx'
@@ -56,7 +56,6 @@ function Shown({ session, mission }: { session: Session; mission: Detail }) {
     held: useCallback(() => held.current, []),
   })
   const { window, goTo } = transcript
-  const [wanted, setWanted] = useState<string>()
   const put = (name: string, value: string | null) =>
     setSearch(
       before => {
@@ -68,20 +67,11 @@ function Shown({ session, mission }: { session: Session; mission: Detail }) {
       { replace: true },
     )
 
-  // Shown once it is at hand.
-  const index = useMemo(
-    () => (wanted && window ? blockShowing(window.conversation, window.events, wanted) : undefined),
-    [wanted, window],
-  )
-  useEffect(() => {
-    if (index === undefined) return
-    place.current?.show(index)
-    setWanted(undefined)
-  }, [index])
-  const go = (match: Pick<Match, 'event_id' | 'cursor'>) => {
-    setWanted(match.event_id)
-    if (!window || blockShowing(window.conversation, window.events, match.event_id) === undefined) goTo(match.cursor)
-    put('at', match.cursor)
+  const go = ({ event_id, cursor }: Match) => {
+    const index = window && blockShowing(window.conversation, window.events, event_id)
+    if (index === undefined) goTo(cursor)
+    else place.current?.show(index)
+    put('at', cursor)
   }
   const error = useErrors(session.id, search.get('at'), go)
   const whole = useCallback(
@@ -129,9 +119,10 @@ function Shown({ session, mission }: { session: Session; mission: Detail }) {
       {transcript.error && <Problem error={transcript.error} retry={transcript.retry} />}
       {window ? (
         <TranscriptList
-          key={raw ? 'raw' : 'conversation'}
+          key={transcript.entry.number}
           {...transcript}
           window={window}
+          from={transcript.entry.at}
           whole={whole}
           live={session.status !== 'ended'}
           place={place}

@@ -3,8 +3,9 @@ import { useVirtualizer } from '@tanstack/react-virtual'
 import { ArrowDown } from 'lucide-react'
 import { type RefObject, useCallback, useEffect, useImperativeHandle, useLayoutEffect, useRef, useState } from 'react'
 import { type BlockProps, BlockView } from './block.tsx'
-import type { Block } from './conversation.ts'
+import { type Block, blockShowing } from './conversation.ts'
 import type { TranscriptWindow } from './transcript-window.ts'
+import type { Entry } from './use-transcript.ts'
 
 const NEAR_PX = 900
 const END_PX = 60
@@ -16,6 +17,8 @@ export interface Place {
 
 interface ListProps {
   window: TranscriptWindow
+  /** Where it begins to be read. */
+  from: Entry['at']
   whole: BlockProps['whole']
   live: boolean
   place: RefObject<Place | null>
@@ -26,26 +29,32 @@ interface ListProps {
 }
 
 /** Only what is in view exists. It stays with what comes last, until somebody scrolls up to read. */
-export function TranscriptList({ window, whole, live, place, held, older, newer, toEnd }: ListProps) {
+export function TranscriptList({ window, from, whole, live, place, held, older, newer, toEnd }: ListProps) {
   const scroller = useRef<HTMLDivElement>(null)
   const [opened, setOpened] = useState<ReadonlySet<string>>(new Set())
-  const [marked, setMarked] = useState<string>()
+  const [marked, setMarked] = useState(() => (typeof from === 'object' ? blockOf(window, from)?.id : undefined))
   const [isHeld, setHeld] = useState(false)
   const { blocks } = window.conversation
-  const seen = useRef(blocks.length)
+  const seen = useRef(blocks.at(-1)?.id)
   const virtualizer = useVirtualizer({
     count: blocks.length,
     getScrollElement: () => scroller.current,
     estimateSize: index => estimate(blocks[index]!),
     getItemKey: index => blocks[index]!.id,
-    overscan: 8,
+    overscan: 4,
     paddingStart: 8,
     paddingEnd: 16,
     anchorTo: 'end',
     followOnAppend: true,
     scrollEndThreshold: END_PX,
   })
-  useLayoutEffect(() => virtualizer.scrollToEnd(), [virtualizer])
+  // biome-ignore lint/correctness/useExhaustiveDependencies: where one comes in is decided once
+  useLayoutEffect(() => {
+    const index = typeof from === 'object' ? blocks.findIndex(({ id }) => id === marked) : -1
+    if (index >= 0) virtualizer.scrollToIndex(index, { align: 'center' })
+    else if (from === 'start') virtualizer.scrollToOffset(0)
+    else virtualizer.scrollToEnd()
+  }, [])
   useImperativeHandle(place, () => ({
     show(index) {
       virtualizer.scrollToIndex(index, { align: 'center' })
@@ -59,18 +68,15 @@ export function TranscriptList({ window, whole, live, place, held, older, newer,
     const now = !virtualizer.isAtEnd() || !window.atEnd
     held.current = now
     setHeld(now)
-    if (!now) seen.current = window.conversation.blocks.length
+    if (!now) seen.current = window.conversation.blocks.at(-1)?.id
     if (element.scrollTop < NEAR_PX && !window.atStart) older()
     if (!window.atEnd && element.scrollHeight - element.scrollTop - element.clientHeight < NEAR_PX) newer()
   }, [virtualizer, window, held, older, newer])
   // A short page leaves nothing to scroll, and so nobody would ask for more.
   useEffect(scrolled, [scrolled])
 
-  const fresh = isHeld && window.atEnd ? Math.max(0, blocks.length - seen.current) : 0
-  const goDown = async () => {
-    if (!window.atEnd) await toEnd()
-    virtualizer.scrollToEnd()
-  }
+  const fresh = isHeld && window.atEnd ? blocks.length - 1 - blocks.findLastIndex(({ id }) => id === seen.current) : 0
+  const goDown = () => (window.atEnd ? virtualizer.scrollToEnd() : toEnd())
   const toggle = useCallback(
     (id: string) =>
       setOpened(before => {
@@ -114,6 +120,9 @@ export function TranscriptList({ window, whole, live, place, held, older, newer,
     </div>
   )
 }
+
+const blockOf = ({ conversation, events }: TranscriptWindow, { event_id }: { event_id: string }): Block | undefined =>
+  conversation.blocks[blockShowing(conversation, events, event_id) ?? -1]
 
 const LETTERS_PER_LINE = 95
 const LINE_PX = 22

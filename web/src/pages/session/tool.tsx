@@ -1,5 +1,6 @@
 import { Badge, Text } from '@radix-ui/themes'
 import { CircleX, Wrench } from 'lucide-react'
+import { Deferred } from '../../kit/deferred.tsx'
 import { InlineDiff } from '../../kit/diff/inline.tsx'
 import { Foreign } from '../../kit/foreign.tsx'
 import { plain } from '../../kit/plain.ts'
@@ -31,10 +32,14 @@ export function ToolView({ block, toggled, toggle, whole, live }: BlockProps<Too
       </button>
       {edits.length > 0 && !toggled && (
         <div className="block-edits">
-          {edits.slice(0, 3).map((edit, index) => (
-            // biome-ignore lint/suspicious/noArrayIndexKey: the edits of one call never change their order
-            <InlineDiff key={index} edit={edit} />
-          ))}
+          <Deferred instead={<div className="block-edits-space" />}>
+            {() =>
+              edits.slice(0, 3).map((edit, index) => (
+                // biome-ignore lint/suspicious/noArrayIndexKey: the edits of one call never change their order
+                <InlineDiff key={index} edit={edit} />
+              ))
+            }
+          </Deferred>
         </div>
       )}
       {failure && !toggled && <div className="block-failure">{failure}</div>}

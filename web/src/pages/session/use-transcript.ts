@@ -8,14 +8,21 @@ const PAGE = 200
 /** What comes within this time is drawn together. */
 const GATHER_MS = 60
 
+/** Where somebody came into the transcript: its list begins anew there. */
+export interface Entry {
+  number: number
+  at: 'start' | 'end' | { event_id: string }
+}
+
 export interface Transcript {
   window: TranscriptWindow | undefined
+  entry: Entry
   error: Error | undefined
   /** Whether what happens now is shown as it happens. */
   live: boolean
   older(): Promise<void>
   newer(): Promise<void>
-  /** Shows what is around a place. */
+  /** Shows what is around the event that ends at a place. */
   goTo(cursor: string): Promise<void>
   toStart(): Promise<void>
   toEnd(): Promise<void>
@@ -38,6 +45,7 @@ const watchVisibility = (watcher: () => void) => {
 /** A part of a session's transcript, that can be moved along it and that grows while the session goes on. */
 export function useTranscript(session_id: string, { raw, lines, at, held }: Reading): Transcript {
   const [window, setWindow] = useState<TranscriptWindow>()
+  const [entry, setEntry] = useState<Entry>({ number: 0, at: 'end' })
   const [error, setError] = useState<Error>()
   const [live, setLive] = useState(false)
   const [tries, setTries] = useState(0)
@@ -45,9 +53,10 @@ export function useTranscript(session_id: string, { raw, lines, at, held }: Read
   const folding = useMemo(() => ({ lines }), [lines])
   const latest = useRef<TranscriptWindow>(undefined)
   const reading = useRef<Promise<void>>(undefined)
-  const show = useCallback((next: TranscriptWindow) => {
+  const show = useCallback((next: TranscriptWindow, from?: Entry['at']) => {
     latest.current = next
     setWindow(next)
+    if (from) setEntry(({ number }) => ({ number: number + 1, at: from }))
   }, [])
   const read = useCallback(
     (where: { after?: string; before?: string; last?: boolean }): Promise<PageRead> =>
@@ -62,18 +71,20 @@ export function useTranscript(session_id: string, { raw, lines, at, held }: Read
   }, [])
 
   const toEnd = useCallback(
-    () => alone(async () => show(opened(await read({ last: true }), 'end', folding))),
+    () => alone(async () => show(opened(await read({ last: true }), 'end', folding), 'end')),
     [alone, read, show, folding],
   )
   const toStart = useCallback(
-    () => alone(async () => show(opened(await read({}), 'start', folding))),
+    () => alone(async () => show(opened(await read({}), 'start', folding), 'start')),
     [alone, read, show, folding],
   )
   const goTo = useCallback(
     (cursor: string) =>
       alone(async () => {
         const [before, after] = await Promise.all([read({ before: cursor }), read({ after: cursor })])
-        show(withNewer({ ...opened(before, 'end', folding), atEnd: false }, after, folding))
+        const around = withNewer({ ...opened(before, 'end', folding), atEnd: false }, after, folding)
+        const target = before.events.at(-1)
+        show(around, target ? { event_id: target.event_id } : 'start')
       }),
     [alone, read, show, folding],
   )
@@ -160,5 +171,5 @@ export function useTranscript(session_id: string, { raw, lines, at, held }: Read
   }, [follows, session_id, raw, folding, held, show])
 
   const retry = useCallback(() => setTries(count => count + 1), [])
-  return { window, error, live, older, newer, goTo, toStart, toEnd, retry }
+  return { window, entry, error, live, older, newer, goTo, toStart, toEnd, retry }
 }

@@ -1,0 +1,163 @@
+import { expect, test } from 'vitest'
+import { eventually } from '../kit/fleet.ts'
+import { aScene } from '../kit/scene.ts'
+import { aWrittenSession, claudeTurn } from '../kit/written-session.ts'
+import { aPerson, expectAccessible, screenshot, withBrowser } from './kit.ts'
+import { AT_ONCE_MS, type Measured, unresponsive } from './measure.ts'
+
+withBrowser()
+
+test('a transcript full of hostile text is harmless, and all of it can be read', async () => {
+  const { fleet, project } = await aScene()
+  const nasty = [
+    '<script>window.harmed = 1</script><img src=x onerror="window.harmed = 2">',
+    '[click](javascript:window.harmed=3) ![p](https://tracker.invalid/p.png) <https://example.org/fine>',
+    '\u001b[31mred\u001b[0m \u001b]0;title\u0007 and user \u202etxt.exe',
+  ]
+  const long = `begin ${'x'.repeat(1_000_000)} the very end`
+  const turns = [
+    ...nasty.flatMap((text, n) => [...claudeTurn(n, { text, output: text })]),
+    ...claudeTurn(10, { text: 'Now something long.', output: long }),
+    ...claudeTurn(11, { text: long }),
+    '<b>not json</b> \u0000\u0007',
+  ]
+  const { session } = await aWrittenSession(fleet, project, { agent: 'claude', stdout: turns })
+  const person = await aPerson(fleet)
+  const { page } = person
+  const asked: string[] = []
+  page.on('request', request => void asked.push(new URL(request.url()).origin))
+  await person.visit(`/sessions/${session}`)
+  const log = page.getByRole('log', { name: 'Transcript' })
+  await log.getByText('Now something long.').waitFor()
+  await page.getByRole('button', { name: 'To the beginning' }).click()
+  await log.getByText('<script>window.harmed = 1</script>').first().waitFor()
+  await log.getByText('red  and user ‹U+202E›txt.exe').first().waitFor()
+  expect(await log.getByRole('link').evaluateAll(links => links.map(link => link.getAttribute('href')))).toEqual([
+    'https://tracker.invalid/p.png',
+    'https://example.org/fine',
+  ])
+  for (const _ of nasty) await log.getByRole('button', { expanded: false }).first().click()
+  await log.getByText('red  and user ‹U+202E›txt.exe').nth(1).waitFor()
+  await screenshot(page, 'session-hostile-light')
+
+  // A million letters come cut, and all of them when one asks.
+  await page.getByLabel('Search this session').fill('something long')
+  await page.keyboard.press('Enter')
+  await page.getByText('1 match').waitFor()
+  await page.getByRole('button', { name: 'Close the search' }).click()
+  await log.getByRole('button', { name: /Bash/ }).last().click()
+  expect((await log.textContent())!.length).toBeLessThan(60_000)
+  await log.getByRole('button', { name: 'Show all' }).last().click()
+  await log.getByText('the very end').first().waitFor()
+  expect(await page.evaluate('window.harmed')).toBeUndefined()
+  expect([...new Set(asked)]).toEqual([person.url])
+  await person.visit(`/sessions/${session}?view=raw`)
+  await log.getByText('<b>not json</b> ␀␇').waitFor()
+  await expectAccessible(page)
+})
+
+test('a hundred thousand events: opened, scrolled, searched and folded, the page answers at once', async () => {
+  const { fleet, project } = await aScene()
+  const words = (n: number) =>
+    `Number ${n}.\n\n- look at \`src/${n}.ts\`\n- mend **that**, then [test](https://example.org/${n})`
+  const turns = Array.from({ length: 33_334 }, (_, n) => [
+    ...claudeTurn(n, { text: words(n), failed: n === 20_000 }),
+  ]).flat()
+  const { session } = await aWrittenSession(fleet, project, { agent: 'claude', stdout: turns })
+  const person = await aPerson(fleet)
+  const { page } = person
+  const log = page.getByRole('log', { name: 'Transcript' })
+  const last = log.getByText('Number 33333.')
+  const measured: Record<string, Measured> = {}
+  const measure = async (what: string, act: () => Promise<unknown>) => {
+    measured[what] = await unresponsive(page, act)
+  }
+  await person.visit('/missions')
+  await measure('opening', async () => {
+    await page.evaluate(`history.pushState(null, '', '/sessions/${session}')`)
+    await last.waitFor()
+  })
+  // It opens at its end.
+  expect(await log.evaluate(element => element.scrollHeight - element.scrollTop - element.clientHeight)).toBeLessThan(
+    60,
+  )
+
+  await measure('folding', () => log.getByRole('button', { name: /Bash/ }).last().click())
+  await log.hover()
+  await measure('scrolling', async () => {
+    for (let turn = 0; turn < 20; turn++) await page.mouse.wheel(0, -900)
+  })
+  await page.getByRole('button', { name: 'To the end' }).waitFor()
+  await measure('far back', async () => {
+    for (let turn = 0; turn < 60; turn++) await page.mouse.wheel(0, -3000)
+    await page.waitForTimeout(300)
+  })
+  const search = page.getByLabel('Search this session')
+  await measure('typing', async () => {
+    await search.fill('')
+    await search.pressSequentially('Number 33')
+  })
+  await measure('searching', async () => {
+    await search.fill('Number 32000.')
+    await page.keyboard.press('Enter')
+    await log.getByText('Number 32000.').waitFor()
+    await search.fill('Number 32001.')
+    await page.keyboard.press('Enter')
+    await log.getByText('Number 32001.').waitFor()
+  })
+  await page.getByRole('button', { name: 'Close the search' }).click()
+  await measure('to the end', async () => {
+    await page.getByRole('button', { name: 'To the beginning' }).click()
+    await log.getByText('Number 0.').waitFor()
+    await page.getByRole('button', { name: /To the end/ }).click()
+    await last.waitFor()
+  })
+  // What failed is found wherever it is.
+  await page.getByRole('button', { name: 'Errors' }).click()
+  await log.getByText('Number 20000.').waitFor()
+  console.log('the page did not answer for at most (ms, and by the clock):', JSON.stringify(measured))
+  for (const [what, { busy }] of Object.entries(measured)) expect(busy, what).toBeLessThan(AT_ONCE_MS)
+}, 240_000)
+
+test('what happens is shown as it happens; it holds while one reads, and lets go while nobody looks', async () => {
+  const { fleet, project, gate } = await aScene()
+  const [more, end] = [gate('more'), gate('end')]
+  const script = `seq -f 'early %g' 1 200; ${more.wait}; seq -f 'later %g' 1 30; ${end.wait}; echo the last words; echo x > x.txt`
+  const { id } = await fleet.mission(project, script)
+  await eventually('it has printed', () => more.reached())
+  const { session_id } = await fleet.show(id)
+  const { page, visit, context } = await aPerson(fleet)
+  const streams: string[] = []
+  page.on('request', request => request.url().includes('/stream') && streams.push(request.url()))
+  await visit(`/sessions/${session_id}`)
+  const log = page.getByRole('log', { name: 'Transcript' })
+  await log.getByText('early 200').waitFor()
+  await page.getByText('live', { exact: true }).waitFor()
+  await log.hover()
+  await page.mouse.wheel(0, -1500)
+  await page.getByRole('button', { name: 'To the end' }).waitFor()
+  const before = await log.evaluate(element => element.scrollTop)
+  more.open()
+  await page.getByRole('button', { name: /\d+ new/ }).waitFor()
+  expect(await log.evaluate(element => element.scrollTop)).toBe(before)
+  await page.getByRole('button', { name: /\d+ new/ }).click()
+  await log.getByText('later 30').waitFor()
+
+  // Another window in front of it: the stream is let go, and taken up again where it was.
+  const session = await context.newCDPSession(page)
+  const hide = (hidden: boolean) =>
+    page.evaluate(`Object.defineProperty(document, 'hidden', { configurable: true, get: () => ${hidden} });
+      document.dispatchEvent(new Event('visibilitychange'))`)
+  const opened = streams.filter(url => url.includes('/sessions/')).length
+  await hide(true)
+  await eventually('it is let go', async () => (await page.getByText('live', { exact: true }).count()) === 0)
+  end.open()
+  await fleet.until(id, 'done')
+  await hide(false)
+  await log.getByText('the last words').waitFor()
+  expect(streams.filter(url => url.includes('/sessions/')).length).toBe(opened + 1)
+  await session.detach()
+  const shown = await log.innerText()
+  for (const words of ['later 1', 'later 30', 'the last words'])
+    expect(shown.split('\n').filter(line => line.trim() === words)).toHaveLength(1)
+})
