@@ -1,5 +1,6 @@
 import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { expect, test } from 'vitest'
+import { current } from '../src/fleet/records.ts'
 import { eventually, scaled } from './kit/fleet.ts'
 import { aScene, type Scene } from './kit/scene.ts'
 
@@ -325,6 +326,55 @@ test('cleaned up and tried again, it goes on from the work that was kept', async
   const view = await until(scene, id, 'done', 'failed')
   expect(view.status, JSON.stringify(view)).toBe('done')
   expect(await scene.repo.readOn('main', 'three.txt')).toBe('1')
+})
+
+test('a stage of a workflow at work cannot be deleted; one whose mission is gone fails with the reason, and stops nobody', async () => {
+  const scene = await aScene({ project: { landing: 'never' } })
+  const { fleet } = scene
+  const gate = scene.gate('work')
+  const id = await run(scene, [
+    { name: 'a', prompt: gate.wait },
+    { name: 'b', prompt: 'echo b > b.txt', depends_on: ['a'] },
+  ])
+  await eventually('at work', () => gate.reached())
+  const mission_id = missionOf(await show(scene, id), 'b')
+  await expect(fleet.call('delete_mission', { mission_id })).rejects.toThrow(`a stage of workflow ${id}`)
+  // As an older program let people do.
+  const { version } = await current(fleet.fleet, 'missions', mission_id)
+  await fleet.fleet.store.commit({ changes: [{ remove: 'missions', id: mission_id, expects: version }] })
+  gate.open()
+  const view = await until(scene, id, 'failed', 'done')
+  expect(view.status_reason?.text).toContain(`There is no mission "${mission_id}"`)
+  await fleet.kill()
+  await fleet.start()
+  const other = await fleet.mission(scene.project, 'echo c > c.txt')
+  await fleet.until(other.id, 'done')
+})
+
+test('a workflow of which something that was over has been deleted is not tried again', async () => {
+  const scene = await aScene({ project: { landing: 'never' } })
+  const id = await run(scene, [
+    { name: 'a', prompt: 'false' },
+    { name: 'b', prompt: 'echo b > b.txt' },
+  ])
+  const view = await until(scene, id, 'failed')
+  await scene.fleet.call('delete_mission', { mission_id: missionOf(view, 'b') })
+  await expect(scene.fleet.call('retry_workflow', { workflow_id: id })).rejects.toThrow('was deleted')
+})
+
+test('one stage stands in for several, and another for that: whoever waits for one of them begins once', async () => {
+  const scene = await aScene({ project: { landing: 'never' } })
+  const log = `${scene.fleet.root}/ran`
+  const id = await run(scene, [
+    { name: 'second try', prompt: `echo second >> '${log}'; false`, on_failure: { run: 'third try' } },
+    { name: 'third try', prompt: `echo third >> '${log}'; echo 3 > three.txt` },
+    { name: 'good', prompt: 'echo 1 > one.txt', on_failure: { run: 'second try' } },
+    { name: 'bad', prompt: 'false', on_failure: { run: 'second try' } },
+    { name: 'last', prompt: `echo last >> '${log}'; echo 4 > four.txt`, depends_on: ['good', 'bad'] },
+  ])
+  const view = await until(scene, id, 'done', 'failed')
+  expect(view.status, JSON.stringify(view)).toBe('done')
+  expect(readFileSync(log, 'utf8').trim().split('\n')).toEqual(['second', 'third', 'last'])
 })
 
 test('two stages changed at once are both changed', async () => {

@@ -185,10 +185,22 @@ export async function deleteMission(fleet: Fleet, ask: Ask, id: string, discard:
         facts: { dependents },
       })
     }
+    const checks = await requireNoStage(fleet, mission)
     const discarded = left.map(({ value, version: read }) => put('sessions', { ...value, left_behind: null }, read))
-    return { subject: id, changes: [put('missions', { ...mission, deleting: true }, version), ...discarded] }
+    return { subject: id, changes: [put('missions', { ...mission, deleting: true }, version), ...discarded], checks }
   })
   await forgetMission(fleet, id, by(fleet, ask))
+}
+
+/** A workflow at work counts on the missions of its stages. */
+async function requireNoStage(fleet: Fleet, { id, workflow: at }: Mission): Promise<Check[]> {
+  const workflow = at && (await fleet.store.get('workflows', at.id))
+  if (!workflow) return []
+  if (workflow.value.status === 'making' || workflow.value.status === 'running')
+    throw new NotAllowed(`Mission ${id} is a stage of workflow ${at.id}, which is at work.`, {
+      try: `fleet workflow cancel ${at.id}`,
+    })
+  return [{ collection: 'workflows', id: at.id, expects: workflow.version }]
 }
 
 async function leftBehind(fleet: Fleet, missionId: string): Promise<Stored<Session>[]> {

@@ -1,15 +1,18 @@
 import { isOver } from '../domain/delegating.ts'
+import { Refusal } from '../domain/errors.ts'
 import type { NewEvent } from '../domain/event.ts'
 import * as life from '../domain/life.ts'
 import { Mission } from '../domain/mission.ts'
 import type { Report } from '../domain/report.ts'
 import type { StageStatus } from '../domain/stage-status.ts'
 import { keyOf } from '../domain/template.ts'
+import { MAX_REASON_CHARS } from '../domain/text.ts'
 import type { Stage, Workflow } from '../domain/workflow.ts'
 import type { Change, Stored } from '../store/index.ts'
 import { type Fleet, retryOnConflict } from './fleet.ts'
 import { readiness, reopenMission, retryMission } from './missions.ts'
 import { all, current, newestReport, put } from './records.ts'
+import { sentence } from './sentences.ts'
 import { type Plan, planOf, promptFor, stageId, stageMission } from './stages.ts'
 
 /** A commit takes at most 90 changes and events together. */
@@ -26,7 +29,24 @@ export const aboutWorkflow = (
  * Brings a workflow to where it should be, wherever it was left: its missions made, ends taken note of, whatever may
  * begin begun. Doing it again is free.
  */
-export async function takeUpWorkflow(fleet: Fleet, id: string): Promise<void> {
+export const takeUpWorkflow = (fleet: Fleet, id: string): Promise<void> => orFail(fleet, id, takeUp(fleet, id))
+
+/** One that cannot go on, such as one whose mission is gone, fails and says why; the others go on. */
+async function orFail(fleet: Fleet, id: string, work: Promise<void>): Promise<void> {
+  try {
+    await work
+  } catch (error) {
+    if (!(error instanceof Refusal)) throw error
+    const text = sentence(error).slice(0, MAX_REASON_CHARS)
+    await retryOnConflict(async () => {
+      const stored = await fleet.store.get('workflows', id)
+      if (stored?.value.status === 'making' || stored?.value.status === 'running')
+        await endWorkflow(fleet, stored, 'failed', { code: 'cannot_go_on', text })
+    })
+  }
+}
+
+async function takeUp(fleet: Fleet, id: string): Promise<void> {
   const made = await planOf(fleet, id)
   await tryAgain(fleet, made)
   if (made.workflow.status === 'making') await makeMissions(fleet, made)
@@ -39,6 +59,11 @@ export async function takeUpWorkflow(fleet: Fleet, id: string): Promise<void> {
 
 /** A mission has moved; if it is a stage, those after it may begin. */
 export async function stageMoved(fleet: Fleet, missionId: string): Promise<void> {
+  const at = (await fleet.store.get('missions', missionId))?.value.workflow
+  if (at) await orFail(fleet, at.id, goOn(fleet, missionId))
+}
+
+async function goOn(fleet: Fleet, missionId: string): Promise<void> {
   const settled = await noteStage(fleet, missionId)
   if (!settled) return
   const plan = await planOf(fleet, settled.id)
@@ -267,11 +292,14 @@ async function considerStage(fleet: Fleet, plan: Plan, index: number): Promise<v
 async function verdictOn(fleet: Fleet, plan: Plan, index: number): Promise<Verdict> {
   const { stages } = plan
   const stage = stages[index]!
-  const handled = stages.findIndex(({ on_failure }) => typeof on_failure === 'object' && on_failure.run === index)
-  if (handled !== -1) {
-    const { workflow } = await stageMission({ fleet, plan }, handled)
-    if (!workflow?.settled) return 'wait'
-    return workflow.settled === 'failed' ? 'go' : 'skip'
+  const replaced = stages.flatMap(({ on_failure }, at) =>
+    typeof on_failure === 'object' && on_failure.run === index ? [at] : [],
+  )
+  if (replaced.length) {
+    const missions = await Promise.all(replaced.map(at => stageMission({ fleet, plan }, at)))
+    const settled = missions.map(({ workflow }) => workflow?.settled)
+    if (settled.some(status => !status)) return 'wait'
+    return settled.includes('failed') ? 'go' : 'skip'
   }
   for (const each of stage.depends_on) if (!(await isOut(fleet, plan, each))) return 'wait'
   return (await conditionHolds(fleet, plan, stage)) ? 'go' : 'skip'
@@ -298,21 +326,25 @@ async function conditionHolds(fleet: Fleet, plan: Plan, { when }: Stage): Promis
 /** Nothing is at work and nothing more can begin. */
 async function considerEnd(fleet: Fleet, id: string): Promise<void> {
   await retryOnConflict(async () => {
-    const { value, version } = await current(fleet, 'workflows', id)
-    if (value.status !== 'running' || value.open > 0) return
-    const by = { actor: 'fleet', now: fleet.now() }
-    const complete = value.over === value.stages && value.failed.length === 0
-    const why = { code: 'stage_failed', text: `Failed: ${value.failed.join(', ')}.`, try: `fleet workflow retry ${id}` }
-    const ended: Workflow = {
-      ...value,
-      status: complete ? 'done' : 'failed',
-      status_reason: complete ? null : why,
-      ended_at: by.now,
-      updated_at: by.now,
-    }
-    await fleet.commit('commit.workflow-ended', {
-      changes: [put('workflows', ended, version)],
-      events: [aboutWorkflow(value, 'workflow_ended', by, { outcome: ended.status })],
-    })
+    const stored = await current(fleet, 'workflows', id)
+    const { status, open, over, stages, failed } = stored.value
+    if (status !== 'running' || open > 0) return
+    const why = { code: 'stage_failed', text: `Failed: ${failed.join(', ')}.`, try: `fleet workflow retry ${id}` }
+    if (over === stages && failed.length === 0) await endWorkflow(fleet, stored, 'done', null)
+    else await endWorkflow(fleet, stored, 'failed', why)
+  })
+}
+
+async function endWorkflow(
+  fleet: Fleet,
+  { value, version }: Stored<Workflow>,
+  status: 'done' | 'failed',
+  status_reason: Workflow['status_reason'],
+): Promise<void> {
+  const by = { actor: 'fleet', now: fleet.now() }
+  const ended: Workflow = { ...value, status, status_reason, ended_at: by.now, updated_at: by.now }
+  await fleet.commit('commit.workflow-ended', {
+    changes: [put('workflows', ended, version)],
+    events: [aboutWorkflow(value, 'workflow_ended', by, { outcome: status })],
   })
 }

@@ -29,15 +29,16 @@ export async function planOf(fleet: Fleet, workflowId: string): Promise<Plan> {
 }
 
 function laidOut(stages: Stage[]): Pick<Plan, 'stages' | 'after'> {
-  const after = stages.map((): number[] => [])
-  for (const [index, { depends_on }] of stages.entries()) for (const each of depends_on) after[each]!.push(index)
-  for (const [index, { on_failure }] of stages.entries())
-    if (typeof on_failure === 'object') {
-      after[index]!.push(on_failure.run)
-      // Whoever waits for a stage waits for the one that takes its place.
-      after[on_failure.run]!.push(...after[index]!.filter(next => next !== on_failure.run))
-    }
-  return { stages, after }
+  const dependents = stages.map((): number[] => [])
+  for (const [index, { depends_on }] of stages.entries()) for (const each of depends_on) dependents[each]!.push(index)
+  const after = dependents.map(those => new Set(those))
+  for (const [index, stage] of stages.entries()) {
+    if (typeof stage.on_failure === 'object') after[index]!.add(stage.on_failure.run)
+    // Whoever waits for a stage waits for the one that takes its place, and for the one that takes the place of that.
+    for (let { on_failure } = stage; typeof on_failure === 'object'; { on_failure } = stages[on_failure.run]!)
+      for (const next of dependents[index]!) after[on_failure.run]!.add(next)
+  }
+  return { stages, after: after.map(those => [...those]) }
 }
 
 /** The mission of a stage; its id follows from the workflow, so that it cannot be made twice. */

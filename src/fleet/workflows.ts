@@ -99,6 +99,8 @@ export async function retryWorkflow(fleet: Fleet, ask: Ask, id: string): Promise
         return mission?.value.workflow?.settled ?? null
       }),
     )
+    if (settled.filter(Boolean).length !== value.over)
+      throw new NotAllowed(`A stage of workflow ${id} was deleted.`, { try: 'Run the workflow anew.' })
     const { first, anew } = doneAgain({ ...plan, settled })
     const when = by(fleet, ask)
     const next = { ...(await withAnew(fleet, value, plan, new Set(anew), settled)), again: first, updated_at: when.now }
