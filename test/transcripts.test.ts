@@ -239,4 +239,7 @@ test('a page read while the agent prints leads on to the stream: nothing missing
     should.filter(n => n % 5 === 0).map(n => `grumble ${n}`),
   )
   expect(told).toContain('end')
+  const { stdout } = await fleet.fleetCommand(['logs', id, '--find', 'LINE 3999'])
+  expect(stdout).toMatch(/text +line 3999\n$/)
+  expect((await fleet.fleetCommand(['logs', id, '--errors'])).code).toBe(1)
 })

@@ -26,7 +26,7 @@ import { current } from './records.ts'
 
 /** How much one answer holds, and how much of a transcript is gone through for it, whatever its length. */
 const PAGE_BYTES = 256 * 1024
-const SCAN_BYTES = 4 * 1024 * 1024
+const SCAN_BYTES = 2 * 1024 * 1024
 /** Others have their turn after this much. */
 const BREATH_BYTES = 256 * 1024
 

@@ -19,10 +19,15 @@ export function addWatching(program: Command): void {
     .description('what the agent of a mission printed')
     .argument('<mission>', 'a mission or a session: its id, or the first letters of it')
     .option('-f, --follow', 'go on until the session ends')
+    .option('--find <text>', 'only where this is said')
+    .option('--errors', 'only what failed')
     .option('--session <n>', 'the first, second … session of the mission (default: the newest)', Number)
-  does(logs, async (cli, [id], options) =>
-    printTranscript(cli, await sessionOf(cli, id!, options.session as number | undefined), options.follow === true),
-  )
+  does(logs, async (cli, [id], options) => {
+    const session = await sessionOf(cli, id!, options.session as number | undefined)
+    const { find: text, errors } = options
+    if (text === undefined && !errors) return printTranscript(cli, session, options.follow === true)
+    return printMatches(cli, session, { text, ...(errors === true && { only: 'errors' }) })
+  })
 
   const diff = program
     .command('diff')
@@ -112,6 +117,29 @@ async function printTranscript(cli: Cli, session: SessionView, follow: boolean):
     } else for (const line of showing.take(item.data as TranscriptEvent)) terminal.print(line)
   }
   return EXIT.done
+}
+
+interface Found {
+  matches: { event_id: string; at: string | null; type: string; snippet: string }[]
+  cursor: string
+  more: boolean
+}
+
+/** A long transcript is searched a part at a time. */
+async function printMatches({ client, terminal }: Cli, session: SessionView, wanted: object): Promise<number> {
+  const asking = await client()
+  let found = 0
+  for (let after: string | undefined, more = true; more; ) {
+    const part = await asking.call<Found>('search_transcript', { session_id: session.id, ...wanted, after, limit: 500 })
+    for (const match of part.matches) {
+      const line = [terminal.paint('dim', match.at ?? ''), terminal.paint('bold', match.type), safeLine(match.snippet)]
+      terminal.print(terminal.json ? JSON.stringify(match) : line.filter(Boolean).join('  '))
+    }
+    found += part.matches.length
+    after = part.cursor
+    more = part.more
+  }
+  return found ? EXIT.done : EXIT.failed
 }
 
 interface Diff {
