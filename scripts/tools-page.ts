@@ -1,5 +1,5 @@
-import type { Ask } from '../src/operations/aliases.ts'
-import { ALIAS_SETS, ALIASES, type AliasSet } from '../src/operations/aliases.ts'
+import type { Ask } from '../src/operations/aliases/index.ts'
+import { ALIAS_SETS, ALIASES, type AliasSet } from '../src/operations/aliases/index.ts'
 import { outsidePrompts } from '../src/server/mcp/prompts.ts'
 import { outsideResources } from '../src/server/mcp/resources.ts'
 import { cell, code, table } from './markdown.ts'

@@ -1,7 +1,7 @@
 /**
  * Every name that people know from other tools, and what became of it here. Settings take their other names from this
  * list, and docs/compatibility.md is made from it; a test calls every name that is kept. The tools for MCP clients
- * are carried out in operations/aliases.ts.
+ * are carried out in operations/aliases.
  */
 export interface KnownName {
   from: KnownTool

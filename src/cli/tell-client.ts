@@ -7,7 +7,7 @@ import { carryOut, clientNamed, planned, projectTop } from '../install/install.t
 import { TOKEN_VARIABLE } from '../install/names.ts'
 import { addressOf, byAddress, byCommand, commandOf } from '../install/reach.ts'
 import type { Change } from '../install/reconcile.ts'
-import { ALIAS_SETS, ALIASES, type AliasSet } from '../operations/aliases.ts'
+import { ALIAS_SETS, ALIASES, type AliasSet } from '../operations/aliases/index.ts'
 import { homeOf } from './client.ts'
 import type { Cli } from './command.ts'
 

@@ -16,7 +16,7 @@ import { dirname, join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { fleet } from '../cli/testing.ts'
 import { STATUSES } from '../domain/mission.ts'
-import { ALIASES } from '../operations/aliases.ts'
+import { ALIASES } from '../operations/aliases/index.ts'
 import { CLIENTS, type McpClient, SCOPES, type Scope } from './clients.ts'
 import { valueAt } from './document.ts'
 

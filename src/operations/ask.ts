@@ -1,6 +1,6 @@
 import { NotFound } from '../domain/errors.ts'
 import type { Fleet } from '../fleet/fleet.ts'
-import type { Ask } from './aliases.ts'
+import type { Ask } from './aliases/index.ts'
 import { operationNamed } from './index.ts'
 import type { Context } from './operation.ts'
 import { parseInput } from './shape.ts'

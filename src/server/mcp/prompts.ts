@@ -1,6 +1,6 @@
 import type { Report } from '../../domain/report.ts'
 import { clipped } from '../../domain/text.ts'
-import type { Ask } from '../../operations/aliases.ts'
+import type { Ask } from '../../operations/aliases/index.ts'
 import type { MissionView } from '../../operations/views.ts'
 import type { Prompt } from './offer.ts'
 

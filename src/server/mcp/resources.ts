@@ -1,7 +1,7 @@
 import { NotFound } from '../../domain/errors.ts'
 import type { Report } from '../../domain/report.ts'
 import { clipped } from '../../domain/text.ts'
-import type { Ask } from '../../operations/aliases.ts'
+import type { Ask } from '../../operations/aliases/index.ts'
 import type { MissionView, SessionView } from '../../operations/views.ts'
 import type { Listed, Resource } from './offer.ts'
 

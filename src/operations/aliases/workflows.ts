@@ -1,14 +1,13 @@
 import { basename } from 'node:path'
 import * as z from 'zod'
-import { NotAllowed } from '../domain/errors.ts'
-import type { Project } from '../domain/project.ts'
-import { StageInput, WORKFLOW_STATUSES } from '../domain/workflow.ts'
-import type { Alias } from './aliases.ts'
-import { logLine } from './briefing.ts'
-import { Ref } from './inputs.ts'
+import { NotAllowed } from '../../domain/errors.ts'
+import type { Project } from '../../domain/project.ts'
+import { StageInput, WORKFLOW_STATUSES } from '../../domain/workflow.ts'
+import { logLine } from '../briefing.ts'
+import { Ref } from '../inputs.ts'
+import { type Ask, aliasesOf } from './alias.ts'
 
-const alias = <I extends z.ZodObject>(definition: Omit<Alias<I>, 'knownFrom' | 'set'>): Alias =>
-  ({ ...definition, knownFrom: 'codefleet', set: 'workflows' }) as unknown as Alias
+const forWorkflows = aliasesOf({ knownFrom: 'codefleet', set: 'workflows' })
 
 const WithWorkflow = z.object({ workflow_id: Ref })
 
@@ -31,7 +30,7 @@ const brief = ({ id, name, status, status_reason, progress, elapsed_seconds, sta
 
 /** The tools for workflows, under the names and with the inputs that clients know. */
 export const WORKFLOW_TOOLS = [
-  alias({
+  forWorkflows({
     name: 'create_workflow',
     summary:
       'Run a graph of stages on a repository, each done by an agent of its own, handing results on through {stage_N_summary} and the like. Returns at once; the last stages land by the policy of the project.',
@@ -56,14 +55,14 @@ export const WORKFLOW_TOOLS = [
       return brief(await ask<View>('create_workflow', { ...same, project_id: project.id, stages: timed }))
     },
   }),
-  alias({
+  forWorkflows({
     name: 'get_workflow_status',
     summary: 'How far a workflow is: a progress bar, elapsed time, and a line for each stage.',
     input: WithWorkflow,
     readOnly: true,
     run: async (ask, input) => brief(await ask<View>('get_workflow', input)),
   }),
-  alias({
+  forWorkflows({
     name: 'list_workflows',
     summary: 'List the newest workflows.',
     input: z.object({
@@ -83,13 +82,13 @@ export const WORKFLOW_TOOLS = [
       return { workflows: newest.slice(0, limit).map(brief) }
     },
   }),
-  alias({
+  forWorkflows({
     name: 'cancel_workflow',
     summary: 'Stop a workflow; the work of its stages is kept on their branches.',
     input: WithWorkflow,
     run: async (ask, input) => brief(await ask<View>('cancel_workflow', input)),
   }),
-  alias({
+  forWorkflows({
     name: 'collect_workflow_result',
     summary: 'What a workflow that is over came to: the results of its last stages, or of all.',
     input: WithWorkflow.extend({
@@ -114,7 +113,7 @@ export const WORKFLOW_TOOLS = [
       return { ...result, results }
     },
   }),
-  alias({
+  forWorkflows({
     name: 'cleanup_workflow',
     summary: 'Remove the worktrees of a workflow that is over; the commits stay under refs/fleet.',
     input: WithWorkflow,
@@ -131,7 +130,7 @@ export const WORKFLOW_TOOLS = [
   }),
 ]
 
-async function lastLines(ask: Parameters<Alias['run']>[0], mission_id: string): Promise<string[]> {
+async function lastLines(ask: Ask, mission_id: string): Promise<string[]> {
   const { sessions } = await ask<{ sessions: { id: string }[] }>('get_mission', { mission_id })
   const session_id = sessions.at(-1)?.id
   if (!session_id) return []

@@ -1,0 +1,9 @@
+import type { Alias } from './alias.ts'
+import { MISSION_TOOLS } from './missions.ts'
+import { WORKER_TOOLS } from './workers.ts'
+import { WORKFLOW_TOOLS } from './workflows.ts'
+
+export { ALIAS_SETS, type Alias, type AliasSet, type Ask } from './alias.ts'
+
+/** Everything that other tools' clients may ask for here. */
+export const ALIASES: readonly Alias[] = [...MISSION_TOOLS, ...WORKER_TOOLS, ...WORKFLOW_TOOLS]

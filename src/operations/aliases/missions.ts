@@ -1,0 +1,210 @@
+import * as z from 'zod'
+import { InvalidInput, NotAllowed } from '../../domain/errors.ts'
+import { MissionType, Status } from '../../domain/mission.ts'
+import type { Project } from '../../domain/project.ts'
+import { briefOf } from '../briefing.ts'
+import { Ref } from '../inputs.ts'
+import type { PlanView } from '../plans.ts'
+import type { MissionView } from '../views.ts'
+import { aliasesOf } from './alias.ts'
+import { Agent, briefs, type Detail, type Missions, Model, statusOf } from './shared.ts'
+
+const forMissions = aliasesOf({ knownFrom: 'claude-devfleet', set: 'missions' })
+const ours = aliasesOf({ knownFrom: 'flotilla', set: 'missions' })
+
+const WithMission = z.object({ mission_id: Ref })
+
+/** What of a file an agent is shown at once. */
+const ARTIFACT_BYTES = 50_000
+
+const WithPlan = z.object({ plan_id: Ref })
+const Patience = { timeout_seconds: z.number().min(0).max(3600).default(45) }
+
+/** A plan as an agent needs it, and what it may do about it. */
+const planBrief = ({ id, project_id, status, reason, summary, missions, steps, estimate }: PlanView) => ({
+  plan_id: id,
+  ...{ project_id, status, reason, summary, steps, estimate },
+  missions: missions.map(({ estimate_minutes, estimate_usd, priority, ...mission }) => mission),
+  next: {
+    planning: 'The planner is at work: call get_plan again.',
+    proposed: 'Nothing runs yet. Show it to the person; approve_plan starts it.',
+    approved: 'Its missions are queued: wait_for_mission with their ids.',
+    rejected: 'It was put aside.',
+    complete: 'The planner says that nothing is left to do.',
+    failed: 'Ask again with plan_project, in other words or with another agent.',
+  }[status],
+})
+
+/** The tools for projects, plans and missions. */
+export const MISSION_TOOLS = [
+  forMissions({
+    name: 'plan_project',
+    summary:
+      'Have an agent look at a repository and propose missions for what is to be built. Nothing runs before approve_plan.',
+    input: z.object({
+      prompt: z.string().min(1).max(200_000).describe('what to build'),
+      project_path: z
+        .string()
+        .max(4000)
+        .optional()
+        .describe('the absolute path of the repository; without it a new one is made'),
+      project_id: Ref.optional().describe('instead of project_path'),
+      agent: Agent,
+      model: Model,
+      ...Patience,
+    }),
+    long: true,
+    run: async (ask, { timeout_seconds, ...input }) => {
+      const { id } = await ask<PlanView>('plan_project', input)
+      return planBrief(await ask<PlanView>('wait_for_plan', { plan_id: id, timeout_seconds }))
+    },
+  }),
+  ours({
+    name: 'get_plan',
+    summary: 'How a plan is; while its planner is at work, wait for it so many seconds.',
+    input: WithPlan.extend(Patience),
+    readOnly: true,
+    long: true,
+    run: async (ask, input) => planBrief(await ask<PlanView>('wait_for_plan', input)),
+  }),
+  ours({
+    name: 'approve_plan',
+    summary: 'Make the missions of a proposed plan and start them, each when what it depends on is done.',
+    input: WithPlan,
+    run: async (ask, input) => planBrief(await ask<PlanView>('approve_plan', input)),
+  }),
+  forMissions({
+    name: 'create_project',
+    summary: 'Make a git repository on this machine a project. Returns its project_id.',
+    input: z.object({
+      name: z.string().min(1).max(120),
+      path: z.string().max(4000).optional().describe('the absolute path of the repository'),
+      description: z.string().max(4000).optional(),
+    }),
+    run: async (ask, { path, ...more }) => {
+      if (!path) throw new InvalidInput('path', 'is missing: give the absolute path of a git repository')
+      return projectBrief(await ask<Project>('create_project', { path, ...more }))
+    },
+  }),
+  forMissions({
+    name: 'list_projects',
+    summary: 'List the projects with their ids.',
+    input: z.object({}),
+    readOnly: true,
+    run: async ask => ({
+      projects: (await ask<{ projects: Project[] }>('list_projects', { limit: 200 })).projects.map(projectBrief),
+    }),
+  }),
+  forMissions({
+    name: 'create_mission',
+    summary:
+      'Describe one piece of work for one agent, which does it in a worktree of its own. It starts with dispatch_mission, or by itself with auto_dispatch once what it depends on is done.',
+    input: z.object({
+      project_id: Ref,
+      title: z.string().min(1).max(300),
+      prompt: z
+        .string()
+        .min(1)
+        .max(1_000_000)
+        .describe('all the agent needs to know; it does not see this conversation'),
+      acceptance_criteria: z.string().max(20_000).optional(),
+      depends_on: z.array(Ref).max(60).optional().describe('missions that must be done first'),
+      auto_dispatch: z.boolean().optional(),
+      priority: z.number().int().min(-1000).max(1000).optional().describe('higher starts first'),
+      model: Model,
+      agent: Agent,
+      mission_type: MissionType.optional(),
+    }),
+    run: async (ask, input) => briefOf(await ask<MissionView>('create_mission', input), undefined, Date.now()),
+  }),
+  forMissions({
+    name: 'dispatch_mission',
+    summary: 'Send an agent to work on a mission; wait_for_mission tells when it is over.',
+    input: WithMission.extend({
+      model: Model,
+      max_turns: z.number().int().min(1).max(10_000).optional(),
+      agent: Agent,
+    }),
+    run: async (ask, input) => briefOf(await ask<MissionView>('dispatch_mission', input), undefined, Date.now()),
+  }),
+  forMissions({
+    name: 'get_mission_status',
+    summary: 'How a mission is: status, a line that says what it does or waits for, time, usage.',
+    input: WithMission,
+    readOnly: true,
+    run: async (ask, { mission_id }) => statusOf(ask, mission_id),
+  }),
+  forMissions({
+    name: 'wait_for_mission',
+    summary:
+      'Wait until a mission is over or needs a person. Answers "running" when timeout_seconds have passed first: then call it again.',
+    input: WithMission.extend({ timeout_seconds: z.number().min(0).max(3600).default(45) }),
+    readOnly: true,
+    long: true,
+    run: async (ask, input) => {
+      const { answer, mission } = await ask<{ answer: string; mission: MissionView }>('wait_for_mission', input)
+      return { answer, ...(await statusOf(ask, mission.id)) }
+    },
+  }),
+  forMissions({
+    name: 'get_report',
+    summary: "What a mission's newest session did: summary, files and commits as git saw them, what is open.",
+    input: WithMission,
+    readOnly: true,
+    run: async (ask, { mission_id }) => {
+      const { id, title, status, report } = await ask<Detail>('get_mission', { mission_id })
+      if (report) return { title, mission_status: status, ...report }
+      throw new NotAllowed(`Mission ${id} is ${status} and has no report yet.`, {
+        try: status === 'draft' ? 'Dispatch it first: dispatch_mission.' : 'Wait for it first: wait_for_mission.',
+      })
+    },
+  }),
+  ours({
+    name: 'get_mission_notes',
+    summary: 'What a mission remembers: plan, knowledge, questions with their answers, and the files it left behind.',
+    input: WithMission,
+    readOnly: true,
+    run: (ask, input) => ask('get_mission_notes', input),
+  }),
+  ours({
+    name: 'read_artifact',
+    summary: 'Read a file that a mission left behind, as get_mission_notes lists it.',
+    input: WithMission.extend({ path: z.string().min(1).max(4096), offset: z.number().int().min(0).default(0) }),
+    readOnly: true,
+    run: (ask, input) => ask('read_artifact', { ...input, limit: ARTIFACT_BYTES }),
+  }),
+  forMissions({
+    name: 'cancel_mission',
+    summary: 'Stop a mission; its work is kept on its branch.',
+    input: WithMission,
+    run: async (ask, input) => briefOf(await ask<MissionView>('cancel_mission', input), undefined, Date.now()),
+  }),
+  forMissions({
+    name: 'list_missions',
+    summary: 'List the newest missions of a project.',
+    input: z.object({ project_id: Ref, status: Status.optional() }),
+    readOnly: true,
+    run: async (ask, input) => ({ missions: briefs((await ask<Missions>('list_missions', input)).missions) }),
+  }),
+  forMissions({
+    name: 'get_dashboard',
+    summary: 'The whole fleet at a glance: what runs, what waits for a person, what failed lately.',
+    input: z.object({}),
+    readOnly: true,
+    run: async ask => {
+      const [{ paused, missions: counts, max_concurrent }, ...lists] = await Promise.all([
+        ask<{ paused: boolean; missions: Record<string, number>; max_concurrent: number }>('system_status', {}),
+        ...GLANCED.map(status => ask<Missions>('list_missions', { status, limit: 10 })),
+      ])
+      const shown = GLANCED.map((status, at) => [status, briefs(lists[at]!.missions).map(({ summary }) => summary)])
+      return { paused, max_concurrent, missions: counts, ...Object.fromEntries(shown) }
+    },
+  }),
+]
+
+const GLANCED: readonly Status[] = ['running', 'queued', 'needs_input', 'review', 'failed']
+
+const projectBrief = ({ id, name, path, description, agent, model, base_branch, landing, paused }: Project) => ({
+  project_id: id,
+  ...{ name, path, description, agent, model, base_branch, landing, paused },
+})
