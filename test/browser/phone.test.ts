@@ -1,17 +1,49 @@
 import { readFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest'
 import { claudeBinary, HOW_TO_INSTALL } from '../clients/clients.ts'
 import { eventually } from '../kit/fleet.ts'
 import { call } from '../kit/inside.ts'
 import { aPlanner, planOf } from '../kit/planner.ts'
 import { aScene } from '../kit/scene.ts'
 import { type Model, startModel, steps } from '../model/index.ts'
-import { aPerson, expectAccessible, screenshot, withBrowser } from './kit.ts'
+import { aPerson, expectAccessible, SIZES, screenshot, withBrowser } from './kit.ts'
 
 withBrowser()
 const binary = claudeBinary()
 if (!binary) console.warn(`Skipped: ${HOW_TO_INSTALL}`)
+
+test('a phone is let in by a code to scan, once, and shut out again; without a way to it, the page says how to make one', async () => {
+  const { fleet } = await aScene({ start: false })
+  await fleet.start({ args: ['--allow-host', 'fleet.example'] })
+  const person = await aPerson(fleet, { expects: /ERR_|401/ })
+  const { page } = person
+  await page.getByRole('button', { name: 'Continue on phone' }).click()
+  const dialog = page.getByRole('dialog')
+  await dialog.getByRole('img', { name: 'Code to scan with the phone' }).waitFor()
+  await expectAccessible(page)
+  await screenshot(page, 'continue-on-phone-light')
+  const link = await dialog.locator('pre').innerText()
+  expect(link).toMatch(/^https:\/\/fleet\.example\//)
+
+  // Its tunnel leads here.
+  const phone = await person.context.browser()!.newContext({ viewport: SIZES.phone, userAgent: 'iPhone Safari/1' })
+  onTestFinished(() => phone.close())
+  const there = await phone.newPage()
+  await there.goto(link.replace('https://fleet.example', person.url))
+  await there.getByRole('heading', { level: 1, name: 'Home' }).waitFor()
+  await dialog.getByText('iPhone, Safari is signed in. Go on there.').waitFor()
+  await dialog.getByRole('button', { name: 'Sign out' }).click()
+  await dialog.getByRole('button', { name: 'Sign out' }).waitFor({ state: 'detached' })
+  await expect.poll(async () => (await there.reload())!.status()).toBe(401)
+
+  await fleet.stop()
+  await fleet.start()
+  await page.reload()
+  await page.getByRole('button', { name: 'Continue on phone' }).click()
+  await dialog.getByText('no phone reaches it').waitFor()
+  await dialog.getByText(/--tls-cert/).waitFor()
+})
 
 describe.skipIf(!binary)('standing in a queue, with a phone', () => {
   let model: Model

@@ -29,7 +29,11 @@ export interface TestFleet {
   root: string
   fleet: Fleet
   /** Starts a real server and waits until it answers. */
-  start(options?: { env?: Record<string, string>; node?: string[] }): Promise<{ url: string; child: ChildProcess }>
+  start(options?: {
+    env?: Record<string, string>
+    node?: string[]
+    args?: string[]
+  }): Promise<{ url: string; child: ChildProcess }>
   /** SIGKILL: the server has no chance to say goodbye. */
   kill(): Promise<void>
   /** SIGTERM, as `fleet down` does. */
@@ -65,9 +69,9 @@ export async function aFleet(options: { env?: Record<string, string> } = {}): Pr
   const kit: TestFleet = {
     root,
     fleet,
-    async start({ env: extra = {}, node = [] } = {}) {
+    async start({ env: extra = {}, node = [], args = [] } = {}) {
       const known = url ? [] : ['--port', '0']
-      const child = spawn(NODE, [...node, LAUNCHER, 'up', ...known], {
+      const child = spawn(NODE, [...node, LAUNCHER, 'up', ...known, ...args], {
         env: { ...env, ...extra },
         stdio: ['ignore', 'pipe', 'pipe'],
       })

@@ -88,6 +88,7 @@ export const STALE: { [N in Name]?: Touches<N> } = {
       'settings_',
       'project_',
     )(event),
+  list_devices: about('device_'),
   list_spending: about('usage', 'session_ended'),
   list_agents: about('settings_', 'plugin_', 'limit_reached'),
 }

@@ -16,11 +16,13 @@ import { Tools } from './tools.tsx'
 import { Trouble } from './trouble.tsx'
 
 const Palette = lazy(() => import('./palette.tsx'))
+const Phone = lazy(() => import('./phone.tsx'))
 
 export function Shell() {
   const [, go] = useLocation()
   const [palette, setPalette] = useState(false)
   const [more, setMore] = useState(false)
+  const [phone, setPhone] = useState(false)
   const { counts, isPaused } = useFleetState()
   const { pause, unpause } = usePausing()
   useEffect(listenForShortcuts, [])
@@ -33,6 +35,7 @@ export function Shell() {
     isPaused
       ? { title: 'Unpause the fleet', run: unpause }
       : { title: 'Pause the fleet: nothing new starts', run: pause },
+    { title: 'Continue on phone', run: () => setPhone(true) },
     { title: 'Switch notifications on or off', run: switchNotifications },
     { title: 'Sign out of this browser', run: signOut },
     ...STATIONS.filter(({ key }) => key).map(({ key, title, path }) => ({
@@ -41,7 +44,7 @@ export function Shell() {
       run: () => go(path),
     })),
   ])
-  const tools = <Tools isPaused={isPaused} />
+  const tools = <Tools isPaused={isPaused} openPhone={() => setPhone(true)} />
   return (
     <div className="shell">
       <a className="skip" href="#main">
@@ -120,7 +123,10 @@ export function Shell() {
           </div>
         </div>
       )}
-      <Suspense>{palette && <Palette close={() => setPalette(false)} />}</Suspense>
+      <Suspense>
+        {palette && <Palette close={() => setPalette(false)} />}
+        {phone && <Phone close={() => setPhone(false)} />}
+      </Suspense>
       <Toasts />
     </div>
   )

@@ -1,5 +1,5 @@
 import { IconButton, Tooltip } from '@radix-ui/themes'
-import { Bell, BellOff, BellRing, type LucideIcon, Monitor, Moon, Pause, Play, Sun } from 'lucide-react'
+import { Bell, BellOff, BellRing, type LucideIcon, Monitor, Moon, Pause, Play, Smartphone, Sun } from 'lucide-react'
 import { useAppearance } from './appearance.tsx'
 import { usePausing } from './fleet-state.ts'
 import { type Notifying, switchNotifications, useNotifying } from './notifications.ts'
@@ -32,7 +32,7 @@ function Tool({ label, icon: Icon, pressed, disabled, run }: ToolProps) {
 }
 
 /** What is switched rather than gone to. */
-export function Tools({ isPaused }: { isPaused: boolean }) {
+export function Tools({ isPaused, openPhone }: { isPaused: boolean; openPhone(): void }) {
   const { pause, unpause, busy } = usePausing()
   return (
     <div className="tools">
@@ -44,6 +44,7 @@ export function Tools({ isPaused }: { isPaused: boolean }) {
         run={isPaused ? unpause : pause}
       />
       <BellTool />
+      <Tool label="Continue on phone" icon={Smartphone} run={openPhone} />
       <AppearanceTool />
     </div>
   )

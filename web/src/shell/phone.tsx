@@ -1,0 +1,162 @@
+import { Badge, Button, Callout, Dialog, Flex, Select, Text } from '@radix-ui/themes'
+import { Check, TriangleAlert } from 'lucide-react'
+import { useCallback, useEffect, useState } from 'react'
+import type { Output } from '../api/client.ts'
+import { CopyBox } from '../kit/copy.tsx'
+import { Answer, Lines } from '../kit/page.tsx'
+import { plain } from '../kit/plain.ts'
+import { Time } from '../kit/time.tsx'
+import { useAsk, useCommand } from '../live/data.ts'
+import './phone.css'
+
+type Way = Output<'continue_on_phone'>
+
+/** Lets a phone in: a code to scan, or how to make one possible; and who was let in before. */
+export default function Phone({ close }: { close(): void }) {
+  const { run, busy } = useCommand('continue_on_phone')
+  const [way, setWay] = useState<Way>()
+  const makeLink = useCallback((address?: string) => run({ address }).then(setWay), [run])
+  // biome-ignore lint/correctness/useExhaustiveDependencies: one link each time this is opened
+  useEffect(() => void makeLink(), [])
+  return (
+    <Dialog.Root open onOpenChange={open => open || close()}>
+      <Dialog.Content maxWidth="520px">
+        <Dialog.Title size="4" mb="1">
+          Continue on phone
+        </Dialog.Title>
+        <Dialog.Description size="2" color="gray" mb="4">
+          {way?.link === null
+            ? 'The server listens on this machine only, so no phone reaches it. To change that safely:'
+            : 'Scan this with the camera of the phone. It signs that one device in, once.'}
+        </Dialog.Description>
+        {!way && busy && <Lines rows={1} height={280} />}
+        {way?.link && <Scan way={way} link={way.link} choose={makeLink} />}
+        {way?.link === null && <Advice advice={way.advice} />}
+        <Devices />
+        <Flex justify="end" mt="4">
+          <Button variant="soft" color="gray" highContrast onClick={close}>
+            Close
+          </Button>
+        </Flex>
+      </Dialog.Content>
+    </Dialog.Root>
+  )
+}
+
+interface ScanProps {
+  way: Way
+  link: NonNullable<Way['link']>
+  choose(address: string): void
+}
+
+function Scan({ way: { addresses }, link, choose }: ScanProps) {
+  const address = addresses.find(each => link.url.startsWith(each)) ?? ''
+  const arrived = useAsk('list_devices', {}).data?.devices.find(({ id }) => id === link.device_id)
+  if (arrived)
+    return (
+      <Callout.Root color="green" highContrast role="status">
+        <Callout.Icon>
+          <Check size={16} />
+        </Callout.Icon>
+        <Callout.Text>{plain(arrived.name)} is signed in. Go on there.</Callout.Text>
+      </Callout.Root>
+    )
+  return (
+    <Flex direction="column" gap="3" className="phone-way">
+      <QrCode modules={link.qr.modules} />
+      <Text size="1" color="gray" align="center">
+        Expires <Time at={link.expires_at} />
+      </Text>
+      {!link.encrypted && (
+        <Callout.Root color="amber" highContrast size="1">
+          <Callout.Icon>
+            <TriangleAlert size={16} />
+          </Callout.Icon>
+          <Callout.Text>
+            This address is not encrypted: on a network of others, what travels can be read along. Within a VPN it is
+            safe.
+          </Callout.Text>
+        </Callout.Root>
+      )}
+      {addresses.length > 1 && (
+        <Select.Root value={address} onValueChange={choose}>
+          <Select.Trigger aria-label="Address that the phone reaches" />
+          <Select.Content position="popper">
+            {addresses.map(each => (
+              <Select.Item key={each} value={each}>
+                {each}
+              </Select.Item>
+            ))}
+          </Select.Content>
+        </Select.Root>
+      )}
+      <CopyBox text={link.url} label="the link" />
+    </Flex>
+  )
+}
+
+/** Dark on light also where the page is dark: many cameras read it only so. */
+function QrCode({ modules }: { modules: boolean[][] }) {
+  const size = modules.length
+  const path = modules.flatMap((row, y) => row.map((dark, x) => (dark ? `M${x} ${y}h1v1h-1z` : ''))).join('')
+  return (
+    <svg className="qr" viewBox={`-2 -2 ${size + 4} ${size + 4}`} role="img" aria-label="Code to scan with the phone">
+      <rect x="-2" y="-2" width={size + 4} height={size + 4} fill="#fff" />
+      <path d={path} fill="#000" />
+    </svg>
+  )
+}
+
+const Advice = ({ advice }: { advice: Way['advice'] }) => (
+  <Flex direction="column" gap="3" className="phone-way">
+    {advice.map(({ how, command }) => (
+      <div key={how}>
+        <Text as="p" size="2" mb="1" mt="0">
+          {how}
+        </Text>
+        <CopyBox text={command} label="the command" />
+      </div>
+    ))}
+  </Flex>
+)
+
+function Devices() {
+  const devices = useAsk('list_devices', {})
+  const { run, busy } = useCommand('sign_out_device', { affects: ['list_devices'] })
+  return (
+    <Answer of={devices} loading={null}>
+      {({ devices: shown }) => {
+        if (shown.length === 0) return null
+        return (
+          <>
+            <Text as="div" size="2" weight="medium" mt="5" mb="1">
+              Signed in
+            </Text>
+            <ul className="devices">
+              {shown.map(({ id, name, this_one, signed_in_at }) => (
+                <li key={id}>
+                  <Text size="2" truncate>
+                    {plain(name)} {this_one && <Badge highContrast>this one</Badge>}
+                    <Text as="div" size="1" color="gray">
+                      since <Time at={signed_in_at} />
+                    </Text>
+                  </Text>
+                  <Button
+                    size="1"
+                    variant="soft"
+                    color="red"
+                    highContrast
+                    disabled={busy}
+                    onClick={() => run({ device_id: id })}
+                  >
+                    Sign out
+                  </Button>
+                </li>
+              ))}
+            </ul>
+          </>
+        )
+      }}
+    </Answer>
+  )
+}
