@@ -14,6 +14,7 @@ const WORDS: Partial<Record<FleetEvent['kind'], string>> = {
   needs_input: 'A mission needs you',
   limit_reached: 'A mission needs you',
   landing_waits: 'A landing waits for you',
+  pull_request_opened: 'A pull request was opened',
   conflict: 'A conflict needs you',
   review_wanted: 'Work to review',
   failed: 'A mission failed',

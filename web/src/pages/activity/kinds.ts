@@ -7,7 +7,17 @@ type Kind = FleetEvent['kind']
 export const GROUPS = {
   landing: {
     title: 'Landing',
-    kinds: ['landing_started', 'check_passed', 'check_failed', 'conflict', 'landing_waits', 'landed', 'kept', 'undone'],
+    kinds: [
+      'landing_started',
+      'check_passed',
+      'check_failed',
+      'conflict',
+      'landing_waits',
+      'pull_request_opened',
+      'landed',
+      'kept',
+      'undone',
+    ],
   },
   trouble: {
     title: 'Trouble',
@@ -86,7 +96,14 @@ export type Group = keyof typeof GROUPS
 
 const BAD: readonly Kind[] = [...GROUPS.trouble.kinds]
 const GOOD: readonly Kind[] = ['landed', 'check_passed', 'plan_approved', 'loop_ended', 'undone']
-const WAITING: readonly Kind[] = ['asked', 'needs_input', 'review_wanted', 'plan_proposed', 'landing_waits']
+const WAITING: readonly Kind[] = [
+  'asked',
+  'needs_input',
+  'review_wanted',
+  'plan_proposed',
+  'landing_waits',
+  'pull_request_opened',
+]
 
 export function toneOf(kind: Kind): Tone {
   if (BAD.includes(kind)) return 'red'

@@ -99,7 +99,7 @@ function FactsOf({ mission }: { mission: Detail }) {
   const holds = new Map(mission.holds.map(({ field, value }) => [field, value]))
   const project = useAsk('get_project', { project_id: mission.project_id }).data
   const tokens = usage.input_tokens + usage.output_tokens
-  const pull = safeLink((mission as { pull_request?: { url?: string } | null }).pull_request?.url)
+  const pull = safeLink(mission.pull_request?.url)
   return (
     <Facts
       of={{

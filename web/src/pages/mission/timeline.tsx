@@ -11,7 +11,15 @@ import type { Detail } from './actions.ts'
 const MOST = 500
 const GOOD = new Set(['landed', 'check_passed', 'kept', 'no_changes', 'dependency_met', 'undone'])
 const BAD = new Set(['failed', 'check_failed', 'conflict', 'dispatch_failed', 'undo_failed', 'stalled'])
-const ASKS = new Set(['asked', 'needs_input', 'review_wanted', 'limit_reached', 'landing_waits', 'commented'])
+const ASKS = new Set([
+  'asked',
+  'needs_input',
+  'review_wanted',
+  'limit_reached',
+  'landing_waits',
+  'pull_request_opened',
+  'commented',
+])
 const WORK = new Set(['session_starting', 'session_running', 'adopted', 'landing_started'])
 
 const toneOf = (kind: string): string | undefined =>
