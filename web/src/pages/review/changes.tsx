@@ -60,7 +60,10 @@ export function Changes({ ref, review, sessionId, remarks, open }: ChangesProps)
     [mark],
   )
   useImperativeHandle(ref, () => ({
-    ...diff.current!,
+    file: step => diff.current?.file(step),
+    goTo: path => diff.current?.goTo(path),
+    line: step => diff.current?.line(step),
+    remark: () => diff.current?.remark(),
     view() {
       if (current === undefined) return
       view(current, !viewed.has(current))

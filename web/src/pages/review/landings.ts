@@ -13,16 +13,19 @@ interface Landing {
 /** What was sent to land from here, until it is known how that went: the person has gone on to the next by then. */
 const landings = new Map<string, Landing>()
 
+/** Then its fate is known; an agent that is sent to resolve a conflict comes back. */
+const OVER = ['review', 'needs_input', 'done', 'failed', 'cancelled']
+
 function heard({ mission_id, kind, data, cause }: FleetEvent): void {
   const landing = mission_id === null ? undefined : landings.get(mission_id)
   if (!landing || !mission_id) return
   const { title, undo, open, undoAsked } = landing
-  const isOver = data.status !== undefined && data.status !== 'landing'
-  if (kind !== 'landed' && !isOver) return
+  if (kind === 'conflict') tell({ text: `“${title}” is in conflict with what landed; its agent resolves it` })
+  if (!OVER.includes(String(data.status))) return
   landings.delete(mission_id)
   if (kind === 'landed' && undoAsked) undo()
   else if (kind === 'landed') tell({ text: `Landed “${title}”`, action: { label: 'Undo', run: undo } })
-  else if (data.status === 'review' || data.status === 'needs_input')
+  else
     tell({
       text: `“${title}” did not land`,
       advice: cause ?? undefined,
