@@ -5,9 +5,9 @@ import { type Bench, ms, percentile, type Row } from './figure.ts'
 import { floor } from './processes.ts'
 import { filesOnMain, repositories } from './repositories.ts'
 
-const LINKS = 10
+export const LINKS = 10
 /** The first act of each process is to say when it is. */
-export const script = (name: string): string => `date +%s%N\necho done >${name}`
+export const script = (name: string, words = 'done'): string => `date +%s%N\necho ${words} >${name}`
 
 /** From "landed" to the first act of the mission that waited for it, beside git's own worktree and a process in it. */
 export const handOver: Bench = async scale => {
