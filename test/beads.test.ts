@@ -1,4 +1,4 @@
-import { chmodSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { chmodSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import type { MissionView } from '../src/operations/views.ts'
@@ -95,6 +95,18 @@ test('beads become missions, once, in their order; what landed is closed in the 
   expect(readFileSync(file, 'utf8')).toBe(`${lines.join('\n')}\n`)
 })
 
+test('one bead that can be no mission, and none is made', async () => {
+  const { fleet, repo } = await aScene({ start: false })
+  const many = Array.from({ length: 61 }, (_, n) => ({ id: `bd-${n}`, title: 'One of many' }))
+  const waits = { id: 'all', title: 'All', dependencies: many.map(({ id }) => link('all', id, 'blocks')) }
+  const file = join(fleet.root, 'many.jsonl')
+  writeFileSync(file, [...many, waits].map(bead => JSON.stringify(bead)).join('\n'))
+  const { code, stderr } = await fleet.fleetCommand(['beads', 'import', file], { cwd: repo.path })
+  expect([code, stderr]).toEqual([2, expect.stringMatching(/^fleet: beads: all: depends_on: .*60 items/)])
+  const listed = await fleet.fleetCommand(['mission', 'list', '--json'], { cwd: repo.path })
+  expect(JSON.parse(listed.stdout).missions).toEqual([])
+})
+
 test('bd is run in the home with its arguments, its input and its exit code', async () => {
   const { fleet } = await aScene({ start: false })
   const bin = join(fleet.root, 'bin')
@@ -186,8 +198,56 @@ test('beads made where you stand become missions there, with the agent and model
   const said = await fleet.fleetCommand(['beads', 'bridge', '--of-home', '--once'])
   expect(said.stderr).toContain('bd-3 is left alone')
 
+  const bridges = async () => (await fleet.fleetCommand(['config', 'show'])).stdout.match(/^beads_bridges .*$/m)?.[0]
+  expect(await bridges()).toMatch(/ home .*fleet\.toml/)
+  const colon = await repository()
+  mkdirSync(join(colon.path, 'a:b'))
+  await colon.git('clone', '--quiet', colon.path, join(colon.path, 'a:b'))
+  const inColon = { cwd: join(colon.path, 'a:b') }
+  await fleet.fleetCommand(['beads', 'bridge', '--detach'], inColon)
+  expect(await bridges()).toContain(`home, ${join(colon.path, 'a:b')} `)
+  await fleet.fleetCommand(['beads', 'bridge', '--stop'], inColon)
   await fleet.fleetCommand(['beads', 'bridge', '--of-home', '--stop'])
-  expect((await fleet.fleetCommand(['config', 'show'])).stdout).not.toContain('beads_bridges "home"')
+  expect(await bridges()).toContain('(default)')
+})
+
+test('a bead that bd cannot tell of just now is taken later, and an odd one keeps no other waiting', async () => {
+  const { fleet, repo } = await aScene({ start: false })
+  const [bin, database] = [join(fleet.root, 'bin'), join(repo.path, '.beads/database')]
+  for (const folder of [bin, database]) mkdirSync(folder, { recursive: true })
+  // The real one fails like this while another process has its database.
+  const locked = (verb: string): string => join(fleet.root, `locked-${verb}`)
+  const standIn = join(ROOT, 'test/fixtures/beads/bd')
+  const script = `[ -e "${locked('')}$1" ] && { echo database is locked >&2; exit 1; }; exec "${standIn}" "$@"`
+  writeFileSync(join(bin, 'bd'), `#!/bin/sh\n${script}\n`, { mode: 0o755 })
+  for (const id of ['0'.repeat(119), '--db=elsewhere', '道'.repeat(40), 'bd-1'])
+    writeFileSync(
+      join(database, `${id}.json`),
+      JSON.stringify({ id, title: id, description: 'echo done > done.txt', status: 'open' }),
+    )
+  const env = { ...WITH_BD, PATH: `${bin}:${WITH_BD.PATH}` }
+  const bridge = (...args: string[]) => fleet.fleetCommand(['beads', 'bridge', ...args], { cwd: repo.path, env })
+  for (const wrong of [
+    ['--every', 'soon'],
+    ['--every', '0'],
+    ['--at-once', 'x'],
+  ])
+    expect((await bridge('--once', ...wrong)).code).toBe(2)
+
+  writeFileSync(locked('show'), '')
+  const held = await bridge('--once')
+  expect(held.code, held.stderr).toBe(0)
+  expect(held.stdout).not.toContain('Claimed')
+  expect(held.stderr).toContain('bd-1 is left alone: bd show failed')
+  expect(held.stderr).toMatch(/--db=elsewhere is left alone: .*id/)
+  expect(held.stderr).toMatch(/道 is left alone: .*id/)
+
+  rmSync(locked('show'))
+  const { missions } = JSON.parse((await fleet.fleetCommand(['mission', 'list', '--json'], { cwd: repo.path })).stdout)
+  expect(missions).toEqual([])
+  expect((await bridge('--once')).code).toBe(0)
+  const made = JSON.parse((await fleet.fleetCommand(['mission', 'list', '--json'], { cwd: repo.path })).stdout)
+  expect(made.missions.map((each: MissionView) => each.metadata.bead).toSorted()).toEqual(['0'.repeat(119), 'bd-1'])
 })
 
 test('the servers of two homes go between the fleet and one database: each bead is claimed and done once', async () => {

@@ -36,9 +36,12 @@ test('whoever others wait for comes first, and a circle is refused with its name
     'a',
   ])
   expect(() => inOrder(read(line('a', on('b')), line('b', on('a'))))).toThrow('a → b → a')
+  const long = Array.from({ length: 20_000 }, (_, n) => line(`${n}`, on(`${n + 1}`)))
+  expect(inOrder(read(...long)).at(-1)!.id).toBe('0')
 })
 
 test('a line that is none is told by its number', () => {
-  expect(() => read(line('a'), '', '{"id":')).toThrow('line 3')
+  expect(() => read(line('a'), '', '{"id":')).toThrow('line 3: is no JSON')
   expect(() => read(line('a'), '{"id":"b"}')).toThrow('line 2: title')
+  expect(() => read(line('a', { title: ' \n' }))).toThrow('line 1: title')
 })

@@ -8,7 +8,7 @@ export const HOME_DATABASE = 'home'
 /** One line of a beads database (`.beads/*.jsonl`). What is not named here is kept as it is. */
 export const Bead = z.looseObject({
   id: z.string().min(1).max(120),
-  title: z.string().min(1),
+  title: z.string().regex(/\S/, 'must not be empty'),
   description: z.string().default(''),
   design: z.string().default(''),
   notes: z.string().default(''),
@@ -49,18 +49,19 @@ export interface Line {
 export function parseBeads(text: string): Line[] {
   return text.split('\n').flatMap((line, index) => {
     if (!line.trim()) return []
-    const parsed = Bead.safeParse(jsonOf(line))
+    const wrong = (problem: string): InvalidInput => new InvalidInput('beads', `line ${index + 1}: ${problem}`)
+    const parsed = Bead.safeParse(jsonOf(line, wrong))
     if (parsed.success) return [{ text: line, bead: parsed.data }]
     const { path, message } = parsed.error.issues[0]!
-    throw new InvalidInput('beads', `line ${index + 1}: ${path.map(String).join('.') || 'it'}: ${message}`)
+    throw wrong(`${path.map(String).join('.') || 'it'}: ${message}`)
   })
 }
 
-function jsonOf(line: string): unknown {
+function jsonOf(line: string, wrong: (problem: string) => InvalidInput): unknown {
   try {
     return JSON.parse(line)
   } catch {
-    return undefined
+    throw wrong('is no JSON')
   }
 }
 
@@ -85,22 +86,30 @@ export const otherLinks = (bead: Bead): number =>
 /** Whoever others wait for comes before them; a circle is refused. */
 export function inOrder(beads: readonly Bead[]): Bead[] {
   const byId = new Map(beads.map(bead => [bead.id, bead]))
-  const done = new Set<string>()
-  const ordered: Bead[] = []
-  const visit = (bead: Bead, path: readonly string[]): void => {
-    if (done.has(bead.id)) return
-    if (path.includes(bead.id))
-      throw new InvalidInput(
-        'beads',
-        `they wait for each other: ${[...path.slice(path.indexOf(bead.id)), bead.id].join(' → ')}`,
-      )
-    for (const before of [...blockersOf(bead), parentOf(bead)])
-      if (before !== undefined && byId.has(before)) visit(byId.get(before)!, [...path, bead.id])
-    done.add(bead.id)
-    ordered.push(bead)
+  const before = (bead: Bead): Bead[] =>
+    [...blockersOf(bead), parentOf(bead)].flatMap(id => (id === undefined ? [] : (byId.get(id) ?? [])))
+  const ordered = new Set<Bead>()
+  const path = new Set<Bead>()
+  for (const first of byId.values()) {
+    // Steps in a list of their own: a chain may be longer than calls can be nested.
+    const steps = [{ bead: first, left: before(first) }]
+    for (let step = steps.at(-1); step; step = steps.at(-1)) {
+      path.add(step.bead)
+      const next = step.left.shift()
+      if (next && path.has(next)) throw inACircle([...path], next)
+      if (next && !ordered.has(next)) steps.push({ bead: next, left: before(next) })
+      if (next) continue
+      ordered.add(step.bead)
+      path.delete(step.bead)
+      steps.pop()
+    }
   }
-  for (const bead of beads) visit(bead, [])
-  return ordered
+  return [...ordered]
+}
+
+function inACircle(path: readonly Bead[], back: Bead): InvalidInput {
+  const circle = [...path.slice(path.indexOf(back)), back]
+  return new InvalidInput('beads', `they wait for each other: ${circle.map(({ id }) => id).join(' → ')}`)
 }
 
 const MAX_TITLE_CHARS = 300

@@ -56,24 +56,25 @@ export async function importBeads(
     skipped: beads.filter(bead => !here.has(bead.id)).map(bead => bead.id),
     links: wanted.reduce((sum, bead) => sum + otherLinks(bead), 0),
   }
-  for (const bead of wanted) {
+  const settingsOf = (bead: Bead): MissionSettings => {
+    const [{ detailed_prompt: _, ...said }, parent] = [missionOf(bead), parentOf(bead)]
+    const blockers = blockersOf(bead).filter(each => here.has(each))
+    const { success, data, error } = MissionSettings.safeParse({
+      ...said,
+      ...captured,
+      depends_on: blockers.map(idOf),
+      parent_mission_id: parent !== undefined && here.has(parent) ? idOf(parent) : null,
+    })
+    if (success) return data
+    const { path, message } = error.issues[0]!
+    throw new InvalidInput('beads', `${bead.id}: ${path.join('.')}: ${message}`)
+  }
+  // All of them before the first is made: one that will not do is told while nothing has happened.
+  for (const { bead, settings } of wanted.map(bead => ({ bead, settings: settingsOf(bead) }))) {
     const id = idOf(bead.id)
-    const parent = parentOf(bead)
-    const { detailed_prompt, ...settings } = missionOf(bead)
     const isNew = !(await fleet.store.get('missions', id))
     if (isNew) {
-      const fields = {
-        ...MissionSettings.parse({
-          ...settings,
-          ...captured,
-          depends_on: blockersOf(bead)
-            .filter(each => here.has(each))
-            .map(idOf),
-          parent_mission_id: parent !== undefined && here.has(parent) ? idOf(parent) : null,
-        }),
-        id,
-        prompt: await fleet.blobs.keep(detailed_prompt),
-      }
+      const fields = { ...settings, id, prompt: await fleet.blobs.keep(missionOf(bead).detailed_prompt) }
       // An epic holds others together; whoever is at work on a bead elsewhere goes on there.
       const starts = dispatch && bead.issue_type !== 'epic' && bead.status === 'open'
       const { subject, ...batch } = await newMission(fleet, project.id, fields, starts, by(fleet, ask))

@@ -3,7 +3,7 @@ import { basename, join } from 'node:path'
 import * as z from 'zod'
 import { which } from '../agents/detect.ts'
 import { Bead, capturedIn, isOver } from '../domain/beads.ts'
-import { NotAllowed, Refusal, Unfit } from '../domain/errors.ts'
+import { NotAllowed, NotFound, Refusal, Unfit } from '../domain/errors.ts'
 import type { Mission } from '../domain/mission.ts'
 import { type Project, ProjectSettings } from '../domain/project.ts'
 import { clipped } from '../domain/text.ts'
@@ -78,33 +78,44 @@ export async function bridgeTo(fleet: Fleet, ask: Ask, project: Project | null):
  */
 export async function pass(bridge: Bridge, atOnce: number): Promise<Passed> {
   const passed: Passed = { claimed: [], closed: [], open: [], refused: [] }
-  const placed = async (bead: Bead): Promise<Place | undefined> => {
+  const unlessRefused = async (bead: string, work: () => Promise<void>): Promise<void> => {
     try {
-      return await placeFor(bridge, bead)
+      await work()
     } catch (error) {
       if (!(error instanceof Refusal)) throw error
-      passed.refused.push({ bead: bead.id, reason: sentence(error) })
-      return undefined
+      passed.refused.push({ bead, reason: sentence(error) })
     }
   }
-  for (const id of ourClaims(bridge)) {
-    const bead = await showBead(bridge, id)
-    const place = bead && (await placed(bead))
-    const mission = place && (await missionFor(bridge, place, id))
-    if (bead && mission?.status === 'done') {
-      await close(bridge, bead, mission)
-      passed.closed.push(id)
-    } else if (mission || (place && (await take(bridge, id, place)))) passed.open.push(id)
-  }
+  for (const id of ourClaims(bridge))
+    await unlessRefused(id, async () => {
+      const bead = await showBead(bridge, id)
+      const place = await placeFor(bridge, bead)
+      const mission = await missionFor(bridge, place, id)
+      if (mission?.status === 'done') {
+        await close(bridge, bead, mission)
+        passed.closed.push(id)
+      } else if (mission || (await take(bridge, id, place))) passed.open.push(id)
+    })
   for (const bead of await readyBeads(bridge)) {
     if (passed.open.length >= atOnce) break
     if (passed.open.includes(bead.id)) continue
-    const place = await placed(bead)
-    if (!place || !(await claimFile(bridge, bead.id)) || !(await take(bridge, bead.id, place))) continue
-    passed.claimed.push(bead.id)
-    passed.open.push(bead.id)
+    await unlessRefused(bead.id, async () => {
+      requirePlainId(bead.id)
+      const place = await placeFor(bridge, bead)
+      if (!(await claimFile(bridge, bead.id)) || !(await take(bridge, bead.id, place))) return
+      passed.claimed.push(bead.id)
+      passed.open.push(bead.id)
+    })
   }
   return passed
+}
+
+/** It is an argument of bd and the name of a file: what bd itself makes will do. */
+const PLAIN_ID = /^\w[\w.-]*$/
+
+function requirePlainId(id: string): void {
+  if (!PLAIN_ID.test(id))
+    throw new NotAllowed('Its id has more in it than letters, digits, dots and dashes.', { try: 'Rename it in bd.' })
 }
 
 /** A database in a repository is about that one. In the home's, a bead belongs where whoever made it stood. */
@@ -128,11 +139,14 @@ async function placeFor({ fleet, ask, project }: Bridge, bead: Bead): Promise<Pl
   return { project: made.value, captured: { agent, model, subdirectory } }
 }
 
-/** Claims a bead in the database and makes its mission; false: someone else was first, and ours is let go. */
+/**
+ * Claims a bead in the database and makes its mission; false: someone else was first, and ours is let go. While bd
+ * cannot tell whose it is, ours stays: a bead that is claimed there and by nobody here would never be done.
+ */
 async function take(bridge: Bridge, id: string, { project, captured }: Place): Promise<boolean> {
   await bridge.bd(['update', id, '--claim', '--actor', bridge.actor], 'bd.claim').catch(() => undefined)
   const bead = await showBead(bridge, id)
-  if (bead?.assignee !== bridge.actor || isOver(bead)) {
+  if (bead.assignee !== bridge.actor || isOver(bead)) {
     rmSync(fileOf(bridge, id), { force: true })
     return false
   }
@@ -158,9 +172,10 @@ async function readyBeads({ bd }: Bridge): Promise<Bead[]> {
   return answerOf(await bd(['ready', '--json']))
 }
 
-async function showBead({ bd }: Bridge, id: string): Promise<Bead | undefined> {
-  const text = await bd(['show', id, '--json']).catch(() => '[]')
-  return answerOf(text).find(bead => bead.id === id)
+async function showBead({ bd }: Bridge, id: string): Promise<Bead> {
+  const bead = answerOf(await bd(['show', id, '--json'])).find(each => each.id === id)
+  if (!bead) throw new NotFound('bead', id)
+  return bead
 }
 
 function answerOf(text: string): Bead[] {
@@ -174,7 +189,7 @@ function answerOf(text: string): Bead[] {
 // bd has been seen to give one bead to two who claim it in the same moment. A file that only one can make decides.
 
 const claimsOf = ({ folder }: Bridge): string => join(folder, '.beads', 'fleet-claims')
-const fileOf = (bridge: Bridge, bead: string): string => join(claimsOf(bridge), encodeURIComponent(bead))
+const fileOf = (bridge: Bridge, bead: string): string => join(claimsOf(bridge), bead)
 
 /** True: it was free, and is ours now. Linked into place, so that it says whose it is from the first moment. */
 async function claimFile(bridge: Bridge, bead: string): Promise<boolean> {
@@ -197,7 +212,5 @@ async function claimFile(bridge: Bridge, bead: string): Promise<boolean> {
 function ourClaims(bridge: Bridge): string[] {
   const folder = claimsOf(bridge)
   mkdirSync(folder, { recursive: true })
-  return readdirSync(folder)
-    .filter(name => !name.startsWith('.') && textOf(join(folder, name)) === bridge.actor)
-    .map(decodeURIComponent)
+  return readdirSync(folder).filter(name => PLAIN_ID.test(name) && textOf(join(folder, name)) === bridge.actor)
 }

@@ -1,18 +1,19 @@
 import { spawn } from 'node:child_process'
 import { existsSync, mkdirSync } from 'node:fs'
+import { constants } from 'node:os'
 import { dirname, join, resolve } from 'node:path'
 import { setTimeout } from 'node:timers/promises'
-import type { Command } from 'commander'
+import { type Command, InvalidArgumentError } from 'commander'
 import { which } from '../../agents/detect.ts'
 import { HOME_DATABASE } from '../../domain/beads.ts'
-import { NotFound, Unfit } from '../../domain/errors.ts'
+import { NotAllowed, NotFound, Refusal, Unfit } from '../../domain/errors.ts'
 import type { Project } from '../../domain/project.ts'
 import type { Passed } from '../../fleet/bridging.ts'
 import { openHome } from '../../home.ts'
 import { behindLinks, replaceText, textOf } from '../../whole-files.ts'
 import { capturing } from '../bead-capture.ts'
 import { homeOf } from '../client.ts'
-import { type Cli, does } from '../command.ts'
+import { type Cli, countFrom, does } from '../command.ts'
 import { projectHere, projectRef } from '../place.ts'
 
 const SETTING = 'beads_bridges'
@@ -73,8 +74,8 @@ export function addBeads(program: Command): void {
     .option('--project <project>', 'id, name or path (default: the repository you are in)')
     .option('--of-home', 'the database of the home, which fleet bd works on, for all repositories')
     .option('--once', 'look once and end')
-    .option('--every <seconds>', 'how often to look', Number, 30)
-    .option('--at-once <n>', 'how many beads to have claimed at a time', Number, 5)
+    .option('--every <seconds>', 'how often to look', secondsFrom, 30)
+    .option('--at-once <n>', 'how many beads to have claimed at a time', countFrom, 5)
     .option('--detach', 'have the server do it from now on, also after a restart (setting beads_bridges)')
     .option('--stop', 'have the server do it no more')
   does(bridge, async (cli, _, options) => {
@@ -83,14 +84,10 @@ export function addBeads(program: Command): void {
       return leaveToServer(cli, project?.path ?? HOME_DATABASE, options.detach === true)
     const leaving = new AbortController()
     for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => leaving.abort())
-    const client = await cli.client()
-    do {
-      const asked = { project_id: project?.id, at_once: Number(options.atOnce) }
-      const passed = await client.call<Passed>('bridge_beads', asked)
-      if (passed.claimed.length) await client.wake()
-      if (cli.terminal.json) cli.terminal.data(passed)
-      else tellPassed(cli, passed)
-    } while (!options.once && (await pausedFor(Number(options.every), leaving.signal)))
+    const look = (): Promise<void> => lookOnce(cli, { project_id: project?.id, at_once: Number(options.atOnce) })
+    await look()
+    if (options.once) return
+    while (await pausedFor(Number(options.every), leaving.signal)) await look().catch(error => tellProblem(cli, error))
   })
 
   const bd = program
@@ -101,6 +98,11 @@ export function addBeads(program: Command): void {
     .argument('[arguments...]', 'handed on as they are')
     .helpOption(false)
   does(bd, async (cli, args) => passThrough(cli, args))
+}
+
+function secondsFrom(text: string): number {
+  if (!/^[1-9]\d{0,4}$/.test(text)) throw new InvalidArgumentError('It must be a number of seconds from 1 to 99999.')
+  return Number(text)
 }
 
 const BEFORE_A_COMMAND = /^--(json|home=.*|url=.*)$/
@@ -134,13 +136,30 @@ async function leaveToServer(cli: Cli, folder: string, goesOn: boolean): Promise
   const { settings } = await client.call<Settings>('get_settings', {})
   const now = settings.find(each => each.key === SETTING)?.value as string[]
   const folders = [...now.filter(each => each !== folder), ...(goesOn ? [folder] : [])]
-  await client.call('set_settings', { settings: { [SETTING]: folders.join(':') } })
+  const wanted = { settings: { [SETTING]: folders.length ? folders : null } }
+  const { overruled } = await client.call<{ overruled: string[] }>('set_settings', wanted)
+  if (overruled.length)
+    throw new NotAllowed(`${SETTING} is written down, but the environment or a flag of the fleet says otherwise.`)
   await client.wake()
   if (cli.terminal.json) cli.terminal.data({ bridges: folders })
   else
     cli.terminal.print(
       goesOn ? `The server goes on with the beads of ${folder}.` : `The server leaves the beads of ${folder} alone.`,
     )
+}
+
+async function lookOnce(cli: Cli, asked: { project_id: string | undefined; at_once: number }): Promise<void> {
+  const client = await cli.client()
+  const passed = await client.call<Passed>('bridge_beads', asked)
+  if (passed.claimed.length) await client.wake()
+  if (cli.terminal.json) cli.terminal.data(passed)
+  else tellPassed(cli, passed)
+}
+
+/** What worked once may fail for a while: bd has its database locked, or the server is being restarted. */
+function tellProblem({ terminal }: Cli, error: unknown): void {
+  if (!(error instanceof Refusal)) throw error
+  terminal.note(terminal.foreign(`Nothing was looked at: ${error.message}`))
 }
 
 function tellPassed({ terminal }: Cli, { claimed, closed, refused }: Passed): void {
@@ -164,6 +183,6 @@ async function passThrough(cli: Cli, given: readonly string[]): Promise<number> 
   return new Promise((done, failed) => {
     child.once('error', failed)
     // As a shell tells it: a program that was killed has no exit code.
-    child.once('exit', (code, signal) => done(code ?? (signal ? 128 : 1)))
+    child.once('exit', (code, signal) => done(code ?? 128 + (signal ? constants.signals[signal] : 0)))
   })
 }
