@@ -79,6 +79,28 @@ test('from the first visit to the first landed mission, then undone, split, and 
   const { missions } = await fleet.call<{ missions: { title: string; timeout_seconds: number }[] }>('list_missions')
   expect(missions.find(({ title }) => title === 'The part')).toMatchObject({ timeout_seconds: 120 })
 
+  // What was written once can be begun with again, after what it depends on, which is found by its words.
+  await page.getByRole('button', { name: 'Actions' }).click()
+  await page.getByRole('menuitem', { name: 'Save as template…' }).click()
+  await page.getByRole('dialog').getByRole('textbox', { name: 'Name' }).fill('a-part')
+  await page.getByRole('dialog').getByRole('button', { name: 'Save' }).click()
+  await page.getByRole('link', { name: 'New mission' }).click()
+  await page.getByRole('combobox', { name: 'Begin with a template' }).click()
+  await page.getByRole('option', { name: 'a-part' }).click()
+  await page.waitForFunction("document.querySelector('textarea').value === 'echo part > part.txt'")
+  await prompt.fill('echo after > after.txt')
+  await page.getByLabel('Title').fill('Afterwards')
+  await page.getByRole('combobox', { name: 'Depends on' }).fill('ahoy')
+  await page.getByRole('option', { name: /Ahoy/ }).click()
+  await page.getByRole('button', { name: 'Queue, and write another' }).click()
+  await page.getByRole('button', { name: 'Open', exact: true }).click()
+  await page.getByRole('heading', { level: 1, name: 'Afterwards' }).waitFor()
+  await page.getByText(/waiting for review of/).waitFor()
+  await page.getByRole('link', { name: /Related/ }).click()
+  await page.getByRole('link', { name: 'echo "Ahoy" > greeting.txt' }).click()
+  await page.getByRole('link', { name: /Related/ }).click()
+  await page.getByRole('link', { name: 'The part' }).click()
+
   // Deleted after a moment in which it can be taken back.
   await page.getByRole('button', { name: 'Actions' }).click()
   await page.getByRole('menuitem', { name: 'Delete' }).click()

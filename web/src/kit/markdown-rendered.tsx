@@ -21,7 +21,7 @@ const Away = ({ to, children }: { to: string | undefined; children: ReactNode })
 const COMPONENTS: Components = {
   a: ({ href, children }) => <Away to={href}>{children}</Away>,
   // A picture from elsewhere would tell its owner who reads this, and when.
-  img: ({ src, alt }) => <Away to={typeof src === 'string' ? src : undefined}>🖼 {alt || src}</Away>,
+  img: ({ src, alt }) => <Away to={typeof src === 'string' ? src : undefined}>picture: {alt || src}</Away>,
   pre: ({ children }) => <CodeBlock>{children}</CodeBlock>,
   table: ({ children }) => (
     // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reachable by keyboard

@@ -16,6 +16,7 @@ const mission = (fields: Partial<Detail>) =>
     taken_over: null,
     report: null,
     evidence: [],
+    pull_request: null,
     ...fields,
   }) as Detail
 const ran = { session_id: 's1', sessions: [session('ended')], branch: 'fleet/x' }
@@ -62,7 +63,9 @@ test('work whose newest checks fail can be landed all the same, by saying so', (
   const check = (commit: string, passed: boolean, created_at: string) =>
     ({ commit, passed, created_at }) as Detail['evidence'][number]
   const failing = { ...ran, status: 'needs_input' as const }
-  expect(actionsFor(mission({ ...failing, evidence: [check('a', false, '1')] }))).toContain('land_anyway')
+  const offered = actionsFor(mission({ ...failing, evidence: [check('a', false, '1')] }))
+  expect(offered).toContain('land_anyway')
+  expect(mainAction('review', offered)).toBe('resume')
   const mended = [check('a', false, '1'), check('b', true, '2')]
   never(actionsFor(mission({ ...failing, evidence: mended })), 'land_anyway')
 })
@@ -73,6 +76,8 @@ test('done work is undone if it landed, landed if it was kept, and reopened', ()
   expect(actionsFor(done)).toEqual(expect.arrayContaining(['undo', 'reopen', 'send_back', 'delete']))
   never(actionsFor(done), 'land', 'cancel', 'retry')
   never(actionsFor({ ...done, undoing: true }), 'undo', 'reopen', 'delete')
+  const pull_request = { merge_commit: 'c' } as Detail['pull_request']
+  never(actionsFor({ ...done, pull_request }), 'undo')
   expect(mainAction('done', actionsFor(mission({ ...ran, status: 'done', result: 'kept' })))).toBe('land')
   expect(mainAction('done', actionsFor(done))).toBeUndefined()
 })

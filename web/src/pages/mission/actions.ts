@@ -48,6 +48,7 @@ type Known = Pick<
   | 'taken_over'
   | 'report'
   | 'evidence'
+  | 'pull_request'
 >
 
 export const liveSession = ({ sessions, session_id }: Pick<Known, 'sessions' | 'session_id'>): Session | undefined =>
@@ -87,6 +88,7 @@ export function actionsFor(mission: Known, can?: Abilities): Action[] {
   const ran = session_id !== null
   const toResume = RETRYABLE.includes(status) && free && ran
   const decidable = (status === 'review' || status === 'needs_input') && free && branch !== null
+  const mergedElsewhere = !!landed && mission.pull_request?.merge_commit === landed.commit
   const leftOpen = (report?.next_steps.length ?? 0) + (report?.what_open.length ?? 0) > 0
   const offered: Record<Action, boolean> = {
     dispatch: status === 'draft',
@@ -98,7 +100,8 @@ export function actionsFor(mission: Known, can?: Abilities): Action[] {
     send_back: ran && free && (status === 'review' || (status === 'done' && !undoing)),
     say: live !== undefined && !taken && can?.liveMessages !== 'no',
     interrupt: live !== undefined && status === 'running' && !taken && can?.interrupt === true,
-    undo: status === 'done' && result === 'landed' && landed !== null && !undoing,
+    // What GitHub merged is reverted there.
+    undo: status === 'done' && result === 'landed' && landed !== null && !undoing && !mergedElsewhere,
     reconsider: status === 'cancelled' && mission.status_reason?.code === 'rejected',
     reject: decidable,
     next: leftOpen,
@@ -122,7 +125,7 @@ export function mainAction(status: Known['status'], offered: readonly Action[]):
     running: ['say'],
     needs_input: ['resume'],
     waiting: ['resume'],
-    review: ['land'],
+    review: offered.includes('land_anyway') ? ['resume'] : ['land'],
     failed: ['retry'],
     cancelled: ['reconsider', 'resume', 'retry'],
     done: ['land', 'next'],

@@ -1,7 +1,9 @@
 import { Code, Flex, Text } from '@radix-ui/themes'
 import { NotebookPen } from 'lucide-react'
+import { useState } from 'react'
+import { Foreign } from '../../kit/foreign.tsx'
 import { Markdown } from '../../kit/markdown.tsx'
-import { Answer, Empty, Section } from '../../kit/page.tsx'
+import { Answer, Empty, Lines, Section } from '../../kit/page.tsx'
 import { plain } from '../../kit/plain.ts'
 import { QuestionCard } from '../../kit/question.tsx'
 import { bytes } from '../../kit/words.ts'
@@ -49,10 +51,7 @@ export function Notes({ mission }: { mission: Detail }) {
                 <ul className="report-files">
                   {artifacts.files.map(({ path, bytes: size }) => (
                     <li key={path}>
-                      <Code variant="ghost">{plain(path)}</Code>{' '}
-                      <Text size="1" color="gray">
-                        {bytes(size)}
-                      </Text>
+                      <Artifact missionId={mission.id} path={path} size={size} />
                     </li>
                   ))}
                 </ul>
@@ -62,5 +61,43 @@ export function Notes({ mission }: { mission: Detail }) {
         )
       }}
     </Answer>
+  )
+}
+
+/** Read when it is opened, and as much of it as one piece holds. */
+function Artifact({ missionId, path, size }: { missionId: string; path: string; size: number }) {
+  const [open, setOpen] = useState(false)
+  const piece = useAsk('read_artifact', { mission_id: missionId, path }, { enabled: open })
+  return (
+    <details className="fold" onToggle={event => setOpen(event.currentTarget.open)}>
+      <summary>
+        <Code variant="ghost">{plain(path)}</Code>
+        <Text size="1" color="gray">
+          {bytes(size)}
+        </Text>
+      </summary>
+      {open && (
+        <Answer of={piece} loading={<Lines rows={2} height={20} />}>
+          {({ encoding, content, next_offset }) => (
+            <div className="artifact">
+              {encoding === 'base64' ? (
+                <Text size="2" color="gray">
+                  It is no text; open it in its folder.
+                </Text>
+              ) : /\.(md|markdown)$/i.test(path) ? (
+                <Markdown text={content} />
+              ) : (
+                <Foreign text={content} code />
+              )}
+              {next_offset !== null && (
+                <Text as="p" size="1" color="gray">
+                  The first {bytes(next_offset)} of it; the rest is in its folder.
+                </Text>
+              )}
+            </div>
+          )}
+        </Answer>
+      )}
+    </details>
   )
 }

@@ -21,6 +21,11 @@ export function Overview({ mission }: { mission: Detail }) {
       <div>
         <Why mission={mission} />
         <Open mission={mission} />
+        {mission.report && (
+          <Section title="Report">
+            <ReportView report={mission.report} />
+          </Section>
+        )}
         <Section title="Prompt">
           <div className="prompt">
             {isScript ? <Foreign text={mission.detailed_prompt} code /> : <Markdown text={mission.detailed_prompt} />}
@@ -29,11 +34,6 @@ export function Overview({ mission }: { mission: Detail }) {
         {mission.acceptance_criteria && (
           <Section title="Accepted if">
             <Markdown text={mission.acceptance_criteria} />
-          </Section>
-        )}
-        {mission.report && (
-          <Section title="Report">
-            <ReportView report={mission.report} />
           </Section>
         )}
         <Comments mission={mission} />
@@ -49,7 +49,7 @@ export function Overview({ mission }: { mission: Detail }) {
 function Why({ mission }: { mission: Detail }) {
   const { status, status_reason, waits_for, warnings, taken_over } = mission
   if (isAsking(mission)) return null
-  const bad = status === 'failed' || status === 'needs_input'
+  const bad = status === 'failed' || status === 'needs_input' || status_reason?.code === 'checks_failed'
   const reasons = [...new Set([...waits_for.map(({ text }) => text), ...(status_reason ? [status_reason.text] : [])])]
   const taken = taken_over && `Taken over by ${taken_over.by} in a terminal (process ${taken_over.pid}).`
   const lines = [...(taken ? [taken] : []), ...reasons, ...warnings]
@@ -62,10 +62,10 @@ function Why({ mission }: { mission: Detail }) {
         {lines.map(line => (
           <span key={line}>{plain(line)}</span>
         ))}
-        {status_reason?.try && (
-          <span>
-            In a terminal: <Code variant="ghost">{plain(status_reason.try)}</Code>
-          </span>
+        {/* A command for the terminal stands among the actions here. */}
+        {status_reason?.try && !/^fleet /.test(status_reason.try) && <span>{plain(status_reason.try)}</span>}
+        {status_reason?.code === 'checks_failed' && (
+          <Link href={`/missions/${mission.id}?tab=checks`}>See what the checks say</Link>
         )}
         {on.map(id => (
           <Link key={id} href={`/missions/${id}`}>

@@ -45,6 +45,7 @@ const PRESETS = ['full', 'implement', 'review', 'test', 'explore', 'fix']
 const LANDINGS = [
   { value: 'auto', label: 'by itself, once its checks pass' },
   { value: 'review', label: 'once a person says so' },
+  { value: 'pull-request', label: 'through a pull request' },
   { value: 'never', label: 'never: it is kept on its branch' },
 ]
 
@@ -59,9 +60,8 @@ export function SettingsFields({ value, set, holds, without = [], disabled = fal
   const drivable = agents?.filter(each => each.name === agent).map(each => each.engine) ?? []
   const hint = (field: string, otherwise: string) => {
     const held = inherited(field)
-    if (!held) return otherwise
-    const said = held.value === null ? 'nothing' : plain(String(held.value))
-    return `${otherwise}${otherwise ? '; ' : ''}${WHO[held.from]} says ${said}`
+    if (!held || held.value === null) return otherwise
+    return `${otherwise}${otherwise ? '; ' : ''}${WHO[held.from]} says ${plain(String(held.value))}`
   }
   const shows = (field: keyof Settings) => !without.includes(field)
   const names = [...new Set(models.filter(each => each.agent === agent).flatMap(({ name, alias }) => [alias, name]))]

@@ -9,7 +9,7 @@ import { useCommand } from '../../live/data.ts'
 import type { Detail } from './actions.ts'
 import { ChosenMissions } from './mission-picker.tsx'
 import { SettingsFields } from './settings-fields.tsx'
-import { TagsInput } from './tags-input.tsx'
+import { TagsInput, WordsInput } from './tags-input.tsx'
 
 /** While work is under way only what does not change the work itself may be edited. */
 const EDITABLE: readonly Detail['status'][] = [
@@ -99,6 +99,32 @@ export function MissionSettings({ mission }: { mission: Detail }) {
       </Section>
       <Section title="How">
         <SettingsFields value={value} set={set as never} holds={mission.holds} disabled={locked} />
+        <div className="mission-form more-fields">
+          <WordsInput
+            label="Only these tools"
+            hint="as its agent calls them, with commas between them; empty: what the preset allows"
+            words={value.allowed_tools ?? []}
+            set={words => set('allowed_tools')(words.length ? words : null)}
+            disabled={locked}
+          />
+          <NumberInput
+            label="Questions wait for (seconds)"
+            hint="then they are answered by themselves"
+            value={value.answer_within_seconds}
+            set={set('answer_within_seconds')}
+            min={1}
+            placeholder="for ever"
+            disabled={locked}
+          />
+          <ChoiceInput
+            label="… with"
+            value={value.otherwise}
+            set={answer => set('otherwise')(answer as Detail['otherwise'])}
+            options={['allow', 'deny']}
+            none="deny"
+            disabled={locked}
+          />
+        </div>
       </Section>
       <Section title="Where it begins">
         <div className="mission-form">

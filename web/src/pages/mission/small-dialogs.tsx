@@ -104,10 +104,11 @@ export function TemplateDialog({ mission, close }: DialogProps) {
   const { run, busy } = useCommand('save_template', { affects: ['list_templates'] })
   const [name, setName] = useState('')
   const [replace, setReplace] = useState(false)
+  const [asks, setAsks] = useState(true)
   // Words in braces are asked for each time the template is used.
   const found = [...namedIn(`${mission.title}\n${mission.detailed_prompt}\n${mission.acceptance_criteria}`)]
   const save = async () => {
-    const variables = found.map(each => ({ name: each }))
+    const variables = asks ? found.map(each => ({ name: each })) : []
     if (!(await run({ name, mission_id: mission.id, variables, replace }))) return
     close()
     tell({ text: `Saved as ${name}. It can be chosen when you write a new mission.` })
@@ -124,9 +125,12 @@ export function TemplateDialog({ mission, close }: DialogProps) {
     >
       <TextInput label="Name" hint="letters, digits and dashes" value={name} set={setName} />
       {found.length > 0 && (
-        <Text size="2" color="gray">
-          Asked for each time: {found.map(each => `{${each}}`).join(', ')}
-        </Text>
+        <SwitchInput
+          label={`Ask for ${found.map(each => `{${each}}`).join(', ')} each time`}
+          hint="otherwise these words stay as they are"
+          value={asks}
+          set={setAsks}
+        />
       )}
       <SwitchInput label="Replace one of the same name" value={replace} set={setReplace} />
     </FormDialog>

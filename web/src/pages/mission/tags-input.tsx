@@ -5,19 +5,26 @@ const split = (text: string): string[] => [
   ...new Set(
     text
       .split(',')
-      .map(tag => tag.trim())
+      .map(word => word.trim())
       .filter(Boolean),
   ),
 ]
 
-/** Tags, with commas between them. What is being typed stays as it is typed. */
-export function TagsInput({ tags, set }: { tags: string[]; set(tags: string[]): void }) {
+interface WordsInputProps {
+  label: string
+  hint: string
+  words: string[]
+  set(words: string[]): void
+  disabled?: boolean
+}
+
+/** Words with commas between them. What is being typed stays as it is typed. */
+export function WordsInput({ words, set, ...rest }: WordsInputProps) {
   const [text, setText] = useState<string>()
-  const shown = text !== undefined && split(text).join() === tags.join() ? text : tags.join(', ')
+  const shown = text !== undefined && split(text).join() === words.join() ? text : words.join(', ')
   return (
     <TextInput
-      label="Tags"
-      hint="with commas between them"
+      {...rest}
       value={shown}
       set={now => {
         setText(now)
@@ -26,3 +33,7 @@ export function TagsInput({ tags, set }: { tags: string[]; set(tags: string[]): 
     />
   )
 }
+
+export const TagsInput = ({ tags, set }: { tags: string[]; set(tags: string[]): void }) => (
+  <WordsInput label="Tags" hint="with commas between them" words={tags} set={set} />
+)

@@ -1,6 +1,6 @@
 import { Button, Flex, IconButton, Text, TextField } from '@radix-ui/themes'
 import { ChevronDown, ChevronUp, Search, X } from 'lucide-react'
-import { type FormEvent, useState } from 'react'
+import { type FormEvent, type RefObject, useState } from 'react'
 import type { Output } from '../../api/client.ts'
 import { ask } from '../../api/client.ts'
 import { plain } from '../../kit/plain.ts'
@@ -13,6 +13,7 @@ const FOUND = 100
 
 interface FindingProps {
   sessionId: string
+  input: RefObject<HTMLInputElement | null>
   raw: boolean
   text: string
   setText(text: string): void
@@ -28,7 +29,7 @@ interface Found {
 }
 
 /** Words anywhere in the transcript, newest first, however long it is: a part of it at a time. */
-export function Finding({ sessionId, raw, text, setText, go }: FindingProps) {
+export function Finding({ sessionId, input, raw, text, setText, go }: FindingProps) {
   const [found, setFound] = useState<Found>()
   const [busy, setBusy] = useState(false)
   const [at, setAt] = useState<string>()
@@ -71,6 +72,7 @@ export function Finding({ sessionId, raw, text, setText, go }: FindingProps) {
     <div className="finding">
       <form onSubmit={submitted}>
         <TextField.Root
+          ref={input}
           size="2"
           type="search"
           aria-label="Search this session"

@@ -49,6 +49,8 @@ function Shown({ session, mission }: { session: Session; mission: Detail }) {
   const raw = search.get('view') === 'raw'
   const place = useRef<Place>(null)
   const held = useRef(false)
+  const finder = useRef<HTMLInputElement>(null)
+  useShortcuts([{ keys: '/', title: 'Search this session', run: () => finder.current?.focus() }])
   const transcript = useTranscript(session.id, {
     raw,
     lines: session.agent === 'shell' || raw,
@@ -73,6 +75,14 @@ function Shown({ session, mission }: { session: Session; mission: Detail }) {
     else place.current?.show(index)
     put('at', cursor)
   }
+  const toStart = () => {
+    put('at', null)
+    transcript.toStart()
+  }
+  const toEnd = () => {
+    put('at', null)
+    return transcript.toEnd()
+  }
   const error = useErrors(session.id, search.get('at'), go)
   const whole = useCallback(
     (event_id: string | undefined) => (event_id ? () => allOf(session.id, event_id, raw) : undefined),
@@ -89,6 +99,7 @@ function Shown({ session, mission }: { session: Session; mission: Detail }) {
       <Flex gap="3" align="center" wrap="wrap" className="session-tools">
         <Finding
           sessionId={session.id}
+          input={finder}
           raw={raw}
           text={search.get('q') ?? ''}
           setText={text => put('q', text)}
@@ -101,7 +112,7 @@ function Shown({ session, mission }: { session: Session; mission: Detail }) {
             </Button>
           </Tooltip>
           <Tooltip content="To the beginning">
-            <IconButton variant="soft" color="gray" aria-label="To the beginning" onClick={transcript.toStart}>
+            <IconButton variant="soft" color="gray" aria-label="To the beginning" onClick={toStart}>
               <ArrowUpToLine size={14} />
             </IconButton>
           </Tooltip>
@@ -123,6 +134,7 @@ function Shown({ session, mission }: { session: Session; mission: Detail }) {
           {...transcript}
           window={window}
           from={transcript.entry.at}
+          toEnd={toEnd}
           whole={whole}
           live={session.status !== 'ended'}
           place={place}

@@ -76,6 +76,8 @@ const firstLine = (text: string): string => plain(text.trim().slice(0, SUMMARY_C
 function summaryOf(input: unknown): string {
   if (typeof input !== 'object' || input === null) return plain(String(input ?? '').slice(0, SUMMARY_CHARS))
   const fields = input as Record<string, unknown>
+  const [first] = Array.isArray(fields.questions) ? fields.questions : []
+  if (typeof first?.question === 'string') return plain(first.question.slice(0, SUMMARY_CHARS))
   const known = ['command', 'file_path', 'filePath', 'path', 'pattern', 'query', 'url', 'description', 'title']
   const field = known.find(each => typeof fields[each] === 'string')
   const text = field ? String(fields[field]) : JSON.stringify(input)
