@@ -126,6 +126,17 @@ describe('with a clock of our own', () => {
     expect((await current(clock.fleet, 'schedules', id)).value).toMatchObject({ made: 2, waiting: [] })
   })
 
+  test('a time that comes twice, because a clock was put back and the rule written again, is made once', async () => {
+    const clock = await aClock('2026-01-01T00:00:00.000Z')
+    const rule = { cron: '@hourly', time_zone: 'UTC' }
+    const id = await clock.template(rule)
+    await clock.goOn('2026-01-01T01:30:00.000Z')
+    clock.at.now = '2026-01-01T00:30:00.000Z'
+    await setSchedule(clock.fleet, ask, { of: 'mission', id }, ScheduleSettings.parse(rule))
+    await clock.goOn('2026-01-01T02:30:00.000Z')
+    expect(await clock.slotsOf(id)).toEqual(['2026-01-01T01:00:00.000Z', '2026-01-01T02:00:00.000Z'])
+  })
+
   test('switched off, times that waited behind the last copy are not made any more', async () => {
     const clock = await aClock('2026-01-01T00:00:00.000Z')
     const rule = { cron: '@hourly', time_zone: 'UTC', overlap: 'queue' }

@@ -4,10 +4,10 @@ export type StageFact = (typeof STAGE_FACTS)[number]
 
 export type Variable = { of: 'task' } | { of: 'stage'; stage: string; fact: StageFact }
 
-const VARIABLE = new RegExp(`\\{(?:task_prompt|stage_([A-Za-z0-9_-]+?)_(${STAGE_FACTS.join('|')}))\\}`, 'g')
+const VARIABLE = new RegExp(`\\{(?:task_prompt|stage_([\\p{L}\\p{N}_-]+?)_(${STAGE_FACTS.join('|')}))\\}`, 'gu')
 
 /** How a stage is called in a variable: by its number, or by its name with whatever else than letters as `_`. */
-export const keyOf = (name: string): string => name.toLowerCase().replace(/[^a-z0-9]+/g, '_')
+export const keyOf = (name: string): string => name.toLowerCase().replace(/[^\p{L}\p{N}]+/gu, '_')
 
 const variableOf = (stage: string | undefined, fact: string | undefined): Variable =>
   stage === undefined ? { of: 'task' } : { of: 'stage', stage: keyOf(stage), fact: fact as StageFact }

@@ -31,6 +31,16 @@ describe('templates', () => {
     ])
     expect(stages[1]!.depends_on).toEqual([0])
   })
+
+  test('letters are letters in every language', () => {
+    const stages = decideStages([
+      { name: '写作', prompt: 'x' },
+      { name: 'Prüfung', prompt: '{stage_写作_summary}', depends_on: ['写作'] },
+      { name: 'πρῶτον', prompt: '{stage_prüfung_files}', depends_on: ['PRÜFUNG'] },
+    ])
+    expect(stages.map(({ depends_on }) => depends_on)).toEqual([[], [0], [1]])
+    expect(fillIn('{stage_写作_summary}', value)).toBe('写作.summary')
+  })
 })
 
 describe('what is decided when a workflow is written', () => {
@@ -65,6 +75,19 @@ describe('what is decided when a workflow is written', () => {
     expect(decideStages(chain)).toHaveLength(1000)
     expect(() => decideStages([{ ...chain[0]!, depends_on: [999] }, ...chain.slice(1)])).toThrow('wait for itself')
   })
+})
+
+test('the largest graph there may be, with variables everywhere, does not hold up a server', () => {
+  const graph = Array.from({ length: 2000 }, (_, i) => ({
+    name: `s${i}`,
+    prompt: i ? `{stage_0_summary} {stage_${i - 1}_result}` : 'x',
+    depends_on: Array.from({ length: Math.min(60, i) }, (_, back) => i - 1 - back),
+  }))
+  const start = performance.now()
+  expect(decideStages(graph)).toHaveLength(2000)
+  expect(performance.now() - start).toBeLessThan(1000)
+  const unknown = { name: 'x', prompt: '{stage_s5_summary}', depends_on: ['s4'] }
+  expect(() => decideStages([...graph.slice(0, 10), unknown])).toThrow('s5 is not over before x')
 })
 
 test.each(Object.keys(LIBRARY))('the ready-made %s is sound', name => {

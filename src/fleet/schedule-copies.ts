@@ -19,8 +19,11 @@ interface Copy {
 }
 
 /** What a schedule makes for one of its times. Its id follows from the time, so that no time has two. */
-export function copyOf(fleet: Fleet, schedule: Schedule, slot: string, when: life.By): Promise<Copy> {
+export async function copyOf(fleet: Fleet, schedule: Schedule, slot: string, when: life.By): Promise<Copy> {
   const id = derivedId('slot', schedule.id, schedule.created_at, slot)
+  // A clock was put back: what was made for this time stands.
+  if (await fleet.store.get(schedule.of === 'mission' ? 'missions' : 'workflows', id))
+    return { id, changes: [], checks: [], events: [] }
   return schedule.of === 'mission'
     ? missionCopy(fleet, schedule, slot, id, when)
     : workflowCopy(fleet, schedule, id, when)
