@@ -1,8 +1,11 @@
 import { expect, test } from 'vitest'
 import { aScene } from '../kit/scene.ts'
 import { aPerson, expectAccessible, screenshot, withBrowser } from './kit.ts'
+import { AT_ONCE_MS } from './measure.ts'
+import { fillBoard, measureBoard } from './measure-board.ts'
 
 withBrowser()
+const MANY = 10_000
 
 test('missions are found, selected and moved: by address, keyboard, in bulk and by dragging', async () => {
   const { fleet, repo, project, repository } = await aScene()
@@ -104,4 +107,16 @@ test('missions are found, selected and moved: by address, keyboard, in bulk and 
   // Whoever leaves has not taken it back.
   await page.goto('about:blank')
   await expect.poll(async () => (await fleet.call<{ missions: object[] }>('list_missions')).missions.length).toBe(4)
+})
+
+test('with ten thousand missions nothing a person does makes the page wait', { timeout: 180_000 }, async () => {
+  const { fleet, project } = await aScene({ start: false })
+  await fleet.call('pause')
+  await fillBoard(fleet, project, MANY)
+  await fleet.start()
+  const { page, visit } = await aPerson(fleet)
+  const measured = await measureBoard(page, visit, fleet, MANY)
+  console.info(measured)
+  const slow = Object.entries(measured).filter(([, { busy }]) => busy > AT_ONCE_MS)
+  expect(slow, JSON.stringify(measured)).toEqual([])
 })

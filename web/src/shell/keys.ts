@@ -23,8 +23,11 @@ export function useShortcuts(shortcuts: readonly Shortcut[]): void {
 /** All that can be pressed now. Of two with the same keys the one that came later, the inner view's, counts. */
 export const shortcutsNow = (): Shortcut[] => [...registered].flatMap(({ current }) => current)
 
+/** Into a box to tick nobody types. */
 const isTyping = (target: EventTarget | null): boolean =>
-  target instanceof HTMLElement && (target.isContentEditable || /^(INPUT|TEXTAREA|SELECT)$/.test(target.tagName))
+  target instanceof HTMLElement &&
+  (target.isContentEditable ||
+    (/^(INPUT|TEXTAREA|SELECT)$/.test(target.tagName) && !target.matches('[type="checkbox"], [type="radio"]')))
 
 /** What a button or a link does with Enter is its own. */
 const isPressing = (target: EventTarget | null, name: string): boolean =>
