@@ -58,7 +58,6 @@ export function readConfiguration(home: string): Read {
   const file = configurationFile(home)
   try {
     const found = statSync(file, { throwIfNoEntry: false })
-    // Reading anything else could wait for ever, or for too much.
     if (found && !found.isFile()) throw wrong('is not a file')
     if (found && found.size > 4 * MOST_CHARS) throw wrong(TOO_LONG)
     return { given: parseConfiguration(textOf(file) ?? ''), fault: null }

@@ -23,8 +23,11 @@ import { newId } from './domain/ids.ts'
 export function textOf(file: string): string | undefined {
   let bytes: Buffer
   try {
-    bytes = readFileSync(file)
+    // Reading anything else could wait for ever.
+    if (statSync(file).isFile()) bytes = readFileSync(file)
+    else throw new Unfit(`${file} is not a file.`, { try: 'Move away what is in its place.' })
   } catch (cause) {
+    if (cause instanceof Unfit) throw cause
     const { code } = cause as NodeJS.ErrnoException
     if (code === 'ENOENT') return undefined
     throw new Unfit(`${file} cannot be read (${code}).`, { cause })

@@ -1,11 +1,13 @@
 import { spawnSync } from 'node:child_process'
 import {
   existsSync,
+  lstatSync,
   mkdirSync,
   readdirSync,
   readFileSync,
   rmSync,
   statSync,
+  symlinkSync,
   truncateSync,
   writeFileSync,
 } from 'node:fs'
@@ -209,4 +211,30 @@ test('what was cut short or changed is refused, and so is a home with something 
   expect((await fleet.fleetCommand(['restore', file, '--home', home])).code).toBe(0)
   expect(readFileSync(join(home, 'instructions.md'), 'utf8')).toBe('Be kind.')
   expect(readFileSync(join(home, 'id'), 'utf8')).not.toBe(fleet.fleet.home.id)
+})
+
+test('what a person put into the home comes along; a backup is no part of itself, and a link to a home stays one', async () => {
+  const { fleet } = await aScene({ start: false })
+  const own = fleet.fleet.home.path
+  writeFileSync(join(own, 'notes.txt'), 'Mine.')
+  writeFileSync(join(own, 'manifest.json'), '{}')
+  const within = await fleet.fleetCommand(['backup', join(own, 'below/backup.tar.gz')])
+  expect([within.code, within.stderr]).toEqual([4, expect.stringContaining('is in the home itself')])
+  expect(existsSync(join(own, 'below'))).toBe(false)
+
+  const file = join(fleet.root, 'backup.tar.gz')
+  expect((await backUp(fleet, file)).left_out.join()).toContain('manifest.json')
+  const [linked, place, plain] = ['linked', 'place', 'plain'].map(name => join(fleet.root, name)) as [
+    string,
+    string,
+    string,
+  ]
+  symlinkSync('place', linked)
+  writeFileSync(plain, '')
+  const restore = (home: string) => fleet.fleetCommand(['restore', file, '--home', home])
+  expect(await restore(plain)).toMatchObject({ code: 4, stderr: expect.stringContaining('is not a folder') })
+  const { code, stderr } = await restore(linked)
+  expect(code, stderr).toBe(0)
+  expect(lstatSync(linked).isSymbolicLink()).toBe(true)
+  expect(readFileSync(join(place, 'notes.txt'), 'utf8')).toBe('Mine.')
 })

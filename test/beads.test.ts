@@ -101,7 +101,10 @@ test('one bead that can be no mission, and none is made', async () => {
   const waits = { id: 'all', title: 'All', dependencies: many.map(({ id }) => link('all', id, 'blocks')) }
   const file = join(fleet.root, 'many.jsonl')
   writeFileSync(file, [...many, waits].map(bead => JSON.stringify(bead)).join('\n'))
+  const input = readFileSync(file, 'utf8')
+  const piped = await fleet.fleetCommand(['beads', 'import', '-'], { cwd: repo.path, input })
   const { code, stderr } = await fleet.fleetCommand(['beads', 'import', file], { cwd: repo.path })
+  expect(piped.stderr).toBe(stderr)
   expect([code, stderr]).toEqual([2, expect.stringMatching(/^fleet: beads: all: depends_on: .*60 items/)])
   const listed = await fleet.fleetCommand(['mission', 'list', '--json'], { cwd: repo.path })
   expect(JSON.parse(listed.stdout).missions).toEqual([])

@@ -1,3 +1,4 @@
+import { execFileSync } from 'node:child_process'
 import { readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
@@ -94,6 +95,16 @@ test('config set writes what holds at once, keeps the rest of the file, and refu
   expect(JSON.parse((await fleet.fleetCommand(['config', 'show', '--json'])).stdout).settings).toContainEqual(
     expect.objectContaining({ key: 'max_concurrent', value: 4, origin: 'default' }),
   )
+
+  // To open one and wait for a writer would stop everything.
+  rmSync(file)
+  execFileSync('mkfifo', [file])
+  for (const args of [
+    ['set', 'max_concurrent=8'],
+    ['show', '--raw'],
+  ])
+    expect((await fleet.fleetCommand(['config', ...args])).stderr).toContain('is not a file')
+  expect((await fleet.http('/api/system/status')).status).toBe(200)
 })
 
 test('a project comes before the file, the environment before the project, a flag before all', async () => {

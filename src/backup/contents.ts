@@ -1,5 +1,6 @@
 import { type Dirent, readdirSync } from 'node:fs'
 import { join } from 'node:path'
+import { MANIFEST } from './manifest.ts'
 
 /** Why something of a home is not in a backup of it, for people. */
 export const LEFT_OUT = {
@@ -8,6 +9,7 @@ export const LEFT_OUT = {
   logs: "the server's logs",
   tokens: 'the token and the key of the home: new ones are made; --with-tokens takes them along',
   live: 'processes: sessions at work are restored as lost, previews as ended',
+  manifest: `${MANIFEST} in the home: that of a backup has its place`,
   links: 'links, sockets and the like',
 } as const
 export type LeftOut = keyof typeof LEFT_OUT
@@ -40,9 +42,10 @@ export function contentsOf(home: string, withTokens: boolean): Contents {
     // Being written: its name appears with the whole of it.
     if (top === 'blobs') return !entry.name.startsWith('.')
     if (below.length) return true
+    if (top === MANIFEST) leftOut.add('manifest')
     if (!withTokens && TOKENS.includes(top!)) leftOut.add('tokens')
     if (ELSEWHERE.includes(top!) && readdirSync(join(home, top!)).length) leftOut.add(top as LeftOut)
-    return !OWN.test(top!) && !ELSEWHERE.includes(top!) && (withTokens || !TOKENS.includes(top!))
+    return top !== MANIFEST && !OWN.test(top!) && !ELSEWHERE.includes(top!) && (withTokens || !TOKENS.includes(top!))
   }
   const walk = (folder: string): void => {
     for (const entry of entriesOf(join(home, folder))) {

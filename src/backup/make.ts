@@ -1,10 +1,11 @@
 import { constants, existsSync, mkdirSync, mkdtempSync, renameSync, rmSync } from 'node:fs'
 import { copyFile, open, writeFile } from 'node:fs/promises'
 import { hostname } from 'node:os'
-import { dirname, join } from 'node:path'
+import { dirname, join, sep } from 'node:path'
 import { NotAllowed, NotFound } from '../domain/errors.ts'
 import { copySqlite } from '../store/copy.ts'
 import { VERSION } from '../version.ts'
+import { behindLinks } from '../whole-files.ts'
 import { contentsOf, LEFT_OUT } from './contents.ts'
 import { fingerprint, MANIFEST, type Manifest } from './manifest.ts'
 import { tar } from './tar.ts'
@@ -16,6 +17,7 @@ import { tar } from './tar.ts'
 export async function backUp(home: string, file: string, withTokens: boolean): Promise<Manifest> {
   if (!existsSync(join(home, 'store.db'))) throw new NotFound('home with a store at', home, { try: 'fleet status' })
   refuseToReplace(file)
+  refuseWithin(home, file)
   // Beside the file: whoever chose that place has room there, and the last step is a rename.
   mkdirSync(dirname(file), { recursive: true })
   const work = mkdtempSync(`${file}.being-made-`)
@@ -63,6 +65,18 @@ async function seal(file: string): Promise<void> {
 
 function refuseToReplace(file: string): void {
   if (existsSync(file)) throw new NotAllowed(`There already is a ${file}.`, { try: 'Choose another name.' })
+}
+
+/** It would have a part of itself in it, and be in every later one. */
+function refuseWithin(home: string, file: string): void {
+  if (`${behindLinks(nearest(file))}${sep}`.startsWith(`${behindLinks(home)}${sep}`))
+    throw new NotAllowed(`${file} is in the home itself.`, { try: 'Choose a place outside of it.' })
+}
+
+/** The folder it is in, or the first above that is there. */
+function nearest(path: string): string {
+  const folder = dirname(path)
+  return existsSync(folder) ? folder : nearest(folder)
 }
 
 /** Undefined: it went away in between, with the mission it belonged to. */

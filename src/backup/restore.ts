@@ -1,4 +1,4 @@
-import { existsSync, lstatSync, mkdirSync, mkdtempSync, readdirSync, renameSync, rmSync } from 'node:fs'
+import { existsSync, lstatSync, mkdirSync, mkdtempSync, readdirSync, renameSync, rmSync, statSync } from 'node:fs'
 import { hostname } from 'node:os'
 import { dirname, join } from 'node:path'
 import { NotAllowed, NotFound, Refusal } from '../domain/errors.ts'
@@ -6,6 +6,7 @@ import { makeFleet } from '../fleet/fleet.ts'
 import { type Settled, settleRestored } from '../fleet/restoring.ts'
 import { openHome } from '../home.ts'
 import { isHeld, openSqlite } from '../store/index.ts'
+import { behindLinks } from '../whole-files.ts'
 import { damaged, MANIFEST, type Manifest, verified } from './manifest.ts'
 import { tar } from './tar.ts'
 
@@ -17,10 +18,11 @@ export interface Restored {
 /** Makes a home from a backup. It is put together beside its place and moved there last: it is whole, or not there. */
 export async function restore(
   file: string,
-  home: string,
+  place: string,
   { env, unpaused }: { env: NodeJS.ProcessEnv; unpaused: boolean },
 ): Promise<Restored> {
   if (!existsSync(file)) throw new NotFound('file', file)
+  const home = behindLinks(place)
   requireEmpty(home)
   mkdirSync(dirname(home), { recursive: true })
   const stage = mkdtempSync(`${home}.being-restored-`)
@@ -68,6 +70,8 @@ const MADE_BY_LOOKING = ['id', 'token', 'key']
 /** Nothing is ever restored over anything. */
 function requireEmpty(home: string): void {
   if (!existsSync(home)) return
+  if (!statSync(home).isDirectory())
+    throw new NotAllowed(`${home} is not a folder.`, { try: 'fleet restore <file> --home <folder>' })
   if (isHeld(home))
     throw new NotAllowed(`The home ${home} is held by a running fleet.`, {
       try: 'Restore into another one: fleet restore <file> --home <folder>',

@@ -13,7 +13,7 @@ import { openHome } from '../../home.ts'
 import { behindLinks, replaceText, textOf } from '../../whole-files.ts'
 import { capturing } from '../bead-capture.ts'
 import { homeOf } from '../client.ts'
-import { type Cli, countFrom, does } from '../command.ts'
+import { type Cli, countFrom, does, textFrom } from '../command.ts'
 import { projectHere, projectRef } from '../place.ts'
 
 const SETTING = 'beads_bridges'
@@ -26,13 +26,13 @@ export function addBeads(program: Command): void {
   const take = beads
     .command('import')
     .description('make missions of beads; doing it again makes nothing twice')
-    .argument('[file]', FILE_SUMMARY)
+    .argument('[file]', `${FILE_SUMMARY}; - reads the input, such as what bd export prints`)
     .option('--project <project>', 'id, name or path (default: the repository you are in)')
     .option('--dispatch', 'queue what is open at once; what waits for others starts after them')
   does(take, async (cli, [file], options) => {
     const project = await projectOf(cli, options.project)
     const from = fileFor(cli, project, file)
-    const jsonl = textOf(from)
+    const jsonl = file === '-' ? await textFrom(cli, file) : textOf(from)
     if (jsonl === undefined) throw new NotFound('file', from)
     const client = await cli.client()
     const done = await client.call<Record<'made' | 'known' | 'skipped', string[]> & { links: number }>('import_beads', {
