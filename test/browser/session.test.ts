@@ -7,6 +7,26 @@ import { AT_ONCE_MS, type Measured, unresponsive } from './measure.ts'
 
 withBrowser()
 
+/** Comes near to the beginning of what is at hand, and tells by how much a row moves when more is put in front of it. */
+const JUMPED = `(async () => {
+  const log = document.querySelector('[role=log]')
+  const rows = () => [...log.querySelectorAll('[data-index]')]
+  const placeOf = row => row && { index: Number(row.dataset.index), at: row.getBoundingClientRect().top }
+  const frame = () => new Promise(requestAnimationFrame)
+  log.scrollTop = 600
+  await frame()
+  const { top } = log.getBoundingClientRect()
+  const words = rows().find(row => row.getBoundingClientRect().top > top + 200).textContent
+  let before
+  for (let frames = 0; frames < 600; frames++) {
+    const now = placeOf(rows().find(row => row.textContent === words))
+    if (now && before && now.index > before.index) return Math.abs(now.at - before.at)
+    before = now
+    await frame()
+  }
+  throw new Error('nothing more was read')
+})()`
+
 test('a transcript full of hostile text is harmless, and all of it can be read', async () => {
   const { fleet, project } = await aScene()
   const nasty = [
@@ -92,6 +112,9 @@ test('a hundred thousand events: opened, scrolled, searched and folded, the page
     for (let turn = 0; turn < 60; turn++) await page.mouse.wheel(0, -3000)
     await page.waitForTimeout(300)
   })
+  // What one reads stays where it is when more is read in front of it.
+  expect(await page.evaluate<number>(JUMPED), 'pixels it jumped by').toBeLessThan(4)
+
   const search = page.getByLabel('Search this session')
   await measure('typing', async () => {
     await search.fill('')
