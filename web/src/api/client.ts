@@ -24,6 +24,8 @@ export class Refused extends Error {
 
 /** The server could not be asked at all. */
 export class Unreachable extends Error {
+  readonly advice = 'Try again once it is back: what it may have heard already is not done twice.'
+
   constructor() {
     super('The server does not answer.')
   }
@@ -33,9 +35,10 @@ export interface Asking {
   signal?: AbortSignal
   /** The same command sent again with the same key is carried out once. */
   key?: string
-  /** Also sent when the page goes away. */
-  keepalive?: boolean
 }
+
+/** Browsers keep 64 kB on their way for a page that is gone, all requests together. */
+const SHORT_CHARS = 8000
 
 export async function ask<N extends Name>(name: N, input: Input<N>, asking: Asking = {}): Promise<Output<N>> {
   const { method, address, body } = requestFor(name, input as Record<string, unknown>)
@@ -47,13 +50,16 @@ export async function ask<N extends Name>(name: N, input: Input<N>, asking: Aski
     },
     body,
     signal: asking.signal,
-    keepalive: asking.keepalive,
+    // What is done in the last moment of a page still arrives.
+    keepalive: asking.key !== undefined && (body?.length ?? 0) <= SHORT_CHARS,
   }).catch(error => {
     throw asking.signal?.aborted ? error : new Unreachable()
   })
-  const answer = await response.json().catch(() => ({}))
-  if (!response.ok) throw new Refused(response.status, answer)
-  return answer
+  if (!response.ok) throw new Refused(response.status, await response.json().catch(() => ({})))
+  // Cut off in the middle, it is no answer.
+  return response.json().catch(error => {
+    throw asking.signal?.aborted ? error : new Unreachable()
+  })
 }
 
 /** Where an operation is reached by GET: for streams, and for links to what it answers. */

@@ -2,7 +2,7 @@ import { Button, Flex, IconButton, Text } from '@radix-ui/themes'
 import { X } from 'lucide-react'
 import { Toast } from 'radix-ui'
 import { useSyncExternalStore } from 'react'
-import { Refused } from '../api/client.ts'
+import { Refused, Unreachable } from '../api/client.ts'
 import './toasts.css'
 
 export interface Message {
@@ -21,6 +21,8 @@ interface Shown extends Message {
 
 const SHOWN_MS = 6000
 const BAD_SHOWN_MS = 12_000
+const LONGEST_MS = 20_000
+const MOST_SHOWN = 4
 let shown: readonly Shown[] = []
 let count = 0
 const watchers = new Set<() => void>()
@@ -31,14 +33,22 @@ function set(next: readonly Shown[]): void {
 }
 
 /** Tells the person something, for a moment. */
-export function tell(message: Message): void {
-  set([...shown.slice(-3), { ...message, id: ++count }])
+export const tell = (message: Message): void => void show(message)
+
+/** Answers how to end it before its time. */
+function show(message: Message): () => void {
+  const told = { ...message, id: ++count }
+  const crowdedOut = shown.slice(0, -(MOST_SHOWN - 1))
+  set([...shown, told])
+  for (const each of crowdedOut) close(each, false)
+  return () => close(told, false)
 }
 
 /** Says what went wrong and what to do, in the words of the server where it has some. */
 export function complain(error: unknown): void {
   const text = error instanceof Error ? error.message : String(error)
-  tell({ text, advice: error instanceof Refused ? error.advice : undefined, tone: 'bad' })
+  const isKnown = error instanceof Refused || error instanceof Unreachable
+  tell({ text, advice: isKnown ? error.advice : undefined, tone: 'bad' })
 }
 
 const pending = new Set<() => void>()
@@ -59,7 +69,9 @@ export function afterAMoment(text: string, act: () => void, back?: () => void): 
   const undo = () => {
     if (pending.delete(once)) back?.()
   }
-  tell({ text, action: { label: 'Undo', run: undo }, passed: once })
+  const pass = show({ text, action: { label: 'Undo', run: undo }, passed: once })
+  // A message stays while its window is not looked at; what was asked for does not wait for that.
+  setTimeout(pass, LONGEST_MS)
 }
 
 function close(message: Shown, taken: boolean): void {

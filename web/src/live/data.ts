@@ -153,21 +153,26 @@ export function useCommand<N extends Name>(name: N, options: CommandOptions<N> =
   const [underWay, setUnderWay] = useState(0)
   const latest = useRef(options)
   latest.current = options
+  // A lost answer is no reason to do it twice: the key tells the server that it is the same request.
+  const unanswered = useRef<{ said: string; key: string }>(undefined)
   const run = useCallback(
     async (input: Input<N>): Promise<Output<N> | undefined> => {
       setUnderWay(count => count + 1)
-      const key = newKey()
+      const said = JSON.stringify(input)
+      const key = unanswered.current?.said === said ? unanswered.current.key : newKey()
+      unanswered.current = undefined
       try {
-        // A lost answer is no reason to do it twice: the key tells the server that it is the same request.
-        const answer = await ask(name, input, { key }).catch(error => {
-          if (error instanceof Unreachable) return ask(name, input, { key })
-          throw error
+        const answer = await ask(name, input, { key }).catch(async error => {
+          if (!(error instanceof Unreachable)) throw error
+          await pause(RETRY_MS)
+          return ask(name, input, { key })
         })
         const { affects = [], done } = latest.current
         for (const affected of affects) client.invalidateQueries({ queryKey: [affected] })
         done?.(answer, input)
         return answer
       } catch (error) {
+        if (error instanceof Unreachable) unanswered.current = { said, key }
         complain(error)
         return undefined
       } finally {

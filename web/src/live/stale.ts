@@ -27,13 +27,20 @@ const changesReviews = (event: FleetEvent): boolean =>
   [event.data.was, event.data.status].some(status => status === 'review' || status === 'needs_input') ||
   about('comment', 'check_', 'reported', 'landed', 'undone', 'mission_deleted')(event)
 
+/** What keeps missions from starting that is said of the fleet or a project. */
+const mayHold = about('project_updated', 'paused', 'unpaused', 'settings_', 'limit_reached')
+const ofItsProject = (event: FleetEvent, answer: { project_id: string } | undefined): boolean =>
+  event.project_id !== null && event.project_id === answer?.project_id
+const isOneOf = ({ mission_id }: FleetEvent, { first, second }: { first: string; second: string }): boolean =>
+  mission_id !== null && (mission_id.startsWith(first) || mission_id.startsWith(second))
+
 /**
  * Which answers an event makes old. What is not named here never changes while it is looked at, or only by an act of
  * the page itself, which says so. Lists of missions are not here: they are mended record by record (`mending.ts`).
  */
 export const STALE: { [N in Name]?: Touches<N> } = {
   get_mission: (event, input, answer) =>
-    ofThatMission(event, input, answer) || event.kind === 'project_updated' || concernsItsOwn(event, answer),
+    ofThatMission(event, input, answer) || mayHold(event) || concernsItsOwn(event, answer),
   list_children: ofMissions,
   list_mission_events: (event, input) => event.mission_id?.startsWith(input.mission_id) ?? false,
   list_comments: (event, input) => aboutComments(event) && !!event.mission_id?.startsWith(input.mission_id),
@@ -49,7 +56,10 @@ export const STALE: { [N in Name]?: Touches<N> } = {
   list_ready: ofMissions,
   count_missions: moved,
   list_reports: about('reported', 'session_ended'),
-  get_graph: ofMissions,
+  compare_missions: (event, input) => event.kind !== 'usage' && isOneOf(event, input),
+  compare_sessions: ({ kind, session_id }, { first, second }) =>
+    kind !== 'usage' && session_id !== null && (session_id.startsWith(first) || session_id.startsWith(second)),
+  get_graph: event => ofMissions(event) || mayHold(event),
   list_inbox: event =>
     moved(event) || about('asked', 'answered', 'question_', 'plan_', 'mission_', 'taken_over', 'takeover_')(event),
   list_projects: about('project_', 'paused', 'unpaused'),
@@ -61,13 +71,17 @@ export const STALE: { [N in Name]?: Touches<N> } = {
     (event.mission_id !== null &&
       (event.mission_id === answer?.mission_id ||
         !!answer?.missions.some(({ mission_id }) => mission_id === event.mission_id))),
-  get_loop: about('loop_', 'plan_'),
+  get_loop: (event, _, answer) =>
+    about('loop_', 'plan_')(event) ||
+    (about('usage', 'session_')(event) && ofItsProject(event, answer)) ||
+    moved(event),
   list_loops: about('loop_'),
   list_schedules: about('schedule', 'unscheduled', 'mission_deleted'),
   list_workflows: event => about('workflow_')(event) || ofMissions(event),
   get_workflow: event => about('workflow_')(event) || ofMissions(event),
   list_plugins: about('plugin_'),
   list_templates: about('template_'),
+  get_template: about('template_'),
   list_processes: about('process_'),
   get_preview: about('process_'),
   get_remote_control: about('process_'),
@@ -87,8 +101,10 @@ export const STALE: { [N in Name]?: Touches<N> } = {
       'unpaused',
       'settings_',
       'project_',
+      'limit_reached',
     )(event),
   list_devices: about('device_'),
   list_spending: about('usage', 'session_ended'),
-  list_agents: about('settings_', 'plugin_', 'limit_reached'),
+  // What is left of a provider's windows is told along with what was used of them.
+  list_agents: about('settings_', 'plugin_', 'limit_reached', 'session_ended'),
 }

@@ -24,7 +24,7 @@ export default function ActivityPage() {
       },
       { replace: true },
     )
-  const group = said('about') as Group | undefined
+  const group = (Object.keys(GROUPS) as Group[]).find(each => each === said('about'))
   const { events, older, isPending, error, refetch } = useHappened({
     project_id: said('project'),
     mission_id: said('mission'),

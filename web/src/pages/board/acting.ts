@@ -79,7 +79,7 @@ export function useActing(): Acting {
         const text = missions.length === 1 ? `“${missions[0]!.title}” deleted` : `${missions.length} missions deleted`
         const begin = async () => {
           const { refused } = await eachOf(missions, ({ id }) =>
-            ask('delete_mission', { mission_id: id }, { key: newKey(), keepalive: true }),
+            ask('delete_mission', { mission_id: id }, { key: newKey() }),
           )
           if (!refused.length) return
           back()

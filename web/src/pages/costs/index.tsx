@@ -1,4 +1,4 @@
-import { Card, Flex, Grid, SegmentedControl, Table, Text } from '@radix-ui/themes'
+import { Callout, Card, Flex, Grid, SegmentedControl, Table, Text } from '@radix-ui/themes'
 import { ChartColumn } from 'lucide-react'
 import { useSearchParams } from 'wouter'
 import { useProjectNames } from '../../kit/choosers.tsx'
@@ -6,15 +6,18 @@ import { Answer, Empty, Page, Section } from '../../kit/page.tsx'
 import { dollars, roughly } from '../../kit/words.ts'
 import { useAsk } from '../../live/data.ts'
 import { Bars } from './bars.tsx'
-import { BY, type By, daysUpTo, FIGURES, type Figure, sums } from './sums.ts'
+import { BY, daysUpTo, FIGURES, type Figure, sums } from './sums.ts'
 
 const SPANS = ['7', '30', '90', '365']
 
+const chosen = <T extends string>(said: string | null, options: readonly T[]): T | undefined =>
+  options.find(option => option === said)
+
 export default function Costs() {
   const [search, setSearch] = useSearchParams()
-  const days = search.get('days') ?? '30'
-  const by = (search.get('by') ?? 'project') as By
-  const figure = (search.get('of') ?? 'cost') as Figure
+  const days = chosen(search.get('days'), SPANS) ?? '30'
+  const by = chosen(search.get('by'), BY) ?? 'project'
+  const figure = chosen(search.get('of'), Object.keys(FIGURES) as Figure[]) ?? 'cost'
   const spending = useAsk('list_spending', { days: Number(days) }, { keep: true })
   const projectName = useProjectNames()
   const nameOf = (key: string): string => (by === 'project' ? projectName(key) || key : key)
@@ -44,6 +47,13 @@ export default function Costs() {
           const { total, series, perDay } = sums(answer.spending, { by, figure })
           return (
             <>
+              {answer.more && (
+                <Callout.Root size="1" color="gray" highContrast mb="3">
+                  <Callout.Text>
+                    The oldest of this time is left out: there is too much of it to add up here.
+                  </Callout.Text>
+                </Callout.Root>
+              )}
               <Totals spending={answer.spending} />
               <Section title={`${FIGURES[figure].title} by day`}>
                 <Card>

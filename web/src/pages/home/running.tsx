@@ -8,7 +8,7 @@ import { FormDialog } from '../../kit/form-dialog.tsx'
 import { Answer, Lines, Section } from '../../kit/page.tsx'
 import { plain } from '../../kit/plain.ts'
 import { StatusDot } from '../../kit/status.tsx'
-import { Elapsed, Time } from '../../kit/time.tsx'
+import { Elapsed } from '../../kit/time.tsx'
 import { tell } from '../../kit/toasts.tsx'
 import { dollars, plural, roughly, type Status } from '../../kit/words.ts'
 import { useAsk, useCommand } from '../../live/data.ts'
@@ -62,7 +62,7 @@ export function Running() {
 }
 
 function Row({ task }: { task: Task }) {
-  const { mission_id, session_id, title, project, status, agent, model, started_at, last_at, usage } = task
+  const { mission_id, session_id, title, project, status, agent, model, started_at, usage } = task
   return (
     <li className="running-row">
       <StatusDot status={status as Status} />
@@ -73,12 +73,6 @@ function Row({ task }: { task: Task }) {
         <Text as="div" size="1" color="gray" truncate>
           {plain(project)} · {agent}
           {model && ` · ${plain(model)}`}
-          {last_at && (
-            <>
-              {' · last word '}
-              <Time at={last_at} />
-            </>
-          )}
         </Text>
       </div>
       <ContextGauge task={task} />

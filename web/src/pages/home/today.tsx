@@ -1,5 +1,4 @@
 import { Card, Flex, Progress, Text } from '@radix-ui/themes'
-import { useEffect } from 'react'
 import { Link } from 'wouter'
 import type { Output } from '../../api/client.ts'
 import { Answer, Lines, Section } from '../../kit/page.tsx'
@@ -7,8 +6,7 @@ import { plain } from '../../kit/plain.ts'
 import { ProviderWindow } from '../../kit/provider-window.tsx'
 import { Time } from '../../kit/time.tsx'
 import { dollars, roughly } from '../../kit/words.ts'
-import { onEvents, queryClient, useAsk } from '../../live/data.ts'
-import type { FleetEvent } from '../../live/fleet-events.ts'
+import { useAsk } from '../../live/data.ts'
 
 type Overview = Output<'get_overview'>
 type Used = Overview['spent_today']['usage']
@@ -21,7 +19,6 @@ const tokensOf = (used: Used): number =>
 /** Money and tokens of this day, as budgets count it. */
 export function Today() {
   const overview = useAsk('get_overview', {})
-  useEffect(() => onEvents(lookAtSpending), [])
   return (
     <Section
       title="Today"
@@ -64,12 +61,6 @@ export function Today() {
       </Card>
     </Section>
   )
-}
-
-/** Only here: the rest of the page asks the same, and need not know every cent at once. */
-function lookAtSpending(events: readonly FleetEvent[]): void {
-  if (events.some(({ kind }) => kind === 'usage'))
-    queryClient.invalidateQueries({ queryKey: ['get_overview'] }, { cancelRefetch: false })
 }
 
 const Figure = ({ value, word }: { value: string; word: string }) => (

@@ -7,6 +7,7 @@ import { AgentChooser, ProjectChooser } from '../../kit/choosers.tsx'
 import { LongTextInput, NumberInput, SwitchInput } from '../../kit/fields.tsx'
 import { FormDialog } from '../../kit/form-dialog.tsx'
 import { Answer, Empty, Lines, Page, Section } from '../../kit/page.tsx'
+import { plain } from '../../kit/plain.ts'
 import { Elapsed, Time } from '../../kit/time.tsx'
 import { afterAMoment } from '../../kit/toasts.tsx'
 import { dollars, plural } from '../../kit/words.ts'
@@ -62,7 +63,7 @@ function LoopsOf({ project }: { project: Project }) {
   if (!loop) return <Lines rows={2} />
   const older = history.filter(({ id }) => id !== loop.id)
   return (
-    <Section title={<Link href={`/projects/${project.id}`}>{project.name}</Link>}>
+    <Section title={<Link href={`/projects/${project.id}`}>{plain(project.name)}</Link>}>
       <Card>
         <Flex justify="between" gap="3" wrap="wrap">
           <Flex direction="column" gap="1" minWidth="0">
@@ -76,7 +77,7 @@ function LoopsOf({ project }: { project: Project }) {
                 <Elapsed from={loop.created_at} to={loop.ended_at} />
               </Text>
             </Flex>
-            <Text>{loop.goal}</Text>
+            <Text>{plain(loop.goal)}</Text>
             {loop.waits_for && (
               <Text size="2" color="gray">
                 Waits for {loop.waits_for}
@@ -84,7 +85,7 @@ function LoopsOf({ project }: { project: Project }) {
             )}
             {loop.ending && (
               <Text size="2" color="gray">
-                {loop.ending.text}
+                {plain(loop.ending.text)}
               </Text>
             )}
           </Flex>
@@ -107,7 +108,7 @@ function LoopsOf({ project }: { project: Project }) {
                     <Link href={`/plans/${round.plan_id}`}>{round.number}</Link>
                   </Table.RowHeaderCell>
                   <Table.Cell>
-                    {round.outcome?.replaceAll('_', ' ') ?? 'under way'} {round.text}
+                    {round.outcome?.replaceAll('_', ' ') ?? 'under way'} {plain(round.text ?? '')}
                   </Table.Cell>
                   <Table.Cell>{dollars(round.cost_usd)}</Table.Cell>
                   <Table.Cell>
@@ -125,7 +126,7 @@ function LoopsOf({ project }: { project: Project }) {
             {status}
           </Badge>
           <Text size="2" truncate>
-            {goal}
+            {plain(goal)}
           </Text>
           <Text size="2" color="gray">
             {plural(rounds.length, 'round')}, {ended_at && <Time at={ended_at} />}

@@ -60,7 +60,7 @@ function Shown({ mission }: { mission: Detail }) {
   const projectName = useProjectNames()
   const acting = useActing(mission)
   const asked = search.get('tab') as Tab | null
-  const tab: Tab = asked && asked in TABS ? asked : 'overview'
+  const tab: Tab = asked && Object.hasOwn(TABS, asked) ? asked : 'overview'
   const View = TABS[tab].view
   const live = liveSession(mission)
   const counts: Partial<Record<Tab, number>> = {

@@ -91,7 +91,7 @@ function ReportCard({ report }: { report: Report }) {
           <Badge color={color} highContrast>
             {word}
           </Badge>
-          <Link href={`/missions/${mission_id}?tab=report`}>
+          <Link href={`/missions/${mission_id}`}>
             <Text size="2" weight="medium">
               {plain(mission_title) || 'A deleted mission'}
             </Text>
