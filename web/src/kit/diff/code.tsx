@@ -1,9 +1,9 @@
-import { useState, useSyncExternalStore } from 'react'
+import { useMemo, useState, useSyncExternalStore } from 'react'
 import { plural } from '../words.ts'
 import { chunkOf, type Token } from './highlight.ts'
 import type { Span } from './pairs.ts'
 import type { Hunk, Line } from './parse.ts'
-import { LINE_CHARS, shown } from './shown.ts'
+import { LINE_CHARS, MORE_CHARS, shown } from './shown.ts'
 
 interface CodeProps {
   path: string
@@ -17,14 +17,15 @@ interface CodeProps {
 export function Code({ path, hunk, line, part }: CodeProps) {
   const chunk = chunkOf(path, hunk, line)
   const colours = useSyncExternalStore(chunk.watch, () => chunk.colours)
-  const [whole, setWhole] = useState(false)
-  const text = shown(line.text)
-  if (text.length > LINE_CHARS && !whole)
+  const [most, setMost] = useState(LINE_CHARS)
+  const missing = line.text.length - most
+  const text = useMemo(() => shown(line.text.slice(0, most)), [line, most])
+  if (missing > 0)
     return (
       <code className="diff-code">
-        {text.slice(0, LINE_CHARS)}
-        <button type="button" className="diff-more" onClick={() => setWhole(true)}>
-          … {plural(text.length - LINE_CHARS, 'more character')}
+        {text}
+        <button type="button" className="diff-more" onClick={() => setMost(most + MORE_CHARS)}>
+          … {plural(missing, 'more character')}
         </button>
       </code>
     )

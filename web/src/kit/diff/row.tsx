@@ -11,11 +11,11 @@ import type { Span } from './pairs.ts'
 import type { Hunk, Line } from './parse.ts'
 import type { Listed, Place, PlacedRemark, Row } from './rows.ts'
 import { shown } from './shown.ts'
-import type { Diffs } from './use-diffs.ts'
+import type { Reader } from './use-diffs.ts'
 
 interface RowViewProps<R extends PlacedRemark> {
   row: Row<R>
-  diffs: Diffs
+  reader: Reader
   isCursor: boolean
   isFolded: boolean
   fold(listed: Listed, folded: boolean): void
@@ -27,18 +27,18 @@ interface RowViewProps<R extends PlacedRemark> {
 
 /** One row of a long diff. */
 export const RowView = memo(function RowView<R extends PlacedRemark>(props: RowViewProps<R>) {
-  const { row, diffs, isCursor, isFolded, fold, fileActions, remark, writer, write } = props
+  const { row, reader, isCursor, isFolded, fold, fileActions, remark, writer, write } = props
   const { path } = row.listed
   const remarks = writer && write
   switch (row.kind) {
     case 'file':
       return <FileHead listed={row.listed} isFolded={isFolded} fold={fold} actions={fileActions?.(row.listed)} />
     case 'unread':
-      return <Unread listed={row.listed} diffs={diffs} />
+      return <Unread listed={row.listed} reader={reader} />
     case 'note':
       return <p className="diff-note">{shown(row.text)}</p>
     case 'gap':
-      return <Gap row={row} expand={() => diffs.expand(path, row.at)} />
+      return <Gap row={row} expand={() => reader.expand(path, row.at)} />
     case 'line':
       return (
         <div className="diff-line" data-numbers data-sign={row.line.sign} data-cursor={isCursor || undefined}>
@@ -101,13 +101,13 @@ function FileHead({ listed, isFolded, fold, actions }: FileHeadProps) {
 }
 
 /** A file whose diff is read when somebody gets to it. */
-function Unread({ listed, diffs }: { listed: Listed; diffs: Diffs }) {
+function Unread({ listed, reader }: { listed: Listed; reader: Reader }) {
   const { path } = listed
-  const asked = { session_id: diffs.sessionId, path }
-  const { data, error, refetch } = useAsk('diff_session', asked, { enabled: !diffs.awaited })
+  const asked = { session_id: reader.sessionId, path }
+  const { data, error, refetch } = useAsk('diff_session', asked, { enabled: !reader.awaited })
   useEffect(() => {
-    if (data) diffs.take(path, data)
-  }, [data, diffs, path])
+    if (data) reader.take(path, data)
+  }, [data, reader, path])
   if (error) return <Problem error={error} retry={refetch} />
   return (
     <div className="diff-unread" role="status" aria-busy aria-label={`Reading ${shown(path)}`}>

@@ -54,18 +54,51 @@ export interface Shown<R extends PlacedRemark> {
 }
 
 /** What the page shows of one file, line by line. */
-export function rowsOf<R extends PlacedRemark>({ listed, diff, ...shown }: Shown<R>): Row<R>[] {
-  const head: Row<R> = { key: `${listed.path}\0`, listed, kind: 'file' }
-  const end: Row<R> = { key: `${listed.path}\0end`, listed, kind: 'end' }
-  if (shown.folded) return [head, end]
+export const rowsOf = <R extends PlacedRemark>(shown: Shown<R>): Row<R>[] =>
+  withRemarks(plainRows(shown), shown.remarks, shown.writing)
+
+/** The same without what people say of it. */
+export function plainRows({ listed, diff, folded, ...shown }: Omit<Shown<never>, 'remarks' | 'writing'>): Row<never>[] {
+  const head: Row<never> = { key: `${listed.path}\0`, listed, kind: 'file' }
+  const end: Row<never> = { key: `${listed.path}\0end`, listed, kind: 'end' }
+  if (folded) return [head, end]
   if (!diff) return [head, { key: `${listed.path}\0unread`, listed, kind: 'unread' }, end]
-  const rest: Row<R>[] = diff.cut ? [{ key: `${listed.path}\0cut`, listed, kind: 'note', text: CUT }] : []
-  return [head, ...notesOf<R>(listed, diff), ...linesOf({ listed, diff, ...shown }), ...rest, end]
+  const rest: Row<never>[] = diff.cut ? [{ key: `${listed.path}\0cut`, listed, kind: 'note', text: CUT }] : []
+  const rows: Row<never>[] = [head, ...notesOf(listed, diff)]
+  for (const row of linesOf({ listed, diff, ...shown })) rows.push(row)
+  return [...rows, ...rest, end]
+}
+
+/** Each remark below its line; those whose line is not shown come last, before the end. */
+export function withRemarks<R extends PlacedRemark>(
+  rows: readonly Row<never>[],
+  remarks: readonly R[],
+  writing: Place | undefined,
+): Row<R>[] {
+  const { listed } = rows[0]!
+  if ((!remarks.length && !writing) || rows[1]?.kind === 'end') return rows as Row<R>[]
+  const at = Map.groupBy(remarks, ({ side, line }) => (line === null ? '' : `${side} ${line}`))
+  const left = new Set(remarks)
+  const rowOf = (remark: R): Row<R> => ({ key: `${listed.path}\0remark ${remark.id}`, listed, kind: 'remark', remark })
+  let unwritten = writing
+  const all: Row<R>[] = []
+  for (const row of rows) {
+    if (row.kind === 'end') for (const remark of left) all.push(rowOf(remark))
+    all.push(row)
+    const [old, now] =
+      row.kind === 'line' ? [row.line, row.line] : row.kind === 'pair' ? [row.pair.left, row.pair.right] : []
+    for (const remark of [...(at.get(`old ${old?.old}`) ?? []), ...(at.get(`new ${now?.new}`) ?? [])])
+      if (left.delete(remark)) all.push(rowOf(remark))
+    if (!unwritten || (unwritten.side === 'old' ? old?.old : now?.new) !== unwritten.line) continue
+    all.push({ key: `${listed.path}\0writing`, listed, kind: 'writing', place: unwritten })
+    unwritten = undefined
+  }
+  return all
 }
 
 const CUT = 'What follows is longer than can be shown here; git diff on the machine of the fleet shows all of it'
 
-function notesOf<R extends PlacedRemark>(listed: Listed, diff: FileDiff): Row<R>[] {
+function notesOf(listed: Listed, diff: FileDiff): Row<never>[] {
   const { oldMode, newMode, from, change, binary, hunks } = diff
   const notes = [
     from && `${change === 'copied' ? 'Copied' : 'Renamed'} from ${from}`,
@@ -85,23 +118,16 @@ const modeWord = (before: string, after: string): string => {
   return after === '100755' ? ': it can be run now' : before === '100755' ? ': it can no longer be run' : ''
 }
 
-type Read<R extends PlacedRemark> = Omit<Shown<R>, 'diff' | 'folded'> & { diff: FileDiff }
+interface Read {
+  listed: Listed
+  diff: FileDiff
+  total: number | undefined
+  view: View
+}
 
-function linesOf<R extends PlacedRemark>({ listed, diff, total, view, remarks, writing }: Read<R>): Row<R>[] {
-  const rows: Row<R>[] = []
-  const left = new Set(remarks)
+function linesOf({ listed, diff, total, view }: Read): Row<never>[] {
+  const rows: Row<never>[] = []
   const { path } = listed
-  const below = (...lines: (Line | null)[]) => {
-    const isHere = ({ side, line }: { side: 'old' | 'new'; line: number | null }) =>
-      line !== null && lines.some(each => each?.[side] === line)
-    for (const remark of left)
-      if (isHere(remark)) {
-        left.delete(remark)
-        rows.push({ key: `${path}\0remark ${remark.id}`, listed, kind: 'remark', remark })
-      }
-    if (writing && isHere(writing) && !rows.some(row => row.kind === 'writing'))
-      rows.push({ key: `${path}\0writing`, listed, kind: 'writing', place: writing })
-  }
   const whole = diff.change === 'added' || diff.change === 'deleted'
   const gap = (at: number) => {
     const hidden = hiddenBefore(diff.hunks, at, total)
@@ -115,17 +141,14 @@ function linesOf<R extends PlacedRemark>({ listed, diff, total, view, remarks, w
       for (const pair of pairsOf(hunk.lines)) {
         const key = `${path}\0${pair.left?.old ?? ''}:${pair.right?.new ?? ''}`
         rows.push({ key, listed, kind: 'pair', hunk, pair, parts })
-        below(pair.left, pair.right)
       }
     else
       for (const line of hunk.lines) {
         const key = `${path}\0${line.old ?? ''}:${line.new ?? ''}`
         rows.push({ key, listed, kind: 'line', hunk, line, part: parts.get(line) })
-        below(line)
       }
   })
   if (diff.hunks.length && !reachesEnd(diff.hunks.at(-1)!)) gap(diff.hunks.length)
-  for (const remark of left) rows.push({ key: `${path}\0remark ${remark.id}`, listed, kind: 'remark', remark })
   return rows
 }
 

@@ -1,4 +1,4 @@
-import { useCallback, useMemo, useState } from 'react'
+import { useCallback, useMemo, useRef, useState } from 'react'
 import { ask } from '../../api/client.ts'
 import { useAsk } from '../../live/data.ts'
 import { complain } from '../toasts.tsx'
@@ -12,11 +12,16 @@ const AT_ONCE_LINES = 15_000
 const MOST_LINES = 5000
 
 export interface Diffs {
-  sessionId: string
   /** What was read so far, by path. */
   of(path: string): FileDiff | undefined
   /** How many lines a file has now, if that is known. */
   totalOf(path: string): number | undefined
+  reader: Reader
+}
+
+/** How more is read; it stays the same while files come in. */
+export interface Reader {
+  sessionId: string
   /** Whether all of them come together, and are on their way. */
   awaited: boolean
   /** The diff of one file was read. */
@@ -39,30 +44,30 @@ export function useDiffs(sessionId: string, files: readonly Listed[]): Diffs {
   const [texts, setTexts] = useState<ReadonlyMap<string, readonly string[]>>(new Map())
   const of = useCallback((path: string) => read.get(path) ?? together.get(path), [read, together])
   const set = useCallback((path: string, file: FileDiff) => setRead(before => new Map(before).set(path, file)), [])
-  const take = useCallback<Diffs['take']>(
-    (path, { text, truncated }) => set(path, { ...fileIn(path, text), ...(truncated && { cut: true }) }),
-    [set],
-  )
-  const expand = useCallback(
-    async (path: string, at: number) => {
-      const file = of(path)
-      if (!file) return
-      try {
-        const text = texts.get(path) ?? (await linesOf(sessionId, path))
-        setTexts(before => new Map(before).set(path, text))
-        set(path, { ...file, hunks: expanded(file.hunks, at, text) })
-      } catch (error) {
-        complain(error)
-      }
-    },
-    [of, set, texts, sessionId],
-  )
   const totalOf = useCallback((path: string) => texts.get(path)?.length, [texts])
+  const known = useRef({ of, texts })
+  known.current = { of, texts }
   const awaited = whole.isLoading
-  return useMemo(
-    () => ({ sessionId, of, totalOf, awaited, take, expand }),
-    [sessionId, of, totalOf, awaited, take, expand],
+  const reader = useMemo<Reader>(
+    () => ({
+      sessionId,
+      awaited,
+      take: (path, { text, truncated }) => set(path, { ...fileIn(path, text), ...(truncated && { cut: true }) }),
+      async expand(path, at) {
+        const file = known.current.of(path)
+        if (!file) return
+        try {
+          const text = known.current.texts.get(path) ?? (await linesOf(sessionId, path))
+          setTexts(before => new Map(before).set(path, text))
+          set(path, { ...file, hunks: expanded(file.hunks, at, text) })
+        } catch (error) {
+          complain(error)
+        }
+      },
+    }),
+    [sessionId, awaited, set],
   )
+  return useMemo(() => ({ of, totalOf, reader }), [of, totalOf, reader])
 }
 
 const fileIn = (path: string, text: string): FileDiff =>

@@ -142,7 +142,7 @@ export function DiffView<R extends PlacedRemark>(props: DiffViewProps<R>) {
           >
             <RowView
               row={row}
-              diffs={diffs}
+              reader={diffs.reader}
               isCursor={cursor !== undefined && isAt(row, cursor)}
               isFolded={row.kind === 'file' && isFolded(row.listed)}
               fold={fold}
