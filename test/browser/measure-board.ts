@@ -79,7 +79,7 @@ export async function measureBoard(
   await visit('/missions')
   const done = page.getByRole('region', { name: 'Done', exact: true })
   await done.locator('.card').first().waitFor()
-  await measure('board: scrolling a column', () => wheel(done.locator('.column-scroll'), 6))
+  await measure('board: scrolling a column', () => wheel(done.locator('.column-scroll'), 900, 6))
   await measure('board: selecting', () => page.locator('.card input').first().click())
   await measure('board: going by key', async () => {
     for (let key = 0; key < 10; key++) await page.keyboard.press('j')
@@ -97,7 +97,8 @@ export async function measureBoard(
   })
   const all = await page.locator('.list-count').innerText()
   if (all !== `${count} missions`) throw new Error(`The list shows ${all} of ${count}.`)
-  await measure('list: scrolling', () => wheel(rows, 6))
+  // It stands at its end.
+  await measure('list: scrolling', () => wheel(rows, -1200, 12))
   await rows.evaluate(element => element.scrollTo(0, 0))
   await measure('list: selecting', () => page.locator('.row input').first().click())
   await measure('list: selecting all', () => page.getByLabel('Select all that were read').click())
@@ -113,8 +114,8 @@ export async function measureBoard(
   })
   return measured
 
-  async function wheel(over: ReturnType<Page['locator']>, turns: number): Promise<void> {
+  async function wheel(over: ReturnType<Page['locator']>, pixels: number, turns: number): Promise<void> {
     await over.hover()
-    for (let turn = 0; turn < turns; turn++) await page.mouse.wheel(0, 900)
+    for (let turn = 0; turn < turns; turn++) await page.mouse.wheel(0, pixels)
   }
 }
