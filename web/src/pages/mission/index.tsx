@@ -74,7 +74,9 @@ function Shown({ mission }: { mission: Detail }) {
       about={
         <span className="mission-head">
           <StatusBadge mission={mission} />
-          <Link href={`/projects/${mission.project_id}`}>{plain(projectName(mission.project_id))}</Link>
+          <Link href={`/projects/${mission.project_id}`}>
+            {plain(projectName(mission.project_id) || shortId(mission.project_id))}
+          </Link>
           <code>{shortId(mission.id)}</code>
           {live && (
             <Link href={`/sessions/${live.id}`}>
