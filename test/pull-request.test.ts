@@ -76,16 +76,19 @@ test('work is pushed and proposed with its report, waits visibly, and is done wh
   expect(github.asked('create')).toHaveLength(1)
 })
 
-test('a server killed between push and pull request, and after it was made, makes no second one', async () => {
+test("a server killed between push and pull request, and after it was made, makes no second one and takes no one else's for its own", async () => {
   const { fleet, project, github, until } = await aProposingScene()
   github.fail('offline')
   const mission = await fleet.mission(project, 'echo a > a.txt')
   await eventually('it is pushed', async () => (await github.git('branch', '--list', 'fleet/*')) !== '')
   await fleet.kill()
   github.fail()
+  const pushed = (await fleet.fleet.store.get('missions', mission.id))!.value.pull_request!
+  github.proposeFromFork(pushed.branch, pushed.commit)
   await fleet.start()
   const { pull_request } = await until(mission.id, 'pull_request')
-  expect(github.pulls()).toHaveLength(1)
+  expect(pull_request?.number).toBe(2)
+  expect(github.pulls()).toHaveLength(2)
 
   // As if it had been killed in the moment between gh's answer and its own note.
   await fleet.kill()
@@ -97,8 +100,8 @@ test('a server killed between push and pull request, and after it was made, make
     events: [],
   })
   await fleet.start()
-  expect((await until(mission.id, 'pull_request')).pull_request?.number).toBe(1)
-  expect(github.pulls()).toHaveLength(1)
+  expect((await until(mission.id, 'pull_request')).pull_request?.number).toBe(2)
+  expect(github.pulls()).toHaveLength(2)
   expect(github.asked('create')).toHaveLength(1)
 })
 

@@ -18,6 +18,7 @@ const Seen = z.object({
   url: z.url({ protocol: /^https?$/ }).max(500),
   state: z.enum(['OPEN', 'CLOSED', 'MERGED']),
   headRefOid: z.string(),
+  isCrossRepository: z.boolean(),
   mergeCommit: z.object({ oid: z.string().regex(/^[0-9a-f]{40,64}$/) }).nullish(),
   reviewDecision: z.string().nullish(),
   mergeable: z.string().nullish(),
@@ -61,10 +62,11 @@ function told<S extends z.ZodType>(schema: S, text: string): z.infer<S> {
   }
 }
 
-/** Every pull request that was ever made of a branch, the newest first. */
+/** Every pull request that was ever made of a branch, the newest first. Those of forks are others', whatever it is called there. */
 export async function pullRequestsOf(fleet: Fleet, repo: string, head: string): Promise<Seen[]> {
   const asked = ['--repo', repo, '--head', head, '--state', 'all', '--limit', String(MOST_LISTED), '--json', FIELDS]
-  return told(z.array(Seen), await gh(fleet, ['pr', 'list', ...asked]))
+  const all = told(z.array(Seen), await gh(fleet, ['pr', 'list', ...asked]))
+  return all.filter(each => !each.isCrossRepository)
 }
 
 export async function seePullRequest(fleet: Fleet, repo: string, number: number): Promise<Seen> {

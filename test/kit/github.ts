@@ -14,6 +14,8 @@ export interface Pull {
   mergeCommit: { oid: string } | null
   reviewDecision: string
   mergeable: string
+  headRefOid: string
+  isCrossRepository: boolean
 }
 interface State {
   pulls: Pull[]
@@ -47,6 +49,15 @@ export async function aGitHub(repo: TestRepository) {
     git,
     change,
     pulls: () => state().pulls,
+    /** Anyone may propose a branch of a fork, which may have any name. */
+    proposeFromFork(head: string, headRefOid: string): void {
+      const now = state()
+      const number = now.pulls.length + 1
+      const url = `https://github.example/us/ours/pull/${number}`
+      const about = { title: 'Theirs', body: '', reviewDecision: '', mergeable: 'MERGEABLE', mergeCommit: null }
+      const pull = { number, url, state: 'OPEN' as const, head, headRefOid, base: 'main', isCrossRepository: true }
+      write({ ...now, pulls: [...now.pulls, { ...pull, ...about }] })
+    },
     fail: (fault?: State['fault']) => write({ ...state(), fault }),
     /** What gh was asked, as it was given on its command line. */
     asked: (verb: string): string[][] =>
