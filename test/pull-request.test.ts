@@ -191,4 +191,13 @@ test('without a remote, gh or a sign-in it is refused with a sentence, and askin
   await eventually('it is asked later', async () => (await scene.fleet.show(id)).pull_request?.unanswered === 1)
   const { look_at } = (await scene.fleet.show(id)).pull_request!
   expect(Date.parse(look_at!) - Date.now()).toBeGreaterThan(5000)
-})
+
+  // A person who asks in vain does not end the asking.
+  await scene.land(id)
+  await eventually('it says so', async () =>
+    (await scene.fleet.show(id)).status_reason?.text.endsWith('error connecting to api.github.com'),
+  )
+  scene.github.fail()
+  await scene.github.squash(1)
+  expect((await scene.fleet.until(id, 'done')).pull_request?.state).toBe('merged')
+}, 90_000)

@@ -10,6 +10,7 @@ import {
   MAX_UNANSWERED,
   merged,
   opened,
+  proposalOf,
   stillOpen,
   unanswered,
 } from './pull-request.ts'
@@ -78,4 +79,11 @@ test('merged it has landed as that commit; closed it goes back to a person', () 
   const back = closed(waiting(), by).mission
   expect(back).toMatchObject({ status: 'review', status_reason: { code: 'pull_request_closed' } })
   expect(isAskedAbout(back)).toBe(false)
+})
+
+test('the text of one without a report names the mission and nothing else', () => {
+  expect(proposalOf({ id: 'm1', title: ' Two\nlines ' }, undefined, [])).toEqual({
+    title: 'Two lines',
+    body: 'Fleet-Mission: m1\n',
+  })
 })

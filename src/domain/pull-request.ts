@@ -31,8 +31,10 @@ export interface Standing {
   inConflict: boolean
   /** It was merged, but the base branch here cannot follow. */
   cannotFollow: string | null
+  /** Why GitHub could not be asked when a person wanted to know. */
+  notAnswered: string | null
 }
-export const JUST_OPEN: Standing = { changesWanted: false, inConflict: false, cannotFollow: null }
+export const JUST_OPEN: Standing = { changesWanted: false, inConflict: false, cannotFollow: null, notAnswered: null }
 
 function reasonOf({ id }: Mission, { url }: PullRequest, standing: Standing): StatusReason {
   const ask = `fleet mission land ${id} asks at once`
@@ -42,6 +44,8 @@ function reasonOf({ id }: Mission, { url }: PullRequest, standing: Standing): St
   if (standing.changesWanted) return { code: CODE, text: `Changes are wanted in its pull request: ${url}`, try: resume }
   if (standing.inConflict)
     return { code: CODE, text: `Its pull request is in conflict with the base branch: ${url}`, try: resume }
+  if (standing.notAnswered)
+    return { code: CODE, text: `Its pull request ${url} could not be asked about. ${standing.notAnswered}`, try: ask }
   return { code: CODE, text: `Its pull request waits to be merged: ${url}`, try: `Merge or close it; ${ask}` }
 }
 
@@ -125,6 +129,6 @@ export function proposalOf(
   const body = [...parts, ...proof].filter(part => part.trim()).join('\n\n')
   return {
     title: clipped(mission.title.replace(/\s+/g, ' ').trim(), MAX_TITLE_CHARS),
-    body: `${clipped(body, MAX_BODY_CHARS)}\n\nFleet-Mission: ${mission.id}\n`,
+    body: `${body ? `${clipped(body, MAX_BODY_CHARS)}\n\n` : ''}Fleet-Mission: ${mission.id}\n`,
   }
 }

@@ -1,5 +1,5 @@
 import { setTimeout as pause } from 'node:timers/promises'
-import { InvalidInput, NotAllowed, Unreachable } from '../domain/errors.ts'
+import { InvalidInput, NotAllowed, Refusal, Unreachable } from '../domain/errors.ts'
 import * as life from '../domain/life.ts'
 import type { PullRequest } from '../domain/mission.ts'
 import type { Project } from '../domain/project.ts'
@@ -9,9 +9,10 @@ import { GitFailed, pushCommit, type Remote, remoteTip } from '../git/index.ts'
 import type { Fleet } from './fleet.ts'
 import { openPullRequest, pullRequestsOf, requireGh, type Seen, seePullRequest } from './github.ts'
 import { type Candidate, prepare, refuse, type Work, withPersonsChanges } from './landing-steps.ts'
-import { changeProposal, heed, nextLook, standingOf } from './pull-requests.ts'
+import { changeProposal, heed, nextLook, remains, standingOf } from './pull-requests.ts'
 import { newestReport } from './records.ts'
 import { repositoryOf } from './repositories.ts'
+import { sentence } from './sentences.ts'
 import { followBase, requireRemote } from './upstream.ts'
 
 /** The net may fail for a moment; a person is told when it does not come back soon. */
@@ -34,8 +35,9 @@ export async function propose(fleet: Fleet, work: Work): Promise<void> {
   await requireGh(fleet)
   const remote = await requireRemote(repository, project)
   const session = await withPersonsChanges(fleet, work)
-  const seen = await tried(signal, () => seenNow(fleet, work, remote))
-  if (seen && mission.pull_request?.work === session.end_commit) return heed(fleet, work, remote, seen)
+  const open = mission.pull_request?.state === 'open' ? mission.pull_request : undefined
+  if (open?.work === session.end_commit) return askAtOnce(fleet, work, remote, open)
+  const seen = open && (await seenNow(fleet, work, remote, open))
   const base = await tried(signal, () => followBase(fleet, project, repository, remote.name))
   if (!base.tip)
     return refuse(fleet, mission.id, {
@@ -54,19 +56,28 @@ export async function propose(fleet: Fleet, work: Work): Promise<void> {
   const pr = await push(fleet, work, { remote, session, candidate, update: seen?.state === 'OPEN' })
   const there = await tried(signal, () => theirs(fleet, work, remote, pr))
   await changeProposal(fleet, mission.id, (m, by) => {
-    const open = { ...pr, state: 'open' as const, url: there.url, number: there.number }
-    if (m.cancel_requested) return life.cancelled({ ...m, pull_request: open }, by)
+    const made = { ...pr, state: 'open' as const, url: there.url, number: there.number }
+    if (m.cancel_requested) return life.cancelled({ ...m, pull_request: made }, by)
     // What became of it while nobody was there is asked at once.
     const look_at = there.state === 'OPEN' ? nextLook(fleet, by) : by.now
-    return pulls.opened(m, { ...open, look_at }, standingOf(there), by)
+    return pulls.opened(m, { ...made, look_at }, standingOf(there), by)
   })
 }
 
-/** How its pull request is now, if it was open when we last looked. */
-async function seenNow(fleet: Fleet, { mission }: Work, remote: Remote): Promise<Seen | undefined> {
-  const pr = mission.pull_request
-  return pr?.state === 'open' ? seePullRequest(fleet, remote.address, pr.number!) : undefined
+/** Nothing is new here, so a person wants to know what is new there. In vain, it is asked about as before. */
+async function askAtOnce(fleet: Fleet, work: Work, remote: Remote, pr: PullRequest): Promise<void> {
+  let seen: Seen
+  try {
+    seen = await seenNow(fleet, work, remote, pr)
+  } catch (error) {
+    if (!(error instanceof Refusal)) throw error
+    return remains(fleet, work.mission, { ...pulls.JUST_OPEN, notAnswered: sentence(error) })
+  }
+  return heed(fleet, work, remote, seen)
 }
+
+const seenNow = (fleet: Fleet, { signal }: Work, remote: Remote, pr: PullRequest): Promise<Seen> =>
+  tried(signal, () => seePullRequest(fleet, remote.address, pr.number!))
 
 interface Push {
   remote: Remote

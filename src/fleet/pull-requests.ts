@@ -67,7 +67,8 @@ const unlessChanged =
   (now: Mission, by: By): Step | undefined =>
     now.status === mission.status && now.session_id === mission.session_id ? step(now, by) : undefined
 
-function remains(fleet: Fleet, mission: Mission, standing: pulls.Standing): Promise<void> {
+/** It is still open, as far as is known, and asked about again when it is time. */
+export function remains(fleet: Fleet, mission: Mission, standing: pulls.Standing): Promise<void> {
   return changeProposal(
     fleet,
     mission.id,
