@@ -9,12 +9,23 @@ import type { Bench, Row, Scale } from './figure.ts'
 import { handOver } from './hand-over.ts'
 import { history } from './history.ts'
 import { live } from './live.ts'
+import { page } from './page.ts'
 import { stages } from './stages.ts'
 import { startUp } from './start-up.ts'
 import { throughput } from './throughput.ts'
 import { transcripts } from './transcripts.ts'
 
-const BENCHES: Record<string, Bench> = { startUp, handOver, throughput, live, adoption, history, stages, transcripts }
+const BENCHES: Record<string, Bench> = {
+  startUp,
+  handOver,
+  throughput,
+  live,
+  adoption,
+  history,
+  stages,
+  transcripts,
+  page,
+}
 const RESULTS = join(import.meta.dirname, 'results.md')
 
 // What else the machine was doing: on a busy one every time is longer, and shares mean more than milliseconds.

@@ -1,11 +1,11 @@
-import { existsSync, mkdirSync, readFileSync } from 'node:fs'
+import { mkdirSync, readFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { join } from 'node:path'
-import { type Browser, type BrowserContext, chromium, type Page } from 'playwright-core'
+import type { Browser, BrowserContext, Page } from 'playwright-core'
 import { afterAll, beforeAll, expect, onTestFinished } from 'vitest'
 import { eventually, ROOT, type TestFleet } from '../kit/fleet.ts'
+import { aBrowser, signInLink } from './opening.ts'
 
-const CHROMIUM = ['/usr/bin/chromium', '/usr/bin/chromium-browser', '/usr/bin/google-chrome'].find(existsSync)
 const SCREENS = join(ROOT, 'test/results/screens')
 const AXE = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8')
 
@@ -17,8 +17,7 @@ let browser: Browser
 /** One browser for a file of tests; each person has a context, and so cookies, of their own. */
 export function withBrowser(): void {
   beforeAll(async () => {
-    if (!CHROMIUM) throw new Error('These tests need chromium: apt-get install chromium')
-    browser = await chromium.launch({ executablePath: CHROMIUM, args: ['--no-sandbox', '--disable-dev-shm-usage'] })
+    browser = await aBrowser()
   })
   afterAll(() => browser?.close())
 }
@@ -45,9 +44,7 @@ export async function aPerson(
   fleet: TestFleet,
   { size = 'desktop', scheme = 'light', expects }: Looking = {},
 ): Promise<Person> {
-  const { stdout } = await fleet.fleetCommand(['up', '--detach'])
-  const link = /https?:\/\/\S+\/sign-in\S*/.exec(stdout)?.[0]
-  if (!link) throw new Error(`fleet up --detach gave no link:\n${stdout}`)
+  const link = await signInLink(fleet)
   const url = new URL(link).origin
   const context = await browser.newContext({
     viewport: SIZES[size],

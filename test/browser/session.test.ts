@@ -3,7 +3,8 @@ import { eventually } from '../kit/fleet.ts'
 import { aScene } from '../kit/scene.ts'
 import { aWrittenSession, claudeTurn } from '../kit/written-session.ts'
 import { aPerson, expectAccessible, screenshot, withBrowser } from './kit.ts'
-import { AT_ONCE_MS, type Measured, unresponsive } from './measure.ts'
+import { AT_ONCE_MS } from './measure.ts'
+import { aLongSession, measureTranscript } from './measure-transcript.ts'
 
 withBrowser()
 
@@ -78,67 +79,12 @@ test('a transcript full of hostile text is harmless, and all of it can be read',
 
 test('a hundred thousand events: opened, scrolled, searched and folded, the page answers at once', async () => {
   const { fleet, project } = await aScene()
-  const words = (n: number) =>
-    `Number ${n}.\n\n- look at \`src/${n}.ts\`\n- mend **that**, then [test](https://example.org/${n})`
-  const turns = Array.from({ length: 33_334 }, (_, n) => [
-    ...claudeTurn(n, { text: words(n), failed: n === 20_000 }),
-  ]).flat()
-  const { session } = await aWrittenSession(fleet, project, { agent: 'claude', stdout: turns })
-  const person = await aPerson(fleet)
-  const { page } = person
-  const log = page.getByRole('log', { name: 'Transcript' })
-  const last = log.getByText('Number 33333.')
-  const measured: Record<string, Measured> = {}
-  const measure = async (what: string, act: () => Promise<unknown>) => {
-    measured[what] = await unresponsive(page, act)
-  }
-  await person.visit('/missions')
-  await measure('opening', async () => {
-    await page.evaluate(`history.pushState(null, '', '/sessions/${session}')`)
-    await last.waitFor()
-  })
-  // It opens at its end.
-  expect(await log.evaluate(element => element.scrollHeight - element.scrollTop - element.clientHeight)).toBeLessThan(
-    60,
-  )
-
-  await measure('folding', () => log.getByRole('button', { name: /Bash/ }).last().click())
-  await log.hover()
-  await measure('scrolling', async () => {
-    for (let turn = 0; turn < 20; turn++) await page.mouse.wheel(0, -900)
-  })
-  await page.getByRole('button', { name: 'To the end' }).waitFor()
-  await measure('far back', async () => {
-    for (let turn = 0; turn < 60; turn++) await page.mouse.wheel(0, -3000)
-    await page.waitForTimeout(300)
-  })
+  const long = await aLongSession(fleet, project, 100_000)
+  const { page, visit } = await aPerson(fleet)
+  const measured = await measureTranscript(page, visit, long)
+  console.log('the page did not answer for at most (ms, and by the clock):', JSON.stringify(measured))
   // What one reads stays where it is when more is read in front of it.
   expect(await page.evaluate<number>(JUMPED), 'pixels it jumped by').toBeLessThan(4)
-
-  const search = page.getByLabel('Search this session')
-  await measure('typing', async () => {
-    await search.fill('')
-    await search.pressSequentially('Number 33')
-  })
-  await measure('searching', async () => {
-    await search.fill('Number 32000.')
-    await page.keyboard.press('Enter')
-    await log.getByText('Number 32000.').waitFor()
-    await search.fill('Number 32001.')
-    await page.keyboard.press('Enter')
-    await log.getByText('Number 32001.').waitFor()
-  })
-  await page.getByRole('button', { name: 'Close the search' }).click()
-  await measure('to the end', async () => {
-    await page.getByRole('button', { name: 'To the beginning' }).click()
-    await log.getByText('Number 0.').waitFor()
-    await page.getByRole('button', { name: /To the end/ }).click()
-    await last.waitFor()
-  })
-  // What failed is found wherever it is.
-  await page.getByRole('button', { name: 'Errors' }).click()
-  await log.getByText('Number 20000.').waitFor()
-  console.log('the page did not answer for at most (ms, and by the clock):', JSON.stringify(measured))
   for (const [what, { busy }] of Object.entries(measured)) expect(busy, what).toBeLessThan(AT_ONCE_MS)
 }, 240_000)
 

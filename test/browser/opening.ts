@@ -1,0 +1,18 @@
+import { existsSync } from 'node:fs'
+import { type Browser, chromium } from 'playwright-core'
+import type { TestFleet } from '../kit/fleet.ts'
+
+const CHROMIUM = ['/usr/bin/chromium', '/usr/bin/chromium-browser', '/usr/bin/google-chrome'].find(existsSync)
+
+export async function aBrowser(): Promise<Browser> {
+  if (!CHROMIUM) throw new Error('This needs chromium: apt-get install chromium')
+  return chromium.launch({ executablePath: CHROMIUM, args: ['--no-sandbox', '--disable-dev-shm-usage'] })
+}
+
+/** What the server prints for a person to open. */
+export async function signInLink(fleet: TestFleet): Promise<string> {
+  const { stdout } = await fleet.fleetCommand(['up', '--detach'])
+  const link = /https?:\/\/\S+\/sign-in\S*/.exec(stdout)?.[0]
+  if (!link) throw new Error(`fleet up --detach gave no link:\n${stdout}`)
+  return link
+}
