@@ -120,6 +120,13 @@ export function collected(value: string, before: string[] = []): string[] {
   ]
 }
 
+/** A name and a text, as they stand on a command line. */
+export function pairFrom(text: string, example: string): [string, string] {
+  const at = text.indexOf('=')
+  if (at < 1) throw new InvalidInput(text, `must be a name and a value, such as ${example}`)
+  return [text.slice(0, at).trim(), text.slice(at + 1)]
+}
+
 /** Words from the command line, `-` for what comes in, `@file` for what a file holds. */
 export async function textFrom(cli: Cli, argument: string): Promise<string> {
   if (argument === '-') {

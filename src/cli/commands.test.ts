@@ -325,3 +325,14 @@ test('inside a session its own server is asked, with its own token', async () =>
     server.close()
   }
 })
+
+test('what a variable of a template stands for is said with =, and may be nothing', async () => {
+  const use = (...more: string[]) =>
+    fleet(['template', 'use', 'add', '--project', 'ship', ...more], {
+      answers: { list_projects: PROJECTS, create_mission_from_template: MISSION },
+    })
+  const { asked } = await use('--with', 'what=a=b', '--with', 'how=')
+  expect(asked.at(-1)).toMatchObject({ input: { values: { what: 'a=b', how: '' } } })
+  const refused = await use('--with', 'what')
+  expect([refused.code, refused.err]).toEqual([2, expect.stringContaining('such as name=value')])
+})

@@ -1,10 +1,9 @@
 import type { Command } from 'commander'
 import { configurationFile, configurationTemplate } from '../../configuration.ts'
-import { InvalidInput } from '../../domain/errors.ts'
 import { openHome } from '../../home.ts'
 import { behindLinks, replaceText, textOf } from '../../whole-files.ts'
 import { homeOf } from '../client.ts'
-import { type Cli, does } from '../command.ts'
+import { type Cli, does, pairFrom } from '../command.ts'
 import { knownProjectHere, projectRef } from '../place.ts'
 
 interface Answer {
@@ -52,16 +51,8 @@ export function prepareHome({ terminal, where }: Cli, force: boolean): { file: s
   return { file, written }
 }
 
-/** Pairs of key and text, as they stand on a command line. */
-export function settingsFrom(pairs: readonly string[]): Record<string, string> {
-  return Object.fromEntries(
-    pairs.map(pair => {
-      const at = pair.indexOf('=')
-      if (at < 1) throw new InvalidInput(pair, 'must be a key and a value, such as max_concurrent=8')
-      return [pair.slice(0, at).trim(), pair.slice(at + 1)]
-    }),
-  )
-}
+export const settingsFrom = (pairs: readonly string[]): Record<string, string> =>
+  Object.fromEntries(pairs.map(pair => pairFrom(pair, 'max_concurrent=8')))
 
 async function printRaw(cli: Cli): Promise<undefined> {
   const file = configurationFile(homeOf(cli.where))

@@ -2,7 +2,7 @@ import type { Command } from 'commander'
 import type { Project } from '../../domain/project.ts'
 import type { Template } from '../../domain/saved-template.ts'
 import type { MissionView } from '../../operations/views.ts'
-import { addFields, type Cli, does, inputFrom } from '../command.ts'
+import { addFields, type Cli, does, inputFrom, pairFrom } from '../command.ts'
 import { MISSION_FIELDS } from '../mission-fields.ts'
 import { projectHere, projectRef } from '../place.ts'
 import { tellMission } from '../show-mission.ts'
@@ -70,7 +70,7 @@ export function addTemplate(program: Command): void {
       template: name,
       project_id: here?.project.id ?? (await projectRef(cli, String(options.project))),
       ...(here?.subdirectory && { subdirectory: here.subdirectory }),
-      values: Object.fromEntries(((options.with ?? []) as string[]).map(pairFrom)),
+      values: Object.fromEntries(((options.with ?? []) as string[]).map(each => pairFrom(each, 'name=value'))),
       ...inputFrom(MISSION_FIELDS, options),
       auto_dispatch: options.dispatch === true,
     })
@@ -94,14 +94,10 @@ export function addTemplate(program: Command): void {
 /** May be repeated; unlike other lists a comma belongs to the value. */
 const gathered = (value: string, before: string[] = []): string[] => [...before, value]
 
-function pairFrom(text: string): [string, string] {
-  const at = text.indexOf('=')
-  return at < 0 ? [text, ''] : [text.slice(0, at), text.slice(at + 1)]
-}
-
 const variableFrom = (text: string): object => {
-  const [name, value] = pairFrom(text)
-  return text.includes('=') ? { name, default: value } : { name }
+  if (!text.includes('=')) return { name: text }
+  const [name, value] = pairFrom(text, 'name=value')
+  return { name, default: value }
 }
 
 const inWords = ({ variables }: TemplateView): string =>
