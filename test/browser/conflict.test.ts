@@ -29,7 +29,9 @@ const inConflict = ({ fleet }: Scene, id: string) =>
     return mission.status_reason?.code === 'conflict' && mission.status === 'review' ? mission : undefined
   })
 
-test('a conflict from red to landed: both sides are named, its agent resolves one, a person the other', async () => {
+test('a conflict from red to landed: both sides are named, its agent resolves one, a person the other', {
+  timeout: 120_000,
+}, async () => {
   const scene = await aScene({ repository: { files: { 'line.txt': 'original\n' } } })
   const { fleet, repo } = scene
   const red = await painted(scene, 'red', 'Paint it red')

@@ -36,7 +36,7 @@ async function stopwatch(page: Page) {
   return { doing, clicking, times }
 }
 
-test('a change of 2,000 files and ten megabytes is looked through without waiting', async () => {
+test('a change of 2,000 files and ten megabytes is looked through without waiting', { timeout: 120_000 }, async () => {
   const scene = await aScene()
   const lines = 'some text that makes the line about as long as lines of programs are, more or less'
   const id = await finished(
@@ -87,7 +87,7 @@ test('a change of 2,000 files and ten megabytes is looked through without waitin
   for (const [what, ms] of Object.entries(medians)) expect(ms, what).toBeLessThan(100)
 })
 
-test('names and contents that would act or deceive are shown as what they are', async () => {
+test('names and contents that would act or deceive are shown as what they are', { timeout: 120_000 }, async () => {
   const scene = await aScene()
   const id = await finished(
     scene,

@@ -42,7 +42,9 @@ async function finished({ fleet, project }: Scene, title: string, work: string):
 const SOON = { timeout: 15_000 }
 const heading = (page: Page, name: string) => page.getByRole('heading', { level: 1, name }).waitFor()
 
-test('three missions are reviewed by keyboard: one goes back with a remark, one lands and is undone, one is rejected', async () => {
+test('three missions are reviewed by keyboard: one goes back with a remark, one lands and is undone, one is rejected', {
+  timeout: 120_000,
+}, async () => {
   const scene = await aScene({
     repository: { files: FILES },
     project: { checks: [{ name: 'types', command: 'test -f src/shop.ts && echo no errors' }] },
@@ -145,7 +147,7 @@ test('three missions are reviewed by keyboard: one goes back with a remark, one 
   expect(await repo.readOn('main', 'src/names.py')).toContain('dear')
   await toast.getByRole('button', { name: 'Undo' }).click()
   await eventually('it is taken back', async () => (await repo.readOn('main', 'src/names.py')).includes('hello'))
-  expect((await fleet.show(greet)).status).toBe('review')
+  await fleet.until(greet, 'review')
 
   // Rejected, taken back with a key, rejected again.
   await page.goto(new URL(`/review/${drop}`, page.url()).href)

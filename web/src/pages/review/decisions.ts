@@ -8,6 +8,13 @@ import { neighbour, type Review, useQueue } from './queue.ts'
 /** The last decision taken in this window, whatever is looked at since. */
 let takeBack: (() => void) | undefined
 
+/** Takes back the last decision, whichever mission it was about. */
+export function takeLastBack(): void {
+  if (takeBack) takeBack()
+  else tell({ text: 'Nothing was decided here yet' })
+  takeBack = undefined
+}
+
 export interface Decisions {
   busy: boolean
   land(options?: { force: boolean }): void
@@ -15,15 +22,13 @@ export interface Decisions {
   reject(): void
   reconsider(): void
   undo(): void
-  /** Takes back the last decision. */
-  takeBack(): void
   goOn(step: 1 | -1): void
 }
 
 /** What a person can decide about finished work. After each decision the next mission opens. */
 export function useDecisions(mission: Review['mission']): Decisions {
   const [, go] = useLocation()
-  const queue = useQueue().data?.reviews ?? []
+  const queue = useQueue()
   const landing = useCommand('land_mission')
   const sending = useCommand('send_back_mission')
   const rejecting = useCommand('reject_mission')
@@ -32,8 +37,10 @@ export function useDecisions(mission: Review['mission']): Decisions {
   const { id } = mission
   const title = plain(mission.title)
   const here = `/review/${id}`
-  const goOn = (step: 1 | -1) => {
-    const next = neighbour(queue, id, step)
+  const goOn = async (step: 1 | -1) => {
+    // Whoever came here by an address may decide before the queue is known.
+    const { reviews = [] } = queue.data ?? (await queue.refetch()).data ?? {}
+    const next = neighbour(reviews, id, step)
     if (next) go(`/review/${next}`)
     else if (step === 1) go('/review')
   }
@@ -72,11 +79,6 @@ export function useDecisions(mission: Review['mission']): Decisions {
     },
     reconsider,
     undo,
-    takeBack() {
-      if (takeBack) takeBack()
-      else tell({ text: 'Nothing was decided here yet' })
-      takeBack = undefined
-    },
     goOn,
   }
 }

@@ -7,6 +7,7 @@ import { KeyHelp } from '../../kit/key-help.tsx'
 import { Answer, Empty, Lines, Page, Section } from '../../kit/page.tsx'
 import { plural } from '../../kit/words.ts'
 import { useShortcuts } from '../../shell/keys.ts'
+import { takeLastBack } from './decisions.ts'
 import { GROUPS, grouped, useQueue } from './queue.ts'
 import './queue.css'
 import { QueueRow } from './queue-row.tsx'
@@ -26,6 +27,7 @@ export default function ReviewQueue() {
   useShortcuts([
     { keys: 'j', title: 'Next mission to review', run: () => move(1) },
     { keys: 'k', title: 'Previous mission to review', run: () => move(-1) },
+    { keys: 'u', title: 'Take the last decision back', run: takeLastBack },
   ])
   return (
     <Page
@@ -43,7 +45,7 @@ export default function ReviewQueue() {
               </Empty>
             ) : (
               <>
-                <KeyHelp keys={{ 'j k': 'up and down', Enter: 'look at it' }} />
+                <KeyHelp keys={{ 'j k': 'up and down', Enter: 'look at it', u: 'undo' }} />
                 {grouped(reviews).map(([name, those]) => (
                   <Section key={name} title={`${GROUPS[name]} (${those.length})`}>
                     <ul className="queue">

@@ -9,7 +9,7 @@ import { useShortcuts } from '../../shell/keys.ts'
 import { DecisionBar } from './bar.tsx'
 import { Changes } from './changes.tsx'
 import { Conflict } from './conflict.tsx'
-import { useDecisions } from './decisions.ts'
+import { takeLastBack, useDecisions } from './decisions.ts'
 import { Overview } from './overview.tsx'
 import { isConflict, isOpen, type Review } from './queue.ts'
 import { isUnsent, type Remark, useRemarks } from './remarks.tsx'
@@ -55,7 +55,7 @@ export function Reviewing({ review, detail }: ReviewingProps) {
     { keys: 'k', title: 'Previous line', run: () => diff.current?.line(-1) },
     { keys: 'c', title: 'Remark on the line', run: () => diff.current?.remark() },
     { keys: 'v', title: 'Mark the file as viewed', run: () => diff.current?.view() },
-    { keys: 'u', title: 'Take the last decision back', run: decisions.takeBack },
+    { keys: 'u', title: 'Take the last decision back', run: takeLastBack },
     { keys: ']', title: 'Next mission to review', run: () => decisions.goOn(1) },
     { keys: '[', title: 'Previous mission to review', run: () => decisions.goOn(-1) },
     ...(open && !decisions.busy
