@@ -1,5 +1,6 @@
 import { Button, Dialog, Flex } from '@radix-ui/themes'
 import type { ReactNode } from 'react'
+import { plain } from './plain.ts'
 
 interface FormDialogProps {
   title: string
@@ -32,7 +33,7 @@ export function FormDialog({
         </Dialog.Title>
         {about && (
           <Dialog.Description size="2" color="gray">
-            {about}
+            {plain(about)}
           </Dialog.Description>
         )}
         <form

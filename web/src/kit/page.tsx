@@ -129,7 +129,9 @@ interface AnswerProps<T> {
 
 /** An answer once it is there; before that its outline, and if it was refused, why. */
 export function Answer<T>({ of, loading = <Lines />, children }: AnswerProps<T>) {
-  if (of.data !== undefined) return children(of.data)
+  // What was deleted meanwhile is not shown as if it were there.
+  const isGone = of.error instanceof Refused && of.error.status === 404
+  if (of.data !== undefined && !isGone) return children(of.data)
   if (of.error) return <Problem error={of.error} retry={() => of.refetch()} />
   return loading
 }

@@ -18,6 +18,14 @@ const LISTS = [
 ] as const
 const SIGNS = { added: '+', modified: '~', deleted: '−', renamed: '→' }
 
+/** However long it is, what follows stays in reach. */
+export const Summary = ({ text }: { text: string }) => (
+  // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reachable by keyboard
+  <section className="report-summary" aria-label="Summary" tabIndex={0}>
+    <Markdown text={text} />
+  </section>
+)
+
 /** What a session says it did, beside what git saw. */
 export function ReportView({
   report,
@@ -27,7 +35,11 @@ export function ReportView({
   files?: boolean
 }) {
   const preview = safeLink(report.preview_url)
-  const claimedOnly = report.files_claimed.filter(path => !report.files_changed.some(file => file.path === path))
+  // Where git saw more than is listed, nobody can say what it did not see.
+  const isWhole = report.files_omitted === 0
+  const claimedOnly = isWhole
+    ? report.files_claimed.filter(path => !report.files_changed.some(file => file.path === path))
+    : []
   return (
     <Flex direction="column" gap="3">
       <Flex gap="2" wrap="wrap" align="center">
@@ -48,7 +60,7 @@ export function ReportView({
           {plain(report.problem)}
         </Text>
       )}
-      {report.summary && <Markdown text={report.summary} />}
+      {report.summary && <Summary text={report.summary} />}
       {LISTS.filter(([field]) => report[field].length > 0).map(([field, title]) => (
         <div key={field}>
           <Text size="2" weight="medium">

@@ -3,6 +3,7 @@ import { X } from 'lucide-react'
 import { Toast } from 'radix-ui'
 import { useSyncExternalStore } from 'react'
 import { Refused, Unreachable } from '../api/client.ts'
+import { plain } from './plain.ts'
 import './toasts.css'
 
 export interface Message {
@@ -102,13 +103,13 @@ export function Toasts() {
           <Flex direction="column" flexGrow="1" minWidth="0">
             <Toast.Title asChild>
               <Text size="2" weight="medium" as="div">
-                {message.text}
+                {plain(message.text)}
               </Text>
             </Toast.Title>
             {message.advice && (
               <Toast.Description asChild>
                 <Text size="2" color="gray" as="div">
-                  {message.advice}
+                  {plain(message.advice)}
                 </Text>
               </Toast.Description>
             )}

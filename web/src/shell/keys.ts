@@ -7,6 +7,9 @@ export interface Shortcut {
   run(): void
 }
 
+/** What `mod` is called on this keyboard. */
+export const MOD = /Mac|iPhone|iPad/.test(navigator.platform) ? '⌘' : 'Ctrl '
+
 const SEQUENCE_MS = 1200
 const registered = new Set<{ readonly current: readonly Shortcut[] }>()
 

@@ -2,6 +2,7 @@ import { Dialog, Kbd, VisuallyHidden } from '@radix-ui/themes'
 import { Command } from 'cmdk'
 import { useDeferredValue, useState } from 'react'
 import { useLocation } from 'wouter'
+import { plain } from '../kit/plain.ts'
 import { StatusDot } from '../kit/status.tsx'
 import { shortId } from '../kit/words.ts'
 import { useAsk, useMissions } from '../live/data.ts'
@@ -67,7 +68,7 @@ export default function Palette({ close }: { close(): void }) {
                   onSelect={then(() => go(`/missions/${id}`))}
                 >
                   <StatusDot status={status} />
-                  <span>{title}</span>
+                  <span>{plain(title)}</span>
                   <code>{shortId(id)}</code>
                 </Command.Item>
               ))}
@@ -75,7 +76,7 @@ export default function Palette({ close }: { close(): void }) {
             <Command.Group heading="Projects">
               {projects.map(({ id, name }) => (
                 <Command.Item key={id} value={`project ${name} ${id}`} onSelect={then(() => go(`/projects/${id}`))}>
-                  <span>{name}</span>
+                  <span>{plain(name)}</span>
                 </Command.Item>
               ))}
             </Command.Group>

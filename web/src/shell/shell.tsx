@@ -8,7 +8,7 @@ import { MAIN, MORE, PLACES, STATIONS, type Station } from '../routes.tsx'
 import type { View } from '../views.ts'
 import { ConnectionBar, PausedBar } from './connection.tsx'
 import { useFleetState, usePausing } from './fleet-state.ts'
-import { listenForShortcuts, useShortcuts } from './keys.ts'
+import { listenForShortcuts, MOD, useShortcuts } from './keys.ts'
 import { startNotifying, switchNotifications } from './notifications.ts'
 import './shell.css'
 import { signOut } from './sign-out.ts'
@@ -58,7 +58,7 @@ export function Shell() {
         <Button variant="surface" color="gray" className="finder" onClick={() => setPalette(true)}>
           <Search size={14} />
           <span className="finder-word">Find or do…</span>
-          <Kbd size="1">⌘K</Kbd>
+          <Kbd size="1">{MOD}K</Kbd>
         </Button>
         <Button asChild>
           <Link href="/missions/new">
@@ -85,7 +85,7 @@ export function Shell() {
                 <Route>
                   <Page title="Nothing here">
                     <Empty icon={Search} title="There is no such page">
-                      The address may be mistyped. <Link href="/">Go home</Link>, or press <Kbd>⌘K</Kbd> to find it.
+                      The address may be mistyped. <Link href="/">Go home</Link>, or press <Kbd>{MOD}K</Kbd> to find it.
                     </Empty>
                   </Page>
                 </Route>

@@ -14,7 +14,8 @@ export class Trouble extends Component<{ children: ReactNode }, { error: Error |
     if (!error || at !== location.pathname) return this.props.children
     return (
       <Page title="This view broke">
-        <Problem error={error} retry={() => this.setState({ error: undefined })} />
+        {/* Its code may be of a server that has been replaced since; what is asked for anew is of the one there is. */}
+        <Problem error={error} retry={() => location.reload()} />
       </Page>
     )
   }

@@ -1,4 +1,4 @@
-import { useInfiniteQuery } from '@tanstack/react-query'
+import { useInfiniteQuery, useQueryClient } from '@tanstack/react-query'
 import { useEffect, useMemo, useState } from 'react'
 import { ask, type Input } from '../../api/client.ts'
 import { onEvents } from '../../live/data.ts'
@@ -7,6 +7,8 @@ import type { FleetEvent } from '../../live/fleet-events.ts'
 type Filter = Pick<Input<'list_events'>, 'project_id' | 'mission_id' | 'kinds'>
 
 const PAGE = 100
+/** More than anybody reads: whoever leaves the page open all day has the newest, and reads on from there. */
+const MOST_SINCE = 500
 
 /** What happened, newest first: what was there when the page was opened, and whatever has come since. */
 export function useHappened(filter: Filter) {
@@ -21,6 +23,13 @@ export function useHappened(filter: Filter) {
       }),
     [key],
   )
+  const client = useQueryClient()
+  const isFull = since.events.length > MOST_SINCE
+  useEffect(() => {
+    if (!isFull) return
+    client.resetQueries({ queryKey: ['list_events'] })
+    setSince({ key, events: [] })
+  }, [client, isFull, key])
   const pages = useInfiniteQuery({
     queryKey: ['list_events', filter],
     queryFn: ({ pageParam, signal }) => ask('list_events', { ...filter, limit: PAGE, before: pageParam }, { signal }),

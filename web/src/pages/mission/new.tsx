@@ -9,6 +9,7 @@ import { plain } from '../../kit/plain.ts'
 import { tell } from '../../kit/toasts.tsx'
 import { shortId } from '../../kit/words.ts'
 import { useAsk, useCommand } from '../../live/data.ts'
+import { MOD } from '../../shell/keys.ts'
 import './mission.css'
 import { ChosenMissions } from './mission-picker.tsx'
 import { askedIn, type Draft, EMPTY, like, missionFrom, remember, remembered, titleFrom } from './new-draft.ts'
@@ -211,7 +212,7 @@ function Sheet({ begin }: { begin: Draft }) {
         </details>
         <div className="new-mission-bar">
           <Button type="submit" disabled={!ready} loading={busy}>
-            <Play size={16} /> Start <Kbd size="1">⌘↵</Kbd>
+            <Play size={16} /> Start <Kbd size="1">{MOD}↵</Kbd>
           </Button>
           <Button type="button" variant="soft" disabled={!ready} onClick={() => end('queue')}>
             Queue, and write another

@@ -122,7 +122,8 @@ function FactsOf({ mission }: { mission: Detail }) {
           </a>
         ),
         Created: <Time at={created_at} />,
-        Took: started_at && <Elapsed from={started_at} to={ended_at} />,
+        [ended_at ? 'Took' : 'Began']:
+          started_at && (ended_at ? <Elapsed from={started_at} to={ended_at} /> : <Time at={started_at} />),
         Sessions: sessions.length || undefined,
         Cost: usage.cost_usd ? dollars(usage.cost_usd) : undefined,
         Tokens: tokens ? roughly(tokens) : undefined,

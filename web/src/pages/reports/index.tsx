@@ -3,9 +3,9 @@ import { FileText } from 'lucide-react'
 import { Link, useSearchParams } from 'wouter'
 import type { Output } from '../../api/client.ts'
 import { ProjectChooser, useProjectNames } from '../../kit/choosers.tsx'
-import { Markdown } from '../../kit/markdown.tsx'
 import { Answer, Empty, Page } from '../../kit/page.tsx'
 import { plain } from '../../kit/plain.ts'
+import { Summary } from '../../kit/report.tsx'
 import { Time } from '../../kit/time.tsx'
 import { plural } from '../../kit/words.ts'
 import { useAsk } from '../../live/data.ts'
@@ -79,6 +79,7 @@ function ReportCard({ report }: { report: Report }) {
     source,
     problem,
     files_changed,
+    files_omitted,
     commits,
     created_at,
   } = report
@@ -100,7 +101,7 @@ function ReportCard({ report }: { report: Report }) {
             <Text size="2">Session</Text>
           </Link>
           <Text size="2" color="gray">
-            {plain(projectName(project_id))} · {plural(files_changed.length, 'file')},{' '}
+            {plain(projectName(project_id))} · {plural(files_changed.length + files_omitted, 'file')},{' '}
             {plural(commits.length, 'commit')} · <Time at={created_at} />
             {source === 'git' && ' · written from git: the agent gave none'}
           </Text>
@@ -111,7 +112,7 @@ function ReportCard({ report }: { report: Report }) {
           </Text>
         )}
         <Text size="2" as="div">
-          <Markdown text={summary} />
+          <Summary text={summary} />
         </Text>
         {LISTS.filter(([field]) => report[field].length > 0).map(([field, name]) => (
           <Text key={field} size="2" color="gray" as="div">
