@@ -34,14 +34,16 @@ export function addInit(program: Command): void {
     const [current] = await projectsAt(cli, path)
     const lines = settle(proposed, current, options.replace === true)
     const changes = changesOf(proposed, lines)
-    const isNew = !current
-    if (!terminal.json) tell(cli, { path, because, lines, isNew, hasAgent: agent !== undefined })
-    const isAgreed = options.yes === true || (terminal.interactive && !terminal.json && (await agreed(cli)))
+    const isSettled = current !== undefined && Object.keys(changes).length === 0
+    if (!terminal.json) tell(cli, { path, because, lines, current, hasAgent: agent !== undefined })
+    const asks = !isSettled && !options.yes && terminal.interactive && !terminal.json
+    const isAgreed = !isSettled && (options.yes === true || (asks && (await agreed(cli))))
     const project = isAgreed ? await apply(cli, path, current, changes) : current
     if (terminal.json)
       return void terminal.data({ ...home, path, because, settings: lines, changed: isAgreed, project })
+    if (isSettled) return void terminal.print(`Nothing to change in project ${current.name} (${current.id}).`)
     if (!isAgreed) return void terminal.note('The project was not changed. To take these settings: fleet init --yes')
-    terminal.print(`${isNew ? 'Made' : 'Changed'} project ${project!.name} (${project!.id}).`)
+    terminal.print(`${current ? 'Changed' : 'Made'} project ${project!.name} (${project!.id}).`)
     terminal.note('Now: fleet run "what is to be done"')
   })
 }
@@ -54,7 +56,6 @@ async function apply(
 ): Promise<Project> {
   const client = await cli.client()
   if (!current) return client.call<Project>('create_project', { path, name: basename(path), ...changes })
-  if (!Object.keys(changes).length) return current
   return client.call<Project>('update_project', { project_id: current.id, ...changes })
 }
 
@@ -76,15 +77,15 @@ interface Told {
   path: string
   because: readonly string[]
   lines: readonly Line[]
-  isNew: boolean
+  current: Project | undefined
   hasAgent: boolean
 }
 
-function tell({ terminal }: Cli, { path, because, lines, isNew, hasAgent }: Told): void {
-  terminal.print(`${path}${isNew ? ', not a project yet' : ''}${because.length ? `: ${because.join(', ')}` : ''}`)
+function tell({ terminal }: Cli, { path, because, lines, current, hasAgent }: Told): void {
+  terminal.print(`${path}${current ? '' : ', not a project yet'}${because.length ? `: ${because.join(', ')}` : ''}`)
   terminal.facts(lines.map(line => [TITLES[line.field], line.proposed + REMARKS[line.what](line)]))
   if (!hasAgent) terminal.note('No coding agent was found that is installed and signed in. See fleet doctor.')
-  if (!lines.some(({ field }) => field === 'checks'))
+  if (!lines.some(({ field }) => field === 'checks') && !current?.checks.length)
     terminal.note('Nothing says how it is checked. Later: fleet project set <project> --check "a shell line"')
 }
 

@@ -1,4 +1,4 @@
-import { existsSync, writeFileSync } from 'node:fs'
+import { existsSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, onTestFinished, test } from 'vitest'
 import { aRepository } from '../../git/testkit.ts'
@@ -56,4 +56,16 @@ test('settings that are there are replaced only when asked, and either is said',
   const forced = await fleet(['init', '-y', '--replace'], { cwd, env: homeIn(cwd), answers })
   expect(forced.out).toMatch(/claude {2}\(instead of codex\)/)
   expect(forced.asked.at(-1)?.input).toEqual({ project_id: MADE.id, agent: 'claude', checks })
+})
+
+test('where nothing is to change nothing is asked, and what is there is not said to be missing', async () => {
+  const cwd = await aProject()
+  const project = { ...MADE, ...wanted, setup_command: null }
+  const answers = { list_agents: AGENTS, list_projects: { projects: [project] } }
+  const asTyped = { cwd, env: homeIn(cwd), answers, terminal: true, stdin: 'n\n' }
+  const settled = await fleet(['init'], asTyped)
+  expect(settled.err).not.toContain('Take these settings?')
+  expect(settled.out).toContain('Nothing to change in project repo')
+  rmSync(join(cwd, 'package.json'))
+  expect((await fleet(['init'], asTyped)).err).not.toContain('Nothing says how it is checked')
 })
