@@ -57,6 +57,30 @@ test('the server is killed and comes back: nothing is missing, nothing is there 
   expect(new Set(await told()).size).toBe((await told()).length)
 })
 
+test('what is sent as the server dies stays in its box, and sent again is done once', async () => {
+  const { fleet, project } = await aScene()
+  const { page, visit } = await aPerson(fleet, { expects: AWAY })
+  await visit('/')
+  await page.getByLabel('What is to be done').fill('echo once > once.txt')
+  // It arrives and is carried out; its answer never comes back, also when the page asks a second time.
+  let heard = 0
+  await page.route('**/api/missions', async route => {
+    if (route.request().method() !== 'POST') return route.continue()
+    await route.fetch()
+    heard++
+    if (heard === 2) await fleet.kill()
+    await route.abort('connectionreset')
+  })
+  await page.getByRole('button', { name: 'Run', exact: true }).click()
+  await page.locator('.toast').getByText('The server does not answer').waitFor()
+  await page.unroute('**/api/missions')
+  await fleet.start()
+  await page.getByRole('button', { name: 'Run', exact: true }).click()
+  await page.locator('.toast').getByText('is queued').waitFor()
+  const { missions } = (await fleet.call('list_missions', { project_id: project.id })) as { missions: object[] }
+  expect([heard, missions.length]).toEqual([2, 1])
+})
+
 test('two windows share one connection, and when the one that has it is closed the other goes on without a gap', async () => {
   const { fleet, project } = await aScene()
   const draft = (title: string) =>

@@ -165,7 +165,7 @@ function Controls({ project, status }: { project: string; status: keyof typeof T
         highContrast
         loading={stop.busy}
         onClick={() =>
-          afterAMoment('The loop is stopped with its agents; their work is kept.', () =>
+          afterAMoment('Stopping the loop with its agents; their work is kept.', () =>
             stop.run({ project_id: project }),
           )
         }

@@ -103,7 +103,7 @@ export function useActing(mission: Detail): Acting {
   const forget = (discard: boolean) => {
     setOpen(undefined)
     const title = mission.title.length > 40 ? `${mission.title.slice(0, 40)}…` : mission.title
-    afterAMoment(`Deleted “${title}”`, () => void remove.run({ ...it, discard }))
+    afterAMoment(`Deleting “${title}”`, () => void remove.run({ ...it, discard }))
     go('/missions')
   }
   const simple: Partial<Record<Action, () => unknown>> = {

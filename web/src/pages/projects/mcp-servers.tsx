@@ -75,7 +75,7 @@ function Row({ server: { id, name, url, command, enabled } }: { server: Server }
           color="red"
           highContrast
           aria-label={`Remove ${name}`}
-          onClick={() => afterAMoment(`${name} is removed.`, () => remove.run({ server_id: id }))}
+          onClick={() => afterAMoment(`Removing ${name}.`, () => remove.run({ server_id: id }))}
         >
           <Trash2 size={16} />
         </IconButton>

@@ -92,9 +92,7 @@ function Actions({ project: { id, name, paused } }: { project: Project }) {
         color="red"
         highContrast
         onClick={() => {
-          afterAMoment(`${name} is forgotten, with its missions. Its branches stay.`, () =>
-            remove.run({ project_id: id }),
-          )
+          afterAMoment(`Forgetting ${name} with its missions. Its branches stay.`, () => remove.run({ project_id: id }))
           go('/projects')
         }}
       >

@@ -119,7 +119,7 @@ function Row({ schedule, edit }: { schedule: Schedule; edit(): void }) {
             <DropdownMenu.Item
               color="red"
               onSelect={() =>
-                afterAMoment('The schedule is gone; its copies stay.', () => remove.run({ schedule_id: id }))
+                afterAMoment('Removing the schedule; its copies stay.', () => remove.run({ schedule_id: id }))
               }
             >
               Remove
