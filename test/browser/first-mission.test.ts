@@ -104,7 +104,7 @@ test('from the first visit to the first landed mission, then undone, split, and 
   // Deleted after a moment in which it can be taken back.
   await page.getByRole('button', { name: 'Actions' }).click()
   await page.getByRole('menuitem', { name: 'Delete' }).click()
-  await page.getByText('Deleted “The part”', { exact: true }).waitFor()
+  await page.getByText('Deleting “The part”', { exact: true }).waitFor()
   await page.getByRole('button', { name: 'Undo', exact: true }).click()
   await page.goBack()
   await page.getByRole('heading', { level: 1, name: 'The part' }).waitFor()
