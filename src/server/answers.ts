@@ -1,4 +1,4 @@
-import type { FastifyInstance, FastifyReply } from 'fastify'
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { Unauthorized } from '../domain/errors.ts'
 import { newId } from '../domain/ids.ts'
 import type { Log } from './log.ts'
@@ -30,16 +30,29 @@ export function explainer(log: Log, say: (line: string) => void): Explain {
   }
 }
 
-/** Answers errors, unknown addresses and wrong methods alike; `signedOut` is what a person without a token sees. */
-export function answerErrors(app: FastifyInstance, explain: Explain, signedOut: string): void {
+/** What people see in a browser instead of an answer for programs. */
+export interface ErrorPages {
+  signedOut: string
+  nothingHere: string
+}
+
+const HTML = 'text/html; charset=utf-8'
+
+/** Somebody typed it or followed a link: no program is there to read the answer. */
+const isTyped = ({ method, headers }: FastifyRequest): boolean =>
+  method === 'GET' && headers['sec-fetch-mode'] === 'navigate'
+
+/** Answers errors, unknown addresses and wrong methods alike. */
+export function answerErrors(app: FastifyInstance, explain: Explain, pages: ErrorPages): void {
   const methods = new Map<string, string[]>()
   app.addHook('onRoute', ({ url, method }) => {
     methods.set(url, [...(methods.get(url) ?? []), ...[method].flat()])
   })
 
   app.setErrorHandler((error, request, reply) => {
-    const { page } = request.routeOptions.config ?? {}
-    if (page && error instanceof Unauthorized) return reply.code(401).type('text/html; charset=utf-8').send(signedOut)
+    const { page = isTyped(request) } = request.routeOptions.config ?? {}
+    if (page && error instanceof Unauthorized) return reply.code(401).type(HTML).send(pages.signedOut)
+    if (page && error instanceof NoSuchAddress) return reply.code(404).type(HTML).send(pages.nothingHere)
     return sendAnswer(reply, explain(error, `${request.method} ${request.routeOptions.url ?? 'an unknown address'}`))
   })
 

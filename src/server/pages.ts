@@ -7,6 +7,7 @@ import { Forbidden, Unauthorized } from '../domain/errors.ts'
 import { signOutDevice } from '../fleet/devices.ts'
 import type { Fleet } from '../fleet/fleet.ts'
 import { VERSION } from '../version.ts'
+import type { ErrorPages } from './answers.ts'
 import { signIn, signOut } from './auth.ts'
 import { type Asset, readDashboard } from './dashboard.ts'
 import { dashboardPolicy } from './guard.ts'
@@ -23,13 +24,16 @@ const FILES = {
   'sign-in.js': 'text/javascript; charset=utf-8',
 }
 
-export const signedOutPage = (): string => page('signed-out.html')
+export const errorPages = (): ErrorPages => ({
+  signedOut: page('signed-out.html'),
+  nothingHere: page('nothing-here.html'),
+})
 
 /** What a browser loads. The pages hold no data of their own: they ask for it as everyone else does. */
 export function addPages(app: FastifyInstance, { fleet, tls }: { fleet: Fleet; tls: boolean }): void {
   app.get('/health', { config: { open: true } }, async () => ({ status: 'ok', version: VERSION }))
 
-  const signedOut = signedOutPage()
+  const { signedOut } = errorPages()
   app.get('/sign-in', { config: { open: true, page: true } }, async (request, reply) => {
     const { token } = request.query as { token?: unknown }
     const { 'sec-purpose': purpose = '', 'user-agent': userAgent = '' } = request.headers

@@ -63,6 +63,16 @@ test('a body above the limit, an unknown address, a wrong method and a broken ad
   expect([broken.status, broken.json.error.code]).toEqual([400, 'invalid_input'])
 })
 
+test('whoever types an unknown address into a browser reads a page, signed in or not', async () => {
+  const { ask } = await aToyServer()
+  const typed = { 'sec-fetch-mode': 'navigate' }
+  const unknown = await ask('GET', '/mision', { headers: typed })
+  expect([unknown.status, unknown.headers['content-type']]).toEqual([404, 'text/html; charset=utf-8'])
+  expect(unknown.text).toContain('There is nothing at this address')
+  const stranger = await ask('GET', '/mision', { headers: typed, token: null })
+  expect([stranger.status, stranger.headers['content-type']]).toEqual([401, 'text/html; charset=utf-8'])
+})
+
 test('an unexpected error shows no stack and no message, only an id that is in the log', async () => {
   const { ask, log, said } = await aToyServer()
   const { status, json, text } = await ask('POST', '/api/toys/bear/break', { body: { words: 'inner workings' } })

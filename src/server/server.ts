@@ -16,7 +16,7 @@ import { type Log, openLog } from './log.ts'
 import { addMcp, type Endpoint } from './mcp/index.ts'
 import { addOpenapi } from './openapi.ts'
 import { inUrl, type OwnNames, ownNames, reachableAt } from './origin.ts'
-import { addPages, signedOutPage } from './pages.ts'
+import { addPages, errorPages } from './pages.ts'
 import { addOperations } from './routes.ts'
 import { STREAM_LIMITS, type StreamLimits } from './sse.ts'
 
@@ -72,7 +72,7 @@ export async function serve(
   const underWay = requestsUnderWay(app)
   acceptJsonOnly(app)
   logRequests(app, log)
-  answerErrors(app, explain, signedOutPage())
+  answerErrors(app, explain, errorPages())
   guard(app, fleet, () => own)
   addPages(app, { fleet, tls })
   addOpenapi(app, operations)
