@@ -54,7 +54,11 @@ describe.skipIf(!binary)('talking with an agent at work', () => {
     const mission = await s.fleet.until(id, 'done', 'failed')
 
     expect(mission.sessions).toHaveLength(1)
-    expect((await s.fleet.events()).map(event => event.kind)).toContain('message_arrived')
+    const kinds = (await s.fleet.events()).map(event => event.kind)
+    expect(kinds).toContain('message_arrived')
+    // Whoever watches hears what it costs while it works.
+    expect(kinds.indexOf('usage')).toBeLessThan(kinds.indexOf('session_ended'))
+    expect(kinds).toContain('usage')
     expect(model.requests.some(({ body }) => JSON.stringify(body ?? '').includes('Mind the harbour.'))).toBe(true)
   })
 

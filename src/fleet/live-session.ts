@@ -27,6 +27,8 @@ import { type Stop, Watch } from './watching.ts'
 import { noteWindows } from './windows.ts'
 
 const USAGE_EVERY_MS = 5000
+/** Told to whoever watches; more often would bury what else happened. */
+const USAGE_TOLD_EVERY_MS = 15_000
 const SAFE_MOMENT_MS = 50
 
 const NUDGE = 'You have been silent for long. Go on, or end your turn and say what keeps you from it.'
@@ -66,6 +68,7 @@ export class LiveSession {
   #conversation: Conversation | null = null
   #attending: Attending | null = null
   #usageSaved = -Infinity
+  #usageTold = -Infinity
   #windowsNoted: Digest['windows'] = emptyDigest().windows
   #stopping: Promise<unknown> | null = null
   #watch: Watch | null = null
@@ -349,7 +352,10 @@ export class LiveSession {
     )
       return
     this.#usageSaved = performance.now()
-    await this.#update('commit.session-noted', { usage, context, conversation, used_model: model })
+    const isTold = this.#usageSaved - this.#usageTold >= USAGE_TOLD_EVERY_MS
+    if (isTold) this.#usageTold = this.#usageSaved
+    const noted = { usage, context, conversation, used_model: model }
+    await this.#update('commit.session-noted', noted, isTold ? 'usage' : undefined)
   }
 
   #belonging(): Belonging {
@@ -378,7 +384,7 @@ export class LiveSession {
   async #update(
     name: 'commit.session-stopping' | 'commit.session-running' | 'commit.session-noted',
     change: Partial<Session>,
-    event?: 'session_running' | 'adopted' | 'dispatch_failed' | 'stalled',
+    event?: 'session_running' | 'adopted' | 'dispatch_failed' | 'stalled' | 'usage',
     cause = change.stopping?.reason,
   ): Promise<void> {
     await retryOnConflict(async () => {
@@ -391,7 +397,7 @@ export class LiveSession {
             about({ id: next.mission_id, project_id: next.project_id }, event, by, {
               session_id: this.id,
               cause,
-              data: { pid: next.pid },
+              data: event === 'usage' ? { ...next.usage } : { pid: next.pid },
             }),
           ]
         : []

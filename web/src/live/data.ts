@@ -16,6 +16,8 @@ import { STALE } from './stale.ts'
 /** Many events in a row are one look at what they changed. */
 const GATHER_MS = 150
 const LONGEST_LOOK_MS = 2000
+/** Two hundred agents spend money all the time; nobody reads it faster than this. */
+const USAGE_MS = 2000
 const RETRY_MS = 1500
 
 const pause = (ms: number): Promise<void> => new Promise(resolve => setTimeout(resolve, ms))
@@ -62,6 +64,15 @@ export function startFollowing(): () => void {
     if (!isDue) setTimeout(look, ms)
     isDue = true
   }
+  let isDueLater = false
+  const lookLater = () => {
+    if (!isDueLater)
+      setTimeout(() => {
+        isDueLater = false
+        lookSoon()
+      }, USAGE_MS)
+    isDueLater = true
+  }
   const look = async () => {
     const events = gathered
     gathered = []
@@ -80,7 +91,8 @@ export function startFollowing(): () => void {
     events(events) {
       for (const listener of listeners) listener(events)
       gathered.push(...events)
-      lookSoon()
+      if (events.every(({ kind }) => kind === 'usage')) lookLater()
+      else lookSoon()
     },
     missed: () => void queryClient.invalidateQueries(),
     connection(next) {
