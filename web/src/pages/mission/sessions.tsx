@@ -35,14 +35,14 @@ export function Sessions({ mission }: { mission: Detail }) {
     )
   return (
     <div>
-      {mission.sessions.toReversed().map(session => (
-        <SessionLine key={session.id} session={session} />
+      {mission.sessions.toReversed().map((session, index, newestFirst) => (
+        <SessionLine key={session.id} session={session} before={newestFirst[index + 1]} />
       ))}
     </div>
   )
 }
 
-function SessionLine({ session }: { session: Session }) {
+function SessionLine({ session, before }: { session: Session; before: Session | undefined }) {
   const { id, number, reason, agent, model, engine, status, outcome, outcome_reason, usage } = session
   const began = session.started_at ?? session.created_at
   return (
@@ -62,6 +62,14 @@ function SessionLine({ session }: { session: Session }) {
         <Text as="div" size="1" color="gray">
           {REASONS[reason]}
           {outcome_reason && ` · ${plain(outcome_reason)}`}
+          {before && session.ended_at && (
+            <>
+              {' · '}
+              <Link href={`/compare?first=${before.id}&second=${id}&of=sessions`}>
+                compare with number {before.number}
+              </Link>
+            </>
+          )}
         </Text>
       </div>
       <Text as="div" size="1" color="gray">
