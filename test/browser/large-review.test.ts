@@ -2,6 +2,7 @@ import type { Locator, Page } from 'playwright-core'
 import { expect, test } from 'vitest'
 import { aScene, type Scene } from '../kit/scene.ts'
 import { aPerson, expectAccessible, withBrowser } from './kit.ts'
+import { DRAWN } from './measure.ts'
 
 withBrowser()
 
@@ -25,7 +26,7 @@ async function stopwatch(page: Page) {
   const doing = async (what: string, act: () => Promise<unknown>) => {
     const before = await worked()
     await act()
-    await page.evaluate('new Promise(resolve => requestAnimationFrame(() => setTimeout(resolve, 30)))')
+    await page.evaluate(DRAWN)
     times[what] = [...(times[what] ?? []), Math.round((await worked()) - before)]
   }
   /** Where to click is found out before: that is the test's work. */

@@ -1,7 +1,7 @@
 import type { Page } from 'playwright-core'
 import type { TestFleet } from '../kit/fleet.ts'
 import { aWrittenSession, claudeTurn } from '../kit/written-session.ts'
-import { type Measured, unresponsive } from './measure.ts'
+import { atRest, type Measured, unresponsive } from './measure.ts'
 
 const EVENTS_A_TURN = 3
 /** Where among the turns the one that fails is. */
@@ -52,7 +52,7 @@ export async function measureTranscript(
   await page.getByRole('button', { name: 'To the end' }).waitFor()
   await measure('far back', async () => {
     for (let turn = 0; turn < 60; turn++) await page.mouse.wheel(0, -3000)
-    await page.waitForTimeout(300)
+    await atRest(log)
   })
   const search = page.getByLabel('Search this session')
   await measure('typing', async () => {

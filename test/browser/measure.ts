@@ -1,4 +1,4 @@
-import type { Page } from 'playwright-core'
+import type { Locator, Page } from 'playwright-core'
 
 /** What a person still feels as immediate. */
 export const AT_ONCE_MS = 100
@@ -23,7 +23,20 @@ export interface Measured {
 }
 
 /** Two frames later everything that was begun has been drawn. */
-const DRAWN = 'new Promise(done => requestAnimationFrame(() => requestAnimationFrame(() => setTimeout(done))))'
+export const DRAWN = 'new Promise(done => requestAnimationFrame(() => requestAnimationFrame(() => setTimeout(done))))'
+
+const AT_REST = `async element => {
+  let before = '', still = 0
+  while (still < 20) {
+    await new Promise(requestAnimationFrame)
+    const now = element.scrollTop + ' ' + element.scrollHeight
+    still = now === before ? still + 1 : 0
+    before = now
+  }
+}`
+
+/** Until nothing has moved for some frames: what was scrolled to is there, and so is what was read for it. */
+export const atRest = (scrolled: Locator): Promise<void> => scrolled.evaluate(AT_REST)
 
 /** For how long the page did not answer, at most, while a person did this; in ms. */
 export async function unresponsive(page: Page, act: () => Promise<unknown>): Promise<Measured> {

@@ -8,26 +8,6 @@ import { aLongSession, measureTranscript } from './measure-transcript.ts'
 
 withBrowser()
 
-/** Comes near to the beginning of what is at hand, and tells by how much a row moves when more is put in front of it. */
-const JUMPED = `(async () => {
-  const log = document.querySelector('[role=log]')
-  const rows = () => [...log.querySelectorAll('[data-index]')]
-  const placeOf = row => row && { index: Number(row.dataset.index), at: row.getBoundingClientRect().top }
-  const frame = () => new Promise(requestAnimationFrame)
-  log.scrollTop = 600
-  await frame()
-  const { top } = log.getBoundingClientRect()
-  const words = rows().find(row => row.getBoundingClientRect().top > top + 200).textContent
-  let before
-  for (let frames = 0; frames < 600; frames++) {
-    const now = placeOf(rows().find(row => row.textContent === words))
-    if (now && before && now.index > before.index) return Math.abs(now.at - before.at)
-    before = now
-    await frame()
-  }
-  throw new Error('nothing more was read')
-})()`
-
 test('a transcript full of hostile text is harmless, and all of it can be read', async () => {
   const { fleet, project } = await aScene()
   const nasty = [
@@ -83,8 +63,6 @@ test('a hundred thousand events: opened, scrolled, searched and folded, the page
   const { page, visit } = await aPerson(fleet)
   const measured = await measureTranscript(page, visit, long)
   console.log('the page did not answer for at most (ms, and by the clock):', JSON.stringify(measured))
-  // What one reads stays where it is when more is read in front of it.
-  expect(await page.evaluate<number>(JUMPED), 'pixels it jumped by').toBeLessThan(4)
   for (const [what, { busy }] of Object.entries(measured)) expect(busy, what).toBeLessThan(AT_ONCE_MS)
 }, 240_000)
 
