@@ -153,3 +153,11 @@ test("a session's token reads and writes for itself only", async () => {
   const before = (await fleet.show(foreign.id)).comments
   expect(before).toEqual([])
 })
+
+test('an agent finds fleet on its PATH although nobody installed it, and runs it as itself', async () => {
+  const { fleet, project } = await aScene({ start: false })
+  await fleet.start({ env: { PATH: '/usr/local/bin:/usr/bin:/bin' } })
+  const { id } = await fleet.mission(project, 'fleet --version > version.txt && fleet call get_mission_context')
+  const { status, status_reason } = await fleet.until(id, 'done', 'failed')
+  expect(status, JSON.stringify(status_reason)).toBe('done')
+})

@@ -82,13 +82,15 @@ describe.skipIf(!SANDBOX_WORKS)('in the sandbox', () => {
         'looks-at-git': 'git log --oneline && git diff HEAD',
         'uses-tmp': 'echo x >"$TMPDIR/x" && test ! -e /tmp/flotilla-marker',
         'keeps-artifacts': 'echo x >"$FLEET_ARTIFACT_DIR/finding.txt"',
+        'calls-fleet': 'fleet call get_mission_context',
         'reaches-the-server':
           'node -e "fetch(process.env.FLEET_URL + \'/health\').then(r => process.exit(r.ok ? 0 : 1))"',
       },
       'review',
     )
     expect(did).toEqual([
-      ...['reads-at-home', 'reads', 'looks-at-git', 'uses-tmp', 'keeps-artifacts', 'reaches-the-server'],
+      ...['reads-at-home', 'reads', 'looks-at-git', 'uses-tmp', 'keeps-artifacts'],
+      ...['calls-fleet', 'reaches-the-server'],
     ])
     expect(await repo.git('status', '--porcelain')).toBe('')
   })

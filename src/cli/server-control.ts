@@ -17,7 +17,7 @@ import { openSpawner } from '../spawning/index.ts'
 import { isHeld, type Lease, openSqlite, readHolder, takeLease } from '../store/index.ts'
 import { VERSION } from '../version.ts'
 import { homeOf, type Where } from './client.ts'
-import { withoutSession } from './session-env.ts'
+import { environmentForAgents } from './session-env.ts'
 
 const USUAL_PORT = 3847
 const STOP_MS = 30_000
@@ -53,7 +53,7 @@ export async function start(
     const store = await openSqlite(home.storeFile, { migrate: true })
     undo.push(() => store.close())
     const configuration = await lastConfiguration(store, layers)
-    const fleet = makeFleet({ home, store, environment: withoutSession(env), configuration })
+    const fleet = makeFleet({ home, store, environment: environmentForAgents(env), configuration })
     const tellSettings = settingsTeller(fleet, say)
     tellSettings(await takeConfiguration(fleet))
     const server = await listen(fleet, listening, say)

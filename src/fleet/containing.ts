@@ -9,6 +9,7 @@ import type { Session } from '../domain/session.ts'
 import { requireWorktree, type Within } from '../git/index.ts'
 import { OWN_FOLDER } from '../runner/folders.ts'
 import { findSandbox, type Sandbox, type Walls, walled } from '../runner/sandbox.ts'
+import { PROGRAM_FOLDER } from '../version.ts'
 import type { Fleet } from './fleet.ts'
 import { repositoryOf } from './repositories.ts'
 
@@ -61,7 +62,8 @@ export async function wallsOf({ fleet, agent, session, project, limits, place, d
   const work = changesNothing(limits.preset) ? [] : [top, ...(git ? committing(git) : [])]
   return {
     workingDirectory: real(place.workingDirectory),
-    readable: [directory, top, project.path, ...(git ? [git.commonDir] : [])].map(real),
+    // The program itself may lie in a folder that is hidden, and an agent calls `fleet`.
+    readable: [directory, top, project.path, PROGRAM_FOLDER, ...(git ? [git.commonDir] : [])].map(real),
     writable: [...work, ...own].map(real),
     fixed: signposts(top, git).filter(existsSync).map(real),
     hidden: real(fleet.home.path),
