@@ -1,4 +1,4 @@
-// Puts the pinned clients into the cache; quick when they are there. Runs on whatever Node the machine has.
+// Puts the pinned clients, or those named, into the cache; quick when they are there. Runs on whatever Node the machine has.
 import { spawnSync } from 'node:child_process'
 import { existsSync, mkdirSync, renameSync, rmSync } from 'node:fs'
 import { dirname } from 'node:path'
@@ -24,4 +24,5 @@ function install(client) {
   if (status !== 0) process.exit(status ?? 1)
 }
 
-for (const client of Object.values(CLIENTS)) install(client)
+const named = process.argv.slice(2)
+for (const [name, client] of Object.entries(CLIENTS)) if (!named.length || named.includes(name)) install(client)
