@@ -44,9 +44,9 @@ export interface TestFleet {
     args: string[],
     options?: { cwd?: string; env?: Record<string, string>; input?: string },
   ): Promise<{ code: number; stdout: string; stderr: string }>
-  /** Adds a repository as a project. */
+  /** Adds a repository as a project whose work lands by itself. */
   project(path: string, settings?: object): Promise<{ id: string }>
-  /** Makes a mission and queues it. */
+  /** Makes a mission and queues it: a script, unless it or its project names another agent. */
   mission(project: { id: string }, script: string, settings?: object): Promise<MissionView>
   show(id: string): Promise<Detail>
   until(id: string, ...statuses: string[]): Promise<Detail>
@@ -63,6 +63,8 @@ export async function aFleet(options: { env?: Record<string, string> } = {}): Pr
   const store = await openSqlite(home.storeFile, { migrate: true })
   const env = cleanEnvironment(root, options.env)
   const fleet = makeFleet({ home, store, environment: env })
+  /** Projects whose agent the test has chosen. */
+  const haveAgent = new Set<string>()
   let server: ChildProcess | undefined
   let url = ''
 
@@ -85,7 +87,8 @@ export async function aFleet(options: { env?: Record<string, string> } = {}): Pr
     async stop() {
       await ended(server, 'SIGTERM')
     },
-    async call<T>(name: string, input: object = {}) {
+    async call<T>(name: string, input: { project_id?: string; agent?: string } = {}) {
+      if (name === 'update_project' && input.project_id && input.agent) haveAgent.add(input.project_id)
       const operation = operationNamed(name)
       if (!operation || operation.kind === 'stream') throw new Error(`no such operation: ${name}`)
       const context = { fleet, caller: { kind: 'owner' as const }, signal: new AbortController().signal }
@@ -102,13 +105,23 @@ export async function aFleet(options: { env?: Record<string, string> } = {}): Pr
       }),
     fleetCommand: (args, { cwd = root, env: extra = {}, input } = {}) =>
       run(LAUNCHER, args, { cwd, env: { ...env, ...extra }, input }),
-    project: (path, settings = {}) => kit.call('create_project', { name: 'test', path, ...settings }),
+    async project(path, settings: { agent?: string } = {}) {
+      const project = await kit.call<{ id: string }>('create_project', {
+        name: 'test',
+        path,
+        landing: 'auto',
+        ...settings,
+      })
+      if (settings.agent) haveAgent.add(project.id)
+      return project
+    },
     mission: (project, script, settings = {}) =>
       kit.call('create_mission', {
         project_id: project.id,
         title: 'a mission',
         detailed_prompt: script,
         auto_dispatch: true,
+        ...(!haveAgent.has(project.id) && !options.env?.FLEET_DEFAULT_AGENT && { agent: 'shell' }),
         ...settings,
       }),
     show: id => kit.call<Detail>('get_mission', { mission_id: id }),
