@@ -117,3 +117,22 @@ test('no copied file is led out of the worktree by a link', async () => {
   expect(status_reason?.text).toContain('leads out of')
   expect(readFileSync(join(elsewhere, '.env'), 'utf8')).toBe('of another project')
 })
+
+test.each([
+  ['its last words', 'a title', String.raw`printf 'done\000well \377\376 \033[31mred\n'`],
+  ['its report', 'a title', String.raw`printf '{"summary":"nul \\u0000 lone \\ud800"}' > "$FLEET_RESULT_FILE"`],
+  ['its title', 'a\0title\ud800', 'true'],
+  ['nothing but a NUL for a title', '\0', 'true'],
+])(
+  'a NUL or broken UTF-8 in %s does not make finished work fail, and its landing can be undone',
+  async (_, title, say) => {
+    const { fleet, repo, project } = await aScene()
+    const { id } = await fleet.mission(project, `echo x > x.txt; ${say}`, { title })
+    const mission = await fleet.until(id, 'done', 'failed', 'review')
+    expect(mission.status_reason?.text).toBeUndefined()
+    expect(mission).toMatchObject({ status: 'done', result: 'landed' })
+    expect(await repo.readOn('main', 'x.txt')).toBe('x')
+    await fleet.call('undo_mission', { mission_id: id })
+    await eventually('it is undone', async () => !(await repo.filesOn('main')).includes('x.txt'))
+  },
+)

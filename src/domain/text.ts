@@ -17,3 +17,10 @@ export const MAX_CAUSE_CHARS = 2000
 export const clipped = (text: string, max: number): string => (text.length > max ? `${text.slice(0, max - 1)}…` : text)
 
 export const headOf = (text: StoredText): string => ('inline' in text ? text.inline : text.head)
+
+/** Text of an agent or a stranger as a commit message can hold it: git refuses a NUL, and other control characters say nothing. */
+export const withoutControls = (text: string): string =>
+  text
+    .toWellFormed()
+    .replace(/\r\n?/g, '\n')
+    .replace(/[^\P{Cc}\t\n]/gu, '')

@@ -1,5 +1,6 @@
 import type { Mission } from '../domain/mission.ts'
 import type { Session } from '../domain/session.ts'
+import { withoutControls } from '../domain/text.ts'
 
 const SUBJECT_CHARS = 100
 const BODY_CHARS = 2000
@@ -7,24 +8,22 @@ const BODY_CHARS = 2000
 /** Names the mission whose work a commit is. */
 export const MISSION_TRAILER = 'Fleet-Mission'
 
-const oneLine = (text: string): string => text.replace(/\s+/g, ' ').trim()
+/** Never empty: git makes no commit without a message. */
+const subjectOf = ({ id, title }: Mission): string =>
+  withoutControls(title).replace(/\s+/g, ' ').trim().slice(0, SUBJECT_CHARS) || `Mission ${id}`
 
 /** The words of a landing: what was asked, what the agent says it did, and where to find the rest. */
 export function landingMessage(mission: Mission, session: Session, summary: string): string {
   // A line of the summary that looks like a trailer of ours must not pass for one.
-  const body = summary
+  const body = withoutControls(summary)
     .trim()
     .slice(0, BODY_CHARS)
     .replace(/^(Fleet-\w+:)/gim, ' $1')
-  return [oneLine(mission.title).slice(0, SUBJECT_CHARS), body, trailers(mission, session)].filter(Boolean).join('\n\n')
+  return [subjectOf(mission), body, trailers(mission, session)].filter(Boolean).join('\n\n')
 }
 
 export function undoMessage(mission: Mission, session: Session, commit: string): string {
-  return [
-    `Undo: ${oneLine(mission.title).slice(0, SUBJECT_CHARS)}`,
-    `This takes back ${commit}.`,
-    trailers(mission, session),
-  ].join('\n\n')
+  return [`Undo: ${subjectOf(mission)}`, `This takes back ${commit}.`, trailers(mission, session)].join('\n\n')
 }
 
 const trailers = (mission: Mission, session: Session): string =>
