@@ -204,12 +204,19 @@ function reportLines({ report }: Detail): string[] {
     ['open', report.what_open],
     ['tested', report.what_tested],
     ['untested', report.what_untested],
+    [
+      'test',
+      report.tests.map(({ command, status, details }) => [command, status, details].filter(Boolean).join(' · ')),
+    ],
     ['next', report.next_steps],
     ['errors', report.errors_encountered],
     ['preview', report.preview_url ? [report.preview_url] : []],
     ['files', [...files, ...more]],
   ]
-  return [report.summary, ...lists.flatMap(([name, items]) => items.map(item => `${name}: ${item}`))].filter(Boolean)
+  const ended = `session ended: ${report.status.replaceAll('_', ' ')}`
+  return [ended, report.summary, ...lists.flatMap(([name, items]) => items.map(item => `${name}: ${item}`))].filter(
+    Boolean,
+  )
 }
 
 function section({ terminal }: Cli, title: string, lines: string[]): void {

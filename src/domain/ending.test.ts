@@ -65,7 +65,7 @@ describe('a session that changed nothing', () => {
 
   test('is done when its own report says so', () => {
     expect(
-      missionAfter({ changed: false, report: aReport({ source: 'agent', status: 'completed_no_changes' }) }),
+      missionAfter({ changed: false, report: aReport({ source: 'agent', claimed_status: 'completed_no_changes' }) }),
     ).toMatchObject({ status: 'done', result: 'no_changes' })
   })
 

@@ -14,6 +14,8 @@ export const MAX_INTERRUPTIONS = 2
 export const MAX_RATE_LIMITS = 150
 export const MAX_CONFLICT_ROUNDS = 2
 export const MAX_HAND_OVERS = 2
+/** Ended without an error, without a change, and without saying that none was needed. */
+export const NOTHING_DONE = 'nothing_done'
 const BACK_OFF_SECONDS = [1, 10, 60, 600]
 /** At most this share more, so that what was refused together does not come back together. */
 const JITTER = 0.25
@@ -197,14 +199,14 @@ function answersAgain(mission: Mission, { problem, instructions }: NonNullable<E
 
 /** No change is fine where none is expected, or where the agent's own report says so; silence is neither. */
 function unchanged(mission: Mission, end: Ended, by: By): Step {
-  const saysSo = end.report?.source === 'agent' && end.report.status === 'completed_no_changes'
+  const saysSo = end.report?.claimed_status === 'completed_no_changes'
   const spoke = (end.report?.summary ?? '').trim() !== ''
   if (end.concern) return life.toReview(mission, end.concern, by)
   // A stage hands on what it says as much as what it changed.
   if (saysSo || ((mission.workflow || mayChangeNothing(mission.mission_type)) && spoke))
     return life.done(mission, 'no_changes', by)
   const text = 'The agent ended without an error, but changed nothing and did not report that nothing was needed.'
-  return retryOrFail(mission, { ...end, reason: text }, by, 'nothing_done')
+  return retryOrFail(mission, { ...end, reason: text }, by, NOTHING_DONE)
 }
 
 function interrupted(mission: Mission, end: Ended, by: By): Step {

@@ -1,5 +1,6 @@
 import * as z from 'zod'
 import { Id, Timestamp } from './ids.ts'
+import { OUTCOMES, type Outcome } from './session.ts'
 import { clipped } from './text.ts'
 
 const Items = z.array(z.string().max(4000)).max(100)
@@ -10,14 +11,27 @@ const ItemsOrText = z.preprocess(lines, Items).default([])
 /** People open it with a click, so it must not be a script. */
 export const PreviewUrl = z.url({ protocol: /^https?$/ }).max(2000)
 
+const ClaimedStatus = z.enum(['completed', 'completed_no_changes', 'blocked'])
+type ClaimedStatus = z.infer<typeof ClaimedStatus>
+
+const ClaimedTest = z.preprocess(
+  value => (typeof value === 'string' ? { details: value } : value),
+  z.object({
+    command: z.string().max(4000).nullable().default(null),
+    status: z.string().max(100).default('claimed'),
+    details: z.string().max(4000).default(''),
+  }),
+)
+
 /** What an agent says of its own work. Files and commits are never taken from here. */
 export const Claim = z.object({
-  status: z.enum(['completed', 'completed_no_changes', 'blocked']).default('completed'),
+  status: ClaimedStatus.default('completed'),
   summary: z.string().max(20_000).default(''),
   what_done: ItemsOrText,
   what_open: ItemsOrText,
   what_tested: ItemsOrText,
   what_untested: ItemsOrText,
+  tests: z.array(ClaimedTest).max(100).default([]).describe('the tests it says it ran'),
   next_steps: ItemsOrText,
   errors_encountered: ItemsOrText,
   preview_url: PreviewUrl.nullable().default(null),
@@ -33,6 +47,11 @@ export const ChangedFile = z.object({
 export type ChangedFile = z.infer<typeof ChangedFile>
 
 export const Report = Claim.extend({
+  status: z
+    .enum(['completed', 'completed_no_changes', ...OUTCOMES.filter(outcome => outcome !== 'completed')])
+    .default('completed')
+    .describe("how the session ended; the agent's own word counts only where it ended well"),
+  claimed_status: ClaimedStatus.nullable().default(null).describe('what the agent itself said'),
   id: Id,
   mission_id: Id,
   session_id: Id,
@@ -50,6 +69,13 @@ export const Report = Claim.extend({
   created_at: Timestamp,
 })
 export type Report = z.infer<typeof Report>
+
+/** Of an agent that ended well: whether it is blocked is its own word, whether it changed anything is git's. */
+export function statusOf(outcome: Outcome, claimed: ClaimedStatus | null, changed: boolean): Report['status'] {
+  if (outcome !== 'completed') return outcome
+  if (claimed === 'blocked') return 'blocked'
+  return changed ? 'completed' : 'completed_no_changes'
+}
 
 const FILES_BYTES = 30_000
 const COMMITS_BYTES = 8000
@@ -72,6 +98,7 @@ export function fitted(report: Report): Report {
   return {
     ...report,
     ...Object.fromEntries(lists),
+    tests: firstOf(report.tests, ITEMS_BYTES),
     summary: shortText(report.summary, SUMMARY_BYTES),
     files_changed,
     files_omitted: report.files_omitted + report.files_changed.length - files_changed.length,

@@ -2,13 +2,13 @@ import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { AdapterFault, type Agent, type Digest, type Ending, type Exit } from '../agents/index.ts'
 import { effective } from '../domain/effective.ts'
-import { ended as missionAfter } from '../domain/ending.ts'
+import { ended as missionAfter, NOTHING_DONE } from '../domain/ending.ts'
 import { newId } from '../domain/ids.ts'
 import { about } from '../domain/life.ts'
 import type { Mission } from '../domain/mission.ts'
 import type { Project } from '../domain/project.ts'
-import { Claim, fitted, Report } from '../domain/report.ts'
-import type { Session } from '../domain/session.ts'
+import { Claim, fitted, Report, statusOf } from '../domain/report.ts'
+import type { Outcome, Session } from '../domain/session.ts'
 import { clipped, MAX_REASON_CHARS, type StoredText } from '../domain/text.ts'
 import { type Changes, type Collected, changes, commitLeftovers } from '../git/index.ts'
 import type { Change } from '../store/index.ts'
@@ -73,7 +73,7 @@ export async function endSession(fleet: Fleet, agent: Agent, sessionId: string, 
   // What it did to the shared repository is told however it ended: it may have failed because of it, or to hide it.
   if (work.concern && ending.outcome !== 'completed')
     ending = { ...ending, reason: `${ending.reason} ${work.concern.text}` }
-  const report = makeReport(session, { claim, problem }, summary, work.changes, fleet.now())
+  const report = makeReport(session, { claim, problem }, summary, ending.outcome, work.changes, fleet.now())
   const wanted = mission.planning !== null && ending.outcome === 'completed' && report.status !== 'blocked'
   const answer = wanted ? await answerOf(fleet, agent, mission.planning!, over.directory) : null
   await commitEnd(fleet, agent, session, project, { ending, work, report, over, answer })
@@ -163,12 +163,17 @@ function makeReport(
   session: Session,
   { claim, problem }: Claimed,
   lastWords: string,
+  outcome: Outcome,
   changed: Changes,
   now: string,
 ): Report {
+  // Without a worktree nobody looked for changes.
+  const hasChanged = changed.files.length > 0 || (!session.worktree && claim?.status !== 'completed_no_changes')
   return fitted(
     Report.parse({
       ...(claim ?? { summary: lastWords.slice(0, 4000) }),
+      status: statusOf(outcome, claim?.status ?? null, hasChanged),
+      claimed_status: claim?.status ?? null,
       id: newId(),
       mission_id: session.mission_id,
       session_id: session.id,
@@ -260,7 +265,11 @@ async function commitEnd(
     const changes = [
       put('missions', step.mission, mission.version),
       put('sessions', next, session.version),
-      put('reports', report, 'absent'),
+      put(
+        'reports',
+        step.mission.status_reason?.code === NOTHING_DONE ? { ...report, status: 'failed' } : report,
+        'absent',
+      ),
       ...talk.changes,
       ...(proposal?.changes ?? []),
       ...(await spent(fleet, next)),

@@ -182,12 +182,12 @@ async function logOf(ask: Ask, session_id: string, limit: number): Promise<strin
 }
 
 function resultOf(report: Report, evidence: Detail['evidence']) {
-  const { status, summary, files_changed, commits, what_tested, what_open, next_steps } = report
+  const { status, summary, files_changed, commits, tests, what_tested, what_open, next_steps } = report
   const checked = evidence.map(({ command, passed, output }) => ({
     command,
     status: passed ? 'passed' : 'failed',
     details: output.slice(-1000),
   }))
   const claimed = what_tested.map(details => ({ command: null, status: 'claimed', details }))
-  return { status, summary, files_changed, tests: [...checked, ...claimed], commits, what_open, next_steps }
+  return { status, summary, files_changed, tests: [...checked, ...tests, ...claimed], commits, what_open, next_steps }
 }

@@ -18,6 +18,27 @@ const LISTS = [
 ] as const
 const SIGNS = { added: '+', modified: '~', deleted: '−', renamed: '→' }
 
+const STATUS: Record<Report['status'], { color: 'green' | 'gray' | 'amber' | 'red'; word: string }> = {
+  completed: { color: 'green', word: 'Completed' },
+  completed_no_changes: { color: 'gray', word: 'No changes' },
+  blocked: { color: 'amber', word: 'Blocked' },
+  limited: { color: 'amber', word: 'Stopped at a limit' },
+  handed_over: { color: 'gray', word: 'Handed over' },
+  rate_limited: { color: 'amber', word: 'Rate limited' },
+  stalled: { color: 'amber', word: 'Stalled' },
+  lost: { color: 'amber', word: 'Lost' },
+  failed: { color: 'red', word: 'Failed' },
+  parked: { color: 'gray', word: 'Parked' },
+  cancelled: { color: 'gray', word: 'Cancelled' },
+}
+
+/** How the session ended that the report is about. */
+export const ReportStatus = ({ status }: Pick<Report, 'status'>) => (
+  <Badge color={STATUS[status].color} highContrast>
+    {STATUS[status].word}
+  </Badge>
+)
+
 /** However long it is, what follows stays in reach. */
 export const Summary = ({ text }: { text: string }) => (
   // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reachable by keyboard
@@ -43,9 +64,7 @@ export function ReportView({
   return (
     <Flex direction="column" gap="3">
       <Flex gap="2" wrap="wrap" align="center">
-        <Badge color={report.status === 'blocked' ? 'amber' : 'green'} highContrast>
-          {report.status.replaceAll('_', ' ')}
-        </Badge>
+        <ReportStatus status={report.status} />
         <Text size="1" color="gray">
           {report.source === 'agent' ? 'in the words of the agent' : 'the agent gave none; from git and its last words'}
         </Text>
@@ -76,6 +95,22 @@ export function ReportView({
           </ul>
         </div>
       ))}
+      {report.tests.length > 0 && (
+        <div>
+          <Text size="2" weight="medium">
+            Tests it says it ran
+          </Text>
+          <ul className="report-list">
+            {report.tests.map(({ command, status, details }, index) => (
+              // biome-ignore lint/suspicious/noArrayIndexKey: a report never changes
+              <li key={index}>
+                {command && <Code variant="ghost">{plain(command)}</Code>} {plain(status)}
+                {details && `: ${plain(details)}`}
+              </li>
+            ))}
+          </ul>
+        </div>
+      )}
       {files && report.files_changed.length > 0 && (
         <details className="fold" open={report.files_changed.length <= 12}>
           <summary>

@@ -1,11 +1,11 @@
-import { Badge, Button, Card, Flex, Text } from '@radix-ui/themes'
+import { Button, Card, Flex, Text } from '@radix-ui/themes'
 import { FileText } from 'lucide-react'
 import { Link, useSearchParams } from 'wouter'
 import type { Output } from '../../api/client.ts'
 import { ProjectChooser, useProjectNames } from '../../kit/choosers.tsx'
 import { Answer, Empty, Page } from '../../kit/page.tsx'
 import { plain } from '../../kit/plain.ts'
-import { Summary } from '../../kit/report.tsx'
+import { ReportStatus, Summary } from '../../kit/report.tsx'
 import { Time } from '../../kit/time.tsx'
 import { plural } from '../../kit/words.ts'
 import { useAsk } from '../../live/data.ts'
@@ -13,11 +13,6 @@ import { useAsk } from '../../live/data.ts'
 type Report = Output<'list_reports'>['reports'][number]
 
 const SHOWN = 30
-const STATUS = {
-  completed: { color: 'green', word: 'Completed' },
-  completed_no_changes: { color: 'gray', word: 'No changes' },
-  blocked: { color: 'amber', word: 'Blocked' },
-} as const
 
 export default function Reports() {
   const [search, setSearch] = useSearchParams()
@@ -84,14 +79,11 @@ function ReportCard({ report }: { report: Report }) {
     created_at,
   } = report
   const projectName = useProjectNames()
-  const { color, word } = STATUS[status]
   return (
     <Card>
       <Flex direction="column" gap="2">
         <Flex gap="3" align="center" wrap="wrap">
-          <Badge color={color} highContrast>
-            {word}
-          </Badge>
+          <ReportStatus status={status} />
           <Link href={`/missions/${mission_id}`}>
             <Text size="2" weight="medium">
               {plain(mission_title) || 'A deleted mission'}
