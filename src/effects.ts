@@ -58,6 +58,7 @@ export const EFFECTS = [
   'git.worktree-checkout',
   'git.worktree-ready',
   'git.worktree-remove',
+  'git.take-in',
   'git.submodules',
   'git.add',
   'git.commit',

@@ -1,7 +1,10 @@
 import type { ChangedFile } from '../domain/report.ts'
 import { DIFF, MAX_FILES, readRaw, withIndexCopy } from './changes.ts'
 import type { Repository } from './layout.ts'
-import { fields, type GitOutput, git } from './run.ts'
+import { nameBytes } from './names.ts'
+import { withOurIndex } from './private/live.ts'
+import { placeAt } from './private/place.ts'
+import { byteFields, fields, type GitOutput, git } from './run.ts'
 
 export interface Sizes {
   files: (ChangedFile & { added: number | null; deleted: number | null })[]
@@ -112,7 +115,11 @@ const countOf = (text: string): number | null => (text === '-' ? null : Number(t
 
 /** A copy of the index that also knows the untracked files by name; their content is read from the files. */
 async function withLiveIndex<T>(worktree: string, run: (env: Record<string, string>) => Promise<T>): Promise<T> {
-  return withIndexCopy(worktree, async env => {
+  const place = placeAt(worktree)
+  const withCopy = place
+    ? (use: (env: Record<string, string>) => Promise<T>) => withOurIndex(place, use)
+    : (use: (env: Record<string, string>) => Promise<T>) => withIndexCopy(worktree, use)
+  return withCopy(async env => {
     for (let tries = 0; tries < MOST_TRIES && !(await addUntracked(worktree, env)); tries++);
     return run(env)
   })
@@ -125,11 +132,15 @@ const MOST_TRIES = 3
  * False: one was gone before it was added, and then none is.
  */
 async function addUntracked(worktree: string, env: Record<string, string>): Promise<boolean> {
-  const listed = fields((await git(worktree, ['ls-files', '--others', '--exclude-standard', '-z'], { env })).stdout)
+  const listed = byteFields((await git(worktree, ['ls-files', '--others', '--exclude-standard', '-z'], { env })).stdout)
   const files = listed.filter(path => !path.endsWith('/'))
   if (!files.length) return true
   const args = ['--literal-pathspecs', 'add', '--intent-to-add', '--ignore-errors']
   const named = ['--pathspec-from-file=-', '--pathspec-file-nul']
-  const { exit } = await git(worktree, [...args, ...named], { env, input: files.join('\0'), answers: [1, 128] })
+  const { exit } = await git(worktree, [...args, ...named], {
+    env,
+    input: nameBytes(files.join('\0')),
+    answers: [1, 128],
+  })
   return exit !== 128
 }

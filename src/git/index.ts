@@ -7,6 +7,7 @@ export {
   changes,
 } from './changes.ts'
 export type { InUse } from './checkouts.ts'
+export type { Collected, Leftovers } from './collected.ts'
 export {
   type Conflict,
   commitNamed,
@@ -26,7 +27,7 @@ export { fileIn, fileOf, type Logged, lineOf, logOf, textOf } from './files.ts'
 export { explainsTip, type GuardMark, guardDifference, guardMark, pushGuardEnvironment } from './guard.ts'
 export { dropRef, keepRef, keptRef } from './kept-refs.ts'
 export { branchTip, type Repository, readRef, requireWorktree } from './layout.ts'
-export { type Collected, commitLeftovers, type Leftovers, MAX_FILE_BYTES } from './leftovers.ts'
+export { commitLeftovers } from './leftovers.ts'
 export { type MergedInto, mergeInto } from './merge-into.ts'
 export { makeRepository } from './new-repository.ts'
 export { type Place, placeOf } from './place.ts'
@@ -34,6 +35,7 @@ export { fetchTip, pushCommit, type Remote, remoteOf, remoteTip } from './remote
 export { type Description, describe, openRepository, requireCommits } from './repository.ts'
 export { GitFailed, gitVersion, OLDEST_GIT, requireGit, type Within } from './run.ts'
 export { snapshot } from './snapshots.ts'
+export { MAX_FILE_BYTES } from './status.ts'
 export { strandedSubmodules } from './submodules.ts'
 export {
   type Added,

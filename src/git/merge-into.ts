@@ -1,9 +1,12 @@
+import { rmSync } from 'node:fs'
 import { join } from 'node:path'
-import { NotAllowed } from '../domain/errors.ts'
+import { NotAllowed, NotFound } from '../domain/errors.ts'
 import { operationIn } from './checkouts.ts'
 import { asSomeone } from './commits.ts'
-import { readText, requireWorktree } from './layout.ts'
+import { exists, readText, requireWorktree } from './layout.ts'
 import { freeLocks } from './locks.ts'
+import { type Place, placeAt } from './private/place.ts'
+import { seal } from './private/sealing.ts'
 import { fields, GitFailed, git, gitText } from './run.ts'
 
 export type MergedInto = { tip: string } | { conflicts: string[] }
@@ -13,22 +16,41 @@ export type MergedInto = { tip: string } | { conflicts: string[] }
  * committed already. A merge found under way is answered with what is still in conflict there.
  */
 export async function mergeInto(worktree: string, commit: string): Promise<MergedInto> {
+  const place = placeAt(worktree)
+  if (place) return mergeIntoPlace(place, commit)
   const dirs = await requireWorktree(worktree)
   await freeLocks(worktree)
-  const doing = await operationIn(dirs.gitDir)
+  return merge(worktree, dirs.gitDir, commit)
+}
+
+/**
+ * What an agent left has no part in it: its repository is written anew first, so that git runs nothing of its making and
+ * follows no link, and objects are those of the project.
+ */
+async function mergeIntoPlace(place: Place, commit: string): Promise<MergedInto> {
+  if (!(await exists(place.worktree))) throw new NotFound('worktree', place.worktree)
+  await seal(place)
+  rmSync(join(place.git, 'index.lock'), { force: true })
+  const env = { GIT_DIR: place.git, GIT_WORK_TREE: place.worktree }
+  return merge(place.worktree, place.git, commit, env)
+}
+
+async function merge(
+  worktree: string,
+  gitDir: string,
+  commit: string,
+  env?: Record<string, string>,
+): Promise<MergedInto> {
+  const doing = await operationIn(gitDir)
   if (doing && doing !== 'merge')
     throw new NotAllowed(`A ${doing} is under way in ${worktree}.`, { try: 'Finish it or abort it there.' })
   if (!doing) {
     const args = ['merge', '--quiet', '--no-stat', '--no-autostash', '--no-verify', '--no-edit', commit]
-    const merge = await asSomeone(worktree, args, { effect: 'git.merge-base-into-branch', answers: [1] })
-    const stopped = await readText(join(dirs.gitDir, 'MERGE_HEAD'))
+    const merge = await asSomeone(worktree, args, { effect: 'git.merge-base-into-branch', answers: [1], env })
+    const stopped = await readText(join(gitDir, 'MERGE_HEAD'))
     if (merge.exit !== 0 && !stopped) throw new GitFailed(args, merge.exit, merge.stderr)
-    if (!stopped) return { tip: await gitText(worktree, ['rev-parse', 'HEAD']) }
+    if (!stopped) return { tip: await gitText(worktree, ['rev-parse', 'HEAD'], { env }) }
   }
-  return { conflicts: await unmergedPaths(worktree) }
-}
-
-async function unmergedPaths(worktree: string): Promise<string[]> {
-  const entries = fields((await git(worktree, ['ls-files', '-z', '--unmerged'])).stdout)
-  return [...new Set(entries.map(entry => entry.slice(entry.indexOf('\t') + 1)))]
+  const entries = fields((await git(worktree, ['ls-files', '-z', '--unmerged'], { env })).stdout)
+  return { conflicts: [...new Set(entries.map(entry => entry.slice(entry.indexOf('\t') + 1)))] }
 }

@@ -14,7 +14,7 @@ export interface PlainFileOptions {
  * a device where a file belongs, and a read of one may never end: so nothing is waited for, and nothing is read before
  * it is known what was opened.
  */
-export function readPlainFile(path: string, options: PlainFileOptions = {}): Buffer | undefined {
+export function readPlainFile(path: string | Buffer, options: PlainFileOptions = {}): Buffer | undefined {
   const { maxBytes = MAX_BYTES, refuseLinks = false } = options
   let fd: number | undefined
   try {

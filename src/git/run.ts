@@ -2,6 +2,7 @@ import { Refusal, Unfit } from '../domain/errors.ts'
 import { clipped } from '../domain/text.ts'
 import { type EffectName, effect } from '../effects.ts'
 import { runProgram } from '../spawning/index.ts'
+import { shownName } from './names.ts'
 
 const MAX_OUTPUT_BYTES = 64 * 1024 * 1024
 /** Of what git says, as much as a sentence can hold: the first line often only announces the files. */
@@ -29,6 +30,7 @@ const SETTINGS = [
   'merge.verifySignatures=false',
   'submodule.recurse=false',
   'protocol.ext.allow=never',
+  'advice.graftFileDeprecated=false',
 ].flatMap(setting => ['-c', setting])
 
 /** Git and the filters it starts see these and no secret of the server. */
@@ -63,6 +65,9 @@ const INHERITED = [
 ]
 const FIXED = {
   LC_ALL: 'C',
+  // What a commit id names is what a clone gets: no ref and no file may put other objects in its place.
+  GIT_NO_REPLACE_OBJECTS: '1',
+  GIT_GRAFT_FILE: '/dev/null',
   GIT_TERMINAL_PROMPT: '0',
   GIT_OPTIONAL_LOCKS: '0',
   GIT_EDITOR: ':',
@@ -135,9 +140,12 @@ export async function gitText(cwd: string, args: readonly string[], options?: Gi
   return (await git(cwd, args, options)).stdout.toString('utf8').replace(/\n$/, '')
 }
 
-/** The fields of output that was asked for with -z. */
-export function fields(output: Buffer): string[] {
-  const parts = output.toString('utf8').split('\0')
+/** The fields of output that was asked for with -z, for people: a name that is not UTF-8 is shown with escapes. */
+export const fields = (output: Buffer): string[] => byteFields(output).map(shownName)
+
+/** The same with one character for each byte, so that every name can be given back to git as it is. */
+export function byteFields(output: Buffer): string[] {
+  const parts = output.toString('latin1').split('\0')
   if (parts.at(-1) === '') parts.pop()
   return parts
 }

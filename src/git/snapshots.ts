@@ -3,8 +3,11 @@ import { withIndexCopy } from './changes.ts'
 import { commitTree } from './commits.ts'
 import { keepRef } from './kept-refs.ts'
 import type { Repository } from './layout.ts'
-import { readStatus, sift, stage, unstage } from './leftovers.ts'
+import { shownName } from './names.ts'
+import { withLiveGit } from './private/live.ts'
+import { placeAt } from './private/place.ts'
 import { gitText, type Within } from './run.ts'
+import { readStatus, sift, stage, unstage } from './status.ts'
 
 export interface Snapshot {
   worktree: string
@@ -18,21 +21,29 @@ export interface Snapshot {
 }
 
 /** A commit of a worktree as it is now, what is not committed included. Branch, index and files stay as they are. */
-export async function snapshot(repo: Repository, { worktree, message, ref, never, within }: Snapshot): Promise<string> {
-  const status = await readStatus(worktree, within)
-  if (status.unmerged.length)
-    throw new NotAllowed(`Files are in conflict: ${status.unmerged.join(', ')}.`, { try: 'Resolve them first.' })
-  const { take, skipped } = await sift({ worktree, never }, status.changed)
-  if (!take.length) {
-    await keepRef(repo, { ref, oid: status.oid })
-    return status.oid
-  }
-  const tree = await withIndexCopy(worktree, async env => {
-    await unstage(worktree, skipped, status.changed, env)
-    await stage(worktree, take, env)
-    return gitText(worktree, ['write-tree'], { env })
-  })
-  const oid = await commitTree(repo, { tree, parents: [status.oid], message })
-  await keepRef(repo, { ref, oid })
+export async function snapshot(repo: Repository, wanted: Snapshot): Promise<string> {
+  const place = placeAt(wanted.worktree)
+  const oid = place
+    ? await withLiveGit(place, ({ env }) => snapshotWith(repo, wanted, env), { within: wanted.within })
+    : await withIndexCopy(wanted.worktree, env => snapshotWith(repo, wanted, env))
+  await keepRef(repo, { ref: wanted.ref, oid })
   return oid
+}
+
+async function snapshotWith(
+  repo: Repository,
+  { worktree, message, never, within }: Snapshot,
+  env: Record<string, string>,
+): Promise<string> {
+  const status = await readStatus(worktree, { within, env })
+  if (status.unmerged.length)
+    throw new NotAllowed(`Files are in conflict: ${status.unmerged.map(shownName).join(', ')}.`, {
+      try: 'Resolve them first.',
+    })
+  const { take, left } = await sift({ worktree, never }, status.changed)
+  if (!take.length) return status.oid
+  await unstage(worktree, left, status.changed, env)
+  await stage(worktree, take, env)
+  const tree = await gitText(worktree, ['write-tree'], { env })
+  return commitTree(repo, { tree, parents: [status.oid], message })
 }

@@ -1,0 +1,21 @@
+/**
+ * A path is bytes. Where it is worked with it is a *byte name*: a string with one character for each byte, which can be
+ * compared, split and given back to git or the file system without loss. Where people see it, it is text.
+ */
+const BEYOND_ASCII = /[\x80-\xff]/
+const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })
+
+/** A byte name for people: as UTF-8, or with the bytes that are not ASCII as \\xNN. */
+export function shownName(name: string): string {
+  if (!BEYOND_ASCII.test(name)) return name
+  try {
+    return utf8.decode(Buffer.from(name, 'latin1'))
+  } catch {
+    return name.replace(/[\x80-\xff]/g, byte => `\\x${byte.charCodeAt(0).toString(16)}`)
+  }
+}
+
+export const byteName = (text: string): string => Buffer.from(text, 'utf8').toString('latin1')
+
+/** For the file system, and for git's standard input. */
+export const nameBytes = (name: string): Buffer => Buffer.from(name, 'latin1')

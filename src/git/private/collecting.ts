@@ -1,0 +1,169 @@
+import { existsSync, lstatSync, rmSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { NotFound } from '../../domain/errors.ts'
+import { operationIn } from '../checkouts.ts'
+import { COMMIT, type Collected, conflictsMet, knownChanges, type Leftovers, withMarkers } from '../collected.ts'
+import { asSomeone, isAncestor } from '../commits.ts'
+import { readRef } from '../layout.ts'
+import { nameBytes, shownName } from '../names.ts'
+import { readPlainFile } from '../plain-files.ts'
+import { byteFields, git } from '../run.ts'
+import { type Change, pathOf, readStatus, sift, stage } from '../status.ts'
+import { tipOf } from './making.ts'
+import { ourEnvironment, type Place, projectOf } from './place.ts'
+import { writeRef } from './refs.ts'
+import { seal, setSession } from './sealing.ts'
+import { identityEnvironment, settingsOf } from './settings.ts'
+import { type TakenIn, takeIn } from './taking-in.ts'
+
+/**
+ * What `commitLeftovers` does in a place: the session's commits are taken in, what it left uncommitted is committed by
+ * our own git, the branch of the project is moved, and the session's repository is put in order for whoever comes next.
+ */
+export async function collectPlace(place: Place, wanted: Leftovers): Promise<Collected> {
+  const { worktree, ours } = place
+  rmSync(join(ours, 'index.lock'), { force: true })
+  const taken = await takeIn(place, { within: wanted.within })
+  const env = { ...ourEnvironment(place), ...identityEnvironment(await settingsOf(projectOf(place))) }
+  if (!existsSync(worktree)) {
+    await moveBranch(place, taken.branch ?? tipOf(place))
+    throw new NotFound('worktree', worktree)
+  }
+  const problem = taken.problem && { problem: taken.problem }
+  const doing = await operationIn(place.git)
+  const left = async (
+    operation: NonNullable<Collected['unfinished']>['doing'],
+    paths: string[],
+  ): Promise<Collected> => {
+    if (taken.branch) await goTo(place, taken.branch, env)
+    await moveBranch(place, tipOf(place))
+    await seal(place)
+    const unfinished = { doing: operation, paths: paths.map(shownName) }
+    return { tip: tipOf(place), committed: false, skipped: [], unfinished, ...problem }
+  }
+  const noted = await readSessionIndex(place)
+  if (doing === 'rebase' || doing === 'bisect') return left(doing, noted.unmerged)
+  const met = [...new Set([...noted.unmerged, ...conflictsMet(place.git)])]
+  const marked = [...withMarkers(worktree, met), ...noted.unmerged.filter(name => isNoFile(worktree, name))]
+  if (marked.length) return left(doing ?? 'merge', marked)
+
+  const tip = await home(place, taken)
+  if (tip === undefined) {
+    const { changed } = await readStatus(worktree, { within: wanted.within, env })
+    return left(
+      'work on another branch',
+      changed.map(change => change.path),
+    )
+  }
+  await goTo(place, tip, env)
+  await markAbsent(place, noted.absent, env)
+  const status = await readStatus(worktree, { within: wanted.within, env })
+  const listed = new Set(status.changed.map(change => change.path))
+  const forced = noted.added.filter(
+    path => !listed.has(path) && lstatSync(pathOf(worktree, path), { throwIfNoEntry: false }),
+  )
+  const changed: Change[] = [
+    ...status.changed,
+    ...forced.map((path): Change => ({ path, kind: 'added', staged: false, submodule: false })),
+  ]
+  const { take, skipped } = await sift(wanted, changed)
+  const merging = doing === 'merge' ? taken.state.merging : []
+  const conclude = merging.length > 0
+  if (take.length) await stage(worktree, take, env)
+  const committed = take.length > 0 || conclude
+  if (committed) {
+    if (conclude) writeFileSync(join(ours, 'MERGE_HEAD'), `${merging.join('\n')}\n`)
+    await asSomeone(worktree, COMMIT, { effect: 'git.commit', input: wanted.message, env })
+    rmSync(join(ours, 'MERGE_HEAD'), { force: true })
+  }
+  const end = tipOf(place)
+  await moveBranch(place, end)
+  await seal(place)
+  setSession(place, end)
+  const changes = committed && tip === wanted.start && !conclude ? knownChanges(take, end, wanted.message) : undefined
+  return { tip: end, committed, skipped, ...(changes ? { changes } : {}), ...problem }
+}
+
+/** Files that did not change since keep their place in our index, and are not read again. */
+async function goTo(place: Place, tip: string, env: Record<string, string>): Promise<void> {
+  if (tip !== tipOf(place))
+    await git(place.worktree, ['reset', '--quiet', '--mixed', tip], { effect: 'git.update-ref', env })
+}
+
+/** The commit that the work goes on from: the session's HEAD, where that is on its branch or goes on from there. */
+async function home(place: Place, { state, tip, branch, problem }: TakenIn): Promise<string | undefined> {
+  const known = branch ?? tipOf(place)
+  // What could not be taken in stays where it is; the files as they are go on from what we know.
+  if (tip === undefined) return problem ? known : undefined
+  if (tip === known || state.head === place.record.branch) return tip
+  return (await isAncestor(projectOf(place), known, tip)) ? tip : undefined
+}
+
+/** The branch of the project is ours to move. One that a person moved elsewhere meanwhile stays under a ref. */
+async function moveBranch(place: Place, tip: string): Promise<void> {
+  const { branch, session } = place.record
+  if (!branch) return
+  const repo = projectOf(place)
+  const ref = `refs/heads/${branch}`
+  const now = await readRef(repo, ref)
+  if (now === tip) return
+  if (now && now !== tip && !(await isAncestor(repo, now, tip)))
+    await writeRef(repo, `refs/fleet/sessions/${session}/branch/${now}`, now)
+  await writeRef(repo, ref, tip)
+}
+
+/** A pipe or a device in the place of a file in conflict resolves nothing. */
+function isNoFile(worktree: string, name: string): boolean {
+  const found = lstatSync(pathOf(worktree, name), { throwIfNoEntry: false })
+  return found !== undefined && !found.isFile() && !found.isSymbolicLink() && !found.isDirectory()
+}
+
+interface Noted {
+  /** Byte names of files in conflict, added, and left out of the checkout, as the session's index has them. */
+  unmerged: string[]
+  added: string[]
+  absent: string[]
+}
+
+const MAX_INDEX_BYTES = 512 * 1024 * 1024
+
+/** What only the session's own index knows: it is read as data, through a copy and with our git directory. */
+async function readSessionIndex(place: Place): Promise<Noted> {
+  const noted: Noted = { unmerged: [], added: [], absent: [] }
+  const [mine, theirs] = [place.ours, place.git].map(dir =>
+    readPlainFile(join(dir, 'index'), { refuseLinks: true, maxBytes: MAX_INDEX_BYTES }),
+  )
+  // Both were the same when it began, and most agents leave it so.
+  if (!theirs || theirs.length < 32 || (mine && theirs.equals(mine))) return noted
+  const index = join(place.folder, 'session-index')
+  writeFileSync(index, theirs)
+  try {
+    const env = ourEnvironment(place, { index })
+    const compared = await git(
+      place.worktree,
+      ['diff-index', '--cached', '--raw', '-z', '--no-renames', '--ignore-submodules=dirty', 'HEAD'],
+      { env, answers: [1, 128] },
+    )
+    const parts = byteFields(compared.stdout)
+    for (let i = 0; i + 1 < parts.length; i += 2) {
+      if (/ U$/.test(parts[i]!)) noted.unmerged.push(parts[i + 1]!)
+      if (/ A$/.test(parts[i]!)) noted.added.push(parts[i + 1]!)
+    }
+    // Only an index of a later form can say that a file is left out of the checkout.
+    if (theirs.readUInt32BE(4) > 2) {
+      const listed = await git(place.worktree, ['ls-files', '-t', '-z'], { env, answers: [128] })
+      for (const line of byteFields(listed.stdout)) if (line.startsWith('S ')) noted.absent.push(line.slice(2))
+    }
+  } finally {
+    rmSync(index, { force: true })
+  }
+  return noted
+}
+
+/** A file that is not there because the session narrowed its checkout is unchanged, not deleted. */
+async function markAbsent({ worktree }: Place, names: string[], env: Record<string, string>): Promise<void> {
+  const absent = names.filter(name => !lstatSync(pathOf(worktree, name), { throwIfNoEntry: false }))
+  if (!absent.length) return
+  const input = nameBytes(absent.map(name => `${name}\0`).join(''))
+  await git(worktree, ['update-index', '--skip-worktree', '-z', '--stdin'], { effect: 'git.add', env, input })
+}

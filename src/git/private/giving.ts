@@ -1,0 +1,55 @@
+import { join } from 'node:path'
+import { type Repository, readRef, readText } from '../layout.ts'
+import type { Place } from './place.ts'
+import { holdingCommit, packedText, readPacked, refsUnder, writeRef } from './refs.ts'
+import { replaceFile } from './sealing.ts'
+
+/** What a place is given, besides what the project itself says. */
+export interface Given {
+  /** The project's base branch. */
+  base: string
+  /** Refs and commits that a session leaves are kept under its id. */
+  session: string
+  allowPush: boolean
+  hooks: boolean
+}
+
+/** The ref of the project that holds what a place was given. */
+export const placeRef = (name: string): string => `refs/fleet/places/${name}`
+
+/**
+ * Gives the session's repository the refs it may know: the base branch, `origin/HEAD`, the remote's base branch and the
+ * tags. Other missions' work, stash, replaced objects and logs are never among them. One ref of the project holds the
+ * commits, because a branch deleted there and an ordinary `gc` would otherwise break the session's own git.
+ */
+export async function giveRefs(place: Place, repo: Repository, { start }: { start: string }): Promise<void> {
+  const { git, folder, record } = place
+  const before = new Map(readPacked((await readText(join(folder, 'given'))) ?? ''))
+  const tags = await refsUnder(repo, ['refs/tags/'])
+  const named = new Map<string, string>()
+  for (const ref of [`refs/heads/${record.base}`, `refs/remotes/origin/${record.base}`]) {
+    const oid = await readRef(repo, ref)
+    if (oid) named.set(ref, oid)
+  }
+  const head = (await readText(join(repo.commonDir, 'refs/remotes/origin/HEAD')))?.trim()
+  const target = head?.startsWith('ref: refs/remotes/origin/') ? head.slice('ref: '.length) : undefined
+  const followed = target && (await readRef(repo, target))
+  if (target && followed) named.set(target, followed)
+  const held = await holdingCommit(repo, [start, ...named.values()])
+  if (held) await writeRef(repo, record.ref, held)
+  const given = new Map([...tags, ...named])
+  replaceFile(join(folder, 'given'), packedText(given))
+  if (target && followed) replaceFile(join(git, 'refs/remotes/origin/HEAD'), `ref: ${target}\n`)
+  await refresh(git, before, given)
+}
+
+/** What the agent changed or added stays; what it left as it was given is brought up to date. */
+async function refresh(git: string, before: Map<string, string>, given: Map<string, string>): Promise<void> {
+  const packed = new Map(readPacked((await readText(join(git, 'packed-refs'))) ?? ''))
+  for (const [ref, oid] of before) if (packed.get(ref) === oid && !given.has(ref)) packed.delete(ref)
+  for (const [ref, oid] of given) {
+    const now = packed.get(ref)
+    if (now === undefined || now === before.get(ref)) packed.set(ref, oid)
+  }
+  replaceFile(join(git, 'packed-refs'), packedText(packed))
+}

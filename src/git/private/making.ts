@@ -1,0 +1,231 @@
+import { lstatSync, mkdirSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
+import { readdir, realpath, rename, rm } from 'node:fs/promises'
+import { basename, dirname, join } from 'node:path'
+import { NotAllowed } from '../../domain/errors.ts'
+import { effect } from '../../effects.ts'
+import { exists, OID, type Repository, readRef } from '../layout.ts'
+import { readPlainFile } from '../plain-files.ts'
+import { git, gitText } from '../run.ts'
+import { Bound } from '../turns.ts'
+import { type Given, giveRefs, placeRef } from './giving.ts'
+import { fillModules } from './modules.ts'
+import {
+  dropRecord,
+  linkTo,
+  ourEnvironment,
+  type Place,
+  type PlaceRecord,
+  partsOf,
+  placeAt,
+  projectOf,
+  writeRecord,
+} from './place.ts'
+import { dropRef, writeRef } from './refs.ts'
+import { seal, setSession } from './sealing.ts'
+
+/** Writing files is the long step: side by side, but not all at once. */
+const checkouts = new Bound(4)
+/** Git follows at most five repositories behind each other. */
+const MOST_ALTERNATES = 4
+
+export interface NewPlace extends Given {
+  path: string
+  branch: string
+  /** A commit, or a branch to start at the tip of. Not looked at where `branch` exists already. */
+  from: string
+}
+
+export interface AddedPlace {
+  tip: string
+  existed: boolean
+  emptySubmodules: string[]
+}
+
+/** Makes a worktree with a repository of its own, or finds it made and brings what it was given up to date. */
+export async function addPlace(repo: Repository, wanted: NewPlace): Promise<AddedPlace> {
+  const { path, branch, from } = wanted
+  const found = placeAt(path)
+  if (found && (await exists(path))) {
+    if (found.record.branch !== branch) throw taken(path, found.record.branch ?? 'no branch')
+    const place = refreshed(found, wanted)
+    await giveRefs(place, repo, { start: tipOf(place) })
+    return { tip: tipOf(place), existed: true, emptySubmodules: [] }
+  }
+  const tip = await readRef(repo, `refs/heads/${branch}`)
+  const start = tip ?? (await commitOf(repo, from))
+  await clear(repo, path)
+  const emptySubmodules = await make(repo, path, recordOf(repo, path, branch, wanted), start)
+  return { tip: start, existed: false, emptySubmodules }
+}
+
+/** A place for checks, on no branch, made once and kept: exactly the tree of that commit, with what it ignores left warm. */
+export async function checkoutPlace(repo: Repository, path: string, commit: string, given: Given): Promise<void> {
+  const found = placeAt(path)
+  if (!found || !(await exists(path))) {
+    await clear(repo, path)
+    await make(repo, path, recordOf(repo, path, null, given), commit)
+    return
+  }
+  const place = refreshed(found, given)
+  const env = ourEnvironment(place)
+  rmSync(join(place.ours, 'index.lock'), { force: true })
+  await checkouts.run(async () => {
+    await git(path, ['reset', '--hard', '--quiet', '--no-recurse-submodules', commit], { effect: 'git.scratch', env })
+    await git(path, ['clean', '-ffdq'], { effect: 'git.scratch', env })
+  })
+  // What a check of an earlier commit did to its repository is gone with it.
+  rmSync(place.git, { recursive: true, force: true })
+  await seal(place)
+  await giveRefs(place, repo, { start: commit })
+  setSession(place, commit)
+  await fillModules(place, commit)
+}
+
+/** The last commit that we know of in a place. */
+export const tipOf = ({ ours }: Pick<Place, 'ours'>): string =>
+  readPlainFile(join(ours, 'HEAD'))?.toString('utf8').trim() ?? ''
+
+function refreshed(found: Place, given: Given): Place {
+  const { base, session, allowPush, hooks } = given
+  const record: PlaceRecord = { ...found.record, base, session, allowPush, hooks }
+  if (JSON.stringify(record) !== JSON.stringify(found.record)) writeRecord(found.folder, record)
+  return { ...found, record }
+}
+
+function recordOf(repo: Repository, path: string, branch: string | null, given: Given): PlaceRecord {
+  const { base, session, allowPush, hooks } = given
+  const name = `${basename(dirname(path))}/${basename(path)}`.replace(/[^A-Za-z0-9/_-]/g, '-')
+  const { path: top, gitDir, commonDir, bare } = repo
+  return {
+    version: 1,
+    worktree: path,
+    path: top,
+    gitDir,
+    commonDir,
+    bare,
+    branch,
+    base,
+    session,
+    allowPush,
+    hooks,
+    ref: placeRef(name),
+  }
+}
+
+async function make(repo: Repository, path: string, record: PlaceRecord, start: string): Promise<string[]> {
+  requireShortChain(repo)
+  const parts = partsOf(path)
+  const place: Place = { ...parts, record }
+  try {
+    await effect('git.worktree-record', () => {
+      mkdirSync(parts.ours, { recursive: true, mode: 0o700 })
+      mkdirSync(path, { recursive: true })
+      writeFileSync(join(parts.ours, 'HEAD'), `${start}\n`)
+      copyOurs(place)
+    })
+    await effect('git.worktree-add', async () => {
+      writeFileSync(join(path, '.git'), linkTo(await realpath(parts.folder)))
+      await seal(place)
+      await giveRefs(place, repo, { start })
+    })
+    if (record.branch) await writeRef(repo, `refs/heads/${record.branch}`, start)
+    const args = ['read-tree', '--reset', '-u', '--no-recurse-submodules', start]
+    await checkouts.run(() => git(path, args, { effect: 'git.worktree-checkout', env: ourEnvironment(place) }))
+    setSession(place, start)
+    const empty = await fillModules(place, start)
+    await effect('git.worktree-ready', () => writeRecord(parts.folder, record))
+    return empty
+  } catch (failure) {
+    await removePlace(path, repo, record.ref).catch(() => {})
+    throw failure
+  }
+}
+
+/** What belongs to one worktree and not to the whole repository: our git directory has its own, like the project's. */
+export function copyOurs({ ours, record }: Place): void {
+  for (const name of ['config.worktree', 'info/sparse-checkout']) {
+    const content = readPlainFile(join(record.gitDir, name))
+    if (!content) continue
+    mkdirSync(dirname(join(ours, name)), { recursive: true })
+    writeFileSync(join(ours, name), content)
+  }
+}
+
+/** Removes a worktree and its repository, half-made or half-removed ones too. Whoever calls has kept the work. */
+export async function removePlace(path: string, repo: Repository, ref?: string): Promise<void> {
+  const found = placeAt(path)
+  const { folder } = partsOf(path)
+  await effect('git.worktree-remove', async () => {
+    dropRecord(folder)
+    const gone = `${path}.removing`
+    await remove(gone)
+    await rename(path, gone).catch(failure => {
+      if (failure.code !== 'ENOENT') throw failure
+    })
+    await remove(gone)
+    const held = found?.record.ref ?? ref
+    if (held) await dropRef(found ? projectOf(found) : repo, held)
+    await remove(folder)
+  })
+}
+
+const remove = (folder: string): Promise<void> =>
+  rm(folder, { recursive: true, force: true, maxRetries: 5, retryDelay: 50 })
+
+/** Takes away what an interrupted making or removing left: files nobody worked on. */
+async function clear(repo: Repository, path: string): Promise<void> {
+  const { folder } = partsOf(path)
+  const entries = await readdir(path).catch(() => undefined)
+  const begun = lstatSync(folder, { throwIfNoEntry: false })?.isDirectory() === true
+  const isNobodys = entries?.every(name => name === '.git') ?? true
+  if (entries && !begun && !isNobodys) throw taken(path)
+  if (entries || begun) await removePlace(path, repo, recordOf(repo, path, null, NOTHING).ref)
+}
+
+const NOTHING: Given = { base: '', session: '', allowPush: false, hooks: false }
+
+/** Git gives up on more, and then nothing in the session works. */
+function requireShortChain(repo: Repository): void {
+  const chain = alternatesBehind(join(repo.commonDir, 'objects'))
+  if (chain.depth <= MOST_ALTERNATES) return
+  throw new NotAllowed(
+    `${repo.path} borrows objects through ${chain.depth} other repositories; git follows five at most.`,
+    {
+      try: 'Run git repack -a -d there, or let the project use isolation linked.',
+    },
+  )
+}
+
+/** The object folders behind one, and how deep they go. */
+export function alternatesBehind(objects: string, seen = new Set<string>()): { folders: string[]; depth: number } {
+  const text = readPlainFile(join(objects, 'info/alternates'))?.toString('utf8') ?? ''
+  const named = text.split('\n').filter(line => line && !line.startsWith('#'))
+  let depth = 0
+  for (const line of named) {
+    const folder = line.startsWith('/') ? line : join(objects, line)
+    if (seen.has(folder)) continue
+    seen.add(folder)
+    depth = Math.max(depth, 1 + alternatesBehind(folder, seen).depth)
+  }
+  return { folders: [...seen], depth }
+}
+
+async function commitOf(repo: Repository, from: string): Promise<string> {
+  if (OID.test(from)) return from
+  const tip = await readRef(repo, `refs/heads/${from}`)
+  return tip ?? gitText(repo.commonDir, ['rev-parse', '--verify', '--end-of-options', `${from}^{commit}`])
+}
+
+const taken = (path: string, head?: string): NotAllowed =>
+  new NotAllowed(`${path} is in the way of a new worktree: ${head ? `it is on ${head}` : 'something else is there'}.`, {
+    try: 'Move it elsewhere and try again.',
+    facts: { path },
+  })
+
+/** Every place below a folder of repositories, for whoever lists them. */
+export const placesIn = (worktrees: string): string[] =>
+  readdirSync(worktrees, { withFileTypes: true }).flatMap(project =>
+    project.isDirectory()
+      ? readdirSync(join(worktrees, project.name)).map(name => join(worktrees, project.name, name))
+      : [],
+  )

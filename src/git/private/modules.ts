@@ -1,0 +1,90 @@
+import { mkdirSync, rmSync, writeFileSync } from 'node:fs'
+import { dirname, join, relative } from 'node:path'
+import { exists, OID } from '../layout.ts'
+import { byteFields, fields, git } from '../run.ts'
+import { ourEnvironment, type Place } from './place.ts'
+import { configLine, settingsOf } from './settings.ts'
+
+interface Module {
+  name: string
+  path: string
+  commit: string
+}
+
+/**
+ * Fills the submodules of a new place: each gets a repository of its own over the person's copy, whose objects are
+ * behind it and never hard-linked. No network. Returns the paths that stay empty, which an agent can fill itself.
+ */
+export async function fillModules(place: Place, commit: string): Promise<string[]> {
+  if (!(await exists(join(place.worktree, '.gitmodules')))) return []
+  const empty: string[] = []
+  for (const module of await modulesOf(place, commit)) if (!(await fill(place, module))) empty.push(module.path)
+  return empty
+}
+
+async function modulesOf(place: Place, commit: string): Promise<Module[]> {
+  const env = ourEnvironment(place)
+  const args = ['config', '-z', '--blob', `${commit}:.gitmodules`, '--get-regexp', '^submodule\\..*\\.path$']
+  const declared = fields((await git(place.worktree, args, { env, answers: [1, 128] })).stdout)
+  const modules: Module[] = []
+  for (const line of declared) {
+    const [, name, path] = /^submodule\.(.*)\.path\n(.*)$/s.exec(line) ?? []
+    // A name is a folder below `modules`, a path one below the worktree: one that climbs out is hostile.
+    if (
+      !name ||
+      !path ||
+      [name, path].some(each => each.startsWith('/') || each.split('/').some(step => step === '..' || step === '.git'))
+    )
+      continue
+    const listed = await git(
+      place.worktree,
+      ['--literal-pathspecs', 'ls-tree', '-z', '--full-tree', commit, '--', path],
+      { env },
+    )
+    const [, oid] = /^160000 commit ([0-9a-f]+)\t/.exec(byteFields(listed.stdout)[0] ?? '') ?? []
+    if (oid && OID.test(oid)) modules.push({ name, path, commit: oid })
+  }
+  return modules
+}
+
+async function fill(place: Place, { name, path, commit }: Module): Promise<boolean> {
+  const copy = join(place.record.commonDir, 'modules', name)
+  if (!(await exists(join(copy, 'HEAD')))) return false
+  const gitDir = join(place.git, 'modules', name)
+  const worktree = join(place.worktree, path)
+  const module = { path: copy, gitDir: copy, commonDir: copy, bare: true }
+  const { extensions, given } = await settingsOf(module)
+  const lines = [
+    ['core.repositoryformatversion', extensions.length ? '1' : '0'],
+    ['core.bare', 'false'],
+    ['core.worktree', relative(gitDir, worktree)],
+    ...[...extensions, ...given].map(({ key, value }) => [key, value]),
+  ] as [string, string][]
+  rmSync(gitDir, { recursive: true, force: true })
+  for (const folder of ['refs/heads', 'objects/info', 'objects/pack', 'info', 'hooks'])
+    mkdirSync(join(gitDir, folder), { recursive: true })
+  writeFileSync(
+    join(gitDir, 'config'),
+    Buffer.from(lines.map(([key, value]) => configLine(key, value)).join(''), 'latin1'),
+  )
+  writeFileSync(join(gitDir, 'objects/info/alternates'), `${join(copy, 'objects')}\n`)
+  writeFileSync(join(gitDir, 'HEAD'), `${commit}\n`)
+  mkdirSync(worktree, { recursive: true })
+  writeFileSync(join(worktree, '.git'), `gitdir: ${relative(worktree, gitDir)}\n`)
+  // A partial copy would go and fetch what it lacks.
+  const env = {
+    GIT_DIR: gitDir,
+    GIT_WORK_TREE: worktree,
+    GIT_INDEX_FILE: join(gitDir, 'index'),
+    GIT_NO_LAZY_FETCH: '1',
+  }
+  return git(dirname(worktree), ['read-tree', '--reset', '-u', commit], { effect: 'git.submodules', env }).then(
+    () => true,
+    () => {
+      // As empty as git leaves one that was never filled.
+      rmSync(join(worktree, '.git'), { force: true })
+      rmSync(gitDir, { recursive: true, force: true })
+      return false
+    },
+  )
+}

@@ -1,0 +1,102 @@
+import { lstatSync, renameSync, rmSync, writeFileSync } from 'node:fs'
+import { realpath } from 'node:fs/promises'
+import { basename, dirname, join, resolve } from 'node:path'
+import * as z from 'zod'
+import { exists } from '../layout.ts'
+import { readPlainFile } from '../plain-files.ts'
+
+/**
+ * A place is a worktree with a repository of its own. `<home>/worktrees/<project>/<name>` has it at
+ * `<home>/repositories/<project>/<name>`:
+ *
+ * - `git`: the session's git directory, which the worktree's `.git` file names. The agent may do with it what it likes.
+ * - `ours`: our own git directory of the same worktree: a HEAD, an index with its stat data, and the project's refs,
+ *   configuration and objects. Every git call of ours uses it, and never the session's.
+ * - `place.json`: what the place belongs to. It is written last, so a place without it was never worked in.
+ * - `given`: the refs that the session was given, as they stand in its `packed-refs`.
+ */
+export interface Place {
+  worktree: string
+  folder: string
+  git: string
+  ours: string
+  record: PlaceRecord
+}
+
+const PlaceRecord = z.object({
+  version: z.literal(1),
+  worktree: z.string(),
+  /** Of the project: its checkout, git directory and shared directory. */
+  path: z.string(),
+  gitDir: z.string(),
+  commonDir: z.string(),
+  bare: z.boolean(),
+  /** The branch that the work belongs on; null: HEAD is on none. */
+  branch: z.string().nullable(),
+  base: z.string(),
+  /** What refs and refused objects of its session are kept under. */
+  session: z.string(),
+  allowPush: z.boolean(),
+  hooks: z.boolean(),
+  ref: z.string(),
+})
+export type PlaceRecord = z.infer<typeof PlaceRecord>
+
+const RECORD = 'place.json'
+const SESSION = 'git'
+const OURS = 'ours'
+
+/** Where the repository of a worktree is, whether there is one or not. */
+export function folderOf(worktree: string): string {
+  const project = dirname(resolve(worktree))
+  return join(dirname(dirname(project)), 'repositories', basename(project), basename(worktree))
+}
+
+export const linkTo = (folder: string): string => `gitdir: ${join(folder, SESSION)}\n`
+
+export const partsOf = (worktree: string) => {
+  const folder = folderOf(worktree)
+  return { worktree, folder, git: join(folder, SESSION), ours: join(folder, OURS) }
+}
+
+/** The place of a worktree; undefined where it has none: a linked worktree, or nothing at all. */
+export function placeAt(worktree: string): Place | undefined {
+  const parts = partsOf(worktree)
+  const text = readPlainFile(join(parts.folder, RECORD))?.toString('utf8')
+  if (text === undefined) return undefined
+  const record = PlaceRecord.parse(JSON.parse(text))
+  return { ...parts, record }
+}
+
+export const isPrivate = (worktree: string): Promise<boolean> => exists(join(folderOf(worktree), RECORD))
+
+export function writeRecord(folder: string, record: PlaceRecord): void {
+  const file = join(folder, RECORD)
+  writeFileSync(`${file}.new`, JSON.stringify(record))
+  renameSync(`${file}.new`, file)
+}
+
+/** From now on the place counts as half-made: whatever is left of it may go. */
+export const dropRecord = (folder: string): void => rmSync(join(folder, RECORD), { force: true })
+
+/** Whether the worktree's link leads to its place and nowhere else. */
+export async function isLinked({ worktree, folder }: Pick<Place, 'worktree' | 'folder'>): Promise<boolean> {
+  const link = readPlainFile(join(worktree, '.git'), { refuseLinks: true })?.toString('utf8')
+  const isFolder = lstatSync(join(folder, SESSION), { throwIfNoEntry: false })?.isDirectory() === true
+  return isFolder && link === linkTo(await realpath(folder))
+}
+
+/** The project of a place, as other functions over git want it. */
+export const projectOf = ({ record: { path, gitDir, commonDir, bare } }: Place) => ({ path, gitDir, commonDir, bare })
+
+/** What makes git work in the worktree through our git directory, or another like it. */
+export const ourEnvironment = (
+  { worktree, ours, record }: Place,
+  { gitDir = ours, index = join(gitDir, 'index') }: { gitDir?: string; index?: string } = {},
+): Record<string, string> => ({
+  GIT_DIR: gitDir,
+  GIT_COMMON_DIR: record.commonDir,
+  GIT_WORK_TREE: worktree,
+  GIT_INDEX_FILE: index,
+  GIT_OBJECT_DIRECTORY: join(record.commonDir, 'objects'),
+})

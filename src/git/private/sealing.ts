@@ -1,0 +1,159 @@
+import {
+  chmodSync,
+  constants,
+  copyFileSync,
+  lstatSync,
+  mkdirSync,
+  readdirSync,
+  renameSync,
+  rmSync,
+  statSync,
+  utimesSync,
+  writeFileSync,
+} from 'node:fs'
+import { realpath } from 'node:fs/promises'
+import { dirname, join } from 'node:path'
+import { readPlainFile } from '../plain-files.ts'
+import { linkTo, type Place, projectOf } from './place.ts'
+import { hooksToCopy, sessionConfig, settingsOf } from './settings.ts'
+
+const COPIED = ['exclude', 'attributes', 'sparse-checkout']
+/** Files by which git would take the directory for something else, or for a part of another repository. */
+const NEVER_THERE = [
+  'commondir',
+  'gitdir',
+  'config.worktree',
+  'locked',
+  'worktrees',
+  'info',
+  'hooks',
+  'config',
+  'shallow',
+]
+const MOST_HOOKS = 100
+const HOOK_BYTES = 16 * 1024 * 1024
+
+/**
+ * Writes anew whatever makes git run programs, hides files, or names other folders, from the project's own. It is done
+ * before the first session, and after each one before anybody else gets the folder: a person's git or editor would
+ * otherwise run what an agent planted. Links and pipes in the git directory go, since a write would follow them.
+ */
+export async function seal(place: Place, { walled = false } = {}): Promise<void> {
+  const repo = projectOf(place)
+  const settings = await settingsOf(repo)
+  const { git, record } = place
+  requireFolder(git)
+  plainOnly(git)
+  for (const name of NEVER_THERE) rmSync(join(git, name), { recursive: true, force: true })
+  for (const name of ['refs', 'refs/heads', 'refs/tags', 'objects', 'objects/pack', 'hooks', 'info'])
+    requireFolder(join(git, name))
+  rmSync(join(git, 'objects/info'), { recursive: true, force: true })
+  mkdirSync(join(git, 'objects/info'))
+  writeFileSync(join(git, 'objects/info/alternates'), alternatesOf(place))
+  writeFileSync(join(git, 'config'), Buffer.from(sessionConfig(repo, settings, { ...record, walled }), 'latin1'))
+  for (const name of COPIED) {
+    const from = name === 'sparse-checkout' ? join(record.gitDir, 'info', name) : join(record.commonDir, 'info', name)
+    const content = readPlainFile(from)
+    if (content) writeFileSync(join(git, 'info', name), content)
+  }
+  const shallow = readPlainFile(join(record.commonDir, 'shallow'))
+  if (shallow) writeFileSync(join(git, 'shallow'), shallow)
+  const hooks = record.hooks ? await hooksToCopy(repo, settings) : undefined
+  if (hooks) copyHooks(hooks, join(git, 'hooks'))
+  await restoreLink(place)
+}
+
+/** The project's objects are behind the session's own. */
+export const alternatesOf = ({ record }: Pick<Place, 'record'>): string => `${join(record.commonDir, 'objects')}\n`
+
+async function restoreLink({ worktree, folder }: Place): Promise<void> {
+  const link = join(worktree, '.git')
+  const wanted = linkTo(await realpath(folder))
+  if (readPlainFile(link, { refuseLinks: true })?.toString('utf8') === wanted) return
+  if (!lstatSync(worktree, { throwIfNoEntry: false })?.isDirectory()) return
+  // A repository that an agent made in its place is kept beside ours: there may be work in it.
+  if (lstatSync(link, { throwIfNoEntry: false })) {
+    const aside = join(folder, `replaced-${Date.now()}`)
+    renameSync(link, aside)
+  }
+  writeFileSync(`${link}.new`, wanted)
+  renameSync(`${link}.new`, link)
+}
+
+/** A folder that is one: whatever else has its name goes. */
+function requireFolder(path: string): void {
+  const found = lstatSync(path, { throwIfNoEntry: false })
+  if (found?.isDirectory()) return
+  if (found) rmSync(path, { force: true })
+  mkdirSync(path, { recursive: true })
+}
+
+/** Nothing but plain files and folders. */
+function plainOnly(folder: string): void {
+  for (const entry of readdirSync(folder, { withFileTypes: true })) {
+    const path = join(folder, entry.name)
+    if (entry.isDirectory()) plainOnly(path)
+    else if (!entry.isFile()) rmSync(path, { force: true })
+  }
+}
+
+function copyHooks(from: string, to: string): void {
+  const names = readdirSync(from)
+    .filter(name => !name.endsWith('.sample'))
+    .slice(0, MOST_HOOKS)
+  for (const name of names) {
+    const hook = join(from, name)
+    const found = statSync(hook, { throwIfNoEntry: false })
+    if (!found?.isFile() || !(found.mode & constants.S_IXUSR)) continue
+    const content = readPlainFile(hook, { maxBytes: HOOK_BYTES })
+    if (!content) continue
+    writeFileSync(join(to, name), content)
+    chmodSync(join(to, name), 0o755)
+  }
+}
+
+/** Where the session's repository stands: on its branch, at this commit, with our index. */
+export function setSession(place: Place, tip: string): void {
+  const { git, ours, record } = place
+  if (record.branch) {
+    const ref = join(git, 'refs/heads', record.branch)
+    // Each step is a folder of ours: an agent may have put a ref where a folder belongs.
+    const steps = record.branch.split('/').slice(0, -1)
+    for (const [i] of steps.entries()) requireFolder(join(git, 'refs/heads', ...steps.slice(0, i + 1)))
+    replaceFile(ref, `${tip}\n`)
+  }
+  replaceFile(join(git, 'HEAD'), record.branch ? `ref: refs/heads/${record.branch}\n` : `${tip}\n`)
+  for (const name of [
+    'MERGE_HEAD',
+    'MERGE_MSG',
+    'MERGE_MODE',
+    'CHERRY_PICK_HEAD',
+    'REVERT_HEAD',
+    'AUTO_MERGE',
+    'index.lock',
+  ])
+    rmSync(join(git, name), { force: true })
+  copyIndex(join(ours, 'index'), join(git, 'index'))
+}
+
+/** In one stroke, whatever was there: no link is followed. */
+export function replaceFile(path: string, content: string | Buffer): void {
+  mkdirSync(dirname(path), { recursive: true })
+  if (lstatSync(path, { throwIfNoEntry: false })?.isDirectory()) rmSync(path, { recursive: true, force: true })
+  writeFileSync(`${path}.new`, content)
+  renameSync(`${path}.new`, path)
+}
+
+/**
+ * A copy of an index is as old as the index: git compares the times of files with that of the index they are in, and
+ * would take a file that changed in the same moment for unchanged.
+ */
+export function copyIndex(from: string, to: string): void {
+  const found = statSync(from, { throwIfNoEntry: false })
+  rmSync(to, { recursive: true, force: true })
+  if (!found) return
+  copyFileSync(from, `${to}.new`, constants.COPYFILE_FICLONE)
+  const time = (found.mtimeMs - 1) / 1000
+  utimesSync(`${to}.new`, time, time)
+  renameSync(`${to}.new`, to)
+}

@@ -1,0 +1,69 @@
+import { join } from 'node:path'
+import { exists, OID, readText } from '../layout.ts'
+import { readPlainFile } from '../plain-files.ts'
+import type { Place } from './place.ts'
+import { looseRefs, MOST_REFS, readPacked } from './refs.ts'
+
+/** What a session left in its repository, read as plain files: git would read its configuration with it. */
+export interface SessionState {
+  /** The commit that HEAD stands for; undefined: none yet, or nothing that could be read. */
+  tip: string | undefined
+  /** The branch HEAD is on. */
+  head: string | undefined
+  /** Where the branch is that the work belongs on. */
+  branch: string | undefined
+  /** Refs that are not as they were given, without those that only follow a remote. */
+  own: Map<string, string>
+  stashes: string[]
+  merging: string[]
+  /** What keeps the refs from being read. */
+  problem: string | undefined
+}
+
+const MOST_STASHES = 1000
+
+export async function stateOf(place: Place): Promise<SessionState> {
+  const { git, folder, record } = place
+  const given = new Map(readPacked((await readText(join(folder, 'given'))) ?? ''))
+  const refs = new Map<string, string>()
+  for (const [ref, oid] of readPacked(plain(join(git, 'packed-refs')) ?? '')) refs.set(ref, oid)
+  for (const [ref, oid] of looseRefs(git, 'refs')) refs.set(ref, oid)
+  const head = plain(join(git, 'HEAD'))?.trim() ?? ''
+  const branch = head.startsWith('ref: refs/heads/') ? head.slice('ref: refs/heads/'.length) : undefined
+  const tip = branch === undefined ? (OID.test(head) ? head : undefined) : refs.get(`refs/heads/${branch}`)
+  const own = new Map(
+    [...refs].filter(
+      ([ref, oid]) =>
+        given.get(ref) !== oid &&
+        ref !== `refs/heads/${record.branch}` &&
+        ref !== 'refs/stash' &&
+        !ref.startsWith('refs/remotes/'),
+    ),
+  )
+  const isOther = await exists(join(git, 'reftable'))
+  const problem = isOther
+    ? 'its repository keeps refs in another way'
+    : own.size > MOST_REFS
+      ? `its repository has more than ${MOST_REFS} refs of its own`
+      : undefined
+  return {
+    tip,
+    head: branch,
+    branch: record.branch ? refs.get(`refs/heads/${record.branch}`) : undefined,
+    own: own.size > MOST_REFS ? new Map() : own,
+    stashes: stashesIn(plain(join(git, 'logs/refs/stash')), refs.get('refs/stash')),
+    merging: (plain(join(git, 'MERGE_HEAD')) ?? '').split('\n').filter(line => OID.test(line)),
+    problem,
+  }
+}
+
+/** Only the newest is a ref; the others stand in its log. */
+function stashesIn(log: string | undefined, newest: string | undefined): string[] {
+  const logged = (log ?? '').split('\n').flatMap(line => {
+    const oid = line.split(' ', 2)[1]
+    return oid && OID.test(oid) && !/^0+$/.test(oid) ? [oid] : []
+  })
+  return [...new Set([...logged, ...(newest ? [newest] : [])])].slice(-MOST_STASHES)
+}
+
+const plain = (path: string): string | undefined => readPlainFile(path, { refuseLinks: true })?.toString('latin1')

@@ -1,0 +1,182 @@
+import { statSync } from 'node:fs'
+import { homedir } from 'node:os'
+import { isAbsolute, join, relative, resolve } from 'node:path'
+import { exists, type Repository } from '../layout.ts'
+import { byteFields, git } from '../run.ts'
+
+/** A value as git resolved it in the project; `key` as git prints it: section and name in lower case. */
+interface Setting {
+  scope: string
+  key: string
+  value: string
+}
+
+export interface Settings {
+  /** How its objects are named and found; a private repository has to say the same. */
+  extensions: Setting[]
+  /** Everything that an agent's own git should know. */
+  given: Setting[]
+  identity: Setting[]
+  hooksPath: string | undefined
+  partial: boolean
+  /** What the project lets pass that git otherwise refuses to take in, as `--strict=…` wants it. */
+  tolerated: string[]
+}
+
+const known = new Map<string, { files: string; settings: Promise<Settings> }>()
+
+/**
+ * The project's settings, resolved by git in the project: an `includeIf` for its folder counts, which it would not
+ * elsewhere. Asked once while the files they come from stay as they are.
+ */
+export async function settingsOf(repo: Repository): Promise<Settings> {
+  const before = known.get(repo.commonDir)
+  if (before && before.files === stampOf(before.files)) return before.settings
+  const { settings, files } = await readSettings(repo)
+  known.set(repo.commonDir, { files: stampOf(files), settings: Promise.resolve(settings) })
+  return settings
+}
+
+/** The files by name and the moment each was last changed. */
+function stampOf(files: string): string {
+  const names = [...new Set(files.split('\n').map(line => line.split('\t')[0]!))].filter(Boolean)
+  return names
+    .map(name => {
+      const found = statSync(name, { throwIfNoEntry: false })
+      return `${name}\t${found ? `${found.mtimeMs} ${found.ctimeMs} ${found.size}` : 'absent'}`
+    })
+    .join('\n')
+}
+
+async function readSettings(repo: Repository): Promise<{ settings: Settings; files: string }> {
+  const listed = await git(repo.path, ['config', '--list', '--show-scope', '--show-origin', '-z', '--includes'])
+  const parts = byteFields(listed.stdout)
+  const all: Setting[] = []
+  const home = process.env.HOME ?? homedir()
+  const files = new Set([
+    join(repo.commonDir, 'config'),
+    join(repo.gitDir, 'config.worktree'),
+    join(home, '.gitconfig'),
+    join(process.env.XDG_CONFIG_HOME ?? join(home, '.config'), 'git/config'),
+    '/etc/gitconfig',
+  ])
+  for (let i = 0; i + 2 < parts.length; i += 3) {
+    const [scope, origin, line] = [parts[i]!, parts[i + 1]!, parts[i + 2]!]
+    if (scope === 'command') continue
+    if (origin.startsWith('file:')) files.add(resolve(repo.path, origin.slice('file:'.length)))
+    const at = line.indexOf('\n')
+    all.push({ scope, key: at < 0 ? line : line.slice(0, at), value: at < 0 ? 'true' : line.slice(at + 1) })
+  }
+  const last = (key: string) => all.findLast(setting => setting.key === key)?.value
+  return {
+    files: [...files].join('\n'),
+    settings: {
+      extensions: all.filter(({ key }) => /^extensions\.(objectformat|partialclone)$/.test(key)),
+      given: all.filter(isGiven),
+      identity: all.filter(({ key }) => /^(user|author|committer)\./.test(key)),
+      hooksPath: last('core.hookspath'),
+      partial: last('extensions.partialclone') !== undefined,
+      tolerated: all.flatMap(({ key, value }) => {
+        const [, name] = /^(?:receive\.)?fsck\.(.+)$/.exec(key) ?? []
+        return name ? [`${name === 'skiplist' ? 'skipList' : name}=${value}`] : []
+      }),
+    },
+  }
+}
+
+/** Sections that say where the repository is, what runs by itself, or who signs in. */
+const NOT_GIVEN =
+  /^(include|includeif|extensions|credential|gc|maintenance|fleet|worktree|receive|http\..*\.(extraheader|cookiefile)|http\.(extraheader|cookiefile))(\.|$)/
+/** Of `core`, what says how files and text are to be read. */
+const CORE =
+  /^core\.(autocrlf|eol|safecrlf|excludesfile|attributesfile|ignorecase|precomposeunicode|filemode|symlinks|sshcommand|bigfilethreshold|commentchar|whitespace|abbrev|quotepath|protecthfs|protectntfs|longpaths|sparsecheckout|sparsecheckoutcone|checkroundtripencoding|compression)$/
+/** Settings of the person that hold everywhere are found by the session's git itself; these may depend on the folder. */
+const FROM_ANYWHERE = /^(user|author|committer|core|i18n|merge|diff|filter|url|commit|gpg|tag)\./
+
+function isGiven({ scope, key }: Setting): boolean {
+  if (NOT_GIVEN.test(key)) return false
+  if (key.startsWith('core.')) return CORE.test(key)
+  if (/^branch\./.test(key)) return scope === 'local'
+  return scope === 'local' || scope === 'worktree' || FROM_ANYWHERE.test(key)
+}
+
+const NOWHERE = 'flotilla-does-not-push:///'
+
+export interface Wanted {
+  base: string
+  allowPush: boolean
+  hooks: boolean
+  /** Inside walls: then no address may carry a password. */
+  walled?: boolean
+}
+
+/** The configuration of a session's repository: values only, never a line that includes another file. */
+export function sessionConfig(repo: Repository, settings: Settings, wanted: Wanted): string {
+  const hooks = wanted.hooks ? ownHooksPath(repo, settings.hooksPath) : '/dev/null'
+  const given = settings.given.filter(
+    ({ key }) => !key.startsWith('branch.') || key.startsWith(`branch.${wanted.base}.`),
+  )
+  const addresses = given.flatMap(({ key, value }) => (/^remote\..*\.(push)?url$/.test(key) ? [{ key, value }] : []))
+  const lines: [string, string][] = [
+    ['core.repositoryformatversion', settings.extensions.length ? '1' : '0'],
+    ['core.bare', 'false'],
+    ['core.logallrefupdates', 'true'],
+    ['gc.auto', '0'],
+    ['maintenance.auto', 'false'],
+    ...settings.extensions.map(({ key, value }): [string, string] => [key, value]),
+    ...given.map(({ key, value }): [string, string] => [key, wanted.walled ? withoutPassword(value) : value]),
+    ...(hooks ? [['core.hookspath', hooks] as [string, string]] : []),
+    ...(wanted.allowPush ? [] : pushRefused(addresses)),
+  ]
+  return lines.map(([key, value]) => configLine(key, value)).join('')
+}
+
+function pushRefused(addresses: { key: string; value: string }[]): [string, string][] {
+  return [
+    [`url.${NOWHERE}.pushinsteadof`, ''],
+    ...addresses.map(({ key, value }): [string, string] => [
+      `url.${NOWHERE}.${key.endsWith('.pushurl') ? 'insteadof' : 'pushinsteadof'}`,
+      value,
+    ]),
+  ]
+}
+
+const withoutPassword = (value: string): string => value.replace(/^(\w+:\/\/)[^/@\s]*@/, '$1')
+
+/** A folder of hooks that belongs to the repository is found in the worktree too; others are copied. */
+function ownHooksPath({ path }: Repository, hooksPath: string | undefined): string | undefined {
+  if (hooksPath === undefined) return undefined
+  const inside = isAbsolute(hooksPath) ? relative(path, hooksPath) : hooksPath
+  return inside.startsWith('..') || isAbsolute(inside) || inside.startsWith('.git/') || hooksPath.startsWith('~')
+    ? undefined
+    : inside
+}
+
+/** Where hooks to copy are; undefined: the session finds its own. */
+export async function hooksToCopy(repo: Repository, { hooksPath }: Settings): Promise<string | undefined> {
+  if (ownHooksPath(repo, hooksPath)) return undefined
+  const named = hooksPath?.replace(/^~(?=\/)/, process.env.HOME ?? homedir())
+  const folder = named ? resolve(repo.path, named) : join(repo.commonDir, 'hooks')
+  return (await exists(folder)) ? folder : undefined
+}
+
+/** One value as its own section: git reads it as it would any other. Byte for byte, in latin1. */
+export function configLine(key: string, value: string): string {
+  const first = key.indexOf('.')
+  const last = key.lastIndexOf('.')
+  const section = key.slice(0, first)
+  const sub = last > first ? key.slice(first + 1, last) : undefined
+  const head = sub === undefined ? `[${section}]` : `[${section} "${sub.replace(/["\\]/g, '\\$&')}"]`
+  const quoted = value.replace(/["\\]/g, '\\$&').replaceAll('\n', '\\n').replaceAll('\t', '\\t').replaceAll('\b', '\\b')
+  return `${head}\n\t${key.slice(last + 1)} = "${quoted}"\n`
+}
+
+/** The identity of the person in the project, for git of ours that looks elsewhere. */
+export function identityEnvironment({ identity }: Settings): Record<string, string> {
+  const env: Record<string, string> = { GIT_CONFIG_COUNT: String(identity.length) }
+  for (const [i, { key, value }] of identity.entries()) {
+    env[`GIT_CONFIG_KEY_${i}`] = key
+    env[`GIT_CONFIG_VALUE_${i}`] = Buffer.from(value, 'latin1').toString('utf8')
+  }
+  return env
+}

@@ -1,0 +1,80 @@
+import { join } from 'node:path'
+import { readText } from '../layout.ts'
+import { git, type Within } from '../run.ts'
+import { tipOf } from './making.ts'
+import { borrowsElsewhere, NotTakenIn, releaseKeeps, takeObjects } from './objects.ts'
+import { type Place, projectOf } from './place.ts'
+import { readPacked } from './refs.ts'
+import { type SessionState, stateOf } from './session-state.ts'
+
+export interface TakenIn {
+  state: SessionState
+  /** Where the session's HEAD and its branch are, if the project has those commits now. */
+  tip: string | undefined
+  branch: string | undefined
+  /** Why a person must look at it, whatever else happens. */
+  problem: string | undefined
+}
+
+/** What is kept of a session besides its branch: its stash, other branches, tags and notes. */
+const keptUnder = (session: string): string => `refs/fleet/sessions/${session}`
+
+/**
+ * Takes in what a session committed: the commits of its HEAD, its stash and every ref that is not as it was given. Where
+ * the agent made none of these, nothing is done. What is refused stays in the session's repository.
+ */
+export async function takeIn(
+  place: Place,
+  { within, maxBytes }: { within?: Within; maxBytes?: number } = {},
+): Promise<TakenIn> {
+  const repo = projectOf(place)
+  const state = await stateOf(place)
+  const known = tipOf(place)
+  const foreign = borrowsElsewhere(place) ? 'its repository borrows objects from another one' : undefined
+  const given = new Map(readPacked((await readText(join(place.folder, 'given'))) ?? ''))
+  const had = new Set([known, ...[...given].flatMap(([ref, oid]) => (ref.startsWith('refs/tags/') ? [] : [oid]))])
+  const wanted = [state.tip, state.branch, ...state.merging, ...state.own.values(), ...state.stashes].filter(
+    oid => oid !== undefined,
+  )
+  const tips = [...new Set(wanted)].filter(oid => !had.has(oid))
+  const problem = state.problem ?? foreign
+  if (!tips.length) return { state, tip: state.tip, branch: state.branch, problem }
+  const not = [...had].filter(Boolean)
+  try {
+    await takeObjects(place, { tips, not, within, maxBytes })
+  } catch (failure) {
+    if (!(failure instanceof NotTakenIn)) throw failure
+    const ifHad = (oid: string | undefined) => (oid && had.has(oid) ? oid : undefined)
+    return { state, tip: ifHad(state.tip), branch: ifHad(state.branch), problem: failure.message }
+  }
+  await keep(place, state, repo)
+  releaseKeeps(place)
+  return { state, tip: state.tip, branch: state.branch, problem }
+}
+
+async function keep(
+  place: Place,
+  { tip, head, own, stashes }: SessionState,
+  repo: ReturnType<typeof projectOf>,
+): Promise<void> {
+  const named = [
+    ...[...own].flatMap(([ref, oid]) =>
+      isRefName(ref) ? [[ref.slice('refs/'.length), oid]] : [[`unnamed/${oid}`, oid]],
+    ),
+    ...stashes.map((oid, n) => [`stashes/${n}`, oid]),
+    ...(tip && head !== place.record.branch ? [['HEAD', tip]] : []),
+  ]
+  if (!named.length) return
+  const write = (under: string) =>
+    git(repo.commonDir, ['update-ref', '-z', '--stdin'], {
+      effect: 'git.update-ref',
+      input: named.map(([name, oid]) => `update ${under}/${name}\0${oid}\0\0`).join(''),
+    })
+  const under = keptUnder(place.record.session)
+  // A branch `a/b` may follow one that was called `a` when the session was last looked at.
+  await write(under).catch(() => write(`${under}/later-${Date.now()}`))
+}
+
+/** What git would take for the name of a ref; anything may lie in a session's folders. */
+const isRefName = (ref: string): boolean =>
+  /^refs\/[^/.]/.test(ref) && /^[!-}]+$/.test(ref) && !/[~^:?*[\\]|\.\.|@\{|\/\/|\/\.|\.lock(\/|$)|[./]$/.test(ref)

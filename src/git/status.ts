@@ -1,0 +1,121 @@
+import { lstat } from 'node:fs/promises'
+import { normalize } from 'node:path'
+import { byteName, nameBytes, shownName } from './names.ts'
+import { byteFields, git, type Within } from './run.ts'
+
+export const MAX_FILE_BYTES = 20 * 1024 * 1024
+
+/** A file that differs from the last commit. Its path is a byte name. */
+export interface Change {
+  path: string
+  kind: 'added' | 'modified' | 'deleted'
+  staged: boolean
+  submodule: boolean
+}
+
+export interface WorktreeStatus {
+  oid: string
+  /** The branch HEAD is on; '(detached)' otherwise. */
+  head: string
+  changed: Change[]
+  /** Byte names. */
+  unmerged: string[]
+}
+
+/** Left out of a commit, and why; the path is for people. */
+export type Skipped = { path: string; why: string }[]
+
+interface Looking {
+  within?: Within
+  env?: Record<string, string>
+}
+
+export async function readStatus(worktree: string, { within, env }: Looking = {}): Promise<WorktreeStatus> {
+  const args = [
+    'status',
+    '--porcelain=v2',
+    '--branch',
+    '-z',
+    '--untracked-files=all',
+    '--no-renames',
+    '--ignore-submodules=none',
+  ]
+  const status: WorktreeStatus = { oid: '', head: '', changed: [], unmerged: [] }
+  for (const line of byteFields((await git(worktree, args, { within, env })).stdout)) {
+    if (line.startsWith('# branch.oid ')) status.oid = line.slice('# branch.oid '.length)
+    else if (line.startsWith('# branch.head ')) status.head = shownName(line.slice('# branch.head '.length))
+    else if (line.startsWith('? '))
+      status.changed.push({ path: line.slice(2), kind: 'added', staged: false, submodule: false })
+    else if (line.startsWith('1 ') || line.startsWith('u ')) {
+      const unmerged = line.startsWith('u ')
+      const [, xy = '', sub = ''] = line.split(' ', 3)
+      const path = line
+        .split(' ')
+        .slice(unmerged ? 10 : 8)
+        .join(' ')
+      if (unmerged) status.unmerged.push(path)
+      const gone = xy[1] === 'D' || (xy[0] === 'D' && xy[1] === '.')
+      const kind = gone ? 'deleted' : xy.includes('A') ? 'added' : 'modified'
+      status.changed.push({ path, kind, staged: xy[0] !== '.' && !unmerged, submodule: sub.startsWith('S') })
+    }
+  }
+  return status
+}
+
+/** The path of a file by its byte name, for the file system. */
+export const pathOf = (worktree: string, name: string): Buffer =>
+  Buffer.concat([Buffer.from(worktree, 'utf8'), Buffer.from('/'), nameBytes(name)])
+
+/** What may be committed, and what is left out and why. */
+export async function sift(
+  wanted: { worktree: string; never?: readonly string[]; maxBytes?: number },
+  changed: Change[],
+): Promise<{ take: Change[]; skipped: Skipped; left: Set<string> }> {
+  const maxBytes = wanted.maxBytes ?? MAX_FILE_BYTES
+  const never = (wanted.never ?? []).map(path => byteName(normalize(path).replace(/\/$/, '')))
+  const take: Change[] = []
+  const skipped: Skipped = []
+  const left = new Set<string>()
+  for (const change of changed) {
+    const { path } = change
+    const found = await lstat(pathOf(wanted.worktree, path)).catch(() => undefined)
+    const skip = (why: string) => {
+      skipped.push({ path: shownName(path), why })
+      left.add(path)
+    }
+    if (never.some(secret => path === secret || path.startsWith(`${secret}/`)))
+      skip('it was copied in for the agent and is not to be committed')
+    else if (path.endsWith('/')) skip('it is a git repository of its own')
+    else if (change.submodule) skip('it is a submodule with changes of its own')
+    else if (found && !found.isFile() && !found.isSymbolicLink() && !found.isDirectory())
+      skip('it is a pipe, a socket or a device')
+    else if (!isGone(change) && found && found.size > maxBytes)
+      skip(`it is larger than ${Math.round(maxBytes / 1024 / 1024)} MB`)
+    else take.push(change)
+  }
+  return { take, skipped, left }
+}
+
+export async function unstage(
+  worktree: string,
+  left: ReadonlySet<string>,
+  changed: Change[],
+  env?: Record<string, string>,
+): Promise<void> {
+  const paths = changed.flatMap(change => (change.staged && left.has(change.path) ? [`${change.path}\0`] : []))
+  if (!paths.length) return
+  const args = ['--literal-pathspecs', 'reset', '--quiet', '--pathspec-from-file=-', '--pathspec-file-nul']
+  await git(worktree, args, { effect: 'git.add', env, input: nameBytes(paths.join('')) })
+}
+
+const isGone = (change: Change): boolean => change.kind === 'deleted'
+
+/** Exactly these paths, so that the folder is not searched again. Deletions first: a file may now be a folder. */
+export async function stage(worktree: string, changes: Change[], env?: Record<string, string>): Promise<void> {
+  const ordered = [...changes.filter(isGone), ...changes.filter(change => !isGone(change))]
+  await git(worktree, ['update-index', '--add', '--remove', '--replace', '-z', '--stdin'], {
+    effect: 'git.add',
+    env,
+    input: nameBytes(ordered.map(change => `${change.path}\0`).join('')),
+  })
+}
