@@ -5,6 +5,7 @@ import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
 import { expect, onTestFinished, test } from 'vitest'
+import { aClientThatAsks } from './kit/asking.ts'
 import { eventually, type TestFleet } from './kit/fleet.ts'
 import { call } from './kit/inside.ts'
 import { aScene } from './kit/scene.ts'
@@ -152,6 +153,42 @@ test('Telegram puts questions to chats on its list, and takes answers from no ot
   await eventually('it landed', () => said().some(each => each.text === 'paint: landed'))
   expect(said().every(each => String(each.chat_id) === '42')).toBe(true)
   expect(readFileSync(join(fleet.root, 'home/logs/server.log'), 'utf8')).toContain('The chat 666 is not in')
+})
+
+test('Telegram: only a word for it decides about a permission', async () => {
+  const scene = await aScene({ start: false })
+  const { fleet } = scene
+  const updates: object[] = []
+  const bot = await aServer(({ path, body }) => {
+    if (!path.endsWith('/getUpdates')) return undefined
+    return { json: { ok: true, result: updates.slice(Number(body.offset)) }, afterMs: 50 }
+  })
+  setUp(fleet, 'telegram', { token: 'T', chats: [42], api: bot.url, allow_private: true })
+  await fleet.start({ env: { FLEET_PLUGINS: 'telegram' } })
+  const agent = await aClientThatAsks(scene)
+  const said = () => bot.at('/botT/sendMessage').map(each => String(each.body.text))
+  const reply = async (id: string, text: string): Promise<string> => {
+    const asked = await eventually('the question', () => said().find(each => each.endsWith(`[${id}]`)))
+    const before = said().length
+    updates.push({
+      update_id: updates.length,
+      message: { chat: { id: 42 }, text, reply_to_message: { text: asked } },
+    })
+    return eventually('its answer', () => said()[before])
+  }
+  for (const [words, decision, answer] of [
+    ['Yes', 'allow', 'Allowed.'],
+    ['NO', 'deny', 'Denied.'],
+    ['ok', 'allow', 'Allowed.'],
+  ] as const) {
+    const id = await agent.asksLeave()
+    for (const neither of ['maybe', 'no, do not', 'yes but'])
+      expect(await reply(id, neither), neither).toMatch(/say allow or deny/)
+    expect(await agent.stands(id)).toMatchObject({ status: 'open' })
+    expect(await reply(id, words)).toBe(answer)
+    expect(await agent.stands(id)).toMatchObject({ answer: { decision }, answered_by: 'plugin:telegram' })
+  }
+  agent.open()
 })
 
 test('a GitHub issue becomes one mission, also across kill -9, and is told what became of it', async () => {

@@ -161,9 +161,18 @@ describe.skipIf(!binary)('talking with an agent at work', () => {
     const other = await s.fleet.mission(s.project, 'echo b > b.txt', { agent: 'shell' })
     await s.fleet.until(other.id, 'done')
 
+    for (const words of ['maybe', 'no, do not', 'yes and no']) {
+      const refused = await s.fleet.fleetCommand(['answer', asked.id, words])
+      expect([refused.code, refused.stderr], words).toEqual([2, expect.stringContaining('say allow or deny')])
+      await expect(s.fleet.call('answer_question', { question_id: asked.id, text: words })).rejects.toThrow(
+        /permission/,
+      )
+    }
+    expect(await s.fleet.show(id)).toMatchObject({ status: 'needs_input', status_reason: { code: 'question' } })
+
     await s.fleet.call('answer_question', {
       question_id: asked.id,
-      decision: 'deny',
+      decision: 'No',
       text: steps({ write: 'b2.txt', content: 'b\n' }, { say: 'Otherwise.' }),
     })
     const resumed = await eventually('it asks again', async () => (await s.fleet.show(id)).sessions[1])

@@ -1,6 +1,6 @@
+import { DECISIONS } from '../domain/deciding.ts'
 import { MISSION_TYPES } from '../domain/mission.ts'
 import { APPROVAL_MODES, ENGINES, LANDING_POLICIES, TOOL_PRESETS } from '../domain/project.ts'
-import { ANSWERS } from '../domain/talk.ts'
 import type { Field } from './command.ts'
 
 /** When an agent goes on in a fresh conversation. */
@@ -71,7 +71,7 @@ export const MISSION_FIELDS: readonly Field[] = [
     summary: 'when a question is answered by itself',
     kind: 'number',
   },
-  { flags: '--otherwise <answer>', field: 'otherwise', summary: '… and how', choices: ANSWERS },
+  { flags: '--otherwise <answer>', field: 'otherwise', summary: '… and how', choices: DECISIONS },
   { flags: '--accept <text>', field: 'acceptance_criteria', summary: 'how to tell that it is done', kind: 'text' },
   { flags: '--type <type>', field: 'mission_type', summary: 'what kind of work it is', choices: MISSION_TYPES },
   { flags: '--retries <n>', field: 'max_retries', summary: 'how often it is tried again by itself', kind: 'number' },

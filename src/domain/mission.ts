@@ -1,9 +1,9 @@
 import * as z from 'zod'
+import { DECISIONS } from './deciding.ts'
 import { Id, Timestamp } from './ids.ts'
 import { ApprovalMode, ContextLimit, Engine, LandingPolicy, PreviewCommand, ToolPreset } from './project.ts'
 import { SessionReason } from './session.ts'
 import { STAGE_STATUSES } from './stage-status.ts'
-import { ANSWERS } from './talk.ts'
 import { MAX_REASON_CHARS, StoredText } from './text.ts'
 
 export const STATUSES = [
@@ -86,7 +86,7 @@ export const MissionSettings = z.object({
     .nullable()
     .default(null)
     .describe('after that a question is answered by itself'),
-  otherwise: z.enum(ANSWERS).nullable().default(null).describe('… with this; empty: deny'),
+  otherwise: z.enum(DECISIONS).nullable().default(null).describe('… with this; empty: deny'),
   preview_command: PreviewCommand,
   metadata: z
     .record(z.string(), z.unknown())

@@ -1,4 +1,5 @@
 import * as z from 'zod'
+import { DECISIONS } from './deciding.ts'
 import { Id, Timestamp } from './ids.ts'
 import { StoredText } from './text.ts'
 
@@ -16,7 +17,6 @@ export const Message = z.object({
 export type Message = z.infer<typeof Message>
 
 export const MAX_ANSWER_CHARS = 20_000
-export const ANSWERS = ['allow', 'deny'] as const
 
 /** An agent waits for a person: for permission to use a tool, or for words. The first answer wins. */
 export const Question = z.object({
@@ -34,13 +34,13 @@ export const Question = z.object({
   tool: z.string().max(200).nullable(),
   text: StoredText.describe('the question, or the whole input of the tool'),
   status: z.enum(['open', 'answered', 'withdrawn']),
-  answer: z.object({ decision: z.enum(ANSWERS), text: z.string().max(MAX_ANSWER_CHARS).nullable() }).nullable(),
+  answer: z.object({ decision: z.enum(DECISIONS), text: z.string().max(MAX_ANSWER_CHARS).nullable() }).nullable(),
   answered_by: z.string().max(120).nullable(),
   /** The answer has reached the agent. */
   delivered: z.boolean().default(false),
   /** When it is answered by itself, and how. */
   deadline: Timestamp.nullable(),
-  otherwise: z.enum(ANSWERS).nullable(),
+  otherwise: z.enum(DECISIONS).nullable(),
   created_at: Timestamp,
   answered_at: Timestamp.nullable(),
 })

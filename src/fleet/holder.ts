@@ -217,7 +217,10 @@ export async function startHolder(fleet: Fleet, { url, onFault = () => {} }: Hol
       if (question.deadline && question.deadline <= now) {
         await answerQuestion(fleet, { operation: 'time_out', actor: 'fleet' }, async () => question.id, {
           decision: question.otherwise ?? 'deny',
-          text: 'Nobody answered in time.',
+          // What is allowed by itself goes on without a word.
+          ...(question.kind === 'permission' && question.otherwise === 'allow'
+            ? {}
+            : { text: 'Nobody answered in time.' }),
         })
       } else if (question.created_at <= putAside && question.through === 'client') {
         const session = live.get(question.session_id)

@@ -1,4 +1,5 @@
 import type { AgentEvent } from '../agents/index.ts'
+import { type Decision, decisionIn, HOW_TO_DECIDE } from '../domain/deciding.ts'
 import { InvalidInput, NotAllowed } from '../domain/errors.ts'
 import { newId } from '../domain/ids.ts'
 import * as life from '../domain/life.ts'
@@ -112,9 +113,10 @@ export function sentenceOf(question: Question): string {
   return question.kind === 'permission' ? `It asks to use ${question.tool}: ${words}` : words
 }
 
-export interface Decision {
-  decision: 'allow' | 'deny'
-  text: string | null
+/** An answer as it was given: a permission needs the decision, a question the words. */
+export interface Given {
+  decision?: string
+  text?: string
 }
 
 /** The first answer wins; whoever comes later is told what was answered and by whom. `find` tells which is meant. */
@@ -122,12 +124,12 @@ export async function answerQuestion(
   fleet: Fleet,
   ask: Ask,
   find: () => Promise<string>,
-  answer: Decision,
+  given: Given,
 ): Promise<Stored<Question>> {
   const answered = await oncePerKey(fleet, ask, async () => {
     const question = await current(fleet, 'questions', await find())
     requireOpen(question.value)
-    requireWords(question.value, answer)
+    const answer = answerIn(question.value, given)
     const when = by(fleet, ask)
     const mission = await current(fleet, 'missions', question.value.mission_id)
     const next: Question = {
@@ -157,9 +159,24 @@ function requireOpen({ status, answer, answered_by }: Question): void {
   }
 }
 
-/** What a client asks by itself has choices or is open; through our own tool a plain yes is an answer. */
-function requireWords({ id, kind, through }: Question, { decision, text }: Decision): void {
-  if (kind !== 'question' || through === 'tool' || decision === 'deny' || text?.trim()) return
+/** What was given as the answer to this question. Anything that could be taken for another answer is refused. */
+function answerIn({ id, kind, through }: Question, given: Given): { decision: Decision; text: string | null } {
+  const text = given.text?.trim() ? given.text : null
+  const decision = given.decision === undefined ? undefined : decisionIn(given.decision)
+  if (given.decision !== undefined && !decision)
+    throw new InvalidInput(
+      'decision',
+      `${JSON.stringify(clipped(given.decision, 100))} is no decision; ${HOW_TO_DECIDE}`,
+    )
+  if (kind === 'permission') {
+    if (decision) return { decision, text }
+    throw new InvalidInput('decision', `it asks for permission, which words alone do not give; ${HOW_TO_DECIDE}`, {
+      try: `fleet answer ${id} allow|deny ["a note for the agent"]`,
+    })
+  }
+  // What a client asks by itself has choices or is open; through our own tool a plain yes is an answer.
+  const isAnswer = text !== null || decision === 'deny' || (decision && (through === 'tool' || kind === 'interruption'))
+  if (isAnswer) return { decision: decision ?? 'allow', text }
   throw new InvalidInput('text', 'it asks for words, not for permission', { try: `fleet answer ${id} "…"` })
 }
 

@@ -1,6 +1,7 @@
 import * as z from 'zod'
+import { HOW_TO_DECIDE } from '../domain/deciding.ts'
 import { Ambiguous, NotFound } from '../domain/errors.ts'
-import { ANSWERS, MAX_ANSWER_CHARS, Question } from '../domain/talk.ts'
+import { MAX_ANSWER_CHARS, Question } from '../domain/talk.ts'
 import type { Fleet } from '../fleet/fleet.ts'
 import { answerQuestion, interruptMission, openQuestions, sentenceOf } from '../fleet/questions.ts'
 import { lookUp } from '../fleet/records.ts'
@@ -102,6 +103,14 @@ export const talk = [
       }
     },
   }),
+  query({
+    name: 'get_question',
+    summary: 'What an agent asks, with all of its words or the whole input of the tool',
+    http: 'GET /api/questions/:question_id',
+    input: z.object({ question_id: Ref.describe('of the question, or of a mission that asks just one') }),
+    output: QuestionView,
+    run: async ({ fleet }, { question_id }) => questionView(fleet, await findQuestion(fleet, question_id)),
+  }),
   command({
     name: 'answer_question',
     summary: 'Answer an agent that waits; the first answer wins',
@@ -109,17 +118,22 @@ export const talk = [
     needsFleet: true,
     input: z.object({
       question_id: Ref.describe('of the question, or of a mission that asks just one'),
-      decision: z.enum(ANSWERS).default('allow'),
-      text: z.string().max(MAX_ANSWER_CHARS).optional().describe('what to tell the agent with it'),
+      decision: z
+        .string()
+        .max(MAX_ANSWER_CHARS)
+        .optional()
+        .describe(`${HOW_TO_DECIDE}. A permission needs it, and has no other answer`),
+      text: z
+        .string()
+        .max(MAX_ANSWER_CHARS)
+        .optional()
+        .describe('the answer to a question; with a decision, a note that the agent is told'),
     }),
     output: QuestionView,
     run: async (context, { question_id, decision, text }) => {
       const { fleet } = context
       const find = async () => (await findQuestion(fleet, question_id)).id
-      const answered = await answerQuestion(fleet, ask(context, 'answer_question'), find, {
-        decision,
-        text: text ?? null,
-      })
+      const answered = await answerQuestion(fleet, ask(context, 'answer_question'), find, { decision, text })
       return questionView(context.fleet, answered.value)
     },
   }),

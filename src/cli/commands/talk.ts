@@ -1,4 +1,5 @@
 import type { Command } from 'commander'
+import { type Decision, decisionIn } from '../../domain/deciding.ts'
 import { shortId } from '../../domain/ids.ts'
 import type { MissionView } from '../../operations/views.ts'
 import { type Cli, does } from '../command.ts'
@@ -13,6 +14,7 @@ interface QuestionView {
   text: string
   summary: string
   deadline: string | null
+  answer: { decision: Decision } | null
 }
 
 export function addTalk(program: Command): void {
@@ -51,14 +53,17 @@ export function addTalk(program: Command): void {
     .command('answer')
     .description('answer an agent that waits; the first answer wins')
     .argument('<question>', 'the id of the question, or of the mission that asks')
-    .argument('<answer>', 'allow or deny; or your words, where words are asked for')
-    .argument('[text]', 'what to tell the agent with allow or deny')
-  does(answer, async (cli, [question, given, more]) => {
-    const decided = given === 'allow' || given === 'deny'
-    const [decision, text] = decided ? [given, more] : ['allow', [given, more].filter(Boolean).join(' ')]
-    const answered = await ask<QuestionView>(cli, 'answer_question', { question_id: question, decision, text })
+    .argument('<answer>', 'allow or deny (or yes, no, y, n); or your words, where words are asked for')
+    .argument('[note]', 'what to tell the agent with allow or deny')
+  does(answer, async (cli, [asked, given = '', note]) => {
+    const { id, kind } = await ask<QuestionView>(cli, 'get_question', { question_id: asked })
+    // A question takes words, and "no" is one; about a permission, and how to go on, words for a decision decide.
+    const decides = kind === 'permission' || (kind === 'interruption' && decisionIn(given) !== undefined)
+    const said = decides ? { decision: given, text: note } : { text: [given, note].filter(Boolean).join(' ') }
+    const answered = await ask<QuestionView>(cli, 'answer_question', { question_id: id, ...said })
     if (cli.terminal.json) return void cli.terminal.data(answered)
-    cli.terminal.print(`Answered${decided ? `: ${decision}` : ''}. ${cli.terminal.foreign(answered.summary)}`)
+    const word = decides ? { allow: 'Allowed', deny: 'Denied' }[answered.answer!.decision] : 'Answered'
+    cli.terminal.print(`${word}. ${cli.terminal.foreign(answered.summary)}`)
   })
 }
 

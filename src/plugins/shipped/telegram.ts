@@ -39,14 +39,9 @@ const asMessage = (title: string, { id, kind, tool, text: asked }: Question): st
   `${title} asks${kind === 'permission' ? ` to use ${tool}` : ''}:\n${asked.slice(0, MAX_CHARS)}\n\nReply to this message${kind === 'permission' ? ' with yes or no' : ''}. [${id}]`
 const askedIn = (message: string | undefined): string | undefined => /\[([0-9a-z]+)\]$/.exec(message ?? '')?.[1]
 
-const YES = /^(y|yes|ok|allow)\b[.!]?$/i
-const NO = /^(n|no|deny)\b[.!]?$/i
-
-/** What a reply means, or what to tell whoever wrote it. */
-function answerIn(words: string, kind: Question['kind']): { decision: 'allow' | 'deny'; text?: string } | string {
-  if (kind !== 'permission') return { decision: 'allow', text: words }
-  if (YES.test(words)) return { decision: 'allow' }
-  return NO.test(words) ? { decision: 'deny' } : 'Please reply with yes or no.'
+interface AnsweredQuestion {
+  kind: Question['kind']
+  answer: { decision: 'allow' | 'deny' } | null
 }
 
 async function answer(fleet: FleetApi, replied: string | undefined, words: string): Promise<string> {
@@ -55,10 +50,9 @@ async function answer(fleet: FleetApi, replied: string | undefined, words: strin
   const { questions } = await fleet.call<{ questions: Question[] }>('list_inbox', { limit: 500 })
   const question = questions.find(each => each.id === id)
   if (!question) return 'That is no longer asked.'
-  const meant = answerIn(words.trim(), question.kind)
-  if (typeof meant === 'string') return meant
-  return fleet.call('answer_question', { question_id: id, ...meant }).then(
-    () => 'Told.',
+  const said = question.kind === 'permission' ? { decision: words } : { text: words }
+  return fleet.call<AnsweredQuestion>('answer_question', { question_id: id, ...said }).then(
+    ({ kind, answer }) => (kind !== 'permission' ? 'Told.' : answer?.decision === 'allow' ? 'Allowed.' : 'Denied.'),
     (error: Error) => error.message,
   )
 }

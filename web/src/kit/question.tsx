@@ -75,12 +75,13 @@ function Answering({ question }: { question: Question }) {
   const id = useId()
   const asksLeave = question.kind === 'permission'
   const { choices } = asksLeave ? { choices: [] } : choicesIn(question.text)
-  const answer = (decision: 'allow' | 'deny', text = words.trim()) =>
+  const answer = (decision: 'allow' | 'deny' | undefined, text = words.trim()) =>
     run({ question_id: question.id, decision, text: text || undefined })
+  // Keys send words; a permission is decided by its buttons alone.
   const sendByKey = (event: KeyboardEvent) => {
-    if (event.key !== 'Enter' || !(event.metaKey || event.ctrlKey) || busy) return
+    if (asksLeave || event.key !== 'Enter' || !(event.metaKey || event.ctrlKey) || busy) return
     event.preventDefault()
-    if (asksLeave || words.trim()) answer('allow')
+    if (words.trim()) answer(undefined)
   }
   return (
     <>
@@ -92,7 +93,7 @@ function Answering({ question }: { question: Question }) {
               variant="surface"
               disabled={busy}
               className="question-choice"
-              onClick={() => answer('allow', label)}
+              onClick={() => answer(undefined, label)}
             >
               <span>
                 <b>{plain(label)}</b>
@@ -103,7 +104,7 @@ function Answering({ question }: { question: Question }) {
         </Flex>
       )}
       <label htmlFor={id} className="question-label">
-        {asksLeave ? 'Say something with it, if you like' : choices.length ? 'Or in your own words' : 'Your answer'}
+        {asksLeave ? 'Add a note for the agent (optional)' : choices.length ? 'Or in your own words' : 'Your answer'}
       </label>
       <TextArea
         id={id}
@@ -114,12 +115,18 @@ function Answering({ question }: { question: Question }) {
         onKeyDown={sendByKey}
       />
       <Flex gap="2" mt="2" align="center" wrap="wrap">
-        <Button disabled={busy || (!asksLeave && !words.trim())} onClick={() => answer('allow')}>
-          {asksLeave ? 'Allow' : 'Answer'}
-        </Button>
-        {asksLeave && (
-          <Button color="red" variant="soft" highContrast disabled={busy} onClick={() => answer('deny')}>
-            Deny
+        {asksLeave ? (
+          <>
+            <Button data-key="a" disabled={busy} onClick={() => answer('allow')}>
+              Allow
+            </Button>
+            <Button data-key="d" color="red" variant="soft" highContrast disabled={busy} onClick={() => answer('deny')}>
+              Deny
+            </Button>
+          </>
+        ) : (
+          <Button disabled={busy || !words.trim()} onClick={() => answer(undefined)}>
+            Answer
           </Button>
         )}
         {question.deadline && (

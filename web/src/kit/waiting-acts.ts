@@ -19,7 +19,6 @@ const MAIN = { key: 'a', tone: 'main' } as const
 
 /** What can be done about an entry, the likeliest first. */
 export function useActs(): (entry: Entry) => Act[] {
-  const answer = useCommand('answer_question').run
   const approve = useCommand('approve_plan').run
   const rejectPlan = useCommand('reject_plan').run
   const land = useCommand('land_mission').run
@@ -78,15 +77,8 @@ export function useActs(): (entry: Entry) => Act[] {
       return [resuming(mission, MAIN), ...lands, retrying(mission), cancelling(mission)]
     }
     return entry => {
-      if (entry.kind === 'question') {
-        // A question wants words; only permission is given by a key.
-        if (entry.question.kind !== 'permission') return []
-        const decide = (decision: 'allow' | 'deny') => () => answer({ question_id: entry.id, decision })
-        return [
-          { label: 'Allow', ...MAIN, run: decide('allow') },
-          { label: 'Deny', key: 'd', tone: 'bad', run: decide('deny') },
-        ]
-      }
+      // Answered in its card: words are typed there, and no single key decides about a permission.
+      if (entry.kind === 'question') return []
       if (entry.kind === 'plan')
         return [
           { label: 'Approve', ...MAIN, run: () => approve({ plan_id: entry.id }) },
@@ -100,5 +92,5 @@ export function useActs(): (entry: Entry) => Act[] {
         ]
       return ofMission(entry.kind, entry.mission)
     }
-  }, [answer, approve, rejectPlan, land, sendBack, reject, reconsider, resume, retry, cancel])
+  }, [approve, rejectPlan, land, sendBack, reject, reconsider, resume, retry, cancel])
 }

@@ -103,17 +103,24 @@ function useKeys(entries: readonly Entry[]) {
     const act = entries[at] && actsOf(entries[at]).find(each => each.key === key)
     if (act?.words) setAsking(act)
     else if (act) act.run()
-    // A question that wants words gets the cursor.
-    else if (key === 'a') document.querySelector<HTMLElement>('.inbox [data-active] textarea')?.focus()
+    else focusIn(key)
   }
   useShortcuts([
     { keys: 'j', title: 'Next in the inbox', run: () => move(1) },
     { keys: 'k', title: 'The one before in the inbox', run: () => move(-1) },
-    { keys: 'a', title: 'Approve, allow, land or retry', run: () => decide('a') },
-    { keys: 'd', title: 'Deny or reject', run: () => decide('d') },
+    { keys: 'a', title: 'Approve, land or retry; go to Allow', run: () => decide('a') },
+    { keys: 'd', title: 'Reject; go to Deny', run: () => decide('d') },
     { keys: 'Enter', title: 'Open what is chosen', run: () => entries[at] && go(placeOf(entries[at])) },
   ])
   return { active, asking, close: () => setAsking(undefined) }
+}
+
+/** A permission is not decided by one key: its button gets the focus. A question that wants words gets the cursor. */
+function focusIn(key: 'a' | 'd'): void {
+  const within = (what: string) => document.querySelector<HTMLElement>(`.inbox [data-active] ${what}`)
+  const button = within(`button[data-key="${key}"]`)
+  if (button) button.focus()
+  else if (key === 'a') within('textarea')?.focus()
 }
 
 const KeyHint = () => (

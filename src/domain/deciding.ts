@@ -1,0 +1,21 @@
+export const DECISIONS = ['allow', 'deny'] as const
+export type Decision = (typeof DECISIONS)[number]
+
+/** The words that decide about a permission. Nothing else does, and no word of another language. */
+export const ALLOWS = ['allow', 'approve', 'accept', 'yes', 'y', 'ok'] as const
+export const DENIES = ['deny', 'reject', 'refuse', 'decline', 'no', 'n'] as const
+
+const WORDS = new Map<string, Decision>([
+  ...ALLOWS.map(word => [word, 'allow'] as const),
+  ...DENIES.map(word => [word, 'deny'] as const),
+])
+/** Lower-casing maps some foreign letters to plain ones; these are looked at before. */
+const PLAIN = /^[A-Za-z]+$/
+
+/** Undefined: it decides nothing, and whoever said it is asked again. */
+export function decisionIn(words: string): Decision | undefined {
+  const word = words.trim()
+  return PLAIN.test(word) ? WORDS.get(word.toLowerCase()) : undefined
+}
+
+export const HOW_TO_DECIDE = `say allow or deny (also ${[...ALLOWS.slice(1), ...DENIES.slice(1)].join(', ')}; any case)`
