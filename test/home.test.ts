@@ -39,7 +39,7 @@ test('a project must be an absolute path inside the allowed folders, links follo
   const fleet = await aFleet()
   const [allowed, elsewhere] = [await aRepository(), await aRepository()]
   try {
-    await fleet.start({ env: { FLEET_ALLOWED_REPOS: allowed.root } })
+    await fleet.start({ env: { FLEET_ALLOWED_REPOS: `/no/such/folder:${allowed.root}` } })
     const link = join(allowed.root, 'link-out')
     symlinkSync(elsewhere.path, link)
     mkdirSync(join(`${allowed.root}-beside`))

@@ -8,6 +8,7 @@ interface WorkflowView {
   id: string
   status: string
   status_reason: { text: string } | null
+  waits_for: { mission_id: string; text: string }[]
   stages: { name: string; status: string; mission_id: string; settled: string | null }[]
 }
 
@@ -423,4 +424,26 @@ test.each([
 ])('%s is refused when it is written', async (_name, stages, why) => {
   const scene = await aScene({ start: false })
   await expect(run(scene, stages)).rejects.toThrow(why)
+})
+
+test('a workflow with a stage that is blocked says so, in its list too, and whoever follows it is told', async () => {
+  const scene = await aScene()
+  const { fleet } = scene
+  const blocked = `printf '{"status":"blocked","summary":"Which port?"}' > "$FLEET_RESULT_FILE"`
+  const id = await run(scene, [
+    { name: 'ask', prompt: blocked, agent: 'shell' },
+    { name: 'after', prompt: 'echo x > x', agent: 'shell', depends_on: ['ask'] },
+  ])
+  const view = await eventually('it waits', async () => {
+    const now = await show(scene, id)
+    return now.waits_for.length ? now : undefined
+  })
+  expect(view).toMatchObject({
+    status: 'running',
+    waits_for: [{ mission_id: missionOf(view, 'ask'), text: 'Which port?' }],
+  })
+  const { workflows } = await fleet.call<{ workflows: WorkflowView[] }>('list_workflows')
+  expect(workflows[0]!.waits_for).toEqual(view.waits_for)
+  const followed = await fleet.fleetCommand(['workflow', 'show', id, '--follow'])
+  expect(followed).toMatchObject({ code: 3, stdout: expect.stringContaining('waits for you: Which port?') })
 })

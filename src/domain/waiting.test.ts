@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { aMission, NOW } from './samples.testkit.ts'
-import { isReady, type World, waitsFor } from './waiting.ts'
+import { isReady, type World, waitingReasons, waitsFor } from './waiting.ts'
 
 const world = (more: Partial<World> = {}): World => ({
   dependencies: [],
@@ -47,4 +47,12 @@ test('waits until the time it was put off to, and no longer', () => {
   const later = aMission({ status: 'queued', not_before: '2026-11-15T10:00:01.000Z' })
   expect(text(later)).toEqual(['not before 2026-11-15T10:00:01.000Z'])
   expect(text(later, { now: '2026-11-15T10:00:01.000Z' })).toEqual([])
+})
+
+test('a landing that has to wait for its turn says whose turn it is', () => {
+  const [first, second, third] = ['a', 'b', 'c'].map(id => aMission({ id, title: id.toUpperCase(), status: 'landing' }))
+  const said = (mission = first!) => waitingReasons(mission, world(), [first!, second!, third!]).map(({ text }) => text)
+  expect(said(first)).toEqual(['landing'])
+  expect(said(second)).toEqual(['waiting for the landing of A (a)'])
+  expect(said(third)).toEqual(['waiting for the landing of A (a) and 1 more'])
 })

@@ -76,8 +76,8 @@ const FULL: Record<FullSlot, string> = {
   disk: 'waiting for room on the disk that holds the home',
 }
 
-/** What anything that is neither running nor over waits for. */
-export function waitingReasons(mission: Mission, world: World): Reason[] {
+/** What anything that is neither running nor over waits for. `landings`: those of its project, in the order of their turns. */
+export function waitingReasons(mission: Mission, world: World, landings: readonly Mission[] = []): Reason[] {
   switch (mission.status) {
     case 'draft':
       return mission.workflow && mission.depends_on.length
@@ -89,10 +89,29 @@ export function waitingReasons(mission: Mission, world: World): Reason[] {
     case 'review':
       return [{ kind: 'person', text: mission.status_reason?.text ?? 'waiting for a person' }]
     case 'landing':
-      return [{ kind: 'landing', text: mission.status_reason?.text ?? 'landing' }]
+      return [landingReason(mission, landings)]
     case 'waiting':
       return [{ kind: 'children', text: mission.status_reason?.text ?? 'waiting for its sub-missions' }]
     default:
       return []
+  }
+}
+
+/** Landings of one project take turns: whose turn it is, and how many come before this one. */
+function landingReason(mission: Mission, landings: readonly Mission[]): Reason {
+  const ahead = landings.slice(
+    0,
+    Math.max(
+      0,
+      landings.findIndex(({ id }) => id === mission.id),
+    ),
+  )
+  const [first] = ahead
+  if (!first) return { kind: 'landing', text: mission.status_reason?.text ?? 'landing' }
+  const others = ahead.length > 1 ? ` and ${ahead.length - 1} more` : ''
+  return {
+    kind: 'landing',
+    on: ahead.map(({ id }) => id),
+    text: `waiting for the landing of ${names([first])}${others}`,
   }
 }

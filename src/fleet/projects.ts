@@ -75,12 +75,22 @@ export function realFolder(path: string): string {
   throw new InvalidInput('path', `${path} is not a folder`)
 }
 
+/** An allowed folder that is not there allows nothing; the others still count. */
+function existingFolder(path: string): string | undefined {
+  try {
+    return realFolder(path)
+  } catch (error) {
+    if (error instanceof InvalidInput) return undefined
+    throw error
+  }
+}
+
 /** Compared after links are followed, so that a link out of the allowed folders leads nowhere. */
 export function requireAllowed(fleet: Fleet, path: string): void {
   const roots = fleet.settings.allowedRepos
   if (roots.length === 0) return
   const inside = roots
-    .map(root => realFolder(root))
+    .flatMap(root => existingFolder(root) ?? [])
     .some(root => path === root || path.startsWith(root.endsWith(sep) ? root : root + sep))
   if (!inside)
     throw new Forbidden(`${path} is outside the folders that FLEET_ALLOWED_REPOS allows.`, {

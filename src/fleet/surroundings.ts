@@ -13,7 +13,11 @@ export interface Surroundings {
   mission(id: string): Promise<Mission | undefined>
   hold(agent: string, project: Project): Promise<Reason | null>
   full(agent: string, project: Project): Promise<FullSlot | null>
+  /** The missions of a project that are landing or being undone, in the order of their turns; not endlessly many. */
+  landings(project: string): Promise<Mission[]>
 }
+
+const MOST_LANDINGS = 200
 
 export function surroundings(fleet: Fleet): Surroundings {
   const known = new Map<string, unknown>()
@@ -26,6 +30,11 @@ export function surroundings(fleet: Fleet): Surroundings {
     project: id => once(`project ${id}`, async () => (await fleet.store.get('projects', id))?.value),
     mission: id => once(`mission ${id}`, async () => (await fleet.store.get('missions', id))?.value),
     hold: (agent, project) => once(`hold ${agent} ${project.id}`, () => holdOn(fleet, agent, project)),
+    landings: project =>
+      once(`landings ${project}`, async () => {
+        const page = await fleet.store.find('missions', { index: 'landing', equals: [project], limit: MOST_LANDINGS })
+        return page.items.map(({ value }) => value)
+      }),
     async full(agent, project) {
       const live = await once('live', () => liveSessions(fleet))
       // A person at their own terminal takes no slot.

@@ -132,8 +132,9 @@ async function warningsFor(fleet: Fleet, mission: Mission): Promise<string[]> {
 }
 
 async function waitsFor(fleet: Fleet, mission: Mission, world: Surroundings): Promise<MissionView['waits_for']> {
+  const landings = mission.status === 'landing' ? await world.landings(mission.project_id) : []
   const nothing = { dependencies: [], project: { name: '', paused: false }, fleetPaused: false, hold: null, full: null }
-  if (mission.status !== 'queued') return waitingReasons(mission, { ...nothing, now: fleet.now() })
+  if (mission.status !== 'queued') return waitingReasons(mission, { ...nothing, now: fleet.now() }, landings)
   const [dependencies, fleetPaused, project] = await Promise.all([
     Promise.all(mission.depends_on.map(id => world.mission(id))),
     world.isPaused(),

@@ -34,18 +34,40 @@ const WorkflowRow = Workflow.omit({ task: true, definition: true, again: true, s
   task_prompt: z.string().describe('in lists only its beginning'),
   progress: z.string().describe('a bar, and how many stages are over'),
   elapsed_seconds: z.number(),
+  waits_for: z
+    .array(z.object({ stage: z.string(), mission_id: z.string(), text: z.string() }))
+    .describe('its stages that wait for a person, and for what'),
 })
 const WorkflowView = WorkflowRow.extend({ stages: z.array(StageView) })
 
-function row(fleet: Fleet, workflow: Workflow): z.infer<typeof WorkflowRow> {
+function row(fleet: Fleet, workflow: Workflow, waiting: Waiting): z.infer<typeof WorkflowRow> {
   const { task, definition, again, stages, ...shown } = workflow
   return {
     ...shown,
+    waits_for: waiting.get(workflow.id) ?? [],
     stage_count: stages,
     task_prompt: headOf(task),
     progress: progressBar(workflow),
     elapsed_seconds: secondsBetween(workflow.created_at, workflow.ended_at ?? fleet.now()),
   }
+}
+
+type Waiting = Map<string, z.infer<typeof WorkflowRow>['waits_for']>
+const MOST_WAITING = 500
+
+/** What workflows wait for a person to do. Of all at once: few missions wait, and a workflow may have thousands. */
+async function waitingStages(fleet: Fleet): Promise<Waiting> {
+  const statuses = ['needs_input', 'review']
+  const pages = await Promise.all(
+    statuses.map(status => fleet.store.find('missions', { index: 'status', equals: [status], limit: MOST_WAITING })),
+  )
+  const waiting: Waiting = new Map()
+  for (const { id, title, workflow, status_reason } of pages.flatMap(({ items }) => items.map(({ value }) => value)))
+    if (workflow) {
+      const text = status_reason?.text ?? 'It waits for a person.'
+      waiting.set(workflow.id, [...(waiting.get(workflow.id) ?? []), { stage: title, mission_id: id, text }])
+    }
+  return waiting
 }
 
 function progressBar({ over, stages }: Workflow): string {
@@ -59,7 +81,7 @@ async function workflowView(fleet: Fleet, id: string): Promise<z.infer<typeof Wo
   const plan = await planOf(fleet, id)
   const task_prompt = await fleet.blobs.read(plan.workflow.task)
   const stages = await Promise.all(plan.stages.keys().map(index => stageView(fleet, plan, index)))
-  return { ...row(fleet, plan.workflow), task_prompt, stages }
+  return { ...row(fleet, plan.workflow, await waitingStages(fleet)), task_prompt, stages }
 }
 
 async function stageView(fleet: Fleet, plan: Plan, index: number): Promise<z.infer<typeof StageView>> {
@@ -172,7 +194,8 @@ export const workflows = [
           ? { index: 'status', equals: [status] }
           : { index: 'created' }
       const page = await fleet.store.find('workflows', { ...where, limit, cursor, newestFirst: true })
-      return { workflows: page.items.map(item => row(fleet, item.value)), cursor: page.cursor }
+      const waiting = await waitingStages(fleet)
+      return { workflows: page.items.map(item => row(fleet, item.value, waiting)), cursor: page.cursor }
     },
   }),
   query({

@@ -22,6 +22,7 @@ interface WorkflowView {
   status_reason: { text: string; try?: string } | null
   progress: string
   elapsed_seconds: number
+  waits_for: { stage: string; mission_id: string; text: string }[]
   stages: StageView[]
 }
 
@@ -179,12 +180,19 @@ async function written(cli: Cli, what: string): Promise<object> {
 const ask = async (cli: Cli, operation: string, input: object): Promise<WorkflowView> =>
   (await cli.client()).call<WorkflowView>(operation, input)
 
+/** Something of it goes on by itself. */
+const AT_WORK = ['queued', 'running', 'landing', 'waiting']
+
 async function follow(cli: Cli, id: string): Promise<number> {
   let last = ''
   for (;;) {
     const now = await ask(cli, 'get_workflow', { workflow_id: id })
     if (!cli.terminal.json && now.progress !== last) cli.terminal.note(headline(cli, now))
     last = now.progress
+    if (now.waits_for.length && !now.stages.some(({ status }) => AT_WORK.includes(status))) {
+      tell(cli, now)
+      return EXIT.person
+    }
     if (now.status === 'done' || now.status === 'failed' || now.status === 'cancelled') {
       tell(cli, now)
       return now.status === 'done' ? EXIT.done : EXIT.failed
@@ -197,6 +205,8 @@ function tell(cli: Cli, workflow: WorkflowView): void {
   const { terminal } = cli
   if (terminal.json) return void terminal.data(workflow)
   terminal.print(headline(cli, workflow))
+  for (const { stage, mission_id, text } of workflow.waits_for)
+    terminal.print(terminal.foreign(`  ${stage} (${shortId(mission_id)}) waits for you: ${text}`))
   if (workflow.status_reason) terminal.print(`  ${terminal.foreign(workflow.status_reason.text)}`)
   if (workflow.status_reason?.try) terminal.note(`  ${workflow.status_reason.try}`)
   const width = Math.max(...workflow.stages.map(stage => stage.name.length))

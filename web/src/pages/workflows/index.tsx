@@ -81,7 +81,7 @@ export default function Workflows() {
 }
 
 function RunCard({ workflow }: { workflow: Row }) {
-  const { id, name, project_id, status, over, stage_count, created_at, ended_at, task_prompt } = workflow
+  const { id, name, project_id, status, over, stage_count, created_at, ended_at, task_prompt, waits_for } = workflow
   const projectName = useProjectNames()
   return (
     <Card>
@@ -96,6 +96,11 @@ function RunCard({ workflow }: { workflow: Row }) {
           <Text size="1" color="gray" truncate>
             {plain(task_prompt)}
           </Text>
+          {waits_for[0] && (
+            <Text size="1" color="amber" highContrast>
+              {plain(waits_for[0].stage)} waits for you: {plain(waits_for[0].text)}
+            </Text>
+          )}
         </Flex>
         <Flex direction="column" width="140px">
           <Progress value={(over / stage_count) * 100} aria-label={`${over} of ${stage_count} stages are over`} />

@@ -31,7 +31,8 @@ export default function WorkflowPage() {
 const statusOf = ({ status }: Stage): Status | null => (status === 'made' ? null : (status as Status))
 
 function Shown({ workflow }: { workflow: Workflow }) {
-  const { name, status, status_reason, task_prompt, stages, over, stage_count, created_at, ended_at } = workflow
+  const { name, status, status_reason, waits_for, task_prompt, stages, over, stage_count, created_at, ended_at } =
+    workflow
   const [, go] = useLocation()
   const [changing, setChanging] = useState<Stage>()
   const isOver = ended_at !== null
@@ -48,6 +49,11 @@ function Shown({ workflow }: { workflow: Workflow }) {
       }
       actions={<Actions workflow={workflow} />}
     >
+      {waits_for.map(({ stage, mission_id, text }) => (
+        <Text key={mission_id} as="p" size="2" mt="0">
+          <Link href={`/missions/${mission_id}`}>{plain(stage)}</Link> waits for you: {plain(text)}
+        </Text>
+      ))}
       {status_reason && (
         <Text as="p" size="2" mt="0">
           {plain(status_reason.text)} {status_reason.try && <code>{status_reason.try}</code>}
