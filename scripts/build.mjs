@@ -137,7 +137,7 @@ const published = file =>
   readFileSync(join(root, 'src', file), 'utf8').replace(/^(import|export) type .* from .*\n+/gm, '')
 writeFileSync(join(next, 'plugin.d.ts'), published('plugins/plugin.ts') + published('agents/adapter.ts'))
 for (const script of ['wrapper.sh', 'courier.sh']) cpSync(join(root, 'src/runner', script), join(next, script))
-cpSync(join(root, 'src/agents/gemini-home.mjs'), join(next, 'gemini-home.mjs'))
+for (const name of ['gemini-home.mjs', 'opencode-copy.mjs']) cpSync(join(root, 'src/agents', name), join(next, name))
 cpSync(join(root, 'src/install/SKILL.md'), join(next, 'SKILL.md'))
 cpSync(join(root, 'src/server/pages'), join(next, 'pages'), { recursive: true })
 

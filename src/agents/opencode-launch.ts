@@ -1,4 +1,5 @@
 import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
 import { NotAllowed } from '../domain/errors.ts'
 import type { Launch, LaunchRequest, Opening, Program } from './contract.ts'
 import { pick } from './environment.ts'
@@ -31,6 +32,10 @@ const INSTRUCTIONS = 'instructions.md'
  */
 const WITHOUT_WILDCARDS = { SHELL: '/bin/bash', SHELLOPTS: 'noglob' }
 
+const COPY = fileURLToPath(new URL('./opencode-copy.mjs', import.meta.url))
+/** Copies the conversation for this folder, then becomes the client on the copy. */
+const ON_A_COPY = 'copy=$(node "$1" "$2" "$3") && shift 3 && exec "$@" --session="$copy" <"$0"'
+
 export function launchOpencode(request: LaunchRequest): Launch {
   refuseApprovals(request, 'OpenCode')
   const rules = rulesOf(request)
@@ -39,6 +44,7 @@ export function launchOpencode(request: LaunchRequest): Launch {
       try: 'Allow both Edit and Write, or neither; or use an agent that can be held to it, such as claude.',
     })
   }
+  const { directory } = request
   const servers = serversOf(request)
   const everything = request.preset === 'full' && !request.allowedTools
   const permission = everything
@@ -49,8 +55,7 @@ export function launchOpencode(request: LaunchRequest): Launch {
       )
   const flags = [
     ...['run', '--format=json', '--thinking'],
-    ...(request.resumes ? [`--session=${request.resumes}`] : []),
-    ...(request.resumes && request.forks ? ['--fork'] : []),
+    ...(request.resumes && !request.forks ? [`--session=${request.resumes}`] : []),
     ...(request.model ? [`--model=${request.model}`] : []),
     ...(request.effort ? [`--variant=${request.effort}`] : []),
     ...(permission ? [`--agent=${AGENT}`] : ['--auto']),
@@ -58,11 +63,14 @@ export function launchOpencode(request: LaunchRequest): Launch {
   const config = {
     autoupdate: false,
     ...(permission && { agent: { [AGENT]: { mode: 'primary', permission } } }),
-    ...(request.systemPrompt && { instructions: [join(request.directory, INSTRUCTIONS)] }),
+    ...(request.systemPrompt && { instructions: [join(directory, INSTRUCTIONS)] }),
     mcp: Object.fromEntries(servers.map(([name, server]) => [name, written(server)])),
   }
   return {
-    argv: readingInput(request, ['opencode', ...flags]),
+    argv:
+      request.resumes && request.forks
+        ? ['sh', '-c', ON_A_COPY, join(directory, 'input'), COPY, request.resumes, directory, 'opencode', ...flags]
+        : readingInput(request, ['opencode', ...flags]),
     env: {
       ...opencodeEnvironment(request.environment),
       // Merged over the person's own configuration, so that their account and their models stay.

@@ -69,7 +69,9 @@ function goOn(b: Briefing): string[] {
   if (b.reason === 'children')
     return ['You waited for your sub-missions. This is how they stand. Go on with your mission.']
   if (b.reason === 'fork')
-    return ['This is a copy of your conversation, in a worktree of its own. Go on from here in another way.']
+    return [
+      'This is a copy of your conversation, in a worktree of its own, which is your working directory now. Full paths from before belong to the first one: leave those files alone. Go on from here in another way.',
+    ]
   return [b.message ? 'Go on with your mission.' : 'Your last run was interrupted. Go on where you stopped.']
 }
 

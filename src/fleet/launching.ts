@@ -158,7 +158,8 @@ function requestFor({
     systemPrompt: instructionsFor(fleet, agent, project, mission, join(directory, RESULT_FILE)),
     conversation: crypto.randomUUID(),
     resumes: session.resumes,
-    forks: session.reason === 'fork',
+    // One that begins afresh has nothing to copy.
+    forks: session.reason === 'fork' && session.resumes !== null,
     approvals: limits.approvals,
     mcpServers: servers,
     environment: { ...fleet.environment, FLEET_URL: url, FLEET_TOKEN: sessionToken(fleet.home, session.id) },

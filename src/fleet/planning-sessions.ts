@@ -28,9 +28,9 @@ export async function planSession(fleet: Fleet, mission: Mission, project: Proje
       ? (await fleet.store.get('sessions', mission.fork_of.session_id))?.value
       : undefined
   const remembered = origin && mission.fork_of?.conversation ? origin : continued
-  // A conversation belongs to one client: another one starts afresh in the same worktree.
-  const resumes =
-    remembered?.agent === agent && hasRoom(remembered, reason, contextLimit) ? conversationOf(remembered) : null
+  // A conversation belongs to one client: another one, and one that takes none up, starts afresh in the same worktree.
+  const takesUp = remembered?.agent === agent && fleet.agents.ofSession(agent).can.resume
+  const resumes = takesUp && hasRoom(remembered, reason, contextLimit) ? conversationOf(remembered) : null
   // What a person had added still holds for a conversation that did not hear it.
   const unheard = continued && (resumes === null || continued.conversation === null) ? continued.instructions : null
   const id = newId()

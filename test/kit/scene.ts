@@ -21,7 +21,7 @@ export interface Gate {
   open(): void
 }
 
-interface SceneOptions {
+export interface SceneOptions {
   env?: Record<string, string>
   repository?: RepositoryOptions
   project?: object
