@@ -1,5 +1,6 @@
 import { InvalidInput } from '../domain/errors.ts'
 import { uuidOf } from './claude-dialogue.ts'
+import { NEVER } from './claude-tools.ts'
 import type { Launch, LaunchRequest } from './contract.ts'
 import { pick } from './environment.ts'
 import type { Json } from './json.ts'
@@ -24,12 +25,6 @@ export const CLAUDE_ENVIRONMENT = [
   ...['HTTP_PROXY', 'HTTPS_PROXY', 'NO_PROXY', 'NODE_EXTRA_CA_CERTS', 'SSL_CERT_FILE'],
 ]
 
-/** Tools that outlive the session, leave its worktree or speak to the person's other sessions. */
-const NEVER = [
-  ...['EnterWorktree', 'ExitWorktree', 'ListAgents', 'SendMessage'],
-  ...['CronCreate', 'CronDelete', 'CronList', 'ScheduleWakeup'],
-]
-
 /** Beyond the named tools, what "everything without asking" means for this client. */
 const FULL_EXTRAS = ['NotebookEdit', 'Task', 'Skill', 'Workflow', 'Monitor']
 
@@ -39,6 +34,18 @@ const FULL_EXTRAS = ['NotebookEdit', 'Task', 'Skill', 'Workflow', 'Monitor']
  */
 const NEVER_TO_FILE = ['Bash(git * --output*)', 'Bash(git *\\**)', 'Bash(git *?*)', 'Bash(git *[*)']
 
+/** Reads what the tool is to do, and decides by its exit: what it cannot read is not allowed. */
+const NO_NEW_FILES = `case "$(cat)" in
+*'"old_string":""'*) echo 'Only files that are there may be changed; this would make a new one.' >&2; exit 2 ;;
+*'"old_string":"'*) exit 0 ;;
+*) exit 2 ;;
+esac`
+
+/** A change of nothing into something makes a file, and no rule of the client tells the two apart. A hook does. */
+const CHANGES_ONLY = {
+  hooks: { PreToolUse: [{ matcher: 'Edit', hooks: [{ type: 'command', command: NO_NEW_FILES }] }] },
+}
+
 // One rule each: the client splits what it is given at commas and spaces outside brackets.
 const TOOL_RULE = /^(mcp__[\w*-]+|[A-Za-z]\w*)(\([^()\n]+\))?$/
 
@@ -47,6 +54,8 @@ interface Rules {
   tools: readonly string[] | null
   allowed: readonly string[]
   denied: readonly string[]
+  /** Of ours, beside or instead of those. */
+  settings: object | null
   /** Whether the settings, hooks and memory that the repository and the person bring along are read. */
   readsSettings: boolean
 }
@@ -69,6 +78,7 @@ export function launchClaude(request: LaunchRequest): Launch {
     ...(request.systemPrompt ? [`--append-system-prompt-file=${request.directory}/system-prompt`] : []),
     ...(servers.length ? [`--mcp-config=${request.directory}/mcp.json`] : []),
     ...(rules.readsSettings ? [] : ['--setting-sources=']),
+    ...(rules.settings ? [`--settings=${JSON.stringify(rules.settings)}`] : []),
     ...(rules.tools ? [`--tools=${rules.tools.join(',')}`] : []),
     ...[...rules.allowed, ...servers.map(([name]) => `mcp__${name}`)].map(rule => `--allowedTools=${rule}`),
     ...rules.denied.map(rule => `--disallowedTools=${rule}`),
@@ -110,6 +120,7 @@ export function sdkOptions(request: LaunchRequest): Json {
     disallowedTools: rules.denied,
     extraArgs: {
       'replay-user-messages': null,
+      ...(rules.settings && { settings: JSON.stringify(rules.settings) }),
       ...(servers.length && { 'mcp-config': `${request.directory}/mcp.json` }),
     },
   }
@@ -117,11 +128,12 @@ export function sdkOptions(request: LaunchRequest): Json {
 
 function rulesFor(request: LaunchRequest): Rules {
   const rules = presetRules(request)
+  const settings = rules.tools?.includes('Edit') && !rules.tools.includes('Write') ? CHANGES_ONLY : null
   // What a person may allow must exist, or it could not even be asked for.
-  return request.approvals === 'ask' ? { ...rules, tools: null } : rules
+  return { ...rules, settings, tools: request.approvals === 'ask' ? null : rules.tools }
 }
 
-function presetRules({ preset: name, allowedTools }: LaunchRequest): Rules {
+function presetRules({ preset: name, allowedTools }: LaunchRequest): Omit<Rules, 'settings'> {
   if (allowedTools) return custom(allowedTools)
   const preset = PRESETS[name]
   if (!isRestricting(preset)) {
@@ -143,7 +155,7 @@ function presetRules({ preset: name, allowedTools }: LaunchRequest): Rules {
   }
 }
 
-function custom(allowedTools: readonly string[]): Rules {
+function custom(allowedTools: readonly string[]): Omit<Rules, 'settings'> {
   const tools = allowedTools.map(rule => {
     const name = TOOL_RULE.exec(rule)?.[1]
     if (name) return name

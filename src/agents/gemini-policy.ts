@@ -27,7 +27,8 @@ export function policyOf(rules: Rules, servers: readonly string[]): string {
   const all: Rule[] = [
     { toolName: '*', decision: 'deny', priority: 100 },
     { toolName: [...named, ...HARMLESS], decision: 'allow', priority: 200, allowRedirection: true },
-    ...servers.map(mcpName => ({ mcpName, decision: 'allow', priority: 200 })),
+    // A rule that names no tool is refused, and with it the whole file.
+    ...servers.map(mcpName => ({ mcpName, toolName: '*', decision: 'allow', priority: 200 })),
     ...shellRules(commands ?? []),
   ]
   // A change of nothing into something makes a file.

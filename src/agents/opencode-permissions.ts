@@ -15,8 +15,12 @@ const NAMES: Readonly<Record<Exclude<Tool, 'Bash'>, readonly string[]>> = {
   WebSearch: ['websearch'],
 }
 
-/** Signs of a command that does more than it looks like: a word the shell expands or quotes, a file it writes. */
-const DISGUISES = ['*--ou*', '*>*', '*<*', '*$*', '*`*', '*{*', '*\\*', '*"*', "*'*", '*[*']
+/**
+ * Signs of a command that does more than it looks like: a word the shell expands or quotes, a file it writes. The client
+ * takes \ for /, in rules and in commands, so a rule against every \ would refuse every path: only where it could hide
+ * the option that writes is it refused, and / with it.
+ */
+const DISGUISES = ['*--ou*', '*--o/*', '*-/*', '*/-*', '*>*', '*<*', '*$*', '*`*', '*{*', '*"*', "*'*", '*[*']
 
 export function permissionsOf({ tools, commands }: Rules, servers: readonly string[]): Permissions {
   const named = tools.flatMap(tool => (tool === 'Bash' ? [] : NAMES[tool]))
