@@ -2,7 +2,7 @@ import type { Browser, Page } from 'playwright-core'
 import { AT_ONCE_MS, type Measured } from '../test/browser/measure.ts'
 import { fillBoard, measureBoard } from '../test/browser/measure-board.ts'
 import { aLongSession, measureTranscript } from '../test/browser/measure-transcript.ts'
-import { aBrowser, signInLink } from '../test/browser/opening.ts'
+import { aBrowser, comeIn, signInLink } from '../test/browser/opening.ts'
 import { aFleet, type TestFleet } from '../test/kit/fleet.ts'
 import { type Bench, ms, type Row } from './figure.ts'
 import { repositories } from './repositories.ts'
@@ -48,7 +48,7 @@ async function look(browser: Browser, size: typeof FEW): Promise<Looks> {
 async function person(browser: Browser, fleet: TestFleet): Promise<[Page, (path: string) => Promise<void>]> {
   const link = await signInLink(fleet)
   const opened = await browser.newPage({ viewport: { width: 1280, height: 860 } })
-  await opened.goto(link)
+  await comeIn(opened, link)
   return [opened, async path => void (await opened.goto(new URL(path, link).href))]
 }
 

@@ -1,4 +1,5 @@
 import { createHmac, timingSafeEqual } from 'node:crypto'
+import { newId } from './domain/ids.ts'
 import type { Home } from './home.ts'
 
 /** Signed with the home's key, so that a restarted server knows them without having kept anything. */
@@ -24,29 +25,18 @@ export function sessionOf(home: Home, token: string): string | undefined {
 }
 
 /** What a token of this kind says besides when it stops holding; undefined: it does not hold. */
-function heldBy(home: Home, token: string, kind: 'browser' | 'link' | 'device', nowMs: number): string[] | undefined {
+function heldBy(home: Home, token: string, kind: 'device', nowMs: number): string[] | undefined {
   const [is, expires, ...rest] = verified(home, token)?.split('.') ?? []
   return is === kind && Number(expires) > nowMs ? rest : undefined
 }
 
-/** What a signed-in browser's cookie holds; one that came by a link of its own is named. */
-export const browserToken = (home: Home, expiresMs: number, device?: string): string =>
-  signed(home, ['browser', expiresMs, ...(device ? [device] : [])].join('.'))
-
-export function browserOf(home: Home, token: string, nowMs: number): { device?: string } | undefined {
-  const rest = heldBy(home, token, 'browser', nowMs)
-  return rest && (rest[0] ? { device: rest[0] } : {})
-}
-
 export const LINK_LASTS_MS = 10 * 60_000
 
-/** An address that signs a browser in. It ends up in shell histories and screenshots, so it soon stops working. */
+/** An address that signs one browser in, once. It ends up in shell histories and screenshots, so it soon stops working. */
 export const signInUrl = (home: Home, serverUrl: string, nowMs: number): string =>
-  `${serverUrl}/sign-in?token=${signed(home, `link.${nowMs + LINK_LASTS_MS}`)}`
-export const isLinkToken = (home: Home, token: string, nowMs: number): boolean =>
-  heldBy(home, token, 'link', nowMs) !== undefined
+  deviceUrl(home, serverUrl, { id: newId(), name: '', expiresMs: nowMs + LINK_LASTS_MS })
 
-/** The same for one device: whoever comes first with it is that device. */
+/** Whoever comes first with it is that device. */
 export const deviceUrl = (
   home: Home,
   serverUrl: string,

@@ -1,4 +1,4 @@
-import { Device, deviceName } from '../domain/device.ts'
+import { Device, type DeviceKey, deviceName, isLetIn } from '../domain/device.ts'
 import { clipped } from '../domain/text.ts'
 import { type Ask, by, oncePerKey } from './asking.ts'
 import { type Fleet, retryOnConflict } from './fleet.ts'
@@ -7,21 +7,23 @@ import { current, put } from './records.ts'
 const NAME_CHARS = 100
 const USER_AGENT_CHARS = 300
 
-/** Lets a device in that came with its own link; undefined: somebody has come with that link before. */
+/** Lets a browser in; undefined: somebody has come with that link before. */
 export async function admitDevice(
   fleet: Fleet,
   { id, name }: { id: string; name: string },
-  { userAgent, expiresAt }: { userAgent: string; expiresAt: string },
+  given: { userAgent: string; key: DeviceKey; via: Device['via']; expiresAt: string },
 ): Promise<Device | undefined> {
   return retryOnConflict(async () => {
     if (await fleet.store.get('devices', id)) return undefined
     const now = fleet.now()
     const device = Device.parse({
       id,
-      name: clipped(name || deviceName(userAgent), NAME_CHARS),
-      user_agent: clipped(userAgent, USER_AGENT_CHARS),
+      name: clipped(name || deviceName(given.userAgent), NAME_CHARS),
+      user_agent: clipped(given.userAgent, USER_AGENT_CHARS),
       signed_in_at: now,
-      expires_at: expiresAt,
+      expires_at: given.expiresAt,
+      key: given.key,
+      via: given.via,
     })
     await fleet.commit('commit.wish', {
       changes: [put('devices', device, 'absent')],
@@ -31,10 +33,9 @@ export async function admitDevice(
   })
 }
 
-/** Asked with every request: one look by its name. */
+/** Asked for each open stream whenever something was committed: one look by its name. */
 export async function isSignedIn(fleet: Fleet, deviceId: string): Promise<boolean> {
-  const device = (await fleet.store.get('devices', deviceId))?.value
-  return device !== undefined && device.signed_out_at === null
+  return isLetIn((await fleet.store.get('devices', deviceId))?.value, fleet.now())
 }
 
 /** From the next request on it is a stranger; open streams end with it. */
@@ -56,5 +57,5 @@ const MOST_DEVICES = 500
 /** Those that are let in, the newest first. */
 export async function signedInDevices(fleet: Fleet): Promise<Device[]> {
   const page = await fleet.store.find('devices', { index: 'signed_in', newestFirst: true, limit: MOST_DEVICES })
-  return page.items.map(({ value }) => value).filter(({ expires_at }) => expires_at > fleet.now())
+  return page.items.map(({ value }) => value).filter(device => isLetIn(device, fleet.now()))
 }

@@ -52,6 +52,9 @@ export async function settleRestored(fleet: Fleet, origin: Origin): Promise<Sett
     if (mission.status === 'needs_input') asking.push(mission.id)
   }
   await moveWorktrees(fleet, origin)
+  // Who is let in here comes with a link of this home.
+  for (const { value, version } of await Array.fromAsync(all(fleet, 'devices', 'signed_in')))
+    await fleet.commit('commit.wish', { changes: [put('devices', { ...value, signed_out_at: by.now }, version)] })
   await endKeptProcesses(fleet, by)
   for (const { value, version } of await Array.fromAsync(all(fleet, 'missions', 'taken_over'))) {
     const next = handedBack(

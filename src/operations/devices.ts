@@ -10,7 +10,12 @@ import { ask, Ref } from './inputs.ts'
 import { type Caller, command, query } from './operation.ts'
 import { qrOf } from './qr.ts'
 
-const DeviceView = Device.omit({ signed_out_at: true }).extend({
+const DeviceView = Device.omit({ signed_out_at: true, key: true }).extend({
+  key: z
+    .enum(['p256', 'shared'])
+    .describe(
+      'what it proves itself with: a key that cannot be copied, or, at an unencrypted address, a shared secret',
+    ),
   this_one: z.boolean().describe('the browser that asks'),
 })
 
@@ -78,19 +83,24 @@ export const devices = [
   }),
   query({
     name: 'list_devices',
-    summary: 'The devices that were let in by a link of their own, newest first',
+    summary: 'The browsers that are signed in, newest first',
     http: 'GET /api/devices',
     input: z.object({}),
     output: z.object({ devices: z.array(DeviceView) }),
     run: async ({ fleet, caller }) => {
       const own = caller.kind === 'owner' ? caller.device : undefined
       const found = await signedInDevices(fleet)
-      return { devices: found.map(({ signed_out_at, ...device }) => ({ ...device, this_one: device.id === own })) }
+      const devices = found.map(({ signed_out_at, key, ...device }) => ({
+        ...device,
+        key: key!.kind,
+        this_one: device.id === own,
+      }))
+      return { devices }
     },
   }),
   command({
     name: 'sign_out_device',
-    summary: 'Shut a device out again, at once and for good',
+    summary: 'Sign a browser out, at once and for good; what it has open is closed',
     http: 'DELETE /api/devices/:device_id',
     input: z.object({ device_id: Ref }),
     output: z.object({ device_id: z.string() }),

@@ -32,8 +32,8 @@ export function explainer(log: Log, say: (line: string) => void): Explain {
 
 /** What people see in a browser instead of an answer for programs. */
 export interface ErrorPages {
-  signedOut: string
-  nothingHere: string
+  signedOut(): string
+  nothingHere(): string
 }
 
 const HTML = 'text/html; charset=utf-8'
@@ -51,8 +51,8 @@ export function answerErrors(app: FastifyInstance, explain: Explain, pages: Erro
 
   app.setErrorHandler((error, request, reply) => {
     const { page = isTyped(request) } = request.routeOptions.config ?? {}
-    if (page && error instanceof Unauthorized) return reply.code(401).type(HTML).send(pages.signedOut)
-    if (page && error instanceof NoSuchAddress) return reply.code(404).type(HTML).send(pages.nothingHere)
+    if (page && error instanceof Unauthorized) return reply.code(401).type(HTML).send(pages.signedOut())
+    if (page && error instanceof NoSuchAddress) return reply.code(404).type(HTML).send(pages.nothingHere())
     return sendAnswer(reply, explain(error, `${request.method} ${request.routeOptions.url ?? 'an unknown address'}`))
   })
 

@@ -1,26 +1,30 @@
 import type { FastifyRequest } from 'fastify'
-import { Unauthorized } from '../domain/errors.ts'
-import { admitDevice, isSignedIn } from '../fleet/devices.ts'
+import { DeviceKey } from '../domain/device.ts'
+import { InvalidInput, Unauthorized } from '../domain/errors.ts'
+import { newId } from '../domain/ids.ts'
+import { admitDevice } from '../fleet/devices.ts'
 import type { Fleet } from '../fleet/fleet.ts'
 import type { Caller } from '../operations/operation.ts'
-import { browserOf, browserToken, deviceOf, isLinkToken, same, sessionOf } from '../tokens.ts'
+import { deviceOf, same, sessionOf } from '../tokens.ts'
+import { isLoopback } from './origin.ts'
+import { type Proofs, publicKeyOf } from './proof.ts'
 
-/** Who asks, and how they showed it: a browser adds its cookie to whatever page asks, so that proves less. */
+/** Who asks, and how they showed it. */
 export interface Asker {
   caller: Caller
-  by: 'header' | 'cookie'
+  by: 'token' | 'proof'
+  /** What a browser signed as the digest of its body. */
+  digest?: string
 }
 
-const BROWSER_LASTS_SECONDS = 30 * 24 * 3600
+const BROWSER_LASTS_MS = 30 * 24 * 3600_000
 
-export async function whoAsks(fleet: Fleet, request: FastifyRequest): Promise<Asker> {
-  const { authorization, cookie } = request.headers
-  if (authorization !== undefined) return { caller: await callerOf(fleet, authorization), by: 'header' }
-  const value = cookieNamed(cookieName(fleet), cookie)
-  const browser = value ? browserOf(fleet.home, value, nowMs(fleet)) : undefined
-  if (browser && (!browser.device || (await isSignedIn(fleet, browser.device))))
-    return { caller: { kind: 'owner', ...browser }, by: 'cookie' }
-  throw new Unauthorized('This needs a token.', {
+export async function whoAsks(fleet: Fleet, proofs: Proofs, request: FastifyRequest): Promise<Asker> {
+  const { authorization } = request.headers
+  const proven = await proofs.check(request)
+  if (proven) return { caller: { kind: 'owner', device: proven.device }, by: 'proof', digest: proven.digest }
+  if (authorization !== undefined) return { caller: await callerOf(fleet, authorization), by: 'token' }
+  throw new Unauthorized(hasOldCookie(fleet, request) ? 'A cookie is not enough.' : 'This needs a token.', {
     try: "Send Authorization: Bearer <the content of the home's token file>, or sign the browser in with the link that fleet up --detach prints.",
   })
 }
@@ -36,31 +40,45 @@ async function callerOf(fleet: Fleet, authorization: string): Promise<Caller> {
   return { kind: 'session', session_id: session.id, mission_id: session.mission_id, project_id: session.project_id }
 }
 
-/** The cookie to set for a browser that came with a sign-in link or the owner's token; undefined: with neither. */
+/** Lets a browser in that came with a link or the owner's token; undefined: with neither, or somebody used that link. */
 export async function signIn(
   fleet: Fleet,
-  token: string,
-  { secure, userAgent }: { secure: boolean; userAgent: string },
-): Promise<string | undefined> {
-  const now = nowMs(fleet)
-  const expires = now + BROWSER_LASTS_SECONDS * 1000
-  const invited = deviceOf(fleet.home, token, now)
-  const device =
-    invited && (await admitDevice(fleet, invited, { userAgent, expiresAt: new Date(expires).toISOString() }))
-  if (!device && !isLinkToken(fleet.home, token, now) && !same(token, fleet.home.token)) return undefined
-  const value = browserToken(fleet.home, expires, device?.id)
-  const attributes = `Path=/; Max-Age=${BROWSER_LASTS_SECONDS}; HttpOnly; SameSite=Strict${secure ? '; Secure' : ''}`
-  return `${cookieName(fleet)}=${value}; ${attributes}`
+  { token, key, userAgent }: { token: string; key: DeviceKey; userAgent: string },
+): Promise<{ device: string } | undefined> {
+  const now = Date.parse(fleet.now())
+  const byToken = same(token, fleet.home.token)
+  const invited = byToken ? { id: newId(), name: '' } : deviceOf(fleet.home, token, now)
+  if (!invited) return undefined
+  const device = await admitDevice(fleet, invited, {
+    userAgent,
+    key,
+    via: byToken ? 'token' : 'link',
+    expiresAt: new Date(now + BROWSER_LASTS_MS).toISOString(),
+  })
+  return device && { device: device.id }
 }
 
-/** Takes the cookie away again. */
-export const signOut = (fleet: Fleet): string => `${cookieName(fleet)}=; Path=/; Max-Age=0; HttpOnly; SameSite=Strict`
+/** A key that the browser can be held to. One that its page can read is taken only where browsers offer no other. */
+export function keyIn(body: unknown, { headers }: FastifyRequest): DeviceKey {
+  const { success, data: key } = DeviceKey.safeParse(body)
+  if (!success || (key.kind === 'p256' && !publicKeyOf(key.value)))
+    throw new InvalidInput('key', 'is none that a browser can be known by')
+  if (key.kind === 'shared' && !isInsecure(headers.origin))
+    throw new InvalidInput('key', 'must be one that only the browser itself can use at this address')
+  return key
+}
 
-// Browsers share cookies between ports, so two homes on one machine need two names.
+/** Browsers sign with a key that cannot be copied at https addresses and on the machine itself, not elsewhere. */
+function isInsecure(origin: string | undefined): boolean {
+  const at = origin && URL.parse(origin)
+  return Boolean(at && at.protocol === 'http:' && !isLoopback(at.hostname.replace(/^\[|\]$/g, '')))
+}
+
+/** Set by versions that took a cookie for enough. */
 const cookieName = (fleet: Fleet): string => `fleet_${fleet.home.id}`
-const nowMs = (fleet: Fleet): number => Date.parse(fleet.now())
 
-function cookieNamed(name: string, header = ''): string | undefined {
-  const pairs = header.split(';').map(pair => pair.trim())
-  return pairs.find(pair => pair.startsWith(`${name}=`))?.slice(name.length + 1)
-}
+export const hasOldCookie = (fleet: Fleet, { headers }: FastifyRequest): boolean =>
+  (headers.cookie ?? '').split(';').some(pair => pair.trim().startsWith(`${cookieName(fleet)}=`))
+
+export const dropOldCookie = (fleet: Fleet): string =>
+  `${cookieName(fleet)}=; Path=/; Max-Age=0; HttpOnly; SameSite=Strict`

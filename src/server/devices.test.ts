@@ -1,6 +1,8 @@
 import { expect, onTestFinished, test } from 'vitest'
+import { Device } from '../domain/device.ts'
 import { OPERATIONS, operationNamed } from '../operations/index.ts'
 import { takeLease } from '../store/index.ts'
+import { aBrowser, type TestBrowser, tokenIn } from './browser.testkit.ts'
 import { reachableAt } from './origin.ts'
 import { aServer, type Running, raw } from './server.testkit.ts'
 import { serve } from './server.ts'
@@ -20,49 +22,86 @@ async function announce({ fleet, server }: Running, reachable_at: string[]): Pro
   await lease.announce({ pid: process.pid, started: '0', version: '0', host: 'here', url: server.url, reachable_at })
 }
 
+/** The token in a link for one device. */
 async function aLink(running: Running, input: object = {}): Promise<string> {
   const { status, json } = await running.ask('POST', '/api/devices', { body: input })
   expect(status).toBe(200)
-  const { pathname, search } = new URL(json.link.url)
-  return pathname + search
+  return tokenIn(json.link.url)
 }
 
-const come = (running: Running, link: string, headers = {}) =>
-  running.ask('GET', link, { token: null, headers: { ...PHONE, ...headers } })
-const cookieIn = (answer: { headers: { 'set-cookie'?: string[] } }) => answer.headers['set-cookie']![0]!.split(';')[0]!
-const statusFor = async (running: Running, cookie: string) =>
-  (await running.ask('GET', '/api/devices', { token: null, headers: { cookie } })).status
+const come = ({ server }: Running, token: string) => aBrowser(server.url, token, { headers: PHONE })
+const enter = async (running: Running, token: string): Promise<TestBrowser> => {
+  const { answer, browser } = await come(running, token)
+  expect(answer.status).toBe(200)
+  return browser
+}
+const refused = async (running: Running, token: string) => (await come(running, token)).answer.status
+const statusFor = async (browser: TestBrowser) => (await browser.ask('GET', '/api/devices')).status
 
 test('a link lets one device in, which is listed by name and can be shut out again', async () => {
   const running = await aReachableServer()
   const link = await aLink(running)
-  const first = await come(running, link)
-  expect(first).toMatchObject({ status: 303, headers: { location: '/' } })
-  const cookie = cookieIn(first)
-  expect((await come(running, link)).status).toBe(401)
+  const phone = await enter(running, link)
+  expect(await refused(running, link)).toBe(401)
 
-  const list = await running.ask('GET', '/api/devices', { token: null, headers: { cookie } })
-  expect(list.json.devices).toMatchObject([{ name: 'iPhone, Safari', this_one: true }])
+  const list = await phone.ask('GET', '/api/devices')
+  expect(list.json.devices).toMatchObject([{ name: 'iPhone, Safari', this_one: true, via: 'link', key: 'p256' }])
   const { id } = list.json.devices[0]
   expect((await running.ask('GET', '/api/devices')).json.devices).toMatchObject([{ id, this_one: false }])
 
-  const other = cookieIn(await come(running, await aLink(running, { name: 'the tablet' })))
+  const other = await enter(running, await aLink(running, { name: 'the tablet' }))
   expect((await running.ask('DELETE', `/api/devices/${id.slice(0, 6)}`)).json).toEqual({ device_id: id })
-  expect(await statusFor(running, cookie)).toBe(401)
-  expect(await statusFor(running, other)).toBe(200)
+  expect(await statusFor(phone)).toBe(401)
+  expect(await statusFor(other)).toBe(200)
   expect((await running.ask('GET', '/api/devices')).json.devices).toMatchObject([{ name: 'the tablet' }])
-  expect((await come(running, link)).status).toBe(401)
+  expect(await refused(running, link)).toBe(401)
   const kinds = (await running.fleet.store.events({ limit: 10 })).events.map(event => event.kind)
   expect(kinds).toEqual(['device_signed_in', 'device_signed_in', 'device_signed_out'])
 })
 
-test('a device that signs itself out is shut out, whoever has copied its cookie', async () => {
+test('browsers that came by the printed link or with the token are listed too, and shut out alike', async () => {
   const running = await aReachableServer()
-  const cookie = cookieIn(await come(running, await aLink(running)))
-  const headers = { cookie, origin: running.server.url }
-  expect((await running.ask('POST', '/sign-out', { token: null, headers })).status).toBe(204)
-  expect(await statusFor(running, cookie)).toBe(401)
+  const byLink = await enter(running, tokenIn(running.server.signInUrl()))
+  const byToken = await enter(running, running.fleet.home.token)
+  const { devices } = (await running.ask('GET', '/api/devices')).json
+  expect(devices.map(({ id, via }: { id: string; via: string }) => [id, via]).toSorted()).toEqual(
+    [
+      [byLink.device, 'link'],
+      [byToken.device, 'token'],
+    ].toSorted(),
+  )
+  for (const browser of [byLink, byToken]) {
+    expect((await running.ask('DELETE', `/api/devices/${browser.device}`)).status).toBe(200)
+    expect(await statusFor(browser)).toBe(401)
+  }
+})
+
+test('a device that signs itself out is shut out, and after thirty days it is a stranger', async () => {
+  const running = await aReachableServer()
+  const phone = await enter(running, await aLink(running))
+  expect((await phone.ask('POST', '/sign-out')).status).toBe(204)
+  expect(await statusFor(phone)).toBe(401)
   expect((await running.ask('GET', '/api/devices')).json.devices).toEqual([])
+  const tablet = await enter(running, await aLink(running))
+  const later = new Date(Date.now() + 31 * 24 * 3600_000).toISOString()
+  running.fleet.now = () => later
+  expect(await statusFor(tablet)).toBe(401)
+})
+
+test('a record of a version that took a cookie for enough lets nobody in, and is not listed', async () => {
+  const running = await aReachableServer()
+  const old = {
+    id: 'device-of-0-1-0',
+    name: 'iPhone, Safari',
+    user_agent: 'x',
+    signed_in_at: running.fleet.now(),
+    expires_at: new Date(Date.now() + 24 * 3600_000).toISOString(),
+  }
+  const value = Device.parse(old)
+  await running.fleet.store.commit({ changes: [{ put: 'devices', value, expects: 'absent' }] })
+  expect((await running.ask('GET', '/api/devices')).json.devices).toEqual([])
+  const proof = `Fleet-Proof ${old.id}.${Date.now()}.${'n'.repeat(16)}..${'s'.repeat(86)}`
+  expect((await raw(running.server.url, 'GET', '/api/devices', { authorization: proof })).status).toBe(401)
 })
 
 test('of many who come with one link at once, one is let in; a restart changes nothing', async () => {
@@ -70,24 +109,22 @@ test('of many who come with one link at once, one is let in; a restart changes n
   const link = await aLink(running)
   const second = await serve(running.fleet, OPERATIONS, { port: 0, say: () => {} })
   onTestFinished(() => second.close())
-  const answers = await Promise.all(
-    Array.from({ length: 20 }, (_, n) => (n % 2 ? come(running, link) : raw(second.url, 'GET', link, PHONE))),
+  const came = await Promise.all(
+    Array.from({ length: 20 }, (_, n) => aBrowser(n % 2 ? running.server.url : second.url, link)),
   )
-  expect(answers.map(({ status }) => status).toSorted()).toEqual([303, ...Array(19).fill(401)])
-  const cookie = cookieIn(answers.find(({ status }) => status === 303)!)
-  expect(await statusFor(running, cookie)).toBe(200)
-  expect((await raw(second.url, 'GET', '/api/devices', { cookie })).status).toBe(200)
+  expect(came.map(({ answer }) => answer.status).toSorted()).toEqual([200, ...Array(19).fill(401)])
+  expect(await statusFor(came.find(({ answer }) => answer.status === 200)!.browser)).toBe(200)
 })
 
-test('a link stops working after ten minutes, and a browser that only looks ahead does not use it up', async () => {
+test('a link stops working after ten minutes, and looking at it does not use it up', async () => {
   const running = await aReachableServer()
   const [early, late] = [await aLink(running), await aLink(running)]
-  expect((await come(running, early, { 'sec-purpose': 'prefetch;prerender' })).status).toBe(401)
-  expect((await come(running, `${early}x`)).status).toBe(401)
-  expect((await come(running, early)).status).toBe(303)
+  await running.ask('GET', `/sign-in?token=${early}`, { token: null })
+  expect(await refused(running, `${early}x`)).toBe(401)
+  await enter(running, early)
   const later = new Date(Date.now() + 11 * 60_000).toISOString()
   running.fleet.now = () => later
-  expect((await come(running, late)).status).toBe(401)
+  expect(await refused(running, late)).toBe(401)
 })
 
 test('neither an agent nor a plugin lets anybody in, and nothing of a link is in the log', async () => {
@@ -107,14 +144,16 @@ test('neither an agent nor a plugin lets anybody in, and nothing of a link is in
   const link = await aLink(running)
   await come(running, link)
   await come(running, link)
-  expect(running.log()).not.toContain(new URLSearchParams(link.split('?')[1]).get('token')!.slice(-43))
+  await running.ask('GET', `/sign-in?token=${link}`, { token: null })
+  await running.ask('GET', `/nowhere?token=${link}`, { token: null })
+  expect(running.log()).not.toContain(link.slice(-43))
 })
 
 test('what a device that was signed out had opened tells it nothing more', async () => {
   const running = await aReachableServer()
-  const cookie = cookieIn(await come(running, await aLink(running)))
-  const [{ id }] = (await running.ask('GET', '/api/devices')).json.devices
-  const response = await fetch(`${running.server.url}/api/events/stream`, { headers: { cookie } })
+  const phone = await enter(running, await aLink(running))
+  const authorization = await phone.proof('GET', '/api/events/stream')
+  const response = await fetch(`${running.server.url}/api/events/stream`, { headers: { authorization } })
   const heard: string[] = []
   const over = (async () => {
     for await (const bytes of response.body!) heard.push(Buffer.from(bytes).toString())
@@ -126,12 +165,21 @@ test('what a device that was signed out had opened tells it nothing more', async
     })
   await happen(1)
   await expect.poll(() => heard.join('')).toContain('"n":1')
-  await running.ask('DELETE', `/api/devices/${id}`)
+  // Although nothing more is said on it.
+  await running.ask('DELETE', `/api/devices/${phone.device}`)
   const started = performance.now()
-  const telling = setInterval(() => void happen(2), 100)
   await over
-  clearInterval(telling)
-  expect(performance.now() - started).toBeLessThan(10_000)
+  expect(performance.now() - started).toBeLessThan(5000)
+})
+
+test('a browser is no MCP client', async () => {
+  const running = await aServer(OPERATIONS, {
+    endpoints: [{ path: '/mcp', offer: () => ({}) as never, legacySse: true }],
+  })
+  const browser = await enter(running, running.fleet.home.token)
+  const call = { jsonrpc: '2.0', id: 1, method: 'tools/list' }
+  expect((await browser.ask('POST', '/mcp', { body: call })).status).toBe(403)
+  expect((await browser.ask('GET', '/mcp/sse')).status).toBe(403)
 })
 
 test('where no other machine reaches the server, the answer is what to do', async () => {

@@ -1,16 +1,22 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify'
+import { Forbidden, Unauthorized } from '../domain/errors.ts'
 import type { Fleet } from '../fleet/fleet.ts'
 import { type Asker, whoAsks } from './auth.ts'
 import { type OwnNames, requireOrigin, requireOwnHost, requireOwnOrigin } from './origin.ts'
+import type { Proofs } from './proof.ts'
 
 declare module 'fastify' {
   interface FastifyRequest {
     /** Known once the guard has let the request in; absent on addresses that are open to everyone. */
     asker: Asker | undefined
+    /** Of the body as it came; absent: there was none. */
+    bodyDigest: string | undefined
   }
   interface FastifyContextConfig {
-    /** Needs no token: health, sign-in and files that hold no data. */
+    /** Needs no token: health, sign-in, and documents and files that hold no data. */
     open?: boolean
+    /** For programs: a browser's proof does not open it. */
+    tokenOnly?: boolean
     /** Something a person looks at: links from elsewhere may lead to it, and a refusal is a page too. */
     page?: boolean
   }
@@ -40,16 +46,24 @@ const SECURITY_HEADERS = {
 }
 
 /** Stands before every address, the unknown ones too. */
-export function guard(app: FastifyInstance, fleet: Fleet, own: () => OwnNames): void {
+export function guard(app: FastifyInstance, fleet: Fleet, proofs: Proofs, own: () => OwnNames): void {
   app.decorateRequest('asker', undefined)
+  app.decorateRequest('bodyDigest', undefined)
   app.addHook('onRequest', async (request, reply) => {
     reply.headers(SECURITY_HEADERS)
-    const { open = false, page = false } = request.routeOptions.config ?? {}
+    const { open = false, page = false, tokenOnly = false } = request.routeOptions.config ?? {}
     requireOwnHost(request, own())
     if (!page) requireOwnOrigin(request, own())
     if (open) return
-    request.asker = await whoAsks(fleet, request)
-    if (isWrite(request) && request.asker.by === 'cookie') requireOrigin(request)
+    request.asker = await whoAsks(fleet, proofs, request)
+    if (request.asker.by !== 'proof') return
+    if (tokenOnly) throw new Forbidden('This is for programs, which send a token.')
+    if (isWrite(request)) requireOrigin(request)
+  })
+  // Only now the body is there to be compared with what was signed.
+  app.addHook('preValidation', async ({ asker, bodyDigest = '' }) => {
+    if (asker?.by === 'proof' && asker.digest !== bodyDigest)
+      throw new Unauthorized('This is not the body that was signed.')
   })
 }
 

@@ -36,7 +36,12 @@ export function openapi(operations: readonly Operation[]): object {
           scheme: 'bearer',
           description: "The content of the home's token file, or the token of a session.",
         },
-        browser: { type: 'apiKey', in: 'cookie', name: 'fleet_<home id>', description: 'Set by the sign-in link.' },
+        browser: {
+          type: 'http',
+          scheme: 'Fleet-Proof',
+          description:
+            'A signature over each request, made by the page with a key that a browser keeps since its sign-in.',
+        },
       },
       responses: { Refusal: { description: 'Why not, and what to do next', content: json(REFUSAL) } },
     },

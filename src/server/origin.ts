@@ -83,7 +83,7 @@ export function requireOwnOrigin(request: FastifyRequest, own: OwnNames): void {
   if (foreignSite || !isOwn) throw new Forbidden('Another web page may not use this server.')
 }
 
-/** A cookie alone does not show which page asks. */
+/** A browser always says which page a change comes from. */
 export function requireOrigin({ headers }: FastifyRequest): void {
   if (headers.origin === undefined)
     throw new Forbidden('A browser must say which page a change comes from: the Origin header is missing.')

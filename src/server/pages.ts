@@ -3,14 +3,15 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { VIEWS } from '../../web/src/views.ts'
-import { Forbidden, Unauthorized } from '../domain/errors.ts'
+import { Unauthorized } from '../domain/errors.ts'
 import { signOutDevice } from '../fleet/devices.ts'
 import type { Fleet } from '../fleet/fleet.ts'
 import { VERSION } from '../version.ts'
 import type { ErrorPages } from './answers.ts'
-import { signIn, signOut } from './auth.ts'
+import { dropOldCookie, hasOldCookie, keyIn, signIn } from './auth.ts'
 import { type Asset, readDashboard } from './dashboard.ts'
 import { dashboardPolicy } from './guard.ts'
+import type { Proofs } from './proof.ts'
 
 // Beside this file in the sources and beside the bundle in dist.
 const FOLDER = join(import.meta.dirname, 'pages')
@@ -22,70 +23,84 @@ const FILES = {
   'dom.js': 'text/javascript; charset=utf-8',
   'docs.js': 'text/javascript; charset=utf-8',
   'sign-in.js': 'text/javascript; charset=utf-8',
+  'proof.js': 'text/javascript; charset=utf-8',
+  'sha256.js': 'text/javascript; charset=utf-8',
+}
+const OPEN = { config: { open: true } }
+const OPEN_PAGE = { config: { open: true, page: true } }
+const SIGN_OUT = { operation: 'sign_out_device', actor: 'person' }
+
+/** Pages that are sent in place of an answer; what a page must know to sign in is filled in each time. */
+export const errorPages = (proofs: Proofs): ErrorPages => {
+  const nothingHere = page('nothing-here.html')
+  const signedOut = signInPage(proofs)
+  return { signedOut: () => signedOut(''), nothingHere: () => nothingHere }
 }
 
-export const errorPages = (): ErrorPages => ({
-  signedOut: page('signed-out.html'),
-  nothingHere: page('nothing-here.html'),
-})
+const withChallenge = (text: string, proofs: Proofs): string => {
+  const { home, epoch, now } = proofs.challenge()
+  return text.replace('%SERVER%', `${home} ${epoch} ${now}`)
+}
 
-/** What a browser loads. The pages hold no data of their own: they ask for it as everyone else does. */
-export function addPages(app: FastifyInstance, { fleet, tls }: { fleet: Fleet; tls: boolean }): void {
-  app.get('/health', { config: { open: true } }, async () => ({ status: 'ok', version: VERSION }))
+/** `why`: what only the server can know of why this browser is asked to sign in. */
+function signInPage(proofs: Proofs): (why: '' | 'cookie') => string {
+  const text = page('signed-out.html')
+  return why => withChallenge(text, proofs).replace('%WHY%', why)
+}
 
-  const { signedOut } = errorPages()
-  app.get('/sign-in', { config: { open: true, page: true } }, async (request, reply) => {
-    const { token } = request.query as { token?: unknown }
-    const { 'sec-purpose': purpose = '', 'user-agent': userAgent = '' } = request.headers
-    // A browser that only looks ahead would use up a link that works once.
-    const looksAhead = String(purpose).includes('prefetch')
-    const comes = typeof token === 'string' && !looksAhead
-    const cookie = comes ? await signIn(fleet, token, { secure: tls, userAgent }) : undefined
-    if (!cookie) return reply.code(401).type(HTML).send(signedOut)
-    // On to an address without the secret in it.
-    return reply.header('set-cookie', cookie).redirect('/', 303)
+/** What a browser loads. No document holds data: pages ask for it as everyone else does, and prove who asks. */
+export function addPages(app: FastifyInstance, { fleet, proofs }: { fleet: Fleet; proofs: Proofs }): void {
+  app.get('/health', OPEN, async () => ({ status: 'ok', version: VERSION }))
+  addSignIn(app, fleet, proofs)
+
+  const docs = page('docs.html')
+  app.get('/docs', OPEN_PAGE, async (_, reply) => reply.type(HTML).send(withChallenge(docs, proofs)))
+  for (const [name, type] of Object.entries(FILES)) {
+    const text = page(name)
+    app.get(`/pages/${name}`, OPEN, async (_, reply) => reply.type(type).send(text))
+  }
+  addDashboard(app, proofs)
+}
+
+function addSignIn(app: FastifyInstance, fleet: Fleet, proofs: Proofs): void {
+  const signedOut = signInPage(proofs)
+  // Looking at it uses nothing up: its page sends the token of the link together with the key it made.
+  app.get('/sign-in', OPEN_PAGE, async (request, reply) => {
+    const hadCookie = hasOldCookie(fleet, request)
+    if (hadCookie) reply.header('set-cookie', dropOldCookie(fleet))
+    return reply.type(HTML).send(signedOut(hadCookie ? 'cookie' : ''))
   })
-  // Not by its address: that is kept in histories and logs.
-  app.post('/sign-in', { config: { open: true } }, async (request, reply) => {
-    const { token } = (request.body ?? {}) as { token?: unknown }
+  app.get('/sign-in/challenge', OPEN, async () => proofs.challenge())
+  app.post('/sign-in', OPEN, async (request, reply) => {
+    const { token, key } = (request.body ?? {}) as { token?: unknown; key?: unknown }
     const { 'user-agent': userAgent = '' } = request.headers
-    const cookie = typeof token === 'string' ? await signIn(fleet, token, { secure: tls, userAgent }) : undefined
-    if (!cookie)
+    // A browser that was signed in already is one browser still.
+    const before = await proofs.check(request).catch(() => undefined)
+    const known = keyIn(key, request)
+    const admitted = typeof token === 'string' ? await signIn(fleet, { token, key: known, userAgent }) : undefined
+    if (!admitted)
       throw new Unauthorized('This is not the token of this fleet.', {
         try: 'Copy the whole of the file named token in its home, without the line end.',
       })
-    return reply.header('set-cookie', cookie).code(204).send()
+    if (before) await signOutDevice(fleet, SIGN_OUT, before.device)
+    return reply.send(admitted)
   })
   app.post('/sign-out', async (request, reply) => {
     const { caller } = request.asker!
     const device = caller.kind === 'owner' ? caller.device : undefined
-    if (device) await signOutDevice(fleet, { operation: 'sign_out_device', actor: 'person' }, device)
-    return reply.header('set-cookie', signOut(fleet)).code(204).send()
+    if (device) await signOutDevice(fleet, SIGN_OUT, device)
+    return reply.code(204).send()
   })
-
-  const docs = page('docs.html')
-  app.get('/docs', { config: { page: true } }, async (request, reply) => {
-    requireOwner(request)
-    return reply.type(HTML).send(docs)
-  })
-  for (const [name, type] of Object.entries(FILES)) {
-    const text = page(name)
-    app.get(`/pages/${name}`, { config: { open: true } }, async (_, reply) => reply.type(type).send(text))
-  }
-  addDashboard(app, fleet)
 }
 
 /** The dashboard: its files, and its one document at every address that is a view of it. */
-function addDashboard(app: FastifyInstance, fleet: Fleet): void {
+function addDashboard(app: FastifyInstance, proofs: Proofs): void {
   const { document, assets } = readDashboard()
-  for (const asset of assets)
-    app.get(asset.path, { config: { open: true } }, async (request, reply) => sendAsset(request, reply, asset))
+  for (const asset of assets) app.get(asset.path, OPEN, async (request, reply) => sendAsset(request, reply, asset))
   for (const view of VIEWS)
-    app.get(view, { config: { page: true } }, async (request, reply) => {
-      requireOwner(request)
+    app.get(view, OPEN_PAGE, async (_, reply) => {
       const nonce = randomBytes(16).toString('base64')
-      // Where the events stand now: what the page reads later is at least as new, so it follows from here.
-      const text = document.replace('%STYLE_NONCE%', nonce).replace('%EVENTS_CURSOR%', await fleet.store.tail())
+      const text = withChallenge(document, proofs).replace('%STYLE_NONCE%', nonce)
       return reply.header('content-security-policy', dashboardPolicy(nonce)).type(HTML).send(text)
     })
 }
@@ -100,9 +115,4 @@ function sendAsset({ headers }: FastifyRequest, reply: FastifyReply, asset: Asse
     .header('vary', 'accept-encoding')
     .type(asset.type)
     .send(encoding ? asset.encoded[encoding] : asset.content)
-}
-
-function requireOwner(request: FastifyRequest): void {
-  if (request.asker?.caller.kind !== 'owner')
-    throw new Forbidden('Pages are for people; the token of a session opens none.')
 }

@@ -44,6 +44,16 @@ export class CannotListen extends Refusal {
   readonly exit = 1
 }
 
+/** Signed for another run of this server, or at another time; with what this answer says, a page signs anew. */
+export class StaleProof extends Refusal {
+  readonly code = 'stale_proof'
+  readonly status = 401
+  readonly exit = 4
+  constructor(challenge: { home: string; epoch: string; now: number }) {
+    super('This was not signed for this server at this time.', { try: 'Load the page anew.', facts: { challenge } })
+  }
+}
+
 interface FrameworkError extends Error {
   code: string
   statusCode?: number

@@ -20,8 +20,8 @@ export interface Serving {
 
 /** How long a stream's first word may decide the status of the answer, before the stream is opened anyway. */
 const FIRST_WORD_MS = 250
-/** How long a device that was signed out may still hear something. */
-const LOOK_EVERY_MS = 1000
+/** Many commits in a row are one look at who is still let in. */
+const LOOK_EVERY_MS = 200
 
 /** One route per operation; what is special about one of them is in its definition. */
 export function addOperations(app: FastifyInstance, operations: readonly Operation[], serving: Serving): void {
@@ -58,7 +58,7 @@ function streams(operation: Streaming, { fleet, explain, streamLimits, openStrea
       openStreams.delete(ending)
       ending.abort()
     })
-    const isLetIn = stillLetIn(fleet, caller)
+    const stopLooking = endWithSignOut(fleet, caller, ending)
     const items = operation.run({ fleet, caller, signal }, input)[Symbol.asyncIterator]()
     let next = items.next()
     await Promise.race([next, passed(FIRST_WORD_MS, undefined, { signal }).catch(() => {})])
@@ -66,28 +66,37 @@ function streams(operation: Streaming, { fleet, explain, streamLimits, openStrea
     if (signal.aborted) watcher.end()
     else signal.addEventListener('abort', () => watcher.end(), { once: true })
     try {
-      for (let item = await next; !item.done && !signal.aborted && (await isLetIn()); item = await next) {
+      for (let item = await next; !item.done && !signal.aborted; item = await next) {
         await watcher.send(frame(item.value))
         next = items.next()
       }
     } catch (error) {
       if (!signal.aborted) await watcher.send(lastWord(explain(error, operation.http)))
     }
+    stopLooking()
     watcher.end()
     // Not awaited: an iterable that is still waiting for something ends when it notices the signal.
     items.return?.().catch(() => {})
   }
 }
 
-/** A device that was signed out hears no more, also on a stream it had opened before. */
-function stillLetIn(fleet: Fleet, caller: Caller): () => Promise<boolean> {
+/** Who is signed out, here or by another process, hears no more on a stream that was opened before. Answers how to stop looking. */
+function endWithSignOut(fleet: Fleet, caller: Caller, ending: AbortController): () => void {
   const device = caller.kind === 'owner' ? caller.device : undefined
-  let lookedAt = performance.now()
-  return async () => {
-    if (device === undefined || performance.now() - lookedAt < LOOK_EVERY_MS) return true
-    lookedAt = performance.now()
-    return isSignedIn(fleet, device)
+  if (device === undefined) return () => {}
+  let look: NodeJS.Timeout | undefined
+  const stop = fleet.store.watch(() => {
+    look ??= setTimeout(async () => {
+      look = undefined
+      if (!(await isSignedIn(fleet, device).catch(() => true))) ending.abort()
+    }, LOOK_EVERY_MS)
+  })
+  const stopLooking = () => {
+    clearTimeout(look)
+    stop()
   }
+  ending.signal.addEventListener('abort', stopLooking, { once: true })
+  return stopLooking
 }
 
 const lastWord = ({ body }: Answer): string => `event: refusal\ndata: ${JSON.stringify(body)}\n\n`

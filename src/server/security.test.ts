@@ -18,6 +18,8 @@ const WALK = OPERATIONS.map(operation => {
   }
 })
 
+const PROOF_OF_NOBODY = `Fleet-Proof nobody.${Date.now()}.${'n'.repeat(16)}..${'s'.repeat(86)}`
+
 let ran: string[]
 beforeAll(() => {
   expect(WALK.length).toBeGreaterThan(35)
@@ -56,6 +58,8 @@ describe('on every operation', () => {
     ['no token', { token: null }, 401],
     ['a wrong token', { token: 'x'.repeat(32) }, 401],
     ['a token in the wrong form', { token: null, headers: { authorization: 'Basic b3duZXI6eA==' } }, 401],
+    ['a cookie', { token: null, headers: { cookie: `fleet_x=${'x'.repeat(60)}` } }, 401],
+    ['a proof of nobody', { token: null, headers: { authorization: PROOF_OF_NOBODY } }, 401],
     ['a foreign Origin', { headers: { origin: 'https://evil.example' } }, 403],
     ['the Origin of a sandboxed page', { headers: { origin: 'null' } }, 403],
     ['the Origin of another local port', { headers: { origin: 'http://127.0.0.1:1' } }, 403],

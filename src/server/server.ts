@@ -17,6 +17,7 @@ import { addMcp, type Endpoint } from './mcp/index.ts'
 import { addOpenapi } from './openapi.ts'
 import { inUrl, type OwnNames, ownNames, reachableAt } from './origin.ts'
 import { addPages, errorPages } from './pages.ts'
+import { digestOf, openProofs } from './proof.ts'
 import { addOperations } from './routes.ts'
 import { STREAM_LIMITS, type StreamLimits } from './sse.ts'
 
@@ -39,7 +40,7 @@ export interface Server {
   readonly url: string
   /** Where other machines reach it, the likeliest first; empty: it is for this machine only. */
   readonly reachableAt: readonly string[]
-  /** An address that signs a browser in; it works for ten minutes. */
+  /** An address that signs one browser in, once, within ten minutes. */
   signInUrl(): string
   close(): Promise<void>
 }
@@ -72,9 +73,10 @@ export async function serve(
   const underWay = requestsUnderWay(app)
   acceptJsonOnly(app)
   logRequests(app, log)
-  answerErrors(app, explain, errorPages())
-  guard(app, fleet, () => own)
-  addPages(app, { fleet, tls })
+  const proofs = openProofs(fleet)
+  answerErrors(app, explain, errorPages(proofs))
+  guard(app, fleet, proofs, () => own)
+  addPages(app, { fleet, proofs })
   addOpenapi(app, operations)
   addOperations(app, operations, {
     fleet,
@@ -149,6 +151,7 @@ function acceptJsonOnly(app: FastifyInstance): void {
   const parse = app.getDefaultJsonParser('error', 'error')
   app.removeAllContentTypeParsers()
   app.addContentTypeParser('application/json', { parseAs: 'string' }, (request, body: string, done) => {
+    if (body && request.asker?.by === 'proof') request.bodyDigest = digestOf(body)
     if (body === '') done(null, undefined)
     else parse(request, body, done)
   })

@@ -46,7 +46,7 @@ test('missions are found, selected and moved: by address, keyboard, in bulk and 
   await page.keyboard.type('draft t')
   await column('Draft').getByText('Draft one').waitFor({ state: 'detached' })
   await expect.poll(() => new URL(page.url()).searchParams.get('q')).toBe('draft t')
-  expect(await column('Draft').getByRole('listitem').count()).toBe(2)
+  await expect.poll(() => column('Draft').getByRole('listitem').count()).toBe(2)
   await page.getByLabel('Only with this tag').fill('sail')
   await page.keyboard.press('Enter')
   await column('Draft').getByText('Draft two').waitFor({ state: 'detached' })

@@ -131,6 +131,7 @@ test('without a sign-in, or with a wrong token, nothing is shown but the way in'
   await page.getByText('This link no longer works').waitFor()
   expect(page.url()).not.toContain('old')
   await page.goto(`${url}/missions?view=list`)
+  await page.getByText('It has no key of this fleet').waitFor()
   await token.fill(` ${fleet.fleet.home.token}\n`)
   await token.press('Enter')
   await page.getByText('No mission fits').waitFor()

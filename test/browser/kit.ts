@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import type { Browser, BrowserContext, Page } from 'playwright-core'
 import { afterAll, beforeAll, expect, onTestFinished } from 'vitest'
 import { eventually, ROOT, type TestFleet } from '../kit/fleet.ts'
-import { aBrowser, signInLink } from './opening.ts'
+import { aBrowser, comeIn, signInLink } from './opening.ts'
 
 const SCREENS = join(ROOT, 'test/results/screens')
 const AXE = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8')
@@ -66,7 +66,7 @@ export async function aPerson(
     return page
   }
   const page = await open()
-  await page.goto(link)
+  await comeIn(page, link)
   onTestFinished(async () => {
     await context.close()
     expect(complaints, 'what the page complained of').toEqual([])

@@ -1,5 +1,5 @@
 import { existsSync } from 'node:fs'
-import { type Browser, chromium } from 'playwright-core'
+import { type Browser, chromium, type Page } from 'playwright-core'
 import type { TestFleet } from '../kit/fleet.ts'
 
 const CHROMIUM = ['/usr/bin/chromium', '/usr/bin/chromium-browser', '/usr/bin/google-chrome'].find(existsSync)
@@ -15,4 +15,10 @@ export async function signInLink(fleet: TestFleet): Promise<string> {
   const link = /https?:\/\/\S+\/sign-in\S*/.exec(stdout)?.[0]
   if (!link) throw new Error(`fleet up --detach gave no link:\n${stdout}`)
   return link
+}
+
+/** Opens a link that signs in: its page makes a key, has it registered, and goes on to the dashboard. */
+export async function comeIn(page: Page, link: string): Promise<void> {
+  await page.goto(link)
+  await page.waitForURL(url => url.pathname === '/')
 }

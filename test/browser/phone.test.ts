@@ -33,9 +33,15 @@ test('a phone is let in by a code to scan, once, and shut out again; without a w
   await there.goto(link.replace('https://fleet.example', person.url))
   await there.getByRole('heading', { level: 1, name: 'Home' }).waitFor()
   await dialog.getByText('iPhone, Safari is signed in. Go on there.').waitFor()
-  await dialog.getByRole('button', { name: 'Sign out' }).click()
-  await dialog.getByRole('button', { name: 'Sign out' }).waitFor({ state: 'detached' })
-  await expect.poll(async () => (await there.reload())!.status()).toBe(401)
+  // The browser that came by the printed link is listed too.
+  await dialog.getByRole('listitem').filter({ hasText: 'this one' }).waitFor()
+  const listed = dialog.getByRole('listitem').filter({ hasText: 'iPhone, Safari' })
+  await listed.getByRole('button', { name: 'Sign out' }).click()
+  await listed.waitFor({ state: 'detached' })
+  // What it had open says so at once, and whoever comes again is asked to sign in.
+  await there.getByText('This browser is no longer signed in').waitFor()
+  await there.reload()
+  await there.getByText('It was signed out').waitFor()
 
   await fleet.stop()
   await fleet.start()

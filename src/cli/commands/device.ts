@@ -18,7 +18,9 @@ export function addDevices(program: Command): void {
     .option('--address <url>', 'another of the addresses this server is reached at')
   does(phone, async (cli, _, options) => letIn(cli, { name: options.name, address: options.address }))
 
-  const device = program.command('device').description('the devices that were let in by a link of their own')
+  const device = program
+    .command('device')
+    .description('the browsers that are signed in: by a link, by the token, on other devices')
   does(device.command('list').description('which there are'), listDevices)
   const out = device
     .command('sign-out')
@@ -53,11 +55,13 @@ async function listDevices(cli: Cli): Promise<undefined> {
   const { terminal } = cli
   const answer = await (await cli.client()).call<Answer<'list_devices'>>('list_devices', {})
   if (terminal.json) return void terminal.data(answer)
-  if (!answer.devices.length) return void terminal.note('No device was let in by a link of its own.')
+  if (!answer.devices.length) return void terminal.note('No browser is signed in.')
   terminal.table(
     [
       { title: 'DEVICE', value: each => shortId(each.id) },
       { title: 'NAME', value: each => terminal.foreign(each.name), flexible: true },
+      { title: 'BY', value: each => each.via },
+      { title: 'KEY', value: each => (each.key === 'p256' ? 'its own' : 'shared') },
       { title: 'SINCE', value: each => ago(each.signed_in_at), right: true },
       { title: 'UNTIL', value: each => each.expires_at.slice(0, 10) },
     ],

@@ -26,9 +26,12 @@ const SIGN_OF_LIFE_MS = 15_000
 /** Who lets more than this pile up does not read, and is cut off. */
 const MAX_UNREAD_BYTES = 16 * 1024 * 1024
 
+/** No page of ours speaks this protocol. */
+const TOKEN_ONLY = { config: { tokenOnly: true } }
+
 /** Streamable HTTP without sessions: every request stands for itself, so a restarted server answers the next one. */
 export function addMcp(app: FastifyInstance, endpoint: Endpoint, serving: McpServing): void {
-  app.post(endpoint.path, async (request, reply) => {
+  app.post(endpoint.path, TOKEN_ONLY, async (request, reply) => {
     const unknown = unknownMethod(request.body)
     if (unknown) return reply.send(unknown)
     const offer = offerTo(endpoint, request)
@@ -108,7 +111,7 @@ function addLegacySse(app: FastifyInstance, endpoint: Endpoint, serving: McpServ
   const open = new Map<string, SSEServerTransport>()
   const messages = `${endpoint.path}/messages`
 
-  app.get(`${endpoint.path}/sse`, async (request, reply) => {
+  app.get(`${endpoint.path}/sse`, TOKEN_ONLY, async (request, reply) => {
     const offer = offerTo(endpoint, request)
     const sdk = await loadSdk()
     const response = reply.hijack().raw
@@ -131,7 +134,7 @@ function addLegacySse(app: FastifyInstance, endpoint: Endpoint, serving: McpServ
     await protocolServer(sdk, offer, about).connect(transport)
   })
 
-  app.post(messages, async (request, reply) => {
+  app.post(messages, TOKEN_ONLY, async (request, reply) => {
     const { sessionId } = request.query as { sessionId?: unknown }
     if (request.asker!.caller.kind !== 'owner') throw new Forbidden('This stream belongs to someone else.')
     const transport = open.get(String(sessionId))

@@ -1,8 +1,12 @@
 import { ask, element } from './dom.js'
+import { provenFetch } from './proof.js'
 
 const MAX_SHOWN_CHARACTERS = 200_000
 const TONES = { get: 'good', post: 'warn', put: 'warn', delete: 'bad' }
 const description = await ask('/api/openapi.json')
+// A link carries no proof, so it leads to what was read already.
+const file = new Blob([JSON.stringify(description, null, 2)], { type: 'application/json' })
+document.getElementById('openapi').href = URL.createObjectURL(file)
 document.getElementById('version').textContent = `version ${description.info.version}`
 
 const operations = Object.entries(description.paths).flatMap(([path, methods]) =>
@@ -112,7 +116,7 @@ async function send({ method, path, operationId }, fields, body, { result, stop 
   result.hidden = false
   result.textContent = `${operationId}…`
   try {
-    const response = await fetch(addressOf(path, fields), {
+    const response = await provenFetch(addressOf(path, fields), {
       method: method.toUpperCase(),
       signal: gone.signal,
       ...(body !== undefined && { body, headers: { 'content-type': 'application/json' } }),

@@ -1,3 +1,5 @@
+import { provenFetch } from './proof.js'
+
 /** Makes an element. Children are elements or text; text is always shown as text, whatever it contains. */
 export function element(tag, attributes = {}, ...children) {
   const made = document.createElement(tag)
@@ -10,8 +12,12 @@ export function element(tag, attributes = {}, ...children) {
 
 /** Asks the server; an answer that is no is thrown with its own sentence. */
 export async function ask(path) {
-  const response = await fetch(path)
-  if (response.status === 401) location.reload()
+  const response = await provenFetch(path)
+  if (response.status === 401) {
+    sessionStorage.setItem('after-sign-in', location.pathname + location.search)
+    location.replace('/sign-in?why=ended')
+    return new Promise(() => {})
+  }
   const answer = await response.json()
   if (!response.ok) throw new Error(answer.error.message)
   return answer

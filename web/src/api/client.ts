@@ -1,6 +1,7 @@
 import routes from 'virtual:operations'
 import type { z } from 'zod'
 import type { ForPeople } from '../../../src/operations/index.ts'
+import { proofOf, provenFetch } from '../../../src/server/pages/proof.js'
 
 type Offered = { [O in ForPeople as O['name']]: O }
 export type Name = keyof Offered
@@ -41,8 +42,9 @@ export interface Asking {
 const SHORT_CHARS = 8000
 
 export async function ask<N extends Name>(name: N, input: Input<N>, asking: Asking = {}): Promise<Output<N>> {
-  const { method, address, body } = requestFor(name, input as Record<string, unknown>)
-  const response = await fetch(address, {
+  const request = requestFor(name, input as Record<string, unknown>)
+  const { method, address, body } = request
+  const options = {
     method,
     headers: {
       ...(body && { 'content-type': 'application/json' }),
@@ -52,7 +54,8 @@ export async function ask<N extends Name>(name: N, input: Input<N>, asking: Aski
     signal: asking.signal,
     // What is done in the last moment of a page still arrives.
     keepalive: asking.key !== undefined && (body?.length ?? 0) <= SHORT_CHARS,
-  }).catch(error => {
+  }
+  const response = await provenFetch(address, options, takeReady(request)).catch(error => {
     throw asking.signal?.aborted ? error : new Unreachable()
   })
   if (!response.ok) throw new Refused(response.status, await response.json().catch(() => ({})))
@@ -62,11 +65,39 @@ export async function ask<N extends Name>(name: N, input: Input<N>, asking: Aski
   })
 }
 
+const ready = new Map<string, { proof: string; since: number }>()
+/** The server takes a proof for a minute. */
+const READY_MS = 45_000
+
+/**
+ * Signs a request that may have to be sent in the last moment of a page, when there is no time left for that. What a
+ * person is told comes after it: whoever leaves then has it done.
+ */
+export async function getReady<N extends Name>(name: N, input: Input<N>): Promise<void> {
+  const request = requestFor(name, input as Record<string, unknown>)
+  const proof = await proofOf(request.method, request.address, request.body).catch(() => undefined)
+  if (proof) ready.set(JSON.stringify(request), { proof, since: Date.now() })
+}
+
+/** Each serves once. */
+function takeReady(request: Request): string | undefined {
+  const said = JSON.stringify(request)
+  const found = ready.get(said)
+  ready.delete(said)
+  return found && Date.now() - found.since < READY_MS ? found.proof : undefined
+}
+
 /** Where an operation is reached by GET: for streams, and for links to what it answers. */
 export const addressOf = <N extends Name>(name: N, input: Input<N>): string =>
   requestFor(name, input as Record<string, unknown>).address
 
-function requestFor(name: Name, input: Record<string, unknown>): { method: string; address: string; body?: string } {
+interface Request {
+  method: string
+  address: string
+  body?: string
+}
+
+function requestFor(name: Name, input: Record<string, unknown>): Request {
   const [method, path] = routes[name]!.split(' ') as [string, string]
   const rest = { ...input }
   const place = path.replace(/:(\w+)/g, (_, field: string) => {

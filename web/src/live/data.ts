@@ -7,8 +7,8 @@ import {
   useQueryClient,
 } from '@tanstack/react-query'
 import { useCallback, useMemo, useRef, useState, useSyncExternalStore } from 'react'
-import { ask, type Input, type Name, newKey, type Output, Unreachable } from '../api/client.ts'
-import { complain } from '../kit/toasts.tsx'
+import { ask, getReady, type Input, type Name, newKey, type Output, Unreachable } from '../api/client.ts'
+import { afterAMoment, complain } from '../kit/toasts.tsx'
 import { type Connection, type FleetEvent, followFleet } from './fleet-events.ts'
 import { type MissionFilter, mendMissionLists } from './mending.ts'
 import { STALE } from './stale.ts'
@@ -57,7 +57,7 @@ export function onEvents(listener: (events: FleetEvent[]) => void): () => void {
 }
 
 /** Ties the cache to the event stream, for as long as the page is open. */
-export function startFollowing(): () => void {
+export function startFollowing(from: string): () => void {
   let gathered: FleetEvent[] = []
   let isDue = false
   const lookSoon = (ms = GATHER_MS) => {
@@ -87,7 +87,7 @@ export function startFollowing(): () => void {
     isDue = false
     if (gathered.length) lookSoon()
   }
-  return followFleet({
+  return followFleet(from, {
     events(events) {
       for (const listener of listeners) listener(events)
       gathered.push(...events)
@@ -193,5 +193,13 @@ export function useCommand<N extends Name>(name: N, options: CommandOptions<N> =
     },
     [name, client],
   )
-  return { run, busy: underWay > 0 }
+  /** Once a message has passed, or the page is left; until then it can be taken back. */
+  const runLater = useCallback(
+    async (text: string, input: Input<N>): Promise<void> => {
+      await getReady(name, input)
+      afterAMoment(text, () => void run(input))
+    },
+    [name, run],
+  )
+  return { run, runLater, busy: underWay > 0 }
 }

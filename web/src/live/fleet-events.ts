@@ -20,14 +20,13 @@ export interface Listener {
 
 /**
  * What happens in the fleet, for all windows of this browser through one connection: a browser allows six to one
- * server, and each would be held for good. The window that has the lock reads and tells the others; each remembers
+ * server, and each would be held for good. `from` is where the events stood before anything was read; empty: unknown. The window that has the lock reads and tells the others; each remembers
  * how far it got, so whoever takes over goes on from there.
  */
-export function followFleet(listener: Listener): () => void {
+export function followFleet(from: string, listener: Listener): () => void {
   const stop = new AbortController()
   const channel = new BroadcastChannel('fleet-events')
-  // Where the server stood when it sent this page: whatever was read since then is at least as new.
-  let cursor = document.querySelector<HTMLMetaElement>('meta[name="events-cursor"]')?.content ?? ''
+  let cursor = from
   let leads = false
   let follows = false
   let connection: Connection = 'connecting'

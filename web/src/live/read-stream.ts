@@ -1,3 +1,4 @@
+import { provenFetch } from '../../../src/server/pages/proof.js'
 import { Refused } from '../api/client.ts'
 
 export interface Item {
@@ -20,7 +21,7 @@ interface Reading {
  * expired from a server that is gone, nor hands over kinds of events that it was not told of before.
  */
 export async function readStream(address: string, { signal, after, opened, arrived }: Reading): Promise<void> {
-  const response = await fetch(address, { signal, headers: after ? { 'last-event-id': after } : {} })
+  const response = await provenFetch(address, { signal, headers: after ? { 'last-event-id': after } : {} })
   if (!response.ok) throw new Refused(response.status, await response.json().catch(() => ({})))
   opened()
   const reader = response.body!.pipeThrough(new TextDecoderStream()).getReader()

@@ -7,7 +7,7 @@ export function ConnectionBar() {
   if (connection === 'signed-out')
     return (
       <div className="connection" role="alert">
-        This browser is no longer signed in. <a href="/">Sign in again</a>, or open the link that{' '}
+        This browser is no longer signed in. <a href="/sign-in?why=ended">Sign in again</a>, or open the link that{' '}
         <code>fleet up --detach</code> prints.
       </div>
     )

@@ -1,5 +1,5 @@
 import { useMemo } from 'react'
-import { ask, newKey } from '../../api/client.ts'
+import { ask, getReady, newKey } from '../../api/client.ts'
 import { afterAMoment, complain, tell } from '../../kit/toasts.tsx'
 import { plural } from '../../kit/words.ts'
 import type { Mission } from '../../live/mending.ts'
@@ -23,6 +23,10 @@ export async function eachOf<T>(items: readonly T[], act: (item: T) => Promise<u
   await Promise.all(Array.from({ length: AT_ONCE }, work))
   return { done: items.length - refused.length, refused }
 }
+
+/** As many as are sent at once. */
+const readyFor = (name: MoveAct | 'delete_mission', missions: readonly Mission[]) =>
+  Promise.all(missions.slice(0, AT_ONCE).map(({ id }) => getReady(name, { mission_id: id })))
 
 async function tellOf(items: readonly Mission[], done: string, act: (mission: Mission) => Promise<unknown>) {
   const { done: count, refused } = await eachOf(items, act)
@@ -59,7 +63,7 @@ export function useActing(): Acting {
       const begin = () => void tellOf(missions, DONE[name], run(name))
       if (name !== 'cancel_mission') return begin()
       const what = missions.length === 1 ? `“${missions[0]!.title}”` : plural(missions.length, 'mission')
-      afterAMoment(`Cancelling ${what}`, begin)
+      void readyFor(name, missions).then(() => afterAMoment(`Cancelling ${what}`, begin))
     }
     const setPriority = (mission: Mission, priority: number) =>
       ask('update_mission', { mission_id: mission.id, priority }, { key: newKey() })
@@ -74,7 +78,8 @@ export function useActing(): Acting {
         }),
       prioritise: (missions, priority) =>
         void tellOf(missions, `have priority ${priority}`, mission => setPriority(mission, priority)),
-      remove(missions, gone, back) {
+      async remove(missions, gone, back) {
+        await readyFor('delete_mission', missions)
         gone()
         const text = missions.length === 1 ? `“${missions[0]!.title}” deleted` : `${missions.length} missions deleted`
         const begin = async () => {

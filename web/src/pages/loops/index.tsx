@@ -9,7 +9,6 @@ import { FormDialog } from '../../kit/form-dialog.tsx'
 import { Answer, Empty, Lines, Page, Section } from '../../kit/page.tsx'
 import { plain } from '../../kit/plain.ts'
 import { Elapsed, Time } from '../../kit/time.tsx'
-import { afterAMoment } from '../../kit/toasts.tsx'
 import { dollars, plural } from '../../kit/words.ts'
 import { useAsk, useCommand } from '../../live/data.ts'
 
@@ -164,11 +163,7 @@ function Controls({ project, status }: { project: string; status: keyof typeof T
         color="red"
         highContrast
         loading={stop.busy}
-        onClick={() =>
-          afterAMoment('Stopping the loop with its agents; their work is kept.', () =>
-            stop.run({ project_id: project }),
-          )
-        }
+        onClick={() => stop.runLater('Stopping the loop with its agents; their work is kept.', { project_id: project })}
       >
         <Square size={14} /> Stop
       </Button>

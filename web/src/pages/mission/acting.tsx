@@ -20,7 +20,7 @@ import {
 } from 'lucide-react'
 import { type ReactNode, useState } from 'react'
 import { useLocation } from 'wouter'
-import { afterAMoment, tell } from '../../kit/toasts.tsx'
+import { tell } from '../../kit/toasts.tsx'
 import { useAsk, useCommand } from '../../live/data.ts'
 import { type Abilities, type Action, actionsFor, type Detail, mainAction } from './actions.ts'
 import { SendDialog, type Sending } from './send-dialog.tsx'
@@ -103,7 +103,7 @@ export function useActing(mission: Detail): Acting {
   const forget = (discard: boolean) => {
     setOpen(undefined)
     const title = mission.title.length > 40 ? `${mission.title.slice(0, 40)}…` : mission.title
-    afterAMoment(`Deleting “${title}”`, () => void remove.run({ ...it, discard }))
+    remove.runLater(`Deleting “${title}”`, { ...it, discard })
     go('/missions')
   }
   const simple: Partial<Record<Action, () => unknown>> = {

@@ -5,7 +5,6 @@ import type { Output } from '../../api/client.ts'
 import { LongTextInput, TextInput } from '../../kit/fields.tsx'
 import { FormDialog } from '../../kit/form-dialog.tsx'
 import { Answer, Empty } from '../../kit/page.tsx'
-import { afterAMoment } from '../../kit/toasts.tsx'
 import { useAsk, useCommand } from '../../live/data.ts'
 import type { Project } from './one.tsx'
 
@@ -75,7 +74,7 @@ function Row({ server: { id, name, url, command, enabled } }: { server: Server }
           color="red"
           highContrast
           aria-label={`Remove ${name}`}
-          onClick={() => afterAMoment(`Removing ${name}.`, () => remove.run({ server_id: id }))}
+          onClick={() => remove.runLater(`Removing ${name}.`, { server_id: id })}
         >
           <Trash2 size={16} />
         </IconButton>

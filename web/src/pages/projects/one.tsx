@@ -3,7 +3,6 @@ import { Pause, Play, Plus, Trash2 } from 'lucide-react'
 import { Link, useLocation, useParams, useSearchParams } from 'wouter'
 import type { Output } from '../../api/client.ts'
 import { Answer, Page } from '../../kit/page.tsx'
-import { afterAMoment } from '../../kit/toasts.tsx'
 import { useAsk, useCommand } from '../../live/data.ts'
 import { ProjectChecks } from './checks.tsx'
 import { McpServers } from './mcp-servers.tsx'
@@ -92,7 +91,7 @@ function Actions({ project: { id, name, paused } }: { project: Project }) {
         color="red"
         highContrast
         onClick={() => {
-          afterAMoment(`Forgetting ${name} with its missions. Its branches stay.`, () => remove.run({ project_id: id }))
+          remove.runLater(`Forgetting ${name} with its missions. Its branches stay.`, { project_id: id })
           go('/projects')
         }}
       >

@@ -6,7 +6,7 @@ import type { Output } from '../../api/client.ts'
 import { useProjectNames } from '../../kit/choosers.tsx'
 import { Answer, Empty, Page } from '../../kit/page.tsx'
 import { Time } from '../../kit/time.tsx'
-import { afterAMoment, tell } from '../../kit/toasts.tsx'
+import { tell } from '../../kit/toasts.tsx'
 import { exactTime, plural } from '../../kit/words.ts'
 import { useAsk, useCommand } from '../../live/data.ts'
 import { ScheduleForm } from './form.tsx'
@@ -118,9 +118,7 @@ function Row({ schedule, edit }: { schedule: Schedule; edit(): void }) {
             <DropdownMenu.Item onSelect={edit}>Change…</DropdownMenu.Item>
             <DropdownMenu.Item
               color="red"
-              onSelect={() =>
-                afterAMoment('Removing the schedule; its copies stay.', () => remove.run({ schedule_id: id }))
-              }
+              onSelect={() => remove.runLater('Removing the schedule; its copies stay.', { schedule_id: id })}
             >
               Remove
             </DropdownMenu.Item>

@@ -1,0 +1,165 @@
+/**
+ * Proves to the server that this browser asks: a key, made when the browser signs in and kept in its IndexedDB, signs
+ * each request (method, address, time, body). Scripts can use the key but cannot read it, so nothing that is sent, and
+ * nothing that another program on this machine gets to see, can be used again. src/server/proof.ts checks it.
+ */
+const ALGORITHM = { name: 'ECDSA', namedCurve: 'P-256' }
+const SIGNING = { name: 'ECDSA', hash: 'SHA-256' }
+
+/** What the server said of itself: which home, which run, what time. `ahead`: how far its clock is ahead of ours. */
+let server = readServer(document.querySelector('meta[name="server"]')?.getAttribute('content') ?? '')
+/** The server was away, and may have been started anew since. */
+let isOld = false
+/** @type {Promise<{ device: string, key: CryptoKey | Uint8Array } | undefined> | undefined} */
+let mine
+
+function readServer(text) {
+  const [home = '', epoch = '', now = '0'] = text.split(' ')
+  return { home, epoch, ahead: Number(now) - Date.now() }
+}
+
+/** Takes what the server says of itself in an answer. */
+export function heedChallenge({ home, epoch, now }) {
+  server = { home, epoch, ahead: now - Date.now() }
+  isOld = false
+}
+
+/** The server did not answer: before anything is signed again it is asked whether it is still the same. */
+export function serverWasAway() {
+  isOld = true
+}
+
+/** Whether this browser has a key for this home. */
+export const hasKey = async () => (await own()) !== undefined
+
+/**
+ * The header that goes with a request; undefined: this browser has no key.
+ * @param {string} method
+ * @param {string} address
+ * @param {string} [body]
+ * @returns {Promise<string | undefined>}
+ */
+export async function proofOf(method, address, body) {
+  const signer = await own()
+  if (!signer) return undefined
+  if (isOld) heedChallenge(await (await fetch('/sign-in/challenge')).json())
+  const { pathname, search } = new URL(address, location.href)
+  const time = Math.round(Date.now() + server.ahead)
+  const nonce = inBase64(crypto.getRandomValues(new Uint8Array(12)))
+  const digest = body ? inBase64(await sha256(bytesOf(body))) : ''
+  const parts = [server.home, server.epoch, signer.device, time, nonce, method, pathname + search, digest]
+  const signature = inBase64(await sign(signer.key, bytesOf(['fleet-proof', ...parts].join('\n'))))
+  return `Fleet-Proof ${signer.device}.${time}.${nonce}.${digest}.${signature}`
+}
+
+/**
+ * Like fetch, with the proof. A request that was signed for an earlier run of the server is signed anew, once.
+ * @param {string} address
+ * @param {Omit<RequestInit, 'headers' | 'body'> & { headers?: Record<string, string>, body?: string }} [options]
+ * @param {string} [ready] a proof that was made before
+ * @returns {Promise<Response>}
+ */
+export function provenFetch(address, options = {}, ready = undefined) {
+  const { method = 'GET', body } = options
+  const send = proof =>
+    fetch(address, { ...options, headers: { ...options.headers, ...(proof && { authorization: proof }) } })
+  // Without waiting where the proof is ready: a page that is being left gets no further.
+  const first = ready ? send(ready) : proofOf(method, address, body).then(send)
+  return first
+    .then(async response => {
+      if (response.status !== 401) return response
+      const { error } = await response
+        .clone()
+        .json()
+        .catch(() => ({}))
+      if (error?.code !== 'stale_proof') return response
+      heedChallenge(error.challenge)
+      return send(await proofOf(method, address, body))
+    })
+    .catch(error => {
+      if (!options.signal?.aborted) serverWasAway()
+      throw error
+    })
+}
+
+/** Makes a key and has it registered in exchange for the token of a link, or the owner's. Throws what the server says. */
+export async function signIn(token) {
+  const { key, given } = await makeKey()
+  const body = JSON.stringify({ token, key: given })
+  const response = await fetch('/sign-in', {
+    method: 'POST',
+    headers: { 'content-type': 'application/json', ...(await formerProof(body)) },
+    body,
+  })
+  const answer = await response.json()
+  if (!response.ok) throw new Error([answer.error.message, answer.error.try].filter(Boolean).join(' '))
+  await inKeys('readwrite', keys => keys.put({ device: answer.device, key }, server.home))
+  mine = undefined
+}
+
+/** Signs this browser out on the server, and forgets its key. */
+export async function signOut() {
+  const { ok, status } = await provenFetch('/sign-out', { method: 'POST' })
+  if (!ok && status !== 401) throw new Error('The server did not sign this browser out.')
+  await inKeys('readwrite', keys => keys.delete(server.home))
+  mine = undefined
+}
+
+/** The key from before is given up with the new one. */
+async function formerProof(body) {
+  const authorization = await proofOf('POST', '/sign-in', body).catch(() => undefined)
+  return authorization && { authorization }
+}
+
+async function makeKey() {
+  if (crypto.subtle) {
+    const pair = await crypto.subtle.generateKey(ALGORITHM, false, ['sign'])
+    const point = await crypto.subtle.exportKey('raw', pair.publicKey)
+    return { key: pair.privateKey, given: { kind: 'p256', value: inBase64(new Uint8Array(point)) } }
+  }
+  // Browsers keep keys for pages from https addresses and from this machine only. Elsewhere a secret has to do.
+  const secret = crypto.getRandomValues(new Uint8Array(32))
+  return { key: secret, given: { kind: 'shared', value: inBase64(secret) } }
+}
+
+function own() {
+  mine ??= inKeys('readonly', keys => keys.get(server.home))
+  return mine
+}
+
+/** Asks the one store there is for something. */
+function inKeys(mode, ask) {
+  return new Promise((resolve, reject) => {
+    const opening = indexedDB.open('fleet', 1)
+    opening.onupgradeneeded = () => opening.result.createObjectStore('keys')
+    opening.onerror = () => reject(new Error('This browser keeps nothing for this page, so it cannot be signed in.'))
+    opening.onsuccess = () => {
+      const db = opening.result
+      const transaction = db.transaction('keys', mode)
+      const asked = ask(transaction.objectStore('keys'))
+      transaction.oncomplete = () => {
+        db.close()
+        resolve(asked.result)
+      }
+      transaction.onabort = () => reject(transaction.error)
+    }
+  })
+}
+
+async function sign(key, bytes) {
+  if (!(key instanceof Uint8Array)) return new Uint8Array(await crypto.subtle.sign(SIGNING, key, bytes))
+  const { hmac } = await import('./sha256.js')
+  return hmac(key, bytes)
+}
+
+async function sha256(bytes) {
+  if (crypto.subtle) return new Uint8Array(await crypto.subtle.digest('SHA-256', bytes))
+  return (await import('./sha256.js')).sha256(bytes)
+}
+
+const bytesOf = text => new TextEncoder().encode(text)
+const inBase64 = bytes =>
+  btoa(Array.from(bytes, byte => String.fromCharCode(byte)).join(''))
+    .replaceAll('+', '-')
+    .replaceAll('/', '_')
+    .replaceAll('=', '')
