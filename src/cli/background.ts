@@ -6,7 +6,7 @@ import type { Home } from '../home.ts'
 import { type Running, runningServer, type Where } from './client.ts'
 import { withoutSession } from './session-env.ts'
 
-const START_MS = 20_000
+const START_MS = 60_000
 const LOOK_EVERY_MS = 20
 const LAST_WORDS_BYTES = 2000
 
@@ -39,16 +39,20 @@ export async function startInBackground(
   }
 }
 
-/** The server says where it answers once it does; the one that answers need not be ours, if two were started at once. */
+/**
+ * The server says where it answers once it does. The one that answers need not be ours: of several that were started at
+ * once, one takes the home, and the others end before it listens.
+ */
 async function answering(home: Home, gone: () => boolean): Promise<Running | undefined> {
+  const { isHeld } = await import('../store/index.ts')
   for (
     const start = Date.now();
     Date.now() - start < START_MS;
     await new Promise(resolve => setTimeout(resolve, LOOK_EVERY_MS))
   ) {
-    const ended = gone()
+    const isOver = gone() && !isHeld(home.path)
     const running = await runningServer(home)
-    if (running || ended) return running
+    if (running || isOver) return running
   }
   return undefined
 }

@@ -22,6 +22,7 @@ import { environmentForAgents } from './session-env.ts'
 const USUAL_PORT = 3847
 const STOP_MS = 30_000
 const LOOK_EVERY_MS = 20
+const UNNAMED_MS = 5000
 
 export type Listening = Omit<ServerOptions, 'port' | 'operations' | 'streamLimits' | 'say'> & { port?: number }
 
@@ -39,7 +40,7 @@ export async function start(
   { flags = {}, ...listening }: Listening & { flags?: Record<string, string> },
   say: (line: string) => void,
 ): Promise<Up> {
-  const lease = takeLease(home.path) ?? refuse(home)
+  const lease = (await leaseOf(home)) ?? refuse(home)
   const undo: (() => unknown)[] = [() => lease.release()]
   const unwind = async (): Promise<void> => {
     for (const step of undo.splice(0).reverse()) await step()
@@ -152,6 +153,14 @@ const announcer =
       settings,
       flags,
     })
+
+/** Waits for a command that holds the home for a moment to bring the store up to date: it does not say who it is. */
+async function leaseOf(home: Home): Promise<Lease | undefined> {
+  for (const start = Date.now(); ; await new Promise(resolve => setTimeout(resolve, LOOK_EVERY_MS))) {
+    const lease = takeLease(home.path)
+    if (lease || readHolder(home.path) || Date.now() - start > UNNAMED_MS) return lease
+  }
+}
 
 function refuse(home: Home): never {
   const holder = readHolder(home.path)
