@@ -3,6 +3,7 @@ import type { SessionView } from '../operations/views.ts'
 import type { Cli } from './command.ts'
 
 const LOOK_EVERY_MS = 100
+const REASON = 'The fleet was stopped together with its agents: fleet down --agents.'
 
 interface Kept {
   processes: ProcessView[]
@@ -29,7 +30,7 @@ export async function stopAgents(cli: Cli): Promise<() => Promise<void>> {
     for (const session of left.filter(each => !asked.has(each.id))) {
       asked.add(session.id)
       // It may have ended since it was listed.
-      await client.call('cancel_session', { session_id: session.id }).catch(() => {})
+      await client.call('cancel_session', { session_id: session.id, reason: REASON }).catch(() => {})
     }
     cli.terminal.progress(`Stopping ${left.length} ${left.length === 1 ? 'agent' : 'agents'}…`)
     await new Promise(resolve => setTimeout(resolve, LOOK_EVERY_MS))

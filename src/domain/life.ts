@@ -185,20 +185,29 @@ export function reopen(
   return step(mission, { ...CLEAN_SLATE, ...queued(by, { reason, ready, instructions }) }, by, 'reopened', { data })
 }
 
-export function cancel(mission: Mission, by: By): Step {
+const CANCELLED = 'cancelled'
+
+export function cancel(mission: Mission, by: By, reason?: string): Step {
   requireNotTaken(mission)
   if (mission.cancel_requested)
     throw new NotAllowed(`Mission ${mission.id} is already being cancelled.`, {
       facts: { id: mission.id, is: mission.status },
     })
   requireStatus(mission, ['draft', 'queued', 'running', 'needs_input', 'waiting', 'landing', 'review'])
+  const why = reason?.trim()
+    ? { code: CANCELLED, text: reason.trim(), try: `fleet mission resume ${mission.id}` }
+    : null
   // Only the holder of the home ends processes and landings; everyone else leaves the wish.
   if (mission.asking || mission.status === 'running' || mission.status === 'landing')
-    return step(mission, { cancel_requested: true }, by, 'cancel_requested')
-  return cancelled(mission, by)
+    return step(mission, { cancel_requested: true, ...(why && { status_reason: why }) }, by, 'cancel_requested')
+  return cancelled(mission, by, why)
 }
 
-export function cancelled(mission: Mission, by: By, why: StatusReason | null = null): Step {
+/** Why it was asked for, if whoever asked said so. */
+const askedBecause = ({ cancel_requested, status_reason }: Mission): StatusReason | null =>
+  cancel_requested && status_reason?.code === CANCELLED ? status_reason : null
+
+export function cancelled(mission: Mission, by: By, why: StatusReason | null = askedBecause(mission)): Step {
   const change: Partial<Mission> = {
     status: 'cancelled',
     status_reason: why,

@@ -141,8 +141,8 @@ export async function dispatchMission(fleet: Fleet, ask: Ask, id: string, wish: 
   return queueDraft(fleet, ask, id, wish)
 }
 
-export const cancelMission = (fleet: Fleet, ask: Ask, id: string): Promise<Stored<Mission>> =>
-  changeMission(fleet, id, ask, (mission, when) => life.cancel(mission, when))
+export const cancelMission = (fleet: Fleet, ask: Ask, id: string, reason?: string): Promise<Stored<Mission>> =>
+  changeMission(fleet, id, ask, (mission, when) => life.cancel(mission, when, reason))
 
 export const landMission = (fleet: Fleet, ask: Ask, id: string, force: boolean): Promise<Stored<Mission>> =>
   changeMission(fleet, id, ask, (mission, when) => {

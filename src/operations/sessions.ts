@@ -1,6 +1,7 @@
 import * as z from 'zod'
 import { WrongState } from '../domain/errors.ts'
 import { Report } from '../domain/report.ts'
+import { MAX_REASON_CHARS } from '../domain/text.ts'
 import type { Fleet } from '../fleet/fleet.ts'
 import { cancelMission } from '../fleet/missions.ts'
 import { current, lookUp, newestReport } from '../fleet/records.ts'
@@ -9,6 +10,7 @@ import { type Caller, command, query } from './operation.ts'
 import { SessionView, sessionView } from './views.ts'
 
 const WithSession = z.object({ session_id: Ref })
+const CancelReason = z.string().max(MAX_REASON_CHARS).optional().describe('why, as the mission then says')
 const ownSession = (caller: Extract<Caller, { kind: 'session' }>, input: { session_id: string }): boolean =>
   caller.session_id === input.session_id
 
@@ -51,12 +53,12 @@ export const sessions = [
     summary: "Stop a session, and its mission with it; the work is kept on the mission's branch",
     http: 'POST /api/sessions/:session_id/cancel',
     needsFleet: true,
-    input: WithSession,
+    input: WithSession.extend({ reason: CancelReason }),
     output: SessionView,
-    run: async (context, { session_id }) => {
+    run: async (context, { session_id, reason }) => {
       const { value } = await lookUp(context.fleet, 'sessions', session_id)
       if (value.status === 'ended') throw new WrongState('Session', value.id, 'ended', ['starting', 'running'])
-      await cancelMission(context.fleet, ask(context, 'cancel_session'), value.mission_id)
+      await cancelMission(context.fleet, ask(context, 'cancel_session'), value.mission_id, reason)
       return sessionView((await current(context.fleet, 'sessions', value.id)).value)
     },
   }),

@@ -130,7 +130,10 @@ test('down leaves agents at work, and the next fleet takes them up; down --agent
   })
   expect((await fleet.fleetCommand(['down', '--agents'])).code).toBe(0)
   expect(fleet.processes(live.session_id!)).toEqual([])
-  expect((await fleet.show(running.id)).status).toBe('cancelled')
+  expect(await fleet.show(running.id)).toMatchObject({
+    status: 'cancelled',
+    status_reason: { code: 'cancelled', text: expect.stringContaining('fleet down --agents') },
+  })
   expect((await fleet.call<{ paused: boolean }>('system_status')).paused).toBe(false)
 })
 
