@@ -1,8 +1,9 @@
-import { existsSync, readFileSync } from 'node:fs'
+import { existsSync, readFileSync, statSync } from 'node:fs'
 import { join } from 'node:path'
+import { setTimeout as pause } from 'node:timers/promises'
 import { expect, test } from 'vitest'
 import { identityOf, isAlive } from '../src/runner/processes.ts'
-import { eventually } from './kit/fleet.ts'
+import { eventually, scaled } from './kit/fleet.ts'
 import { aScene } from './kit/scene.ts'
 
 const STUBBORN = "trap '' TERM; echo half > half.txt; while :; do sleep 0.1; done"
@@ -45,6 +46,38 @@ test('an agent that prints without end is stopped', async () => {
   const mission = await fleet.until(id, 'needs_input', 'failed', 'done')
   expect(mission.status_reason).toMatchObject({ code: 'limit', text: 'It printed more than 4096 bytes.' })
   expect(fleet.processes(mission.sessions[0]!.id)).toEqual([])
+})
+
+/** Five gigabytes in the full run. What it prints is written by nobody's leave but the limit's. */
+const FLOOD_BYTES = scaled(100e6, 5e9)
+
+test('an agent that prints far more than it may is stopped at its limit, and the server answers meanwhile', async () => {
+  const limit = scaled(10e6, 512 * 1024 * 1024)
+  const { fleet, project } = await aScene({ env: { FLEET_TRANSCRIPT_LIMIT: String(limit) } })
+  const flood = `yes 'a line as an agent might print it, no longer than most' | head -c ${FLOOD_BYTES}`
+  const look = async (): Promise<number> => {
+    const asked = performance.now()
+    expect((await fleet.http('/health')).ok).toBe(true)
+    await pause(20)
+    return performance.now() - asked - 20
+  }
+  // Others may be at work on this machine: what counts is what the flood adds.
+  const before: number[] = []
+  while (before.length < 50) before.push(await look())
+  const { id } = await fleet.mission(project, `renice -n 19 $$ >&2; : >/dev/stdout; ${flood}; sleep 60`)
+  const took: number[] = []
+  let mission = await fleet.show(id)
+  while (!['needs_input', 'failed', 'done'].includes(mission.status)) {
+    took.push(await look())
+    if (took.length % 10 === 0) mission = await fleet.show(id)
+  }
+  expect(mission.status_reason).toMatchObject({ code: 'limit', text: `It printed more than ${limit} bytes.` })
+  const transcript = statSync(join(fleet.fleet.home.session(mission.sessions[0]!.id), 'agent-1', 'stdout'))
+  expect(transcript.size).toBeGreaterThan(limit)
+  expect(transcript.size).toBeLessThan(limit + 1024)
+  const p95 = (times: number[]) => times.toSorted((a, b) => a - b)[Math.floor(times.length * 0.95)]!
+  console.info(`/health, p95: ${p95(before).toFixed(0)} ms before, ${p95(took).toFixed(0)} ms in the flood`)
+  expect(p95(took) - p95(before)).toBeLessThan(100)
 })
 
 test('a failed session is tried again after a while, so often and no more, and each cause is recorded', async () => {

@@ -7,6 +7,7 @@ import { readFitting } from '../fleet/configuring.ts'
 import { requireGit } from '../git/run.ts'
 import { openHome } from '../home.ts'
 import { modelsIn, PRICES_FILE } from '../prices-file.ts'
+import { groupsFolder } from '../runner/groups.ts'
 import { sandboxState } from '../runner/sandbox.ts'
 import { givenIn } from '../settings.ts'
 import { openSqlite, StoreOutdated } from '../store/index.ts'
@@ -60,6 +61,19 @@ const EXAMINATIONS: Record<string, Examination> = {
     return works
       ? { state: 'good', text: 'bubblewrap works: agents that cannot be held to a preset by themselves run in it' }
       : { state: 'poor', text: `${problem} Agents that cannot be held to a preset by themselves are refused`, advice }
+  },
+  processes: async where => {
+    const group = groupsFolder()
+    if (group) return { state: 'good', text: `whole: what a session starts is ended with it, by its control group` }
+    const { works } = await sandboxState(where.env)
+    return {
+      state: 'poor',
+      text: `${works ? 'whole in the sandbox; otherwise ' : ''}searched for: a process that leaves its parents, its environment and its folder can outlive its session`,
+      advice:
+        process.platform === 'linux'
+          ? 'Run the server where it may make control groups: as a user service of systemd, or with a writable /sys/fs/cgroup (version 2).'
+          : undefined,
+    }
   },
   server: async where => {
     const running = await runningServer(openHome(homeOf(where)))

@@ -1,4 +1,4 @@
-import { existsSync, statSync } from 'node:fs'
+import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
 import type { Exit } from '../agents/index.ts'
@@ -8,7 +8,7 @@ import type { Project } from '../domain/project.ts'
 import { pushGuardEnvironment } from '../git/index.ts'
 import { agentEnvironment } from '../runner/environment.ts'
 import { newestLaunch, nextLaunch, outputOf } from '../runner/folders.ts'
-import { adoptJob, type Job, startJob } from '../runner/jobs.ts'
+import { adoptJob, isCutShort, type Job, startJob } from '../runner/jobs.ts'
 import { type Belonging, descendants, keptMark, type Seen } from '../runner/processes.ts'
 import { stopTree, sweep } from '../runner/stopping.ts'
 import { type Fleet, retryOnConflict } from './fleet.ts'
@@ -87,7 +87,7 @@ export class KeptRun {
     for (const [pid, started] of descendants(root, all)) this.#known.set(pid, started)
     const { until } = this.#kept
     if (until && until <= this.#fleet.now()) await this.stop(`Its time was up at ${until}.`)
-    else if (printedBytes(this.#job!) > this.#fleet.settings.transcriptLimit) await this.stop('It printed too much.')
+    else if (isCutShort(this.#job!.directory)) await this.stop('It printed too much.')
   }
 
   get #directory(): string {
@@ -113,6 +113,7 @@ export class KeptRun {
       directory: nextLaunch(this.#directory, LAUNCH),
       cwd,
       stdin: 'none',
+      maxBytes: this.#fleet.settings.transcriptLimit,
       effect: 'spawn.kept-process',
     })
     this.#job = job
@@ -233,8 +234,3 @@ const lastLines = (printed: string): string => {
   const end = plain(printed).trim().slice(-LAST_LINES_CHARS)
   return end ? ` The last it printed:\n${end}` : ' It printed nothing.'
 }
-
-const printedBytes = (job: Job): number =>
-  Math.max(
-    ...['stdout', 'stderr'].map(name => statSync(join(job.directory, name), { throwIfNoEntry: false })?.size ?? 0),
-  )

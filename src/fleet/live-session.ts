@@ -224,7 +224,8 @@ export class LiveSession {
       await this.#conversation.writeDue()
     }
     const { argv, stdin, driver } = launch
-    const spec = { directory, env, argv, cwd: place.workingDirectory, stdin, effect: 'spawn.agent' as const }
+    const maxBytes = this.#fleet.settings.transcriptLimit
+    const spec = { directory, env, argv, cwd: place.workingDirectory, stdin, maxBytes, effect: 'spawn.agent' as const }
     const job = await (driver ? startDriven(spec, driver) : startJob(spec))
     this.#job = job
     await this.#running(job, 'session_running')
@@ -280,7 +281,7 @@ export class LiveSession {
     this.#watch = watch
     const usage = setInterval(() => this.#inBackground('usage', this.#account(watch)), USAGE_EVERY_MS)
     try {
-      watch.catchUp()
+      await watch.catchUp()
       this.#goOn(job, watch)
       this.attend()
       // Asked for while nobody was there to do it, or in the moment of the launch.
@@ -289,7 +290,7 @@ export class LiveSession {
       if (exit === 'released') return exit
       await this.#stopping
       const swept = await sweep(() => this.#belonging())
-      const digest = watch.finish()
+      const digest = await watch.finish()
       // What it has said it heard at the very end counts as heard.
       const fault = watch.fault ?? (await faultIn(this.#attending?.attend()))
       return { exit, digest, directory: job.directory, swept, fault }
@@ -363,6 +364,7 @@ export class LiveSession {
       mark: markOf(this.#fleet, this.id),
       root: this.#job?.root ?? null,
       worktree: this.#session.worktree,
+      directory: this.#job?.directory ?? newestLaunch(this.#fleet.home.session(this.id), 'setup') ?? null,
       known: this.#known,
     }
   }

@@ -1,4 +1,5 @@
 import { join } from 'node:path'
+import { setImmediate as afterOthers } from 'node:timers/promises'
 import {
   AdapterFault,
   type Agent,
@@ -14,13 +15,15 @@ import {
 import { type Context, isFull, type Outcome } from '../domain/session.ts'
 import { every } from '../every.ts'
 import { readPlain } from '../runner/folders.ts'
+import { isCutShort } from '../runner/jobs.ts'
 import { Times } from '../runner/moments.ts'
 import { LineTail } from '../runner/transcript.ts'
 
 const TICK_MS = 40
 const TIMES_EVERY_MS = 250
-/** At most this much is read of one session in one tick, so that a flood of one does not hold up the others. */
-const TICK_BYTES = 1024 * 1024
+/** Reading stops the server meanwhile: it is done in small pieces, and after so long others get their turn. */
+const PIECE_BYTES = 16 * 1024
+const TURN_MS = 8
 /** A gap longer than this between two ticks is a machine that slept, and does not count as time worked. */
 const SLEEP_GAP_MS = 30_000
 
@@ -61,6 +64,7 @@ export class Watch {
   /** Why its adapter cannot read it any more; the rest of it is not read. */
   fault: string | null = null
   readonly #agent: Agent
+  readonly #directory: string
   #limits: Limits
   readonly #knowledge: Knowledge
   readonly #tails: { stdout: LineTail; stderr: LineTail; sent: LineTail }
@@ -71,6 +75,7 @@ export class Watch {
   #lastTick = performance.now()
   #lastNote = 0
   #limited = false
+  #isCatchingUp = false
 
   constructor(
     directory: string,
@@ -83,6 +88,7 @@ export class Watch {
     this.#knowledge = knowledge
     this.#workedMs = workedMs
     this.#listener = listener
+    this.#directory = directory
     const tail = (name: string) => new LineTail(join(directory, name), 0)
     this.#tails = { stdout: tail('stdout'), stderr: tail('stderr'), sent: tail('sent') }
     this.#times = new Times(directory)
@@ -103,14 +109,20 @@ export class Watch {
     this.#limits = { ...this.#limits, maxBudgetUsd }
   }
 
-  /** Reads all that is there by now: where a conversation stands is known only then. */
-  catchUp(): void {
-    while (this.#read());
+  /** Reads all that is there by now: where a conversation stands is known only then, so nobody is told before. */
+  async catchUp(): Promise<void> {
+    this.#isCatchingUp = true
+    try {
+      while (this.#read()) await afterOthers()
+    } finally {
+      this.#isCatchingUp = false
+    }
   }
 
   /** Everything is printed: read the rest and stop. */
-  finish(): Digest {
-    this.catchUp()
+  async finish(): Promise<Digest> {
+    clearInterval(this.#timer)
+    while (this.#read()) await afterOthers()
     for (const stream of ['stdout', 'stderr'] as const) {
       const rest = this.#tails[stream].rest()
       if (rest) this.#take([{ text: rest.text, stream }])
@@ -131,7 +143,7 @@ export class Watch {
     const gap = now - this.#lastTick
     this.#lastTick = now
     if (gap < SLEEP_GAP_MS) this.#workedMs += gap
-    this.#read()
+    if (!this.#isCatchingUp) this.#read()
     this.#note(false)
     this.#limit(this.#passed())
   }
@@ -142,16 +154,26 @@ export class Watch {
     this.#listener.limit(stop)
   }
 
-  /** Whether anything came, a part of a long line included. */
+  /** Reads for one turn. Whether anything came, a part of a long line included. */
   #read(): boolean {
+    const end = performance.now() + TURN_MS
+    let grew = false
+    while (this.#readPiece()) {
+      grew = true
+      if (performance.now() >= end) break
+    }
+    if (grew && !this.#isCatchingUp) this.#listener.read()
+    return grew
+  }
+
+  #readPiece(): boolean {
     let grew = false
     for (const stream of ['stdout', 'stderr', 'sent'] as const) {
       const tail = this.#tails[stream]
       const before = tail.position
-      this.#take(tail.read(before + TICK_BYTES).map(({ text }) => ({ text, stream })))
+      this.#take(tail.read(before + PIECE_BYTES).map(({ text }) => ({ text, stream })))
       grew ||= tail.position > before
     }
-    if (grew) this.#listener.read()
     return grew
   }
 
@@ -187,7 +209,8 @@ export class Watch {
     const { turns, cost_usd } = this.digest.usage
     if (this.#workedMs > timeoutSeconds * 1000)
       return { outcome: 'limited', reason: `It reached its time limit of ${timeoutSeconds} seconds.` }
-    if (this.#tails.stdout.position + this.#tails.stderr.position > transcriptBytes)
+    // By what is written, not by what was read: reading may be far behind.
+    if (this.#tails.stdout.size() + this.#tails.stderr.size() > transcriptBytes || isCutShort(this.#directory))
       return { outcome: 'limited', reason: `It printed more than ${transcriptBytes} bytes.` }
     if (maxTurns !== null && turns > maxTurns)
       return { outcome: 'limited', reason: `It reached its limit of ${maxTurns} turns.` }

@@ -1,9 +1,7 @@
-import { statSync } from 'node:fs'
-import { join } from 'node:path'
 import type { Exit } from '../agents/contract.ts'
 import { every } from '../every.ts'
 import { newestLaunch, nextLaunch, outputOf } from './folders.ts'
-import { adoptJob, type Job, type JobSpec, startJob } from './jobs.ts'
+import { adoptJob, isCutShort, type Job, type JobSpec, startJob } from './jobs.ts'
 import { stopTree, sweep } from './stopping.ts'
 
 export interface CommandRun {
@@ -36,7 +34,8 @@ const SIZE_LOOK_MS = 500
 export async function runCommand(run: CommandRun): Promise<CommandResult> {
   const started = performance.now()
   const job = (await takenUp(run)) ?? (await startJob(specOf(run)))
-  const belonging = () => ({ mark: run.mark, root: job.root, worktree: null, known: new Map<number, string>() })
+  const { root, directory } = job
+  const belonging = () => ({ mark: run.mark, root, worktree: null, directory, known: new Map<number, string>() })
   const stopped = await Promise.race([
     job.exited.then(() => null),
     timeUp(run, job.exited),
@@ -68,6 +67,7 @@ function specOf({ directory, kind, line, cwd, env, mark }: CommandRun): JobSpec 
     cwd,
     env: { ...env, FLEET_SESSION: mark },
     stdin: 'none',
+    maxBytes: MAX_PRINTED_BYTES,
     effect: kind === 'setup' ? 'spawn.setup' : 'spawn.check',
   }
 }
@@ -83,10 +83,7 @@ function timeUp({ timeoutSeconds }: CommandRun, exited: Promise<unknown>): Promi
 function tooLong(job: Job): Promise<'size'> {
   return new Promise(resolve => {
     const look = (): void => {
-      const sizes = ['stdout', 'stderr'].map(
-        name => statSync(join(job.directory, name), { throwIfNoEntry: false })?.size ?? 0,
-      )
-      if (Math.max(...sizes) > MAX_PRINTED_BYTES) resolve('size')
+      if (isCutShort(job.directory)) resolve('size')
     }
     // What cannot be looked at now is looked at the next time.
     const timer = every(SIZE_LOOK_MS, look, () => {})

@@ -31,7 +31,7 @@ export async function startDriven(spec: JobSpec, driver: Driver): Promise<Job> {
     said,
     print: line => appendPlain(join(directory, 'stdout'), `${line}\n`),
     start(command, args, env) {
-      const wrapped = [WRAPPER, directory, 'piped', command, ...args]
+      const wrapped = [WRAPPER, directory, 'piped', String(spec.maxBytes), command, ...args]
       // What the wrapper itself might print is nobody's: the client's own errors go to a file.
       const child = spawn('/bin/sh', wrapped, { cwd, env, detached: true, stdio: ['pipe', 'pipe', 'ignore'] })
       // A client that ends before it read everything closes the pipe; its exit code says why.

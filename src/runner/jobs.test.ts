@@ -1,13 +1,16 @@
-import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { escapes } from '../../test/kit/escapes.ts'
+import { aSmallDisk, canMount } from '../../test/kit/small-disk.ts'
 import { runCommand } from './commands.ts'
 import { nextLaunch } from './folders.ts'
-import { adoptJob, endInput, type Job, type JobSpec, startJob } from './jobs.ts'
+import { groupOf, groupsFolder } from './groups.ts'
+import { adoptJob, endInput, isCutShort, type Job, type JobSpec, startJob } from './jobs.ts'
 import { Outbox } from './messages.ts'
-import { bootId, identityOf, isAlive, membersOf, signal } from './processes.ts'
+import { bootId, everything, identityOf, isAlive, isWriter, membersOf, type Seen, signal } from './processes.ts'
 import { stopTree, sweep } from './stopping.ts'
 
 let root: string
@@ -24,6 +27,7 @@ const spec = (line: string, more: Partial<JobSpec> = {}): JobSpec => ({
   cwd: root,
   env: env(),
   stdin: 'none',
+  maxBytes: 64 * 1024 * 1024,
   effect: 'spawn.agent',
   ...more,
 })
@@ -32,8 +36,22 @@ const belonging = (job: Job) => () => ({
   mark: mark(),
   root: job.root,
   worktree: null,
+  directory: job.directory,
   known: new Map<number, string>(),
 })
+
+function belowOf(pid: number): Seen[] {
+  const children = everything().filter(({ parent }) => parent === pid)
+  return children.flatMap(child => [child, ...belowOf(child.pid)])
+}
+/** Memory that is its own: what it shares with others of its kind costs nothing more. */
+const privateBytes = (pid: number): number =>
+  [...readFileSync(`/proc/${pid}/smaps_rollup`, 'latin1').matchAll(/^Private_\w+:\s+(\d+) kB/gm)].reduce(
+    (sum, [, kilobytes]) => sum + Number(kilobytes) * 1024,
+    0,
+  )
+const isNapping = (pid: number): boolean =>
+  isWriter(pid) && readFileSync(`/proc/${pid}/cmdline`, 'latin1').startsWith('sleep')
 
 async function until(condition: () => boolean): Promise<void> {
   for (const end = performance.now() + 10_000; !condition(); await pause(5))
@@ -49,6 +67,80 @@ test('what a program prints and how it ends are in files', async () => {
 test('a program that does not exist ends like a command that was not found', async () => {
   const job = await startJob(spec('', { argv: ['/no/such/program'] }))
   expect((await job.exited).code).toBe(127)
+})
+
+describe('what it prints', () => {
+  test('is written down to its limit and no further, whether anyone reads it or not; the program goes on', async () => {
+    const line = 'head -c 20000000 /dev/zero; head -c 3000 /dev/zero >&2; touch went-on; exit 3'
+    const job = await startJob(spec(line, { maxBytes: 100_000 }))
+    expect(await job.exited).toEqual({ code: 3 })
+    expect(existsSync(join(root, 'went-on'))).toBe(true)
+    const { size } = statSync(join(job.directory, 'stdout'))
+    expect(size).toBeGreaterThan(100_000)
+    expect(size).toBeLessThan(100_000 + 1024)
+    expect(statSync(join(job.directory, 'stderr')).size).toBe(3000)
+    expect(isCutShort(job.directory)).toBe(true)
+  })
+
+  test('is marked as cut short only where it was', async () => {
+    const job = await startJob(spec('head -c 100000 /dev/zero', { maxBytes: 100_000 }))
+    await job.exited
+    expect(statSync(join(job.directory, 'stdout')).size).toBe(100_000)
+    expect(isCutShort(job.directory)).toBe(false)
+  })
+
+  test('cannot be taken back by whoever printed it', async () => {
+    const cut = 'for n in 1 2; do : >/dev/stdout; : >/dev/stderr; truncate -s 0 /proc/self/fd/$n; done'
+    const job = await startJob(spec(`echo one; echo uno >&2; { ${cut}; } 2>/dev/null; echo two; echo due >&2`))
+    await job.exited
+    expect([printed(job), printed(job, 'stderr')]).toEqual(['one\ntwo\n', 'uno\ndue\n'])
+  })
+
+  test('is complete when the end is told, though children go on printing into the same pipe', async () => {
+    const started = performance.now()
+    const job = await startJob(spec(`(while :; do echo child; sleep 0.05; done) & sleep 0.2; echo last; exit 3`))
+    expect(await job.exited).toEqual({ code: 3 })
+    expect(performance.now() - started).toBeLessThan(5000)
+    expect(printed(job)).toContain('last\n')
+    // Only the child is counted: whoever writes the transcript ends with it.
+    expect(await sweep(belonging(job))).toBeLessThanOrEqual(2)
+    await until(() => membersOf({ ...belonging(job)(), root: null }).length === 0)
+  })
+
+  test('is written by small processes that a stop does not end before the program', async () => {
+    const job = await startJob(
+      spec(`trap 'sleep 0.3; echo bye; exit 5' TERM; echo ready; while :; do sleep 0.02; done`),
+    )
+    await until(() => printed(job) === 'ready\n')
+    const writers = belowOf(job.root!.pid).filter(({ pid }) => isWriter(pid))
+    expect(writers).toHaveLength(4)
+    expect(membersOf(belonging(job)()).filter(({ pid }) => isWriter(pid))).toEqual([])
+    const resident = writers.map(({ pid }) => privateBytes(pid))
+    expect(resident.reduce((sum, bytes) => sum + bytes, 0)).toBeLessThan(1.5 * 1024 * 1024)
+    expect(await stopTree(belonging(job), 5000)).toBe(0)
+    expect(await job.exited).toEqual({ code: 5 })
+    expect(printed(job)).toBe('ready\nbye\n')
+  })
+
+  test.skipIf(!canMount)('waits for room on a full disk, and goes on with whole lines', async () => {
+    const disk = aSmallDisk(2)
+    const waitsFor = (name: string) => `while [ ! -e ${root}/${name} ]; do sleep 0.02; done`
+    const job = await startJob(
+      spec(`echo first; ${waitsFor('full')}; seq 1 2000; touch ${root}/printed; ${waitsFor('free')}; echo last`, {
+        directory: nextLaunch(disk.path, 'agent'),
+      }),
+    )
+    await until(() => printed(job) === 'first\n')
+    disk.fill()
+    writeFileSync(join(root, 'full'), '')
+    await until(() => existsSync(join(root, 'printed')) && belowOf(job.root!.pid).some(({ pid }) => isNapping(pid)))
+    disk.free()
+    writeFileSync(join(root, 'free'), '')
+    expect(await job.exited).toEqual({ code: 0 })
+    expect(isCutShort(job.directory)).toBe(false)
+    expect(printed(job)).toMatch(/^first\n/)
+    expect(printed(job)).toMatch(/\nlast\n$/)
+  })
 })
 
 describe('adoption', () => {
@@ -110,7 +202,9 @@ describe('stopping', () => {
   })
 
   test('finds a process that left its parents and its environment by the list of those seen before', async () => {
-    const job = await startJob(spec(`env -i setsid sh -c 'echo $$ > ${root}/stray; exec sleep 60' & sleep 60`))
+    // Without a mark there is no control group for it either, as on most machines.
+    const line = `env -i setsid sh -c 'echo $$ > ${root}/stray; exec sleep 60' & sleep 60`
+    const job = await startJob(spec(line, { env: { PATH: process.env.PATH! } }))
     await until(() => existsSync(join(root, 'stray')) && readFileSync(join(root, 'stray'), 'utf8').endsWith('\n'))
     const stray = identityOf(Number(readFileSync(join(root, 'stray'), 'utf8')))!
     signal(job.root!, 'SIGKILL')
@@ -119,6 +213,30 @@ describe('stopping', () => {
     const known = { ...belonging(job)(), known: new Map([[stray.pid, stray.started]]) }
     await stopTree(() => known, 0)
     expect(isAlive(stray)).toBe(false)
+  })
+
+  test.skipIf(!groupsFolder())(
+    'ends whatever left its parents, its environment and its folder, and what that started, and forgets the group',
+    async () => {
+      const job = await startJob(spec(`${escapes(20, join(root, 'pids'))}; sleep 60`))
+      const pids = () => readFileSync(join(root, 'pids'), 'latin1').split('\n').filter(Boolean).map(Number)
+      await until(() => existsSync(join(root, 'pids')) && pids().length === 20)
+      const strays = pids().map(pid => identityOf(pid)!)
+      expect(strays.filter(isAlive)).toHaveLength(20)
+      await stopTree(belonging(job), 200)
+      expect(strays.filter(isAlive)).toEqual([])
+      await sweep(belonging(job))
+      expect(existsSync(groupOf(belonging(job)())!)).toBe(false)
+    },
+  )
+
+  test.skipIf(!groupsFolder())('believes no launch that names the group of another', async () => {
+    const other = await startJob(spec('sleep 60', { env: { ...env(), FLEET_SESSION: 'another/home' } }))
+    const job = await startJob(spec(`printf '%s\\n' '${groupsFolder()}/another_home' >agent-2/group; sleep 60`))
+    await until(() => readFileSync(join(job.directory, 'group'), 'utf8').endsWith('/another_home\n'))
+    await stopTree(belonging(job), 0)
+    expect(isAlive(other.root!)).toBe(true)
+    await stopTree(() => ({ ...belonging(other)(), mark: 'another/home' }), 0)
   })
 
   test('never signals a pid that is somebody else by now', async () => {

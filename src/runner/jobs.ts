@@ -8,6 +8,7 @@ import type { Exit } from '../agents/contract.ts'
 import { effect } from '../effects.ts'
 import { startProgram } from '../spawning/index.ts'
 import { readPlain } from './folders.ts'
+import { makeGroup } from './groups.ts'
 import { type Identity, identityOf, isAlive, signal } from './processes.ts'
 
 const script = (name: string): string => fileURLToPath(new URL(name, import.meta.url))
@@ -25,6 +26,8 @@ export interface JobSpec {
   cwd: string
   env: Record<string, string>
   stdin: 'none' | 'fifo'
+  /** How much of each stream is written down. What it prints beyond that is read and dropped: see `isCutShort`. */
+  maxBytes: number
   /** Under which name a crash here is tried. */
   effect: 'spawn.agent' | 'spawn.setup' | 'spawn.check' | 'spawn.kept-process'
 }
@@ -37,19 +40,26 @@ export interface Job {
   letGo?(): void
 }
 
-export async function makeStreams({ directory, stdin }: Pick<JobSpec, 'directory' | 'stdin'>): Promise<void> {
+/** What the wrapper finds in the folder of its launch. */
+export async function makeStreams({ directory, stdin, env }: JobSpec): Promise<void> {
   mkdirSync(directory, { recursive: true, mode: 0o700 })
   for (const name of ['stdout', 'stderr']) closeSync(openSync(join(directory, name), 'a', 0o600))
-  if (stdin === 'fifo')
-    await effect('fifo.make', () => promisify(execFile)('mkfifo', ['-m', '600', join(directory, 'stdin')]))
+  makeGroup(directory, env.FLEET_SESSION)
+  if (stdin === 'none') return
+  // The wrapper makes its own where they are missing; in one call they cost nothing more.
+  const pipes = ['stdin', 'stdout.pipe', 'stderr.pipe'].map(name => join(directory, name))
+  await effect('fifo.make', () => promisify(execFile)('mkfifo', ['-m', '600', ...pipes]))
 }
+
+/** Whether it printed more than is kept. */
+export const isCutShort = (directory: string): boolean => existsSync(join(directory, 'full'))
 
 export async function startJob(spec: JobSpec): Promise<Job> {
   await makeStreams(spec)
   const { pid, over } = await effect(spec.effect, () =>
     startProgram({
       command: '/bin/sh',
-      args: [WRAPPER, spec.directory, spec.stdin, ...spec.argv],
+      args: [WRAPPER, spec.directory, spec.stdin, String(spec.maxBytes), ...spec.argv],
       cwd: spec.cwd,
       env: spec.env,
     }),

@@ -1,6 +1,7 @@
 import { execFileSync } from 'node:child_process'
 import { readdirSync, readFileSync, readlinkSync } from 'node:fs'
 import { sep } from 'node:path'
+import { groupOf, pidsIn } from './groups.ts'
 
 /** A process, told apart from a later one with the same pid by when it started and in which boot of the machine. */
 export interface Identity {
@@ -26,6 +27,8 @@ export interface Belonging {
   mark: string
   root: Identity | null
   worktree: string | null
+  /** Of its launch, where that is known. */
+  directory?: string | null
   /** Descendants noticed earlier: found again even after they were cut off from their parents. */
   known: ReadonlyMap<number, string>
 }
@@ -56,7 +59,8 @@ function look(pid: number): Seen | undefined {
       started: fields[19]!,
       zombie: fields[0] === 'Z' || fields[0] === 'X',
       terminal: fields[4] !== '0',
-      cpu: Number(fields[11]) + Number(fields[12]),
+      // Its own, and that of children which have ended: a script that starts one short program after another is at work.
+      cpu: [11, 12, 13, 14].reduce((sum, field) => sum + Number(fields[field]), 0),
     }
   } catch {
     return undefined
@@ -100,6 +104,10 @@ export function descendants(root: Identity, all: readonly Seen[] = everything())
   return isAlive(root) ? below(all, root.pid) : new Map()
 }
 
+/** Everything below a process, its writers too. */
+export const identitiesBelow = (root: Identity): Identity[] =>
+  [...descendants(root)].map(([pid, started]) => ({ pid, started, boot: bootId }))
+
 function below(all: readonly Seen[], root: number): Map<number, string> {
   const children = Map.groupBy(all, seen => seen.parent)
   const found = new Map<number, string>()
@@ -133,19 +141,36 @@ function writtenBy(pid: number): number {
   }
 }
 
-/** Every live process of a session except the wrapper itself. */
+/**
+ * Whether the wrapper started it to write a transcript, or to wait for that: it reads from the pipe, or from a file of the
+ * launch. It ends by itself when nobody holds the pipe's other end, and before that it must not: what was printed would be
+ * lost.
+ */
+export function isWriter(pid: number): boolean {
+  try {
+    return /\/(stdout\.pipe|stderr\.pipe|claim)$/.test(readlinkSync(`/proc/${pid}/fd/0`))
+  } catch {
+    return false
+  }
+}
+
+/** Every live process of a session except the wrapper itself and its writers. */
 export function membersOf(belonging: Belonging): Identity[] {
   const all = everything()
   const descended = belonging.root ? descendants(belonging.root, all) : new Map<number, string>()
+  const group = groupOf(belonging)
+  const grouped = new Set(group ? pidsIn(group) : [])
   return all
     .filter(seen => !seen.zombie && seen.pid !== process.pid && seen.pid !== belonging.root?.pid)
     .filter(
       seen =>
+        grouped.has(seen.pid) ||
         descended.has(seen.pid) ||
         belonging.known.get(seen.pid) === seen.started ||
         isMarked(seen.pid, belonging.mark) ||
         (worksIn(seen, belonging.worktree) && !isKeptByPerson(seen.pid)),
     )
+    .filter(seen => !isWriter(seen.pid))
     .map(seen => ({ pid: seen.pid, started: seen.started, boot: bootId }))
 }
 

@@ -1,11 +1,12 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import { effect } from '../effects.ts'
-import { type Belonging, isAlive, membersOf, signal } from './processes.ts'
+import { groupOf, killGroup, removeGroup } from './groups.ts'
+import { type Belonging, identitiesBelow, isAlive, membersOf, signal } from './processes.ts'
 
 const POLL_MS = 25
 const SWEEP_GRACE_MS = 500
-/** How long the wrapper may take to write down the exit of a program that is gone. */
-const WRAPPER_MS = 1000
+/** How long the wrapper may take to write down what a program that is gone had printed, and its exit. */
+const WRAPPER_MS = 3000
 /** A tree that forks faster than it is killed is given up on after this many rounds, and said so. */
 const MAX_ROUNDS = 200
 
@@ -22,21 +23,27 @@ export async function stopTree(belonging: () => Belonging, graceMs: number): Pro
 export async function sweep(belonging: () => Belonging): Promise<number> {
   const left = membersOf(belonging()).length
   if (left > 0) await stopTree(belonging, SWEEP_GRACE_MS)
+  const group = groupOf(belonging())
+  if (group) removeGroup(group)
   return left
 }
 
 async function killRest(belonging: () => Belonging): Promise<number> {
   const killed = new Set<number>()
+  const group = groupOf(belonging())
   for (let round = 0; round < MAX_ROUNDS; round++) {
     const members = membersOf(belonging())
     if (members.length === 0) break
     await effect('signal.kill', () => {
       for (const member of members) if (signal(member, 'SIGKILL')) killed.add(member.pid)
+      // What was started while these were signalled.
+      if (group) killGroup(group)
     })
     await pause(POLL_MS)
   }
   const { root } = belonging()
-  if (root && !(await until(() => !isAlive(root), WRAPPER_MS))) signal(root, 'SIGKILL')
+  if (root && !(await until(() => !isAlive(root), WRAPPER_MS)))
+    for (const member of [...identitiesBelow(root), root]) signal(member, 'SIGKILL')
   return killed.size
 }
 
