@@ -234,7 +234,7 @@ const BEADS: KnownName[] = [
     'file',
     'questions (## Q: and ## A:)',
     'questions.md',
-    'the fleet writes what is asked; an answer counts once the box below it is ticked',
+    'the fleet writes what is asked and answered; nothing is read from it, because agents can write it',
   ),
 ]
 

@@ -38,7 +38,7 @@ const KEEP_EVENTS = 200_000
 /** What may be for an agent at work. */
 const TALK = ['message', 'answered', 'interrupt_requested']
 /** What begins or settles a question; an answer to one that was put aside starts a session. */
-const ASKING: readonly Event['kind'][] = ['asked', 'answered', 'question_withdrawn', 'session_starting']
+const ASKING: readonly Event['kind'][] = ['asked', 'answered', 'resumed', 'question_withdrawn']
 /** What moves a mission to the hands of a person, or back. */
 const TAKE_OVERS: readonly Event['kind'][] = ['takeover_requested', 'taken_over', 'hand_back_requested']
 /** Results after which the worktree has nothing that is not on the base branch or in a ref. */
@@ -181,7 +181,7 @@ export async function startHolder(fleet: Fleet, { url, onFault = () => {} }: Hol
     if (event.kind === 'process_asked' || event.kind === 'process_stop_requested') await keepers.look()
     if (event.kind === 'session_starting') keepers.endRemote(mission)
     if (TALK.includes(event.kind)) attend(mission)
-    if (ASKING.includes(event.kind)) inBackground('questions.md', questionFiles.note(mission))
+    if (ASKING.includes(event.kind)) inBackground('questions.md', questionFiles.write(mission))
     if (data.status === 'landing' || event.kind === 'undo_requested') queueLanding(mission, event.project_id!)
     if (data.status === 'done' || event.kind === 'session_starting') tidyUp(mission)
     if (typeof data.status === 'string') await stageMoved(fleet, mission)
@@ -231,7 +231,6 @@ export async function startHolder(fleet: Fleet, { url, onFault = () => {} }: Hol
           )
       }
     }
-    await questionFiles.look(open)
   }
 
   async function cancel(missionId: string): Promise<void> {
@@ -314,6 +313,9 @@ export async function startHolder(fleet: Fleet, { url, onFault = () => {} }: Hol
     inBackground('deleting', finishDeleting())
     for await (const { value } of all(fleet, 'plans', 'open'))
       inBackground(`plan ${value.id}`, heedPlan(fleet, value.id))
+    const asking = await Array.fromAsync(all(fleet, 'questions', 'open'))
+    for (const id of new Set(asking.map(({ value }) => value.mission_id)))
+      inBackground('questions.md', questionFiles.write(id))
     await looper.takeStock()
   }
 

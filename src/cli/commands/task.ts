@@ -1,4 +1,3 @@
-import { join } from 'node:path'
 import type { Command } from 'commander'
 import { InvalidInput } from '../../domain/errors.ts'
 import { shortId } from '../../domain/ids.ts'
@@ -99,15 +98,12 @@ async function listRunning(cli: Cli, mission: Command): Promise<undefined> {
 type Look = (cli: Cli, id: string) => Promise<number | undefined>
 
 const fromNotes =
-  <K extends 'plan' | 'knowledge' | 'questions'>(
-    kind: K,
-    print: (cli: Cli, notes: MissionNotes[K], folder: string) => void,
-  ): Look =>
+  <K extends 'plan' | 'knowledge' | 'questions'>(kind: K, print: (cli: Cli, notes: MissionNotes[K]) => void): Look =>
   async (cli, mission_id) => {
     const notes = await (await cli.client()).call<MissionNotes>('get_mission_notes', { mission_id })
     if (cli.terminal.json) cli.terminal.data({ [kind]: notes[kind] })
     else if (!notes[kind].length) cli.terminal.note(`It has no ${kind}.`)
-    else print(cli, notes[kind], notes.folder)
+    else print(cli, notes[kind])
     return undefined
   }
 
@@ -117,7 +113,7 @@ const LOOKS: Record<string, Look> = {
   log: (cli, id) => showLog(cli, id),
   plan: fromNotes('plan', printText),
   knowledge: fromNotes('knowledge', printText),
-  questions: fromNotes('questions', ({ terminal }, questions, folder) => {
+  questions: fromNotes('questions', ({ terminal }, questions) => {
     for (const { id, summary, status, answer, created_at } of questions) {
       terminal.print(
         `${terminal.paint('bold', shortId(id))}  ${status}  ${ago(created_at)}  ${terminal.foreign(summary)}`,
@@ -125,7 +121,7 @@ const LOOKS: Record<string, Look> = {
       if (answer) terminal.print(`  ${terminal.foreign([answer.decision, answer.text].filter(Boolean).join(': '))}`)
     }
     if (questions.some(({ status }) => status === 'open'))
-      terminal.note(`Answer with fleet answer <id> "…", or in ${join(folder, 'questions.md')}`)
+      terminal.note('Answer with fleet answer <id> "…"; a permission with fleet answer <id> allow|deny')
   }),
   artifacts: async (cli, mission_id) => {
     const { artifacts } = await (await cli.client()).call<MissionNotes>('get_mission_notes', { mission_id })
