@@ -170,6 +170,8 @@ export interface Dialogue<State extends object = object> {
   isOver(state: State): boolean
   /** A person's words as the client takes them; undefined: it cannot take any now. */
   say(state: State, id: string, text: string): Message | undefined
+  /** The words that go with a refusal reach the model in the answer itself. Other notes are said to it afterwards. */
+  readonly refusesInWords?: boolean
   /** A person's answer to what the client asked under this id; undefined: it is no longer asked. */
   answer?(state: State, id: string, answer: Answer): Message | undefined
   /** Makes it stop what it does and wait for words, until which it is not over; undefined: it is doing nothing now. */

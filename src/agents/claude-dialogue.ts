@@ -43,6 +43,7 @@ export const claudeDialogue: Dialogue<State> = {
   // Messages already in the fifo are still read: letting go of it loses none.
   isOver: ({ over, waitsFor }) => over && !waitsFor,
   say: (_state, id, text) => encode(id, text),
+  refusesInWords: true,
   answer(state, id, answer) {
     const asked = state.asked[id]
     if (!asked) return undefined

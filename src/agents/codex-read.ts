@@ -73,14 +73,27 @@ function answer({ id, result, error }: Json): AgentEvent[] | undefined {
 function asked(method: string, id: string, params: Json): AgentEvent[] | undefined {
   switch (method) {
     case 'item/commandExecution/requestApproval':
-      return [{ type: 'permission', id, call: text(params.itemId), tool: 'shell', input: params, denied: false }]
+      return [permission(id, 'shell', params)]
     case 'item/fileChange/requestApproval':
-      return [{ type: 'permission', id, call: text(params.itemId), tool: 'apply_patch', input: params, denied: false }]
+      return [permission(id, 'apply_patch', params)]
     case 'item/tool/requestUserInput':
       return [{ type: 'question', id, text: list(params.questions).map(question).join('\n\n') }]
     default:
       return undefined
   }
+}
+
+/** Its own names for things, and what may be answered in its protocol, are of no use to a person. */
+const NOT_FOR_PEOPLE = new Set([
+  ...['threadId', 'turnId', 'itemId', 'startedAtMs', 'environmentId', 'kind', 'approvalId'],
+  ...['commandActions', 'proposedExecpolicyAmendment', 'availableDecisions'],
+])
+
+function permission(id: string, tool: string, params: Json): AgentEvent {
+  const input = Object.fromEntries(
+    Object.entries(params).filter(([name, value]) => value !== null && !NOT_FOR_PEOPLE.has(name)),
+  )
+  return { type: 'permission', id, call: text(params.itemId), tool, input, denied: false }
 }
 
 function question(value: unknown): string {

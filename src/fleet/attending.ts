@@ -3,8 +3,13 @@ import type { Session } from '../domain/session.ts'
 import type { Question } from '../domain/talk.ts'
 import type { Conversation } from '../runner/conversation.ts'
 import type { Fleet } from './fleet.ts'
-import { markDelivered, questionsOf, raiseQuestion, wordsAfter } from './questions.ts'
+import { inWords, markDelivered, questionsOf, raiseQuestion, wordsAfter } from './questions.ts'
 import { markArrived, waitingMessages } from './saying.ts'
+
+type Permission = Extract<AgentEvent, { type: 'permission' }>
+
+const isFields = (value: unknown): value is Record<string, unknown> =>
+  typeof value === 'object' && value !== null && !Array.isArray(value)
 
 /** Between a live session and the people around it: what it asks them, what they answer and what they say to it. */
 export class Attending {
@@ -13,6 +18,8 @@ export class Attending {
   readonly #conversation: Conversation
   /** What the agent has said it heard, by the ids it was sent under. */
   readonly #heard = new Set<string>()
+  /** The inputs of calls that have begun and have no result yet. */
+  readonly #calls = new Map<string, unknown>()
   #turn: Promise<void> = Promise.resolve()
   /** The turn that has not begun. */
   #next: Promise<void> | null = null
@@ -32,15 +39,24 @@ export class Attending {
 
   /** Takes note of an event of the transcript; the promise is for what it leads to. */
   async take(event: AgentEvent): Promise<void> {
-    if (event.type === 'question' || (event.type === 'permission' && this.#isForPeople(event)))
-      await raiseQuestion(this.#fleet, this.#session, event)
+    if (event.type === 'tool_call') this.#calls.set(event.id, event.input)
+    if (event.type === 'tool_result') this.#calls.delete(event.id)
+    if (event.type === 'question') await raiseQuestion(this.#fleet, this.#session, event)
+    if (event.type === 'permission' && this.#isForPeople(event))
+      await raiseQuestion(this.#fleet, this.#session, { ...event, input: this.#wholeInput(event) })
     if (event.type !== 'said') return
     this.#heard.add(event.id)
     await this.attend()
   }
 
+  /** A client may ask with the name of a call alone: what it would do was told when the call began. */
+  #wholeInput({ call, input }: Permission): unknown {
+    const told = call === undefined ? undefined : this.#calls.get(call)
+    return isFields(told) && isFields(input) ? { ...told, ...input } : (input ?? told)
+  }
+
   /** A dialogue that answers by itself, as its preset says, leaves nothing to answer. */
-  #isForPeople({ id, denied }: Extract<AgentEvent, { type: 'permission' }>): boolean {
+  #isForPeople({ id, denied }: Permission): boolean {
     return !denied && this.#conversation.inReply(id, { allow: false }) !== undefined
   }
 
@@ -76,11 +92,13 @@ export class Attending {
     return all
   }
 
-  async #answer({ id, asked_as, answer }: Question): Promise<void> {
-    const decided = { allow: answer?.decision === 'allow', text: answer?.text ?? undefined }
-    const reply = this.#conversation.inReply(asked_as, decided)
+  async #answer(question: Question): Promise<void> {
+    const { id, kind, asked_as, answer } = question
+    const allow = answer?.decision === 'allow'
+    const reply = this.#conversation.inReply(asked_as, { allow, text: answer?.text ?? undefined })
     if (reply) await this.#conversation.send(reply)
-    await markDelivered(this.#fleet, id)
+    const isTold = kind !== 'permission' || !answer?.text || (!allow && this.#conversation.refusesInWords)
+    await markDelivered(this.#fleet, id, isTold ? null : inWords(question))
   }
 
   /** Until it is answered the client is to be stopped, and then told the answer. */

@@ -11,6 +11,7 @@ import type { Change, Stored } from '../store/index.ts'
 import { type Ask, by, oncePerKey } from './asking.ts'
 import { type Fleet, retryOnConflict } from './fleet.ts'
 import { all, current, derivedId, put } from './records.ts'
+import { messageTo } from './saying.ts'
 
 type Asking = Extract<AgentEvent, { type: 'permission' | 'question' }>
 
@@ -220,12 +221,19 @@ export async function questionsOf(fleet: Fleet, sessionId: string): Promise<Ques
   return (await Array.fromAsync(all(fleet, 'questions', 'session', [sessionId]))).map(stored => stored.value)
 }
 
-export async function markDelivered(fleet: Fleet, id: string): Promise<void> {
+/** The answer has reached the client; words that could not go with it are on their way as a message of their own. */
+export async function markDelivered(fleet: Fleet, id: string, words: string | null = null): Promise<void> {
+  const text = words === null ? null : await fleet.blobs.keep(words)
   await retryOnConflict(async () => {
     const { value, version } = await current(fleet, 'questions', id)
-    if (!value.delivered)
-      await fleet.commit('commit.answer-delivered', {
-        changes: [put('questions', { ...value, delivered: true }, version)],
-      })
+    if (value.delivered) return
+    const session = await current(fleet, 'sessions', value.session_id)
+    const isHeard = text !== null && session.value.status !== 'ended'
+    const when = { actor: value.answered_by ?? 'fleet', now: fleet.now() }
+    const said = isHeard ? messageTo(session, derivedId('note', id), text, when) : { changes: [], events: [] }
+    await fleet.commit('commit.answer-delivered', {
+      changes: [put('questions', { ...value, delivered: true }, version), ...said.changes],
+      events: said.events,
+    })
   })
 }

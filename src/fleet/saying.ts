@@ -1,9 +1,11 @@
 import { NotAllowed } from '../domain/errors.ts'
+import type { NewEvent } from '../domain/event.ts'
 import { newId } from '../domain/ids.ts'
-import { about } from '../domain/life.ts'
+import { about, type By } from '../domain/life.ts'
 import type { Session } from '../domain/session.ts'
 import type { Message } from '../domain/talk.ts'
-import type { Stored } from '../store/index.ts'
+import type { StoredText } from '../domain/text.ts'
+import type { Change, Stored } from '../store/index.ts'
 import { type Ask, by, oncePerKey } from './asking.ts'
 import { type Fleet, retryOnConflict } from './fleet.ts'
 import { all, current, put } from './records.ts'
@@ -20,28 +22,27 @@ export async function sayToMission(fleet: Fleet, ask: Ask, missionId: string, wo
   const id = await oncePerKey(fleet, ask, async () => {
     const mission = await current(fleet, 'missions', missionId)
     const session = await listening(fleet, mission.value.session_id, missionId)
-    const when = by(fleet, ask)
-    const message: Message = {
-      id: newId(),
-      mission_id: missionId,
-      project_id: session.value.project_id,
-      session_id: session.value.id,
-      author: ask.actor,
-      text,
-      status: 'waiting',
-      created_at: when.now,
-    }
-    const event = about(mission.value, 'message', when, { session_id: session.value.id, data: { message: message.id } })
-    // The session must still be there when this is written: its end looks for what was not heard.
-    return {
-      subject: message.id,
-      changes: [put('messages', message, 'absent'), put('sessions', session.value, session.version)],
-      events: [event],
-    }
+    const id = newId()
+    return { subject: id, ...messageTo(session, id, text, by(fleet, ask)) }
   })
   const message = (await current(fleet, 'messages', id)).value
   const { agent } = (await current(fleet, 'sessions', message.session_id)).value
   return { message, heard: fleet.agents.ofSession(agent).can.liveMessages === 'mid-turn' ? 'mid-turn' : 'next-turn' }
+}
+
+/** Words for a session at work, to be committed; whoever holds the home carries them. */
+export function messageTo(
+  { value: session, version }: Stored<Session>,
+  id: string,
+  text: StoredText,
+  when: By,
+): { changes: Change[]; events: NewEvent[] } {
+  const { id: session_id, mission_id, project_id } = session
+  const of = { id, mission_id, project_id, session_id }
+  const message: Message = { ...of, author: when.actor, text, status: 'waiting', created_at: when.now }
+  const event = about({ id: mission_id, project_id }, 'message', when, { session_id, data: { message: id } })
+  // The session must still be there when this is written: its end looks for what was not heard.
+  return { changes: [put('messages', message, 'absent'), put('sessions', session, version)], events: [event] }
 }
 
 async function listening(fleet: Fleet, sessionId: string | null, missionId: string): Promise<Stored<Session>> {

@@ -63,6 +63,11 @@ export class Conversation {
     return this.#dialogue.answer?.(this.#state, askedAs, answer)
   }
 
+  /** Whether the words of a refusal are in it; see `Dialogue`. */
+  get refusesInWords(): boolean {
+    return this.#dialogue.refusesInWords === true
+  }
+
   /** Makes the client stop what it does; undefined: it is doing nothing now. */
   inStopping(id: string): Message | undefined {
     return this.#dialogue.interrupt?.(this.#state, id)

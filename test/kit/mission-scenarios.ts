@@ -94,6 +94,7 @@ export function missionScenarios({ can }: Pick<Agent, 'can'>, scene: () => Promi
   if (can.resume) forgottenScenario(scene)
   if (can.interrupt) interruptScenario(scene, {}, can.adopted)
 
+  if (can.approvals) wordsScenario(scene, model)
   if (can.approvals)
     test(`asks a person for what its preset does not allow, and hears the answer${can.adopted ? ' from another server' : ''}`, async () => {
       const { fleet, repo, project } = await scene()
@@ -109,6 +110,37 @@ export function missionScenarios({ can }: Pick<Agent, 'can'>, scene: () => Promi
       expect(await fleet.until(id, 'done', 'failed')).toMatchObject({ status: 'done', result: 'landed' })
       expect(await repo.readOn('main', 'asked.txt')).toBe('x')
     })
+}
+
+/** What a person adds to a decision is for the model, so the model's own log tells whether it got there. */
+export function wordsScenario(scene: () => Promise<Scene>, model: () => Model): void {
+  test.each(['allow', 'deny'] as const)(
+    'shows what it asks leave for, and the model hears the words that go with %s',
+    async decision => {
+      const { fleet, project } = await scene()
+      const script = prompt({ write: 'asked.txt', content: `a ${decision}ed line\n` }, { say: 'So be it.' })
+      const { id } = await fleet.mission(project, script, {
+        ...{ tool_preset: 'review', mission_type: 'review', approvals: 'ask' },
+      })
+      await fleet.until(id, 'needs_input', 'done', 'failed')
+      const { questions } = await fleet.call<{ questions: { id: string; text: string }[] }>('list_inbox')
+      expect(questions).toMatchObject([{ text: expect.stringContaining(`a ${decision}ed line`) }])
+      expect(questions[0]!.text).toContain('asked.txt')
+      const shown = (await fleet.fleetCommand(['inbox'])).stdout
+      expect([shown, shown]).toEqual([
+        expect.stringContaining('asked.txt'),
+        expect.stringContaining(`a ${decision}ed line`),
+      ])
+
+      const words = `Mind the gap number ${newId()}.`
+      await fleet.call('answer_question', { question_id: questions[0]!.id, decision, text: words })
+      const over = await fleet.until(id, 'done', 'failed')
+      expect(over, JSON.stringify(over.status_reason)).toMatchObject({ status: 'done' })
+      expect(over.sessions).toHaveLength(1)
+      const heard = model().requests.filter(({ body }) => JSON.stringify(body ?? '').includes(words))
+      expect(heard.length, 'requests of the model with the words in it').toBeGreaterThan(0)
+    },
+  )
 }
 
 export function interruptScenario(scene: () => Promise<Scene>, settings: object = {}, restarts = true): void {

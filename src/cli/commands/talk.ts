@@ -5,6 +5,7 @@ import type { MissionView } from '../../operations/views.ts'
 import { type Cli, does } from '../command.ts'
 import { EXIT } from '../exit.ts'
 import { titleOf } from '../show.ts'
+import { linesOf } from '../show-permission.ts'
 
 interface QuestionView {
   id: string
@@ -81,7 +82,10 @@ async function showInbox(cli: Cli): Promise<number | undefined> {
   const inbox = await ask<Inbox>(cli, 'list_inbox', {})
   if (terminal.json) return void terminal.data(inbox)
   for (const question of inbox.questions) {
-    terminal.print(`${terminal.paint('bold', shortId(question.id))}  ${terminal.foreign(question.summary)}`)
+    const asked = question.kind === 'permission' ? `It asks to use ${question.tool}` : question.summary
+    terminal.print(`${terminal.paint('bold', shortId(question.id))}  ${terminal.foreign(asked)}`)
+    if (question.kind === 'permission')
+      for (const line of linesOf(question.text)) terminal.print(`  ${terminal.foreign(line)}`)
     terminal.note(
       `  fleet answer ${shortId(question.id)} ${question.kind === 'permission' ? 'allow|deny ["…"]' : '"…"'}${question.deadline ? `   (until ${question.deadline})` : ''}`,
     )

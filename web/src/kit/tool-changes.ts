@@ -1,12 +1,7 @@
-interface Edit {
-  before: string
-  after: string
-}
+import type { Edit } from './diff/inline.tsx'
 
 interface Changes {
   edits: Edit[]
-  /** Of the file, if it is told. */
-  path: string
   /** Which fields of the input they were taken from. */
   fields: string[]
 }
@@ -15,24 +10,28 @@ const text = (value: unknown): string | undefined => (typeof value === 'string' 
 const object = (value: unknown): Record<string, unknown> =>
   typeof value === 'object' && value !== null ? (value as Record<string, unknown>) : {}
 
-/** What a tool changes in a file, by the names that the clients have for it; undefined: it is no such tool. */
+/** What a tool changes in files, by the names that the clients have for it; undefined: it is no such tool. */
 export function changesIn(input: unknown): Changes | undefined {
   const fields = object(input)
   const named = text(fields.file_path) ?? text(fields.filePath) ?? text(fields.path)
   const path = named ?? ''
   for (const [before, after] of PAIRS) {
-    const edit = editOf(fields, before, after)
-    if (edit) return { path, edits: [edit], fields: [before, after] }
+    const edit = editOf(path, fields, before, after)
+    if (edit) return { edits: [edit], fields: [before, after] }
   }
   if (Array.isArray(fields.edits)) {
     const edits = fields.edits.flatMap(each =>
-      PAIRS.flatMap(([before, after]) => editOf(object(each), before, after) ?? []),
+      PAIRS.flatMap(([before, after]) => editOf(path, object(each), before, after) ?? []),
     )
-    if (edits.length && edits.length === fields.edits.length) return { path, edits, fields: ['edits'] }
+    if (edits.length && edits.length === fields.edits.length) return { edits, fields: ['edits'] }
+  }
+  if (Array.isArray(fields.changes)) {
+    const edits = fields.changes.flatMap(each => patchOf(object(each)) ?? [])
+    if (edits.length && edits.length === fields.changes.length) return { edits, fields: ['changes'] }
   }
   const content = text(fields.content)
   return named !== undefined && content !== undefined
-    ? { path, edits: [{ before: '', after: content }], fields: ['content'] }
+    ? { edits: [{ path, old_text: '', new_text: content, diff: null }], fields: ['content'] }
     : undefined
 }
 
@@ -42,7 +41,17 @@ const PAIRS = [
   ['oldText', 'newText'],
 ] as const
 
-function editOf(fields: Record<string, unknown>, before: string, after: string): Edit | undefined {
-  const [old, now] = [text(fields[before]), text(fields[after])]
-  return old !== undefined && now !== undefined ? { before: old, after: now } : undefined
+function editOf(path: string, fields: Record<string, unknown>, before: string, after: string): Edit | undefined {
+  const [old_text, new_text] = [text(fields[before]), text(fields[after])]
+  return old_text !== undefined && new_text !== undefined ? { path, old_text, new_text, diff: null } : undefined
+}
+
+/** Codex tells a diff of a file that it changes, and the text of one that comes or goes. */
+function patchOf(change: Record<string, unknown>): Edit | undefined {
+  const [path, diff] = [text(change.path), text(change.diff)]
+  if (path === undefined || diff === undefined) return undefined
+  const kind = text(object(change.kind).type) ?? text(change.kind)
+  if (kind === 'add') return { path, old_text: '', new_text: diff, diff: null }
+  if (kind === 'delete') return { path, old_text: diff, new_text: '', diff: null }
+  return { path, old_text: null, new_text: null, diff }
 }

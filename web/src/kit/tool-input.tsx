@@ -34,8 +34,8 @@ export function ToolInput({ input }: { input: unknown }) {
         <InlineDiff
           // biome-ignore lint/suspicious/noArrayIndexKey: the edits of one call never change their order
           key={index}
-          edit={{ path: changes.path, old_text: edit.before, new_text: edit.after, diff: null }}
-          named={false}
+          edit={edit}
+          named={changes.fields.includes('changes')}
           whole
         />
       ))}
