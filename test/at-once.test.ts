@@ -12,10 +12,12 @@ const ROUNDS = scaled(2, 8)
 test.each(Array.from({ length: ROUNDS }, (_, round) => round + 1))(
   'round %i: several fleet run with no server share the one that comes first, and all tell how it ended',
   async () => {
-    const { fleet, repo, project } = await aScene({ start: false })
+    const { fleet, repository } = await aScene({ start: false })
+    // Not a project yet: that it becomes one is part of the race.
+    const repo = await repository()
     const runs = await Promise.all(
       Array.from({ length: RUNS }, (_, n) =>
-        fleet.fleetCommand(['run', `echo ${n} >file-${n}.txt`, '--project', project.id, '--agent', 'shell'], {
+        fleet.fleetCommand(['run', `echo ${n} >file-${n}.txt`, '--agent', 'shell', '--landing', 'auto'], {
           cwd: repo.path,
         }),
       ),

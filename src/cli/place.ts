@@ -36,9 +36,16 @@ export async function projectHere(cli: Cli): Promise<Here> {
       try: 'Go to a repository, make one with git init, or name a project: --project <name>',
     })
   const path = place.main ?? place.top
-  const project = await (await cli.client()).call<Project>('create_project', { path, name: basename(path) })
-  cli.terminal.note(`Made project ${project.name} for ${project.path}.`)
-  return { project, subdirectory: place.subdirectory }
+  try {
+    const project = await (await cli.client()).call<Project>('create_project', { path, name: basename(path) })
+    cli.terminal.note(`Made project ${project.name} for ${project.path}.`)
+    return { project, subdirectory: place.subdirectory }
+  } catch (error) {
+    // Another command may have made it in the same moment.
+    const made = await knownAt(cli, place)
+    if (made) return made
+    throw error
+  }
 }
 
 /** An id, the beginning of one, a name or a path, as something that operations take. */
