@@ -85,10 +85,10 @@ export function launchOf(
   kind: string,
   process: { pid: number; started: string } | null,
 ): string | undefined {
-  if (!process || !existsSync(directory)) return newestLaunch(directory, kind)
-  const own = launchesOf(directory, kind).find(launch =>
-    readPlain(join(launch, 'pid'), PID_BYTES)?.startsWith(`${process.pid} ${process.started} `),
-  )
+  if (!existsSync(directory)) return undefined
+  // Where a server died before it noted the process: the one that a wrapper has claimed.
+  const begins = process ? `${process.pid} ${process.started} ` : ''
+  const own = launchesOf(directory, kind).find(launch => readPlain(join(launch, 'pid'), PID_BYTES)?.startsWith(begins))
   return own ?? newestLaunch(directory, kind)
 }
 
