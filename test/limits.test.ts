@@ -143,6 +143,20 @@ test('a setup command that fails fails the session with its output, however long
   expect(existsSync(ran)).toBe(false)
 })
 
+test('a setup command is held to the time limit of the mission', async () => {
+  const { fleet, project } = await aScene({ project: { setup_command: 'echo preparing; sleep 60' } })
+  const { id } = await fleet.mission(project, 'echo never', { timeout_seconds: 1 })
+  const mission = await fleet.until(id, 'needs_input', 'failed', 'done')
+  expect(mission).toMatchObject({
+    status: 'needs_input',
+    status_reason: {
+      code: 'limit',
+      text: expect.stringMatching(/limit of 1 seconds in its setup command.*preparing/s),
+    },
+    sessions: [{ outcome: 'limited' }],
+  })
+})
+
 test('a setup command prepares the worktree, not the checkout', async () => {
   const { fleet, repo, project } = await aScene({ repository: { files: { '.gitignore': 'built\n' } } })
   await fleet.call('update_project', { project_id: project.id, setup_command: 'pwd > built' })

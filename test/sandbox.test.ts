@@ -1,6 +1,6 @@
-import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
-import { join } from 'node:path'
-import { describe, expect, test } from 'vitest'
+import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
+import { dirname, join } from 'node:path'
+import { describe, expect, onTestFinished, test } from 'vitest'
 import { eventually } from './kit/fleet.ts'
 import { SANDBOX_WORKS } from './kit/sandbox.ts'
 import { aScene, type Scene } from './kit/scene.ts'
@@ -93,6 +93,80 @@ describe.skipIf(!SANDBOX_WORKS)('in the sandbox', () => {
       ...['calls-fleet', 'reaches-the-server'],
     ])
     expect(await repo.git('status', '--porcelain')).toBe('')
+  })
+
+  test('its setup command, its checks and its preview are behind the same walls', async () => {
+    const { fleet, repository } = await aScene()
+    const repo = await repository()
+    mkdirSync(join(fleet.root, '.ssh'))
+    writeFileSync(join(fleet.root, '.ssh/id_ed25519'), 'secret')
+    // What each was able to do is what it leaves.
+    const tried = (name: string) =>
+      `{ cat '${fleet.root}/.ssh/id_ed25519'; cat '${fleet.fleet.home.path}/token'; echo x >'${repo.path}/${name}.txt'; ` +
+      `echo x >'${fleet.root}/${name}.txt'; echo x >>.git; echo x >'${repo.path}/.git/hooks/${name}'; } >${name}.log 2>/dev/null; ` +
+      `[ ! -s ${name}.log ] && echo held >${name}.log`
+    const server = `require('http').createServer((q, r) => r.end(require('fs').readFileSync('preview.log'))).listen(process.env.PORT, '127.0.0.1')`
+    const project = await fleet.project(repo.path, {
+      setup_command: tried('setup'),
+      checks: [{ name: 'walls', command: `${tried('check')} && grep held setup.log && grep held check.log` }],
+      preview_command: `${tried('preview')}; exec node -e "${server}"`,
+    })
+    const { id } = await fleet.mission(project, 'grep held setup.log && echo made >made.txt', {
+      tool_preset: 'implement',
+      landing: 'auto',
+    })
+    const mission = await fleet.until(id, ...OVER, 'review')
+    expect(mission, JSON.stringify(mission.status_reason)).toMatchObject({ status: 'done', result: 'landed' })
+    await fleet.call('start_preview', { mission_id: id })
+    const { url } = await eventually('the preview answers', async () => {
+      const now = await fleet.call<{ status: string; url: string; reason: string }>('get_preview', { mission_id: id })
+      if (now.status === 'ended') throw new Error(now.reason)
+      return now.status === 'up' ? now : undefined
+    })
+    expect(await (await fetch(url)).text()).toBe('held\n')
+    await fleet.call('stop_preview', { mission_id: id })
+    for (const name of ['setup', 'check', 'preview'])
+      for (const folder of [repo.path, fleet.root, join(repo.path, '.git/hooks')])
+        expect(existsSync(join(folder, name)) || existsSync(join(folder, `${name}.txt`))).toBe(false)
+  })
+
+  test('it works where the fleet’s home, and the person’s, are reached through a link', async () => {
+    const { fleet, project, repo } = await aScene({ start: false })
+    const link = `${fleet.root}-link`
+    symlinkSync(fleet.root, link)
+    onTestFinished(() => rmSync(link))
+    await fleet.start({ env: { HOME: link, FLEET_HOME: join(link, 'home') } })
+    const line = `test -s "$FLEET_PROMPT_FILE" && test ! -e '${link}/home/token' && echo x >"$FLEET_ARTIFACT_DIR/x" && pwd >made.txt`
+    const { id } = await fleet.mission(project, line, { tool_preset: 'implement' })
+    const mission = await fleet.until(id, ...OVER)
+    expect(mission, JSON.stringify(mission.status_reason)).toMatchObject({ status: 'done', result: 'landed' })
+    expect(await repo.readOn('main', 'made.txt')).toContain('worktrees')
+  })
+
+  test('what signs in elsewhere, other agents’ files too, is empty; variables that lead to sockets are gone', async () => {
+    const scene = await aScene({
+      env: { SSH_AUTH_SOCK: '/nowhere', DISPLAY: ':0' },
+      project: { environment: ['SSH_AUTH_SOCK', 'DISPLAY'] },
+    })
+    const { root } = scene.fleet
+    const files = [
+      ...['.config/glab-cli/config.yml', '.config/gcloud/credentials.db', '.docker/config.json', '.kube/config'],
+      ...['.cargo/credentials.toml', '.config/pip/pip.conf', '.claude/.credentials.json', '.claude.json'],
+      ...['.codex/auth.json', '.gemini/oauth_creds.json', '.config/google-chrome/Default/Cookies', '.bash_history'],
+    ]
+    for (const file of files) {
+      mkdirSync(dirname(join(root, file)), { recursive: true })
+      writeFileSync(join(root, file), 'secret')
+    }
+    // A folder that is a link itself.
+    mkdirSync(join(root, 'elsewhere'))
+    writeFileSync(join(root, 'elsewhere/credentials'), 'secret')
+    symlinkSync(join(root, 'elsewhere'), join(root, '.aws'))
+    const lines = Object.fromEntries(
+      [...files, '.aws/credentials', 'elsewhere/credentials'].map(file => [file, `grep . '${join(root, file)}'`]),
+    )
+    const variables = { SSH: 'test -n "$SSH_AUTH_SOCK"', X: 'test -n "$DISPLAY"', PATH: 'test -n "$PATH"' }
+    expect(await succeeded(scene, { ...lines, ...variables }, 'review')).toEqual(['PATH'])
   })
 
   test('under implement and test it works and commits in its worktree, and changes nothing else', async () => {

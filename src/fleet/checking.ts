@@ -4,9 +4,10 @@ import { join } from 'node:path'
 import { about } from '../domain/life.ts'
 import type { Evidence, Mission } from '../domain/mission.ts'
 import type { Check, Project } from '../domain/project.ts'
-import { checkoutScratch, type Repository, scratchWorktree } from '../git/index.ts'
+import { checkoutScratch, type Repository, scratchWorktree, type Within } from '../git/index.ts'
 import { type CommandResult, runCommand } from '../runner/commands.ts'
 import { sweep } from '../runner/stopping.ts'
+import { commandWithin } from './containing.ts'
 import { type Fleet, retryOnConflict } from './fleet.ts'
 import { commandEnvironment, markOf } from './launching.ts'
 import { copyFiles } from './preparing.ts'
@@ -46,7 +47,8 @@ async function checkAll(fleet: Fleet, subject: Subject, directory: string): Prom
   const done = await earlier(fleet, subject)
   // Where something was launched the worktree is as it should be, and that may still be at work in it.
   if (done.size === 0 && !existsSync(directory)) await prepareScratch(subject, scratch, mark)
-  const base = { cwd: scratch, env: commandEnvironment(fleet, project), mark, signal }
+  const within = await wallsFor(fleet, subject, scratch)
+  const base = { cwd: scratch, env: commandEnvironment(fleet, project), mark, signal, within }
   if (project.setup_command && done.size === 0) {
     const setup = await runCommand({
       ...base,
@@ -69,6 +71,12 @@ async function checkAll(fleet: Fleet, subject: Subject, directory: string): Prom
     if (!passed) return { name: check.name, text: `The check ${check.name} failed on the merged tree.` }
   }
   return null
+}
+
+/** Those its agent worked behind: a check runs what the agent left. */
+async function wallsFor(fleet: Fleet, { mission, project }: Subject, scratch: string): Promise<Within | undefined> {
+  const session = mission.session_id ? (await fleet.store.get('sessions', mission.session_id))?.value : undefined
+  return session && commandWithin(fleet, session, mission, project, scratch)
 }
 
 async function prepareScratch({ project, repository, commit }: Subject, scratch: string, mark: string): Promise<void> {

@@ -1,5 +1,5 @@
 import { existsSync, realpathSync, writeFileSync } from 'node:fs'
-import { join } from 'node:path'
+import { basename, dirname, join } from 'node:path'
 import type { Agent, Launch } from '../agents/index.ts'
 import { changesNothing } from '../agents/presets.ts'
 import { NotAllowed } from '../domain/errors.ts'
@@ -68,15 +68,44 @@ export async function wallsOf({ fleet, agent, session, project, limits, place, d
     fixed: signposts(top, git).filter(existsSync).map(real),
     hidden: real(fleet.home.path),
     home: home && real(home),
+    links: linksAmong([fleet.home.path, home, project.path]),
   }
 }
 
 /** For git of ours that looks into what such an agent left; undefined: it did not work inside walls. */
-export async function lookingWithin(
+export const lookingWithin = (
+  fleet: Fleet,
+  session: Session,
+  mission: Mission,
+  project: Project,
+): Promise<Within | undefined> => sharing(fleet, session, mission, project, { folder: session.worktree, writes: false })
+
+/**
+ * For a setup command, check or preview of such a mission, which run what the agent left: they may change the folder they
+ * run in, and nothing else. What programs keep for next time is kept for as long as they run.
+ */
+export async function commandWithin(
+  fleet: Fleet,
+  session: Session,
+  mission: Mission,
+  project: Project,
+  folder: string,
+  workingDirectory = folder,
+): Promise<Within | undefined> {
+  const within = await sharing(fleet, session, mission, project, { folder, workingDirectory, writes: true })
+  return within && (argv => within(['/usr/bin/env', 'XDG_CACHE_HOME=/tmp/cache', 'npm_config_cache=/tmp/npm', ...argv]))
+}
+
+async function sharing(
   fleet: Fleet,
   { agent: name, worktree, tool_preset }: Session,
   mission: Mission,
   project: Project,
+  {
+    folder,
+    workingDirectory = folder,
+    writes,
+  }: { folder: string | null; workingDirectory?: string | null; writes: boolean },
 ): Promise<Within | undefined> {
   const agent = fleet.agents.ofSession(name)
   const free = mission.allowed_tools || !worktree || !tool_preset
@@ -85,12 +114,13 @@ export async function lookingWithin(
   const { commonDir } = await repositoryOf(project)
   const home = fleet.environment.HOME
   const walls: Walls = {
-    workingDirectory: real(worktree!),
-    readable: [worktree!, project.path, commonDir].map(real),
-    writable: [],
-    fixed: [],
+    workingDirectory: real(workingDirectory!),
+    readable: [folder!, project.path, commonDir].map(real),
+    writable: writes ? [real(folder!)] : [],
+    fixed: writes ? [join(folder!, '.git')].filter(existsSync).map(real) : [],
     hidden: real(fleet.home.path),
     home: home && real(home),
+    links: linksAmong([fleet.home.path, home, project.path]),
   }
   return argv => walled(sandbox, walls, argv)
 }
@@ -111,10 +141,14 @@ const signposts = (top: string, git: { gitDir: string } | null): string[] => [
 
 const expanded = (path: string, home = '/'): string => (path.startsWith('~/') ? join(home, path.slice(2)) : path)
 
+/** Also of what is not there yet: a link may be in the path to it. */
 function real(path: string): string {
   try {
     return realpathSync(path)
   } catch {
-    return path
+    return dirname(path) === path ? path : join(real(dirname(path)), basename(path))
   }
 }
+
+const linksAmong = (paths: (string | undefined)[]): string[] =>
+  paths.filter(path => path !== undefined).filter(path => real(path) !== path)

@@ -11,8 +11,9 @@ import { newestLaunch, nextLaunch, outputOf } from '../runner/folders.ts'
 import { adoptJob, isCutShort, type Job, startJob } from '../runner/jobs.ts'
 import { type Belonging, descendants, keptMark, type Seen } from '../runner/processes.ts'
 import { stopTree, sweep } from '../runner/stopping.ts'
+import { commandWithin } from './containing.ts'
 import { type Fleet, retryOnConflict } from './fleet.ts'
-import { belongingOf, changeKept, keptEnded } from './kept-processes.ts'
+import { belongingOf, changeKept, KEPT_LAUNCH, keptEnded, launchesOfKept } from './kept-processes.ts'
 import { commandEnvironment } from './launching.ts'
 import { preparePlace, setUp } from './preparing.ts'
 import { addressesFor, firstAnswering, freePort, plain } from './reaching.ts'
@@ -24,7 +25,6 @@ import { worktreeTurns } from './tidying.ts'
 const LOOK_EVERY_MS = 200
 const PRINTED_BYTES = 64 * 1024
 const LAST_LINES_CHARS = 1500
-const LAUNCH = 'kept'
 
 /** One program that is kept running, from its start, or from where an earlier server left it, to its end. */
 export class KeptRun {
@@ -91,11 +91,11 @@ export class KeptRun {
   }
 
   get #directory(): string {
-    return join(this.#fleet.home.process(this.id), String(this.#kept.run))
+    return launchesOfKept(this.#fleet, this.#kept)
   }
 
   async #adopt(): Promise<Job | undefined> {
-    const newest = newestLaunch(this.#directory, LAUNCH)
+    const newest = newestLaunch(this.#directory, KEPT_LAUNCH)
     const found = newest ? await adoptJob(newest) : 'never started'
     if (found === 'never started') return undefined
     await this.#note({ process: found.root })
@@ -106,11 +106,11 @@ export class KeptRun {
     const { value: mission } = await current(this.#fleet, 'missions', this.missionId)
     const { value: project } = await current(this.#fleet, 'projects', this.#kept.project_id)
     const cwd = await worktreeTurns.take(this.missionId, () => this.#place(mission, project))
-    const program = await this.#program(project)
+    const program = await this.#program(mission, project, cwd)
     this.#heedStop()
     const job = await startJob({
       ...program,
-      directory: nextLaunch(this.#directory, LAUNCH),
+      directory: nextLaunch(this.#directory, KEPT_LAUNCH),
       cwd,
       stdin: 'none',
       maxBytes: this.#fleet.settings.transcriptLimit,
@@ -129,12 +129,13 @@ export class KeptRun {
       await this.#worktreeIsKept()
       const end = { ...session, reason: 'resume' as const, branch_from: session.end_commit ?? session.branch_from }
       const { workingDirectory } = await preparePlace(end, mission, project)
-      const own = {
-        worktree: session.worktree,
+      await setUp(this.#fleet, project, {
+        session,
+        mission,
         directory: this.#directory,
         mark: keptMark(this.#fleet.home.id, this.id),
-      }
-      await setUp(this.#fleet, project, own, this.#stopSignal.signal)
+        signal: this.#stopSignal.signal,
+      })
       return workingDirectory
     }
     return join(session.worktree ?? project.path, mission.subdirectory)
@@ -150,13 +151,20 @@ export class KeptRun {
     })
   }
 
-  async #program(project: Project): Promise<{ argv: readonly string[]; env: Record<string, string> }> {
+  async #program(
+    mission: Mission,
+    project: Project,
+    cwd: string,
+  ): Promise<{ argv: readonly string[]; env: Record<string, string> }> {
     const FLEET_SESSION = keptMark(this.#fleet.home.id, this.id)
     if (this.#kept.kind === 'preview') {
       const port = this.#kept.port ?? (await freePort())
       await this.#note({ port })
       const env = { ...commandEnvironment(this.#fleet, project), PORT: String(port), FLEET_SESSION }
-      return { argv: ['/bin/sh', '-c', this.#kept.command!], env }
+      const { value: session } = await current(this.#fleet, 'sessions', this.#kept.session_id)
+      const within = await commandWithin(this.#fleet, session, mission, project, this.#kept.worktree, cwd)
+      const argv = ['/bin/sh', '-c', this.#kept.command!] as const
+      return { argv: within ? within(argv) : argv, env }
     }
     const { argv, env } = (await this.#remote()).launch(this.#fleet.environment)
     const guard = project.allow_push ? {} : await pushGuardEnvironment(await repositoryOf(project))

@@ -1,4 +1,5 @@
 import { rm } from 'node:fs/promises'
+import { join } from 'node:path'
 import { NotAllowed } from '../domain/errors.ts'
 import { KEPT_TITLES, type KeptKind, type KeptProcess } from '../domain/kept-process.ts'
 import { about } from '../domain/life.ts'
@@ -7,6 +8,7 @@ import type { Project } from '../domain/project.ts'
 import type { Session } from '../domain/session.ts'
 import { clipped, MAX_REASON_CHARS } from '../domain/text.ts'
 import { effect } from '../effects.ts'
+import { newestLaunch } from '../runner/folders.ts'
 import { type Belonging, keptMark } from '../runner/processes.ts'
 import { stopTree } from '../runner/stopping.ts'
 import type { Stored } from '../store/index.ts'
@@ -142,13 +144,19 @@ export async function keptOf(fleet: Fleet, missionId: string): Promise<KeptProce
 export const keptInWorktree = async (fleet: Fleet, session: Session): Promise<KeptProcess[]> =>
   (await keptOf(fleet, session.mission_id)).filter(each => each.worktree === session.worktree)
 
+/** The kind of its launches, and where they are. */
+export const KEPT_LAUNCH = 'kept'
+export const launchesOfKept = (fleet: Fleet, { id, run }: KeptProcess): string =>
+  join(fleet.home.process(id), String(run))
+
 /** All that belongs to it. Not the worktree: sessions work there too. */
 export function belongingOf(
   fleet: Fleet,
   kept: KeptProcess,
   known: ReadonlyMap<number, string> = new Map(),
 ): Belonging {
-  return { mark: keptMark(fleet.home.id, kept.id), root: kept.process, worktree: null, known }
+  const directory = newestLaunch(launchesOfKept(fleet, kept), KEPT_LAUNCH)
+  return { mark: keptMark(fleet.home.id, kept.id), root: kept.process, worktree: null, directory, known }
 }
 
 /** Ends what is kept here and now, with or without a server: for whoever takes the worktree away. */

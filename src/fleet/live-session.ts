@@ -20,7 +20,7 @@ import { type Fleet, retryOnConflict } from './fleet.ts'
 import { hasDaysBudget } from './holds.ts'
 import { commandEnvironment, limitsOf, markOf, prepareLaunch, promptOf } from './launching.ts'
 import { knowledgeFor, unheldBudget } from './measuring.ts'
-import { preparePlace, setUp } from './preparing.ts'
+import { OutOfTime, preparePlace, setUp } from './preparing.ts'
 import { current, put } from './records.ts'
 import { sentence } from './sentences.ts'
 import { type Stop, Watch } from './watching.ts'
@@ -204,12 +204,13 @@ export class LiveSession {
   async #start(mission: Mission, project: Project): Promise<Job> {
     const place = await preparePlace(this.#session, mission, project)
     this.#heedStop()
-    const own = {
-      worktree: this.#session.worktree,
+    await setUp(this.#fleet, project, {
+      session: this.#session,
+      mission,
       directory: this.#fleet.home.session(this.id),
       mark: markOf(this.#fleet, this.id),
-    }
-    await setUp(this.#fleet, project, own, this.#stopSignal.signal).finally(() => this.#heedStop())
+      signal: this.#stopSignal.signal,
+    }).finally(() => this.#heedStop())
     const { directory, env, launch } = await prepareLaunch(
       this.#fleet,
       this.#agent,
@@ -374,7 +375,12 @@ export class LiveSession {
     if (!(error instanceof Stopped) && !this.#session.stopping) {
       await this.#update(
         'commit.session-stopping',
-        { stopping: { outcome: 'failed', reason: sentence(error).slice(0, 4000) } },
+        {
+          stopping: {
+            outcome: error instanceof OutOfTime ? 'limited' : 'failed',
+            reason: sentence(error).slice(0, 4000),
+          },
+        },
         'dispatch_failed',
       )
     }

@@ -1,6 +1,7 @@
 import { existsSync } from 'node:fs'
 import { cp, mkdir, realpath, stat } from 'node:fs/promises'
 import { dirname, isAbsolute, join, sep } from 'node:path'
+import { effective } from '../domain/effective.ts'
 import { InvalidInput, Unfit } from '../domain/errors.ts'
 import type { Mission } from '../domain/mission.ts'
 import type { Project } from '../domain/project.ts'
@@ -8,6 +9,8 @@ import type { Session } from '../domain/session.ts'
 import { effect } from '../effects.ts'
 import { addWorktree, mergeInto } from '../git/index.ts'
 import { runCommand } from '../runner/commands.ts'
+import { defaultsOf } from './capacity.ts'
+import { commandWithin } from './containing.ts'
 import type { Fleet } from './fleet.ts'
 import { commandEnvironment } from './launching.ts'
 import { repositoryOf } from './repositories.ts'
@@ -51,14 +54,27 @@ async function prepareWorktree(
   return 'conflicts' in merged ? merged.conflicts : []
 }
 
+export interface SetUp {
+  session: Session
+  mission: Mission
+  /** Where the command's launch is kept. */
+  directory: string
+  mark: string
+  signal: AbortSignal
+}
+
+/** The mission's time was up before its agent began. */
+export class OutOfTime extends Unfit {}
+
 /** Runs the project's setup command in a new worktree, or takes up the run that a crash left. */
 export async function setUp(
   fleet: Fleet,
   project: Project,
-  { worktree, directory, mark }: { worktree: string | null; directory: string; mark: string },
-  signal: AbortSignal,
+  { session, mission, directory, mark, signal }: SetUp,
 ): Promise<void> {
+  const { worktree } = session
   if (!project.setup_command || !worktree) return
+  const { timeoutSeconds } = effective(mission, project, defaultsOf(fleet))
   const { code, stopped, output } = await runCommand({
     directory,
     kind: 'setup',
@@ -66,10 +82,15 @@ export async function setUp(
     cwd: worktree,
     env: commandEnvironment(fleet, project),
     mark,
-    timeoutSeconds: SETUP_TIMEOUT_SECONDS,
+    timeoutSeconds: Math.min(SETUP_TIMEOUT_SECONDS, timeoutSeconds),
     signal,
+    within: await commandWithin(fleet, session, mission, project, worktree),
   })
   if (code === 0 || signal.aborted) return
+  if (stopped === 'time' && timeoutSeconds <= SETUP_TIMEOUT_SECONDS)
+    throw new OutOfTime(
+      `It reached its time limit of ${timeoutSeconds} seconds in its setup command:\n${output.slice(-ERROR_CHARS)}`,
+    )
   const how = stopped === 'size' ? 'it printed too much' : stopped ? 'it took too long' : `exit code ${code}`
   throw new Unfit(`The setup command failed (${how}):\n${output.slice(-ERROR_CHARS)}`)
 }

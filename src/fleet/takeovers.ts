@@ -151,16 +151,14 @@ export class TakeOvers {
 
   /** The worktree, made again if it was cleaned away; one that is there is as the agent left it. */
   async #place(session: Session, mission: Mission, project: Project): Promise<void> {
-    const own = {
-      worktree: session.worktree,
-      directory: this.#fleet.home.session(session.id),
-      mark: markOf(this.#fleet, session.id),
-    }
+    const directory = this.#fleet.home.session(session.id)
     // The folder says that the worktree is new, also to a server that takes this up.
-    const isNew = existsSync(own.directory) || !existsSync(session.worktree!)
-    if (isNew) mkdirSync(own.directory, { recursive: true, mode: 0o700 })
+    const isNew = existsSync(directory) || !existsSync(session.worktree!)
+    if (isNew) mkdirSync(directory, { recursive: true, mode: 0o700 })
     await preparePlace(session, mission, project)
-    if (isNew) await setUp(this.#fleet, project, own, new AbortController().signal)
+    const mark = markOf(this.#fleet, session.id)
+    const { signal } = new AbortController()
+    if (isNew) await setUp(this.#fleet, project, { session, mission, directory, mark, signal })
   }
 
   /** Whatever the client left running goes, what the person left in the worktree is committed, and the mission moves on. */

@@ -15,6 +15,8 @@ export interface CommandRun {
   mark: string
   timeoutSeconds: number
   signal?: AbortSignal
+  /** The walls it runs behind, if there are any. */
+  within?: (argv: readonly [string, ...string[]]) => readonly string[]
 }
 
 export interface CommandResult {
@@ -60,10 +62,10 @@ async function takenUp({ directory, kind }: CommandRun): Promise<Job | undefined
   return found === 'never started' ? undefined : found
 }
 
-function specOf({ directory, kind, line, cwd, env, mark }: CommandRun): JobSpec {
+function specOf({ directory, kind, line, cwd, env, mark, within = argv => argv }: CommandRun): JobSpec {
   return {
     directory: nextLaunch(directory, kind),
-    argv: ['/bin/sh', '-c', line],
+    argv: within(['/bin/sh', '-c', line]),
     cwd,
     env: { ...env, FLEET_SESSION: mark },
     stdin: 'none',

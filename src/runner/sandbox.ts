@@ -1,8 +1,9 @@
 import { execFile } from 'node:child_process'
-import { existsSync } from 'node:fs'
+import { existsSync, realpathSync } from 'node:fs'
 import { join, sep } from 'node:path'
 import { promisify } from 'node:util'
 import { which } from '../agents/detect.ts'
+import { LEADS_OUT, secretsIn } from './secrets.ts'
 
 /** The operating system's own walls around a program, for agents that cannot be held to a preset by their client. */
 export interface Sandbox {
@@ -22,6 +23,8 @@ export interface Walls {
   hidden: string
   /** The person's home, of which what signs in elsewhere is hidden. */
   home: string | undefined
+  /** Paths that lead to any of these through links, as the program is told them. */
+  links?: readonly string[]
 }
 
 const INSTALL = 'Install bubblewrap: apt install bubblewrap, dnf install bubblewrap, or pacman -S bubblewrap.'
@@ -33,12 +36,6 @@ const SHARED = ['/tmp', '/var/tmp', '/run']
 const RESOLVER = '/run/systemd/resolve'
 /** To root these are settings of the whole machine, and bubblewrap leaves some of them open to it. */
 const KERNEL = ['sys', 'sysrq-trigger', 'irq', 'bus', 'fs'].map(name => join('/proc', name))
-
-const SECRET_FOLDERS = [
-  ...['.ssh', '.gnupg', '.aws', '.azure', '.kube', '.docker', '.password-store'],
-  ...['.config/gh', '.config/gcloud', '.local/share/keyrings'],
-]
-const SECRET_FILES = ['.netrc', '.git-credentials', '.npmrc', '.pypirc', '.config/git/credentials']
 
 const BASE = [
   ...['--ro-bind', '/', '/', '--dev', '/dev', '--proc', '/proc'],
@@ -79,7 +76,7 @@ export async function sandboxState(
 
 /** The same command inside the walls. Each argument is one word: no shell reads any of it. What comes later covers what came before. */
 export function walled({ program }: Sandbox, walls: Walls, argv: readonly string[]): [string, ...string[]] {
-  const { workingDirectory, readable, writable, fixed, hidden, home } = walls
+  const { workingDirectory, readable, writable, fixed, hidden, home, links = [] } = walls
   const shared = SHARED.filter(path => existsSync(path))
   const isCovered = (path: string) => shared.some(cover => isInside(path, cover))
   const within = (path: string) => isInside(path, hidden)
@@ -97,9 +94,15 @@ export function walled({ program }: Sandbox, walls: Walls, argv: readonly string
     ...readable.filter(within).flatMap(bind('--ro-bind')),
     ...writable.filter(within).flatMap(bind('--bind-try')),
     ...fixed.flatMap(bind('--ro-bind')),
+    ...outermost(links.filter(isCovered)).flatMap(path => ['--symlink', realpathSync(path), path]),
+    ...LEADS_OUT.flatMap(name => ['--unsetenv', name]),
     ...['--setenv', 'TMPDIR', '/tmp', '--chdir', workingDirectory, '--', ...argv],
   ]
 }
+
+/** Those that lie below no other of them. */
+const outermost = (paths: readonly string[]): string[] =>
+  paths.filter(path => !paths.some(other => other !== path && isInside(path, other)))
 
 const bind = (how: string) => (path: string) => [how, path, path]
 const isInside = (path: string, folder: string): boolean => path === folder || path.startsWith(folder + sep)
@@ -107,12 +110,6 @@ const kernelWalls = (): string[] => KERNEL.filter(path => existsSync(path)).flat
 
 /** Except where the agent itself keeps something there. */
 function coverSecrets(home: string, writable: readonly string[]): string[] {
-  const there = (name: string) => {
-    const path = join(home, name)
-    return existsSync(path) && !writable.some(own => isInside(own, path)) ? [path] : []
-  }
-  return [
-    ...SECRET_FOLDERS.flatMap(there).flatMap(path => ['--tmpfs', path]),
-    ...SECRET_FILES.flatMap(there).flatMap(path => ['--ro-bind', '/dev/null', path]),
-  ]
+  const { folders, files } = secretsIn(home, writable)
+  return [...folders.flatMap(path => ['--tmpfs', path]), ...files.flatMap(path => ['--ro-bind', '/dev/null', path])]
 }
