@@ -7,7 +7,7 @@ import { readFitting } from '../fleet/configuring.ts'
 import { requireGit } from '../git/run.ts'
 import { openHome } from '../home.ts'
 import { modelsIn, PRICES_FILE } from '../prices-file.ts'
-import { groupsFolder } from '../runner/groups.ts'
+import { groupsFolderOf } from '../runner/groups.ts'
 import { sandboxState } from '../runner/sandbox.ts'
 import { givenIn } from '../settings.ts'
 import { openSqlite, StoreOutdated } from '../store/index.ts'
@@ -63,8 +63,10 @@ const EXAMINATIONS: Record<string, Examination> = {
       : { state: 'poor', text: `${problem} Agents that cannot be held to a preset by themselves are refused`, advice }
   },
   processes: async where => {
-    const group = groupsFolder()
-    if (group) return { state: 'good', text: `whole: what a session starts is ended with it, by its control group` }
+    // A server that runs may have been started elsewhere than this command.
+    const running = await runningServer(openHome(homeOf(where)))
+    if (groupsFolderOf(running?.pid ?? 'self'))
+      return { state: 'good', text: `whole: what a session starts is ended with it, by its control group` }
     const { works } = await sandboxState(where.env)
     return {
       state: 'poor',

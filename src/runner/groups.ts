@@ -16,14 +16,15 @@ let found: string | null | undefined
 
 /** Where this process may make groups; null: nowhere. */
 export function groupsFolder(): string | null {
-  found ??= lookForFolder()
+  if (found === undefined) found = groupsFolderOf('self')
   return found
 }
 
-function lookForFolder(): string | null {
+/** Where a process may: that depends on where in the hierarchy it was started. */
+export function groupsFolderOf(pid: number | 'self'): string | null {
   try {
     // "0::/path": version 2. A mount's fifth field is where it is, and behind the dash stands what it is.
-    const own = /^0::(.*)$/m.exec(readFileSync('/proc/self/cgroup', 'utf8'))?.[1]
+    const own = /^0::(.*)$/m.exec(readFileSync(`/proc/${pid}/cgroup`, 'utf8'))?.[1]
     const mounted = /^\S+ \S+ \S+ (\S+) (\S+) .* - cgroup2 /m.exec(readFileSync('/proc/self/mountinfo', 'utf8'))
     if (own === undefined || !mounted) return null
     const [, root, place] = mounted
