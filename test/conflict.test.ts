@@ -92,14 +92,11 @@ test('an agent that leaves the conflict as it is: a person resolves it in the wo
   expect(waiting.report).not.toBe(null)
 
   // Landing with the markers still in the file is refused.
-  await fleet.call('land_mission', { mission_id: second.id })
-  const refused = await fleet.until(second.id, 'review', 'needs_input', 'done')
-  expect(refused.result).toBe(null)
-  expect(refused.status_reason?.text).toContain('line.txt')
+  await expect(fleet.land(second.id)).rejects.toThrow(/merge under way.*line\.txt/)
   expect(await repo.readOn('main', 'line.txt')).toBe(colour)
 
   await writeFile(join(worktree!, 'line.txt'), 'settled by a person\n')
-  await fleet.call('land_mission', { mission_id: second.id })
+  await fleet.land(second.id)
   expect((await fleet.until(second.id, 'done', 'review', 'needs_input')).result).toBe('landed')
   expect(await repo.read('line.txt')).toBe('settled by a person\n')
 })
@@ -118,7 +115,7 @@ test('an agent that backs out of the merge is asked twice, then a person decides
 
   await runGit(worktree!, ['merge', '--quiet', 'main']).catch(() => 'in conflict')
   await writeFile(join(worktree!, 'line.txt'), 'merged by hand\n')
-  await fleet.call('land_mission', { mission_id: second.id })
+  await fleet.land(second.id)
   expect((await fleet.until(second.id, 'done', 'review', 'needs_input')).result).toBe('landed')
   expect(await repo.read('line.txt')).toBe('merged by hand\n')
 })

@@ -146,13 +146,19 @@ test.each([
   },
 )
 
-test('dependents of work that is kept start from it, several merged, and bring it along when they land', async () => {
+test('dependents of work that is kept start from it, several merged, and land once that was let land', async () => {
   const { fleet, repo, project } = await aScene()
   const a = await fleet.mission(project, 'echo a > a.txt', { ...titled('A'), landing: 'never' })
   const b = await fleet.mission(project, 'echo b > b.txt', { ...titled('B'), landing: 'never' })
   const c = await fleet.mission(project, 'cat a.txt b.txt > c.txt', titled('C', a, b))
-  const done = await fleet.until(c.id, 'done', 'failed')
+  const waits = await fleet.until(c.id, 'review', 'done', 'failed')
   expect([(await fleet.show(a.id)).result, (await fleet.show(b.id)).result]).toEqual(['kept', 'kept'])
+  expect(waits.status_reason?.code).toBe('unapproved')
+  expect(await repo.filesOn('main')).toEqual(['README.md'])
+  for (const { id } of [a, b]) await fleet.land(id)
+  for (const { id } of [a, b]) await fleet.until(id, 'done', 'review')
+  await fleet.land(c.id)
+  const done = await fleet.until(c.id, 'done', 'review')
   expect(done.result).toBe('landed')
   expect(done.report?.files_changed).toEqual([{ path: 'c.txt', change: 'added' }])
   expect(await repo.readOn('main', 'c.txt')).toBe('a\nb')
@@ -183,10 +189,10 @@ test('under review a dependent says whose review it waits for, or goes on from t
   expect((await fleet.show(eager.id)).report?.files_changed).toEqual([{ path: 'c.txt', change: 'added' }])
   expect(await repo.filesOn('main')).toEqual(['README.md'])
 
-  await fleet.call('land_mission', { mission_id: a.id })
+  await fleet.land(a.id)
   await fleet.until(waits.id, 'review')
-  await fleet.call('land_mission', { mission_id: eager.id })
-  await fleet.call('land_mission', { mission_id: waits.id })
+  await fleet.land(eager.id)
+  await fleet.land(waits.id)
   for (const { id } of [eager, waits]) expect((await fleet.until(id, 'done', 'review')).result).toBe('landed')
   expect(await repo.filesOn('main')).toEqual(['README.md', 'a.txt', 'b.txt', 'c.txt'])
 })

@@ -63,7 +63,7 @@ describe.skipIf(!binary)('forking with the real client', () => {
     expect(compared.second.files.map(file => file.path).toSorted()).toEqual(['one.txt', 'two.txt'])
     expect(compared.second.usage.cost_usd).toBeLessThan(compared.first.usage.cost_usd * 3)
 
-    await fleet.call('land_mission', { mission_id: id })
+    await fleet.land(id)
     await fleet.until(id, 'done')
     expect(await repo.filesOn('main')).toEqual(['README.md', 'one.txt', 'two.txt'])
   })

@@ -47,7 +47,7 @@ test.each([
   expect(await repo.filesOn('main')).toEqual(['README.md'])
 
   // A person looks, and lands it all the same: our own git runs nothing of it.
-  await fleet.call('land_mission', { mission_id: id })
+  await fleet.land(id)
   expect((await fleet.until(id, 'done', 'review')).result).toBe('landed')
   expect(existsSync(join(repo.path, 'stolen'))).toBe(false)
 })
@@ -153,7 +153,7 @@ test.each([false, true])(
 
     // A person looks and takes the move back; then the honest one lands.
     await repo.git('update-ref', 'refs/heads/main', 'refs/heads/main~1')
-    await fleet.call('land_mission', { mission_id: honest.id })
+    await fleet.land(honest.id)
     expect((await fleet.until(honest.id, 'done', 'review')).result).toBe('landed')
     expect(await repo.filesOn('main')).toEqual(['README.md', 'honest.txt'])
   },

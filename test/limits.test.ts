@@ -189,7 +189,7 @@ test('copied files that git does not ignore are not committed, also when a perso
   expect(mission.status_reason?.text).toContain('.env')
   expect(mission.report?.files_changed).toEqual([{ path: 'x.txt', change: 'added' }])
 
-  await fleet.call('land_mission', { mission_id: id })
+  await fleet.land(id)
   expect((await fleet.until(id, 'done', 'review', 'needs_input')).result).toBe('landed')
   expect(await repo.filesOn('main')).toEqual(['README.md', 'x.txt'])
   expect(await repo.git('log', '--all', '--format=%h', '--', '.env', 'secrets')).toBe('')

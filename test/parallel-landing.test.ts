@@ -43,7 +43,7 @@ test(`three agents finish at once, ${ROUNDS} times over: everything lands, nothi
   }
 
   await rename(join(repo.path, '.env'), join(repo.root, 'moved-env'))
-  await Promise.all(inTheWay.map(id => fleet.call('land_mission', { mission_id: id })))
+  await Promise.all(inTheWay.map(id => fleet.land(id)))
   for (const id of inTheWay) expect((await fleet.until(id, 'done', 'review', 'needs_input')).result).toBe('landed')
 
   const rounds = Array.from({ length: ROUNDS }, (_, i) => String(i + 1))
@@ -86,7 +86,7 @@ test('a change the person has not committed is in the way of one to the same fil
   expect((await fleet.until(later.id, 'done')).result).toBe('landed')
 
   await repo.git('checkout', '--', 'shared.txt')
-  await fleet.call('land_mission', { mission_id: id })
+  await fleet.land(id)
   expect((await fleet.until(id, 'done')).result).toBe('landed')
   expect(await repo.read('shared.txt')).toBe('second\n')
   expect(await repo.read('other.txt')).toBe('other\n')

@@ -97,7 +97,7 @@ test('hooks change, refuse and are told; tools appear in every surface', async (
     code: 'plugin_refused',
     text: 'The plugin policy refuses: look at it first',
   })
-  await fleet.http(`/api/missions/${look.id}/land`, { method: 'POST', body: '{}' })
+  await fleet.land(look.id)
   await fleet.until(look.id, 'done')
 
   await eventually(

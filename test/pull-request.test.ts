@@ -12,7 +12,7 @@ async function aProposingScene(env: Record<string, string> = NEVER_BY_ITSELF, se
   const scene = await aScene({ env: { ...WITH_GH, ...env } })
   const github = await aGitHub(scene.repo)
   await scene.fleet.call('update_project', { project_id: scene.project.id, landing: 'pull-request', ...settings })
-  const land = (id: string) => scene.fleet.call('land_mission', { mission_id: id })
+  const land = (id: string) => scene.fleet.land(id)
   const until = (id: string, code: string) =>
     eventually(
       `${id} ${code}`,

@@ -85,14 +85,14 @@ test('rejected work does not land, is kept, and can be reconsidered', async () =
     status: 'cancelled',
     status_reason: { code: 'rejected', text: 'not what was asked for' },
   })
-  await expect(fleet.call('land_mission', { mission_id: id })).rejects.toThrow(/is cancelled/)
+  await expect(fleet.land(id)).rejects.toThrow(/is cancelled/)
   await fleet.call('clean', {})
   const { branch } = await fleet.show(id)
   expect(await repo.readOn(branch!, 'list.txt')).toBe('one\ntwo\nthree')
 
   await fleet.call('reconsider_mission', { mission_id: id })
   expect(await fleet.show(id)).toMatchObject({ status: 'review', ended_at: null })
-  await fleet.call('land_mission', { mission_id: id })
+  await fleet.land(id)
   expect((await fleet.until(id, 'done', 'review', 'needs_input')).result).toBe('landed')
   expect(await repo.readOn('main', 'list.txt')).toBe('one\ntwo\nthree')
   await expect(fleet.call('reconsider_mission', { mission_id: id })).rejects.toThrow(/is done/)
@@ -137,7 +137,7 @@ test('finished work is ranked by risk: what failed its checks, what overlaps, an
   const one = await make('one', 'seq 300 > list.txt; echo 1 > a.js')
   const two = await make('two', 'echo two > list.txt')
   const broken = await make('broken', 'touch broken; echo b > b.js')
-  await fleet.call('land_mission', { mission_id: broken })
+  await fleet.land(broken)
   await fleet.until(broken, 'review')
   await comment(scene, one, { body: 'hm' })
 
@@ -171,7 +171,7 @@ test('two sessions of one mission side by side, and what came between them', asy
   })
   const { fleet } = scene
   const id = await reviewed(scene)
-  await fleet.call('land_mission', { mission_id: id })
+  await fleet.land(id)
   await fleet.until(id, 'review')
   await fleet.call('send_back_mission', { mission_id: id, message: 'again' })
   const { sessions } = await fleet.until(id, 'review')

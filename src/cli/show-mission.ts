@@ -1,5 +1,6 @@
 import type { z } from 'zod'
 import { shortId } from '../domain/ids.ts'
+import type { Landing } from '../domain/mission.ts'
 import type { Project } from '../domain/project.ts'
 import type { Context, Usage } from '../domain/session.ts'
 import type { MissionNotes } from '../operations/notes.ts'
@@ -85,10 +86,9 @@ export async function describeMission(cli: Cli, id: string): Promise<undefined> 
     ['parent', mission.parent_mission_id],
     ['branch', mission.branch],
     ['pull request', mission.pull_request?.url && `${mission.pull_request.url} (${mission.pull_request.state})`],
-    [
-      'landed',
-      mission.landed && `${mission.landed.commit.slice(0, 10)} on ${mission.landed.branch}, ${ago(mission.landed.at)}`,
-    ],
+    ['candidate', mission.candidate?.commit],
+    ['landed', mission.landed && landingInWords(mission.landed)],
+    ['landed before', mission.past_landings.map(landingInWords).join('\n')],
     ['created', ago(mission.created_at)],
     [
       'took',
@@ -136,6 +136,17 @@ export async function describeMission(cli: Cli, id: string): Promise<undefined> 
         `${each.author}, ${ago(each.created_at)}${each.path ? ` on ${each.path}${each.line ? `:${each.line}` : ''}` : ''}: ${each.body}`,
     ),
   )
+}
+
+/** What landed, as what, and who let it. */
+function landingInWords({ commit, branch, at, candidate, approved, with: bringer, undone }: Landing): string {
+  const facts = [
+    `${commit.slice(0, 10)} on ${branch}, ${ago(at)}`,
+    candidate && candidate !== commit && `of candidate ${candidate.slice(0, 10)}`,
+    bringer ? `with mission ${shortId(bringer)}` : approved ? `approved by ${approved.by}` : 'by its policy',
+    undone && `undone by ${undone.commit.slice(0, 10)}, ${ago(undone.at)}`,
+  ]
+  return facts.filter(Boolean).join(', ')
 }
 
 /** What it remembers, and how to see all of it. */

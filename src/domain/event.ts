@@ -39,6 +39,7 @@ export const EVENT_KINDS = [
   'check_failed',
   'conflict',
   'landing_waits',
+  'candidate_changed',
   'pull_request_opened',
   'landed',
   'kept',

@@ -4,6 +4,8 @@ import * as life from './life.ts'
 import { type Mission, STATUSES, type Status } from './mission.ts'
 import { aMission, aSession, BY } from './samples.testkit.ts'
 
+const CANDIDATE = { commit: 'c', session_id: 's1', at: BY.now }
+
 /** What a person may ask for, and from where; everything else is refused with the state named. */
 const ASKS: Record<string, { from: Status[]; ask: (mission: Mission) => life.Step }> = {
   dispatch: { from: ['draft'], ask: m => life.dispatch(m, true, null, BY) },
@@ -17,7 +19,7 @@ const ASKS: Record<string, { from: Status[]; ask: (mission: Mission) => life.Ste
     from: ['draft', 'queued', 'running', 'needs_input', 'waiting', 'landing', 'review'],
     ask: m => life.cancel(m, BY),
   },
-  land: { from: ['review', 'needs_input'], ask: m => life.land({ ...m, branch: 'b' }, BY) },
+  land: { from: ['review', 'needs_input'], ask: m => life.land({ ...m, branch: 'b', candidate: CANDIDATE }, BY) },
 }
 
 describe.each(Object.entries(ASKS))('%s', (_name, { from, ask }) => {
@@ -28,6 +30,24 @@ describe.each(Object.entries(ASKS))('%s', (_name, { from, ask }) => {
   })
 })
 
+const LANDED = {
+  ...{ candidate: 'c', commit: 'l', onto: 'o', branch: 'main', at: BY.now },
+  ...{ approved: null, evidence: [], includes: [], with: null, undone: null },
+}
+
+test('a landing is undone also where its mission was sent on since; what came with another is undone with that', () => {
+  const cancelled = aMission({ status: 'cancelled', landed: LANDED })
+  const asked = life.undo(cancelled, BY).mission
+  expect(life.undone(asked, 'u', null, BY).mission).toMatchObject({
+    status: 'cancelled',
+    landed: null,
+    status_reason: { code: 'undone' },
+  })
+  const along = aMission({ status: 'done', result: 'landed', landed: { ...LANDED, with: 'm9' } })
+  expect(() => life.undo(along, BY)).toThrow(/landed with m9/)
+  expect(life.undoneWith(along, 'u', BY).mission).toMatchObject({ status: 'done', result: 'kept', landed: null })
+})
+
 test('what is queued by a person starts with a clean slate and says how its next session begins', () => {
   const failed = aMission({
     status: 'failed',
@@ -36,7 +56,7 @@ test('what is queued by a person starts with a clean slate and says how its next
     interruptions: 1,
     result: null,
     session_id: 's1',
-    approved: true,
+    approval: { candidate: 'c', by: 'person', at: BY.now },
   })
   const { mission } = life.retry(failed, true, { inline: 'try harder' }, BY)
   expect(mission).toMatchObject({
@@ -44,7 +64,7 @@ test('what is queued by a person starts with a clean slate and says how its next
     failures: 0,
     conflicts: 0,
     interruptions: 0,
-    approved: false,
+    approval: null,
     next: { reason: 'retry', instructions: { inline: 'try harder' } },
   })
 })
@@ -57,9 +77,10 @@ test('cancelling what runs is a wish that only the holder fulfils; asking twice 
 })
 
 test('a kept mission may land later, one without work may not', () => {
-  expect(life.land(aMission({ status: 'done', result: 'kept', branch: 'b' }), BY).mission).toMatchObject({
+  const kept = aMission({ status: 'done', result: 'kept', branch: 'b', candidate: CANDIDATE })
+  expect(life.land(kept, BY).mission).toMatchObject({
     status: 'landing',
-    approved: true,
+    approval: { candidate: 'c', by: BY.actor, at: BY.now },
   })
   expect(() => life.land(aMission({ status: 'review' }), BY)).toThrow(/no work to land/)
 })
@@ -68,13 +89,19 @@ test('an undone mission goes to review and can land again; only what landed can 
   const landed = aMission({
     status: 'done',
     result: 'landed',
-    landed: { commit: 'c', onto: 'o', branch: 'main', at: BY.now },
+    landed: LANDED,
+    candidate: CANDIDATE,
     branch: 'b',
   })
   const asked = life.undo(landed, BY).mission
   expect(() => life.undo(asked, BY)).toThrow(/already being undone/)
-  const undone = life.undone(asked, BY).mission
-  expect(undone).toMatchObject({ status: 'review', landed: null, undo: null })
+  const undone = life.undone(asked, 'u', CANDIDATE, BY).mission
+  expect(undone).toMatchObject({
+    status: 'review',
+    landed: null,
+    undo: null,
+    past_landings: [{ ...LANDED, undone: { commit: 'u', at: BY.now } }],
+  })
   expect(life.land(undone, BY).mission.status).toBe('landing')
   expect(() => life.undo(aMission({ status: 'done', result: 'kept' }), BY)).toThrow(/did not land/)
 })

@@ -1,6 +1,13 @@
 import { NotAllowed, WrongState } from './errors.ts'
 import type { NewEvent } from './event.ts'
-import type { Mission, Status, StatusReason } from './mission.ts'
+import {
+  type Candidate,
+  type Landing,
+  type Mission,
+  MOST_PAST_LANDINGS,
+  type Status,
+  type StatusReason,
+} from './mission.ts'
 import type { Session, SessionReason } from './session.ts'
 import { clipped, MAX_CAUSE_CHARS, MAX_REASON_CHARS, type StoredText } from './text.ts'
 
@@ -111,9 +118,10 @@ function queued(by: By, q: Queueing): Partial<Mission> {
     next: { reason: q.reason, instructions: q.instructions ?? null },
     cancel_requested: false,
     asking: false,
-    approved: false,
+    approval: null,
     forced: false,
-    candidate: null,
+    landing_commit: null,
+    landing_looks: 0,
     landing_at: null,
     ended_at: null,
   }
@@ -212,7 +220,7 @@ export function cancelled(mission: Mission, by: By, why: StatusReason | null = a
     status: 'cancelled',
     status_reason: why,
     cancel_requested: false,
-    candidate: null,
+    landing_commit: null,
     next: null,
     ended_at: by.now,
   }
@@ -251,29 +259,53 @@ export function reconsider(mission: Mission, by: By): Step {
   return { mission: { ...next, ended_at: null }, events }
 }
 
+export const isKept = ({ status, result }: Mission): boolean => status === 'done' && result === 'kept'
+
 /** Work that a person may send onto the base branch: reviewed, in conflict, kept, or waiting for their files. */
-export function land(mission: Mission, by: By): Step {
-  const kept = mission.status === 'done' && mission.result === 'kept'
-  if (!kept) requireStatus(mission, ['review', 'needs_input'])
+export function requireLandable(mission: Mission): asserts mission is Mission & { candidate: Candidate } {
+  if (!isKept(mission)) requireStatus(mission, ['review', 'needs_input'])
   requireFree(mission)
-  if (!mission.branch)
+  if (mission.undo)
+    throw new NotAllowed(`Mission ${mission.id} is being undone.`, { try: `fleet mission show ${mission.id}` })
+  if (!mission.branch || !mission.candidate)
     throw new NotAllowed(`Mission ${mission.id} has no work to land.`, { try: `fleet mission retry ${mission.id}` })
-  return step(mission, { ...toLanding(by), approved: true }, by, 'land_requested')
 }
 
+export function land(mission: Mission, by: By): Step {
+  requireLandable(mission)
+  const approval = { candidate: mission.candidate.commit, by: by.actor, at: by.now }
+  return step(mission, { ...toLanding(by), approval, landing_looks: 0 }, by, 'land_requested', {
+    data: { candidate: approval.candidate },
+  })
+}
+
+const UNDOABLE = ['done', 'review', 'needs_input', 'failed', 'cancelled'] as const satisfies Status[]
+
 export function undo(mission: Mission, by: By): Step {
-  requireStatus(mission, ['done'])
-  if (!mission.landed || mission.result !== 'landed') {
+  if (!mission.landed)
     throw new NotAllowed(`Mission ${mission.id} did not land, so there is nothing to undo.`, {
       facts: { result: mission.result },
     })
-  }
+  requireStatus(mission, UNDOABLE)
+  requireFree(mission)
+  if (mission.landed.with)
+    throw new NotAllowed(
+      `The work of mission ${mission.id} landed with ${mission.landed.with}, and is undone with it.`,
+      {
+        try: `fleet mission undo ${mission.landed.with}`,
+      },
+    )
   if (mission.undo) throw new NotAllowed(`Mission ${mission.id} is already being undone.`)
   if (mission.pull_request?.merge_commit === mission.landed.commit)
     throw new NotAllowed(`Mission ${mission.id} landed by a pull request, so it is undone where that was merged.`, {
       try: `Revert ${mission.pull_request.url}`,
     })
-  return step(mission, { undo: { requested_at: by.now, candidate: null }, landing_at: by.now }, by, 'undo_requested')
+  return step(
+    mission,
+    { undo: { requested_at: by.now, landing_commit: null }, landing_at: by.now },
+    by,
+    'undo_requested',
+  )
 }
 
 // What the fleet decides
@@ -289,6 +321,7 @@ export function started(mission: Mission, session: Session, by: By): Step {
     sessions: session.number,
     started_at: mission.started_at ?? by.now,
     branch: session.branch,
+    candidate: null,
   }
   return step(mission, change, by, 'session_starting', {
     session_id: session.id,
@@ -314,7 +347,7 @@ const toLanding = (by: By): Partial<Mission> => ({
   status: 'landing',
   status_reason: null,
   landing_at: by.now,
-  candidate: null,
+  landing_commit: null,
   result: null,
 })
 
@@ -323,45 +356,108 @@ export const toLand = (mission: Mission, by: By): Step => step(mission, toLandin
 export function done(mission: Mission, result: 'kept' | 'no_changes', by: By): Step {
   return step(
     mission,
-    { status: 'done', status_reason: null, result, interruptions: 0, rate_limits: 0, ended_at: by.now },
+    {
+      status: 'done',
+      status_reason: null,
+      result,
+      approval: null,
+      landing_commit: null,
+      interruptions: 0,
+      rate_limits: 0,
+      ended_at: by.now,
+    },
     by,
     result,
   )
 }
 
-export function landed(mission: Mission, by: By): Step {
-  const { commit, onto, branch } = mission.candidate!
-  const change: Partial<Mission> = {
-    status: 'done',
-    status_reason: null,
-    result: 'landed',
-    landed: { commit, onto, branch, at: by.now },
-    candidate: null,
-    approved: false,
-    cancel_requested: false,
-    interruptions: 0,
-    rate_limits: 0,
-    ended_at: by.now,
+/** What came of a landing, beside the mission itself. */
+export type Brought = Pick<Landing, 'commit' | 'onto' | 'branch'> & Partial<Pick<Landing, 'evidence' | 'includes'>>
+
+export function landed(
+  mission: Mission,
+  { commit, onto, branch, evidence = [], includes = [] }: Brought,
+  by: By,
+): Step {
+  const { approval } = mission
+  const landing: Landing = {
+    ...{ commit, onto, branch, evidence, includes, at: by.now },
+    candidate: approval?.candidate ?? mission.candidate?.commit ?? null,
+    approved: approval && { by: approval.by, at: approval.at },
+    with: null,
+    undone: null,
   }
-  return step(mission, change, by, 'landed', { data: { commit, branch } })
+  const data = { commit, branch, candidate: landing.candidate, approved_by: approval?.by ?? null }
+  return step(mission, isOnBase(mission, landing, by), by, 'landed', { data })
 }
 
-export function undone(mission: Mission, by: By): Step {
-  const commit = mission.undo?.candidate?.commit
+/** Kept, or waiting for a person, and nobody is at work on it. */
+export const canComeAlong = (mission: Mission): boolean =>
+  !mission.taken_over &&
+  !mission.asking &&
+  !mission.undo &&
+  (isKept(mission) || ['review', 'needs_input'].includes(mission.status))
+
+/** Its work came along with that of a mission that began with it. */
+export function landedWith(
+  mission: Mission,
+  whole: Pick<Landing, 'commit' | 'onto' | 'branch'> & { with: string },
+  by: By,
+): Step {
+  const own = { candidate: mission.candidate?.commit ?? null, approved: null, evidence: [], includes: [] }
+  const landing: Landing = { ...whole, ...own, at: by.now, undone: null }
+  const { commit, branch } = whole
+  return step(mission, isOnBase(mission, landing, by), by, 'landed', { data: { commit, branch, with: whole.with } })
+}
+
+const isOnBase = (mission: Mission, landing: Landing, by: By): Partial<Mission> => ({
+  status: 'done',
+  status_reason: null,
+  result: 'landed',
+  landed: landing,
+  past_landings: withPast(mission, mission.landed),
+  landing_commit: null,
+  landing_looks: 0,
+  approval: null,
+  cancel_requested: false,
+  interruptions: 0,
+  rate_limits: 0,
+  ended_at: by.now,
+})
+
+const withPast = ({ past_landings }: Mission, landing: Landing | null): Landing[] =>
+  (landing ? [...past_landings, landing] : past_landings).slice(-MOST_PAST_LANDINGS)
+
+const takenBack = (mission: Mission, commit: string, by: By): Partial<Mission> => ({
+  landed: null,
+  past_landings: withPast(mission, mission.landed && { ...mission.landed, undone: { commit, at: by.now } }),
+})
+
+/** `candidate`: what can land again. Work that was sent on since stays where it is. */
+export function undone(mission: Mission, commit: string, candidate: Candidate | null, by: By): Step {
+  const others = mission.landed?.includes.map(({ title, mission_id }) => `“${title}” (${mission_id})`) ?? []
+  const along = others.length ? `, and with it the work of ${others.join(', ')}` : ''
+  const again = mission.status === 'done'
   const change: Partial<Mission> = {
-    status: 'review',
-    result: null,
+    ...takenBack(mission, commit, by),
+    ...(again && { status: 'review' as const, result: null, candidate }),
     undo: null,
-    landed: null,
     landing_at: null,
     status_reason: {
       code: 'undone',
-      text: 'It was undone; its work is kept and can land again.',
-      try: `fleet mission land ${mission.id}`,
+      text: `It was undone${along}; its work is kept${again ? ' and can land again' : ''}.`,
+      try: again ? `fleet mission land ${mission.id}` : undefined,
     },
   }
-  return step(mission, change, by, 'undone', { data: { commit } })
+  const includes = mission.landed?.includes.map(({ mission_id }) => mission_id) ?? []
+  return step(mission, change, by, 'undone', { data: { commit, includes } })
 }
+
+/** What came along with the landing that was undone is kept, as it was before. */
+export const undoneWith = (mission: Mission, commit: string, by: By): Step =>
+  step(mission, { ...takenBack(mission, commit, by), result: 'kept' }, by, 'undone', {
+    data: { commit, with: mission.landed?.with },
+  })
 
 /** The undo cannot be done; the mission stays landed and says why. */
 export const undoFailed = (mission: Mission, why: StatusReason, by: By): Step =>
@@ -370,7 +466,7 @@ export const undoFailed = (mission: Mission, why: StatusReason, by: By): Step =>
 export const toReview = (mission: Mission, why: StatusReason, by: By): Step =>
   step(
     mission,
-    { status: 'review', status_reason: why, candidate: null, approved: false, cancel_requested: false },
+    { status: 'review', status_reason: why, landing_commit: null, approval: null, cancel_requested: false },
     by,
     'review_wanted',
     { cause: why.text, data: { code: why.code } },
@@ -382,15 +478,21 @@ export const toPerson = (
   by: By,
   kind: 'needs_input' | 'conflict' | 'landing_waits' | 'limit_reached' = 'needs_input',
 ): Step =>
-  step(mission, { status: 'needs_input', status_reason: why, candidate: null, cancel_requested: false }, by, kind, {
-    cause: why.text,
-    data: { code: why.code },
-  })
+  step(
+    mission,
+    { status: 'needs_input', status_reason: why, landing_commit: null, cancel_requested: false },
+    by,
+    kind,
+    {
+      cause: why.text,
+      data: { code: why.code },
+    },
+  )
 
 export const failed = (mission: Mission, why: StatusReason, by: By): Step =>
   step(
     mission,
-    { status: 'failed', status_reason: why, candidate: null, cancel_requested: false, ended_at: by.now },
+    { status: 'failed', status_reason: why, landing_commit: null, cancel_requested: false, ended_at: by.now },
     by,
     'failed',
     { cause: why.text, data: { code: why.code } },

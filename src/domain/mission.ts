@@ -109,13 +109,42 @@ export const StatusReason = z.object({
 })
 export type StatusReason = z.infer<typeof StatusReason>
 
-/** A landing under way: written down before the base branch moves, so that a crash can be compared with the world. */
+/** The finished work of a mission as one commit: what a person is shown, and what they let land. */
 export const Candidate = z.object({
+  commit: z.string(),
+  session_id: Id.describe('the session that ended with it'),
+  at: Timestamp,
+})
+export type Candidate = z.infer<typeof Candidate>
+
+/** A landing under way: written down before the base branch moves, so that a crash can be compared with the world. */
+export const LandingCommit = z.object({
   commit: z.string(),
   onto: z.string(),
   branch: z.string().describe('the base branch'),
   checked: z.boolean(),
 })
+export type LandingCommit = z.infer<typeof LandingCommit>
+
+const Approval = z.object({ candidate: z.string(), by: z.string().max(120), at: Timestamp })
+
+/** What landed, as what, and who let it: kept for whoever asks later. */
+export const Landing = z.object({
+  candidate: z.string().nullable().describe('what was shown; empty: it landed before that was written down'),
+  commit: z.string().describe('the landing commit, made of the candidate on the base branch'),
+  onto: z.string(),
+  branch: z.string(),
+  at: Timestamp,
+  approved: Approval.pick({ by: true, at: true }).nullable().describe('who let it land; empty: its policy did'),
+  evidence: z.array(Id).describe('the checks that ran on the landing commit'),
+  includes: z
+    .array(z.object({ mission_id: Id, title: z.string(), commit: z.string() }))
+    .describe('whose unlanded work came along'),
+  with: Id.nullable().describe('the mission whose landing brought it'),
+  undone: z.object({ commit: z.string(), at: Timestamp }).nullable().describe('by which commit it was taken back'),
+})
+export type Landing = z.infer<typeof Landing>
+export const MOST_PAST_LANDINGS = 20
 
 /** A landing that others decide about. Written down before anything is pushed, so that a crash can be compared with the world. */
 export const PullRequest = z.object({
@@ -199,18 +228,18 @@ export const Mission = MissionSettings.extend({
   /** Its live session waits for a person's answer; once that has ended, the answer starts the next one. */
   asking: z.boolean().default(false),
   taken_over: TakenOver.nullable().default(null),
-  /** A person has said: land it, whatever sent it to review. */
-  approved: z.boolean().default(false),
+  approval: Approval.nullable().default(null).describe('a person lets this candidate land, whatever sent it to review'),
   /** … and even though its checks fail. */
   forced: z.boolean().default(false),
   landing_at: Timestamp.nullable().default(null),
   candidate: Candidate.nullable().default(null),
-  landed: z
-    .object({ commit: z.string(), onto: z.string(), branch: z.string(), at: Timestamp })
-    .nullable()
-    .default(null),
+  landing_commit: LandingCommit.nullable().default(null),
+  /** How often in a row a landing stepped aside for something that passes by itself. */
+  landing_looks: z.number().int().default(0),
+  landed: Landing.nullable().default(null),
+  past_landings: z.array(Landing).default([]).describe('taken back, or followed by another; the newest last'),
   pull_request: PullRequest.nullable().default(null),
-  undo: z.object({ requested_at: Timestamp, candidate: Candidate.nullable() }).nullable().default(null),
+  undo: z.object({ requested_at: Timestamp, landing_commit: LandingCommit.nullable() }).nullable().default(null),
   deleting: z.boolean().default(false),
   branch: z
     .string()
@@ -229,7 +258,8 @@ export const Evidence = z.object({
   id: Id,
   mission_id: Id,
   project_id: Id,
-  commit: z.string(),
+  commit: z.string().describe('exactly what was checked: the landing commit, where it is about a landing'),
+  candidate: z.string().nullable().default(null).describe('what that was made of'),
   purpose: z.enum(['landing', 'undo', 'goal']).describe('goal: whether what a loop is for is reached'),
   name: z.string(),
   command: z.string(),
@@ -251,6 +281,7 @@ export const Comment = z.object({
   line: z.number().int().positive().nullable().default(null),
   side: z.enum(['old', 'new']).default('new').describe('which side of the diff the line is on'),
   session_id: Id.nullable().default(null).describe('the session whose work it is about'),
+  candidate: z.string().nullable().default(null).describe('the commit it is about'),
   quote: z.string().max(500).nullable().default(null).describe('that line, as it was then'),
   sent_at: Timestamp.nullable().default(null).describe('when the agent was sent back with it'),
   created_at: Timestamp,

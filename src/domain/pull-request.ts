@@ -57,7 +57,7 @@ export function opened(mission: Mission, pull_request: PullRequest, standing: St
   const kind = mission.pull_request?.state === 'open' ? 'landing_waits' : 'pull_request_opened'
   return life.step(mission, change, by, kind, { cause: why.text, data: { code: CODE, url, number } })
 }
-const BACK_TO_REVIEW = { status: 'review', candidate: null, approved: false, cancel_requested: false } as const
+const BACK_TO_REVIEW = { status: 'review', landing_commit: null, approval: null, cancel_requested: false } as const
 
 /** Still open. Whoever follows events is told only when there is something new to tell. */
 export function stillOpen(mission: Proposed, standing: Standing, next: { by: By; look_at: string }): Step {
@@ -95,10 +95,10 @@ export function closed(mission: Mission, by: By): Step {
   return life.toReview({ ...mission, pull_request }, why, by)
 }
 
-export function merged(mission: Mission, landing: { commit: string; onto: string; branch: string }, by: By): Step {
+export function merged(mission: Mission, landing: life.Brought, by: By): Step {
   const { commit } = landing
   const pull_request = { ...mission.pull_request!, state: 'merged' as const, merge_commit: commit, look_at: null }
-  return life.landed({ ...mission, pull_request, candidate: { ...landing, checked: true } }, by)
+  return life.landed({ ...mission, pull_request }, landing, by)
 }
 
 export const after = (now: string, seconds: number): string => new Date(Date.parse(now) + seconds * 1000).toISOString()

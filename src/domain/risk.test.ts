@@ -14,6 +14,7 @@ const work = (more: Partial<Work> = {}): Work => ({
   mission: aMission({ status_reason: { code: 'policy', text: 'Its work waits for review.' } }),
   files: [file('src/a.ts'), file('src/a.test.ts')],
   filesOmitted: 0,
+  includes: [],
   lines: 8,
   checked: { passed: ['test'], failed: [], missing: [] },
   overlaps: [],

@@ -1,4 +1,5 @@
 import * as z from 'zod'
+import type { Included } from './candidate.ts'
 import type { Mission, StatusReason } from './mission.ts'
 import { ChangedFile } from './report.ts'
 import { isTest } from './test-files.ts'
@@ -37,6 +38,8 @@ export type Risk = z.infer<typeof Risk>
 export interface Work {
   mission: Pick<Mission, 'title' | 'prompt' | 'acceptance_criteria' | 'subdirectory' | 'status_reason'>
   files: readonly SizedFile[]
+  /** Whose unlanded work is among them. */
+  includes: readonly Included[]
   filesOmitted: number
   lines: number
   checked: Checked
@@ -62,6 +65,7 @@ export function riskOf(work: Work): Risk {
     raisedBy(work.mission.status_reason),
     ofChecks(work),
     ofOverlaps(work.overlaps),
+    ofOthers(work.includes),
     ofSize(work),
     ofTests(work.files),
     ofPlaces(work),
@@ -89,6 +93,8 @@ const CONCERNS: Record<string, number> = {
   conflict: 35,
   submodule_commit: 30,
   left_out: 20,
+  large_file: 30,
+  unapproved: 0,
   landing_failed: 20,
   undone: 15,
   policy: 0,
@@ -117,6 +123,18 @@ function ofOverlaps(overlaps: readonly Overlap[]): Doubt[] {
   const more = overlaps.length > 1 ? ` ${overlaps.length - 1} more change some of its files too.` : ''
   const text = `“${first.title}” (${first.mission_id}) has not landed either and changes ${listed(first.files)} as well.${more}`
   return [{ points: Math.min(30, 10 + 5 * overlaps.length), text }]
+}
+
+function ofOthers(includes: readonly Included[]): Doubt[] {
+  const unlanded = includes.filter(({ standing }) => standing !== 'landed')
+  if (!unlanded.length) return []
+  const parts = unlanded.slice(0, NAMED_FILES).map(({ title, files, files_omitted }) => {
+    const count = files.length + files_omitted
+    return `${count} file${count === 1 ? '' : 's'} of “${title}”`
+  })
+  const more = unlanded.length > NAMED_FILES ? ` and work of ${unlanded.length - NAMED_FILES} more` : ''
+  const open = unlanded.some(({ standing }) => standing === 'unapproved')
+  return [{ points: open ? 20 : 4, text: `It includes ${parts.join(', ')}${more}.` }]
 }
 
 const SIZES: readonly [lines: number, points: number][] = [

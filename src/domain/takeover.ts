@@ -47,7 +47,7 @@ export function takenOver(mission: Mission, unheard: StoredText | null, by: By):
     ready: false,
     not_before: null,
     asking: false,
-    candidate: null,
+    landing_commit: null,
     result: null,
     ended_at: null,
   }

@@ -21,6 +21,8 @@ interface Subject {
   project: Project
   repository: Repository
   commit: string
+  /** What that was made of, where it is about a landing. */
+  candidate?: string
   purpose: Evidence['purpose']
   /** When the landing or undo began: one that is asked for anew is checked anew. */
   since: string
@@ -101,7 +103,7 @@ async function earlier(fleet: Fleet, subject: Subject): Promise<Map<string, Evid
 type Where = Omit<Parameters<typeof runCommand>[0], 'kind' | 'line' | 'timeoutSeconds'>
 
 async function runOne(fleet: Fleet, subject: Subject, check: Check, where: Where): Promise<boolean> {
-  const { mission, commit, purpose, signal } = subject
+  const { mission, commit, candidate = null, purpose, signal } = subject
   const result = await runCommand({
     ...where,
     kind: 'check',
@@ -116,6 +118,7 @@ async function runOne(fleet: Fleet, subject: Subject, check: Check, where: Where
     mission_id: mission.id,
     project_id: mission.project_id,
     commit,
+    candidate,
     purpose,
     name: check.name,
     command: check.command,

@@ -7,6 +7,8 @@ import {
   explainsTip,
   guardDifference,
   guardMark,
+  largeFiles,
+  MAX_FILE_BYTES,
   type Repository,
   strandedSubmodules,
 } from '../git/index.ts'
@@ -29,6 +31,8 @@ interface Place {
 interface Subject extends Place {
   session: Session
   collected: Collected
+  /** What its changes are counted from. */
+  from: string
 }
 
 /** The first thing about a finished session that is not as it should be. */
@@ -37,6 +41,7 @@ export async function concernAbout(subject: Subject): Promise<Concern | null> {
     unfinished(subject) ??
     leftOut(subject) ??
     (await secretCommitted(subject)) ??
+    (await largeCommitted(subject)) ??
     (await sharedGitChanged(subject)) ??
     (await baseMoved(subject)) ??
     (await submoduleCommitLost(subject))
@@ -65,12 +70,21 @@ function leftOut({ collected: { skipped } }: Subject): Concern | null {
   return { code: 'left_out', text: `Not committed: ${skipped.map(({ path, why }) => `${path} (${why})`).join(', ')}.` }
 }
 
-async function secretCommitted({ session, project, repository, collected }: Subject): Promise<Concern | null> {
-  const secrets = await changedAmong(repository, session.start_commit!, collected.tip, project.copy_files)
+async function secretCommitted({ from, project, repository, collected }: Subject): Promise<Concern | null> {
+  const secrets = await changedAmong(repository, from, collected.tip, project.copy_files)
   return secrets.length
     ? { code: 'secret_committed', text: `The agent committed what was only copied in for it: ${secrets.join(', ')}.` }
     : null
 }
+
+/** What it left uncommitted was looked at file by file; what it committed itself was not. */
+async function largeCommitted({ from, repository, collected }: Subject): Promise<Concern | null> {
+  const large = collected.changes || from === collected.tip ? [] : await largeFiles(repository, from, collected.tip)
+  if (!large.length) return null
+  const files = large.map(({ path, bytes }) => `${path} (${Math.round(bytes / MB)} MB)`).join(', ')
+  return { code: 'large_file', text: `The agent committed what is larger than ${MAX_FILE_BYTES / MB} MB: ${files}.` }
+}
+const MB = 1024 * 1024
 
 async function sharedGitChanged({ session, repository }: Subject): Promise<Concern | null> {
   const now = await guardMark(repository)
@@ -99,8 +113,8 @@ async function baseMoved(subject: Subject): Promise<Concern | null> {
   }
 }
 
-async function submoduleCommitLost({ session, repository, collected }: Subject): Promise<Concern | null> {
-  const paths = await strandedSubmodules(repository, session.worktree!, session.start_commit!, collected.tip)
+async function submoduleCommitLost({ session, from, repository, collected }: Subject): Promise<Concern | null> {
+  const paths = await strandedSubmodules(repository, session.worktree!, from, collected.tip)
   if (!paths.length) return null
   return {
     code: 'submodule_commit',
@@ -123,7 +137,7 @@ export async function movedUnderSession(subject: Place, tip: string): Promise<bo
 async function isExplained({ fleet, project, repository }: Place, tip: string): Promise<boolean> {
   // A landing is written down before the branch moves, and becomes the known tip when it is over: look in that order.
   for await (const { value } of all(fleet, 'missions', 'landing', [project.id])) {
-    if (value.candidate?.commit === tip || value.undo?.candidate?.commit === tip) return true
+    if (value.landing_commit?.commit === tip || value.undo?.landing_commit?.commit === tip) return true
   }
   const { known_tip } = (await current(fleet, 'projects', project.id)).value
   return tip === known_tip || explainsTip(repository, project.base_branch, tip, fleet.home.worktrees)

@@ -1,9 +1,11 @@
+import type { Included } from '../domain/candidate.ts'
 import { InvalidInput, NotAllowed, NotFound } from '../domain/errors.ts'
 import type { Mission } from '../domain/mission.ts'
 import type { Project } from '../domain/project.ts'
 import type { SizedFile } from '../domain/risk.ts'
 import type { Session } from '../domain/session.ts'
-import { type Difference, differenceOf, fileIn, fileOf, liveDifferenceOf } from '../git/index.ts'
+import { type Difference, differenceOf, fileIn, fileOf, liveDifferenceOf, mergeBase } from '../git/index.ts'
+import { includesOf, lookAtPlace, shownOf } from './candidates.ts'
 import type { Fleet } from './fleet.ts'
 import { current } from './records.ts'
 import { repositoryOf } from './repositories.ts'
@@ -34,16 +36,40 @@ export interface Diff {
 export async function sessionDiff(fleet: Fleet, session: Session, wish: DiffWish = {}): Promise<Diff> {
   const { worktree, from } = comparable(session)
   const project = (await current(fleet, 'projects', session.project_id)).value
-  if (session.status === 'ended' && session.end_commit) return commitsDiff(project, from, session.end_commit, wish)
-  return diffOf(await liveDifferenceOf(worktree, from, bounded(wish)), wish)
+  if (session.status !== 'ended' || !session.end_commit)
+    return diffOf(await liveDifferenceOf(worktree, from, bounded(wish)), wish)
+  return commitsDiff(project, await partedFrom(project, session), session.end_commit, wish)
+}
+
+/** Where its work begins: a base branch that it was to merge and did not is no part of its history. */
+async function partedFrom(project: Project, { start_commit, end_commit }: Session): Promise<string> {
+  return (await mergeBase(await repositoryOf(project), start_commit!, end_commit!)) ?? start_commit!
 }
 
 export async function commitsDiff(project: Project, from: string, to: string, wish: DiffWish = {}): Promise<Diff> {
   return diffOf(await differenceOf(await repositoryOf(project), from, to, bounded(wish)), wish)
 }
 
-export async function missionDiff(fleet: Fleet, mission: Mission, wish: DiffWish = {}): Promise<Diff> {
-  return sessionDiff(fleet, await newestSession(fleet, mission), wish)
+export interface MissionDiff extends Diff {
+  /** The id of what would land, or has landed; null: its agent is still at work. */
+  candidate: string | null
+  /** Whose work is among it, beside its own. */
+  includes: Included[]
+}
+
+/** All that a mission would bring onto the base branch, or has brought; while an agent is at work, what that changed. */
+export async function missionDiff(fleet: Fleet, mission: Mission, wish: DiffWish = {}): Promise<MissionDiff> {
+  const session = await newestSession(fleet, mission)
+  // Who asks for one file has seen which there are.
+  const now = wish.path === undefined ? (await lookAtPlace(fleet, mission)).mission : mission
+  const project = (await current(fleet, 'projects', mission.project_id)).value
+  const shown = session.status === 'ended' ? await shownOf(project, now) : undefined
+  if (!shown) return { ...(await sessionDiff(fleet, session, wish)), candidate: null, includes: [] }
+  return {
+    ...(await commitsDiff(project, shown.from, shown.to, wish)),
+    candidate: shown.candidate,
+    includes: await includesOf(fleet, project, now),
+  }
 }
 
 export async function newestSession(fleet: Fleet, mission: Mission): Promise<Session> {
@@ -72,16 +98,30 @@ export interface FileSide {
   total_lines: number
 }
 
-/** Lines of a file as it was before the session, or as the session has it: what a diff leaves out around its changes. */
+/** The commits on both sides of a diff; null: as it is in the worktree. */
+interface Sides {
+  base: string
+  work: string | null
+}
+
+async function sidesOf(project: Project, session: Session, mission: Mission | undefined): Promise<Sides> {
+  const ended = session.status === 'ended' && session.end_commit !== null
+  const shown = ended && mission ? await shownOf(project, mission) : undefined
+  if (shown) return { base: shown.from, work: shown.to }
+  if (ended) return { base: await partedFrom(project, session), work: session.end_commit }
+  return { base: comparable(session).from, work: null }
+}
+
+/** Lines of a file on one side of a diff, that of a session or that of a whole mission: what it leaves out around its changes. */
 export async function fileAt(
   fleet: Fleet,
-  session: Session,
+  { session, mission }: { session: Session; mission?: Mission },
   { path, side, from, count }: { path: string; side: 'base' | 'work'; from: number; count: number },
 ): Promise<FileSide> {
   requireInside(path)
-  const { worktree, from: start } = comparable(session)
+  const { worktree } = comparable(session)
   const project = (await current(fleet, 'projects', session.project_id)).value
-  const commit = side === 'base' ? start : session.status === 'ended' ? session.end_commit : null
+  const commit = (await sidesOf(project, session, mission))[side]
   const bytes = commit
     ? await fileOf(await repositoryOf(project), commit, path, MAX_FILE_BYTES)
     : await fileIn(worktree, path, MAX_FILE_BYTES)

@@ -10,7 +10,7 @@ import type { Project } from '../domain/project.ts'
 import { Claim, fitted, Report, statusOf } from '../domain/report.ts'
 import type { Outcome, Session } from '../domain/session.ts'
 import { clipped, MAX_REASON_CHARS, type StoredText } from '../domain/text.ts'
-import { type Changes, type Collected, changes, commitLeftovers } from '../git/index.ts'
+import { type Changes, type Collected, changes, commitLeftovers, mergeBase, type Repository } from '../git/index.ts'
 import type { Change } from '../store/index.ts'
 import { defaultsOf } from './capacity.ts'
 import { type Concern, concernAbout } from './concerns.ts'
@@ -42,6 +42,8 @@ export interface Over {
 interface Work {
   /** What no commit holds. */
   leftBehind: string | null
+  /** What its changes are counted from. */
+  from: string | null
   collected: Collected | null
   changes: Changes
   concern: Concern | null
@@ -58,7 +60,7 @@ export async function endSession(fleet: Fleet, agent: Agent, sessionId: string, 
   const { claim, problem } = submitted ? { claim: submitted, problem: null } : writtenClaim(over.directory)
   let ending: Ending = session.stopping ?? (await putAside(fleet, session, outcomeOf(agent, session, over)))
   const summary = claim ? claim.summary : ending.forgotten ? '' : over.digest.result?.text || over.digest.lastText
-  let work: Work = { leftBehind: null, collected: null, changes: NO_CHANGES, concern: null }
+  let work: Work = { leftBehind: null, from: null, collected: null, changes: NO_CHANGES, concern: null }
   try {
     work = await collectWork(fleet, session, mission, project, summary)
   } catch (error) {
@@ -115,7 +117,7 @@ async function collectWork(
   summary: string,
 ): Promise<Work> {
   if (!session.worktree || !session.branch)
-    return { leftBehind: null, collected: null, changes: NO_CHANGES, concern: null }
+    return { leftBehind: null, from: null, collected: null, changes: NO_CHANGES, concern: null }
   const repository = await repositoryOf(project)
   const message = landingMessage(mission, session, summary)
   const collected = await commitLeftovers({
@@ -126,13 +128,25 @@ async function collectWork(
     start: session.start_commit!,
     within: await lookingWithin(fleet, session, mission, project),
   })
-  const changed = collected.changes ?? (await changes(repository, session.start_commit!, collected.tip))
+  const { from, changed } = await ownChanges(repository, session.start_commit!, collected)
   return {
     leftBehind: leftBehind(collected, project),
     collected,
     changes: changed,
-    concern: await concernAbout({ fleet, session, project, repository, collected }),
+    from,
+    concern: await concernAbout({ fleet, session, project, repository, collected, from }),
   }
+}
+
+/** What it did since it began; where a base branch was to be merged and was not, since its work parted from that. */
+async function ownChanges(
+  repository: Repository,
+  start: string,
+  { tip, changes: known }: Collected,
+): Promise<{ from: string; changed: Changes }> {
+  const changed = known ?? (await changes(repository, start, tip))
+  const from = changed.descends ? start : ((await mergeBase(repository, start, tip)) ?? start)
+  return { from, changed: from === start ? changed : await changes(repository, from, tip) }
 }
 
 /** What stays in the worktree only; copies of the person's own files are no work. */
@@ -213,8 +227,9 @@ async function commitEnd(
     const now = { actor: 'fleet', now: fleet.now() }
     const isPutAside = ending.outcome === 'parked' && !mission.value.taken_over
     const talk = await talkLeft(fleet, ended.id, isPutAside)
+    const candidate = collected && { commit: collected.tip, session_id: ended.id, at: now.now }
     const step = missionAfter(
-      mission.value,
+      { ...mission.value, candidate },
       {
         ...ending,
         report,
@@ -238,7 +253,7 @@ async function commitEnd(
       exit_code: over.exit.code,
       end_commit: collected?.tip ?? session.value.end_commit,
       left_behind: work.leftBehind && clipped(work.leftBehind, MAX_REASON_CHARS),
-      descends_from: changed.descends ? session.value.start_commit : null,
+      descends_from: changed.descends ? work.from : null,
       landable:
         collected?.committed === true && changed.commits.length === 1 && changed.descends && !collected.unfinished,
       conversation: over.digest.conversation ?? session.value.conversation,

@@ -1,18 +1,16 @@
-import { existsSync } from 'node:fs'
 import { MAX_CONFLICT_ROUNDS } from '../domain/ending.ts'
 import type { By, Step } from '../domain/life.ts'
 import * as life from '../domain/life.ts'
-import type { Mission, StatusReason } from '../domain/mission.ts'
+import type { LandingCommit, Mission, StatusReason } from '../domain/mission.ts'
 import type { Project } from '../domain/project.ts'
 import type { Session } from '../domain/session.ts'
 import {
   type Advanced,
-  commitLeftovers,
   commitTree,
-  contains,
   type Conflict as FileConflict,
   mergeTrees,
   type Repository,
+  treeOf,
 } from '../git/index.ts'
 import { runChecks } from './checking.ts'
 import { type Fleet, retryOnConflict } from './fleet.ts'
@@ -23,11 +21,11 @@ import { landingMessage } from './trailers.ts'
 /** The base may move while a landing is checked; then it is merged and checked again, this many times. */
 export const MAX_ROUNDS = 3
 
-export type Candidate = NonNullable<Mission['candidate']>
-
 /** What a landing works with, read anew at its beginning. */
 export interface Work {
   mission: Mission
+  /** The commit that is to land. */
+  candidate: string
   session: Session
   project: Project
   repository: Repository
@@ -38,70 +36,33 @@ export async function read(fleet: Fleet, missionId: string, signal: AbortSignal)
   const { value: mission } = await current(fleet, 'missions', missionId)
   const { value: session } = await current(fleet, 'sessions', mission.session_id!)
   const { value: project } = await current(fleet, 'projects', mission.project_id)
-  return { mission, session, project, repository: await repositoryOf(project), signal }
+  const candidate = mission.approval?.candidate ?? mission.candidate?.commit ?? session.end_commit!
+  return { mission, candidate, session, project, repository: await repositoryOf(project), signal }
 }
 
 /** The one commit that would land on `base`, and has passed the checks; undefined: it does not, and what follows is decided. */
-export async function prepare(
-  fleet: Fleet,
-  work: Work,
-  session: Session,
-  base: string,
-): Promise<Candidate | undefined> {
-  const { mission, project, repository } = work
-  const tip = await tipToMerge(work, session)
-  const merged = await mergeTrees(repository, base, tip, session.descends_from ?? undefined)
+export async function prepare(fleet: Fleet, work: Work, base: string): Promise<LandingCommit | undefined> {
+  const { mission, candidate, project, repository } = work
+  const session = asItEnded(work)
+  const merged = await mergeTrees(repository, base, candidate, session.descends_from ?? undefined)
   if ('conflicts' in merged) return void (await inConflict(fleet, work, merged.conflicts))
-  const summary = await summaryOf(fleet, mission)
-  const candidate: Candidate = {
+  const isNothing = session.descends_from !== base && merged.tree === (await treeOf(repository, base))
+  if (isNothing) return void (await decide(fleet, mission.id, (m, by) => life.done(m, 'no_changes', by)))
+  const summary = (await newestReport(fleet, mission.id))?.summary ?? ''
+  const landing: LandingCommit = {
     commit: await landingCommit(repository, mission, session, { tree: merged.tree, base, summary }),
     onto: base,
     branch: project.base_branch,
     checked: false,
   }
-  if (!(await check(fleet, work, candidate))) return undefined
+  if (!(await check(fleet, work, landing))) return undefined
   if (await wantsCancel(fleet, mission.id)) return void (await decide(fleet, mission.id, life.cancelled))
-  return candidate
+  return landing
 }
 
-/** Work that waited for a person may hold what they did in its worktree since. */
-export async function withPersonsChanges(fleet: Fleet, { mission, session, project }: Work): Promise<Session> {
-  if (!mission.approved || !session.branch || !session.worktree || !existsSync(session.worktree)) return session
-  const message = landingMessage(mission, session, await summaryOf(fleet, mission))
-  const { tip, unfinished } = await commitLeftovers({
-    worktree: session.worktree,
-    branch: session.branch,
-    message,
-    never: project.copy_files,
-  })
-  if (unfinished)
-    throw new Error(
-      `there is still a ${unfinished.doing} under way in ${session.worktree}${unfinished.paths.length ? `: ${unfinished.paths.join(', ')}` : ''}`,
-    )
-  if (tip === session.end_commit) return session
-  return retryOnConflict(async () => {
-    const { value, version } = await current(fleet, 'sessions', session.id)
-    const next: Session = { ...value, end_commit: tip, descends_from: null, landable: false }
-    await fleet.commit('commit.end-moved', { changes: [put('sessions', next, version)] })
-    return next
-  })
-}
-
-async function summaryOf(fleet: Fleet, mission: Mission): Promise<string> {
-  return (await newestReport(fleet, mission.id))?.summary ?? ''
-}
-
-/** What landed as it was and was undone is still in the history of the base, where merging it again brings nothing: a copy of it does. */
-async function tipToMerge({ mission, project, repository }: Work, session: Session): Promise<string> {
-  const tip = session.end_commit!
-  if (!session.landable || !mission.approved || !(await contains(repository, project.base_branch, tip))) return tip
-  return commitTree(repository, {
-    tree: `${tip}^{tree}`,
-    parents: [`${tip}^1`],
-    message: 'Land again\n',
-    at: since(mission),
-  })
-}
+/** What is known of the end of a session holds for that commit only. */
+const asItEnded = ({ session, candidate }: Work): Session =>
+  session.end_commit === candidate ? session : { ...session, landable: false, descends_from: null }
 
 /** When this landing began. It dates the commit, so that a landing taken up after a crash is the same one. */
 export const since = (mission: Mission): string => mission.landing_at ?? mission.updated_at
@@ -125,16 +86,17 @@ function landingCommit(
 /** True when it may land: nothing to check, all passed, or a person insists. */
 async function check(
   fleet: Fleet,
-  { mission, project, repository, signal }: Work,
-  candidate: Candidate,
+  { mission, candidate, project, repository, signal }: Work,
+  landing: LandingCommit,
 ): Promise<boolean> {
   if (project.checks.length === 0) return true
-  await noteCandidate(fleet, mission.id, candidate)
+  await noteLanding(fleet, mission.id, landing)
   const failure = await runChecks(fleet, {
     mission,
     project,
     repository,
-    commit: candidate.commit,
+    commit: landing.commit,
+    candidate,
     purpose: 'landing',
     since: since(mission),
     signal,
@@ -181,10 +143,10 @@ async function inConflict(fleet: Fleet, { mission }: Work, conflicts: FileConfli
   })
 }
 
-export async function noteCandidate(fleet: Fleet, missionId: string, candidate: Candidate): Promise<void> {
+export async function noteLanding(fleet: Fleet, missionId: string, landing_commit: LandingCommit): Promise<void> {
   await retryOnConflict(async () => {
     const { value, version } = await current(fleet, 'missions', missionId)
-    await fleet.commit('commit.candidate', { changes: [put('missions', { ...value, candidate }, version)] })
+    await fleet.commit('commit.landing-commit', { changes: [put('missions', { ...value, landing_commit }, version)] })
   })
 }
 

@@ -1,19 +1,20 @@
+import { unapprovedAmong } from '../domain/candidate.ts'
 import { effective } from '../domain/effective.ts'
 import * as life from '../domain/life.ts'
-import type { Mission } from '../domain/mission.ts'
+import type { LandingCommit, Mission } from '../domain/mission.ts'
 import type { Project } from '../domain/project.ts'
 import { landsByPullRequest } from '../domain/pull-request.ts'
 import { type Advanced, advance, branchTip, contains } from '../git/index.ts'
 import type { Change } from '../store/index.ts'
+import { bringAlong } from './along.ts'
 import { defaultsOf } from './capacity.ts'
 import { runChecks } from './checking.ts'
 import { movedUnderSession } from './concerns.ts'
 import { type Fleet, retryOnConflict } from './fleet.ts'
 import {
-  type Candidate,
   decide,
   MAX_ROUNDS,
-  noteCandidate,
+  noteLanding,
   prepare,
   read,
   refuse,
@@ -21,9 +22,9 @@ import {
   type Work,
   wantsCancel,
   whatIsInTheWay,
-  withPersonsChanges,
 } from './landing-steps.ts'
 import { objectionToLanding } from './plugin-gate.ts'
+import { includedIn } from './predecessors.ts'
 import { propose } from './proposing.ts'
 import { current, put } from './records.ts'
 import { sentence } from './sentences.ts'
@@ -36,8 +37,8 @@ export async function landMission(fleet: Fleet, missionId: string, signal: Abort
     if (await alreadyThere(fleet, work)) return
     if (work.mission.cancel_requested) return await decide(fleet, missionId, life.cancelled)
     const { landing } = effective(work.mission, work.project, defaultsOf(fleet))
-    if (landing === 'never' && !work.mission.approved) return await checkKept(fleet, work)
-    const objection = work.mission.approved ? undefined : await objectionToLanding(fleet, work)
+    if (landing === 'never' && !work.mission.approval) return await checkKept(fleet, work)
+    const objection = work.mission.approval ? undefined : await objectionToLanding(fleet, work)
     if (objection) return await refuse(fleet, missionId, objection)
     if (landsByPullRequest(work.mission, work.project)) await propose(fleet, work)
     else await attempt(fleet, work)
@@ -53,8 +54,8 @@ export async function landMission(fleet: Fleet, missionId: string, signal: Abort
 
 /** Work that stays on its branch, and is done only if the checks pass there. */
 async function checkKept(fleet: Fleet, work: Work): Promise<void> {
-  const { mission, project, repository, session, signal } = work
-  const subject = { mission, project, repository, commit: session.end_commit!, since: since(mission), signal }
+  const { mission, candidate, project, repository, signal } = work
+  const subject = { mission, project, repository, commit: candidate, candidate, since: since(mission), signal }
   const failure = await runChecks(fleet, { ...subject, purpose: 'landing' })
   if (signal.aborted && !(await wantsCancel(fleet, mission.id))) return
   await decide(fleet, mission.id, (m, by) => {
@@ -65,16 +66,15 @@ async function checkKept(fleet: Fleet, work: Work): Promise<void> {
 }
 
 /** After a crash: the branch may have moved although nobody wrote down that it did. */
-async function alreadyThere(fleet: Fleet, { mission, repository, project }: Work): Promise<boolean> {
-  const { candidate } = mission
-  if (!candidate?.checked || !(await contains(repository, candidate.branch, candidate.commit))) return false
-  await landed(fleet, mission.id, project.id, candidate)
+async function alreadyThere(fleet: Fleet, work: Work): Promise<boolean> {
+  const { landing_commit: landing } = work.mission
+  if (!landing?.checked || !(await contains(work.repository, landing.branch, landing.commit))) return false
+  await landed(fleet, work, landing)
   return true
 }
 
 async function attempt(fleet: Fleet, work: Work): Promise<void> {
-  const { mission, project, repository } = work
-  const session = await withPersonsChanges(fleet, work)
+  const { mission, candidate, project, repository } = work
   for (let round = 1; round <= MAX_ROUNDS; round++) {
     const base = await branchTip(repository, project.base_branch)
     if (!base)
@@ -83,18 +83,20 @@ async function attempt(fleet: Fleet, work: Work): Promise<void> {
         text: `The base branch ${project.base_branch} is gone.`,
         try: `fleet project set ${project.id} --base <branch>, then fleet mission land ${mission.id}`,
       })
-    if (!mission.approved && (await movedUnderSession({ fleet, project, repository }, base))) {
+    if (!mission.approval && (await movedUnderSession({ fleet, project, repository }, base))) {
       return refuse(fleet, mission.id, {
         code: 'base_moved',
         text: `${project.base_branch} was moved to ${base} while agents were at work, not by Flotilla and not in a checkout of it.`,
         try: `git log ${base}, then fleet mission land ${mission.id}`,
       })
     }
-    const candidate = await prepare(fleet, work, session, base)
-    if (!candidate) return
-    await noteCandidate(fleet, mission.id, { ...candidate, checked: true })
-    const advanced = await advance(repository, { branch: project.base_branch, from: base, to: candidate.commit })
-    if ('moved' in advanced) return landed(fleet, mission.id, project.id, candidate)
+    const unapproved = unapprovedAmong(await includedIn(fleet, mission, { project, repository, base, candidate }))
+    if (unapproved) return refuse(fleet, mission.id, unapproved)
+    const landing = await prepare(fleet, work, base)
+    if (!landing) return
+    await noteLanding(fleet, mission.id, { ...landing, checked: true })
+    const advanced = await advance(repository, { branch: project.base_branch, from: base, to: landing.commit })
+    if ('moved' in advanced) return landed(fleet, work, landing)
     if ('blocked' in advanced) return inTheWay(fleet, mission, project, advanced)
   }
   await refuse(fleet, mission.id, {
@@ -121,14 +123,15 @@ async function inTheWay(
   )
 }
 
-async function landed(fleet: Fleet, missionId: string, projectId: string, candidate: Candidate): Promise<void> {
+async function landed(fleet: Fleet, work: Work, { checked: _, ...landing }: LandingCommit): Promise<void> {
+  const brought = await bringAlong(fleet, work, landing)
   await retryOnConflict(async () => {
-    const mission = await current(fleet, 'missions', missionId)
-    const project = await current(fleet, 'projects', projectId)
-    const step = life.landed({ ...mission.value, candidate }, { actor: 'fleet', now: fleet.now() })
+    const mission = await current(fleet, 'missions', work.mission.id)
+    const project = await current(fleet, 'projects', work.project.id)
+    const step = life.landed(mission.value, brought, { actor: 'fleet', now: fleet.now() })
     const changes: Change[] = [
       put('missions', step.mission, mission.version),
-      put('projects', { ...project.value, known_tip: candidate.commit }, project.version),
+      put('projects', { ...project.value, known_tip: landing.commit }, project.version),
     ]
     await fleet.commit('commit.landed', { changes, events: step.events })
   })

@@ -8,6 +8,7 @@ import { isReady } from '../domain/waiting.ts'
 import { commitNamed } from '../git/index.ts'
 import type { Batch, Change, Check, Stored } from '../store/index.ts'
 import { type Ask, by, changeMission, oncePerKey } from './asking.ts'
+import { requireShown } from './candidates.ts'
 import type { Fleet } from './fleet.ts'
 import { requireProposable } from './proposing.ts'
 import { all, current, dependenciesOf, fleetState, lookUp, put } from './records.ts'
@@ -144,9 +145,15 @@ export async function dispatchMission(fleet: Fleet, ask: Ask, id: string, wish: 
 export const cancelMission = (fleet: Fleet, ask: Ask, id: string, reason?: string): Promise<Stored<Mission>> =>
   changeMission(fleet, id, ask, (mission, when) => life.cancel(mission, when, reason))
 
-export const landMission = (fleet: Fleet, ask: Ask, id: string, force: boolean): Promise<Stored<Mission>> =>
-  changeMission(fleet, id, ask, (mission, when) => {
-    const step = life.land(mission, when)
+/** `expected`: the candidate that whoever asks was shown. */
+export const landMission = (
+  fleet: Fleet,
+  ask: Ask,
+  id: string,
+  { force = false, expected }: { force?: boolean; expected?: string },
+): Promise<Stored<Mission>> =>
+  changeMission(fleet, id, ask, async (mission, when) => {
+    const step = life.land(await requireShown(fleet, mission, expected), when)
     return { ...step, mission: { ...step.mission, forced: force } }
   })
 

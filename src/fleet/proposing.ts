@@ -1,14 +1,15 @@
 import { setTimeout as pause } from 'node:timers/promises'
+import { unapprovedAmong } from '../domain/candidate.ts'
 import { InvalidInput, NotAllowed, Refusal, Unreachable } from '../domain/errors.ts'
 import * as life from '../domain/life.ts'
-import type { PullRequest } from '../domain/mission.ts'
+import type { LandingCommit, PullRequest } from '../domain/mission.ts'
 import type { Project } from '../domain/project.ts'
 import * as pulls from '../domain/pull-request.ts'
-import type { Session } from '../domain/session.ts'
 import { GitFailed, pushCommit, type Remote, remoteTip } from '../git/index.ts'
 import type { Fleet } from './fleet.ts'
 import { openPullRequest, pullRequestsOf, requireGh, type Seen, seePullRequest } from './github.ts'
-import { type Candidate, prepare, refuse, type Work, withPersonsChanges } from './landing-steps.ts'
+import { prepare, refuse, type Work } from './landing-steps.ts'
+import { includedIn } from './predecessors.ts'
 import { changeProposal, heed, nextLook, remains, standingOf } from './pull-requests.ts'
 import { newestReport } from './records.ts'
 import { repositoryOf } from './repositories.ts'
@@ -34,9 +35,8 @@ export async function propose(fleet: Fleet, work: Work): Promise<void> {
   const { mission, project, repository, signal } = work
   await requireGh(fleet)
   const remote = await requireRemote(repository, project)
-  const session = await withPersonsChanges(fleet, work)
   const open = mission.pull_request?.state === 'open' ? mission.pull_request : undefined
-  if (open?.work === session.end_commit) return askAtOnce(fleet, work, remote, open)
+  if (open?.work === work.candidate) return askAtOnce(fleet, work, remote, open)
   const seen = open && (await seenNow(fleet, work, remote, open))
   const base = await tried(signal, () => followBase(fleet, project, repository, remote.name))
   if (!base.tip)
@@ -51,9 +51,12 @@ export async function propose(fleet: Fleet, work: Work): Promise<void> {
       text: `${project.base_branch} has commits that ${remote.name} does not have; they would be part of the pull request.`,
       try: `Push them, or take them off ${project.base_branch}, then fleet mission land ${mission.id}`,
     })
-  const candidate = await prepare(fleet, work, session, base.tip)
-  if (!candidate) return
-  const pr = await push(fleet, work, { remote, session, candidate, update: seen?.state === 'OPEN' })
+  const where = { project, repository, base: base.tip, candidate: work.candidate }
+  const unapproved = unapprovedAmong(await includedIn(fleet, mission, where))
+  if (unapproved) return refuse(fleet, mission.id, unapproved)
+  const landing = await prepare(fleet, work, base.tip)
+  if (!landing) return
+  const pr = await push(fleet, work, { remote, landing, update: seen?.state === 'OPEN' })
   const there = await tried(signal, () => theirs(fleet, work, remote, pr))
   await changeProposal(fleet, mission.id, (m, by) => {
     const made = { ...pr, state: 'open' as const, url: there.url, number: there.number }
@@ -81,18 +84,17 @@ const seenNow = (fleet: Fleet, { signal }: Work, remote: Remote, pr: PullRequest
 
 interface Push {
   remote: Remote
-  session: Session
-  candidate: Candidate
+  landing: LandingCommit
   /** Its pull request is open: that one gets the new work. */
   update: boolean
 }
 
-async function push(fleet: Fleet, work: Work, { remote, session, candidate, update }: Push): Promise<PullRequest> {
-  const { mission, repository, signal } = work
+async function push(fleet: Fleet, work: Work, { remote, landing, update }: Push): Promise<PullRequest> {
+  const { mission, session, repository, signal } = work
   const earlier = mission.pull_request
   const goesOn = update || earlier?.state === 'opening'
   const branch = earlier && goesOn ? earlier.branch : session.branch!
-  const { commit } = candidate
+  const { commit } = landing
   const seen = await tried(signal, () => remoteTip(repository, remote.name, branch))
   const ours = earlier?.branch === branch ? [commit, earlier.commit, earlier.pushed] : [commit]
   if (seen && !ours.includes(seen))
@@ -106,7 +108,7 @@ async function push(fleet: Fleet, work: Work, { remote, session, candidate, upda
     branch,
     commit,
     pushed: seen ?? null,
-    work: session.end_commit!,
+    work: work.candidate,
     merge_commit: null,
     look_at: null,
     unanswered: 0,

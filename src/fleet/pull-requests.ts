@@ -4,6 +4,7 @@ import * as life from '../domain/life.ts'
 import type { Mission } from '../domain/mission.ts'
 import * as pulls from '../domain/pull-request.ts'
 import { commitNamed, contains, type Remote } from '../git/index.ts'
+import { bringAlong } from './along.ts'
 import { type Fleet, retryOnConflict } from './fleet.ts'
 import { type Seen, seePullRequest } from './github.ts'
 import { read, type Work } from './landing-steps.ts'
@@ -54,10 +55,11 @@ export async function heed(fleet: Fleet, work: Work, remote: Remote, seen: Seen)
     return remains(fleet, mission, { ...pulls.JUST_OPEN, cannotFollow })
   }
   const onto = (await commitNamed(repository, `${commit}^1`)) ?? commit
+  const brought = await bringAlong(fleet, { ...work, candidate: mission.pull_request!.work }, { commit, onto, branch })
   await changeProposal(
     fleet,
     mission.id,
-    unlessChanged(mission, (m, by) => pulls.merged(m, { commit, onto, branch }, by)),
+    unlessChanged(mission, (m, by) => pulls.merged(m, brought, by)),
   )
 }
 

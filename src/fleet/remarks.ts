@@ -7,6 +7,7 @@ import { clipped } from '../domain/text.ts'
 import { lineOf } from '../git/index.ts'
 import { MAX_COMMIT_ITEMS, type Stored } from '../store/index.ts'
 import { type Ask, by, changeMission, oncePerKey } from './asking.ts'
+import { shownOf } from './candidates.ts'
 import type { Fleet } from './fleet.ts'
 import { checkedSettings, projectOf, readiness, type Wish } from './missions.ts'
 import { current, put } from './records.ts'
@@ -19,7 +20,7 @@ const BESIDE_REMARKS = 3
 export type Remark = Pick<Comment, 'body' | 'path' | 'line' | 'side'>
 
 export async function makeRemark(fleet: Fleet, ask: Ask, mission: Mission, remark: Remark): Promise<Comment> {
-  const quote = await quoteOf(fleet, mission, mission.session_id, remark)
+  const quote = await quoteOf(fleet, mission, remark)
   const id = await oncePerKey(fleet, ask, async () => {
     const when = by(fleet, ask)
     const comment = Comment.parse({
@@ -29,6 +30,7 @@ export async function makeRemark(fleet: Fleet, ask: Ask, mission: Mission, remar
       mission_id: mission.id,
       project_id: mission.project_id,
       session_id: mission.session_id,
+      candidate: mission.candidate?.commit ?? null,
       author: when.actor,
       created_at: when.now,
     })
@@ -46,7 +48,7 @@ export async function changeRemark(fleet: Fleet, ask: Ask, id: string, fields: P
     const { value, version } = await requireUnsent(fleet, id)
     const { value: mission } = await current(fleet, 'missions', value.mission_id)
     const changed = { ...value, ...fields }
-    const quote = await quoteOf(fleet, mission, value.session_id, changed)
+    const quote = await quoteOf(fleet, mission, changed)
     return {
       subject: id,
       changes: [put('comments', { ...changed, quote }, version)],
@@ -114,16 +116,11 @@ async function unsentOf(fleet: Fleet, missionId: string, limit: number): Promise
 }
 
 /** The line a remark is about, as a person sees it now: the work may have moved on when the agent reads it. */
-async function quoteOf(
-  fleet: Fleet,
-  mission: Mission,
-  sessionId: string | null,
-  { path, line, side }: Remark,
-): Promise<string | null> {
-  const session = path && line && sessionId ? (await fleet.store.get('sessions', sessionId))?.value : undefined
-  const commit = side === 'old' ? session?.start_commit : session?.end_commit
-  const project = commit && (await fleet.store.get('projects', mission.project_id))?.value
-  if (!project) return null
+async function quoteOf(fleet: Fleet, mission: Mission, { path, line, side }: Remark): Promise<string | null> {
+  const project = path && line ? (await fleet.store.get('projects', mission.project_id))?.value : undefined
+  const shown = project && (await shownOf(project, mission))
+  if (!project || !shown) return null
+  const commit = side === 'old' ? shown.from : shown.to
   const quote = await lineOf(await repositoryOf(project), commit, path!, line!)
   return quote === undefined ? null : clipped(quote, QUOTE_CHARS)
 }

@@ -79,7 +79,7 @@ function unlanded(mission: Mission, by: By): ReturnType<typeof toReview> {
     return step({ ...mission, undo: null }, {}, by, 'undo_failed', {
       cause: 'It was restored while it was being undone.',
     })
-  const as = mission.candidate ? ` as ${mission.candidate.commit}` : ''
+  const as = mission.landing_commit ? ` as ${mission.landing_commit.commit}` : ''
   const text = `It was about to land${as} when the backup was made that it was restored from.`
   return toReview(
     mission,

@@ -1,9 +1,11 @@
+import type { Included } from '../domain/candidate.ts'
 import type { Evidence, Mission, Status } from '../domain/mission.ts'
 import type { Project } from '../domain/project.ts'
 import type { ChangedFile, Report } from '../domain/report.ts'
 import { type Checked, type Overlap, type Risk, riskOf } from '../domain/risk.ts'
 import type { Session } from '../domain/session.ts'
 import { type Sizes, sizesOf } from '../git/index.ts'
+import { includesOf, shownOf } from './candidates.ts'
 import type { Fleet } from './fleet.ts'
 import { all, current, newestReport } from './records.ts'
 import { repositoryOf } from './repositories.ts'
@@ -24,6 +26,7 @@ const UNLANDED: readonly Status[] = ['review', 'landing', 'needs_input', 'waitin
 
 export interface Review extends Sizes {
   mission: Mission
+  includes: Included[]
   session_id: string | null
   checked: Checked
   overlaps: Overlap[]
@@ -51,15 +54,17 @@ export async function reviewOf(fleet: Fleet, mission: Mission, others = new Besi
   const { value: project } = await current(fleet, 'projects', mission.project_id)
   const session = mission.session_id ? (await fleet.store.get('sessions', mission.session_id))?.value : undefined
   const report = await newestReport(fleet, mission.id)
-  const [sizes, checked, remarks] = await Promise.all([
+  const [sizes, includes, checked, remarks] = await Promise.all([
     // A repository that cannot be asked must not hide what waits in the others.
-    sizesOfWork(project, session).catch(() => toldBy(report)),
+    sizesOfWork(project, mission).catch(() => toldBy(report)),
+    includesOf(fleet, project, mission).catch(() => []),
     checkedOf(fleet, mission, project, session),
     fleet.store.find('comments', { index: 'unsent', equals: [mission.id], limit: 100 }),
   ])
-  const overlaps = await others.overlapsWith(mission, pathsOf(sizes.files))
+  const overlaps = await others.overlapsWith(mission, pathsOf(sizes.files), includes)
   const risk = riskOf({
     mission,
+    includes,
     files: sizes.files,
     filesOmitted: sizes.filesOmitted,
     lines: sizes.added + sizes.deleted,
@@ -67,7 +72,10 @@ export async function reviewOf(fleet: Fleet, mission: Mission, others = new Besi
     overlaps,
     untested: report?.what_untested ?? [],
   })
-  return { mission, session_id: session?.id ?? null, ...sizes, checked, overlaps, remarks: remarks.items.length, risk }
+  return {
+    ...{ mission, session_id: session?.id ?? null, includes, ...sizes, checked, overlaps, risk },
+    remarks: remarks.items.length,
+  }
 }
 
 async function ofStatus(fleet: Fleet, status: string, limit: number, project?: string): Promise<Mission[]> {
@@ -91,9 +99,10 @@ const NOTHING: Sizes = { files: [], filesOmitted: 0, added: 0, deleted: 0 }
 const known = new Map<string, Promise<Sizes>>()
 const MOST_KNOWN = 1000
 
-async function sizesOfWork(project: Project, session: Session | undefined): Promise<Sizes> {
-  if (!session?.start_commit || !session.end_commit) return NOTHING
-  const { start_commit: from, end_commit: to } = session
+async function sizesOfWork(project: Project, mission: Mission): Promise<Sizes> {
+  const shown = await shownOf(project, mission)
+  if (!shown) return NOTHING
+  const { from, to } = shown
   const key = `${from} ${to}`
   const asked = known.get(key) ?? repositoryOf(project).then(repository => sizesOf(repository, from, to))
   known.set(key, asked)
@@ -135,10 +144,12 @@ class Beside {
     this.#fleet = fleet
   }
 
-  async overlapsWith(mission: Mission, own: ReadonlySet<string>): Promise<Overlap[]> {
+  /** What is part of the work is no other work beside it. */
+  async overlapsWith(mission: Mission, own: ReadonlySet<string>, part: readonly Included[]): Promise<Overlap[]> {
     const others = own.size ? await this.#of(mission.project_id) : []
+    const inside = new Set([mission.id, ...part.map(({ mission_id }) => mission_id)])
     return others.flatMap(({ mission: { id, title, status }, paths }) => {
-      const files = id === mission.id ? [] : [...paths].filter(path => own.has(path))
+      const files = inside.has(id) ? [] : [...paths].filter(path => own.has(path))
       return files.length ? [{ mission_id: id, title, status, files }] : []
     })
   }

@@ -1,15 +1,16 @@
-import type { Mission } from '../domain/mission.ts'
+import type { Landing, Mission } from '../domain/mission.ts'
 import type { Session } from '../domain/session.ts'
 import { withoutControls } from '../domain/text.ts'
 
 const SUBJECT_CHARS = 100
 const BODY_CHARS = 2000
+const MOST_NAMED = 50
 
 /** Names the mission whose work a commit is. */
 export const MISSION_TRAILER = 'Fleet-Mission'
 
 /** Never empty: git makes no commit without a message. */
-const subjectOf = ({ id, title }: Mission): string =>
+const subjectOf = ({ id, title }: Pick<Mission, 'id' | 'title'>): string =>
   withoutControls(title).replace(/\s+/g, ' ').trim().slice(0, SUBJECT_CHARS) || `Mission ${id}`
 
 /** The words of a landing: what was asked, what the agent says it did, and where to find the rest. */
@@ -22,8 +23,14 @@ export function landingMessage(mission: Mission, session: Session, summary: stri
   return [subjectOf(mission), body, trailers(mission, session)].filter(Boolean).join('\n\n')
 }
 
-export function undoMessage(mission: Mission, session: Session, commit: string): string {
-  return [`Undo: ${subjectOf(mission)}`, `This takes back ${commit}.`, trailers(mission, session)].join('\n\n')
+export function undoMessage(mission: Mission, session: Session, { commit, includes }: Landing): string {
+  const others = includes.map(each => `- ${subjectOf({ id: each.mission_id, title: each.title })} (${each.mission_id})`)
+  return [
+    `Undo: ${subjectOf(mission)}`,
+    `This takes back ${commit}.`,
+    ...(others.length ? [`With it goes the work of:\n${others.slice(0, MOST_NAMED).join('\n')}`] : []),
+    trailers(mission, session),
+  ].join('\n\n')
 }
 
 const trailers = (mission: Mission, session: Session): string =>

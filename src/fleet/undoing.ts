@@ -1,22 +1,25 @@
 import * as life from '../domain/life.ts'
-import { advance, branchTip, commitTree, contains, revertTree } from '../git/index.ts'
+import type { Candidate, LandingCommit } from '../domain/mission.ts'
+import { advance, branchTip, commitTree, contains, keepRef, revertTree } from '../git/index.ts'
+import { takeBack } from './along.ts'
 import { runChecks } from './checking.ts'
 import { type Fleet, retryOnConflict } from './fleet.ts'
-import { type Candidate, decide, MAX_ROUNDS, read } from './landing-steps.ts'
+import { decide, MAX_ROUNDS, read, type Work } from './landing-steps.ts'
 import { current, put } from './records.ts'
 import { sentence } from './sentences.ts'
 import { undoMessage } from './trailers.ts'
 
 /** Takes a landed mission back by a commit of its own, through the same path; what landed later stays. */
 export async function undoMission(fleet: Fleet, missionId: string, signal: AbortSignal): Promise<void> {
-  const { mission, session, project, repository } = await read(fleet, missionId, signal)
+  const work = await read(fleet, missionId, signal)
+  const { mission, session, project, repository } = work
   if (!mission.undo || !mission.landed) return
   const fail = (code: string, text: string, hint?: string) =>
     decide(fleet, missionId, (m, by) => life.undoFailed(m, { code, text, try: hint }, by))
   try {
-    const earlier = mission.undo.candidate
+    const earlier = mission.undo.landing_commit
     if (earlier && (await contains(repository, earlier.branch, earlier.commit)))
-      return await undone(fleet, missionId, project.id, earlier)
+      return await undone(fleet, work, earlier)
     for (let round = 1; round <= MAX_ROUNDS; round++) {
       const { branch, commit } = mission.landed
       const base = await branchTip(repository, branch)
@@ -34,11 +37,11 @@ export async function undoMission(fleet: Fleet, missionId: string, signal: Abort
           `Later work changed the same lines: ${reverted.conflicts.map(c => c.path).join(', ')}.`,
           'Undo the later missions first, or revert it by hand.',
         )
-      const candidate: Candidate = {
+      const undoing: LandingCommit = {
         commit: await commitTree(repository, {
           tree: reverted.tree,
           parents: [base],
-          message: undoMessage(mission, session, commit),
+          message: undoMessage(mission, session, mission.landed),
           at: mission.undo.requested_at,
         }),
         onto: base,
@@ -49,16 +52,17 @@ export async function undoMission(fleet: Fleet, missionId: string, signal: Abort
         mission,
         project,
         repository,
-        commit: candidate.commit,
+        commit: undoing.commit,
+        candidate: mission.landed.candidate ?? undefined,
         purpose: 'undo',
         since: mission.undo.requested_at,
         signal,
       })
       if (signal.aborted) return
       if (failure) return await fail('checks_failed', `Without it, ${failure.text}`)
-      await noteUndo(fleet, missionId, candidate)
-      const advanced = await advance(repository, { branch, from: base, to: candidate.commit })
-      if ('moved' in advanced) return await undone(fleet, missionId, project.id, candidate)
+      await noteUndo(fleet, missionId, undoing)
+      const advanced = await advance(repository, { branch, from: base, to: undoing.commit })
+      if ('moved' in advanced) return await undone(fleet, work, undoing)
       if ('blocked' in advanced)
         return await fail(
           'in_the_way',
@@ -74,14 +78,14 @@ export async function undoMission(fleet: Fleet, missionId: string, signal: Abort
   }
 }
 
-async function noteUndo(fleet: Fleet, missionId: string, candidate: Candidate): Promise<void> {
+async function noteUndo(fleet: Fleet, missionId: string, landing_commit: LandingCommit): Promise<void> {
   await retryOnConflict(async () => {
     const { value, version } = await current(fleet, 'missions', missionId)
-    await fleet.commit('commit.undo-candidate', {
+    await fleet.commit('commit.undo-commit', {
       changes: [
         put(
           'missions',
-          { ...value, undo: { requested_at: value.undo?.requested_at ?? fleet.now(), candidate } },
+          { ...value, undo: { requested_at: value.undo?.requested_at ?? fleet.now(), landing_commit } },
           version,
         ),
       ],
@@ -89,20 +93,34 @@ async function noteUndo(fleet: Fleet, missionId: string, candidate: Candidate): 
   })
 }
 
-async function undone(fleet: Fleet, missionId: string, projectId: string, candidate: Candidate): Promise<void> {
+async function undone(fleet: Fleet, work: Work, { commit }: LandingCommit): Promise<void> {
+  const { mission: subject } = work
+  const again = await canLandAgain(work)
+  await takeBack(fleet, subject.id, subject.landed?.includes ?? [], commit)
   await retryOnConflict(async () => {
-    const mission = await current(fleet, 'missions', missionId)
-    const project = await current(fleet, 'projects', projectId)
-    const step = life.undone(
-      { ...mission.value, undo: { requested_at: mission.value.undo?.requested_at ?? fleet.now(), candidate } },
-      { actor: 'fleet', now: fleet.now() },
-    )
+    const mission = await current(fleet, 'missions', subject.id)
+    const project = await current(fleet, 'projects', work.project.id)
+    const step = life.undone(mission.value, commit, again, { actor: 'fleet', now: fleet.now() })
     await fleet.commit('commit.undone', {
       changes: [
         put('missions', step.mission, mission.version),
-        put('projects', { ...project.value, known_tip: candidate.commit }, project.version),
+        put('projects', { ...project.value, known_tip: commit }, project.version),
       ],
       events: step.events,
     })
   })
+}
+
+/** What landed as it was is still in the history of the base, where merging it again brings nothing: a copy of it does. */
+async function canLandAgain({ mission, repository }: Work): Promise<Candidate | null> {
+  const { candidate, landed } = mission
+  if (!candidate || !landed || !(await contains(repository, landed.branch, candidate.commit))) return candidate
+  const commit = await commitTree(repository, {
+    tree: `${candidate.commit}^{tree}`,
+    parents: [`${candidate.commit}^1`],
+    message: 'Land again\n',
+    at: mission.undo!.requested_at,
+  })
+  await keepRef(repository, { ref: `refs/fleet/${mission.id}/again`, oid: commit })
+  return { ...candidate, commit, at: mission.undo!.requested_at }
 }

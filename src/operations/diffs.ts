@@ -1,4 +1,5 @@
 import * as z from 'zod'
+import { Included } from '../domain/candidate.ts'
 import { InvalidInput } from '../domain/errors.ts'
 import { SizedFile } from '../domain/risk.ts'
 import { fileAt, missionDiff, newestSession, sessionDiff } from '../fleet/diffs.ts'
@@ -35,10 +36,18 @@ export const diffs = [
   }),
   query({
     name: 'diff_mission',
-    summary: "What a mission's newest session changed: all of it, or one file",
+    summary:
+      'All that a mission would bring onto its base branch, or one file of it; while an agent works, what that changed',
     http: 'GET /api/missions/:mission_id/diff',
+    inServer: true,
     input: z.object({ mission_id: Ref, ...Wish }),
-    output: Diff,
+    output: Diff.extend({
+      candidate: z
+        .string()
+        .nullable()
+        .describe('the commit this is: land_mission wants it as `expected`; empty: it is at work'),
+      includes: z.array(Included).describe('whose work is among it, beside its own'),
+    }),
     agentMay: (caller, input) => caller.mission_id === input.mission_id,
     run: async ({ fleet }, { mission_id, ...wish }) =>
       missionDiff(fleet, (await lookUp(fleet, 'missions', mission_id)).value, wish),
@@ -49,9 +58,9 @@ export const diffs = [
     http: 'GET /api/files/at',
     input: z.object({
       session_id: Ref.optional(),
-      mission_id: Ref.optional().describe('its newest session'),
+      mission_id: Ref.optional().describe('as its diff has it'),
       path: Path,
-      side: z.enum(['base', 'work']).default('work').describe('base: where the session began'),
+      side: z.enum(['base', 'work']).default('work').describe('base: as it was before'),
       from: z.number().int().min(1).default(1).describe('the first line'),
       count: z.number().int().min(1).max(5000).default(500).describe('how many lines'),
     }),
@@ -62,10 +71,9 @@ export const diffs = [
     }),
     run: async ({ fleet }, { session_id, mission_id, ...wanted }) => {
       if (!session_id === !mission_id) throw new InvalidInput('session_id', 'name either a session or a mission')
-      const session = session_id
-        ? (await lookUp(fleet, 'sessions', session_id)).value
-        : await newestSession(fleet, (await lookUp(fleet, 'missions', mission_id!)).value)
-      return fileAt(fleet, session, wanted)
+      if (session_id) return fileAt(fleet, { session: (await lookUp(fleet, 'sessions', session_id)).value }, wanted)
+      const { value: mission } = await lookUp(fleet, 'missions', mission_id!)
+      return fileAt(fleet, { session: await newestSession(fleet, mission), mission }, wanted)
     },
   }),
 ]

@@ -52,8 +52,10 @@ function onMission<const N extends string, I extends z.ZodObject<{ mission_id: t
   summary: string,
   input: I,
   run: (context: Context, id: string, input: Omit<z.infer<I>, 'mission_id'>) => Promise<{ value: Mission }>,
+  more: { inServer?: boolean } = {},
 ) {
   return command({
+    ...more,
     name,
     summary,
     http: `POST /api/missions/:mission_id/${name.replace(/_mission$/, '').replaceAll('_', '-')}`,
@@ -213,9 +215,19 @@ export const missions = [
   ),
   onMission(
     'land_mission',
-    'Bring its work onto the base branch',
-    WithMission.extend({ force: z.boolean().default(false).describe('even though its checks fail') }),
-    (context, id, { force }) => missionsOf.landMission(context.fleet, ask(context, 'land_mission'), id, force),
+    'Bring the work you were shown onto the base branch',
+    WithMission.extend({
+      expected: z
+        .string()
+        .regex(/^[0-9a-fA-F]{7,64}$/)
+        .optional()
+        .describe(
+          'the id of the candidate you were shown, or its beginning: see get_review or diff_mission. Without it, or where the work is another one by now, the answer is 409 with the id and the files',
+        ),
+      force: z.boolean().default(false).describe('even though its checks fail'),
+    }),
+    (context, id, wanted) => missionsOf.landMission(context.fleet, ask(context, 'land_mission'), id, wanted),
+    { inServer: true },
   ),
   onMission('undo_mission', 'Take a landed mission back with a revert commit', WithMission, (context, id) =>
     missionsOf.undoMission(context.fleet, ask(context, 'undo_mission'), id),

@@ -1,5 +1,8 @@
 import * as z from 'zod'
+import { Included } from '../domain/candidate.ts'
+import { Candidate } from '../domain/mission.ts'
 import { Checked, Overlap, Risk, SizedFile } from '../domain/risk.ts'
+import { lookAtPlace } from '../fleet/candidates.ts'
 import { lookUp } from '../fleet/records.ts'
 import { type Review, reviewOf, reviewsOf } from '../fleet/reviews.ts'
 import { Ref } from './inputs.ts'
@@ -9,6 +12,8 @@ import { MissionView, missionView, missionViews } from './views.ts'
 export const ReviewView = z.object({
   mission: MissionView,
   session_id: z.string().nullable().describe('whose work it is'),
+  candidate: Candidate.nullable().describe('the commit this is about: land_mission wants it as `expected`'),
+  includes: z.array(Included).describe('whose unlanded work is among it, beside its own'),
   files: z.array(SizedFile),
   files_omitted: z.number().int().describe('how many more changed than are listed'),
   added: z.number().int().describe('lines, of all files'),
@@ -26,6 +31,7 @@ export type ReviewView = z.infer<typeof ReviewView>
 const shown = ({ mission, checked, filesOmitted, ...review }: Review, view: MissionView) => ({
   ...review,
   mission: view,
+  candidate: mission.candidate,
   files_omitted: filesOmitted,
   checks: checked,
 })
@@ -59,11 +65,12 @@ export const reviews = [
     name: 'get_review',
     summary: 'The work of one mission as a reviewer sees it: its files with their sizes, checks, overlaps and risk',
     http: 'GET /api/missions/:mission_id/review',
+    inServer: true,
     input: z.object({ mission_id: Ref }),
     output: ReviewView,
     run: async ({ fleet }, { mission_id }) => {
-      const { value } = await lookUp(fleet, 'missions', mission_id)
-      return shown(await reviewOf(fleet, value), await missionView(fleet, value))
+      const { mission } = await lookAtPlace(fleet, (await lookUp(fleet, 'missions', mission_id)).value)
+      return shown(await reviewOf(fleet, mission), await missionView(fleet, mission))
     },
   }),
 ]

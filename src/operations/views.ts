@@ -23,12 +23,12 @@ const internal = {
   prompt: true,
   next: true,
   ready: true,
-  candidate: true,
+  landing_commit: true,
+  landing_looks: true,
   undo: true,
   cancel_requested: true,
   asking: true,
   taken_over: true,
-  approved: true,
   forced: true,
 } as const
 export const MissionView = Mission.omit(internal).extend({
@@ -105,8 +105,8 @@ export async function missionView(
   mission: Mission,
   { whole = false, world = surroundings(fleet) } = {},
 ): Promise<MissionView> {
-  const { prompt, next, ready, candidate, undo, cancel_requested, asking, taken_over, approved, forced, ...shown } =
-    mission
+  const { prompt, next, ready, landing_commit, landing_looks, undo, ...rest } = mission
+  const { cancel_requested, asking, taken_over, forced, ...shown } = rest
   return {
     ...shown,
     detailed_prompt: whole ? await fleet.blobs.read(prompt) : headOf(prompt),

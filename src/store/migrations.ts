@@ -35,6 +35,7 @@ export const MIGRATIONS: readonly Migration[] = [
   renewIndexes,
   renewIndexes,
   createTables,
+  tellCandidates,
 ]
 
 export const tableOf = (collection: Collection): string => `records_${collection}`
@@ -84,6 +85,48 @@ function countMissions(db: Database): void {
     `INSERT INTO ${tableOf('counts')} (id, version, body) VALUES (?, 1, ?)
      ON CONFLICT (id) DO UPDATE SET version = version + 1, body = excluded.body`,
   ).run(record.id, JSON.stringify(record))
+}
+
+interface OldLanding {
+  commit: string
+  onto: string
+  branch: string
+}
+interface OldMission {
+  session_id?: string | null
+  updated_at: string
+  landing_at?: string | null
+  candidate?: (OldLanding & { checked: boolean }) | null
+  approved?: boolean
+  landed?: (OldLanding & { at: string }) | null
+  undo?: { requested_at: string; candidate: (OldLanding & { checked: boolean }) | null } | null
+}
+
+/** `candidate` was the commit about to land. Now it is the work as it is shown and approved, and that the landing commit. */
+function tellCandidates(db: Database): void {
+  const write = db.prepare(`UPDATE ${tableOf('missions')} SET body = ? WHERE id = ?`)
+  const session = db.prepare(`SELECT id, body FROM ${tableOf('sessions')} WHERE id = ?`)
+  for (const { id, body } of db.prepare(`SELECT id, body FROM ${tableOf('missions')}`).all() as Row[]) {
+    const { candidate: landing_commit = null, approved, landed, undo, ...mission } = JSON.parse(body) as OldMission
+    const last = mission.session_id ? (session.get(mission.session_id) as Row | undefined) : undefined
+    const { end_commit = null, ended_at = null } = last ? JSON.parse(last.body) : {}
+    const candidate = end_commit && {
+      commit: end_commit,
+      session_id: mission.session_id,
+      at: ended_at ?? mission.updated_at,
+    }
+    const by = { by: 'person', at: mission.landing_at ?? mission.updated_at }
+    const told = { candidate: end_commit, approved: null, evidence: [], includes: [], with: null, undone: null }
+    const next = {
+      ...mission,
+      candidate,
+      landing_commit,
+      approval: approved && end_commit ? { candidate: end_commit, ...by } : null,
+      landed: landed ? { ...told, ...landed } : null,
+      undo: undo ? { requested_at: undo.requested_at, landing_commit: undo.candidate } : null,
+    }
+    write.run(JSON.stringify(next), id)
+  }
 }
 
 /** Synchronous and to be repeated while the file is locked: each call looks again at what is there. */

@@ -37,7 +37,7 @@ test('a conflict from red to landed: both sides are named, its agent resolves on
   const red = await painted(scene, 'red', 'Paint it red')
   const blue = await painted(scene, 'blue', 'Paint it blue')
   const green = await painted(scene, 'green', 'Paint it green')
-  await fleet.call('land_mission', { mission_id: red })
+  await fleet.land(red)
   await fleet.until(red, 'done')
 
   const { page, visit } = await aPerson(fleet)

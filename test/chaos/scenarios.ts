@@ -120,7 +120,7 @@ const undo: Scenario = {
       'the dependent waits again',
       async () => !(await world.fleet.fleet.store.get('missions', second.id))!.value.ready,
     )
-    await world.ask('POST', `/api/missions/${first.id}/land`)
+    await world.land(first.id)
     await world.fleet.until(first.id, 'done')
     await world.ask('POST', '/api/unpause', { project_id: project.id })
     await world.fleet.until(second.id, 'done')
@@ -145,7 +145,7 @@ const review: Scenario = {
     const mission = await world.mission(project, 'to look at', world.script('echo mine > agent.txt'))
     const { sessions } = await world.fleet.until(mission.id, 'review')
     writeFileSync(join(sessions[0]!.worktree!, 'person.txt'), 'theirs\n')
-    await world.ask('POST', `/api/missions/${mission.id}/land`)
+    await world.land(mission.id)
     await world.fleet.until(mission.id, 'done')
     if (!(await world.repo.filesOn('main')).includes('person.txt')) throw new Error("the person's change was lost")
     const told = () => readFileSync(join(world.fleet.root, 'told'), 'utf8').split('\n')
@@ -173,7 +173,7 @@ export const sentBack: Scenario = {
       const { status, sessions } = await world.fleet.show(id)
       return status === 'review' && sessions.length === 2
     })
-    await world.ask('POST', `/api/missions/${id}/land`)
+    await world.land(id)
     await world.fleet.until(id, 'done')
     const told = await world.repo.readOn('main', 'told.txt')
     if (told.match(/remark (one|two)/g)?.length !== 2) throw new Error(`lost or doubled: ${told}`)
@@ -468,7 +468,7 @@ const proposed: Scenario = {
     const mission = await world.mission(project, 'to be merged elsewhere', world.script('echo merged > merged.txt'))
     await world.fleet.until(mission.id, 'review')
     await github.squash(1)
-    await world.ask('POST', `/api/missions/${mission.id}/land`)
+    await world.land(mission.id)
     await world.fleet.until(mission.id, 'done')
     const made = github.pulls().length
     if (made !== 1) throw new Error(`doubled: ${made} pull requests were made`)

@@ -177,6 +177,12 @@ export class World {
     })
   }
 
+  /** What a person was shown lands. */
+  async land(id: string): Promise<void> {
+    const { candidate } = await this.ask<{ candidate: { commit: string } }>('GET', `/api/missions/${id}/review`)
+    await this.ask('POST', `/api/missions/${id}/land`, { expected: candidate.commit })
+  }
+
   project(settings: object = {}): Promise<{ id: string }> {
     return this.ask('POST', '/api/projects', { name: 'chaos', path: this.repo.path, ...settings })
   }

@@ -48,6 +48,8 @@ export interface TestFleet {
   project(path: string, settings?: object): Promise<{ id: string }>
   /** Makes a mission and queues it: a script, unless it or its project names another agent. */
   mission(project: { id: string }, script: string, settings?: object): Promise<MissionView>
+  /** As a person does who looks first: what is shown is what lands. */
+  land(id: string, settings?: object): Promise<MissionView>
   show(id: string): Promise<Detail>
   until(id: string, ...statuses: string[]): Promise<Detail>
   events(): Promise<Event[]>
@@ -124,6 +126,10 @@ export async function aFleet(options: { env?: Record<string, string> } = {}): Pr
         ...(!haveAgent.has(project.id) && !options.env?.FLEET_DEFAULT_AGENT && { agent: 'shell' }),
         ...settings,
       }),
+    async land(id, settings = {}) {
+      const { candidate } = await kit.call<{ candidate: { commit: string } | null }>('get_review', { mission_id: id })
+      return kit.call('land_mission', { mission_id: id, expected: candidate?.commit, ...settings })
+    },
     show: id => kit.call<Detail>('get_mission', { mission_id: id }),
     until: (id, ...statuses) =>
       eventually(

@@ -114,11 +114,19 @@ export function addMission(program: Command): void {
     },
   )
 
-  const land = mission.command('land').description('bring its work onto the base branch').argument(ID, ID_SUMMARY)
-  land.option('--force', 'even though its checks fail').option('-f, --follow', 'wait until it has landed')
-  does(land, async (cli, [id], options) =>
-    goOn(cli, await ask(cli, 'land_mission', { mission_id: id, force: options.force }), options),
-  )
+  const land = mission
+    .command('land')
+    .description('show what would land, and bring it onto the base branch')
+    .argument(ID, ID_SUMMARY)
+  land
+    .option('--commit <id>', 'the candidate that was looked at, or the beginning of its id: nothing is asked')
+    .option('--force', 'even though its checks fail')
+    .option('-f, --follow', 'wait until it has landed')
+  does(land, async (cli, [id], { commit, force, ...options }) => {
+    const looked = commit ? { expected: commit } : await (await import('../landing.ts')).shown(cli, id!)
+    if (!looked) return void cli.terminal.note('Nothing was landed.')
+    return goOn(cli, await ask(cli, 'land_mission', { mission_id: id, ...looked, force }), options)
+  })
 
   const undo = mission.command('undo').description('take it back with a revert commit').argument(ID, ID_SUMMARY)
   undo.option('-f, --follow', 'wait until it has been taken back')

@@ -5,6 +5,7 @@ import type { ReviewView } from '../../operations/reviews.ts'
 import type { MissionView } from '../../operations/views.ts'
 import { addFields, type Cli, does, inputFrom, textFrom } from '../command.ts'
 import { EXIT } from '../exit.ts'
+import { tellWork } from '../landing.ts'
 import { RUN_FIELDS } from '../mission-fields.ts'
 import { projectRef } from '../place.ts'
 import { ago, named } from '../show.ts'
@@ -90,7 +91,7 @@ async function showReview(cli: Cli, mission_id: string): Promise<undefined> {
   const review = await ask<ReviewView>(cli, 'get_review', { mission_id })
   const { comments } = await ask<{ comments: Comment[] }>(cli, 'list_comments', { mission_id, unsent: true })
   if (terminal.json) return void terminal.data({ ...review, comments })
-  const { mission, risk, checks, files, files_omitted } = review
+  const { mission, risk, checks, candidate } = review
   const [id, line] = [shortId(mission.id), (text: string) => terminal.print(`  ${terminal.foreign(text)}`)]
   terminal.print(
     `${terminal.paint('bold', terminal.foreign(named(mission)))}  ${terminal.paint(COLOURS[risk.level], `${risk.level} risk`)}, ${sizeOf(review)}`,
@@ -102,9 +103,8 @@ async function showReview(cli: Cli, mission_id: string): Promise<undefined> {
     [checks.missing, 'not run'],
   ] as const)
     if (name.length) line(`checks ${state}: ${name.join(', ')}`)
-  for (const { path, change, added, deleted } of files)
-    line(`${change} ${path}${added === null ? '' : ` +${added} -${deleted}`}`)
-  if (files_omitted) line(`and ${files_omitted} more files`)
+  if (candidate) line(`candidate ${candidate.commit}`)
+  tellWork(cli, review)
   for (const { path, line: at, body } of comments) line(`not told yet: ${path ? `${path}:${at ?? ''} ` : ''}${body}`)
   terminal.note(
     `fleet diff ${id}; then fleet mission land ${id}, fleet review send-back ${id} -m "…", or fleet review reject ${id}`,

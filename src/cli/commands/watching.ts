@@ -3,9 +3,11 @@ import { NotAllowed } from '../../domain/errors.ts'
 import type { Event } from '../../domain/event.ts'
 import { shortId } from '../../domain/ids.ts'
 import type { TranscriptEnd, TranscriptEvent } from '../../domain/transcript.ts'
+import type { ReviewView } from '../../operations/reviews.ts'
 import type { SessionView } from '../../operations/views.ts'
 import { type Cli, countFrom, does } from '../command.ts'
 import { EXIT } from '../exit.ts'
+import { includedInWords } from '../landing.ts'
 import { projectRef } from '../place.ts'
 import { safe, safeLine } from '../safe.ts'
 import { inStatusColour } from '../show.ts'
@@ -31,12 +33,14 @@ export function addWatching(program: Command): void {
 
   const diff = program
     .command('diff')
-    .description('what a mission changed')
+    .description('all that a mission would bring onto its base branch, or what a session changed')
     .argument('<mission>', 'a mission or a session: its id, or the first letters of it')
     .argument('[file]', 'only this file')
+    .option('--id', 'only the id of what would land, for fleet mission land --commit')
     .option('--stat', 'only the names of the files, and how many lines of each')
     .option('-U, --context <n>', 'how many lines around each change', Number)
   does(diff, async (cli, [id, path], options) => {
+    if (options.id) return printCandidate(cli, id!)
     const wish = { path, context: options.context as number | undefined, text: options.stat !== true }
     return printDiff(cli, id!, wish)
   })
@@ -142,7 +146,18 @@ async function printMatches({ client, terminal }: Cli, session: SessionView, wan
   return found ? EXIT.done : EXIT.failed
 }
 
+async function printCandidate(cli: Cli, mission_id: string): Promise<undefined> {
+  const { candidate } = await (await cli.client()).call<Diff>('diff_mission', { mission_id, text: false })
+  if (!candidate)
+    throw new NotAllowed(`Mission ${mission_id} has no finished work.`, { try: `fleet mission show ${mission_id}` })
+  if (cli.terminal.json) cli.terminal.data({ candidate })
+  else cli.terminal.print(candidate)
+}
+
 interface Diff {
+  /** Not of a session. */
+  candidate?: string | null
+  includes?: ReviewView['includes']
   text: string
   truncated: boolean
   files: { path: string; change: string; from?: string; added: number | null; deleted: number | null }[]
@@ -172,6 +187,8 @@ async function printDiff(
     )
   else if (!terminal.streams.stdout.isTTY) terminal.write(answer.text)
   else for (const line of answer.text.split('\n')) terminal.print(diffLine(cli, line))
+  for (const each of answer.includes ?? []) terminal.note(terminal.foreign(includedInWords(each)))
+  if (answer.candidate) terminal.note(`candidate ${answer.candidate}`)
   if (answer.truncated) terminal.note('The diff is longer than this; name a file to see its own, or see the branch.')
 }
 

@@ -29,9 +29,10 @@ export function useActs(): (entry: Entry) => Act[] {
   const retry = useCommand('retry_mission').run
   const cancel = useCommand('cancel_mission').run
   return useMemo(() => {
-    const landing = ({ id, title }: Mission, rest: Partial<Act> = {}): Act => ({
+    const landing = ({ id, title, candidate }: Mission, rest: Partial<Act> = {}): Act => ({
       label: 'Land',
-      run: async () => (await land({ mission_id: id })) && tell({ text: `“${title}” is landing` }),
+      run: async () =>
+        (await land({ mission_id: id, expected: candidate?.commit })) && tell({ text: `“${title}” is landing` }),
       ...rest,
     })
     const resuming = ({ id }: Mission, rest: Partial<Act> = {}): Act => ({

@@ -103,8 +103,8 @@ function FileHead({ listed, isFolded, fold, actions }: FileHeadProps) {
 /** A file whose diff is read when somebody gets to it. */
 function Unread({ listed, reader }: { listed: Listed; reader: Reader }) {
   const { path } = listed
-  const asked = { session_id: reader.sessionId, path }
-  const { data, error, refetch } = useAsk('diff_session', asked, { enabled: !reader.awaited })
+  const asked = { mission_id: reader.missionId, path }
+  const { data, error, refetch } = useAsk('diff_mission', asked, { enabled: !reader.awaited })
   useEffect(() => {
     if (data) reader.take(path, data)
   }, [data, reader, path])

@@ -21,7 +21,7 @@ export interface Diffs {
 
 /** How more is read; it stays the same while files come in. */
 export interface Reader {
-  sessionId: string
+  missionId: string
   /** Whether all of them come together, and are on their way. */
   awaited: boolean
   /** The diff of one file was read. */
@@ -30,10 +30,10 @@ export interface Reader {
   expand(path: string, at: number): void
 }
 
-/** The diffs of what a session changed: a small change in one go, a large one file by file. */
-export function useDiffs(sessionId: string, files: readonly Listed[]): Diffs {
+/** The diffs of what a mission would bring: a small change in one go, a large one file by file. */
+export function useDiffs(missionId: string, files: readonly Listed[]): Diffs {
   const lines = files.reduce((sum, { added, deleted }) => sum + (added ?? 0) + (deleted ?? 0), 0)
-  const whole = useAsk('diff_session', { session_id: sessionId }, { enabled: lines <= AT_ONCE_LINES })
+  const whole = useAsk('diff_mission', { mission_id: missionId }, { enabled: lines <= AT_ONCE_LINES })
   const together = useMemo(() => {
     const parsed = parseDiff(whole.data?.text ?? '')
     // The last of a text that is cut off is not whole.
@@ -50,14 +50,14 @@ export function useDiffs(sessionId: string, files: readonly Listed[]): Diffs {
   const awaited = whole.isLoading
   const reader = useMemo<Reader>(
     () => ({
-      sessionId,
+      missionId,
       awaited,
       take: (path, { text, truncated }) => set(path, { ...fileIn(path, text), ...(truncated && { cut: true }) }),
       async expand(path, at) {
         const file = known.current.of(path)
         if (!file) return
         try {
-          const text = known.current.texts.get(path) ?? (await linesOf(sessionId, path))
+          const text = known.current.texts.get(path) ?? (await linesOf(missionId, path))
           setTexts(before => new Map(before).set(path, text))
           set(path, { ...file, hunks: expanded(file.hunks, at, text) })
         } catch (error) {
@@ -65,7 +65,7 @@ export function useDiffs(sessionId: string, files: readonly Listed[]): Diffs {
         }
       },
     }),
-    [sessionId, awaited, set],
+    [missionId, awaited, set],
   )
   return useMemo(() => ({ of, totalOf, reader }), [of, totalOf, reader])
 }
@@ -83,12 +83,12 @@ const fileIn = (path: string, text: string): FileDiff =>
     deletions: 0,
   }
 
-/** All lines of a file as the session has it. */
-async function linesOf(session_id: string, path: string): Promise<string[]> {
+/** All lines of a file as it would land. */
+async function linesOf(mission_id: string, path: string): Promise<string[]> {
   const all: string[] = []
   for (;;) {
     const { lines, total_lines } = await ask('read_file_at', {
-      session_id,
+      mission_id,
       path,
       from: all.length + 1,
       count: MOST_LINES,

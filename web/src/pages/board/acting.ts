@@ -58,7 +58,12 @@ export interface Acting {
 /** What is done to missions on the board, to one or to many alike. */
 export function useActing(): Acting {
   return useMemo((): Acting => {
-    const run = (name: MoveAct) => (mission: Mission) => ask(name, { mission_id: mission.id }, { key: newKey() })
+    // What lands is what the board knew of when it was asked for.
+    const run = (name: MoveAct) => (mission: Mission) => {
+      const it = { mission_id: mission.id }
+      const input = name === 'land_mission' ? { ...it, expected: mission.candidate?.commit } : it
+      return ask(name, input, { key: newKey() })
+    }
     const act: Acting['act'] = (name, missions) => {
       const begin = () => void tellOf(missions, DONE[name], run(name))
       if (name !== 'cancel_mission') return begin()

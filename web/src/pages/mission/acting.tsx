@@ -99,6 +99,7 @@ export function useActing(mission: Detail): Acting {
   const next = useCommand('generate_next')
   const remove = useCommand('delete_mission')
   const it = { mission_id: mission.id }
+  const shown = { ...it, expected: mission.candidate?.commit }
 
   const forget = (discard: boolean) => {
     setOpen(undefined)
@@ -107,8 +108,8 @@ export function useActing(mission: Detail): Acting {
     go('/missions')
   }
   const simple: Partial<Record<Action, () => unknown>> = {
-    land: async () => (await land.run(it)) && tell({ text: 'It is landing.' }),
-    land_anyway: async () => (await land.run({ ...it, force: true })) && tell({ text: 'It is landing.' }),
+    land: async () => (await land.run(shown)) && tell({ text: 'It is landing.' }),
+    land_anyway: async () => (await land.run({ ...shown, force: true })) && tell({ text: 'It is landing.' }),
     undo: async () => (await undo.run(it)) && tell({ text: 'It is being taken back with a revert commit.' }),
     reconsider: () => reconsider.run(it),
     interrupt: () => interrupt.run(it),

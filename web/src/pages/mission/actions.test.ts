@@ -71,13 +71,15 @@ test('work whose newest checks fail can be landed all the same, by saying so', (
 })
 
 test('done work is undone if it landed, landed if it was kept, and reopened', () => {
-  const landed = { commit: 'c', onto: 'o', branch: 'main', at: '' }
+  const landed = { commit: 'c', onto: 'o', branch: 'main', at: '', with: null } as NonNullable<Detail['landed']>
   const done = mission({ ...ran, status: 'done', result: 'landed', landed })
   expect(actionsFor(done)).toEqual(expect.arrayContaining(['undo', 'reopen', 'send_back', 'delete']))
   never(actionsFor(done), 'land', 'cancel', 'retry')
   never(actionsFor({ ...done, undoing: true }), 'undo', 'reopen', 'delete')
   const pull_request = { merge_commit: 'c' } as Detail['pull_request']
   never(actionsFor({ ...done, pull_request }), 'undo')
+  never(actionsFor({ ...done, landed: { ...landed, with: 'm9' } }), 'undo')
+  expect(actionsFor({ ...done, status: 'cancelled', result: null })).toContain('undo')
   expect(mainAction('done', actionsFor(mission({ ...ran, status: 'done', result: 'kept' })))).toBe('land')
   expect(mainAction('done', actionsFor(done))).toBeUndefined()
 })

@@ -77,6 +77,7 @@ const CANCELLABLE: readonly Known['status'][] = [
   'landing',
   'review',
 ]
+const UNDOABLE: readonly Known['status'][] = ['done', 'review', 'needs_input', 'failed', 'cancelled']
 const DELETABLE: readonly Known['status'][] = ['draft', 'needs_input', 'review', 'done', 'failed', 'cancelled']
 
 /** What may be done with a mission as it is now, in the order in which it is offered. */
@@ -101,7 +102,7 @@ export function actionsFor(mission: Known, can?: Abilities): Action[] {
     say: live !== undefined && !taken && can?.liveMessages !== 'no',
     interrupt: live !== undefined && status === 'running' && !taken && can?.interrupt === true,
     // What GitHub merged is reverted there.
-    undo: status === 'done' && result === 'landed' && landed !== null && !undoing && !mergedElsewhere,
+    undo: UNDOABLE.includes(status) && landed !== null && !landed.with && !undoing && !mergedElsewhere && free,
     reconsider: status === 'cancelled' && mission.status_reason?.code === 'rejected',
     reject: decidable,
     next: leftOpen,

@@ -93,6 +93,34 @@ function Open({ mission }: { mission: Detail }) {
   )
 }
 
+/** What landed, as what, and who let it. */
+function Landed({ landing }: { landing: NonNullable<Detail['landed']> }) {
+  const { commit, branch, at, candidate, approved, with: bringer, includes, undone } = landing
+  return (
+    <Text>
+      <Code variant="ghost">{commit.slice(0, 10)}</Code> on {plain(branch)}, <Time at={at} />
+      {candidate && candidate !== commit && (
+        <>
+          , of candidate <Code variant="ghost">{candidate.slice(0, 10)}</Code>
+        </>
+      )}
+      {bringer ? (
+        <>
+          , with <Link href={`/missions/${bringer}`}>mission {shortId(bringer)}</Link>
+        </>
+      ) : (
+        `, ${approved ? `approved by ${plain(approved.by)}` : 'by its policy'}`
+      )}
+      {includes.length > 0 && `, with the work of ${includes.map(({ title }) => plain(title)).join(', ')}`}
+      {undone && (
+        <>
+          , undone by <Code variant="ghost">{undone.commit.slice(0, 10)}</Code>
+        </>
+      )}
+    </Text>
+  )
+}
+
 function FactsOf({ mission }: { mission: Detail }) {
   const { usage, sessions, landed, branch, tags, created_at, started_at, ended_at } = mission
   const live = liveSession(mission)
@@ -111,10 +139,14 @@ function FactsOf({ mission }: { mission: Detail }) {
         Priority: mission.priority || undefined,
         Tags: tags.map(plain).join(', '),
         Branch: branch && <Code variant="ghost">{plain(branch)}</Code>,
-        Landed: landed && (
-          <Text>
-            <Code variant="ghost">{landed.commit.slice(0, 10)}</Code> on {plain(landed.branch)}, <Time at={landed.at} />
-          </Text>
+        Candidate: mission.candidate && <Code variant="ghost">{mission.candidate.commit.slice(0, 10)}</Code>,
+        Landed: landed && <Landed landing={landed} />,
+        'Landed before': mission.past_landings.length > 0 && (
+          <Flex direction="column">
+            {mission.past_landings.map(landing => (
+              <Landed key={landing.commit} landing={landing} />
+            ))}
+          </Flex>
         ),
         'Pull request': pull && (
           <a href={pull} target="_blank" rel="noreferrer noopener">

@@ -16,7 +16,8 @@ import { useViewed } from './viewed.ts'
 interface ChangesProps {
   ref: Ref<DiffHandle & { view(): void }>
   review: Review
-  sessionId: string
+  /** What is looked at. */
+  candidate: string
   remarks: readonly Remark[]
   /** Whether something can still be said of it. */
   open: boolean
@@ -30,16 +31,16 @@ const isLong = ({ path, added, deleted }: Listed): boolean =>
   (added ?? 0) + (deleted ?? 0) > LONG_LINES || MADE.test(path)
 
 /** The files that changed and what changed in them. */
-export function Changes({ ref, review, sessionId, remarks, open }: ChangesProps) {
+export function Changes({ ref, review, candidate, remarks, open }: ChangesProps) {
   const { mission } = review
   // A review names the first files only.
-  const all = useAsk('diff_session', { session_id: sessionId, text: false }, { enabled: review.files_omitted > 0 })
+  const all = useAsk('diff_mission', { mission_id: mission.id, text: false }, { enabled: review.files_omitted > 0 })
   const { files, files_omitted } = all.data ?? review
-  const diffs = useDiffs(sessionId, files)
+  const diffs = useDiffs(mission.id, files)
   const [remembered, remember] = useRemembered('diff-view')
   const chosen: View = remembered === 'split' ? 'split' : 'unified'
   const narrow = useNarrow()
-  const { viewed, mark } = useViewed(sessionId)
+  const { viewed, mark } = useViewed(candidate)
   const [folds, setFolds] = useState<ReadonlyMap<string, boolean>>(new Map())
   const [current, setCurrent] = useState<string>()
   const diff = useRef<DiffHandle>(null)

@@ -50,7 +50,7 @@ function Choose({ mission, other }: ChooseProps) {
   const reconsider = useCommand('reconsider_mission', { affects: ['compare_missions'] })
   const title = plain(mission.title)
   const choose = async () => {
-    if (!(await land.run({ mission_id: mission.id }))) return
+    if (!(await land.run({ mission_id: mission.id, expected: mission.candidate?.commit }))) return
     followLanding(mission.id, {
       title,
       undo: () => undo.run({ mission_id: mission.id }),

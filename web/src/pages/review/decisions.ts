@@ -55,7 +55,7 @@ export function useDecisions(mission: Review['mission']): Decisions {
   return {
     busy: landing.busy || sending.busy || rejecting.busy || reconsidering.busy || undoing.busy,
     async land({ force } = { force: false }) {
-      if (!(await landing.run({ mission_id: id, force }))) return
+      if (!(await landing.run({ mission_id: id, expected: mission.candidate?.commit, force }))) return
       followLanding(id, { title, undo, open: () => go(here) })
       takeBack = () => {
         if (undoOnceLanded(id)) tell({ text: `“${title}” is landing; it is taken back as soon as it has` })

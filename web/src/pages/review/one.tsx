@@ -20,7 +20,9 @@ export default function ReviewOne() {
       <Answer of={review} loading={<Lines rows={3} height={120} />}>
         {found => (
           <Answer of={detail} loading={<Lines rows={3} height={120} />}>
-            {known => <Reviewing key={`${found.mission.id} ${found.session_id}`} review={found} detail={known} />}
+            {known => (
+              <Reviewing key={`${found.mission.id} ${found.candidate?.commit}`} review={found} detail={known} />
+            )}
           </Answer>
         )}
       </Answer>

@@ -6,6 +6,7 @@ import { Section } from '../../kit/page.tsx'
 import { plain } from '../../kit/plain.ts'
 import { ReportView } from '../../kit/report.tsx'
 import { StatusBadge } from '../../kit/status.tsx'
+import { plural } from '../../kit/words.ts'
 import type { Review } from './queue.ts'
 import { type Remark, RemarkCard } from './remarks.tsx'
 import { ReviewFacts } from './risk.tsx'
@@ -15,6 +16,13 @@ interface OverviewProps {
   detail: Output<'get_mission'>
   /** Remarks that are not shown at a line. */
   remarks: readonly Remark[]
+}
+
+const INCLUDED: Record<Review['includes'][number]['standing'], string> = {
+  landed: ', which has landed.',
+  approved: ', which lands with it.',
+  handed_on: ', which lands with it.',
+  unapproved: ', which nobody has let land yet: decide about that one first.',
 }
 
 /** What there is to know before one looks at lines. */
@@ -37,6 +45,18 @@ export function Overview({ review, detail, remarks }: OverviewProps) {
               Nothing stands out: it is small, nobody else changes the same files, and its checks passed.
             </Text>
           )}
+          {review.candidate && (
+            <Text as="p" size="2" color="gray">
+              Landing it lands <code>{review.candidate.commit.slice(0, 12)}</code>: all that is shown here.
+            </Text>
+          )}
+          {review.includes.map(({ mission_id, title, files, files_omitted, standing }) => (
+            <Text as="p" size="2" key={mission_id} className="overview-overlap">
+              Includes {plural(files.length + files_omitted, 'file')} of{' '}
+              <Link href={`/review/${mission_id}`}>“{plain(title)}”</Link>
+              {INCLUDED[standing]}
+            </Text>
+          ))}
           {overlaps.map(({ mission_id, title, files }) => (
             <Text as="p" size="2" key={mission_id} className="overview-overlap">
               <Link href={`/compare?first=${mission.id}&second=${mission_id}`}>Compare with “{plain(title)}”</Link>,

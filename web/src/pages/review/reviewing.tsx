@@ -35,7 +35,7 @@ const KEYS = {
 
 /** Everything about the work of one mission; it begins afresh with the next one. */
 export function Reviewing({ review, detail }: ReviewingProps) {
-  const { mission, session_id, files } = review
+  const { mission, session_id, candidate, files } = review
   const decisions = useDecisions(mission)
   const remarks = useRemarks(mission.id).data?.comments ?? NO_REMARKS
   const unsent = remarks.filter(isUnsent).length
@@ -44,10 +44,12 @@ export function Reviewing({ review, detail }: ReviewingProps) {
   const open = isOpen(mission)
   const [placed, others] = useMemo(() => {
     const paths = new Set(files.map(({ path }) => path))
-    // Lines move with the next session: what was said of an earlier one is no longer about these.
-    const isHere = ({ path, session_id: about }: Remark) => path !== null && about === session_id && paths.has(path)
+    // Lines move with the next candidate: what was said of an earlier one is no longer about these.
+    const isAbout = (remark: Remark) =>
+      remark.candidate ? remark.candidate === candidate?.commit : remark.session_id === session_id
+    const isHere = (remark: Remark) => remark.path !== null && isAbout(remark) && paths.has(remark.path)
     return [remarks.filter(isHere), remarks.filter(remark => !isHere(remark))]
-  }, [remarks, files, session_id])
+  }, [remarks, files, session_id, candidate])
   useShortcuts([
     { keys: 'n', title: 'Next file', run: () => diff.current?.file(1) },
     { keys: 'p', title: 'Previous file', run: () => diff.current?.file(-1) },
@@ -71,7 +73,7 @@ export function Reviewing({ review, detail }: ReviewingProps) {
       <KeyHelp keys={KEYS} />
       {isConflict(review) && <Conflict mission={mission} decisions={decisions} />}
       <Overview review={review} detail={detail} remarks={others} />
-      {session_id && <Changes ref={diff} review={review} sessionId={session_id} remarks={placed} open={open} />}
+      {candidate && <Changes ref={diff} review={review} candidate={candidate.commit} remarks={placed} open={open} />}
       <DecisionBar review={review} unsent={unsent} decisions={decisions} sendBack={() => setSending(true)} />
       {sending && <SendBack unsent={unsent} close={() => setSending(false)} send={decisions.sendBack} />}
     </>

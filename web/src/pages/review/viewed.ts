@@ -4,7 +4,7 @@ const KEY = 'review-viewed'
 /** As much as is worth remembering. */
 const MOST_SESSIONS = 40
 
-type Stored = [sessionId: string, paths: string[]][]
+type Stored = [candidate: string, paths: string[]][]
 
 function stored(): Stored {
   try {
@@ -16,9 +16,9 @@ function stored(): Stored {
 }
 
 /** Which files of a session's work the person has seen, in this browser. */
-export function useViewed(sessionId: string): { viewed: ReadonlySet<string>; mark(path: string, seen: boolean): void } {
+export function useViewed(candidate: string): { viewed: ReadonlySet<string>; mark(path: string, seen: boolean): void } {
   const [viewed, setViewed] = useState<ReadonlySet<string>>(
-    () => new Set(stored().find(([session]) => session === sessionId)?.[1]),
+    () => new Set(stored().find(([seen]) => seen === candidate)?.[1]),
   )
   const mark = useCallback(
     (path: string, seen: boolean) =>
@@ -26,11 +26,11 @@ export function useViewed(sessionId: string): { viewed: ReadonlySet<string>; mar
         const after = new Set(before)
         if (seen) after.add(path)
         else after.delete(path)
-        const others = stored().filter(([session]) => session !== sessionId)
-        localStorage.setItem(KEY, JSON.stringify([...others, [sessionId, [...after]]].slice(-MOST_SESSIONS)))
+        const others = stored().filter(([seen]) => seen !== candidate)
+        localStorage.setItem(KEY, JSON.stringify([...others, [candidate, [...after]]].slice(-MOST_SESSIONS)))
         return after
       }),
-    [sessionId],
+    [candidate],
   )
   return { viewed, mark }
 }

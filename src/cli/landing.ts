@@ -1,0 +1,56 @@
+import { createInterface } from 'node:readline/promises'
+import { NotShown } from '../domain/candidate.ts'
+import { shortId } from '../domain/ids.ts'
+import type { ReviewView } from '../operations/reviews.ts'
+import type { Cli } from './command.ts'
+import { named } from './show.ts'
+
+/** As much of a commit id as people read, and scripts may send. */
+export const SHOWN_CHARS = 12
+const MOST_FILES = 40
+
+/** Shows what would land and asks once. Undefined: the person does not want it. A script names what it was shown. */
+export async function shown(cli: Cli, mission_id: string): Promise<{ expected?: string } | undefined> {
+  const { terminal } = cli
+  const review = await (await cli.client()).call<ReviewView>('get_review', { mission_id })
+  const { mission, candidate } = review
+  // Whatever keeps it from landing is the server's to say.
+  if (!candidate) return {}
+  const id = candidate.commit.slice(0, SHOWN_CHARS)
+  if (!terminal.interactive || terminal.json)
+    throw new NotShown(`Say which work of mission ${mission.id} is to land; it is ${candidate.commit} now.`, {
+      try: `fleet diff ${shortId(mission.id)}, then fleet mission land ${shortId(mission.id)} --commit ${id}`,
+      facts: { candidate: candidate.commit },
+    })
+  terminal.print(`${terminal.paint('bold', terminal.foreign(named(mission)))}  candidate ${id}`)
+  tellWork(cli, review)
+  const questions = createInterface({ input: terminal.streams.stdin, output: terminal.streams.stderr })
+  try {
+    const answer = (await questions.question('Land this? [y/N] ')).trim()
+    return /^(y|yes)$/i.test(answer) ? { expected: candidate.commit } : undefined
+  } finally {
+    questions.close()
+  }
+}
+
+/** The files of a candidate, and whose work is among them. */
+export function tellWork({ terminal }: Cli, { files, files_omitted, includes }: ReviewView): void {
+  const line = (text: string): void => terminal.print(`  ${terminal.foreign(text)}`)
+  for (const { path, change, added, deleted } of files.slice(0, MOST_FILES))
+    line(`${change} ${path}${added === null ? '' : ` +${added} -${deleted}`}`)
+  const more = files.length - MOST_FILES + files_omitted
+  if (more > 0) line(`and ${more} more files`)
+  for (const each of includes) line(includedInWords(each))
+}
+
+export function includedInWords({
+  title,
+  mission_id,
+  files,
+  files_omitted,
+  standing,
+}: ReviewView['includes'][number]): string {
+  const count = files.length + files_omitted
+  const how = { landed: ', which has landed', approved: '', handed_on: '', unapproved: ', which nobody has let land' }
+  return `includes ${count} file${count === 1 ? '' : 's'} of ${title} (${shortId(mission_id)})${how[standing]}`
+}

@@ -1,0 +1,162 @@
+import { existsSync } from 'node:fs'
+import { type Included, isExpected, NotShown, requireApproved } from '../domain/candidate.ts'
+import { NotAllowed } from '../domain/errors.ts'
+import { about, isKept, requireLandable } from '../domain/life.ts'
+import type { Candidate, Mission } from '../domain/mission.ts'
+import type { Project } from '../domain/project.ts'
+import type { Session } from '../domain/session.ts'
+import { clipped, MAX_REASON_CHARS } from '../domain/text.ts'
+import { branchTip, type Collected, changes, commitLeftovers, commitNamed, mergeBase } from '../git/index.ts'
+import { lookingWithin } from './containing.ts'
+import { type Fleet, retryOnConflict } from './fleet.ts'
+import { includedIn } from './predecessors.ts'
+import { current, newestReport, put } from './records.ts'
+import { repositoryOf } from './repositories.ts'
+import { sharedWithLater, worktreeTurns } from './tidying.ts'
+import { landingMessage } from './trailers.ts'
+
+const FILES_TOLD = 100
+
+/** The two commits between which all lies that a mission would bring, or has brought. */
+export interface Shown {
+  from: string
+  to: string
+  /** What is approved by letting this land. */
+  candidate: string
+}
+
+export async function shownOf(project: Project, mission: Mission): Promise<Shown | undefined> {
+  const { candidate, landed, result } = mission
+  // What came along with another mission is still told by itself.
+  if (result === 'landed' && landed && !landed.with)
+    return { from: landed.onto, to: landed.commit, candidate: landed.candidate ?? landed.commit }
+  if (!candidate) return undefined
+  const repository = await repositoryOf(project)
+  const base = await branchTip(repository, project.base_branch)
+  const from = base && (await mergeBase(repository, base, candidate.commit))
+  return from ? { from, to: candidate.commit, candidate: candidate.commit } : undefined
+}
+
+export async function includesOf(fleet: Fleet, project: Project, mission: Mission): Promise<Included[]> {
+  if (!mission.candidate || mission.result === 'landed') return []
+  const repository = await repositoryOf(project)
+  const base = await branchTip(repository, project.base_branch)
+  if (!base) return []
+  return includedIn(fleet, mission, { project, repository, base, candidate: mission.candidate.commit })
+}
+
+interface Look {
+  mission: Mission
+  /** Why its worktree cannot be told as a commit. */
+  unfinished: string | null
+}
+
+/**
+ * Compares finished work with its worktree: what a person mended there since, or a process left that outlived its
+ * session, makes another candidate, which says so. Nothing is done where somebody else is at work in it.
+ */
+export async function lookAtPlace(fleet: Fleet, mission: Mission): Promise<Look> {
+  const asIs = { mission, unfinished: null }
+  if (!waitsAlone(mission)) return asIs
+  return worktreeTurns.take(mission.id, async () => {
+    const { value: now } = await current(fleet, 'missions', mission.id)
+    const session = now.session_id ? (await fleet.store.get('sessions', now.session_id))?.value : undefined
+    if (!waitsAlone(now) || !session || !(await isItsOwn(fleet, session))) return { ...asIs, mission: now }
+    const { value: project } = await current(fleet, 'projects', now.project_id)
+    const collected = await commitLeftovers({
+      worktree: session.worktree!,
+      branch: session.branch!,
+      message: landingMessage(now, session, (await newestReport(fleet, now.id))?.summary ?? ''),
+      never: project.copy_files,
+      within: await lookingWithin(fleet, session, now, project),
+    })
+    const unfinished = collected.unfinished ? inTheMiddle(session, collected.unfinished) : null
+    if (collected.tip === now.candidate!.commit) return { mission: now, unfinished }
+    return { mission: await another(fleet, now, session, project, collected), unfinished }
+  })
+}
+
+const waitsAlone = (mission: Mission): boolean =>
+  mission.candidate !== null &&
+  !mission.taken_over &&
+  !mission.asking &&
+  !mission.undo &&
+  (mission.status === 'review' || mission.status === 'needs_input' || isKept(mission))
+
+async function isItsOwn(fleet: Fleet, session: Session): Promise<boolean> {
+  const { status, branch, worktree, worktree_kept } = session
+  if (status !== 'ended' || !branch || !worktree || !worktree_kept || !existsSync(worktree)) return false
+  return !(await sharedWithLater(fleet, session))
+}
+
+const inTheMiddle = ({ worktree }: Session, { doing, paths }: NonNullable<Collected['unfinished']>): string =>
+  `There is still a ${doing} under way in ${worktree}${paths.length ? `: ${paths.join(', ')}` : ''}.`
+
+async function another(
+  fleet: Fleet,
+  { id, candidate: before }: Mission,
+  { id: sessionId }: Session,
+  project: Project,
+  { tip, skipped }: Collected,
+): Promise<Mission> {
+  const differs = await changes(await repositoryOf(project), before!.commit, tip)
+  const files = differs.files.map(({ path }) => path).slice(0, FILES_TOLD)
+  return retryOnConflict(async () => {
+    const { value: mission, version } = await current(fleet, 'missions', id)
+    const { value: session, version: read } = await current(fleet, 'sessions', sessionId)
+    if (!waitsAlone(mission) || mission.candidate?.commit !== before!.commit) return mission
+    const by = { actor: 'fleet', now: fleet.now() }
+    const candidate: Candidate = { commit: tip, session_id: sessionId, at: by.now }
+    const next: Mission = { ...mission, candidate, approval: null, updated_at: by.now }
+    const left = skipped.length ? `Not committed: ${skipped.map(({ path }) => path).join(', ')}.` : null
+    const ended: Session = {
+      ...session,
+      end_commit: tip,
+      descends_from: null,
+      landable: false,
+      left_behind: left ? clipped(left, MAX_REASON_CHARS) : session.left_behind,
+    }
+    await fleet.commit('commit.end-moved', {
+      changes: [put('missions', next, version), put('sessions', ended, read)],
+      events: [
+        about(next, 'candidate_changed', by, {
+          session_id: sessionId,
+          cause: `Its worktree has changed since the session ended: ${files.join(', ')}.`,
+          data: { candidate: tip, before: before!.commit, files },
+        }),
+      ],
+    })
+    return next
+  })
+}
+
+/** Whoever asks for a landing says which candidate they were shown; it must be the one that there is. */
+export async function requireShown(fleet: Fleet, asked: Mission, expected: string | undefined): Promise<Mission> {
+  requireLandable(asked)
+  const { mission, unfinished } = await lookAtPlace(fleet, asked)
+  requireLandable(mission)
+  if (unfinished) throw new NotAllowed(unfinished, { try: `Finish it there, then fleet mission land ${mission.id}` })
+  const { value: project } = await current(fleet, 'projects', mission.project_id)
+  if (!isExpected(mission.candidate, expected)) throw await notShown(project, mission, mission.candidate, expected)
+  requireApproved(mission.id, await includesOf(fleet, project, mission))
+  return mission
+}
+
+async function notShown(
+  project: Project,
+  mission: Mission,
+  { commit }: Candidate,
+  expected: string | undefined,
+): Promise<NotShown> {
+  const repository = await repositoryOf(project)
+  // Of what somebody was shown earlier, what is new since; otherwise all of it.
+  const known = expected && (await commitNamed(repository, expected))
+  const from = known && known !== (await branchTip(repository, project.base_branch)) ? known : undefined
+  const since = from ?? (await shownOf(project, mission))?.from ?? commit
+  const files = (await changes(repository, since, commit)).files.map(({ path }) => path).slice(0, FILES_TOLD)
+  const look = `Look at it with fleet diff ${mission.id}, then send expected: ${commit} (fleet mission land ${mission.id} --commit ${commit.slice(0, 12)})`
+  const text = expected
+    ? `The work of mission ${mission.id} is ${commit} now, not ${expected}: ${files.join(', ') || 'no file differs'}.`
+    : `Say which work of mission ${mission.id} you were shown; it is ${commit} now: ${files.join(', ')}.`
+  return new NotShown(clipped(text, MAX_REASON_CHARS), { try: look, facts: { candidate: commit, expected, files } })
+}

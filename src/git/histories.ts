@@ -1,0 +1,56 @@
+import type { Repository } from './layout.ts'
+import { fields, git } from './run.ts'
+import { MAX_FILE_BYTES } from './status.ts'
+
+const MOST_COMMITS = 20_000
+const MOST_KNOWN = 2000
+/** Where two commits parted never changes, so it is asked for once. */
+const parted = new Map<string, Promise<string | undefined>>()
+
+/** The commit from which two histories went apart; undefined: they share none. */
+export function mergeBase(repo: Repository, one: string, other: string): Promise<string | undefined> {
+  if (one === other) return Promise.resolve(one)
+  const key = `${repo.commonDir} ${one} ${other}`
+  const asked = parted.get(key) ?? askMergeBase(repo, one, other)
+  parted.set(key, asked)
+  if (parted.size > MOST_KNOWN) parted.delete(parted.keys().next().value!)
+  asked.catch(() => parted.delete(key))
+  return asked
+}
+
+async function askMergeBase(repo: Repository, one: string, other: string): Promise<string | undefined> {
+  const found = await git(repo.commonDir, ['merge-base', one, other], { answers: [1] })
+  return found.stdout.toString('utf8').trim() || undefined
+}
+
+/** The commits that `tip` has and `base` has not. */
+export async function commitsBeyond(repo: Repository, base: string, tip: string): Promise<ReadonlySet<string>> {
+  const listed = await git(repo.commonDir, ['rev-list', `--max-count=${MOST_COMMITS}`, tip, `^${base}`])
+  return new Set(listed.stdout.toString('utf8').split('\n').filter(Boolean))
+}
+
+const NO_BLOB = /^0+$/
+
+/** What `to` has and `from` has not, file by file, that is larger than a file may be. */
+export async function largeFiles(
+  repo: Repository,
+  from: string,
+  to: string,
+  maxBytes = MAX_FILE_BYTES,
+): Promise<{ path: string; bytes: number }[]> {
+  const args = ['diff-tree', '-r', '-z', '--raw', '--no-abbrev', '--no-renames', '--diff-filter=d', from, to, '--']
+  const parts = fields((await git(repo.commonDir, args)).stdout)
+  const blobs = parts.flatMap((part, at) => {
+    const [, mode, , oid] = /^:\d+ (\d+) (\w+) (\w+)/.exec(part) ?? []
+    return oid && mode !== '160000' && !NO_BLOB.test(oid) ? [{ path: parts[at + 1]!, oid }] : []
+  })
+  if (!blobs.length) return []
+  const sizes = await git(repo.commonDir, ['cat-file', '--batch-check=%(objectsize)'], {
+    input: blobs.map(({ oid }) => `${oid}\n`).join(''),
+  })
+  const lines = sizes.stdout.toString('utf8').split('\n')
+  return blobs.flatMap(({ path }, at) => {
+    const bytes = Number(lines[at])
+    return bytes > maxBytes ? [{ path, bytes }] : []
+  })
+}
