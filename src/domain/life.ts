@@ -351,6 +351,13 @@ const toLanding = (by: By): Partial<Mission> => ({
   result: null,
 })
 
+/** Its landing waits for something that passes by itself. Whoever follows events is told once. */
+export function stepsAside(mission: Mission, why: StatusReason, by: By): Step {
+  const change = { status_reason: why, landing_commit: null, landing_looks: mission.landing_looks + 1 }
+  const next = step(mission, change, by, 'landing_waits', { cause: why.text, data: { code: why.code } })
+  return mission.landing_looks ? { ...next, events: [] } : next
+}
+
 export const toLand = (mission: Mission, by: By): Step => step(mission, toLanding(by), by, 'landing_started')
 
 export function done(mission: Mission, result: 'kept' | 'no_changes', by: By): Step {

@@ -75,6 +75,8 @@ export async function startHolder(fleet: Fleet, { url, onFault = () => {} }: Hol
   const landings = new Turns()
   /** By mission: whoever goes on in its worktree waits until nobody removes it, and the other way round. */
   const landingNow = new Map<string, AbortController>()
+  /** Landings that wait for something that passes by itself. */
+  const aside = new Map<string, NodeJS.Timeout>()
   const chores = new Set<Promise<unknown>>()
   const stopped = new AbortController()
   const keepers = new Keepers(fleet, inBackground, tidyUp)
@@ -183,7 +185,7 @@ export async function startHolder(fleet: Fleet, { url, onFault = () => {} }: Hol
     if (TALK.includes(event.kind)) attend(mission)
     if (ASKING.includes(event.kind)) inBackground('questions.md', questionFiles.write(mission))
     if (data.status === 'landing' || event.kind === 'undo_requested') queueLanding(mission, event.project_id!)
-    if (data.status === 'done' || event.kind === 'session_starting') tidyUp(mission)
+    if (data.status === 'done' || event.kind === 'landed' || event.kind === 'session_starting') tidyUp(mission)
     if (typeof data.status === 'string') await stageMoved(fleet, mission)
   }
 
@@ -235,6 +237,8 @@ export async function startHolder(fleet: Fleet, { url, onFault = () => {} }: Hol
 
   async function cancel(missionId: string): Promise<void> {
     landingNow.get(missionId)?.abort()
+    const waiting = aside.has(missionId) && (await fleet.store.get('missions', missionId))
+    if (waiting) queueLanding(missionId, waiting.value.project_id)
     for (const session of live.values()) {
       if (session.missionId === missionId)
         inBackground(`cancel ${missionId}`, session.stop({ outcome: 'cancelled', reason: 'A person cancelled it.' }))
@@ -253,7 +257,7 @@ export async function startHolder(fleet: Fleet, { url, onFault = () => {} }: Hol
           const { signal } = asked
           const mission = await fleet.store.get('missions', missionId)
           if (mission?.value.undo) await undoMission(fleet, missionId, signal)
-          else if (mission) await landMission(fleet, missionId, signal)
+          else if (mission) lookAgain(missionId, projectId, await landMission(fleet, missionId, signal))
         } finally {
           landingNow.delete(missionId)
         }
@@ -261,6 +265,18 @@ export async function startHolder(fleet: Fleet, { url, onFault = () => {} }: Hol
     )
     inBackground(`landing ${missionId}`, turn)
     turn.catch(() => secondLook.ask())
+  }
+
+  /** A landing that waits for something that passes by itself; after a restart all of them are looked at anyway. */
+  function lookAgain(missionId: string, projectId: string, after: number | undefined): void {
+    clearTimeout(aside.get(missionId))
+    aside.delete(missionId)
+    if (after === undefined || stopped.signal.aborted) return
+    const look = () => {
+      aside.delete(missionId)
+      queueLanding(missionId, projectId)
+    }
+    aside.set(missionId, setTimeout(look, after).unref())
   }
 
   function tidyUp(missionId: string): void {
@@ -373,6 +389,7 @@ export async function startHolder(fleet: Fleet, { url, onFault = () => {} }: Hol
       secondLook.stop()
       dispatcher.stop()
       scheduler.stop()
+      for (const timer of aside.values()) clearTimeout(timer)
       pullRequests.stop()
       keepers.release()
       for (const session of live.values()) session.release()

@@ -18,8 +18,30 @@ import { current, newestReport, put } from './records.ts'
 import { repositoryOf } from './repositories.ts'
 import { landingMessage } from './trailers.ts'
 
-/** The base may move while a landing is checked; then it is merged and checked again, this many times. */
+/** The base may move while a landing is checked; then it is merged and checked again, this many times in one turn. */
 export const MAX_ROUNDS = 3
+/** Where nothing is checked, a round takes no longer than a person's commit. */
+const MAX_QUICK_ROUNDS = 10
+export const roundsOf = ({ checks }: Project): number => (checks.length ? MAX_ROUNDS : MAX_QUICK_ROUNDS)
+
+/** For how long a landing steps aside until it is looked at again, and how often that goes on: for about an hour. */
+const ASIDE_MS = [500, 1000, 2000, 4000, 8000, 15_000, 30_000, 60_000]
+const MAX_LOOKS = 64
+
+/** Something is in the way that passes by itself: others have their turn, and this one another look. */
+export async function stepAside(
+  fleet: Fleet,
+  missionId: string,
+  why: StatusReason,
+  otherwise: (mission: Mission, by: By) => Step,
+): Promise<number | undefined> {
+  const { landing_looks: looks } = (await current(fleet, 'missions', missionId)).value
+  if (looks >= MAX_LOOKS) return void (await decide(fleet, missionId, otherwise))
+  await decide(fleet, missionId, (mission, by) =>
+    mission.cancel_requested ? life.cancelled(mission, by) : life.stepsAside(mission, why, by),
+  )
+  return ASIDE_MS[Math.min(looks, ASIDE_MS.length - 1)]!
+}
 
 /** What a landing works with, read anew at its beginning. */
 export interface Work {
@@ -154,7 +176,7 @@ export async function noteLanding(fleet: Fleet, missionId: string, landing_commi
 export const whatIsInTheWay = (branch: string, advanced: Extract<Advanced, { blocked: string }>): string =>
   advanced.blocked === 'files'
     ? `Uncommitted files in ${advanced.where} are in the way: ${advanced.paths.join(', ')}.`
-    : `${branch} is busy in ${advanced.where}: ${advanced.doing} is under way.`
+    : `${branch} is busy in ${advanced.where}: ${advanced.blocked === 'busy' ? advanced.doing : 'another git command'} is under way.`
 
 export const refuse = (fleet: Fleet, missionId: string, why: StatusReason): Promise<void> =>
   decide(fleet, missionId, (mission, by) => life.toReview(mission, why, by))

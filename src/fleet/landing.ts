@@ -1,10 +1,10 @@
 import { unapprovedAmong } from '../domain/candidate.ts'
 import { effective } from '../domain/effective.ts'
 import * as life from '../domain/life.ts'
-import type { LandingCommit, Mission } from '../domain/mission.ts'
+import type { LandingCommit, Mission, StatusReason } from '../domain/mission.ts'
 import type { Project } from '../domain/project.ts'
 import { landsByPullRequest } from '../domain/pull-request.ts'
-import { type Advanced, advance, branchTip, contains } from '../git/index.ts'
+import { type Advanced, advanceWhenFree, branchTip, contains } from '../git/index.ts'
 import type { Change } from '../store/index.ts'
 import { bringAlong } from './along.ts'
 import { defaultsOf } from './capacity.ts'
@@ -13,12 +13,13 @@ import { movedUnderSession } from './concerns.ts'
 import { type Fleet, retryOnConflict } from './fleet.ts'
 import {
   decide,
-  MAX_ROUNDS,
   noteLanding,
   prepare,
   read,
   refuse,
+  roundsOf,
   since,
+  stepAside,
   type Work,
   wantsCancel,
   whatIsInTheWay,
@@ -29,21 +30,24 @@ import { propose } from './proposing.ts'
 import { current, put } from './records.ts'
 import { sentence } from './sentences.ts'
 
-/** Brings one mission's work onto the base branch. Every way out is a commit; a crash anywhere is taken up by calling it again. */
-export async function landMission(fleet: Fleet, missionId: string, signal: AbortSignal): Promise<void> {
+/**
+ * Brings one mission's work onto the base branch. Every way out is a commit; a crash anywhere is taken up by calling it
+ * again. A number: it waits for something that passes, and wants another look after so many milliseconds.
+ */
+export async function landMission(fleet: Fleet, missionId: string, signal: AbortSignal): Promise<number | undefined> {
   const work = await read(fleet, missionId, signal)
-  if (work.mission.status !== 'landing') return
+  if (work.mission.status !== 'landing') return undefined
   try {
-    if (await alreadyThere(fleet, work)) return
-    if (work.mission.cancel_requested) return await decide(fleet, missionId, life.cancelled)
+    if (await alreadyThere(fleet, work)) return undefined
+    if (work.mission.cancel_requested) return void (await decide(fleet, missionId, life.cancelled))
     const { landing } = effective(work.mission, work.project, defaultsOf(fleet))
-    if (landing === 'never' && !work.mission.approval) return await checkKept(fleet, work)
+    if (landing === 'never' && !work.mission.approval) return void (await checkKept(fleet, work))
     const objection = work.mission.approval ? undefined : await objectionToLanding(fleet, work)
-    if (objection) return await refuse(fleet, missionId, objection)
-    if (landsByPullRequest(work.mission, work.project)) await propose(fleet, work)
-    else await attempt(fleet, work)
+    if (objection) return void (await refuse(fleet, missionId, objection))
+    if (!landsByPullRequest(work.mission, work.project)) return await attempt(fleet, work)
+    await propose(fleet, work)
   } catch (error) {
-    if (signal.aborted && !(await wantsCancel(fleet, missionId))) return
+    if (signal.aborted && !(await wantsCancel(fleet, missionId))) return undefined
     await decide(fleet, missionId, (mission, by) => {
       if (mission.cancel_requested) return life.cancelled(mission, by)
       const text = `Landing failed: ${sentence(error)}`
@@ -73,37 +77,39 @@ async function alreadyThere(fleet: Fleet, work: Work): Promise<boolean> {
   return true
 }
 
-async function attempt(fleet: Fleet, work: Work): Promise<void> {
+async function attempt(fleet: Fleet, work: Work): Promise<number | undefined> {
   const { mission, candidate, project, repository } = work
-  for (let round = 1; round <= MAX_ROUNDS; round++) {
-    const base = await branchTip(repository, project.base_branch)
+  const branch = project.base_branch
+  const no = (why: StatusReason): Promise<undefined> => refuse(fleet, mission.id, why).then(() => undefined)
+  for (let round = 1; round <= roundsOf(project); round++) {
+    const base = await branchTip(repository, branch)
     if (!base)
-      return refuse(fleet, mission.id, {
+      return no({
         code: 'base_gone',
-        text: `The base branch ${project.base_branch} is gone.`,
+        text: `The base branch ${branch} is gone.`,
         try: `fleet project set ${project.id} --base <branch>, then fleet mission land ${mission.id}`,
       })
-    if (!mission.approval && (await movedUnderSession({ fleet, project, repository }, base))) {
-      return refuse(fleet, mission.id, {
+    if (!mission.approval && (await movedUnderSession({ fleet, project, repository }, base)))
+      return no({
         code: 'base_moved',
-        text: `${project.base_branch} was moved to ${base} while agents were at work, not by Flotilla and not in a checkout of it.`,
+        text: `${branch} was moved to ${base} while agents were at work, not by Flotilla and not in a checkout of it.`,
         try: `git log ${base}, then fleet mission land ${mission.id}`,
       })
-    }
     const unapproved = unapprovedAmong(await includedIn(fleet, mission, { project, repository, base, candidate }))
-    if (unapproved) return refuse(fleet, mission.id, unapproved)
+    if (unapproved) return no(unapproved)
     const landing = await prepare(fleet, work, base)
-    if (!landing) return
+    if (!landing) return undefined
     await noteLanding(fleet, mission.id, { ...landing, checked: true })
-    const advanced = await advance(repository, { branch: project.base_branch, from: base, to: landing.commit })
-    if ('moved' in advanced) return landed(fleet, work, landing)
+    const advanced = await advanceWhenFree(repository, { branch, from: base, to: landing.commit })
+    if ('moved' in advanced) return landed(fleet, work, landing).then(() => undefined)
     if ('blocked' in advanced) return inTheWay(fleet, mission, project, advanced)
   }
-  await refuse(fleet, mission.id, {
+  const why = {
     code: 'base_busy',
-    text: `${project.base_branch} moved ${MAX_ROUNDS} times while this was being landed.`,
+    text: `${branch} keeps moving while this is being landed; it is tried again when that rests.`,
     try: `fleet mission land ${mission.id}`,
-  })
+  }
+  return stepAside(fleet, mission.id, why, (m, by) => life.toReview(m, why, by))
 }
 
 async function inTheWay(
@@ -111,16 +117,13 @@ async function inTheWay(
   mission: Mission,
   project: Project,
   advanced: Extract<Advanced, { blocked: string }>,
-): Promise<void> {
+): Promise<number | undefined> {
   const text = whatIsInTheWay(project.base_branch, advanced)
-  await decide(fleet, mission.id, (m, by) =>
-    life.toPerson(
-      m,
-      { code: 'in_the_way', text, try: `Commit, move or finish that, then fleet mission land ${m.id}` },
-      by,
-      'landing_waits',
-    ),
-  )
+  const why = { code: 'in_the_way', text, try: `Commit, move or finish that, then fleet mission land ${mission.id}` }
+  const wait = (m: Mission, by: life.By) => life.toPerson(m, why, by, 'landing_waits')
+  if (advanced.blocked === 'locked') return stepAside(fleet, mission.id, why, wait)
+  await decide(fleet, mission.id, wait)
+  return undefined
 }
 
 async function landed(fleet: Fleet, work: Work, { checked: _, ...landing }: LandingCommit): Promise<void> {

@@ -1,10 +1,10 @@
 import * as life from '../domain/life.ts'
 import type { Candidate, LandingCommit } from '../domain/mission.ts'
-import { advance, branchTip, commitTree, contains, keepRef, revertTree } from '../git/index.ts'
+import { advanceWhenFree, branchTip, commitTree, contains, keepRef, revertTree } from '../git/index.ts'
 import { takeBack } from './along.ts'
 import { runChecks } from './checking.ts'
 import { type Fleet, retryOnConflict } from './fleet.ts'
-import { decide, MAX_ROUNDS, read, type Work } from './landing-steps.ts'
+import { decide, read, roundsOf, type Work, whatIsInTheWay } from './landing-steps.ts'
 import { current, put } from './records.ts'
 import { sentence } from './sentences.ts'
 import { undoMessage } from './trailers.ts'
@@ -20,7 +20,7 @@ export async function undoMission(fleet: Fleet, missionId: string, signal: Abort
     const earlier = mission.undo.landing_commit
     if (earlier && (await contains(repository, earlier.branch, earlier.commit)))
       return await undone(fleet, work, earlier)
-    for (let round = 1; round <= MAX_ROUNDS; round++) {
+    for (let round = 1; round <= roundsOf(project); round++) {
       const { branch, commit } = mission.landed
       const base = await branchTip(repository, branch)
       if (!base)
@@ -61,16 +61,10 @@ export async function undoMission(fleet: Fleet, missionId: string, signal: Abort
       if (signal.aborted) return
       if (failure) return await fail('checks_failed', `Without it, ${failure.text}`)
       await noteUndo(fleet, missionId, undoing)
-      const advanced = await advance(repository, { branch, from: base, to: undoing.commit })
+      const advanced = await advanceWhenFree(repository, { branch, from: base, to: undoing.commit })
       if ('moved' in advanced) return await undone(fleet, work, undoing)
       if ('blocked' in advanced)
-        return await fail(
-          'in_the_way',
-          advanced.blocked === 'files'
-            ? `Uncommitted files are in the way: ${advanced.paths.join(', ')}.`
-            : `${branch} is busy: ${advanced.doing}.`,
-          `fleet mission undo ${missionId}`,
-        )
+        return await fail('in_the_way', whatIsInTheWay(branch, advanced), `fleet mission undo ${missionId}`)
     }
     await fail('base_busy', 'The base branch kept moving.', `fleet mission undo ${missionId}`)
   } catch (error) {

@@ -1,3 +1,4 @@
+import { setTimeout as pause } from 'node:timers/promises'
 import { usesOf } from './checkouts.ts'
 import { exists, type Repository, readRef } from './layout.ts'
 import { GitFailed, git } from './run.ts'
@@ -13,6 +14,8 @@ export type Advanced =
   /** Files of the person that are not committed stand in the way; none was touched. */
   | { blocked: 'files'; where: string; paths: string[] }
   | { blocked: 'busy'; where: string; doing: string }
+  /** Another git command has its hand on it; that passes, unless it was killed. */
+  | { blocked: 'locked'; where: string }
 
 export interface Step {
   branch: string
@@ -26,6 +29,19 @@ export interface Step {
  */
 export function advance(repo: Repository, step: Step): Promise<Advanced> {
   return turns.take(repo.commonDir, () => advanceNow(repo, step))
+}
+
+/** A git command of the person's takes some milliseconds, one with hooks a second or two. */
+const LOCK_PAUSES_MS = [30, 60, 120, 250, 500, 1000, 1500]
+
+/** The same, but another git command that is at it is waited for, a few seconds at most. */
+export async function advanceWhenFree(repo: Repository, step: Step): Promise<Advanced> {
+  for (const ms of LOCK_PAUSES_MS) {
+    const advanced = await advance(repo, step)
+    if (!('blocked' in advanced) || advanced.blocked !== 'locked') return advanced
+    await pause(ms)
+  }
+  return advance(repo, step)
 }
 
 async function advanceNow(repo: Repository, step: Step): Promise<Advanced> {
@@ -44,9 +60,13 @@ async function advanceNow(repo: Repository, step: Step): Promise<Advanced> {
     })
     return { moved: true }
   } catch (failure) {
+    if (isLocked(failure)) return { blocked: 'locked', where: repo.path }
     return racedOr(failure, repo, ref, step)
   }
 }
+
+const isLocked = (failure: unknown): boolean =>
+  failure instanceof GitFailed && /\.lock': File exists/.test(failure.stderr)
 
 // Without --no-overwrite-ignore an ignored file of the person is replaced in silence; autostash would move their edits.
 // The person's `mergeOptions` come first, so each is answered here.
@@ -66,7 +86,7 @@ async function fastForward(repo: Repository, ref: string, where: string, step: S
     return { moved: true }
   } catch (failure) {
     if (!(failure instanceof GitFailed)) throw failure
-    if (/\.lock': File exists/.test(failure.stderr)) return { blocked: 'busy', where, doing: 'another git command' }
+    if (isLocked(failure)) return { blocked: 'locked', where }
     const paths = failure.stderr.split('\n').flatMap(line => (line.startsWith('\t') ? [line.slice(1)] : []))
     if (paths.length && (await readRef(repo, ref)) === step.from) return { blocked: 'files', where, paths }
     return racedOr(failure, repo, ref, step)

@@ -1,5 +1,5 @@
 /** Plain functions over git: worktrees, merging without a checkout, moving a branch without harm to a checkout. */
-export { type Advanced, advance } from './advance.ts'
+export { type Advanced, advance, advanceWhenFree } from './advance.ts'
 export { branchName, slug } from './branch-names.ts'
 export {
   type Changes,
