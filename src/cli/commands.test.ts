@@ -165,7 +165,11 @@ test.each([
   [['mission', 'resume', 'abc', '--turns', '9'], 'resume_mission', { mission_id: 'abc', max_turns: 9 }],
   [['mission', 'reopen', 'abc'], 'reopen_mission', { mission_id: 'abc' }],
   [['mission', 'cancel', 'abc'], 'cancel_mission', { mission_id: 'abc' }],
-  [['mission', 'land', 'abc', '--force'], 'land_mission', { mission_id: 'abc', force: true }],
+  [
+    ['mission', 'land', 'abc', '--force', '--commit', '0123456789'],
+    'land_mission',
+    { mission_id: 'abc', expected: '0123456789', force: true },
+  ],
   [['mission', 'undo', 'abc'], 'undo_mission', { mission_id: 'abc' }],
 ])('%j', async (args, operation, input) => {
   const { asked, code, out } = await fleet(args, { answers: { [operation]: MISSION } })

@@ -14,6 +14,17 @@ const MISSION = {
 }
 const REVIEW = {
   mission: MISSION,
+  candidate: { commit: 'c0ffee0123456789', session_id: 's1', at: '' },
+  includes: [
+    {
+      mission_id: 'writer123456',
+      title: 'write',
+      commit: 'x',
+      files: ['a', 'b'],
+      files_omitted: 1,
+      standing: 'handed_on',
+    },
+  ],
   files: [{ path: 'hull.ts', change: 'added', added: 12, deleted: 0 }],
   files_omitted: 2,
   added: 12,
@@ -43,8 +54,27 @@ test('one of them is shown with its files and the remarks its agent was not told
   })
   expect(asked[1]).toEqual({ operation: 'list_comments', input: { mission_id: 'abc', unsent: true } })
   expect(out).toContain('added hull.ts +12 -0')
+  expect(out).toContain('candidate c0ffee0123456789')
+  expect(out).toContain('includes 3 files of write (writer)')
   expect(out).toContain('not told yet: hull.ts:3 leaks')
   expect(out).not.toContain('\x1b[2J')
+})
+
+test('landing shows what would land and asks once; whoever is no person names the commit', async () => {
+  const answers = { get_review: REVIEW, land_mission: MISSION }
+  const yes = await fleet(['mission', 'land', 'abc'], { terminal: true, answers, stdin: 'Y\n' })
+  expect(yes.out).toMatch(/candidate c0ffee012345[\s\S]*added hull\.ts \+12 -0[\s\S]*includes 3 files of write/)
+  expect(yes.asked.at(-1)).toEqual({
+    operation: 'land_mission',
+    input: { mission_id: 'abc', expected: 'c0ffee0123456789' },
+  })
+  for (const stdin of ['no\n', '\n']) {
+    const { asked } = await fleet(['mission', 'land', 'abc'], { terminal: true, answers, stdin })
+    expect(asked.map(({ operation }) => operation)).toEqual(['get_review'])
+  }
+  const piped = await fleet(['mission', 'land', 'abc'], { answers })
+  expect(piped.code).not.toBe(EXIT.done)
+  expect(piped.asked.map(({ operation }) => operation)).toEqual(['get_review'])
 })
 
 test('sending back, rejecting and reconsidering ask for just that', async () => {
