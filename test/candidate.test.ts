@@ -149,6 +149,23 @@ test('work under never does not ride along with a dependent that lands by itself
   expect(await repo.filesOn('main')).toEqual(['README.md', 'built.txt', 'sketch.txt'])
 })
 
+test('work is known as that of its mission also after more came to it', async () => {
+  const scene = await aScene()
+  const { fleet, repo, project } = scene
+  const sketch = await fleet.mission(project, 'echo s > sketch.txt', { ...titled('sketch'), landing: 'never' })
+  const { sessions } = await fleet.until(sketch.id, 'done')
+  const built = await fleet.mission(project, 'cat sketch.txt > built.txt', titled('built', sketch))
+  await fleet.until(built.id, 'review', 'done', 'failed')
+  await writeFile(join(sessions[0]!.worktree!, 'late.txt'), 'late\n')
+  expect(paths(await diff(scene, sketch.id))).toEqual(['late.txt', 'sketch.txt'])
+  expect((await refused(fleet.land(built.id))).message).toContain('sketch')
+  expect(await repo.filesOn('main')).toEqual(['README.md'])
+  await fleet.land(sketch.id)
+  await fleet.until(sketch.id, 'done')
+  await fleet.land(built.id)
+  expect((await fleet.until(built.id, 'done', 'review')).result).toBe('landed')
+})
+
 interface Workflow {
   status: string
   stages: { name: string; mission_id: string }[]

@@ -25,9 +25,12 @@ export type Included = z.infer<typeof Included>
  * Whether work may ride along with what was built on it. Where a person or the project wants to decide about it, only
  * if they did, about that very commit; what a stage or an automatic landing hands on is covered by who takes it up.
  */
-export function standingOf(of: Mission, commit: string, landing: LandingPolicy): Included['standing'] {
-  if (of.landed?.candidate === commit) return 'landed'
-  if (of.approval?.candidate === commit) return 'approved'
+export function standingOf(
+  of: Pick<Mission, 'workflow' | 'landing' | 'status'>,
+  letLand: 'landed' | 'approved' | null,
+  landing: LandingPolicy,
+): Included['standing'] {
+  if (letLand) return letLand
   if (of.workflow && of.landing === 'never') return 'handed_on'
   const asksFirst = landing === 'never' || landing === 'review' || of.status === 'review'
   return asksFirst ? 'unapproved' : 'handed_on'

@@ -2,10 +2,10 @@ import { type Included, standingOf } from '../domain/candidate.ts'
 import { effective } from '../domain/effective.ts'
 import type { Mission } from '../domain/mission.ts'
 import type { Project } from '../domain/project.ts'
-import type { Session } from '../domain/session.ts'
-import { changes, commitsBeyond, mergeBase, type Repository } from '../git/index.ts'
+import { changes, commitsBeyond, isAncestor, mergeBase, type Repository } from '../git/index.ts'
 import { defaultsOf } from './capacity.ts'
 import type { Fleet } from './fleet.ts'
+import { CONTINUES } from './planning-sessions.ts'
 import { all } from './records.ts'
 
 /** More than anybody looks through; a workflow may have a thousand stages. */
@@ -24,6 +24,7 @@ interface Where {
 export async function includedIn(fleet: Fleet, mission: Mission, where: Where): Promise<Included[]> {
   if (!mission.depends_on.length && !mission.fork_of && !(mission.base_ref && mission.parent_mission_id)) return []
   const beyond = await commitsBeyond(where.repository, where.base, where.candidate)
+  if (!(await beganWithin(fleet, mission, beyond))) return []
   const found: Included[] = []
   const before = await predecessorsOf(fleet, mission)
   for (let at = 0; at < before.length; at += AT_ONCE)
@@ -32,6 +33,14 @@ export async function includedIn(fleet: Fleet, mission: Mission, where: Where): 
     )
   const parents = await snapshotOfParent(fleet, mission, where, beyond)
   return [...found, ...parents]
+}
+
+/** Whether any of its branches began with something that is not on the base branch. */
+async function beganWithin(fleet: Fleet, mission: Mission, beyond: ReadonlySet<string>): Promise<boolean> {
+  for await (const { value } of all(fleet, 'sessions', 'mission', [mission.id]))
+    if (!CONTINUES.includes(value.reason) && [value.start_commit, value.branch_from].some(at => at && beyond.has(at)))
+      return true
+  return false
 }
 
 interface Predecessor {
@@ -63,13 +72,13 @@ async function included(
   { project, repository }: Where,
   beyond: ReadonlySet<string>,
 ): Promise<Included[]> {
-  const session = await lastWithin(fleet, mission, beyond)
-  if (!session) return []
-  const commit = session.end_commit!
-  const { files, filesOmitted } = await changes(repository, session.start_commit!, commit)
+  const last = await lastWithin(fleet, repository, mission, beyond)
+  if (!last) return []
+  const { start, commit } = last
+  const { files, filesOmitted } = await changes(repository, start, commit)
   if (!files.length) return []
   const { landing } = effective(mission, project, defaultsOf(fleet))
-  const standing = standingOf(mission, commit, landing)
+  const standing = standingOf(mission, await letLand(repository, mission, commit), landing)
   return [
     {
       mission_id: mission.id,
@@ -82,10 +91,33 @@ async function included(
   ]
 }
 
-/** The newest session whose end is part of what would land. */
-async function lastWithin(fleet: Fleet, mission: Mission, beyond: ReadonlySet<string>): Promise<Session | undefined> {
+/** The newest of its work that is part of what would land. It may have gone on since: a fix, or what a process left. */
+async function lastWithin(
+  fleet: Fleet,
+  repository: Repository,
+  mission: Mission,
+  beyond: ReadonlySet<string>,
+): Promise<{ start: string; commit: string } | undefined> {
   const sessions = (await Array.fromAsync(all(fleet, 'sessions', 'mission', [mission.id]))).map(({ value }) => value)
-  return sessions.findLast(({ start_commit, end_commit }) => start_commit && end_commit && beyond.has(end_commit))
+  for (const { start_commit: start, end_commit: end } of sessions.toReversed()) {
+    if (!start || !end) continue
+    const own = beyond.has(end) ? [end] : await commitsBeyond(repository, start, end)
+    const commit = [...own].find(each => beyond.has(each))
+    if (commit) return { start, commit }
+  }
+  return undefined
+}
+
+/** Whether somebody has let this commit land, or something that was built on it by the same mission. */
+async function letLand(
+  repository: Repository,
+  mission: Mission,
+  commit: string,
+): Promise<'landed' | 'approved' | null> {
+  const { landed, past_landings, approval } = mission
+  const held = [landed, ...past_landings].flatMap(each => (each?.candidate && !each.undone ? [each.candidate] : []))
+  for (const candidate of held) if (await isAncestor(repository, commit, candidate)) return 'landed'
+  return approval && (await isAncestor(repository, commit, approval.candidate)) ? 'approved' : null
 }
 
 /** A part that was made from the files of its parent as they were then; the parent may be at work still. */
