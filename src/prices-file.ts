@@ -1,8 +1,9 @@
-import { readFileSync, statSync } from 'node:fs'
+import { statSync } from 'node:fs'
 import { join } from 'node:path'
 import * as z from 'zod'
 import { InvalidInput, type Refusal } from './domain/errors.ts'
 import { KNOWN_MODELS, KnownModel, knownModel, type ModelTable } from './domain/prices.ts'
+import { textOf } from './whole-files.ts'
 
 /** Where a person says what models cost them, in the home. */
 export const PRICES_FILE = 'prices.json'
@@ -47,7 +48,7 @@ export function modelsIn(home: string): Models {
 
 function readPrices(file: string): ModelTable | InvalidInput {
   try {
-    const { success, data, error } = PricesFile.safeParse(JSON.parse(readFileSync(file, 'utf8')))
+    const { success, data, error } = PricesFile.safeParse(JSON.parse(textOf(file) ?? ''))
     if (success) return data.models
     const [issue] = error.issues
     return wrong(issue!.path.join('.') || 'the whole file', issue!.message)

@@ -2,7 +2,9 @@ import {
   chmodSync,
   chownSync,
   closeSync,
+  constants,
   existsSync,
+  fstatSync,
   fsyncSync,
   mkdirSync,
   openSync,
@@ -19,24 +21,48 @@ import { dirname, join, resolve } from 'node:path'
 import { NotAllowed, Unfit } from './domain/errors.ts'
 import { newId } from './domain/ids.ts'
 
-/** What a file holds, byte for byte, or undefined if it is not there. */
+/** More than any file has that we read by its name. */
+const MOST_BYTES = 64 * 1024 * 1024
+
+/** What a file holds, byte for byte, or undefined if it is not there. Nothing in a file's place makes it wait. */
 export function textOf(file: string): string | undefined {
-  let bytes: Buffer
-  try {
-    // Reading anything else could wait for ever.
-    if (statSync(file).isFile()) bytes = readFileSync(file)
-    else throw new Unfit(`${file} is not a file.`, { try: 'Move away what is in its place.' })
-  } catch (cause) {
-    if (cause instanceof Unfit) throw cause
-    const { code } = cause as NodeJS.ErrnoException
-    if (code === 'ENOENT') return undefined
-    throw new Unfit(`${file} cannot be read (${code}).`, { cause })
-  }
+  const bytes = bytesOf(file)
+  if (!bytes) return undefined
   try {
     return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes)
   } catch (cause) {
     throw new Unfit(`${file} is not written in UTF-8, so it is left alone.`, { cause })
   }
+}
+
+function bytesOf(file: string): Buffer | undefined {
+  let fd: number | undefined
+  try {
+    // Opening a FIFO or a device could wait for ever otherwise.
+    fd = openSync(file, constants.O_RDONLY | constants.O_NONBLOCK)
+    const found = fstatSync(fd)
+    if (!found.isFile()) throw notPlain(file)
+    if (found.size > MOST_BYTES) throw new Unfit(`${file} is larger than ${MOST_BYTES / 1024 / 1024} MiB.`)
+    return readFileSync(fd)
+  } catch (cause) {
+    if (cause instanceof Unfit) throw cause
+    const { code } = cause as NodeJS.ErrnoException
+    if (code === 'ENOENT') return undefined
+    // A socket, or a device that is not there.
+    if (code === 'ENXIO') throw notPlain(file)
+    throw new Unfit(`${file} cannot be read (${code}).`, { cause })
+  } finally {
+    if (fd !== undefined) closeSync(fd)
+  }
+}
+
+const notPlain = (file: string): Unfit =>
+  new Unfit(`${file} is not a file.`, { try: 'Move away what is in its place.' })
+
+/** For a file that others open: what is in its place is a file, or nothing. */
+export function requirePlain(file: string): void {
+  const found = statSync(file, { throwIfNoEntry: false })
+  if (found && !found.isFile()) throw notPlain(file)
 }
 
 export const eolOf = (text: string): string => (text.includes('\r\n') ? '\r\n' : '\n')

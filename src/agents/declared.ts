@@ -1,6 +1,6 @@
-import { readFileSync } from 'node:fs'
 import * as z from 'zod'
 import { InvalidInput, type Refusal } from '../domain/errors.ts'
+import { textOf } from '../whole-files.ts'
 import { AcpDeclaration, acpAgent } from './acp.ts'
 import type { Agent } from './contract.ts'
 import { CustomDeclaration, customAgent } from './custom.ts'
@@ -22,13 +22,13 @@ const NONE: Declared = { agents: [], fault: null }
 
 /** The agents a file declares. A broken one declares none and says which field is wrong; it never throws. */
 export function readDeclared(file: string, taken: readonly string[]): Declared {
-  let text: string
+  let text: string | undefined
   try {
-    text = readFileSync(file, 'utf8')
+    text = textOf(file)
   } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return NONE
     return broken('cannot be read', (error as Error).message)
   }
+  if (text === undefined) return NONE
   const parsed = parse(text)
   if (parsed instanceof InvalidInput) return { agents: [], fault: parsed }
   const names = [...taken, ...parsed.map(each => each.name)]

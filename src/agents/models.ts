@@ -1,5 +1,6 @@
-import { readFileSync, renameSync, statSync, writeFileSync } from 'node:fs'
+import { renameSync, statSync, writeFileSync } from 'node:fs'
 import * as z from 'zod'
+import { textOf } from '../whole-files.ts'
 import type { Agent, Model } from './contract.ts'
 
 /** In the home: what clients said which models there are, and when. Anyone may delete it. */
@@ -54,7 +55,7 @@ export function modelsIn(file: string): KnownModels {
 /** A file that is broken says nothing: it is only a memory, and asking again mends it. */
 function read(file: string): Told {
   try {
-    return Told.parse(JSON.parse(readFileSync(file, 'utf8')))
+    return Told.parse(JSON.parse(textOf(file) ?? ''))
   } catch {
     return {}
   }

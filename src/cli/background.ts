@@ -3,10 +3,13 @@ import { closeSync, fstatSync, openSync, readSync } from 'node:fs'
 import { join } from 'node:path'
 import { Unfit } from '../domain/errors.ts'
 import type { Home } from '../home.ts'
+import { requirePlain } from '../whole-files.ts'
 import { type Running, runningServer, type Where } from './client.ts'
 import { withoutSession } from './session-env.ts'
 
 const START_MS = 60_000
+/** What a server prints into its log once everything of it has started. */
+export const UP = 'The fleet is up at'
 const LOOK_EVERY_MS = 20
 const LAST_WORDS_BYTES = 2000
 
@@ -17,6 +20,7 @@ export async function startInBackground(
   options: readonly string[] = [],
 ): Promise<Running> {
   const logFile = join(home.logs, 'up.log')
+  requirePlain(logFile)
   const log = openSync(logFile, 'a+', 0o600)
   const before = fstatSync(log).size
   try {
@@ -27,8 +31,12 @@ export async function startInBackground(
       stdio: ['ignore', log, log],
     })
     child.unref()
-    const running = await answering(home, () => child.exitCode !== null || child.signalCode !== null)
-    if (!running)
+    const gone = () => child.exitCode !== null || child.signalCode !== null
+    const running = await answering(home, gone)
+    // It answers before it has taken up what there is, and may still fail at that.
+    const isUp = () => running?.pid !== child.pid || lastWords(log, before).includes(UP)
+    while (running && !isUp() && !gone()) await new Promise(resolve => setTimeout(resolve, LOOK_EVERY_MS))
+    if (!running || !isUp())
       throw new Unfit(`The server did not start. ${lastWords(log, before)}`.trim(), {
         try: `See ${logFile}, or start it in the open: fleet up`,
       })

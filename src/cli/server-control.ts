@@ -1,6 +1,7 @@
-import { existsSync, readFileSync, renameSync, statSync, writeFileSync } from 'node:fs'
+import { renameSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { hostname } from 'node:os'
 import { join } from 'node:path'
+import * as z from 'zod'
 import { NotAllowed, Refusal, Unfit } from '../domain/errors.ts'
 import { effect } from '../effects.ts'
 import { lastConfiguration, type Taken, takeConfiguration, watchConfiguration } from '../fleet/configuring.ts'
@@ -10,12 +11,13 @@ import { PluginHost } from '../fleet/plugins.ts'
 import { sentence } from '../fleet/sentences.ts'
 import { type Home, openHome } from '../home.ts'
 import { askAsPlugin } from '../operations/ask.ts'
-import { bootId, type Identity, identityOf, isAlive, signal } from '../runner/processes.ts'
+import { bootId, identityOf, isAlive, signal } from '../runner/processes.ts'
 import { openLog, type Server, type ServerOptions, startServer } from '../server/index.ts'
 import { givenBy, givenIn, settingsIn } from '../settings.ts'
 import { openSpawner } from '../spawning/index.ts'
 import { isHeld, type Lease, openSqlite, readHolder, takeLease } from '../store/index.ts'
 import { VERSION } from '../version.ts'
+import { textOf } from '../whole-files.ts'
 import { homeOf, type Where } from './client.ts'
 import { environmentForAgents } from './session-env.ts'
 
@@ -101,13 +103,42 @@ const spawnerFile = (home: Home): string => join(home.path, 'spawner')
 
 function writeSpawner(home: Home, pid: number | undefined): void {
   const identity = pid === undefined ? undefined : identityOf(pid)
-  if (identity) writeFileSync(spawnerFile(home), JSON.stringify(identity), { mode: 0o600 })
+  if (identity) writeWhole(spawnerFile(home), JSON.stringify(identity))
+}
+
+/** What a file says of a process; half a word, or none, says nothing. */
+const Former = z.object({ pid: z.number().int().positive(), started: z.string(), boot: z.string() })
+
+function identityIn(file: string): z.infer<typeof Former> | undefined {
+  try {
+    return Former.safeParse(JSON.parse(textOf(file) ?? 'null')).data
+  } catch {
+    return undefined
+  }
+}
+
+/** Renamed into place: a reader finds the whole of it, and whatever was there is replaced. */
+function writeWhole(file: string, text: string): void {
+  rmSync(`${file}.new`, { force: true, recursive: true })
+  writeFileSync(`${file}.new`, text, { mode: 0o600 })
+  if (statSync(file, { throwIfNoEntry: false })?.isDirectory()) rmSync(file, { recursive: true })
+  renameSync(`${file}.new`, file)
+}
+
+/** The port that was chosen before; undefined: none was, or it cannot be told. */
+function keptPort(file: string): number | undefined {
+  try {
+    const port = Number(textOf(file))
+    return Number.isInteger(port) && port > 0 && port < 65_536 ? port : undefined
+  } catch {
+    return undefined
+  }
 }
 
 /** What a server that was killed had asked git to do is done to its end; until then nobody else works there. */
 async function afterTheLastServer(home: Home, say: (line: string) => void): Promise<void> {
   const file = spawnerFile(home)
-  const former = existsSync(file) ? (JSON.parse(readFileSync(file, 'utf8')) as Identity) : undefined
+  const former = identityIn(file)
   if (!former) return
   for (let waited = 0; isAlive(former) && waited < STOP_MS; waited += LOOK_EVERY_MS) {
     if (waited === 1000) say('Waiting for what the last server had begun in git.')
@@ -176,7 +207,7 @@ function refuse(home: Home): never {
 /** The port is chosen once and kept, so that live agents and bookmarks find the next server; only a first start may pick another. */
 async function listen(fleet: Fleet, { port, ...listening }: Listening, say: (line: string) => void): Promise<Server> {
   const file = join(fleet.home.path, 'port')
-  const kept = existsSync(file) ? Number(readFileSync(file, 'utf8')) : undefined
+  const kept = keptPort(file)
   const chosen = port ?? kept ?? USUAL_PORT
   const server = await startServer(fleet, { ...listening, port: chosen, say }).catch(error => {
     const taken = error instanceof Refusal && error.code === 'cannot_listen'
@@ -186,9 +217,7 @@ async function listen(fleet: Fleet, { port, ...listening }: Listening, say: (lin
   const url = new URL(server.url)
   const listensAt = Number(url.port || (url.protocol === 'https:' ? 443 : 80))
   if (listensAt === kept) return server
-  // Renamed into place: half a number would be another port.
-  writeFileSync(`${file}.new`, `${listensAt}\n`, { mode: 0o600 })
-  await effect('port.rename', () => renameSync(`${file}.new`, file))
+  await effect('port.rename', () => writeWhole(file, `${listensAt}\n`))
   return server
 }
 

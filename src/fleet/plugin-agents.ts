@@ -1,8 +1,9 @@
-import { readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
+import { renameSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { NotAllowed } from '../domain/errors.ts'
 import { type Brought, PLUGIN_AGENTS_FILE } from '../plugins/adapters.ts'
 import type { Manifest } from '../plugins/contract.ts'
+import { textOf as plainTextOf } from '../whole-files.ts'
 import type { Fleet } from './fleet.ts'
 
 type Declarations = Manifest['agents']
@@ -44,7 +45,7 @@ export function keepPluginAgents(home: string, bringers: readonly Bringer[]): vo
 
 function textOf(file: string): string | undefined {
   try {
-    return readFileSync(file, 'utf8')
+    return plainTextOf(file)
   } catch {
     return undefined
   }

@@ -1,5 +1,6 @@
-import { accessSync, constants, existsSync, readFileSync } from 'node:fs'
+import { accessSync, constants } from 'node:fs'
 import { delimiter, join } from 'node:path'
+import { textOf } from '../whole-files.ts'
 import type { Reach } from './clients.ts'
 
 /** Started by the client over its own pipe, so that no token is written anywhere. `home`: another than the usual one. */
@@ -19,7 +20,8 @@ export function byAddress(server: string, sets: readonly string[]): Reach {
 /** Where the server of a home answers, running or not: its port is chosen once and kept. Undefined: it was never up. */
 export function addressOf(home: string): string | undefined {
   const file = join(home, 'port')
-  return existsSync(file) ? `http://127.0.0.1:${readFileSync(file, 'utf8').trim()}` : undefined
+  const port = textOf(file)?.trim()
+  return port && `http://127.0.0.1:${port}`
 }
 
 /** `fleet` where a person can type that, and otherwise this very program. */

@@ -1,8 +1,9 @@
-import { readFileSync, statSync } from 'node:fs'
+import { statSync } from 'node:fs'
 import * as z from 'zod'
 import type { Agent, Detected } from '../agents/contract.ts'
 import { agentsFrom, DeclaredAgents } from '../agents/declared.ts'
 import { AdapterFault } from '../agents/reading.ts'
+import { textOf } from '../whole-files.ts'
 import { ANSWERS, CodeDeclaration, capabilitiesOf } from './adapter-contract.ts'
 import type { AdapterFunction } from './adapter-seat.ts'
 import { AdapterThread } from './adapter-thread.ts'
@@ -185,7 +186,7 @@ function stampOf(file: string): string {
 /** Only the fleet writes it, so that there is nothing to mend in it: what is no such file brings none. */
 function read(file: string): Brought {
   try {
-    return Brought.parse(JSON.parse(readFileSync(file, 'utf8')))
+    return Brought.parse(JSON.parse(textOf(file) ?? ''))
   } catch {
     return { agents: [], code: [] }
   }

@@ -1,7 +1,9 @@
-import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs'
+import { existsSync, readdirSync, statSync } from 'node:fs'
 import { isAbsolute, join, parse } from 'node:path'
 import { fileURLToPath } from 'node:url'
+import { Refusal } from '../domain/errors.ts'
 import { PluginName } from '../domain/plugin.ts'
+import { textOf } from '../whole-files.ts'
 
 /** A plugin as it lies there, before anything of it is run. */
 export interface Source {
@@ -70,7 +72,7 @@ function entryOf(path: string): string | undefined {
 function beginningIn(file: string): string | undefined {
   if (!existsSync(file)) return undefined
   try {
-    const { exports, main } = JSON.parse(readFileSync(file, 'utf8')) as { exports?: unknown; main?: string }
+    const { exports, main } = JSON.parse(textOf(file) ?? '{}') as { exports?: unknown; main?: string }
     return fromExports(exports) ?? main
   } catch {
     return undefined
@@ -95,8 +97,8 @@ export function settingsOf(home: string, name: string): Record<string, unknown> 
 
 function parsed(file: string): unknown {
   try {
-    return JSON.parse(readFileSync(file, 'utf8'))
+    return JSON.parse(textOf(file) ?? '')
   } catch (error) {
-    throw new Error(`${file} is no JSON: ${(error as Error).message}`)
+    throw error instanceof Refusal ? error : new Error(`${file} is no JSON: ${(error as Error).message}`)
   }
 }

@@ -2,6 +2,7 @@ import { closeSync, fstatSync, openSync, renameSync, writeSync } from 'node:fs'
 import { join } from 'node:path'
 import { type Logger, pino } from 'pino'
 import type { Fleet } from '../fleet/fleet.ts'
+import { requirePlain } from '../whole-files.ts'
 
 export type Log = Logger
 
@@ -43,6 +44,7 @@ class RotatingFile {
   constructor(path: string, maxBytes: number) {
     this.#path = path
     this.#maxBytes = maxBytes
+    requirePlain(path)
     this.#fd = openSync(path, 'a', 0o600)
     this.#bytes = fstatSync(this.#fd).size
   }

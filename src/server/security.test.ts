@@ -140,3 +140,22 @@ test('the OpenAPI document has every operation', async () => {
   )
   expect(described.map(({ operationId }) => operationId).sort()).toEqual(OPERATIONS.map(({ name }) => name).sort())
 })
+
+test('a part of an address that is far too long is refused like any other, after the guard', async () => {
+  const running = await aServer(OPERATIONS)
+  const withPath = OPERATIONS.filter(({ http }) => http.includes('/:'))
+  expect(withPath.length).toBeGreaterThan(20)
+  for (const length of [201, 300, 4000])
+    for (const operation of withPath) {
+      const { method, path, rest } = routeOf(operation)
+      const long = path.replace(/:\w+/g, 'x'.repeat(length))
+      const body = rest === 'body' ? {} : undefined
+      expect([operation.name, (await running.ask(method, long, { token: null, body })).status]).toEqual([
+        operation.name,
+        401,
+      ])
+      const { status } = await running.ask(method, long, { body })
+      expect([operation.name, status >= 400 && status < 500]).toEqual([operation.name, true])
+    }
+  expect(running.log()).not.toContain('unexpected error')
+})

@@ -49,7 +49,8 @@ export interface Server {
 const CLOSE_GRACE_MS = 2000
 /** How long a request may take to arrive; its answer, such as a stream, may take any time. */
 const REQUEST_TIMEOUT_MS = 60_000
-const MAX_ID_LENGTH = 200
+/** As long as an address can be: the guard comes first, and then the input says what is too long. */
+const MAX_PARAM_LENGTH = 16 * 1024
 
 /** Offers the operations over HTTP. Nothing is kept in memory that a restart would lose. */
 export async function serve(
@@ -141,7 +142,7 @@ function makeApp(https: Tls | null, explain: Explain): FastifyInstance {
     exposeHeadRoutes: false,
     forceCloseConnections: 'idle',
     requestTimeout: REQUEST_TIMEOUT_MS,
-    routerOptions: { maxParamLength: MAX_ID_LENGTH },
+    routerOptions: { maxParamLength: MAX_PARAM_LENGTH },
     frameworkErrors: (error, _, reply) => sendAnswer(reply, explain(error, 'the router')),
   }) as FastifyInstance
 }

@@ -1,9 +1,10 @@
-import { existsSync, mkdirSync, readFileSync, rmSync } from 'node:fs'
+import { existsSync, mkdirSync, rmSync } from 'node:fs'
 import { rename, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import Database from 'better-sqlite3'
 import * as z from 'zod'
 import { effect } from '../effects.ts'
+import { requirePlain, textOf } from '../whole-files.ts'
 
 /** Who holds a home, as it says of itself. */
 export const Holder = z.object({
@@ -36,6 +37,7 @@ const held = new Set<Database.Database>()
  */
 export function takeLease(home: string): Lease | undefined {
   mkdirSync(home, { recursive: true, mode: 0o700 })
+  requirePlain(leaseFile(home))
   const db = new Database(leaseFile(home), { timeout: WAIT_MS })
   if (!locked(db, 'BEGIN EXCLUSIVE')) {
     db.close()
@@ -43,7 +45,7 @@ export function takeLease(home: string): Lease | undefined {
   }
   held.add(db)
   // What a holder that was killed has left behind.
-  rmSync(holderFile(home), { force: true })
+  rmSync(holderFile(home), { force: true, recursive: true })
   return {
     announce: holder => writeHolder(home, holder),
     release() {
@@ -56,6 +58,7 @@ export function takeLease(home: string): Lease | undefined {
 
 export function isHeld(home: string): boolean {
   if (!existsSync(leaseFile(home))) return false
+  requirePlain(leaseFile(home))
   const db = new Database(leaseFile(home), { timeout: 0, readonly: true, fileMustExist: true })
   try {
     return !locked(db, 'SELECT count(*) FROM sqlite_schema')
@@ -67,7 +70,7 @@ export function isHeld(home: string): boolean {
 /** What the last holder wrote; whether it still lives is for isHeld to say. */
 export function readHolder(home: string): Holder | undefined {
   try {
-    return Holder.safeParse(JSON.parse(readFileSync(holderFile(home), 'utf8'))).data
+    return Holder.safeParse(JSON.parse(textOf(holderFile(home)) ?? '')).data
   } catch {
     return undefined
   }

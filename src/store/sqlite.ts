@@ -1,5 +1,6 @@
-import { existsSync } from 'node:fs'
+import { closeSync, existsSync, openSync } from 'node:fs'
 import Database from 'better-sqlite3'
+import { requirePlain } from '../whole-files.ts'
 import type { Collection, RecordOf } from './collections.ts'
 import { Hints } from './hints.ts'
 import { cursorOfKey, rangeOf, sequenceOfCursor } from './keys.ts'
@@ -42,7 +43,10 @@ interface Row {
 
 /** Throws StoreOutdated when the store is missing or old and `migrate` is false. */
 export async function openSqlite(file: string, options: { migrate: boolean }): Promise<Store> {
+  requirePlain(file)
   if (!options.migrate && !existsSync(file)) throw new StoreOutdated(file, 0, MIGRATIONS.length)
+  // For its owner only, and so are the files that SQLite makes beside it.
+  if (options.migrate) closeSync(openSync(file, 'a', 0o600))
   const db = await patiently(() => new Database(file, { timeout: BUSY_TIMEOUT_MS, fileMustExist: !options.migrate }))
   try {
     await patiently(() => {

@@ -1,5 +1,5 @@
 import { networkInterfaces } from 'node:os'
-import { expect, test } from 'vitest'
+import { expect, onTestFinished, test } from 'vitest'
 import { OPERATIONS } from '../../src/operations/index.ts'
 import { routeOf } from '../../src/operations/shape.ts'
 import { aScene } from '../kit/scene.ts'
@@ -23,6 +23,8 @@ test('a listener on another port gets nothing by a click on Preview that opens a
   const { id } = await fleet.mission(project, 'echo hello > page.txt', { title: 'Look at me' })
   await fleet.until(id, 'review')
   const { page, visit, url, context } = await aPerson(fleet)
+  // It outlives its server, so it is ended also where the test fails.
+  onTestFinished(async () => void (await fleet.fleetCommand(['preview', 'stop', id])))
   await visit(`/missions/${id}?tab=hands`)
   await page
     .locator('section.section')

@@ -1,5 +1,6 @@
 import { type Command, InvalidArgumentError, Option } from 'commander'
 import { openHome } from '../../home.ts'
+import { UP } from '../background.ts'
 import { homeOf, runningServer } from '../client.ts'
 import { type Cli, collected, does } from '../command.ts'
 import type { Listening } from '../server-control.ts'
@@ -65,7 +66,7 @@ async function startHere(cli: Cli, options: Record<string, unknown>): Promise<un
   let started = false
   const asked = { ...listeningFrom(options), flags: flagsFrom(options) }
   const up = await start(home, where.env, asked, line => started && terminal.note(`fleet: ${line}`))
-  if (options.intoLog) terminal.print(`${new Date().toISOString()} The fleet is up at ${up.server.url}`)
+  if (options.intoLog) terminal.print(`${new Date().toISOString()} ${UP} ${up.server.url}`)
   else await welcome(cli, home, { url: up.server.url, signIn: up.server.signInUrl() })
   started = true
   await stopped
