@@ -63,6 +63,7 @@ export const Report = Claim.extend({
     .nullable()
     .default(null)
     .describe("what was wrong with the agent's own, if it gave one"),
+  candidate: z.string().nullable().default(null).describe('the commit it speaks of; empty: there is none'),
   files_changed: z.array(ChangedFile).describe('from git'),
   files_omitted: z.number().int().default(0).describe('how many more files changed than are listed'),
   commits: z.array(z.object({ commit: z.string(), subject: z.string() })).describe('from git'),

@@ -75,7 +75,8 @@ export async function endSession(fleet: Fleet, agent: Agent, sessionId: string, 
   // What it did to the shared repository is told however it ended: it may have failed because of it, or to hide it.
   if (work.concern && ending.outcome !== 'completed')
     ending = { ...ending, reason: `${ending.reason} ${work.concern.text}` }
-  const report = makeReport(session, { claim, problem }, summary, ending.outcome, work.changes, fleet.now())
+  const told = makeReport(session, { claim, problem }, summary, ending.outcome, work.changes, fleet.now())
+  const report = { ...told, candidate: work.collected?.tip ?? null }
   const wanted = mission.planning !== null && ending.outcome === 'completed' && report.status !== 'blocked'
   const answer = wanted ? await answerOf(fleet, agent, mission.planning!, over.directory) : null
   await commitEnd(fleet, agent, session, project, { ending, work, report, over, answer })

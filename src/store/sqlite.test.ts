@@ -215,6 +215,35 @@ test('a store that counted missions without their projects counts them anew, up 
   })
 })
 
+test('a home from before candidates tells the landing commit, the approval and what landed under their names', async () => {
+  const { file, store } = await aSharedStore()
+  await store.close()
+  const landing = { commit: 'l', onto: 'o', branch: 'main' }
+  rawly(file, db => {
+    const session = JSON.stringify({ id: 's1', end_commit: 'c', ended_at: '2026-01-02T00:00:00.000Z' })
+    db.prepare('INSERT INTO records_sessions (id, version, body) VALUES (?, 1, ?)').run('s1', session)
+    const old = {
+      ...{ id: 'old', status: 'landing', session_id: 's1', updated_at: '2026-01-03T00:00:00.000Z' },
+      ...{ candidate: { ...landing, checked: true }, approved: true, landed: { ...landing, at: 'then' } },
+      undo: { requested_at: 'now', candidate: { ...landing, checked: true } },
+    }
+    db.prepare('INSERT INTO records_missions (id, version, body) VALUES (?, 1, ?)').run('old', JSON.stringify(old))
+    db.pragma('user_version = 8')
+  })
+  const migrated = await aStore(file)
+  const { value } = (await migrated.get('missions', 'old'))!
+  expect(value).toMatchObject({
+    candidate: { commit: 'c', session_id: 's1', at: '2026-01-02T00:00:00.000Z' },
+    landing_commit: { ...landing, checked: true },
+    approval: { candidate: 'c', by: 'person' },
+    landed: { ...landing, at: 'then', candidate: 'c', includes: [], evidence: [], with: null, undone: null },
+    past_landings: [],
+    undo: { requested_at: 'now', landing_commit: { ...landing, checked: true } },
+  })
+  expect(value).not.toHaveProperty('approved')
+  expect((await migrated.get('missions', 'count'))!.value).toMatchObject({ candidate: null, landing_commit: null })
+})
+
 test('a migration that fails leaves the store as it was', () => {
   const broken = [
     (db: Database.Database) => void db.exec('CREATE TABLE half (id)'),
