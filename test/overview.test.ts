@@ -42,6 +42,7 @@ test('the day at a glance: what needs a person, what landed, what it cost agains
         cache_read_tokens: 0,
         cache_write_tokens: 0,
         turns: 1,
+        untold_answers: 0,
         cost_usd,
       },
       'absent',

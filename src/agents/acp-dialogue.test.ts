@@ -96,7 +96,7 @@ test('mode and model are set before the prompt, the model as the agent offers it
   const byOption = talk({ model: 'm' }, asking)
   byOption.next()
   byOption.hear(INITIALIZED)
-  expect(byOption.next()).not.toHaveProperty('params._meta')
+  expect(byOption.next()).not.toHaveProperty('params._meta.a')
   byOption.hear({ id: 'session', result: { sessionId: 's1', configOptions: [{ id: 'llm', category: 'model' }] } })
   expect(byOption.next()).toMatchObject({
     method: 'session/set_config_option',

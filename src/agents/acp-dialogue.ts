@@ -217,10 +217,25 @@ export const greeting = (cwd: string): string[] => [
   rpc({ id: SESSION, method: 'session/new', params: { cwd, mcpServers: [] } }),
 ]
 
+/**
+ * What one agent is asked beyond the protocol, which others do not heed: to hand on what its own client says of each
+ * answer, because the protocol tells what was used at the end of a turn only; and not to have its model guess what a
+ * person might say next, which nobody here reads.
+ */
+function metaOf(asking: Asking | null): Json {
+  const own = object(asking?.meta?.claudeCode) ?? {}
+  const claudeCode = {
+    emitRawSDKMessages: [{ type: 'stream_event' }, { type: 'result' }],
+    ...own,
+    options: { promptSuggestions: false, ...object(own.options) },
+  }
+  return { ...asking?.meta, claudeCode }
+}
+
 function openingOf({ wish, resumes }: State): Step {
   const { cwd, asking, resumes: conversation, forks } = wish
   const mcpServers = Object.entries(wish.servers).map(([name, server]) => written(name, server))
-  const params = { cwd, mcpServers, ...(asking?.meta && { _meta: asking.meta }) }
+  const params = { cwd, mcpServers, _meta: metaOf(asking) }
   const opening = (name: string, method: string, more: object = {}): Step => ({
     name,
     line: () => rpc({ id: name, method, params: { ...params, ...more } }),

@@ -1,6 +1,6 @@
 import type { Usage } from '../domain/session.ts'
 import type { Edit } from '../domain/transcript.ts'
-import { windowsIn } from './claude-read.ts'
+import { usageIn, windowsIn } from './claude-read.ts'
 import type { AgentEvent, Stream } from './contract.ts'
 import { diffsIn, editsOf } from './edits.ts'
 import { type Json, list, number, object, parseObject, string, text } from './json.ts'
@@ -13,6 +13,9 @@ export const SAID = 'say-'
 export const DENIED = 'flotilla/denied'
 /** In our request to stop: under which name. */
 export const INTERRUPT = 'flotilla/interrupt'
+
+/** What the client behind one agent says, word by word: see `metaOf` in the dialogue. */
+const RAW = '_claude/sdkMessage'
 
 /** The error codes of the protocol, and HTTP's where an agent hands on what its provider said. */
 const NOT_SIGNED_IN = [-32000, 401]
@@ -57,6 +60,7 @@ const promptIn = (message: Json): string =>
 function events(message: Json): AgentEvent[] | undefined {
   if (message.method === 'session/update') return update(object(object(message.params)?.update) ?? {})
   if (message.method === 'session/request_permission') return permission(message)
+  if (message.method === RAW) return usageIn(object(object(message.params)?.message) ?? {}, 'client')
   if (message.method !== undefined) return undefined
   const error = object(message.error)
   if (error) return failure(error)

@@ -198,8 +198,19 @@ export type AgentEvent =
   /** Said again once more of the call is known than when it began. */
   | { type: 'tool_call'; id: string; name: string; input: unknown; edits?: Edit[]; again?: true; within?: string }
   | { type: 'tool_result'; id: string; output: string; failed: boolean; edits?: Edit[]; within?: string }
-  /** 'estimate': as far as it is known while the agent works, once for each `of`; the next 'more' or 'total' takes its place. */
-  | { type: 'usage'; usage: Partial<Usage>; counts: 'more' | 'total' | 'estimate'; of?: string; model?: string }
+  /**
+   * 'estimate': as far as it is known while the agent works; told again of the same thing (`of`) it takes the place of
+   * what was told before, and the next 'more' or 'total' that of all of them. Where a client tells what it used in two
+   * ways, each is a `meter` of its own: the one that has seen more is right.
+   */
+  | {
+      type: 'usage'
+      usage: Partial<Usage>
+      counts: 'more' | 'total' | 'estimate'
+      of?: string
+      model?: string
+      meter?: string
+    }
   /** How full the context window is; null: not told this time. */
   | { type: 'context'; used: number | null; window: number | null; model?: string }
   /** How much of what the provider grants in a time is used up. */
@@ -228,6 +239,8 @@ export interface Usage {
   cache_write_tokens: number
   turns: number
   cost_usd: number
+  /** Answers of which nobody was told what they used. */
+  untold_answers: number
 }
 
 /** How full the model's context window is. */
@@ -266,16 +279,26 @@ export interface Exit {
   code: number | null
 }
 
+/** One of the ways in which a client tells what it used. */
+export interface Meter {
+  /** All of it, estimates included. */
+  usage: Usage
+  /** Without those of the newest estimates that may still be told again. */
+  base: Usage
+  /** Without any estimate. */
+  settled: Usage
+  /** The newest estimates, by what they are of; null: the truth about it is known. */
+  estimates: Readonly<Record<string, (Usage & { model: string | null }) | null>>
+}
+
 /** What is remembered of a transcript while it is read: small, whatever its length. */
 export interface Digest {
   conversation: string | null
   /** As the client names it. */
   model: string | null
+  /** By the meter that has seen most. */
   usage: Usage
-  /** The usage without its estimates. */
-  settled: Usage
-  /** What the newest estimate was of. */
-  estimated: string | null
+  meters: Readonly<Record<string, Meter>>
   context: Context | null
   /** Of the provider, by name. */
   windows: Readonly<Record<string, { usedPercent: number; resetsAt: string | null }>>
@@ -296,6 +319,8 @@ export interface Digest {
 export interface Ending {
   outcome: Outcome
   reason: string
+  /** What a person can do about it, where that is not the usual. */
+  try?: string
   /** For rate_limited: when to try again, if the client said. */
   until?: string
   /** For lost: it was nobody's fault, and does not count. */

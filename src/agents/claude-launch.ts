@@ -65,6 +65,8 @@ export function launchClaude(request: LaunchRequest): Launch {
   const servers = serversOf(request)
   const flags = [
     ...['-p', '--verbose', '--input-format=stream-json', '--output-format=stream-json', '--replay-user-messages'],
+    // What an answer used is told at its end only in here; without it, what a session used until it was stopped is lost.
+    '--include-partial-messages',
     ...(request.approvals === 'ask'
       ? ['--permission-mode=default', '--permission-prompt-tool=stdio']
       : ['--permission-mode=dontAsk']),
@@ -114,6 +116,7 @@ export function sdkOptions(request: LaunchRequest): Json {
       preset: 'claude_code',
       ...(request.systemPrompt && { append: request.systemPrompt }),
     },
+    includePartialMessages: true,
     settingSources: rules.readsSettings ? ['user', 'project', 'local'] : [],
     ...(rules.tools && { tools: rules.tools }),
     allowedTools: [...rules.allowed, ...servers.map(([name]) => `mcp__${name}`)],

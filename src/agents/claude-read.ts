@@ -18,12 +18,17 @@ const QUIET = new Set([
   'system/task_progress',
 ])
 
+const PIECE = '{"type":"stream_event"'
+const TELLS_USAGE = /^\{"type":"stream_event","event":\{"type":"message_(start|delta)"/
+
 /** One line of stream-json in, events out. Never throws: what it does not know comes out as raw. */
 export function readClaude(line: string, stream: Stream): AgentEvent[] {
   // What was sent is said back by the client once it has taken it.
   if (stream === 'sent') return readSent(parseObject(line))
   if (!line.trim()) return []
   if (stream === 'stderr') return [{ type: 'raw', text: line }]
+  // Pieces of what comes as a whole later: most of all lines, so they are not even parsed.
+  if (line.startsWith(PIECE) && !TELLS_USAGE.test(line)) return []
   const message = parseObject(line)
   if (!message) return [{ type: 'raw', text: line }]
   return events(message) ?? [{ type: 'raw', text: line }]
@@ -45,6 +50,8 @@ function events(message: Json): AgentEvent[] | undefined {
       ]
     case 'assistant':
       return assistant(message)
+    case 'stream_event':
+      return answering(message)
     case 'user':
       return user(message)
     case 'system/api_retry':
@@ -97,13 +104,32 @@ function assistant(message: Json): AgentEvent[] | undefined {
   // The client puts its own failures into the model's mouth.
   const ownWords = typeof message.error === 'string'
   const found = list(said.content).flatMap(block => assistantBlock(block, ownWords, helper(message)))
-  const usage = object(said.usage)
-  if (usage && typeof said.id === 'string' && !ownWords) {
-    found.push({ type: 'usage', usage: { ...tokens(usage), turns: 1 }, counts: 'estimate', of: said.id })
+  const told = ownWords ? [] : answer(message, said.id, object(said.usage), string(said.model))
+  return found.length || told.length ? [...found, ...told] : undefined
+}
+
+/** What a line of the client tells of what was used, as a meter of its own. */
+export function usageIn(message: Json, meter: string): AgentEvent[] {
+  const told = message.type === 'result' ? result(message) : message.type === 'stream_event' ? answering(message) : []
+  return told.flatMap(event => (event.type === 'usage' ? [{ ...event, meter }] : []))
+}
+
+/** An answer tells what it used when it begins and, with all of its output, when it ends; each of its parts repeats the former. */
+function answering(message: Json): AgentEvent[] {
+  const event = object(message.event)
+  const begun = object(event?.message)
+  if (begun) return answer(message, begun.id, object(begun.usage), string(begun.model))
+  return answer(message, message.api_message_id, object(event?.usage), null)
+}
+
+function answer(message: Json, id: unknown, usage: Json | undefined, model: string | null): AgentEvent[] {
+  if (!usage || typeof id !== 'string') return []
+  const used = tokens(usage)
+  return [
+    { type: 'usage', usage: { ...used, turns: 1 }, counts: 'estimate', of: id, ...(model && { model }) },
     // A helper of the agent has a window of its own.
-    if (!message.parent_tool_use_id) found.push({ type: 'context', used: total(tokens(usage)), window: null })
-  }
-  return found.length ? found : undefined
+    ...(message.parent_tool_use_id ? [] : [{ type: 'context', used: total(used), window: null } as const]),
+  ]
 }
 
 /** A helper of the agent says which call it works for. */

@@ -50,7 +50,10 @@ test('it does not wait for ever, stay behind or report to anyone', () => {
 })
 
 test('only what is named of the environment reaches it', () => {
-  expect(launch().env).toEqual({ HOME: '/h', PATH: '/bin', CODEX_HOME: '/c' })
+  expect(launch().env).toEqual({
+    ...{ HOME: '/h', PATH: '/bin', CODEX_HOME: '/c' },
+    RUST_LOG: 'error,codex_otel.trace_safe=info',
+  })
 })
 
 test('a conversation is begun, gone on with or copied', () => {

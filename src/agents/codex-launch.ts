@@ -68,11 +68,17 @@ export function launchCodex(request: LaunchRequest): Launch {
   }
   return {
     argv: ['codex', 'app-server', ...Object.entries(settings).map(([key, value]) => `--config=${key}=${value}`)],
-    env: codexEnvironment(request.environment),
+    env: { ...codexEnvironment(request.environment), RUST_LOG: LOGS },
     files: {},
     stdin: 'fifo',
   }
 }
+
+/**
+ * Through its protocol it tells what an answer used only once the tools that the answer calls are done. Its log tells it
+ * at once, without any text of the conversation; everything else stays as without the variable.
+ */
+const LOGS = 'error,codex_otel.trace_safe=info'
 
 /** How the conversation is begun, as the client is told through its input: servers bring tokens along. */
 export function openingOf(request: LaunchRequest): { method: string; params: Json } {

@@ -16,8 +16,30 @@ export function readCodex(line: string, stream: Stream): AgentEvent[] {
   // What was sent is said back by the client once it has taken it.
   if (stream === 'sent') return readSent(parseObject(line))
   if (!line.trim()) return []
+  if (stream === 'stderr' && line.includes(LOG)) return logged(line)
   const message = stream === 'stdout' ? parseObject(line) : undefined
   return (message && events(message)) ?? [{ type: 'raw', text: line }]
+}
+
+const LOG = 'codex_otel.trace_safe'
+// biome-ignore lint/suspicious/noControlCharactersInRegex: that is what colours are made of
+const COLOURS = /\u001b\[[\d;]*m/g
+
+/** What an answer of the model took, as the client's log has it: names and values on one line. */
+function logged(line: string): AgentEvent[] {
+  const fields = new Map(
+    [...line.replace(COLOURS, '').matchAll(/ ([\w.]+)="?([^\s"]*)/g)].map(([, name, value]) => [name!, value!]),
+  )
+  const count = (name: string) => number(Number(fields.get(`${name}_token_count`) ?? 0))
+  if (fields.get('event.name') !== 'codex.sse_event' || !fields.has('input_token_count')) return []
+  const used = {
+    ...{ inputTokens: count('input'), cachedInputTokens: count('cached'), outputTokens: count('output') },
+    ...{ cacheWriteInputTokens: count('cache_write'), reasoningOutputTokens: count('reasoning') },
+  }
+  const model = fields.get('model')
+  return [
+    { type: 'usage', usage: { ...tokens(used), turns: 1 }, counts: 'more', meter: 'log', ...(model && { model }) },
+  ]
 }
 
 function readSent(message: Json | undefined): AgentEvent[] {

@@ -39,6 +39,14 @@ export interface RemoteControl {
   refusal(printed: string): string | undefined
 }
 
+/** A file in which a client keeps account of a conversation, where that says sooner what was used than what it prints. */
+export interface Ledger {
+  /** Where it is; undefined: not there yet. */
+  find(environment: Environment, conversation: string): string | undefined
+  /** One line in, events out, and when they happened: a conversation that was taken up again has older ones. */
+  read(line: string): { at: string; events: AgentEvent[] }
+}
+
 /** A line of a transcript. */
 export interface Line {
   text: string
@@ -54,6 +62,7 @@ export interface Agent extends adapter.Adapter {
   detect(environment: Environment): Promise<Detected>
   launch(request: adapter.LaunchRequest): Launch
   read(line: string, stream: Stream): AgentEvent[]
+  readonly ledger?: Ledger
   /** Only where `can.remoteControl`. */
   readonly remote?: RemoteControl
   /** The same client driven in other ways than through its command line. */

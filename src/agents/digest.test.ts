@@ -27,6 +27,29 @@ test('an estimate counts once for what it is of, and only until the truth is kno
   expect(digestOf(...working, used(9, 'more')).usage.input_tokens).toBe(19)
 })
 
+test('an estimate told again takes the place of what was told of the same thing, also of several side by side', () => {
+  const told = [estimated(3, 'a'), estimated(4, 'b'), estimated(30, 'a'), estimated(40, 'b'), estimated(30, 'a')]
+  expect(digestOf(used(1, 'more'), ...told).usage.input_tokens).toBe(71)
+  expect(digestOf(...told, used(9, 'more'), estimated(300, 'a'), estimated(5, 'c')).usage.input_tokens).toBe(14)
+  const many = Array.from({ length: 500 }, (_, i) => [estimated(1, `m${i}`), estimated(2, `m${i}`)]).flat()
+  const digest = digestOf(used(1, 'more'), ...many)
+  expect(digest.usage.input_tokens).toBe(1001)
+  expect(JSON.stringify(digest).length).toBeLessThan(20_000)
+  expect(fold(digest, [used(7, 'more')]).usage.input_tokens).toBe(8)
+})
+
+test('of two meters of the same the one that has seen more is right, in whatever order they are read', () => {
+  const thread = [used(10, 'total'), used(25, 'total')]
+  const log = [10, 15, 20].map(
+    (input_tokens): AgentEvent => ({
+      ...{ type: 'usage', usage: { input_tokens }, counts: 'more', meter: 'log' },
+    }),
+  )
+  expect(digestOf(...thread, ...log).usage.input_tokens).toBe(45)
+  expect(digestOf(...log, ...thread).usage.input_tokens).toBe(45)
+  expect(digestOf(log[0]!, ...thread).usage.input_tokens).toBe(25)
+})
+
 test('what is kept of a transcript stays small', () => {
   const long = 'x'.repeat(100_000)
   const digest = digestOf(

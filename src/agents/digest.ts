@@ -1,18 +1,20 @@
 import { type Context, NO_USAGE, plus, type Usage } from '../domain/session.ts'
-import type { AgentEvent, Digest } from './contract.ts'
+import type { AgentEvent, Digest, Meter } from './contract.ts'
 
 /** How much of the last thing said is kept; its end, where the conclusion is. */
 export const LAST_TEXT_CHARS = 4096
 const NAME_CHARS = 200
 const MOST_WINDOWS = 20
+const MOST_METERS = 4
+/** How many answers may be under way at once, of an agent and its helpers. */
+const MOST_ESTIMATES = 64
 
 export function emptyDigest(): Digest {
   return {
     conversation: null,
     model: null,
     usage: NO_USAGE,
-    settled: NO_USAGE,
-    estimated: null,
+    meters: {},
     context: null,
     windows: {},
     lastText: '',
@@ -112,18 +114,46 @@ function contextAfter({ context, model }: Digest, event: Event<'context'>, { win
   }
 }
 
+const NEW_METER: Meter = { usage: NO_USAGE, base: NO_USAGE, settled: NO_USAGE, estimates: {} }
+
 function addUsage(digest: Digest, event: Event<'usage'>, { costOf }: Knowledge): Digest {
-  const model = event.model ?? digest.model
+  const name = event.meter ?? ''
+  if (!(name in digest.meters) && Object.keys(digest.meters).length >= MOST_METERS) return digest
+  const meter = digest.meters[name] ?? NEW_METER
+  // Which model it was is told once, and so is that of the agent itself.
+  const model = named(event.model) ?? meter.estimates[event.of ?? '']?.model ?? digest.model
   // The agent's own word comes first, also where it says that it cost nothing.
   const used = { ...event.usage, cost_usd: event.usage.cost_usd ?? costOf(event.usage, model) ?? 0 }
-  if (event.counts === 'estimate') {
-    const of = event.of ?? null
-    if (of === digest.estimated) return digest
-    return { ...digest, usage: plus(digest.usage, used), estimated: of }
+  const meters = { ...digest.meters, [name]: metered(meter, event, { ...plus(NO_USAGE, used), model }) }
+  const most = Object.values(meters).reduce((a, b) => (hasSeenMore(b.usage, a.usage) ? b : a))
+  return { ...digest, meters, usage: most.usage }
+}
+
+const total = ({ input_tokens, output_tokens, cache_read_tokens, cache_write_tokens }: Usage): number =>
+  input_tokens + output_tokens + cache_read_tokens + cache_write_tokens
+
+const hasSeenMore = (a: Usage, b: Usage): boolean =>
+  total(a) > total(b) || (total(a) === total(b) && (a.cost_usd > b.cost_usd || a.turns > b.turns))
+
+type Estimate = Meter['estimates'][string]
+
+function metered(meter: Meter, { counts, of = '' }: Event<'usage'>, used: NonNullable<Estimate>): Meter {
+  if (counts !== 'estimate') {
+    const settled = plus(counts === 'total' ? NO_USAGE : meter.settled, used)
+    // What was estimated is known still: said again, it is in the figures already.
+    const estimates = Object.fromEntries(Object.keys(meter.estimates).map(each => [each, null]))
+    return { usage: settled, base: settled, settled, estimates }
   }
-  const settled = plus(event.counts === 'total' ? NO_USAGE : digest.settled, used)
-  // What the newest estimate was of is known still: said again, it is in the figures already.
-  return { ...digest, settled, usage: settled }
+  if (meter.estimates[of] === null) return meter
+  const { [of]: _, ...others } = meter.estimates
+  const kept: Meter['estimates'] = { ...others, [of]: used }
+  const [[oldest, last]] = Object.entries(kept) as [[string, Estimate]]
+  const isFull = Object.keys(kept).length > MOST_ESTIMATES
+  const { [oldest]: __, ...newest } = kept
+  const estimates = isFull ? newest : kept
+  const base = isFull && last ? plus(meter.base, last) : meter.base
+  const usage = Object.values(estimates).reduce<Usage>((sum, each) => (each ? plus(sum, each) : sum), base)
+  return { ...meter, usage, base, estimates }
 }
 
 const named = (model: string | null | undefined): string | null => model?.slice(0, NAME_CHARS) ?? null

@@ -6,6 +6,7 @@ import type { Agent, Detected, Digest, Ending, Exit } from './contract.ts'
 import { versionOf, which } from './detect.ts'
 import { endedEarly, short } from './endings.ts'
 import { launchGemini, openGemini } from './gemini-launch.ts'
+import { geminiLedger } from './gemini-ledger.ts'
 import { readGemini } from './gemini-read.ts'
 
 /** The Gemini command-line client, told its prompt once and read in stream-json. */
@@ -21,8 +22,8 @@ export const gemini: Agent = {
     turnLimit: 'outside',
     budgetLimit: false,
     cost: 'priced',
-    usage: 'at the end',
-    contextWindow: false,
+    usage: 'while working',
+    contextWindow: true,
     approvals: false,
     questions: false,
     presets: TOOL_PRESETS,
@@ -45,6 +46,7 @@ export const gemini: Agent = {
   launch: launchGemini,
   interactive: openGemini,
   read: readGemini,
+  ledger: geminiLedger,
   outcome,
 }
 

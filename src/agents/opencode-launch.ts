@@ -56,6 +56,8 @@ export function launchOpencode(request: LaunchRequest): Launch {
   const flags = [
     ...['run', '--format=json', '--thinking'],
     ...(request.resumes && !request.forks ? [`--session=${request.resumes}`] : []),
+    // An empty title is the beginning of the prompt; without one a model is paid to find it, and nobody is told how much.
+    ...(request.resumes ? [] : ['--title=']),
     ...(request.model ? [`--model=${request.model}`] : []),
     ...(request.effort ? [`--variant=${request.effort}`] : []),
     ...(permission ? [`--agent=${AGENT}`] : ['--auto']),

@@ -17,7 +17,11 @@ function events(message: Json): AgentEvent[] | undefined {
   switch (message.type) {
     case 'step_start':
       // There is no other line for a beginning, and every line names the conversation.
-      return [{ type: 'started', conversation: string(message.sessionID), model: null }]
+      return [
+        { type: 'started', conversation: string(message.sessionID), model: null },
+        // What it uses is told when the tools that it calls are done: until then all that is known is that there is one.
+        { type: 'usage', usage: { turns: 1, untold_answers: 1 }, counts: 'estimate', of: text(part.id) },
+      ]
     case 'text':
       return [{ type: 'text', text: text(part.text) }]
     case 'reasoning':
@@ -68,6 +72,7 @@ function spent(part: Json): Usage {
     cache_write_tokens: number(cache.write),
     cost_usd: number(part.cost),
     turns: 1,
+    untold_answers: 0,
   }
 }
 

@@ -194,9 +194,11 @@ function measures({ usage, context }: Detail['sessions'][number]): string {
 
 function usageInWords(usage: Usage): string {
   const read = usage.input_tokens + usage.cache_read_tokens + usage.cache_write_tokens
-  if (!read && !usage.output_tokens) return ''
+  const untold = usage.untold_answers ? `${usage.untold_answers} answer(s) not measured` : ''
+  if (!read && !usage.output_tokens) return untold
   const thought = usage.reasoning_tokens ? ` (${usage.reasoning_tokens} thought)` : ''
-  return `${read} tokens in, ${usage.output_tokens} out${thought}, $${usage.cost_usd.toFixed(4)}`
+  const told = `${read} tokens in, ${usage.output_tokens} out${thought}, $${usage.cost_usd.toFixed(4)}`
+  return untold ? `${told}, ${untold}` : told
 }
 
 function contextInWords({ used_tokens, peak_tokens, window_tokens }: Context): string {

@@ -75,9 +75,11 @@ export const KNOWN_MODELS: ModelTable = {
 
   'claude-opus-5-5': { price: price(4, 0.2, 5, 20), context_window: M },
   'claude-opus-5': { price: price(5, 0.5, 6.25, 25), context_window: M },
-  'claude-sonnet-5-5': { price: price(2, 0.2, 2.5, 10), context_window: M },
+  'claude-sonnet-5-5': { price: price(2, 0.1, 2.5, 10), context_window: M },
   'claude-sonnet-5': { price: price(2, 0.2, 2.5, 10), context_window: M },
-  'claude-haiku-5-5': { context_window: M },
+  'claude-haiku-5-5': { price: price(0.5, 0.05, 0.625, 0.5), context_window: M },
+  'claude-opus-4-5': { price: price(5, 0.5, 6.25, 25), context_window: 200 * K },
+  'claude-sonnet-4-5': { price: price(3, 0.3, 3.75, 15), context_window: 200 * K },
   'claude-haiku-4-5': { price: price(1, 0.1, 1.25, 5), context_window: 200 * K },
 }
 

@@ -26,6 +26,10 @@ export const Usage = z.object({
   cache_write_tokens: z.number().default(0),
   turns: z.number().default(0),
   cost_usd: z.number().default(0).describe('as the agent says, or by the table of prices where it tells tokens only'),
+  untold_answers: z
+    .number()
+    .default(0)
+    .describe('how many answers of the model are not in these figures, because the client was stopped before it told'),
 })
 export type Usage = z.infer<typeof Usage>
 export const NO_USAGE: Usage = Usage.parse({})
@@ -109,7 +113,12 @@ export const Session = z.object({
   prompt: StoredText.nullable().default(null),
   /** Why we are stopping it: written down before the first signal, so that a crash does not forget the cause. */
   stopping: z
-    .object({ outcome: Outcome, reason: z.string(), uncounted: z.boolean().optional() })
+    .object({
+      outcome: Outcome,
+      reason: z.string(),
+      try: z.string().optional(),
+      uncounted: z.boolean().optional(),
+    })
     .nullable()
     .default(null),
   /** What it says of its own work, as JSON: kept the moment it is said, so that nothing that fails later loses it. */

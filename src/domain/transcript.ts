@@ -48,8 +48,15 @@ export const AgentEvent = z.discriminatedUnion('type', [
     counts: z
       .enum(['more', 'total', 'estimate'])
       .describe('added to what was told before; all since the beginning; or until the next one of these two'),
-    of: z.string().optional().describe('what the estimate is of: counted once for each of these'),
+    of: z
+      .string()
+      .optional()
+      .describe('what the estimate is of: told again, it takes the place of what was told before'),
     model: z.string().optional(),
+    meter: z
+      .string()
+      .optional()
+      .describe('one of several ways in which the client tells the same; the highest is right'),
   }),
   kind('context', 'How full the context window is', {
     used: z.number().nullable().describe('tokens; empty: not told this time'),

@@ -14,7 +14,7 @@ test('a budget is refused where nobody can hold the agent to it, and only then',
   for (const name of ['shell', 'claude', 'codex', 'opencode']) expect(() => asked(name)).not.toThrow()
   expect(() => asked('codex', 'terra')).not.toThrow()
   expect(() => asked('codex', 'no-such-model')).toThrow(/no price for the model no-such-model/)
-  expect(() => asked('gemini')).toThrow(/only at its end, so it cannot be held to a budget/)
+  expect(() => asked('gemini')).not.toThrow()
   expect(() => asked('agy')).toThrow(/does not tell what it costs/)
   for (const { name } of AGENTS) expect(() => requireBudget(fleet, named(name), noBudget), name).not.toThrow()
 })

@@ -11,14 +11,21 @@ const nameOf = ({ agents }: Fleet, agent: Agent, model: string): string =>
 const modelOf = (fleet: Fleet, agent: Agent, model: string | null): KnownModel | undefined =>
   model === null ? undefined : fleet.models.known(nameOf(fleet, agent, model))
 
+/** Where a client tells money it does so at the end of its turns; until then the table says what it will be. */
+const PRICED: readonly Agent['can']['cost'][] = ['priced', 'money']
+
+/** A model that nobody knows counts as the first of its client's, as the client itself has it. */
+const priceUntilTold = (fleet: Fleet, agent: Agent) =>
+  agent.can.cost === 'money' ? modelOf(fleet, agent, agent.models[0]?.name ?? null)?.price : undefined
+
 /** What the table of models adds to what a session's client tells. */
 export function knowledgeFor(fleet: Fleet, agent: Agent, asked: string | null): Knowledge {
   const known = (told: string | null) => modelOf(fleet, agent, told ?? asked)
   return {
     windowOf: model => known(model)?.context_window ?? null,
     costOf(usage, model) {
-      const price = agent.can.cost === 'priced' ? known(model)?.price : undefined
-      return price ? costOf(price, usage) : null
+      const price = known(model)?.price ?? priceUntilTold(fleet, agent)
+      return price && PRICED.includes(agent.can.cost) ? costOf(price, usage) : null
     },
   }
 }

@@ -8,7 +8,7 @@ export const CLIENT_TESTS = [
 const ONLY_CLAUDE = ['test/agents/claude*.test.ts', 'test/claude-*.test.ts', 'test/{fork,holds,talk}.test.ts']
 const OTHER_CLIENTS = [
   'test/agents/{acp,codex,driving,gemini,idle-memory,inspector,opencode,workflow}*.test.ts',
-  'test/{acp,clients,codex,gemini,opencode}-*.test.ts',
+  'test/{acp,clients,codex,gemini,money,opencode}-*.test.ts',
 ]
 
 const CLAUDE_SDK = ['test/claude-sdk*.test.ts']

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import type { ServerResponse } from 'node:http'
-import type { Turn } from './scenario.ts'
+import { type Tokens, type Turn, tokensOf } from './scenario.ts'
 import type { Asked, Wire } from './wire.ts'
 
 interface Call {
@@ -85,13 +85,17 @@ function streamed(block: Record<string, unknown>): { start: unknown; deltas: unk
   }
 }
 
-function stream(response: ServerResponse, message: Record<string, unknown>, usage: object) {
+/** What the first event of an answer says of its output. */
+const BEGUN = { output: 1, reasoning: 0 }
+
+function stream(response: ServerResponse, message: Record<string, unknown>, usage: object, isCut: boolean) {
   response.writeHead(200, { 'content-type': 'text/event-stream', 'cache-control': 'no-cache' })
   const send = (type: string, data: object) =>
     response.write(`event: ${type}\ndata: ${JSON.stringify({ type, ...data })}\n\n`)
   send('message_start', {
-    message: { ...message, content: [], stop_reason: null, usage: { ...usage, output_tokens: 1 } },
+    message: { ...message, content: [], stop_reason: null, usage: { ...usage, output_tokens: BEGUN.output } },
   })
+  if (isCut) return
   for (const [index, block] of (message.content as Record<string, unknown>[]).entries()) {
     const { start, deltas } = streamed(block)
     send('content_block_start', { index, content_block: start })
@@ -126,7 +130,8 @@ export const anthropic: Wire = {
   reply(response, body, turn) {
     const call = callFor(turn)
     const { model = 'claude-sonnet-4-5', stream: streams = false } = body as Body
-    const { input = 100, output = 20, reasoning = 0, cacheRead = 0, cacheWrite = 0 } = turn.tokens ?? {}
+    const tokens: Tokens = tokensOf(turn)
+    const { input, output, reasoning, cacheRead, cacheWrite } = tokens
     const usage = {
       input_tokens: input,
       output_tokens: output,
@@ -144,8 +149,9 @@ export const anthropic: Wire = {
       stop_sequence: null,
       usage,
     }
-    if (streams) stream(response, message, usage)
+    if (streams) stream(response, message, usage, turn.cut === true)
     else json(response, 200, message)
+    return turn.cut ? { ...tokens, ...BEGUN } : tokens
   },
 
   fail(response, status, retryAfter) {

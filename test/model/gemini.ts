@@ -1,4 +1,4 @@
-import type { Turn } from './scenario.ts'
+import { NO_TOKENS, type Turn, tokensOf } from './scenario.ts'
 import type { Asked, Wire } from './wire.ts'
 
 interface Part {
@@ -49,7 +49,7 @@ function answerTo(turn: Turn) {
     ...('say' in turn ? [{ text: turn.say }] : []),
     ...(call ? [{ functionCall: call }] : []),
   ]
-  const { input = 100, output = 20, reasoning = 0, cacheRead = 0 } = turn.tokens ?? {}
+  const { input, output, reasoning, cacheRead } = tokensOf(turn)
   return {
     candidates: [{ index: 0, content: { role: 'model', parts }, finishReason: 'STOP' }],
     usageMetadata: {
@@ -76,12 +76,19 @@ export const gemini: Wire = {
 
   reply(response, body, turn) {
     const wantsJson = (body as Body).generationConfig?.responseMimeType === 'application/json'
-    const answer = JSON.stringify(answerTo(wantsJson ? { say: JSON.stringify(ERRANDS) } : turn))
+    const told: Turn = wantsJson ? { say: JSON.stringify(ERRANDS) } : turn
+    const answer = JSON.stringify(answerTo(told))
     if (response.req.url?.includes(':streamGenerateContent')) {
-      response.writeHead(200, { 'content-type': 'text/event-stream' }).end(`data: ${answer}\n\n`)
+      response.writeHead(200, { 'content-type': 'text/event-stream' })
+      if (told.cut) {
+        response.flushHeaders()
+        return NO_TOKENS
+      }
+      response.end(`data: ${answer}\n\n`)
     } else {
       response.writeHead(200, { 'content-type': 'application/json' }).end(answer)
     }
+    return { ...tokensOf(told), cacheWrite: 0 }
   },
 
   fail(response, status, retryAfter) {

@@ -1,2 +1,2 @@
-export { type Step, steps } from './scenario.ts'
-export { type Model, type Recorded, startModel } from './server.ts'
+export { NO_TOKENS, type Step, steps, type Tokens } from './scenario.ts'
+export { type Model, type Recorded, type Served, startModel } from './server.ts'

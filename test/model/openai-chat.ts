@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto'
-import type { Turn } from './scenario.ts'
+import { NO_TOKENS, type Turn, tokensOf } from './scenario.ts'
 import type { Asked, Wire } from './wire.ts'
 
 interface Body {
@@ -47,7 +47,8 @@ export const openaiChat: Wire = {
   reply(response, body, turn) {
     const call = callFor(turn)
     const { model = 'scripted' } = body as Body
-    const { input = 100, output = 20, reasoning = 0, cacheRead = 0 } = turn.tokens ?? {}
+    const tokens = { ...tokensOf(turn), cacheWrite: 0 }
+    const { input, output, reasoning, cacheRead } = tokens
     const delta = {
       role: 'assistant',
       ...(turn.think ? { reasoning_content: turn.think } : {}),
@@ -80,14 +81,16 @@ export const openaiChat: Wire = {
         usage,
       }
       response.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify(whole))
-      return
+      return tokens
     }
     response.writeHead(200, { 'content-type': 'text/event-stream' })
     const send = (chunk: object) =>
       response.write(`data: ${JSON.stringify({ ...head, object: 'chat.completion.chunk', ...chunk })}\n\n`)
     send({ choices: [{ index: 0, delta, finish_reason: null }] })
+    if (turn.cut) return NO_TOKENS
     send({ choices: [{ index: 0, delta: {}, finish_reason }], usage })
     response.end('data: [DONE]\n\n')
+    return tokens
   },
 
   fail(response, status, retryAfter) {

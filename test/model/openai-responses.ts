@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import type { ServerResponse } from 'node:http'
-import type { Turn } from './scenario.ts'
+import { NO_TOKENS, type Turn, tokensOf } from './scenario.ts'
 import type { Asked, Wire } from './wire.ts'
 
 interface Item {
@@ -103,12 +103,13 @@ function itemsOf(turn: Turn, call: Call | undefined): object[] {
   return items
 }
 
-function stream(response: ServerResponse, items: object[], usage: object) {
+function stream(response: ServerResponse, items: object[], usage: object, isCut: boolean) {
   response.writeHead(200, { 'content-type': 'text/event-stream', 'cache-control': 'no-cache' })
   const send = (type: string, data: object) =>
     response.write(`event: ${type}\ndata: ${JSON.stringify({ type, ...data })}\n\n`)
   const id = idOf('resp')
   send('response.created', { response: { id, status: 'in_progress', output: [] } })
+  if (isCut) return
   for (const [index, item] of items.entries()) {
     send('response.output_item.added', { output_index: index, item })
     send('response.output_item.done', { output_index: index, item })
@@ -126,7 +127,8 @@ export const openaiResponses: Wire = {
   asked,
 
   reply(response, body, turn) {
-    const { input = 100, output = 20, reasoning = 0, cacheRead = 0 } = turn.tokens ?? {}
+    const tokens = { ...tokensOf(turn), cacheWrite: 0 }
+    const { input, output, reasoning, cacheRead } = tokens
     // Cached tokens are part of the input here, in others' figures they stand beside it.
     const usage = {
       input_tokens: input + cacheRead,
@@ -136,7 +138,8 @@ export const openaiResponses: Wire = {
       total_tokens: input + cacheRead + output,
     }
     const writesPrograms = !asked(body).tools.includes('exec_command')
-    stream(response, itemsOf(turn, callFor(turn, writesPrograms)), usage)
+    stream(response, itemsOf(turn, callFor(turn, writesPrograms)), usage, turn.cut === true)
+    return turn.cut ? NO_TOKENS : tokens
   },
 
   fail(response, status, retryAfter) {

@@ -19,8 +19,23 @@ export type Step = (
   /** Sent with the answer, as a provider tells there how much of its window is used. */
   headers?: Record<string, string>
   /** What the turn is said to have used; small figures otherwise. What was thought is a part of the output. */
-  tokens?: { input?: number; output?: number; reasoning?: number; cacheRead?: number; cacheWrite?: number }
+  tokens?: Partial<Tokens>
+  /** The answer begins and never ends. */
+  cut?: true
 }
+
+export interface Tokens {
+  input: number
+  output: number
+  reasoning: number
+  cacheRead: number
+  cacheWrite: number
+}
+
+export const NO_TOKENS: Tokens = { input: 0, output: 0, reasoning: 0, cacheRead: 0, cacheWrite: 0 }
+
+/** What a turn is said to have used, on a wire that can tell it all. */
+export const tokensOf = ({ tokens }: Turn): Tokens => ({ ...NO_TOKENS, input: 100, output: 20, ...tokens })
 
 export type Failure = Extract<Step, { fail: number }>
 export type Turn = Exclude<Step, Failure>

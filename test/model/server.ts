@@ -4,7 +4,7 @@ import { anthropic } from './anthropic.ts'
 import { gemini } from './gemini.ts'
 import { openaiChat } from './openai-chat.ts'
 import { openaiResponses } from './openai-responses.ts'
-import { type Failure, momentAt, scriptIn, type Turn } from './scenario.ts'
+import { type Failure, momentAt, scriptIn, type Tokens, type Turn } from './scenario.ts'
 import type { Asked, Wire } from './wire.ts'
 
 export interface Recorded {
@@ -13,10 +13,21 @@ export interface Recorded {
   body: unknown
 }
 
+/** An answer, and what it told its client to have used: what a provider would put on the bill. */
+export interface Served extends Tokens {
+  model: string
+  /** A client's own errand, such as naming the conversation. */
+  errand: boolean
+  /** It began and did not end. */
+  cut: boolean
+}
+
 export interface Model {
   url: string
   /** Everything that was asked, in order. */
   requests: Recorded[]
+  /** Every answer, in order. */
+  served: Served[]
   close(): Promise<void>
 }
 
@@ -29,6 +40,7 @@ const WIRES: readonly Wire[] = [anthropic, openaiResponses, openaiChat, gemini]
  */
 export async function startModel(port = 0): Promise<Model> {
   const requests: Recorded[] = []
+  const served: Served[] = []
   const failed = new Map<string, number>()
 
   function failureNow(line: string, turnsTaken: number, failures: Failure[]): Failure | undefined {
@@ -40,14 +52,15 @@ export async function startModel(port = 0): Promise<Model> {
     })
   }
 
-  function takeTurn(wire: Wire, response: ServerResponse, body: unknown) {
+  function takeTurn(wire: Wire, response: ServerResponse, path: string, body: unknown) {
     const { line, script, turnsTaken } = place(wire.asked(body))
     const { turn, failures } = momentAt(script, turnsTaken)
     const failure = failureNow(line, turnsTaken, failures)
     if (failure) return wire.fail(response, failure.fail, failure.retryAfter)
     if ('hang' in turn) return
     for (const [name, value] of Object.entries(turn.headers ?? {})) response.setHeader(name, value)
-    wire.reply(response, body, filled(turn, body))
+    const tokens = wire.reply(response, body, filled(turn, body))
+    served.push({ ...tokens, model: modelIn(path, body), errand: line === '', cut: turn.cut === true })
   }
 
   async function handle(request: IncomingMessage, response: ServerResponse) {
@@ -56,7 +69,7 @@ export async function startModel(port = 0): Promise<Model> {
     const body = await bodyOf(request)
     requests.push({ method, path, body })
     const wire = WIRES.find(each => each.isTurn(method, path))
-    if (wire) return takeTurn(wire, response, body)
+    if (wire) return takeTurn(wire, response, path, body)
     const answer = WIRES.map(each => each.aside(method, path, body)).find(each => each !== undefined)
     response.writeHead(answer === undefined ? 404 : 200, { 'content-type': 'application/json' })
     response.end(method === 'HEAD' ? undefined : JSON.stringify(answer ?? { error: `nothing at ${path}` }))
@@ -70,6 +83,7 @@ export async function startModel(port = 0): Promise<Model> {
   return {
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
     requests,
+    served,
     close: () =>
       new Promise(closed => {
         server.close(() => closed())
@@ -77,6 +91,10 @@ export async function startModel(port = 0): Promise<Model> {
       }),
   }
 }
+
+/** In the body, or in the address. */
+const modelIn = (path: string, body: unknown): string =>
+  (body as { model?: string }).model ?? /models\/([^/:]+):/.exec(path)?.[1] ?? ''
 
 const NOTHING_TO_DO: Turn[] = [{ say: 'No script was given.' }]
 

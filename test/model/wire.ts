@@ -1,5 +1,5 @@
 import type { ServerResponse } from 'node:http'
-import type { Turn } from './scenario.ts'
+import type { Tokens, Turn } from './scenario.ts'
 
 /** A request for a model turn, whatever the wire format. */
 export interface Asked {
@@ -16,7 +16,7 @@ export interface Wire {
   /** Small questions beside the turns, such as the list of models; undefined: not known. */
   aside(method: string, path: string, body: unknown): unknown
   asked(body: unknown): Asked
-  /** The step, done with the client's own tools. */
-  reply(response: ServerResponse, body: unknown, turn: Turn): void
+  /** The step, done with the client's own tools; and what the client was told that it used. */
+  reply(response: ServerResponse, body: unknown, turn: Turn): Tokens
   fail(response: ServerResponse, status: number, retryAfter: number | undefined): void
 }

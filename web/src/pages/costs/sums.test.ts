@@ -13,6 +13,7 @@ const spent = (day: string, project_id: string, agent: string, cost_usd: number)
   cache_read_tokens: 100,
   cache_write_tokens: 1,
   turns: 1,
+  untold_answers: 0,
   cost_usd,
 })
 const week = [

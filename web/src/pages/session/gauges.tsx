@@ -32,6 +32,11 @@ export function Gauges({ session }: { session: Session }) {
           {dollars(usage.cost_usd)}
         </Text>
       )}
+      {usage.untold_answers > 0 && (
+        <Text size="1" color="amber" highContrast>
+          {plural(usage.untold_answers, 'answer')} not measured
+        </Text>
+      )}
       {context && (
         <Tooltip
           content={`${roughly(context.used_tokens)} of ${context.window_tokens ? roughly(context.window_tokens) : 'an unknown number of'} tokens in its context window`}
