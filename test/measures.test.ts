@@ -124,7 +124,10 @@ test("agents at work side by side are held to one day's budget, and nothing new 
   for (const { id } of both) {
     const mission = await fleet.until(id, 'needs_input', 'done', 'failed')
     expect(mission).toMatchObject({ status: 'needs_input', sessions: [{ outcome: 'limited' }] })
-    expect(mission.status_reason?.text).toContain('It reached its budget of $0.4: $0.6000 spent')
+    expect(mission.status_reason?.text).toBe(
+      "Today's budget of project test, $1, is spent: $1.20 used today, $0.2000 over.",
+    )
+    expect(mission.status_reason?.try).toContain(`fleet project set ${project.id} --daily-budget`)
   }
   const third = await fleet.mission(project, 'do: true')
   const [waits] = await eventually('it waits', async () => {
@@ -132,6 +135,55 @@ test("agents at work side by side are held to one day's budget, and nothing new 
     return waits_for.length ? waits_for : undefined
   })
   expect(waits).toMatchObject({ kind: 'budget' })
+})
+
+const bill = (usd: number): string => print({ kind: 'bill', tokens: { in: 1, out: 1 }, usd })
+
+test("a mission's budget is for all its tries and conversations together, until a person raises it", async () => {
+  const { fleet, project } = await scene()
+  const fails = `do: rm liner.script; [ "$FLEET_REASON" = resume ] && { echo a >a.txt; exit; }; ${bill(0.6)}; kill -9 $PPID`
+  const fills = `do: rm liner.script; ${bill(0.6)}; ${print({ kind: 'ctx', used: 950 })}; ${FOR_EVER}`
+  const tried = await fleet.mission(project, fails, { max_budget_usd: 1, max_retries: 2 })
+  const handed = await fleet.mission(project, fills, { max_budget_usd: 1 })
+  for (const { id } of [tried, handed]) {
+    const limited = await fleet.until(id, 'needs_input', 'done', 'failed')
+    expect(limited, JSON.stringify(limited.status_reason)).toMatchObject({
+      ...{ status: 'needs_input', status_reason: { code: 'limit' }, sessions: [{}, {}] },
+    })
+    expect(limited.usage.cost_usd).toBeCloseTo(1.2)
+    expect(limited.status_reason?.text).toBe('It reached its budget of $1: $1.20 spent, $0.2000 over.')
+    expect(limited.status_reason?.try).toContain(`fleet mission edit ${id} --budget`)
+  }
+
+  // Going on without more money costs nothing, and says why.
+  await fleet.call('resume_mission', { mission_id: tried.id })
+  const still = await fleet.until(tried.id, 'needs_input', 'done', 'failed')
+  expect(still).toMatchObject({ status: 'needs_input', sessions: [{}, {}] })
+  expect(still.status_reason?.text).toBe('It reached its budget of $1: $1.20 spent, $0.2000 over.')
+  await fleet.call('update_mission', { mission_id: tried.id, max_budget_usd: 5 })
+  await fleet.call('resume_mission', { mission_id: tried.id })
+  expect(await fleet.until(tried.id, 'needs_input', 'done', 'failed')).toMatchObject({ status: 'done' })
+})
+
+test("a day's budget lets nothing start once it is spent by those at work, and says whose it is", async () => {
+  const { fleet, project } = await scene()
+  await fleet.call('update_project', { project_id: project.id, daily_budget_usd: 1 })
+  const script = `do: ${bill(0.8)}; ${FOR_EVER}`
+  const first = await fleet.mission(project, script)
+  await eventually('it has spent', async () => (await fleet.show(first.id)).usage.cost_usd > 0)
+  const second = await fleet.mission(project, script)
+  const limited = await fleet.until(second.id, 'needs_input', 'done', 'failed')
+  expect(limited.status_reason).toMatchObject({
+    code: 'limit',
+    text: "Today's budget of project test, $1, is spent: $1.60 used today, $0.6000 over.",
+    try: expect.stringContaining(`fleet project set ${project.id} --daily-budget`),
+  })
+  const third = await fleet.mission(project, script)
+  const waits = await eventually('it waits', async () => (await fleet.show(third.id)).waits_for[0])
+  expect(waits).toMatchObject({ kind: 'budget', text: "today's budget of project test is spent: $1" })
+  expect((await fleet.show(third.id)).sessions).toEqual([])
+  const { usage } = await fleet.call<{ usage: { cost_usd: number } }>('get_budgets')
+  expect(usage.cost_usd).toBeCloseTo(1.6)
 })
 
 test('a provider whose window is nearly used up gets nothing new before its reset; others go on', async () => {

@@ -26,7 +26,12 @@ export const RUN_FIELDS: readonly Field[] = [
   { flags: '--effort <level>', field: 'effort', summary: 'how hard it is to think: see fleet agents' },
   ENGINE_FIELD,
   { flags: '--turns <n>', field: 'max_turns', summary: 'how many turns it may take', kind: 'number' },
-  { flags: '--budget <usd>', field: 'max_budget_usd', summary: 'what it may cost', kind: 'number' },
+  {
+    flags: '--budget <usd>',
+    field: 'max_budget_usd',
+    summary: 'what all its sessions together may cost',
+    kind: 'number',
+  },
   { flags: '--timeout <seconds>', field: 'timeout_seconds', summary: 'how long it may take', kind: 'number' },
   CONTEXT_FIELD,
   { flags: '--preset <preset>', field: 'tool_preset', summary: 'which tools it may use', choices: TOOL_PRESETS },

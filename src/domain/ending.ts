@@ -25,6 +25,8 @@ export const MAX_HOLD_SECONDS = 31 * 24 * 3600
 export interface Ended {
   outcome: Outcome
   reason: string
+  /** What a person can do about it, where that is not the usual. */
+  try?: string
   until?: string
   /** Not one of the interruptions that are counted. */
   uncounted?: boolean
@@ -89,7 +91,11 @@ export function ended(asked: Mission, end: Ended, by: By): Step {
 const limited = (mission: Mission, end: Ended, by: By): Step =>
   life.toPerson(
     mission,
-    { code: 'limit', text: end.reason, try: `Raise the limit with fleet mission edit ${mission.id}, then resume it.` },
+    {
+      code: 'limit',
+      text: end.reason,
+      try: end.try ?? `Raise the limit with fleet mission edit ${mission.id}, then resume it.`,
+    },
     by,
     'limit_reached',
   )

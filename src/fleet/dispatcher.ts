@@ -4,6 +4,7 @@ import type { Mission } from '../domain/mission.ts'
 import type { Session } from '../domain/session.ts'
 import { isReady, waitsFor } from '../domain/waiting.ts'
 import { type Change, type Check, Conflict, type Stored } from '../store/index.ts'
+import { type Budget, leftOf, overBudget, ownBudget } from './budgets.ts'
 import { defaultsOf, diskIsFull, fullSlot, modelDoubt } from './capacity.ts'
 import { type Fleet, retryOnConflict } from './fleet.ts'
 import { holdOn } from './holds.ts'
@@ -103,6 +104,9 @@ export class Dispatcher {
   async #start(stored: Stored<Mission>, dependencies: Stored<Mission>[]): Promise<void> {
     const mission = stored.value
     const project = (await this.#fleet.store.get('projects', mission.project_id))!.value
+    const own = await ownBudget(this.#fleet, mission, project)
+    // A budget is the mission's: a retry or a new conversation does not begin it anew.
+    if (own && leftOf(own) <= 0) return this.#spent(stored, own)
     let session: Session
     try {
       this.#fleet.agents.named(effective(mission, project, defaultsOf(this.#fleet)).agent)
@@ -129,6 +133,15 @@ export class Dispatcher {
     await this.#fleet.commit('commit.session-start', { changes, checks, events: [...step.events, ...warning] })
     this.#gate.forget(mission.id)
     this.#begin(session)
+  }
+
+  async #spent(stored: Stored<Mission>, own: Budget): Promise<void> {
+    const why = { code: 'limit', text: overBudget(own, 0), try: own.try }
+    const { mission, events } = life.toPerson(stored.value, why, this.#by(), 'limit_reached')
+    await this.#fleet.commit('commit.dispatch-failed', {
+      changes: [put('missions', mission, stored.version)],
+      events,
+    })
   }
 
   /** Someone else was first: their commit will wake us again. */

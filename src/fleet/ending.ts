@@ -37,6 +37,8 @@ export interface Over {
   swept: number
   /** Why nobody can tell what it came to. */
   fault: string | null
+  /** How it ended, if what it was allowed to spend is spent: a client that stops itself cannot say whose money it was. */
+  spentBudget: Ending | null
 }
 
 interface Work {
@@ -90,10 +92,11 @@ function outcomeOf(agent: Agent, { resumes, reason }: Session, over: Over): Endi
   return { outcome: 'lost', reason: why, uncounted: true, forgotten: true }
 }
 
-function toldOutcome(agent: Agent, { digest, exit, fault }: Over): Ending {
+function toldOutcome(agent: Agent, { digest, exit, fault, spentBudget }: Over): Ending {
   if (fault !== null) return { outcome: 'failed', reason: fault }
   try {
-    return agent.outcome(digest, exit)
+    const ending = agent.outcome(digest, exit)
+    return ending.outcome === 'limited' && spentBudget ? spentBudget : ending
   } catch (error) {
     if (!(error instanceof AdapterFault)) throw error
     return { outcome: 'failed', reason: error.message }

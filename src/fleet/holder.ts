@@ -114,7 +114,7 @@ export async function startHolder(fleet: Fleet, { url, onFault = () => {} }: Hol
   }
 
   function begin(session: Session): void {
-    const running = new LiveSession(fleet, session, { url, onFault })
+    const running = new LiveSession(fleet, session, { url, onFault, onSpent: relimitAll })
     live.set(session.id, running)
     const over = worktreeTurns
       .take(session.mission_id, async () => {})
@@ -201,6 +201,11 @@ export async function startHolder(fleet: Fleet, { url, onFault = () => {} }: Hol
   }
 
   /** What it gave away of its budget it may no longer spend itself. */
+  /** Somebody spent of what all draw on today. */
+  function relimitAll(): void {
+    for (const session of live.values()) inBackground(`budget of ${session.missionId}`, session.relimit())
+  }
+
   function relimit(missionId: string): void {
     for (const session of live.values())
       if (session.missionId === missionId) inBackground(`budget of ${missionId}`, session.relimit())

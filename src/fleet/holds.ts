@@ -5,7 +5,7 @@ import type { Reason } from '../domain/waiting.ts'
 import type { Change } from '../store/index.ts'
 import { liveSessions } from './capacity.ts'
 import type { Fleet } from './fleet.ts'
-import { all, derivedId, put } from './records.ts'
+import { derivedId, put } from './records.ts'
 import { fullWindow } from './windows.ts'
 
 /** Why nothing of this agent may start on this project now, other than a lack of slots. */
@@ -27,58 +27,81 @@ async function rateLimit(fleet: Fleet, agentName: string): Promise<Reason | null
 }
 
 interface DaysBudget {
-  whose: string
-  limit: number
-  spent: number
+  daysOf: string
+  limitUsd: number
+  usedUsd: number
+  /** How a person gets more of it. */
+  try: string
 }
 
 /** The budgets for today that a session on this project draws on, with what all others have spent by now. */
-async function budgetsToday(fleet: Fleet, project: Project, beside: string | null = null): Promise<DaysBudget[]> {
+export async function budgetsToday(
+  fleet: Fleet,
+  project: Project,
+  beside: string | null = null,
+): Promise<DaysBudget[]> {
   const limits = [
-    { whose: 'the fleet', limit: fleet.settings.dailyBudget, counts: () => true },
     {
-      whose: `project ${project.name}`,
+      daysOf: 'the fleet',
+      limit: fleet.settings.dailyBudget,
+      counts: () => true,
+      raise: 'daily_budget in fleet.toml, or FLEET_DAILY_BUDGET',
+    },
+    {
+      daysOf: `project ${project.name}`,
       limit: project.daily_budget_usd,
       counts: ({ project_id }: Spent) => project_id === project.id,
+      raise: `fleet project set ${project.id} --daily-budget <usd>`,
     },
   ]
   if (limits.every(({ limit }) => limit === null)) return []
-  const today = await spentToday(fleet, beside)
+  const { rows: today } = await spentSince(fleet, dayOf(fleet.now()), beside)
   const cost = (counts: (spent: Spent) => boolean): number =>
-    today.filter(counts).reduce((sum, { usage }) => sum + usage.cost_usd, 0)
-  return limits.flatMap(({ whose, limit, counts }) => (limit === null ? [] : [{ whose, limit, spent: cost(counts) }]))
+    today.filter(counts).reduce((sum, { cost_usd }) => sum + cost_usd, 0)
+  return limits.flatMap(({ daysOf, limit, counts, raise }) =>
+    limit === null
+      ? []
+      : [{ daysOf, limitUsd: limit, usedUsd: cost(counts), try: `Wait until tomorrow (UTC) or raise it (${raise})` }],
+  )
 }
 
-export interface Spent {
-  project_id: string
-  usage: Usage
+/** What one session adds to its day. */
+export type Spent = Omit<Spending, 'id'>
+
+const MOST_ROWS = 5000
+
+/**
+ * What was used since a day, by sessions that ended and by those at work, but one: budgets and costs are counted from
+ * here. Newest day first; `more`: the oldest of it is not here.
+ */
+export async function spentSince(
+  fleet: Fleet,
+  from: string,
+  beside: string | null = null,
+): Promise<{ rows: Spent[]; more: boolean }> {
+  const ended = await fleet.store.find('spending', { index: 'day', from, newestFirst: true, limit: MOST_ROWS })
+  const live = (await liveSessions(fleet)).filter(session => session.id !== beside && hasUsed(session))
+  const today = dayOf(fleet.now())
+  const rows = [...live.map(session => shareOf(session, today)), ...ended.items.map(({ value: { id, ...row } }) => row)]
+  return { rows, more: ended.cursor !== undefined }
 }
 
-/** What was used today, as budgets count it: by sessions that ended today, and by those at work, but one. */
-export async function spentToday(fleet: Fleet, beside: string | null = null): Promise<Spent[]> {
-  const ended = await Array.fromAsync(all(fleet, 'spending', 'day', [dayOf(fleet.now())]))
-  const live = (await liveSessions(fleet)).filter(({ id }) => id !== beside)
-  return [
-    ...ended.map(({ value }) => ({ project_id: value.project_id, usage: Usage.parse(value) })),
-    ...live.map(({ project_id, usage }) => ({ project_id, usage })),
-  ]
-}
+const hasUsed = ({ usage }: Session): boolean => Object.values(usage).some(count => count !== 0)
+
+const shareOf = ({ project_id, agent, model, used_model, usage }: Session, day: string): Spent => ({
+  ...{ day, project_id, agent, model: used_model ?? model, sessions: 1 },
+  ...usage,
+})
 
 async function spentBudget(fleet: Fleet, project: Project): Promise<Reason | null> {
-  const empty = (await budgetsToday(fleet, project)).find(({ limit, spent }) => spent >= limit)
+  const empty = (await budgetsToday(fleet, project)).find(({ limitUsd, usedUsd }) => usedUsd >= limitUsd)
   if (!empty) return null
   const tomorrow = new Date(Date.parse(dayOf(fleet.now())) + DAY_MS).toISOString()
-  return { kind: 'budget', until: tomorrow, text: `today's budget of ${empty.whose} is spent: $${empty.limit}` }
+  return { kind: 'budget', until: tomorrow, text: `today's budget of ${empty.daysOf} is spent: $${empty.limitUsd}` }
 }
 
 export const hasDaysBudget = ({ settings }: Fleet, project: Project): boolean =>
   settings.dailyBudget !== null || project.daily_budget_usd !== null
-
-/** How much this session on this project may spend today in all; null: as much as it likes. */
-export async function leftToday(fleet: Fleet, project: Project, session: string | null): Promise<number | null> {
-  const lefts = (await budgetsToday(fleet, project, session)).map(({ limit, spent }) => Math.max(0, limit - spent))
-  return lefts.length ? Math.min(...lefts) : null
-}
 
 const DAY_MS = 24 * 3600 * 1000
 /** The day that budgets count, of UTC. */
@@ -86,20 +109,16 @@ export const dayOf = (time: string): string => time.slice(0, 10)
 
 /** What a finished session adds to its day. Part of the commit that ends it, so that nothing is counted twice. */
 export async function spent(fleet: Fleet, session: Session): Promise<Change[]> {
-  const { usage, agent, project_id } = session
-  const model = session.used_model ?? session.model
-  if (Object.values(usage).every(count => count === 0)) return []
-  const day = dayOf(session.ended_at ?? fleet.now())
+  if (!hasUsed(session)) return []
+  const share = shareOf(session, dayOf(session.ended_at ?? fleet.now()))
+  const { day, project_id, agent, model } = share
   const id = derivedId('spending', day, project_id, agent, ...(model === null ? [] : [model]))
   const before = await fleet.store.get('spending', id)
   const value: Spending = {
+    ...share,
     id,
-    day,
-    project_id,
-    agent,
-    model,
     sessions: (before?.value.sessions ?? 0) + 1,
-    ...plus(before ? Usage.parse(before.value) : NO_USAGE, usage),
+    ...plus(before ? Usage.parse(before.value) : NO_USAGE, share),
   }
   return [put('spending', value, before?.version ?? 'absent')]
 }

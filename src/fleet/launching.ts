@@ -14,13 +14,12 @@ import { agentEnvironment } from '../runner/environment.ts'
 import { nextLaunch, OWN_FOLDER, readPlain, writeFiles } from '../runner/folders.ts'
 import { sessionToken } from '../tokens.ts'
 import { type Attached, attach } from './attaching.ts'
-import { budgetLeft } from './budgets.ts'
+import { type Budget, budgetsOf, leftOf, tightest } from './budgets.ts'
 import { defaultsOf } from './capacity.ts'
 import { contained, sandboxFor, wallsOf } from './containing.ts'
 import { partsOf } from './delegating.ts'
 import type { Fleet } from './fleet.ts'
 import { writtenHandOver } from './handing-over.ts'
-import { leftToday } from './holds.ts'
 import { instructionsFor } from './instructing.ts'
 import { requireBudget } from './measuring.ts'
 import { notesFor } from './notes.ts'
@@ -44,14 +43,17 @@ export const markOf = (fleet: Fleet, sessionId: string): string => `${fleet.home
 export interface SessionLimits extends Effective {
   /** What the mission or project gives it, whatever is left of the day's. */
   ownBudgetUsd: number | null
+  /** What it may spend, and out of which budget. */
+  budget: Budget | null
 }
 
 /** What a session runs under: its own budget, or what is left of the day's where that is less. */
 export async function limitsOf(fleet: Fleet, mission: Mission, project: Project): Promise<SessionLimits> {
   const limits = effective(mission, project, defaultsOf(fleet))
-  const ownBudgetUsd = await budgetLeft(fleet, mission, project)
-  const budgets = [ownBudgetUsd, await leftToday(fleet, project, mission.session_id)].filter(budget => budget !== null)
-  return { ...limits, ownBudgetUsd, maxBudgetUsd: budgets.length ? Math.min(...budgets) : null }
+  const budgets = await budgetsOf(fleet, mission, project)
+  const budget = tightest(budgets)
+  const own = budgets.find(({ daysOf }) => daysOf === null)
+  return { ...limits, ownBudgetUsd: own ? leftOf(own) : null, budget, maxBudgetUsd: budget && leftOf(budget) }
 }
 
 /** Writes down everything the agent is told and given. The next step is only to start it. */

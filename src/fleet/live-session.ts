@@ -61,6 +61,7 @@ export class LiveSession {
   readonly #agent: Agent
   readonly #url: string
   readonly #onFault: (what: string, error: unknown) => void
+  readonly #onSpent: () => void
   readonly #known = new Map<number, string>()
   readonly #stopSignal = new AbortController()
   #session: Session
@@ -79,9 +80,10 @@ export class LiveSession {
   constructor(
     fleet: Fleet,
     session: Session,
-    { url, onFault }: { url: string; onFault: (what: string, error: unknown) => void },
+    { url, onFault, onSpent }: { url: string; onFault: (what: string, error: unknown) => void; onSpent: () => void },
   ) {
     this.#onFault = onFault
+    this.#onSpent = onSpent
     this.#fleet = fleet
     this.#session = session
     this.#url = url
@@ -146,7 +148,7 @@ export class LiveSession {
   async relimit(): Promise<void> {
     const { value: mission } = await current(this.#fleet, 'missions', this.missionId)
     const { value: project } = await current(this.#fleet, 'projects', this.projectId)
-    if (this.#watch) this.#watch.budget = (await limitsOf(this.#fleet, mission, project)).maxBudgetUsd
+    if (this.#watch) this.#watch.budget = (await limitsOf(this.#fleet, mission, project)).budget
   }
 
   /** Someone may have said or answered something. */
@@ -261,6 +263,7 @@ export class LiveSession {
       job.directory,
       this.#agent,
       {
+        hasDaysBudget: hasDaysBudget(this.#fleet, project),
         limits: {
           ...limits,
           transcriptBytes: this.#fleet.settings.transcriptLimit,
@@ -270,6 +273,10 @@ export class LiveSession {
         },
         knowledge: knowledgeFor(this.#fleet, this.#agent, this.#session.model),
         workedMs: worked,
+        account: {
+          since: this.#session.created_at,
+          find: conversation => this.#agent.ledger?.find(this.#fleet.environment, conversation),
+        },
       },
       {
         line: (text, stream) => this.#conversation?.read(text, stream),
@@ -294,7 +301,7 @@ export class LiveSession {
       const digest = await watch.finish()
       // What it has said it heard at the very end counts as heard.
       const fault = watch.fault ?? (await faultIn(this.#attending?.attend()))
-      return { exit, digest, directory: job.directory, swept, fault }
+      return { exit, digest, directory: job.directory, swept, fault, spentBudget: watch.spentBudget ?? null }
     } finally {
       clearInterval(usage)
       watch.close()
@@ -345,11 +352,12 @@ export class LiveSession {
     if (hasDaysBudget(this.#fleet, project)) await this.relimit()
   }
 
-  /** The first time at once, then every few seconds: a store is not a meter. */
+  /** The first time at once, then every few seconds: a store is not a meter. Money of which others draw too is told at once. */
   async #saveUsage(watch: Watch): Promise<void> {
     const { usage, context, conversation, model } = watch.digest
+    const isShared = watch.hasDaysBudget && usage.cost_usd !== this.#session.usage.cost_usd
     if (
-      performance.now() - this.#usageSaved < USAGE_EVERY_MS ||
+      (!isShared && performance.now() - this.#usageSaved < USAGE_EVERY_MS) ||
       JSON.stringify([usage, context]) === JSON.stringify([this.#session.usage, this.#session.context])
     )
       return
@@ -358,6 +366,7 @@ export class LiveSession {
     if (isTold) this.#usageTold = this.#usageSaved
     const noted = { usage, context, conversation, used_model: model }
     await this.#update('commit.session-noted', noted, isTold ? 'usage' : undefined)
+    if (isShared) this.#onSpent()
   }
 
   #belonging(): Belonging {
@@ -386,7 +395,7 @@ export class LiveSession {
     }
     const swept = await sweep(() => this.#belonging())
     const directory = newestLaunch(this.#fleet.home.session(this.id), 'agent') ?? this.#fleet.home.session(this.id)
-    return { exit: { code: null }, digest: emptyDigest(), directory, swept, fault: null }
+    return { exit: { code: null }, digest: emptyDigest(), directory, swept, fault: null, spentBudget: null }
   }
 
   async #update(

@@ -171,7 +171,14 @@ export class TakeOvers {
     )
     const agent = this.#fleet.agents.ofSession(session.agent)
     const digest = { ...emptyDigest(), lastText: 'A person worked on it in their own terminal.' }
-    const over = { exit: { code: null }, digest, directory: this.#fleet.home.session(session.id), swept, fault: null }
+    const over = {
+      exit: { code: null },
+      digest,
+      directory: this.#fleet.home.session(session.id),
+      swept,
+      fault: null,
+      spentBudget: null,
+    }
     await worktreeTurns.take(session.mission_id, () => endSession(this.#fleet, agent, session.id, over))
   }
 

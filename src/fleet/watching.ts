@@ -18,18 +18,23 @@ import { readPlain } from '../runner/folders.ts'
 import { isCutShort } from '../runner/jobs.ts'
 import { Times } from '../runner/moments.ts'
 import { LineTail } from '../runner/transcript.ts'
+import { type Budget, leftOf, overBudget } from './budgets.ts'
 
 const TICK_MS = 40
 const TIMES_EVERY_MS = 250
 /** Reading stops the server meanwhile: it is done in small pieces, and after so long others get their turn. */
 const PIECE_BYTES = 16 * 1024
 const TURN_MS = 8
+/** How often a file that is not there yet is looked for. */
+const SEARCH_EVERY_MS = 500
 /** A gap longer than this between two ticks is a machine that slept, and does not count as time worked. */
 const SLEEP_GAP_MS = 30_000
 
 export interface Stop {
   outcome: Outcome
   reason: string
+  /** What a person can do about it. */
+  try?: string
   /** A person had the server stop: the interruption is nobody's fault and does not count. */
   uncounted?: boolean
 }
@@ -38,13 +43,19 @@ export interface Limits {
   timeoutSeconds: number
   transcriptBytes: number
   maxTurns: number | null
-  maxBudgetUsd: number | null
+  budget: Budget | null
   /** Why it cannot be held to its budget, once that shows; null: it can. */
   unheldBudget: (digest: Digest) => string | null
   /** Percent of the context window. */
   contextLimit: number
   /** Whether its work may go on in a fresh conversation when this one is full. */
   mayHandOver: boolean
+}
+
+/** What the client keeps account in beside what it prints, from when on, and where. */
+export interface Account {
+  since: string
+  find(conversation: string): string | undefined
 }
 
 export interface Listener {
@@ -63,11 +74,16 @@ export class Watch {
   digest: Digest = emptyDigest()
   /** Why its adapter cannot read it any more; the rest of it is not read. */
   fault: string | null = null
+  /** Whether others draw on the same money. */
+  readonly hasDaysBudget: boolean
   readonly #agent: Agent
   readonly #directory: string
   #limits: Limits
   readonly #knowledge: Knowledge
   readonly #tails: { stdout: LineTail; stderr: LineTail; sent: LineTail }
+  readonly #account: Account | null
+  #ledger: LineTail | null = null
+  #lastSearch = -Infinity
   readonly #times: Times
   readonly #timer: NodeJS.Timeout
   readonly #listener: Listener
@@ -80,10 +96,24 @@ export class Watch {
   constructor(
     directory: string,
     agent: Agent,
-    { limits, knowledge, workedMs }: { limits: Limits; knowledge: Knowledge; workedMs: number },
+    {
+      limits,
+      knowledge,
+      workedMs,
+      account,
+      hasDaysBudget,
+    }: {
+      limits: Limits
+      knowledge: Knowledge
+      workedMs: number
+      account: Account | null
+      hasDaysBudget: boolean
+    },
     listener: Listener,
   ) {
     this.#agent = agent
+    this.#account = account
+    this.hasDaysBudget = hasDaysBudget
     this.#limits = limits
     this.#knowledge = knowledge
     this.#workedMs = workedMs
@@ -105,8 +135,16 @@ export class Watch {
   }
 
   /** Its budget has changed while it works. */
-  set budget(maxBudgetUsd: number | null) {
-    this.#limits = { ...this.#limits, maxBudgetUsd }
+  set budget(budget: Budget | null) {
+    this.#limits = { ...this.#limits, budget }
+  }
+
+  /** What its budget says of what it has spent by now, once that is all of it. */
+  get spentBudget(): Stop | undefined {
+    const { budget } = this.#limits
+    const { cost_usd } = this.digest.usage
+    if (!budget || cost_usd < leftOf(budget)) return undefined
+    return { outcome: 'limited', reason: overBudget(budget, cost_usd), try: budget.try }
   }
 
   /** Reads all that is there by now: where a conversation stands is known only then, so nobody is told before. */
@@ -127,6 +165,8 @@ export class Watch {
       const rest = this.#tails[stream].rest()
       if (rest) this.#take([{ text: rest.text, stream }])
     }
+    this.#lastSearch = -Infinity
+    while (this.#readLedger()) await afterOthers()
     this.#note(true)
     this.close()
     return this.digest
@@ -136,6 +176,7 @@ export class Watch {
   close(): void {
     clearInterval(this.#timer)
     for (const tail of Object.values(this.#tails)) tail.close()
+    this.#ledger?.close()
   }
 
   #tick(): void {
@@ -174,7 +215,28 @@ export class Watch {
       this.#take(tail.read(before + PIECE_BYTES).map(({ text }) => ({ text, stream })))
       grew ||= tail.position > before
     }
-    return grew
+    return this.#readLedger() || grew
+  }
+
+  /** What the client has written into its account of the conversation; whether anything came. */
+  #readLedger(): boolean {
+    const { ledger } = this.#agent
+    const { conversation } = this.digest
+    if (!ledger || !this.#account || conversation === null) return false
+    if (!this.#ledger) {
+      const now = performance.now()
+      if (now - this.#lastSearch < SEARCH_EVERY_MS) return false
+      this.#lastSearch = now
+      const file = this.#account.find(conversation)
+      if (file === undefined) return false
+      this.#ledger = new LineTail(file, 0)
+    }
+    const before = this.#ledger.position
+    for (const { text } of this.#ledger.read(before + PIECE_BYTES)) {
+      const { at, events } = ledger.read(text)
+      if (at >= this.#account.since) this.digest = fold(this.digest, events, this.#knowledge)
+    }
+    return this.#ledger.position > before
   }
 
   #take(lines: readonly Line[]): void {
@@ -204,7 +266,7 @@ export class Watch {
   }
 
   #passed(): Stop | undefined {
-    const { timeoutSeconds, transcriptBytes, maxTurns, maxBudgetUsd, contextLimit, mayHandOver } = this.#limits
+    const { timeoutSeconds, transcriptBytes, maxTurns, budget, contextLimit, mayHandOver } = this.#limits
     const { result, context } = this.digest
     const { turns, cost_usd } = this.digest.usage
     if (this.#workedMs > timeoutSeconds * 1000)
@@ -214,8 +276,7 @@ export class Watch {
       return { outcome: 'limited', reason: `It printed more than ${transcriptBytes} bytes.` }
     if (maxTurns !== null && turns > maxTurns)
       return { outcome: 'limited', reason: `It reached its limit of ${maxTurns} turns.` }
-    if (maxBudgetUsd !== null && cost_usd > maxBudgetUsd)
-      return { outcome: 'limited', reason: overBudget(cost_usd, maxBudgetUsd) }
+    if (budget && cost_usd > leftOf(budget)) return this.spentBudget
     const unheld = this.#limits.unheldBudget(this.digest)
     if (unheld) return { outcome: 'limited', reason: unheld }
     // One that has said its last word needs no more room.
@@ -224,11 +285,6 @@ export class Watch {
     return undefined
   }
 }
-
-const money = (dollars: number): string => `$${dollars.toFixed(dollars < 1 ? 4 : 2)}`
-
-const overBudget = (spent: number, limit: number): string =>
-  `It reached its budget of $${Number(limit.toFixed(4))}: ${money(spent)} spent, ${money(spent - limit)} over.`
 
 const fullContext = ({ used_tokens, window_tokens }: Context, limit: number): string =>
   `Its context window is ${Math.floor((used_tokens * 100) / window_tokens!)} % full, ` +

@@ -3,6 +3,7 @@ import { liveSessions } from '../fleet/capacity.ts'
 import { missionCounts } from '../fleet/counts.ts'
 import type { Fleet } from '../fleet/fleet.ts'
 import { dayOf } from '../fleet/holds.ts'
+import { countOf, MOST_LOOKED_AT, waitingForPerson } from '../fleet/needing.ts'
 import { fleetState } from '../fleet/records.ts'
 import { isToReview } from '../fleet/reviews.ts'
 import { providersOf } from '../fleet/windows.ts'
@@ -11,8 +12,6 @@ import { Budgets, budgetsOf } from './spending.ts'
 import { ProviderView } from './system.ts'
 import { MissionView, missionViews } from './views.ts'
 
-/** Of what needs somebody, and of what ended today, so many are looked at. */
-const MOST_LOOKED_AT = 1000
 const MOST_LANDED_SHOWN = 20
 
 /** The first look in the morning. */
@@ -29,6 +28,7 @@ export const overview = [
       missions: z.record(z.string(), z.number().int()).describe('how many are in each status'),
       needs_you: z
         .object({
+          count: z.number().int().describe('questions, plans, reviews and what is stuck: as many as the inbox has'),
           questions: z.number().int(),
           plans: z.number().int(),
           reviews: z.number().int().describe('finished work, conflicts too'),
@@ -80,21 +80,14 @@ export const overview = [
 ]
 
 async function needsYou(fleet: Fleet) {
-  const [questions, plans, review, input] = await Promise.all([
-    fleet.store.find('questions', { index: 'open', limit: MOST_LOOKED_AT }),
-    fleet.store.find('plans', { index: 'open', equals: ['proposed'], limit: MOST_LOOKED_AT }),
-    ...['review', 'needs_input'].map(status =>
-      fleet.store.find('missions', { index: 'status', equals: [status], limit: MOST_LOOKED_AT }),
-    ),
-  ])
-  const waiting = [...review!.items, ...input!.items].map(({ value }) => value).filter(({ asking }) => !asking)
-  const reviews = waiting.filter(isToReview)
+  const waiting = await waitingForPerson(fleet)
+  const reviews = waiting.missions.filter(isToReview)
   return {
-    questions: questions.items.length,
-    // A loop decides about its own.
-    plans: plans.items.filter(({ value }) => value.loop_id === null).length,
+    count: countOf(waiting),
+    questions: waiting.questions.length,
+    plans: waiting.plans.length,
     reviews: reviews.length,
     conflicts: reviews.filter(({ status_reason }) => status_reason?.code === 'conflict').length,
-    stuck: waiting.length - reviews.length,
+    stuck: waiting.missions.length - reviews.length,
   }
 }

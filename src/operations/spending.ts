@@ -3,12 +3,11 @@ import { Spending } from '../domain/fleet.ts'
 import type { Project } from '../domain/project.ts'
 import { NO_USAGE, plus, Usage } from '../domain/session.ts'
 import type { Fleet } from '../fleet/fleet.ts'
-import { dayOf, type Spent, spentToday } from '../fleet/holds.ts'
+import { dayOf, type Spent, spentSince } from '../fleet/holds.ts'
 import { lookUp } from '../fleet/records.ts'
 import { Ref } from './inputs.ts'
 import { query } from './operation.ts'
 
-const MOST_ROWS = 5000
 const MOST_PROJECTS = 1000
 const DAY_MS = 24 * 3600 * 1000
 
@@ -26,18 +25,16 @@ export const spending = [
     http: 'GET /api/spending',
     input: z.object({ days: z.number().int().min(1).max(366).default(7), project_id: Ref.optional() }),
     output: z.object({
-      spending: z.array(Spending.omit({ id: true })).describe('of sessions that have ended; of UTC days'),
-      more: z.boolean().describe(`there is more than ${MOST_ROWS} of it: the oldest is not here`),
+      spending: z
+        .array(Spending.omit({ id: true }))
+        .describe('of sessions that have ended, and for today also of those at work; of UTC days'),
+      more: z.boolean().describe('there is too much of it: the oldest is not here'),
     }),
     run: async ({ fleet }, { days, project_id }) => {
       const project = project_id && (await lookUp(fleet, 'projects', project_id)).value.id
       const from = dayOf(new Date(Date.parse(fleet.now()) - (days - 1) * DAY_MS).toISOString())
-      const page = await fleet.store.find('spending', { index: 'day', from, newestFirst: true, limit: MOST_ROWS })
-      const rows = page.items.map(({ value }) => value)
-      return {
-        spending: project ? rows.filter(each => each.project_id === project) : rows,
-        more: page.cursor !== undefined,
-      }
+      const { rows, more } = await spentSince(fleet, from)
+      return { spending: project ? rows.filter(each => each.project_id === project) : rows, more }
     },
   }),
   query({
@@ -52,11 +49,11 @@ export const spending = [
 
 /** The day's budgets, and what was used of each. */
 export async function budgetsOf(fleet: Fleet): Promise<z.infer<typeof Budgets>> {
-  const spent = await spentToday(fleet)
+  const { rows: spent } = await spentSince(fleet, dayOf(fleet.now()))
   return { usage: sumOf(spent), budget_usd: fleet.settings.dailyBudget, projects: await ofProjects(fleet, spent) }
 }
 
-const sumOf = (spent: readonly Spent[]): Usage => spent.reduce((sum, { usage }) => plus(sum, usage), NO_USAGE)
+const sumOf = (spent: readonly Spent[]): Usage => spent.reduce((sum, each) => plus(sum, each), NO_USAGE)
 
 async function ofProjects(fleet: Fleet, spent: readonly Spent[]) {
   const { items } = await fleet.store.find('projects', { index: 'created', limit: MOST_PROJECTS })

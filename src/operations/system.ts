@@ -7,6 +7,7 @@ import { liveSessions } from '../fleet/capacity.ts'
 import { clean, worktreesOnDisk } from '../fleet/cleaning.ts'
 import { missionCounts } from '../fleet/counts.ts'
 import type { Fleet } from '../fleet/fleet.ts'
+import { countOf, waitingForPerson } from '../fleet/needing.ts'
 import { fleetState, lookUp } from '../fleet/records.ts'
 import { providersOf } from '../fleet/windows.ts'
 import { sandboxState } from '../runner/sandbox.ts'
@@ -68,6 +69,7 @@ export const system = [
       home: z.string(),
       paused: z.boolean(),
       missions: z.record(z.string(), z.number()).describe('how many are in each status'),
+      needs_you: z.number().int().describe('how much waits for a person: as much as the inbox has'),
       live_sessions: z.array(SessionView),
       max_concurrent: z.number(),
       settings_problem: z
@@ -78,12 +80,13 @@ export const system = [
       disk: z.object({ free_bytes: z.number(), worktrees: z.number(), worktree_bytes: z.number() }),
     }),
     run: async ({ fleet }) => {
-      const [state, { counts }, live, kept, providers] = await Promise.all([
+      const [state, { counts }, live, kept, providers, waiting] = await Promise.all([
         fleetState(fleet),
         missionCounts(fleet),
         liveSessions(fleet),
         worktreesOnDisk(fleet),
         providersOf(fleet),
+        waitingForPerson(fleet),
       ])
       const holder = isHeld(fleet.home.path) ? readHolder(fleet.home.path) : undefined
       const { bavail, bsize } = statfsSync(fleet.home.path)
@@ -93,6 +96,7 @@ export const system = [
         home: fleet.home.path,
         paused: state.value.paused,
         missions: counts,
+        needs_you: countOf(waiting),
         live_sessions: live.map(sessionView),
         max_concurrent: fleet.settings.maxConcurrent,
         settings_problem: fleet.configuration.fault?.message ?? null,

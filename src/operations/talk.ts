@@ -3,6 +3,7 @@ import { HOW_TO_DECIDE } from '../domain/deciding.ts'
 import { Ambiguous, NotFound } from '../domain/errors.ts'
 import { MAX_ANSWER_CHARS, Question } from '../domain/talk.ts'
 import type { Fleet } from '../fleet/fleet.ts'
+import { countOf, waitingForPerson } from '../fleet/needing.ts'
 import { answerQuestion, interruptMission, openQuestions, sentenceOf } from '../fleet/questions.ts'
 import { lookUp } from '../fleet/records.ts'
 import { sayToMission } from '../fleet/saying.ts'
@@ -85,21 +86,16 @@ export const talk = [
       questions: z.array(QuestionView),
       missions: z.array(MissionView),
       plans: z.array(PlanSummary),
+      count: z.number().int().describe('of all of them, also of those beyond the limit'),
     }),
     run: async ({ fleet }, { limit }) => {
-      const [questions, plans, ...missions] = await Promise.all([
-        fleet.store.find('questions', { index: 'open', limit }),
-        fleet.store.find('plans', { index: 'open', equals: ['proposed'], limit }),
-        ...['needs_input', 'review'].map(status =>
-          fleet.store.find('missions', { index: 'status', equals: [status], limit }),
-        ),
-      ])
-      const waiting = missions.flatMap(page => page.items.map(item => item.value)).filter(mission => !mission.asking)
+      const waiting = await waitingForPerson(fleet)
+      const { questions, missions, plans } = waiting
       return {
-        questions: await Promise.all(questions.items.map(item => questionView(fleet, item.value))),
-        missions: await missionViews(fleet, waiting),
-        // A loop decides about its own.
-        plans: plans.items.filter(({ value }) => value.loop_id === null).map(({ value }) => planSummary(value)),
+        questions: await Promise.all(questions.slice(0, limit).map(question => questionView(fleet, question))),
+        missions: await missionViews(fleet, missions.slice(0, limit)),
+        plans: plans.slice(0, limit).map(planSummary),
+        count: countOf(waiting),
       }
     },
   }),

@@ -124,6 +124,7 @@ interface Status {
   home: string
   paused: boolean
   missions: Record<string, number>
+  needs_you: number
   live_sessions: SessionView[]
   max_concurrent: number
   settings_problem: string | null
@@ -153,6 +154,10 @@ async function showStatus(cli: Cli): Promise<undefined> {
     )
   terminal.facts([['home', status.home]])
   terminal.print(`${terminal.paint('dim', 'missions')}  ${counts.join(', ') || 'none'}`)
+  if (status.needs_you)
+    terminal.print(
+      `${terminal.paint('dim', 'for you')}   ${terminal.paint('yellow', String(status.needs_you))}: fleet inbox`,
+    )
   terminal.facts([
     ['agents', `${status.live_sessions.length} of ${status.max_concurrent} at work`],
     ['disk', `${size(disk.free_bytes)} free, ${disk.worktrees} worktrees (${size(disk.worktree_bytes)})`],

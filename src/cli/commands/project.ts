@@ -38,7 +38,7 @@ export const PROJECT_FIELDS: readonly Field[] = [
     kind: 'number',
   },
   { flags: '--turns <n>', field: 'max_turns', summary: 'how many turns a session may take', kind: 'number' },
-  { flags: '--budget <usd>', field: 'max_budget_usd', summary: 'what a session may cost', kind: 'number' },
+  { flags: '--budget <usd>', field: 'max_budget_usd', summary: 'what a mission may cost', kind: 'number' },
   {
     flags: '--daily-budget <usd>',
     field: 'daily_budget_usd',

@@ -75,6 +75,7 @@ interface Inbox {
   questions: QuestionView[]
   missions: MissionView[]
   plans: { id: string; goal: string }[]
+  count: number
 }
 
 async function showInbox(cli: Cli): Promise<number | undefined> {
@@ -100,7 +101,8 @@ async function showInbox(cli: Cli): Promise<number | undefined> {
     terminal.print(`${terminal.paint('bold', shortId(id))}  a plan: ${terminal.foreign(titleOf(goal))}`)
     terminal.note(`  fleet plan show ${shortId(id)}, then fleet plan approve ${shortId(id)}`)
   }
-  const waiting = inbox.questions.length + inbox.missions.length + inbox.plans.length
-  if (waiting === 0) terminal.print('Nothing waits for you.')
-  return waiting ? EXIT.person : undefined
+  const shown = inbox.questions.length + inbox.missions.length + inbox.plans.length
+  if (inbox.count > shown) terminal.note(`and ${inbox.count - shown} more`)
+  if (inbox.count === 0) terminal.print('Nothing waits for you.')
+  return inbox.count ? EXIT.person : undefined
 }

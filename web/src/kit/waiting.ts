@@ -33,7 +33,8 @@ export function useWaiting() {
   const asking = useMissions({ status: 'needs_input', limit: MOST }).missions
   const entries = useMemo(() => entriesOf(inbox.data, failures), [inbox.data, failures])
   const titles = useMemo(() => new Map(asking.map(({ id, title }) => [id, title])), [asking])
-  return { entries, titles, inbox, isPending: inbox.isPending || isPending }
+  // What failed is news, and waits for nobody: it is listed, and not counted.
+  return { entries, count: inbox.data?.count ?? 0, titles, inbox, isPending: inbox.isPending || isPending }
 }
 
 export function entriesOf(inbox: Inbox | undefined, failures: readonly Mission[]): Entry[] {

@@ -6,8 +6,7 @@ import type { View } from '../views.ts'
 /** How the fleet is, as far as every page shows it. */
 export function useFleetState() {
   const { data } = useAsk('get_overview', {})
-  const { questions = 0, plans = 0, reviews = 0, stuck = 0 } = data?.needs_you ?? {}
-  const waiting = questions + plans + reviews + stuck
+  const { count: waiting = 0, reviews = 0 } = data?.needs_you ?? {}
   const running = data?.live_sessions ?? 0
   useEffect(() => setRunning(running), [running])
   useEffect(() => {

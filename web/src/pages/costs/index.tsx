@@ -41,7 +41,7 @@ export default function Costs() {
           if (answer.spending.length === 0)
             return (
               <Empty icon={ChartColumn} title="Nothing was spent in this time">
-                What each session used is added to its day when it ends.
+                What each session uses is added to its day, also while it is at work.
               </Empty>
             )
           const { total, series, perDay } = sums(answer.spending, { by, figure })

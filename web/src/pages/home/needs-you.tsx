@@ -9,15 +9,15 @@ const SHOWN = 3
 
 /** The most urgent of what waits, each to be decided right here. */
 export function NeedsYou() {
-  const { entries, titles, inbox, isPending } = useWaiting()
+  const { entries, count, titles, inbox, isPending } = useWaiting()
   const more = entries.length - SHOWN
   return (
     <Section
-      title={entries.length ? `Needs you (${entries.length})` : 'Needs you'}
+      title={count ? `Needs you (${count})` : 'Needs you'}
       actions={
         more > 0 && (
           <Button variant="ghost" asChild>
-            <Link href="/inbox">All {entries.length} in the inbox</Link>
+            <Link href="/inbox">All of it in the inbox</Link>
           </Button>
         )
       }

@@ -91,8 +91,15 @@ function ContextGauge({ task: { context } }: { task: Task }) {
   return (
     <Tooltip content={`${roughly(context.used_tokens)} of ${roughly(context.window_tokens)} tokens of its context`}>
       <Flex className="gauge" align="center" gap="1">
-        <Progress value={percent} size="1" aria-label="Context used" color={percent > 80 ? 'amber' : undefined} />
-        <Text size="1">{percent} %</Text>
+        <Text size="1" color="gray">
+          Context {percent} %
+        </Text>
+        <Progress
+          value={percent}
+          size="1"
+          aria-label="How full its context window is"
+          color={percent > 80 ? 'amber' : undefined}
+        />
       </Flex>
     </Tooltip>
   )

@@ -21,7 +21,7 @@ const KINDS: Record<EntryKind, string> = {
 
 /** Everything that waits for a person, in one list, each with what it takes to decide. */
 export default function InboxPage() {
-  const { entries, titles, inbox, isPending } = useWaiting()
+  const { entries, count: waiting, titles, inbox, isPending } = useWaiting()
   const [search, setSearch] = useSearchParams()
   const kind = search.get('kind')
   const shown = kind ? entries.filter(entry => entry.kind === kind) : entries
@@ -29,7 +29,7 @@ export default function InboxPage() {
   return (
     <Page
       title="Inbox"
-      about={isPending ? 'Looking…' : plural(entries.length, 'thing waits for you', 'things wait for you')}
+      about={isPending ? 'Looking…' : plural(waiting, 'thing waits for you', 'things wait for you')}
       actions={<KeyHint />}
     >
       <Flex gap="2" mb="4" role="group" aria-label="Only one kind" className="kinds">

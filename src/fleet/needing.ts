@@ -1,0 +1,34 @@
+import type { Mission } from '../domain/mission.ts'
+import type { Plan } from '../domain/plan.ts'
+import type { Question } from '../domain/talk.ts'
+import type { Fleet } from './fleet.ts'
+
+/** Of each kind so many are looked at. */
+export const MOST_LOOKED_AT = 1000
+
+export interface Waiting {
+  questions: Question[]
+  plans: Plan[]
+  /** To review, or unable to go on; one that has asked something is there as its question. */
+  missions: Mission[]
+}
+
+/** Everything that waits for a person: what the inbox lists, and what is counted wherever it is counted. */
+export async function waitingForPerson(fleet: Fleet, limit = MOST_LOOKED_AT): Promise<Waiting> {
+  const [questions, plans, ...missions] = await Promise.all([
+    fleet.store.find('questions', { index: 'open', limit }),
+    fleet.store.find('plans', { index: 'open', equals: ['proposed'], limit }),
+    ...['needs_input', 'review'].map(status =>
+      fleet.store.find('missions', { index: 'status', equals: [status], limit }),
+    ),
+  ])
+  return {
+    questions: questions.items.map(({ value }) => value),
+    // A loop decides about its own.
+    plans: plans.items.map(({ value }) => value).filter(({ loop_id }) => loop_id === null),
+    missions: missions.flatMap(({ items }) => items.map(({ value }) => value)).filter(({ asking }) => !asking),
+  }
+}
+
+export const countOf = ({ questions, plans, missions }: Waiting): number =>
+  questions.length + plans.length + missions.length
