@@ -163,7 +163,7 @@ test("a mission's budget is for all its tries and conversations together, until 
   await fleet.call('update_mission', { mission_id: tried.id, max_budget_usd: 5, max_retries: 0 })
   await fleet.call('resume_mission', { mission_id: tried.id })
   const raised = await fleet.until(tried.id, 'needs_input', 'done', 'failed')
-  expect(raised).toMatchObject({ status: 'failed', sessions: [{}, {}, { outcome: 'failed' }] })
+  expect(raised.sessions.map(({ outcome }) => outcome).at(2)).toBe('completed')
 })
 
 test("a day's budget lets nothing start once it is spent by those at work, and says whose it is", async () => {

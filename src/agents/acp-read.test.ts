@@ -135,3 +135,17 @@ test('ten thousand broken lines: none throws, none that is cut is lost', () => {
     }
   }
 })
+
+test('what the client behind an agent says of its answers is a meter of its own', () => {
+  const raw = (message: object) =>
+    readAcp(
+      JSON.stringify({ jsonrpc: '2.0', method: '_claude/sdkMessage', params: { sessionId: 's', message } }),
+      'stdout',
+    )
+  const usage = { input_tokens: 1000, output_tokens: 50 }
+  const told = raw({ type: 'stream_event', event: { type: 'message_delta', usage }, api_message_id: 'm1' })
+  expect(told).toMatchObject([{ type: 'usage', counts: 'estimate', of: 'm1', meter: 'client' }])
+  expect(raw({ type: 'assistant', message: {} })).toEqual([])
+  const turn: AgentEvent = { type: 'usage', usage: { input_tokens: 900, turns: 1 }, counts: 'more' }
+  expect(fold(emptyDigest(), [...told, turn]).usage.input_tokens).toBe(1000)
+})

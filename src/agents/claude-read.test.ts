@@ -184,3 +184,25 @@ test('the window of a helper is not that of the conversation', () => {
   expect(types({ parent_tool_use_id: null })).toContain('context')
   expect(types({ parent_tool_use_id: 'toolu_1' })).not.toContain('context')
 })
+
+test('an answer is counted when it begins and with all of its output when it ends, once, and settled by the result', () => {
+  const ids = { session_id: 's', parent_tool_use_id: null, uuid: 'u', api_message_id: 'm1' }
+  const usage = (output_tokens: number) => ({ input_tokens: 1000, output_tokens, cache_read_input_tokens: 7 })
+  const message = { id: 'm1', model: 'claude-sonnet-5-5', content: [], usage: usage(1) }
+  const lines = [
+    { type: 'stream_event', event: { type: 'message_start', message }, ...ids },
+    { type: 'stream_event', event: { type: 'content_block_delta', delta: { type: 'text_delta', text: 'x' } }, ...ids },
+    { type: 'assistant', message: { ...message, content: [{ type: 'text', text: 'x' }] }, ...ids },
+    { type: 'stream_event', event: { type: 'message_delta', usage: usage(50) }, ...ids },
+  ].map(each => readClaude(JSON.stringify(each), 'stdout'))
+  const after = (count: number) => fold(emptyDigest(), lines.slice(0, count).flat()).usage
+  expect(lines[1]).toEqual([])
+  expect(after(1)).toMatchObject({ input_tokens: 1000, output_tokens: 1, cache_read_tokens: 7, turns: 1 })
+  expect(after(4)).toMatchObject({ input_tokens: 1000, output_tokens: 50, cache_read_tokens: 7, turns: 1 })
+  const models = { a: { inputTokens: 1000, outputTokens: 50, cacheReadInputTokens: 7, costUSD: 0.5 } }
+  const result = { type: 'result', subtype: 'success', is_error: false, num_turns: 1, result: 'x' }
+  const end = readClaude(JSON.stringify({ ...result, model_usage_since_last_result: models }), 'stdout')
+  expect(fold(emptyDigest(), [...lines.flat(), ...end, ...lines[3]!]).usage).toMatchObject({
+    ...{ input_tokens: 1000, output_tokens: 50, cost_usd: 0.5, turns: 1 },
+  })
+})

@@ -156,3 +156,23 @@ test('ten thousand broken lines: none throws, none is lost', () => {
     expect(() => fold(emptyDigest(), events)).not.toThrow()
   }
 })
+
+test('its log tells what an answer used before its tools are done; nothing else of it is shown', () => {
+  const grey = (text: string) => `\u001b[3m${text}\u001b[0m\u001b[2m=\u001b[0m`
+  const start =
+    '\u001b[2m2026-11-15T21:39:21Z\u001b[0m \u001b[32m INFO\u001b[0m \u001b[2mcodex_otel.trace_safe\u001b[0m:'
+  const counts = { input: 1007, output: 50, cached: 7, cache_write: 0, reasoning: 5 }
+  const told = Object.entries(counts).map(([name, count]) => `${grey(`${name}_token_count`)}${count}`)
+  const log = `${start} ${grey('event.name')}"codex.sse_event" ${told.join(' ')} ${grey('model')}gpt-5.5`
+  expect(readCodex(log, 'stderr')).toEqual([
+    {
+      ...{ type: 'usage', counts: 'more', meter: 'log', model: 'gpt-5.5' },
+      usage: {
+        ...{ input_tokens: 1000, output_tokens: 50, reasoning_tokens: 5, cache_read_tokens: 7, cache_write_tokens: 0 },
+        turns: 1,
+      },
+    },
+  ])
+  expect(readCodex(`${start} ${grey('event.name')}"codex.tool_result" ${grey('success')}true`, 'stderr')).toEqual([])
+  expect(readCodex('something else', 'stderr')).toEqual([{ type: 'raw', text: 'something else' }])
+})

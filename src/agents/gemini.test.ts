@@ -146,3 +146,18 @@ test('what was thought is a part of what was put out, and each model has its sha
   const { usage } = fold(emptyDigest(), events, { costOf, windowOf: () => null })
   expect(usage).toMatchObject({ input_tokens: 30, output_tokens: 17, reasoning_tokens: 7, turns: 2, cost_usd: 20 })
 })
+
+test('its record of the conversation tells each answer once, also when it is written again', () => {
+  const said = {
+    ...{ id: 'a', timestamp: '2026-11-15T21:38:23.929Z', type: 'gemini', model: 'gemini-2.5-pro' },
+    tokens: { input: 1007, output: 45, cached: 7, thoughts: 5, tool: 0, total: 1057 },
+  }
+  const first = gemini.ledger!.read(JSON.stringify(said))
+  const again = gemini.ledger!.read(JSON.stringify({ ...said, toolCalls: [{}] }))
+  expect(first.at).toBe(said.timestamp)
+  const { usage, context } = fold(emptyDigest(), [...first.events, ...again.events])
+  expect(usage).toMatchObject({ input_tokens: 1000, output_tokens: 50, reasoning_tokens: 5, cache_read_tokens: 7 })
+  expect([usage.turns, context?.used_tokens]).toEqual([1, 1057])
+  for (const line of ['{"$set":{}}', 'no json', '{"type":"user"}']) expect(gemini.ledger!.read(line).events).toEqual([])
+  expect(gemini.ledger!.find({ HOME: '/nowhere' }, '../../etc/passwd')).toBeUndefined()
+})
