@@ -1,7 +1,7 @@
 import { statfsSync } from 'node:fs'
 import { agentsOf, enginesOf } from '../agents/index.ts'
 import { configurationOf } from '../configuration.ts'
-import { Refusal } from '../domain/errors.ts'
+import { NotAllowed, Refusal } from '../domain/errors.ts'
 import { drivenName } from '../domain/project.ts'
 import { readFitting } from '../fleet/configuring.ts'
 import { requireGit } from '../git/run.ts'
@@ -10,7 +10,8 @@ import { modelsIn, PRICES_FILE } from '../prices-file.ts'
 import { groupsFolderOf } from '../runner/groups.ts'
 import { sandboxState } from '../runner/sandbox.ts'
 import { givenIn } from '../settings.ts'
-import { openSqlite, StoreOutdated } from '../store/index.ts'
+import type { StoreHealth } from '../store/examine.ts'
+import { examineSqlite, openSqlite, repairIndexes, StoreOutdated, takeLease } from '../store/index.ts'
 import { homeOf, runningServer, type Where } from './client.ts'
 import { size } from './show.ts'
 
@@ -89,7 +90,7 @@ async function examineStore(where: Where): Promise<Omit<Finding, 'name'>> {
   try {
     const store = await openSqlite(openHome(homeOf(where)).storeFile, { migrate: false })
     await store.close()
-    return { state: 'good', text: 'SQLite opens and is up to date' }
+    return soundness(examineSqlite(openHome(homeOf(where)).storeFile))
   } catch (error) {
     if (error instanceof StoreOutdated)
       return {
@@ -100,6 +101,41 @@ async function examineStore(where: Where): Promise<Omit<Finding, 'name'>> {
             : 'older than this program; brought up to date when first used',
       }
     throw error
+  }
+}
+
+function soundness({ faults, damaged, indexes }: StoreHealth): Omit<Finding, 'name'> {
+  if (faults.length)
+    return {
+      state: 'bad',
+      text: `SQLite finds it damaged: ${faults.join('; ')}`,
+      advice: 'Restore a backup: fleet restore',
+    }
+  if (indexes)
+    return {
+      state: 'bad',
+      text: `${indexes} entries of its indexes are wrong`,
+      advice: 'fleet down, then fleet doctor --repair',
+    }
+  if (damaged.length)
+    return {
+      state: 'bad',
+      text: `${damaged.length} damaged: ${damaged.slice(0, 20).join(', ')}`,
+      advice: 'They are left out of lists; everything else works. Restore a backup to get them back.',
+    }
+  return { state: 'good', text: 'SQLite opens, is up to date and sound' }
+}
+
+/** Makes the indexes of the store anew. Nobody else may work in the home meanwhile. */
+export function repairStore(where: Where): void {
+  const home = openHome(homeOf(where))
+  const lease = takeLease(home.path)
+  if (!lease)
+    throw new NotAllowed('A running fleet holds this home.', { try: 'fleet down, then fleet doctor --repair' })
+  try {
+    repairIndexes(home.storeFile)
+  } finally {
+    lease.release()
   }
 }
 

@@ -53,7 +53,8 @@ export async function start(
     const layers = { environment: givenIn(env), flag: givenBy(flags) }
     const announce = announcer(lease, settingsIn(env), flags)
     await announce(null)
-    const store = await openSqlite(home.storeFile, { migrate: true })
+    const onDamage = (record: string) => say(`The record ${record} is damaged and left out of lists; see fleet doctor.`)
+    const store = await openSqlite(home.storeFile, { migrate: true, onDamage })
     undo.push(() => store.close())
     const configuration = await lastConfiguration(store, layers)
     const fleet = makeFleet({ home, store, environment: environmentForAgents(env), configuration })

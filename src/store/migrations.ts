@@ -2,7 +2,7 @@ import type { Database } from 'better-sqlite3'
 import { Unfit } from '../domain/errors.ts'
 import { MISSION_COUNTS } from '../domain/fleet.ts'
 import { COLLECTIONS, type Collection, type RecordOf } from './collections.ts'
-import { entriesOf, revive } from './records.ts'
+import { entriesOf, type IndexEntry, revive } from './records.ts'
 
 /** The store is missing or older than this program. Whoever holds the home's lease may open it with `migrate`. */
 export class StoreOutdated extends Unfit {
@@ -60,14 +60,22 @@ function createTables(db: Database): void {
 }
 
 /** For a step that adds collections or indexes: everything is entered anew as it is declared now. */
-function renewIndexes(db: Database): void {
+export function renewIndexes(db: Database): void {
   createTables(db)
   db.exec('DELETE FROM index_entries')
   const insert = db.prepare('INSERT INTO index_entries (name, key, id) VALUES (?, ?, ?)')
   for (const collection of Object.keys(COLLECTIONS) as Collection[])
     for (const { id, body } of db.prepare(`SELECT id, body FROM ${tableOf(collection)}`).all() as Row[])
-      for (const { index, key } of entriesOf(collection, id, revive(collection, body)).values())
-        insert.run(index, key, id)
+      for (const { index, key } of readableEntries(collection, id, body)) insert.run(index, key, id)
+}
+
+/** One that cannot be read is in no list but that of its collection, where it is told of. */
+function readableEntries(collection: Collection, id: string, body: string): Iterable<IndexEntry> {
+  try {
+    return entriesOf(collection, id, revive(collection, body)).values()
+  } catch {
+    return []
+  }
 }
 
 /** What was folded so far does not tell projects apart, and what it was folded from may be gone: counted once more. */

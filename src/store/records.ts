@@ -115,6 +115,7 @@ export function requireLimit(limit: number): void {
  */
 export function revive<C extends Collection>(collection: C, body: string): RecordOf<C> {
   const record = JSON.parse(body)
+  if (typeof record?.id !== 'string') throw new TypeError(`a record of ${collection} without an id`)
   for (const [field, fill] of defaultsOf(collection)) if (record[field] === undefined) record[field] = fill()
   return record
 }

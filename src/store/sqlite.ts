@@ -1,5 +1,6 @@
-import { closeSync, existsSync, openSync } from 'node:fs'
+import { closeSync, existsSync, openSync, statSync, writeFileSync } from 'node:fs'
 import Database from 'better-sqlite3'
+import { Unfit } from '../domain/errors.ts'
 import { requirePlain } from '../whole-files.ts'
 import type { Collection, RecordOf } from './collections.ts'
 import { Hints } from './hints.ts'
@@ -42,8 +43,12 @@ interface Row {
 }
 
 /** Throws StoreOutdated when the store is missing or old and `migrate` is false. */
-export async function openSqlite(file: string, options: { migrate: boolean }): Promise<Store> {
+export async function openSqlite(
+  file: string,
+  options: { migrate: boolean /** Told once of each record that cannot be read. */; onDamage?: OnDamage },
+): Promise<Store> {
   requirePlain(file)
+  requireRemembered(file)
   if (!options.migrate && !existsSync(file)) throw new StoreOutdated(file, 0, MIGRATIONS.length)
   // For its owner only, and so are the files that SQLite makes beside it.
   if (options.migrate) closeSync(openSync(file, 'a', 0o600))
@@ -53,11 +58,42 @@ export async function openSqlite(file: string, options: { migrate: boolean }): P
       bringUpToDate(db, options)
       db.pragma('synchronous = FULL')
     })
-    return new SqliteStore(db)
+    requireIndexes(db)
+    if (options.migrate) remember(file)
+    return new SqliteStore(db, options.onDamage)
   } catch (error) {
     db.close()
     throw error
   }
+}
+
+export type OnDamage = (record: string) => void
+
+/** Says that a home had a store: one that vanished, or was emptied, is not replaced by a new one. */
+const memoryOf = (file: string): string => `${file}.made`
+
+function remember(file: string): void {
+  if (!existsSync(memoryOf(file))) writeFileSync(memoryOf(file), `${new Date().toISOString()}\n`, { mode: 0o600 })
+}
+
+function requireRemembered(file: string): void {
+  const bytes = (path: string) => statSync(path, { throwIfNoEntry: false })?.size ?? 0
+  const isThere = existsSync(file) && bytes(file) + bytes(`${file}-wal`) > 0
+  if (!existsSync(memoryOf(file)) || isThere) return
+  throw new Unfit(
+    `The store of this home is gone: ${file} was there and is ${existsSync(file) ? 'empty' : 'missing'} now.`,
+    {
+      try: `Put it back, or restore a backup into another home (fleet restore <file> --home <folder>). To begin with an empty fleet: rm ${memoryOf(file)}`,
+    },
+  )
+}
+
+/** Lists are read through indexes: without them everything would seem to be gone. */
+function requireIndexes(db: Database.Database): void {
+  const has = (table: string) => db.prepare(`SELECT 1 FROM ${table} LIMIT 1`).get() !== undefined
+  const kept = (['projects', 'missions', 'sessions'] as const).some(each => has(tableOf(each)))
+  if (!kept || has('index_entries')) return
+  throw new Unfit(`The store at ${db.name} has lost its indexes.`, { try: 'fleet doctor --repair' })
 }
 
 class SqliteStore implements Store {
@@ -67,10 +103,13 @@ class SqliteStore implements Store {
   readonly #hints = new Hints()
   readonly #apply: (batch: PreparedBatch) => void
   readonly #readEvents: (query: EventQuery, after: number | undefined) => EventPage
+  readonly #damaged = new Set<string>()
+  readonly #onDamage: OnDamage | undefined
   #poll: NodeJS.Timeout | undefined
 
-  constructor(db: Database.Database) {
+  constructor(db: Database.Database, onDamage?: OnDamage) {
     this.#db = db
+    this.#onDamage = onDamage
     // Immediate: a transaction that first reads and then wants to write could not be retried from within.
     this.#apply = db.transaction((batch: PreparedBatch) => this.#write(batch)).immediate
     this.#readEvents = db.transaction((query: EventQuery, after: number | undefined) =>
@@ -81,7 +120,10 @@ class SqliteStore implements Store {
   get<C extends Collection>(collection: C, id: string): Promise<Stored<RecordOf<C>> | undefined> {
     return patiently(() => {
       const row = this.#row(collection, id)
-      return row && { value: revive(collection, row.body), version: row.version }
+      const value = row && this.#readable(collection, id, row.body)
+      if (row && !value)
+        throw new Unfit(`The record ${collection}/${id} is damaged and cannot be read.`, { try: 'fleet doctor' })
+      return row && { value: value!, version: row.version }
     })
   }
 
@@ -89,14 +131,29 @@ class SqliteStore implements Store {
     const index = indexOf(collection, query)
     const { low, high } = rangeOf(query)
     // CROSS JOIN keeps SQLite from starting with the records.
-    const select = this.#sql<Row & { key: Buffer }>(
-      `SELECT e.key, r.version, r.body FROM index_entries e CROSS JOIN ${tableOf(collection)} r ON r.id = e.id
+    const select = this.#sql<Row & { key: Buffer; id: string }>(
+      `SELECT e.key, r.id, r.version, r.body FROM index_entries e CROSS JOIN ${tableOf(collection)} r ON r.id = e.id
        WHERE e.name = ? AND e.key >= ? AND e.key < ? ORDER BY e.key ${query.newestFirst ? 'DESC' : 'ASC'} LIMIT ?`,
     )
     const rows = await patiently(() => select.all(index, low, high, query.limit + 1))
     const shown = rows.slice(0, query.limit)
-    const items = shown.map(row => ({ value: revive(collection, row.body), version: row.version }))
+    // One that is damaged costs itself, not the list.
+    const items = shown.flatMap(({ id, body, version }) => {
+      const value = this.#readable(collection, id, body)
+      return value ? [{ value, version }] : []
+    })
     return rows.length > shown.length ? { items, cursor: cursorOfKey(shown.at(-1)!.key) } : { items }
+  }
+
+  #readable<C extends Collection>(collection: C, id: string, body: string): RecordOf<C> | undefined {
+    try {
+      return revive(collection, body)
+    } catch {
+      const name = `${collection}/${id}`
+      if (!this.#damaged.has(name)) this.#onDamage?.(name)
+      this.#damaged.add(name)
+      return undefined
+    }
   }
 
   async commit(batch: Batch): Promise<void> {

@@ -12,8 +12,13 @@ import { duration, inStatusColour, size } from '../show.ts'
 export function addAbout(program: Command): void {
   does(program.command('status').description('how the fleet is: what runs, what waits, room and disk'), showStatus)
 
-  does(program.command('doctor').description('check this machine: git, Node, disk, store, agents'), async cli => {
-    const { examine } = await import('../doctor.ts')
+  const doctor = program
+    .command('doctor')
+    .description('check this machine: git, Node, disk, store, agents')
+    .option('--repair', 'make the indexes of the store anew first; the fleet must be down')
+  does(doctor, async (cli, _, options) => {
+    const { examine, repairStore } = await import('../doctor.ts')
+    if (options.repair) repairStore(cli.where)
     const findings = await examine(cli.where)
     if (cli.terminal.json) cli.terminal.data({ findings })
     else {
