@@ -167,7 +167,7 @@ export async function aFleet(options: { env?: Record<string, string> } = {}): Pr
   return kit
 }
 
-function endProcess(pid: number): void {
+export function endProcess(pid: number): void {
   try {
     process.kill(pid, 'SIGKILL')
   } catch (error) {

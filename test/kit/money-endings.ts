@@ -1,6 +1,6 @@
 import { expect } from 'vitest'
 import { type Step, steps } from '../model/index.ts'
-import { eventually } from './fleet.ts'
+import { endProcess, eventually } from './fleet.ts'
 import { prompt } from './mission-scenarios.ts'
 import type { Paid } from './money-clients.ts'
 import type { Scene } from './scene.ts'
@@ -57,7 +57,7 @@ export async function endIn(ending: Ending, { fleet, project, gate }: Scene, pai
   const kill = async (id: string) => {
     const { session_id } = await fleet.show(id)
     const { pid: wrapper } = (await fleet.fleet.store.get('sessions', session_id!))!.value
-    for (const pid of fleet.processes(session_id!)) if (pid !== wrapper) process.kill(pid, 'SIGKILL')
+    for (const pid of fleet.processes(session_id!)) if (pid !== wrapper) endProcess(pid)
   }
   const outcomes = async (id: string) => (await fleet.show(id)).sessions.map(({ outcome }) => outcome)
 
