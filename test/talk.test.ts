@@ -182,6 +182,39 @@ describe.skipIf(!binary)('talking with an agent at work', () => {
     expect(s.fleet.processes(resumed.id)).toEqual([])
   })
 
+  test('allowed for the session, it is not asked again: not after it was put aside, nor by another server', async () => {
+    const s = await scene({ FLEET_PARK_AFTER: '1' })
+    const touch = { run: 'touch made.txt && echo made' }
+    const { id } = await s.fleet.mission(s.project, prompt(touch, { say: 'Never said.' }), ASKING)
+    const asked = await question(s)
+    await eventually('it is put aside', async () => (await s.fleet.show(id)).sessions[0]?.outcome === 'parked')
+    await s.fleet.kill()
+    await s.fleet.start({ env: { FLEET_PARK_AFTER: '600' } })
+    const text = steps(touch, { write: 'other.txt', content: 'x\n' }, touch, { say: 'Done.' })
+    await s.fleet.call('answer_question', {
+      question_id: asked.id,
+      decision: 'allow',
+      text: `\n${text}`,
+      remember: 'session',
+    })
+    const other = await question(s)
+    expect(other).toMatchObject({ tool: 'Write' })
+    await s.fleet.call('answer_question', { question_id: other.id, decision: 'deny' })
+    expect(await s.fleet.until(id, 'done', 'failed')).toMatchObject({ status: 'done', result: 'landed' })
+    expect(await s.repo.filesOn('main')).toContain('made.txt')
+    const by = (
+      await s.fleet.call<{ questions: { tool: string; answered_by: string }[] }>('get_mission_notes', {
+        mission_id: id,
+      })
+    ).questions.map(({ tool, answered_by }) => [tool, answered_by.replace(/:.*/, '')])
+    expect(by).toEqual([
+      ['Bash', 'person'],
+      ['Bash', 'rule'],
+      ['Write', 'person'],
+      ['Bash', 'rule'],
+    ])
+  })
+
   test('one that was interrupted and left alone is put aside, and goes on with the answer', async () => {
     const s = await scene({ FLEET_PARK_AFTER: '1' })
     const held = s.gate('tool')

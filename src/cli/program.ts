@@ -3,6 +3,7 @@ import { Refusal } from '../domain/errors.ts'
 import { VERSION } from '../version.ts'
 import { exitCodeOf, type Surroundings, setSurroundings } from './command.ts'
 import { addAbout } from './commands/about.ts'
+import { addApprovals } from './commands/approvals.ts'
 import { addBackup } from './commands/backup.ts'
 import { addBeads, verbatim } from './commands/beads.ts'
 import { addCall } from './commands/call.ts'
@@ -59,6 +60,7 @@ export function makeProgram(): Command {
     addMcpServer,
     addWatching,
     addTalk,
+    addApprovals,
     addReview,
     addSchedule,
     addWorkflow,

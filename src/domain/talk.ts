@@ -1,4 +1,5 @@
 import * as z from 'zod'
+import { MAX_SUBJECT_CHARS } from './approval-rule.ts'
 import { DECISIONS } from './deciding.ts'
 import { Id, Timestamp } from './ids.ts'
 import { StoredText } from './text.ts'
@@ -33,6 +34,12 @@ export const Question = z.object({
   through: z.enum(['client', 'tool']).default('client'),
   tool: z.string().max(200).nullable(),
   text: StoredText.describe('the question, or the whole input of the tool'),
+  covers: z
+    .string()
+    .max(MAX_SUBJECT_CHARS)
+    .nullable()
+    .default(null)
+    .describe('what a rule made of it would allow, as JSON; empty: none can be made'),
   status: z.enum(['open', 'answered', 'withdrawn']),
   answer: z.object({ decision: z.enum(DECISIONS), text: z.string().max(MAX_ANSWER_CHARS).nullable() }).nullable(),
   answered_by: z.string().max(120).nullable(),

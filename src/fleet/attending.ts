@@ -44,9 +44,9 @@ export class Attending {
     if (event.type === 'question') await raiseQuestion(this.#fleet, this.#session, event)
     if (event.type === 'permission' && this.#isForPeople(event))
       await raiseQuestion(this.#fleet, this.#session, { ...event, input: this.#wholeInput(event) })
-    if (event.type !== 'said') return
-    this.#heard.add(event.id)
-    await this.attend()
+    if (event.type === 'said') this.#heard.add(event.id)
+    // A rule may have answered it already.
+    if (event.type === 'said' || event.type === 'permission') await this.attend()
   }
 
   /** A client may ask with the name of a call alone: what it would do was told when the call began. */

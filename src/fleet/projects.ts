@@ -147,7 +147,7 @@ export async function deleteProject(fleet: Fleet, ask: Ask, id: string): Promise
 export async function forgetProject(fleet: Fleet, project: Project, when: By): Promise<void> {
   for await (const { value } of all(fleet, 'missions', 'project', [project.id]))
     await forgetMission(fleet, value.id, when)
-  for (const collection of ['plans', 'loops'] as const) {
+  for (const collection of ['plans', 'loops', 'approval_rules'] as const) {
     for await (const { value } of all(fleet, collection, 'project', [project.id]))
       await forget(fleet, collection, value.id)
   }

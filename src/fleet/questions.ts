@@ -1,4 +1,5 @@
 import type { AgentEvent } from '../agents/index.ts'
+import type { ApprovalRule, RuleScope } from '../domain/approval-rule.ts'
 import { type Decision, decisionIn, HOW_TO_DECIDE } from '../domain/deciding.ts'
 import { InvalidInput, NotAllowed } from '../domain/errors.ts'
 import { newId } from '../domain/ids.ts'
@@ -8,6 +9,7 @@ import type { Session } from '../domain/session.ts'
 import type { Question } from '../domain/talk.ts'
 import { clipped, headOf, type StoredText } from '../domain/text.ts'
 import type { Change, Stored } from '../store/index.ts'
+import { coveredBy, newRule, ruleFor } from './approvals.ts'
 import { type Ask, by, oncePerKey } from './asking.ts'
 import { type Fleet, retryOnConflict } from './fleet.ts'
 import { all, current, derivedId, put } from './records.ts'
@@ -25,6 +27,8 @@ export async function raiseQuestion(
   through: Question['through'] = 'client',
 ): Promise<void> {
   const id = questionId(session.id, asking.id)
+  const tool = asking.type === 'permission' ? clipped(asking.tool, 200) : null
+  const covers = asking.type === 'permission' ? coveredBy(session, asking.tool, asking.input) : null
   const text = await fleet.blobs.keep(asking.type === 'question' ? asking.text : JSON.stringify(asking.input, null, 2))
   await retryOnConflict(async () => {
     if (await fleet.store.get('questions', id)) return
@@ -40,12 +44,15 @@ export async function raiseQuestion(
       kind: asking.type,
       asked_as: asking.id,
       through,
-      tool: asking.type === 'permission' ? clipped(asking.tool, 200) : null,
+      tool,
+      covers,
       deadline: answer_within_seconds
         ? new Date(Date.parse(when.now) + answer_within_seconds * 1000).toISOString()
         : null,
       otherwise: answer_within_seconds ? (otherwise ?? 'deny') : null,
     }
+    const rule = tool === null ? undefined : await ruleFor(fleet, session, tool, covers)
+    if (rule) return allowByRule(fleet, mission.value, question, rule)
     const step = life.asks(mission.value, { id, text: sentenceOf(question) }, when)
     await fleet.commit('commit.question', {
       changes: [put('questions', question, 'absent'), put('missions', step.mission, mission.version)],
@@ -54,11 +61,37 @@ export async function raiseQuestion(
   })
 }
 
+/** A person has answered this before: it is noted like any other answer, and its mission goes on. */
+async function allowByRule(fleet: Fleet, mission: Mission, asked: Question, rule: Stored<ApprovalRule>): Promise<void> {
+  const by = `rule:${rule.value.id}`
+  const question: Question = {
+    ...asked,
+    status: 'answered',
+    answer: { decision: 'allow', text: null },
+    answered_by: by,
+    answered_at: asked.created_at,
+  }
+  const data = { question: question.id, rule: rule.value.id, tool: question.tool }
+  const told = life.about(
+    mission,
+    'allowed_by_rule',
+    { actor: by, now: asked.created_at },
+    { session_id: asked.session_id, data },
+  )
+  await fleet.commit('commit.question', {
+    changes: [put('questions', question, 'absent')],
+    // Revoked in this moment, it allows nothing any more.
+    checks: [{ collection: 'approval_rules', id: rule.value.id, expects: rule.version }],
+    events: [told],
+  })
+}
+
 const asked = (session: Session, text: StoredText, now: string) => ({
   mission_id: session.mission_id,
   project_id: session.project_id,
   session_id: session.id,
   text,
+  covers: null,
   status: 'open' as const,
   through: 'client' as const,
   answer: null,
@@ -118,6 +151,8 @@ export function sentenceOf(question: Question): string {
 export interface Given {
   decision?: string
   text?: string
+  /** The same is allowed from now on, so far. */
+  remember?: RuleScope
 }
 
 /** The first answer wins; whoever comes later is told what was answered and by whom. `find` tells which is meant. */
@@ -142,8 +177,10 @@ export async function answerQuestion(
     }
     const others = await openQuestions(fleet, next.mission_id, next.id)
     const step = await after(fleet, mission.value, next, others, when)
+    requireRule(next, given.remember)
+    const rule = given.remember ? await newRule(fleet, next, given.remember, when) : { changes: [], events: [] }
     const changes: Change[] = [put('questions', next, question.version), put('missions', step.mission, mission.version)]
-    return { subject: next.id, changes, events: step.events }
+    return { subject: next.id, changes: [...changes, ...rule.changes], events: [...step.events, ...rule.events] }
   })
   return current(fleet, 'questions', answered)
 }
@@ -179,6 +216,17 @@ function answerIn({ id, kind, through }: Question, given: Given): { decision: De
   const isAnswer = text !== null || decision === 'deny' || (decision && (through === 'tool' || kind === 'interruption'))
   if (isAnswer) return { decision: decision ?? 'allow', text }
   throw new InvalidInput('text', 'it asks for words, not for permission', { try: `fleet answer ${id} "…"` })
+}
+
+function requireRule({ kind, covers, answer }: Question, scope: RuleScope | undefined): void {
+  if (!scope) return
+  if (kind !== 'permission' || answer?.decision !== 'allow')
+    throw new InvalidInput('remember', 'only a permission that is allowed can be remembered')
+  if (covers === null)
+    throw new InvalidInput(
+      'remember',
+      'what it asks for is nothing a rule could be exact about; it can be allowed once',
+    )
 }
 
 /** A live session goes on with the answer; one that was parked is resumed with it. */

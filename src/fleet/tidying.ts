@@ -73,7 +73,7 @@ export async function forgetMission(fleet: Fleet, missionId: string, by: By): Pr
     await effect('files.forget', () => rm(fleet.home.session(session.id), { recursive: true, force: true }))
     await forget(fleet, 'sessions', session.id)
   }
-  for (const collection of ['reports', 'comments', 'evidence', 'messages', 'questions'] as const) {
+  for (const collection of ['reports', 'comments', 'evidence', 'messages', 'questions', 'approval_rules'] as const) {
     for await (const { value } of all(fleet, collection, 'mission', [missionId]))
       await forget(fleet, collection, value.id)
   }

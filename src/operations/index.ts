@@ -1,3 +1,4 @@
+import { approvals } from './approvals.ts'
 import { beads } from './beads.ts'
 import { comparing } from './comparing.ts'
 import { conflicts } from './conflicts.ts'
@@ -48,6 +49,7 @@ const forPeople = [
   ...transcripts,
   ...diffs,
   ...talk,
+  ...approvals,
   ...plans,
   ...loops,
   ...schedules,

@@ -1,4 +1,5 @@
 import * as z from 'zod'
+import { coverage, RuleScope } from '../domain/approval-rule.ts'
 import { HOW_TO_DECIDE } from '../domain/deciding.ts'
 import { Ambiguous, NotFound } from '../domain/errors.ts'
 import { MAX_ANSWER_CHARS, Question } from '../domain/talk.ts'
@@ -7,22 +8,27 @@ import { countOf, waitingForPerson } from '../fleet/needing.ts'
 import { answerQuestion, interruptMission, openQuestions, sentenceOf } from '../fleet/questions.ts'
 import { lookUp } from '../fleet/records.ts'
 import { sayToMission } from '../fleet/saying.ts'
+import { requirePerson } from './approvals.ts'
 import { ask, Paging, Ref } from './inputs.ts'
 import { command, query } from './operation.ts'
 import { PlanSummary, planSummary } from './plans.ts'
 import { MissionView, missionViews } from './views.ts'
 
-export const QuestionView = Question.omit({ text: true, asked_as: true, delivered: true }).extend({
+export const QuestionView = Question.omit({ text: true, asked_as: true, delivered: true, covers: true }).extend({
   text: z.string().describe('the question, or the whole input of the tool'),
   summary: z.string().describe('one sentence'),
+  covers: z.string().nullable().describe('what exactly a rule made of it would allow; empty: none can be made'),
 })
 export type QuestionView = z.infer<typeof QuestionView>
 
-export async function questionView(
-  fleet: Fleet,
-  { text, asked_as, delivered, ...shown }: Question,
-): Promise<QuestionView> {
-  return { ...shown, text: await fleet.blobs.read(text), summary: sentenceOf({ text, asked_as, delivered, ...shown }) }
+export async function questionView(fleet: Fleet, question: Question): Promise<QuestionView> {
+  const { text, asked_as, delivered, covers, ...shown } = question
+  return {
+    ...shown,
+    text: await fleet.blobs.read(text),
+    summary: sentenceOf(question),
+    covers: covers === null ? null : coverage(shown.tool ?? '', covers),
+  }
 }
 
 /** By the id of the question, or of a mission that asks just one. */
@@ -124,12 +130,20 @@ export const talk = [
         .max(MAX_ANSWER_CHARS)
         .optional()
         .describe('the answer to a question; with a decision, a note that the agent is told'),
+      remember: RuleScope.optional().describe(
+        'with allow: allow exactly the same again without asking, in this session or in the whole project',
+      ),
     }),
     output: QuestionView,
-    run: async (context, { question_id, decision, text }) => {
+    run: async (context, { question_id, decision, text, remember }) => {
       const { fleet } = context
+      if (remember) requirePerson(context.caller)
       const find = async () => (await findQuestion(fleet, question_id)).id
-      const answered = await answerQuestion(fleet, ask(context, 'answer_question'), find, { decision, text })
+      const answered = await answerQuestion(fleet, ask(context, 'answer_question'), find, {
+        decision,
+        text,
+        remember,
+      })
       return questionView(context.fleet, answered.value)
     },
   }),

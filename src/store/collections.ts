@@ -1,4 +1,5 @@
 import type { z } from 'zod'
+import { ApprovalRule } from '../domain/approval-rule.ts'
 import { isOver } from '../domain/delegating.ts'
 import { Device } from '../domain/device.ts'
 import { Counts, FleetState, Provider, Receipt, Spending } from '../domain/fleet.ts'
@@ -89,6 +90,11 @@ export const COLLECTIONS = {
     mission: q => [[q.mission_id, q.created_at]],
     session: q => [[q.session_id, q.created_at]],
     open: q => (q.status === 'open' ? [[q.created_at]] : []),
+  }),
+  approval_rules: declare(ApprovalRule, {
+    created: r => [[r.created_at]],
+    project: r => [[r.project_id, r.created_at]],
+    mission: r => (r.mission_id ? [[r.mission_id, r.created_at]] : []),
   }),
   workflows: declare(Workflow, {
     created: w => [[w.created_at]],

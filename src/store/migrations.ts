@@ -36,6 +36,7 @@ export const MIGRATIONS: readonly Migration[] = [
   renewIndexes,
   createTables,
   tellCandidates,
+  createTables,
 ]
 
 export const tableOf = (collection: Collection): string => `records_${collection}`

@@ -1,5 +1,6 @@
 import type { Command } from 'commander'
 import { type Decision, decisionIn } from '../../domain/deciding.ts'
+import { InvalidInput } from '../../domain/errors.ts'
 import { shortId } from '../../domain/ids.ts'
 import type { MissionView } from '../../operations/views.ts'
 import { type Cli, does } from '../command.ts'
@@ -15,6 +16,7 @@ interface QuestionView {
   text: string
   summary: string
   deadline: string | null
+  covers: string | null
   answer: { decision: Decision } | null
 }
 
@@ -56,15 +58,20 @@ export function addTalk(program: Command): void {
     .argument('<question>', 'the id of the question, or of the mission that asks')
     .argument('<answer>', 'allow or deny (or yes, no, y, n); or your words, where words are asked for')
     .argument('[note]', 'what to tell the agent with allow or deny')
-  does(answer, async (cli, [asked, given = '', note]) => {
+    .option('--for-session', 'with allow: allow exactly the same again in this session')
+    .option('--always', 'with allow: allow exactly the same again in this project')
+  does(answer, async (cli, [asked, given = '', note], options) => {
+    if (options.forSession && options.always) throw new InvalidInput('--always', 'does not go with --for-session')
+    const remember = options.always ? 'project' : options.forSession ? 'session' : undefined
     const { id, kind } = await ask<QuestionView>(cli, 'get_question', { question_id: asked })
     // A question takes words, and "no" is one; about a permission, and how to go on, words for a decision decide.
     const decides = kind === 'permission' || (kind === 'interruption' && decisionIn(given) !== undefined)
     const said = decides ? { decision: given, text: note } : { text: [given, note].filter(Boolean).join(' ') }
-    const answered = await ask<QuestionView>(cli, 'answer_question', { question_id: id, ...said })
+    const answered = await ask<QuestionView>(cli, 'answer_question', { question_id: id, ...said, remember })
     if (cli.terminal.json) return void cli.terminal.data(answered)
     const word = decides ? { allow: 'Allowed', deny: 'Denied' }[answered.answer!.decision] : 'Answered'
     cli.terminal.print(`${word}. ${cli.terminal.foreign(answered.summary)}`)
+    if (remember) cli.terminal.note(`From now on without asking: ${cli.terminal.foreign(answered.covers ?? '')}`)
   })
 }
 
@@ -87,9 +94,11 @@ async function showInbox(cli: Cli): Promise<number | undefined> {
     terminal.print(`${terminal.paint('bold', shortId(question.id))}  ${terminal.foreign(asked)}`)
     if (question.kind === 'permission')
       for (const line of linesOf(question.text)) terminal.print(`  ${terminal.foreign(line)}`)
-    terminal.note(
-      `  fleet answer ${shortId(question.id)} ${question.kind === 'permission' ? 'allow|deny ["…"]' : '"…"'}${question.deadline ? `   (until ${question.deadline})` : ''}`,
-    )
+    const rule = question.covers === null ? '' : ' [--for-session|--always]'
+    const words = question.kind === 'permission' ? `allow|deny ["…"]${rule}` : '"…"'
+    const until = question.deadline ? `   (until ${question.deadline})` : ''
+    terminal.note(`  fleet answer ${shortId(question.id)} ${words}${until}`)
+    if (question.covers !== null) terminal.note(`  A rule covers exactly: ${terminal.foreign(question.covers)}`)
   }
   for (const mission of inbox.missions) {
     terminal.print(

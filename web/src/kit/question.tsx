@@ -75,8 +75,9 @@ function Answering({ question }: { question: Question }) {
   const id = useId()
   const asksLeave = question.kind === 'permission'
   const { choices } = asksLeave ? { choices: [] } : choicesIn(question.text)
-  const answer = (decision: 'allow' | 'deny' | undefined, text = words.trim()) =>
-    run({ question_id: question.id, decision, text: text || undefined })
+  const answer = (decision: 'allow' | 'deny' | undefined, text = words.trim(), remember?: 'session' | 'project') =>
+    run({ question_id: question.id, decision, text: text || undefined, remember })
+  const allowFor = (scope: 'session' | 'project') => answer('allow', words.trim(), scope)
   // Keys send words; a permission is decided by its buttons alone.
   const sendByKey = (event: KeyboardEvent) => {
     if (asksLeave || event.key !== 'Enter' || !(event.metaKey || event.ctrlKey) || busy) return
@@ -118,8 +119,18 @@ function Answering({ question }: { question: Question }) {
         {asksLeave ? (
           <>
             <Button data-key="a" disabled={busy} onClick={() => answer('allow')}>
-              Allow
+              Allow once
             </Button>
+            {question.covers !== null && (
+              <>
+                <Button variant="soft" highContrast disabled={busy} onClick={() => allowFor('session')}>
+                  Allow for this session
+                </Button>
+                <Button variant="soft" highContrast disabled={busy} onClick={() => allowFor('project')}>
+                  Always allow this here
+                </Button>
+              </>
+            )}
             <Button data-key="d" color="red" variant="soft" highContrast disabled={busy} onClick={() => answer('deny')}>
               Deny
             </Button>
@@ -128,6 +139,11 @@ function Answering({ question }: { question: Question }) {
           <Button disabled={busy || !words.trim()} onClick={() => answer(undefined)}>
             Answer
           </Button>
+        )}
+        {asksLeave && question.covers !== null && (
+          <Text as="div" size="1" color="gray" className="question-covers">
+            A rule covers exactly: <code>{plain(question.covers)}</code>
+          </Text>
         )}
         {question.deadline && (
           <Text size="1" color="gray">

@@ -104,6 +104,7 @@ export const STALE: { [N in Name]?: Touches<N> } = {
       'limit_reached',
     )(event),
   list_devices: about('device_'),
+  list_approval_rules: about('approval_rule_', 'mission_deleted'),
   list_spending: about('usage', 'session_ended'),
   // What is left of a provider's windows is told along with what was used of them.
   list_agents: about('settings_', 'plugin_', 'limit_reached', 'session_ended'),

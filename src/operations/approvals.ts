@@ -1,0 +1,45 @@
+import * as z from 'zod'
+import { ApprovalRule, coverage } from '../domain/approval-rule.ts'
+import { Forbidden } from '../domain/errors.ts'
+import { revokeRule } from '../fleet/approvals.ts'
+import { lookUp } from '../fleet/records.ts'
+import { ask, Paging, Ref } from './inputs.ts'
+import { type Caller, command, query } from './operation.ts'
+
+export const RuleView = ApprovalRule.extend({ covers: z.string().describe('what is allowed, in words') })
+
+const view = (rule: ApprovalRule): z.infer<typeof RuleView> => ({ ...rule, covers: coverage(rule.tool, rule.subject) })
+
+/** A rule stands for a person when nobody is asked: nothing else makes or ends one. */
+export function requirePerson(caller: Caller): void {
+  if (caller.kind !== 'owner' || caller.plugin) throw new Forbidden('Only a person makes and revokes approval rules.')
+}
+
+export const approvals = [
+  query({
+    name: 'list_approval_rules',
+    summary: 'What people have allowed for a session or for good, so that nobody is asked again',
+    http: 'GET /api/approval-rules',
+    input: z.object({ project_id: Ref.optional(), limit: Paging.limit, cursor: Paging.cursor }),
+    output: z.object({ rules: z.array(RuleView), cursor: z.string().nullable() }),
+    run: async ({ fleet }, { project_id, limit, cursor }) => {
+      const project = project_id && (await lookUp(fleet, 'projects', project_id)).value.id
+      const range = project ? { index: 'project', equals: [project] } : { index: 'created' }
+      const page = await fleet.store.find('approval_rules', { ...range, limit, cursor, newestFirst: true })
+      return { rules: page.items.map(({ value }) => view(value)), cursor: page.cursor ?? null }
+    },
+  }),
+  command({
+    name: 'revoke_approval_rule',
+    summary: 'Have agents ask again for what a rule allowed',
+    http: 'DELETE /api/approval-rules/:rule_id',
+    input: z.object({ rule_id: Ref }),
+    output: RuleView,
+    run: async (context, { rule_id }) => {
+      requirePerson(context.caller)
+      const { value } = await lookUp(context.fleet, 'approval_rules', rule_id)
+      await revokeRule(context.fleet, ask(context, 'revoke_approval_rule'), value.id)
+      return view(value)
+    },
+  }),
+]
