@@ -161,3 +161,34 @@ test('an agent finds fleet on its PATH although nobody installed it, and runs it
   const { status, status_reason } = await fleet.until(id, 'done', 'failed')
   expect(status, JSON.stringify(status_reason)).toBe('done')
 })
+
+test('a script that is started again with an answer is not asked to wait for it again', async () => {
+  const { fleet, project } = await aScene()
+  const said = (name: string) => join(fleet.root, name)
+  const asks = (question: string, to: string) => [
+    call('ask_human', { question, wait_seconds: 0 }, said(to)),
+    `grep -q '"answered"' '${said(to)}' || exit 0`,
+  ]
+  const script = [
+    ...asks('Which colour?', 'colour'),
+    ...asks('Which size?', 'size'),
+    `cat '${said('colour')}' '${said('size')}' > told.txt`,
+  ].join('\n')
+  const { id } = await fleet.mission(project, script)
+  for (const [question, text] of [
+    ['Which colour?', 'Blue'],
+    ['Which size?', 'Large'],
+  ]) {
+    const open = await eventually('a question', async () => {
+      const { questions } = await fleet.call<{ questions: { id: string; text: string }[] }>('list_inbox')
+      return (await fleet.show(id)).sessions.at(-1)?.outcome === 'parked' ? questions[0] : undefined
+    })
+    expect(open.text).toBe(question)
+    await fleet.call('answer_question', { question_id: open.id, text })
+  }
+  const over = await fleet.until(id, 'done', 'failed', 'needs_input')
+  expect(over, JSON.stringify(over.status_reason)).toMatchObject({ status: 'done' })
+  expect(over.sessions).toHaveLength(3)
+  expect(readFileSync(said('colour'), 'utf8')).toContain('Blue')
+  expect(readFileSync(said('size'), 'utf8')).toContain('Large')
+})
