@@ -80,6 +80,23 @@ test('one step after the other, then the prompt, then the end', () => {
   expect(conversation.said.map(({ id }) => id)).toEqual(['initialize', 'session', 'prompt'])
 })
 
+test('tools that outlive the session are taken away at its opening, under every preset, beside what is declared', () => {
+  const meta = { claudeCode: { a: 1, options: { settingSources: [], disallowedTools: ['Own'] } } }
+  const openedWith = (preset: LaunchRequest['preset']) => {
+    const { next, hear } = talk({ preset }, { meta })
+    next()
+    hear(INITIALIZED)
+    return next() as { params: { _meta: { claudeCode: { options: { disallowedTools: string[] } } } } }
+  }
+  const review = openedWith('review').params._meta
+  expect(review).toMatchObject({ claudeCode: { a: 1, options: { settingSources: [], promptSuggestions: false } } })
+  const taken = ['EnterWorktree', 'ScheduleWakeup', 'CronCreate', 'ListAgents', 'Workflow']
+  expect(review.claudeCode.options.disallowedTools).toEqual(expect.arrayContaining(['Own', 'Agent', ...taken]))
+  const { disallowedTools } = openedWith('full').params._meta.claudeCode.options
+  expect(disallowedTools).toEqual(expect.arrayContaining(taken))
+  expect(disallowedTools).not.toContain('Agent')
+})
+
 test('mode and model are set before the prompt, the model as the agent offers it', () => {
   const asking = { mode: 'default', meta: { a: 1 } }
   const byRequest = talk({ preset: 'review', model: 'm' }, asking)

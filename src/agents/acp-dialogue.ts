@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto'
 import { isAllowed } from './acp-permission.ts'
 import { DENIED, INTERRUPT, SAID, SESSION, TAKEN_UP, toolOf } from './acp-read.ts'
+import { openingMeta } from './claude-tools.ts'
 import type { Dialogue, LaunchRequest, Message } from './contract.ts'
 import { type Json, list, object, parseObject, string, text } from './json.ts'
 import { asStdio, expanded, isHttp, type McpServer, serversOf } from './mcp-servers.ts'
@@ -235,7 +236,7 @@ function metaOf(asking: Asking | null): Json {
 function openingOf({ wish, resumes }: State): Step {
   const { cwd, asking, resumes: conversation, forks } = wish
   const mcpServers = Object.entries(wish.servers).map(([name, server]) => written(name, server))
-  const params = { cwd, mcpServers, _meta: metaOf(asking) }
+  const params = { cwd, mcpServers, _meta: openingMeta(metaOf(asking), wish.preset) }
   const opening = (name: string, method: string, more: object = {}): Step => ({
     name,
     line: () => rpc({ id: name, method, params: { ...params, ...more } }),

@@ -16,8 +16,8 @@ const HELPERS = ['Agent', 'Task', 'Skill']
  * What is said at the opening of a conversation over ACP, with what the declaration says. The adapter of Claude Code
  * takes away tools only in this way: it does not ask about them. Other agents leave what they do not know unread.
  */
-export function openingMeta(declared: Json | undefined, preset: ToolPreset): Json {
-  const claudeCode = object(declared?.claudeCode) ?? {}
+export function openingMeta(declared: Json, preset: ToolPreset): Json {
+  const claudeCode = object(declared.claudeCode) ?? {}
   const options = object(claudeCode.options) ?? {}
   const never = [...NEVER, ...BACKGROUND, ...(preset === 'full' ? [] : HELPERS)]
   return {
@@ -25,8 +25,6 @@ export function openingMeta(declared: Json | undefined, preset: ToolPreset): Jso
     claudeCode: {
       ...claudeCode,
       options: {
-        // A guess at what a person would say next: asked of the model after every turn, and paid for.
-        promptSuggestions: false,
         ...options,
         disallowedTools: [...new Set([...list(options.disallowedTools), ...never])],
       },

@@ -91,7 +91,7 @@ describe.skipIf(!binary)('the real client', () => {
     expect(again.digest).toMatchObject({ conversation, usage: { turns: 1, input_tokens: 100 } })
     expect(JSON.stringify(messagesOf(-1))).toContain('I am the first.')
     expect(JSON.stringify(messagesOf(-1))).not.toContain('I am another.')
-  })
+  }, 180_000)
 
   /** A repository, and a person, that would give an agent more than its preset. */
   function aGreedyRepository() {
