@@ -139,7 +139,7 @@ export interface Launch {
 }
 
 /** What a person's own terminal needs to open a conversation. */
-export type Opening = Pick<LaunchRequest, 'conversation' | 'model'>
+export type Opening = Pick<LaunchRequest, 'conversation' | 'model' | 'preset'>
 
 /** A program that the terminal or the wrapper runs as it is: nothing is written, nothing is said to it. */
 export type Program = Pick<Launch, 'argv' | 'env'>

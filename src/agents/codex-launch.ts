@@ -173,8 +173,16 @@ function refuse(request: LaunchRequest): void {
   }
 }
 
-/** In a person's own hands the client asks them itself: the preset is not passed on. */
-export const openCodex = ({ conversation, model }: Opening): Program => ({
-  argv: ['codex', 'resume', ...(model ? [`--model=${nameOf(model)}`] : []), '--', conversation],
+/**
+ * In a person's own hands the client asks them. It has to be told: otherwise the conversation goes on under what the
+ * mission's session was allowed, and that was never asked about.
+ */
+export const openCodex = ({ conversation, model, preset }: Opening): Program => ({
+  argv: [
+    ...(['codex', 'resume', '--ask-for-approval=on-request'] as const),
+    `--sandbox=${isRestricting(PRESETS[preset]) ? 'read-only' : 'workspace-write'}`,
+    ...(model ? [`--model=${nameOf(model)}`] : []),
+    ...['--', conversation],
+  ],
   env: {},
 })

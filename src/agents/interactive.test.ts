@@ -14,12 +14,21 @@ test('who can be taken over has a program for it, and nobody else', () => {
 
 test.each([
   ['claude', ['claude', `--resume=${CONVERSATION}`, '--model=m']],
-  ['codex', ['codex', 'resume', '--model=m', '--', CONVERSATION]],
+  [
+    'codex',
+    ['codex', 'resume', '--ask-for-approval=on-request', '--sandbox=workspace-write', '--model=m', '--', CONVERSATION],
+  ],
   ['gemini', ['gemini', `--resume=${CONVERSATION}`, '--model=m']],
   ['opencode', ['opencode', `--session=${CONVERSATION}`, '--model=m']],
 ])('%s opens a conversation with its own program', (name, argv) => {
   const { interactive } = all.find(agent => agent.name === name)!
-  expect(interactive!({ conversation: CONVERSATION, model: 'm' })).toEqual({ argv, env: {} })
+  expect(interactive!({ conversation: CONVERSATION, model: 'm', preset: 'full' })).toEqual({ argv, env: {} })
+})
+
+test('codex in the hands of a person changes nothing without asking where the mission was only to look', () => {
+  const { interactive } = all.find(({ name }) => name === 'codex')!
+  const { argv } = interactive!({ conversation: CONVERSATION, model: null, preset: 'review' })
+  expect(argv).toEqual(expect.arrayContaining(['--ask-for-approval=on-request', '--sandbox=read-only']))
 })
 
 test('the link of remote control is that of a session, and what it says of signing in is understood', () => {

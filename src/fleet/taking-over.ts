@@ -80,7 +80,11 @@ export async function openConversation(fleet: Fleet, mission: Mission, url: stri
   const session = await takenSession(fleet, mission)
   const project = (await current(fleet, 'projects', mission.project_id)).value
   const agent = fleet.agents.ofSession(session.agent)
-  const { argv, env } = agent.interactive!({ conversation: session.resumes!, model: session.model })
+  const { argv, env } = agent.interactive!({
+    conversation: session.resumes!,
+    model: session.model,
+    preset: session.tool_preset ?? 'full',
+  })
   const guard = project.allow_push ? {} : await pushGuardEnvironment(await repositoryOf(project))
   return {
     argv,
