@@ -1,4 +1,4 @@
-import type { Mission, MissionType } from './mission.ts'
+import type { Mission, MissionSettings, MissionType } from './mission.ts'
 import type { ApprovalMode, Engine, LandingPolicy, Project, ToolPreset } from './project.ts'
 
 /** What holds for the whole fleet unless a project or mission says otherwise. */
@@ -29,7 +29,7 @@ export interface Effective {
 }
 
 /** The values a session runs under: mission before project before fleet, unless the fleet was started with others. */
-export function effective(mission: Mission, project: Project, defaults: Defaults): Effective {
+export function effective(mission: MissionSettings, project: Project, defaults: Defaults): Effective {
   const { agent, model, engine, timeoutSeconds, maxRetries, contextLimit } = forProject(project, defaults)
   return {
     agent: mission.agent ?? agent,

@@ -2,7 +2,6 @@ import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Agent, Launch } from '../agents/index.ts'
 import { type Effective, effective } from '../domain/effective.ts'
-import { NotAllowed } from '../domain/errors.ts'
 import type { Mission } from '../domain/mission.ts'
 import type { Project } from '../domain/project.ts'
 import { type ChildReport, composePrompt, type HandOver } from '../domain/prompt.ts'
@@ -26,6 +25,7 @@ import { notesFor } from './notes.ts'
 import type { Place } from './preparing.ts'
 import { dependenciesOf, newestReport } from './records.ts'
 import { repositoryOf } from './repositories.ts'
+import { requireApprovals, requireEffort } from './requiring.ts'
 
 export const RESULT_FILE = join(OWN_FOLDER, 'result.json')
 const PROMPT_FILE = 'prompt'
@@ -83,11 +83,7 @@ export async function prepareLaunch(
     remembers: session.resumes !== null && agent.can.resume,
     handedOver: await writtenHandOver(fleet, session),
   })
-  if (limits.approvals === 'ask' && !agent.can.approvals) {
-    throw new NotAllowed(`${agent.title} cannot ask a person for permission.`, {
-      try: `fleet mission edit ${mission.id} --approvals deny, or choose an agent that can: fleet agents`,
-    })
-  }
+  requireApprovals(agent, limits.approvals)
   requireEffort(agent, mission)
   requireBudget(fleet, agent, { maxBudgetUsd: limits.ownBudgetUsd, model: session.model })
   const sandbox = mission.allowed_tools ? null : await sandboxFor(fleet, agent, limits.preset)
@@ -102,14 +98,6 @@ export async function prepareLaunch(
   await effect('launch.write', () => writeFiles(directory, { [PROMPT_FILE]: prompt, ...dialogue, ...launch.files }))
   const env = await environmentFor(fleet, session, mission, project, { directory, launch, url, variables })
   return { directory, launch, env }
-}
-
-function requireEffort({ can, title }: Agent, { id, effort }: Mission): void {
-  if (!effort || can.effort.includes(effort)) return
-  const levels = can.effort.length ? `It knows ${can.effort.join(', ')}.` : 'Choose another model instead.'
-  throw new NotAllowed(`${title} cannot be told to think with effort ${effort}. ${levels}`, {
-    try: `fleet mission edit ${id} --effort ""`,
-  })
 }
 
 /** What an agent was told, also when it was launched by an earlier server. */

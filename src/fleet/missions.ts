@@ -13,6 +13,7 @@ import type { Fleet } from './fleet.ts'
 import { requireProposable } from './proposing.ts'
 import { all, current, dependenciesOf, fleetState, lookUp, put } from './records.ts'
 import { repositoryOf } from './repositories.ts'
+import { requireHeld } from './requiring.ts'
 import { forgetMission } from './tidying.ts'
 
 export type MissionFields = MissionSettings & { detailed_prompt: string }
@@ -27,6 +28,7 @@ export async function createMission(
   const { value: project } = await lookUp(fleet, 'projects', projectRef)
   const prompt = await fleet.blobs.keep(fields.detailed_prompt)
   const settings = await checkedSettings(fleet, fields, project)
+  requireHeld(fleet, settings, project)
   const id = await oncePerKey(fleet, ask, () =>
     newMission(fleet, project.id, { ...settings, id: newId(), prompt }, autoDispatch, by(fleet, ask)),
   )
@@ -68,6 +70,11 @@ export async function newMission(
 /** While work is under way only what does not change the work itself may be edited. */
 const EDITABLE: Status[] = ['draft', 'queued', 'needs_input', 'waiting', 'review', 'failed', 'cancelled']
 const ALWAYS_EDITABLE = new Set(['title', 'tags', 'priority'])
+/** What says which agent works, and what it is held to. */
+const HELD = new Set<string>([
+  ...['agent', 'model', 'engine', 'effort', 'tool_preset', 'allowed_tools', 'approvals'],
+  ...['max_turns', 'max_budget_usd'],
+])
 
 export async function updateMission(
   fleet: Fleet,
@@ -82,6 +89,7 @@ export async function updateMission(
   return changeMission(fleet, id, ask, async (mission, when) => {
     if (Object.keys(fields).some(field => !ALWAYS_EDITABLE.has(field))) life.requireStatus(mission, EDITABLE)
     const edited = { ...mission, ...settings, ...(prompt && { prompt }) }
+    if (Object.keys(settings).some(field => HELD.has(field))) requireHeld(fleet, edited, project)
     const { ready, checks } = await readiness(fleet, edited)
     const change = mission.status === 'queued' ? { ...edited, ready } : edited
     const guard = settings.depends_on || settings.parent_mission_id ? await againstCycles(fleet, edited) : []
@@ -121,9 +129,11 @@ export interface Wish {
 const asked =
   (decide: typeof life.dispatch | typeof life.retry) =>
   async (fleet: Fleet, ask: Ask, id: string, wish: Wish = {}): Promise<Stored<Mission>> => {
-    const settings = await checkedSettings(fleet, wish.override ?? {}, await projectOf(fleet, id))
+    const project = await projectOf(fleet, id)
+    const settings = await checkedSettings(fleet, wish.override ?? {}, project)
     const instructions = wish.message ? await fleet.blobs.keep(wish.message) : null
     return changeMission(fleet, id, ask, async (mission, when) => {
+      requireHeld(fleet, { ...mission, ...settings }, project)
       const { ready, checks } = await readiness(fleet, mission)
       return { ...decide({ ...mission, ...settings }, ready, instructions, when), checks }
     })

@@ -10,6 +10,7 @@ import { defaultsOf } from './capacity.ts'
 import type { Fleet } from './fleet.ts'
 import { dependenciesOf } from './records.ts'
 import { repositoryOf } from './repositories.ts'
+import { requireInstalled } from './requiring.ts'
 
 /** These go on in the worktree and on the branch of the session before, and in its conversation while that has room. */
 export const CONTINUES: readonly SessionReason[] = ['resume', 'conflict', 'hand_over', 'takeover', 'children']
@@ -20,6 +21,7 @@ type Place = Pick<Session, 'worktree' | 'branch' | 'branch_from' | 'start_commit
 export async function planSession(fleet: Fleet, mission: Mission, project: Project): Promise<Session> {
   const { agent, model, contextLimit, preset, ...limits } = effective(mission, project, defaultsOf(fleet))
   const engine = await requireEngine(fleet, agent, limits.engine, mission.engine)
+  await requireInstalled(fleet, fleet.agents.driven({ agent, engine }))
   const reason = mission.next?.reason ?? 'first'
   const previous = mission.session_id ? (await fleet.store.get('sessions', mission.session_id))?.value : undefined
   const continued = CONTINUES.includes(reason) && previous?.branch && previous.start_commit ? previous : undefined
