@@ -65,6 +65,35 @@ const modelTable = (agents: readonly Agent[]): string =>
       ]),
   )
 
+/** Where a client holds to a preset in another way than its words say; each is tried in test/clients-presets-mission.test.ts. */
+const HELD_OTHERWISE: readonly [string, string][] = [
+  ['claude', 'where it has a shell, commands that it knows to read only (`ls`, `git log`) run under every preset'],
+  ['codex', 'under `review` and `explore` it runs any command, in its sandbox, where nothing can be changed'],
+  ['gemini', 'as the table says'],
+  ['opencode', 'as the table says; `-/` and `/-` in a command are refused under `review` and `explore`'],
+  ['Claude over ACP', 'as claude'],
+  [
+    'Gemini over ACP',
+    'runs no command under `review`, `explore` and `test` but plain listings, has no tools of the fleet under a preset, and searches the web unasked',
+  ],
+]
+
+/** Tried with the real clients, by hand, in a folder whose `.git` is a file that names a repository of its own. */
+const IN_PRIVATE: readonly (readonly string[])[] = [
+  [
+    'claude',
+    'asked once for each folder at a terminal, also where the project is trusted, with "No, exit" preselected; not asked in a mission',
+    'of its own in each folder; that of the project is not read',
+    'those of the folder are read',
+    'yes',
+    'yes, also of a conversation held in another repository',
+    'opens, after the question of trust',
+  ],
+  ['codex', 'not asked', 'not tried', 'not tried', 'yes', 'not tried', 'opens'],
+  ['gemini', 'not asked in a mission', 'not tried', 'not tried', 'yes', 'not offered', 'not tried'],
+  ['opencode', 'not asked', 'not tried', 'not tried', 'yes', 'yes, of one held in another repository', 'not tried'],
+]
+
 export function agentsPage(agents: readonly Agent[]): string {
   const [able, unable] = [agents.filter(({ can }) => can.customTools), agents.filter(({ can }) => !can.customTools)]
   const names = (some: readonly Agent[]) => some.map(({ name }) => name).join(', ')
@@ -75,6 +104,16 @@ export function agentsPage(agents: readonly Agent[]): string {
     `A mission with a preset or a list of tools that its agent cannot be held to is refused before it starts. A list of tools can be given to ${names(able)}; it is refused by ${names(unable)}.`,
     presetTable(agents),
     'What a preset cannot stop: programs that the agent may run do what any program of yours can do, and tests are programs. The sandbox decides what an agent can change, not which tools it uses; [what that means](guides/agents.md#the-sandbox) for each preset is in the guide.',
+    table(
+      ['client', 'how it holds to presets, tried with missions'],
+      HELD_OTHERWISE.map(row => [...row]),
+    ),
+    '## In a private repository',
+    'What a client makes of a folder whose `.git` is a file that points to a repository of its own, beside the project. In a linked worktree Claude takes over the trust and the memory of the project.',
+    table(
+      ['client', 'trust', 'memory', 'settings', 'resume', 'fork', 'take-over'],
+      IN_PRIVATE.map(row => [...row]),
+    ),
     '## Models',
     'A short name in brackets may be used instead. Other names are passed on to the client as they are, with a warning; `fleet agents --refresh` asks the clients for more.',
     modelTable(agents),
