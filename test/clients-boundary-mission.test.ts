@@ -30,9 +30,7 @@ for (const client of ['claude', 'claude-acp'].map(clientNamed)) {
         branches: (await repo.git('branch', '--list', '--format=%(refname)'))
           .split('\n')
           .filter(each => !each.includes('/fleet/')),
-        worktrees: (await repo.git('worktree', 'list', '--porcelain'))
-          .split('\n\n')
-          .filter(each => !each.includes(fleet.root)),
+        worktrees: (await repo.git('worktree', 'list')).split('\n').filter(each => !each.includes(fleet.root)),
         status: await repo.git('status', '--porcelain', '--ignored'),
         folder: readdirSync(repo.path),
       })
