@@ -23,6 +23,7 @@ const MEANINGS: Record<keyof Capabilities, string> = {
   mcp: "how it takes MCP servers, and with them the fleet's own tools: http, without a process of ours; stdio, through a bridge (`fleet mcp --agent`)",
   adopted: 'keeps running when the server dies, and is taken up by the next',
   takeOver: 'you can go on with its conversation in your own terminal (`fleet takeover`)',
+  scripts: 'runs the text of a mission as a script, and only where that mission names it',
   remoteControl: 'you can work in its worktree from elsewhere (`fleet remote`)',
 }
 

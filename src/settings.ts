@@ -1,6 +1,6 @@
 import * as z from 'zod'
 import { InvalidInput } from './domain/errors.ts'
-import { ENGINES } from './domain/project.ts'
+import { ENGINES, LANDING_POLICIES } from './domain/project.ts'
 import { SETTING_ALIASES } from './known-names.ts'
 
 /** What a setting may be, and how a variable or a command line says it. */
@@ -34,6 +34,14 @@ const setting = <T>(
 const number = (schema: z.ZodNumber): Kind<number> => ({ schema, read: text => (text.trim() ? Number(text) : text) })
 const whole = (min: number, max: number): Kind<number> => number(z.number().int().min(min).max(max))
 const word: Kind<string> = { schema: z.string().min(1).max(1000), read: text => text }
+/** Text is only run as a script where somebody says so for that very text. */
+const codingAgent: Kind<string> = {
+  ...word,
+  schema: word.schema.refine(name => name !== 'shell', {
+    message:
+      'cannot be shell, which runs text as a script. Choose a coding agent such as claude, and name shell on each mission that is a script',
+  }),
+}
 const oneOf = <const T extends string>(choices: readonly T[]): Kind<T> => ({
   schema: z.enum(choices),
   read: text => text,
@@ -75,10 +83,19 @@ export const SETTINGS = {
     {},
   ),
   maxPerAgent: setting('FLEET_MAX_PER_AGENT', perAgent, {}, 'how many of one kind, such as claude=2,shell=8'),
-  defaultAgent: setting('FLEET_DEFAULT_AGENT', word, 'shell', 'the agent of missions that name none', {
-    project: 'agent',
-    takes: 'next session',
-  }),
+  defaultAgent: setting(
+    'FLEET_DEFAULT_AGENT',
+    orNothing(codingAgent),
+    null,
+    'the agent of missions that name none, in projects that name none; empty: each project gets one when it is made or first used. It cannot be shell',
+    { project: 'agent', takes: 'next session' },
+  ),
+  landing: setting(
+    'FLEET_LANDING',
+    oneOf(LANDING_POLICIES),
+    'review',
+    'what becomes of finished work in projects that are made from now on, unless they say so themselves',
+  ),
   defaultModel: setting('FLEET_DEFAULT_MODEL', orNothing(word), null, 'the model of missions that name none', {
     project: 'model',
     takes: 'next session',

@@ -4,6 +4,7 @@ import { expect, test } from 'vitest'
 import type { MissionView } from '../src/operations/views.ts'
 import { eventually, NODE, ROOT, readJson, type TestFleet } from './kit/fleet.ts'
 import { aScene } from './kit/scene.ts'
+import { aWorker } from './kit/worker.ts'
 
 const AT = '2026-01-02T03:04:05.000Z'
 const link = (issue_id: string, depends_on_id: string, type: string) => ({
@@ -22,7 +23,7 @@ const BEADS = [
   {
     id: 'bd-2',
     title: 'Second',
-    description: 'cat one.txt > two.txt',
+    description: 'do: cat one.txt > two.txt',
     priority: 3,
     dependencies: [link('bd-2', 'bd-1', 'blocks'), link('bd-2', 'bd-9', 'blocks'), link('bd-2', 'bd-3', 'related')],
     created_at: AT,
@@ -30,7 +31,7 @@ const BEADS = [
   {
     id: 'bd-1',
     title: 'First',
-    description: 'echo one > one.txt',
+    description: 'do: echo one > one.txt',
     priority: 1,
     issue_type: 'bug',
     labels: ['x'],
@@ -44,6 +45,7 @@ const BEADS = [
 
 test('beads become missions, once, in their order; what landed is closed in the file, and the rest of it stays', async () => {
   const { fleet, repo } = await aScene()
+  aWorker(fleet)
   const file = join(repo.path, '.beads/issues.jsonl')
   mkdirSync(join(repo.path, '.beads'))
   writeFileSync(file, BEADS.map(bead => `${JSON.stringify(bead)}\n`).join(''))
@@ -97,6 +99,7 @@ test('beads become missions, once, in their order; what landed is closed in the 
 
 test('one bead that can be no mission, and none is made', async () => {
   const { fleet, repo } = await aScene({ start: false })
+  aWorker(fleet)
   const many = Array.from({ length: 61 }, (_, n) => ({ id: `bd-${n}`, title: 'One of many' }))
   const waits = { id: 'all', title: 'All', dependencies: many.map(({ id }) => link('all', id, 'blocks')) }
   const file = join(fleet.root, 'many.jsonl')
@@ -126,13 +129,14 @@ test('bd is run in the home with its arguments, its input and its exit code', as
 
 test('two homes bridged to one database: each bead is claimed once, done once, and closed when it has landed', async () => {
   const [one, two] = [await aScene(), await aScene()]
+  for (const { fleet } of [one, two]) aWorker(fleet)
   const { repo } = one
   const database = join(one.fleet.root, 'database')
   for (const folder of [database, join(repo.path, '.beads')]) mkdirSync(folder)
   const ids = ['bd-1', 'bd-2', 'bd-3', 'bd-4']
   for (const id of ids) {
     const dependencies = id === 'bd-4' ? [{ depends_on_id: 'bd-1', type: 'blocks' }] : []
-    const bead = { id, title: id, description: `echo ${id} >> ${id}.txt`, status: 'open', dependencies }
+    const bead = { id, title: id, description: `do: echo ${id} >> ${id}.txt`, status: 'open', dependencies }
     writeFileSync(join(database, `${id}.json`), JSON.stringify(bead))
   }
   const project = await two.fleet.project(repo.path, { name: 'the same' })
@@ -165,20 +169,26 @@ test('two homes bridged to one database: each bead is claimed once, done once, a
 
 test('beads made where you stand become missions there, with the agent and model that were chosen', async () => {
   const { fleet, repo, repository } = await aScene({ env: WITH_BD })
+  aWorker(fleet, 'other')
   const other = await repository({ files: { 'sub/README.md': '# Here\n' } })
+  await fleet.project(other.path)
   const database = join(fleet.root, 'home/.beads/database')
   mkdirSync(database, { recursive: true })
   const create = async (cwd: string, ...args: string[]) => {
     const { code, stdout, stderr } = await fleet.fleetCommand(['bd', 'create', ...args], { cwd })
     return { code, stderr, bead: stdout && readJson<object>(join(database, `${stdout.trim()}.json`)) }
   }
-  const { bead } = await create(join(other.path, 'sub'), 'Here', '--description', 'echo here > here.txt')
+  const { bead } = await create(join(other.path, 'sub'), 'Here', '--description', 'do: echo here > here.txt')
   expect(bead).toMatchObject({ title: 'Here', metadata: { fleet_directory: join(other.path, 'sub') } })
-  const chosen = ['--coder=shell', '--model', 'm-1', '--metadata', '{"mine":1}', '--description', 'echo a > a.txt']
+  const chosen = ['--coder=other', '--model', 'm-1', '--metadata', '{"mine":1}', '--description', 'do: echo a > a.txt']
   expect((await create(repo.path, ...chosen, 'There')).bead).toMatchObject({
-    metadata: { mine: 1, fleet_directory: repo.path, fleet_agent: 'shell', fleet_model: 'm-1' },
+    metadata: { mine: 1, fleet_directory: repo.path, fleet_agent: 'other', fleet_model: 'm-1' },
   })
   expect(await create(repo.path, 'x', '--coder', 'nobody')).toMatchObject({ code: 4, bead: '' })
+  expect(await create(repo.path, 'x', '--coder', 'shell')).toMatchObject({
+    code: 2,
+    stderr: expect.stringContaining('beads are prose'),
+  })
   expect((await create(fleet.root, 'Nowhere')).code).toBe(0)
 
   // The server takes them up, and goes on after it was killed.
@@ -196,7 +206,7 @@ test('beads made where you stand become missions there, with the agent and model
   const { missions } = await fleet.call<{ missions: MissionView[] }>('list_missions')
   const [here, there] = ['Here', 'There'].map(title => missions.filter(each => each.title === title))
   expect(here).toMatchObject([{ subdirectory: 'sub', agent: null, result: 'landed' }])
-  expect(there).toMatchObject([{ agent: 'shell', model: 'm-1', result: 'landed' }])
+  expect(there).toMatchObject([{ agent: 'other', model: 'm-1', result: 'landed' }])
   expect(await other.readOn('main', 'sub/here.txt')).toBe('here')
   const said = await fleet.fleetCommand(['beads', 'bridge', '--of-home', '--once'])
   expect(said.stderr).toContain('bd-3 is left alone')
@@ -216,6 +226,7 @@ test('beads made where you stand become missions there, with the agent and model
 
 test('a bead that bd cannot tell of just now is taken later, and an odd one keeps no other waiting', async () => {
   const { fleet, repo } = await aScene({ start: false })
+  aWorker(fleet)
   const [bin, database] = [join(fleet.root, 'bin'), join(repo.path, '.beads/database')]
   for (const folder of [bin, database]) mkdirSync(folder, { recursive: true })
   // The real one fails like this while another process has its database.
@@ -226,7 +237,7 @@ test('a bead that bd cannot tell of just now is taken later, and an odd one keep
   for (const id of ['0'.repeat(119), '--db=elsewhere', '道'.repeat(40), 'bd-1'])
     writeFileSync(
       join(database, `${id}.json`),
-      JSON.stringify({ id, title: id, description: 'echo done > done.txt', status: 'open' }),
+      JSON.stringify({ id, title: id, description: 'do: echo done > done.txt', status: 'open' }),
     )
   const env = { ...WITH_BD, PATH: `${bin}:${WITH_BD.PATH}` }
   const bridge = (...args: string[]) => fleet.fleetCommand(['beads', 'bridge', ...args], { cwd: repo.path, env })
@@ -255,6 +266,7 @@ test('a bead that bd cannot tell of just now is taken later, and an odd one keep
 
 test('the servers of two homes go between the fleet and one database: each bead is claimed and done once', async () => {
   const [one, two] = [await aScene({ env: WITH_BD, start: false }), await aScene({ env: WITH_BD, start: false })]
+  for (const { fleet } of [one, two]) aWorker(fleet)
   const { repo } = one
   const database = join(repo.path, '.beads/database')
   mkdirSync(database, { recursive: true })
@@ -262,7 +274,7 @@ test('the servers of two homes go between the fleet and one database: each bead 
   for (const id of ids)
     writeFileSync(
       join(database, `${id}.json`),
-      JSON.stringify({ id, title: id, description: `echo ${id} >> ${id}.txt`, status: 'open' }),
+      JSON.stringify({ id, title: id, description: `do: echo ${id} >> ${id}.txt`, status: 'open' }),
     )
   await Promise.all(
     [one, two].map(({ fleet }) => fleet.start({ env: { FLEET_BEADS_BRIDGES: repo.path, FLEET_BEADS_AT_ONCE: '3' } })),

@@ -10,6 +10,7 @@ import { eventually, ROOT } from './kit/fleet.ts'
 import { anAgentAtWork, call, report, twice } from './kit/inside.ts'
 import { aPlanner, planOf } from './kit/planner.ts'
 import { aScene, type Scene } from './kit/scene.ts'
+import { aWorker } from './kit/worker.ts'
 
 /** Which of the names that are kept a test has called, and which it forgot. */
 function ledger(...kinds: NameKind[]) {
@@ -67,7 +68,11 @@ test('every route of claude-devfleet that is kept answers, with the fields its c
   const { ask, call, forgotten } = routesOf(scene)
   const repo = await repository()
 
-  const project = await ask('POST /api/projects', {}, { name: 'theirs', path: repo.path, description: 'known' })
+  const project = await ask(
+    'POST /api/projects',
+    {},
+    { name: 'theirs', path: repo.path, description: 'known', landing: 'auto' },
+  )
   const [id, project_id] = [project.id, project.id]
   expect((await ask('GET /api/projects')).projects.map((each: { id: string }) => each.id)).toContain(id)
   await ask('GET /api/projects/{id}', { id })
@@ -79,10 +84,15 @@ test('every route of claude-devfleet that is kept answers, with the fields its c
   await ask('DELETE /api/mcp-servers/{id}', { id: mcp_servers[0].id })
 
   const fields = ledger('field')
-  const parent = await ask('POST /api/missions', {}, { project_id, title: 'parent', detailed_prompt: 'echo p > p' })
+  const parent = await ask(
+    'POST /api/missions',
+    {},
+    { project_id, title: 'parent', agent: 'shell', detailed_prompt: 'echo p > p' },
+  )
   const wanted: Record<string, unknown> = {
     project_id,
     title: 'theirs',
+    agent: 'shell',
     detailed_prompt: 'true',
     acceptance_criteria: 'it is there',
     priority: 3,
@@ -101,7 +111,7 @@ test('every route of claude-devfleet that is kept answers, with the fields its c
   const { auto_dispatch, schedule_cron, ...told } = wanted
   expect(await ask('GET /api/missions/{id}', { id: full.id })).toMatchObject({ ...told, status: 'draft' })
   expect((await ask('GET /api/schedules')).schedules).toMatchObject([{ id: full.id, cron: schedule_cron }])
-  for (const name of Object.keys(wanted)) fields.call(name)
+  for (const name of Object.keys(wanted)) if (name !== 'agent') fields.call(name)
   expect(fields.forgotten()).toEqual([])
   await ask('DELETE /api/missions/{id}/schedule', { id: full.id })
   await ask('POST /api/missions/{id}/schedule', { id: full.id }, { cron: '0 0 1 1 *' })
@@ -115,7 +125,7 @@ test('every route of claude-devfleet that is kept answers, with the fields its c
   const listed = (await ask('GET /api/config/tool-presets')).presets.map((preset: { name: string }) => preset.name)
   for (const preset of presets.names().map(({ name }) => name)) {
     expect(listed).toContain(preset)
-    const draft = { project_id, title: preset, detailed_prompt: 'true', tool_preset: preset }
+    const draft = { project_id, title: preset, agent: 'shell', detailed_prompt: 'true', tool_preset: preset }
     expect(await ask('POST /api/missions', {}, draft)).toMatchObject({ tool_preset: preset })
     presets.call(preset)
   }
@@ -124,7 +134,11 @@ test('every route of claude-devfleet that is kept answers, with the fields its c
   const hold = gate('hold')
   const written = JSON.stringify({ summary: 'Made it.', next_steps: ['Rest'] })
   const script = `${hold.wait}; echo w > w; echo '${written}' > "$FLEET_RESULT_FILE"`
-  const work = await ask('POST /api/missions', {}, { project_id, title: 'work', detailed_prompt: script })
+  const work = await ask(
+    'POST /api/missions',
+    {},
+    { project_id, title: 'work', agent: 'shell', detailed_prompt: script },
+  )
   // With all its options, to an agent that has them; nothing starts while the fleet is paused.
   const options = ledger('option')
   const kept = {
@@ -206,7 +220,7 @@ test('every tool that clients know is called, and stages written for codefleet r
   const { project_id } = await ask('create_project', { name: 'here', path: repo.path, description: 'known' })
   expect((await ask('list_projects')).projects).toHaveLength(2)
   const { mission_id } = await ask('create_mission', {
-    ...{ project_id, title: 'one', prompt: 'echo 1 > one', acceptance_criteria: 'there' },
+    ...{ project_id, title: 'one', agent: 'shell', prompt: 'echo 1 > one', acceptance_criteria: 'there' },
     ...{ depends_on: [], auto_dispatch: false, priority: 1 },
   })
   await ask('dispatch_mission', { mission_id })
@@ -215,9 +229,11 @@ test('every tool that clients know is called, and stages written for codefleet r
   await ask('get_report', { mission_id })
   expect((await ask('list_missions', { project_id, status: 'done' })).missions).toHaveLength(1)
   await ask('get_dashboard')
-  const idle = await ask('create_mission', { project_id, title: 'two', prompt: 'true' })
+  const idle = await ask('create_mission', { project_id, title: 'two', agent: 'shell', prompt: 'true' })
   await ask('cancel_mission', { mission_id: idle.mission_id })
-  expect(await ask('plan_project', { prompt: 'A', project_path: repo.path, agent: 'planner' })).toMatchObject({
+  expect(
+    await ask('plan_project', { prompt: 'A', project_path: repo.path, agent: 'planner', scripts: true }),
+  ).toMatchObject({
     status: 'proposed',
   })
 
@@ -232,7 +248,12 @@ test('every tool that clients know is called, and stages written for codefleet r
   expect((await ask('list_workers', { statuses: ['done'], limit: 25 })).workers).toMatchObject([{ worker_id }])
   await ask('collect_worker_result', { worker_id, include_logs: true, log_tail_lines: 80 })
   await ask('cleanup_worker', { worker_id, remove_branch: true, remove_worktree_dir: true })
-  const second = await ask('create_worker', { repo_path: repo.path, task_name: 'x', prompt: 'sleep 60' })
+  const second = await ask('create_worker', {
+    repo_path: repo.path,
+    task_name: 'x',
+    executor: 'shell',
+    prompt: 'sleep 60',
+  })
   await ask('cancel_worker', { worker_id: second.worker_id })
 
   const parts = ledger('stage')
@@ -240,13 +261,13 @@ test('every tool that clients know is called, and stages written for codefleet r
     {
       name: 'write',
       executor: 'shell',
-      prompt_template: "echo '{task_prompt}' > a; echo Wrote it.",
+      prompt_template: 'echo "$FLEET_TASK_PROMPT" > a; echo Wrote it.',
       worktree_strategy: 'new',
     },
     {
       ...{ name: 'review', executor: 'shell', worktree_strategy: 'inherit', depends_on: [0], timeout_seconds: 60 },
       prompt_template:
-        "cat > told <<'END'\n{stage_0_summary}|{stage_0_files}|{stage_0_next_steps}|{stage_0_status}|{stage_0_result}\nEND\n",
+        'echo "$FLEET_STAGE_0_SUMMARY|$FLEET_STAGE_0_FILES|$FLEET_STAGE_0_NEXT_STEPS|$FLEET_STAGE_0_STATUS|$FLEET_STAGE_0_RESULT" > told',
     },
   ]
   const { workflow_id } = await ask('create_workflow', {
@@ -286,6 +307,7 @@ test('every tool that clients know is called, and stages written for codefleet r
 
 test('every tool of an agent inside that is known is called', async () => {
   const scene = await aScene({ start: false })
+  aWorker(scene.fleet)
   const { url } = await scene.fleet.start()
   const { id, token, open } = await anAgentAtWork(scene)
   const mcp = await mcpClient(`${url}/agent/mcp`, token)
@@ -300,7 +322,14 @@ test('every tool of an agent inside that is known is called', async () => {
   await ask('get_session_history', { mission_id: id })
   await ask('read_past_reports', { mission_id: id, limit: 5 })
   await ask('create_sub_mission', {
-    ...{ title: 'part', detailed_prompt: 'true', acceptance_criteria: 'x', mission_type: 'explore', priority: 1 },
+    ...{
+      title: 'part',
+      agent: 'shell',
+      detailed_prompt: 'true',
+      acceptance_criteria: 'x',
+      mission_type: 'explore',
+      priority: 1,
+    },
     wait_for_me: true,
   })
   await ask('get_sub_mission_status')

@@ -81,7 +81,14 @@ test('config set writes what holds at once, keeps the rest of the file, and refu
 
   expect((await set('max_retries=5')).stderr).toContain('the environment or a flag of the fleet says otherwise')
   const before = readFileSync(file, 'utf8')
-  for (const pair of ['max_concurrent=0', 'nonsense=1', 'default_agent=nobody', 'max_per_agent=nobody=1', 'stop_grace'])
+  for (const pair of [
+    'max_concurrent=0',
+    'nonsense=1',
+    'default_agent=nobody',
+    'coder=shell',
+    'max_per_agent=nobody=1',
+    'stop_grace',
+  ])
     expect((await set(pair)).code, pair).not.toBe(0)
   expect(readFileSync(file, 'utf8')).toBe(before)
 

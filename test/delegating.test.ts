@@ -12,6 +12,7 @@ test('with one slot a mission hands on two parts, waits and finishes; no two age
   const alone = (...script: string[]) => [`mkdir ${alive} || { : > ${both}; exit 1; }`, ...script, `rmdir ${alive}`]
   const part = (name: string) => ({
     title: name,
+    agent: 'shell',
     detailed_prompt: alone(`echo ${name} > ${name}.txt`, call('submit_report', report(`made ${name}`))).join('\n'),
   })
   const script = twice(
@@ -42,7 +43,7 @@ test('a part starts from the files of its parent as they are, which stay untouch
   const held = scene.gate('part')
   const state = join(fleet.root, 'state')
   const look = (when: string) => `{ git status --porcelain; git rev-parse HEAD; git diff --cached; } > ${state}.${when}`
-  const part = { title: 'part', detailed_prompt: `${held.wait}; cat * > seen.txt`, from: 'me' }
+  const part = { title: 'part', agent: 'shell', detailed_prompt: `${held.wait}; cat * > seen.txt`, from: 'me' }
   const merge = `git merge -q "$(sed -n 's/^Its work is on the branch \\(.*\\): merge.*/\\1/p' "$FLEET_PROMPT_FILE")"`
   const script = twice(
     [
@@ -70,7 +71,12 @@ test('a part starts from the files of its parent as they are, which stay untouch
 test('a part that waits for its parent starts when that is done, and the parent does not wait for it', async () => {
   const { fleet, project } = await aScene()
   const [after, waits] = ['after', 'waits'].map(name => join(fleet.root, name))
-  const part = { title: 'later', detailed_prompt: `git log --format=%s > ${after}; echo l > l.txt`, wait_for_me: true }
+  const part = {
+    title: 'later',
+    agent: 'shell',
+    detailed_prompt: `git log --format=%s > ${after}; echo l > l.txt`,
+    wait_for_me: true,
+  }
   const script = [call('create_sub_mission', part), call('wait_for_sub_missions', {}, waits), 'echo p > p.txt'].join(
     '\n',
   )
@@ -86,7 +92,7 @@ test('a parent is woken once by a part that needs somebody, and then only when t
   const { fleet, project, gate } = await aScene()
   const [told, held] = [join(fleet.root, 'told'), gate('part')]
   const blocked = call('submit_report', report('no', { status: 'blocked' }))
-  const part = { title: 'is blocked', detailed_prompt: `${held.wait}; ${blocked}` }
+  const part = { title: 'is blocked', agent: 'shell', detailed_prompt: `${held.wait}; ${blocked}` }
   const script = [
     `echo "$FLEET_REASON" >> ${told}`,
     `case $(wc -l < ${told} | tr -d ' ') in`,
@@ -114,7 +120,11 @@ test('a parent is woken once by a part that needs somebody, and then only when t
 test('a parent that waits goes on when what it waits for is deleted, and never waits for a draft', async () => {
   const { fleet, project, gate } = await aScene()
   const [told, held] = [join(fleet.root, 'told'), gate('parent')]
-  const part = { title: 'is blocked', detailed_prompt: call('submit_report', report('no', { status: 'blocked' })) }
+  const part = {
+    title: 'is blocked',
+    agent: 'shell',
+    detailed_prompt: call('submit_report', report('no', { status: 'blocked' })),
+  }
   const wait = call('wait_for_sub_missions', {}, told)
   const script = twice(
     // Said first what needs somebody, it waits for that when it asks again.
@@ -135,7 +145,7 @@ test('how deep, how many and for how much agents delegate is limited', async () 
   const { fleet } = scene
   const { fleet: inner } = fleet
   const agent = await anAgentAtWork(scene, { max_budget_usd: 2 })
-  const part = (more: object = {}) => ({ title: 'part', detailed_prompt: 'true', ...more })
+  const part = (more: object = {}) => ({ title: 'part', agent: 'shell', detailed_prompt: 'true', ...more })
   await fleet.call('pause')
 
   expect((await agent.ask('create_sub_mission', part({ max_budget_usd: 2.5 }))).json.error).toMatchObject({
@@ -171,6 +181,6 @@ test('what a part is given its parent may no longer spend', async () => {
   const { fleet } = scene
   const agent = await anAgentAtWork(scene, { max_budget_usd: 2 })
   await fleet.call('pause')
-  await agent.ask('create_sub_mission', { title: 'p', detailed_prompt: 'true', max_budget_usd: 1.5 })
+  await agent.ask('create_sub_mission', { title: 'p', agent: 'shell', detailed_prompt: 'true', max_budget_usd: 1.5 })
   expect((await agent.ask('get_mission_context')).json.limits).toMatchObject({ budget_left_usd: 0.5 })
 })

@@ -58,7 +58,7 @@ describe.each(Object.entries(ENGINES))('on the %s engine', (_name, open) => {
   }
   const project = () =>
     createProject(fleet, ask, {
-      ...ProjectSettings.parse({ name: 'p' }),
+      ...ProjectSettings.parse({ name: 'p', landing: 'auto' }),
       path: repo.path,
       checks: [{ name: 'files', command: 'test -f README.md', timeout_seconds: 60 }],
     })
@@ -68,7 +68,7 @@ describe.each(Object.entries(ENGINES))('on the %s engine', (_name, open) => {
         fleet,
         ask,
         projectId,
-        { ...MissionSettings.parse({ title: script, depends_on }), detailed_prompt: script },
+        { ...MissionSettings.parse({ title: script, agent: 'shell', depends_on }), detailed_prompt: script },
         true,
       )
     ).value.id

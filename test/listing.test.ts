@@ -65,7 +65,8 @@ test('the agent is the one a mission would run with, whoever says so', async () 
   )
   expect(ids(await fleet.call('list_missions', { agent: 'gemini' }))).toBe('own')
   expect(ids(await fleet.call('list_missions', { agent: 'codex' }))).toBe('projects')
-  expect(ids(await fleet.call('list_missions', { agent: fleet.fleet.settings.defaultAgent }))).toBe('fleets')
+  fleet.fleet.configuration.take({ defaultAgent: 'opencode' })
+  expect(ids(await fleet.call('list_missions', { agent: 'opencode' }))).toBe('fleets')
 })
 
 test('a batch of ids is answered with those that exist and fit', async () => {

@@ -13,7 +13,13 @@ async function loopScene(project: object = CHECKS) {
   const planner = aPlanner(scene.fleet)
   const { id: project_id } = scene.project
   const start = (more: object = {}) =>
-    scene.fleet.call<LoopView>('start_loop', { project_id, goal: 'Both files', agent: 'planner', ...more })
+    scene.fleet.call<LoopView>('start_loop', {
+      project_id,
+      goal: 'Both files',
+      agent: 'planner',
+      scripts: true,
+      ...more,
+    })
   const call = (name: string) => scene.fleet.call<LoopView>(name, { project_id })
   return { ...scene, planner, start, call, until: untilIn(scene.fleet, project_id) }
 }
@@ -103,7 +109,7 @@ test('it can be paused, goes on, and is stopped with its agents; there is one at
     checks: [{ name: 'ok', command: 'true' }],
   })
   const [held, part] = [gate('work'), gate('part')]
-  const handsOn = asAgent('create_sub_mission', { title: 'part', detailed_prompt: part.wait })
+  const handsOn = asAgent('create_sub_mission', { title: 'part', detailed_prompt: part.wait, agent: 'shell' })
   planner.says(
     planOf({ key: 'a', script: 'echo a > a.txt' }),
     planOf({ key: 'b', script: `${handsOn}; echo b > b.txt; ${held.wait}` }),

@@ -34,7 +34,12 @@ test('a client that starts programs finds a fleet, also after it was killed or s
 
   expect(await call('healthcheck')).toMatchObject({ status: 'ok' })
   const [first] = [server(), kill()]
-  const made = await call('create_worker', { repo_path: repo.path, task_name: 'after', prompt: 'echo 1 > one.txt' })
+  const made = await call('create_worker', {
+    repo_path: repo.path,
+    task_name: 'after',
+    executor: 'shell',
+    prompt: 'echo 1 > one.txt',
+  })
   expect(server()).not.toBe(first)
   expect(await call('wait_for_mission', { mission_id: made.worker_id })).toMatchObject({
     answer: 'over',
@@ -45,6 +50,7 @@ test('a client that starts programs finds a fleet, also after it was killed or s
   const { mission_id } = await call('create_mission', {
     project_id: project.id,
     title: 'long',
+    agent: 'shell',
     prompt: `${held.wait}; echo I looked.`,
     auto_dispatch: true,
     mission_type: 'explore',

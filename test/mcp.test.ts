@@ -50,13 +50,17 @@ test('a client makes a project, a mission and another that depends on it, waits 
   expect(await refused('create_project', { name: 'again', path: repo.path })).toContain('already is the project here')
   expect(await refused('create_project', { name: 'nowhere' })).toContain('path: is missing')
 
-  const first = await call('create_mission', { project_id, title: 'one', prompt: 'echo 1 > one.txt; echo Made one.' })
+  const first = await call('create_mission', {
+    ...{ project_id, title: 'one', agent: 'shell' },
+    prompt: 'echo 1 > one.txt; echo Made one.',
+  })
   expect(first).toMatchObject({ status: 'draft', elapsed_seconds: 0, progress: expect.stringContaining('0 of 4') })
   expect(await refused('wait_for_mission', { mission_id: first.mission_id })).toContain('dispatch_mission')
   expect(await refused('get_report', { mission_id: first.mission_id })).toContain('dispatch_mission')
   const second = await call('create_mission', {
     project_id,
     title: 'two',
+    agent: 'shell',
     prompt: 'cat one.txt > two.txt; echo Made two.',
     depends_on: [first.mission_id],
     auto_dispatch: true,
@@ -145,6 +149,7 @@ test('a plan is asked for, shown and approved, and its missions run', async () =
     prompt: 'Two files',
     project_path: repo.path,
     agent: 'planner',
+    scripts: true,
     timeout_seconds: 0.1,
   })
   expect(early).toMatchObject({ status: 'planning', plan_id: expect.any(String) })
@@ -199,6 +204,7 @@ test('workers are made, followed, collected, cancelled and cleaned up', async ()
   const child = await call('create_worker', {
     repo_path: repo.path,
     task_name: 'part of it',
+    executor: 'shell',
     prompt: 'echo 1 > part.txt; sleep 60',
     parent_worker_id: made.worker_id,
   })
@@ -239,19 +245,20 @@ test('workers are made, followed, collected, cancelled and cleaned up', async ()
 })
 
 test('a client runs a workflow of stages written for another tool, and collects what it came to', async () => {
-  const { repository, call, refused } = await aWorld({ path: '/mcp?tools=workflows' })
+  const { fleet, repository, call, refused } = await aWorld({ path: '/mcp?tools=workflows' })
   const repo = await repository()
+  await fleet.project(repo.path)
   const { workflow_id } = await call('create_workflow', {
     name: 'two steps',
     repo_path: repo.path,
     task_prompt: 'a file',
     timeout_seconds: 60,
     stages: [
-      { name: 'make', executor: 'shell', prompt_template: 'echo "{task_prompt}" > made.txt; echo Made.' },
+      { name: 'make', executor: 'shell', prompt_template: 'echo "$FLEET_TASK_PROMPT" > made.txt; echo Made.' },
       {
         name: 'look',
         executor: 'shell',
-        prompt_template: 'echo "{stage_0_files}: {stage_0_status}" > seen.txt; echo Seen.',
+        prompt_template: 'echo "$FLEET_STAGE_0_FILES: $FLEET_STAGE_0_STATUS" > seen.txt; echo Seen.',
         worktree_strategy: 'inherit',
         depends_on: [0],
       },
@@ -370,7 +377,10 @@ test('the same call sent again with its key happens once', async () => {
         jsonrpc: '2.0',
         id: 1,
         method: 'tools/call',
-        params: { name: 'create_worker', arguments: { repo_path: repo.path, task_name: 'once', prompt: 'true' } },
+        params: {
+          name: 'create_worker',
+          arguments: { repo_path: repo.path, task_name: 'once', prompt: 'true', executor: 'shell' },
+        },
       }),
     })
     const { result } = (await response.json()) as { result: { content: { text: string }[] } }

@@ -134,7 +134,7 @@ test('a shell script does not plan, and no repository is made for it', async () 
   await expect(plan({ agent: 'shell' })).rejects.toThrow('A shell script cannot plan')
   const path = join(fleet.root, 'new')
   for (const where of [{}, { project_path: path }])
-    await expect(plan({ project_id: undefined, agent: undefined, ...where })).rejects.toThrow('cannot plan')
+    await expect(plan({ project_id: undefined, agent: 'shell', ...where })).rejects.toThrow('cannot plan')
   expect([existsSync(path), readdirSync(join(fleet.fleet.home.path, 'projects'))]).toEqual([false, []])
   expect((await fleet.call<{ projects: unknown[] }>('list_projects')).projects).toHaveLength(1)
 })
@@ -161,7 +161,7 @@ test('the server is killed while an agent plans, and while the plan is approved:
 test('where no repository is named one is made, and a planner that is cancelled takes its plan along', async () => {
   const { fleet, planner, plan, gate } = await planningScene()
   planner.says(planOf({ key: 'a', script: 'echo a > a.txt' }))
-  const { id, project_id } = await plan({ project_id: undefined, name: 'A Tea House', approve: true })
+  const { id, project_id } = await plan({ project_id: undefined, name: 'A Tea House', approve: true, landing: 'auto' })
   const approved = await planUntil(fleet, id, 'approved', 'failed')
   await fleet.until(approved.missions[0]!.mission_id!, 'done')
   const project = await fleet.call<{ path: string; name: string }>('get_project', { project_id })
@@ -182,7 +182,12 @@ test('a client over MCP plans, shows, approves and waits; what waits for a decis
   onTestFinished(() => mcp.close())
   const call = async (tool: string, input: object) => JSON.parse((await mcp.call(tool, input)).text)
 
-  const plan = await call('plan_project', { prompt: 'A file', project_path: repo.path, agent: 'planner' })
+  const plan = await call('plan_project', {
+    prompt: 'A file',
+    project_path: repo.path,
+    agent: 'planner',
+    scripts: true,
+  })
   expect(plan).toMatchObject({ status: 'proposed', next: expect.stringContaining('approve_plan') })
   const inbox = await fleet.fleetCommand(['inbox'])
   expect(inbox).toMatchObject({ code: 3, stdout: expect.stringContaining('a plan: A file') })

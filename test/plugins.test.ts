@@ -5,6 +5,7 @@ import { LINER, STAND_INS } from './agents/stand-ins.ts'
 import { eventually, type TestFleet } from './kit/fleet.ts'
 import { aPlanner, planOf } from './kit/planner.ts'
 import { aScene } from './kit/scene.ts'
+import { aWorker } from './kit/worker.ts'
 
 interface Listed {
   name: string
@@ -54,7 +55,7 @@ test('hooks change, refuse and are told; tools appear in every surface', async (
           if (mission.title === 'ask me') return { refuse: 'not today' }
           if (mission.title === 'never') return { refuse: 'not ever', status: 'failed' }
           if (mission.title === 'odd') return { change: { agent: 'nobody' } }
-          return { change: { detailed_prompt: mission.detailed_prompt + '\\necho ' + project.name + reason + ' > added.txt', tags: ['seen'] } }
+          return { change: { detailed_prompt: mission.detailed_prompt + '\\ndo: echo ' + project.name + reason + ' > added.txt', tags: ['seen'] } }
         },
         pre_land: ({ mission, commit }) => (mission.title === 'look' && commit ? { refuse: 'look at it first' } : undefined),
       },
@@ -72,10 +73,12 @@ test('hooks change, refuse and are told; tools appear in every surface', async (
   // Would be list_missions for clients, as a tool of the fleet is called.
   addPlugin(fleet, 'list.mjs', `export default { tools: { missions: { summary: 'Others', run: () => 'mine' } } }`)
   await fleet.start()
-  const make = (title: string, more: object = {}) => fleet.mission(project, 'echo a > a.txt', { title, ...more })
+  aWorker(fleet)
+  const make = (title: string, more: object = {}) =>
+    fleet.mission(project, 'do: echo a > a.txt', { title, agent: 'worker', ...more })
   const plain = await make('plain')
   expect(await fleet.until(plain.id, 'done', 'failed')).toMatchObject({ status: 'done', tags: ['seen'] })
-  expect((await fleet.show(plain.id)).detailed_prompt).toContain('echo testfirst > added.txt')
+  expect((await fleet.show(plain.id)).detailed_prompt).toContain('do: echo testfirst > added.txt')
   const updated = (await fleet.events()).find(event => event.kind === 'mission_updated')
   expect(updated).toMatchObject({ actor: 'plugin:policy', mission_id: plain.id })
 
@@ -86,13 +89,13 @@ test('hooks change, refuse and are told; tools appear in every surface', async (
   })
   const never = await make('never')
   expect((await fleet.until(never.id, 'failed')).status_reason?.text).toContain('not ever')
-  const odd = await fleet.mission(project, 'echo b > b.txt', { title: 'odd' })
+  const odd = await fleet.mission(project, 'do: echo b > b.txt', { title: 'odd', agent: 'worker' })
   await fleet.until(odd.id, 'done')
   await eventually('the odd change is reported', async () =>
     (await listed(fleet)).policy?.last_fault?.text.includes('a change that is not possible'),
   )
 
-  const look = await fleet.mission(project, 'echo c > c.txt', { title: 'look' })
+  const look = await fleet.mission(project, 'do: echo c > c.txt', { title: 'look', agent: 'worker' })
   expect((await fleet.until(look.id, 'review')).status_reason).toMatchObject({
     code: 'plugin_refused',
     text: 'The plugin policy refuses: look at it first',

@@ -48,7 +48,13 @@ test('a prompt of 200 kB arrives byte for byte, as script and as prompt', async 
 
   const answer = await fleet.http('/api/missions', {
     method: 'POST',
-    body: JSON.stringify({ project_id: project.id, title: 'long', detailed_prompt: prompt, auto_dispatch: true }),
+    body: JSON.stringify({
+      project_id: project.id,
+      title: 'long',
+      agent: 'shell',
+      detailed_prompt: prompt,
+      auto_dispatch: true,
+    }),
   })
   const { id } = (await answer.json()) as { id: string }
   const mission = await fleet.until(id, 'done', 'failed')

@@ -22,9 +22,18 @@ test('tasks are added where one stands, queue up over repositories, and are look
   const notes = 'printf "%s\\n" "first the keel" > "$FLEET_TASK_DIR/PLAN.md"; echo log > "$FLEET_ARTIFACT_DIR/a.txt"'
   const script = `${notes}; echo one; echo two; ${hold.wait}; pwd > where`
   const first = await add(join(second.path, 'lib'), 'Build a ship', '--description', script, '--agent', 'shell')
-  const later = await add(repo.path, 'echo later > later')
-  const urgent = await add(repo.path, 'echo urgent > urgent', '--priority', '5', '--depends-on', first.id)
-  const sooner = await add(repo.path, 'echo sooner > sooner', '--priority', '3')
+  const later = await add(repo.path, 'echo later > later', '--agent', 'shell')
+  const urgent = await add(
+    repo.path,
+    'echo urgent > urgent',
+    '--agent',
+    'shell',
+    '--priority',
+    '5',
+    '--depends-on',
+    first.id,
+  )
+  const sooner = await add(repo.path, 'echo sooner > sooner', '--agent', 'shell', '--priority', '3')
   expect(first).toMatchObject({ title: 'Build a ship', subdirectory: 'lib', status: 'queued' })
   expect(urgent.depends_on).toEqual([first.id])
   await eventually('the first to be at work', () => hold.reached())

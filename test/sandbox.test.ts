@@ -228,7 +228,7 @@ describe.skipIf(!SANDBOX_WORKS)('in the sandbox', () => {
 
   test('what it hands on is held to the same preset and limits', async () => {
     const { fleet, project, repo } = await aScene()
-    const part = { title: 'a part', detailed_prompt: 'echo x >x.txt', mission_type: 'implement' }
+    const part = { title: 'a part', agent: 'shell', detailed_prompt: 'echo x >x.txt', mission_type: 'implement' }
     const ask = `fetch(process.env.FLEET_URL + '/api/agent/sub-missions', { method: 'POST', body: JSON.stringify(${JSON.stringify(part)}),
       headers: { authorization: 'Bearer ' + process.env.FLEET_TOKEN, 'content-type': 'application/json' } })
       .then(async answer => { console.log(await answer.text()); process.exit(answer.ok ? 0 : 1) })`

@@ -58,7 +58,7 @@ describe('with a clock of our own', () => {
       scheduler,
       at,
       async template(rule) {
-        const fields = { ...MissionSettings.parse({ title: 'again' }), detailed_prompt: 'true' }
+        const fields = { ...MissionSettings.parse({ title: 'again', agent: 'shell' }), detailed_prompt: 'true' }
         const { value } = await createMission(fleet, ask, project.value.id, fields, false)
         await setSchedule(fleet, ask, { of: 'mission', id: value.id }, ScheduleSettings.parse(rule))
         return value.id
@@ -188,7 +188,13 @@ describe('on a real server', () => {
     const bad = await fleet.fleetCommand([
       'call',
       'create_mission',
-      JSON.stringify({ project_id: project.id, title: 'x', prompt: 'true', schedule_cron: '61 * * * *' }),
+      JSON.stringify({
+        project_id: project.id,
+        title: 'x',
+        agent: 'shell',
+        prompt: 'true',
+        schedule_cron: '61 * * * *',
+      }),
     ])
     expect(bad).toMatchObject({ code: 2, stderr: expect.stringContaining('cron') })
     const template = await fleet.call<{ id: string }>('create_mission', {

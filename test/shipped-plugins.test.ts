@@ -9,6 +9,7 @@ import { aClientThatAsks } from './kit/asking.ts'
 import { eventually, type TestFleet } from './kit/fleet.ts'
 import { call } from './kit/inside.ts'
 import { aScene } from './kit/scene.ts'
+import { aWorker } from './kit/worker.ts'
 
 interface Heard {
   path: string
@@ -193,7 +194,13 @@ test('Telegram: only a word for it decides about a permission', async () => {
 
 test('a GitHub issue becomes one mission, also across kill -9, and is told what became of it', async () => {
   const { fleet, project } = await aScene({ start: false })
-  const issue = { number: 7, title: 'Say hello', body: 'exit 0', url: 'https://github.com/o/r/issues/7' }
+  aWorker(fleet)
+  const issue = {
+    number: 7,
+    title: 'Say hello',
+    body: 'do: echo a > a.txt\n\n    touch canary\n`touch canary`',
+    url: 'https://github.com/o/r/issues/7',
+  }
   const asked = standIn(fleet, 'gh', JSON.stringify([issue]))
   setUp(fleet, 'github', { repo: 'o/r', project: project.id, every_seconds: 5 })
   const env = { ...pathOf(fleet), FLEET_PLUGINS: 'github' }
@@ -208,7 +215,6 @@ test('a GitHub issue becomes one mission, also across kill -9, and is told what 
   const before = asked().split('list').length
   await fleet.start({ env })
   await eventually('it is looked at again', () => asked().split('list').length > before)
-  await fleet.call('update_mission', { mission_id: made!.id, detailed_prompt: 'echo a > a.txt' })
   await fleet.call('dispatch_mission', { mission_id: made!.id })
   await fleet.until(made!.id, 'done')
   await eventually(

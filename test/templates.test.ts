@@ -1,12 +1,15 @@
 import { expect, test } from 'vitest'
 import { aScene } from './kit/scene.ts'
 
+/** What would do harm as a part of a script. */
+const HOSTILE = `$(touch canary) \`touch canary\` "; touch canary; ' {file}`
+
 test('a mission is saved under a name, filled in and run; what is said holds instead', async () => {
   const { fleet, repo, project } = await aScene()
   const draft = await fleet.call<{ id: string }>('create_mission', {
     project_id: project.id,
     title: 'Write {what}',
-    detailed_prompt: 'echo "{what} {other}" > {file}',
+    detailed_prompt: 'echo "$FLEET_VAR_WHAT {other}" > "$FLEET_VAR_FILE"',
     max_retries: 2,
     tags: ['kept'],
   })
@@ -15,20 +18,21 @@ test('a mission is saved under a name, filled in and run; what is said holds ins
   await expect(fleet.call('save_template', { name: 'Write', mission_id: draft.id })).rejects.toThrow('already is')
   await expect(
     fleet.call('save_template', { name: 'x', mission_id: draft.id, variables: [{ name: 'nowhere' }] }),
-  ).rejects.toThrow('{nowhere}')
+  ).rejects.toThrow('$FLEET_VAR_NOWHERE')
 
   const use = (more: object) =>
     fleet.call<{ id: string }>('create_mission_from_template', { template: 'write', project_id: project.id, ...more })
   await expect(use({})).rejects.toThrow('needs a value for what')
   await expect(use({ values: { what: 'x', who: 'y' } })).rejects.toThrow('"who"')
-  const made = await use({ values: { what: '{file}' }, max_retries: 1, auto_dispatch: true })
+  const made = await use({ values: { what: HOSTILE }, max_retries: 1, auto_dispatch: true })
   expect(await fleet.until(made.id, 'done')).toMatchObject({
-    title: 'Write {file}',
+    title: expect.stringContaining('Write $(touch canary)'),
     tags: ['kept'],
     max_retries: 1,
     result: 'landed',
   })
-  expect((await repo.git('show', 'main:out.txt')).trim()).toBe('{file} {other}')
+  expect((await repo.git('show', 'main:out.txt')).trim()).toBe(`${HOSTILE} {other}`)
+  expect(await repo.filesOn('main')).not.toContain('canary')
 
   await fleet.call('delete_template', { template: 'write' })
   await expect(use({ values: { what: 'x' } })).rejects.toThrow('There is no template')

@@ -37,12 +37,12 @@ const missionOf = (view: WorkflowView, name: string) => view.stages.find(stage =
 test('write, review without an edit, refine: the refiner reads the review, and only its end lands', async () => {
   const scene = await aScene()
   const id = await run(scene, [
-    { name: 'write', prompt: 'cat > text.txt <<END\n{task_prompt}\nEND' },
+    { name: 'write', prompt: 'echo "$FLEET_TASK_PROMPT" > text.txt' },
     { name: 'review', prompt: 'test -e text.txt && echo "too {short}"', depends_on: ['write'] },
     {
       name: 'refine',
       prompt:
-        "cat > review.txt <<'END'\n{stage_review_summary}|{stage_0_files}|{stage_1_status}\nEND\necho more >> text.txt",
+        'echo "$FLEET_STAGE_REVIEW_SUMMARY|$(cat "$FLEET_STAGE_0_FILES_FILE")|$FLEET_STAGE_1_STATUS" > review.txt; echo more >> text.txt',
       depends_on: [1],
     },
   ])
@@ -159,7 +159,7 @@ test('continue, a stage in its place, a condition, and what is skipped', async (
       {
         name: 'end',
         prompt:
-          'echo "{stage_shaky_status} {stage_broken_status} {stage_never_status} {stage_only_if_status}" > end.txt',
+          'echo "$FLEET_STAGE_SHAKY_STATUS $FLEET_STAGE_BROKEN_STATUS $FLEET_STAGE_NEVER_STATUS $FLEET_STAGE_ONLY_IF_STATUS" > end.txt',
         depends_on: ['shaky', 'broken', 'never', 'only if', 'sound'],
       },
     ].filter(stage => stage.name !== 'x'),
@@ -180,7 +180,7 @@ test('of two on the same task the judge names one; it lands, and the other is ke
     { name: 'grey', prompt: 'echo grey > wrong.txt', checked: true, on_failure: 'continue' },
     {
       name: 'judge',
-      prompt: 'echo "{stage_grey_status}. winner: blue"',
+      prompt: 'echo "$FLEET_STAGE_GREY_STATUS. winner: blue"',
       worktree: 'new',
       depends_on: ['red', 'blue', 'grey'],
       chooses: ['red', 'blue', 'grey'],
@@ -222,6 +222,7 @@ test('a changed stage and what depends on it are done anew, and nothing else', a
   await scene.fleet.call('change_workflow_stage', {
     workflow_id: id,
     stage: 'b',
+    agent: 'shell',
     prompt: `echo again >> '${log}'; echo again > b.txt`,
   })
   const view = await until(scene, id, 'done')
@@ -304,7 +305,7 @@ test('tried again while it is still being stopped: refused until that is over, a
   await eventually('at work', () => gate.reached())
   await scene.fleet.call('cancel_workflow', { workflow_id: id })
   await expect(scene.fleet.call('retry_workflow', { workflow_id: id })).rejects.toThrow('still being stopped')
-  const change = { workflow_id: id, stage: 'long', prompt: 'echo y > y.txt' }
+  const change = { workflow_id: id, stage: 'long', agent: 'shell', prompt: 'echo y > y.txt' }
   await expect(scene.fleet.call('change_workflow_stage', change)).rejects.toThrow('at work')
   gate.open()
   await eventually('it has stopped', () => scene.fleet.call('retry_workflow', { workflow_id: id }).catch(() => false))
@@ -384,7 +385,10 @@ test('two stages changed at once are both changed', async () => {
   const id = await run(scene, [stage('a'), stage('b'), { ...stage('c'), depends_on: ['a', 'b'] }])
   await until(scene, id, 'done')
   const change = (name: string) =>
-    scene.fleet.call('change_workflow_stage', { workflow_id: id, stage: name, prompt: `echo new > ${name}.txt` })
+    scene.fleet.call('change_workflow_stage', {
+      ...{ workflow_id: id, stage: name, agent: 'shell' },
+      prompt: `echo new > ${name}.txt`,
+    })
   const asked = await Promise.allSettled([change('a'), change('b')])
   const view = await until(scene, id, 'done', 'failed')
   expect(view.status).toBe('done')
@@ -406,12 +410,12 @@ test.each([
   [
     'a variable without a value',
     [
-      { name: 'a', prompt: '{stage_1_summary}' },
+      { name: 'a', prompt: 'echo "$FLEET_STAGE_1_SUMMARY"' },
       { name: 'b', prompt: 'x' },
     ],
     'never have a value',
   ],
-  ['a variable of nobody', [{ name: 'a', prompt: '{stage_9_summary}' }], 'names no stage'],
+  ['a variable of nobody', [{ name: 'a', prompt: 'echo $FLEET_STAGE_9_SUMMARY' }], 'names no stage'],
   [
     'the same name twice',
     [

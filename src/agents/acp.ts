@@ -53,6 +53,7 @@ export function acpAgent(declared: AcpDeclaration): Agent {
       adopted: true,
       takeOver: false,
       remoteControl: false,
+      scripts: false,
       effort: [],
     },
     models,

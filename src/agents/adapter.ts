@@ -84,6 +84,8 @@ export interface Capabilities {
   takeOver: boolean
   /** It can be reached from elsewhere: see `remote`. */
   remoteControl: boolean
+  /** It runs the text of a mission as a program. Only whoever names it on that very text has it run; it is nobody's default. */
+  scripts: boolean
 }
 
 export interface Detected {

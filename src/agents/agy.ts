@@ -17,6 +17,7 @@ export const agy = customAgent({
     '--print-timeout=168h',
   ],
   prompt: 'file',
+  scripts: false,
   arguments: { model: ['--model', '{model}'], presets: { full: ['--dangerously-skip-permissions'] } },
   environment: {
     pass: ['XDG_CONFIG_HOME', 'XDG_RUNTIME_DIR', 'DBUS_SESSION_BUS_ADDRESS', 'HTTP_PROXY', 'HTTPS_PROXY', 'NO_PROXY'],

@@ -35,6 +35,7 @@ const throughCommandLine: Agent = {
     adopted: true,
     takeOver: true,
     remoteControl: true,
+    scripts: false,
     effort: ['low', 'medium', 'high', 'xhigh', 'max'],
   },
   models: [

@@ -36,6 +36,7 @@ export const codex: Agent = {
     adopted: true,
     takeOver: true,
     remoteControl: false,
+    scripts: false,
     effort: ['minimal', 'low', 'medium', 'high', 'xhigh'],
   },
   models: CODEX_MODELS,

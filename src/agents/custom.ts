@@ -1,3 +1,4 @@
+import { basename } from 'node:path'
 import * as z from 'zod'
 import { NotAllowed } from '../domain/errors.ts'
 import { TOOL_PRESETS, type ToolPreset } from '../domain/project.ts'
@@ -5,7 +6,7 @@ import type { Agent, AgentEvent, Digest, Ending, Exit, Launch, LaunchRequest } f
 import { EventRule, readMapped } from './custom-read.ts'
 import { Declaration, detectDeclared, environmentFor } from './declaration.ts'
 import { endedEarly, rateLimited, short } from './endings.ts'
-import { inputFile, readingInput } from './input.ts'
+import { inputFile, readingInput, scriptFile } from './input.ts'
 import { asFile, expanded, serversOf } from './mcp-servers.ts'
 import { besides } from './presets.ts'
 
@@ -14,6 +15,12 @@ const Arguments = z.array(z.string()).max(100)
 const CustomFields = Declaration.extend({
   kind: z.literal('custom'),
   prompt: z.enum(['file', 'stdin']).default('file').describe('file: a {prompt_file} in the command names it'),
+  scripts: z
+    .boolean()
+    .default(false)
+    .describe(
+      'it runs the prompt as a script, byte for byte, and only for missions that name it; always so where the command hands the prompt to a shell',
+    ),
   /** What is added where it is wanted; what is not named here is not offered. */
   arguments: z
     .strictObject({
@@ -80,6 +87,7 @@ export function customAgent(declared: CustomDeclaration): Agent {
       adopted: true,
       takeOver: false,
       remoteControl: false,
+      scripts: runsScripts(declared),
       effort: [],
     },
     models,
@@ -89,6 +97,16 @@ export function customAgent(declared: CustomDeclaration): Agent {
     folders: declared.folders,
     outcome: (digest, exit) => outcome(says('result'), digest, exit),
   }
+}
+
+const SHELLS = ['sh', 'bash', 'dash', 'zsh', 'ksh', 'fish', 'busybox']
+
+/** A shell that is handed the prompt runs it, whatever its declaration says of it. */
+function runsScripts({ scripts, prompt, command: [program, ...rest] }: CustomDeclaration): boolean {
+  const [first] = rest.filter(each => !each.startsWith('-') && each !== 'sh')
+  const isShell = SHELLS.includes(basename(program))
+  const readsPrompt = first === '{prompt_file}' || (first === undefined && prompt === 'stdin')
+  return scripts || (isShell && readsPrompt)
 }
 
 /** Tokens have a price only where it is known of which model they are. */
@@ -132,7 +150,10 @@ function launch(declared: CustomDeclaration, request: LaunchRequest): Launch {
   return {
     argv: declared.prompt === 'stdin' ? readingInput(request, argv) : argv,
     env: environmentFor(declared, request.environment),
-    files: { ...inputFile(request), ...(servers && mcp ? { 'mcp.json': mcpFile(request) } : {}) },
+    files: {
+      ...(runsScripts(declared) ? scriptFile(request) : inputFile(request)),
+      ...(servers && mcp ? { 'mcp.json': mcpFile(request) } : {}),
+    },
     stdin: 'none',
   }
 }

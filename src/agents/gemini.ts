@@ -33,6 +33,7 @@ export const gemini: Agent = {
     adopted: true,
     takeOver: true,
     remoteControl: false,
+    scripts: false,
     effort: [],
   },
   models: [

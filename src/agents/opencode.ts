@@ -32,6 +32,7 @@ export const opencode: Agent = {
     adopted: true,
     takeOver: true,
     remoteControl: false,
+    scripts: false,
     effort: ['minimal', 'low', 'medium', 'high', 'max'],
   },
   models: [

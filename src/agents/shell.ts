@@ -7,7 +7,7 @@ import { besides } from './presets.ts'
 const OWNER_MAY_RUN = 0o700
 const LAST_WORDS_CHARS = 500
 
-/** The default agent: a mission's prompt is a script. It needs no account. */
+/** Runs a mission's prompt as a script, where somebody named it for that very text. It needs no account. */
 export const shell: Agent = {
   name: 'shell',
   title: 'Shell script',
@@ -31,6 +31,7 @@ export const shell: Agent = {
     adopted: true,
     takeOver: false,
     remoteControl: false,
+    scripts: true,
     effort: [],
   },
   models: [],

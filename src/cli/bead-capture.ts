@@ -15,7 +15,10 @@ export function capturing(args: readonly string[], directory: string, agents: Ag
   const isFile = model.left.some(arg => FROM_A_FILE.some(flag => arg === flag || arg.startsWith(`${flag}=`)))
   if (isFile && (coder.value ?? model.value) === undefined) return args
   if (isFile) throw new InvalidInput('--coder', 'beads that come from a file cannot be given an agent or a model')
-  if (coder.value !== undefined) agents.named(coder.value)
+  if (coder.value !== undefined && agents.named(coder.value).can.scripts)
+    throw new InvalidInput('--coder', `cannot be ${coder.value}, which runs text as a script: beads are prose`, {
+      try: `For a script: fleet run --agent ${coder.value}`,
+    })
   const own = taken(model.left, METADATA)
   const metadata = {
     ...(own.value === undefined ? {} : objectIn(own.value)),

@@ -66,7 +66,7 @@ test('the settings of a running server hold, whatever shell a command is typed i
       env: { FLEET_HOME: home.path, FLEET_MAX_CONCURRENT: '3', FLEET_DEFAULT_AGENT: 'claude' },
     })
   expect(JSON.parse((await typed('status', '--json')).out)).toMatchObject({ max_concurrent: 7 })
-  expect(JSON.parse((await typed('call', 'get_engine')).out)).toMatchObject({ default_agent: 'shell' })
+  expect(JSON.parse((await typed('call', 'get_engine')).out)).toMatchObject({ default_agent: null })
   const elsewhere = await typed('project', 'add', mkdtempSync(join(home.path, 'elsewhere-')))
   expect(elsewhere.code).not.toBe(0)
   expect(elsewhere.err).toContain('FLEET_ALLOWED_REPOS')

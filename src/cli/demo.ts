@@ -48,7 +48,7 @@ export async function demo(cli: Cli): Promise<number> {
   if (ours) await startInBackground(home, where, ['--port=0'])
   const client = await connect(where)
   try {
-    terminal.note(`Eight missions on a new repository in ${repository}:`)
+    terminal.note(`Eight missions on a new repository in ${repository}, each a script that shell runs:`)
     const project = await client.call<Project>('create_project', { name: 'ship', path: repository, landing: 'auto' })
     const { cursor } = await client.call<{ cursor: string }>('list_events', { project_id: project.id, limit: 500 })
     await createMissions(client, project.id, demoMissions(folder))

@@ -38,7 +38,7 @@ export async function projectHere(cli: Cli): Promise<Here> {
   const path = place.main ?? place.top
   try {
     const project = await (await cli.client()).call<Project>('create_project', { path, name: basename(path) })
-    cli.terminal.note(`Made project ${project.name} for ${project.path}.`)
+    cli.terminal.note(`Made project ${project.name} for ${project.path}. ${howItWorks(project)}`)
     return { project, subdirectory: place.subdirectory }
   } catch (error) {
     // Another command may have made it in the same moment.
@@ -46,6 +46,18 @@ export async function projectHere(cli: Cli): Promise<Here> {
     if (made) return made
     throw error
   }
+}
+
+/** What was decided for a new project, and how to decide otherwise. */
+export function howItWorks({ id, agent, landing }: Project): string {
+  const who = agent ? `${agent} works on it` : 'Its missions name their agents'
+  const lands = {
+    auto: 'finished work lands by itself',
+    review: 'finished work waits for your review',
+    'pull-request': 'finished work becomes a pull request',
+    never: 'finished work stays on its branch',
+  }[landing]
+  return `${who}; ${lands}. To change that: fleet project set ${id} --agent … --landing …`
 }
 
 /** An id, the beginning of one, a name or a path, as something that operations take. */

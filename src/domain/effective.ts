@@ -3,7 +3,7 @@ import type { ApprovalMode, Engine, LandingPolicy, Project, ToolPreset } from '.
 
 /** What holds for the whole fleet unless a project or mission says otherwise. */
 export interface Defaults {
-  agent: string
+  agent: string | null
   model: string | null
   engine: Engine
   timeoutSeconds: number
@@ -14,7 +14,8 @@ export interface Defaults {
 }
 
 export interface Effective {
-  agent: string
+  /** null: neither mission, project nor fleet names one. */
+  agent: string | null
   model: string | null
   engine: Engine
   maxTurns: number | null

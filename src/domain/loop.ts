@@ -15,6 +15,7 @@ export const LoopSettings = z.object({
     .boolean()
     .default(false)
     .describe("take the planner's word for it that all is done, where the project has no checks"),
+  scripts: z.boolean().default(false).describe('its plans may have missions that are scripts (agent shell)'),
 })
 export type LoopSettings = z.infer<typeof LoopSettings>
 

@@ -241,6 +241,12 @@ export const Mission = MissionSettings.extend({
   pull_request: PullRequest.nullable().default(null),
   undo: z.object({ requested_at: Timestamp, landing_commit: LandingCommit.nullable() }).nullable().default(null),
   deleting: z.boolean().default(false),
+  script: z
+    .boolean()
+    .default(false)
+    .describe('its prompt is a script: whoever wrote it named an agent that runs scripts, such as shell'),
+  /** What a script finds in its environment, as JSON by the names of the variables. */
+  variables: StoredText.nullable().default(null),
   branch: z
     .string()
     .nullable()

@@ -27,7 +27,7 @@ export function planningPrompt({ goal, agents, loop }: Planning): string {
       '- Its agent sees the repository, its own prompt and the reports of the missions it depends on, and nothing of this plan. Write each prompt so that it is enough: which files, which behaviour, how to check.',
       '- `depends_on` names the keys of the missions whose work it needs. Missions that do not depend on each other run at the same time and must not change the same lines. One mission may depend on several. No circles.',
       '- `acceptance_criteria` say how to tell that it is done.',
-      `- \`agent\` may be one of ${agents.join(', ')}; leave it out for the project's own.`,
+      `- \`agent\` may be one of ${agents.join(', ')}; leave it out for the project's own.${agents.includes('shell') ? ' With shell the prompt is a script for /bin/sh.' : ''}`,
       '- `estimate_minutes` and `estimate_usd` are your honest guess.',
     ].join('\n'),
     `## Your answer\n\nOne JSON object and nothing else, of this schema:\n\n${JSON.stringify(ANSWER_SCHEMA)}`,

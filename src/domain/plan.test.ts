@@ -6,7 +6,7 @@ const mission = (key: string, depends_on: string[] = [], more: object = {}): Pla
   PlannedMission.parse({ key, title: key, prompt: `do ${key}`, depends_on, ...more })
 const answer = (...missions: PlannedMission[]): PlanAnswer => PlanAnswer.parse({ missions })
 const problem = (given: PlanAnswer, mayBeComplete = false): string | null =>
-  problemWith(given, { knows: name => name === 'claude', mayBeComplete })
+  problemWith(given, { objection: name => (name === 'claude' ? null : 'which there is not'), mayBeComplete })
 
 describe('what is wrong with a plan', () => {
   test.each([

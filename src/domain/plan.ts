@@ -54,6 +54,7 @@ export const Plan = z.object({
   /** The missions as JSON. */
   missions: StoredText.nullable().default(null),
   auto_approve: z.boolean().default(false),
+  scripts: z.boolean().default(false).describe('whether its missions may be scripts: a person has said so'),
   created_at: Timestamp,
   updated_at: Timestamp,
 })
@@ -62,26 +63,27 @@ export type Plan = z.infer<typeof Plan>
 /** What is wrong with an answer, in words for whoever gave it; null: nothing. */
 export function problemWith(
   answer: PlanAnswer,
-  { knows, mayBeComplete }: { knows: (agent: string) => boolean; mayBeComplete: boolean },
+  { objection, mayBeComplete }: { objection: Objection; mayBeComplete: boolean },
 ): string | null {
   if (answer.complete && !mayBeComplete) return 'A plan was asked for: "complete" must be false.'
   if (answer.complete && answer.missions.length) return 'It says "complete" and names missions; it can only be one.'
   if (answer.complete) return answer.reason.trim() ? null : 'It says "complete" without a "reason".'
   if (answer.missions.length === 0) return 'It names no missions.'
-  return problemWithMissions(answer.missions, knows)
+  return problemWithMissions(answer.missions, objection)
 }
 
-export function problemWithMissions(
-  missions: readonly PlannedMission[],
-  knows: (agent: string) => boolean,
-): string | null {
+/** Why a mission of a plan may not name this agent; null: it may. */
+export type Objection = (agent: string) => string | null
+
+export function problemWithMissions(missions: readonly PlannedMission[], objection: Objection): string | null {
   const keys = new Set<string>()
   for (const { key, prompt, depends_on, agent } of missions) {
     if (keys.has(key)) return `Two missions have the key ${key}.`
     keys.add(key)
     if (!prompt.trim()) return `The prompt of ${key} is empty.`
     if (depends_on.includes(key)) return `${key} depends on itself.`
-    if (agent !== null && !knows(agent)) return `${key} names the agent ${JSON.stringify(agent)}, which there is not.`
+    const why = agent === null ? null : objection(agent)
+    if (why) return `${key} names the agent ${JSON.stringify(agent)}, ${why}.`
   }
   for (const { key, depends_on } of missions) {
     const unknown = depends_on.find(each => !keys.has(each))

@@ -58,7 +58,9 @@ export const ProjectSettings = z.object({
     .max(40)
     .nullable()
     .default(null)
-    .describe('the coding agent; empty: the default of the fleet'),
+    .describe(
+      'the coding agent of missions that name none; empty: the default of the fleet, or else the first that is installed, decided when the project is made or first used',
+    ),
   model: z.string().min(1).max(120).nullable().default(null),
   engine: Engine.nullable().default(null),
   base_branch: z
@@ -68,7 +70,7 @@ export const ProjectSettings = z.object({
     .nullable()
     .default(null)
     .describe('empty: the branch checked out when the project was made'),
-  landing: LandingPolicy.default('auto').describe(
+  landing: LandingPolicy.default('review').describe(
     'what becomes of finished work: auto: it lands; review: a person lands it; pull-request: it is pushed to the remote and a pull request opened through gh; never: it stays on its branch',
   ),
   checks: z.array(Check).max(20).default([]),
@@ -108,6 +110,9 @@ export const ProjectSettings = z.object({
   allow_push: z.boolean().default(false),
 })
 export type ProjectSettings = z.infer<typeof ProjectSettings>
+
+/** The same for a project that is made: how its work lands may be left to the fleet. */
+export const NewProject = ProjectSettings.extend({ landing: LandingPolicy.optional() })
 
 export const Project = ProjectSettings.extend({
   id: Id,

@@ -3,6 +3,7 @@ import { InvalidInput } from './errors.ts'
 import { Id, Timestamp } from './ids.ts'
 import { MissionSettings } from './mission.ts'
 import { ProjectSettings } from './project.ts'
+import { valueName } from './script-variables.ts'
 import { fillInNamed, namedIn } from './template.ts'
 import { StoredText } from './text.ts'
 
@@ -44,22 +45,38 @@ const MAX_TITLE_CHARS = MissionSettings.shape.title.maxLength ?? 300
 
 type Written = z.infer<typeof MissionTemplate> & { detailed_prompt: string }
 
-/** A variable that no text has a place for is a mistake in one of them. */
-export function requirePlaces(variables: readonly TemplateVariable[], written: Written): void {
-  const places = namedIn([written.detailed_prompt, ...TEXTS.map(field => written[field])].join('\n'))
-  const [lost] = variables.filter(({ name }) => !places.has(name))
-  if (lost)
-    throw new InvalidInput('variables', `neither the prompt nor the title has a place for {${lost.name}}`, {
-      try: `Write {${lost.name}} where its value belongs, then save it again.`,
+/** A variable that no text has a place for is a mistake in one of them; in a script it stands in the environment. */
+export function requirePlaces(variables: readonly TemplateVariable[], written: Written, script: boolean): void {
+  const places = namedIn([script ? '' : written.detailed_prompt, ...TEXTS.map(field => written[field])].join('\n'))
+  const has = ({ name }: TemplateVariable): boolean =>
+    places.has(name) || (script && written.detailed_prompt.includes(valueName(name)))
+  if (script) requireUnspliced(variables, written.detailed_prompt)
+  const [lost] = variables.filter(variable => !has(variable))
+  if (lost) {
+    const place = script ? `$${valueName(lost.name)}` : `{${lost.name}}`
+    throw new InvalidInput('variables', `neither the prompt nor the title has a place for ${place}`, {
+      try: `Write ${place} where its value belongs, then save it again.`,
+    })
+  }
+}
+
+/** What a value says is never put into the text of a script, where it would be run. */
+function requireUnspliced(variables: readonly TemplateVariable[], script: string): void {
+  const spliced = variables.find(({ name }) => script.replaceAll(`\${${name}}`, '').includes(`{${name}}`))
+  if (spliced)
+    throw new InvalidInput('variables', `{${spliced.name}} cannot stand in a script: its value would be run`, {
+      try: `Write "$${valueName(spliced.name)}" instead: the value is in that variable, and all of it in the file $${valueName(spliced.name)}_FILE.`,
     })
 }
 
-/** The same with every variable filled in. What a value says is never taken for a variable. */
+/** The same with every variable filled in. What a value says is never taken for a variable, nor for a part of a script. */
 export function filledIn(
   written: Written,
   variables: readonly TemplateVariable[],
   given: Readonly<Record<string, string>>,
-): Written {
+  script: boolean,
+): { written: Written; environment: Record<string, string> } {
+  if (script) requireUnspliced(variables, written.detailed_prompt)
   const unknown = Object.keys(given).find(name => !variables.some(each => each.name === name))
   if (unknown !== undefined)
     throw new InvalidInput('values', `the template has no variable ${JSON.stringify(unknown)}`, {
@@ -69,12 +86,16 @@ export function filledIn(
     variables.map(({ name, default: otherwise }) => [name, given[name] ?? otherwise ?? missing(name)]),
   )
   const fill = (text: string): string => fillInNamed(text, values)
+  const environment = Object.entries(script ? values : {}).map(([name, value]) => [valueName(name), value])
   return {
-    ...written,
-    title: fill(written.title).slice(0, MAX_TITLE_CHARS),
-    acceptance_criteria: fill(written.acceptance_criteria),
-    append_system_prompt: fill(written.append_system_prompt),
-    detailed_prompt: fill(written.detailed_prompt),
+    environment: Object.fromEntries(environment),
+    written: {
+      ...written,
+      title: fill(written.title).slice(0, MAX_TITLE_CHARS),
+      acceptance_criteria: fill(written.acceptance_criteria),
+      append_system_prompt: fill(written.append_system_prompt),
+      detailed_prompt: script ? written.detailed_prompt : fill(written.detailed_prompt),
+    },
   }
 }
 

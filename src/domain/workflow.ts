@@ -2,8 +2,9 @@ import * as z from 'zod'
 import { InvalidInput } from './errors.ts'
 import { Id, Timestamp } from './ids.ts'
 import { MissionSettings, MissionType, StatusReason } from './mission.ts'
+import { mentionedIn, nameOf } from './script-variables.ts'
 import { STAGE_STATUSES, type StageStatus } from './stage-status.ts'
-import { keyOf, variablesIn } from './template.ts'
+import { keyOf, type Variable, variablesIn } from './template.ts'
 import { StoredText } from './text.ts'
 
 export const MAX_STAGES = 2000
@@ -84,6 +85,8 @@ export interface Stage {
   name: string
   prompt: string
   agent: string | null
+  /** Its prompt is a script: whoever wrote it named an agent that runs scripts. Absent in what an earlier version decided. */
+  script?: boolean
   model: string | null
   effort: string | null
   type: z.infer<typeof MissionType>
@@ -132,7 +135,10 @@ export const Workflow = z.object({
 export type Workflow = z.infer<typeof Workflow>
 
 /** What a person wrote, checked and decided. Whatever can never work is refused here, before anything is made. */
-export function decideStages(inputs: readonly StageInput[]): Stage[] {
+export function decideStages(
+  inputs: readonly StageInput[],
+  runsScripts: (agent: string) => boolean = agent => agent === 'shell',
+): Stage[] {
   const parsed = inputs.map(input => StageInput.parse(input))
   if (parsed.length === 0) throw new InvalidInput('stages', 'there are none')
   if (parsed.length > MAX_STAGES) throw new InvalidInput('stages', `at most ${MAX_STAGES} make a workflow`)
@@ -162,6 +168,7 @@ export function decideStages(inputs: readonly StageInput[]): Stage[] {
       name: stage.name,
       prompt,
       agent: stage.agent ?? stage.executor ?? null,
+      script: runsScripts(stage.agent ?? stage.executor ?? ''),
       model: stage.model,
       effort: stage.effort ?? stage.reasoning_effort ?? null,
       type: stage.type ?? 'implement',
@@ -236,6 +243,7 @@ function requireSound(stages: readonly Stage[]): void {
   const isBefore = precedence(ways, order)
   for (const [index, stage] of stages.entries()) {
     const field = `stages[${index}]`
+    requireUnspliced(stages, stage, `${field}.prompt`)
     if (ways[index]!.length > stage.depends_on.length && stage.depends_on.length)
       throw new InvalidInput(`${field}.depends_on`, `${stage.name} runs when another fails, and waits for nothing else`)
     for (const { what, of } of needsOf(stages, stage, field))
@@ -250,18 +258,42 @@ function requireSound(stages: readonly Stage[]): void {
 
 /** Which other stages a stage speaks of, and where. */
 function needsOf(stages: readonly Stage[], stage: Stage, field: string): { what: string; of: number }[] {
-  const variables = variablesIn(stage.prompt).flatMap(variable => {
+  const named: [string, Variable][] = isScriptStage(stage)
+    ? [...mentionedIn(stage.prompt)].map(([name, variable]) => [`$${name}`, variable])
+    : variablesIn(stage.prompt).map(variable => [placeOf(variable), variable])
+  const variables = named.flatMap(([name, variable]) => {
     if (variable.of === 'task') return []
     const of = stageCalled(stages, variable.stage)
-    if (of === undefined)
-      throw new InvalidInput(`${field}.prompt`, `{stage_${variable.stage}_${variable.fact}} names no stage`)
-    return [{ what: `prompt {stage_${variable.stage}_${variable.fact}}`, of }]
+    if (of === undefined) throw new InvalidInput(`${field}.prompt`, `${name} names no stage`)
+    return [{ what: `prompt ${name}`, of }]
   })
   return [
     ...variables,
     ...(stage.when ? [{ what: 'when', of: stage.when.stage }] : []),
     ...(stage.chooses ?? []).map(of => ({ what: 'chooses', of })),
   ]
+}
+
+const placeOf = (variable: Variable): string =>
+  variable.of === 'task' ? '{task_prompt}' : `{stage_${variable.stage}_${variable.fact}}`
+
+/** An earlier version did not write it down, and had one agent that runs scripts. */
+export const isScriptStage = ({ script, agent }: Pick<Stage, 'script' | 'agent'>): boolean =>
+  script ?? agent === 'shell'
+
+/** What others wrote is never put into the text of a script, where it would be run. */
+export function requireUnspliced(stages: readonly Stage[], stage: Stage, field: string): void {
+  if (!isScriptStage(stage)) return
+  const [variable] = variablesIn(stage.prompt)
+  if (!variable) return
+  const name = nameOf(variable, variable.of === 'stage' ? stageCalled(stages, variable.stage) : undefined)
+  throw new InvalidInput(
+    field,
+    `${placeOf(variable)} cannot stand in a script: its value would be run as a part of it`,
+    {
+      try: `Write "$${name}" instead: the value is in that variable, and all of it in the file $${name}_FILE.`,
+    },
+  )
 }
 
 /** By its number or its name, as a variable calls it. */

@@ -13,11 +13,12 @@ import {
   type Told,
   updated,
 } from '../domain/beads.ts'
-import { InvalidInput } from '../domain/errors.ts'
+import { InvalidInput, NotAllowed } from '../domain/errors.ts'
 import { Comment, type Mission, MissionSettings } from '../domain/mission.ts'
 import type { Project } from '../domain/project.ts'
 import { type Ask, by } from './asking.ts'
 import type { Fleet } from './fleet.ts'
+import { requireCodingAgent, runsScripts } from './mission-agents.ts'
 import { newMission } from './missions.ts'
 import { all, derivedId, put } from './records.ts'
 
@@ -44,6 +45,7 @@ export async function importBeads(
   text: string,
   { dispatch, captured = {} }: { dispatch: boolean; captured?: Partial<MissionSettings> },
 ): Promise<Imported> {
+  requireProse(fleet, captured.agent)
   const beads = parseBeads(text).map(({ bead }) => bead)
   const wanted = inOrder(beads.filter(isWork))
   const idOf = (bead: string): string => missionIdOf(project.id, bead)
@@ -69,6 +71,7 @@ export async function importBeads(
     const { path, message } = error.issues[0]!
     throw new InvalidInput('beads', `${bead.id}: ${path.join('.')}: ${message}`)
   }
+  if (wanted.length && !captured.agent) await requireCodingAgent(fleet, project)
   // All of them before the first is made: one that will not do is told while nothing has happened.
   for (const { bead, settings } of wanted.map(bead => ({ bead, settings: settingsOf(bead) }))) {
     const id = idOf(bead.id)
@@ -84,6 +87,14 @@ export async function importBeads(
     imported[isNew ? 'made' : 'known'].push(isNew ? id : bead.id)
   }
   return imported
+}
+
+/** What a bead says is written by many; none of it is a script. */
+export function requireProse(fleet: Fleet, agent: string | null | undefined): void {
+  if (runsScripts(fleet, agent))
+    throw new NotAllowed(`A bead cannot name ${agent}, which runs text as a script: beads are prose.`, {
+      try: 'Name a coding agent, or make a mission for the script: fleet run --agent shell.',
+    })
 }
 
 /** A dependency that is nowhere in the file would be forgotten silently. */

@@ -1,6 +1,6 @@
 import { basename } from 'node:path'
 import { HOME_DATABASE } from '../domain/beads.ts'
-import { type Project, ProjectSettings } from '../domain/project.ts'
+import { NewProject, type Project } from '../domain/project.ts'
 import { bridgeTo, pass } from './bridging.ts'
 import type { Fleet } from './fleet.ts'
 import { createProject } from './projects.ts'
@@ -48,7 +48,7 @@ export class Bridges {
 
   async #projectOf(folder: string): Promise<Project | null> {
     if (folder === HOME_DATABASE) return null
-    const fields = { ...ProjectSettings.parse({ name: basename(folder) }), path: folder }
+    const fields = { ...NewProject.parse({ name: basename(folder) }), path: folder }
     return (await createProject(this.#fleet, ASK, fields, 'return')).value
   }
 }

@@ -5,14 +5,14 @@ import { which } from '../agents/detect.ts'
 import { Bead, capturedIn, isOver } from '../domain/beads.ts'
 import { NotAllowed, NotFound, Refusal, Unfit } from '../domain/errors.ts'
 import type { Mission } from '../domain/mission.ts'
-import { type Project, ProjectSettings } from '../domain/project.ts'
+import { NewProject, type Project } from '../domain/project.ts'
 import { clipped } from '../domain/text.ts'
 import { type EffectName, effect } from '../effects.ts'
 import { placeOf } from '../git/index.ts'
 import { runProgram } from '../spawning/index.ts'
 import { textOf } from '../whole-files.ts'
 import type { Ask } from './asking.ts'
-import { importBeads, missionIdOf } from './beads.ts'
+import { importBeads, missionIdOf, requireProse } from './beads.ts'
 import type { Fleet } from './fleet.ts'
 import { createProject } from './projects.ts'
 import { derivedId } from './records.ts'
@@ -128,14 +128,14 @@ async function placeFor({ fleet, ask, project }: Bridge, bead: Bead): Promise<Pl
     throw new NotAllowed(directory ? `${directory} is in no repository.` : 'It does not say where it belongs.', {
       try: 'Make it in a repository: fleet bd create',
     })
-  if (agent) fleet.agents.named(agent)
+  requireProse(fleet, agent)
   const { subdirectory } = place
   for (const path of [place.top, place.main]) {
     const known = path && (await fleet.store.get('projects', derivedId('project', path)))
     if (known) return { project: known.value, captured: { agent, model, subdirectory } }
   }
   const path = place.main ?? place.top
-  const made = await createProject(fleet, ask, { ...ProjectSettings.parse({ name: basename(path) }), path }, 'return')
+  const made = await createProject(fleet, ask, { ...NewProject.parse({ name: basename(path) }), path }, 'return')
   return { project: made.value, captured: { agent, model, subdirectory } }
 }
 

@@ -2,7 +2,7 @@ import { statSync } from 'node:fs'
 import { isDeepStrictEqual } from 'node:util'
 import type { Agents } from '../agents/index.ts'
 import { Configuration, configurationFile, givenFrom, type Read, readConfiguration } from '../configuration.ts'
-import { Refusal } from '../domain/errors.ts'
+import { InvalidInput, Refusal } from '../domain/errors.ts'
 import type { NewEvent } from '../domain/event.ts'
 import { FLEET } from '../domain/fleet.ts'
 import { clipped, MAX_CAUSE_CHARS } from '../domain/text.ts'
@@ -72,6 +72,10 @@ export function readFitting(home: string, agents: Agents): Read {
 
 export function requireAgents({ defaultAgent, maxPerAgent = {} }: Given, agents: Agents): void {
   for (const agent of [defaultAgent ?? [], Object.keys(maxPerAgent)].flat()) agents.named(agent)
+  if (defaultAgent && agents.named(defaultAgent).can.scripts)
+    throw new InvalidInput('default_agent', `cannot be ${defaultAgent}, which runs text as a script`, {
+      try: `Choose a coding agent, and name ${defaultAgent} on each mission that is a script.`,
+    })
 }
 
 function difference(before: Settings, after: Settings): Taken['changed'] {

@@ -12,6 +12,7 @@ import { budgetLeft } from './budgets.ts'
 import { lookingWithin } from './containing.ts'
 import { type Fleet, retryOnConflict } from './fleet.ts'
 import { changeSession } from './inside.ts'
+import { isScript, requireCodingAgent } from './mission-agents.ts'
 import { childrenOf, newMission } from './missions.ts'
 import { current, put } from './records.ts'
 import { repositoryOf } from './repositories.ts'
@@ -40,7 +41,8 @@ export interface SubMission {
 export async function delegate(fleet: Fleet, ask: Ask, sessionId: string, wanted: SubMission): Promise<Mission> {
   const { value: session } = await current(fleet, 'sessions', sessionId)
   const { value: project } = await current(fleet, 'projects', session.project_id)
-  if (wanted.agent) fleet.agents.named(wanted.agent)
+  const script = isScript(fleet, ask, wanted.agent)
+  const agent = wanted.agent ?? (await agentAfter(fleet, session, project))
   if (wanted.wait_for_me && wanted.from === 'me')
     throw new InvalidInput(
       'from',
@@ -51,7 +53,7 @@ export async function delegate(fleet: Fleet, ask: Ask, sessionId: string, wanted
   const base_ref = wanted.from === 'me' ? await snapshotOf(fleet, session, project, id) : null
   let made = ''
   try {
-    made = await handOn(fleet, ask, { session, project, wanted, id, prompt, base_ref })
+    made = await handOn(fleet, ask, { session, project, wanted: { ...wanted, agent }, script, id, prompt, base_ref })
   } finally {
     // It was refused, or made before under the same key: nothing starts from this one.
     if (base_ref && made !== id) await dropRef(await repositoryOf(project), keptRef(id, 0))
@@ -59,16 +61,25 @@ export async function delegate(fleet: Fleet, ask: Ask, sessionId: string, wanted
   return (await current(fleet, 'missions', made)).value
 }
 
+/** The same as whoever hands it on, unless that is a script: what it says is prose. */
+const agentAfter = async (fleet: Fleet, { agent }: Session, project: Project): Promise<string> =>
+  fleet.agents.ofSession(agent).can.scripts ? requireCodingAgent(fleet, project) : agent
+
 interface Part {
   session: Session
   project: Project
-  wanted: SubMission
+  wanted: SubMission & { agent: string }
+  script: boolean
   id: string
   prompt: StoredText
   base_ref: string | null
 }
 
-function handOn(fleet: Fleet, ask: Ask, { session, project, wanted, id, prompt, base_ref }: Part): Promise<string> {
+function handOn(
+  fleet: Fleet,
+  ask: Ask,
+  { session, project, wanted, script, id, prompt, base_ref }: Part,
+): Promise<string> {
   return oncePerKey(fleet, ask, async () => {
     const parent = await current(fleet, 'missions', session.mission_id)
     if (parent.value.cancel_requested) throw new NotAllowed(`Mission ${parent.value.id} is being cancelled.`)
@@ -81,7 +92,14 @@ function handOn(fleet: Fleet, ask: Ask, { session, project, wanted, id, prompt, 
     const { subject, changes, checks, events } = await newMission(
       fleet,
       project.id,
-      { ...settings, id, prompt, base_ref },
+      {
+        ...settings,
+        ...(script && { tool_preset: session.tool_preset ?? settings.tool_preset }),
+        script,
+        id,
+        prompt,
+        base_ref,
+      },
       true,
       when,
     )
@@ -97,11 +115,10 @@ function handOn(fleet: Fleet, ask: Ask, { session, project, wanted, id, prompt, 
   })
 }
 
-function inherited(parent: Mission, session: Session, wanted: SubMission): MissionSettings {
+function inherited(parent: Mission, session: Session, wanted: Part['wanted']): MissionSettings {
   const { wait_for_me, from, detailed_prompt, max_budget_usd, ...given } = wanted
-  const agent = given.agent ?? session.agent
   return MissionSettings.parse({
-    ...{ agent, model: agent === session.agent ? session.model : null },
+    model: given.agent === session.agent ? session.model : null,
     timeout_seconds: parent.timeout_seconds,
     max_turns: parent.max_turns,
     tool_preset: parent.tool_preset,

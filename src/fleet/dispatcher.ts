@@ -89,11 +89,11 @@ export class Dispatcher {
       project,
       now: this.#fleet.now(),
       fleetPaused,
-      hold: await holdOn(this.#fleet, agent, project),
+      hold: agent === null ? null : await holdOn(this.#fleet, agent, project),
       full: fullSlot(
         this.#fleet,
         [...this.#live.values()].map(session => session.slot),
-        agent,
+        agent ?? '',
         project,
       ),
     })
@@ -109,7 +109,6 @@ export class Dispatcher {
     if (own && leftOf(own) <= 0) return this.#spent(stored, own)
     let session: Session
     try {
-      this.#fleet.agents.named(effective(mission, project, defaultsOf(this.#fleet)).agent)
       session = await planSession(this.#fleet, mission, project)
     } catch (error) {
       const why = {

@@ -8,7 +8,8 @@ import { clipped } from '../domain/text.ts'
 import type { Stored } from '../store/index.ts'
 import { type Ask, by, oncePerKey } from './asking.ts'
 import type { Fleet } from './fleet.ts'
-import { dispatchMission } from './missions.ts'
+import { requireCodingAgent } from './mission-agents.ts'
+import { dispatchMission, projectOf } from './missions.ts'
 import { current, derivedId, newestReport, put } from './records.ts'
 
 const TITLE_CHARS = 300
@@ -30,8 +31,12 @@ export async function followUp(
     const next = again ? newId() : derivedId('next', originId, report.id)
     if (await fleet.store.get('missions', next)) return { subject: next, changes: [] }
     const when = by(fleet, ask)
+    // What it is told is prose: whoever ran the script before does not run this.
+    const agent = origin.value.script ? null : origin.value.agent
+    if (agent === null) await requireCodingAgent(fleet, await projectOf(fleet, originId))
     const draft = Mission.parse({
       ...MissionSettings.parse(origin.value),
+      agent,
       title: clipped(`Next: ${origin.value.title.replace(/^(Next: )+/, '')}`, TITLE_CHARS),
       acceptance_criteria: '',
       // It goes on from what the first one left, wherever that began.

@@ -6,6 +6,7 @@ import type { Session } from '../domain/session.ts'
 import type { Stored } from '../store/index.ts'
 import { type Ask, by, oncePerKey } from './asking.ts'
 import type { Fleet } from './fleet.ts'
+import { isScriptAfter } from './mission-agents.ts'
 import type { Wish } from './missions.ts'
 import { current, put } from './records.ts'
 
@@ -25,6 +26,7 @@ export async function forkMission(
     const { value: origin } = await current(fleet, 'missions', id)
     const session = await finished(fleet, origin)
     const agent = wish.override?.agent ?? session.agent
+    const script = isScriptAfter(fleet, ask, origin, { agent, text: false })
     const conversation = !fresh && remembers(fleet, session, agent)
     const when = by(fleet, ask)
     const draft = Mission.parse({
@@ -35,6 +37,8 @@ export async function forkMission(
       id: newId(),
       project_id: origin.project_id,
       prompt: origin.prompt,
+      variables: origin.variables,
+      script,
       fork_of: { mission_id: origin.id, session_id: session.id, conversation },
       status: 'draft',
       created_at: when.now,

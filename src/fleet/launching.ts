@@ -5,6 +5,7 @@ import { type Effective, effective } from '../domain/effective.ts'
 import type { Mission } from '../domain/mission.ts'
 import type { Project } from '../domain/project.ts'
 import { type ChildReport, composePrompt, type HandOver } from '../domain/prompt.ts'
+import { givenTo } from '../domain/script-variables.ts'
 import type { Session } from '../domain/session.ts'
 import { effect } from '../effects.ts'
 import { pushGuardEnvironment } from '../git/index.ts'
@@ -21,6 +22,7 @@ import type { Fleet } from './fleet.ts'
 import { writtenHandOver } from './handing-over.ts'
 import { instructionsFor } from './instructing.ts'
 import { requireBudget } from './measuring.ts'
+import { requireScript } from './mission-agents.ts'
 import { notesFor } from './notes.ts'
 import type { Place } from './preparing.ts'
 import { dependenciesOf, newestReport } from './records.ts'
@@ -66,6 +68,7 @@ export async function prepareLaunch(
   place: Place,
   url: string,
 ): Promise<Ready> {
+  requireScript(agent, mission)
   const { preset, ...rest } = await limitsOf(fleet, mission, project)
   const limits = { ...rest, preset: session.tool_preset ?? preset }
   const directory = nextLaunch(fleet.home.session(session.id), 'agent')
@@ -95,9 +98,20 @@ export async function prepareLaunch(
   const launch = sandbox ? contained(launched, sandbox, await wallsOf(given)) : launched
   const dialogue: Record<string, string> =
     agent.dialogue && launch.stdin === 'fifo' ? { [DIALOGUE_FILE]: JSON.stringify(agent.dialogue.begin(request)) } : {}
-  await effect('launch.write', () => writeFiles(directory, { [PROMPT_FILE]: prompt, ...dialogue, ...launch.files }))
-  const env = await environmentFor(fleet, session, mission, project, { directory, launch, url, variables })
+  const told = givenTo(await valuesOf(fleet, mission), file => join(directory, file))
+  await effect('launch.write', () =>
+    writeFiles(directory, { [PROMPT_FILE]: prompt, ...dialogue, ...told.files, ...launch.files }),
+  )
+  const env = {
+    ...(await environmentFor(fleet, session, mission, project, { directory, launch, url, variables })),
+    ...told.env,
+  }
   return { directory, launch, env }
+}
+
+/** What a script finds in its environment. */
+async function valuesOf(fleet: Fleet, { script, variables }: Mission): Promise<Record<string, string>> {
+  return script && variables ? (JSON.parse(await fleet.blobs.read(variables)) as Record<string, string>) : {}
 }
 
 /** What an agent was told, also when it was launched by an earlier server. */

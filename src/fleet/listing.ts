@@ -189,7 +189,7 @@ async function agents(fleet: Fleet): Promise<(mission: Mission) => string | unde
   const projects = new Map(items.map(({ value }) => [value.id, value]))
   return mission => {
     const project = projects.get(mission.project_id)
-    return project && effective(mission, project, defaults).agent
+    return (project && effective(mission, project, defaults).agent) ?? undefined
   }
 }
 

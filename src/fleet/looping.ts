@@ -171,6 +171,7 @@ export class Looper {
       goal: await fleet.blobs.read(loop.goal),
       agent: loop.agent,
       model: loop.model,
+      scripts: loop.scripts,
       max_budget_usd: lesser(project.max_budget_usd, budgetLeft(loop)),
       loop: { id: loop.id, round: number, of: loop.max_rounds, history: await historyOf(fleet, loop) },
     })

@@ -1,4 +1,3 @@
-import { forProject } from '../domain/effective.ts'
 import { NotAllowed, NotFound, WrongState } from '../domain/errors.ts'
 import type { NewEvent } from '../domain/event.ts'
 import { newId } from '../domain/ids.ts'
@@ -6,8 +5,8 @@ import type { By } from '../domain/life.ts'
 import { isLoopOver, Loop, type LoopSettings } from '../domain/loop.ts'
 import type { Stored } from '../store/index.ts'
 import { type Ask, by, oncePerKey } from './asking.ts'
-import { defaultsOf } from './capacity.ts'
 import type { Fleet } from './fleet.ts'
+import { requireCodingAgent } from './mission-agents.ts'
 import { requirePlanner } from './plans.ts'
 import { current, put } from './records.ts'
 
@@ -20,6 +19,8 @@ export async function startLoop(
   settings: LoopSettings,
 ): Promise<Stored<Loop>> {
   const stored = await fleet.blobs.keep(goal)
+  const planner =
+    settings.agent ?? (await requireCodingAgent(fleet, (await current(fleet, 'projects', projectId)).value))
   const id = await oncePerKey(fleet, ask, async () => {
     const { value: project, version } = await current(fleet, 'projects', projectId)
     if (project.deleting) throw new NotAllowed(`Project ${project.name} is being deleted.`)
@@ -29,7 +30,7 @@ export async function startLoop(
       throw new NotAllowed(`Project ${project.name} has no checks, so nothing would tell when the goal is reached.`, {
         try: `fleet project set ${project.id} --check 'tests=npm test', or add --unchecked`,
       })
-    await requirePlanner(fleet, settings.agent ?? forProject(project, defaultsOf(fleet)).agent)
+    await requirePlanner(fleet, planner)
     const before = project.loop_id && (await fleet.store.get('loops', project.loop_id))?.value
     if (before && !isLoopOver(before))
       throw new NotAllowed(`Project ${project.name} has a loop already, which is ${before.status}.`, {

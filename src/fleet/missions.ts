@@ -10,6 +10,7 @@ import type { Batch, Change, Check, Stored } from '../store/index.ts'
 import { type Ask, by, changeMission, oncePerKey } from './asking.ts'
 import { requireShown } from './candidates.ts'
 import type { Fleet } from './fleet.ts'
+import { isScript, isScriptAfter, requireCodingAgent } from './mission-agents.ts'
 import { requireProposable } from './proposing.ts'
 import { all, current, dependenciesOf, fleetState, lookUp, put } from './records.ts'
 import { repositoryOf } from './repositories.ts'
@@ -24,14 +25,16 @@ export async function createMission(
   projectRef: string,
   fields: MissionFields,
   autoDispatch: boolean,
+  saved: Partial<Pick<Mission, 'script' | 'variables'>> = {},
 ): Promise<Stored<Mission>> {
   const { value: project } = await lookUp(fleet, 'projects', projectRef)
+  const script = saved.script ?? isScript(fleet, ask, fields.agent)
   const prompt = await fleet.blobs.keep(fields.detailed_prompt)
   const settings = await checkedSettings(fleet, fields, project)
+  if (!settings.agent) await requireCodingAgent(fleet, project)
   requireHeld(fleet, settings, project)
-  const id = await oncePerKey(fleet, ask, () =>
-    newMission(fleet, project.id, { ...settings, id: newId(), prompt }, autoDispatch, by(fleet, ask)),
-  )
+  const made = { ...settings, variables: saved.variables ?? null, script, id: newId(), prompt }
+  const id = await oncePerKey(fleet, ask, () => newMission(fleet, project.id, made, autoDispatch, by(fleet, ask)))
   return current(fleet, 'missions', id)
 }
 
@@ -86,9 +89,11 @@ export async function updateMission(
   const prompt = detailed_prompt === undefined ? undefined : await fleet.blobs.keep(detailed_prompt)
   const project = await projectOf(fleet, id)
   const settings = await checkedSettings(fleet, rest, project)
+  if (settings.agent === null) await requireCodingAgent(fleet, project)
   return changeMission(fleet, id, ask, async (mission, when) => {
+    const script = isScriptAfter(fleet, ask, mission, { agent: settings.agent, text: prompt !== undefined })
     if (Object.keys(fields).some(field => !ALWAYS_EDITABLE.has(field))) life.requireStatus(mission, EDITABLE)
-    const edited = { ...mission, ...settings, ...(prompt && { prompt }) }
+    const edited = { ...mission, ...settings, ...(prompt && { prompt }), script }
     if (Object.keys(settings).some(field => HELD.has(field))) requireHeld(fleet, edited, project)
     const { ready, checks } = await readiness(fleet, edited)
     const change = mission.status === 'queued' ? { ...edited, ready } : edited
@@ -133,9 +138,10 @@ const asked =
     const settings = await checkedSettings(fleet, wish.override ?? {}, project)
     const instructions = wish.message ? await fleet.blobs.keep(wish.message) : null
     return changeMission(fleet, id, ask, async (mission, when) => {
+      const script = isScriptAfter(fleet, ask, mission, { agent: settings.agent, text: false })
       requireHeld(fleet, { ...mission, ...settings }, project)
       const { ready, checks } = await readiness(fleet, mission)
-      return { ...decide({ ...mission, ...settings }, ready, instructions, when), checks }
+      return { ...decide({ ...mission, ...settings, script }, ready, instructions, when), checks }
     })
   }
 

@@ -3,31 +3,49 @@ import { mkdir } from 'node:fs/promises'
 import { basename, dirname, isAbsolute, join } from 'node:path'
 import { InvalidInput } from '../domain/errors.ts'
 import { newId, shortId } from '../domain/ids.ts'
-import { type Project, ProjectSettings } from '../domain/project.ts'
+import { type LandingPolicy, NewProject, type Project } from '../domain/project.ts'
 import { makeRepository, slug } from '../git/index.ts'
 import type { Ask } from './asking.ts'
 import { defaultsOf } from './capacity.ts'
 import type { Fleet } from './fleet.ts'
+import { firstInstalled, noAgent } from './mission-agents.ts'
 import { requirePlanner } from './plans.ts'
 import { createProject, realFolder, requireAllowed } from './projects.ts'
 import { derivedId } from './records.ts'
 
+interface NewProjectWish {
+  planner?: string
+  /** Of a project that is made. */
+  landing?: LandingPolicy
+}
+
 /** The project of a repository, made if there is none; where there is no such folder, the repository is made too, if somebody can plan in it. */
-export async function projectAt(fleet: Fleet, ask: Ask, path: string, planner?: string): Promise<Project> {
+export async function projectAt(
+  fleet: Fleet,
+  ask: Ask,
+  path: string,
+  { planner, landing }: NewProjectWish = {},
+): Promise<Project> {
   if (!isAbsolute(path)) throw new InvalidInput('project_path', 'must be absolute, such as /home/me/my-repository')
   if (!existsSync(path)) {
     requireAllowed(fleet, realFolder(dirname(path)))
-    await requirePlanner(fleet, planner ?? defaultsOf(fleet).agent)
+    await requirePlanner(fleet, planner ?? (await someAgent(fleet)))
     await makeRepository(path)
   }
-  const fields = { ...ProjectSettings.parse({ name: basename(path) }), path }
+  const fields = { ...NewProject.parse({ name: basename(path), landing }), path }
   return (await createProject(fleet, { ...ask, operation: `${ask.operation}: project` }, fields, 'return')).value
 }
 
+async function someAgent(fleet: Fleet): Promise<string> {
+  const agent = defaultsOf(fleet).agent ?? (await firstInstalled(fleet))
+  if (agent === null) throw noAgent(fleet, null)
+  return agent
+}
+
 /** A project in a new repository of its own. Asked for again with the same key, it is the same one. */
-export async function newProject(fleet: Fleet, ask: Ask, name: string, planner?: string): Promise<Project> {
+export async function newProject(fleet: Fleet, ask: Ask, name: string, wish: NewProjectWish): Promise<Project> {
   const folder = fleet.settings.projectsDir ?? join(fleet.home.path, 'projects')
   await mkdir(folder, { recursive: true })
   const suffix = shortId(ask.key ? derivedId('new project', ask.actor, ask.key) : newId())
-  return projectAt(fleet, ask, join(folder, `${slug(name, 'project')}-${suffix}`), planner)
+  return projectAt(fleet, ask, join(folder, `${slug(name, 'project')}-${suffix}`), wish)
 }

@@ -12,7 +12,7 @@ import { START, TranscriptReader } from '../runner/transcript.ts'
 import type { Change } from '../store/index.ts'
 import type { Fleet } from './fleet.ts'
 import { RESULT_FILE } from './launching.ts'
-import { eventOf, knowsAgent } from './plans.ts'
+import { eventOf, objectionTo } from './plans.ts'
 import { put } from './records.ts'
 import { readResult } from './watching.ts'
 
@@ -29,7 +29,10 @@ export async function answerOf(fleet: Fleet, agent: Agent, planId: string, direc
   const problem =
     'problem' in read
       ? read.problem
-      : problemWith(read.answer, { knows: knowsAgent(fleet), mayBeComplete: plan?.loop_id != null })
+      : problemWith(read.answer, {
+          objection: objectionTo(fleet, plan?.scripts ?? false),
+          mayBeComplete: plan?.loop_id != null,
+        })
   if ('problem' in read || problem)
     return { problem: problem!, instructions: await fleet.blobs.keep(answerAgain(problem!)) }
   const { complete, reason, summary, missions } = read.answer

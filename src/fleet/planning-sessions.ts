@@ -8,6 +8,7 @@ import { conversationOf, isFull, Session, type SessionReason } from '../domain/s
 import { branchName, branchTip, guardMark, isAncestor, mergeTips, type Repository, slug } from '../git/index.ts'
 import { defaultsOf } from './capacity.ts'
 import type { Fleet } from './fleet.ts'
+import { requireRunner } from './mission-agents.ts'
 import { dependenciesOf } from './records.ts'
 import { repositoryOf } from './repositories.ts'
 import { requireInstalled } from './requiring.ts'
@@ -19,7 +20,8 @@ type Place = Pick<Session, 'worktree' | 'branch' | 'branch_from' | 'start_commit
 
 /** The session a queued mission is to have next, with all it starts from. Nothing is made yet: the first commit writes this down. */
 export async function planSession(fleet: Fleet, mission: Mission, project: Project): Promise<Session> {
-  const { agent, model, contextLimit, preset, ...limits } = effective(mission, project, defaultsOf(fleet))
+  const { name: agent } = requireRunner(fleet, mission, project)
+  const { model, contextLimit, preset, ...limits } = effective(mission, project, defaultsOf(fleet))
   const engine = await requireEngine(fleet, agent, limits.engine, mission.engine)
   await requireInstalled(fleet, fleet.agents.driven({ agent, engine }))
   const reason = mission.next?.reason ?? 'first'

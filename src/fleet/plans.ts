@@ -1,5 +1,4 @@
 import type { Agent } from '../agents/index.ts'
-import { shell } from '../agents/shell.ts'
 import { isOver } from '../domain/delegating.ts'
 import { forProject } from '../domain/effective.ts'
 import { InvalidInput, NotAllowed, Refusal, WrongState } from '../domain/errors.ts'
@@ -8,15 +7,16 @@ import { newId } from '../domain/ids.ts'
 import * as life from '../domain/life.ts'
 import { budgetLeft } from '../domain/loop.ts'
 import { Mission, MissionSettings } from '../domain/mission.ts'
-import { Plan, type PlannedMission, problemWithMissions } from '../domain/plan.ts'
+import { type Objection, Plan, type PlannedMission, problemWithMissions } from '../domain/plan.ts'
 import { type Planning, planningPrompt } from '../domain/plan-prompt.ts'
 import type { Project } from '../domain/project.ts'
-import { clipped, MAX_REASON_CHARS, type StoredText } from '../domain/text.ts'
+import { clipped, MAX_REASON_CHARS } from '../domain/text.ts'
 import type { Change, Stored } from '../store/index.ts'
 import { type Ask, by, oncePerKey } from './asking.ts'
 import { defaultsOf } from './capacity.ts'
 import { sandboxFor } from './containing.ts'
 import { type Fleet, retryOnConflict } from './fleet.ts'
+import { isScript, requireCodingAgent, runsScripts } from './mission-agents.ts'
 import { current, derivedId, put } from './records.ts'
 
 export interface PlanWish {
@@ -25,6 +25,8 @@ export interface PlanWish {
   model?: string | null
   max_budget_usd?: number | null
   auto_approve?: boolean
+  /** Whether its missions may be scripts. */
+  scripts?: boolean
 }
 
 /** Asks an agent for a plan. It works it out as a mission like any other, which may look and change nothing. */
@@ -52,9 +54,9 @@ export async function planRequest(
   project: Project,
   wish: PlanWish & { id: string; loop: (NonNullable<Planning['loop']> & { id: string }) | null },
 ): Promise<(when: life.By) => Request> {
-  const agent = wish.agent ?? forProject(project, defaultsOf(fleet)).agent
+  const agent = wish.agent ?? (await requireCodingAgent(fleet, project))
   await requirePlanner(fleet, agent)
-  const agents = await installedAgents(fleet)
+  const agents = await installedAgents(fleet, wish.scripts ?? false)
   const [goal, prompt] = await Promise.all([
     fleet.blobs.keep(wish.goal),
     fleet.blobs.keep(planningPrompt({ goal: wish.goal, agents, loop: wish.loop })),
@@ -86,6 +88,7 @@ export async function planRequest(
       goal,
       status: 'planning',
       auto_approve: wish.auto_approve ?? false,
+      scripts: wish.scripts ?? false,
       created_at: when.now,
       updated_at: when.now,
     })
@@ -106,17 +109,19 @@ export async function planRequest(
 export async function requirePlanner(fleet: Fleet, name: string): Promise<void> {
   const agent = fleet.agents.named(name)
   const canBeHeld = ({ can }: Agent) => can.presets.includes('explore') || can.sandboxed.includes('explore')
-  const others = fleet.agents.all.filter(each => each !== shell && canBeHeld(each)).map(each => each.name)
+  const others = fleet.agents.all.filter(each => !each.can.scripts && canBeHeld(each)).map(each => each.name)
   const hint = { try: `Choose another agent with --agent: ${others.join(', ')}.` }
-  if (agent === shell) throw new NotAllowed('A shell script cannot plan.', hint)
+  if (agent.can.scripts)
+    throw new NotAllowed(`${agent.title === 'Shell script' ? 'A shell script' : agent.title} cannot plan.`, hint)
   if (!canBeHeld(agent))
     throw new NotAllowed(`${agent.title} cannot be kept from changing things while it plans.`, hint)
   await sandboxFor(fleet, agent, 'explore')
 }
 
-async function installedAgents(fleet: Fleet): Promise<string[]> {
+async function installedAgents(fleet: Fleet, scripts: boolean): Promise<string[]> {
+  const offered = fleet.agents.all.filter(({ can }) => scripts || !can.scripts)
   const found = await Promise.all(
-    fleet.agents.all.map(async agent => ((await agent.detect(fleet.environment)).installed ? [agent.name] : [])),
+    offered.map(async agent => ((await agent.detect(fleet.environment)).installed ? [agent.name] : [])),
   )
   return found.flat()
 }
@@ -127,10 +132,14 @@ export const eventOf = (plan: Plan, kind: NewEvent['kind'], when: life.By, cause
 export const plannedIn = async (fleet: Fleet, { missions }: Pick<Plan, 'missions'>): Promise<PlannedMission[]> =>
   missions ? (JSON.parse(await fleet.blobs.read(missions)) as PlannedMission[]) : []
 
-export const knowsAgent =
-  (fleet: Fleet) =>
-  (name: string): boolean =>
-    fleet.agents.all.some(agent => agent.name === name)
+/** A planner writes what agents are told; that is only run as a script where a person allowed it. */
+export const objectionTo =
+  (fleet: Fleet, scripts: boolean): Objection =>
+  name => {
+    const agent = fleet.agents.all.find(each => each.name === name)
+    if (!agent) return 'which there is not'
+    return agent.can.scripts && !scripts ? 'which runs text as a script, and this plan may have none' : null
+  }
 
 function requireProposed(plan: Plan): void {
   if (plan.status !== 'proposed')
@@ -145,14 +154,16 @@ export async function editPlan(
   missions: PlannedMission[],
   summary?: string,
 ): Promise<Stored<Plan>> {
-  const problem = missions.length ? problemWithMissions(missions, knowsAgent(fleet)) : 'It names no missions.'
+  // Whoever edits names the agents of what they send.
+  const scripts = missions.some(({ agent }) => isScript(fleet, ask, agent))
+  const problem = missions.length ? problemWithMissions(missions, objectionTo(fleet, true)) : 'It names no missions.'
   if (problem) throw new InvalidInput('missions', problem)
   const stored = await fleet.blobs.keep(JSON.stringify(missions))
   await oncePerKey(fleet, ask, async () => {
     const { value, version } = await current(fleet, 'plans', id)
     requireProposed(value)
     const when = by(fleet, ask)
-    const plan: Plan = { ...value, missions: stored, summary: summary ?? value.summary, updated_at: when.now }
+    const plan: Plan = { ...value, scripts, missions: stored, summary: summary ?? value.summary, updated_at: when.now }
     return { subject: id, changes: [put('plans', plan, version)], events: [eventOf(plan, 'plan_edited', when)] }
   })
   return current(fleet, 'plans', id)
@@ -171,12 +182,24 @@ export async function approvePlan(fleet: Fleet, ask: Ask, id: string): Promise<S
     if (project.value.deleting) throw new NotAllowed(`Project ${project.value.name} is being deleted.`)
     const planned = await plannedIn(fleet, plan)
     // An agent that was declared when it was proposed may be gone.
-    const problem = problemWithMissions(planned, knowsAgent(fleet))
+    const problem = problemWithMissions(planned, objectionTo(fleet, plan.scripts))
     if (problem) throw new NotAllowed(problem, { try: `fleet plan edit ${id} …` })
     const budget = plan.loop_id ? await budgetIn(fleet, plan.loop_id, project.value) : null
     const when = by(fleet, ask)
+    const otherwise = await agentOfUnnamed(fleet, plan, project.value)
     const missions = await Promise.all(
-      planned.map(async each => missionOf(plan, each, await fleet.blobs.keep(each.prompt), budget, when)),
+      planned.map(async each =>
+        missionOf(
+          plan,
+          { ...each, agent: each.agent ?? otherwise },
+          {
+            prompt: await fleet.blobs.keep(each.prompt),
+            script: runsScripts(fleet, each.agent),
+            max_budget_usd: budget,
+            when,
+          },
+        ),
+      ),
     )
     const next: Plan = { ...plan, status: 'approved', updated_at: when.now }
     return {
@@ -187,6 +210,13 @@ export async function approvePlan(fleet: Fleet, ask: Ask, id: string): Promise<S
     }
   })
   return current(fleet, 'plans', id)
+}
+
+/** Who does what names nobody: the project's agent, or whoever planned it where the project has none. */
+async function agentOfUnnamed(fleet: Fleet, plan: Plan, project: Project): Promise<string | null> {
+  const { agent } = forProject(project, defaultsOf(fleet))
+  if (agent !== null && !runsScripts(fleet, agent)) return null
+  return (await current(fleet, 'missions', plan.mission_id)).value.agent
 }
 
 /** What one mission of a loop may cost: no more than the loop has left, nor than the project allows. */
@@ -204,9 +234,7 @@ export function lesser(one: number | null, other: number | null): number | null 
 function missionOf(
   plan: Plan,
   { key, depends_on, prompt: _, estimate_minutes: __, estimate_usd: ___, ...settings }: PlannedMission,
-  prompt: StoredText,
-  max_budget_usd: number | null,
-  when: life.By,
+  { prompt, script, max_budget_usd, when }: Pick<Mission, 'prompt' | 'script' | 'max_budget_usd'> & { when: life.By },
 ): { mission: Mission; event: NewEvent } {
   const draft = Mission.parse({
     ...MissionSettings.parse({ ...settings, max_budget_usd }),
@@ -215,6 +243,7 @@ function missionOf(
     project_id: plan.project_id,
     plan_id: plan.id,
     prompt,
+    script,
     status: 'draft',
     created_at: when.now,
     updated_at: when.now,

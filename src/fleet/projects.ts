@@ -4,16 +4,22 @@ import { Forbidden, InvalidInput, NotAllowed } from '../domain/errors.ts'
 import type { NewEvent } from '../domain/event.ts'
 import type { By } from '../domain/life.ts'
 import { isLoopOver } from '../domain/loop.ts'
-import { Project, type ProjectSettings } from '../domain/project.ts'
+import { type LandingPolicy, Project, type ProjectSettings } from '../domain/project.ts'
 import { branchTip, describe, openRepository, requireCommits } from '../git/index.ts'
 import type { Stored } from '../store/index.ts'
 import { type Ask, by, oncePerKey } from './asking.ts'
 import { type Fleet, retryOnConflict } from './fleet.ts'
+import { firstInstalled, requireNoScripts } from './mission-agents.ts'
 import { requireProposable } from './proposing.ts'
 import { all, current, derivedId, fleetState, put } from './records.ts'
 import { forget, forgetMission } from './tidying.ts'
 
-export type ProjectFields = ProjectSettings & { path: string; worktree?: 'git' | 'none' }
+export type ProjectFields = Omit<ProjectSettings, 'landing'> & {
+  path: string
+  worktree?: 'git' | 'none'
+  /** Empty: as the fleet has it for new projects. */
+  landing?: LandingPolicy
+}
 
 /** `existing` says what becomes of the wish if the repository already is a project. */
 export async function createProject(
@@ -22,10 +28,12 @@ export async function createProject(
   fields: ProjectFields,
   existing: 'refuse' | 'return' = 'refuse',
 ): Promise<Stored<Project>> {
-  if (fields.agent) fleet.agents.named(fields.agent)
+  requireNoScripts(fleet, fields.agent)
   const place = await placeOf(fleet, fields)
   // Derived from its path, so that one repository is one project however many ask at once.
   const id = derivedId('project', place.path)
+  const agent = fields.agent ?? (await defaultFor(fleet, id))
+  const landing = fields.landing ?? fleet.settings.landing
   await oncePerKey(fleet, ask, async () => {
     const found = await fleet.store.get('projects', id)
     if (found && existing === 'return') return { subject: id, changes: [] }
@@ -35,8 +43,8 @@ export async function createProject(
         facts: { id },
       })
     const { now, actor } = by(fleet, ask)
-    const project = Project.parse({ ...fields, ...place, id, created_at: now, updated_at: now })
-    if (fields.landing === 'pull-request') await requireProposable(fleet, project)
+    const project = Project.parse({ ...fields, ...place, agent, landing, id, created_at: now, updated_at: now })
+    if (landing === 'pull-request') await requireProposable(fleet, project)
     return {
       subject: id,
       changes: [put('projects', project, 'absent')],
@@ -46,9 +54,15 @@ export async function createProject(
   return current(fleet, 'projects', id)
 }
 
+/** Who works in a new project where nobody is named: as the fleet says while it says so, else whoever is installed now. */
+async function defaultFor(fleet: Fleet, id: string): Promise<string | null> {
+  if (fleet.settings.defaultAgent || (await fleet.store.get('projects', id))) return null
+  return firstInstalled(fleet)
+}
+
 async function placeOf(
   fleet: Fleet,
-  { path, worktree, base_branch }: ProjectFields,
+  { path, worktree, base_branch }: Pick<ProjectFields, 'path' | 'worktree' | 'base_branch'>,
 ): Promise<Pick<Project, 'path' | 'worktree' | 'base_branch'>> {
   if (!isAbsolute(path)) throw new InvalidInput('path', 'must be absolute, such as /home/me/my-repository')
   const real = realFolder(path)
@@ -104,7 +118,7 @@ export async function updateProject(
   id: string,
   fields: Partial<ProjectSettings>,
 ): Promise<Stored<Project>> {
-  if (fields.agent) fleet.agents.named(fields.agent)
+  requireNoScripts(fleet, fields.agent)
   await oncePerKey(fleet, ask, async () => {
     const { value, version } = await current(fleet, 'projects', id)
     if (fields.base_branch) await placeOf(fleet, { ...value, ...fields, base_branch: fields.base_branch })

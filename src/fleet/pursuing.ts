@@ -7,13 +7,13 @@ import type { Report } from '../domain/report.ts'
 import type { StageStatus } from '../domain/stage-status.ts'
 import { keyOf } from '../domain/template.ts'
 import { MAX_REASON_CHARS } from '../domain/text.ts'
-import type { Stage, Workflow } from '../domain/workflow.ts'
+import { isScriptStage, type Stage, type Workflow } from '../domain/workflow.ts'
 import type { Change, Stored } from '../store/index.ts'
 import { type Fleet, retryOnConflict } from './fleet.ts'
 import { readiness, reopenMission, retryMission } from './missions.ts'
 import { all, current, newestReport, put } from './records.ts'
 import { sentence } from './sentences.ts'
-import { type Plan, planOf, promptFor, stageId, stageMission } from './stages.ts'
+import { type Plan, planOf, stageId, stageMission, toldTo } from './stages.ts'
 
 /** A commit takes at most 90 changes and events together. */
 const BATCH = 40
@@ -123,6 +123,7 @@ async function draftOf(
     acceptance_criteria: stage.acceptance_criteria,
     mission_type: stage.type,
     agent: stage.agent,
+    script: isScriptStage(stage),
     model: stage.model,
     effort: stage.effort,
     tool_preset: stage.tool_preset,
@@ -264,7 +265,7 @@ async function considerStage(fleet: Fleet, plan: Plan, index: number): Promise<v
       })
       return
     }
-    const prompt = await fleet.blobs.keep(await promptFor(fleet, plan, index))
+    const told = await toldTo(fleet, plan, index)
     // A stage that failed or was skipped is no reason to wait any more; one that was done anew has another mission.
     const done = await Promise.all(
       stages[index]!.depends_on.map(async each => {
@@ -272,7 +273,7 @@ async function considerStage(fleet: Fleet, plan: Plan, index: number): Promise<v
         return status === 'done' ? [id] : []
       }),
     )
-    const draft = { ...stored.value, prompt, depends_on: done.flat() }
+    const draft = { ...stored.value, ...told, depends_on: done.flat() }
     const { ready, checks } = await readiness(fleet, draft)
     const step = life.dispatch(draft, ready, null, by, 'auto_dispatched')
     await fleet.commit('commit.stage', {

@@ -9,6 +9,7 @@ import { MAX_COMMIT_ITEMS, type Stored } from '../store/index.ts'
 import { type Ask, by, changeMission, oncePerKey } from './asking.ts'
 import { shownOf } from './candidates.ts'
 import type { Fleet } from './fleet.ts'
+import { isScriptAfter } from './mission-agents.ts'
 import { checkedSettings, projectOf, readiness, type Wish } from './missions.ts'
 import { current, put } from './records.ts'
 import { repositoryOf } from './repositories.ts'
@@ -87,6 +88,7 @@ async function requireUnsent(fleet: Fleet, id: string): Promise<Stored<Comment>>
 export async function sendBack(fleet: Fleet, ask: Ask, id: string, wish: Wish): Promise<Stored<Mission>> {
   const settings = await checkedSettings(fleet, wish.override ?? {}, await projectOf(fleet, id))
   return changeMission(fleet, id, ask, async (mission, when) => {
+    const script = isScriptAfter(fleet, ask, mission, { agent: settings.agent, text: false })
     const { ready, checks } = await readiness(fleet, mission)
     const room = MAX_COMMIT_ITEMS - BESIDE_REMARKS - checks.length
     const remarks = await unsentOf(fleet, id, room)
@@ -100,7 +102,9 @@ export async function sendBack(fleet: Fleet, ask: Ask, id: string, wish: Wish): 
     )
     const decide = mission.status === 'done' ? life.reopen : life.resume
     return {
-      ...decide({ ...mission, ...settings }, ready, await fleet.blobs.keep(text), when, { remarks: told.length }),
+      ...decide({ ...mission, ...settings, script }, ready, await fleet.blobs.keep(text), when, {
+        remarks: told.length,
+      }),
       changes: remarks
         .slice(0, told.length)
         .map(({ value, version }) => put('comments', { ...value, sent_at: when.now }, version)),

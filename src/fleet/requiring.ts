@@ -31,7 +31,8 @@ const NOTHING = {
  */
 export function requireHeld(fleet: Fleet, mission: MissionSettings, project: Project): void {
   const limits = effective(mission, project, defaultsOf(fleet))
-  const agent = fleet.agents.driven(limits)
+  if (!limits.agent) return
+  const agent = fleet.agents.driven({ ...limits, agent: limits.agent })
   const isKnown = fleet.agents.all.some(({ name }) => name === limits.agent)
   if (!isKnown || agent.plugin) return
   requireApprovals(agent, limits.approvals)

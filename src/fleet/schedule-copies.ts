@@ -37,6 +37,8 @@ async function missionCopy(fleet: Fleet, schedule: Schedule, slot: string, id: s
     id,
     project_id: template.project_id,
     prompt: template.prompt,
+    variables: template.variables,
+    script: template.script,
     scheduled: { by: schedule.id, slot },
     status: 'draft',
     created_at: when.now,

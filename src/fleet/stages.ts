@@ -1,8 +1,9 @@
 import type { Mission } from '../domain/mission.ts'
 import type { Report } from '../domain/report.ts'
+import { mentionedIn } from '../domain/script-variables.ts'
 import type { StageStatus } from '../domain/stage-status.ts'
 import { fillIn, type StageFact } from '../domain/template.ts'
-import { type Stage, stageCalled, type Workflow } from '../domain/workflow.ts'
+import { isScriptStage, requireUnspliced, type Stage, stageCalled, type Workflow } from '../domain/workflow.ts'
 import type { Fleet } from './fleet.ts'
 import { current, derivedId, newestReport } from './records.ts'
 
@@ -50,8 +51,27 @@ export async function stageMission({ fleet, plan }: { fleet: Fleet; plan: Plan }
   return (await current(fleet, 'missions', stageId(workflow.id, index, stages[index]!))).value
 }
 
-/** The template of a stage with everything filled in that those before it came to. */
-export async function promptFor(fleet: Fleet, plan: Plan, index: number): Promise<string> {
+type Told = Pick<Mission, 'prompt' | 'variables'>
+
+/** What a stage is told: its template with everything filled in, or a script as it is and all that in its variables. */
+export async function toldTo(fleet: Fleet, plan: Plan, index: number): Promise<Told> {
+  const stage = plan.stages[index]!
+  if (!isScriptStage(stage))
+    return { prompt: await fleet.blobs.keep(await promptFor(fleet, plan, index)), variables: null }
+  requireUnspliced(plan.stages, stage, `stages[${index}].prompt`)
+  const values: Record<string, string> = {}
+  for (const [name, variable] of mentionedIn(stage.prompt))
+    values[name] =
+      variable.of === 'task'
+        ? await fleet.blobs.read(plan.workflow.task)
+        : await factOf({ fleet, plan }, stageCalled(plan.stages, variable.stage)!, variable.fact)
+  return {
+    prompt: await fleet.blobs.keep(stage.prompt),
+    variables: Object.keys(values).length ? await fleet.blobs.keep(JSON.stringify(values)) : null,
+  }
+}
+
+async function promptFor(fleet: Fleet, plan: Plan, index: number): Promise<string> {
   const { stages, workflow } = plan
   const values = new Map<string, string>()
   const task = await fleet.blobs.read(workflow.task)

@@ -9,9 +9,11 @@ import {
   Template,
   type TemplateVariable,
 } from '../domain/saved-template.ts'
+import type { StoredText } from '../domain/text.ts'
 import type { Stored } from '../store/index.ts'
 import { type Ask, by, oncePerKey } from './asking.ts'
 import type { Fleet } from './fleet.ts'
+import { runsScripts } from './mission-agents.ts'
 import type { MissionFields } from './missions.ts'
 import { current, derivedId, put } from './records.ts'
 
@@ -49,7 +51,8 @@ export async function saveTemplate(
 
 async function ofMission(fleet: Fleet, mission: Mission, variables: TemplateVariable[]) {
   const settings = MissionTemplate.parse(mission)
-  requirePlaces(variables, { ...settings, detailed_prompt: await fleet.blobs.read(mission.prompt) })
+  const written = { ...settings, detailed_prompt: await fleet.blobs.read(mission.prompt) }
+  requirePlaces(variables, written, mission.script)
   return { kind: 'mission' as const, settings, prompt: mission.prompt }
 }
 
@@ -65,18 +68,28 @@ export async function templateNamed(fleet: Fleet, name: string, kind?: Template[
   return found
 }
 
+interface FromTemplate {
+  fields: Omit<MissionFields, 'parent_mission_id' | 'depends_on' | 'base_ref' | 'metadata'>
+  /** Its text is a script: that of a mission on which an agent was named that runs scripts. */
+  script: boolean
+  variables: StoredText | null
+}
+
 /** What a mission made from it begins with. */
 export async function missionFrom(
   fleet: Fleet,
   name: string,
   given: Readonly<Record<string, string>>,
-): Promise<Omit<MissionFields, 'parent_mission_id' | 'depends_on' | 'base_ref' | 'metadata'>> {
+): Promise<FromTemplate> {
   const { value: template } = await templateNamed(fleet, name, 'mission')
   const written = {
     ...MissionTemplate.parse(template.settings),
     detailed_prompt: await fleet.blobs.read(template.prompt!),
   }
-  return filledIn(written, template.variables, given)
+  const script = runsScripts(fleet, written.agent)
+  const { written: fields, environment } = filledIn(written, template.variables, given, script)
+  const hasValues = Object.keys(environment).length > 0
+  return { fields, script, variables: hasValues ? await fleet.blobs.keep(JSON.stringify(environment)) : null }
 }
 
 export const projectFrom = async (fleet: Fleet, name: string) =>

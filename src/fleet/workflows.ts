@@ -3,10 +3,18 @@ import { NotAllowed } from '../domain/errors.ts'
 import { newId } from '../domain/ids.ts'
 import * as life from '../domain/life.ts'
 import type { StageStatus } from '../domain/stage-status.ts'
-import { decideStages, type Stage, type StageInput, Workflow } from '../domain/workflow.ts'
+import {
+  decideStages,
+  isScriptStage,
+  requireUnspliced,
+  type Stage,
+  type StageInput,
+  Workflow,
+} from '../domain/workflow.ts'
 import type { Stored } from '../store/index.ts'
 import { type Ask, by, oncePerKey } from './asking.ts'
 import { type Fleet, retryOnConflict } from './fleet.ts'
+import { isScript, isScriptAfter, requireCodingAgent } from './mission-agents.ts'
 import { startCommit } from './missions.ts'
 import { aboutWorkflow } from './pursuing.ts'
 import { all, current, lookUp, put } from './records.ts'
@@ -25,8 +33,8 @@ export interface NewWorkflow {
 /** Everything is decided and written down at once; the holder of the home makes the missions. */
 export async function createWorkflow(fleet: Fleet, ask: Ask, asked: NewWorkflow): Promise<Stored<Workflow>> {
   const { value: project } = await lookUp(fleet, 'projects', asked.project_id)
-  const stages = decideStages(asked.stages)
-  for (const { agent } of stages) if (agent) fleet.agents.named(agent)
+  const stages = decideStages(asked.stages, agent => Boolean(agent) && isScript(fleet, ask, agent))
+  if (stages.some(({ agent }) => !agent)) await requireCodingAgent(fleet, project)
   const [task, definition] = await Promise.all([fleet.blobs.keep(asked.task), fleet.blobs.keep(JSON.stringify(stages))])
   const base_ref = asked.base_ref && (await startCommit(project, asked.base_ref))
   const id = await oncePerKey(fleet, ask, async () => {
@@ -141,7 +149,7 @@ export async function changeStage(
   name: string,
   change: Partial<Pick<Stage, 'prompt' | 'agent' | 'model'>>,
 ): Promise<Stored<Workflow>> {
-  if (change.agent) fleet.agents.named(change.agent)
+  const text = change.prompt !== undefined
   await oncePerKey(fleet, ask, async () => {
     const { value, version } = await current(fleet, 'workflows', id)
     const plan = await planOf(fleet, id)
@@ -153,7 +161,11 @@ export async function changeStage(
         try: `fleet workflow cancel ${id}, or wait until it is over`,
       })
     const anew = reachedFrom(plan.after, index)
-    const stages = plan.stages.map((stage, at) => (at === index ? { ...stage, ...change } : stage))
+    const before = { script: isScriptStage(plan.stages[index]!) }
+    const script = isScriptAfter(fleet, ask, before, { agent: change.agent, text })
+    const changed = { ...plan.stages[index]!, ...change, script }
+    const stages = plan.stages.map((stage, at) => (at === index ? changed : stage))
+    requireUnspliced(stages, changed, 'prompt')
     const settled = await Promise.all(
       plan.stages.map(async (stage, at) => {
         const mission = anew.has(at) ? await current(fleet, 'missions', stageId(id, at, stage)) : undefined

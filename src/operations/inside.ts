@@ -7,6 +7,8 @@ import { clipped } from '../domain/text.ts'
 import { askHuman } from '../fleet/asking-people.ts'
 import { awaitable, awaitChildren, delegate, partsOf } from '../fleet/delegating.ts'
 import { submitReport } from '../fleet/inside.ts'
+import { requireCodingAgent } from '../fleet/mission-agents.ts'
+import { projectOf } from '../fleet/missions.ts'
 import { addNote, type NoteKind } from '../fleet/notes.ts'
 import { current } from '../fleet/records.ts'
 import { Brief, brief } from './briefs.ts'
@@ -99,7 +101,12 @@ export const selfService = [
       mission_type: MissionType.optional(),
       priority: z.number().int().min(-1000).max(1000).optional().describe('higher starts first; otherwise as yours'),
       wait_for_me: z.boolean().default(false).describe('start it only once your own mission is done'),
-      agent: z.string().min(1).max(40).optional().describe('otherwise the same as you'),
+      agent: z
+        .string()
+        .min(1)
+        .max(40)
+        .optional()
+        .describe('otherwise the same as you; shell: detailed_prompt is a script, run within your own limits'),
       model: z.string().min(1).max(120).optional(),
       from: z
         .enum(['base', 'me'])
@@ -134,11 +141,14 @@ export const selfService = [
       const { value: mission } = await current(fleet, 'missions', session.mission_id)
       const files = [files_to_review].flat().join('\n')
       const since = session.start_commit ? `\n\nWhat changed: git diff ${session.start_commit}` : ''
-      const holds = fleet.agents.ofSession(session.agent).can.presets.includes('review')
+      const asksItself = !fleet.agents.ofSession(session.agent).can.scripts
+      const agent = asksItself ? session.agent : await requireCodingAgent(fleet, await projectOf(fleet, mission.id))
+      const holds = fleet.agents.ofSession(agent).can.presets.includes('review')
       const review = await delegate(fleet, ask(context, 'request_review'), session_id, {
         title: `Review: ${clipped(description.split('\n', 1)[0]!, TITLE_CHARS)}`,
         detailed_prompt: `Review this work and say what is wrong with it; change nothing.\n\n${description}${files && `\n\nFiles:\n${files}`}${since}`,
         mission_type: 'review',
+        agent,
         tool_preset: holds && !mission.tool_preset ? 'review' : mission.tool_preset,
         wait_for_me: false,
         from: session.worktree ? 'me' : 'base',

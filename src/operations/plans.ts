@@ -1,7 +1,7 @@
 import * as z from 'zod'
 import { Status } from '../domain/mission.ts'
 import { estimateOf, levelsOf, MAX_PLANNED, PLAN_STATUSES, Plan, PlanEstimate, PlannedMission } from '../domain/plan.ts'
-import type { Project } from '../domain/project.ts'
+import { LandingPolicy, type Project } from '../domain/project.ts'
 import { headOf } from '../domain/text.ts'
 import { awaitMission } from '../fleet/awaiting.ts'
 import type { Fleet } from '../fleet/fleet.ts'
@@ -67,12 +67,20 @@ const Where = {
 
 async function projectFor(
   context: Context,
-  input: { project_id?: string; project_path?: string; name?: string; prompt: string; agent?: string },
+  input: {
+    project_id?: string
+    project_path?: string
+    name?: string
+    prompt: string
+    agent?: string
+    landing?: LandingPolicy
+  },
 ): Promise<Project> {
   const { fleet } = context
   if (input.project_id) return (await lookUp(fleet, 'projects', input.project_id)).value
-  if (input.project_path) return projectAt(fleet, ask(context, 'plan_project'), input.project_path, input.agent)
-  return newProject(fleet, ask(context, 'plan_project'), input.name ?? input.prompt, input.agent)
+  const wish = { planner: input.agent, landing: input.landing }
+  if (input.project_path) return projectAt(fleet, ask(context, 'plan_project'), input.project_path, wish)
+  return newProject(fleet, ask(context, 'plan_project'), input.name ?? input.prompt, wish)
 }
 
 const WithPlan = z.object({ plan_id: Ref })
@@ -109,14 +117,16 @@ export const plans = [
       prompt: z.string().trim().min(1).max(200_000).describe('what to build'),
       ...Where,
       name: z.string().min(1).max(120).optional().describe('of the new repository, where none is named'),
+      landing: LandingPolicy.optional().describe('of the project, where one is made'),
       agent: z.string().min(1).max(40).optional().describe('who plans; it must be able to only look'),
       model: z.string().min(1).max(120).optional(),
+      scripts: z.boolean().default(false).describe('its missions may be scripts: the planner may name shell for them'),
       approve: z.boolean().default(false).describe('start the missions without asking'),
     }),
     output: PlanView,
-    run: async (context, { prompt, agent, model, approve, ...where }) => {
+    run: async (context, { prompt, agent, model, approve, scripts, ...where }) => {
       const project = await projectFor(context, { ...where, prompt, agent })
-      const wish = { goal: prompt, agent, model, auto_approve: approve }
+      const wish = { goal: prompt, agent, model, auto_approve: approve, scripts }
       const { value } = await requestPlan(context.fleet, ask(context, 'plan_project'), project.id, wish)
       return planView(context.fleet, value)
     },

@@ -1,5 +1,5 @@
 import * as z from 'zod'
-import { Project, ProjectSettings } from '../domain/project.ts'
+import { NewProject, Project, ProjectSettings } from '../domain/project.ts'
 import { createProject, deleteProject, setPaused, updateProject } from '../fleet/projects.ts'
 import { lookUp } from '../fleet/records.ts'
 import { ask, edits, Paging, Ref } from './inputs.ts'
@@ -13,7 +13,7 @@ export const projects = [
     name: 'create_project',
     summary: 'Make a repository on this machine a project',
     http: 'POST /api/projects',
-    input: ProjectSettings.extend({
+    input: NewProject.extend({
       path: z.string().min(1).max(4000).describe('the absolute path of the repository'),
       worktree: z.enum(['git', 'none']).optional().describe('none: a folder that is no repository'),
       if_exists: z.enum(['refuse', 'return']).default('refuse').describe('what to do if it already is a project'),

@@ -112,7 +112,7 @@ export const system = [
     input: z.object({}),
     output: z.object({
       engine: z.string(),
-      default_agent: z.string(),
+      default_agent: z.string().nullable().describe('of projects that name none; empty: each project has its own'),
       default_model: z.string().nullable(),
       claude_engine: Engine,
     }),

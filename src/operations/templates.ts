@@ -4,6 +4,7 @@ import { MissionSettings } from '../domain/mission.ts'
 import { ProjectSettings } from '../domain/project.ts'
 import { Template, TemplateName, TemplateVariable } from '../domain/saved-template.ts'
 import type { Fleet } from '../fleet/fleet.ts'
+import { isScriptAfter } from '../fleet/mission-agents.ts'
 import { createMission } from '../fleet/missions.ts'
 import { createProject } from '../fleet/projects.ts'
 import { lookUp } from '../fleet/records.ts'
@@ -106,13 +107,17 @@ export const templates = [
     }),
     output: MissionView,
     run: async (context, { template, project_id, values, auto_dispatch, ...settings }) => {
-      const { detailed_prompt, ...fields } = await missionFrom(context.fleet, template, values)
+      const asked = ask(context, 'create_mission_from_template')
+      const saved = await missionFrom(context.fleet, template, values)
+      const { detailed_prompt, ...fields } = saved.fields
+      const script = isScriptAfter(context.fleet, asked, saved, { agent: settings.agent, text: false })
       const { value } = await createMission(
         context.fleet,
-        ask(context, 'create_mission_from_template'),
+        asked,
         project_id,
         { ...MissionSettings.parse({ ...fields, ...said(settings) }), detailed_prompt },
         auto_dispatch,
+        { script, variables: saved.variables },
       )
       return missionView(context.fleet, value, { whole: true })
     },

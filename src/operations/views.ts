@@ -21,6 +21,7 @@ export const Waiting = z.object({
 
 const internal = {
   prompt: true,
+  variables: true,
   next: true,
   ready: true,
   landing_commit: true,
@@ -33,6 +34,10 @@ const internal = {
 } as const
 export const MissionView = Mission.omit(internal).extend({
   detailed_prompt: z.string().describe('in lists only its beginning'),
+  done_by: z
+    .string()
+    .nullable()
+    .describe("the agent of its next session: its own, its project's or the fleet's; not in lists"),
   warnings: z.array(z.string()).describe('what may go wrong with it; not in lists'),
   waits_for: z.array(Waiting).describe('empty when it runs or is over'),
   cancelling: z.boolean(),
@@ -105,12 +110,12 @@ export async function missionView(
   mission: Mission,
   { whole = false, world = surroundings(fleet) } = {},
 ): Promise<MissionView> {
-  const { prompt, next, ready, landing_commit, landing_looks, undo, ...rest } = mission
+  const { prompt, variables, next, ready, landing_commit, landing_looks, undo, ...rest } = mission
   const { cancel_requested, asking, taken_over, forced, ...shown } = rest
   return {
     ...shown,
     detailed_prompt: whole ? await fleet.blobs.read(prompt) : headOf(prompt),
-    warnings: whole ? await warningsFor(fleet, mission) : [],
+    ...(whole ? await doneBy(fleet, mission) : { done_by: null, warnings: [] }),
     waits_for: await waitsFor(fleet, mission, world),
     cancelling: cancel_requested,
     undoing: undo !== null,
@@ -124,11 +129,11 @@ export async function missionView(
   }
 }
 
-async function warningsFor(fleet: Fleet, mission: Mission): Promise<string[]> {
+async function doneBy(fleet: Fleet, mission: Mission): Promise<Pick<MissionView, 'done_by' | 'warnings'>> {
   const project = await fleet.store.get('projects', mission.project_id)
-  if (!project) return []
+  if (!project) return { done_by: mission.agent, warnings: [] }
   const { agent, model } = effective(mission, project.value, defaultsOf(fleet))
-  return [modelDoubt(fleet, agent, model) ?? []].flat()
+  return { done_by: agent, warnings: [(agent && modelDoubt(fleet, agent, model)) || []].flat() }
 }
 
 async function waitsFor(fleet: Fleet, mission: Mission, world: Surroundings): Promise<MissionView['waits_for']> {
@@ -146,8 +151,8 @@ async function waitsFor(fleet: Fleet, mission: Mission, world: Surroundings): Pr
     dependencies: dependencies.filter(found => found !== undefined),
     fleetPaused,
     project,
-    hold: await world.hold(agent, project),
-    full: await world.full(agent, project),
+    hold: agent === null ? null : await world.hold(agent, project),
+    full: await world.full(agent ?? '', project),
     now: fleet.now(),
   })
 }

@@ -37,6 +37,7 @@ export const MIGRATIONS: readonly Migration[] = [
   createTables,
   tellCandidates,
   createTables,
+  writeDownDefaults,
 ]
 
 export const tableOf = (collection: Collection): string => `records_${collection}`
@@ -77,6 +78,28 @@ function readableEntries(collection: Collection, id: string, body: string): Iter
   } catch {
     return []
   }
+}
+
+/**
+ * What was inherited from a default that is no longer one. Whoever made a project without a word about landing had its
+ * work land; a mission that names shell, or was run by it, is a script.
+ */
+function writeDownDefaults(db: Database): void {
+  const [projects, missions, sessions] = (['projects', 'missions', 'sessions'] as const).map(tableOf)
+  db.exec(`
+    UPDATE ${projects} SET version = version + 1, body = json_set(body, '$.landing', 'auto')
+      WHERE json_valid(body) AND body ->> '$.landing' IS NULL;
+    CREATE TEMP TABLE run_by_shell AS
+      SELECT body ->> '$.mission_id' AS id FROM ${sessions} WHERE json_valid(body) AND body ->> '$.agent' = 'shell';
+    -- What a schedule copies was run by whoever ran its copies.
+    INSERT INTO run_by_shell SELECT body ->> '$.scheduled.by' FROM ${missions}
+      WHERE json_valid(body) AND body ->> '$.scheduled.by' IS NOT NULL AND id IN (SELECT id FROM run_by_shell);
+    UPDATE ${missions}
+      SET version = version + 1, body = json_set(body, '$.agent', 'shell', '$.script', json('true'))
+      WHERE json_valid(body) AND (body ->> '$.agent' = 'shell'
+        OR (body ->> '$.agent' IS NULL AND id IN (SELECT id FROM run_by_shell)));
+    DROP TABLE run_by_shell;
+  `)
 }
 
 /** What was folded so far does not tell projects apart, and what it was folded from may be gone: counted once more. */

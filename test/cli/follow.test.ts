@@ -10,7 +10,10 @@ test('the settings a server was started with hold for commands typed in another 
   const [elsewhere, allowed] = [await repository(), await repository()]
   await fleet.start({ env: { FLEET_ALLOWED_REPOS: allowed.root, FLEET_MAX_CONCURRENT: '2' } })
   const run = (cwd: string) =>
-    fleet.fleetCommand(['run', 'echo x > x.txt'], { cwd, env: { FLEET_ALLOWED_REPOS: '', FLEET_MAX_CONCURRENT: '9' } })
+    fleet.fleetCommand(['run', '--agent', 'shell', '--landing', 'auto', 'echo x > x.txt'], {
+      cwd,
+      env: { FLEET_ALLOWED_REPOS: '', FLEET_MAX_CONCURRENT: '9' },
+    })
   const refused = await run(elsewhere.path)
   expect([refused.code, refused.stderr]).toEqual([4, expect.stringContaining('FLEET_ALLOWED_REPOS')])
   expect((await run(allowed.path)).code).toBe(0)
@@ -21,7 +24,7 @@ test('the settings a server was started with hold for commands typed in another 
 test('run inside a bare repository, while it is paused: says so once, and lands when it may', async () => {
   const { fleet, repo, project } = await aScene({ repository: { bare: true } })
   await fleet.call('pause', { project_id: project.id })
-  const child = spawn(NODE, [join(ROOT, 'bin/fleet.js'), 'run', 'echo x > x.txt'], {
+  const child = spawn(NODE, [join(ROOT, 'bin/fleet.js'), 'run', '--agent', 'shell', 'echo x > x.txt'], {
     cwd: repo.path,
     env: { PATH: process.env.PATH!, HOME: fleet.root, FLEET_HOME: fleet.fleet.home.path },
     stdio: ['ignore', 'pipe', 'pipe'],

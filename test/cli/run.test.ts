@@ -27,9 +27,12 @@ const idOf = (text: string): string => /mission (\w{6})/.exec(text)![1]!
 test('run in a sub-directory: starts a fleet, streams, lands, and says so', async () => {
   fleet = await aFleet()
   const path = await repository(fleet.root)
-  const { code, stdout, stderr } = await fleet.fleetCommand(['run', 'echo hello; echo b > b.txt'], {
-    cwd: join(path, 'lib'),
-  })
+  const { code, stdout, stderr } = await fleet.fleetCommand(
+    ['run', '--agent', 'shell', '--landing', 'auto', 'echo hello; echo b > b.txt'],
+    {
+      cwd: join(path, 'lib'),
+    },
+  )
   expect(stderr).toContain('Made project repository')
   expect(stderr).toContain('Started the fleet in the background at http://127.0.0.1:')
   expect(stdout).toContain('hello\n')
@@ -43,7 +46,7 @@ test('the exit code tells how it ended', async () => {
   fleet = await aFleet()
   const cwd = await repository(fleet.root)
   await fleet.start()
-  const run = (...args: string[]) => fleet.fleetCommand(['run', ...args], { cwd })
+  const run = (...args: string[]) => fleet.fleetCommand(['run', '--agent', 'shell', ...args], { cwd })
   const [failed, review] = [await run('echo no >&2; exit 7'), await run('echo x > x.txt', '--landing', 'review')]
   expect(failed.code).toBe(1)
   expect(failed.stdout).toContain('exit code 7')
@@ -65,7 +68,10 @@ test('the exit code tells how it ended', async () => {
 test('reading and writing state needs no server, and starts none', async () => {
   fleet = await aFleet()
   const cwd = await repository(fleet.root)
-  const made = await fleet.fleetCommand(['mission', 'create', 'echo x > x.txt', '--tag', 'later'], { cwd })
+  const made = await fleet.fleetCommand(
+    ['mission', 'create', 'echo x > x.txt', '--agent', 'shell', '--landing', 'auto', '--tag', 'later'],
+    { cwd },
+  )
   expect(made.code).toBe(0)
   const list = JSON.parse((await fleet.fleetCommand(['mission', 'list', '--tag', 'later', '--json'])).stdout)
   expect(list.missions).toHaveLength(1)
@@ -142,7 +148,7 @@ test('Ctrl-C without a terminal detaches', async () => {
   const cwd = await repository(fleet.root)
   await fleet.start()
   const env = { PATH: process.env.PATH!, HOME: fleet.root, FLEET_HOME: join(fleet.root, 'home') }
-  const child = spawn(NODE, [join(ROOT, 'bin/fleet.js'), 'run', 'echo begun; sleep 100'], {
+  const child = spawn(NODE, [join(ROOT, 'bin/fleet.js'), 'run', '--agent', 'shell', 'echo begun; sleep 100'], {
     cwd,
     env,
     stdio: ['ignore', 'pipe', 'pipe'],

@@ -67,6 +67,8 @@ export async function aFleet(options: { env?: Record<string, string> } = {}): Pr
   const fleet = makeFleet({ home, store, environment: env })
   /** Projects whose agent the test has chosen. */
   const haveAgent = new Set<string>()
+  const isScript = (project: string | undefined): boolean =>
+    !haveAgent.has(project ?? '') && !options.env?.FLEET_DEFAULT_AGENT
   let server: ChildProcess | undefined
   let url = ''
 
@@ -89,8 +91,9 @@ export async function aFleet(options: { env?: Record<string, string> } = {}): Pr
     async stop() {
       await ended(server, 'SIGTERM')
     },
-    async call<T>(name: string, input: { project_id?: string; agent?: string } = {}) {
-      if (name === 'update_project' && input.project_id && input.agent) haveAgent.add(input.project_id)
+    async call<T>(name: string, given: { project_id?: string; agent?: string; stages?: object[] } = {}) {
+      if (name === 'update_project' && given.project_id && given.agent) haveAgent.add(given.project_id)
+      const input = ofScripts(name, given, isScript)
       const operation = operationNamed(name)
       if (!operation || operation.kind === 'stream') throw new Error(`no such operation: ${name}`)
       const context = { fleet, caller: { kind: 'owner' as const }, signal: new AbortController().signal }
@@ -123,7 +126,6 @@ export async function aFleet(options: { env?: Record<string, string> } = {}): Pr
         title: 'a mission',
         detailed_prompt: script,
         auto_dispatch: true,
-        ...(!haveAgent.has(project.id) && !options.env?.FLEET_DEFAULT_AGENT && { agent: 'shell' }),
         ...settings,
       }),
     async land(id, settings = {}) {
@@ -165,6 +167,26 @@ export async function aFleet(options: { env?: Record<string, string> } = {}): Pr
     },
   }
   return kit
+}
+
+interface Asked {
+  project_id?: string
+  agent?: string
+  stages?: object[]
+}
+
+/** What tests give agents to do is a script, unless they or the project name another agent. */
+function ofScripts(name: string, input: Asked, isScript: (project: string | undefined) => boolean): Asked {
+  if (!isScript(input.project_id)) return input
+  if (name === 'create_mission') return { agent: 'shell', ...input }
+  if (name === 'create_workflow' && input.stages)
+    return {
+      ...input,
+      stages: input.stages.map(stage => ('executor' in stage ? stage : { agent: 'shell', ...stage })),
+    }
+  // What the planner of the kit proposes are scripts too.
+  if (name === 'plan_project' || name === 'start_loop') return { scripts: true, ...input } as Asked
+  return input
 }
 
 export function endProcess(pid: number): void {

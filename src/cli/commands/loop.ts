@@ -27,10 +27,15 @@ export function addLoop(program: Command): void {
     .command('start')
     .description('begin; the project needs checks, which decide whether the goal is reached')
     .argument('<goal>', 'what is to be reached; - reads it from the input, @file from a file')
-  addFields(start, FIELDS).option('--unchecked', "take the planner's word for it where the project has no checks")
+  addFields(start, FIELDS).option('--scripts', 'its missions may be scripts, run by shell')
+  start.option('--unchecked', "take the planner's word for it where the project has no checks")
   onProject(start).option(...FOLLOW)
   does(start, async (cli, [goal], options) => {
-    const input = { ...inputFrom(FIELDS, options), unchecked: options.unchecked === true }
+    const input = {
+      ...inputFrom(FIELDS, options),
+      unchecked: options.unchecked === true,
+      scripts: options.scripts === true,
+    }
     return tell(cli, await ask(cli, 'start_loop', options, { ...input, goal: await textFrom(cli, goal!) }), options)
   })
   const status = onProject(loop.command('status').description('how it stands')).option(...FOLLOW)

@@ -24,6 +24,7 @@ export function addPlan(program: Command): void {
     .option('--name <name>', 'what the new repository is called')
     .option('--agent <agent>', 'who plans')
     .option('--model <model>', 'the model that plans')
+    .option('--scripts', 'its missions may be scripts, run by shell')
     .option('-y, --yes', 'start the missions without asking')
     .option('-d, --detach', 'do not wait for the plan')
   does(plan, async (cli, [goal], options) => {
@@ -33,6 +34,7 @@ export function addPlan(program: Command): void {
       agent: options.agent,
       model: options.model,
       approve: options.yes === true,
+      scripts: options.scripts === true,
     })
     if (options.detach) return showPlan(cli, made)
     const planned = await settled(cli, made, options.yes === true)

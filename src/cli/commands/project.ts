@@ -9,13 +9,13 @@ import { projectRef } from '../place.ts'
 export const PROJECT_FIELDS: readonly Field[] = [
   { flags: '--name <name>', field: 'name', summary: 'what to call it' },
   { flags: '--description <text>', field: 'description', summary: 'what it is', kind: 'text' },
-  { flags: '--agent <agent>', field: 'agent', summary: 'the coding agent of its missions' },
+  { flags: '--agent <agent>', field: 'agent', summary: 'the coding agent of missions that name none; not shell' },
   { flags: '--model <model>', field: 'model', summary: 'the model of its missions' },
   { flags: '--base <branch>', field: 'base_branch', summary: 'the branch that work starts from and lands on' },
   {
     flags: '--landing <policy>',
     field: 'landing',
-    summary: 'what happens to finished work',
+    summary: 'what happens to finished work (default: review)',
     choices: LANDING_POLICIES,
   },
   {
@@ -174,6 +174,12 @@ async function told(cli: Cli, operation: string, input: object, verb: string): P
   describe(cli, project)
 }
 
+/** An earlier version let a project have shell, which now runs only what names it. */
+const agentOf = ({ agent }: Project): string =>
+  agent === 'shell'
+    ? 'shell (runs only missions that name it; others are refused: choose a coding agent with --agent)'
+    : (agent ?? 'none yet: the first that is installed, once it is needed')
+
 function describe({ terminal }: Cli, project: Project): void {
   const number = (value: number | null): string => (value === null ? '' : String(value))
   terminal.facts([
@@ -185,7 +191,7 @@ function describe({ terminal }: Cli, project: Project): void {
     ['base branch', project.base_branch],
     ['landing', project.landing],
     ['paused', project.paused ? 'yes' : ''],
-    ['agent', project.agent],
+    ['agent', agentOf(project)],
     ['model', project.model],
     ['engine', project.engine],
     ['preset', project.tool_preset],

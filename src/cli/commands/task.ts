@@ -56,7 +56,7 @@ async function addToQueue(cli: Cli, title: string, options: Record<string, unkno
     ...(options.dependsOn !== undefined && { depends_on: options.dependsOn }),
     project_id,
     title,
-    detailed_prompt: await promptFrom(cli, { title, description, project_id, agent: fields.agent }),
+    detailed_prompt: promptFrom({ title, description, agent: fields.agent }),
     auto_dispatch: true,
   })
   await client.wake()
@@ -66,21 +66,13 @@ async function addToQueue(cli: Cli, title: string, options: Record<string, unkno
 interface Described {
   title: string
   description?: string
-  project_id: string
   agent: unknown
 }
 
-async function promptFrom(cli: Cli, { title, description, project_id, agent }: Described): Promise<string> {
+/** A script is run as it is, and the title is no part of it. */
+function promptFrom({ title, description, agent }: Described): string {
   if (description === undefined) return title
-  const { settings } = await (await cli.client()).call<{ settings: { key: string; value: unknown }[] }>(
-    'get_settings',
-    {
-      project_id,
-    },
-  )
-  const does = agent ?? settings.find(({ key }) => key === 'default_agent')?.value
-  // A script is run as it is, and the title is no part of it.
-  return does === 'shell' ? description : `${title}\n\n${description}`
+  return agent === 'shell' ? description : `${title}\n\n${description}`
 }
 
 async function listRunning(cli: Cli, mission: Command): Promise<undefined> {

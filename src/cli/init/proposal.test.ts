@@ -131,7 +131,7 @@ test('the agent is one that is installed and signed in', () => {
     installed,
     signed_in,
   })
-  const shell = agent('shell', true, true)
+  const shell = { ...agent('shell', true, true), can: { scripts: true } }
   expect(chooseAgent([shell])).toBeUndefined()
   expect(chooseAgent([shell, agent('claude', true, false), agent('codex', false)])).toBeUndefined()
   expect(chooseAgent([shell, agent('mine', true), agent('gemini', true)])?.name).toBe('gemini')

@@ -39,6 +39,7 @@ export interface Candidate {
   engine: string
   installed: boolean
   signed_in?: boolean
+  can?: { scripts: boolean }
 }
 
 /** Those people mean when they say coding agent, then whatever else was declared. */
@@ -49,8 +50,7 @@ export function chooseAgent(agents: readonly Candidate[]): Candidate | undefined
   const rank = ({ name }: Candidate): number => (PREFERRED.includes(name) ? PREFERRED.indexOf(name) : PREFERRED.length)
   const here = agents
     .filter(
-      ({ name, engine, installed, signed_in }) =>
-        name !== 'shell' && engine === 'cli' && installed && signed_in !== false,
+      ({ engine, installed, signed_in, can }) => !can?.scripts && engine === 'cli' && installed && signed_in !== false,
     )
     .toSorted((a, b) => rank(a) - rank(b))
   return here.find(({ signed_in }) => signed_in) ?? here[0]

@@ -6,7 +6,7 @@ import { briefOf } from '../briefing.ts'
 import { Ref } from '../inputs.ts'
 import type { PlanView } from '../plans.ts'
 import type { MissionView } from '../views.ts'
-import { aliasesOf } from './alias.ts'
+import { type Ask, aliasesOf } from './alias.ts'
 import { Agent, briefs, type Detail, type Missions, Model, statusOf } from './shared.ts'
 
 const forMissions = aliasesOf({ knownFrom: 'claude-devfleet', set: 'missions' })
@@ -51,11 +51,13 @@ export const MISSION_TOOLS = [
       project_id: Ref.optional().describe('instead of project_path'),
       agent: Agent,
       model: Model,
+      scripts: z.boolean().optional().describe('its missions may be scripts, run by shell'),
       ...Patience,
     }),
     long: true,
     run: async (ask, { timeout_seconds, ...input }) => {
-      const { id } = await ask<PlanView>('plan_project', input)
+      const agent = input.agent ?? (input.project_id ? await agentIn(ask, input.project_id) : await agentOf(ask))
+      const { id } = await ask<PlanView>('plan_project', { ...input, agent, landing: 'auto' })
       return planBrief(await ask<PlanView>('wait_for_plan', { plan_id: id, timeout_seconds }))
     },
   }),
@@ -75,7 +77,8 @@ export const MISSION_TOOLS = [
   }),
   forMissions({
     name: 'create_project',
-    summary: 'Make a git repository on this machine a project. Returns its project_id.',
+    summary:
+      'Make a git repository on this machine a project. Returns its project_id. Finished work lands by itself, and claude does what names no other agent.',
     input: z.object({
       name: z.string().min(1).max(120),
       path: z.string().max(4000).optional().describe('the absolute path of the repository'),
@@ -83,7 +86,10 @@ export const MISSION_TOOLS = [
     }),
     run: async (ask, { path, ...more }) => {
       if (!path) throw new InvalidInput('path', 'is missing: give the absolute path of a git repository')
-      return projectBrief(await ask<Project>('create_project', { path, ...more }))
+      // As claude-devfleet has it: Claude works on it, and what is finished lands.
+      const theirs = { landing: 'auto', agent: await agentOf(ask) }
+      const project = await ask<Project>('create_project', { path, ...more, ...theirs })
+      return { ...projectBrief(project), note: LANDS }
     },
   }),
   forMissions({
@@ -115,7 +121,15 @@ export const MISSION_TOOLS = [
       agent: Agent,
       mission_type: MissionType.optional(),
     }),
-    run: async (ask, input) => briefOf(await ask<MissionView>('create_mission', input), undefined, Date.now()),
+    run: async (ask, input) =>
+      briefOf(
+        await ask<MissionView>('create_mission', {
+          ...input,
+          agent: input.agent ?? (await agentIn(ask, input.project_id)),
+        }),
+        undefined,
+        Date.now(),
+      ),
   }),
   forMissions({
     name: 'dispatch_mission',
@@ -202,7 +216,19 @@ export const MISSION_TOOLS = [
   }),
 ]
 
+const LANDS =
+  'Finished work of this project lands by itself. To review it first: fleet project set <project> --landing review.'
+
 const GLANCED: readonly Status[] = ['running', 'queued', 'needs_input', 'review', 'failed']
+
+/** Missions of claude-devfleet are Claude's, unless the project or the fleet has another agent. */
+async function agentIn(ask: Ask, project_id: string): Promise<string | undefined> {
+  return (await ask<Project>('get_project', { project_id })).agent ? undefined : agentOf(ask)
+}
+
+async function agentOf(ask: Ask): Promise<string | undefined> {
+  return (await ask<{ default_agent: string | null }>('get_engine', {})).default_agent ? undefined : 'claude'
+}
 
 const projectBrief = ({ id, name, path, description, agent, model, base_branch, landing, paused }: Project) => ({
   project_id: id,

@@ -10,8 +10,12 @@ export const Agent = z
   .string()
   .max(40)
   .optional()
-  .describe('the coding agent that does it, such as claude, codex or gemini')
+  .describe('the coding agent that does it, such as claude, codex or gemini; shell: the prompt is a script')
 export const Model = z.string().max(120).optional()
+
+/** Who does what names nobody, as codefleet has it: FLEET_DEFAULT_EXECUTOR, which is default_agent here, or codex. */
+export const executorOf = async (ask: Ask): Promise<string> =>
+  (await ask<{ default_agent: string | null }>('get_engine', {})).default_agent ?? 'codex'
 
 export const statusOf = async (ask: Ask, mission_id: string): Promise<Brief> => {
   const detail = await ask<Detail>('get_mission', { mission_id })

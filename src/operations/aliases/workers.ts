@@ -8,7 +8,7 @@ import { type Brief, briefOf, logLine } from '../briefing.ts'
 import { Ref } from '../inputs.ts'
 import type { MissionView } from '../views.ts'
 import { type Ask, aliasesOf } from './alias.ts'
-import { Agent, briefs, type Detail, type Missions, Model, statusOf } from './shared.ts'
+import { Agent, briefs, type Detail, executorOf, type Missions, Model, statusOf } from './shared.ts'
 
 const forWorkers = aliasesOf({ knownFrom: 'codefleet', set: 'workers' })
 
@@ -64,7 +64,7 @@ export const WORKER_TOOLS = [
         ...same,
         project_id: project.id,
         title: task_name,
-        agent: executor,
+        agent: executor ?? (await executorOf(ask)),
         effort: reasoning_effort,
         tags: [...new Set([WORKER, ...tags])],
         parent_mission_id: parent_worker_id,

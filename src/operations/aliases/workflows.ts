@@ -6,6 +6,7 @@ import { StageInput, WORKFLOW_STATUSES } from '../../domain/workflow.ts'
 import { logLine } from '../briefing.ts'
 import { Ref } from '../inputs.ts'
 import { type Ask, aliasesOf } from './alias.ts'
+import { executorOf } from './shared.ts'
 
 const forWorkflows = aliasesOf({ knownFrom: 'codefleet', set: 'workflows' })
 
@@ -48,8 +49,10 @@ export const WORKFLOW_TOOLS = [
         name: basename(repo_path) || repo_path,
         if_exists: 'return',
       })
+      const executor = await executorOf(ask)
       const timed = stages.map(stage => ({
         ...stage,
+        agent: stage.agent ?? stage.executor ?? executor,
         timeout_seconds: stage.timeout_seconds ?? timeout_seconds ?? null,
       }))
       return brief(await ask<View>('create_workflow', { ...same, project_id: project.id, stages: timed }))
