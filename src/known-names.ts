@@ -222,7 +222,7 @@ const BEADS: KnownName[] = [
     'beads made so become missions once fleet beads bridge --of-home runs, or the server does it (beads_bridges = home)',
   ),
   kept('fleet (beads supervisor)', 'key', 'max_concurrent', 'max_concurrent', 'its default is 4 here'),
-  kept('fleet (beads supervisor)', 'key', 'coder', 'default_agent', 'its default is shell here'),
+  kept('fleet (beads supervisor)', 'key', 'coder', 'default_agent', 'it has no default here, and cannot be shell'),
   kept('fleet (beads supervisor)', 'key', 'model', 'default_model', 'by default the client chooses here'),
   kept('fleet (beads supervisor)', 'key', 'context_pressure_threshold_pct', 'context_limit'),
   ...all('fleet (beads supervisor)', 'agent variable', 'FLEET_TASK_ID FLEET_TASK_DIR FLEET_ARTIFACT_DIR'),

@@ -268,6 +268,7 @@ test('the servers of two homes go between the fleet and one database: each bead 
   const [one, two] = [await aScene({ env: WITH_BD, start: false }), await aScene({ env: WITH_BD, start: false })]
   for (const { fleet } of [one, two]) aWorker(fleet)
   const { repo } = one
+  await two.fleet.project(repo.path)
   const database = join(repo.path, '.beads/database')
   mkdirSync(database, { recursive: true })
   const ids = Array.from({ length: 6 }, (_, n) => `bd-${n + 1}`)

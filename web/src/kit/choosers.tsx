@@ -11,8 +11,10 @@ interface ChooserProps {
   disabled?: boolean
 }
 
-export function AgentChooser({ label = 'Agent', ...rest }: ChooserProps) {
-  const agents = useAsk('list_agents', {}).data?.agents ?? []
+/** `coding`: without those that run scripts, where what they are to do is not written yet. */
+export function AgentChooser({ label = 'Agent', coding = false, ...rest }: ChooserProps & { coding?: boolean }) {
+  const all = useAsk('list_agents', {}).data?.agents ?? []
+  const agents = all.filter(({ name, can }) => !coding || !can.scripts || name === rest.value)
   const options = [...new Map(agents.map(agent => [agent.name, agent])).values()].map(({ name, title, installed }) => ({
     value: name,
     label: installed ? title : `${title} (not installed)`,
@@ -24,6 +26,12 @@ export function ProjectChooser({ label = 'Project', ...rest }: ChooserProps) {
   const projects = useAsk('list_projects', { limit: 500 }).data?.projects ?? []
   const options = projects.map(({ id, name }) => ({ value: id, label: name }))
   return <ChoiceInput label={label} options={options} {...rest} />
+}
+
+/** Whether an agent runs what it is given as a script. */
+export function useRunsScripts(): (agent: string | null | undefined) => boolean {
+  const agents = useAsk('list_agents', {}).data?.agents
+  return agent => agents?.find(({ name }) => name === agent)?.can.scripts === true
 }
 
 /** What a project is called, by its id. */

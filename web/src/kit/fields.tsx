@@ -63,7 +63,13 @@ export function TextInput({ label, hint, value, set, suggestions, ...rest }: Lin
   )
 }
 
-export function LongTextInput({ label, hint, value, set, rows = 4, ...rest }: TextProps & { rows?: number }) {
+interface LongTextProps extends TextProps {
+  rows?: number
+  /** It is a program, not prose. */
+  code?: boolean
+}
+
+export function LongTextInput({ label, hint, value, set, rows = 4, code = false, ...rest }: LongTextProps) {
   const id = useId()
   return (
     <Labelled label={label} hint={hint} id={id}>
@@ -72,6 +78,8 @@ export function LongTextInput({ label, hint, value, set, rows = 4, ...rest }: Te
         value={value}
         rows={rows}
         resize="vertical"
+        spellCheck={!code}
+        className={code ? 'code-field' : undefined}
         onChange={event => set(event.target.value)}
         {...rest}
       />

@@ -31,10 +31,18 @@ export function Composer({ projects }: { projects: Output<'list_projects'>['proj
   const [text, setText] = useState('')
   const [remembered, remember] = useRemembered('project')
   const project = projects.find(({ id }) => id === remembered) ?? projects[0]!
-  const [chosen, choose] = useRemembered('agent')
+  const [kept, keep] = useRemembered('agent')
+  const [chosen, setChosen] = useState<string | null>(kept)
   const agents = useInstalled()
   // One that was taken off the machine since is no choice.
-  const agent = agents?.find(({ name }) => name === chosen)?.name
+  const known = agents?.find(({ name }) => name === chosen)
+  const agent = known?.name
+  const isScript = known?.can.scripts === true
+  const choose = (name: string | null) => {
+    setChosen(name)
+    // Prose typed at the next visit must not be taken for a script.
+    if (!agents?.find(each => each.name === name)?.can.scripts) keep(name)
+  }
   const create = useCommand('create_mission')
   const plan = useCommand('plan_project')
   const words = text.trim()
@@ -65,8 +73,14 @@ export function Composer({ projects }: { projects: Output<'list_projects'>['proj
   return (
     <Card className="composer">
       <TextArea
-        aria-label="What is to be done"
-        placeholder="What is to be done? A task for one agent, or something bigger to plan first."
+        aria-label={isScript ? 'Script' : 'What is to be done'}
+        className={isScript ? 'code-field' : undefined}
+        spellCheck={!isScript}
+        placeholder={
+          isScript
+            ? 'Script: /bin/sh runs it exactly as it stands here.'
+            : 'What is to be done? A task for one agent, or something bigger to plan first.'
+        }
         value={text}
         rows={3}
         resize="vertical"
@@ -87,7 +101,9 @@ export function Composer({ projects }: { projects: Output<'list_projects'>['proj
         <Select.Root value={agent ?? OF_PROJECT} onValueChange={name => choose(name === OF_PROJECT ? null : name)}>
           <Select.Trigger aria-label="Agent" className="composer-project" />
           <Select.Content position="popper">
-            <Select.Item value={OF_PROJECT}>Agent of the project</Select.Item>
+            <Select.Item value={OF_PROJECT}>
+              {project.agent ? `Agent of the project (${plain(project.agent)})` : 'Agent of the project'}
+            </Select.Item>
             {agents?.map(({ name, title }) => (
               <Select.Item key={name} value={name}>
                 {title}
@@ -96,13 +112,14 @@ export function Composer({ projects }: { projects: Output<'list_projects'>['proj
           </Select.Content>
         </Select.Root>
         <Text size="1" color="gray" className="composer-hint">
+          {isScript && 'Script, run by /bin/sh · '}
           <Link href="/missions/new">With all settings</Link>
         </Text>
         <Flex gap="2" ml="auto">
           <Button
             variant="soft"
             highContrast
-            disabled={!words || create.busy}
+            disabled={!words || create.busy || isScript}
             loading={plan.busy}
             onClick={makePlan}
             title="An agent looks at the project and proposes missions"
@@ -113,7 +130,11 @@ export function Composer({ projects }: { projects: Output<'list_projects'>['proj
             disabled={!words || plan.busy}
             loading={create.busy}
             onClick={run}
-            title="One agent begins as soon as there is room"
+            title={
+              isScript
+                ? '/bin/sh runs the script as soon as there is room'
+                : 'One agent begins as soon as there is room'
+            }
           >
             <Play size={16} /> Run
           </Button>

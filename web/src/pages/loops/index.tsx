@@ -198,7 +198,7 @@ function StartLoop({ close }: { close(): void }) {
         set={setGoal}
         required
       />
-      <AgentChooser label="Planner" value={agent} set={setAgent} none="As the project says" />
+      <AgentChooser coding label="Planner" value={agent} set={setAgent} none="As the project says" />
       <NumberInput label="Rounds at most" value={rounds} set={setRounds} min={1} max={50} />
       <NumberInput
         label="Budget ($)"

@@ -95,7 +95,8 @@ export function askedIn(search: URLSearchParams): Partial<Draft> {
     title: text('title'),
     acceptance_criteria: text('criteria'),
     parent_mission_id: text('parent'),
-    agent: text('agent'),
+    // An address does not say that its text is a script.
+    agent: text('agent') === 'shell' ? undefined : text('agent'),
     tags: search.has('tag') ? search.getAll('tag') : undefined,
     depends_on: search.has('after') ? search.getAll('after') : undefined,
   }

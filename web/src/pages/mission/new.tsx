@@ -2,7 +2,7 @@ import { Button, Kbd, Text } from '@radix-ui/themes'
 import { FolderGit2, Play } from 'lucide-react'
 import { type FormEvent, type KeyboardEvent, useEffect, useState } from 'react'
 import { Link, useLocation, useSearchParams } from 'wouter'
-import { ProjectChooser } from '../../kit/choosers.tsx'
+import { ProjectChooser, useRunsScripts } from '../../kit/choosers.tsx'
 import { ChoiceInput, LongTextInput, NumberInput, TextInput } from '../../kit/fields.tsx'
 import { Empty, Lines, Page, Section } from '../../kit/page.tsx'
 import { plain } from '../../kit/plain.ts'
@@ -66,6 +66,7 @@ function Sheet({ begin }: { begin: Draft }) {
   const [template, setTemplate] = useState<string | null>(null)
   const { run, busy } = useCommand('create_mission')
   const holds = useProjectHolds(draft.project_id)
+  const isScript = useRunsScripts()(draft.agent)
   useEffect(() => remember(localStorage, draft), [draft])
   const fill = (fields: Partial<Draft>) => setDraft(before => ({ ...before, ...fields }))
   const set =
@@ -100,19 +101,26 @@ function Sheet({ begin }: { begin: Draft }) {
           <TemplateFields name={template} choose={setTemplate} fill={fill} />
           <div className="wide">
             <LongTextInput
-              label="What is to be done"
+              label={isScript ? 'Script' : 'What is to be done'}
+              code={isScript}
               hint={
-                draft.parent_mission_id && (
-                  <>
-                    as a part of{' '}
-                    <Link href={`/missions/${draft.parent_mission_id}`}>{shortId(draft.parent_mission_id)}</Link>
-                  </>
-                )
+                isScript
+                  ? '/bin/sh runs it exactly as it stands here'
+                  : draft.parent_mission_id && (
+                      <>
+                        as a part of{' '}
+                        <Link href={`/missions/${draft.parent_mission_id}`}>{shortId(draft.parent_mission_id)}</Link>
+                      </>
+                    )
               }
               value={draft.detailed_prompt}
               set={set('detailed_prompt')}
               rows={9}
-              placeholder="Describe it as you would to a colleague: what is wanted, where to look, what to leave alone."
+              placeholder={
+                isScript
+                  ? ''
+                  : 'Describe it as you would to a colleague: what is wanted, where to look, what to leave alone.'
+              }
             />
           </div>
           <div className="wide">

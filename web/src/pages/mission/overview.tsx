@@ -15,7 +15,7 @@ import { type Detail, isAsking, liveSession } from './actions.ts'
 import { Comments } from './comments.tsx'
 
 export function Overview({ mission }: { mission: Detail }) {
-  const isScript = mission.holds.some(({ field, value }) => field === 'agent' && value === 'shell')
+  const isScript = mission.script
   return (
     <div className="mission-columns">
       <div>
@@ -26,7 +26,7 @@ export function Overview({ mission }: { mission: Detail }) {
             <ReportView report={mission.report} />
           </Section>
         )}
-        <Section title="Prompt">
+        <Section title={isScript ? 'Script' : 'Prompt'}>
           <div className="prompt">
             {isScript ? <Foreign text={mission.detailed_prompt} code /> : <Markdown text={mission.detailed_prompt} />}
           </div>

@@ -1,5 +1,6 @@
 import { Callout } from '@radix-ui/themes'
 import { Lock } from 'lucide-react'
+import { useRunsScripts } from '../../kit/choosers.tsx'
 import { useDraft } from '../../kit/draft.ts'
 import { ChoiceInput, LongTextInput, NumberInput, SwitchInput, TextInput } from '../../kit/fields.tsx'
 import { Section } from '../../kit/page.tsx'
@@ -31,10 +32,13 @@ const STARTS = [
 export function MissionSettings({ mission }: { mission: Detail }) {
   const { value, changes, isChanged, set, reset } = useDraft(mission)
   const { run, busy } = useCommand('update_mission')
+  const isScript = useRunsScripts()(value.agent)
   const locked = !EDITABLE.includes(mission.status)
   const save = async () => {
     const { sessions, ...fields } = changes
-    if (!(await run({ mission_id: mission.id, ...fields }))) return
+    // Whoever gives a script another text names who runs it.
+    const who = isScript && fields.detailed_prompt !== undefined ? { agent: value.agent } : {}
+    if (!(await run({ mission_id: mission.id, ...who, ...fields }))) return
     reset()
     tell({ text: 'Saved.' })
   }
@@ -79,7 +83,9 @@ export function MissionSettings({ mission }: { mission: Detail }) {
           />
           <div className="wide">
             <LongTextInput
-              label="Prompt"
+              label={isScript ? 'Script' : 'Prompt'}
+              code={isScript}
+              hint={isScript ? '/bin/sh runs it exactly as it stands here' : undefined}
               value={value.detailed_prompt}
               set={set('detailed_prompt')}
               rows={8}

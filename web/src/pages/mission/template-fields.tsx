@@ -2,6 +2,7 @@ import { Button, Flex } from '@radix-ui/themes'
 import { useEffect, useState } from 'react'
 import { fillInNamed } from '../../../../src/domain/template.ts'
 import type { Output } from '../../api/client.ts'
+import { useRunsScripts } from '../../kit/choosers.tsx'
 import { ChoiceInput, TextInput } from '../../kit/fields.tsx'
 import { useAsk } from '../../live/data.ts'
 import type { Draft } from './new-draft.ts'
@@ -17,7 +18,13 @@ interface TemplateFieldsProps {
 /** Begins with what was saved under a name; what it leaves open is asked for. */
 export function TemplateFields({ name, choose, fill }: TemplateFieldsProps) {
   const all = useAsk('list_templates', { limit: 200 }).data?.templates
-  const missions = all?.filter(({ kind }) => kind === 'mission') ?? []
+  const runsScripts = useRunsScripts()
+  // Values reach a script by its environment, which a sheet cannot give it: fleet template use does.
+  const missions =
+    all?.filter(
+      ({ kind, settings, variables }) =>
+        kind === 'mission' && !(variables.length && runsScripts(settings.agent as string | null)),
+    ) ?? []
   const template = useAsk('get_template', { template: name ?? '' }, { enabled: name !== null }).data
   if (missions.length === 0) return null
   return (

@@ -94,7 +94,7 @@ function NewPlan({ close }: { close(): void }) {
     >
       <ProjectChooser value={project} set={setProject} />
       <LongTextInput label="Goal" value={goal} set={setGoal} rows={5} required />
-      <AgentChooser label="Planner" value={agent} set={setAgent} none="As the project says" />
+      <AgentChooser coding label="Planner" value={agent} set={setAgent} none="As the project says" />
       <SwitchInput
         label="Approve by itself"
         hint="the missions start without you having seen them"

@@ -1,6 +1,6 @@
 import { Button, Card, CheckboxGroup, Flex, Heading, IconButton, Text } from '@radix-ui/themes'
 import { Trash2, X } from 'lucide-react'
-import { AgentChooser } from '../../kit/choosers.tsx'
+import { AgentChooser, useRunsScripts } from '../../kit/choosers.tsx'
 import { ChoiceInput, LongTextInput, NumberInput, TextInput } from '../../kit/fields.tsx'
 import { plain } from '../../kit/plain.ts'
 import { changed, type Planned, reaches, removed } from './editing.ts'
@@ -18,6 +18,7 @@ const TYPES: Planned['mission_type'][] = ['implement', 'fix', 'test', 'review', 
 /** One mission of a plan, beside the graph. */
 export function MissionEditor({ mission, plan, set, close }: MissionEditorProps) {
   const { key, title, prompt, acceptance_criteria, mission_type, agent, model, priority, depends_on } = mission
+  const isScript = useRunsScripts()(agent)
   const put =
     <K extends keyof Planned>(field: K) =>
     (value: Planned[K]) =>
@@ -37,8 +38,13 @@ export function MissionEditor({ mission, plan, set, close }: MissionEditorProps)
         </Flex>
         <TextInput label="Title" value={title} set={put('title')} disabled={disabled} />
         <LongTextInput
-          label="Prompt"
-          hint="all that its agent is told: it knows nothing else of the plan"
+          label={isScript ? 'Script' : 'Prompt'}
+          code={isScript}
+          hint={
+            isScript
+              ? '/bin/sh runs it exactly as it stands here'
+              : 'all that its agent is told: it knows nothing else of the plan'
+          }
           value={prompt}
           set={put('prompt')}
           rows={8}

@@ -76,7 +76,7 @@ function ProjectCard({ project, counts }: CardProps) {
         )}
         <Counts counts={counts} />
         <Text as="div" size="1" color="gray" mt="2">
-          lands: {landing} · agent: {agent ?? 'the default'}
+          lands: {landing} · agent: {agent ?? 'none yet'}
         </Text>
       </Link>
     </Card>

@@ -42,7 +42,13 @@ export function ProjectSettings({ project }: { project: Project }) {
             set={landing => landing && set('landing')(landing as Project['landing'])}
             options={['auto', 'review', 'pull-request', 'never']}
           />
-          <AgentChooser value={value.agent} set={set('agent')} none={AS_FLEET} />
+          <AgentChooser
+            coding
+            hint="of missions that name none"
+            value={value.agent}
+            set={set('agent')}
+            none={AS_FLEET}
+          />
           <TextInput
             label="Model"
             value={value.model ?? ''}

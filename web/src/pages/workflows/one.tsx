@@ -3,7 +3,7 @@ import { Brush, RotateCcw, Square } from 'lucide-react'
 import { lazy, Suspense, useState } from 'react'
 import { Link, useLocation, useParams } from 'wouter'
 import type { Output } from '../../api/client.ts'
-import { AgentChooser } from '../../kit/choosers.tsx'
+import { AgentChooser, useRunsScripts } from '../../kit/choosers.tsx'
 import { LongTextInput, TextInput } from '../../kit/fields.tsx'
 import { FormDialog } from '../../kit/form-dialog.tsx'
 import { Markdown } from '../../kit/markdown.tsx'
@@ -184,6 +184,7 @@ function Actions({ workflow: { id, ended_at, status } }: { workflow: Workflow })
 function ChangeStage({ workflow, stage, close }: { workflow: string; stage: Stage; close(): void }) {
   const [prompt, setPrompt] = useState('')
   const [agent, setAgent] = useState(stage.agent)
+  const isScript = useRunsScripts()(agent)
   const [model, setModel] = useState(stage.model ?? '')
   const { run, busy } = useCommand('change_workflow_stage', { done: close })
   return (
@@ -198,12 +199,20 @@ function ChangeStage({ workflow, stage, close }: { workflow: string; stage: Stag
           workflow_id: workflow,
           stage: stage.name,
           ...(prompt && { prompt }),
-          ...(agent !== stage.agent && { agent }),
+          // Whoever gives a script names who runs it.
+          ...((agent !== stage.agent || (prompt && agent)) && { agent }),
           ...(model !== (stage.model ?? '') && { model: model || null }),
         })
       }
     >
-      <LongTextInput label="Prompt" hint="empty: as it was" value={prompt} set={setPrompt} rows={6} />
+      <LongTextInput
+        label={isScript ? 'Script' : 'Prompt'}
+        code={isScript}
+        hint={isScript ? '/bin/sh runs it exactly as it stands here; empty: as it was' : 'empty: as it was'}
+        value={prompt}
+        set={setPrompt}
+        rows={6}
+      />
       <AgentChooser value={agent} set={setAgent} none="As the project says" />
       <TextInput label="Model" value={model} set={setModel} placeholder="the agent's own choice" />
     </FormDialog>
