@@ -125,6 +125,10 @@ describe.skipIf(!SANDBOX_WORKS)('in the sandbox', () => {
     })
     expect(await (await fetch(url)).text()).toBe('held\n')
     await fleet.call('stop_preview', { mission_id: id })
+    await eventually('the preview has ended', async () => {
+      const { status } = await fleet.call<{ status: string }>('get_preview', { mission_id: id })
+      return status === 'ended'
+    })
     for (const name of ['setup', 'check', 'preview'])
       for (const folder of [repo.path, fleet.root, join(repo.path, '.git/hooks')])
         expect(existsSync(join(folder, name)) || existsSync(join(folder, `${name}.txt`))).toBe(false)
