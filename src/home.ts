@@ -41,7 +41,7 @@ export function homePath(env: NodeJS.ProcessEnv = process.env): string {
   return resolve(env.FLEET_HOME || join(homedir(), '.flotilla'))
 }
 
-const FOLDERS = ['', 'blobs', 'worktrees', 'sessions', 'tasks', 'logs', 'checks', 'processes']
+const FOLDERS = ['', 'blobs', 'worktrees', 'repositories', 'sessions', 'tasks', 'logs', 'checks', 'processes']
 /** Whatever in a home holds a secret, or text that does. */
 const PRIVATE = [
   ...FOLDERS,

@@ -14,7 +14,7 @@ async function withRemote({ repo }: Scene) {
 }
 
 test('an agent that moves the base branch is caught and its work waits for a person', async () => {
-  const { fleet, repo, project } = await aScene()
+  const { fleet, repo, project } = await aScene({ project: { isolation: 'linked' } })
   const script = 'echo x > x.txt; git add x.txt; git commit -qm sneaky; git update-ref refs/heads/main HEAD'
   const { id } = await fleet.mission(project, script)
   const mission = await fleet.until(id, 'review', 'done', 'failed')
@@ -24,7 +24,7 @@ test('an agent that moves the base branch is caught and its work waits for a per
 })
 
 test('an agent that moves the base branch and then fails is caught as well', async () => {
-  const { fleet, project } = await aScene()
+  const { fleet, project } = await aScene({ project: { isolation: 'linked' } })
   const script = 'echo x > x.txt; git add x.txt; git commit -qm sneaky; git update-ref refs/heads/main HEAD; exit 1'
   const { id } = await fleet.mission(project, script)
   const mission = await fleet.until(id, 'review', 'done', 'failed')
@@ -39,7 +39,7 @@ test.each([
     'hooks',
   ],
 ])('an agent that %s is caught, and what it planted does not run', async (_, script, named) => {
-  const { fleet, repo, project } = await aScene()
+  const { fleet, repo, project } = await aScene({ project: { isolation: 'linked' } })
   const { id } = await fleet.mission(project, `echo x > x.txt; ${script}`)
   const mission = await fleet.until(id, 'review', 'done', 'failed')
   expect(mission).toMatchObject({ status: 'review', status_reason: { code: 'shared_git_changed' } })
@@ -53,7 +53,7 @@ test.each([
 })
 
 test('a pipe planted among the shared hooks is noticed and does not hold the session up', async () => {
-  const { fleet, project } = await aScene()
+  const { fleet, project } = await aScene({ project: { isolation: 'linked' } })
   const plant = 'hooks=$(git rev-parse --git-common-dir)/hooks; mkdir -p "$hooks"; mkfifo "$hooks/post-merge"'
   const { id } = await fleet.mission(project, `echo x > x.txt; ${plant}`)
   const mission = await fleet.until(id, 'review', 'done', 'failed')
@@ -124,7 +124,7 @@ test('a person who commits in their own checkout during a session raises no alar
 })
 
 test('an agent that moves the base branch in a repository without a checkout is caught too', async () => {
-  const { fleet, project } = await aScene({ repository: { bare: true } })
+  const { fleet, project } = await aScene({ repository: { bare: true }, project: { isolation: 'linked' } })
   const as = 'git -c user.name=a -c user.email=a@example.com'
   const { id } = await fleet.mission(
     project,
@@ -136,7 +136,7 @@ test('an agent that moves the base branch in a repository without a checkout is 
 test.each([false, true])(
   'a base branch moved during a session is caught although another mission lands (bare: %s)',
   async bare => {
-    const { fleet, repo, project, gate } = await aScene({ repository: { bare } })
+    const { fleet, repo, project, gate } = await aScene({ repository: { bare }, project: { isolation: 'linked' } })
     const [moved, working] = [gate('moved'), gate('working')]
     const as = 'git -c user.name=a -c user.email=a@example.com'
     const thief = await fleet.mission(
@@ -160,7 +160,7 @@ test.each([false, true])(
 )
 
 test('a base branch moved by an agent that is still at work is not landed on unseen', async () => {
-  const { fleet, repo, project, gate } = await aScene()
+  const { fleet, repo, project, gate } = await aScene({ project: { isolation: 'linked' } })
   const moved = gate('moved')
   const thief = await fleet.mission(
     project,

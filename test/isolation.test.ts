@@ -41,8 +41,16 @@ test('a base branch that is gone is the reason nothing starts', async () => {
   expect(await repo.readOn('trunk', 'x.txt')).toBe('x')
 })
 
-test('an agent that cuts its worktree off from the repository: its files stay, and nothing is taken from elsewhere', async () => {
+test('an agent that cuts its worktree off from its repository loses nothing: its files land', async () => {
   const { fleet, repo, project } = await aScene()
+  const { id } = await fleet.mission(project, 'echo precious > precious.txt; rm .git; git init -q .')
+  const mission = await fleet.until(id, 'failed', 'done', 'review')
+  expect(mission.result).toBe('landed')
+  expect(await repo.filesOn('main')).toEqual(['README.md', 'precious.txt'])
+})
+
+test('in a linked worktree its files stay, and nothing is taken from elsewhere', async () => {
+  const { fleet, repo, project } = await aScene({ project: { isolation: 'linked' } })
   const { id } = await fleet.mission(project, 'echo precious > precious.txt; rm .git')
   const mission = await fleet.until(id, 'failed', 'done', 'review')
   expect(mission.status).toBe('failed')

@@ -34,6 +34,13 @@ export const ContextLimit = z
     'how much of its context window an agent may fill before it goes on in a fresh conversation; 100: all of it',
   )
 
+export const ISOLATIONS = ['private', 'linked'] as const
+export const Isolation = z
+  .enum(ISOLATIONS)
+  .describe(
+    'private: each mission works in a repository of its own; linked: in a linked worktree of yours, which shares refs, stash and configuration with it, and is refused where a preset needs the sandbox',
+  )
+
 export const Check = z.object({
   name: z.string().min(1).max(80),
   command: z.string().min(1).max(4000).describe('a shell line, run at the root of the merged tree'),
@@ -108,6 +115,11 @@ export const ProjectSettings = z.object({
     .default([])
     .describe('names of variables of the server that its agents may see'),
   allow_push: z.boolean().default(false),
+  isolation: Isolation.default('private'),
+  hooks: z
+    .enum(['on', 'off'])
+    .default('on')
+    .describe("whether the repository's own git hooks run for what agents commit themselves; ours never run any"),
 })
 export type ProjectSettings = z.infer<typeof ProjectSettings>
 

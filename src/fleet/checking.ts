@@ -4,13 +4,21 @@ import { join } from 'node:path'
 import { about } from '../domain/life.ts'
 import type { Evidence, Mission } from '../domain/mission.ts'
 import type { Check, Project } from '../domain/project.ts'
-import { checkoutScratch, type Repository, scratchWorktree, type Within } from '../git/index.ts'
+import {
+  checkoutPlace,
+  checkoutScratch,
+  placeAt,
+  type Repository,
+  removeWorktree,
+  scratchWorktree,
+  type Within,
+} from '../git/index.ts'
 import { type CommandResult, runCommand } from '../runner/commands.ts'
 import { sweep } from '../runner/stopping.ts'
 import { commandWithin } from './containing.ts'
 import { type Fleet, retryOnConflict } from './fleet.ts'
 import { commandEnvironment, markOf } from './launching.ts'
-import { copyFiles } from './preparing.ts'
+import { copyFiles, givenTo } from './preparing.ts'
 import { derivedId, put } from './records.ts'
 
 /** The first check that failed, or null when all passed. */
@@ -84,8 +92,14 @@ async function wallsFor(fleet: Fleet, { mission, project }: Subject, scratch: st
 async function prepareScratch({ project, repository, commit }: Subject, scratch: string, mark: string): Promise<void> {
   // A check of a commit that the base has left behind, started by an earlier server, has nobody left who waits for it.
   await sweep(() => ({ mark, root: null, worktree: scratch, known: new Map() }))
-  await scratchWorktree(repository, scratch, commit)
-  await checkoutScratch(scratch, commit)
+  if (project.isolation === 'linked') {
+    await scratchWorktree(repository, scratch, commit)
+    await checkoutScratch(scratch, commit)
+  } else {
+    // One that an earlier version registered in the person's repository holds nothing that is not made again.
+    if (!placeAt(scratch) && existsSync(scratch)) await removeWorktree(repository, scratch)
+    await checkoutPlace(repository, scratch, commit, givenTo(project, 'checks'))
+  }
   await copyFiles(project, scratch)
 }
 

@@ -9,6 +9,7 @@ import {
   guardMark,
   largeFiles,
   MAX_FILE_BYTES,
+  placeAt,
   type Repository,
   strandedSubmodules,
 } from '../git/index.ts'
@@ -39,11 +40,11 @@ interface Subject extends Place {
 export async function concernAbout(subject: Subject): Promise<Concern | null> {
   return (
     unfinished(subject) ??
+    notTakenIn(subject) ??
     leftOut(subject) ??
     (await secretCommitted(subject)) ??
     (await largeCommitted(subject)) ??
-    (await sharedGitChanged(subject)) ??
-    (await baseMoved(subject)) ??
+    (await sharedThingsChanged(subject)) ??
     (await submoduleCommitLost(subject))
   )
 }
@@ -68,6 +69,18 @@ function unfinished({ session, collected }: Subject): Concern | null {
 function leftOut({ collected: { skipped } }: Subject): Concern | null {
   if (!skipped.length) return null
   return { code: 'left_out', text: `Not committed: ${skipped.map(({ path, why }) => `${path} (${why})`).join(', ')}.` }
+}
+
+function notTakenIn({ collected: { problem }, session }: Subject): Concern | null {
+  if (!problem) return null
+  const text = `Not everything that the agent committed could be taken in: ${problem}. Its files were committed as they are; its own commits are in ${session.worktree}.`
+  return { code: 'not_taken_in', text }
+}
+
+/** A linked worktree shares them with the person's checkout; a private repository shares nothing. */
+async function sharedThingsChanged(subject: Subject): Promise<Concern | null> {
+  if (placeAt(subject.session.worktree!)) return null
+  return (await sharedGitChanged(subject)) ?? (await baseMoved(subject))
 }
 
 async function secretCommitted({ from, project, repository, collected }: Subject): Promise<Concern | null> {
@@ -127,6 +140,7 @@ async function submoduleCommitLost({ session, from, repository, collected }: Sub
  * know, and nobody would ever see what happened.
  */
 export async function movedUnderSession(subject: Place, tip: string): Promise<boolean> {
+  if (subject.project.isolation === 'private') return false
   if (await isExplained(subject, tip)) return false
   const live = await liveSessions(subject.fleet)
   return live.some(

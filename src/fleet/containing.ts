@@ -1,17 +1,16 @@
-import { existsSync, realpathSync, writeFileSync } from 'node:fs'
+import { existsSync, realpathSync } from 'node:fs'
 import { basename, dirname, join } from 'node:path'
 import type { Agent, Launch } from '../agents/index.ts'
 import { changesNothing } from '../agents/presets.ts'
-import { NotAllowed } from '../domain/errors.ts'
+import { NotAllowed, NotFound } from '../domain/errors.ts'
 import type { Mission } from '../domain/mission.ts'
 import type { Project, ToolPreset } from '../domain/project.ts'
 import type { Session } from '../domain/session.ts'
-import { requireWorktree, type Within } from '../git/index.ts'
+import { alternatesBehind, isLinked, type PrivatePlace, placeAt, seal, type Within } from '../git/index.ts'
 import { OWN_FOLDER } from '../runner/folders.ts'
 import { findSandbox, type Sandbox, type Walls, walled } from '../runner/sandbox.ts'
 import { PROGRAM_FOLDER } from '../version.ts'
 import type { Fleet } from './fleet.ts'
-import { repositoryOf } from './repositories.ts'
 
 /** The sandbox, where it has to hold an agent to a preset that its client cannot; null: the client does. */
 export async function sandboxFor(
@@ -48,7 +47,15 @@ interface Inside {
 }
 
 /** What an agent finds and may change inside: its own folders, and the worktree unless the preset only looks. */
-export async function wallsOf({ fleet, agent, session, project, limits, place, directory }: Inside): Promise<Walls> {
+export async function wallsOf({
+  fleet,
+  agent,
+  session,
+  project,
+  limits,
+  place: { workingDirectory },
+  directory,
+}: Inside): Promise<Walls> {
   const home = fleet.environment.HOME
   const own = [
     join(directory, OWN_FOLDER),
@@ -56,16 +63,17 @@ export async function wallsOf({ fleet, agent, session, project, limits, place, d
     ...(agent.folders ?? []).map(path => expanded(path, home)),
   ]
   const top = session.worktree ?? project.path
-  const git = session.worktree ? await requireWorktree(session.worktree) : null
-  // Heeded in some repositories only, and empty it says nothing; but what is not there cannot be kept as it is.
-  if (git) writeFileSync(join(git.gitDir, CONFIGURATION), '', { flag: 'a' })
-  const work = changesNothing(limits.preset) ? [] : [top, ...(git ? committing(git) : [])]
+  const place = session.worktree ? placeAt(session.worktree) : undefined
+  if (place && !(await isLinked(place))) throw new NotFound('worktree', top)
+  // Inside walls no address carries a password.
+  if (place) await seal(place, { walled: true })
+  const work = changesNothing(limits.preset) ? [] : [top, ...(place ? [place.git] : [])]
   return {
-    workingDirectory: real(place.workingDirectory),
+    workingDirectory: real(workingDirectory),
     // The program itself may lie in a folder that is hidden, and an agent calls `fleet`.
-    readable: [directory, top, project.path, PROGRAM_FOLDER, ...(git ? [git.commonDir] : [])].map(real),
+    readable: [directory, top, project.path, PROGRAM_FOLDER, ...(place ? repositoryBehind(place) : [])].map(real),
     writable: [...work, ...own].map(real),
-    fixed: signposts(top, git).filter(existsSync).map(real),
+    fixed: place ? fixedIn(place).filter(existsSync).map(real) : [],
     hidden: real(fleet.home.path),
     home: home && real(home),
     links: linksAmong([fleet.home.path, home, project.path]),
@@ -111,13 +119,13 @@ async function sharing(
   const free = mission.allowed_tools || !worktree || !tool_preset
   const sandbox = free ? null : await sandboxFor(fleet, agent, tool_preset)
   if (!sandbox) return undefined
-  const { commonDir } = await repositoryOf(project)
+  const place = placeAt(folder!)
   const home = fleet.environment.HOME
   const walls: Walls = {
     workingDirectory: real(workingDirectory!),
-    readable: [folder!, project.path, commonDir].map(real),
-    writable: writes ? [real(folder!)] : [],
-    fixed: writes ? [join(folder!, '.git')].filter(existsSync).map(real) : [],
+    readable: [folder!, project.path, ...(place ? [place.ours, ...repositoryBehind(place)] : [])].map(real),
+    writable: writes ? [folder!, ...(place ? [place.git] : [])].map(real) : [],
+    fixed: writes && place ? fixedIn(place).filter(existsSync).map(real) : [],
     hidden: real(fleet.home.path),
     home: home && real(home),
     links: linksAmong([fleet.home.path, home, project.path]),
@@ -125,18 +133,17 @@ async function sharing(
   return argv => walled(sandbox, walls, argv)
 }
 
-/** What committing on a branch writes. The configuration, the hooks and the person's own checkout are not among it. */
-const committing = ({ gitDir, commonDir }: { gitDir: string; commonDir: string }): string[] => [
-  gitDir,
-  ...['objects', 'refs', 'logs', 'reftable'].map(name => join(commonDir, name)),
+/** What its git reads and must not change: the project's repository, and every one that it borrows objects from. */
+const repositoryBehind = ({ git, record: { commonDir } }: PrivatePlace): string[] => [
+  git,
+  commonDir,
+  ...alternatesBehind(join(commonDir, 'objects')).folders,
 ]
 
-const CONFIGURATION = 'config.worktree'
-
-/** Where git finds the repository and its configuration: through others, our own git would run what the agent likes. */
-const signposts = (top: string, git: { gitDir: string } | null): string[] => [
-  join(top, '.git'),
-  ...(git ? ['commondir', 'gitdir', CONFIGURATION].map(name => join(git.gitDir, name)) : []),
+/** What says where the repository is and what git runs: a person's git would heed it too, before it is written anew. */
+const fixedIn = ({ worktree, git }: PrivatePlace): string[] => [
+  join(worktree, '.git'),
+  ...['config', 'hooks', 'info', 'objects/info'].map(name => join(git, name)),
 ]
 
 const expanded = (path: string, home = '/'): string => (path.startsWith('~/') ? join(home, path.slice(2)) : path)

@@ -2,13 +2,14 @@ import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Agent, Launch } from '../agents/index.ts'
 import { type Effective, effective } from '../domain/effective.ts'
+import { NotAllowed } from '../domain/errors.ts'
 import type { Mission } from '../domain/mission.ts'
 import type { Project } from '../domain/project.ts'
 import { type ChildReport, composePrompt, type HandOver } from '../domain/prompt.ts'
 import { givenTo } from '../domain/script-variables.ts'
 import type { Session } from '../domain/session.ts'
 import { effect } from '../effects.ts'
-import { pushGuardEnvironment } from '../git/index.ts'
+import { placeAt, pushGuardEnvironment } from '../git/index.ts'
 import { DIALOGUE_FILE } from '../runner/conversation.ts'
 import { agentEnvironment } from '../runner/environment.ts'
 import { nextLaunch, OWN_FOLDER, readPlain, writeFiles } from '../runner/folders.ts'
@@ -90,6 +91,7 @@ export async function prepareLaunch(
   requireEffort(agent, mission)
   requireBudget(fleet, agent, { maxBudgetUsd: limits.ownBudgetUsd, model: session.model })
   const sandbox = mission.allowed_tools ? null : await sandboxFor(fleet, agent, limits.preset)
+  if (sandbox) requirePrivate(session, project)
   const { servers, variables } = await attach(fleet, agent, mission, project, url)
   const given = { fleet, agent, session, mission, project, place, limits, directory, script, prompt, servers, url }
   // Inside the sandbox the client is not held back: it may do everything, and what it changes is its own.
@@ -112,6 +114,17 @@ export async function prepareLaunch(
 /** What a script finds in its environment. */
 async function valuesOf(fleet: Fleet, { script, variables }: Mission): Promise<Record<string, string>> {
   return script && variables ? (JSON.parse(await fleet.blobs.read(variables)) as Record<string, string>) : {}
+}
+
+/** Walls around a linked worktree would have to leave the person's own refs and objects open. */
+function requirePrivate({ worktree, tool_preset }: Session, { id }: Project): void {
+  if (!worktree || placeAt(worktree)) return
+  throw new NotAllowed(
+    `A linked worktree cannot be held to the preset ${tool_preset}: git in it writes to your repository.`,
+    {
+      try: `fleet project set ${id} --isolation private, or use the preset full`,
+    },
+  )
 }
 
 /** What an agent was told, also when it was launched by an earlier server. */

@@ -5,7 +5,7 @@ import { Mission, type MissionSettings, type Status } from '../domain/mission.ts
 import type { Project } from '../domain/project.ts'
 import type { Session } from '../domain/session.ts'
 import { isReady } from '../domain/waiting.ts'
-import { commitNamed } from '../git/index.ts'
+import { commitNamed, unheld } from '../git/index.ts'
 import type { Batch, Change, Check, Stored } from '../store/index.ts'
 import { type Ask, by, changeMission, oncePerKey } from './asking.ts'
 import { requireShown } from './candidates.ts'
@@ -228,7 +228,18 @@ async function requireNoStage(fleet: Fleet, { id, workflow: at }: Mission): Prom
 
 async function leftBehind(fleet: Fleet, missionId: string): Promise<Stored<Session>[]> {
   const sessions = await Array.fromAsync(all(fleet, 'sessions', 'mission', [missionId]))
-  return sessions.filter(({ value }) => value.left_behind && value.worktree_kept)
+  const kept = sessions.filter(({ value }) => value.worktree_kept && value.worktree)
+  const looked = await Promise.all(
+    kept.map(async stored => {
+      const { value } = stored
+      if (value.left_behind) return [stored]
+      const project = (await fleet.store.get('projects', value.project_id))?.value
+      const left = project ? await unheld(value.worktree!, project.copy_files) : []
+      const left_behind = `Added since the session ended: ${left.join(', ')}.`
+      return left.length ? [{ ...stored, value: { ...value, left_behind } }] : []
+    }),
+  )
+  return looked.flat()
 }
 
 /** Unknown agents and dependencies are refused when written, not when a session starts. */

@@ -91,7 +91,11 @@ async function placeOf(
   { id, agent, reason, continued, origin }: Plan,
 ): Promise<Place> {
   const repository = await repositoryOf(project)
-  const [tip, guard_mark] = await Promise.all([branchTip(repository, project.base_branch), guardMark(repository)])
+  const [tip, guard_mark] = await Promise.all([
+    branchTip(repository, project.base_branch),
+    // Only a linked worktree shares anything that has to be watched.
+    project.isolation === 'linked' ? guardMark(repository) : null,
+  ])
   if (!tip)
     throw new Unfit(`The base branch ${project.base_branch} is gone from ${project.path}.`, {
       try: `fleet project set ${project.id} --base <branch>`,

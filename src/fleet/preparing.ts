@@ -7,7 +7,7 @@ import type { Mission } from '../domain/mission.ts'
 import type { Project } from '../domain/project.ts'
 import type { Session } from '../domain/session.ts'
 import { effect } from '../effects.ts'
-import { addWorktree, mergeInto } from '../git/index.ts'
+import { addPlace, addWorktree, convertLinked, type Given, mergeInto, placeAt } from '../git/index.ts'
 import { runCommand } from '../runner/commands.ts'
 import { defaultsOf } from './capacity.ts'
 import { commandWithin } from './containing.ts'
@@ -42,12 +42,18 @@ export async function preparePlace(session: Session, mission: Mission, project: 
 }
 
 async function prepareWorktree(
-  { worktree, branch, branch_from, base_tip, reason }: Session,
+  { id, worktree, branch, branch_from, base_tip, reason }: Session,
   project: Project,
 ): Promise<string[]> {
   const repository = await repositoryOf(project)
   await mkdir(dirname(worktree!), { recursive: true, mode: 0o700 })
-  await addWorktree(repository, { path: worktree!, branch: branch!, from: branch_from! })
+  const wanted = { path: worktree!, branch: branch!, from: branch_from! }
+  if (project.isolation === 'linked' && !placeAt(worktree!)) await addWorktree(repository, wanted)
+  else {
+    const given = givenTo(project, id)
+    await convertLinked(repository, worktree!, branch!, given)
+    await addPlace(repository, { ...wanted, ...given })
+  }
   await copyFiles(project, worktree!)
   if (reason !== 'conflict') return []
   const merged = await mergeInto(worktree!, base_tip!)
@@ -65,6 +71,14 @@ export interface SetUp {
 
 /** The mission's time was up before its agent began. */
 export class OutOfTime extends Unfit {}
+
+/** What a private repository of a project is given. */
+export const givenTo = ({ base_branch, allow_push, hooks }: Project, session: string): Given => ({
+  base: base_branch,
+  session,
+  allowPush: allow_push,
+  hooks: hooks === 'on',
+})
 
 /** Runs the project's setup command in a new worktree, or takes up the run that a crash left. */
 export async function setUp(

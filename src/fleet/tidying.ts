@@ -1,10 +1,12 @@
+import { existsSync } from 'node:fs'
 import { rm } from 'node:fs/promises'
 import type { NewEvent } from '../domain/event.ts'
 import { about, type By } from '../domain/life.ts'
 import type { Project } from '../domain/project.ts'
 import type { Session } from '../domain/session.ts'
+import { clipped, MAX_REASON_CHARS } from '../domain/text.ts'
 import { effect } from '../effects.ts'
-import { keepRef, keptRef, removeWorktree } from '../git/index.ts'
+import { folderOf, keepRef, keptRef, placeAt, removePlace, removeWorktree, unheld } from '../git/index.ts'
 import { Turns } from '../git/turns.ts'
 import type { Change, Collection, RecordOf } from '../store/index.ts'
 import { type Fleet, retryOnConflict } from './fleet.ts'
@@ -26,11 +28,15 @@ export async function retire(
   fleet: Fleet,
   session: Session,
   project: Project,
-  { keepBranch = false } = {},
+  { keepBranch = false, discard = false } = {},
 ): Promise<void> {
   if (!session.worktree || !session.branch) return
   const repository = await repositoryOf(project)
-  await removeWorktree(repository, session.worktree)
+  const left = discard ? [] : await unheld(session.worktree, project.copy_files)
+  if (left.length) return noteLeftBehind(fleet, session, left)
+  if (placeAt(session.worktree) || existsSync(folderOf(session.worktree)))
+    await removePlace(session.worktree, repository)
+  else await removeWorktree(repository, session.worktree)
   const others = (await Array.fromAsync(all(fleet, 'sessions', 'place', [session.worktree]))).map(({ value }) => value)
   // The last of each mission that worked there: its work keeps a name of its own.
   const lastOfEach = new Map([...others, session].map(each => [each.mission_id, each]))
@@ -59,6 +65,18 @@ export async function retire(
   })
 }
 
+/** Something was added since the session ended: the worktree stays, and says why. */
+async function noteLeftBehind(fleet: Fleet, session: Session, left: string[]): Promise<void> {
+  await retryOnConflict(async () => {
+    const stored = await fleet.store.get('sessions', session.id)
+    if (!stored || stored.value.left_behind) return
+    const left_behind = clipped(`Added since the session ended: ${left.join(', ')}.`, MAX_REASON_CHARS)
+    await fleet.commit('commit.session-noted', {
+      changes: [put('sessions', { ...stored.value, left_behind }, stored.version)],
+    })
+  })
+}
+
 /**
  * Whatever is remembered of a mission that is being deleted. Its own record goes last, so that a deletion cut short is
  * found and finished; its commits stay in the repository under refs.
@@ -69,7 +87,7 @@ export async function forgetMission(fleet: Fleet, missionId: string, by: By): Pr
     const project = await fleet.store.get('projects', session.project_id)
     // What no commit holds stays on the disk; a person who wants it gone has said so before it came to this.
     if (session.worktree_kept && !session.left_behind && project && !(await sharedWithLater(fleet, session)))
-      await worktreeTurns.take(missionId, () => retire(fleet, session, project.value))
+      await worktreeTurns.take(missionId, () => retire(fleet, session, project.value, { discard: true }))
     await effect('files.forget', () => rm(fleet.home.session(session.id), { recursive: true, force: true }))
     await forget(fleet, 'sessions', session.id)
   }

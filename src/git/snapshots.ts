@@ -24,7 +24,7 @@ export interface Snapshot {
 export async function snapshot(repo: Repository, wanted: Snapshot): Promise<string> {
   const place = placeAt(wanted.worktree)
   const oid = place
-    ? await withLiveGit(place, ({ env }) => snapshotWith(repo, wanted, env), { within: wanted.within })
+    ? await withLiveGit(place, ({ env }) => snapshotWith(repo, wanted, env))
     : await withIndexCopy(wanted.worktree, env => snapshotWith(repo, wanted, env))
   await keepRef(repo, { ref: wanted.ref, oid })
   return oid

@@ -1,7 +1,7 @@
 import { basename, resolve } from 'node:path'
 import type { Command } from 'commander'
 import { shortId } from '../../domain/ids.ts'
-import { LANDING_POLICIES, type Project, TOOL_PRESETS } from '../../domain/project.ts'
+import { ISOLATIONS, LANDING_POLICIES, type Project, TOOL_PRESETS } from '../../domain/project.ts'
 import { addFields, type Cli, does, type Field, inputFrom } from '../command.ts'
 import { APPROVALS_FIELD, CONTEXT_FIELD, ENGINE_FIELD, PREVIEW_FIELD } from '../mission-fields.ts'
 import { projectRef } from '../place.ts'
@@ -61,6 +61,18 @@ export const PROJECT_FIELDS: readonly Field[] = [
     field: 'environment',
     summary: 'variables of the server that its agents may see',
     kind: 'list',
+  },
+  {
+    flags: '--isolation <kind>',
+    field: 'isolation',
+    summary: 'a repository of its own for each mission, or a linked worktree of yours (weaker)',
+    choices: ISOLATIONS,
+  },
+  {
+    flags: '--hooks <on|off>',
+    field: 'hooks',
+    summary: "whether the repository's own hooks run for what agents commit",
+    choices: ['on', 'off'],
   },
   { flags: '--allow-push', field: 'allow_push', summary: 'let agents push', kind: 'flag' },
   { flags: '--no-allow-push', field: 'allow_push', summary: 'keep agents from pushing', kind: 'flag' },
@@ -210,6 +222,13 @@ function describe({ terminal }: Cli, project: Project): void {
     ['timeout', project.timeout_seconds === null ? '' : `${project.timeout_seconds} s`],
     ['retries', number(project.max_retries)],
     ['may push', project.allow_push ? 'yes' : ''],
+    [
+      'isolation',
+      project.isolation === 'linked'
+        ? 'linked: its worktrees share git’s refs, stash and configuration with yours'
+        : '',
+    ],
+    ['hooks', project.hooks === 'off' ? 'off' : ''],
     ['instructions', project.instructions],
   ])
 }

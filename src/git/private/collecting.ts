@@ -23,7 +23,7 @@ import { type TakenIn, takeIn } from './taking-in.ts'
 export async function collectPlace(place: Place, wanted: Leftovers): Promise<Collected> {
   const { worktree, ours } = place
   rmSync(join(ours, 'index.lock'), { force: true })
-  const taken = await takeIn(place, { within: wanted.within })
+  const taken = await takeIn(place)
   const env = { ...ourEnvironment(place), ...identityEnvironment(await settingsOf(projectOf(place))) }
   if (!existsSync(worktree)) {
     await moveBranch(place, taken.branch ?? tipOf(place))

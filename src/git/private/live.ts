@@ -1,6 +1,6 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { git, type Within } from '../run.ts'
+import { git } from '../run.ts'
 import { copyOurs, tipOf } from './making.ts'
 import { ourEnvironment, type Place } from './place.ts'
 import { copyIndex } from './sealing.ts'
@@ -27,10 +27,9 @@ export async function withOurIndex<T>(place: Place, run: (env: Environment) => P
 export async function withLiveGit<T>(
   place: Place,
   run: (live: { env: Environment; tip: string }) => Promise<T>,
-  { within }: { within?: Within } = {},
 ): Promise<T> {
   const known = tipOf(place)
-  const tip = (await takeIn(place, { within })).tip ?? known
+  const tip = (await takeIn(place)).tip ?? known
   const gitDir = mkdtempSync(join(place.folder, 'looking-'))
   try {
     writeFileSync(join(gitDir, 'HEAD'), `${tip}\n`)

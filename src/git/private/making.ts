@@ -92,7 +92,7 @@ function refreshed(found: Place, given: Given): Place {
   return { ...found, record }
 }
 
-function recordOf(repo: Repository, path: string, branch: string | null, given: Given): PlaceRecord {
+export function recordOf(repo: Repository, path: string, branch: string | null, given: Given): PlaceRecord {
   const { base, session, allowPush, hooks } = given
   const name = `${basename(dirname(path))}/${basename(path)}`.replace(/[^A-Za-z0-9/_-]/g, '-')
   const { path: top, gitDir, commonDir, bare } = repo

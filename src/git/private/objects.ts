@@ -15,7 +15,7 @@ import {
 import { join } from 'node:path'
 import { effect } from '../../effects.ts'
 import { readPlainFile } from '../plain-files.ts'
-import { GitFailed, git, type Within } from '../run.ts'
+import { GitFailed, git } from '../run.ts'
 import { ourEnvironment, type Place, projectOf } from './place.ts'
 import { alternatesOf } from './sealing.ts'
 import { settingsOf } from './settings.ts'
@@ -34,7 +34,6 @@ export interface Objects {
   tips: readonly string[]
   /** Commits that the project has for sure. */
   not: readonly string[]
-  within?: Within
   maxBytes?: number
 }
 

@@ -1,6 +1,6 @@
 import { join } from 'node:path'
 import { readText } from '../layout.ts'
-import { git, type Within } from '../run.ts'
+import { git } from '../run.ts'
 import { tipOf } from './making.ts'
 import { borrowsElsewhere, NotTakenIn, releaseKeeps, takeObjects } from './objects.ts'
 import { type Place, projectOf } from './place.ts'
@@ -23,10 +23,7 @@ const keptUnder = (session: string): string => `refs/fleet/sessions/${session}`
  * Takes in what a session committed: the commits of its HEAD, its stash and every ref that is not as it was given. Where
  * the agent made none of these, nothing is done. What is refused stays in the session's repository.
  */
-export async function takeIn(
-  place: Place,
-  { within, maxBytes }: { within?: Within; maxBytes?: number } = {},
-): Promise<TakenIn> {
+export async function takeIn(place: Place, { maxBytes }: { maxBytes?: number } = {}): Promise<TakenIn> {
   const repo = projectOf(place)
   const state = await stateOf(place)
   const known = tipOf(place)
@@ -41,7 +38,7 @@ export async function takeIn(
   if (!tips.length) return { state, tip: state.tip, branch: state.branch, problem }
   const not = [...had].filter(Boolean)
   try {
-    await takeObjects(place, { tips, not, within, maxBytes })
+    await takeObjects(place, { tips, not, maxBytes })
   } catch (failure) {
     if (!(failure instanceof NotTakenIn)) throw failure
     const ifHad = (oid: string | undefined) => (oid && had.has(oid) ? oid : undefined)
