@@ -205,14 +205,18 @@ describe.skipIf(!SANDBOX_WORKS)('in the sandbox', () => {
       'puts-a-link-in-our-files': `ln -s '${precious}' "$(dirname "$FLEET_RESULT_FILE")/../exit"`,
       'brings-its-own-repository': 'rm .git',
       'writes-another-link': 'echo "gitdir: $PWD/evil" >.git',
-      'shares-with-another': 'echo "$PWD/evil" >"$(git rev-parse --git-dir)/commondir"',
-      'has-a-configuration': planted('"$(git rev-parse --git-dir)/config.worktree"'),
+      'has-a-configuration': planted('"$(git rev-parse --git-dir)/config"'),
+      'has-attributes': 'echo "* filter=x" >"$(git rev-parse --git-dir)/info/attributes"',
+      'plants-a-hook': 'echo x >"$(git rev-parse --git-dir)/hooks/post-checkout"',
+      'borrows-from-another': 'echo /evil >"$(git rev-parse --git-dir)/objects/info/alternates"',
     }
     // Not kept from it, and of no use: what its own repository says is heeded, but inside the walls.
     const nested = [
       'git init -q sub && cd sub && echo a >f && git add f && git -c user.name=a -c user.email=a@b commit -qm a',
       `${planted('.git/config')} && cd .. && git add sub && cd sub`,
       'echo "* filter=x" >.git/info/attributes && echo b >f && touch -d 2001-01-01 f && cd ..',
+      `dir=$(git rev-parse --git-dir) && ${planted('"$dir/config.worktree"')} && echo "$PWD/evil" >"$dir/commondir"`,
+      `ln -s '${precious}' "$dir/MERGE_MSG"; ln -s '${precious}' "$dir/COMMIT_EDITMSG"`,
     ].join('\n')
     const pause = 'touch "$FLEET_ARTIFACT_DIR/here"; until [ -e "$FLEET_ARTIFACT_DIR/open" ]; do sleep 0.02; done'
     const script = `${tries(lines)}\n(${nested}) >/dev/null 2>&1\necho "* filter=x" >.gitattributes\n${pause}`

@@ -5,6 +5,7 @@ import { MANIFEST } from './manifest.ts'
 /** Why something of a home is not in a backup of it, for people. */
 export const LEFT_OUT = {
   worktrees: 'worktrees: what agents have not committed is only there; commits are in your repositories',
+  repositories: 'the repositories of missions: what agents have committed was taken into yours first',
   projects: 'repositories made in the home (projects/): copy or push them yourself',
   logs: "the server's logs",
   tokens: 'the token and the key of the home: new ones are made; --with-tokens takes them along',
@@ -17,7 +18,7 @@ export type LeftOut = keyof typeof LEFT_OUT
 const TOKENS = ['token', 'key']
 /** Of this very home and the process that holds it; the store is copied in a way of its own. */
 const OWN = /^(id|port|port\.new|spawner|holder\.json.*|lease\.db.*|store\.db.*)$/
-const ELSEWHERE: readonly string[] = ['worktrees', 'projects', 'logs'] satisfies LeftOut[]
+const ELSEWHERE: readonly string[] = ['worktrees', 'repositories', 'projects', 'logs'] satisfies LeftOut[]
 
 /**
  * Of a launch, what was said and how it ended. What else a client was given lies beside it, settings with secrets and

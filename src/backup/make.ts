@@ -7,6 +7,7 @@ import { copySqlite } from '../store/copy.ts'
 import { VERSION } from '../version.ts'
 import { behindLinks } from '../whole-files.ts'
 import { contentsOf, LEFT_OUT } from './contents.ts'
+import { takeInLive } from './live-places.ts'
 import { fingerprint, MANIFEST, type Manifest } from './manifest.ts'
 import { tar } from './tar.ts'
 
@@ -24,6 +25,7 @@ export async function backUp(home: string, file: string, withTokens: boolean): P
   try {
     const stage = join(work, 'home')
     mkdirSync(stage)
+    await takeInLive(home)
     await copySqlite(join(home, 'store.db'), join(stage, 'store.db'))
     const { files, leftOut } = contentsOf(home, withTokens)
     const manifest: Manifest = {

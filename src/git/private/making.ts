@@ -1,4 +1,4 @@
-import { lstatSync, mkdirSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
+import { existsSync, lstatSync, mkdirSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
 import { readdir, realpath, rename, rm } from 'node:fs/promises'
 import { basename, dirname, join } from 'node:path'
 import { NotAllowed } from '../../domain/errors.ts'
@@ -222,10 +222,11 @@ const taken = (path: string, head?: string): NotAllowed =>
     facts: { path },
   })
 
-/** Every place below a folder of repositories, for whoever lists them. */
-export const placesIn = (worktrees: string): string[] =>
-  readdirSync(worktrees, { withFileTypes: true }).flatMap(project =>
-    project.isDirectory()
-      ? readdirSync(join(worktrees, project.name)).map(name => join(worktrees, project.name, name))
-      : [],
-  )
+/** Every worktree below the folder that a home has them in. */
+export function placesIn(worktrees: string): string[] {
+  const names = (folder: string): string[] => (existsSync(folder) ? readdirSync(folder) : [])
+  return names(worktrees).flatMap(project => {
+    const folder = join(worktrees, project)
+    return lstatSync(folder).isDirectory() ? names(folder).map(name => join(folder, name)) : []
+  })
+}

@@ -44,8 +44,9 @@ export interface Objects {
  */
 export async function takeObjects(place: Place, wanted: Objects): Promise<void> {
   if (!wanted.tips.length) return
-  const staging = join(place.folder, 'incoming')
-  const quarantine = join(place.record.commonDir, 'objects', `tmp_objdir-fleet-${place.record.session}`)
+  // A backup may take in at the same time as the server.
+  const staging = join(place.folder, `incoming-${process.pid}`)
+  const quarantine = join(place.record.commonDir, 'objects', `tmp_objdir-fleet-${place.record.session}-${process.pid}`)
   try {
     await effect('git.take-in', async () => {
       const pack = await packed(place, wanted, staging, quarantine)

@@ -3,8 +3,8 @@ import { readText } from '../layout.ts'
 import { git } from '../run.ts'
 import { tipOf } from './making.ts'
 import { borrowsElsewhere, NotTakenIn, releaseKeeps, takeObjects } from './objects.ts'
-import { type Place, projectOf } from './place.ts'
-import { readPacked } from './refs.ts'
+import { type Place, placeAt, projectOf } from './place.ts'
+import { readPacked, writeRef } from './refs.ts'
 import { type SessionState, stateOf } from './session-state.ts'
 
 export interface TakenIn {
@@ -47,6 +47,14 @@ export async function takeIn(place: Place, { maxBytes }: { maxBytes?: number } =
   await keep(place, state, repo)
   releaseKeeps(place)
   return { state, tip: state.tip, branch: state.branch, problem }
+}
+
+/** Takes in what a session has committed so far, and holds it by a ref of the project. */
+export async function keepTip(worktree: string): Promise<void> {
+  const place = placeAt(worktree)
+  if (!place) return
+  const { tip } = await takeIn(place)
+  if (tip && tip !== tipOf(place)) await writeRef(projectOf(place), `${keptUnder(place.record.session)}/live`, tip)
 }
 
 async function keep(
