@@ -230,7 +230,7 @@ describe.skipIf(!SANDBOX_WORKS)('in the sandbox', () => {
     const mission = await fleet.until(id, 'review', ...OVER)
     expect(mission.report?.summary).toMatch(/succeeded:$/m)
     expect(mission).toMatchObject({ status: 'review', sessions: [{ outcome: 'completed', exit_code: 0 }] })
-    expect(mission.status_reason?.text).toContain('submodule with changes')
+    expect(mission.status_reason?.text).toContain('sub/ (it is a git repository of its own)')
     expect([readFileSync(precious, 'utf8'), existsSync(escaped)]).toEqual(['mine', false])
   })
 

@@ -128,7 +128,7 @@ export class KeptRun {
       // Written down first: whoever tidies up knows of it from then on.
       await this.#worktreeIsKept()
       const end = { ...session, reason: 'resume' as const, branch_from: session.end_commit ?? session.branch_from }
-      const { workingDirectory } = await preparePlace(end, mission, project)
+      const { workingDirectory } = await preparePlace(this.#fleet, end, mission, project)
       await setUp(this.#fleet, project, {
         session,
         mission,

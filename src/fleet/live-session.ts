@@ -204,7 +204,7 @@ export class LiveSession {
   }
 
   async #start(mission: Mission, project: Project): Promise<Job> {
-    const place = await preparePlace(this.#session, mission, project)
+    const place = await preparePlace(this.#fleet, this.#session, mission, project)
     this.#heedStop()
     await setUp(this.#fleet, project, {
       session: this.#session,

@@ -13,6 +13,7 @@ import { defaultsOf } from './capacity.ts'
 import { commandWithin } from './containing.ts'
 import type { Fleet } from './fleet.ts'
 import { commandEnvironment } from './launching.ts'
+import { childrenOf } from './missions.ts'
 import { repositoryOf } from './repositories.ts'
 
 const SETUP_TIMEOUT_SECONDS = 1800
@@ -26,9 +27,9 @@ export interface Place {
 }
 
 /** Makes the worktree, or finds it as a crashed start left it. Never falls back to anywhere else. */
-export async function preparePlace(session: Session, mission: Mission, project: Project): Promise<Place> {
+export async function preparePlace(fleet: Fleet, session: Session, mission: Mission, project: Project): Promise<Place> {
   const top = session.worktree ?? project.path
-  const conflicts = session.worktree ? await prepareWorktree(session, project) : []
+  const conflicts = session.worktree ? await prepareWorktree(fleet, session, project) : []
   const workingDirectory = join(top, mission.subdirectory)
   // Links are followed before it is compared: a link out of the worktree leads nowhere.
   const [real, inside] = await Promise.all([realpath(workingDirectory).catch(() => undefined), realpath(top)])
@@ -42,7 +43,8 @@ export async function preparePlace(session: Session, mission: Mission, project: 
 }
 
 async function prepareWorktree(
-  { id, worktree, branch, branch_from, base_tip, reason }: Session,
+  fleet: Fleet,
+  { id, mission_id, worktree, branch, branch_from, base_tip, reason }: Session,
   project: Project,
 ): Promise<string[]> {
   const repository = await repositoryOf(project)
@@ -50,7 +52,9 @@ async function prepareWorktree(
   const wanted = { path: worktree!, branch: branch!, from: branch_from! }
   if (project.isolation === 'linked' && !placeAt(worktree!)) await addWorktree(repository, wanted)
   else {
-    const given = givenTo(project, id)
+    const parts = await childrenOf(fleet, mission_id)
+    const named = parts.flatMap(part => (part.result === 'kept' && part.branch ? [refNamed(part.branch)] : []))
+    const given = { ...givenTo(project, id), named }
     await convertLinked(repository, worktree!, branch!, given)
     await addPlace(repository, { ...wanted, ...given })
   }
@@ -71,6 +75,9 @@ export interface SetUp {
 
 /** The mission's time was up before its agent began. */
 export class OutOfTime extends Unfit {}
+
+/** What stays of cleaned-away work is a ref, and otherwise a branch. */
+const refNamed = (branch: string): string => (branch.startsWith('refs/') ? branch : `refs/heads/${branch}`)
 
 /** What a private repository of a project is given. */
 export const givenTo = ({ base_branch, allow_push, hooks }: Project, session: string): Given => ({

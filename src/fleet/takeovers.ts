@@ -155,7 +155,7 @@ export class TakeOvers {
     // The folder says that the worktree is new, also to a server that takes this up.
     const isNew = existsSync(directory) || !existsSync(session.worktree!)
     if (isNew) mkdirSync(directory, { recursive: true, mode: 0o700 })
-    await preparePlace(session, mission, project)
+    await preparePlace(this.#fleet, session, mission, project)
     const mark = markOf(this.#fleet, session.id)
     const { signal } = new AbortController()
     if (isNew) await setUp(this.#fleet, project, { session, mission, directory, mark, signal })

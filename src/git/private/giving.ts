@@ -12,6 +12,8 @@ export interface Given {
   session: string
   allowPush: boolean
   hooks: boolean
+  /** Refs of the project that it is told of: the work of its sub-missions. */
+  named?: readonly string[]
 }
 
 /** The ref of the project that holds what a place was given. */
@@ -22,12 +24,16 @@ export const placeRef = (name: string): string => `refs/fleet/places/${name}`
  * tags. Other missions' work, stash, replaced objects and logs are never among them. One ref of the project holds the
  * commits, because a branch deleted there and an ordinary `gc` would otherwise break the session's own git.
  */
-export async function giveRefs(place: Place, repo: Repository, { start }: { start: string }): Promise<void> {
+export async function giveRefs(
+  place: Place,
+  repo: Repository,
+  { start, named: told = [] }: { start: string; named?: readonly string[] },
+): Promise<void> {
   const { git, folder, record } = place
   const before = new Map(readPacked((await readText(join(folder, 'given'))) ?? ''))
   const tags = await refsUnder(repo, ['refs/tags/'])
   const named = new Map<string, string>()
-  for (const ref of [`refs/heads/${record.base}`, `refs/remotes/origin/${record.base}`]) {
+  for (const ref of [`refs/heads/${record.base}`, `refs/remotes/origin/${record.base}`, ...told]) {
     const oid = await readRef(repo, ref)
     if (oid) named.set(ref, oid)
   }

@@ -48,13 +48,13 @@ export async function addPlace(repo: Repository, wanted: NewPlace): Promise<Adde
   if (found && (await exists(path))) {
     if (found.record.branch !== branch) throw taken(path, found.record.branch ?? 'no branch')
     const place = refreshed(found, wanted)
-    await giveRefs(place, repo, { start: tipOf(place) })
+    await giveRefs(place, repo, { start: tipOf(place), named: wanted.named })
     return { tip: tipOf(place), existed: true, emptySubmodules: [] }
   }
   const tip = await readRef(repo, `refs/heads/${branch}`)
   const start = tip ?? (await commitOf(repo, from))
   await clear(repo, path)
-  const emptySubmodules = await make(repo, path, recordOf(repo, path, branch, wanted), start)
+  const emptySubmodules = await make(repo, path, recordOf(repo, path, branch, wanted), start, wanted.named)
   return { tip: start, existed: false, emptySubmodules }
 }
 
@@ -112,7 +112,13 @@ export function recordOf(repo: Repository, path: string, branch: string | null, 
   }
 }
 
-async function make(repo: Repository, path: string, record: PlaceRecord, start: string): Promise<string[]> {
+async function make(
+  repo: Repository,
+  path: string,
+  record: PlaceRecord,
+  start: string,
+  named?: readonly string[],
+): Promise<string[]> {
   requireShortChain(repo)
   const parts = partsOf(path)
   const place: Place = { ...parts, record }
@@ -126,7 +132,7 @@ async function make(repo: Repository, path: string, record: PlaceRecord, start: 
     await effect('git.worktree-add', async () => {
       writeFileSync(join(path, '.git'), linkTo(await realpath(parts.folder)))
       await seal(place)
-      await giveRefs(place, repo, { start })
+      await giveRefs(place, repo, { start, named })
     })
     if (record.branch) await writeRef(repo, `refs/heads/${record.branch}`, start)
     const args = ['read-tree', '--reset', '-u', '--no-recurse-submodules', start]
