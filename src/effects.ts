@@ -60,7 +60,6 @@ export const EFFECTS = [
   'git.worktree-checkout',
   'git.worktree-ready',
   'git.worktree-remove',
-  'git.worktree-convert',
   'git.take-in',
   'git.submodules',
   'git.add',

@@ -28,7 +28,7 @@ export async function convertLinked(repo: Repository, path: string, branch: stri
   await freeLocks(path, branch)
   const parts = partsOf(path)
   const place: Place = { ...parts, record: recordOf(repo, path, branch, given) }
-  await effect('git.worktree-convert', async () => {
+  await effect('git.worktree-add', async () => {
     rmSync(parts.folder, { recursive: true, force: true })
     for (const folder of [parts.ours, parts.git]) mkdirSync(folder, { recursive: true, mode: 0o700 })
     for (const name of readdirSync(linked.gitDir))
