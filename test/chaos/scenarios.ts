@@ -31,6 +31,9 @@ export interface Scenario {
   play(world: World): Promise<Expected[]>
 }
 
+/** An agent that commits itself: what it made is taken in. */
+const AS_AGENT = 'git -c user.name=agent -c user.email=agent@example.com'
+
 const landed = (id: string, sessions = 1): Expected => ({ id, status: 'done', landings: 1, sessions })
 
 export const chain: Scenario = {
@@ -50,9 +53,14 @@ export const chain: Scenario = {
       'make a',
       world.script('test -e deps/installed && cat .env > /dev/null && echo a > a.txt'),
     )
-    const b = await world.mission(project, 'make b', world.script('test -e a.txt && echo b > b.txt'), {
-      depends_on: [a.id],
-    })
+    const b = await world.mission(
+      project,
+      'make b',
+      world.script(`test -e a.txt && echo b > b.txt && git add b.txt && ${AS_AGENT} commit -qm b`),
+      {
+        depends_on: [a.id],
+      },
+    )
     await world.fleet.until(b.id, 'done')
     return [landed(a.id), landed(b.id)]
   },

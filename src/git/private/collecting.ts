@@ -41,7 +41,7 @@ export async function collectPlace(place: Place, wanted: Leftovers): Promise<Col
     const unfinished = { doing: operation, paths: paths.map(shownName) }
     return { tip: tipOf(place), committed: false, skipped: [], unfinished, ...problem }
   }
-  const noted = await readSessionIndex(place)
+  const noted = await readSessionIndex(place, taken.tip ?? tipOf(place))
   if (doing === 'rebase' || doing === 'bisect') return left(doing, noted.unmerged)
   const met = [...new Set([...noted.unmerged, ...conflictsMet(place.git)])]
   const marked = [...withMarkers(worktree, met), ...noted.unmerged.filter(name => isNoFile(worktree, name))]
@@ -128,7 +128,7 @@ interface Noted {
 const MAX_INDEX_BYTES = 512 * 1024 * 1024
 
 /** What only the session's own index knows: it is read as data, through a copy and with our git directory. */
-async function readSessionIndex(place: Place): Promise<Noted> {
+async function readSessionIndex(place: Place, tip: string): Promise<Noted> {
   const noted: Noted = { unmerged: [], added: [], absent: [] }
   const [mine, theirs] = [place.ours, place.git].map(dir =>
     readPlainFile(join(dir, 'index'), { refuseLinks: true, maxBytes: MAX_INDEX_BYTES }),
@@ -141,7 +141,7 @@ async function readSessionIndex(place: Place): Promise<Noted> {
     const env = ourEnvironment(place, { index })
     const compared = await git(
       place.worktree,
-      ['diff-index', '--cached', '--raw', '-z', '--no-renames', '--ignore-submodules=dirty', 'HEAD'],
+      ['diff-index', '--cached', '--raw', '-z', '--no-renames', '--ignore-submodules=dirty', tip],
       { env, answers: [1, 128] },
     )
     const parts = byteFields(compared.stdout)

@@ -70,6 +70,7 @@ test('what the agent commits, stashes and names is taken in; its branch is moved
   expect(await repo.readOn('refs/fleet/sessions/s1/heads/side', 'a')).toBe('committed')
   await repo.git('fsck', '--strict', '--no-dangling')
   await expect(repo.git('rev-parse', '--verify', '--quiet', 'refs/stash')).rejects.toThrow()
+  expect((await repo.git('log', '--format=%s', `main..${branch}`)).split('\n')).toEqual(['Leftovers', 'by the agent'])
   // Another look changes nothing.
   expect(await collect()).toMatchObject({ tip, committed: false })
   expect(await inside('status', '--porcelain')).toBe('')
@@ -296,4 +297,13 @@ test('what is packed reads back as it was', () => {
     ['refs/tags/a', oid],
     ['refs/tags/b c', oid],
   ])
+})
+
+test('what the agent committed itself is not committed again, however large', async () => {
+  await add()
+  await put('big', 'x'.repeat(2000))
+  await inside('add', '-A')
+  await inside('commit', '--quiet', '-m', 'big')
+  const tip = await inside('rev-parse', 'HEAD')
+  expect(await collect({ maxBytes: 1000 })).toEqual({ tip, committed: false, skipped: [] })
 })
