@@ -92,12 +92,12 @@ test('every route of claude-devfleet that is kept answers, with the fields its c
   const wanted: Record<string, unknown> = {
     project_id,
     title: 'theirs',
-    agent: 'shell',
+    agent: 'claude',
     detailed_prompt: 'true',
     acceptance_criteria: 'it is there',
     priority: 3,
     tags: ['known'],
-    model: 'any',
+    model: 'opus',
     max_turns: 5,
     max_budget_usd: 1.5,
     allowed_tools: ['Read'],
@@ -399,10 +399,11 @@ test('every command, variable and file that agents and people of the beads super
     twice([call('ask_human', { question: 'Why?', wait_seconds: 0 })], ['echo y > y']),
   )
   const asked = questionFile(fleet.fleet, asker.id)
-  await eventually('the question', () => existsSync(asked) && readFileSync(asked, 'utf8').includes('## A:\n'))
-  writeFileSync(asked, readFileSync(asked, 'utf8').replace('## A:\n', '## A: because\n').replace('[ ]', '[x]'))
+  await eventually('the question', () => existsSync(asked) && readFileSync(asked, 'utf8').includes('> Why?'))
+  expect((await fleet.fleetCommand(['answer', asker.id, 'because'])).code).toBe(0)
   await fleet.until(asker.id, 'done', 'failed')
-  expect((await fleet.fleetCommand(['task', asker.id, 'questions'])).stdout).toContain('allow: because')
+  expect(readFileSync(asked, 'utf8')).toMatch(/## A: .*\n\n> because/)
+  expect((await fleet.fleetCommand(['task', asker.id, 'questions'])).stdout).toContain('because')
   files.call('questions (## Q: and ## A:)')
   const env = { PATH: `${join(ROOT, 'test/fixtures/beads')}:${process.env.PATH}`, BD_STAND_IN: fleet.root }
   const made = await fleet.fleetCommand(['bd', 'create', 'a bead', '--coder', 'claude'], { cwd: repo.path, env })
