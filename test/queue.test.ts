@@ -8,6 +8,7 @@ import { aScene } from './kit/scene.ts'
 test('tasks are added where one stands, queue up over repositories, and are looked into', async () => {
   const { fleet, repo, repository, gate } = await aScene({ env: { FLEET_MAX_CONCURRENT: '1' } })
   const second = await repository()
+  await fleet.project(second.path, { name: 'second' })
   mkdirSync(join(second.path, 'lib'))
   writeFileSync(join(second.path, 'lib/keep'), '')
   await second.git('add', '.')

@@ -31,8 +31,8 @@ export async function createMission(
   const script = saved.script ?? isScript(fleet, ask, fields.agent)
   const prompt = await fleet.blobs.keep(fields.detailed_prompt)
   const settings = await checkedSettings(fleet, fields, project)
-  if (!settings.agent) await requireCodingAgent(fleet, project)
-  requireHeld(fleet, settings, project)
+  const agent = settings.agent ?? (await requireCodingAgent(fleet, project))
+  requireHeld(fleet, { ...settings, agent }, project)
   const made = { ...settings, variables: saved.variables ?? null, script, id: newId(), prompt }
   const id = await oncePerKey(fleet, ask, () => newMission(fleet, project.id, made, autoDispatch, by(fleet, ask)))
   return current(fleet, 'missions', id)
