@@ -7,7 +7,7 @@ import { aScene } from './kit/scene.ts'
 const AGENT = { detailed_prompt: 'Do it.', title: 'a mission', auto_dispatch: true }
 
 test.each([
-  ['a budget nobody can hold it to', { agent: 'gemini', max_budget_usd: 1 }, /cannot be held to a budget/],
+  ['a budget nobody can hold it to', { agent: 'agy', max_budget_usd: 1 }, /cannot be held to a budget/],
   ['a preset its client cannot hold', { agent: 'codex', tool_preset: 'test' }, /cannot be held to the preset test/],
   ['a preset its client cannot hold', { agent: 'opencode', tool_preset: 'test' }, /without making new ones/],
   ['a list of tools', { agent: 'codex', allowed_tools: ['Read'] }, /cannot be held to a list of tools/],

@@ -5,7 +5,11 @@ import { handBack, handedBack, type Left, takenOver, takeOver, terminalGone } fr
 
 const TERMINAL = { pid: 7, started: '1', boot: 'b' }
 const ran = (more: Partial<Mission> = {}): Mission =>
-  aMission({ status: 'review', session_id: 's1', branch: 'fleet/a', ...more })
+  aMission({
+    ...{ status: 'review', session_id: 's1', branch: 'fleet/a' },
+    candidate: { commit: 'c1', session_id: 's1', at: NOW },
+    ...more,
+  })
 const taken = (mission = ran()): Mission => takeOver(mission, TERMINAL, BY).mission
 const left = (more: Partial<Left> = {}): Left => ({ failed: null, changed: true, added: true, concern: null, ...more })
 const given = (next: 'resume' | 'land' | 'keep', more: Partial<Left> = {}, mission = taken()): Mission =>
@@ -39,7 +43,7 @@ describe('taking over', () => {
 describe('giving back', () => {
   test('as the person chose', () => {
     expect(given('resume')).toMatchObject({ status: 'queued', taken_over: null, next: { reason: 'resume' } })
-    expect(given('land')).toMatchObject({ status: 'landing', approved: true, taken_over: null })
+    expect(given('land')).toMatchObject({ status: 'landing', approval: { candidate: 'c1' }, taken_over: null })
     expect(given('land', { changed: false })).toMatchObject({ status: 'done', result: 'no_changes' })
     expect(given('keep')).toMatchObject({ status: 'review', status_reason: { code: 'handed_back' } })
   })

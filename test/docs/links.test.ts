@@ -47,9 +47,15 @@ function anchorsOf(page: Page | undefined): string[] {
 function commandsIn(page: Page): string[] {
   const inBlocks = blocksOf(page).flatMap(block => (block.info.startsWith('sh') ? block.text.split('\n') : []))
   const inline = [...page.text.replace(/^```[\s\S]*?^```/gm, '').matchAll(/`(fleet [^`]+)`/g)].map(match => match[1]!)
-  const calls = inBlocks.flatMap(line =>
-    [...line.matchAll(/(?:^|[;|(]|&&)\s*(fleet [^;|)]*)/g)].map(match => match[1]!),
-  )
+  const calls = inBlocks.flatMap(line => {
+    const command = line.replace(/\s# .*$/, '')
+    // What is called inside a command is a command of its own.
+    const parts = [
+      command.replace(/\$\([^)]*\)/g, 'VALUE'),
+      ...command.matchAll(/\$\(([^)]*)\)/g).map(([, inner]) => inner!),
+    ]
+    return parts.flatMap(part => [...part.matchAll(/(?:^|[;|(]|&&)\s*(fleet [^;|)]*)/g)].map(match => match[1]!))
+  })
   return [...inline, ...calls]
 }
 
