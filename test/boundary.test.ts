@@ -174,3 +174,20 @@ good=$(git rev-parse HEAD~1); git replace --graft HEAD "$good" || true`
     expect(report?.files_changed).toEqual([{ path: 'caf\\xe9', change: 'modified' }])
   })
 })
+
+test('an agent at work sees the base branch move when others land, and what it holds itself stays', async () => {
+  const { fleet, project, gate } = await aScene()
+  const [first, second] = [gate('first'), gate('second')]
+  const script = `${first.wait}; git show main:other.txt > seen.txt; git branch -f main HEAD; ${second.wait}; git rev-parse main > main.txt`
+  const watcher = await fleet.mission(project, script)
+  await eventually('it is at work', () => first.reached())
+  await fleet.until((await fleet.mission(project, 'echo other > other.txt')).id, 'done')
+  first.open()
+  await eventually('it has looked', () => second.reached())
+  await fleet.until((await fleet.mission(project, 'echo more > more.txt')).id, 'done')
+  second.open()
+  const { status_reason } = await fleet.until(watcher.id, 'done', 'failed', 'review')
+  expect(status_reason).toBeNull()
+  const { text } = await fleet.call<{ text: string }>('diff_mission', { mission_id: watcher.id })
+  expect(text).toContain('+other')
+})

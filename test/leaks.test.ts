@@ -1,6 +1,7 @@
 import { existsSync, readdirSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
+import { placesIn } from '../src/git/index.ts'
 import { descendants, identityOf } from '../src/runner/processes.ts'
 import { eventually, readJson, scaled } from './kit/fleet.ts'
 import { aScene } from './kit/scene.ts'
@@ -40,7 +41,7 @@ test(`after ${COUNT} missions a server holds no more than before them`, { timeou
     await eventually(
       'the server is at rest',
       // The one process that stays starts programs for it.
-      async () => descendants(server).size === 1 && (await lines('worktree', 'list')) === 1,
+      async () => descendants(server).size === 1 && placesIn(fleet.fleet.home.worktrees).length === 0,
     )
     rmSync(memory, { force: true })
     child.kill('SIGUSR2')

@@ -4,10 +4,10 @@ import * as life from '../domain/life.ts'
 import type { LandingCommit, Mission, StatusReason } from '../domain/mission.ts'
 import type { Project } from '../domain/project.ts'
 import { landsByPullRequest } from '../domain/pull-request.ts'
-import { type Advanced, advanceWhenFree, branchTip, contains } from '../git/index.ts'
+import { type Advanced, advanceWhenFree, branchTip, contains, placeAt, tellBase } from '../git/index.ts'
 import type { Change } from '../store/index.ts'
 import { bringAlong } from './along.ts'
-import { defaultsOf } from './capacity.ts'
+import { defaultsOf, liveSessions } from './capacity.ts'
 import { runChecks } from './checking.ts'
 import { movedUnderSession } from './concerns.ts'
 import { type Fleet, retryOnConflict } from './fleet.ts'
@@ -138,4 +138,13 @@ async function landed(fleet: Fleet, work: Work, { checked: _, ...landing }: Land
     ]
     await fleet.commit('commit.landed', { changes, events: step.events })
   })
+  await tellSessions(fleet, work)
+}
+
+/** Agents at work see the base branch as it is now. One that cannot be told knows no less than before. */
+async function tellSessions(fleet: Fleet, { project, repository }: Work): Promise<void> {
+  const places = (await liveSessions(fleet))
+    .filter(({ project_id, worktree }) => project_id === project.id && worktree)
+    .flatMap(({ worktree }) => placeAt(worktree!) ?? [])
+  await Promise.allSettled(places.map(place => tellBase(place, repository)))
 }

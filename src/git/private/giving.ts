@@ -1,4 +1,6 @@
+import { renameSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { effect } from '../../effects.ts'
 import { type Repository, readRef, readText } from '../layout.ts'
 import type { Place } from './place.ts'
 import { holdingCommit, packedText, readPacked, refsUnder, writeRef } from './refs.ts'
@@ -58,4 +60,30 @@ async function refresh(git: string, before: Map<string, string>, given: Map<stri
     if (now === undefined || now === before.get(ref)) packed.set(ref, oid)
   }
   replaceFile(join(git, 'packed-refs'), packedText(packed))
+}
+
+/**
+ * Tells a session at work that the base branch moved. Its own git is kept out by the lock that git itself uses, which
+ * also follows no link; where the agent holds it, or has moved the branch itself, it is told at its next start.
+ */
+export async function tellBase({ git, folder, record }: Place, repo: Repository): Promise<void> {
+  const ref = `refs/heads/${record.base}`
+  const tip = await readRef(repo, ref)
+  const given = new Map(readPacked((await readText(join(folder, 'given'))) ?? ''))
+  const before = given.get(ref)
+  if (!tip || tip === before) return
+  const lock = join(git, 'packed-refs.lock')
+  try {
+    writeFileSync(lock, '', { flag: 'wx' })
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'EEXIST') return
+    throw error
+  }
+  const packed = new Map(readPacked((await readText(join(git, 'packed-refs'))) ?? ''))
+  if (packed.get(ref) === before) packed.set(ref, tip)
+  await effect('git.update-ref', () => {
+    replaceFile(join(folder, 'given'), packedText(given.set(ref, tip)))
+    writeFileSync(lock, packedText(packed))
+    renameSync(lock, join(git, 'packed-refs'))
+  })
 }

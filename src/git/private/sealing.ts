@@ -76,8 +76,7 @@ async function restoreLink({ worktree, folder }: Place): Promise<void> {
     const aside = join(folder, `replaced-${Date.now()}`)
     renameSync(link, aside)
   }
-  writeFileSync(`${link}.new`, wanted)
-  renameSync(`${link}.new`, link)
+  replaceFile(link, wanted)
 }
 
 /** A folder that is one: whatever else has its name goes. */
@@ -131,16 +130,18 @@ export function setSession(place: Place, tip: string): void {
     'REVERT_HEAD',
     'AUTO_MERGE',
     'index.lock',
+    'packed-refs.lock',
   ])
     rmSync(join(git, name), { force: true })
   copyIndex(join(ours, 'index'), join(git, 'index'))
 }
 
-/** In one stroke, whatever was there: no link is followed. */
+/** In one stroke, whatever was there: no link is followed, neither in its place nor under the name it is written with. */
 export function replaceFile(path: string, content: string | Buffer): void {
   mkdirSync(dirname(path), { recursive: true })
   if (lstatSync(path, { throwIfNoEntry: false })?.isDirectory()) rmSync(path, { recursive: true, force: true })
-  writeFileSync(`${path}.new`, content)
+  rmSync(`${path}.new`, { recursive: true, force: true })
+  writeFileSync(`${path}.new`, content, { flag: 'wx' })
   renameSync(`${path}.new`, path)
 }
 
@@ -152,7 +153,8 @@ export function copyIndex(from: string, to: string): void {
   const found = statSync(from, { throwIfNoEntry: false })
   rmSync(to, { recursive: true, force: true })
   if (!found) return
-  copyFileSync(from, `${to}.new`, constants.COPYFILE_FICLONE)
+  rmSync(`${to}.new`, { recursive: true, force: true })
+  copyFileSync(from, `${to}.new`, constants.COPYFILE_FICLONE | constants.COPYFILE_EXCL)
   const time = (found.mtimeMs - 1) / 1000
   utimesSync(`${to}.new`, time, time)
   renameSync(`${to}.new`, to)

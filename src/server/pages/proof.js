@@ -7,7 +7,7 @@ const ALGORITHM = { name: 'ECDSA', namedCurve: 'P-256' }
 const SIGNING = { name: 'ECDSA', hash: 'SHA-256' }
 
 /** What the server said of itself: which home, which run, what time. `ahead`: how far its clock is ahead of ours. */
-let server = readServer(document.querySelector('meta[name="server"]')?.getAttribute('content') ?? '')
+let server = readServer(globalThis.document?.querySelector('meta[name="server"]')?.getAttribute('content') ?? '')
 /** The server was away, and may have been started anew since. */
 let isOld = false
 /** @type {Promise<{ device: string, key: CryptoKey | Uint8Array } | undefined> | undefined} */

@@ -12,6 +12,10 @@ import {
 } from './mending.ts'
 
 vi.mock('virtual:operations', () => ({ default: { list_missions: 'GET /api/missions' } }))
+// There is no browser here that could sign a request.
+vi.mock('../../../src/server/pages/proof.js', () => ({
+  provenFetch: (address: string, options?: RequestInit) => fetch(address, options),
+}))
 afterEach(() => vi.unstubAllGlobals())
 
 const at = (minute: number): string => `2026-01-01T00:${String(minute).padStart(2, '0')}:00.000Z`
