@@ -16,7 +16,7 @@ beforeEach(() => {
     ANTHROPIC_API_KEY: 'test-key',
     CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC: '1',
     DISABLE_AUTOUPDATER: '1',
-    FLEET_TOKEN: 'test-token',
+    FLEET_TOKEN: 'test-token-of-this-home',
     // It begins when its servers are there, however busy the machine.
     MCP_CONNECTION_NONBLOCKING: '0',
     MCP_CONNECT_TIMEOUT_MS: '30000',
@@ -70,9 +70,9 @@ test.each([
 
 test('over HTTP it takes the token from its environment, and the file does not have it', async () => {
   mkdirSync(join(claude.root, '.flotilla'))
-  writeFileSync(join(claude.root, '.flotilla/token'), 'test-token')
+  writeFileSync(join(claude.root, '.flotilla/token'), 'test-token-of-this-home')
   await claude.fleet('up', '--detach', '--port=0')
   await claude.fleet('mcp', 'install', 'claude', '--http')
   expect(await shown()).toMatch(/Connected.*Type: http/s)
-  expect(readFileSync(join(claude.root, '.claude.json'), 'utf8')).not.toContain('test-token')
+  expect(readFileSync(join(claude.root, '.claude.json'), 'utf8')).not.toContain('test-token-of-this-home')
 })

@@ -45,7 +45,7 @@ describe.skipIf(!binary)('the real Claude client plans', () => {
       { say: `Here it is:\n\`\`\`json\n${cycle}\n\`\`\`` },
       { say: `You are right. ${plan} Shall I go on?` },
     )}`
-    const asked = await fleet.call<PlanView>('plan_project', { prompt: goal, project_id: project.id })
+    const asked = await fleet.call<PlanView>('plan_project', { prompt: goal, project_id: project.id, scripts: true })
     const proposal = await eventually('a proposal', async () => {
       const found = await fleet.call<PlanView>('get_plan', { plan_id: asked.id })
       return found.status === 'planning' ? undefined : found
@@ -69,7 +69,7 @@ describe.skipIf(!binary)('the real Claude client plans', () => {
     // Each round is a conversation of its own. What the mission of the first reports tells the model its next lines.
     const work = `echo house > house.txt; echo '${steps({ say: COMPLETE })}'`
     const goal = `A house\n${steps({ say: planOf({ key: 'house', script: work }) })}`
-    await fleet.call('start_loop', { project_id: project.id, goal, max_rounds: 3 })
+    await fleet.call('start_loop', { project_id: project.id, goal, max_rounds: 3, scripts: true })
     const loop = await eventually('the end', async () => {
       const found = await fleet.call<LoopView>('get_loop', { project_id: project.id })
       return found.ended_at ? found : undefined

@@ -9,6 +9,7 @@ import { identityOf } from '../../src/runner/processes.ts'
 import { eventually, NODE } from '../kit/fleet.ts'
 import { aGitHub, WITH_GH } from '../kit/github.ts'
 import { aPlanner, COMPLETE, FAILS, planOf } from '../kit/planner.ts'
+import { aWorker } from '../kit/worker.ts'
 import type { World } from './world.ts'
 
 export interface Expected {
@@ -382,14 +383,18 @@ export const looped: Scenario = {
     })
     const plan = planOf(work('one'), work('two', ['one']))
     planner.says(planOf({ key: 'new', script: 'true' }), FAILS, plan, COMPLETE)
-    const asked = await world.ask<{ id: string }>('POST', '/api/plan', { prompt: 'A new thing', agent: 'planner' })
+    const asked = await world.ask<{ id: string }>('POST', '/api/plan', {
+      ...{ prompt: 'A new thing', agent: 'planner', scripts: true },
+    })
     const statusOf = (id: string) => world.fleet.call<{ status: string }>('get_plan', { plan_id: id })
     await eventually('a proposal', async () => (await statusOf(asked.id)).status === 'proposed')
     const made = readdirSync(join(world.fleet.root, 'home', 'projects'))
     if (made.length !== 1) throw new Error(`made ${made} instead of one repository`)
 
     const project = await world.project({ checks: [{ name: 'ok', command: 'true' }] })
-    await world.ask('POST', '/api/autoloop/start', { project_id: project.id, goal: 'Two files', agent: 'planner' })
+    await world.ask('POST', '/api/autoloop/start', {
+      ...{ project_id: project.id, goal: 'Two files', agent: 'planner', scripts: true },
+    })
     const loop = await eventually('the end of the loop', async () => {
       const found = await world.fleet.call<LoopView>('get_loop', { project_id: project.id })
       return found.ended_at ? found : undefined
@@ -405,7 +410,12 @@ const staged: Scenario = {
   name: 'a workflow that fans out and in, skips and ends',
   async play(world) {
     const project = await world.project()
-    const stage = (name: string, work: string, more: object = {}) => ({ name, prompt: world.script(work), ...more })
+    const stage = (name: string, work: string, more: object = {}) => ({
+      name,
+      agent: 'shell',
+      prompt: world.script(work),
+      ...more,
+    })
     const made = await world.ask<{ id: string }>('POST', '/api/workflows', {
       project_id: project.id,
       name: 'flow',
@@ -449,11 +459,18 @@ const bridged: Scenario = {
     PATH: `${join(import.meta.dirname, '../fixtures/beads')}:${join(NODE, '..')}:${process.env.PATH}`,
     FLEET_BEADS_BRIDGES: 'home',
     FLEET_BEADS_EVERY: '5',
+    FLEET_LANDING: 'auto',
   },
   async before(world) {
+    aWorker(world.fleet)
     const database = join(world.fleet.root, 'home/.beads/database')
     mkdirSync(database, { recursive: true })
-    const bead = { id: 'bd-1', title: 'a bead', description: world.script('echo bead > bead.txt'), status: 'open' }
+    const bead = {
+      id: 'bd-1',
+      title: 'a bead',
+      description: `do: ${world.script('echo bead > bead.txt').replaceAll('\n', '; ')}`,
+      status: 'open',
+    }
     const metadata = { fleet_directory: world.repo.path }
     writeFileSync(join(database, 'bd-1.json'), JSON.stringify({ ...bead, metadata }))
   },

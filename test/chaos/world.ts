@@ -29,6 +29,8 @@ const MAX_TRIES = 200
 
 /** A repository and a fleet whose server is killed at one point and started again, and the log that its agents write. */
 export class World {
+  /** Projects whose own agent does the work: what it is given there is no script. */
+  readonly #withAgent = new Set<string>()
   readonly fleet: TestFleet
   readonly repo: TestRepository
   /** What agents, setup commands and checks say of themselves; outside the repository. */
@@ -173,6 +175,7 @@ export class World {
       title,
       detailed_prompt: script,
       auto_dispatch: true,
+      ...(!this.#withAgent.has(project.id) && { agent: 'shell' }),
       ...settings,
     })
   }
@@ -183,8 +186,11 @@ export class World {
     await this.ask('POST', `/api/missions/${id}/land`, { expected: candidate.commit })
   }
 
-  project(settings: object = {}): Promise<{ id: string }> {
-    return this.ask('POST', '/api/projects', { name: 'chaos', path: this.repo.path, ...settings })
+  async project(settings: { agent?: string; [field: string]: unknown } = {}): Promise<{ id: string }> {
+    const fields = { name: 'chaos', path: this.repo.path, landing: 'auto', ...settings }
+    const project = await this.ask<{ id: string }>('POST', '/api/projects', fields)
+    if (settings.agent) this.#withAgent.add(project.id)
+    return project
   }
 
   gate(name: string): { file: string; wait: string; open(): void } {
