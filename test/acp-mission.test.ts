@@ -84,7 +84,7 @@ describe.skipIf(!claude || !gemini)('a mission for an agent that speaks the Agen
 
   interruptScenario(scene, { agent: CLAUDE_ACP.name })
   contextScenario(scene, { agent: CLAUDE_ACP.name })
-  daysBudgetScenario(scene, { agent: CLAUDE_ACP.name, tellsThought: false })
+  daysBudgetScenario(scene, { agent: CLAUDE_ACP.name })
 
   test('goes on while the server is dead, is taken up, and lands with no gap in its transcript', async () => {
     const { fleet, repo, project, gate } = await scene()

@@ -38,6 +38,7 @@ describe.skipIf(!binary)('the official inspector', () => {
       '--tool-arg',
       `repo_path=${repo.path}`,
       'task_name=it',
+      'executor=shell',
       'prompt=echo 1 > 1.txt',
     )
     const { worker_id } = JSON.parse(made.content[0].text)

@@ -407,7 +407,7 @@ export const looped: Scenario = {
 }
 
 const staged: Scenario = {
-  name: 'a workflow that fans out and in, skips and ends',
+  name: 'a workflow that fans out and in, skips and ends, and is taken back with all that landed with it',
   async play(world) {
     const project = await world.project()
     const stage = (name: string, work: string, more: object = {}) => ({
@@ -430,10 +430,15 @@ const staged: Scenario = {
     const view = () => world.ask<View>('GET', `/api/workflows/${made.id}`)
     await eventually('the workflow is over', async () => (await view()).status === 'done')
     const [left, right, join, unless] = (await view()).stages.map(each => each.mission_id)
+    await world.ask('POST', `/api/missions/${join}/undo`)
+    await world.fleet.until(join!, 'review')
+    await eventually('what landed with it is taken back', async () =>
+      (await Promise.all([left!, right!].map(id => world.fleet.show(id)))).every(({ landed: with_ }) => !with_),
+    )
     return [
       { ...landed(left!), landings: 0 },
       { ...landed(right!), landings: 0 },
-      landed(join!),
+      { ...landed(join!), status: 'review', undos: 1 },
       { id: unless!, status: 'cancelled', landings: 0, sessions: 0 },
     ]
   },
