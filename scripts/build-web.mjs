@@ -11,7 +11,7 @@ const stamp = join(root, 'node_modules/.built-web')
 const COMPRESSIBLE = /\.(js|css|html|svg|webmanifest)$/
 
 const madeOf = createHash('sha256')
-const sources = ['package-lock.json', ...globSync('{web,src/operations}/**/*.*', { cwd: root }).sort()]
+const sources = ['package-lock.json', ...globSync('{web,src/operations,src/server/pages}/**/*.*', { cwd: root }).sort()]
 for (const file of sources)
   if (statSync(join(root, file)).isFile()) madeOf.update(`${file}\0`).update(readFileSync(join(root, file)))
 const wanted = madeOf.digest('hex')

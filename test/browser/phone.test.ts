@@ -126,7 +126,7 @@ describe.skipIf(!binary)('standing in a queue, with a phone', () => {
     // The whole input is shown before it is allowed.
     const leave = page.getByRole('listitem').filter({ hasText: 'Write with leave' })
     await leave.getByText('allowed.txt').first().waitFor()
-    await leave.getByRole('button', { name: 'Allow' }).tap()
+    await leave.getByRole('button', { name: 'Allow once' }).tap()
     await fleet.until(tool.id, 'done')
     expect(await repo.readOn('main', 'allowed.txt')).toBe('yes')
 

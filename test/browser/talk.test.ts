@@ -59,13 +59,13 @@ describe.skipIf(!binary)('talking with an agent at work', () => {
     await settled(page)
     await expectAccessible(page)
     await screenshot(page, 'session-asks-light')
-    await waits.getByRole('button', { name: 'Allow' }).click()
+    await waits.getByRole('button', { name: 'Allow once' }).click()
     const log = page.getByRole('log', { name: 'Transcript' })
     await log.getByText('asked you').waitFor()
 
     // The next tool is asked for too; while it runs, a message reaches the agent in the middle of its work.
     await waits.getByText('Asks to use Bash').waitFor()
-    await waits.getByRole('button', { name: 'Allow' }).click()
+    await waits.getByRole('button', { name: 'Allow once' }).click()
     await eventually('the tool runs', () => held.reached())
     await page.getByText('It hears you in the middle of its work.').waitFor()
     const box = page.getByPlaceholder('Say something to the agent…')
