@@ -26,7 +26,9 @@ test('from the first visit to the first landed mission, then undone, split, and 
 
   // What is written stays until it is sent.
   await visit('/missions/new')
-  const prompt = page.getByLabel('What is to be done')
+  await page.getByRole('combobox', { name: 'Agent' }).click()
+  await page.getByRole('option', { name: /shell/i }).click()
+  const prompt = page.getByLabel('Script')
   await prompt.fill('echo "Ahoy" > greeting.txt')
   await page.getByLabel('Tags').fill('first, small')
   await page.getByRole('combobox', { name: 'Lands' }).click()
@@ -63,6 +65,8 @@ test('from the first visit to the first landed mission, then undone, split, and 
   await page.getByRole('button', { name: 'Actions' }).click()
   await page.getByRole('menuitem', { name: 'New sub-mission' }).click()
   await page.getByText('as a part of').waitFor()
+  await page.getByRole('combobox', { name: 'Agent' }).click()
+  await page.getByRole('option', { name: /shell/i }).click()
   await prompt.fill('echo part > part.txt')
   await page.getByRole('button', { name: 'Save as draft' }).click()
   await page.getByText('Draft', { exact: true }).first().waitFor()

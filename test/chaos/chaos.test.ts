@@ -53,7 +53,7 @@ test(
     expect(describe(ends)).toEqual([])
     expect(ends.filter(end => !end.killed).map(nameOf), 'runs in which the server was not killed').toEqual([])
   },
-  scaled(10, 60) * MINUTES,
+  scaled(20, 60) * MINUTES,
 )
 
 test(
@@ -67,7 +67,7 @@ test(
     ])
     expect(describe(await all(runs.flat()))).toEqual([])
   },
-  scaled(5, 30) * MINUTES,
+  scaled(10, 30) * MINUTES,
 )
 
 /** Each name and moment in one scenario; in the full run in all that reach it, and not only the first time. */
