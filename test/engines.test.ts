@@ -113,7 +113,13 @@ describe.each(Object.entries(ENGINES))('on the %s engine', (_name, open) => {
       planOf({ key: 'x', script }, { key: 'y', script: 'cat x.txt > y.txt', after: ['x'] }),
       COMPLETE,
     )
-    const { value } = await startLoop(fleet, ask, p.id, 'Two files', LoopSettings.parse({ agent: 'planner', scripts: true }))
+    const { value } = await startLoop(
+      fleet,
+      ask,
+      p.id,
+      'Two files',
+      LoopSettings.parse({ agent: 'planner', scripts: true }),
+    )
     const loop = await eventually(
       'the end of the loop',
       async () => {
