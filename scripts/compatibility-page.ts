@@ -11,7 +11,7 @@ const FATES = { kept: 'kept', replaced: 'replaced by', dropped: 'dropped', 'not 
 
 export function compatibilityPage(): string {
   return [
-    'Names that people know from other tools, and what became of them here. A name that is kept works as it is, for existing clients, scripts and habits: a test calls each of them.',
+    'Names that people know from other tools, and what became of them here. A name that is kept can be called, and a test calls each of them with our own inputs. Not every answer has the shape that the other tool gave it: lists come with a cursor, statuses are ours, and every call needs a token. Try a client of yours before you rely on it.',
     ...KNOWN_TOOLS.flatMap(tool => {
       const names = KNOWN_NAMES.filter(({ from }) => from === tool)
       const kinds = (Object.keys(NAME_KINDS) as NameKind[]).filter(kind => names.some(each => each.kind === kind))
