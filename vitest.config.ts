@@ -1,4 +1,3 @@
-import { readFileSync } from 'node:fs'
 import { configDefaults, defineConfig } from 'vitest/config'
 import { LEFT_OUT } from './test/clients/suite.ts'
 
@@ -13,11 +12,6 @@ const clients = process.env.FLEET_TEST_CLIENTS ?? 'claude'
 if (!LEFT_OUT[clients])
   throw new Error(`FLEET_TEST_CLIENTS is ${clients}; it can be ${Object.keys(LEFT_OUT).join(', ')}.`)
 
-/** What fails for a known reason that is not mended yet; .ci/run prints it. FLEET_TEST_QUARANTINE=1 runs it all the same. */
-const quarantine = JSON.parse(readFileSync(new URL('./test/quarantine.json', import.meta.url), 'utf8')) as {
-  file: string
-}[]
-
 export default defineConfig({
   test: {
     reporters: results ? ['default', 'json'] : ['default'],
@@ -27,7 +21,6 @@ export default defineConfig({
     exclude: [
       ...configDefaults.exclude,
       ...LEFT_OUT[clients],
-      ...(process.env.FLEET_TEST_QUARANTINE ? [] : quarantine.map(({ file }) => file)),
       ...(process.env.FLEET_TEST_CHAOS ? [] : ['test/chaos/**']),
       // A browser takes minutes too: npm run test:browser.
       ...(process.env.FLEET_TEST_BROWSER ? [] : ['test/browser/**']),
@@ -37,6 +30,7 @@ export default defineConfig({
     // In CI a failed test is tried once more, and the output says so: what is really broken fails twice.
     retry: process.env.CI ? 1 : 0,
     testTimeout: 60_000,
+    expect: { poll: { timeout: 10_000 } },
     hookTimeout: 60_000,
   },
 })

@@ -40,7 +40,7 @@ test('a conflict from red to landed: both sides are named, its agent resolves on
   await fleet.land(red)
   await fleet.until(red, 'done')
 
-  const { page, visit } = await aPerson(fleet)
+  const { page, visit } = await aPerson(fleet, { expects: /409/ })
   await visit(`/review/${blue}`)
   await page.getByRole('button', { name: /^Land/ }).click()
   await inConflict(scene, blue)
@@ -90,6 +90,13 @@ test('a conflict from red to landed: both sides are named, its agent resolves on
   await page.getByRole('link', { name: 'Paint it blue' }).waitFor()
   await writeFile(join(waiting.sessions.at(-1)!.worktree!, 'line.txt'), 'all three\n')
   await page.getByRole('button', { name: 'It is resolved: land it' }).click()
+  // What was written by hand nobody has seen here yet: it is shown first, and lands once that is approved.
+  await page.locator('.toast').getByText('The work has changed since it was shown to you.').waitFor()
+  expect((await fleet.show(green)).landed).toBeNull()
+  await page.getByText('As things are now, its work merges with main').waitFor()
+  const written = (await fleet.show(green)).candidate!.commit
+  await page.getByText(`Landing it lands ${written.slice(0, 12)}`).waitFor()
+  await page.getByRole('button', { name: 'Land it' }).click()
   await eventually('it landed', async () => (await fleet.show(green)).landed !== null)
   expect(await repo.readOn('main', 'line.txt')).toBe('all three')
 })

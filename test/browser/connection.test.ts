@@ -61,7 +61,9 @@ test('what is sent as the server dies stays in its box, and sent again is done o
   const { fleet, project } = await aScene()
   const { page, visit } = await aPerson(fleet, { expects: AWAY })
   await visit('/')
-  await page.getByLabel('What is to be done').fill('echo once > once.txt')
+  await page.getByRole('combobox', { name: 'Agent' }).click()
+  await page.getByRole('option', { name: /shell/i }).click()
+  await page.getByLabel('Script', { exact: true }).fill('echo once > once.txt')
   // It arrives and is carried out; its answer never comes back, also when the page asks a second time.
   let heard = 0
   await page.route('**/api/missions', async route => {

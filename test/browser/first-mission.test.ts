@@ -79,6 +79,7 @@ test('from the first visit to the first landed mission, then undone, split, and 
   await page.getByText('Options: agent, model, tools, limits').click()
   await page.getByRole('dialog').getByLabel('Time limit (seconds)').fill('120')
   await page.getByRole('dialog').getByRole('button', { name: 'Start' }).click()
+  await land.click()
   await page.getByText('Landed', { exact: true }).first().waitFor()
   const { missions } = await fleet.call<{ missions: { title: string; timeout_seconds: number }[] }>('list_missions')
   expect(missions.find(({ title }) => title === 'The part')).toMatchObject({ timeout_seconds: 120 })

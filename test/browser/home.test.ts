@@ -15,7 +15,9 @@ test('from the first visit to the first landed mission, and from a goal to a pla
     await fleet.remove()
     await repo.remove()
   })
-  aPlanner(fleet).says(planOf({ key: 'a', script: 'echo a > a.txt' }))
+  const planner = aPlanner(fleet)
+  planner.first('[ "$*" = --look ] || echo a > a.txt')
+  planner.says(planOf({ key: 'a', script: 'Write a into a.txt.', agent: 'planner' }))
   await fleet.start({ env: { FLEET_LANDING: 'auto' } })
   const { page } = await aPerson(fleet, { expects: /404|400|409/ })
 
@@ -61,7 +63,9 @@ test('from the first visit to the first landed mission, and from a goal to a pla
   await page.getByRole('link', { name: 'Home' }).click()
   await page.getByRole('heading', { name: 'Needs you (1)' }).waitFor()
   await page.getByRole('button', { name: 'Approve' }).click()
+  await page.getByRole('heading', { name: 'Landed today (2)' }).waitFor()
   await page.getByText('Nothing waits for you.').waitFor()
+  expect(await repo.readOn('main', 'a.txt')).toBe('a')
 })
 
 test('a fleet that is paused says so on every page, and goes on when it is told to', async () => {

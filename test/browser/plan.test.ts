@@ -24,6 +24,7 @@ test('a goal becomes a plan, is changed and approved, and the graph shows it fin
   await dialog.getByLabel('Goal').fill('Two files')
   await dialog.getByRole('combobox', { name: 'Planner' }).click()
   await page.getByRole('option', { name: /planner/i }).click()
+  await dialog.getByLabel('May propose scripts').click()
   await dialog.getByRole('button', { name: 'Plan', exact: true }).click()
 
   await page.getByRole('button', { name: 'Approve' }).waitFor()
@@ -31,7 +32,7 @@ test('a goal becomes a plan, is changed and approved, and the graph shows it fin
   await page.getByRole('button', { name: 'Remove make unwanted' }).click()
   await page.getByRole('button', { name: 'make b', exact: true }).click()
   await page.getByLabel('Title').fill('copy it')
-  await page.getByLabel('Prompt').fill('cp a.txt copy.txt')
+  await page.getByLabel('Script', { exact: true }).fill('cp a.txt copy.txt')
   await page.getByRole('button', { name: 'Approve as changed' }).click()
 
   // The second waits for the first, and says so.

@@ -24,7 +24,7 @@ export function aPlanner({ root, fleet }: Pick<TestFleet, 'root' | 'fleet'>): Pl
     name: 'planner',
     kind: 'custom',
     command: ['sh', script, folder, '{prompt_file}'],
-    arguments: { presets: { explore: ['--look'] }, resume: ['--resume', '{conversation}'] },
+    arguments: { presets: { explore: ['--look'], full: [] }, resume: ['--resume', '{conversation}'] },
     events: [
       { event: 'started', when: { kind: 'hello' }, conversation: 'thread' },
       { event: 'usage', when: { kind: 'bill' }, counts: 'more', cost_usd: 'usd' },

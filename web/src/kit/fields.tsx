@@ -178,3 +178,11 @@ export function SwitchInput({ label, hint, value, set, disabled }: SwitchProps) 
     </Flex>
   )
 }
+
+export const ScriptsSwitch = (props: Pick<SwitchProps, 'value' | 'set'>) => (
+  <SwitchInput
+    {...props}
+    label="May propose scripts"
+    hint="missions that a shell runs word for word, without an agent"
+  />
+)

@@ -45,11 +45,21 @@ function show(message: Message): () => void {
   return () => close(told, false)
 }
 
+/** The server's own words for it are for a terminal; a page shows the new work by itself. */
+const CHANGED: Message = {
+  text: 'The work has changed since it was shown to you.',
+  advice: 'Look at it as it is now, then land it.',
+  tone: 'bad',
+}
+
 /** Says what went wrong and what to do, in the words of the server where it has some. */
-export function complain(error: unknown): void {
+export const complain = (error: unknown): void => tell(complaintOf(error))
+
+function complaintOf(error: unknown): Message {
+  if (error instanceof Refused && error.code === 'not_shown') return CHANGED
   const text = error instanceof Error ? error.message : String(error)
   const isKnown = error instanceof Refused || error instanceof Unreachable
-  tell({ text, advice: isKnown ? error.advice : undefined, tone: 'bad' })
+  return { text, advice: isKnown ? error.advice : undefined, tone: 'bad' }
 }
 
 const pending = new Set<() => void>()

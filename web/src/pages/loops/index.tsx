@@ -4,7 +4,7 @@ import { useState } from 'react'
 import { Link } from 'wouter'
 import type { Output } from '../../api/client.ts'
 import { AgentChooser, ProjectChooser } from '../../kit/choosers.tsx'
-import { LongTextInput, NumberInput, SwitchInput } from '../../kit/fields.tsx'
+import { LongTextInput, NumberInput, ScriptsSwitch, SwitchInput } from '../../kit/fields.tsx'
 import { FormDialog } from '../../kit/form-dialog.tsx'
 import { Answer, Empty, Lines, Page, Section } from '../../kit/page.tsx'
 import { plain } from '../../kit/plain.ts'
@@ -177,6 +177,7 @@ function StartLoop({ close }: { close(): void }) {
   const [agent, setAgent] = useState<string | null>(null)
   const [rounds, setRounds] = useState<number | null>(10)
   const [budget, setBudget] = useState<number | null>(null)
+  const [scripts, setScripts] = useState(false)
   const [unchecked, setUnchecked] = useState(false)
   const { run, busy } = useCommand('start_loop', { affects: ['list_projects'], done: close })
   return (
@@ -187,7 +188,15 @@ function StartLoop({ close }: { close(): void }) {
       ready={!!project && !!goal.trim()}
       close={close}
       submit={() =>
-        run({ project_id: project!, goal, agent, max_rounds: rounds ?? undefined, max_budget_usd: budget, unchecked })
+        run({
+          project_id: project!,
+          goal,
+          agent,
+          max_rounds: rounds ?? undefined,
+          max_budget_usd: budget,
+          scripts,
+          unchecked,
+        })
       }
     >
       <ProjectChooser value={project} set={setProject} />
@@ -209,6 +218,7 @@ function StartLoop({ close }: { close(): void }) {
         step="any"
         placeholder="none"
       />
+      <ScriptsSwitch value={scripts} set={setScripts} />
       <SwitchInput
         label="Take the planner's word"
         hint="where the project has no checks"

@@ -4,7 +4,7 @@ import { useState } from 'react'
 import { Link, useLocation, useSearchParams } from 'wouter'
 import type { Output } from '../../api/client.ts'
 import { AgentChooser, ProjectChooser, useProjectNames } from '../../kit/choosers.tsx'
-import { LongTextInput, SwitchInput } from '../../kit/fields.tsx'
+import { LongTextInput, ScriptsSwitch, SwitchInput } from '../../kit/fields.tsx'
 import { FormDialog } from '../../kit/form-dialog.tsx'
 import { Answer, Empty, Page } from '../../kit/page.tsx'
 import { plain } from '../../kit/plain.ts'
@@ -81,6 +81,7 @@ function NewPlan({ close }: { close(): void }) {
   const [project, setProject] = useState<string | null>(null)
   const [goal, setGoal] = useState('')
   const [agent, setAgent] = useState<string | null>(null)
+  const [scripts, setScripts] = useState(false)
   const [approve, setApprove] = useState(false)
   const { run, busy } = useCommand('plan_project', { done: ({ id }) => go(`/plans/${id}`) })
   return (
@@ -90,11 +91,12 @@ function NewPlan({ close }: { close(): void }) {
       busy={busy}
       ready={!!project && !!goal.trim()}
       close={close}
-      submit={() => run({ project_id: project!, prompt: goal, agent: agent ?? undefined, approve })}
+      submit={() => run({ project_id: project!, prompt: goal, agent: agent ?? undefined, scripts, approve })}
     >
       <ProjectChooser value={project} set={setProject} />
       <LongTextInput label="Goal" value={goal} set={setGoal} rows={5} required />
       <AgentChooser coding label="Planner" value={agent} set={setAgent} none="As the project says" />
+      <ScriptsSwitch value={scripts} set={setScripts} />
       <SwitchInput
         label="Approve by itself"
         hint="the missions start without you having seen them"
