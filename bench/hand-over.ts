@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { aFleet, type TestFleet } from '../test/kit/fleet.ts'
-import { type Bench, ms, percentile, type Row } from './figure.ts'
+import { type Bench, ms, percentile, type Row, times } from './figure.ts'
 import { floor } from './processes.ts'
 import { filesOnMain, repositories } from './repositories.ts'
 
@@ -9,18 +9,24 @@ export const LINKS = 10
 /** The first act of each process is to say when it is. */
 export const script = (name: string, words = 'done'): string => `date +%s%N\necho ${words} >${name}`
 
-/** From "landed" to the first act of the mission that waited for it, beside git's own worktree and a process in it. */
+/**
+ * From "landed" to the first act of the mission that waited for it, beside git's own worktree and a process in it, and
+ * beside the same through a worktree that is linked to the project's own repository.
+ */
 export const handOver: Bench = async scale => {
   const rounds = scale.of(8, 3)
-  const [ours, theirs] = await repositories(2)
+  const [ours, linked, theirs] = await repositories(3)
   const fleet = await aFleet()
   try {
     await fleet.start()
     const project = await fleet.project(ours!.path)
+    const linkedProject = await fleet.project(linked!.path, { isolation: 'linked' })
     const gaps: number[] = []
+    const linkedGaps: number[] = []
     const floors: number[] = []
     for (let round = 0; round < rounds; round++) {
       gaps.push(...(await chain(fleet, project, round)))
+      linkedGaps.push(...(await chain(fleet, linkedProject, round)))
       const lines = (await floor('starts', LINKS, fleet.root, theirs!.path)).trim().split('\n')
       floors.push(
         ...lines
@@ -30,10 +36,15 @@ export const handOver: Bench = async scale => {
     }
     const landed = await filesOnMain(ours!)
     if (landed !== rounds * (LINKS + 1)) throw new Error(`${landed} of ${rounds * (LINKS + 1)} missions landed`)
-    return [over('p50', 0.5, 30, gaps, floors), over('p95', 0.95, 100, gaps, floors)]
+    return [
+      over('p50', 0.5, 30, gaps, floors),
+      over('p95', 0.95, 100, gaps, floors),
+      beside('p50', 0.5, gaps, linkedGaps),
+      beside('p95', 0.95, gaps, linkedGaps),
+    ]
   } finally {
     await fleet.remove()
-    await Promise.all([ours!.remove(), theirs!.remove()])
+    await Promise.all([ours!, linked!, theirs!].map(each => each.remove()))
   }
 }
 
@@ -72,5 +83,16 @@ function over(name: string, share: number, most: number, gaps: number[], floors:
     floor: `${ms(least)} (worktree and spawn)`,
     demanded: `≤ ${most} ms over`,
     met: measured - least <= most,
+  }
+}
+
+function beside(name: string, share: number, gaps: number[], linked: number[]): Row {
+  const [measured, least] = [percentile(gaps, share), percentile(linked, share)]
+  return {
+    figure: `the same in a private repository, ${name} of ${gaps.length}`,
+    measured: `${ms(measured)}, ${times(measured / least)}`,
+    floor: `${ms(least)} (in a linked worktree, in turn with it)`,
+    demanded: '≤ 1 ×',
+    met: measured <= least,
   }
 }
