@@ -9,10 +9,10 @@ import { aRepository, type TestRepository } from '../src/git/testkit.ts'
 
 /**
  * Random trees with names of any bytes: whatever an agent leaves is in a commit, or named as left out and still on
- * disk; never neither. FLEET_TEST_TREES=10000 plays that many rounds; without it, as many as fit into half a minute.
+ * disk; never neither. FLEET_TEST_TREES=10000 plays that many rounds; without it, as many as fit into ten seconds.
  */
 const ROUNDS = Number(process.env.FLEET_TEST_TREES ?? 0)
-const TIME_MS = 30_000
+const TIME_MS = 10_000
 const LIMIT_BYTES = 256 * 1024
 
 let repo: TestRepository
