@@ -79,7 +79,7 @@ const HELD_OTHERWISE: readonly [string, string][] = [
   ],
 ]
 
-/** Tried with the real clients, by hand, in a folder whose `.git` is a file that names a repository of its own. */
+/** Tried with the real clients (memory and settings: clients-settings-mission.test.ts), in a folder whose `.git` is a file that names a repository of its own. */
 const IN_PRIVATE: readonly (readonly string[])[] = [
   [
     'claude',
@@ -90,9 +90,33 @@ const IN_PRIVATE: readonly (readonly string[])[] = [
     'yes, also of a conversation held in another repository',
     'opens, after the question of trust',
   ],
-  ['codex', 'not asked', 'not tried', 'not tried', 'yes', 'not tried', 'opens'],
-  ['gemini', 'not asked in a mission', 'not tried', 'not tried', 'yes', 'not offered', 'not tried'],
-  ['opencode', 'not asked', 'not tried', 'not tried', 'yes', 'yes, of one held in another repository', 'not tried'],
+  [
+    'codex',
+    'not asked',
+    '`AGENTS.md` is read',
+    'those of the folder are not read, in a linked worktree neither: it would ask for trust first',
+    'yes',
+    'yes',
+    'opens',
+  ],
+  [
+    'gemini',
+    'not asked in a mission',
+    '`GEMINI.md` is read',
+    'those of the folder are read',
+    'yes',
+    'not offered',
+    'not tried',
+  ],
+  [
+    'opencode',
+    'not asked',
+    '`AGENTS.md` is read',
+    'those of the folder are read; it writes `$schema` into `opencode.json`',
+    'yes',
+    'yes, of one held in another repository',
+    'not tried',
+  ],
 ]
 
 export function agentsPage(agents: readonly Agent[]): string {
