@@ -23,6 +23,7 @@ const MEANINGS: Record<keyof Capabilities, string> = {
   mcp: "how it takes MCP servers, and with them the fleet's own tools: http, without a process of ours; stdio, through a bridge (`fleet mcp --agent`)",
   adopted: 'keeps running when the server dies, and is taken up by the next',
   takeOver: 'you can go on with its conversation in your own terminal (`fleet takeover`)',
+  life: 'by what it is judged to be stuck. conversation: while no tool of it is at work, by what it says alone; processes: by what its processes do as well',
   scripts: 'runs the text of a mission as a script, and only where that mission names it',
   remoteControl: 'you can work in its worktree from elsewhere (`fleet remote`)',
 }
@@ -79,6 +80,39 @@ const HELD_OTHERWISE: readonly [string, string][] = [
   ],
 ]
 
+/** What a client tells while its provider refuses or does not answer; each is tried in test/clients-retries-mission.test.ts. */
+const IN_TROUBLE: readonly (readonly string[])[] = [
+  [
+    'claude, claude (sdk), Claude over ACP',
+    'each try with its status, its number of ten and when it is',
+    'gives up at once where the wait is long, without a word of when: it is tried again after a while that grows',
+    '529 three times, then it fails; 500 ten times in about three minutes',
+    '401 ten times, so that it is stopped at the second; 403 at once',
+  ],
+  [
+    'codex',
+    'each try with its status, its number and, in its log, when it is; a 429 without `retry-after` is not tried again',
+    'waits in silence for as long as it is told, so that it is put aside',
+    'five times, each after five tries within; the status of 500 is not told',
+    'five times, so that it is stopped at the second or third',
+  ],
+  [
+    'gemini',
+    'each try with its status and number, not when it is; short waits that the provider asks for are not told',
+    'gives up at once and says until when',
+    'ten times in some minutes',
+    'at once',
+  ],
+  ['Gemini over ACP', 'nothing', 'gives up at once, without a word of when', 'nothing is told', 'at once'],
+  [
+    'opencode',
+    "each try in the provider's words, without status, number and time",
+    'waits as long as it is told and does not say so: it keeps its slot until its time limit',
+    'tries again without end',
+    '401 at once',
+  ],
+]
+
 /** Tried with the real clients (memory and settings: clients-settings-mission.test.ts), in a folder whose `.git` is a file that names a repository of its own. */
 const IN_PRIVATE: readonly (readonly string[])[] = [
   [
@@ -132,6 +166,12 @@ export function agentsPage(agents: readonly Agent[]): string {
     table(
       ['client', 'how it holds to presets, tried with missions'],
       HELD_OTHERWISE.map(row => [...row]),
+    ),
+    '## When a provider is in trouble',
+    'What a client tells of it and does by itself. What the fleet makes of that is in the [guide](guides/agents.md#when-a-provider-refuses).',
+    table(
+      ['client', 'while it tries again', 'a 429 for an hour', '500 and 529', '401 and 403'],
+      IN_TROUBLE.map(row => [...row]),
     ),
     '## In a private repository',
     'What a client makes of a folder whose `.git` is a file that points to a repository of its own, beside the project. In a linked worktree Claude takes over the trust and the memory of the project.',

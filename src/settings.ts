@@ -213,13 +213,13 @@ export const SETTINGS = {
     'FLEET_PARK_AFTER',
     whole(1, 604_800),
     300,
-    'seconds an agent waits for an answer before it is put aside and its slot is free',
+    'seconds an agent waits for an answer, or for its provider, before it is put aside and its slot is free',
   ),
   stallAfter: setting(
     'FLEET_STALL_AFTER',
     whole(1, 604_800),
     900,
-    'seconds without any sign of life (output, processor, processes, files) after which an agent counts as stuck',
+    'seconds without any sign of life after which an agent counts as stuck: of its conversation while it waits for its model, otherwise of its output, processor, processes and files',
     {},
   ),
   stallPolicy: setting(

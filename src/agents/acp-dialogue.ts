@@ -226,7 +226,7 @@ export const greeting = (cwd: string): string[] => [
 function metaOf(asking: Asking | null): Json {
   const own = object(asking?.meta?.claudeCode) ?? {}
   const claudeCode = {
-    emitRawSDKMessages: [{ type: 'stream_event' }, { type: 'result' }],
+    emitRawSDKMessages: [{ type: 'stream_event' }, { type: 'result' }, { type: 'system', subtype: 'api_retry' }],
     ...own,
     options: { promptSuggestions: false, ...object(own.options) },
   }

@@ -82,6 +82,17 @@ test.each(['claude-acp', 'gemini-acp'])('%s: a rate limit and a missing key by t
   expect(read(`${name}-signed-out`).at(-1)).toMatchObject({ type: 'result', ok: false, reason: 'not_signed_in' })
 })
 
+test('that the client behind an agent tries again is read from its own words', () => {
+  const message = { type: 'system', subtype: 'api_retry', attempt: 2, max_retries: 10, error_status: 401 }
+  const params = { message: { ...message, retry_delay_ms: 1091, error: 'authentication_failed' } }
+  expect(readAcp(line({ method: '_claude/sdkMessage', params }), 'stdout')).toEqual([
+    {
+      ...{ type: 'retry', attempt: 2, of: 10, why: 'HTTP 401, authentication_failed' },
+      ...{ status: 401, wait_seconds: 1.091 },
+    },
+  ])
+})
+
 test('words about a rate limit are words', () => {
   const error = { code: -32603, message: 'line 1429: rate limit 429, authentication required' }
   expect(readAcp(line({ id: 'prompt', error }), 'stdout')).toEqual([

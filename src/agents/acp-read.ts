@@ -1,6 +1,6 @@
 import type { Usage } from '../domain/session.ts'
 import type { Edit } from '../domain/transcript.ts'
-import { usageIn, windowsIn } from './claude-read.ts'
+import { retry, usageIn, windowsIn } from './claude-read.ts'
 import type { AgentEvent, Stream } from './contract.ts'
 import { diffsIn, editsOf } from './edits.ts'
 import { type Json, list, number, object, parseObject, string, text } from './json.ts'
@@ -18,7 +18,7 @@ export const INTERRUPT = 'flotilla/interrupt'
 const RAW = '_claude/sdkMessage'
 
 /** The error codes of the protocol, and HTTP's where an agent hands on what its provider said. */
-const NOT_SIGNED_IN = [-32000, 401]
+const REASONS: Record<number, string> = { [-32000]: 'not_signed_in', 401: 'not_signed_in', 403: 'forbidden' }
 const TOO_MANY_REQUESTS = 429
 
 /** Talk of the protocol itself: kept in the transcript's file, of no use to a reader. */
@@ -60,12 +60,16 @@ const promptIn = (message: Json): string =>
 function events(message: Json): AgentEvent[] | undefined {
   if (message.method === 'session/update') return update(object(object(message.params)?.update) ?? {})
   if (message.method === 'session/request_permission') return permission(message)
-  if (message.method === RAW) return usageIn(object(object(message.params)?.message) ?? {}, 'client')
+  if (message.method === RAW) return rawOf(object(object(message.params)?.message) ?? {})
   if (message.method !== undefined) return undefined
   const error = object(message.error)
   if (error) return failure(error)
   const result = object(message.result)
   return result && answer(text(message.id), result)
+}
+
+function rawOf(message: Json): AgentEvent[] {
+  return message.subtype === 'api_retry' ? [retry(message)] : usageIn(message, 'client')
 }
 
 function answer(id: string, result: Json): AgentEvent[] {
@@ -106,11 +110,8 @@ function failure(error: Json): AgentEvent[] {
   const detail = object(error.data)
   const said = [text(error.message), string(detail?.details)].filter(Boolean).join(': ')
   const limited = error.code === TOO_MANY_REQUESTS || detail?.errorKind === 'rate_limit'
-  const reason = limited
-    ? 'rate_limit'
-    : NOT_SIGNED_IN.includes(number(error.code))
-      ? 'not_signed_in'
-      : `error_${number(error.code)}`
+  const code = number(error.code)
+  const reason = limited ? 'rate_limit' : (REASONS[code] ?? `error_${code}`)
   return [
     { type: 'error', text: said },
     ...(limited ? [{ type: 'rate_limit', until: null, text: said } as const] : []),

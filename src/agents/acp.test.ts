@@ -60,6 +60,7 @@ test.each<[string, Digest, number | null, string, RegExp]>([
   ['killed', ended(), 137, 'failed', /signal 9/],
   ['a rate limit', ended(limit, result('rate_limit')), 0, 'rate_limited', /Too many/],
   ['no key', ended(result('not_signed_in')), 0, 'failed', /not signed in/],
+  ['forbidden', ended(result('forbidden', 'No.')), 0, 'failed', /does not let .* in \(403\): No\. Sign in/],
   ['too long', ended(result('max_tokens')), 0, 'limited', /tokens/],
   ['too many turns', ended(result('max_turn_requests')), 0, 'limited', /turns/],
   ['cancelled', ended(result('cancelled')), 0, 'failed', /cancelled/],

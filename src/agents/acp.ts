@@ -6,7 +6,7 @@ import { listAcpModels } from './acp-models.ts'
 import { readAcp } from './acp-read.ts'
 import type { Agent, Dialogue, Digest, Ending, Exit, LaunchRequest } from './contract.ts'
 import { Declaration, detectDeclared, environmentFor, Variable } from './declaration.ts'
-import { endedEarly, rateLimited, short } from './endings.ts'
+import { endedEarly, notLetIn, rateLimited, short } from './endings.ts'
 import { besides } from './presets.ts'
 
 export const AcpDeclaration = Declaration.extend({
@@ -53,6 +53,7 @@ export function acpAgent(declared: AcpDeclaration): Agent {
       adopted: true,
       takeOver: false,
       remoteControl: false,
+      life: 'conversation',
       scripts: false,
       effort: [],
     },
@@ -100,10 +101,9 @@ function outcome(title: string, digest: Digest, { code }: Exit): Ending {
     case 'rate_limit':
       return rateLimited(digest)
     case 'not_signed_in':
-      return {
-        outcome: 'failed',
-        reason: `${title} is not signed in: sign in with its own command, or pass its key on.`,
-      }
+      return { outcome: 'failed', reason: notLetIn({ title }, { status: 401, why: result.text }) }
+    case 'forbidden':
+      return { outcome: 'failed', reason: notLetIn({ title }, { status: 403, why: result.text }) }
     case 'max_tokens':
       return { outcome: 'limited', reason: 'It reached the limit of tokens of its model.' }
     case 'max_turn_requests':

@@ -84,6 +84,11 @@ export interface Capabilities {
   takeOver: boolean
   /** It can be reached from elsewhere: see `remote`. */
   remoteControl: boolean
+  /**
+   * By what it is judged to be stuck. 'conversation': it tells what it says, and which tools it uses as they begin, so
+   * that silence without a tool at work is a model that does not answer; 'processes': by what its processes do as well.
+   */
+  life: 'conversation' | 'processes'
   /** It runs the text of a mission as a program. Only whoever names it on that very text has it run; it is nobody's default. */
   scripts: boolean
 }
@@ -217,7 +222,18 @@ export type AgentEvent =
   | { type: 'context'; used: number | null; window: number | null; model?: string }
   /** How much of what the provider grants in a time is used up. */
   | { type: 'provider_window'; name: string; used_percent: number; resets_at: string | null }
-  | { type: 'retry'; attempt: number; of: number | null; why: string }
+  /** The provider refused or did not answer, and the client tries again; `again`: more is known of a try told before. */
+  | {
+      type: 'retry'
+      attempt: number
+      of: number | null
+      why: string
+      /** Of HTTP, as the provider answered. */
+      status?: number
+      /** Until the next try. */
+      wait_seconds?: number
+      again?: true
+    }
   | { type: 'rate_limit'; until: string | null; text: string }
   | { type: 'permission'; id: string; tool: string; input: unknown; edits?: Edit[]; call?: string; denied: boolean }
   | { type: 'question'; id: string; text: string }
@@ -312,6 +328,8 @@ export interface Digest {
   /** Of the newest turn; null again once another one starts. */
   result: Extract<AgentEvent, { type: 'result' }> | null
   rateLimit: Extract<AgentEvent, { type: 'rate_limit' }> | null
+  /** The newest try that the client told of; null again once the conversation goes on. */
+  retry: Extract<AgentEvent, { type: 'retry' }> | null
   lastError: string | null
   /** How many tools were called and have not answered. */
   openTools: number

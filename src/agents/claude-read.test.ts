@@ -72,7 +72,7 @@ test('refused tools are shown as refused', () => {
 
 test('a rate limit that passes is a retry and nothing more', () => {
   expect(read('rate-limit-passed').filter(event => ['retry', 'rate_limit'].includes(event.type))).toEqual([
-    { type: 'retry', attempt: 1, of: 1, why: 'HTTP 429, rate_limit' },
+    { type: 'retry', attempt: 1, of: 1, why: 'HTTP 429, rate_limit', status: 429, wait_seconds: 0.587 },
   ])
 })
 

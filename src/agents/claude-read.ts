@@ -175,14 +175,15 @@ function userBlock(value: unknown, by: { within?: string }): AgentEvent {
   }
 }
 
-function retry(message: Json): AgentEvent {
+export function retry(message: Json): AgentEvent {
   const status = number(message.error_status)
   const why = [status ? `HTTP ${status}` : null, string(message.error)].filter(Boolean).join(', ')
+  const wait = message.retry_delay_ms
   return {
-    type: 'retry',
-    attempt: number(message.attempt),
-    of: number(message.max_retries) || null,
+    ...{ type: 'retry', attempt: number(message.attempt), of: number(message.max_retries) || null },
     why: why || 'unknown',
+    ...(status && { status }),
+    ...(typeof wait === 'number' && { wait_seconds: wait / 1000 }),
   }
 }
 

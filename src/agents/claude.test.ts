@@ -22,6 +22,7 @@ test.each([
   ['the budget', [result('error_max_budget_usd')], 1, 'limited'],
   ['429 to the end', [result('http_429')], 1, 'rate_limited'],
   ['401', [result('http_401')], 1, 'failed'],
+  ['403', [result('http_403')], 1, 'failed'],
   ['500', [result('http_500')], 1, 'failed'],
   ['interrupted: exit 0 with an error', [result('error_during_execution')], 0, 'failed'],
   ['an error without words', [result('error_during_execution', '')], 1, 'failed'],
@@ -30,6 +31,10 @@ test.each([
   const { outcome: found, reason } = ending(code, ...events)
   expect(found).toBe(outcome)
   expect(reason).toMatch(/^.+\S$/s)
+})
+
+test('who is not let in is told to sign in', () => {
+  for (const status of [401, 403]) expect(ending(1, result(`http_${status}`)).reason).toContain('Sign in: run claude')
 })
 
 test('what ended early says what the client printed last', () => {

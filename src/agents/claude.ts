@@ -9,12 +9,17 @@ import { readClaude } from './claude-read.ts'
 import { findSdk, launchClaudeSdk, NO_SDK, SDK_ADVICE } from './claude-sdk.ts'
 import type { Agent, Detected, Dialogue, Digest, Ending, Exit } from './contract.ts'
 import { versionOf, which } from './detect.ts'
-import { endedEarly, rateLimited, short } from './endings.ts'
+import { endedEarly, notLetIn, rateLimited, short } from './endings.ts'
+
+const WHO = {
+  title: 'Claude Code',
+  signIn: 'Sign in: run claude once and follow /login, or set ANTHROPIC_API_KEY where the server is started.',
+}
 
 /** The Claude Code command-line client, spoken to in stream-json. */
 const throughCommandLine: Agent = {
   name: 'claude',
-  title: 'Claude Code',
+  ...WHO,
   provider: 'anthropic',
   can: {
     resume: true,
@@ -35,6 +40,7 @@ const throughCommandLine: Agent = {
     adopted: true,
     takeOver: true,
     remoteControl: true,
+    life: 'conversation',
     scripts: false,
     effort: ['low', 'medium', 'high', 'xhigh', 'max'],
   },
@@ -77,10 +83,8 @@ async function detect(environment: Readonly<Record<string, string | undefined>>)
   const signedIn = await isSignedIn(environment)
   return signedIn
     ? { installed: true, path, version, signedIn }
-    : { installed: true, path, version, signedIn, advice: SIGN_IN }
+    : { installed: true, path, version, signedIn, advice: WHO.signIn }
 }
-
-const SIGN_IN = 'Sign in: run claude once and follow /login, or set ANTHROPIC_API_KEY where the server is started.'
 
 const KEYS = ['ANTHROPIC_API_KEY', 'ANTHROPIC_AUTH_TOKEN', 'CLAUDE_CODE_OAUTH_TOKEN']
 const OTHER_CLOUDS = ['CLAUDE_CODE_USE_BEDROCK', 'CLAUDE_CODE_USE_VERTEX', 'CLAUDE_CODE_USE_FOUNDRY']
@@ -112,7 +116,9 @@ function outcome(digest: Digest, { code }: Exit): Ending {
     case 'http_429':
       return rateLimited(digest)
     case 'http_401':
-      return { outcome: 'failed', reason: `Claude Code is not signed in. ${SIGN_IN}` }
+      return { outcome: 'failed', reason: notLetIn(WHO, { status: 401, why: result.text }) }
+    case 'http_403':
+      return { outcome: 'failed', reason: notLetIn(WHO, { status: 403, why: result.text }) }
     default:
       return {
         outcome: 'failed',

@@ -52,7 +52,7 @@ test('it does not wait for ever, stay behind or report to anyone', () => {
 test('only what is named of the environment reaches it', () => {
   expect(launch().env).toEqual({
     ...{ HOME: '/h', PATH: '/bin', CODEX_HOME: '/c' },
-    RUST_LOG: 'error,codex_otel.trace_safe=info',
+    RUST_LOG: 'error,codex_otel.trace_safe=info,codex_core::responses_retry=warn',
   })
 })
 

@@ -75,10 +75,11 @@ export function launchCodex(request: LaunchRequest): Launch {
 }
 
 /**
- * Through its protocol it tells what an answer used only once the tools that the answer calls are done. Its log tells it
- * at once, without any text of the conversation; everything else stays as without the variable.
+ * Through its protocol it tells what an answer used only once the tools that the answer calls are done, and of a try
+ * that comes later not when. Its log tells both at once, without any text of the conversation; everything else stays as
+ * without the variable.
  */
-const LOGS = 'error,codex_otel.trace_safe=info'
+const LOGS = 'error,codex_otel.trace_safe=info,codex_core::responses_retry=warn'
 
 /** How the conversation is begun, as the client is told through its input: servers bring tokens along. */
 export function openingOf(request: LaunchRequest): { method: string; params: Json } {

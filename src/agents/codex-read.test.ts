@@ -109,8 +109,35 @@ test.each([
 
 test('a retry says which, of how many, and why', () => {
   expect(of('rate-limit-passed', 'retry')).toEqual([
-    { type: 'retry', attempt: 1, of: 2, why: expect.stringContaining('429') },
+    { type: 'retry', attempt: 1, of: 2, why: expect.stringContaining('429'), status: 429 },
   ])
+})
+
+test.each([
+  ['3599.997778572s', 3599.997778572],
+  ['187.5ms', 0.1875],
+  ['soon', undefined],
+])('its log says when the next try is: %s', (wait, seconds) => {
+  const line =
+    '\u001b[2m2026-11-16T01:35:26.837514Z\u001b[0m \u001b[33m WARN\u001b[0m \u001b[2mcodex_core::responses_retry\u001b[0m\u001b[2m:\u001b[0m ' +
+    `stream disconnected - retrying sampling request (1/5 in ${wait})... turn_id=01a1 retries=1 max_retries=5 sampling_error=exceeded retry limit, last status: 429 Too Many Requests`
+  const why = 'exceeded retry limit, last status: 429 Too Many Requests'
+  const told: AgentEvent = { type: 'retry', attempt: 1, of: 5, why, again: true }
+  expect(readCodex(line, 'stderr')).toEqual([seconds === undefined ? told : { ...told, wait_seconds: seconds }])
+  expect(readCodex(line, 'stdout').map(({ type }) => type)).toEqual(['raw'])
+})
+
+test('what its protocol and its log tell of one try is one try', () => {
+  const why = 'Too Many Requests'
+  const both: AgentEvent[] = [
+    { type: 'retry', attempt: 1, of: 5, why, status: 429 },
+    { type: 'retry', attempt: 1, of: 5, why, wait_seconds: 3600, again: true },
+  ]
+  for (const events of [both, both.toReversed()])
+    expect(fold(emptyDigest(), events).retry).toEqual({
+      ...{ type: 'retry', attempt: 1, of: 5, why },
+      ...{ status: 429, wait_seconds: 3600 },
+    })
 })
 
 test('a window says how full it is, and once it is used up until when', () => {

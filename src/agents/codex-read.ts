@@ -17,6 +17,7 @@ export function readCodex(line: string, stream: Stream): AgentEvent[] {
   if (stream === 'sent') return readSent(parseObject(line))
   if (!line.trim()) return []
   if (stream === 'stderr' && line.includes(LOG)) return logged(line)
+  if (stream === 'stderr' && line.includes(RETRY_LOG)) return retryLogged(line.replace(COLOURS, ''))
   const message = stream === 'stdout' ? parseObject(line) : undefined
   return (message && events(message)) ?? [{ type: 'raw', text: line }]
 }
@@ -40,6 +41,28 @@ function logged(line: string): AgentEvent[] {
   return [
     { type: 'usage', usage: { ...tokens(used), turns: 1 }, counts: 'more', meter: 'log', ...(model && { model }) },
   ]
+}
+
+const RETRY_LOG = 'codex_core::responses_retry'
+
+/** Here alone it says when the next try is: as long after this one as the provider wants, an hour if need be. */
+function retryLogged(line: string): AgentEvent[] {
+  const [, attempt, of, wait] = /\((\d+)\/(\d+) in (\S+?)\)/.exec(line) ?? []
+  if (!attempt) return []
+  const why = /sampling_error=(.*)/.exec(line)?.[1] ?? 'unknown'
+  const seconds = secondsIn(wait!)
+  return [
+    {
+      ...{ type: 'retry', attempt: Number(attempt), of: Number(of), why, again: true },
+      ...(seconds !== null && { wait_seconds: seconds }),
+    },
+  ]
+}
+
+/** As Rust prints a time: 3599.99s, 187.2ms. */
+function secondsIn(time: string): number | null {
+  const [, figure, unit] = /^([\d.]+)(s|ms|µs|ns)$/.exec(time) ?? []
+  return figure ? Number(figure) * { s: 1, ms: 1e-3, µs: 1e-6, ns: 1e-9 }[unit as 's' | 'ms' | 'µs' | 'ns'] : null
 }
 
 function readSent(message: Json | undefined): AgentEvent[] {
@@ -175,8 +198,10 @@ function failure({ error, willRetry }: Json): AgentEvent {
   const told = object(error) ?? {}
   if (willRetry !== true) return { type: 'error', text: text(told.message) }
   const [, attempt, of] = /(\d+)\/(\d+)/.exec(text(told.message)) ?? []
-  const why = string(told.additionalDetails) ?? codeOf(told)
-  return { type: 'retry', attempt: Number(attempt ?? 0), of: of ? Number(of) : null, why }
+  const code = codeOf(told)
+  const why = string(told.additionalDetails) ?? code
+  const status = Number(/^http_(\d+)$/.exec(code)?.[1])
+  return { type: 'retry', attempt: Number(attempt ?? 0), of: of ? Number(of) : null, why, ...(status && { status }) }
 }
 
 function result(turn: Json | undefined): AgentEvent[] | undefined {

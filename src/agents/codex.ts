@@ -6,8 +6,13 @@ import { CODEX_MODELS, CODEX_PRESETS, codexEnvironment, launchCodex, openCodex }
 import { RATE_LIMITS, readCodex } from './codex-read.ts'
 import type { Agent, Detected, Dialogue, Digest, Ending, Exit } from './contract.ts'
 import { printed, versionOf, which } from './detect.ts'
-import { endedEarly, rateLimited, short } from './endings.ts'
+import { endedEarly, notLetIn, rateLimited, short } from './endings.ts'
 import { list, object, parseObject, string } from './json.ts'
+
+const WHO = {
+  title: 'Codex',
+  signIn: 'Sign in: run codex login, or codex login --with-api-key.',
+}
 
 /**
  * The Codex client, spoken to through its app server. `codex exec` would be simpler, but it tells failures in words
@@ -15,7 +20,7 @@ import { list, object, parseObject, string } from './json.ts'
  */
 export const codex: Agent = {
   name: 'codex',
-  title: 'Codex',
+  ...WHO,
   provider: 'openai',
   can: {
     resume: true,
@@ -36,6 +41,7 @@ export const codex: Agent = {
     adopted: true,
     takeOver: true,
     remoteControl: false,
+    life: 'conversation',
     scripts: false,
     effort: ['minimal', 'low', 'medium', 'high', 'xhigh'],
   },
@@ -58,7 +64,7 @@ async function detect(environment: Environment): Promise<Detected> {
   if (!version) return { installed: false, path, advice: `${path} does not answer to --version; install it again.` }
   const signedIn = await isSignedIn(environment)
   return signedIn === false
-    ? { installed: true, path, version, signedIn, advice: SIGN_IN }
+    ? { installed: true, path, version, signedIn, advice: WHO.signIn }
     : { installed: true, path, version, signedIn }
 }
 
@@ -69,8 +75,6 @@ async function listModels(environment: Environment): Promise<string[]> {
   const listed = list(said?.models).map(each => object(each) ?? {})
   return listed.filter(({ visibility }) => visibility !== 'hide').flatMap(({ slug }) => string(slug) ?? [])
 }
-
-const SIGN_IN = 'Sign in: run codex login, or codex login --with-api-key.'
 
 /** From what lies open; its credentials are never read. With a provider or a keychain of one's own nobody can tell cheaply. */
 async function isSignedIn({ CODEX_HOME, HOME }: Environment): Promise<boolean | undefined> {
@@ -97,7 +101,9 @@ function outcome(digest: Digest, { code }: Exit): Ending {
   switch (why) {
     case 'http_401':
     case 'unauthorized':
-      return { outcome: 'failed', reason: `Codex is not signed in. ${SIGN_IN}` }
+      return { outcome: 'failed', reason: notLetIn(WHO, { status: 401, why: result.text }) }
+    case 'http_403':
+      return { outcome: 'failed', reason: notLetIn(WHO, { status: 403, why: result.text }) }
     case 'contextWindowExceeded':
       return { outcome: 'limited', reason: 'The conversation no longer fits into the context of the model.' }
     case 'sessionBudgetExceeded':

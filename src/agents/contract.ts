@@ -63,6 +63,8 @@ export interface Agent extends adapter.Adapter {
   launch(request: adapter.LaunchRequest): Launch
   read(line: string, stream: Stream): AgentEvent[]
   readonly ledger?: Ledger
+  /** What a person does who is not signed in, as a sentence. */
+  readonly signIn?: string
   /** Only where `can.remoteControl`. */
   readonly remote?: RemoteControl
   /** The same client driven in other ways than through its command line. */

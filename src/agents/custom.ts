@@ -87,6 +87,7 @@ export function customAgent(declared: CustomDeclaration): Agent {
       adopted: true,
       takeOver: false,
       remoteControl: false,
+      life: 'processes',
       scripts: runsScripts(declared),
       effort: [],
     },

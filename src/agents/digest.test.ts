@@ -113,6 +113,24 @@ test('a rate limit remembers until when, and is over when a turn ends well', () 
   expect(digestOf(refused, { type: 'result', ok: true, text: '', reason: null }).rateLimit).toBeNull()
 })
 
+test('a try lasts until the conversation goes on; what is noted beside it does not end it', () => {
+  const retry: AgentEvent = { type: 'retry', attempt: 1, of: 10, why: 'HTTP 429', status: 429, wait_seconds: 3 }
+  const beside: AgentEvent[] = [
+    { type: 'raw', text: 'x' },
+    { type: 'said', id: '1', text: 'Are you there?' },
+    { type: 'provider_window', name: 'w', used_percent: 1, resets_at: null },
+  ]
+  expect(digestOf(retry, ...beside).retry).toEqual(retry)
+  expect(digestOf(retry, { ...retry, attempt: 2 }).retry).toMatchObject({ attempt: 2 })
+  const onwards: AgentEvent[] = [
+    { type: 'text', text: 'Here.' },
+    used(1, 'more'),
+    { type: 'tool_call', id: '1', name: 'Bash', input: null },
+    { type: 'result', ok: true, text: '', reason: null },
+  ]
+  for (const event of onwards) expect(digestOf(retry, event).retry, event.type).toBeNull()
+})
+
 test('folding leaves the digest it was given alone', () => {
   const before = emptyDigest()
   fold(before, [used(1, 'more'), { type: 'text', text: 'x' }])

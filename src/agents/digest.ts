@@ -22,6 +22,7 @@ export function emptyDigest(): Digest {
     lastRaw: '',
     result: null,
     rateLimit: null,
+    retry: null,
     lastError: null,
     openTools: 0,
     events: 0,
@@ -43,7 +44,12 @@ export function fold(digest: Digest, events: readonly AgentEvent[], knowledge = 
 }
 
 function add(before: Digest, event: AgentEvent, knowledge: Knowledge): Digest {
-  const digest = { ...before, events: before.events + 1, speaking: isSpeaking(before, event) }
+  const digest = {
+    ...before,
+    events: before.events + 1,
+    speaking: isSpeaking(before, event),
+    retry: GOES_ON.has(event.type) ? null : before.retry,
+  }
   switch (event.type) {
     case 'started':
       return {
@@ -81,6 +87,8 @@ function add(before: Digest, event: AgentEvent, knowledge: Knowledge): Digest {
           text: ending(event.text),
         },
       }
+    case 'retry':
+      return { ...digest, retry: retryAfter(before.retry, event) }
     case 'error':
       return { ...digest, lastError: ending(event.text) }
     case 'result':
@@ -93,6 +101,27 @@ function add(before: Digest, event: AgentEvent, knowledge: Knowledge): Digest {
     default:
       return digest
   }
+}
+
+/** What only a conversation that goes on brings. */
+const GOES_ON: ReadonlySet<AgentEvent['type']> = new Set([
+  ...([
+    'started',
+    'text',
+    'thinking',
+    'tool_call',
+    'tool_result',
+    'usage',
+    'permission',
+    'question',
+    'result',
+  ] as const),
+])
+
+/** Where a client tells of one try in two ways, each has what the other lacks. */
+function retryAfter(before: Digest['retry'], { again, ...told }: Event<'retry'>): Digest['retry'] {
+  const retry = { ...told, why: told.why.slice(0, LAST_TEXT_CHARS) }
+  return before?.attempt === retry.attempt ? { ...before, ...retry } : retry
 }
 
 const BESIDE_TEXT: ReadonlySet<AgentEvent['type']> = new Set(['raw', 'usage', 'context', 'provider_window'])

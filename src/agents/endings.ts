@@ -1,4 +1,4 @@
-import type { Digest, Ending } from './contract.ts'
+import type { Agent, Digest, Ending } from './contract.ts'
 
 const REASON_CHARS = 1000
 
@@ -9,6 +9,15 @@ export function rateLimited({ rateLimit }: Digest): Ending {
     reason: short(`The provider's rate limit was reached. ${rateLimit?.text ?? ''}`.trim()),
     until,
   }
+}
+
+/** A person has to do something about it before any try can help. */
+export function notLetIn(
+  { title, signIn = 'Sign in with its own command, or pass its key on.' }: Pick<Agent, 'title' | 'signIn'>,
+  { status, why }: { status: number | null; why: string },
+): string {
+  if (status === 401) return `${title} is not signed in. ${signIn}`
+  return `${short(`The provider does not let ${title} in (${status}): ${why}`)} ${signIn}`
 }
 
 /** Why a client ended that never said how its turn went: the last it printed is the best guess. */

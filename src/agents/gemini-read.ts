@@ -3,6 +3,8 @@ import type { AgentEvent, Stream } from './contract.ts'
 import { editsOf } from './edits.ts'
 import { type Json, number, object, parseObject, string, text } from './json.ts'
 
+/** In the client's own words, on the stream that holds nothing of the conversation; not when the next try is. */
+const RETRY = /^Attempt (\d+) failed(?: with status (\d+))?\. Retrying with backoff/
 const SERVERS = /^MCP issues detected\b/
 
 /** One line of stream-json in, events out. Never throws: what it does not know comes out as raw. */
@@ -10,6 +12,14 @@ export function readGemini(line: string, stream: Stream): AgentEvent[] {
   if (stream === 'sent' || !line.trim()) return []
   if (stream === 'stderr' && SERVERS.test(line))
     return [{ type: 'warning', text: 'An MCP server did not start; Gemini CLI does not say which.' }]
+  const [, attempt, status] = (stream === 'stderr' && RETRY.exec(line)) || []
+  if (attempt)
+    return [
+      {
+        ...{ type: 'retry', attempt: Number(attempt), of: null, why: status ? `HTTP ${status}` : 'no answer' },
+        ...(status && { status: Number(status) }),
+      },
+    ]
   const message = stream === 'stdout' ? parseObject(line) : undefined
   return (message && events(message)) ?? [{ type: 'raw', text: line }]
 }
@@ -59,11 +69,20 @@ function toolResult({ tool_id, status, output, error }: Json): AgentEvent[] {
   return found
 }
 
-function result({ status, error, stats }: Json): AgentEvent[] {
+/** In what it says of a limit, once it does not wait itself. */
+const COME_BACK = /\bSuggested retry after (\d+)s\./
+
+function limit(words: string, now: unknown): AgentEvent[] {
+  const until = new Date(Date.parse(text(now)) + Number(COME_BACK.exec(words)?.[1]) * 1000)
+  return Number.isNaN(until.getTime()) ? [] : [{ type: 'rate_limit', until: until.toISOString(), text: words }]
+}
+
+function result({ status, error, stats, timestamp }: Json): AgentEvent[] {
   const problem = object(error)
   const ok = status === 'success'
   return [
     ...usage(object(stats) ?? {}),
+    ...(ok ? [] : limit(text(problem?.message), timestamp)),
     { type: 'result', ok, text: text(problem?.message), reason: ok ? null : (string(problem?.type) ?? 'error') },
   ]
 }

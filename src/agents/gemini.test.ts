@@ -75,6 +75,25 @@ test('words are never taken for a rate limit', () => {
   expect(readGemini('Attempt 1 failed: 429 rate limit', 'stderr').map(event => event.type)).toEqual(['raw'])
 })
 
+test('that it tries again is in what it prints beside the conversation', () => {
+  const line = 'Attempt 2 failed with status 529. Retrying with backoff... _ApiError: {"error":{"code":529}}'
+  expect(readGemini(line, 'stderr')).toEqual([{ type: 'retry', attempt: 2, of: null, why: 'HTTP 529', status: 529 }])
+  expect(readGemini('Attempt 1 failed. Retrying with backoff... Error: fetch failed', 'stderr')).toEqual([
+    { type: 'retry', attempt: 1, of: null, why: 'no answer' },
+  ])
+  expect(readGemini(line, 'stdout').map(event => event.type)).toEqual(['raw'])
+})
+
+test('a limit that it does not wait for says until when', () => {
+  const message = '[API Error: Slow down.\nSuggested retry after 3600s.]'
+  const result = { type: 'result', timestamp: '2030-01-01T00:00:00.000Z', status: 'error', error: { message } }
+  const digest = fold(emptyDigest(), readGemini(JSON.stringify(result), 'stdout'))
+  expect(gemini.outcome(digest, { code: 429 % 256 })).toMatchObject({
+    outcome: 'rate_limited',
+    until: '2030-01-01T01:00:00.000Z',
+  })
+})
+
 test('ten thousand broken lines: none throws, none is lost', () => {
   const whole = readdirSync(RECORDED).flatMap(file => linesOf(file.replace('.jsonl', '')))
   for (const line of brokenLines(whole, 10_000)) {
@@ -100,6 +119,7 @@ test.each([
   ['429 to the end', [result('unknown')], 429 % 256, 'rate_limited'],
   ['the same exit code for another reason', [STARTED], 429 % 256, 'failed'],
   ['401', [result('unknown')], 401 % 256, 'failed'],
+  ['403', [result('unknown')], 403 % 256, 'failed'],
   ['500', [result('unknown')], 500 % 256, 'failed'],
   ['no way to sign in', [], 41, 'failed'],
   ['an unknown conversation', [], 42, 'failed'],

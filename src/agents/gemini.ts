@@ -4,15 +4,20 @@ import { join } from 'node:path'
 import { TOOL_PRESETS } from '../domain/project.ts'
 import type { Agent, Detected, Digest, Ending, Exit } from './contract.ts'
 import { versionOf, which } from './detect.ts'
-import { endedEarly, short } from './endings.ts'
+import { endedEarly, notLetIn, rateLimited, short } from './endings.ts'
 import { launchGemini, openGemini } from './gemini-launch.ts'
 import { geminiLedger } from './gemini-ledger.ts'
 import { readGemini } from './gemini-read.ts'
 
+const WHO = {
+  title: 'Gemini CLI',
+  signIn: 'Sign in: run gemini once and follow it, or set GEMINI_API_KEY where the server is started.',
+}
+
 /** The Gemini command-line client, told its prompt once and read in stream-json. */
 export const gemini: Agent = {
   name: 'gemini',
-  title: 'Gemini CLI',
+  ...WHO,
   provider: 'google',
   can: {
     resume: true,
@@ -33,6 +38,7 @@ export const gemini: Agent = {
     adopted: true,
     takeOver: true,
     remoteControl: false,
+    life: 'conversation',
     scripts: false,
     effort: [],
   },
@@ -51,15 +57,13 @@ export const gemini: Agent = {
   outcome,
 }
 
-const SIGN_IN = 'Sign in: run gemini once and follow it, or set GEMINI_API_KEY where the server is started.'
-
 async function detect(environment: Readonly<Record<string, string | undefined>>): Promise<Detected> {
   const path = await which('gemini', environment)
   if (!path) return { installed: false, advice: 'Install Gemini CLI: npm install -g @google/gemini-cli' }
   const version = await versionOf(path, environment)
   if (!version) return { installed: false, path, advice: `${path} does not answer to --version; install it again.` }
   const signedIn = await isSignedIn(environment)
-  return { installed: true, path, version, signedIn, ...(signedIn === undefined && { advice: SIGN_IN }) }
+  return { installed: true, path, version, signedIn, ...(signedIn === undefined && { advice: WHO.signIn }) }
 }
 
 const KEYS = ['GEMINI_API_KEY', 'GOOGLE_API_KEY']
@@ -75,7 +79,7 @@ async function isSignedIn(environment: Readonly<Record<string, string | undefine
 }
 
 /** After a result that is an error, the exit code is the status of HTTP, of which only the last eight bits are left. */
-const HTTP = { unauthorized: 401 % 256, rateLimited: 429 % 256 }
+const HTTP = { unauthorized: 401 % 256, forbidden: 403 % 256, rateLimited: 429 % 256 }
 const NOT_SIGNED_IN = 41
 /** What it was started with is not to be used; a conversation it does not have is the only such thing we could give it. */
 const BAD_INPUT = 42
@@ -84,7 +88,7 @@ const TURNS_REACHED = 53
 function outcome(digest: Digest, { code }: Exit): Ending {
   const { result } = digest
   if (code === null) return { outcome: 'lost', reason: 'The client ended without anyone recording how.' }
-  if (code === NOT_SIGNED_IN) return { outcome: 'failed', reason: `Gemini CLI is not signed in. ${SIGN_IN}` }
+  if (code === NOT_SIGNED_IN) return { outcome: 'failed', reason: notLetIn(WHO, { status: 401, why: '' }) }
   // It also exits with 0 when it is asked to end, and then says nothing.
   if (!result) return { outcome: 'failed', reason: endedEarly(digest, code), forgotten: code === BAD_INPUT }
   if (result.ok) {
@@ -93,9 +97,11 @@ function outcome(digest: Digest, { code }: Exit): Ending {
   }
   switch (code) {
     case HTTP.rateLimited:
-      return { outcome: 'rate_limited', reason: short(`The provider's rate limit was reached. ${result.text}`) }
+      return { ...rateLimited(digest), reason: short(`The provider's rate limit was reached. ${result.text}`) }
     case HTTP.unauthorized:
-      return { outcome: 'failed', reason: `Gemini CLI is not signed in. ${SIGN_IN}` }
+      return { outcome: 'failed', reason: notLetIn(WHO, { status: 401, why: result.text }) }
+    case HTTP.forbidden:
+      return { outcome: 'failed', reason: notLetIn(WHO, { status: 403, why: result.text }) }
     case TURNS_REACHED:
       return { outcome: 'limited', reason: 'It reached its limit of turns.' }
     default:

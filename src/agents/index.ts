@@ -14,6 +14,7 @@ export const agentsOf = (home: string): Agents => agentsIn(home, AGENTS)
 
 export type * from './contract.ts'
 export { emptyDigest, fold, type Knowledge } from './digest.ts'
+export { notLetIn } from './endings.ts'
 export type { McpServer } from './mcp-servers.ts'
 export { doubtAbout } from './models.ts'
 export { AdapterFault, readAll, readForShow } from './reading.ts'

@@ -55,6 +55,8 @@ export function launchOpencode(request: LaunchRequest): Launch {
       )
   const flags = [
     ...['run', '--format=json', '--thinking'],
+    // Nowhere else does it tell that it tries again.
+    ...['--print-logs', '--log-level=ERROR'],
     ...(request.resumes && !request.forks ? [`--session=${request.resumes}`] : []),
     // An empty title is the beginning of the prompt; without one a model is paid to find it, and nobody is told how much.
     ...(request.resumes ? [] : ['--title=']),

@@ -3,9 +3,15 @@ import type { AgentEvent, Stream } from './contract.ts'
 import { editsOf } from './edits.ts'
 import { type Json, number, object, parseObject, string, text } from './json.ts'
 
+/** In its log. What it does beside the conversation with a small model holds nothing up. */
+const RETRY = / level=ERROR .*message="stream error" .*\bsmall=false .*\berror\.error="(?:\w+: )?([^"]+)"/
+
 /** One line of its JSON in, events out. Never throws: what it does not know comes out as raw. */
 export function readOpencode(line: string, stream: Stream): AgentEvent[] {
   if (stream === 'sent' || !line.trim()) return []
+  const why = stream === 'stderr' && RETRY.exec(line)?.[1]
+  // Neither which try it is nor when the next one comes is told.
+  if (why) return [{ type: 'retry', attempt: 0, of: null, why }]
   const message = stream === 'stdout' ? parseObject(line) : undefined
   return (message && events(message)) ?? [{ type: 'raw', text: line }]
 }

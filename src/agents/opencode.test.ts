@@ -72,6 +72,15 @@ test('words are never taken for a rate limit', () => {
   expect(readOpencode('429 rate limit', 'stderr').map(event => event.type)).toEqual(['raw'])
 })
 
+test('that it tries again is in its log; what it does beside the conversation holds nothing up', () => {
+  const line = (small: boolean, error: string) =>
+    `timestamp=2026-11-16T01:44:03.865Z level=ERROR run=46298b2e message="stream error" providerID=p modelID=m session.id=ses_e1 small=${small} agent=build mode=primary error.error="${error}"`
+  expect(readOpencode(line(false, 'AI_APICallError: The script says 429.'), 'stderr')).toEqual([
+    { type: 'retry', attempt: 0, of: null, why: 'The script says 429.' },
+  ])
+  expect(readOpencode(line(true, 'AI_APICallError: Busy.'), 'stderr').map(({ type }) => type)).toEqual(['raw'])
+})
+
 test('a rate limit says until when, if the provider did', () => {
   const line = (headers: object) => {
     const data = { message: 'Slow down.', statusCode: 429, responseHeaders: headers }

@@ -3,14 +3,19 @@ import { homedir } from 'node:os'
 import { join } from 'node:path'
 import type { Agent, Detected, Digest, Ending, Exit } from './contract.ts'
 import { printed, versionOf, which } from './detect.ts'
-import { endedEarly, rateLimited, short } from './endings.ts'
+import { endedEarly, notLetIn, rateLimited, short } from './endings.ts'
 import { launchOpencode, opencodeEnvironment, openOpencode } from './opencode-launch.ts'
 import { readOpencode } from './opencode-read.ts'
+
+const WHO = {
+  title: 'OpenCode',
+  signIn: 'Sign in: run opencode auth login, or set the key of your provider where the server is started.',
+}
 
 /** The OpenCode command-line client, told its prompt once and read in its own JSON lines. */
 export const opencode: Agent = {
   name: 'opencode',
-  title: 'OpenCode',
+  ...WHO,
   provider: 'opencode',
   can: {
     resume: true,
@@ -32,6 +37,7 @@ export const opencode: Agent = {
     adopted: true,
     takeOver: true,
     remoteControl: false,
+    life: 'processes',
     scripts: false,
     effort: ['minimal', 'low', 'medium', 'high', 'max'],
   },
@@ -48,15 +54,13 @@ export const opencode: Agent = {
   outcome,
 }
 
-const SIGN_IN = 'Sign in: run opencode auth login, or set the key of your provider where the server is started.'
-
 async function detect(environment: Readonly<Record<string, string | undefined>>): Promise<Detected> {
   const path = await which('opencode', environment)
   if (!path) return { installed: false, advice: 'Install OpenCode: npm install -g opencode-ai' }
   const version = await versionOf(path, environment)
   if (!version) return { installed: false, path, advice: `${path} does not answer to --version; install it again.` }
   const signedIn = await isSignedIn(environment)
-  return { installed: true, path, version, signedIn, ...(signedIn === undefined && { advice: SIGN_IN }) }
+  return { installed: true, path, version, signedIn, ...(signedIn === undefined && { advice: WHO.signIn }) }
 }
 
 async function listModels(environment: Readonly<Record<string, string | undefined>>): Promise<string[]> {
@@ -97,7 +101,9 @@ function outcome(digest: Digest, { code }: Exit): Ending {
       return rateLimited(digest)
     case 'http_401':
     case 'ProviderAuthError':
-      return { outcome: 'failed', reason: `OpenCode is not signed in. ${SIGN_IN}` }
+      return { outcome: 'failed', reason: notLetIn(WHO, { status: 401, why: result.text }) }
+    case 'http_403':
+      return { outcome: 'failed', reason: notLetIn(WHO, { status: 403, why: result.text }) }
     default:
       return { outcome: 'failed', reason: short(result.text || `Its last step ended with: ${result.reason}.`) }
   }

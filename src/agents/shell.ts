@@ -31,6 +31,7 @@ export const shell: Agent = {
     adopted: true,
     takeOver: false,
     remoteControl: false,
+    life: 'processes',
     scripts: true,
     effort: [],
   },

@@ -25,6 +25,7 @@ export const undeclared = (name: string): Agent => ({
     adopted: true,
     takeOver: false,
     remoteControl: false,
+    life: 'processes',
     scripts: false,
     effort: [],
   },

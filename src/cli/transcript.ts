@@ -71,6 +71,7 @@ function shown(terminal: Terminal, item: Shown): string | undefined {
         `Rate limit: ${terminal.foreign(item.text)}${item.until ? ` (until ${item.until})` : ''}`,
       )
     case 'retry':
+      if (item.again) return undefined
       return dim(terminal, `Trying again (${item.attempt}${item.of ? ` of ${item.of}` : ''}): ${item.why}`)
     case 'permission':
       return terminal.paint(

@@ -5,6 +5,7 @@ import type { Mission } from './mission.ts'
 import { MAX_ANSWERS_REFUSED } from './plan.ts'
 import type { LandingPolicy } from './project.ts'
 import type { Report } from './report.ts'
+import { MAX_HOLD_SECONDS } from './retrying.ts'
 import type { Outcome } from './session.ts'
 import { handedBack, takenOver } from './takeover.ts'
 import type { StoredText } from './text.ts'
@@ -19,8 +20,6 @@ export const NOTHING_DONE = 'nothing_done'
 const BACK_OFF_SECONDS = [1, 10, 60, 600]
 /** At most this share more, so that what was refused together does not come back together. */
 const JITTER = 0.25
-/** No provider counts longer; a client that says so is mistaken. */
-export const MAX_HOLD_SECONDS = 31 * 24 * 3600
 
 export interface Ended {
   outcome: Outcome

@@ -34,6 +34,8 @@ export const EVENT_KINDS = [
   'usage',
   'limit_reached',
   'stalled',
+  'retrying',
+  'went_on',
   'landing_started',
   'check_passed',
   'check_failed',

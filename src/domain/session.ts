@@ -1,6 +1,7 @@
 import * as z from 'zod'
 import { Id, Timestamp } from './ids.ts'
 import { Engine, ToolPreset } from './project.ts'
+import { Retrying } from './retrying.ts'
 import { MAX_REASON_CHARS, StoredText } from './text.ts'
 
 export const OUTCOMES = [
@@ -110,6 +111,7 @@ export const Session = z.object({
   instructions: StoredText.nullable().default(null).describe('what a person added for this session'),
   usage: Usage.default(NO_USAGE),
   context: Context.nullable().default(null),
+  retrying: Retrying.nullable().default(null).describe('its client tries again against its provider'),
   prompt: StoredText.nullable().default(null),
   /** Why we are stopping it: written down before the first signal, so that a crash does not forget the cause. */
   stopping: z
@@ -117,6 +119,7 @@ export const Session = z.object({
       outcome: Outcome,
       reason: z.string(),
       try: z.string().optional(),
+      until: z.string().optional(),
       uncounted: z.boolean().optional(),
     })
     .nullable()

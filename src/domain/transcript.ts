@@ -68,7 +68,14 @@ export const AgentEvent = z.discriminatedUnion('type', [
     used_percent: z.number(),
     resets_at: z.string().nullable(),
   }),
-  kind('retry', 'The client tries again', { attempt: z.number(), of: z.number().nullable(), why: z.string() }),
+  kind('retry', 'The provider refused or did not answer, and the client tries again', {
+    attempt: z.number(),
+    of: z.number().nullable(),
+    why: z.string(),
+    status: z.number().optional().describe('of HTTP, as the provider answered'),
+    wait_seconds: z.number().optional().describe('until the next try'),
+    again: z.literal(true).optional().describe('more is known of a try that was told before'),
+  }),
   kind('rate_limit', 'The provider refuses for a while', { until: z.string().nullable(), text: z.string() }),
   kind('permission', 'The agent asks whether it may use a tool, or may not', {
     id: z.string(),

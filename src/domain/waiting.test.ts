@@ -49,9 +49,20 @@ test('waits until the time it was put off to, and no longer', () => {
   expect(text(later, { now: '2026-11-15T10:00:01.000Z' })).toEqual([])
 })
 
+test('an agent at work whose client tries again says so, and until when', () => {
+  const mission = aMission({ status: 'running' })
+  expect(waitingReasons(mission, world())).toEqual([])
+  const next_at = '2026-11-15T10:03:05.000Z'
+  const retrying = { status: 429, why: 'HTTP 429', attempt: 2, of: 10, next_at, since: '2026-11-15T09:59:00.000Z' }
+  const said = { kind: 'retry', until: next_at, text: 'retrying (429), try 2 of 10, next try at 10:03:05 UTC' }
+  expect(waitingReasons(mission, world(), { retrying })).toEqual([said])
+  expect(waitingReasons({ ...mission, status: 'review' }, world(), { retrying })).toMatchObject([{ kind: 'person' }])
+})
+
 test('a landing that has to wait for its turn says whose turn it is', () => {
   const [first, second, third] = ['a', 'b', 'c'].map(id => aMission({ id, title: id.toUpperCase(), status: 'landing' }))
-  const said = (mission = first!) => waitingReasons(mission, world(), [first!, second!, third!]).map(({ text }) => text)
+  const said = (mission = first!) =>
+    waitingReasons(mission, world(), { landings: [first!, second!, third!] }).map(({ text }) => text)
   expect(said(first)).toEqual(['landing'])
   expect(said(second)).toEqual(['waiting for the landing of A (a)'])
   expect(said(third)).toEqual(['waiting for the landing of A (a) and 1 more'])

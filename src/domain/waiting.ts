@@ -1,5 +1,6 @@
 import type { Mission } from './mission.ts'
 import type { Project } from './project.ts'
+import { type Retrying, retryingInWords } from './retrying.ts'
 
 /** What keeps a mission from starting, for a person to read and a program to match. */
 export interface Reason {
@@ -16,6 +17,7 @@ export interface Reason {
     | 'person'
     | 'landing'
     | 'children'
+    | 'retry'
   on?: string[]
   until?: string
   text: string
@@ -76,8 +78,20 @@ const FULL: Record<FullSlot, string> = {
   disk: 'waiting for room on the disk that holds the home',
 }
 
-/** What anything that is neither running nor over waits for. `landings`: those of its project, in the order of their turns. */
-export function waitingReasons(mission: Mission, world: World, landings: readonly Mission[] = []): Reason[] {
+/** What anything that is not over waits for. */
+export function waitingReasons(
+  mission: Mission,
+  world: World,
+  {
+    landings = [],
+    retrying = null,
+  }: {
+    /** Those of its project, in the order of their turns. */
+    landings?: readonly Mission[]
+    /** What its live session waits for at its provider. */
+    retrying?: Retrying | null
+  } = {},
+): Reason[] {
   switch (mission.status) {
     case 'draft':
       return mission.workflow && mission.depends_on.length
@@ -90,11 +104,20 @@ export function waitingReasons(mission: Mission, world: World, landings: readonl
       return [{ kind: 'person', text: mission.status_reason?.text ?? 'waiting for a person' }]
     case 'landing':
       return [landingReason(mission, landings)]
+    case 'running':
+      return retryReasons(retrying, world.now)
     case 'waiting':
       return [{ kind: 'children', text: mission.status_reason?.text ?? 'waiting for its sub-missions' }]
     default:
       return []
   }
+}
+
+/** What holds up an agent at work. */
+export function retryReasons(retrying: Retrying | null, now: string): Reason[] {
+  if (!retrying) return []
+  const { next_at: until } = retrying
+  return [{ kind: 'retry', ...(until && { until }), text: retryingInWords(retrying, now) }]
 }
 
 /** Landings of one project take turns: whose turn it is, and how many come before this one. */

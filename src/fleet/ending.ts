@@ -265,6 +265,7 @@ async function commitEnd(
       usage: over.digest.usage,
       used_model: over.digest.model ?? session.value.used_model,
       context: over.digest.context,
+      retrying: null,
       ended_at: now.now,
     }
     const proposal = answer && 'plan' in answer ? await proposed(fleet, step.mission, answer.plan, now) : null

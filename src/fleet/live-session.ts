@@ -7,7 +7,7 @@ import { about } from '../domain/life.ts'
 import type { Mission } from '../domain/mission.ts'
 import type { Project } from '../domain/project.ts'
 import type { Session } from '../domain/session.ts'
-import { Vitals } from '../domain/vitals.ts'
+import { awaitsModel, Vitals } from '../domain/vitals.ts'
 import { Conversation, DIALOGUE_FILE } from '../runner/conversation.ts'
 import { startDriven } from '../runner/driven.ts'
 import { launchOf, newestLaunch } from '../runner/folders.ts'
@@ -22,6 +22,7 @@ import { commandEnvironment, limitsOf, markOf, prepareLaunch, promptOf } from '.
 import { knowledgeFor, unheldBudget } from './measuring.ts'
 import { OutOfTime, preparePlace, setUp } from './preparing.ts'
 import { current, put } from './records.ts'
+import { afterTry } from './retries.ts'
 import { sentence } from './sentences.ts'
 import { type Stop, Watch } from './watching.ts'
 import { noteWindows } from './windows.ts'
@@ -30,7 +31,10 @@ const USAGE_EVERY_MS = 5000
 /** Told to whoever watches; more often would bury what else happened. */
 const USAGE_TOLD_EVERY_MS = 15_000
 const SAFE_MOMENT_MS = 50
+/** A client that tries again without a pause is not told of each time; the next look finds what this one left out. */
+const RETRY_TOLD_EVERY_MS = 500
 
+const NOTHING_YET = { digest: emptyDigest(), words: { said: 0, printed: 0 } }
 const NUDGE = 'You have been silent for long. Go on, or end your turn and say what keeps you from it.'
 
 const CUT_OFF: Stop = {
@@ -71,6 +75,7 @@ export class LiveSession {
   #usageSaved = -Infinity
   #usageTold = -Infinity
   #windowsNoted: Digest['windows'] = emptyDigest().windows
+  #retryTold = -Infinity
   #stopping: Promise<unknown> | null = null
   #watch: Watch | null = null
   readonly #vitals = new Vitals()
@@ -167,14 +172,21 @@ export class LiveSession {
     if (!this.#job?.root) return
     for (const [pid, started] of descendants(this.#job.root, all)) this.#known.set(pid, started)
     this.#inBackground('vitals', this.#judge(this.#job.root, all))
+    if (this.#watch) this.#inBackground('retries', this.#noteRetry(this.#watch))
   }
 
   /** Whether it is stuck, by several signs; what is done then is for the settings to say. */
   async #judge(root: Identity, all: readonly Seen[]): Promise<void> {
     const { stallAfter } = this.#fleet.settings
     const at = performance.now()
-    const idle = this.#vitals.observe({ at, bytes: this.#watch?.bytes ?? 0, ...workOf(root, all) })
-    if (idle < stallAfter * 1000) this.#stuck = false
+    const { digest, words } = this.#watch ?? NOTHING_YET
+    const idle = this.#vitals.observe({
+      ...{ at, ...words, ...workOf(root, all) },
+      awaitsModel: awaitsModel(this.#agent.can.life, digest),
+    })
+    // It says itself when it goes on.
+    if ((this.#session.retrying?.next_at ?? '') > this.#fleet.now()) this.#vitals.forgive(at)
+    else if (idle < stallAfter * 1000) this.#stuck = false
     else if (!this.#stuck && !this.#session.stopping) {
       const { asking } = (await current(this.#fleet, 'missions', this.missionId)).value
       if (asking) return this.#vitals.forgive(at)
@@ -331,12 +343,24 @@ export class LiveSession {
     this.#inBackground('messages', this.#speak(job))
     this.#inBackground('usage', this.#saveUsage(watch))
     this.#inBackground('provider windows', this.#noteWindows(watch))
+    this.#inBackground('retries', this.#noteRetry(watch))
   }
 
   async #noteWindows({ digest: { windows } }: Watch): Promise<void> {
     if (windows === this.#windowsNoted) return
     this.#windowsNoted = windows
     await noteWindows(this.#fleet, this.#agent.provider, windows)
+  }
+
+  async #noteRetry({ digest }: Watch): Promise<void> {
+    if (this.isStopping || performance.now() - this.#retryTold < RETRY_TOLD_EVERY_MS) return
+    const { parkAfter } = this.#fleet.settings
+    const next = afterTry(this.#agent, this.#session.retrying, digest.retry, { now: this.#fleet.now(), parkAfter })
+    if (!next) return
+    this.#retryTold = performance.now()
+    if ('stop' in next) return this.stop(next.stop)
+    const { retrying } = next
+    await this.#update('commit.session-noted', { retrying }, retrying ? 'retrying' : 'went_on', retrying?.why)
   }
 
   /** People first: a client that listens only between its turns is let go when the protocol has nothing more to say. */
@@ -401,7 +425,7 @@ export class LiveSession {
   async #update(
     name: 'commit.session-stopping' | 'commit.session-running' | 'commit.session-noted',
     change: Partial<Session>,
-    event?: 'session_running' | 'adopted' | 'dispatch_failed' | 'stalled' | 'usage',
+    event?: 'session_running' | 'adopted' | 'dispatch_failed' | 'stalled' | 'usage' | 'retrying' | 'went_on',
     cause = change.stopping?.reason,
   ): Promise<void> {
     await retryOnConflict(async () => {
@@ -414,7 +438,7 @@ export class LiveSession {
             about({ id: next.mission_id, project_id: next.project_id }, event, by, {
               session_id: this.id,
               cause,
-              data: event === 'usage' ? { ...next.usage } : { pid: next.pid },
+              data: event === 'usage' ? { ...next.usage } : { ...next.retrying, pid: next.pid },
             }),
           ]
         : []

@@ -1,5 +1,6 @@
 import type { Mission } from '../domain/mission.ts'
 import type { Project } from '../domain/project.ts'
+import type { Session } from '../domain/session.ts'
 import type { FullSlot, Reason } from '../domain/waiting.ts'
 import { diskIsFull, fullSlot, liveSessions } from './capacity.ts'
 import type { Fleet } from './fleet.ts'
@@ -15,6 +16,8 @@ export interface Surroundings {
   full(agent: string, project: Project): Promise<FullSlot | null>
   /** The missions of a project that are landing or being undone, in the order of their turns; not endlessly many. */
   landings(project: string): Promise<Mission[]>
+  /** The session of a mission that is at work. */
+  session(mission: string): Promise<Session | undefined>
 }
 
 const MOST_LANDINGS = 200
@@ -25,6 +28,7 @@ export function surroundings(fleet: Fleet): Surroundings {
     if (!known.has(name)) known.set(name, look())
     return known.get(name) as T
   }
+  const live = () => once('live', () => liveSessions(fleet))
   return {
     isPaused: () => once('paused', async () => (await fleetState(fleet)).value.paused),
     project: id => once(`project ${id}`, async () => (await fleet.store.get('projects', id))?.value),
@@ -35,10 +39,10 @@ export function surroundings(fleet: Fleet): Surroundings {
         const page = await fleet.store.find('missions', { index: 'landing', equals: [project], limit: MOST_LANDINGS })
         return page.items.map(({ value }) => value)
       }),
+    session: async mission => (await live()).find(({ mission_id }) => mission_id === mission),
     async full(agent, project) {
-      const live = await once('live', () => liveSessions(fleet))
       // A person at their own terminal takes no slot.
-      const atWork = live.filter(session => session.reason !== 'takeover')
+      const atWork = (await live()).filter(session => session.reason !== 'takeover')
       return (
         fullSlot(fleet, atWork, agent, project) ?? (once('disk', () => diskIsFull(fleet)) ? ('disk' as const) : null)
       )

@@ -35,6 +35,8 @@ export interface Stop {
   reason: string
   /** What a person can do about it. */
   try?: string
+  /** For rate_limited: when to try again. */
+  until?: string
   /** A person had the server stop: the interruption is nobody's fault and does not count. */
   uncounted?: boolean
 }
@@ -129,9 +131,10 @@ export class Watch {
     )
   }
 
-  /** What was printed and said so far. */
-  get bytes(): number {
-    return Object.values(this.#tails).reduce((sum, tail) => sum + tail.position, 0)
+  /** How much was printed and said so far: of the conversation, and beside it. */
+  get words(): { said: number; printed: number } {
+    const { stdout, stderr, sent } = this.#tails
+    return { said: stdout.position + sent.position, printed: stderr.position }
   }
 
   /** Its budget has changed while it works. */

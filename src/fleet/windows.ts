@@ -1,6 +1,6 @@
 import type { Digest } from '../agents/index.ts'
-import { MAX_HOLD_SECONDS } from '../domain/ending.ts'
 import type { Provider, ProviderWindow } from '../domain/fleet.ts'
+import { MAX_HOLD_SECONDS } from '../domain/retrying.ts'
 import { clipped, MAX_REASON_CHARS } from '../domain/text.ts'
 import type { Reason } from '../domain/waiting.ts'
 import type { Change } from '../store/index.ts'

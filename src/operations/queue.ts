@@ -1,11 +1,12 @@
 import * as z from 'zod'
 import { Context, Usage } from '../domain/session.ts'
+import { retryReasons } from '../domain/waiting.ts'
 import { liveSessions } from '../fleet/capacity.ts'
 import type { Fleet } from '../fleet/fleet.ts'
 import { forgetProgress, progressOf } from '../fleet/progress.ts'
 import { Paging } from './inputs.ts'
 import { query } from './operation.ts'
-import { MissionView, missionViews } from './views.ts'
+import { MissionView, missionViews, Waiting } from './views.ts'
 
 const Running = z.object({
   mission_id: z.string(),
@@ -15,6 +16,7 @@ const Running = z.object({
   project_id: z.string(),
   repository: z.string(),
   status: z.string(),
+  waits_for: z.array(Waiting).describe('what holds it up: its client tries again against its provider'),
   started_at: z.string(),
   last_at: z.string().nullable().describe('when it last printed something'),
   events: z.number().describe('lines of its transcript'),
@@ -72,6 +74,7 @@ async function running(
     project_id: project.value.id,
     repository: project.value.path,
     status,
+    waits_for: retryReasons(session.retrying, fleet.now()),
     started_at: session.started_at ?? session.created_at,
     ...progressOf(fleet, session.id),
     context: session.context,

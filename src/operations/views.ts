@@ -39,7 +39,7 @@ export const MissionView = Mission.omit(internal).extend({
     .nullable()
     .describe("the agent of its next session: its own, its project's or the fleet's; not in lists"),
   warnings: z.array(z.string()).describe('what may go wrong with it; not in lists'),
-  waits_for: z.array(Waiting).describe('empty when it runs or is over'),
+  waits_for: z.array(Waiting).describe('empty when it is over, or at work and not held up'),
   cancelling: z.boolean(),
   undoing: z.boolean(),
   taken_over: TakenOver.pick({ by: true, since: true, session_id: true, gone: true })
@@ -139,7 +139,9 @@ async function doneBy(fleet: Fleet, mission: Mission): Promise<Pick<MissionView,
 async function waitsFor(fleet: Fleet, mission: Mission, world: Surroundings): Promise<MissionView['waits_for']> {
   const landings = mission.status === 'landing' ? await world.landings(mission.project_id) : []
   const nothing = { dependencies: [], project: { name: '', paused: false }, fleetPaused: false, hold: null, full: null }
-  if (mission.status !== 'queued') return waitingReasons(mission, { ...nothing, now: fleet.now() }, landings)
+  const retrying = (mission.status === 'running' && (await world.session(mission.id))?.retrying) || null
+  if (mission.status !== 'queued')
+    return waitingReasons(mission, { ...nothing, now: fleet.now() }, { landings, retrying })
   const [dependencies, fleetPaused, project] = await Promise.all([
     Promise.all(mission.depends_on.map(id => world.mission(id))),
     world.isPaused(),

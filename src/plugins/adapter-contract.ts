@@ -26,6 +26,7 @@ const Offers = z.strictObject({
   effort: z.array(z.string().min(1).max(40)).max(20).default([]),
   mcp: z.enum(['http', 'stdio', 'no']).default('no'),
   takeOver: z.boolean().default(false),
+  life: z.enum(['conversation', 'processes']).default('processes'),
   scripts: z.boolean().default(false),
 })
 

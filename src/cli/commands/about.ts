@@ -3,6 +3,7 @@ import type { ProviderWindow } from '../../domain/fleet.ts'
 import { shortId } from '../../domain/ids.ts'
 import { STATUSES } from '../../domain/mission.ts'
 import { drivenName, type Engine, TOOL_PRESETS } from '../../domain/project.ts'
+import { retryingInWords } from '../../domain/retrying.ts'
 import type { SessionView } from '../../operations/views.ts'
 import { type Cli, does } from '../command.ts'
 import { EXIT } from '../exit.ts'
@@ -187,6 +188,12 @@ async function showStatus(cli: Cli): Promise<undefined> {
         title: 'FOR',
         value: each => duration(Date.now() - Date.parse(each.started_at ?? each.created_at)),
         right: true,
+      },
+      {
+        title: 'BECAUSE',
+        value: ({ retrying }) => (retrying ? retryingInWords(retrying, now) : ''),
+        flexible: true,
+        paint: text => terminal.paint('dim', text),
       },
     ],
     status.live_sessions,

@@ -52,7 +52,7 @@ export const STALE: { [N in Name]?: Touches<N> } = {
   get_session: (event, input) => event.session_id?.startsWith(input.session_id) ?? false,
   diff_session: (event, input) => event.kind !== 'usage' && !!event.session_id?.startsWith(input.session_id),
   list_sessions: about('session_'),
-  list_running: event => about('session_', 'usage', 'needs_input', 'asked', 'answered')(event),
+  list_running: event => about('session_', 'usage', 'needs_input', 'asked', 'answered', 'retrying', 'went_on')(event),
   list_ready: ofMissions,
   count_missions: moved,
   list_reports: about('reported', 'session_ended'),
@@ -87,7 +87,8 @@ export const STALE: { [N in Name]?: Touches<N> } = {
   get_remote_control: about('process_'),
   get_settings: about('settings_'),
   get_engine: about('settings_'),
-  system_status: event => moved(event) || about('session_', 'paused', 'unpaused', 'settings_', 'server_')(event),
+  system_status: event =>
+    moved(event) || about('session_', 'retrying', 'went_on', 'paused', 'unpaused', 'settings_', 'server_')(event),
   get_overview: event =>
     moved(event) ||
     about(

@@ -62,7 +62,7 @@ export function Running() {
 }
 
 function Row({ task }: { task: Task }) {
-  const { mission_id, session_id, title, project, status, agent, model, started_at, usage } = task
+  const { mission_id, session_id, title, project, status, agent, model, started_at, usage, waits_for } = task
   return (
     <li className="running-row">
       <StatusDot status={status as Status} />
@@ -74,6 +74,11 @@ function Row({ task }: { task: Task }) {
           {plain(project)} · {agent}
           {model && ` · ${plain(model)}`}
         </Text>
+        {waits_for.map(({ text }) => (
+          <Text key={text} as="div" size="1" color="amber" truncate>
+            {plain(text)}
+          </Text>
+        ))}
       </div>
       <ContextGauge task={task} />
       <Text size="1" className="running-figures">

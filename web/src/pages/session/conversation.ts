@@ -161,6 +161,7 @@ function noteOf(event: TranscriptEvent): Pick<NoteBlock, 'tone' | 'text'> | unde
     case 'rate_limit':
       return { tone: 'bad', text: `The provider refuses${event.until ? ` until ${event.until}` : ''}: ${event.text}` }
     case 'retry':
+      if (event.again) return undefined
       return { tone: 'quiet', text: `Tries again (${event.attempt}${event.of ? ` of ${event.of}` : ''}): ${event.why}` }
     case 'question':
       return { tone: 'asks', text: event.text }
