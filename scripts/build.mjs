@@ -20,10 +20,14 @@ import readline from 'node:readline'
 import readlinePromises from 'node:readline/promises'
 import timers from 'node:timers/promises'
 import { build } from 'esbuild'
+import { licencesOf } from './licences.mjs'
 
 const root = join(import.meta.dirname, '..')
 const { version, dependencies } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'))
 const SERVER_FILES = { fastify: 'fastify', pino: 'pino', 'mcp-sdk': './src/server/mcp/sdk.ts' }
+
+const metafiles = []
+const bundled = async options => metafiles.push((await build({ ...options, metafile: true })).metafile)
 
 const common = {
   absWorkingDir: root,
@@ -34,7 +38,8 @@ const common = {
   platform: 'node',
   target: 'node22.13',
   format: 'cjs',
-  legalComments: 'linked',
+  // Their texts are in THIRD-PARTY-LICENSES.txt.
+  legalComments: 'none',
   external: Object.keys(dependencies),
   logLevel: 'warning',
 }
@@ -73,13 +78,13 @@ const serverFiles = {
 
 // Beside dist first and then moved file by file: what runs from dist meanwhile always finds a whole one.
 const next = mkdtempSync(join(root, 'dist-'))
-await build({
+await bundled({
   ...common,
   entryPoints: SERVER_FILES,
   outdir: next,
   outExtension: { '.js': '.cjs' },
 })
-await build({
+await bundled({
   ...common,
   entryPoints: ['src/cli/main.ts'],
   // bin/load.cjs runs it where there is only require.
@@ -100,7 +105,7 @@ const code = readFileSync(bundle, 'utf8')
 writeFileSync(bundle, `/* ${crypto.createHash('sha256').update(code).digest('hex').slice(0, 16)} */ ${code}`)
 
 // Small, because it is copied whenever a program is started.
-await build({
+await bundled({
   absWorkingDir: root,
   entryPoints: ['src/spawning/spawner.ts'],
   outfile: join(next, 'spawner.cjs'),
@@ -111,7 +116,7 @@ await build({
   logLevel: 'warning',
 })
 // In files of their own, because they run in threads of their own.
-await build({
+await bundled({
   absWorkingDir: root,
   entryPoints: { 'plugin-worker': 'src/plugins/worker.ts', 'adapter-worker': 'src/plugins/adapter-worker.ts' },
   outdir: next,
@@ -122,7 +127,7 @@ await build({
   format: 'cjs',
   logLevel: 'warning',
 })
-await build({
+await bundled({
   absWorkingDir: root,
   entryPoints: globSync('src/plugins/shipped/*.ts', { cwd: root }).filter(file => !file.endsWith('.test.ts')),
   outdir: join(next, 'plugins'),
@@ -133,6 +138,7 @@ await build({
   format: 'esm',
   logLevel: 'warning',
 })
+writeFileSync(join(next, 'THIRD-PARTY-LICENSES.txt'), `${licencesOf(root, metafiles)}\n`)
 const published = file =>
   readFileSync(join(root, 'src', file), 'utf8').replace(/^(import|export) type .* from .*\n+/gm, '')
 writeFileSync(join(next, 'plugin.d.ts'), published('plugins/plugin.ts') + published('agents/adapter.ts'))

@@ -27,6 +27,16 @@ const ELSEWHERE: readonly string[] = ['worktrees', 'repositories', 'projects', '
 const LAUNCHES = ['sessions', 'processes', 'checks']
 const OF_A_LAUNCH = ['prompt', 'claim', 'pid', 'stdout', 'stderr', 'sent', 'times', 'result.json', 'exit']
 
+/** Whether a backup has something of this name, its manifest and its store aside. */
+export function belongs(path: string, isFolder: boolean): boolean {
+  const parts = path.split('/')
+  const [top, name] = [parts[0]!, parts.at(-1)!]
+  if (LAUNCHES.includes(top)) return isFolder || OF_A_LAUNCH.includes(name)
+  // Being written: its name appears with the whole of it.
+  if (top === 'blobs') return !name.startsWith('.')
+  return !OWN.test(top) && !ELSEWHERE.includes(top)
+}
+
 export interface Contents {
   /** Relative to the home. */
   files: string[]
@@ -39,14 +49,11 @@ export function contentsOf(home: string, withTokens: boolean): Contents {
   const files: string[] = []
   const wanted = (entry: Dirent, path: string): boolean => {
     const [top, ...below] = path.split('/')
-    if (LAUNCHES.includes(top!)) return entry.isDirectory() || OF_A_LAUNCH.includes(entry.name)
-    // Being written: its name appears with the whole of it.
-    if (top === 'blobs') return !entry.name.startsWith('.')
-    if (below.length) return true
+    if (below.length) return belongs(path, entry.isDirectory())
     if (top === MANIFEST) leftOut.add('manifest')
     if (!withTokens && TOKENS.includes(top!)) leftOut.add('tokens')
     if (ELSEWHERE.includes(top!) && readdirSync(join(home, top!)).length) leftOut.add(top as LeftOut)
-    return top !== MANIFEST && !OWN.test(top!) && !ELSEWHERE.includes(top!) && (withTokens || !TOKENS.includes(top!))
+    return top !== MANIFEST && belongs(path, entry.isDirectory()) && (withTokens || !TOKENS.includes(top!))
   }
   const walk = (folder: string): void => {
     for (const entry of entriesOf(join(home, folder))) {

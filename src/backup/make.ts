@@ -10,6 +10,7 @@ import { contentsOf, LEFT_OUT } from './contents.ts'
 import { takeInLive } from './live-places.ts'
 import { fingerprint, MANIFEST, type Manifest } from './manifest.ts'
 import { tar } from './tar.ts'
+import { MOST_ENTRIES } from './unpack.ts'
 
 /**
  * A copy of a home as one file, whoever works in it meanwhile. The store comes first: a text is on disk before a record
@@ -28,6 +29,7 @@ export async function backUp(home: string, file: string, withTokens: boolean): P
     await takeInLive(home)
     await copySqlite(join(home, 'store.db'), join(stage, 'store.db'))
     const { files, leftOut } = contentsOf(home, withTokens)
+    requireRestorable(files.length)
     const manifest: Manifest = {
       format: 1,
       version: VERSION,
@@ -63,6 +65,14 @@ async function seal(file: string): Promise<void> {
   } finally {
     await handle.close()
   }
+}
+
+function requireRestorable(files: number): void {
+  // Folders count too, and the manifest and the store.
+  if (files < MOST_ENTRIES / 2) return
+  throw new NotAllowed(`The home has ${files} files, more than a backup is restored with.`, {
+    try: 'Delete missions that are over: fleet mission delete <id>',
+  })
 }
 
 function refuseToReplace(file: string): void {

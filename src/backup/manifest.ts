@@ -3,6 +3,7 @@ import { createReadStream, lstatSync, readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import * as z from 'zod'
 import { Unfit } from '../domain/errors.ts'
+import { belongs } from './contents.ts'
 
 export const MANIFEST = 'manifest.json'
 const FORMAT = 1
@@ -38,7 +39,7 @@ export async function verified(folder: string, archive: string): Promise<Manifes
   if (missing) throw damaged(archive, `${missing} is missing`)
   for (const path of found) {
     const said = manifest.files[path]
-    if (!said) throw damaged(archive, `${path} does not belong to it`)
+    if (!said || !(path === 'store.db' || belongs(path, false))) throw damaged(archive, `${path} does not belong to it`)
     const { bytes, sha256 } = await fingerprint(join(folder, path))
     if (bytes !== said.bytes || sha256 !== said.sha256) throw damaged(archive, `${path} was changed`)
   }

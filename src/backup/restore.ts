@@ -1,42 +1,49 @@
 import { existsSync, lstatSync, mkdirSync, mkdtempSync, readdirSync, renameSync, rmSync, statSync } from 'node:fs'
 import { hostname } from 'node:os'
 import { dirname, join } from 'node:path'
-import { NotAllowed, NotFound, Refusal } from '../domain/errors.ts'
+import { NotAllowed, NotFound } from '../domain/errors.ts'
 import { makeFleet } from '../fleet/fleet.ts'
 import { type Settled, settleRestored } from '../fleet/restoring.ts'
 import { openHome } from '../home.ts'
 import { isHeld, openSqlite } from '../store/index.ts'
-import { behindLinks } from '../whole-files.ts'
-import { damaged, MANIFEST, type Manifest, verified } from './manifest.ts'
-import { tar } from './tar.ts'
+import { behindLinks, requirePlain } from '../whole-files.ts'
+import { MANIFEST, type Manifest, verified } from './manifest.ts'
+import { type Choice, chosen, commandsIn } from './powers.ts'
+import { MOST_ENTRIES, unpack } from './unpack.ts'
 
 export interface Restored {
   manifest: Manifest
   settled: Settled
+  /** What came along that acts on this machine, and what was left out because nobody asked for it. */
+  powers: string[]
+  notTaken: string[]
+}
+
+export interface Wish extends Choice {
+  env: NodeJS.ProcessEnv
+  unpaused: boolean
+  maxBytes: number
 }
 
 /** Makes a home from a backup. It is put together beside its place and moved there last: it is whole, or not there. */
-export async function restore(
-  file: string,
-  place: string,
-  { env, unpaused }: { env: NodeJS.ProcessEnv; unpaused: boolean },
-): Promise<Restored> {
+export async function restore(file: string, place: string, wish: Wish): Promise<Restored> {
   if (!existsSync(file)) throw new NotFound('file', file)
+  requirePlain(file)
   const home = behindLinks(place)
   requireEmpty(home)
   mkdirSync(dirname(home), { recursive: true })
   const stage = mkdtempSync(`${home}.being-restored-`)
   try {
-    await tar(['-xzf', file, '--no-same-owner', '-C', stage]).catch(error => {
-      throw error instanceof Refusal ? damaged(file, error.message, error) : error
-    })
+    await unpack(file, stage, { entries: MOST_ENTRIES, bytes: wish.maxBytes })
     const manifest = await verified(stage, file)
     rmSync(join(stage, MANIFEST))
-    const settled = await settle(stage, home, manifest, { env, unpaused })
+    const { drop, notTaken, taken } = chosen(readdirSync(stage), wish)
+    for (const name of drop) rmSync(join(stage, name), { recursive: true })
+    const { settled, commands } = await settle(stage, home, manifest, wish)
     requireEmpty(home)
     rmSync(home, { recursive: true, force: true })
     renameSync(stage, home)
-    return { manifest, settled }
+    return { manifest, settled, powers: [...taken, ...commands], notTaken }
   } finally {
     rmSync(stage, { recursive: true, force: true, maxRetries: 5 })
   }
@@ -46,19 +53,21 @@ async function settle(
   stage: string,
   home: string,
   manifest: Manifest,
-  { env, unpaused }: { env: NodeJS.ProcessEnv; unpaused: boolean },
-): Promise<Settled> {
+  wish: Wish,
+): Promise<{ settled: Settled; commands: string[] }> {
   const place = openHome(stage)
   const store = await openSqlite(place.storeFile, { migrate: true })
-  const fleet = makeFleet({ home: place, store, environment: env })
+  const fleet = makeFleet({ home: place, store, environment: wish.env })
   try {
-    return await settleRestored(fleet, {
+    const commands = await commandsIn(fleet)
+    const settled = await settleRestored(fleet, {
       madeAt: manifest.made_at,
       from: manifest.home,
       to: home,
       sameMachine: manifest.host === hostname(),
-      paused: !unpaused,
+      paused: !wish.unpaused,
     })
+    return { settled, commands }
   } finally {
     await fleet.close()
   }

@@ -16,12 +16,12 @@ import { keptInWorktree } from './kept-processes.ts'
 import { landMission } from './landing.ts'
 import { LiveSession } from './live-session.ts'
 import { Looper } from './looping.ts'
+import { lookAtQuestions } from './overdue.ts'
 import { heedPlan, planTold } from './plans.ts'
 import { forgetProject } from './projects.ts'
 import { PullRequests } from './pull-requests.ts'
 import { stageMoved, takeUpWorkflow } from './pursuing.ts'
 import { QuestionFiles } from './question-files.ts'
-import { answerQuestion } from './questions.ts'
 import { all } from './records.ts'
 import { Scheduler } from './scheduling.ts'
 import { SecondLook } from './second-look.ts'
@@ -200,12 +200,12 @@ export async function startHolder(fleet: Fleet, { url, onFault = () => {} }: Hol
     if (parent) await goOnAfterChildren(fleet, parent)
   }
 
-  /** What it gave away of its budget it may no longer spend itself. */
   /** Somebody spent of what all draw on today. */
   function relimitAll(): void {
     for (const session of live.values()) inBackground(`budget of ${session.missionId}`, session.relimit())
   }
 
+  /** What it gave away of its budget it may no longer spend itself. */
   function relimit(missionId: string): void {
     for (const session of live.values())
       if (session.missionId === missionId) inBackground(`budget of ${missionId}`, session.relimit())
@@ -215,29 +215,13 @@ export async function startHolder(fleet: Fleet, { url, onFault = () => {} }: Hol
     for (const session of live.values()) if (session.missionId === missionId) session.attend()
   }
 
-  /** Questions whose time is up are answered by themselves; agents that have waited long are put aside. */
-  async function lookAtQuestions(): Promise<void> {
-    const now = fleet.now()
-    const putAside = new Date(Date.parse(now) - fleet.settings.parkAfter * 1000).toISOString()
-    const open = (await Array.fromAsync(all(fleet, 'questions', 'open'))).map(({ value }) => value)
-    for (const question of open) {
-      if (question.deadline && question.deadline <= now) {
-        await answerQuestion(fleet, { operation: 'time_out', actor: 'fleet' }, async () => question.id, {
-          decision: question.otherwise ?? 'deny',
-          // What is allowed by itself goes on without a word.
-          ...(question.kind === 'permission' && question.otherwise === 'allow'
-            ? {}
-            : { text: 'Nobody answered in time.' }),
-        })
-      } else if (question.created_at <= putAside && question.through === 'client') {
-        const session = live.get(question.session_id)
-        if (session?.canPark)
-          inBackground(
-            `putting ${session.id} aside`,
-            session.stop({ outcome: 'parked', reason: 'It waits for an answer.' }),
-          )
-      }
-    }
+  function putAside(sessionId: string): void {
+    const session = live.get(sessionId)
+    if (session?.canPark)
+      inBackground(
+        `putting ${session.id} aside`,
+        session.stop({ outcome: 'parked', reason: 'It waits for an answer.' }),
+      )
   }
 
   async function cancel(missionId: string): Promise<void> {
@@ -362,7 +346,7 @@ export async function startHolder(fleet: Fleet, { url, onFault = () => {} }: Hol
   inBackground('sweeping', sweepOrphans())
   const unwatch = fleet.store.watch(wake)
   const notice = () => {
-    inBackground('questions', lookAtQuestions())
+    inBackground('questions', lookAtQuestions(fleet, putAside))
     looper.lookAtBudgets()
     inBackground('take-overs', takeOvers.look())
     inBackground('beads', bridges.look())

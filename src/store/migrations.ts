@@ -82,23 +82,14 @@ function readableEntries(collection: Collection, id: string, body: string): Iter
 
 /**
  * What was inherited from a default that is no longer one. Whoever made a project without a word about landing had its
- * work land; a mission that names shell, or was run by it, is a script.
+ * work land. A mission that names shell is a script; one that shell ran because nobody was named may be prose, and is not.
  */
 function writeDownDefaults(db: Database): void {
-  const [projects, missions, sessions] = (['projects', 'missions', 'sessions'] as const).map(tableOf)
   db.exec(`
-    UPDATE ${projects} SET version = version + 1, body = json_set(body, '$.landing', 'auto')
+    UPDATE ${tableOf('projects')} SET version = version + 1, body = json_set(body, '$.landing', 'auto')
       WHERE json_valid(body) AND body ->> '$.landing' IS NULL;
-    CREATE TEMP TABLE run_by_shell AS
-      SELECT body ->> '$.mission_id' AS id FROM ${sessions} WHERE json_valid(body) AND body ->> '$.agent' = 'shell';
-    -- What a schedule copies was run by whoever ran its copies.
-    INSERT INTO run_by_shell SELECT body ->> '$.scheduled.by' FROM ${missions}
-      WHERE json_valid(body) AND body ->> '$.scheduled.by' IS NOT NULL AND id IN (SELECT id FROM run_by_shell);
-    UPDATE ${missions}
-      SET version = version + 1, body = json_set(body, '$.agent', 'shell', '$.script', json('true'))
-      WHERE json_valid(body) AND (body ->> '$.agent' = 'shell'
-        OR (body ->> '$.agent' IS NULL AND id IN (SELECT id FROM run_by_shell)));
-    DROP TABLE run_by_shell;
+    UPDATE ${tableOf('missions')} SET version = version + 1, body = json_set(body, '$.script', json('true'))
+      WHERE json_valid(body) AND body ->> '$.agent' = 'shell';
   `)
 }
 

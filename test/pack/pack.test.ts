@@ -11,6 +11,7 @@ import {
 } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { delimiter, join } from 'node:path'
+import { build } from 'esbuild'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { NODE, ROOT } from '../kit/fleet.ts'
 
@@ -44,6 +45,7 @@ describe.skipIf(!process.env.FLEET_TEST_PACK)('the packed program', () => {
         'README.md',
         'bin/fleet.js',
         'dist/fleet.cjs',
+        'dist/THIRD-PARTY-LICENSES.txt',
         'dist/plugin.d.ts',
         'dist/web/index.html',
         'dist/web/licenses.md',
@@ -53,6 +55,29 @@ describe.skipIf(!process.env.FLEET_TEST_PACK)('the packed program', () => {
     // The files of the page have names made of hashes.
     const named = packed.filter(path => !path.startsWith('dist/web/assets/'))
     expect(named.filter(path => /test|(?<!\/plugin\.d)\.ts$|\.map$/.test(path))).toEqual([])
+  })
+
+  test('has the licence text of every package that is bundled into the server or the page', async () => {
+    const read = (path: string) =>
+      execFileSync('tar', ['-xzOf', tarball, `package/${path}`], { encoding: 'utf8', maxBuffer: 2 ** 26 })
+    const server = read('dist/THIRD-PARTY-LICENSES.txt')
+    const { metafile } = await build({
+      ...{ absWorkingDir: ROOT, entryPoints: ['src/cli/main.ts'], outdir: root, write: false, metafile: true },
+      ...{ bundle: true, platform: 'node', format: 'cjs', external: ['better-sqlite3'], logLevel: 'error' },
+    })
+    const folders = new Set(
+      Object.keys(metafile.inputs).flatMap(path => /^.*node_modules\/(?:@[^/]+\/)?[^/]+(?=\/)/.exec(path) ?? []),
+    )
+    expect(folders.size).toBeGreaterThan(50)
+    for (const folder of folders) {
+      const { name, version } = JSON.parse(readFileSync(join(ROOT, folder, 'package.json'), 'utf8'))
+      expect(server).toContain(`${name} ${version} (`)
+      for (const file of readdirSync(join(ROOT, folder)).filter(each => /^(licen[cs]e|notice)/i.test(each)))
+        expect([name, server.includes(readFileSync(join(ROOT, folder, file), 'utf8').trim())]).toEqual([name, true])
+    }
+    const page = read('dist/web/licenses.md').split(/^## /m).slice(1)
+    expect(page.length).toBeGreaterThan(20)
+    expect(page.filter(each => each.length < 500).map(each => each.split('\n', 1)[0])).toEqual([])
   })
 
   test('needs nothing at run time but SQLite', () => {
