@@ -7,7 +7,7 @@ import type { Project } from '../domain/project.ts'
 import type { Session } from '../domain/session.ts'
 import { clipped, MAX_REASON_CHARS } from '../domain/text.ts'
 import { branchTip, type Collected, changes, commitLeftovers, commitNamed, mergeBase } from '../git/index.ts'
-import { lookingWithin } from './containing.ts'
+import { gitWithin } from './containing.ts'
 import { type Fleet, retryOnConflict } from './fleet.ts'
 import { includedIn } from './predecessors.ts'
 import { current, newestReport, put } from './records.ts'
@@ -68,7 +68,7 @@ export async function lookAtPlace(fleet: Fleet, mission: Mission): Promise<Look>
       branch: session.branch!,
       message: landingMessage(now, session, (await newestReport(fleet, now.id))?.summary ?? ''),
       never: project.copy_files,
-      within: await lookingWithin(fleet, session, now, project),
+      within: await gitWithin(fleet, session, now, project),
     })
     const unfinished = collected.unfinished ? inTheMiddle(session, collected.unfinished) : null
     if (collected.tip === now.candidate!.commit) return { mission: now, unfinished }

@@ -14,7 +14,7 @@ import { type Changes, type Collected, changes, commitLeftovers, mergeBase, type
 import type { Change } from '../store/index.ts'
 import { defaultsOf } from './capacity.ts'
 import { type Concern, concernAbout } from './concerns.ts'
-import { lookingWithin } from './containing.ts'
+import { gitWithin } from './containing.ts'
 import { type Fleet, retryOnConflict } from './fleet.ts'
 import { spent } from './holds.ts'
 import { submittedClaim } from './inside.ts'
@@ -130,7 +130,7 @@ async function collectWork(
     message,
     never: project.copy_files,
     start: session.start_commit!,
-    within: await lookingWithin(fleet, session, mission, project),
+    within: await gitWithin(fleet, session, mission, project),
   })
   const { from, changed } = await ownChanges(repository, session.start_commit!, collected)
   return {

@@ -16,7 +16,7 @@ export interface Leftovers {
   maxBytes?: number
   /** Where the work began. Given, the answer can often say what changed without another process. */
   start?: string
-  /** For looking into submodules. */
+  /** The walls that whoever left it works behind. */
   within?: Within
 }
 

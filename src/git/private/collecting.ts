@@ -8,12 +8,13 @@ import { readRef } from '../layout.ts'
 import { nameBytes, shownName } from '../names.ts'
 import { readPlainFile } from '../plain-files.ts'
 import { byteFields, git } from '../run.ts'
-import { type Change, pathOf, readStatus, sift, stage } from '../status.ts'
+import { type Change, pathOf, sift, stage } from '../status.ts'
+import { placeStatus } from './below.ts'
 import { tipOf } from './making.ts'
 import { ourEnvironment, type Place, projectOf } from './place.ts'
+import { fileEnvironment } from './programs.ts'
 import { writeRef } from './refs.ts'
 import { seal, setSession } from './sealing.ts'
-import { identityEnvironment, settingsOf } from './settings.ts'
 import { type TakenIn, takeIn } from './taking-in.ts'
 
 /**
@@ -24,7 +25,7 @@ export async function collectPlace(place: Place, wanted: Leftovers): Promise<Col
   const { worktree, ours } = place
   rmSync(join(ours, 'index.lock'), { force: true })
   const taken = await takeIn(place)
-  const env = { ...ourEnvironment(place), ...identityEnvironment(await settingsOf(projectOf(place))) }
+  const env = await fileEnvironment(place, wanted)
   if (!existsSync(worktree)) {
     await moveBranch(place, taken.branch ?? tipOf(place))
     throw new NotFound('worktree', worktree)
@@ -49,7 +50,7 @@ export async function collectPlace(place: Place, wanted: Leftovers): Promise<Col
 
   const tip = await home(place, taken)
   if (tip === undefined) {
-    const { changed } = await readStatus(worktree, { within: wanted.within, env })
+    const { changed } = await placeStatus(place, env)
     return left(
       'work on another branch',
       changed.map(change => change.path),
@@ -57,7 +58,7 @@ export async function collectPlace(place: Place, wanted: Leftovers): Promise<Col
   }
   await goTo(place, tip, env)
   await markAbsent(place, noted.absent, env)
-  const status = await readStatus(worktree, { within: wanted.within, env })
+  const status = await placeStatus(place, env)
   const listed = new Set(status.changed.map(change => change.path))
   const forced = noted.added.filter(
     path => !listed.has(path) && lstatSync(pathOf(worktree, path), { throwIfNoEntry: false }),

@@ -2,6 +2,7 @@ import { renameSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { effect } from '../../effects.ts'
 import { type Repository, readRef, readText } from '../layout.ts'
+import type { Within } from '../run.ts'
 import type { Place } from './place.ts'
 import { holdingCommit, packedText, readPacked, refsUnder, writeRef } from './refs.ts'
 import { replaceFile } from './sealing.ts'
@@ -16,6 +17,8 @@ export interface Given {
   hooks: boolean
   /** Refs of the project that it is told of: the work of its sub-missions. */
   named?: readonly string[]
+  /** The walls that whoever made what is checked out works behind. */
+  within?: Within
 }
 
 /** The ref of the project that holds what a place was given. */

@@ -1,9 +1,10 @@
 import { mkdirSync, rmSync, writeFileSync } from 'node:fs'
 import { dirname, join, relative } from 'node:path'
 import { exists, OID } from '../layout.ts'
-import { byteFields, fields, git } from '../run.ts'
-import { ourEnvironment, type Place } from './place.ts'
-import { configLine, settingsOf } from './settings.ts'
+import { byteFields, fields, git, type Within } from '../run.ts'
+import { LOCAL_LFS, ourEnvironment, type Place } from './place.ts'
+import { programsWithin } from './programs.ts'
+import { configEnvironment, configLine, settingsOf } from './settings.ts'
 
 interface Module {
   name: string
@@ -15,10 +16,10 @@ interface Module {
  * Fills the submodules of a new place: each gets a repository of its own over the person's copy, whose objects are
  * behind it and never hard-linked. No network. Returns the paths that stay empty, which an agent can fill itself.
  */
-export async function fillModules(place: Place, commit: string): Promise<string[]> {
+export async function fillModules(place: Place, commit: string, within?: Within): Promise<string[]> {
   if (!(await exists(join(place.worktree, '.gitmodules')))) return []
   const empty: string[] = []
-  for (const module of await modulesOf(place, commit)) if (!(await fill(place, module))) empty.push(module.path)
+  for (const module of await modulesOf(place, commit)) if (!(await fill(place, module, within))) empty.push(module.path)
   return empty
 }
 
@@ -47,13 +48,14 @@ async function modulesOf(place: Place, commit: string): Promise<Module[]> {
   return modules
 }
 
-async function fill(place: Place, { name, path, commit }: Module): Promise<boolean> {
+async function fill(place: Place, { name, path, commit }: Module, within: Within | undefined): Promise<boolean> {
   const copy = join(place.record.commonDir, 'modules', name)
   if (!(await exists(join(copy, 'HEAD')))) return false
   const gitDir = join(place.git, 'modules', name)
   const worktree = join(place.worktree, path)
   const module = { path: copy, gitDir: copy, commonDir: copy, bare: true }
-  const { extensions, given } = await settingsOf(module)
+  const settings = await settingsOf(module)
+  const { extensions, given } = settings
   const lines = [
     ['core.repositoryformatversion', extensions.length ? '1' : '0'],
     ['core.bare', 'false'],
@@ -77,6 +79,8 @@ async function fill(place: Place, { name, path, commit }: Module): Promise<boole
     GIT_WORK_TREE: worktree,
     GIT_INDEX_FILE: join(gitDir, 'index'),
     GIT_NO_LAZY_FETCH: '1',
+    ...LOCAL_LFS,
+    ...configEnvironment(programsWithin(settings, within)),
   }
   return git(dirname(worktree), ['read-tree', '--reset', '-u', commit], { effect: 'git.submodules', env }).then(
     () => true,
