@@ -4,7 +4,7 @@ import { NotAllowed } from '../domain/errors.ts'
 import { about, isKept, requireLandable } from '../domain/life.ts'
 import type { Candidate, Mission } from '../domain/mission.ts'
 import type { Project } from '../domain/project.ts'
-import type { Session } from '../domain/session.ts'
+import { keptRefs, type Session } from '../domain/session.ts'
 import { clipped, MAX_REASON_CHARS } from '../domain/text.ts'
 import { branchTip, type Collected, changes, commitLeftovers, commitNamed, mergeBase } from '../git/index.ts'
 import { gitWithin } from './containing.ts'
@@ -97,8 +97,9 @@ async function another(
   { id, candidate: before }: Mission,
   { id: sessionId }: Session,
   project: Project,
-  { tip, skipped }: Collected,
+  collected: Collected,
 ): Promise<Mission> {
+  const { tip, skipped } = collected
   const differs = await changes(await repositoryOf(project), before!.commit, tip)
   const files = differs.files.map(({ path }) => path).slice(0, FILES_TOLD)
   return retryOnConflict(async () => {
@@ -115,6 +116,7 @@ async function another(
       descends_from: null,
       landable: false,
       left_behind: left ? clipped(left, MAX_REASON_CHARS) : session.left_behind,
+      kept_refs: keptRefs(session, collected.kept),
     }
     await fleet.commit('commit.end-moved', {
       changes: [put('missions', next, version), put('sessions', ended, read)],

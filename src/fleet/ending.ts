@@ -8,7 +8,7 @@ import { about } from '../domain/life.ts'
 import type { Mission } from '../domain/mission.ts'
 import type { Project } from '../domain/project.ts'
 import { Claim, fitted, Report, statusOf } from '../domain/report.ts'
-import type { Outcome, Session } from '../domain/session.ts'
+import { keptRefs, type Outcome, type Session } from '../domain/session.ts'
 import { clipped, MAX_REASON_CHARS, type StoredText } from '../domain/text.ts'
 import { type Changes, type Collected, changes, commitLeftovers, mergeBase, type Repository } from '../git/index.ts'
 import type { Change } from '../store/index.ts'
@@ -257,6 +257,7 @@ async function commitEnd(
       exit_code: over.exit.code,
       end_commit: collected?.tip ?? session.value.end_commit,
       left_behind: work.leftBehind && clipped(work.leftBehind, MAX_REASON_CHARS),
+      kept_refs: keptRefs(session.value, collected?.kept),
       descends_from: changed.descends ? work.from : null,
       landable:
         collected?.committed === true && changed.commits.length === 1 && changed.descends && !collected.unfinished,
