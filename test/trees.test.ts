@@ -167,7 +167,12 @@ async function play(seed: number): Promise<void> {
     agent('commit', '--quiet', '--allow-empty', '-m', 'x')
   }
   if (chance.below(3) === 0) agent('stash', 'push', '--quiet', '--include-untracked')
-  if (chance.below(3) === 0) agent('add', '-A')
+  if (chance.below(3) === 0) {
+    agent('add', '-A')
+    for (const { kind, path } of first)
+      if (kind === 'file' && chance.below(2) === 0 && lstatSync(path, { throwIfNoEntry: false })?.isFile())
+        await (chance.below(3) === 0 ? rm(path) : writeFile(path, 'written over'))
+  }
   const things = [...first, ...(await aTree(top, chance))]
   const staged = git(['ls-files', '--stage', '-z'], worktree).toString('latin1').split('\0').filter(Boolean)
   const collected = await commitLeftovers({ worktree, branch, message: 'Leftovers\n', maxBytes: LIMIT_BYTES })

@@ -6,7 +6,7 @@ import { byteFields, git } from '../run.ts'
 import { pathOf, readStatus, type WorktreeStatus } from '../status.ts'
 import type { Place } from './place.ts'
 import { headIn, plainRefs } from './refs.ts'
-import { copyIndex } from './sealing.ts'
+import { copyIndex } from './writing.ts'
 
 type Environment = Record<string, string>
 
@@ -25,16 +25,22 @@ export async function placeStatus(place: Place, env: Environment): Promise<Workt
 /** A link to a commit of another repository, as an index holds it: these four bytes are its mode. */
 const MODE = Buffer.from([0, 0, 0xe0, 0])
 
-/** Byte names of the repositories below a worktree that hold something which the commit they are named by does not. */
-async function changedBelow(place: Place, worktree: string, env: Environment): Promise<string[]> {
+/** The repositories that an index names below its worktree, by byte name, each with the commit it is named by. */
+export async function namedBelow(worktree: string, env: Environment): Promise<{ path: string; commit: string }[]> {
   const index = readPlainFile(env.GIT_INDEX_FILE!, { maxBytes: 512 * 1024 * 1024 })
   if (!index?.includes(MODE)) return []
   const listed = byteFields((await git(worktree, ['ls-files', '--stage', '-z'], { env })).stdout)
-  const changed: string[] = []
-  for (const line of listed) {
+  return listed.flatMap(line => {
     const [, commit, path] = /^160000 ([0-9a-f]+) \d\t(.*)$/s.exec(line) ?? []
-    if (commit && path && (await isChanged(place, worktree, path, commit, env))) changed.push(path)
-  }
+    return commit && path ? [{ path, commit }] : []
+  })
+}
+
+/** Byte names of those that hold something which the commit they are named by does not. */
+async function changedBelow(place: Place, worktree: string, env: Environment): Promise<string[]> {
+  const changed: string[] = []
+  for (const { path, commit } of await namedBelow(worktree, env))
+    if (await isChanged(place, worktree, path, commit, env)) changed.push(path)
   return changed
 }
 

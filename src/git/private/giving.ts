@@ -5,7 +5,7 @@ import { type Repository, readRef, readText } from '../layout.ts'
 import type { Within } from '../run.ts'
 import type { Place } from './place.ts'
 import { holdingCommit, packedText, readPacked, refsUnder, writeRef } from './refs.ts'
-import { replaceFile } from './sealing.ts'
+import { replaceFile } from './writing.ts'
 
 /** What a place is given, besides what the project itself says. */
 export interface Given {

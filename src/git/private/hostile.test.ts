@@ -1,4 +1,4 @@
-import { chmodSync, existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { chmodSync, cpSync, existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
@@ -167,4 +167,50 @@ test('names of files reach a program inside walls as they are', async () => {
   await collect()
   expect(await repo.readOn(branch, odd)).toBe(odd)
   expect(ranOutside()).toBe('')
+})
+
+test('repositories below the worktree run nothing in a person’s hands either', async () => {
+  const library = await aRepository({ files: { lib: 'library\n' } })
+  for (const key of ['core.fsmonitor', 'core.hooksPath']) await repo.git('config', '--unset', key)
+  for (const name of ['sm', 'other'])
+    await repo.git('-c', 'protocol.file.allow=always', 'submodule', '--quiet', 'add', library.path, name)
+  await repo.git('commit', '--quiet', '-m', 'with submodules')
+  await addPlace(await repo.open(), { path: worktree, branch, from: 'main', ...GIVEN })
+  await inside('init', '--quiet', 'nested')
+  const below = (folder: string, ...args: string[]) => runGit(join(worktree, folder), [...AS, ...args])
+  await put('nested/file', 'one\n')
+  await below('nested', 'add', 'file')
+  await below('nested', 'commit', '--quiet', '-m', 'one')
+  await below('nested', 'remote', 'add', 'origin', library.path)
+  await inside('-c', 'advice.addEmbeddedRepo=false', 'add', 'nested')
+  await inside('commit', '--quiet', '-m', 'names it')
+  // One of them has its link exchanged for one that leads out of the worktree.
+  const elsewhere = join(repo.root, 'elsewhere')
+  cpSync(join(folderOf(worktree), 'git/modules/other'), elsewhere, { recursive: true })
+  await put('other/.git', `gitdir: ${elsewhere}\n`)
+  await runGit(repo.root, ['config', '--file', join(elsewhere, 'config'), 'core.worktree', join(worktree, 'other')])
+  for (const folder of ['sm', 'other', 'nested']) {
+    const gitDir = await below(folder, 'rev-parse', '--absolute-git-dir')
+    await below(folder, 'config', 'filter.own.clean', `touch ${ran}; cat`)
+    await below(folder, 'config', 'core.fsmonitor', `touch ${ran}; false`)
+    mkdirSync(join(gitDir, 'hooks'), { recursive: true })
+    mkdirSync(join(gitDir, 'info'), { recursive: true })
+    for (const hook of HOOKS) writeFileSync(join(gitDir, 'hooks', hook), `#!/bin/sh\ntouch ${ran}\n`, { mode: 0o755 })
+    writeFileSync(join(gitDir, 'info/attributes'), '* filter=own\n')
+    await put(`${folder}/new`, 'x\n')
+  }
+  await commitLeftovers({ worktree, branch, message: 'Leftovers\n' })
+  rmSync(ran, { force: true })
+  for (const folder of ['.', 'sm', 'nested']) {
+    await below(folder, 'status')
+    await below(folder, 'add', '-A')
+    await below(folder, 'commit', '--quiet', '--allow-empty', '-m', 'by the person')
+    await below(folder, 'checkout', '--quiet', '--detach')
+  }
+  await inside('submodule', 'status', 'sm')
+  expect(ranOutside()).toBe('')
+  expect(existsSync(join(worktree, 'other/.git'))).toBe(false)
+  expect(await below('nested', 'config', 'remote.origin.url')).toBe(library.path)
+  expect(await below('sm', 'log', '--format=%s')).toBe('by the person\nfirst')
+  await library.remove()
 })

@@ -4,8 +4,8 @@ import { git, type Within } from '../run.ts'
 import { copyOurs, tipOf } from './making.ts'
 import type { Place } from './place.ts'
 import { fileEnvironment } from './programs.ts'
-import { copyIndex } from './sealing.ts'
 import { takeIn } from './taking-in.ts'
+import { copyIndex } from './writing.ts'
 
 type Environment = Record<string, string>
 

@@ -7,8 +7,8 @@ import { byteFields, GitFailed, git, gitText } from '../run.ts'
 import { NotTakenIn, releaseKeeps, takeObjects } from './objects.ts'
 import { ourEnvironment, type Place, projectOf } from './place.ts'
 import { writeRef } from './refs.ts'
-import { copyIndex } from './sealing.ts'
 import { keptUnder } from './taking-in.ts'
+import { copyIndex } from './writing.ts'
 
 /** How an index differs from a commit in one path, which is a byte name; with git's letter for it. */
 export interface Compared {
