@@ -278,6 +278,29 @@ test('a branch that is deleted and collected in the project breaks nothing in a 
   expect(await collect()).toMatchObject({ committed: true })
 })
 
+test('tags that are deleted and collected in the project break nothing in a session', async () => {
+  await repo.git('checkout', '--quiet', '--detach')
+  await repo.commit('released', { r: '1' })
+  await repo.git('tag', '-a', '-m', 'one', 'v1')
+  await repo.commit('tagged', { r: '2' })
+  await repo.git('tag', 'light')
+  await repo.git('checkout', '--quiet', 'main')
+  await repo.git('tag', '-a', '-m', 'on main', 'v0')
+  for (const path of [worktree, `${worktree}2`]) await add({ path, branch: `${branch}-${path.length}` })
+  await repo.git('tag', '-d', 'v0', 'v1', 'light')
+  await repo.git('reflog', 'expire', '--expire=now', '--all')
+  await repo.git('-c', 'gc.pruneExpire=now', 'gc', '--quiet')
+  for (const path of [worktree, `${worktree}2`]) {
+    expect((await runGit(path, ['log', '--all', '--format=%s'])).split('\n').sort()).toEqual([
+      'first',
+      'released',
+      'tagged',
+    ])
+    expect(await runGit(path, ['for-each-ref', '--format=%(contents:subject)', 'refs/tags/v*'])).toBe('on main\none')
+    await runGit(path, ['fsck', '--strict'])
+  }
+})
+
 test('checks get exactly one commit, whatever the check before did', async () => {
   const open = await repo.open()
   const first = await repo.tip()

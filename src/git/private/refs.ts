@@ -7,7 +7,7 @@ import { exists, OID, type Repository, readRef, readText } from '../layout.ts'
 import { readPlainFile } from '../plain-files.ts'
 import { fields, git } from '../run.ts'
 
-type Refs = Map<string, string>
+export type Refs = Map<string, string>
 
 /** Refs of a repository that begin with one of these, by name. Read from files where git keeps them there. */
 export async function refsUnder(repo: Pick<Repository, 'commonDir'>, prefixes: readonly string[]): Promise<Refs> {
