@@ -175,6 +175,31 @@ good=$(git rev-parse HEAD~1); git replace --graft HEAD "$good" || true`
   })
 })
 
+test.runIf(SANDBOX_WORKS)('a filter of the person that lies in the worktree runs inside the walls', async () => {
+  const { fleet, repo, project } = await aScene({
+    project: { landing: 'review', checks: [{ name: 'true', command: 'true', timeout_seconds: 60 }] },
+  })
+  const outside = join(repo.root, 'outside')
+  await repo.git('config', 'filter.tidy.clean', 'sh tools/tidy')
+  await repo.git('config', 'filter.tidy.smudge', 'sh tools/tidy')
+  await repo.commit('a filter', { '.gitattributes': '*.txt filter=tidy\n', 'tools/tidy': 'cat\n' })
+  const pause = 'touch "$FLEET_ARTIFACT_DIR/here"; until [ -e "$FLEET_ARTIFACT_DIR/open" ]; do sleep 0.02; done'
+  const script = `printf 'touch ${outside}; tr a-z A-Z' >tools/tidy; echo work >work.txt; ${pause}`
+  const { id } = await fleet.mission(project, script, { tool_preset: 'implement' })
+  const artifacts = join(fleet.fleet.home.task(id), 'artifacts')
+  await eventually('it has written', () => existsSync(join(artifacts, 'here')))
+  const live = await fleet.call<{ text: string }>('diff_mission', { mission_id: id })
+  expect(live.text).toContain('+WORK')
+  writeFileSync(join(artifacts, 'open'), '')
+  const mission = await fleet.until(id, ...OVER)
+  expect(await repo.readOn(mission.branch!, 'work.txt')).toBe('WORK')
+  await fleet.call('diff_mission', { mission_id: id })
+  expect(existsSync(outside)).toBe(false)
+  await fleet.call('cancel_mission', { mission_id: id })
+  await fleet.call('delete_mission', { mission_id: id, discard: true }).catch(() => {})
+  expect(existsSync(outside)).toBe(false)
+})
+
 test('an agent at work sees the base branch move when others land, and what it holds itself stays', async () => {
   const { fleet, project, gate } = await aScene()
   const [first, second] = [gate('first'), gate('second')]

@@ -120,6 +120,15 @@ function held(commit: string): Map<string, { mode: string; content: string }> {
   )
 }
 
+const isKnown = (oid: string): boolean => {
+  try {
+    execFileSync('git', ['cat-file', '-e', oid], { cwd: repo.path, stdio: 'ignore' })
+    return true
+  } catch {
+    return false
+  }
+}
+
 const isIgnored = (worktree: string, name: string): boolean => {
   try {
     const asked = execFileSync('git', ['--literal-pathspecs', 'check-ignore', '-z', '--stdin', '--no-index'], {
@@ -159,7 +168,14 @@ async function play(seed: number): Promise<void> {
     agent('commit', '--quiet', '--allow-empty', '-m', 'x')
   }
   if (chance.below(3) === 0) agent('stash', 'push', '--quiet', '--include-untracked')
+  if (chance.below(3) === 0) {
+    agent('add', '-A')
+    for (const { kind, path } of first)
+      if (kind === 'file' && chance.below(2) === 0 && lstatSync(path, { throwIfNoEntry: false })?.isFile())
+        await (chance.below(3) === 0 ? rm(path) : writeFile(path, 'written over'))
+  }
   const things = [...first, ...(await aTree(top, chance))]
+  const staged = git(['ls-files', '--stage', '-z'], worktree).toString('latin1').split('\0').filter(Boolean)
   const collected = await commitLeftovers({ worktree, branch, message: 'Leftovers\n', maxBytes: LIMIT_BYTES })
   const commit = held(collected.tip)
   const left = await unheld(worktree, [])
@@ -181,6 +197,20 @@ async function play(seed: number): Promise<void> {
     const isNamed = left.length > 0 && collected.skipped.length > 0
     if (!isHeld && !isNamed && !isIgnored(worktree, name))
       throw new Error(`round ${seed}: ${JSON.stringify(name)} is in no commit and not named`)
+  }
+  // What was staged is in the project as well, unless the file that still lies there says the same.
+  for (const entry of staged) {
+    const [, oid, name] = /^100\d+ ([0-9a-f]+) 0\t([\s\S]*)$/.exec(entry) ?? []
+    if (!oid || !name || isKnown(oid)) continue
+    const path = under(top, Buffer.from(name, 'latin1'))
+    const isThere = lstatSync(path, { throwIfNoEntry: false })?.isFile()
+    if (
+      !isThere ||
+      execFileSync('git', ['hash-object', '--stdin'], { input: readFileSync(path) })
+        .toString()
+        .trim() !== oid
+    )
+      throw new Error(`round ${seed}: what was staged as ${JSON.stringify(name)} is lost`)
   }
   for (const [name] of commit) {
     if (['.gitignore', 'kept', 'folder/kept'].includes(name)) continue

@@ -85,6 +85,7 @@ export async function describeMission(cli: Cli, id: string): Promise<undefined> 
     ['after', mission.depends_on.map(shortId).join(', ')],
     ['parent', mission.parent_mission_id],
     ['branch', mission.branch],
+    ['also kept', mission.sessions.flatMap(each => each.kept_refs).join('\n')],
     ['pull request', mission.pull_request?.url && `${mission.pull_request.url} (${mission.pull_request.state})`],
     ['candidate', mission.candidate?.commit],
     ['landed', mission.landed && landingInWords(mission.landed)],

@@ -134,6 +134,12 @@ export const Session = z.object({
   worktree_kept: z.boolean().default(true),
   /** What of its work no commit holds: then its worktree is removed only when a person says so in so many words. */
   left_behind: z.string().max(MAX_REASON_CHARS).nullable().default(null),
+  kept_refs: z
+    .array(z.string())
+    .default([])
+    .describe(
+      'refs of the repository that hold what it left besides its branch: stashes, branches, tags, what was only staged',
+    ),
   created_at: Timestamp,
   started_at: Timestamp.nullable().default(null),
   ended_at: Timestamp.nullable().default(null),
@@ -143,3 +149,9 @@ export type Session = z.infer<typeof Session>
 /** Also where its client never got so far as to take it up; a copy is there only once it was made. */
 export const conversationOf = ({ conversation, resumes, reason }: Session): string | null =>
   conversation ?? (reason === 'fork' ? null : resumes)
+
+const MOST_KEPT_REFS = 100
+
+/** What it is noted to have left besides its branch, and what was found now. */
+export const keptRefs = ({ kept_refs }: Session, found: readonly string[] = []): string[] =>
+  [...new Set([...kept_refs, ...found])].slice(0, MOST_KEPT_REFS)

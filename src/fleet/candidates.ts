@@ -4,10 +4,10 @@ import { NotAllowed } from '../domain/errors.ts'
 import { about, isKept, requireLandable } from '../domain/life.ts'
 import type { Candidate, Mission } from '../domain/mission.ts'
 import type { Project } from '../domain/project.ts'
-import type { Session } from '../domain/session.ts'
+import { keptRefs, type Session } from '../domain/session.ts'
 import { clipped, MAX_REASON_CHARS } from '../domain/text.ts'
 import { branchTip, type Collected, changes, commitLeftovers, commitNamed, mergeBase } from '../git/index.ts'
-import { lookingWithin } from './containing.ts'
+import { gitWithin } from './containing.ts'
 import { type Fleet, retryOnConflict } from './fleet.ts'
 import { includedIn } from './predecessors.ts'
 import { current, newestReport, put } from './records.ts'
@@ -68,7 +68,7 @@ export async function lookAtPlace(fleet: Fleet, mission: Mission): Promise<Look>
       branch: session.branch!,
       message: landingMessage(now, session, (await newestReport(fleet, now.id))?.summary ?? ''),
       never: project.copy_files,
-      within: await lookingWithin(fleet, session, now, project),
+      within: await gitWithin(fleet, session, now, project),
     })
     const unfinished = collected.unfinished ? inTheMiddle(session, collected.unfinished) : null
     if (collected.tip === now.candidate!.commit) return { mission: now, unfinished }
@@ -97,8 +97,9 @@ async function another(
   { id, candidate: before }: Mission,
   { id: sessionId }: Session,
   project: Project,
-  { tip, skipped }: Collected,
+  collected: Collected,
 ): Promise<Mission> {
+  const { tip, skipped } = collected
   const differs = await changes(await repositoryOf(project), before!.commit, tip)
   const files = differs.files.map(({ path }) => path).slice(0, FILES_TOLD)
   return retryOnConflict(async () => {
@@ -115,6 +116,7 @@ async function another(
       descends_from: null,
       landable: false,
       left_behind: left ? clipped(left, MAX_REASON_CHARS) : session.left_behind,
+      kept_refs: keptRefs(session, collected.kept),
     }
     await fleet.commit('commit.end-moved', {
       changes: [put('missions', next, version), put('sessions', ended, read)],

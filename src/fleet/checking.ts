@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import { about } from '../domain/life.ts'
 import type { Evidence, Mission } from '../domain/mission.ts'
 import type { Check, Project } from '../domain/project.ts'
+import type { Session } from '../domain/session.ts'
 import {
   checkoutPlace,
   checkoutScratch,
@@ -11,11 +12,10 @@ import {
   type Repository,
   removeWorktree,
   scratchWorktree,
-  type Within,
 } from '../git/index.ts'
 import { type CommandResult, runCommand } from '../runner/commands.ts'
 import { sweep } from '../runner/stopping.ts'
-import { commandWithin } from './containing.ts'
+import { commandWithin, gitWithin } from './containing.ts'
 import { type Fleet, retryOnConflict } from './fleet.ts'
 import { commandEnvironment, markOf } from './launching.ts'
 import { copyFiles, givenTo } from './preparing.ts'
@@ -56,8 +56,10 @@ async function checkAll(fleet: Fleet, subject: Subject, directory: string): Prom
   const mark = markOf(fleet, `check-${mission.id}`)
   const done = await earlier(fleet, subject)
   // Where something was launched the worktree is as it should be, and that may still be at work in it.
-  if (done.size === 0 && !existsSync(directory)) await prepareScratch(subject, scratch, mark)
-  const within = await wallsFor(fleet, subject, scratch)
+  if (done.size === 0 && !existsSync(directory)) await prepareScratch(fleet, subject, scratch, mark)
+  const session = await sessionOf(fleet, mission)
+  // A check runs what the agent left, so it runs behind the walls of the agent.
+  const within = session && (await commandWithin(fleet, session, mission, project, scratch))
   const base = { cwd: scratch, env: commandEnvironment(fleet, project), mark, signal, within }
   if (project.setup_command && done.size === 0) {
     const setup = await runCommand({
@@ -83,13 +85,11 @@ async function checkAll(fleet: Fleet, subject: Subject, directory: string): Prom
   return null
 }
 
-/** Those its agent worked behind: a check runs what the agent left. */
-async function wallsFor(fleet: Fleet, { mission, project }: Subject, scratch: string): Promise<Within | undefined> {
-  const session = mission.session_id ? (await fleet.store.get('sessions', mission.session_id))?.value : undefined
-  return session && commandWithin(fleet, session, mission, project, scratch)
-}
+const sessionOf = async (fleet: Fleet, { session_id }: Mission): Promise<Session | undefined> =>
+  session_id ? (await fleet.store.get('sessions', session_id))?.value : undefined
 
-async function prepareScratch({ project, repository, commit }: Subject, scratch: string, mark: string): Promise<void> {
+async function prepareScratch(fleet: Fleet, subject: Subject, scratch: string, mark: string): Promise<void> {
+  const { mission, project, repository, commit } = subject
   // A check of a commit that the base has left behind, started by an earlier server, has nobody left who waits for it.
   await sweep(() => ({ mark, root: null, worktree: scratch, known: new Map() }))
   if (project.isolation === 'linked') {
@@ -98,7 +98,9 @@ async function prepareScratch({ project, repository, commit }: Subject, scratch:
   } else {
     // One that an earlier version registered in the person's repository holds nothing that is not made again.
     if (!placeAt(scratch) && existsSync(scratch)) await removeWorktree(repository, scratch)
-    await checkoutPlace(repository, scratch, commit, givenTo(project, 'checks'))
+    const session = await sessionOf(fleet, mission)
+    const within = session && (await gitWithin(fleet, session, mission, project, scratch))
+    await checkoutPlace(repository, scratch, commit, { ...givenTo(project, 'checks'), within })
   }
   await copyFiles(project, scratch)
 }

@@ -80,13 +80,21 @@ export async function wallsOf({
   }
 }
 
-/** For git of ours that looks into what such an agent left; undefined: it did not work inside walls. */
-export const lookingWithin = (
+/**
+ * For programs that git of ours runs over what such an agent left, such as filters; undefined: it did not work inside
+ * walls.
+ */
+export const gitWithin = (
   fleet: Fleet,
   session: Session,
   mission: Mission,
   project: Project,
-): Promise<Within | undefined> => sharing(fleet, session, mission, project, { folder: session.worktree, writes: false })
+  folder = session.worktree,
+): Promise<Within | undefined> =>
+  // Where the sandbox is gone, only what would have to run inside is refused.
+  sharing(fleet, session, mission, project, { folder }).catch(refusal => () => {
+    throw refusal
+  })
 
 /**
  * For a setup command, check or preview of such a mission, which run what the agent left: they may change the folder they
@@ -100,7 +108,7 @@ export async function commandWithin(
   folder: string,
   workingDirectory = folder,
 ): Promise<Within | undefined> {
-  const within = await sharing(fleet, session, mission, project, { folder, workingDirectory, writes: true })
+  const within = await sharing(fleet, session, mission, project, { folder, workingDirectory })
   return within && (argv => within(['/usr/bin/env', 'XDG_CACHE_HOME=/tmp/cache', 'npm_config_cache=/tmp/npm', ...argv]))
 }
 
@@ -109,28 +117,27 @@ async function sharing(
   { agent: name, worktree, tool_preset }: Session,
   mission: Mission,
   project: Project,
-  {
-    folder,
-    workingDirectory = folder,
-    writes,
-  }: { folder: string | null; workingDirectory?: string | null; writes: boolean },
+  { folder, workingDirectory = folder }: { folder: string | null; workingDirectory?: string | null },
 ): Promise<Within | undefined> {
   const agent = fleet.agents.ofSession(name)
   const free = mission.allowed_tools || !worktree || !tool_preset
   const sandbox = free ? null : await sandboxFor(fleet, agent, tool_preset)
   if (!sandbox) return undefined
-  const place = placeAt(folder!)
   const home = fleet.environment.HOME
-  const walls: Walls = {
-    workingDirectory: real(workingDirectory!),
-    readable: [folder!, project.path, ...(place ? [place.ours, ...repositoryBehind(place)] : [])].map(real),
-    writable: writes ? [folder!, ...(place ? [place.git] : [])].map(real) : [],
-    fixed: writes && place ? fixedIn(place).filter(existsSync).map(real) : [],
-    hidden: real(fleet.home.path),
-    home: home && real(home),
-    links: linksAmong([fleet.home.path, home, project.path]),
+  // Looked at when it is used: the place may still be in the making.
+  const walls = (): Walls => {
+    const place = placeAt(folder!)
+    return {
+      workingDirectory: real(workingDirectory!),
+      readable: [folder!, project.path, ...(place ? [place.ours, ...repositoryBehind(place)] : [])].map(real),
+      writable: [folder!, ...(place ? [place.git] : [])].map(real),
+      fixed: place ? fixedIn(place).filter(existsSync).map(real) : [],
+      hidden: real(fleet.home.path),
+      home: home && real(home),
+      links: linksAmong([fleet.home.path, home, project.path]),
+    }
   }
-  return argv => walled(sandbox, walls, argv)
+  return argv => walled(sandbox, walls(), argv)
 }
 
 /** What its git reads and must not change: the project's repository, and every one that it borrows objects from. */

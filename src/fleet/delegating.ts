@@ -9,7 +9,7 @@ import type { StoredText } from '../domain/text.ts'
 import { dropRef, keptRef, snapshot } from '../git/index.ts'
 import { type Ask, by, oncePerKey } from './asking.ts'
 import { budgetLeft } from './budgets.ts'
-import { lookingWithin } from './containing.ts'
+import { gitWithin } from './containing.ts'
 import { type Fleet, retryOnConflict } from './fleet.ts'
 import { changeSession } from './inside.ts'
 import { isScript, requireCodingAgent } from './mission-agents.ts'
@@ -180,7 +180,7 @@ async function snapshotOf(fleet: Fleet, session: Session, project: Project, chil
     message: `Work under way on mission ${session.mission_id}\n`,
     ref: keptRef(childId, 0),
     never: project.copy_files,
-    within: await lookingWithin(fleet, session, (await current(fleet, 'missions', session.mission_id)).value, project),
+    within: await gitWithin(fleet, session, (await current(fleet, 'missions', session.mission_id)).value, project),
   })
 }
 

@@ -6,6 +6,7 @@ import type { SizedFile } from '../domain/risk.ts'
 import type { Session } from '../domain/session.ts'
 import { type Difference, differenceOf, fileIn, fileOf, liveDifferenceOf, mergeBase } from '../git/index.ts'
 import { includesOf, lookAtPlace, shownOf } from './candidates.ts'
+import { gitWithin } from './containing.ts'
 import type { Fleet } from './fleet.ts'
 import { current } from './records.ts'
 import { repositoryOf } from './repositories.ts'
@@ -36,8 +37,11 @@ export interface Diff {
 export async function sessionDiff(fleet: Fleet, session: Session, wish: DiffWish = {}): Promise<Diff> {
   const { worktree, from } = comparable(session)
   const project = (await current(fleet, 'projects', session.project_id)).value
-  if (session.status !== 'ended' || !session.end_commit)
-    return diffOf(await liveDifferenceOf(worktree, from, bounded(wish)), wish)
+  if (session.status !== 'ended' || !session.end_commit) {
+    const mission = (await current(fleet, 'missions', session.mission_id)).value
+    const within = await gitWithin(fleet, session, mission, project)
+    return diffOf(await liveDifferenceOf(worktree, from, bounded(wish), within), wish)
+  }
   return commitsDiff(project, await partedFrom(project, session), session.end_commit, wish)
 }
 

@@ -8,13 +8,13 @@ import { about } from '../domain/life.ts'
 import type { Mission } from '../domain/mission.ts'
 import type { Project } from '../domain/project.ts'
 import { Claim, fitted, Report, statusOf } from '../domain/report.ts'
-import type { Outcome, Session } from '../domain/session.ts'
+import { keptRefs, type Outcome, type Session } from '../domain/session.ts'
 import { clipped, MAX_REASON_CHARS, type StoredText } from '../domain/text.ts'
 import { type Changes, type Collected, changes, commitLeftovers, mergeBase, type Repository } from '../git/index.ts'
 import type { Change } from '../store/index.ts'
 import { defaultsOf } from './capacity.ts'
 import { type Concern, concernAbout } from './concerns.ts'
-import { lookingWithin } from './containing.ts'
+import { gitWithin } from './containing.ts'
 import { type Fleet, retryOnConflict } from './fleet.ts'
 import { spent } from './holds.ts'
 import { submittedClaim } from './inside.ts'
@@ -130,7 +130,7 @@ async function collectWork(
     message,
     never: project.copy_files,
     start: session.start_commit!,
-    within: await lookingWithin(fleet, session, mission, project),
+    within: await gitWithin(fleet, session, mission, project),
   })
   const { from, changed } = await ownChanges(repository, session.start_commit!, collected)
   return {
@@ -257,6 +257,7 @@ async function commitEnd(
       exit_code: over.exit.code,
       end_commit: collected?.tip ?? session.value.end_commit,
       left_behind: work.leftBehind && clipped(work.leftBehind, MAX_REASON_CHARS),
+      kept_refs: keptRefs(session.value, collected?.kept),
       descends_from: changed.descends ? work.from : null,
       landable:
         collected?.committed === true && changed.commits.length === 1 && changed.descends && !collected.unfinished,

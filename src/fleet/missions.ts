@@ -5,7 +5,7 @@ import { Mission, type MissionSettings, type Status } from '../domain/mission.ts
 import type { Project } from '../domain/project.ts'
 import type { Session } from '../domain/session.ts'
 import { isReady } from '../domain/waiting.ts'
-import { commitNamed, unheld } from '../git/index.ts'
+import { commitNamed } from '../git/index.ts'
 import type { Batch, Change, Check, Stored } from '../store/index.ts'
 import { type Ask, by, changeMission, oncePerKey } from './asking.ts'
 import { requireShown } from './candidates.ts'
@@ -15,7 +15,7 @@ import { requireProposable } from './proposing.ts'
 import { all, current, dependenciesOf, fleetState, lookUp, put } from './records.ts'
 import { repositoryOf } from './repositories.ts'
 import { requireHeld } from './requiring.ts'
-import { forgetMission } from './tidying.ts'
+import { forgetMission, unheldBy } from './tidying.ts'
 
 export type MissionFields = MissionSettings & { detailed_prompt: string }
 
@@ -234,7 +234,7 @@ async function leftBehind(fleet: Fleet, missionId: string): Promise<Stored<Sessi
       const { value } = stored
       if (value.left_behind) return [stored]
       const project = (await fleet.store.get('projects', value.project_id))?.value
-      const left = project ? await unheld(value.worktree!, project.copy_files) : []
+      const left = project ? await unheldBy(fleet, value, project) : []
       const left_behind = `Added since the session ended: ${left.join(', ')}.`
       return left.length ? [{ ...stored, value: { ...value, left_behind } }] : []
     }),

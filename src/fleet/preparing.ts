@@ -10,7 +10,7 @@ import { effect } from '../effects.ts'
 import { addPlace, addWorktree, convertLinked, type Given, mergeInto, placeAt } from '../git/index.ts'
 import { runCommand } from '../runner/commands.ts'
 import { defaultsOf } from './capacity.ts'
-import { commandWithin } from './containing.ts'
+import { commandWithin, gitWithin } from './containing.ts'
 import type { Fleet } from './fleet.ts'
 import { commandEnvironment } from './launching.ts'
 import { childrenOf } from './missions.ts'
@@ -29,7 +29,7 @@ export interface Place {
 /** Makes the worktree, or finds it as a crashed start left it. Never falls back to anywhere else. */
 export async function preparePlace(fleet: Fleet, session: Session, mission: Mission, project: Project): Promise<Place> {
   const top = session.worktree ?? project.path
-  const conflicts = session.worktree ? await prepareWorktree(fleet, session, project) : []
+  const conflicts = session.worktree ? await prepareWorktree(fleet, session, mission, project) : []
   const workingDirectory = join(top, mission.subdirectory)
   // Links are followed before it is compared: a link out of the worktree leads nowhere.
   const [real, inside] = await Promise.all([realpath(workingDirectory).catch(() => undefined), realpath(top)])
@@ -42,11 +42,9 @@ export async function preparePlace(fleet: Fleet, session: Session, mission: Miss
   return { workingDirectory, conflicts }
 }
 
-async function prepareWorktree(
-  fleet: Fleet,
-  { id, mission_id, worktree, branch, branch_from, base_tip, reason }: Session,
-  project: Project,
-): Promise<string[]> {
+async function prepareWorktree(fleet: Fleet, session: Session, mission: Mission, project: Project): Promise<string[]> {
+  const { id, mission_id, worktree, branch, branch_from, base_tip, reason } = session
+  const within = await gitWithin(fleet, session, mission, project)
   const repository = await repositoryOf(project)
   await mkdir(dirname(worktree!), { recursive: true, mode: 0o700 })
   const wanted = { path: worktree!, branch: branch!, from: branch_from! }
@@ -54,13 +52,13 @@ async function prepareWorktree(
   else {
     const parts = await childrenOf(fleet, mission_id)
     const named = parts.flatMap(part => (part.result === 'kept' && part.branch ? [refNamed(part.branch)] : []))
-    const given = { ...givenTo(project, id), named }
+    const given = { ...givenTo(project, id), named, within }
     await convertLinked(repository, worktree!, branch!, given)
     await addPlace(repository, { ...wanted, ...given })
   }
   await copyFiles(project, worktree!)
   if (reason !== 'conflict') return []
-  const merged = await mergeInto(worktree!, base_tip!)
+  const merged = await mergeInto(worktree!, base_tip!, within)
   return 'conflicts' in merged ? merged.conflicts : []
 }
 

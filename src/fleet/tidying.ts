@@ -9,9 +9,10 @@ import { effect } from '../effects.ts'
 import { folderOf, keepRef, keptRef, placeAt, removePlace, removeWorktree, unheld } from '../git/index.ts'
 import { Turns } from '../git/turns.ts'
 import type { Change, Collection, RecordOf } from '../store/index.ts'
+import { gitWithin } from './containing.ts'
 import { type Fleet, retryOnConflict } from './fleet.ts'
 import { forgetKept } from './kept-processes.ts'
-import { all, put } from './records.ts'
+import { all, current, put } from './records.ts'
 import { repositoryOf } from './repositories.ts'
 
 /** Who works in the worktrees of a mission: a session, a landing or whoever tidies up, one at a time. */
@@ -32,7 +33,7 @@ export async function retire(
 ): Promise<void> {
   if (!session.worktree || !session.branch) return
   const repository = await repositoryOf(project)
-  const left = discard ? [] : await unheld(session.worktree, project.copy_files)
+  const left = discard ? [] : await unheldBy(fleet, session, project)
   if (left.length) return noteLeftBehind(fleet, session, left)
   if (placeAt(session.worktree) || existsSync(folderOf(session.worktree)))
     await removePlace(session.worktree, repository)
@@ -63,6 +64,12 @@ export async function retire(
     })
     await fleet.commit('commit.worktree-removed', { changes, events: [event] })
   })
+}
+
+/** What of its worktree no commit holds. */
+export async function unheldBy(fleet: Fleet, session: Session, project: Project): Promise<string[]> {
+  const mission = (await current(fleet, 'missions', session.mission_id)).value
+  return unheld(session.worktree!, project.copy_files, await gitWithin(fleet, session, mission, project))
 }
 
 /** Something was added since the session ended: the worktree stays, and says why. */

@@ -16,7 +16,7 @@ export interface Leftovers {
   maxBytes?: number
   /** Where the work began. Given, the answer can often say what changed without another process. */
   start?: string
-  /** For looking into submodules. */
+  /** The walls that whoever left it works behind. */
   within?: Within
 }
 
@@ -32,6 +32,8 @@ export interface Collected {
    * branch and the worktree are as they were, and the work must not land from here.
    */
   unfinished?: { doing: Operation | 'work on another branch'; paths: string[] }
+  /** Refs that hold what it left besides its branch: its stash, other branches, tags, notes, and what it had only staged. */
+  kept?: string[]
   /** What of its repository could not be taken in, or is not as it should be; it stays where it is. */
   problem?: string
 }

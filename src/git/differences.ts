@@ -4,7 +4,7 @@ import type { Repository } from './layout.ts'
 import { nameBytes } from './names.ts'
 import { withOurIndex } from './private/live.ts'
 import { placeAt } from './private/place.ts'
-import { byteFields, fields, type GitOutput, git } from './run.ts'
+import { byteFields, fields, type GitOutput, git, type Within } from './run.ts'
 
 export interface Sizes {
   files: (ChangedFile & { added: number | null; deleted: number | null })[]
@@ -49,8 +49,13 @@ export const differenceOf = (
 }
 
 /** The same from a live worktree, with what is not committed; the agent's index is not touched. */
-export const liveDifferenceOf = (worktree: string, from: string, wish: Wish): Promise<Difference | undefined> =>
-  withLiveIndex(worktree, env => {
+export const liveDifferenceOf = (
+  worktree: string,
+  from: string,
+  wish: Wish,
+  within?: Within,
+): Promise<Difference | undefined> =>
+  withLiveIndex(worktree, within, env => {
     const tree = [...DIFF, from, '--']
     const run: Compare = (options, paths, truncateAt) =>
       git(worktree, ['--literal-pathspecs', 'diff-index', ...options, ...tree, ...paths], { env, truncateAt })
@@ -114,10 +119,14 @@ function readNumbers(parts: string[]): { added: number | null; deleted: number |
 const countOf = (text: string): number | null => (text === '-' ? null : Number(text))
 
 /** A copy of the index that also knows the untracked files by name; their content is read from the files. */
-async function withLiveIndex<T>(worktree: string, run: (env: Record<string, string>) => Promise<T>): Promise<T> {
+async function withLiveIndex<T>(
+  worktree: string,
+  within: Within | undefined,
+  run: (env: Record<string, string>) => Promise<T>,
+): Promise<T> {
   const place = placeAt(worktree)
   const withCopy = place
-    ? (use: (env: Record<string, string>) => Promise<T>) => withOurIndex(place, use)
+    ? (use: (env: Record<string, string>) => Promise<T>) => withOurIndex(place, within, use)
     : (use: (env: Record<string, string>) => Promise<T>) => withIndexCopy(worktree, use)
   return withCopy(async env => {
     for (let tries = 0; tries < MOST_TRIES && !(await addUntracked(worktree, env)); tries++);

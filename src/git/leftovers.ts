@@ -21,10 +21,10 @@ export async function commitLeftovers(wanted: Leftovers): Promise<Collected> {
 }
 
 async function collectLinked(wanted: Leftovers): Promise<Collected> {
-  const { worktree, branch, within } = wanted
+  const { worktree, branch } = wanted
   const dirs = await requireWorktree(worktree)
   await freeLocks(worktree, branch)
-  const [status, doing] = await Promise.all([readStatus(worktree, { within }), operationIn(dirs.gitDir)])
+  const [status, doing] = await Promise.all([readStatus(worktree), operationIn(dirs.gitDir)])
   const left = (operation: Operation | 'work on another branch', paths: string[]) =>
     leftAlone(dirs, branch, { doing: operation, paths: paths.map(shownName) })
 

@@ -5,9 +5,11 @@ import { operationIn } from './checkouts.ts'
 import { asSomeone } from './commits.ts'
 import { exists, readText, requireWorktree } from './layout.ts'
 import { freeLocks } from './locks.ts'
-import { type Place, placeAt } from './private/place.ts'
+import { LOCAL_LFS, type Place, placeAt, projectOf } from './private/place.ts'
+import { programsWithin } from './private/programs.ts'
 import { seal } from './private/sealing.ts'
-import { fields, GitFailed, git, gitText } from './run.ts'
+import { configEnvironment, settingsOf } from './private/settings.ts'
+import { fields, GitFailed, git, gitText, type Within } from './run.ts'
 
 export type MergedInto = { tip: string } | { conflicts: string[] }
 
@@ -15,23 +17,24 @@ export type MergedInto = { tip: string } | { conflicts: string[] }
  * Merges a commit into the branch of a worktree of ours, leaving conflict markers for the agent. Its leftovers are
  * committed already. A merge found under way is answered with what is still in conflict there.
  */
-export async function mergeInto(worktree: string, commit: string): Promise<MergedInto> {
+export async function mergeInto(worktree: string, commit: string, within?: Within): Promise<MergedInto> {
   const place = placeAt(worktree)
-  if (place) return mergeIntoPlace(place, commit)
+  if (place) return mergeIntoPlace(place, commit, within)
   const dirs = await requireWorktree(worktree)
   await freeLocks(worktree)
   return merge(worktree, dirs.gitDir, commit)
 }
 
 /**
- * What an agent left has no part in it: its repository is written anew first, so that git runs nothing of its making and
- * follows no link, and objects are those of the project.
+ * It needs the session's own index, so it is done in its repository. That is written anew first, so that git runs nothing
+ * of an agent's making and follows no link; programs that the person has for files run inside the agent's walls.
  */
-async function mergeIntoPlace(place: Place, commit: string): Promise<MergedInto> {
+async function mergeIntoPlace(place: Place, commit: string, within: Within | undefined): Promise<MergedInto> {
   if (!(await exists(place.worktree))) throw new NotFound('worktree', place.worktree)
   await seal(place)
   rmSync(join(place.git, 'index.lock'), { force: true })
-  const env = { GIT_DIR: place.git, GIT_WORK_TREE: place.worktree }
+  const programs = programsWithin(await settingsOf(projectOf(place)), within)
+  const env = { GIT_DIR: place.git, GIT_WORK_TREE: place.worktree, ...LOCAL_LFS, ...configEnvironment(programs) }
   return merge(place.worktree, place.git, commit, env)
 }
 

@@ -13,8 +13,8 @@ export const OLDEST_GIT = '2.38.0'
 
 /**
  * What a repository's config could use to run a program during our calls is off. Left on, because people need them:
- * clean and smudge filters (LFS) in calls that read or write files, and merge drivers in merges. Both take a config
- * value to plant, which `guardMark` notices. Diffs are asked for with --no-ext-diff and --no-textconv.
+ * clean and smudge filters (LFS) in calls that read or write files, and merge drivers in merges; over what an agent left
+ * in walls they run inside them (private/programs.ts). Diffs are asked for with --no-ext-diff and --no-textconv.
  */
 const SETTINGS = [
   'core.hooksPath=/dev/null',
@@ -86,7 +86,6 @@ export interface GitOptions {
   answers?: readonly number[]
   /** Stop reading after so many bytes and say so, instead of failing at the cap. */
   truncateAt?: number
-  within?: Within
 }
 
 /** The same command inside walls, where what it may be made to run does no harm. */
@@ -171,11 +170,9 @@ const verb = (args: readonly string[]): string =>
 const withoutCredentials = (text: string): string => text.replace(/(\w+:\/\/)[^\s/@]+@/g, '$1')
 
 async function start(cwd: string, args: readonly string[], options: GitOptions): Promise<GitOutput> {
-  const whole = ['git', ...SETTINGS, ...args] as const
-  const [command, ...rest] = options.within?.(whole) ?? whole
   const { code, stdout, stderr, stopped, failure } = await runProgram({
-    command,
-    args: rest,
+    command: 'git',
+    args: [...SETTINGS, ...args],
     cwd,
     env: environment(options.env),
     input: options.input,

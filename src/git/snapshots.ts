@@ -4,10 +4,11 @@ import { commitTree } from './commits.ts'
 import { keepRef } from './kept-refs.ts'
 import type { Repository } from './layout.ts'
 import { shownName } from './names.ts'
+import { placeStatus } from './private/below.ts'
 import { withLiveGit } from './private/live.ts'
 import { placeAt } from './private/place.ts'
 import { gitText, type Within } from './run.ts'
-import { readStatus, sift, stage, unstage } from './status.ts'
+import { readStatus, sift, stage, unstage, type WorktreeStatus } from './status.ts'
 
 export interface Snapshot {
   worktree: string
@@ -16,7 +17,7 @@ export interface Snapshot {
   ref: string
   /** Files, or folders, that must not be committed: copied secrets. */
   never: readonly string[]
-  /** For looking into submodules. */
+  /** The walls that whoever is at work there works behind. */
   within?: Within
 }
 
@@ -24,18 +25,22 @@ export interface Snapshot {
 export async function snapshot(repo: Repository, wanted: Snapshot): Promise<string> {
   const place = placeAt(wanted.worktree)
   const oid = place
-    ? await withLiveGit(place, ({ env }) => snapshotWith(repo, wanted, env))
-    : await withIndexCopy(wanted.worktree, env => snapshotWith(repo, wanted, env))
+    ? await withLiveGit(place, wanted.within, async ({ env }) =>
+        snapshotWith(repo, wanted, await placeStatus(place, env), env),
+      )
+    : await withIndexCopy(wanted.worktree, async env =>
+        snapshotWith(repo, wanted, await readStatus(wanted.worktree, { env }), env),
+      )
   await keepRef(repo, { ref: wanted.ref, oid })
   return oid
 }
 
 async function snapshotWith(
   repo: Repository,
-  { worktree, message, never, within }: Snapshot,
+  { worktree, message, never }: Snapshot,
+  status: WorktreeStatus,
   env: Record<string, string>,
 ): Promise<string> {
-  const status = await readStatus(worktree, { within, env })
   if (status.unmerged.length)
     throw new NotAllowed(`Files are in conflict: ${status.unmerged.map(shownName).join(', ')}.`, {
       try: 'Resolve them first.',

@@ -1,7 +1,7 @@
 import { lstat } from 'node:fs/promises'
 import { normalize } from 'node:path'
 import { byteName, nameBytes, shownName } from './names.ts'
-import { byteFields, git, type Within } from './run.ts'
+import { byteFields, git } from './run.ts'
 
 export const MAX_FILE_BYTES = 20 * 1024 * 1024
 
@@ -26,11 +26,15 @@ export interface WorktreeStatus {
 export type Skipped = { path: string; why: string }[]
 
 interface Looking {
-  within?: Within
   env?: Record<string, string>
+  /** Which changes of submodules are not looked for: git looks by their own configuration. */
+  submodules?: 'none' | 'dirty'
 }
 
-export async function readStatus(worktree: string, { within, env }: Looking = {}): Promise<WorktreeStatus> {
+export async function readStatus(
+  worktree: string,
+  { env, submodules = 'none' }: Looking = {},
+): Promise<WorktreeStatus> {
   const args = [
     'status',
     '--porcelain=v2',
@@ -38,10 +42,10 @@ export async function readStatus(worktree: string, { within, env }: Looking = {}
     '-z',
     '--untracked-files=all',
     '--no-renames',
-    '--ignore-submodules=none',
+    `--ignore-submodules=${submodules}`,
   ]
   const status: WorktreeStatus = { oid: '', head: '', changed: [], unmerged: [] }
-  for (const line of byteFields((await git(worktree, args, { within, env })).stdout)) {
+  for (const line of byteFields((await git(worktree, args, { env })).stdout)) {
     if (line.startsWith('# branch.oid ')) status.oid = line.slice('# branch.oid '.length)
     else if (line.startsWith('# branch.head ')) status.head = shownName(line.slice('# branch.head '.length))
     else if (line.startsWith('? '))

@@ -8,12 +8,14 @@ import { readRef } from '../layout.ts'
 import { nameBytes, shownName } from '../names.ts'
 import { readPlainFile } from '../plain-files.ts'
 import { byteFields, git } from '../run.ts'
-import { type Change, pathOf, readStatus, sift, stage } from '../status.ts'
+import { type Change, pathOf, sift, stage } from '../status.ts'
+import { placeStatus } from './below.ts'
 import { tipOf } from './making.ts'
 import { ourEnvironment, type Place, projectOf } from './place.ts'
+import { fileEnvironment } from './programs.ts'
 import { writeRef } from './refs.ts'
 import { seal, setSession } from './sealing.ts'
-import { identityEnvironment, settingsOf } from './settings.ts'
+import { type Compared, comparedWith, isFile, keepStaged } from './staged.ts'
 import { type TakenIn, takeIn } from './taking-in.ts'
 
 /**
@@ -24,12 +26,11 @@ export async function collectPlace(place: Place, wanted: Leftovers): Promise<Col
   const { worktree, ours } = place
   rmSync(join(ours, 'index.lock'), { force: true })
   const taken = await takeIn(place)
-  const env = { ...ourEnvironment(place), ...identityEnvironment(await settingsOf(projectOf(place))) }
+  const env = await fileEnvironment(place, wanted)
   if (!existsSync(worktree)) {
     await moveBranch(place, taken.branch ?? tipOf(place))
     throw new NotFound('worktree', worktree)
   }
-  const problem = taken.problem && { problem: taken.problem }
   const doing = await operationIn(place.git)
   const left = async (
     operation: NonNullable<Collected['unfinished']>['doing'],
@@ -39,7 +40,14 @@ export async function collectPlace(place: Place, wanted: Leftovers): Promise<Col
     await moveBranch(place, tipOf(place))
     await seal(place)
     const unfinished = { doing: operation, paths: paths.map(shownName) }
-    return { tip: tipOf(place), committed: false, skipped: [], unfinished, ...problem }
+    return {
+      tip: tipOf(place),
+      committed: false,
+      skipped: [],
+      unfinished,
+      ...told(taken.problem),
+      ...(taken.kept.length ? { kept: taken.kept } : {}),
+    }
   }
   const noted = await readSessionIndex(place, taken.tip ?? tipOf(place))
   if (doing === 'rebase' || doing === 'bisect') return left(doing, noted.unmerged)
@@ -49,7 +57,7 @@ export async function collectPlace(place: Place, wanted: Leftovers): Promise<Col
 
   const tip = await home(place, taken)
   if (tip === undefined) {
-    const { changed } = await readStatus(worktree, { within: wanted.within, env })
+    const { changed } = await placeStatus(place, env)
     return left(
       'work on another branch',
       changed.map(change => change.path),
@@ -57,10 +65,10 @@ export async function collectPlace(place: Place, wanted: Leftovers): Promise<Col
   }
   await goTo(place, tip, env)
   await markAbsent(place, noted.absent, env)
-  const status = await readStatus(worktree, { within: wanted.within, env })
+  const status = await placeStatus(place, env)
   const listed = new Set(status.changed.map(change => change.path))
-  const forced = noted.added.filter(
-    path => !listed.has(path) && lstatSync(pathOf(worktree, path), { throwIfNoEntry: false }),
+  const forced = noted.staged.flatMap(({ letter, path }) =>
+    letter === 'A' && !listed.has(path) && lstatSync(pathOf(worktree, path), { throwIfNoEntry: false }) ? [path] : [],
   )
   const changed: Change[] = [
     ...status.changed,
@@ -78,11 +86,22 @@ export async function collectPlace(place: Place, wanted: Leftovers): Promise<Col
   }
   const end = tipOf(place)
   await moveBranch(place, end)
+  const staged = await keepStaged(place, noted.staged, { end, never: wanted.never })
   await seal(place)
   setSession(place, end)
+  const kept = [...taken.kept, ...(staged.ref ? [staged.ref] : [])]
   const changes = committed && tip === wanted.start && !conclude ? knownChanges(take, end, wanted.message) : undefined
-  return { tip: end, committed, skipped, ...(changes ? { changes } : {}), ...problem }
+  return {
+    tip: end,
+    committed,
+    skipped,
+    ...(changes ? { changes } : {}),
+    ...(kept.length ? { kept } : {}),
+    ...told(taken.problem ?? staged.problem),
+  }
 }
+
+const told = (problem: string | undefined) => (problem ? { problem } : {})
 
 /** Files that did not change since keep their place in our index, and are not read again. */
 async function goTo(place: Place, tip: string, env: Record<string, string>): Promise<void> {
@@ -119,17 +138,17 @@ function isNoFile(worktree: string, name: string): boolean {
 }
 
 interface Noted {
-  /** Byte names of files in conflict, added, and left out of the checkout, as the session's index has them. */
+  /** As the session's index has them: byte names of files in conflict and left out of the checkout, and what is staged. */
   unmerged: string[]
-  added: string[]
   absent: string[]
+  staged: Compared[]
 }
 
 const MAX_INDEX_BYTES = 512 * 1024 * 1024
 
 /** What only the session's own index knows: it is read as data, through a copy and with our git directory. */
 async function readSessionIndex(place: Place, tip: string): Promise<Noted> {
-  const noted: Noted = { unmerged: [], added: [], absent: [] }
+  const noted: Noted = { unmerged: [], absent: [], staged: [] }
   const [mine, theirs] = [place.ours, place.git].map(dir =>
     readPlainFile(join(dir, 'index'), { refuseLinks: true, maxBytes: MAX_INDEX_BYTES }),
   )
@@ -139,16 +158,9 @@ async function readSessionIndex(place: Place, tip: string): Promise<Noted> {
   writeFileSync(index, theirs)
   try {
     const env = ourEnvironment(place, { index })
-    const compared = await git(
-      place.worktree,
-      ['diff-index', '--cached', '--raw', '-z', '--no-renames', '--ignore-submodules=dirty', tip],
-      { env, answers: [1, 128] },
-    )
-    const parts = byteFields(compared.stdout)
-    for (let i = 0; i + 1 < parts.length; i += 2) {
-      if (/ U$/.test(parts[i]!)) noted.unmerged.push(parts[i + 1]!)
-      if (/ A$/.test(parts[i]!)) noted.added.push(parts[i + 1]!)
-    }
+    const compared = await comparedWith(place, env, tip)
+    noted.unmerged = compared.flatMap(({ letter, path }) => (letter === 'U' ? [path] : []))
+    noted.staged = compared.filter(isFile)
     // Only an index of a later form can say that a file is left out of the checkout.
     if (theirs.readUInt32BE(4) > 2) {
       const listed = await git(place.worktree, ['ls-files', '-t', '-z'], { env, answers: [128] })

@@ -8,7 +8,8 @@ import { git } from '../run.ts'
 import { type Given, giveRefs } from './giving.ts'
 import { copyOurs, recordOf } from './making.ts'
 import { linkTo, ourEnvironment, type Place, partsOf, placeAt, writeRecord } from './place.ts'
-import { copyIndex, replaceFile, seal } from './sealing.ts'
+import { seal } from './sealing.ts'
+import { copyIndex, replaceFile } from './writing.ts'
 
 /** Of a linked worktree's record, what says where it belongs: a place has its own. */
 const NOT_MOVED = ['commondir', 'gitdir', 'locked', 'config.worktree', 'refs', 'modules']

@@ -2,9 +2,11 @@ import { renameSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { effect } from '../../effects.ts'
 import { type Repository, readRef, readText } from '../layout.ts'
+import type { Within } from '../run.ts'
 import type { Place } from './place.ts'
-import { holdingCommit, packedText, readPacked, refsUnder, writeRef } from './refs.ts'
-import { replaceFile } from './sealing.ts'
+import { holdingCommit, packedText, readPacked, writeRef } from './refs.ts'
+import { giveTags, tagsOf } from './tags.ts'
+import { replaceFile } from './writing.ts'
 
 /** What a place is given, besides what the project itself says. */
 export interface Given {
@@ -16,6 +18,8 @@ export interface Given {
   hooks: boolean
   /** Refs of the project that it is told of: the work of its sub-missions. */
   named?: readonly string[]
+  /** The walls that whoever made what is checked out works behind. */
+  within?: Within
 }
 
 /** The ref of the project that holds what a place was given. */
@@ -33,7 +37,6 @@ export async function giveRefs(
 ): Promise<void> {
   const { git, folder, record } = place
   const before = new Map(readPacked((await readText(join(folder, 'given'))) ?? ''))
-  const tags = await refsUnder(repo, ['refs/tags/'])
   const named = new Map<string, string>()
   for (const ref of [`refs/heads/${record.base}`, `refs/remotes/origin/${record.base}`, ...told]) {
     const oid = await readRef(repo, ref)
@@ -43,9 +46,11 @@ export async function giveRefs(
   const target = head?.startsWith('ref: refs/remotes/origin/') ? head.slice('ref: '.length) : undefined
   const followed = target && (await readRef(repo, target))
   if (target && followed) named.set(target, followed)
-  const held = await holdingCommit(repo, [start, ...named.values()])
+  const tags = await tagsOf(repo, named.get(`refs/heads/${record.base}`) ?? start)
+  const held = await holdingCommit(repo, [start, ...named.values(), ...tags.commits])
   if (held) await writeRef(repo, record.ref, held)
-  const given = new Map([...tags, ...named])
+  await giveTags(git, tags)
+  const given = new Map([...tags.refs, ...named])
   replaceFile(join(folder, 'given'), packedText(given))
   if (target && followed) replaceFile(join(git, 'refs/remotes/origin/HEAD'), `ref: ${target}\n`)
   await refresh(git, before, given)

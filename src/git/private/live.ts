@@ -1,20 +1,25 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { git } from '../run.ts'
+import { git, type Within } from '../run.ts'
 import { copyOurs, tipOf } from './making.ts'
-import { ourEnvironment, type Place } from './place.ts'
-import { copyIndex } from './sealing.ts'
+import type { Place } from './place.ts'
+import { fileEnvironment } from './programs.ts'
 import { takeIn } from './taking-in.ts'
+import { copyIndex } from './writing.ts'
 
 type Environment = Record<string, string>
 
 /** A copy of our index, for whoever only looks at a worktree in which somebody is at work. */
-export async function withOurIndex<T>(place: Place, run: (env: Environment) => Promise<T>): Promise<T> {
+export async function withOurIndex<T>(
+  place: Place,
+  within: Within | undefined,
+  run: (env: Environment) => Promise<T>,
+): Promise<T> {
   const folder = mkdtempSync(join(place.folder, 'looking-'))
   try {
     const index = join(folder, 'index')
     copyIndex(join(place.ours, 'index'), index)
-    return await run(ourEnvironment(place, { index }))
+    return await run(await fileEnvironment(place, { within, index }))
   } finally {
     rmSync(folder, { recursive: true, force: true })
   }
@@ -26,6 +31,7 @@ export async function withOurIndex<T>(place: Place, run: (env: Environment) => P
  */
 export async function withLiveGit<T>(
   place: Place,
+  within: Within | undefined,
   run: (live: { env: Environment; tip: string }) => Promise<T>,
 ): Promise<T> {
   const known = tipOf(place)
@@ -35,7 +41,7 @@ export async function withLiveGit<T>(
     writeFileSync(join(gitDir, 'HEAD'), `${tip}\n`)
     copyOurs({ ...place, ours: gitDir })
     copyIndex(join(place.ours, 'index'), join(gitDir, 'index'))
-    const env = ourEnvironment(place, { gitDir })
+    const env = await fileEnvironment(place, { within, gitDir })
     if (tip !== known) await git(place.worktree, ['read-tree', '-i', '-m', known, tip], { env })
     return await run({ env, tip })
   } finally {

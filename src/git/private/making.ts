@@ -9,17 +9,8 @@ import { git, gitText } from '../run.ts'
 import { Bound } from '../turns.ts'
 import { type Given, giveRefs, placeRef } from './giving.ts'
 import { fillModules } from './modules.ts'
-import {
-  dropRecord,
-  linkTo,
-  ourEnvironment,
-  type Place,
-  type PlaceRecord,
-  partsOf,
-  placeAt,
-  projectOf,
-  writeRecord,
-} from './place.ts'
+import { dropRecord, linkTo, type Place, type PlaceRecord, partsOf, placeAt, projectOf, writeRecord } from './place.ts'
+import { fileEnvironment } from './programs.ts'
 import { dropRef, writeRef } from './refs.ts'
 import { seal, setSession } from './sealing.ts'
 
@@ -54,7 +45,7 @@ export async function addPlace(repo: Repository, wanted: NewPlace): Promise<Adde
   const tip = await readRef(repo, `refs/heads/${branch}`)
   const start = tip ?? (await commitOf(repo, from))
   await clear(repo, path)
-  const emptySubmodules = await make(repo, path, recordOf(repo, path, branch, wanted), start, wanted.named)
+  const emptySubmodules = await make(repo, path, recordOf(repo, path, branch, wanted), start, wanted)
   return { tip: start, existed: false, emptySubmodules }
 }
 
@@ -63,11 +54,11 @@ export async function checkoutPlace(repo: Repository, path: string, commit: stri
   const found = placeAt(path)
   if (!found || !(await exists(path))) {
     await clear(repo, path)
-    await make(repo, path, recordOf(repo, path, null, given), commit)
+    await make(repo, path, recordOf(repo, path, null, given), commit, given)
     return
   }
   const place = refreshed(found, given)
-  const env = ourEnvironment(place)
+  const env = await fileEnvironment(place, given)
   rmSync(join(place.ours, 'index.lock'), { force: true })
   await checkouts.run(async () => {
     await git(path, ['reset', '--hard', '--quiet', '--no-recurse-submodules', commit], { effect: 'git.scratch', env })
@@ -78,7 +69,7 @@ export async function checkoutPlace(repo: Repository, path: string, commit: stri
   await seal(place)
   await giveRefs(place, repo, { start: commit })
   setSession(place, commit)
-  await fillModules(place, commit)
+  await fillModules(place, commit, given.within)
 }
 
 /** The last commit that we know of in a place. */
@@ -117,7 +108,7 @@ async function make(
   path: string,
   record: PlaceRecord,
   start: string,
-  named?: readonly string[],
+  { named, within }: Given,
 ): Promise<string[]> {
   requireShortChain(repo)
   const parts = partsOf(path)
@@ -136,9 +127,10 @@ async function make(
     })
     if (record.branch) await writeRef(repo, `refs/heads/${record.branch}`, start)
     const args = ['read-tree', '--reset', '-u', '--no-recurse-submodules', start]
-    await checkouts.run(() => git(path, args, { effect: 'git.worktree-checkout', env: ourEnvironment(place) }))
+    const env = await fileEnvironment(place, { within })
+    await checkouts.run(() => git(path, args, { effect: 'git.worktree-checkout', env }))
     setSession(place, start)
-    const empty = await fillModules(place, start)
+    const empty = await fillModules(place, start, within)
     await effect('git.worktree-ready', () => writeRecord(parts.folder, record))
     return empty
   } catch (failure) {

@@ -61,8 +61,9 @@ test('what the agent commits, stashes and names is taken in; its branch is moved
   await put('b', 'second stash\n')
   await inside('stash', 'push', '--quiet')
   await put('new.txt', 'left')
-  const { tip, committed, problem } = await collect()
+  const { tip, committed, problem, kept } = await collect()
   expect({ committed, problem }).toEqual({ committed: true, problem: undefined })
+  expect(kept).toEqual(['heads/side', 'stashes/0', 'stashes/1'].map(name => `refs/fleet/sessions/s1/${name}`))
   expect(await repo.tip(branch)).toBe(tip)
   expect(await repo.readOn(branch, 'a')).toBe('committed')
   expect(await repo.readOn('refs/fleet/sessions/s1/stashes/0', 'b')).toBe('first stash')
@@ -75,6 +76,32 @@ test('what the agent commits, stashes and names is taken in; its branch is moved
   expect(await collect()).toMatchObject({ tip, committed: false })
   expect(await inside('status', '--porcelain')).toBe('')
   expect((await inside('stash', 'list')).split('\n')).toHaveLength(2)
+})
+
+test('what was staged and then written over is kept under a ref, and so is what was staged and removed', async () => {
+  await add()
+  for (const [file, content] of [
+    ['a', 'staged\n'],
+    ['gone', 'staged, then removed\n'],
+    ['same', 'same\n'],
+    ['secret', 'x\n'],
+  ] as const)
+    await put(file, content)
+  await inside('add', '-A')
+  await put('a', 'on disk\n')
+  await put('secret', 'y\n')
+  await rm(join(worktree, 'gone'))
+  const { tip, kept, problem } = await collect({ never: ['secret'] })
+  expect({ kept, problem }).toEqual({ kept: ['refs/fleet/sessions/s1/staged/1'], problem: undefined })
+  expect(await repo.readOn(branch, 'a')).toBe('on disk')
+  expect((await repo.git('diff', '--name-status', tip, kept![0]!)).split('\n')).toEqual(['M\ta', 'A\tgone'])
+  expect(await repo.readOn(kept![0]!, 'a')).toBe('staged')
+  expect(await repo.git('log', '-1', '--format=%P', kept![0]!)).toBe(tip)
+  await repo.git('fsck', '--strict', '--no-dangling')
+  // Another look finds nothing more; what is staged as it is on disk needs no ref.
+  await put('b', 'staged and on disk\n')
+  await inside('add', 'b')
+  expect((await collect({ never: ['secret'] })).kept).toBeUndefined()
 })
 
 test('more than a hundred objects come in as a pack that nothing keeps once a ref names it', async () => {
@@ -249,6 +276,29 @@ test('a branch that is deleted and collected in the project breaks nothing in a 
   await inside('fsck', '--strict')
   await put('a', 'two\n')
   expect(await collect()).toMatchObject({ committed: true })
+})
+
+test('tags that are deleted and collected in the project break nothing in a session', async () => {
+  await repo.git('checkout', '--quiet', '--detach')
+  await repo.commit('released', { r: '1' })
+  await repo.git('tag', '-a', '-m', 'one', 'v1')
+  await repo.commit('tagged', { r: '2' })
+  await repo.git('tag', 'light')
+  await repo.git('checkout', '--quiet', 'main')
+  await repo.git('tag', '-a', '-m', 'on main', 'v0')
+  for (const path of [worktree, `${worktree}2`]) await add({ path, branch: `${branch}-${path.length}` })
+  await repo.git('tag', '-d', 'v0', 'v1', 'light')
+  await repo.git('reflog', 'expire', '--expire=now', '--all')
+  await repo.git('-c', 'gc.pruneExpire=now', 'gc', '--quiet')
+  for (const path of [worktree, `${worktree}2`]) {
+    expect((await runGit(path, ['log', '--all', '--format=%s'])).split('\n').sort()).toEqual([
+      'first',
+      'released',
+      'tagged',
+    ])
+    expect(await runGit(path, ['for-each-ref', '--format=%(contents:subject)', 'refs/tags/v*'])).toBe('on main\none')
+    await runGit(path, ['fsck', '--strict'])
+  }
 })
 
 test('checks get exactly one commit, whatever the check before did', async () => {

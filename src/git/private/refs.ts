@@ -7,7 +7,7 @@ import { exists, OID, type Repository, readRef, readText } from '../layout.ts'
 import { readPlainFile } from '../plain-files.ts'
 import { fields, git } from '../run.ts'
 
-type Refs = Map<string, string>
+export type Refs = Map<string, string>
 
 /** Refs of a repository that begin with one of these, by name. Read from files where git keeps them there. */
 export async function refsUnder(repo: Pick<Repository, 'commonDir'>, prefixes: readonly string[]): Promise<Refs> {
@@ -57,6 +57,20 @@ export function* looseRefs(gitDir: string, under: string): Generator<[ref: strin
       if (oid && OID.test(oid)) yield [ref, oid]
     }
   }
+}
+
+/** Every ref of a repository that anybody may have written in, as plain files. */
+export function plainRefs(gitDir: string): Refs {
+  const packed = readPlainFile(join(gitDir, 'packed-refs'), { refuseLinks: true })?.toString('latin1')
+  return new Map([...readPacked(packed ?? ''), ...looseRefs(gitDir, 'refs')])
+}
+
+/** The commit that its HEAD stands for, and the branch HEAD is on. */
+export function headIn(gitDir: string, refs: Refs): { tip?: string; branch?: string } {
+  const head = readPlainFile(join(gitDir, 'HEAD'), { refuseLinks: true })?.toString('latin1').trim() ?? ''
+  const branch = head.startsWith('ref: refs/heads/') ? head.slice('ref: refs/heads/'.length) : undefined
+  const tip = branch === undefined ? (OID.test(head) ? head : undefined) : refs.get(`refs/heads/${branch}`)
+  return { tip, branch }
 }
 
 export const packedText = (refs: Refs): string =>

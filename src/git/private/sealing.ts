@@ -1,21 +1,21 @@
 import {
   chmodSync,
   constants,
-  copyFileSync,
   lstatSync,
   mkdirSync,
   readdirSync,
   renameSync,
   rmSync,
   statSync,
-  utimesSync,
   writeFileSync,
 } from 'node:fs'
 import { realpath } from 'node:fs/promises'
-import { dirname, join } from 'node:path'
+import { join } from 'node:path'
 import { readPlainFile } from '../plain-files.ts'
+import { sealModules } from './modules.ts'
 import { linkTo, type Place, projectOf } from './place.ts'
 import { hooksToCopy, sessionConfig, settingsOf } from './settings.ts'
+import { copyIndex, replaceFile, requireFolder } from './writing.ts'
 
 const COPIED = ['exclude', 'attributes', 'sparse-checkout']
 /** Files by which git would take the directory for something else, or for a part of another repository. */
@@ -60,6 +60,7 @@ export async function seal(place: Place, { walled = false } = {}): Promise<void>
   if (shallow) writeFileSync(join(git, 'shallow'), shallow)
   const hooks = record.hooks ? await hooksToCopy(repo, settings) : undefined
   if (hooks) copyHooks(hooks, join(git, 'hooks'))
+  await sealModules(place)
   await restoreLink(place)
 }
 
@@ -77,14 +78,6 @@ async function restoreLink({ worktree, folder }: Place): Promise<void> {
     renameSync(link, aside)
   }
   replaceFile(link, wanted)
-}
-
-/** A folder that is one: whatever else has its name goes. */
-function requireFolder(path: string): void {
-  const found = lstatSync(path, { throwIfNoEntry: false })
-  if (found?.isDirectory()) return
-  if (found) rmSync(path, { force: true })
-  mkdirSync(path, { recursive: true })
 }
 
 /** Nothing but plain files and folders. */
@@ -134,28 +127,4 @@ export function setSession(place: Place, tip: string): void {
   ])
     rmSync(join(git, name), { force: true })
   copyIndex(join(ours, 'index'), join(git, 'index'))
-}
-
-/** In one stroke, whatever was there: no link is followed, neither in its place nor under the name it is written with. */
-export function replaceFile(path: string, content: string | Buffer): void {
-  mkdirSync(dirname(path), { recursive: true })
-  if (lstatSync(path, { throwIfNoEntry: false })?.isDirectory()) rmSync(path, { recursive: true, force: true })
-  rmSync(`${path}.new`, { recursive: true, force: true })
-  writeFileSync(`${path}.new`, content, { flag: 'wx' })
-  renameSync(`${path}.new`, path)
-}
-
-/**
- * A copy of an index is as old as the index: git compares the times of files with that of the index they are in, and
- * would take a file that changed in the same moment for unchanged.
- */
-export function copyIndex(from: string, to: string): void {
-  const found = statSync(from, { throwIfNoEntry: false })
-  rmSync(to, { recursive: true, force: true })
-  if (!found) return
-  rmSync(`${to}.new`, { recursive: true, force: true })
-  copyFileSync(from, `${to}.new`, constants.COPYFILE_FICLONE | constants.COPYFILE_EXCL)
-  const time = (found.mtimeMs - 1) / 1000
-  utimesSync(`${to}.new`, time, time)
-  renameSync(`${to}.new`, to)
 }

@@ -1,24 +1,27 @@
 import { existsSync } from 'node:fs'
 import { shownName } from '../names.ts'
-import { readStatus, sift } from '../status.ts'
+import type { Within } from '../run.ts'
+import { sift } from '../status.ts'
+import { placeStatus } from './below.ts'
 import { tipOf } from './making.ts'
-import { ourEnvironment, type Place, placeAt } from './place.ts'
+import { type Place, placeAt } from './place.ts'
+import { fileEnvironment } from './programs.ts'
 import { takeIn } from './taking-in.ts'
 
 /**
  * What of a worktree no commit holds, looked at once more before it goes: a process that outlived its session, or a
  * person, may have been at work there since. Commits, stashes and branches that were made meanwhile are taken in.
  */
-export async function unheld(worktree: string, never: readonly string[]): Promise<string[]> {
+export async function unheld(worktree: string, never: readonly string[], within?: Within): Promise<string[]> {
   const place = placeAt(worktree)
   if (!place || !existsSync(worktree)) return []
   const { problem, tip } = await takeIn(place)
   const lost = problem && tip !== tipOf(place) ? [problem] : []
-  return [...lost, ...(await changedIn(place, never))]
+  return [...lost, ...(await changedIn(place, never, within))]
 }
 
-async function changedIn(place: Place, never: readonly string[]): Promise<string[]> {
-  const { changed } = await readStatus(place.worktree, { env: ourEnvironment(place) })
+async function changedIn(place: Place, never: readonly string[], within: Within | undefined): Promise<string[]> {
+  const { changed } = await placeStatus(place, await fileEnvironment(place, { within }))
   const { take, skipped } = await sift({ worktree: place.worktree, never }, changed)
   const copies = (path: string) => never.some(copy => path === copy || path.startsWith(`${copy}/`))
   return [...take.map(({ path }) => shownName(path)), ...skipped.map(({ path }) => path).filter(path => !copies(path))]

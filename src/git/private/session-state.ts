@@ -2,7 +2,7 @@ import { join } from 'node:path'
 import { exists, OID, readText } from '../layout.ts'
 import { readPlainFile } from '../plain-files.ts'
 import type { Place } from './place.ts'
-import { looseRefs, MOST_REFS, readPacked } from './refs.ts'
+import { headIn, MOST_REFS, plainRefs, readPacked } from './refs.ts'
 
 /** What a session left in its repository, read as plain files: git would read its configuration with it. */
 export interface SessionState {
@@ -25,12 +25,8 @@ const MOST_STASHES = 1000
 export async function stateOf(place: Place): Promise<SessionState> {
   const { git, folder, record } = place
   const given = new Map(readPacked((await readText(join(folder, 'given'))) ?? ''))
-  const refs = new Map<string, string>()
-  for (const [ref, oid] of readPacked(plain(join(git, 'packed-refs')) ?? '')) refs.set(ref, oid)
-  for (const [ref, oid] of looseRefs(git, 'refs')) refs.set(ref, oid)
-  const head = plain(join(git, 'HEAD'))?.trim() ?? ''
-  const branch = head.startsWith('ref: refs/heads/') ? head.slice('ref: refs/heads/'.length) : undefined
-  const tip = branch === undefined ? (OID.test(head) ? head : undefined) : refs.get(`refs/heads/${branch}`)
+  const refs = plainRefs(git)
+  const { tip, branch } = headIn(git, refs)
   const own = new Map(
     [...refs].filter(
       ([ref, oid]) =>

@@ -171,10 +171,12 @@ export function configLine(key: string, value: string): string {
   return `${head}\n\t${key.slice(last + 1)} = "${quoted}"\n`
 }
 
-/** The identity of the person in the project, for git of ours that looks elsewhere. */
-export function identityEnvironment({ identity }: Settings): Record<string, string> {
-  const env: Record<string, string> = { GIT_CONFIG_COUNT: String(identity.length) }
-  for (const [i, { key, value }] of identity.entries()) {
+/** Settings for one git, as its environment. */
+export function configEnvironment(
+  settings: readonly (readonly [key: string, value: string])[],
+): Record<string, string> {
+  const env: Record<string, string> = { GIT_CONFIG_COUNT: String(settings.length) }
+  for (const [i, [key, value]] of settings.entries()) {
     env[`GIT_CONFIG_KEY_${i}`] = key
     env[`GIT_CONFIG_VALUE_${i}`] = Buffer.from(value, 'latin1').toString('utf8')
   }

@@ -12,12 +12,14 @@ export interface TakenIn {
   /** Where the session's HEAD and its branch are, if the project has those commits now. */
   tip: string | undefined
   branch: string | undefined
+  /** Refs of the project that hold what is not on its branch. */
+  kept: string[]
   /** Why a person must look at it, whatever else happens. */
   problem: string | undefined
 }
 
 /** What is kept of a session besides its branch: its stash, other branches, tags and notes. */
-const keptUnder = (session: string): string => `refs/fleet/sessions/${session}`
+export const keptUnder = (session: string): string => `refs/fleet/sessions/${session}`
 
 /**
  * Takes in what a session committed: the commits of its HEAD, its stash and every ref that is not as it was given. Where
@@ -35,18 +37,18 @@ export async function takeIn(place: Place, { maxBytes }: { maxBytes?: number } =
   )
   const tips = [...new Set(wanted)].filter(oid => !had.has(oid))
   const problem = state.problem ?? foreign
-  if (!tips.length) return { state, tip: state.tip, branch: state.branch, problem }
+  if (!tips.length) return { state, tip: state.tip, branch: state.branch, kept: [], problem }
   const not = [...had].filter(Boolean)
   try {
     await takeObjects(place, { tips, not, maxBytes })
   } catch (failure) {
     if (!(failure instanceof NotTakenIn)) throw failure
     const ifHad = (oid: string | undefined) => (oid && had.has(oid) ? oid : undefined)
-    return { state, tip: ifHad(state.tip), branch: ifHad(state.branch), problem: failure.message }
+    return { state, tip: ifHad(state.tip), branch: ifHad(state.branch), kept: [], problem: failure.message }
   }
-  await keep(place, state, repo)
+  const kept = await keep(place, state, repo)
   releaseKeeps(place)
-  return { state, tip: state.tip, branch: state.branch, problem }
+  return { state, tip: state.tip, branch: state.branch, kept, problem }
 }
 
 /** Takes in what a session has committed so far, and holds it by a ref of the project. */
@@ -61,7 +63,7 @@ async function keep(
   place: Place,
   { tip, head, own, stashes }: SessionState,
   repo: ReturnType<typeof projectOf>,
-): Promise<void> {
+): Promise<string[]> {
   const named = [
     ...[...own].flatMap(([ref, oid]) =>
       isRefName(ref) ? [[ref.slice('refs/'.length), oid]] : [[`unnamed/${oid}`, oid]],
@@ -69,15 +71,17 @@ async function keep(
     ...stashes.map((oid, n) => [`stashes/${n}`, oid]),
     ...(tip && head !== place.record.branch ? [['HEAD', tip]] : []),
   ]
-  if (!named.length) return
-  const write = (under: string) =>
-    git(repo.commonDir, ['update-ref', '-z', '--stdin'], {
+  if (!named.length) return []
+  const write = async (under: string) => {
+    await git(repo.commonDir, ['update-ref', '-z', '--stdin'], {
       effect: 'git.update-ref',
       input: named.map(([name, oid]) => `update ${under}/${name}\0${oid}\0\0`).join(''),
     })
+    return named.map(([name]) => `${under}/${name}`)
+  }
   const under = keptUnder(place.record.session)
   // A branch `a/b` may follow one that was called `a` when the session was last looked at.
-  await write(under).catch(() => write(`${under}/later-${Date.now()}`))
+  return write(under).catch(() => write(`${under}/later-${Date.now()}`))
 }
 
 /** What git would take for the name of a ref; anything may lie in a session's folders. */

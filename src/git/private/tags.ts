@@ -1,0 +1,67 @@
+import { createHash } from 'node:crypto'
+import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { exists, type Repository } from '../layout.ts'
+import { git } from '../run.ts'
+import { packedText, type Refs, refsUnder } from './refs.ts'
+
+/** The tags of a project, and what a session needs so that they outlast their deletion there. */
+export interface Tags {
+  refs: Refs
+  /** Commits of those that are not on the base branch: a commit of ours has to hold them. */
+  commits: string[]
+  /** No commit can hold the words of an annotated tag, so each session has them itself: a few small objects in a pack. */
+  files: { name: string; content: Buffer }[]
+}
+
+const known = new Map<string, { digest: string; tags: Promise<Tags> }>()
+
+/** Asked of git once while the tags stay as they are. */
+export async function tagsOf(repo: Repository, base: string): Promise<Tags> {
+  const refs = await refsUnder(repo, ['refs/tags/'])
+  if (!refs.size) return { refs, commits: [], files: [] }
+  const digest = createHash('sha1').update(packedText(refs)).digest('hex')
+  const before = known.get(repo.commonDir)
+  if (before?.digest === digest) return before.tags
+  const tags = readTags(repo, refs, base)
+  known.set(repo.commonDir, { digest, tags })
+  tags.catch(() => known.delete(repo.commonDir))
+  return tags
+}
+
+async function readTags(repo: Repository, refs: Refs, base: string): Promise<Tags> {
+  // A tag whose object is missing, as in some shallow clones, is not worth more than the rest.
+  const list = async (...args: string[]) => {
+    const listed = await git(repo.commonDir, ['for-each-ref', ...args, 'refs/tags'], { answers: [1, 128] })
+    return listed.stdout.toString('latin1').split('\n').filter(Boolean)
+  }
+  const apart = await list(
+    '--format=%(if)%(*objectname)%(then)%(*objectname)%(else)%(objectname)%(end)',
+    `--no-merged=${base}`,
+  )
+  const annotated = (await list('--format=%(objecttype) %(objectname)')).flatMap(line =>
+    line.startsWith('tag ') ? [line.slice('tag '.length)] : [],
+  )
+  return { refs, commits: apart, files: annotated.length ? await packed(repo, annotated) : [] }
+}
+
+async function packed(repo: Repository, objects: readonly string[]): Promise<Tags['files']> {
+  const folder = mkdtempSync(join(tmpdir(), 'flotilla-tags-'))
+  try {
+    await git(repo.commonDir, ['pack-objects', '--quiet', join(folder, 'pack')], { input: `${objects.join('\n')}\n` })
+    return readdirSync(folder).map(name => ({ name, content: readFileSync(join(folder, name)) }))
+  } finally {
+    rmSync(folder, { recursive: true, force: true })
+  }
+}
+
+/** The index of a pack comes after the pack: git takes one for whole that has it. */
+const inOrder = ({ name }: { name: string }): number => (name.endsWith('.idx') ? 1 : 0)
+
+export async function giveTags(gitDir: string, { files }: Tags): Promise<void> {
+  for (const { name, content } of files.toSorted((a, b) => inOrder(a) - inOrder(b))) {
+    const file = join(gitDir, 'objects/pack', name)
+    if (!(await exists(file))) writeFileSync(file, content, { mode: 0o444 })
+  }
+}
