@@ -31,6 +31,7 @@ export default defineConfig({
     ],
     // Real processes and real git on two cores: more files at once only make each of them wait.
     maxWorkers: 2,
+    maxConcurrency: 2,
     // In CI a failed test is tried once more, and the output says so: what is really broken fails twice.
     retry: process.env.CI ? 1 : 0,
     testTimeout: 60_000,

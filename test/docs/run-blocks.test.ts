@@ -2,30 +2,28 @@ import { spawn } from 'node:child_process'
 import { chmodSync, mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { delimiter, dirname, join } from 'node:path'
-import { afterEach, describe, expect, test } from 'vitest'
+import { describe, expect, onTestFinished, test } from 'vitest'
 import { NODE, ROOT } from '../kit/fleet.ts'
 import { blocksOf, isRun, PAGES } from './pages.ts'
 
 const pages = PAGES.map(page => ({ ...page, blocks: blocksOf(page).filter(isRun) })).filter(page => page.blocks.length)
 /** A reader has five minutes for the first page; a loaded machine is slower than they are. */
 const PATIENCE_MS = 150_000
-let root: string
 
-describe('what the pages tell people to type works', () => {
-  afterEach(async () => {
-    await shell('fleet down --agents')
-    rmSync(root, { recursive: true, force: true, maxRetries: 5 })
-  })
-
+describe.concurrent('what the pages tell people to type works', () => {
   test.each(pages)('$path', { timeout: PATIENCE_MS + 30_000 }, async ({ path, blocks }) => {
-    root = realpathSync(mkdtempSync(join(tmpdir(), 'flotilla-docs-')))
+    const root = realpathSync(mkdtempSync(join(tmpdir(), 'flotilla-docs-')))
+    onTestFinished(async () => {
+      await shell(root, 'fleet down --agents')
+      rmSync(root, { recursive: true, force: true, maxRetries: 5 })
+    })
     for (const folder of ['bin', 'home', 'work', 'tmp']) mkdirSync(join(root, folder))
     writeFileSync(join(root, 'bin/fleet'), `#!/bin/sh\nexec '${NODE}' '${ROOT}/bin/fleet.js' "$@"\n`)
     chmodSync(join(root, 'bin/fleet'), 0o755)
 
     // One shell for the whole page, as a reader has: where a block goes or what it names, the next one knows.
     const script = blocks.map(({ line, text }) => `echo '# ${path}:${line}'\n${text}`).join('\n')
-    const { code, output } = await shell(`set -e\n${script}`)
+    const { code, output } = await shell(root, `set -e\n${script}`)
     expect(code, output).toBe(0)
   })
 })
@@ -35,7 +33,7 @@ test('the first page is among them', () => {
 })
 
 /** Nothing of the reader of this test: own home, own temporary folder, a name for commits. */
-function shell(script: string): Promise<{ code: number | null; output: string }> {
+function shell(root: string, script: string): Promise<{ code: number | null; output: string }> {
   const env = {
     PATH: [join(root, 'bin'), dirname(NODE), process.env.PATH].join(delimiter),
     LANG: 'C.UTF-8',
