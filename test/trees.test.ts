@@ -131,9 +131,10 @@ const isKnown = (oid: string): boolean => {
 
 const isIgnored = (worktree: string, name: string): boolean => {
   try {
-    const asked = execFileSync('git', ['--literal-pathspecs', 'check-ignore', '-z', '--stdin', '--no-index'], {
+    const asked = execFileSync('git', ['check-ignore', '-z', '--stdin', '--no-index'], {
       cwd: worktree,
-      input: Buffer.from(`${name}\0`, 'latin1'),
+      // Not to be taken for a pattern.
+      input: Buffer.from(`./${name}\0`, 'latin1'),
     })
     return asked.length > 0
   } catch {
