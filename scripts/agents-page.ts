@@ -98,7 +98,7 @@ const IN_TROUBLE: readonly (readonly string[])[] = [
   ],
   [
     'gemini',
-    'each try with its status and number, not when it is; short waits that the provider asks for are not told',
+    'each try with its status and number, and when it is where the provider asked for a wait',
     'gives up at once and says until when',
     'ten times in some minutes',
     'at once',
@@ -109,7 +109,7 @@ const IN_TROUBLE: readonly (readonly string[])[] = [
     "each try in the provider's words, without status, number and time",
     'waits as long as it is told and does not say so: it keeps its slot until its time limit',
     'tries again without end',
-    '401 at once',
+    '401 at once; 403 is tried again without end',
   ],
 ]
 

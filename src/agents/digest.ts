@@ -118,10 +118,11 @@ const GOES_ON: ReadonlySet<AgentEvent['type']> = new Set([
   ] as const),
 ])
 
-/** Where a client tells of one try in two ways, each has what the other lacks. */
+/** Where a client tells of one try in two ways, each has what the other lacks; its number may be among that. */
 function retryAfter(before: Digest['retry'], { again, ...told }: Event<'retry'>): Digest['retry'] {
   const retry = { ...told, why: told.why.slice(0, LAST_TEXT_CHARS) }
-  return before?.attempt === retry.attempt ? { ...before, ...retry } : retry
+  if (!before || (before.attempt !== retry.attempt && !(again && retry.attempt === 0))) return retry
+  return { ...before, ...retry, ...(again && { attempt: before.attempt, why: before.why }) }
 }
 
 const BESIDE_TEXT: ReadonlySet<AgentEvent['type']> = new Set(['raw', 'usage', 'context', 'provider_window'])

@@ -3,8 +3,6 @@ import type { AgentEvent, Stream } from './contract.ts'
 import { editsOf } from './edits.ts'
 import { type Json, number, object, parseObject, string, text } from './json.ts'
 
-/** In the client's own words, on the stream that holds nothing of the conversation; not when the next try is. */
-const RETRY = /^Attempt (\d+) failed(?: with status (\d+))?\. Retrying with backoff/
 const SERVERS = /^MCP issues detected\b/
 
 /** One line of stream-json in, events out. Never throws: what it does not know comes out as raw. */
@@ -12,16 +10,30 @@ export function readGemini(line: string, stream: Stream): AgentEvent[] {
   if (stream === 'sent' || !line.trim()) return []
   if (stream === 'stderr' && SERVERS.test(line))
     return [{ type: 'warning', text: 'An MCP server did not start; Gemini CLI does not say which.' }]
-  const [, attempt, status] = (stream === 'stderr' && RETRY.exec(line)) || []
-  if (attempt)
-    return [
-      {
-        ...{ type: 'retry', attempt: Number(attempt), of: null, why: status ? `HTTP ${status}` : 'no answer' },
-        ...(status && { status: Number(status) }),
-      },
-    ]
+  const retry = stream === 'stderr' && retryIn(line)
+  if (retry) return [retry]
   const message = stream === 'stdout' ? parseObject(line) : undefined
   return (message && events(message)) ?? [{ type: 'raw', text: line }]
+}
+
+/** In its own words, on the stream that holds nothing of the conversation. */
+const RETRY = /^Attempt (\d+) failed(?: with status (\d+))?\. Retrying with backoff/
+/** This one is a 429 always; what the provider says may have lines of its own before the time. */
+const LIMITED = /^Attempt (\d+) failed: (?!.*Max attempts reached$)(.*?)(?:\. Retrying after (\d+)ms\.\.\.)?$/
+const WAITING = /\. Retrying after (\d+)ms\.\.\.$/
+
+function retryIn(line: string): AgentEvent | undefined {
+  const [, attempt, status] = RETRY.exec(line) ?? []
+  const found = { type: 'retry', of: null } as const
+  if (attempt) {
+    const why = status ? `HTTP ${status}` : 'no answer'
+    return { ...found, attempt: Number(attempt), why, ...(status && { status: Number(status) }) }
+  }
+  const [, limited, why, wait] = LIMITED.exec(line) ?? []
+  const [, later = wait] = WAITING.exec(line) ?? []
+  const seconds = later && { wait_seconds: Number(later) / 1000 }
+  if (limited) return { ...found, attempt: Number(limited), why: why!, status: 429, ...seconds }
+  return seconds ? { ...found, attempt: 0, why: line, ...seconds, again: true } : undefined
 }
 
 function events(message: Json): AgentEvent[] | undefined {

@@ -72,7 +72,7 @@ test.each([
 test('words are never taken for a rate limit', () => {
   const line = JSON.stringify({ type: 'message', role: 'assistant', content: 'error 429: rate limit at line 1429' })
   expect(readGemini(line, 'stdout').map(event => event.type)).toEqual(['text'])
-  expect(readGemini('Attempt 1 failed: 429 rate limit', 'stderr').map(event => event.type)).toEqual(['raw'])
+  expect(readGemini('Error: 429 rate limit', 'stderr').map(event => event.type)).toEqual(['raw'])
 })
 
 test('that it tries again is in what it prints beside the conversation', () => {
@@ -82,6 +82,24 @@ test('that it tries again is in what it prints beside the conversation', () => {
     { type: 'retry', attempt: 1, of: null, why: 'no answer' },
   ])
   expect(readGemini(line, 'stdout').map(event => event.type)).toEqual(['raw'])
+})
+
+test.each([
+  ['on one line', ['Attempt 1 failed: Slow down. Retrying after 5854ms...'], 'Slow down'],
+  [
+    'on two lines',
+    ['Attempt 1 failed: Slow down.', 'Suggested retry after 2s.. Retrying after 5854ms...'],
+    'Slow down.',
+  ],
+])('a wait that the provider asks for says until when: %s', (_how, lines, why) => {
+  const { retry } = fold(
+    emptyDigest(),
+    lines.flatMap(line => readGemini(line, 'stderr')),
+  )
+  expect(retry).toEqual({ type: 'retry', attempt: 1, of: null, why, status: 429, wait_seconds: 5.854 })
+  expect(readGemini('Attempt 3 failed: Slow down. Max attempts reached', 'stderr').map(({ type }) => type)).toEqual([
+    'raw',
+  ])
 })
 
 test('a limit that it does not wait for says until when', () => {

@@ -15,3 +15,11 @@ test('every answer that a page shows is made old by some event', async () => {
   expect(asked.length).toBeGreaterThan(50)
   expect([...new Set(asked)].filter(name => !(name in STALE) && !NEVER_OLD.includes(name))).toEqual([])
 })
+
+test.each(['retrying', 'went_on'])('what is at work is asked for anew once its client is %s', async kind => {
+  const { STALE } = await import('./stale.ts')
+  const event = { kind, mission_id: 'm', project_id: 'p', session_id: 's', data: {} } as never
+  expect(STALE.list_running!(event, {} as never, undefined)).toBe(true)
+  expect(STALE.system_status!(event, {} as never, undefined)).toBe(true)
+  expect(STALE.get_mission!(event, { mission_id: 'm' }, undefined)).toBe(true)
+})
