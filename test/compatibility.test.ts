@@ -1,4 +1,5 @@
-import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect, onTestFinished, test } from 'vitest'
 import { configurationOf } from '../src/configuration.ts'
@@ -48,8 +49,16 @@ function routesOf({ fleet }: Scene) {
   return { ask, call, forgotten }
 }
 
+/** A path with a client on it that answers for itself and is signed in nowhere: it is named here, and never started. */
+function withClaude(): string {
+  const bin = mkdtempSync(join(tmpdir(), 'flotilla-bin-'))
+  onTestFinished(() => rmSync(bin, { recursive: true }))
+  writeFileSync(join(bin, 'claude'), '#!/bin/sh\necho "2.1.325 (Claude Code)"\n', { mode: 0o755 })
+  return `${bin}:${process.env.PATH}`
+}
+
 test('every route of claude-devfleet that is kept answers, with the fields its clients send', async () => {
-  const scene = await aScene({ start: false })
+  const scene = await aScene({ start: false, env: { PATH: withClaude() } })
   const { fleet, repository, gate } = scene
   const planner = aPlanner(fleet)
   planner.says(planOf({ key: 'a', title: 'A', script: 'echo a > a' }))
@@ -202,7 +211,7 @@ test('every route of claude-devfleet that is kept answers, with the fields its c
 })
 
 test('every tool that clients know is called, and stages written for codefleet run', async () => {
-  const scene = await aScene({ start: false })
+  const scene = await aScene({ start: false, env: { PATH: withClaude() } })
   const { fleet, repository } = scene
   const planner = aPlanner(fleet)
   planner.says(planOf({ key: 'a', title: 'A', script: 'echo a > a' }))

@@ -53,6 +53,37 @@ test.each<[string, (file: string) => unknown]>([
   expect((await fleet.fleetCommand(['mission', 'list'])).code).toBe(0)
 })
 
+test.each([
+  ['all missions', 'DELETE FROM records_missions'],
+  ['one mission', 'DELETE FROM records_missions WHERE id = (SELECT min(id) FROM records_missions)'],
+  ['projects and every index', 'DELETE FROM records_projects; DELETE FROM index_entries'],
+  [
+    'everything',
+    ['projects', 'missions', 'sessions', 'fleet'].map(each => `DELETE FROM records_${each};`).join(' ') +
+      'DELETE FROM index_entries; DELETE FROM events; DELETE FROM tallies',
+  ],
+])('records that were deleted from the store are missed: %s', async (_, sql) => {
+  const { fleet, file } = await withMissions()
+  change(file, sql)
+  for (const args of [['mission', 'list'], ['up', '--detach'], ['doctor']]) {
+    const { code, stdout, stderr } = await fleet.fleetCommand(args)
+    expect([args[0], code, stdout + stderr]).toEqual([
+      args[0],
+      1,
+      expect.stringMatching(/Records are missing from the store.*fleet doctor --repair/s),
+    ])
+  }
+  expect((await fleet.fleetCommand(['doctor', '--repair'])).stdout).toContain('up to date and sound')
+  expect((await fleet.fleetCommand(['mission', 'list'])).code).toBe(0)
+})
+
+test('what the fleet itself makes and deletes is never missed', async () => {
+  const { fleet, ids } = await withMissions()
+  await fleet.call('delete_mission', { mission_id: ids[0]! })
+  const { stdout } = await fleet.fleetCommand(['doctor'])
+  expect(stdout).toContain('up to date and sound')
+})
+
 test('lost indexes are noticed, and made anew by fleet doctor --repair', async () => {
   const { fleet, ids, file } = await withMissions()
   change(file, 'DELETE FROM index_entries')

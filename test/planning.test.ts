@@ -139,6 +139,19 @@ test('a shell script does not plan, and no repository is made for it', async () 
   expect((await fleet.call<{ projects: unknown[] }>('list_projects')).projects).toHaveLength(1)
 })
 
+test('a plan that is refused leaves no repository behind, and takes away none that was there', async () => {
+  const { fleet, repo, plan } = await planningScene()
+  const path = join(fleet.root, 'new')
+  const cannot = { model: 'another', project_id: undefined }
+  for (const where of [{}, { project_path: path }, { project_path: repo.path }])
+    await expect(plan({ ...cannot, ...where })).rejects.toThrow('cannot be told which model to use')
+  await expect(plan({ project_id: undefined, project_path: path, landing: 'pull-request' })).rejects.toThrow()
+  const made = readdirSync(fleet.root).filter(name => name.startsWith('new'))
+  expect([made, readdirSync(join(fleet.fleet.home.path, 'projects'))]).toEqual([[], []])
+  expect(existsSync(join(repo.path, '.git'))).toBe(true)
+  expect((await fleet.call<{ projects: unknown[] }>('list_projects')).projects).toHaveLength(1)
+})
+
 test('the server is killed while an agent plans, and while the plan is approved: nothing is lost or doubled', async () => {
   const { fleet, repo, planner, plan, gate } = await planningScene()
   const held = gate('planning')

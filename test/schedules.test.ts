@@ -43,7 +43,7 @@ describe('with a clock of our own', () => {
     const fleet = makeFleet({
       home: openHome(join(root, 'home')),
       store: memoryStore(),
-      environment: {},
+      environment: { PATH: process.env.PATH },
       now: () => at.now,
     })
     const project = await createProject(fleet, ask, { ...ProjectSettings.parse({ name: 'p' }), path: repo.path })

@@ -69,6 +69,8 @@ export interface Agent extends adapter.Adapter {
   readonly remote?: RemoteControl
   /** The same client driven in other ways than through its command line. */
   readonly engines?: Readonly<Partial<Record<Engine, Agent>>>
+  /** How many tokens a model takes, as the person's own set-up of the client says; null: the client's own choice of model. */
+  windowOf?(model: string | null, environment: Environment): number | null
   /** The same as `read` for many lines, where asking one by one would be slow. */
   readAll?(lines: readonly Line[]): AgentEvent[][]
   /** Whose code it is, if it is a plugin's. */

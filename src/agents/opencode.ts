@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import type { Agent, Detected, Digest, Ending, Exit } from './contract.ts'
 import { printed, versionOf, which } from './detect.ts'
 import { endedEarly, notLetIn, rateLimited, short } from './endings.ts'
+import { opencodeWindow } from './opencode-config.ts'
 import { launchOpencode, opencodeEnvironment, openOpencode } from './opencode-launch.ts'
 import { readOpencode } from './opencode-read.ts'
 
@@ -47,6 +48,7 @@ export const opencode: Agent = {
     { name: 'google/gemini-3.1-pro-preview' },
   ],
   listModels,
+  windowOf: opencodeWindow,
   detect,
   launch: launchOpencode,
   interactive: openOpencode,

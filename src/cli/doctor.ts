@@ -104,12 +104,18 @@ async function examineStore(where: Where): Promise<Omit<Finding, 'name'>> {
   }
 }
 
-function soundness({ faults, damaged, indexes }: StoreHealth): Omit<Finding, 'name'> {
+function soundness({ faults, missing, damaged, indexes }: StoreHealth): Omit<Finding, 'name'> {
   if (faults.length)
     return {
       state: 'bad',
       text: `SQLite finds it damaged: ${faults.join('; ')}`,
       advice: 'Restore a backup: fleet restore',
+    }
+  if (missing.length)
+    return {
+      state: 'bad',
+      text: `records are missing: it has ${missing.join(', ')}`,
+      advice: 'Restore a backup: fleet restore. To go on with what is left: fleet down, then fleet doctor --repair',
     }
   if (indexes)
     return {

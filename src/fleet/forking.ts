@@ -9,6 +9,7 @@ import type { Fleet } from './fleet.ts'
 import { isScriptAfter } from './mission-agents.ts'
 import type { Wish } from './missions.ts'
 import { current, put } from './records.ts'
+import { requireStartable } from './requiring.ts'
 
 /**
  * Begins a second mission with the work and, where the client can, a copy of the conversation of a first one, which
@@ -44,6 +45,8 @@ export async function forkMission(
       created_at: when.now,
       updated_at: when.now,
     })
+    const { value: project } = await current(fleet, 'projects', origin.project_id)
+    await requireStartable(fleet, project, [{ called: draft.title, settings: MissionSettings.parse(draft) }])
     const created = life.about(draft, 'mission_created', when, {
       data: { title: draft.title, fork_of: origin.id, was: null, status: 'draft' },
     })

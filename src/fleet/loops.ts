@@ -7,8 +7,9 @@ import type { Stored } from '../store/index.ts'
 import { type Ask, by, oncePerKey } from './asking.ts'
 import type { Fleet } from './fleet.ts'
 import { requireCodingAgent } from './mission-agents.ts'
-import { requirePlanner } from './plans.ts'
+import { plannerSettings, requirePlanner } from './plans.ts'
 import { current, put } from './records.ts'
+import { requireHeld } from './requiring.ts'
 
 /** A goal is pursued from now on. A project has one loop at a time. */
 export async function startLoop(
@@ -31,6 +32,7 @@ export async function startLoop(
         try: `fleet project set ${project.id} --check 'tests=npm test', or add --unchecked`,
       })
     await requirePlanner(fleet, planner)
+    requireHeld(fleet, plannerSettings(planner, settings), project)
     const before = project.loop_id && (await fleet.store.get('loops', project.loop_id))?.value
     if (before && !isLoopOver(before))
       throw new NotAllowed(`Project ${project.name} has a loop already, which is ${before.status}.`, {

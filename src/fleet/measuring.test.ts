@@ -2,7 +2,7 @@ import { expect, test } from 'vitest'
 import { AGENTS, type Agent, emptyDigest } from '../agents/index.ts'
 import { modelsIn } from '../prices-file.ts'
 import type { Fleet } from './fleet.ts'
-import { requireBudget, unheldBudget } from './measuring.ts'
+import { knowledgeFor, requireBudget, unheldBudget } from './measuring.ts'
 
 const agents = { models: { of: (agent: Agent) => agent.models } }
 const fleet = { models: modelsIn('/nowhere'), agents } as unknown as Fleet
@@ -31,4 +31,11 @@ test('a model that shows only once the agent works is judged then', () => {
   expect(unheld(null, 9, 'terra')).toBeNull()
   expect(unheld('new-model')).toContain('new-model')
   expect(unheld(null, 9)).toContain('does not say which model')
+})
+
+test("a window that our table does not know is that of the client's own set-up", () => {
+  const set = { ...named('opencode'), windowOf: (model: string | null) => (model === 'mine/one' ? 1000 : null) }
+  const known = (asked: string | null, told: string | null = null) => knowledgeFor(fleet, set, asked).windowOf(told)
+  expect([known('mine/one'), known(null, 'mine/one'), known('mine/two'), known(null)]).toEqual([1000, 1000, null, null])
+  expect(knowledgeFor(fleet, named('codex'), 'gpt-5.5').windowOf(null)).toBe(272_000)
 })

@@ -21,8 +21,13 @@ const priceUntilTold = (fleet: Fleet, agent: Agent) =>
 /** What the table of models adds to what a session's client tells. */
 export function knowledgeFor(fleet: Fleet, agent: Agent, asked: string | null): Knowledge {
   const known = (told: string | null) => modelOf(fleet, agent, told ?? asked)
+  const ownWindows = new Map<string | null, number | null>()
+  const ownWindow = (model: string | null): number | null => {
+    if (!ownWindows.has(model)) ownWindows.set(model, agent.windowOf?.(model, fleet.environment) ?? null)
+    return ownWindows.get(model)!
+  }
   return {
-    windowOf: model => known(model)?.context_window ?? null,
+    windowOf: model => known(model)?.context_window ?? ownWindow(model ?? asked),
     costOf(usage, model) {
       const price = known(model)?.price ?? priceUntilTold(fleet, agent)
       return price && PRICED.includes(agent.can.cost) ? costOf(price, usage) : null

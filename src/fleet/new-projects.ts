@@ -4,13 +4,13 @@ import { basename, dirname, isAbsolute, join } from 'node:path'
 import { InvalidInput } from '../domain/errors.ts'
 import { newId, shortId } from '../domain/ids.ts'
 import { type LandingPolicy, NewProject, type Project } from '../domain/project.ts'
-import { makeRepository, slug } from '../git/index.ts'
+import { makeRepository, removeUntouched, slug } from '../git/index.ts'
 import type { Ask } from './asking.ts'
 import { defaultsOf } from './capacity.ts'
 import type { Fleet } from './fleet.ts'
 import { firstInstalled, noAgent } from './mission-agents.ts'
 import { requirePlanner } from './plans.ts'
-import { createProject, realFolder, requireAllowed } from './projects.ts'
+import { createProject, deleteProject, realFolder, requireAllowed } from './projects.ts'
 import { derivedId } from './records.ts'
 
 interface NewProjectWish {
@@ -19,21 +19,40 @@ interface NewProjectWish {
   landing?: LandingPolicy
 }
 
+export interface Place {
+  project: Project
+  /** The repository was made now. */
+  made: boolean
+}
+
 /** The project of a repository, made if there is none; where there is no such folder, the repository is made too, if somebody can plan in it. */
 export async function projectAt(
   fleet: Fleet,
   ask: Ask,
   path: string,
   { planner, landing }: NewProjectWish = {},
-): Promise<Project> {
+): Promise<Place> {
   if (!isAbsolute(path)) throw new InvalidInput('project_path', 'must be absolute, such as /home/me/my-repository')
-  if (!existsSync(path)) {
+  const made = !existsSync(path)
+  if (made) {
     requireAllowed(fleet, realFolder(dirname(path)))
     await requirePlanner(fleet, planner ?? (await someAgent(fleet)))
     await makeRepository(path)
   }
   const fields = { ...NewProject.parse({ name: basename(path), landing }), path }
-  return (await createProject(fleet, { ...ask, operation: `${ask.operation}: project` }, fields, 'return')).value
+  const asked = { ...ask, operation: `${ask.operation}: project` }
+  try {
+    return { project: (await createProject(fleet, asked, fields, 'return')).value, made }
+  } catch (error) {
+    if (made) await removeUntouched(path)
+    throw error
+  }
+}
+
+/** What was made for a plan that is refused goes again, with its project; what somebody has put something into stays. */
+export async function takeBack(fleet: Fleet, ask: Ask, { project, made }: Place): Promise<void> {
+  if (!made || !(await removeUntouched(project.path))) return
+  await deleteProject(fleet, ask, project.id)
 }
 
 async function someAgent(fleet: Fleet): Promise<string> {
@@ -43,7 +62,7 @@ async function someAgent(fleet: Fleet): Promise<string> {
 }
 
 /** A project in a new repository of its own. Asked for again with the same key, it is the same one. */
-export async function newProject(fleet: Fleet, ask: Ask, name: string, wish: NewProjectWish): Promise<Project> {
+export async function newProject(fleet: Fleet, ask: Ask, name: string, wish: NewProjectWish): Promise<Place> {
   const folder = fleet.settings.projectsDir ?? join(fleet.home.path, 'projects')
   await mkdir(folder, { recursive: true })
   const suffix = shortId(ask.key ? derivedId('new project', ask.actor, ask.key) : newId())

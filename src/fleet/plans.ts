@@ -18,6 +18,7 @@ import { sandboxFor } from './containing.ts'
 import { type Fleet, retryOnConflict } from './fleet.ts'
 import { isScript, requireCodingAgent, runsScripts } from './mission-agents.ts'
 import { current, derivedId, put } from './records.ts'
+import { requireHeld, requireInstalled, requireStartable } from './requiring.ts'
 
 export interface PlanWish {
   goal: string
@@ -56,6 +57,7 @@ export async function planRequest(
 ): Promise<(when: life.By) => Request> {
   const agent = wish.agent ?? (await requireCodingAgent(fleet, project))
   await requirePlanner(fleet, agent)
+  requireHeld(fleet, plannerSettings(agent, wish), project)
   const agents = await installedAgents(fleet, wish.scripts ?? false)
   const [goal, prompt] = await Promise.all([
     fleet.blobs.keep(wish.goal),
@@ -63,15 +65,8 @@ export async function planRequest(
   ])
   return when => {
     const draft = Mission.parse({
+      ...plannerSettings(agent, wish),
       title: clipped(`Plan: ${wish.goal.trim().split('\n')[0]}`, 120),
-      mission_type: 'plan',
-      agent,
-      model: wish.model ?? null,
-      max_budget_usd: wish.max_budget_usd ?? null,
-      tool_preset: 'explore',
-      approvals: 'deny',
-      landing: 'never',
-      max_retries: 0,
       id: derivedId('planning', wish.id),
       project_id: project.id,
       prompt,
@@ -105,6 +100,20 @@ export async function planRequest(
   }
 }
 
+/** How a planner is held, whoever it is. */
+export const plannerSettings = (agent: string, { model, max_budget_usd }: Omit<PlanWish, 'goal'>): MissionSettings =>
+  MissionSettings.parse({
+    title: 'Plan',
+    mission_type: 'plan',
+    agent,
+    model: model ?? null,
+    max_budget_usd: max_budget_usd ?? null,
+    tool_preset: 'explore',
+    approvals: 'deny',
+    landing: 'never',
+    max_retries: 0,
+  })
+
 /** Whoever plans must understand what it is asked, and be held to looking. */
 export async function requirePlanner(fleet: Fleet, name: string): Promise<void> {
   const agent = fleet.agents.named(name)
@@ -116,6 +125,7 @@ export async function requirePlanner(fleet: Fleet, name: string): Promise<void> 
   if (!canBeHeld(agent))
     throw new NotAllowed(`${agent.title} cannot be kept from changing things while it plans.`, hint)
   await sandboxFor(fleet, agent, 'explore')
+  if (!agent.plugin) await requireInstalled(fleet, agent)
 }
 
 async function installedAgents(fleet: Fleet, scripts: boolean): Promise<string[]> {
@@ -187,6 +197,14 @@ export async function approvePlan(fleet: Fleet, ask: Ask, id: string): Promise<S
     const budget = plan.loop_id ? await budgetIn(fleet, plan.loop_id, project.value) : null
     const when = by(fleet, ask)
     const otherwise = await agentOfUnnamed(fleet, plan, project.value)
+    await requireStartable(
+      fleet,
+      project.value,
+      planned.map(({ key, agent, model, mission_type }) => ({
+        called: key,
+        settings: { agent: agent ?? otherwise, model, mission_type, max_budget_usd: budget },
+      })),
+    )
     const missions = await Promise.all(
       planned.map(async each =>
         missionOf(

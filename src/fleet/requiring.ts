@@ -1,7 +1,7 @@
 import type { Agent } from '../agents/index.ts'
 import { effective } from '../domain/effective.ts'
-import { NotAllowed, Unfit } from '../domain/errors.ts'
-import type { MissionSettings } from '../domain/mission.ts'
+import { NotAllowed, Refusal, Unfit } from '../domain/errors.ts'
+import { MissionSettings } from '../domain/mission.ts'
 import type { Project } from '../domain/project.ts'
 import { defaultsOf } from './capacity.ts'
 import type { Fleet } from './fleet.ts'
@@ -65,6 +65,35 @@ export function requireEffort({ can, title }: Agent, { effort }: Pick<MissionSet
   throw new NotAllowed(`${title} cannot be told to think with effort ${effort}. ${levels}`, {
     try: 'Leave the effort out (fleet mission edit … --effort ""), or choose another agent: fleet agents',
   })
+}
+
+/** The part of a mission's settings that its agent must be able to hold to. */
+export type Held = Pick<MissionSettings, 'agent'> & Partial<MissionSettings>
+
+/**
+ * The same for missions that others make later: by a workflow, a plan, a fork, a schedule or a loop. Whoever asks for
+ * those is told now, and by name, what would keep one from starting.
+ */
+export async function requireStartable(
+  fleet: Fleet,
+  project: Project,
+  missions: readonly { called: string; settings: Held }[],
+): Promise<void> {
+  const looked = new Set<Agent>()
+  for (const { called, settings } of missions)
+    try {
+      const mission = MissionSettings.parse({ title: called, ...settings })
+      requireHeld(fleet, mission, project)
+      const { agent, engine } = effective(mission, project, defaultsOf(fleet))
+      const isKnown = fleet.agents.all.some(({ name }) => name === agent)
+      if (!agent || !isKnown) continue
+      const driven = fleet.agents.driven({ agent, engine })
+      if (!driven.plugin && !looked.has(driven)) await requireInstalled(fleet, driven)
+      looked.add(driven)
+    } catch (error) {
+      if (!(error instanceof Refusal) || missions.length < 2) throw error
+      throw new NotAllowed(`${called}: ${error.message}`, { try: error.hint, cause: error })
+    }
 }
 
 const PATIENCE_MS = 2000

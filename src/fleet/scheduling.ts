@@ -1,14 +1,18 @@
 import { InvalidInput, NotAllowed, Refusal } from '../domain/errors.ts'
 import type { NewEvent } from '../domain/event.ts'
 import * as life from '../domain/life.ts'
+import { MissionSettings } from '../domain/mission.ts'
 import { MOST_WAITING, Schedule, type ScheduleSettings, tick } from '../domain/schedule.ts'
 import type { Check, Stored } from '../store/index.ts'
 import { type Ask, by, oncePerKey } from './asking.ts'
 import { type Fleet, retryOnConflict } from './fleet.ts'
 import { all, current, put } from './records.ts'
+import { requireStartable } from './requiring.ts'
 import { copyOf, lastCopy } from './schedule-copies.ts'
 import { sentence } from './sentences.ts'
 import { slotsOf } from './slots.ts'
+import { planOf } from './stages.ts'
+import { requireStages } from './workflows.ts'
 
 /** A timer counts at most this far: a machine that slept, or whose clock was set, is noticed. */
 const LONGEST_NAP_MS = 30_000
@@ -25,6 +29,7 @@ export async function setSchedule(
   const slots = await slotsOf(settings)
   const next_at = slots.after(fleet.now())
   if (!next_at) throw new InvalidInput('cron', 'never comes round')
+  if (settings.enabled) await requireCopies(fleet, template)
   await oncePerKey(fleet, ask, async () => {
     const { project_id, check } = await templateOf(fleet, template)
     const found = await fleet.store.get('schedules', id)
@@ -51,6 +56,14 @@ export async function setSchedule(
     }
   })
   return current(fleet, 'schedules', id)
+}
+
+/** A copy that could not start is told of now, not when nobody looks. */
+async function requireCopies(fleet: Fleet, { of, id }: Pick<Schedule, 'of' | 'id'>): Promise<void> {
+  const { value } = await current(fleet, of === 'mission' ? 'missions' : 'workflows', id)
+  const { value: project } = await current(fleet, 'projects', value.project_id)
+  if (of === 'workflow') await requireStages(fleet, project, (await planOf(fleet, id)).stages)
+  else await requireStartable(fleet, project, [{ called: id, settings: MissionSettings.parse(value) }])
 }
 
 /** The mission or workflow to copy, as it must still be when the commit is made. */

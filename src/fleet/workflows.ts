@@ -2,6 +2,7 @@ import { doneAgain, reachedFrom } from '../domain/again.ts'
 import { NotAllowed } from '../domain/errors.ts'
 import { newId } from '../domain/ids.ts'
 import * as life from '../domain/life.ts'
+import type { Project } from '../domain/project.ts'
 import type { StageStatus } from '../domain/stage-status.ts'
 import {
   decideStages,
@@ -18,6 +19,7 @@ import { isScript, isScriptAfter, requireCodingAgent } from './mission-agents.ts
 import { startCommit } from './missions.ts'
 import { aboutWorkflow } from './pursuing.ts'
 import { all, current, lookUp, put } from './records.ts'
+import { requireStartable } from './requiring.ts'
 import { type Plan, planOf, stageId } from './stages.ts'
 
 export interface NewWorkflow {
@@ -35,6 +37,7 @@ export async function createWorkflow(fleet: Fleet, ask: Ask, asked: NewWorkflow)
   const { value: project } = await lookUp(fleet, 'projects', asked.project_id)
   const stages = decideStages(asked.stages, agent => Boolean(agent) && isScript(fleet, ask, agent))
   if (stages.some(({ agent }) => !agent)) await requireCodingAgent(fleet, project)
+  await requireStages(fleet, project, stages)
   const [task, definition] = await Promise.all([fleet.blobs.keep(asked.task), fleet.blobs.keep(JSON.stringify(stages))])
   const base_ref = asked.base_ref && (await startCommit(project, asked.base_ref))
   const id = await oncePerKey(fleet, ask, async () => {
@@ -62,6 +65,15 @@ export async function createWorkflow(fleet: Fleet, ask: Ask, asked: NewWorkflow)
     }
   })
   return current(fleet, 'workflows', id)
+}
+
+/** What a stage would be refused for when its turn comes is said before anything is done. */
+export async function requireStages(fleet: Fleet, project: Project, stages: readonly Stage[]): Promise<void> {
+  const missions = stages.map(({ name, agent, model, effort, tool_preset, approvals, max_turns, max_budget_usd }) => ({
+    called: `Stage ${name}`,
+    settings: { agent, model, effort, tool_preset, approvals, max_turns, max_budget_usd },
+  }))
+  await requireStartable(fleet, project, missions)
 }
 
 /** Nothing new begins; what is at work is stopped by the holder. */
@@ -166,6 +178,7 @@ export async function changeStage(
     const changed = { ...plan.stages[index]!, ...change, script }
     const stages = plan.stages.map((stage, at) => (at === index ? changed : stage))
     requireUnspliced(stages, changed, 'prompt')
+    await requireStages(fleet, (await current(fleet, 'projects', value.project_id)).value, [changed])
     const settled = await Promise.all(
       plan.stages.map(async (stage, at) => {
         const mission = anew.has(at) ? await current(fleet, 'missions', stageId(id, at, stage)) : undefined

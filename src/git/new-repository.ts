@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs'
 import { mkdir, rename, rm } from 'node:fs/promises'
 import { effect } from '../effects.ts'
 import { asSomeone } from './commits.ts'
-import { git } from './run.ts'
+import { git, gitText } from './run.ts'
 
 /** Makes a repository with one empty commit. It comes into its place whole; one that is there already stays as it is. */
 export async function makeRepository(path: string): Promise<void> {
@@ -15,4 +15,27 @@ export async function makeRepository(path: string): Promise<void> {
     await asSomeone(unfinished, ['commit', '--quiet', '--allow-empty', '--no-verify', '-m', 'Begin'], {})
     await rename(unfinished, path)
   })
+}
+
+/** Takes a repository that was made here away again, unless somebody has put something into it. Whether it is gone. */
+export async function removeUntouched(path: string): Promise<boolean> {
+  if (!(await isUntouched(path))) return false
+  // Moved first: what comes into it in this moment is seen, and nobody finds half of it.
+  const unwanted = `${path}.unfinished`
+  await rename(path, unwanted)
+  if (await isUntouched(unwanted)) {
+    await effect('files.forget', () => rm(unwanted, { recursive: true, force: true }))
+    return true
+  }
+  await rename(unwanted, path)
+  return false
+}
+
+async function isUntouched(path: string): Promise<boolean> {
+  const [commits, changed, remotes] = await Promise.all([
+    gitText(path, ['rev-list', '--all', '--count']),
+    gitText(path, ['status', '--porcelain', '--ignored']),
+    gitText(path, ['remote']),
+  ])
+  return commits.trim() === '1' && !changed.trim() && !remotes.trim()
 }

@@ -1,12 +1,12 @@
 import * as z from 'zod'
 import { Status } from '../domain/mission.ts'
 import { estimateOf, levelsOf, MAX_PLANNED, PLAN_STATUSES, Plan, PlanEstimate, PlannedMission } from '../domain/plan.ts'
-import { LandingPolicy, type Project } from '../domain/project.ts'
+import { LandingPolicy } from '../domain/project.ts'
 import { headOf } from '../domain/text.ts'
 import { awaitMission } from '../fleet/awaiting.ts'
 import type { Fleet } from '../fleet/fleet.ts'
 import { followUp } from '../fleet/following-up.ts'
-import { newProject, projectAt } from '../fleet/new-projects.ts'
+import { newProject, type Place, projectAt, takeBack } from '../fleet/new-projects.ts'
 import { approvePlan, editPlan, missionIdOf, plannedIn, rejectPlan, requestPlan } from '../fleet/plans.ts'
 import { lookUp } from '../fleet/records.ts'
 import { ask, Paging, Ref } from './inputs.ts'
@@ -75,9 +75,9 @@ async function projectFor(
     agent?: string
     landing?: LandingPolicy
   },
-): Promise<Project> {
+): Promise<Place> {
   const { fleet } = context
-  if (input.project_id) return (await lookUp(fleet, 'projects', input.project_id)).value
+  if (input.project_id) return { project: (await lookUp(fleet, 'projects', input.project_id)).value, made: false }
   const wish = { planner: input.agent, landing: input.landing }
   if (input.project_path) return projectAt(fleet, ask(context, 'plan_project'), input.project_path, wish)
   return newProject(fleet, ask(context, 'plan_project'), input.name ?? input.prompt, wish)
@@ -125,10 +125,15 @@ export const plans = [
     }),
     output: PlanView,
     run: async (context, { prompt, agent, model, approve, scripts, ...where }) => {
-      const project = await projectFor(context, { ...where, prompt, agent })
+      const { fleet } = context
+      const asked = ask(context, 'plan_project')
+      const place = await projectFor(context, { ...where, prompt, agent })
       const wish = { goal: prompt, agent, model, auto_approve: approve, scripts }
-      const { value } = await requestPlan(context.fleet, ask(context, 'plan_project'), project.id, wish)
-      return planView(context.fleet, value)
+      const plan = await requestPlan(fleet, asked, place.project.id, wish).catch(async error => {
+        await takeBack(fleet, asked, place)
+        throw error
+      })
+      return planView(fleet, plan.value)
     },
   }),
   query({

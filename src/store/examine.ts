@@ -1,7 +1,7 @@
 import Database from 'better-sqlite3'
 import { Unfit } from '../domain/errors.ts'
 import { COLLECTIONS, type Collection } from './collections.ts'
-import { renewIndexes, tableOf } from './migrations.ts'
+import { countRecords, renewIndexes, tableOf } from './migrations.ts'
 import { entriesOf, revive } from './records.ts'
 
 export interface StoreHealth {
@@ -9,6 +9,8 @@ export interface StoreHealth {
   faults: string[]
   /** Records that cannot be read, by collection and id. */
   damaged: string[]
+  /** Collections that have fewer or more records than were written, in words. */
+  missing: string[]
   /** Entries of indexes that are missing, or lead nowhere. */
   indexes: number
 }
@@ -34,10 +36,26 @@ export function examineSqlite(file: string): StoreHealth {
         } catch {
           damaged.push(`${collection}/${id}`)
         }
-    return { faults, damaged, indexes: differing(db, wanted, damaged) }
+    return { faults, damaged, missing: missingFrom(db), indexes: differing(db, wanted, damaged) }
   } finally {
     db.close()
   }
+}
+
+/** What the store was told to keep and does not have. */
+export function missingFrom(
+  db: Database.Database,
+  collections: readonly Collection[] = Object.keys(COLLECTIONS) as Collection[],
+): string[] {
+  const tally = db.prepare('SELECT records FROM tallies WHERE collection = ?').pluck()
+  return collections.flatMap(collection => {
+    const kept = tally.get(collection) as number | undefined
+    const there = db
+      .prepare(`SELECT count(*) FROM ${tableOf(collection)}`)
+      .pluck()
+      .get() as number
+    return kept === there ? [] : [`${there} of ${kept ?? 'all'} ${collection.replaceAll('_', ' ')}`]
+  })
 }
 
 function differing(db: Database.Database, wanted: Set<string>, damaged: readonly string[]): number {
@@ -53,11 +71,14 @@ function differing(db: Database.Database, wanted: Set<string>, damaged: readonly
   return astray + wanted.size
 }
 
-/** Enters every record that can be read into the indexes anew. Whoever calls holds the home. */
+/** Enters every record that can be read into the indexes anew, and takes those there are for all. Whoever calls holds the home. */
 export function repairIndexes(file: string): void {
   const db = new Database(file, { fileMustExist: true })
   try {
-    db.transaction(() => renewIndexes(db)).immediate()
+    db.transaction(() => {
+      renewIndexes(db)
+      countRecords(db)
+    }).immediate()
   } catch (cause) {
     throw new Unfit('The indexes of the store cannot be made anew.', { try: 'Restore a backup: fleet restore', cause })
   } finally {

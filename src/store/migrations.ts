@@ -38,6 +38,7 @@ export const MIGRATIONS: readonly Migration[] = [
   tellCandidates,
   createTables,
   writeDownDefaults,
+  countRecords,
 ]
 
 export const tableOf = (collection: Collection): string => `records_${collection}`
@@ -59,6 +60,19 @@ function createTables(db: Database): void {
     CREATE INDEX IF NOT EXISTS events_by_project ON events (project_id) WHERE project_id IS NOT NULL;
     CREATE INDEX IF NOT EXISTS events_by_mission ON events (mission_id) WHERE mission_id IS NOT NULL;
   `)
+}
+
+/**
+ * How many records each collection has, kept by whoever writes them: records that are gone otherwise are noticed. A step
+ * that makes or removes records calls it again.
+ */
+export function countRecords(db: Database): void {
+  db.exec('CREATE TABLE IF NOT EXISTS tallies (collection TEXT PRIMARY KEY, records INTEGER NOT NULL) STRICT')
+  for (const collection of Object.keys(COLLECTIONS) as Collection[])
+    db.prepare(
+      `INSERT INTO tallies VALUES (?, (SELECT count(*) FROM ${tableOf(collection)}))
+       ON CONFLICT (collection) DO UPDATE SET records = excluded.records`,
+    ).run(collection)
 }
 
 /** For a step that adds collections or indexes: everything is entered anew as it is declared now. */

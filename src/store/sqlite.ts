@@ -3,6 +3,7 @@ import Database from 'better-sqlite3'
 import { Unfit } from '../domain/errors.ts'
 import { requirePlain } from '../whole-files.ts'
 import type { Collection, RecordOf } from './collections.ts'
+import { missingFrom } from './examine.ts'
 import { Hints } from './hints.ts'
 import { cursorOfKey, rangeOf, sequenceOfCursor } from './keys.ts'
 import { bringUpToDate, MIGRATIONS, StoreOutdated, tableOf } from './migrations.ts'
@@ -58,6 +59,7 @@ export async function openSqlite(
       bringUpToDate(db, options)
       db.pragma('synchronous = FULL')
     })
+    await patiently(() => requireRecords(db))
     requireIndexes(db)
     if (options.migrate) remember(file)
     return new SqliteStore(db, options.onDamage)
@@ -86,6 +88,15 @@ function requireRemembered(file: string): void {
       try: `Put it back, or restore a backup into another home (fleet restore <file> --home <folder>). To begin with an empty fleet: rm ${memoryOf(file)}`,
     },
   )
+}
+
+/** Records that somebody deleted, or that were lost with a part of the file, would seem never to have been. */
+function requireRecords(db: Database.Database): void {
+  const missing = missingFrom(db, ['projects', 'missions', 'sessions', 'fleet'])
+  if (!missing.length) return
+  throw new Unfit(`Records are missing from the store at ${db.name}: it has ${missing.join(', ')}.`, {
+    try: 'Restore a backup into another home: fleet restore <file> --home <folder>. To go on with what is left: fleet doctor --repair',
+  })
 }
 
 /** Lists are read through indexes: without them everything would seem to be gone. */
@@ -210,6 +221,8 @@ class SqliteStore implements Store {
     const table = tableOf(collection)
     const before = this.#row(collection, id)
     this.#require(write, before)
+    const more = Number(next !== undefined) - Number(before !== undefined)
+    if (more) this.#sql('UPDATE tallies SET records = records + ? WHERE collection = ?').run(more, collection)
     if (!next) this.#sql(`DELETE FROM ${table} WHERE id = ?`).run(id)
     else if (!before) this.#sql(`INSERT INTO ${table} (id, version, body) VALUES (?, 1, ?)`).run(id, next.body)
     else this.#sql(`UPDATE ${table} SET version = version + 1, body = ? WHERE id = ?`).run(next.body, id)
