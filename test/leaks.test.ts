@@ -40,7 +40,11 @@ test(`after ${COUNT} missions a server holds no more than before them`, { timeou
     await eventually(
       'the server is at rest',
       // The one process that stays starts programs for it.
-      async () => descendants(server).size === 1 && placesIn(fleet.fleet.home.worktrees).length === 0,
+      async () =>
+        descendants(server).size === 1 &&
+        placesIn(fleet.fleet.home.worktrees).length === 0 &&
+        // A branch goes after its worktree.
+        (await lines('for-each-ref', 'refs/heads')) === 1,
     )
     rmSync(memory, { force: true })
     child.kill('SIGUSR2')

@@ -31,6 +31,7 @@ import { addTalk } from './commands/talk.ts'
 import { addTemplate } from './commands/template.ts'
 import { addWatching } from './commands/watching.ts'
 import { addWorkflow } from './commands/workflow.ts'
+import { addWorktree } from './commands/worktree.ts'
 import { EXIT, EXIT_HELP, Exit, exitOfError } from './exit.ts'
 import { safe } from './safe.ts'
 import type { Streams } from './terminal.ts'
@@ -70,6 +71,7 @@ export function makeProgram(): Command {
     addTakeover,
     addDevices,
     addKept,
+    addWorktree,
     addAbout,
     addConfig,
     addBackup,

@@ -1,12 +1,12 @@
 import { readdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { Session } from '../domain/session.ts'
-import { worktreeBytes } from '../git/index.ts'
 import type { Fleet } from './fleet.ts'
 import { endKept, keptInWorktree } from './kept-processes.ts'
 import { all } from './records.ts'
 import { sentence } from './sentences.ts'
 import { refOf, retire, sharedWithLater, worktreeTurns } from './tidying.ts'
+import { bytesOfPlace } from './worktrees.ts'
 
 interface Kept {
   count: number
@@ -21,7 +21,7 @@ export async function worktreesOnDisk({ home }: Fleet): Promise<Kept> {
       (await readdir(join(home.worktrees, project)).catch(() => [])).map(name => join(home.worktrees, project, name)),
     ),
   )
-  const sizes = await Promise.all(folders.flat().map(worktreeBytes))
+  const sizes = await Promise.all(folders.flat().map(bytesOfPlace))
   return { count: sizes.length, bytes: sizes.reduce((a, b) => a + b, 0) }
 }
 
@@ -61,7 +61,7 @@ export async function clean(
       session_id: session.id,
       mission_id: session.mission_id,
       path: session.worktree!,
-      bytes: await worktreeBytes(session.worktree!),
+      bytes: await bytesOfPlace(session.worktree!),
       ref: refOf(session),
     }
     const ends = (await keptInWorktree(fleet, session)).map(each => each.kind)

@@ -5,8 +5,8 @@ import { operationIn } from './checkouts.ts'
 import { asSomeone } from './commits.ts'
 import { exists, readText, requireWorktree } from './layout.ts'
 import { freeLocks } from './locks.ts'
-import { LOCAL_LFS, type Place, placeAt, projectOf } from './private/place.ts'
-import { programsWithin } from './private/programs.ts'
+import { type Place, placeAt, projectOf } from './private/place.ts'
+import { programSettings } from './private/programs.ts'
 import { seal } from './private/sealing.ts'
 import { configEnvironment, settingsOf } from './private/settings.ts'
 import { fields, GitFailed, git, gitText, type Within } from './run.ts'
@@ -33,8 +33,8 @@ async function mergeIntoPlace(place: Place, commit: string, within: Within | und
   if (!(await exists(place.worktree))) throw new NotFound('worktree', place.worktree)
   await seal(place)
   rmSync(join(place.git, 'index.lock'), { force: true })
-  const programs = programsWithin(await settingsOf(projectOf(place)), within)
-  const env = { GIT_DIR: place.git, GIT_WORK_TREE: place.worktree, ...LOCAL_LFS, ...configEnvironment(programs) }
+  const programs = programSettings(await settingsOf(projectOf(place)), within)
+  const env = { GIT_DIR: place.git, GIT_WORK_TREE: place.worktree, ...configEnvironment(programs) }
   return merge(place.worktree, place.git, commit, env)
 }
 

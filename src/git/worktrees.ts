@@ -3,9 +3,10 @@ import { basename, join } from 'node:path'
 import { NotAllowed } from '../domain/errors.ts'
 import { effect } from '../effects.ts'
 import { slug } from './branch-names.ts'
-import { checkoutsOf, exists, gitDirOf, OID, type Repository, readRef, readText, requireWorktree } from './layout.ts'
+import { checkoutsOf, exists, gitDirOf, type Repository, readRef, readText, requireWorktree } from './layout.ts'
 import { freeLocks } from './locks.ts'
-import { git, gitText } from './run.ts'
+import { git } from './run.ts'
+import { inTheWay, startOf } from './starting.ts'
 import { fillSubmodules } from './submodules.ts'
 import { Bound, Turns } from './turns.ts'
 
@@ -38,10 +39,10 @@ export async function addWorktree(repo: Repository, { path, branch, from }: NewW
   const ref = `refs/heads/${branch}`
   const [found, tip] = await Promise.all([stateOf(repo, path), readRef(repo, ref)])
   if (found.state === 'ready') {
-    if (!tip || found.head !== `ref: ${ref}`) throw taken(path, found.head)
+    if (!tip || found.head !== `ref: ${ref}`) throw inTheWay(path, found.head)
     return { tip, existed: true, emptySubmodules: [] }
   }
-  const start = tip ?? (await resolve(repo, from))
+  const start = tip ?? (await startOf(repo, from))
   if (found.state !== 'absent' || tip) await clear(repo, path)
   const emptySubmodules = await make(repo, path, `ref: ${ref}`, start)
   return { tip: start, existed: false, emptySubmodules }
@@ -98,7 +99,7 @@ const remove = (folder: string): Promise<void> =>
 
 /** Takes away what an interrupted making or removing left at a path: files nobody worked on, or a record without its folder. */
 async function clear(repo: Repository, path: string): Promise<void> {
-  if ((await stateOf(repo, path)).state === 'foreign') throw taken(path)
+  if ((await stateOf(repo, path)).state === 'foreign') throw inTheWay(path)
   // A git that outlived the server that started it may still be writing there.
   await freeLocks(path)
   await removeWorktree(repo, path)
@@ -223,15 +224,3 @@ async function linksHere(repo: Repository, path: string): Promise<boolean> {
   if (link) return link.startsWith(`gitdir: ${repo.commonDir}/worktrees/`)
   return (await readdir(path).catch(() => ['unreadable'])).every(name => name === '.git')
 }
-
-async function resolve(repo: Repository, from: string): Promise<string> {
-  if (OID.test(from)) return from
-  const tip = await readRef(repo, `refs/heads/${from}`)
-  return tip ?? gitText(repo.commonDir, ['rev-parse', '--verify', '--end-of-options', `${from}^{commit}`])
-}
-
-const taken = (path: string, head?: string): NotAllowed =>
-  new NotAllowed(`${path} is in the way of a new worktree: ${head ? `it is on ${head}` : 'something else is there'}.`, {
-    try: 'Move it elsewhere and try again.',
-    facts: { path },
-  })

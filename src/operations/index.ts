@@ -32,6 +32,7 @@ import { templates } from './templates.ts'
 import { transcripts } from './transcripts.ts'
 import { waiting } from './waiting.ts'
 import { workflows } from './workflows.ts'
+import { worktrees } from './worktrees.ts'
 
 /** What a person can ask for; its type is that of typed clients. */
 const forPeople = [
@@ -61,6 +62,7 @@ const forPeople = [
   ...processes,
   ...settings,
   ...system,
+  ...worktrees,
   ...events,
   ...devices,
   ...integrations,

@@ -266,7 +266,7 @@ const agentName = ({ name, engine }: Agents['agents'][number]): string => driven
 const presets = (names: readonly string[]): string =>
   names.length === TOOL_PRESETS.length ? 'every preset' : names.join(' ') || 'none'
 
-interface Cleaned {
+export interface Cleaned {
   freed_bytes: number
   worktrees: {
     session_id: string

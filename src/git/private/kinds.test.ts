@@ -1,4 +1,4 @@
-import { existsSync, readdirSync, statSync, writeFileSync } from 'node:fs'
+import { existsSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterEach, beforeEach, expect, test } from 'vitest'
@@ -7,7 +7,8 @@ import { openRepository } from '../repository.ts'
 import { aRepository, runGit, type TestRepository } from '../testkit.ts'
 import { addWorktree } from '../worktrees.ts'
 import { convertLinked } from './converting.ts'
-import { addPlace } from './making.ts'
+import { addPlace, removePlace } from './making.ts'
+import { unheld } from './second-look.ts'
 
 let origin: TestRepository
 let path: string
@@ -101,6 +102,41 @@ test('submodules lie over the person’s copy and share no file with it', async 
   expect(await runGit(join(worktree, 'sm'), ['status', '--porcelain'])).toBe('')
   const packs = join(path, '.git/modules/sm/objects/pack')
   for (const name of readdirSync(packs)) expect(statSync(join(packs, name)).nlink).toBe(1)
+  await library.remove()
+})
+
+test('work in a submodule that no commit names keeps the worktree from going', async () => {
+  const library = await aRepository({ files: { lib: 'library\n' } })
+  await clone()
+  for (const name of ['sm', 'empty'])
+    await runGit(path, ['-c', 'protocol.file.allow=always', 'submodule', '--quiet', 'add', library.path, name])
+  await runGit(path, [...AS, 'commit', '--quiet', '-m', 'with submodules'])
+  // As in a clone that was never given this one.
+  rmSync(join(path, '.git/modules/empty'), { recursive: true })
+  const repo = await openRepository(path)
+  const below = (...args: string[]) => runGit(join(worktree, 'sm'), [...AS, ...args])
+  const left = async (work: () => Promise<unknown>) => {
+    await addPlace(repo, { path: worktree, branch, from: 'main', ...GIVEN })
+    await work()
+    await commitLeftovers({ worktree, branch, message: 'Leftovers\n' })
+    const found = await unheld(worktree, [])
+    await removePlace(worktree, repo)
+    return found
+  }
+  expect(await left(async () => {})).toEqual([])
+  expect(await left(() => writeFile(join(worktree, 'empty/file'), 'x'))).toEqual(['empty'])
+  expect(await left(() => writeFile(join(worktree, 'sm/lib'), 'changed'))).toEqual(['sm'])
+  const stashed = async () => {
+    await writeFile(join(worktree, 'sm/lib'), 'changed')
+    await below('stash', 'push', '--quiet')
+  }
+  expect(await left(stashed)).toEqual(['sm'])
+  const committed = async () => {
+    await below('checkout', '--quiet', '-b', 'mine')
+    await below('commit', '--quiet', '--allow-empty', '-m', 'mine')
+    await below('checkout', '--quiet', '--detach', 'HEAD~1')
+  }
+  expect(await left(committed)).toEqual(['sm'])
   await library.remove()
 })
 

@@ -3,9 +3,10 @@ import { readdir, realpath, rename, rm } from 'node:fs/promises'
 import { basename, dirname, join } from 'node:path'
 import { NotAllowed } from '../../domain/errors.ts'
 import { effect } from '../../effects.ts'
-import { exists, OID, type Repository, readRef } from '../layout.ts'
+import { exists, type Repository, readRef } from '../layout.ts'
 import { readPlainFile } from '../plain-files.ts'
-import { git, gitText } from '../run.ts'
+import { git } from '../run.ts'
+import { inTheWay, startOf } from '../starting.ts'
 import { Bound } from '../turns.ts'
 import { type Given, giveRefs, placeRef } from './giving.ts'
 import { fillModules } from './modules.ts'
@@ -37,13 +38,13 @@ export async function addPlace(repo: Repository, wanted: NewPlace): Promise<Adde
   const { path, branch, from } = wanted
   const found = placeAt(path)
   if (found && (await exists(path))) {
-    if (found.record.branch !== branch) throw taken(path, found.record.branch ?? 'no branch')
+    if (found.record.branch !== branch) throw inTheWay(path, found.record.branch ?? 'no branch')
     const place = refreshed(found, wanted)
     await giveRefs(place, repo, { start: tipOf(place), named: wanted.named })
     return { tip: tipOf(place), existed: true, emptySubmodules: [] }
   }
   const tip = await readRef(repo, `refs/heads/${branch}`)
-  const start = tip ?? (await commitOf(repo, from))
+  const start = tip ?? (await startOf(repo, from))
   await clear(repo, path)
   const emptySubmodules = await make(repo, path, recordOf(repo, path, branch, wanted), start, wanted)
   return { tip: start, existed: false, emptySubmodules }
@@ -176,7 +177,7 @@ async function clear(repo: Repository, path: string): Promise<void> {
   const entries = await readdir(path).catch(() => undefined)
   const begun = lstatSync(folder, { throwIfNoEntry: false })?.isDirectory() === true
   const isNobodys = entries?.every(name => name === '.git') ?? true
-  if (entries && !begun && !isNobodys) throw taken(path)
+  if (entries && !begun && !isNobodys) throw inTheWay(path)
   if (entries || begun) await removePlace(path, repo, recordOf(repo, path, null, NOTHING).ref)
 }
 
@@ -207,18 +208,6 @@ export function alternatesBehind(objects: string, seen = new Set<string>()): { f
   }
   return { folders: [...seen], depth }
 }
-
-async function commitOf(repo: Repository, from: string): Promise<string> {
-  if (OID.test(from)) return from
-  const tip = await readRef(repo, `refs/heads/${from}`)
-  return tip ?? gitText(repo.commonDir, ['rev-parse', '--verify', '--end-of-options', `${from}^{commit}`])
-}
-
-const taken = (path: string, head?: string): NotAllowed =>
-  new NotAllowed(`${path} is in the way of a new worktree: ${head ? `it is on ${head}` : 'something else is there'}.`, {
-    try: 'Move it elsewhere and try again.',
-    facts: { path },
-  })
 
 /** Every worktree below the folder that a home has them in. */
 export function placesIn(worktrees: string): string[] {

@@ -5,8 +5,8 @@ import { nameBytes } from '../names.ts'
 import { readPlainFile } from '../plain-files.ts'
 import { byteFields, fields, git, type Within } from '../run.ts'
 import { gitDirIn, namedBelow } from './below.ts'
-import { LOCAL_LFS, ourEnvironment, type Place } from './place.ts'
-import { programsWithin } from './programs.ts'
+import { ourEnvironment, type Place } from './place.ts'
+import { programSettings } from './programs.ts'
 import { configEnvironment, configLine, type Settings, settingsOf } from './settings.ts'
 import { replaceFile } from './writing.ts'
 
@@ -73,8 +73,7 @@ async function fill(place: Place, { name, path, commit }: Module, within: Within
     GIT_WORK_TREE: worktree,
     GIT_INDEX_FILE: join(gitDir, 'index'),
     GIT_NO_LAZY_FETCH: '1',
-    ...LOCAL_LFS,
-    ...configEnvironment(programsWithin(settings, within)),
+    ...configEnvironment(programSettings(settings, within)),
   }
   return git(dirname(worktree), ['read-tree', '--reset', '-u', commit], { effect: 'git.submodules', env }).then(
     () => true,

@@ -99,8 +99,4 @@ export const ourEnvironment = (
   GIT_WORK_TREE: worktree,
   GIT_INDEX_FILE: index,
   GIT_OBJECT_DIRECTORY: join(record.commonDir, 'objects'),
-  ...LOCAL_LFS,
 })
-
-/** What Git LFS has is written into the files, and nothing is fetched: the rest stay pointers. */
-export const LOCAL_LFS = { GIT_LFS_SKIP_SMUDGE: '1' }

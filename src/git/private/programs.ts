@@ -1,4 +1,5 @@
 import type { Within } from '../run.ts'
+import { LOCAL_LFS, lfsStore } from './lfs.ts'
 import { ourEnvironment, type Place, projectOf } from './place.ts'
 import { configEnvironment, type Settings, settingsOf } from './settings.ts'
 
@@ -11,27 +12,30 @@ type Environment = Record<string, string>
  */
 export async function fileEnvironment(
   place: Place,
-  { within, ...where }: { within?: Within; gitDir?: string; index?: string } = {},
+  { within, gitDir, index }: { within?: Within; gitDir?: string; index?: string } = {},
 ): Promise<Environment> {
-  const settings = await settingsOf(projectOf(place))
+  const repo = projectOf(place)
+  const settings = await settingsOf(repo)
   const identity = settings.identity.map(({ key, value }) => [key, value] as const)
+  const own = [...identity, ['lfs.storage', lfsStore(repo, settings)] as const]
   return {
-    ...ourEnvironment(place, where),
-    ...configEnvironment([...identity, ...programsWithin(settings, within)]),
+    ...ourEnvironment(place, { gitDir, index }),
+    ...configEnvironment([...own, ...programSettings(settings, within)]),
   }
 }
 
-/** Filters and merge drivers of these settings, each inside walls. */
-export function programsWithin({ given }: Settings, within: Within | undefined): (readonly [string, string])[] {
-  if (!within) return []
+/** Filters and merge drivers of these settings, each inside walls; Git LFS without the network, whatever the worktree says. */
+export function programSettings({ given }: Settings, within: Within | undefined): (readonly [string, string])[] {
+  if (!within) return [...LOCAL_LFS]
   const extended = given.some(({ key }) => key.startsWith('lfs.extension.'))
-  return given.flatMap(({ key, value }) => {
+  const walled = given.flatMap(({ key, value }): (readonly [string, string])[] => {
     if (!value || (isLfs(value) && !extended)) return []
     if (/^filter\..*\.(clean|smudge)$/.test(key)) return [[key, walledLine(value, /%(f)/g, within)]]
     if (/^merge\..*\.driver$/.test(key)) return [[key, walledLine(value, /%([OABLPSXY])/g, within)]]
     // Git puts nothing into the line of one that goes on over many files.
     return /^filter\..*\.process$/.test(key) ? [[key, within(['/bin/sh', '-c', value]).map(quoted).join(' ')]] : []
   })
+  return [...LOCAL_LFS, ...walled]
 }
 
 /** Git LFS runs nothing of the worktree, and has to write where inside walls nothing can be written: the project's store. */

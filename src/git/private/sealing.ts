@@ -50,7 +50,10 @@ export async function seal(place: Place, { walled = false } = {}): Promise<void>
   rmSync(join(git, 'objects/info'), { recursive: true, force: true })
   mkdirSync(join(git, 'objects/info'))
   writeFileSync(join(git, 'objects/info/alternates'), alternatesOf(place))
-  writeFileSync(join(git, 'config'), Buffer.from(sessionConfig(repo, settings, { ...record, walled }), 'latin1'))
+  writeFileSync(
+    join(git, 'config'),
+    Buffer.from(sessionConfig(repo, settings, { ...record, walled, lfs: join(git, 'lfs') }), 'latin1'),
+  )
   for (const name of COPIED) {
     const from = name === 'sparse-checkout' ? join(record.gitDir, 'info', name) : join(record.commonDir, 'info', name)
     const content = readPlainFile(from)

@@ -18,6 +18,7 @@ export interface Settings {
   given: Setting[]
   identity: Setting[]
   hooksPath: string | undefined
+  lfsStorage: string | undefined
   partial: boolean
   /** What the project lets pass that git otherwise refuses to take in, as `--strict=…` wants it. */
   tolerated: string[]
@@ -75,6 +76,7 @@ async function readSettings(repo: Repository): Promise<{ settings: Settings; fil
       given: all.filter(isGiven),
       identity: all.filter(({ key }) => /^(user|author|committer)\./.test(key)),
       hooksPath: last('core.hookspath'),
+      lfsStorage: last('lfs.storage'),
       partial: last('extensions.partialclone') !== undefined,
       tolerated: all.flatMap(({ key, value }) => {
         const [, name] = /^(?:receive\.)?fsck\.(.+)$/.exec(key) ?? []
@@ -108,13 +110,15 @@ export interface Wanted {
   hooks: boolean
   /** Inside walls: then no address may carry a password. */
   walled?: boolean
+  /** Where it keeps files of Git LFS. */
+  lfs: string
 }
 
 /** The configuration of a session's repository: values only, never a line that includes another file. */
 export function sessionConfig(repo: Repository, settings: Settings, wanted: Wanted): string {
   const hooks = wanted.hooks ? ownHooksPath(repo, settings.hooksPath) : '/dev/null'
   const given = settings.given.filter(
-    ({ key }) => !key.startsWith('branch.') || key.startsWith(`branch.${wanted.base}.`),
+    ({ key }) => key !== 'lfs.storage' && (!key.startsWith('branch.') || key.startsWith(`branch.${wanted.base}.`)),
   )
   const addresses = given.flatMap(({ key, value }) => (/^remote\..*\.(push)?url$/.test(key) ? [{ key, value }] : []))
   const lines: [string, string][] = [
@@ -126,6 +130,7 @@ export function sessionConfig(repo: Repository, settings: Settings, wanted: Want
     ...settings.extensions.map(({ key, value }): [string, string] => [key, value]),
     ...given.map(({ key, value }): [string, string] => [key, wanted.walled ? withoutPassword(value) : value]),
     ...(hooks ? [['core.hookspath', hooks] as [string, string]] : []),
+    ...(settings.lfsStorage ? [['lfs.storage', wanted.lfs] as [string, string]] : []),
     ...(wanted.allowPush ? [] : pushRefused(addresses)),
   ]
   return lines.map(([key, value]) => configLine(key, value)).join('')

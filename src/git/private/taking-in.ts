@@ -1,6 +1,8 @@
 import { join } from 'node:path'
+import { effect } from '../../effects.ts'
 import { readText } from '../layout.ts'
 import { git } from '../run.ts'
+import { takeLfs } from './lfs.ts'
 import { tipOf } from './making.ts'
 import { borrowsElsewhere, NotTakenIn, releaseKeeps, takeObjects } from './objects.ts'
 import { type Place, placeAt, projectOf } from './place.ts'
@@ -48,7 +50,8 @@ export async function takeIn(place: Place, { maxBytes }: { maxBytes?: number } =
   }
   const kept = await keep(place, state, repo)
   releaseKeeps(place)
-  return { state, tip: state.tip, branch: state.branch, kept, problem }
+  const missing = await effect('git.take-in', () => takeLfs(place, maxBytes))
+  return { state, tip: state.tip, branch: state.branch, kept, problem: problem ?? missing }
 }
 
 /** Takes in what a session has committed so far, and holds it by a ref of the project. */

@@ -176,6 +176,22 @@ export function ProjectSettings({ project }: { project: Project }) {
             value={value.allow_push}
             set={set('allow_push')}
           />
+          <ChoiceInput
+            label="Isolation"
+            hint="a repository of its own keeps each mission away from your branches, stash and configuration; a linked worktree shares them with you"
+            value={value.isolation}
+            set={isolation => isolation && set('isolation')(isolation as Project['isolation'])}
+            options={[
+              { value: 'private', label: 'a repository of its own' },
+              { value: 'linked', label: 'a linked worktree (weaker)' },
+            ]}
+          />
+          <SwitchInput
+            label="Hooks"
+            hint="the repository's own git hooks run for what agents commit; for Flotilla's own commits none run"
+            value={value.hooks === 'on'}
+            set={on => set('hooks')(on ? 'on' : 'off')}
+          />
         </div>
       </Section>
       {isChanged && <SaveBar busy={busy} reset={reset} />}

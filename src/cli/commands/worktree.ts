@@ -1,0 +1,62 @@
+import type { Command } from 'commander'
+import { NotAllowed } from '../../domain/errors.ts'
+import { shortId } from '../../domain/ids.ts'
+import type { ListedWorktree } from '../../operations/worktrees.ts'
+import { type Cli, does } from '../command.ts'
+import { projectRef } from '../place.ts'
+import { ago, size } from '../show.ts'
+import type { Cleaned } from './about.ts'
+
+/** Where missions work: `git worktree list` does not show them, since nothing of them is in the person's repository. */
+export function addWorktree(program: Command): void {
+  const worktree = program.command('worktree').description('the folders missions work in')
+  const list = worktree
+    .command('list')
+    .alias('ls')
+    .description('which there are, whose, and what they take on disk')
+    .option('--project <project>', 'only of this one')
+  does(list, (cli, _, { project }) => listAll(cli, project as string | undefined))
+  const remove = worktree
+    .command('remove')
+    .alias('rm')
+    .description('remove those of a mission that is over; its work stays in the repository as a ref')
+    .argument('<mission>', 'its id, or the first letters of it')
+  does(remove, (cli, [mission]) => removeOf(cli, mission!))
+}
+
+async function listAll(cli: Cli, project: string | undefined): Promise<undefined> {
+  const { terminal } = cli
+  const client = await cli.client()
+  const answer = await client.call<{ worktrees: ListedWorktree[]; bytes: number }>('list_worktrees', {
+    project_id: project && (await projectRef(cli, project)),
+  })
+  if (terminal.json) return void terminal.data(answer)
+  if (!answer.worktrees.length) return void terminal.note('There is no worktree.')
+  terminal.table<ListedWorktree>(
+    [
+      { title: 'MISSION', value: each => (each.mission_id ? shortId(each.mission_id) : '') },
+      { title: 'STATE', value: each => each.state },
+      { title: 'FILES', value: each => size(each.bytes), right: true },
+      {
+        title: 'REPOSITORY',
+        value: each => (each.isolation === 'linked' ? 'linked' : size(each.repository_bytes)),
+        right: true,
+      },
+      { title: 'AGE', value: each => ago(each.created_at), right: true },
+      { title: 'TITLE', value: each => each.title ?? '', flexible: true },
+      { title: 'WORKTREE', value: each => each.path, flexible: true },
+    ],
+    answer.worktrees,
+  )
+  terminal.print(`${answer.worktrees.length} worktrees, ${size(answer.bytes)}.`)
+}
+
+async function removeOf(cli: Cli, mission: string): Promise<undefined> {
+  const { terminal } = cli
+  const answer = await (await cli.client()).call<Cleaned>('clean', { mission_id: mission })
+  const [left] = answer.worktrees.filter(each => each.kept_because)
+  if (left) throw new NotAllowed(`${left.path} was not removed: ${left.kept_because}.`)
+  if (terminal.json) return void terminal.data(answer)
+  for (const { path, ref } of answer.worktrees) terminal.print(`Removed ${path}; its work is ${ref}.`)
+  terminal.print(answer.worktrees.length ? `Freed ${size(answer.freed_bytes)}.` : 'It has no worktree.')
+}
