@@ -8,9 +8,9 @@ import { makeRepository, slug } from '../git/index.ts'
 import type { Ask } from './asking.ts'
 import { defaultsOf } from './capacity.ts'
 import type { Fleet } from './fleet.ts'
-import { firstInstalled, noAgent } from './mission-agents.ts'
+import { firstInstalled, noAgent, requireNoScripts } from './mission-agents.ts'
 import { requirePlanner } from './plans.ts'
-import { createProject, realFolder, requireAllowed } from './projects.ts'
+import { createProject, type ProjectFields, realFolder, requireAllowed } from './projects.ts'
 import { derivedId } from './records.ts'
 
 interface NewProjectWish {
@@ -44,8 +44,25 @@ async function someAgent(fleet: Fleet): Promise<string> {
 
 /** A project in a new repository of its own. Asked for again with the same key, it is the same one. */
 export async function newProject(fleet: Fleet, ask: Ask, name: string, wish: NewProjectWish): Promise<Project> {
+  return projectAt(fleet, ask, await newFolder(fleet, ask, name), wish)
+}
+
+/** The same for whoever brings missions of their own, so that nobody has to plan there. */
+export async function projectInNewRepository(
+  fleet: Fleet,
+  ask: Ask,
+  fields: Omit<ProjectFields, 'path'> & { name: string },
+): Promise<Project> {
+  requireNoScripts(fleet, fields.agent)
+  const path = await newFolder(fleet, ask, fields.name)
+  requireAllowed(fleet, realFolder(dirname(path)))
+  await makeRepository(path)
+  return (await createProject(fleet, ask, { ...fields, path }, 'return')).value
+}
+
+async function newFolder(fleet: Fleet, ask: Ask, name: string): Promise<string> {
   const folder = fleet.settings.projectsDir ?? join(fleet.home.path, 'projects')
   await mkdir(folder, { recursive: true })
   const suffix = shortId(ask.key ? derivedId('new project', ask.actor, ask.key) : newId())
-  return projectAt(fleet, ask, join(folder, `${slug(name, 'project')}-${suffix}`), wish)
+  return join(folder, `${slug(name, 'project')}-${suffix}`)
 }
