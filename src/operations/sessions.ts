@@ -1,6 +1,7 @@
 import * as z from 'zod'
 import { WrongState } from '../domain/errors.ts'
 import { Report } from '../domain/report.ts'
+import { Outcome } from '../domain/session.ts'
 import { MAX_REASON_CHARS } from '../domain/text.ts'
 import type { Fleet } from '../fleet/fleet.ts'
 import { cancelMission } from '../fleet/missions.ts'
@@ -23,6 +24,9 @@ export const sessions = [
       mission_id: Ref.optional(),
       project_id: Ref.optional(),
       live: z.boolean().default(false).describe('only those that have not ended'),
+      outcome: Outcome.optional().describe(
+        'only those that ended so; a page may then hold fewer, or none, and still have a cursor',
+      ),
       ...Paging,
     }),
     output: z.object({ sessions: z.array(SessionView), cursor: z.string().optional() }),
@@ -33,7 +37,8 @@ export const sessions = [
         limit: input.limit,
         cursor: input.cursor,
       })
-      return { sessions: page.items.map(item => sessionView(item.value)), cursor: page.cursor }
+      const found = page.items.map(item => item.value).filter(each => !input.outcome || each.outcome === input.outcome)
+      return { sessions: found.map(sessionView), cursor: page.cursor }
     },
   }),
   query({
