@@ -28,7 +28,7 @@ const TOKEN =
 /** What holds for all names of a tool. */
 const OF_ALL: Partial<Record<KnownTool, string>> = {
   'claude-devfleet':
-    'The routes are those of our own API, so an answer has our shape; where its clients write a request in another way, that is taken too. Errors are `{error: {code, message, try}}` in place of `{detail}`. Missions that name no agent are for `claude` or the `default_agent`.',
+    'The routes are those of our own API, so an answer has our shape; where its clients write a request in another way, that is taken too. Errors are `{error: {code, message, try}}` in place of `{detail}`. A mission that names no agent is for that of its project or the `default_agent`; where its tools find neither, for `claude`.',
   codefleet:
     'These tools are there for its clients only: they take what those send and answer in words of codefleet (`pending`, `running`, `succeeded`, `failed`, `cancelled`, `timed_out`). A worker that asks a person is `running`, and `error_message` says what it asks. Errors are errors of MCP with a sentence, in place of `{error, details}`.',
 }

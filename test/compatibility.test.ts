@@ -175,13 +175,18 @@ test('claude-devfleet: its pages dispatch, follow, cancel and resume missions, p
   const written = JSON.stringify({ summary: 'Made it.', next_steps: ['Rest'] })
   const detailed_prompt = `do: ${hold.wait}; echo w > w; echo '${written}' > "$FLEET_RESULT_FILE"`
   const work = await ask('POST /api/missions', {}, { project_id, title: 'work', detailed_prompt })
+  const other = gate('other')
+  await fleet.mission(scene.project, other.wait)
+  await eventually('another to be at work', () => other.reached())
   // The terminal sends no body where no model is named.
   await ask('POST /api/missions/{id}/dispatch', { id: work.id })
   await eventually('it to be at work', () => hold.reached())
   const running = { mission_id: work.id, status: 'running' }
   const { sessions } = await ask('GET /api/sessions', {}, running)
-  const [session] = sessions.filter((each: Anything) => each.mission_id === work.id)
+  expect(sessions).toMatchObject([{ mission_id: work.id, status: 'running' }])
+  const [session] = sessions
   expect(await ask('GET /api/sessions/{id}', { id: session.id })).toMatchObject({ mission_id: work.id })
+  other.open()
   await ask('POST /api/sessions/{id}/cancel', { id: session.id })
   await fleet.until(work.id, 'cancelled')
   const cancelled = await ask('GET /api/sessions', {}, { mission_id: work.id, status: 'cancelled' })
@@ -335,11 +340,15 @@ test('codefleet: workflows answer as its own do', async () => {
       prompt_template: `do: cat <<'EOF' > told\n${facts.map(fact => `do: ${fact}: {stage_0_${fact}}`).join('\n')}\ndo: EOF`,
     },
   ]
-  const given = { name: 'w', repo_path: repo.path, task_prompt: 'hello', base_ref: 'HEAD', timeout_seconds: 120 }
+  await repo.write('api/index.txt', 'here')
+  await repo.git('add', '-A')
+  await repo.git('commit', '-qm', 'api')
+  const repo_path = join(repo.path, 'api')
+  const given = { name: 'w', repo_path, task_prompt: 'hello', base_ref: 'HEAD', timeout_seconds: 120 }
   const made = await tool('create_workflow', { ...given, stages })
   const { workflow_id } = made
   expect(made).toMatchObject({
-    ...{ name: 'w', repo_path: repo.path, created_at: expect.any(Number), completed_at: null, error_message: null },
+    ...{ name: 'w', repo_path, created_at: expect.any(Number), completed_at: null, error_message: null },
     stage_summary: [
       { index: 0, name: 'implement', executor: 'worker' },
       { index: 1, name: 'review', status: 'pending' },
@@ -358,15 +367,15 @@ test('codefleet: workflows answer as its own do', async () => {
     stage_summary: [{ status_label: '[OK]', worker_id: expect.any(String), elapsed: expect.any(String) }, {}],
   })
   const last = await tool('collect_workflow_result', { workflow_id })
-  expect(last.final_result).toMatchObject({ status: 'succeeded', result: { files_changed: ['told'] } })
+  expect(last.final_result).toMatchObject({ status: 'succeeded', result: { files_changed: ['api/told'] } })
   const all = await tool('collect_workflow_result', { workflow_id, include_all_stages: true, include_logs: true })
   expect(all.stage_results).toMatchObject([
     { index: 0, name: 'implement', status: 'succeeded', result: { stdout_tail: 'Wrote it.' } },
     { index: 1, name: 'review', status: 'succeeded' },
   ])
-  const told = await repo.readOn(last.final_result.branch_name, 'told')
-  expect(told).toMatch(/^summary: Wrote it\.\nfiles: a\nnext_steps: .*\nstatus: completed\nresult: \{/)
-  expect(await repo.readOn(all.stage_results[0].result.branch_name, 'a')).toBe('hello')
+  const told = await repo.readOn(last.final_result.branch_name, 'api/told')
+  expect(told).toMatch(/^summary: Wrote it\.\nfiles: api\/a\nnext_steps: .*\nstatus: completed\nresult: \{/)
+  expect(await repo.readOn(all.stage_results[0].result.branch_name, 'api/a')).toBe('hello')
   parts.call('name', 'executor', 'prompt_template', 'worktree_strategy', 'depends_on', 'timeout_seconds', 'model')
   parts.call('{task_prompt}', ...facts.map(fact => `{stage_N_${fact}}`))
   expect(await tool('list_workflows', { statuses: ['succeeded'], limit: 25 })).toMatchObject({

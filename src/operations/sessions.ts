@@ -30,15 +30,16 @@ export const sessions = [
       ...Paging,
     }),
     output: z.object({ sessions: z.array(SessionView), cursor: z.string().optional() }),
-    run: async ({ fleet }, input) => {
-      const page = await fleet.store.find('sessions', {
-        ...(await indexFor(fleet, input)),
-        newestFirst: true,
-        limit: input.limit,
-        cursor: input.cursor,
-      })
-      const found = page.items.map(item => item.value).filter(each => !input.outcome || each.outcome === input.outcome)
-      return { sessions: found.map(sessionView), cursor: page.cursor }
+    run: async ({ fleet }, { live, outcome, limit, cursor, ...of }) => {
+      const place = await indexFor(fleet, of)
+      const where = live ? { index: 'live' } : place
+      const page = await fleet.store.find('sessions', { ...where, newestFirst: true, limit, cursor })
+      const [wanted] = place.equals ?? []
+      const sessions = page.items
+        .map(item => item.value)
+        .filter(each => !outcome || each.outcome === outcome)
+        .filter(each => !wanted || each.mission_id === wanted || each.project_id === wanted)
+      return { sessions: sessions.map(sessionView), cursor: page.cursor }
     },
   }),
   query({
@@ -106,9 +107,8 @@ export const sessions = [
 
 async function indexFor(
   fleet: Fleet,
-  input: { mission_id?: string; project_id?: string; live?: boolean },
+  input: { mission_id?: string; project_id?: string },
 ): Promise<{ index: string; equals?: string[] }> {
-  if (input.live) return { index: 'live' }
   if (input.mission_id)
     return { index: 'mission', equals: [(await lookUp(fleet, 'missions', input.mission_id)).value.id] }
   if (input.project_id)
