@@ -46,7 +46,7 @@ export const MISSION_TOOLS = [
       project_path: z
         .string()
         .max(4000)
-        .nullish()
+        .optional()
         .describe('the absolute path of the repository; without it a new one is made'),
       project_id: Ref.optional().describe('instead of project_path'),
       agent: Agent,
@@ -57,7 +57,7 @@ export const MISSION_TOOLS = [
     long: true,
     run: async (ask, { timeout_seconds, ...input }) => {
       const agent = input.agent ?? (input.project_id ? await agentIn(ask, input.project_id) : await agentOf(ask))
-      const { id } = await ask<PlanView>('plan_project', { ...said(input), ...(agent && { agent }), landing: 'auto' })
+      const { id } = await ask<PlanView>('plan_project', { ...input, agent, landing: 'auto' })
       return planBrief(await ask<PlanView>('wait_for_plan', { plan_id: id, timeout_seconds }))
     },
   }),
@@ -84,14 +84,14 @@ export const MISSION_TOOLS = [
       path: z
         .string()
         .max(4000)
-        .nullish()
+        .optional()
         .describe('the absolute path of the repository; without it a new one is made in projects_dir'),
-      description: z.string().max(4000).nullish(),
+      description: z.string().max(4000).optional(),
     }),
     run: async (ask, { name, path, description }) => {
       // As claude-devfleet has it: Claude works on it, and what is finished lands.
       const theirs = { landing: 'auto', agent: await agentOf(ask) }
-      const wanted = { name, description: description ?? '', ...(path && { path }), ...theirs }
+      const wanted = { name, description, ...(path && { path }), ...theirs }
       const project = await ask<Project>('create_project', wanted)
       return { ...projectBrief(project), note: LANDS }
     },
@@ -118,17 +118,17 @@ export const MISSION_TOOLS = [
         .min(1)
         .max(1_000_000)
         .describe('all the agent needs to know; it does not see this conversation'),
-      acceptance_criteria: z.string().max(20_000).nullish(),
-      depends_on: z.array(Ref).max(60).nullish().describe('missions that must be done first'),
-      auto_dispatch: z.boolean().nullish(),
-      priority: z.number().int().min(-1000).max(1000).nullish().describe('higher starts first'),
+      acceptance_criteria: z.string().max(20_000).optional(),
+      depends_on: z.array(Ref).max(60).optional().describe('missions that must be done first'),
+      auto_dispatch: z.boolean().optional(),
+      priority: z.number().int().min(-1000).max(1000).optional().describe('higher starts first'),
       model: Model,
       agent: Agent,
       mission_type: MissionType.optional(),
     }),
     run: async (ask, input) => {
       const agent = input.agent ?? (await agentIn(ask, input.project_id))
-      const mission = await ask<MissionView>('create_mission', { ...said(input), ...(agent && { agent }) })
+      const mission = await ask<MissionView>('create_mission', { ...input, agent })
       const { depends_on } = mission
       return { ...told(mission), depends_on, auto_dispatch: input.auto_dispatch ?? false }
     },
@@ -138,10 +138,10 @@ export const MISSION_TOOLS = [
     summary: 'Send an agent to work on a mission; wait_for_mission tells when it is over.',
     input: WithMission.extend({
       model: Model,
-      max_turns: z.number().int().min(1).max(10_000).nullish(),
+      max_turns: z.number().int().min(1).max(10_000).optional(),
       agent: Agent,
     }),
-    run: async (ask, input) => told(await ask<MissionView>('dispatch_mission', said(input))),
+    run: async (ask, input) => told(await ask<MissionView>('dispatch_mission', input)),
   }),
   forMissions({
     name: 'get_mission_status',
@@ -202,7 +202,7 @@ export const MISSION_TOOLS = [
       project_id: Ref,
       status: z
         .enum([...STATUSES, 'completed'])
-        .nullish()
+        .optional()
         .describe('completed: the same as done'),
     }),
     readOnly: true,
@@ -250,7 +250,3 @@ const projectBrief = (project: Project) => {
 /** Clients of claude-devfleet read `id` where ours read `mission_id`. */
 const named = (brief: Brief) => ({ id: brief.mission_id, ...brief })
 const told = (mission: MissionView) => named(briefOf(mission, undefined, Date.now()))
-
-/** Without what is null: that is how its clients leave a field out. */
-const said = <T extends object>(input: T): Partial<T> =>
-  Object.fromEntries(Object.entries(input).filter(([, value]) => value !== null && value !== undefined)) as Partial<T>

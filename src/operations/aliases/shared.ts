@@ -12,9 +12,9 @@ export type Missions = { missions: MissionView[] }
 export const Agent = z
   .string()
   .max(40)
-  .nullish()
+  .optional()
   .describe('the coding agent that does it, such as claude, codex or gemini; shell: the prompt is a script')
-export const Model = z.string().max(120).nullish()
+export const Model = z.string().max(120).optional()
 
 /** Who does what names nobody, as codefleet has it: FLEET_DEFAULT_EXECUTOR, which is default_agent here, or codex. */
 export const executorOf = async (ask: Ask): Promise<string> =>

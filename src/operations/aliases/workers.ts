@@ -19,7 +19,7 @@ import { Agent, type Detail, executorOf, type Missions, Model, placeIn } from '.
 const forWorkers = aliasesOf({ knownFrom: 'codefleet', set: 'workers' })
 
 const WithWorker = z.object({ worker_id: Ref })
-const Arguments = z.array(z.string()).nullish().describe('not passed on: leave it out')
+const Arguments = z.array(z.string()).optional().describe('not passed on: leave it out')
 
 /** The tools for workers, which are missions that do not land. */
 export const WORKER_TOOLS = [
@@ -61,14 +61,14 @@ export const WORKER_TOOLS = [
       base_ref: z.string().min(1).max(250).default('HEAD').describe('the branch, tag or commit it starts from'),
       model: Model,
       executor: Agent,
-      reasoning_effort: z.string().max(20).nullish().describe('how hard it is to think, such as low or high'),
-      timeout_seconds: z.number().int().min(1).max(604_800).nullish(),
-      profile: z.string().nullish().describe('not passed on: leave it out'),
-      tags: z.array(z.string().min(1).max(60)).max(19).nullish(),
-      metadata: z.record(z.string(), z.unknown()).nullish().describe('kept with it and told with its status'),
+      reasoning_effort: z.string().max(20).optional().describe('how hard it is to think, such as low or high'),
+      timeout_seconds: z.number().int().min(1).max(604_800).optional(),
+      profile: z.string().optional().describe('not passed on: leave it out'),
+      tags: z.array(z.string().min(1).max(60)).max(19).default([]),
+      metadata: z.record(z.string(), z.unknown()).default({}).describe('kept with it and told with its status'),
       extra_args: Arguments,
       extra_codex_args: Arguments,
-      parent_worker_id: Ref.nullish(),
+      parent_worker_id: Ref.optional(),
     }),
     run: async (ask, input) => {
       requireOwnArguments(input)
@@ -80,12 +80,12 @@ export const WORKER_TOOLS = [
         prompt: input.prompt,
         base_ref: input.base_ref,
         agent: input.executor ?? (await executorOf(ask)),
-        model: input.model ?? null,
-        effort: input.reasoning_effort ?? null,
-        timeout_seconds: input.timeout_seconds ?? null,
-        tags: [...new Set([WORKER, ...(input.tags ?? [])])],
-        metadata: input.metadata ?? {},
-        parent_mission_id: input.parent_worker_id ?? null,
+        model: input.model,
+        effort: input.reasoning_effort,
+        timeout_seconds: input.timeout_seconds,
+        tags: [...new Set([WORKER, ...input.tags])],
+        metadata: input.metadata,
+        parent_mission_id: input.parent_worker_id,
         landing: 'never',
         auto_dispatch: true,
       })
@@ -103,12 +103,12 @@ export const WORKER_TOOLS = [
     name: 'list_workers',
     summary: 'List the newest workers.',
     input: z.object({
-      statuses: z.array(z.enum(WORKER_STATUSES)).max(10).nullish(),
+      statuses: z.array(z.enum(WORKER_STATUSES)).max(10).optional(),
       limit: z.number().int().min(1).max(200).default(25),
     }),
     readOnly: true,
     run: async (ask, { statuses, limit }) => {
-      const status = ourStatuses(statuses ?? [])
+      const status = ourStatuses(statuses)
       const { missions } = await ask<Missions>('list_missions', { tag: WORKER, limit, ...(status && { status }) })
       const wanted = missions.filter(each => !statuses?.length || statuses.includes(workerStatus(each)))
       const projects = await projectsOf(ask, wanted)

@@ -41,10 +41,10 @@ export const WORKFLOW_TOOLS = [
         .describe('the absolute path of the repository, or of a folder in it to work in'),
       task_prompt: z.string().min(1).max(1_000_000),
       stages: z.array(Stage).min(1),
-      base_ref: z.string().min(1).max(250).nullish().describe('empty: the base branch'),
-      timeout_seconds: z.number().int().min(1).max(604_800).nullish().describe('for each stage that names none'),
+      base_ref: z.string().min(1).max(250).optional().describe('empty: the base branch'),
+      timeout_seconds: z.number().int().min(1).max(604_800).optional().describe('for each stage that names none'),
     }),
-    run: async (ask, { repo_path, stages, timeout_seconds, base_ref, ...same }) => {
+    run: async (ask, { repo_path, stages, timeout_seconds, ...same }) => {
       for (const stage of stages) requireOwnArguments(stage)
       const { project, subdirectory } = await placeIn(ask, repo_path)
       const executor = await executorOf(ask)
@@ -55,7 +55,7 @@ export const WORKFLOW_TOOLS = [
         effort: stage.effort ?? reasoning_effort ?? null,
         timeout_seconds: stage.timeout_seconds ?? timeout_seconds ?? null,
       }))
-      const wanted = { ...same, base_ref: base_ref ?? undefined, project_id: project.id, stages: decided }
+      const wanted = { ...same, project_id: project.id, stages: decided }
       return workflowAnswer(await ask<WorkflowTold>('create_workflow', wanted), project, Date.now())
     },
   }),
@@ -70,7 +70,7 @@ export const WORKFLOW_TOOLS = [
     name: 'list_workflows',
     summary: 'List the newest workflows.',
     input: z.object({
-      statuses: z.array(z.enum(STATUSES)).max(5).nullish(),
+      statuses: z.array(z.enum(STATUSES)).max(5).optional(),
       limit: z.number().int().min(1).max(200).default(25),
     }),
     readOnly: true,
