@@ -1,7 +1,7 @@
 import * as z from 'zod'
 import { InvalidInput } from './domain/errors.ts'
 import { ENGINES, LANDING_POLICIES } from './domain/project.ts'
-import { SETTING_ALIASES } from './known-names.ts'
+import { SETTING_ALIASES } from './known-names/index.ts'
 
 /** What a setting may be, and how a variable or a command line says it. */
 interface Kind<T> {

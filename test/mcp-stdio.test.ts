@@ -32,7 +32,7 @@ test('a client that starts programs finds a fleet, also after it was killed or s
   const server = () => readHolder(home)!.pid
   const kill = () => process.kill(server(), 'SIGKILL')
 
-  expect(await call('healthcheck')).toMatchObject({ status: 'ok' })
+  expect(await call('healthcheck')).toMatchObject({ app: 'flotilla' })
   const [first] = [server(), kill()]
   const made = await call('create_worker', {
     repo_path: repo.path,

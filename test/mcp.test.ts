@@ -48,7 +48,9 @@ test('a client makes a project, a mission and another that depends on it, waits 
   const repo = await repository()
   const { project_id } = await call('create_project', { name: 'here', path: repo.path })
   expect(await refused('create_project', { name: 'again', path: repo.path })).toContain('already is the project here')
-  expect(await refused('create_project', { name: 'nowhere' })).toContain('path: is missing')
+  const made = await call('create_project', { name: 'Somewhere new' })
+  expect(made.path).toContain('/projects/somewhere-new-')
+  expect(existsSync(made.path)).toBe(true)
 
   const first = await call('create_mission', {
     ...{ project_id, title: 'one', agent: 'shell' },
@@ -82,7 +84,11 @@ test('a client makes a project, a mission and another that depends on it, waits 
   })
   expect(await repo.readOn('main', 'two.txt')).toBe('1')
 
-  expect((await call('list_projects')).projects.map(({ name }: { name: string }) => name)).toEqual(['here', 'test'])
+  expect((await call('list_projects')).projects.map(({ name }: { name: string }) => name)).toEqual([
+    'Somewhere new',
+    'here',
+    'test',
+  ])
   expect((await call('list_missions', { project_id, status: 'done' })).missions).toHaveLength(2)
   expect(await call('get_dashboard')).toMatchObject({ missions: { done: 2 }, running: [], needs_input: [] })
 })
@@ -168,9 +174,9 @@ test('a plan is asked for, shown and approved, and its missions run', async () =
 })
 
 test('workers are made, followed, collected, cancelled and cleaned up', async () => {
-  const { repository, call, refused, gate, mcp } = await aWorld({ path: '/mcp?tools=workers' })
+  const { repository, call, gate, mcp, refused } = await aWorld({ path: '/mcp?tools=workers' })
   expect((await mcp.client.listTools()).tools.map(({ name }) => name)).toEqual(WORKERS)
-  expect(await call('healthcheck')).toMatchObject({ status: 'ok', executors: expect.any(Array) })
+  expect(await call('healthcheck')).toMatchObject({ app: 'flotilla', shell_found: true })
   const repo = await repository()
   const before = await repo.tip()
   await repo.write('later.txt', 'later')
@@ -192,14 +198,14 @@ test('workers are made, followed, collected, cancelled and cleaned up', async ()
   expect(await call('get_worker_status', { worker_id: made.worker_id })).toMatchObject({
     worker_id: made.worker_id,
     status: 'running',
-    agent: 'shell',
-    tags: ['worker', 'mine'],
+    executor: 'shell',
+    tags: ['mine'],
     metadata: { ticket: 7 },
-    progress: '[####--] 2 of 3, running',
-    elapsed_seconds: expect.any(Number),
-    summary: expect.stringMatching(/^make it: running for \d+ s with shell$/),
+    timeout_seconds: 600,
+    summary_line: expect.stringMatching(/^\[RUNNING\] make it \(shell\/default\) — \d+s$/),
   })
-  expect(await refused('collect_worker_result', { worker_id: made.worker_id })).toContain('no result yet')
+  expect(await call('collect_worker_result', { worker_id: made.worker_id })).toMatchObject({ result: null })
+  expect(await refused('cleanup_worker', { worker_id: made.worker_id })).toContain('cancel_worker')
 
   const child = await call('create_worker', {
     repo_path: repo.path,
@@ -208,8 +214,8 @@ test('workers are made, followed, collected, cancelled and cleaned up', async ()
     prompt: 'echo 1 > part.txt; sleep 60',
     parent_worker_id: made.worker_id,
   })
-  expect((await call('list_workers', { statuses: ['running', 'queued'] })).workers).toHaveLength(2)
-  await call('cancel_worker', { worker_id: child.worker_id })
+  expect((await call('list_workers', { statuses: ['running', 'pending'] })).workers).toHaveLength(2)
+  expect(await call('cancel_worker', { worker_id: child.worker_id })).toMatchObject({ status: 'cancelled' })
   await eventually('the child is cancelled', async () => {
     const { workers } = await call('list_workers', { statuses: ['cancelled'], limit: 1 })
     return workers[0]?.worker_id === child.worker_id
@@ -218,30 +224,34 @@ test('workers are made, followed, collected, cancelled and cleaned up', async ()
   held.open()
   const over = await eventually('it is over', async () => {
     const { status } = await call('get_worker_status', { worker_id: made.worker_id })
-    return status === 'done'
+    return status === 'succeeded'
   })
   expect(over).toBe(true)
   const result = await call('collect_worker_result', { worker_id: made.worker_id, include_logs: true })
   expect(result).toMatchObject({
-    result: 'kept',
-    outcome: { status: 'completed', summary: 'I looked.', files_changed: [{ path: 'seen.txt', change: 'added' }] },
-    logs: ['I looked.'],
+    status: 'succeeded',
+    result: { status: 'completed', summary: 'I looked.', files_changed: ['seen.txt'] },
+    stdout_tail: 'I looked.',
+    stderr_tail: '',
   })
   // It began at base_ref, and nothing landed.
-  expect(await repo.readOn(result.branch, 'seen.txt')).not.toContain('later.txt')
+  expect(await repo.readOn(result.branch_name, 'seen.txt')).not.toContain('later.txt')
   expect(await repo.filesOn('main')).not.toContain('seen.txt')
 
-  expect(await refused('cleanup_worker', { worker_id: made.worker_id, remove_worktree_dir: false })).toContain(
-    'nothing to do',
-  )
-  expect(existsSync(result.worktree)).toBe(true)
-  const cleaned = await call('cleanup_worker', { worker_id: made.worker_id })
-  expect(cleaned.removed).toEqual([result.worktree])
-  expect(existsSync(result.worktree)).toBe(false)
-  expect(await repo.readOn(result.branch, 'seen.txt')).toContain('README')
+  expect(existsSync(result.worktree_path)).toBe(true)
+  expect(await call('cleanup_worker', { worker_id: made.worker_id, remove_branch: false })).toEqual({
+    ...{ worker_id: made.worker_id, worktree_removed: true, branch_removed: false, worker_dir_removed: true },
+    errors: [],
+  })
+  expect(existsSync(result.worktree_path)).toBe(false)
+  expect(await repo.readOn(result.branch_name, 'seen.txt')).toContain('README')
+  // Its branch stays, and is no longer the fleet's to remove.
+  expect((await call('cleanup_worker', { worker_id: made.worker_id })).errors).toEqual([
+    expect.stringContaining('git branch -D'),
+  ])
   const childResult = await call('collect_worker_result', { worker_id: child.worker_id })
-  await call('cleanup_worker', { worker_id: child.worker_id, remove_branch: true })
-  expect(await repo.git('branch', '--list', childResult.branch)).toBe('')
+  expect(await call('cleanup_worker', { worker_id: child.worker_id })).toMatchObject({ branch_removed: true })
+  expect(await repo.git('branch', '--list', childResult.branch_name)).toBe('')
 })
 
 test('a client runs a workflow of stages written for another tool, and collects what it came to', async () => {
@@ -264,22 +274,27 @@ test('a client runs a workflow of stages written for another tool, and collects 
       },
     ],
   })
-  expect(await refused('collect_workflow_result', { workflow_id })).toContain('no result yet')
-  await eventually('done', async () => (await call('get_workflow_status', { workflow_id })).status === 'done')
+  const early = await call('collect_workflow_result', { workflow_id })
+  expect(early.final_result?.result ?? null).toBeNull()
+  await eventually('over', async () => (await call('get_workflow_status', { workflow_id })).status === 'succeeded')
   const status = await call('get_workflow_status', { workflow_id })
   expect(status).toMatchObject({
-    progress: expect.stringContaining('2/2'),
-    stages: [{ name: 'make' }, { name: 'look' }],
+    progress: '2/2 stages complete (2 done)',
+    stage_summary: [
+      { index: 0, name: 'make', executor: 'shell', status: 'succeeded' },
+      { index: 1, name: 'look' },
+    ],
   })
   const collected = await call('collect_workflow_result', { workflow_id, include_all_stages: true, include_logs: true })
-  expect(collected.results.map((each: { result: object }) => each.result)).toMatchObject([
-    { status: 'completed', files_changed: ['made.txt'] },
-    { status: 'completed', files_changed: ['seen.txt'] },
+  expect(collected.stage_results).toMatchObject([
+    { index: 0, name: 'make', result: { result: { status: 'completed', files_changed: ['made.txt'] } } },
+    { index: 1, name: 'look', result: { result: { status: 'completed', files_changed: ['seen.txt'] } } },
   ])
-  expect(collected.results[1].logs.join()).toContain('Seen.')
+  expect(collected.stage_results[1].result.stdout_tail).toContain('Seen.')
   expect(await repo.readOn('main', 'seen.txt')).toBe('made.txt: completed')
-  expect((await call('list_workflows', { statuses: ['done'] })).workflows).toHaveLength(1)
-  await call('cleanup_workflow', { workflow_id })
+  expect((await call('list_workflows', { statuses: ['succeeded'] })).workflows).toHaveLength(1)
+  // What landed is tidied up by itself, and is busy as long as that takes.
+  await eventually('cleaned up', async () => (await call('cleanup_workflow', { workflow_id })).stages_cleaned === 2)
   expect(await refused('cancel_workflow', { workflow_id })).toContain('is done')
 })
 

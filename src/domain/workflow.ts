@@ -36,6 +36,7 @@ export const StageInput = z
       ),
     worktree_strategy: z.enum(WORKTREE_STRATEGIES).optional().describe('the same as worktree'),
     depends_on: z.array(StageRef).max(MAX_DEPENDENCIES).default([]).describe('by name, or by place in the list from 0'),
+    subdirectory: limits.subdirectory,
     acceptance_criteria: limits.acceptance_criteria,
     tool_preset: limits.tool_preset,
     approvals: limits.approvals,
@@ -92,6 +93,8 @@ export interface Stage {
   type: z.infer<typeof MissionType>
   worktree: (typeof WORKTREE_STRATEGIES)[number]
   depends_on: number[]
+  /** Absent in what an earlier version decided. */
+  subdirectory?: string
   acceptance_criteria: string
   tool_preset: z.infer<typeof limits.tool_preset>
   approvals: z.infer<typeof limits.approvals>
@@ -174,6 +177,7 @@ export function decideStages(
       type: stage.type ?? 'implement',
       worktree,
       depends_on,
+      subdirectory: stage.subdirectory,
       acceptance_criteria: stage.acceptance_criteria,
       tool_preset: stage.tool_preset,
       approvals: stage.approvals,

@@ -8,9 +8,9 @@ import { makeRepository, removeUntouched, slug } from '../git/index.ts'
 import type { Ask } from './asking.ts'
 import { defaultsOf } from './capacity.ts'
 import type { Fleet } from './fleet.ts'
-import { firstInstalled, noAgent } from './mission-agents.ts'
+import { firstInstalled, noAgent, requireNoScripts } from './mission-agents.ts'
 import { requirePlanner } from './plans.ts'
-import { createProject, deleteProject, realFolder, requireAllowed } from './projects.ts'
+import { createProject, deleteProject, type ProjectFields, realFolder, requireAllowed } from './projects.ts'
 import { derivedId } from './records.ts'
 
 interface NewProjectWish {
@@ -41,12 +41,10 @@ export async function projectAt(
   }
   const fields = { ...NewProject.parse({ name: basename(path), landing }), path }
   const asked = { ...ask, operation: `${ask.operation}: project` }
-  try {
-    return { project: (await createProject(fleet, asked, fields, 'return')).value, made }
-  } catch (error) {
-    if (made) await removeUntouched(path)
-    throw error
-  }
+  return orTakenBack(path, made, async () => ({
+    project: (await createProject(fleet, asked, fields, 'return')).value,
+    made,
+  }))
 }
 
 /** What was made for a plan that is refused goes again, with its project; what somebody has put something into stays. */
@@ -63,8 +61,36 @@ async function someAgent(fleet: Fleet): Promise<string> {
 
 /** A project in a new repository of its own. Asked for again with the same key, it is the same one. */
 export async function newProject(fleet: Fleet, ask: Ask, name: string, wish: NewProjectWish): Promise<Place> {
+  return projectAt(fleet, ask, await newFolder(fleet, ask, name), wish)
+}
+
+/** The same for whoever brings missions of their own, so that nobody has to plan there. */
+export async function projectInNewRepository(
+  fleet: Fleet,
+  ask: Ask,
+  fields: Omit<ProjectFields, 'path'> & { name: string },
+): Promise<Project> {
+  requireNoScripts(fleet, fields.agent)
+  const path = await newFolder(fleet, ask, fields.name)
+  requireAllowed(fleet, realFolder(dirname(path)))
+  const made = !existsSync(path)
+  await makeRepository(path)
+  return orTakenBack(path, made, async () => (await createProject(fleet, ask, { ...fields, path }, 'return')).value)
+}
+
+/** A repository that was made for something that is refused then goes again. */
+async function orTakenBack<T>(path: string, made: boolean, act: () => Promise<T>): Promise<T> {
+  try {
+    return await act()
+  } catch (error) {
+    if (made) await removeUntouched(path)
+    throw error
+  }
+}
+
+async function newFolder(fleet: Fleet, ask: Ask, name: string): Promise<string> {
   const folder = fleet.settings.projectsDir ?? join(fleet.home.path, 'projects')
   await mkdir(folder, { recursive: true })
   const suffix = shortId(ask.key ? derivedId('new project', ask.actor, ask.key) : newId())
-  return projectAt(fleet, ask, join(folder, `${slug(name, 'project')}-${suffix}`), wish)
+  return join(folder, `${slug(name, 'project')}-${suffix}`)
 }

@@ -1,5 +1,5 @@
 import { realpathSync, statSync } from 'node:fs'
-import { isAbsolute, sep } from 'node:path'
+import { basename, isAbsolute, sep } from 'node:path'
 import { Forbidden, InvalidInput, NotAllowed } from '../domain/errors.ts'
 import type { NewEvent } from '../domain/event.ts'
 import type { By } from '../domain/life.ts'
@@ -14,7 +14,9 @@ import { requireProposable } from './proposing.ts'
 import { all, current, derivedId, fleetState, put } from './records.ts'
 import { forget, forgetMission } from './tidying.ts'
 
-export type ProjectFields = Omit<ProjectSettings, 'landing'> & {
+export type ProjectFields = Omit<ProjectSettings, 'landing' | 'name'> & {
+  /** Empty: that of its folder. */
+  name?: string
   path: string
   worktree?: 'git' | 'none'
   /** Empty: as the fleet has it for new projects. */
@@ -43,7 +45,8 @@ export async function createProject(
         facts: { id },
       })
     const { now, actor } = by(fleet, ask)
-    const project = Project.parse({ ...fields, ...place, agent, landing, id, created_at: now, updated_at: now })
+    const name = fields.name ?? (basename(place.path).slice(0, 120) || 'project')
+    const project = Project.parse({ ...fields, ...place, name, agent, landing, id, created_at: now, updated_at: now })
     if (landing === 'pull-request') await requireProposable(fleet, project)
     return {
       subject: id,

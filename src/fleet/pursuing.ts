@@ -135,6 +135,7 @@ async function draftOf(
     tags: workflow.tags,
     depends_on: stage.depends_on.map(each => stageId(workflow.id, each, stages[each]!)),
     start_from: startFrom[stage.worktree],
+    subdirectory: stage.subdirectory,
     base_ref: stage.worktree === 'new' ? workflow.base_ref : null,
     landing: stage.lands === true ? null : stage.lands === 'review' ? 'review' : 'never',
     check_kept: stage.checked,

@@ -1,5 +1,7 @@
 import * as z from 'zod'
+import { InvalidInput } from '../domain/errors.ts'
 import { NewProject, Project, ProjectSettings } from '../domain/project.ts'
+import { projectInNewRepository } from '../fleet/new-projects.ts'
 import { createProject, deleteProject, setPaused, updateProject } from '../fleet/projects.ts'
 import { lookUp } from '../fleet/records.ts'
 import { ask, edits, Paging, Ref } from './inputs.ts'
@@ -14,13 +16,26 @@ export const projects = [
     summary: 'Make a repository on this machine a project',
     http: 'POST /api/projects',
     input: NewProject.extend({
-      path: z.string().min(1).max(4000).describe('the absolute path of the repository'),
+      name: NewProject.shape.name.optional().describe('empty: the name of its folder'),
+      path: z
+        .string()
+        .min(1)
+        .max(4000)
+        .optional()
+        .describe('the absolute path of the repository; empty: a new one is made in projects_dir'),
       worktree: z.enum(['git', 'none']).optional().describe('none: a folder that is no repository'),
       if_exists: z.enum(['refuse', 'return']).default('refuse').describe('what to do if it already is a project'),
     }),
     output: ProjectView,
-    run: async (context, { if_exists, ...fields }) =>
-      (await createProject(context.fleet, ask(context, 'create_project'), fields, if_exists)).value,
+    run: async (context, { if_exists, path, name, ...fields }) => {
+      const asked = ask(context, 'create_project')
+      if (path !== undefined)
+        return (await createProject(context.fleet, asked, { ...fields, name, path }, if_exists)).value
+      if (name === undefined)
+        throw new InvalidInput('name', 'is missing: name the project, or give the path of its repository')
+      if (fields.worktree === 'none') throw new InvalidInput('path', 'is missing: name the folder')
+      return projectInNewRepository(context.fleet, asked, { ...fields, name })
+    },
   }),
   query({
     name: 'list_projects',

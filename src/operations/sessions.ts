@@ -1,6 +1,7 @@
 import * as z from 'zod'
 import { WrongState } from '../domain/errors.ts'
 import { Report } from '../domain/report.ts'
+import { Outcome } from '../domain/session.ts'
 import { MAX_REASON_CHARS } from '../domain/text.ts'
 import type { Fleet } from '../fleet/fleet.ts'
 import { cancelMission } from '../fleet/missions.ts'
@@ -23,17 +24,22 @@ export const sessions = [
       mission_id: Ref.optional(),
       project_id: Ref.optional(),
       live: z.boolean().default(false).describe('only those that have not ended'),
+      outcome: Outcome.optional().describe(
+        'only those that ended so; a page may then hold fewer, or none, and still have a cursor',
+      ),
       ...Paging,
     }),
     output: z.object({ sessions: z.array(SessionView), cursor: z.string().optional() }),
-    run: async ({ fleet }, input) => {
-      const page = await fleet.store.find('sessions', {
-        ...(await indexFor(fleet, input)),
-        newestFirst: true,
-        limit: input.limit,
-        cursor: input.cursor,
-      })
-      return { sessions: page.items.map(item => sessionView(item.value)), cursor: page.cursor }
+    run: async ({ fleet }, { live, outcome, limit, cursor, ...of }) => {
+      const place = await indexFor(fleet, of)
+      const where = live ? { index: 'live' } : place
+      const page = await fleet.store.find('sessions', { ...where, newestFirst: true, limit, cursor })
+      const [wanted] = place.equals ?? []
+      const sessions = page.items
+        .map(item => item.value)
+        .filter(each => !outcome || each.outcome === outcome)
+        .filter(each => !wanted || each.mission_id === wanted || each.project_id === wanted)
+      return { sessions: sessions.map(sessionView), cursor: page.cursor }
     },
   }),
   query({
@@ -101,9 +107,8 @@ export const sessions = [
 
 async function indexFor(
   fleet: Fleet,
-  input: { mission_id?: string; project_id?: string; live?: boolean },
+  input: { mission_id?: string; project_id?: string },
 ): Promise<{ index: string; equals?: string[] }> {
-  if (input.live) return { index: 'live' }
   if (input.mission_id)
     return { index: 'mission', equals: [(await lookUp(fleet, 'missions', input.mission_id)).value.id] }
   if (input.project_id)

@@ -39,6 +39,12 @@ export function parseInput(operation: Pick<Operation, 'input'>, raw: unknown): R
   return parsed.data
 }
 
+/** Models write null for what they leave out; where null is no value of a field, that is what it means. */
+export function withoutNulls({ input }: Pick<Operation, 'input'>, raw: object): object {
+  const takesNull = (name: string): boolean => input.shape[name]?.safeParse(null).success ?? true
+  return Object.fromEntries(Object.entries(raw).filter(([name, value]) => value !== null || takesNull(name)))
+}
+
 function refusalOf({ issues }: z.ZodError): InvalidInput {
   const issue = issues[0]!
   if (issue.code === 'unrecognized_keys') {

@@ -1,5 +1,6 @@
 import type { FastifyRequest } from 'fastify'
 import { InvalidInput } from '../domain/errors.ts'
+import { asOurs } from '../operations/aliases/index.ts'
 import type { Operation } from '../operations/operation.ts'
 import { type JsonSchema, jsonSchema, parseInput, routeOf } from '../operations/shape.ts'
 
@@ -12,7 +13,7 @@ export function inputReader(operation: Operation): (request: FastifyRequest) => 
       rest === 'query' ? fromQuery(request.query as Record<string, string | string[]>, fields) : fromBody(request.body)
     const resumed = operation.kind === 'stream' ? request.headers['last-event-id'] : undefined
     const raw = { ...given, ...(resumed && { after: resumed }), ...(request.params as object) }
-    return parseInput(operation, raw)
+    return parseInput(operation, asOurs(operation.name, raw))
   }
 }
 

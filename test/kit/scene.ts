@@ -29,12 +29,15 @@ export interface SceneOptions {
   start?: boolean
 }
 
-/** A running fleet with one project; everything of it is gone when the test is over. */
-export async function aScene(options: SceneOptions = {}): Promise<Scene> {
+/** A running fleet with one project; everything of it is gone when the test, or whatever else is named, is over. */
+export async function aScene(
+  options: SceneOptions = {},
+  whenOver: (clean: () => Promise<void>) => void = onTestFinished,
+): Promise<Scene> {
   const fleet = await aFleet({ env: options.env })
   const repositories: TestRepository[] = []
   // The server goes first: it may still be tidying up in them.
-  onTestFinished(async () => {
+  whenOver(async () => {
     await fleet.remove()
     for (const each of repositories) await each.remove()
   })

@@ -4,6 +4,7 @@ import { WORKER_TOOLS } from './workers.ts'
 import { WORKFLOW_TOOLS } from './workflows.ts'
 
 export { ALIAS_SETS, type Alias, type AliasSet, type Ask } from './alias.ts'
+export { asOurs } from './devfleet.ts'
 
 /** Everything that other tools' clients may ask for here. */
 export const ALIASES: readonly Alias[] = [...MISSION_TOOLS, ...WORKER_TOOLS, ...WORKFLOW_TOOLS]

@@ -1,8 +1,8 @@
 import * as z from 'zod'
-import { InvalidInput, NotAllowed } from '../../domain/errors.ts'
-import { MissionType, Status } from '../../domain/mission.ts'
+import { NotAllowed } from '../../domain/errors.ts'
+import { MissionType, STATUSES, type Status } from '../../domain/mission.ts'
 import type { Project } from '../../domain/project.ts'
-import { briefOf } from '../briefing.ts'
+import { type Brief, briefOf } from '../briefing.ts'
 import { Ref } from '../inputs.ts'
 import type { PlanView } from '../plans.ts'
 import type { MissionView } from '../views.ts'
@@ -78,17 +78,21 @@ export const MISSION_TOOLS = [
   forMissions({
     name: 'create_project',
     summary:
-      'Make a git repository on this machine a project. Returns its project_id. Finished work lands by itself, and claude does what names no other agent.',
+      'Make a git repository on this machine a project, or make a new repository for it. Returns its project_id. Finished work lands by itself, and claude does what names no other agent.',
     input: z.object({
       name: z.string().min(1).max(120),
-      path: z.string().max(4000).optional().describe('the absolute path of the repository'),
+      path: z
+        .string()
+        .max(4000)
+        .optional()
+        .describe('the absolute path of the repository; without it a new one is made in projects_dir'),
       description: z.string().max(4000).optional(),
     }),
-    run: async (ask, { path, ...more }) => {
-      if (!path) throw new InvalidInput('path', 'is missing: give the absolute path of a git repository')
+    run: async (ask, { name, path, description }) => {
       // As claude-devfleet has it: Claude works on it, and what is finished lands.
       const theirs = { landing: 'auto', agent: await agentOf(ask) }
-      const project = await ask<Project>('create_project', { path, ...more, ...theirs })
+      const wanted = { name, description, ...(path && { path }), ...theirs }
+      const project = await ask<Project>('create_project', wanted)
       return { ...projectBrief(project), note: LANDS }
     },
   }),
@@ -97,9 +101,10 @@ export const MISSION_TOOLS = [
     summary: 'List the projects with their ids.',
     input: z.object({}),
     readOnly: true,
-    run: async ask => ({
-      projects: (await ask<{ projects: Project[] }>('list_projects', { limit: 200 })).projects.map(projectBrief),
-    }),
+    run: async ask => {
+      const { projects } = await ask<{ projects: Project[] }>('list_projects', { limit: 200 })
+      return { projects: projects.map(projectBrief), count: projects.length }
+    },
   }),
   forMissions({
     name: 'create_mission',
@@ -121,15 +126,12 @@ export const MISSION_TOOLS = [
       agent: Agent,
       mission_type: MissionType.optional(),
     }),
-    run: async (ask, input) =>
-      briefOf(
-        await ask<MissionView>('create_mission', {
-          ...input,
-          agent: input.agent ?? (await agentIn(ask, input.project_id)),
-        }),
-        undefined,
-        Date.now(),
-      ),
+    run: async (ask, input) => {
+      const agent = input.agent ?? (await agentIn(ask, input.project_id))
+      const mission = await ask<MissionView>('create_mission', { ...input, agent })
+      const { depends_on } = mission
+      return { ...told(mission), depends_on, auto_dispatch: input.auto_dispatch ?? false }
+    },
   }),
   forMissions({
     name: 'dispatch_mission',
@@ -139,14 +141,14 @@ export const MISSION_TOOLS = [
       max_turns: z.number().int().min(1).max(10_000).optional(),
       agent: Agent,
     }),
-    run: async (ask, input) => briefOf(await ask<MissionView>('dispatch_mission', input), undefined, Date.now()),
+    run: async (ask, input) => told(await ask<MissionView>('dispatch_mission', input)),
   }),
   forMissions({
     name: 'get_mission_status',
     summary: 'How a mission is: status, a line that says what it does or waits for, time, usage.',
     input: WithMission,
     readOnly: true,
-    run: async (ask, { mission_id }) => statusOf(ask, mission_id),
+    run: async (ask, { mission_id }) => named(await statusOf(ask, mission_id)),
   }),
   forMissions({
     name: 'wait_for_mission',
@@ -157,7 +159,7 @@ export const MISSION_TOOLS = [
     long: true,
     run: async (ask, input) => {
       const { answer, mission } = await ask<{ answer: string; mission: MissionView }>('wait_for_mission', input)
-      return { answer, ...(await statusOf(ask, mission.id)) }
+      return { answer, ...named(await statusOf(ask, mission.id)) }
     },
   }),
   forMissions({
@@ -191,14 +193,24 @@ export const MISSION_TOOLS = [
     name: 'cancel_mission',
     summary: 'Stop a mission; its work is kept on its branch.',
     input: WithMission,
-    run: async (ask, input) => briefOf(await ask<MissionView>('cancel_mission', input), undefined, Date.now()),
+    run: async (ask, input) => told(await ask<MissionView>('cancel_mission', input)),
   }),
   forMissions({
     name: 'list_missions',
     summary: 'List the newest missions of a project.',
-    input: z.object({ project_id: Ref, status: Status.optional() }),
+    input: z.object({
+      project_id: Ref,
+      status: z
+        .enum([...STATUSES, 'completed'])
+        .optional()
+        .describe('completed: the same as done'),
+    }),
     readOnly: true,
-    run: async (ask, input) => ({ missions: briefs((await ask<Missions>('list_missions', input)).missions) }),
+    run: async (ask, { project_id, status }) => {
+      const wanted = { project_id, ...(status && { status: status === 'completed' ? 'done' : status }) }
+      const missions = briefs((await ask<Missions>('list_missions', wanted)).missions).map(named)
+      return { missions, count: missions.length }
+    },
   }),
   forMissions({
     name: 'get_dashboard',
@@ -230,7 +242,11 @@ async function agentOf(ask: Ask): Promise<string | undefined> {
   return (await ask<{ default_agent: string | null }>('get_engine', {})).default_agent ? undefined : 'claude'
 }
 
-const projectBrief = ({ id, name, path, description, agent, model, base_branch, landing, paused }: Project) => ({
-  project_id: id,
-  ...{ name, path, description, agent, model, base_branch, landing, paused },
-})
+const projectBrief = (project: Project) => {
+  const { id, name, path, description, agent, model, base_branch, landing, paused, created_at } = project
+  return { id, project_id: id, ...{ name, path, description, agent, model, base_branch, landing, paused, created_at } }
+}
+
+/** Clients of claude-devfleet read `id` where ours read `mission_id`. */
+const named = (brief: Brief) => ({ id: brief.mission_id, ...brief })
+const told = (mission: MissionView) => named(briefOf(mission, undefined, Date.now()))

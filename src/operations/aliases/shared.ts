@@ -1,4 +1,7 @@
+import { realpath } from 'node:fs/promises'
+import { relative } from 'node:path'
 import * as z from 'zod'
+import type { Project } from '../../domain/project.ts'
 import { type Brief, briefOf } from '../briefing.ts'
 import type { MissionDetail, MissionView } from '../views.ts'
 import type { Ask } from './alias.ts'
@@ -16,6 +19,14 @@ export const Model = z.string().max(120).optional()
 /** Who does what names nobody, as codefleet has it: FLEET_DEFAULT_EXECUTOR, which is default_agent here, or codex. */
 export const executorOf = async (ask: Ask): Promise<string> =>
   (await ask<{ default_agent: string | null }>('get_engine', {})).default_agent ?? 'codex'
+
+/** The project of the repository a path is in, made if there is none, and the folder in it that the path names. */
+export async function placeIn(ask: Ask, repo_path: string): Promise<{ project: Project; subdirectory: string }> {
+  const project = await ask<Project>('create_project', { path: repo_path, if_exists: 'return' })
+  const inside = relative(project.path, await realpath(repo_path))
+  // Of a bare repository the project is the repository itself, which a path cannot lie in.
+  return { project, subdirectory: inside.startsWith('..') ? '' : inside }
+}
 
 export const statusOf = async (ask: Ask, mission_id: string): Promise<Brief> => {
   const detail = await ask<Detail>('get_mission', { mission_id })

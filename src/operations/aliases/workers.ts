@@ -1,22 +1,25 @@
-import { basename } from 'node:path'
 import * as z from 'zod'
 import { InvalidInput, NotAllowed } from '../../domain/errors.ts'
-import { Status } from '../../domain/mission.ts'
 import type { Project } from '../../domain/project.ts'
-import type { Report } from '../../domain/report.ts'
-import { type Brief, briefOf, logLine } from '../briefing.ts'
+import { logLine } from '../briefing.ts'
 import { Ref } from '../inputs.ts'
 import type { MissionView } from '../views.ts'
 import { type Ask, aliasesOf } from './alias.ts'
-import { Agent, briefs, type Detail, executorOf, type Missions, Model, statusOf } from './shared.ts'
+import {
+  listSummary,
+  ourStatuses,
+  WORKER,
+  WORKER_STATUSES,
+  workerAnswer,
+  workerResult,
+  workerStatus,
+} from './codefleet.ts'
+import { Agent, type Detail, executorOf, type Missions, Model, placeIn } from './shared.ts'
 
 const forWorkers = aliasesOf({ knownFrom: 'codefleet', set: 'workers' })
 
 const WithWorker = z.object({ worker_id: Ref })
-
-/** Tells workers from other missions. */
-const WORKER = 'worker'
-const workerBrief = ({ mission_id, ...brief }: Brief) => ({ worker_id: mission_id, ...brief })
+const Arguments = z.array(z.string()).optional().describe('not passed on: leave it out')
 
 /** The tools for workers, which are missions that do not land. */
 export const WORKER_TOOLS = [
@@ -26,15 +29,21 @@ export const WORKER_TOOLS = [
     input: z.object({}),
     readOnly: true,
     run: async ask => {
-      const [status, { agents }] = await Promise.all([
+      const [status, { agents }, defaults] = await Promise.all([
         ask<{ version: string; paused: boolean; live_sessions: object[]; max_concurrent: number }>('system_status', {}),
-        ask<{ agents: { name: string; installed: boolean; version?: string }[] }>('list_agents', {}),
+        ask<{ agents: Executor[] }>('list_agents', {}),
+        ask<{ default_model: string | null }>('get_engine', {}),
       ])
       const { version, paused, live_sessions, max_concurrent } = status
-      const executors = agents
-        .filter(({ installed }) => installed)
-        .map(({ name, version: its }) => ({ name, version: its }))
-      return { status: 'ok', version, paused, running: live_sessions.length, max_concurrent, executors }
+      return {
+        ok: agents.some(({ installed }) => installed),
+        app: 'flotilla',
+        ...{ version, paused, running: live_sessions.length, max_concurrent },
+        ...Object.assign({}, ...agents.map(executorFacts)),
+        default_executor: await executorOf(ask),
+        default_model: defaults.default_model,
+        supported_models: Object.fromEntries(agents.map(({ name, models }) => [name, models.map(each => each.name)])),
+      }
     },
   }),
   forWorkers({
@@ -42,7 +51,11 @@ export const WORKER_TOOLS = [
     summary:
       'Send an agent to work on a repository, in a worktree and on a branch of its own, and return at once. Its work stays on that branch; collect_worker_result tells what it did.',
     input: z.object({
-      repo_path: z.string().min(1).max(4000).describe('the absolute path of the repository'),
+      repo_path: z
+        .string()
+        .min(1)
+        .max(4000)
+        .describe('the absolute path of the repository, or of a folder in it to work in'),
       task_name: z.string().min(1).max(300),
       prompt: z.string().min(1).max(1_000_000),
       base_ref: z.string().min(1).max(250).default('HEAD').describe('the branch, tag or commit it starts from'),
@@ -50,144 +63,174 @@ export const WORKER_TOOLS = [
       executor: Agent,
       reasoning_effort: z.string().max(20).optional().describe('how hard it is to think, such as low or high'),
       timeout_seconds: z.number().int().min(1).max(604_800).optional(),
+      profile: z.string().optional().describe('not passed on: leave it out'),
       tags: z.array(z.string().min(1).max(60)).max(19).default([]),
       metadata: z.record(z.string(), z.unknown()).default({}).describe('kept with it and told with its status'),
-      extra_args: z.array(z.string()).default([]).describe('not passed on'),
+      extra_args: Arguments,
+      extra_codex_args: Arguments,
       parent_worker_id: Ref.optional(),
     }),
     run: async (ask, input) => {
       requireOwnArguments(input)
-      const { repo_path, task_name, executor, reasoning_effort, extra_args, parent_worker_id, tags, ...same } = input
-      const name = basename(repo_path) || repo_path
-      const project = await ask<Project>('create_project', { path: repo_path, name, if_exists: 'return' })
+      const { project, subdirectory } = await placeIn(ask, input.repo_path)
       const mission = await ask<MissionView>('create_mission', {
-        ...same,
         project_id: project.id,
-        title: task_name,
-        agent: executor ?? (await executorOf(ask)),
-        effort: reasoning_effort,
-        tags: [...new Set([WORKER, ...tags])],
-        parent_mission_id: parent_worker_id,
+        subdirectory,
+        title: input.task_name,
+        prompt: input.prompt,
+        base_ref: input.base_ref,
+        agent: input.executor ?? (await executorOf(ask)),
+        model: input.model,
+        effort: input.reasoning_effort,
+        timeout_seconds: input.timeout_seconds,
+        tags: [...new Set([WORKER, ...input.tags])],
+        metadata: input.metadata,
+        parent_mission_id: input.parent_worker_id,
         landing: 'never',
         auto_dispatch: true,
       })
-      return workerBrief(briefOf(mission, undefined, Date.now()))
+      return workerAnswer(mission, undefined, project, Date.now())
     },
   }),
   forWorkers({
     name: 'get_worker_status',
-    summary: 'How a worker is: elapsed time, a progress bar and a line that says what it does.',
+    summary: 'How a worker is: status, elapsed time and a line that says it all.',
     input: WithWorker,
     readOnly: true,
-    run: async (ask, { worker_id }) => workerBrief(await statusOf(ask, worker_id)),
+    run: async (ask, { worker_id }) => statusOf(ask, await ask<Detail>('get_mission', { mission_id: worker_id })),
   }),
   forWorkers({
     name: 'list_workers',
     summary: 'List the newest workers.',
     input: z.object({
-      statuses: z.array(Status).max(10).optional(),
+      statuses: z.array(z.enum(WORKER_STATUSES)).max(10).optional(),
       limit: z.number().int().min(1).max(200).default(25),
     }),
     readOnly: true,
     run: async (ask, { statuses, limit }) => {
-      const lists = await Promise.all(
-        (statuses?.length ? statuses : [undefined]).map(status =>
-          ask<Missions>('list_missions', { tag: WORKER, status, limit }),
-        ),
-      )
-      const newest = lists
-        .flatMap(({ missions }) => missions)
-        .toSorted((a, b) => (a.created_at < b.created_at ? 1 : -1))
-      return { workers: briefs(newest.slice(0, limit)).map(workerBrief) }
+      const status = ourStatuses(statuses)
+      const { missions } = await ask<Missions>('list_missions', { tag: WORKER, limit, ...(status && { status }) })
+      const wanted = missions.filter(each => !statuses?.length || statuses.includes(workerStatus(each)))
+      const projects = await projectsOf(ask, wanted)
+      const now = Date.now()
+      const workers = wanted.map(each => workerAnswer(each, undefined, projects.get(each.project_id)!, now))
+      return { workers, count: workers.length, summary: listSummary(workers, 'workers') }
     },
   }),
   forWorkers({
     name: 'collect_worker_result',
-    summary: 'What a worker that is over did: summary, files and commits as git saw them, tests, next steps.',
+    summary:
+      'A worker with its result: summary, files and commits as git saw them, tests, next steps. Null: there is none yet.',
     input: WithWorker.extend({
       include_logs: z.boolean().default(false),
       log_tail_lines: z.number().int().min(1).max(500).default(80),
     }),
     readOnly: true,
-    run: async (ask, { worker_id, include_logs, log_tail_lines }) => {
-      const detail = await ask<Detail>('get_mission', { mission_id: worker_id })
-      if (['draft', 'queued', 'running', 'landing', 'waiting'].includes(detail.status))
-        throw new NotAllowed(`Worker ${detail.id} is ${detail.status}, so there is no result yet.`, {
-          try: 'Ask again when get_worker_status says that it is over, or wait_for_mission with its id.',
-        })
-      const session = detail.sessions.at(-1)
-      const logs = include_logs && session ? await logOf(ask, session.id, log_tail_lines) : undefined
-      return {
-        ...workerBrief(briefOf(detail, session, Date.now())),
-        worktree: session?.worktree_kept ? session.worktree : null,
-        outcome: detail.report ? resultOf(detail.report, detail.evidence) : null,
-        ...(logs && { logs }),
-      }
-    },
+    run: (ask, { worker_id, include_logs, log_tail_lines }) =>
+      collected(ask, worker_id, include_logs ? log_tail_lines : 0),
   }),
   forWorkers({
     name: 'cancel_worker',
     summary: 'Stop a worker; its work is kept on its branch.',
     input: WithWorker,
     run: async (ask, { worker_id }) => {
-      const mission = await ask<MissionView>('cancel_mission', { mission_id: worker_id })
-      return workerBrief(briefOf(mission, undefined, Date.now()))
+      const { id } = await ask<MissionView>('cancel_mission', { mission_id: worker_id })
+      // Its processes may take a moment to end; nothing else can become of it.
+      return statusOf(ask, { ...(await ask<Detail>('get_mission', { mission_id: id })), status: 'cancelled' })
     },
   }),
   forWorkers({
     name: 'cleanup_worker',
-    summary:
-      'Remove the worktree of a worker that is over and, if asked, its branch; the commits stay under refs/fleet.',
+    summary: 'Remove the worktree of a worker that is over, and its branch; the commits stay under refs/fleet.',
     input: WithWorker.extend({
-      remove_branch: z.boolean().default(false),
-      remove_worktree_dir: z.boolean().default(true),
+      remove_branch: z.boolean().default(true),
+      remove_worktree_dir: z.boolean().default(true).describe('nothing else of a worker is left than its worktree'),
     }),
-    run: async (ask, { worker_id, remove_branch, remove_worktree_dir }) => {
-      if (!remove_worktree_dir)
-        throw new InvalidInput(
-          'remove_worktree_dir',
-          'without it there is nothing to do: the worktree holds the branch',
-        )
-      const { id, branch } = await ask<Detail>('get_mission', { mission_id: worker_id })
-      const { worktrees } = await ask<{ worktrees: { path: string; ref: string; kept_because?: string }[] }>('clean', {
-        mission_id: id,
-        keep_branches: !remove_branch,
-      })
-      const kept = worktrees.find(({ kept_because }) => kept_because)
-      if (kept) throw new NotAllowed(`The worktree ${kept.path} stays: ${kept.kept_because}.`)
-      if (!worktrees.length && remove_branch && branch && !branch.startsWith('refs/'))
-        throw new NotAllowed(`Its worktree is already gone, and ${branch} is an ordinary branch now.`, {
-          try: `git branch -D ${branch}`,
+    run: async (ask, { worker_id, remove_branch }) => {
+      const mission = await ask<Detail>('get_mission', { mission_id: worker_id })
+      if (['pending', 'running'].includes(workerStatus(mission)))
+        throw new NotAllowed(`Worker ${mission.id} is ${mission.status}, so its worktree is needed.`, {
+          try: 'Cancel it first: cancel_worker.',
         })
-      return { worker_id: id, removed: worktrees.map(({ path }) => path), kept_as: worktrees.map(({ ref }) => ref) }
+      return cleanedUp(ask, mission, remove_branch)
     },
   }),
 ]
 
+interface Executor {
+  name: string
+  installed: boolean
+  path?: string
+  version?: string
+  signed_in?: boolean
+  models: { name: string }[]
+}
+
+function executorFacts({ name, installed, path, version, signed_in }: Executor): Record<string, unknown> {
+  const signedIn = signed_in === undefined ? 'unknown' : signed_in ? 'authenticated' : 'not_authenticated'
+  return {
+    [`${name}_found`]: installed,
+    [`${name}_path`]: path ?? '',
+    [`${name}_version`]: version ?? '',
+    [`${name}_auth_status`]: signedIn,
+  }
+}
+
+const statusOf = async (ask: Ask, mission: Detail) =>
+  workerAnswer(
+    mission,
+    mission.sessions.at(-1),
+    await ask<Project>('get_project', { project_id: mission.project_id }),
+    Date.now(),
+  )
+
+/** A worker with its result and, if asked for, the end of what it printed. */
+export async function collected(ask: Ask, id: string, tailLines: number) {
+  const mission = await ask<Detail>('get_mission', { mission_id: id })
+  return {
+    ...(await statusOf(ask, mission)),
+    result: workerResult(mission),
+    ...(tailLines && (await tailsOf(ask, mission.sessions.at(-1)?.id, tailLines))),
+  }
+}
+
+async function tailsOf(ask: Ask, session_id: string | undefined, limit: number) {
+  if (!session_id) return { stdout_tail: '', stderr_tail: '' }
+  const { events } = await ask<{ events: { stream: string }[] }>('read_transcript', { session_id, limit, last: true })
+  const tail = (of: string): string =>
+    events.flatMap(event => (event.stream === of ? (logLine({ ...event }) ?? []) : [])).join('\n')
+  return { stdout_tail: tail('stdout'), stderr_tail: tail('stderr') }
+}
+
+async function projectsOf(ask: Ask, missions: readonly MissionView[]): Promise<Map<string, Project>> {
+  const ids = [...new Set(missions.map(({ project_id }) => project_id))]
+  const projects = await Promise.all(ids.map(project_id => ask<Project>('get_project', { project_id })))
+  return new Map(projects.map(project => [project.id, project]))
+}
+
+async function cleanedUp(ask: Ask, { id, branch }: Detail, remove_branch: boolean) {
+  const { worktrees } = await ask<{ worktrees: { path: string; kept_because?: string }[] }>('clean', {
+    mission_id: id,
+    keep_branches: !remove_branch,
+  })
+  const kept = worktrees.filter(({ kept_because }) => kept_because)
+  const errors = kept.map(({ path, kept_because }) => `The worktree ${path} stays: ${kept_because}.`)
+  const ordinary = remove_branch && !worktrees.length && branch && !branch.startsWith('refs/')
+  if (ordinary) errors.push(`${branch} is an ordinary branch by now: git branch -D ${branch}`)
+  return {
+    worker_id: id,
+    worktree_removed: !kept.length,
+    branch_removed: remove_branch && !errors.length,
+    worker_dir_removed: !kept.length,
+    errors,
+  }
+}
+
 /** What is started with arguments of a stranger's choice is held to no preset. */
-function requireOwnArguments({ extra_args }: { extra_args: string[] }): void {
-  if (extra_args.length)
-    throw new InvalidInput('extra_args', 'agents are started with the arguments their adapters know', {
+export function requireOwnArguments(given: Record<string, unknown>): void {
+  const field = ['extra_args', 'extra_codex_args', 'profile'].find(name => ([given[name]].flat()[0] ?? '') !== '')
+  if (field)
+    throw new InvalidInput(field, 'agents are started with the arguments their adapters know', {
       try: 'Leave it out; model, executor, reasoning_effort and timeout_seconds can be set.',
     })
-}
-
-async function logOf(ask: Ask, session_id: string, limit: number): Promise<string[]> {
-  const { events } = await ask<{ events: Record<string, unknown>[] }>('read_transcript', {
-    session_id,
-    limit,
-    last: true,
-  })
-  return events.flatMap(event => logLine(event) ?? [])
-}
-
-function resultOf(report: Report, evidence: Detail['evidence']) {
-  const { status, summary, files_changed, commits, tests, what_tested, what_open, next_steps } = report
-  const checked = evidence.map(({ command, passed, output }) => ({
-    command,
-    status: passed ? 'passed' : 'failed',
-    details: output.slice(-1000),
-  }))
-  const claimed = what_tested.map(details => ({ command: null, status: 'claimed', details }))
-  return { status, summary, files_changed, tests: [...checked, ...tests, ...claimed], commits, what_open, next_steps }
 }

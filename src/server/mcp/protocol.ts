@@ -1,6 +1,6 @@
 import type { Server } from '@modelcontextprotocol/sdk/server/index.js'
 import type { Caller } from '../../operations/operation.ts'
-import { jsonSchema, parseInput } from '../../operations/shape.ts'
+import { jsonSchema, parseInput, withoutNulls } from '../../operations/shape.ts'
 import { VERSION } from '../../version.ts'
 import type { Explain } from '../answers.ts'
 import { fieldsOf, isTemplate } from './addresses.ts'
@@ -52,7 +52,7 @@ function offerTools(sdk: Sdk, server: Server, tools: readonly Tool[], { caller, 
     if (!tool) throw new sdk.McpError(sdk.ErrorCode.InvalidParams, `There is no tool ${params.name}.`)
     const progressToken = params._meta?.progressToken
     try {
-      const answer = await tool.run(caller, parseInput(tool, params.arguments ?? {}), {
+      const answer = await tool.run(caller, parseInput(tool, withoutNulls(tool, params.arguments ?? {})), {
         key,
         signal: AbortSignal.any([signal, closing]),
         progress: ({ done, total, message }) => {

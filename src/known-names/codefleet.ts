@@ -1,0 +1,74 @@
+import { all, changed, dropped, type KnownName, kept, replaced } from './name.ts'
+
+const FROM = 'codefleet'
+const NO_FILES = 'without heartbeats and the paths of files of its own (worker_dir, stdout_path and the like)'
+
+export const CODEFLEET: KnownName[] = [
+  kept(FROM, 'tool', 'healthcheck', undefined, 'without db_path, base_dir, git_path and heartbeat_interval'),
+  kept(
+    FROM,
+    'tool',
+    'create_worker',
+    undefined,
+    `profile, extra_args and extra_codex_args must be empty; in a folder of a repository it works in that folder; ${NO_FILES}`,
+  ),
+  ...['get_worker_status', 'list_workers', 'cancel_worker'].map(name => kept(FROM, 'tool', name, undefined, NO_FILES)),
+  kept(FROM, 'tool', 'collect_worker_result', undefined, `files and commits are what git saw; ${NO_FILES}`),
+  kept(FROM, 'tool', 'cleanup_worker', undefined, 'its commits stay under refs/fleet'),
+  changed(
+    FROM,
+    'tool',
+    'create_workflow',
+    'begins at the base branch unless base_ref says otherwise, and the last stages land as the project says: with landing never they stay on their branches',
+  ),
+  ...['get_workflow_status', 'list_workflows', 'cancel_workflow', 'collect_workflow_result', 'cleanup_workflow'].map(
+    name => kept(FROM, 'tool', name),
+  ),
+  dropped(FROM, 'tool', 'executor_guide', 'which agent suits a task is for people to judge'),
+  ...all(
+    FROM,
+    'stage',
+    'name executor prompt_template model depends_on timeout_seconds reasoning_effort {task_prompt} {stage_N_summary} {stage_N_files} {stage_N_next_steps} {stage_N_status} {stage_N_result}',
+  ),
+  changed(FROM, 'stage', 'worktree_strategy', 'inherit, unless told, where a stage depends on others'),
+  dropped(
+    FROM,
+    'stage',
+    'extra_args',
+    'agents are started with the arguments their adapters know; an empty list is taken',
+  ),
+  kept(FROM, 'variable', 'FLEET_DEFAULT_EXECUTOR', 'default_agent'),
+  kept(FROM, 'variable', 'FLEET_DEFAULT_MODEL', 'default_model'),
+  replaced(
+    FROM,
+    'variable',
+    'FLEET_GEMINI_DEFAULT_MODEL',
+    'model of a project or mission',
+    'default_model is for all agents',
+  ),
+  replaced(
+    FROM,
+    'variable',
+    'FLEET_CLAUDE_DEFAULT_MODEL',
+    'model of a project or mission',
+    'default_model is for all agents',
+  ),
+  kept(FROM, 'variable', 'FLEET_DEFAULT_TIMEOUT', 'default_timeout', 'its default is 7200 seconds here'),
+  kept(FROM, 'variable', 'FLEET_MAX_CONCURRENT', 'max_concurrent'),
+  kept(FROM, 'variable', 'FLEET_MAX_SPAWN_DEPTH', 'max_spawn_depth'),
+  kept(FROM, 'variable', 'FLEET_ALLOWED_REPOS', 'allowed_repos'),
+  replaced(FROM, 'variable', 'FLEET_BASE_DIR', 'FLEET_HOME', 'a folder of another tool is not taken for a home'),
+  ...['FLEET_RATE_LIMIT_MAX_RETRIES', 'FLEET_RATE_LIMIT_BASE_DELAY', 'FLEET_RATE_LIMIT_MAX_DELAY'].map(name =>
+    dropped(FROM, 'variable', name, 'missions wait until the time their provider names'),
+  ),
+  kept(FROM, 'variable', 'FLEET_STALE_TIMEOUT', 'stall_after', 'what happens then is said by stall_policy'),
+  replaced(
+    FROM,
+    'variable',
+    'FLEET_STALE_MAX_RESTARTS',
+    'stall_policy = "restart"',
+    'a stuck agent is restarted at most twice in a row',
+  ),
+  replaced(FROM, 'variable', 'FLEET_REASONING_EFFORT', 'effort of a mission or stage'),
+  dropped(FROM, 'variable', 'FLEET_HEARTBEAT_INTERVAL', 'the server sees whether a process lives'),
+]
