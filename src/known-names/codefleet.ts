@@ -4,16 +4,15 @@ const FROM = 'codefleet'
 const NO_FILES = 'without heartbeats and the paths of files of its own (worker_dir, stdout_path and the like)'
 
 export const CODEFLEET: KnownName[] = [
-  kept(FROM, 'tool', 'healthcheck', undefined, 'without db_path, base_dir, git_path and heartbeat_interval'),
-  kept(
+  changed(FROM, 'tool', 'healthcheck', 'without db_path, base_dir, git_path and heartbeat_interval'),
+  changed(
     FROM,
     'tool',
     'create_worker',
-    undefined,
     `profile, extra_args and extra_codex_args must be empty; in a folder of a repository it works in that folder; ${NO_FILES}`,
   ),
-  ...['get_worker_status', 'list_workers', 'cancel_worker'].map(name => kept(FROM, 'tool', name, undefined, NO_FILES)),
-  kept(FROM, 'tool', 'collect_worker_result', undefined, `files and commits are what git saw; ${NO_FILES}`),
+  ...['get_worker_status', 'list_workers', 'cancel_worker'].map(name => changed(FROM, 'tool', name, NO_FILES)),
+  changed(FROM, 'tool', 'collect_worker_result', `files and commits are what git saw; ${NO_FILES}`),
   kept(FROM, 'tool', 'cleanup_worker', undefined, 'its commits stay under refs/fleet'),
   changed(
     FROM,
@@ -21,9 +20,10 @@ export const CODEFLEET: KnownName[] = [
     'create_workflow',
     'begins at the base branch unless base_ref says otherwise, and the last stages land as the project says: with landing never they stay on their branches',
   ),
-  ...['get_workflow_status', 'list_workflows', 'cancel_workflow', 'collect_workflow_result', 'cleanup_workflow'].map(
-    name => kept(FROM, 'tool', name),
+  ...['get_workflow_status', 'list_workflows', 'cancel_workflow', 'cleanup_workflow'].map(name =>
+    kept(FROM, 'tool', name),
   ),
+  changed(FROM, 'tool', 'collect_workflow_result', `its workers are ${NO_FILES}`),
   dropped(FROM, 'tool', 'executor_guide', 'which agent suits a task is for people to judge'),
   ...all(
     FROM,

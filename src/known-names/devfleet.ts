@@ -3,7 +3,6 @@ import { all, changed, dropped, type KnownName, kept, replaced } from './name.ts
 const FROM = 'claude-devfleet'
 
 const keptRoutes: [route: string, why?: string][] = [
-  ['POST /api/projects', 'path must be a git repository; without it a new one is made'],
   ['DELETE /api/projects/{id}'],
   ['POST /api/missions', 'callback_url is refused: a plugin can tell others (post_complete, post_fail)'],
   ['DELETE /api/missions/{id}'],
@@ -19,6 +18,7 @@ const keptRoutes: [route: string, why?: string][] = [
 const STATUS_WORDS = 'statuses are ours: done in place of completed, and queued, needs_input, review and the like'
 
 const changedRoutes: [route: string, what: string][] = [
+  ['POST /api/projects', 'path must be a git repository, not just any folder; without it a new one is made'],
   ['GET /api/projects', '{projects, cursor} in place of a list; no counts of missions'],
   ['GET /api/projects/{id}', 'without missions: GET /api/missions?project_id='],
   ['PUT /api/projects/{id}', 'path cannot be changed'],
@@ -101,11 +101,10 @@ const otherRoutes: KnownName[] = [
 ]
 
 const tools: KnownName[] = [
-  kept(
+  changed(
     FROM,
     'tool',
     'create_project',
-    undefined,
     'path must be a git repository that is there; without it a new one is made in projects_dir',
   ),
   kept(FROM, 'tool', 'list_projects'),
