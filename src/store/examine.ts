@@ -48,14 +48,17 @@ export function missingFrom(
   collections: readonly Collection[] = Object.keys(COLLECTIONS) as Collection[],
 ): string[] {
   const tally = db.prepare('SELECT records FROM tallies WHERE collection = ?').pluck()
-  return collections.flatMap(collection => {
-    const kept = tally.get(collection) as number | undefined
-    const there = db
-      .prepare(`SELECT count(*) FROM ${tableOf(collection)}`)
-      .pluck()
-      .get() as number
-    return kept === there ? [] : [`${there} of ${kept ?? 'all'} ${collection.replaceAll('_', ' ')}`]
-  })
+  // In one transaction: others may write meanwhile.
+  return db.transaction(() =>
+    collections.flatMap(collection => {
+      const kept = tally.get(collection) as number | undefined
+      const there = db
+        .prepare(`SELECT count(*) FROM ${tableOf(collection)}`)
+        .pluck()
+        .get() as number
+      return kept === there ? [] : [`${there} of ${kept ?? 'all'} ${collection.replaceAll('_', ' ')}`]
+    }),
+  )()
 }
 
 function differing(db: Database.Database, wanted: Set<string>, damaged: readonly string[]): number {
