@@ -1,4 +1,5 @@
 import { mayChangeNothing } from './effective.ts'
+import * as landings from './landing.ts'
 import type { By, Step } from './life.ts'
 import * as life from './life.ts'
 import type { Mission } from './mission.ts'
@@ -168,7 +169,7 @@ function completed(mission: Mission, end: Ended, by: By): Step {
   switch (end.landing) {
     case 'auto':
     case 'pull-request':
-      return life.toLand(mission, by)
+      return landings.toLand(mission, by)
     case 'review':
       return life.toReview(
         mission,
@@ -181,7 +182,7 @@ function completed(mission: Mission, end: Ended, by: By): Step {
       )
     case 'never':
       // Checked like a landing, and then kept where it is.
-      return mission.check_kept ? life.toLand(mission, by) : life.done(mission, 'kept', by)
+      return mission.check_kept ? landings.toLand(mission, by) : life.done(mission, 'kept', by)
   }
 }
 

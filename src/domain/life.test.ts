@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { NotAllowed, WrongState } from './errors.ts'
+import * as landings from './landing.ts'
 import * as life from './life.ts'
 import { type Mission, STATUSES, type Status } from './mission.ts'
 import { aMission, aSession, BY } from './samples.testkit.ts'
@@ -19,7 +20,7 @@ const ASKS: Record<string, { from: Status[]; ask: (mission: Mission) => life.Ste
     from: ['draft', 'queued', 'running', 'needs_input', 'waiting', 'landing', 'review'],
     ask: m => life.cancel(m, BY),
   },
-  land: { from: ['review', 'needs_input'], ask: m => life.land({ ...m, branch: 'b', candidate: CANDIDATE }, BY) },
+  land: { from: ['review', 'needs_input'], ask: m => landings.land({ ...m, branch: 'b', candidate: CANDIDATE }, BY) },
 }
 
 describe.each(Object.entries(ASKS))('%s', (_name, { from, ask }) => {
@@ -37,15 +38,15 @@ const LANDED = {
 
 test('a landing is undone also where its mission was sent on since; what came with another is undone with that', () => {
   const cancelled = aMission({ status: 'cancelled', landed: LANDED })
-  const asked = life.undo(cancelled, BY).mission
-  expect(life.undone(asked, 'u', null, BY).mission).toMatchObject({
+  const asked = landings.undo(cancelled, BY).mission
+  expect(landings.undone(asked, 'u', null, BY).mission).toMatchObject({
     status: 'cancelled',
     landed: null,
     status_reason: { code: 'undone' },
   })
   const along = aMission({ status: 'done', result: 'landed', landed: { ...LANDED, with: 'm9' } })
-  expect(() => life.undo(along, BY)).toThrow(/landed with m9/)
-  expect(life.undoneWith(along, 'u', BY).mission).toMatchObject({ status: 'done', result: 'kept', landed: null })
+  expect(() => landings.undo(along, BY)).toThrow(/landed with m9/)
+  expect(landings.undoneWith(along, 'u', BY).mission).toMatchObject({ status: 'done', result: 'kept', landed: null })
 })
 
 test('what is queued by a person starts with a clean slate and says how its next session begins', () => {
@@ -78,11 +79,11 @@ test('cancelling what runs is a wish that only the holder fulfils; asking twice 
 
 test('a kept mission may land later, one without work may not', () => {
   const kept = aMission({ status: 'done', result: 'kept', branch: 'b', candidate: CANDIDATE })
-  expect(life.land(kept, BY).mission).toMatchObject({
+  expect(landings.land(kept, BY).mission).toMatchObject({
     status: 'landing',
     approval: { candidate: 'c', by: BY.actor, at: BY.now },
   })
-  expect(() => life.land(aMission({ status: 'review' }), BY)).toThrow(/no work to land/)
+  expect(() => landings.land(aMission({ status: 'review' }), BY)).toThrow(/no work to land/)
 })
 
 test('an undone mission goes to review and can land again; only what landed can be undone', () => {
@@ -93,17 +94,17 @@ test('an undone mission goes to review and can land again; only what landed can 
     candidate: CANDIDATE,
     branch: 'b',
   })
-  const asked = life.undo(landed, BY).mission
-  expect(() => life.undo(asked, BY)).toThrow(/already being undone/)
-  const undone = life.undone(asked, 'u', CANDIDATE, BY).mission
+  const asked = landings.undo(landed, BY).mission
+  expect(() => landings.undo(asked, BY)).toThrow(/already being undone/)
+  const undone = landings.undone(asked, 'u', CANDIDATE, BY).mission
   expect(undone).toMatchObject({
     status: 'review',
     landed: null,
     undo: null,
     past_landings: [{ ...LANDED, undone: { commit: 'u', at: BY.now } }],
   })
-  expect(life.land(undone, BY).mission.status).toBe('landing')
-  expect(() => life.undo(aMission({ status: 'done', result: 'kept' }), BY)).toThrow(/did not land/)
+  expect(landings.land(undone, BY).mission.status).toBe('landing')
+  expect(() => landings.undo(aMission({ status: 'done', result: 'kept' }), BY)).toThrow(/did not land/)
 })
 
 test('starting notes the session and leaves the queue', () => {

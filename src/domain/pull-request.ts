@@ -1,3 +1,4 @@
+import * as landings from './landing.ts'
 import type { By, Step } from './life.ts'
 import * as life from './life.ts'
 import type { Mission, PullRequest, StatusReason } from './mission.ts'
@@ -95,10 +96,10 @@ export function closed(mission: Mission, by: By): Step {
   return life.toReview({ ...mission, pull_request }, why, by)
 }
 
-export function merged(mission: Mission, landing: life.Brought, by: By): Step {
+export function merged(mission: Mission, landing: landings.Brought, by: By): Step {
   const { commit } = landing
   const pull_request = { ...mission.pull_request!, state: 'merged' as const, merge_commit: commit, look_at: null }
-  return life.landed({ ...mission, pull_request }, landing, by)
+  return landings.landed({ ...mission, pull_request }, landing, by)
 }
 
 export const after = (now: string, seconds: number): string => new Date(Date.parse(now) + seconds * 1000).toISOString()

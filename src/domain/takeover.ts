@@ -1,4 +1,5 @@
 import { NotAllowed } from './errors.ts'
+import * as landings from './landing.ts'
 import type { By, Step } from './life.ts'
 import * as life from './life.ts'
 
@@ -117,7 +118,7 @@ export function handedBack(taken: Mission, left: Left, by: By): Step {
   if (was.status === 'done' && !left.added)
     return life.step(mission, { ...was, status_reason: null }, by, 'handed_back', { data: { next } })
   if (left.concern) return life.toReview(mission, { ...left.concern, try: look }, by)
-  if (next === 'land') return left.changed ? life.land(mission, by) : life.done(mission, 'no_changes', by)
+  if (next === 'land') return left.changed ? landings.land(mission, by) : life.done(mission, 'no_changes', by)
   const text = 'A person took it over and left its work to be looked at.'
   return life.toReview(mission, { code: 'handed_back', text, try: look }, by)
 }

@@ -1,4 +1,4 @@
-import * as life from '../domain/life.ts'
+import * as landings from '../domain/landing.ts'
 import type { Landing } from '../domain/mission.ts'
 import { type Fleet, retryOnConflict } from './fleet.ts'
 import type { Work } from './landing-steps.ts'
@@ -11,7 +11,7 @@ type OnBase = Pick<Landing, 'commit' | 'onto' | 'branch'>
  * What comes with a landing: the checks that speak for it, and the unlanded work it was built on, whose missions are
  * told first. Cut off in between, the landing is found again, and this with it.
  */
-export async function bringAlong(fleet: Fleet, work: Work, landing: OnBase): Promise<life.Brought> {
+export async function bringAlong(fleet: Fleet, work: Work, landing: OnBase): Promise<landings.Brought> {
   const { mission, project, repository, candidate } = work
   const held = await includedIn(fleet, mission, { project, repository, base: landing.onto, candidate })
   const isWith = (id: string): Promise<boolean> => cameWith(fleet, id, mission.id)
@@ -36,9 +36,9 @@ async function takeAlong(
 ): Promise<void> {
   await retryOnConflict(async () => {
     const found = await fleet.store.get('missions', mission_id)
-    if (!found || found.value.candidate?.commit !== commit || !life.canComeAlong(found.value)) return
+    if (!found || found.value.candidate?.commit !== commit || !landings.canComeAlong(found.value)) return
     const by = { actor: 'fleet', now: fleet.now() }
-    const step = life.landedWith(found.value, { commit: landing, onto, branch, with: bringer }, by)
+    const step = landings.landedWith(found.value, { commit: landing, onto, branch, with: bringer }, by)
     await fleet.commit('commit.landed-with', {
       changes: [put('missions', step.mission, found.version)],
       events: step.events,
@@ -57,7 +57,7 @@ export async function takeBack(
     await retryOnConflict(async () => {
       const found = await fleet.store.get('missions', mission_id)
       if (found?.value.landed?.with !== bringer) return
-      const step = life.undoneWith(found.value, by, { actor: 'fleet', now: fleet.now() })
+      const step = landings.undoneWith(found.value, by, { actor: 'fleet', now: fleet.now() })
       await fleet.commit('commit.undone-with', {
         changes: [put('missions', step.mission, found.version)],
         events: step.events,

@@ -1,4 +1,5 @@
 import { MAX_CONFLICT_ROUNDS } from '../domain/ending.ts'
+import * as landings from '../domain/landing.ts'
 import type { By, Step } from '../domain/life.ts'
 import * as life from '../domain/life.ts'
 import type { LandingCommit, Mission, StatusReason } from '../domain/mission.ts'
@@ -38,7 +39,7 @@ export async function stepAside(
   const { landing_looks: looks } = (await current(fleet, 'missions', missionId)).value
   if (looks >= MAX_LOOKS) return void (await decide(fleet, missionId, otherwise))
   await decide(fleet, missionId, (mission, by) =>
-    mission.cancel_requested ? life.cancelled(mission, by) : life.stepsAside(mission, why, by),
+    mission.cancel_requested ? life.cancelled(mission, by) : landings.stepsAside(mission, why, by),
   )
   return ASIDE_MS[Math.min(looks, ASIDE_MS.length - 1)]!
 }

@@ -1,5 +1,6 @@
 import { unapprovedAmong } from '../domain/candidate.ts'
 import { effective } from '../domain/effective.ts'
+import * as landings from '../domain/landing.ts'
 import * as life from '../domain/life.ts'
 import type { LandingCommit, Mission, StatusReason } from '../domain/mission.ts'
 import type { Project } from '../domain/project.ts'
@@ -131,7 +132,7 @@ async function landed(fleet: Fleet, work: Work, { checked: _, ...landing }: Land
   await retryOnConflict(async () => {
     const mission = await current(fleet, 'missions', work.mission.id)
     const project = await current(fleet, 'projects', work.project.id)
-    const step = life.landed(mission.value, brought, { actor: 'fleet', now: fleet.now() })
+    const step = landings.landed(mission.value, brought, { actor: 'fleet', now: fleet.now() })
     const changes: Change[] = [
       put('missions', step.mission, mission.version),
       put('projects', { ...project.value, known_tip: landing.commit }, project.version),

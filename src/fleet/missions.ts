@@ -1,5 +1,6 @@
 import { InvalidInput, NotAllowed } from '../domain/errors.ts'
 import { newId } from '../domain/ids.ts'
+import * as landings from '../domain/landing.ts'
 import * as life from '../domain/life.ts'
 import { Mission, type MissionSettings, type Status } from '../domain/mission.ts'
 import type { Project } from '../domain/project.ts'
@@ -169,7 +170,7 @@ export const landMission = (
   { force = false, expected }: { force?: boolean; expected?: string },
 ): Promise<Stored<Mission>> =>
   changeMission(fleet, id, ask, async (mission, when) => {
-    const step = life.land(await requireShown(fleet, mission, expected), when)
+    const step = landings.land(await requireShown(fleet, mission, expected), when)
     return { ...step, mission: { ...step.mission, forced: force } }
   })
 
@@ -180,7 +181,7 @@ export const reconsiderMission = (fleet: Fleet, ask: Ask, id: string): Promise<S
   changeMission(fleet, id, ask, (mission, when) => life.reconsider(mission, when))
 
 export const undoMission = (fleet: Fleet, ask: Ask, id: string): Promise<Stored<Mission>> =>
-  changeMission(fleet, id, ask, (mission, when) => life.undo(mission, when))
+  changeMission(fleet, id, ask, (mission, when) => landings.undo(mission, when))
 
 const DELETABLE: Status[] = ['draft', 'needs_input', 'review', 'done', 'failed', 'cancelled']
 

@@ -1,6 +1,7 @@
 import { isOver } from '../domain/delegating.ts'
 import { Refusal } from '../domain/errors.ts'
 import type { NewEvent } from '../domain/event.ts'
+import * as landings from '../domain/landing.ts'
 import * as life from '../domain/life.ts'
 import { Mission } from '../domain/mission.ts'
 import type { Report } from '../domain/report.ts'
@@ -171,7 +172,7 @@ async function settle(fleet: Fleet, plan: Plan, stored: Stored<Mission>): Promis
   const chosen = stage.chooses && mission.status === 'done' ? await winner(fleet, plan, stage, report) : undefined
   const settled: StageStatus = stage.chooses && !chosen ? 'failed' : statusOf(mission, report)
   const stops = settled === 'failed' && stage.on_failure === 'stop'
-  const landing = chosen && chosen.value.result === 'kept' ? life.land(chosen.value, by) : undefined
+  const landing = chosen && chosen.value.result === 'kept' ? landings.land(chosen.value, by) : undefined
   const next: Workflow = {
     ...workflow,
     // The winner is at work again: it lands.

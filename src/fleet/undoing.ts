@@ -1,4 +1,4 @@
-import * as life from '../domain/life.ts'
+import * as landings from '../domain/landing.ts'
 import type { Candidate, LandingCommit } from '../domain/mission.ts'
 import { advanceWhenFree, branchTip, commitTree, contains, keepRef, revertTree } from '../git/index.ts'
 import { takeBack } from './along.ts'
@@ -15,7 +15,7 @@ export async function undoMission(fleet: Fleet, missionId: string, signal: Abort
   const { mission, session, project, repository } = work
   if (!mission.undo || !mission.landed) return
   const fail = (code: string, text: string, hint?: string) =>
-    decide(fleet, missionId, (m, by) => life.undoFailed(m, { code, text, try: hint }, by))
+    decide(fleet, missionId, (m, by) => landings.undoFailed(m, { code, text, try: hint }, by))
   try {
     const earlier = mission.undo.landing_commit
     if (earlier && (await contains(repository, earlier.branch, earlier.commit)))
@@ -94,7 +94,7 @@ async function undone(fleet: Fleet, work: Work, { commit }: LandingCommit): Prom
   await retryOnConflict(async () => {
     const mission = await current(fleet, 'missions', subject.id)
     const project = await current(fleet, 'projects', work.project.id)
-    const step = life.undone(mission.value, commit, again, { actor: 'fleet', now: fleet.now() })
+    const step = landings.undone(mission.value, commit, again, { actor: 'fleet', now: fleet.now() })
     await fleet.commit('commit.undone', {
       changes: [
         put('missions', step.mission, mission.version),
