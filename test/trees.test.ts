@@ -197,7 +197,7 @@ async function play(seed: number): Promise<void> {
     // Not in the commit: then it is ignored, or the worktree is not removed because of it.
     const isNamed = left.length > 0 && collected.skipped.length > 0
     if (!isHeld && !isNamed && !isIgnored(worktree, name))
-      throw new Error(`round ${seed}: ${JSON.stringify(name)} is in no commit and not named`)
+      throw new Error(`${JSON.stringify(name)} is in no commit and not named`)
   }
   // What was staged is in the project as well, unless the file that still lies there says the same.
   for (const entry of staged) {
@@ -217,7 +217,7 @@ async function play(seed: number): Promise<void> {
     if (['.gitignore', 'kept', 'folder/kept'].includes(name)) continue
     const path = under(top, Buffer.from(name, 'latin1'))
     if (!lstatSync(path, { throwIfNoEntry: false }))
-      throw new Error(`round ${seed}: ${JSON.stringify(name)} is in the commit and not on disk`)
+      throw new Error(`${JSON.stringify(name)} is in the commit and not on disk`)
   }
   await removePlace(worktree, opened)
   expect(existsSync(worktree)).toBe(false)
@@ -226,7 +226,10 @@ async function play(seed: number): Promise<void> {
 test('whatever an agent leaves is in a commit or still on disk', { timeout: ROUNDS ? 0 : TIME_MS * 4 }, async () => {
   const began = Date.now()
   let seed = FROM
-  for (; ROUNDS ? seed < FROM + ROUNDS : Date.now() - began < TIME_MS; seed++) await play(seed)
+  for (; ROUNDS ? seed < FROM + ROUNDS : Date.now() - began < TIME_MS; seed++)
+    await play(seed).catch(error => {
+      throw new Error(`round ${seed}`, { cause: error })
+    })
   console.log(`${seed - FROM} trees`)
   expect(seed).toBeGreaterThan(FROM)
 })
