@@ -67,8 +67,11 @@ export async function collectPlace(place: Place, wanted: Leftovers): Promise<Col
   await markAbsent(place, noted.absent, env)
   const status = await placeStatus(place, env)
   const listed = new Set(status.changed.map(change => change.path))
+  // Ignored, and staged all the same. Where a folder took the place of the file, what was staged is kept below.
+  const isThere = (path: string): boolean =>
+    lstatSync(pathOf(worktree, path), { throwIfNoEntry: false })?.isDirectory() === false
   const forced = noted.staged.flatMap(({ letter, path }) =>
-    letter === 'A' && !listed.has(path) && lstatSync(pathOf(worktree, path), { throwIfNoEntry: false }) ? [path] : [],
+    letter === 'A' && !listed.has(path) && isThere(path) ? [path] : [],
   )
   const changed: Change[] = [
     ...status.changed,

@@ -104,6 +104,18 @@ test('what was staged and then written over is kept under a ref, and so is what 
   expect((await collect({ never: ['secret'] })).kept).toBeUndefined()
 })
 
+test('a file that was staged and then gave its place to a folder is kept, and does not hold up the rest', async () => {
+  await add()
+  await put('place', 'staged\n')
+  await inside('add', 'place')
+  await rm(join(worktree, 'place'))
+  mkdirSync(join(worktree, 'place'))
+  await put('a', 'on disk\n')
+  const { kept } = await collect()
+  expect(await repo.readOn(branch, 'a')).toBe('on disk')
+  expect(await repo.readOn(kept![0]!, 'place')).toBe('staged')
+})
+
 test('more than a hundred objects come in as a pack that nothing keeps once a ref names it', async () => {
   await add()
   mkdirSync(join(worktree, 'many'))
