@@ -107,8 +107,8 @@ const IN_TROUBLE: readonly (readonly string[])[] = [
   [
     'opencode',
     "each try in the provider's words, without status, number and time",
-    'waits as long as it is told and does not say so: it keeps its slot until its time limit',
-    'tries again without end',
+    'waits as long as it is told and does not say so: it is put aside after `FLEET_PARK_AFTER`',
+    'tries again without end, so that it is put aside after `FLEET_PARK_AFTER`',
     '401 at once; 403 is tried again without end',
   ],
 ]

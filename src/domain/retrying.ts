@@ -63,12 +63,14 @@ const REFUSALS = 2
  * its slot for longer than an agent may wait for an answer, as it says itself or as it has done.
  */
 export function afterRetry(
-  { status, attempt, next_at, since }: Retrying,
+  { status, attempt, of, next_at, since }: Retrying,
   { now, parkAfter, canPark }: { now: string; parkAfter: number; canPark: boolean },
 ): 'wait' | 'refused' | 'parked' {
   if (status !== null && NOT_LET_IN.has(status) && attempt >= REFUSALS) return 'refused'
   const isFar = next_at !== null && secondsBetween(now, next_at) > parkAfter
-  const isLong = status !== null && BUSY.has(status) && secondsBetween(since, now) > parkAfter
+  // Where a client tells neither why nor how often, nobody else ends it.
+  const isEndless = status === null ? of === null : BUSY.has(status)
+  const isLong = isEndless && secondsBetween(since, now) > parkAfter
   return canPark && (isFar || isLong) ? 'parked' : 'wait'
 }
 
