@@ -1,3 +1,4 @@
+import { globSync, readFileSync } from 'node:fs'
 import { configDefaults, defineConfig } from 'vitest/config'
 import { LEFT_OUT } from './test/clients/suite.ts'
 
@@ -12,14 +13,19 @@ const clients = process.env.FLEET_TEST_CLIENTS ?? 'claude'
 if (!LEFT_OUT[clients])
   throw new Error(`FLEET_TEST_CLIENTS is ${clients}; it can be ${Object.keys(LEFT_OUT).join(', ')}.`)
 
+/** Files that put something in a module's place: it must not have been loaded before. */
+const mocking = globSync('src/**/*.test.ts', { cwd: import.meta.dirname }).filter(file =>
+  readFileSync(`${import.meta.dirname}/${file}`, 'utf8').includes('vi.mock('),
+)
+
 export default defineConfig({
   test: {
     reporters: results ? ['default', 'json'] : ['default'],
     ...(results && { outputFile: results }),
     projects: [
       // A third of the time went into starting a process for each file of rules.
-      { extends: true, test: { name: 'src', include: ['src/**/*.test.ts'], isolate: false } },
-      { extends: true, test: { name: 'whole', include: ['{web/src,test}/**/*.test.ts'] } },
+      { extends: true, test: { name: 'src', include: ['src/**/*.test.ts'], exclude: mocking, isolate: false } },
+      { extends: true, test: { name: 'whole', include: ['{web/src,test}/**/*.test.ts', ...mocking] } },
     ],
     // Hundreds of servers killed and started again take minutes: npm run test:chaos.
     exclude: [
