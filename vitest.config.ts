@@ -1,6 +1,7 @@
 import { globSync, readFileSync } from 'node:fs'
 import { configDefaults, defineConfig } from 'vitest/config'
 import { LEFT_OUT } from './test/clients/suite.ts'
+import { LONG_TESTS } from './test/long.ts'
 
 // better-sqlite3 crashes an older Node without a word.
 if (Number.parseInt(process.versions.node, 10) < 22) {
@@ -12,6 +13,9 @@ const results = process.env.FLEET_TEST_RESULTS
 const clients = process.env.FLEET_TEST_CLIENTS ?? 'claude'
 if (!LEFT_OUT[clients])
   throw new Error(`FLEET_TEST_CLIENTS is ${clients}; it can be ${Object.keys(LEFT_OUT).join(', ')}.`)
+
+/** Whoever names files, or wants full counts, gets all of them however long they take. */
+const named = process.env.FLEET_TEST_SCALE === 'full' || process.argv.slice(3).some(arg => !arg.startsWith('-'))
 
 /** Files that put something in a module's place: it must not have been loaded before. */
 const mocking = globSync('src/**/*.test.ts', { cwd: import.meta.dirname }).filter(file =>
@@ -31,6 +35,7 @@ export default defineConfig({
     exclude: [
       ...configDefaults.exclude,
       ...LEFT_OUT[clients],
+      ...(named ? [] : LONG_TESTS),
       ...(process.env.FLEET_TEST_CHAOS ? [] : ['test/chaos/**']),
       // A browser takes minutes too: npm run test:browser.
       ...(process.env.FLEET_TEST_BROWSER ? [] : ['test/browser/**']),
