@@ -2,7 +2,7 @@ import { spawn } from 'node:child_process'
 import { chmodSync, mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { delimiter, dirname, join } from 'node:path'
-import { describe, expect, onTestFinished, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { NODE, ROOT } from '../kit/fleet.ts'
 import { blocksOf, isRun, PAGES } from './pages.ts'
 
@@ -11,7 +11,7 @@ const pages = PAGES.map(page => ({ ...page, blocks: blocksOf(page).filter(isRun)
 const PATIENCE_MS = 150_000
 
 describe.concurrent('what the pages tell people to type works', () => {
-  test.each(pages)('$path', { timeout: PATIENCE_MS + 30_000 }, async ({ path, blocks }) => {
+  test.for(pages)('$path', { timeout: PATIENCE_MS + 30_000 }, async ({ path, blocks }, { onTestFinished }) => {
     const root = realpathSync(mkdtempSync(join(tmpdir(), 'flotilla-docs-')))
     onTestFinished(async () => {
       await shell(root, 'fleet down --agents')
