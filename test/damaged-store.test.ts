@@ -1,7 +1,8 @@
 import { rmSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
 import Database from 'better-sqlite3'
 import { expect, test } from 'vitest'
-import type { TestFleet } from './kit/fleet.ts'
+import { readJson, type TestFleet } from './kit/fleet.ts'
 import { aScene } from './kit/scene.ts'
 
 async function withMissions(): Promise<{ fleet: TestFleet; ids: string[]; file: string }> {
@@ -116,5 +117,12 @@ test.each(['{"half', '[]', 'null', '{}'])('one damaged record (%s) costs itself,
   const shown = await fleet.fleetCommand(['mission', 'show', ids[1]!])
   expect([shown.code, shown.stderr]).toEqual([1, expect.stringMatching(/damaged/)])
   expect((await fleet.fleetCommand(['up', '--detach'])).code).toBe(0)
+  // Whoever looks at what is left is told that it is not all.
+  expect(list.stderr).toContain(`no list shows: missions/${ids[1]}. What to do: fleet doctor`)
+  const token = { headers: { authorization: `Bearer ${fleet.fleet.home.token}` } }
+  const { url } = readJson<{ url: string }>(join(fleet.fleet.home.path, 'holder.json'))
+  await fetch(`${url}/api/missions`, token)
+  const overview = await (await fetch(`${url}/api/overview`, token)).json()
+  expect(overview).toMatchObject({ unreadable_records: 1 })
   await fleet.fleetCommand(['down'])
 })

@@ -45,9 +45,15 @@ export async function localClient(home: Home, where: Where, running: Running | u
       } else yield* operation.run(context(fleet, signal), parseInput(operation, input)) as AsyncIterable<Item<T>>
     },
     wake,
-    close: () => fleet.close(),
+    close() {
+      if (store.unreadable.size) where.note(unreadable([...store.unreadable]))
+      return fleet.close()
+    },
   }
 }
+
+const unreadable = (names: string[]): string =>
+  `The store has ${names.length === 1 ? 'a record' : `${names.length} records`} that cannot be read, so no list shows: ${names.join(', ')}. What to do: fleet doctor`
 
 const context = (fleet: Fleet, signal: AbortSignal): Context => ({ fleet, caller: { kind: 'owner' }, signal })
 

@@ -46,6 +46,7 @@ export const overview = [
       }),
       spent_today: Budgets,
       providers: z.array(ProviderView),
+      unreadable_records: z.number().int().describe('how many were met that cannot be read, and are in no list'),
     }),
     run: async ({ fleet }) => {
       const day = dayOf(fleet.now())
@@ -74,6 +75,7 @@ export const overview = [
         },
         spent_today,
         providers: providers.map(({ id, held_until, windows }) => ({ id, held_until, windows })),
+        unreadable_records: fleet.store.unreadable.size,
       }
     },
   }),

@@ -76,6 +76,9 @@ export const system = [
         .string()
         .nullable()
         .describe('why fleet.toml is not heeded as it is now; what it said before holds'),
+      unreadable_records: z
+        .array(z.string())
+        .describe('records that were met and cannot be read: they are missing from every list'),
       providers: z.array(ProviderView).describe('what is known of the limits of providers'),
       disk: z.object({ free_bytes: z.number(), worktrees: z.number(), worktree_bytes: z.number() }),
     }),
@@ -100,6 +103,7 @@ export const system = [
         live_sessions: live.map(sessionView),
         max_concurrent: fleet.settings.maxConcurrent,
         settings_problem: fleet.configuration.fault?.message ?? null,
+        unreadable_records: [...fleet.store.unreadable],
         providers: providers.map(({ id, held_until, windows }) => ({ id, held_until, windows })),
         disk: { free_bytes: bavail * bsize, worktrees: kept.count, worktree_bytes: kept.bytes },
       }

@@ -49,6 +49,7 @@ export function memoryStore(options: { hostile?: { seed: number } } = {}): Store
 
 class MemoryStore implements Store {
   readonly engine: string = 'memory'
+  readonly unreadable: ReadonlySet<string> = new Set()
   protected records: Records = new Map()
   protected readonly hints = new Hints()
   #events: PreparedEvent[] = []

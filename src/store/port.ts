@@ -71,6 +71,8 @@ export interface EventPage {
  */
 export interface Store {
   readonly engine: string
+  /** Records that were met and could not be read, as collection/id: `find` leaves them out. */
+  readonly unreadable: ReadonlySet<string>
   get<C extends Collection>(collection: C, id: string): Promise<Stored<RecordOf<C>> | undefined>
   find<C extends Collection>(collection: C, query: Query): Promise<Page<RecordOf<C>>>
   /** Throws Conflict when any expectation no longer holds; then nothing was written. */

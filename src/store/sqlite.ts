@@ -114,7 +114,7 @@ class SqliteStore implements Store {
   readonly #hints = new Hints()
   readonly #apply: (batch: PreparedBatch) => void
   readonly #readEvents: (query: EventQuery, after: number | undefined) => EventPage
-  readonly #damaged = new Set<string>()
+  readonly unreadable = new Set<string>()
   readonly #onDamage: OnDamage | undefined
   #poll: NodeJS.Timeout | undefined
 
@@ -161,8 +161,8 @@ class SqliteStore implements Store {
       return revive(collection, body)
     } catch {
       const name = `${collection}/${id}`
-      if (!this.#damaged.has(name)) this.#onDamage?.(name)
-      this.#damaged.add(name)
+      if (!this.unreadable.has(name)) this.#onDamage?.(name)
+      this.unreadable.add(name)
       return undefined
     }
   }

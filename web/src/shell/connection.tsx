@@ -1,4 +1,5 @@
 import { Button } from '@radix-ui/themes'
+import { plural } from '../kit/words.ts'
 import { useConnection } from '../live/data.ts'
 
 /** Says when what is shown may no longer be how it is. Nothing is said while all is well. */
@@ -27,5 +28,13 @@ export const PausedBar = ({ unpause }: { unpause(): void }) => (
     <Button size="1" variant="soft" color="amber" highContrast onClick={unpause}>
       Unpause
     </Button>
+  </div>
+)
+
+/** Whoever looks at a list is told that it is not whole. */
+export const UnreadableBar = ({ count }: { count: number }) => (
+  <div className="connection" role="status">
+    {plural(count, 'record')} in the store cannot be read, and no list shows {count === 1 ? 'it' : 'them'}. What to do:{' '}
+    <code>fleet doctor</code>
   </div>
 )

@@ -14,7 +14,7 @@ export function useFleetState() {
     navigator.setAppBadge?.(waiting).catch(() => {})
   }, [waiting])
   const counts: Partial<Record<View, number>> = { '/inbox': waiting, '/review': reviews }
-  return { counts, isPaused: data?.paused ?? false }
+  return { counts, isPaused: data?.paused ?? false, unreadable: data?.unreadable_records ?? 0 }
 }
 
 export function usePausing(): { pause(): void; unpause(): void; busy: boolean } {

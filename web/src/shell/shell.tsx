@@ -6,7 +6,7 @@ import { Empty, Lines, Page } from '../kit/page.tsx'
 import { Toasts } from '../kit/toasts.tsx'
 import { MAIN, MORE, PLACES, STATIONS, type Station } from '../routes.tsx'
 import type { View } from '../views.ts'
-import { ConnectionBar, PausedBar } from './connection.tsx'
+import { ConnectionBar, PausedBar, UnreadableBar } from './connection.tsx'
 import { useFleetState, usePausing } from './fleet-state.ts'
 import { listenForShortcuts, MOD, useShortcuts } from './keys.ts'
 import { startNotifying, switchNotifications } from './notifications.ts'
@@ -23,7 +23,7 @@ export function Shell() {
   const [palette, setPalette] = useState(false)
   const [more, setMore] = useState(false)
   const [phone, setPhone] = useState(false)
-  const { counts, isPaused } = useFleetState()
+  const { counts, isPaused, unreadable } = useFleetState()
   const { pause, unpause } = usePausing()
   useEffect(listenForShortcuts, [])
   useEffect(() => startNotifying(go), [go])
@@ -75,6 +75,7 @@ export function Shell() {
       <div className="middle">
         <ConnectionBar />
         {isPaused && <PausedBar unpause={unpause} />}
+        {unreadable > 0 && <UnreadableBar count={unreadable} />}
         <main id="main" tabIndex={-1}>
           <Trouble>
             <Suspense fallback={<Waiting />}>
