@@ -140,7 +140,7 @@ const IN_PRIVATE: readonly (readonly string[])[] = [
     'those of the folder are read',
     'yes',
     'not offered',
-    'not tried',
+    'opens, with the conversation',
   ],
   [
     'opencode',

@@ -2,13 +2,14 @@ import { mkdtempSync } from 'node:fs'
 import { rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
-import { afterAll, beforeAll, describe, onTestFinished } from 'vitest'
+import { afterAll, beforeAll, describe, onTestFinished, test } from 'vitest'
 import { gemini } from '../src/agents/gemini.ts'
 import { geminiHome } from './agents/gemini-home.ts'
 import { binaryOf, HOW_TO_INSTALL } from './clients/clients.ts'
 import { insideScenarios } from './kit/inside-scenarios.ts'
 import { daysBudgetScenario } from './kit/measure-scenarios.ts'
-import { missionScenarios } from './kit/mission-scenarios.ts'
+import { missionScenarios, prompt } from './kit/mission-scenarios.ts'
+import { atTerminal } from './kit/pty.ts'
 import { aScene, type Scene } from './kit/scene.ts'
 import { type Model, startModel } from './model/index.ts'
 
@@ -34,4 +35,15 @@ describe.skipIf(!binary)('a mission for the real Gemini client', () => {
   missionScenarios(gemini, scene, () => model)
   daysBudgetScenario(scene)
   insideScenarios((tool, server = 'fleet') => `mcp_${server}_${tool}`, scene)
+
+  test('a person who takes it over finds its conversation', async () => {
+    const { fleet, project } = await scene()
+    const said = { say: 'The lantern is lit.' }
+    const { id } = await fleet.mission(project, prompt({ write: 'lantern.txt', content: 'lit\n' }, said), {
+      landing: 'review',
+    })
+    await fleet.until(id, 'review')
+    const person = atTerminal(['takeover', id], fleet.fleet.environment as Record<string, string>)
+    await person.sees('The lantern is lit.')
+  })
 })
