@@ -40,8 +40,9 @@ export default defineConfig({
       // A browser takes minutes too: npm run test:browser.
       ...(process.env.FLEET_TEST_BROWSER ? [] : ['test/browser/**']),
     ],
-    // Real processes and real git on two cores: more files at once only make each of them wait.
-    maxWorkers: 2,
+    // Real processes and real git on two cores: more files at once only make each of them wait. A browser has both cores
+    // to itself: some of its tests measure how long a person waits.
+    maxWorkers: process.env.FLEET_TEST_BROWSER ? 1 : 2,
     maxConcurrency: 2,
     // In CI a failed test is tried once more, and the output says so: what is really broken fails twice.
     retry: process.env.CI ? 1 : 0,

@@ -1,5 +1,5 @@
 import { execFileSync } from 'node:child_process'
-import { existsSync, lstatSync, readFileSync, readlinkSync } from 'node:fs'
+import { existsSync, lstatSync, readFileSync, readlinkSync, type Stats } from 'node:fs'
 import { chmod, mkdir, rm, symlink, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
@@ -48,6 +48,15 @@ function aName({ below, oneOf }: Random): Buffer {
 
 type Thing = { kind: 'file' | 'link' | 'repository'; path: Buffer; content: string; mode: string }
 
+/** Undefined also where a folder on the way became a file. */
+function foundAt(path: Buffer): Stats | undefined {
+  try {
+    return lstatSync(path)
+  } catch {
+    return undefined
+  }
+}
+
 const under = (folder: Buffer, name: Buffer): Buffer => Buffer.concat([folder, Buffer.from('/'), name])
 
 async function aTree(top: Buffer, chance: Random): Promise<Thing[]> {
@@ -55,7 +64,7 @@ async function aTree(top: Buffer, chance: Random): Promise<Thing[]> {
   const folders = [top]
   for (let n = 1 + chance.below(12); n > 0; n--) {
     const path = under(chance.oneOf(folders), aName(chance))
-    if (lstatSync(path, { throwIfNoEntry: false })?.isDirectory()) continue
+    if (foundAt(path)?.isDirectory()) continue
     try {
       const kind = chance.below(10)
       if (kind < 2) {
@@ -172,7 +181,7 @@ async function play(seed: number): Promise<void> {
   if (chance.below(3) === 0) {
     agent('add', '-A')
     for (const { kind, path } of first)
-      if (kind === 'file' && chance.below(2) === 0 && lstatSync(path, { throwIfNoEntry: false })?.isFile())
+      if (kind === 'file' && chance.below(2) === 0 && foundAt(path)?.isFile())
         await (chance.below(3) === 0 ? rm(path) : writeFile(path, 'written over'))
   }
   const things = [...first, ...(await aTree(top, chance))]
@@ -184,7 +193,7 @@ async function play(seed: number): Promise<void> {
   // The last word on each path; what a later step replaced, or a stash took along, is not there any more.
   const now = new Map(things.map(thing => [thing.path.toString('latin1'), thing]))
   for (const { path, kind, content, mode } of now.values()) {
-    const found = lstatSync(path, { throwIfNoEntry: false })
+    const found = foundAt(path)
     const isThere =
       found &&
       (found.isSymbolicLink()
@@ -204,20 +213,19 @@ async function play(seed: number): Promise<void> {
     const [, oid, name] = /^100\d+ ([0-9a-f]+) 0\t([\s\S]*)$/.exec(entry) ?? []
     if (!oid || !name || isKnown(oid)) continue
     const path = under(top, Buffer.from(name, 'latin1'))
-    const isThere = lstatSync(path, { throwIfNoEntry: false })?.isFile()
+    const isThere = foundAt(path)?.isFile()
     if (
       !isThere ||
       execFileSync('git', ['hash-object', '--stdin'], { input: readFileSync(path) })
         .toString()
         .trim() !== oid
     )
-      throw new Error(`round ${seed}: what was staged as ${JSON.stringify(name)} is lost`)
+      throw new Error(`what was staged as ${JSON.stringify(name)} is lost`)
   }
   for (const [name] of commit) {
     if (['.gitignore', 'kept', 'folder/kept'].includes(name)) continue
     const path = under(top, Buffer.from(name, 'latin1'))
-    if (!lstatSync(path, { throwIfNoEntry: false }))
-      throw new Error(`${JSON.stringify(name)} is in the commit and not on disk`)
+    if (!foundAt(path)) throw new Error(`${JSON.stringify(name)} is in the commit and not on disk`)
   }
   await removePlace(worktree, opened)
   expect(existsSync(worktree)).toBe(false)
