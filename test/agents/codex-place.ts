@@ -1,5 +1,6 @@
 import { mkdirSync, mkdtempSync, writeFileSync } from 'node:fs'
 import { rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { cacheFolder } from '../clients/pinned.mjs'
 import { aPlace, type Place } from './drive.ts'
@@ -20,8 +21,9 @@ stream_max_retries = 2
 
 /** Not in a temporary folder: there the client makes no links to itself, without which an older bubblewrap finds it not. */
 export function aCodexHome(modelUrl: string): string {
-  mkdirSync(cacheFolder(), { recursive: true })
-  const home = mkdtempSync(join(cacheFolder(), 'codex-home-'))
+  const folder = cacheFolder().startsWith(tmpdir()) ? '/var/tmp' : cacheFolder()
+  mkdirSync(folder, { recursive: true })
+  const home = mkdtempSync(join(folder, 'codex-home-'))
   writeFileSync(join(home, 'config.toml'), codexSettings(modelUrl))
   return home
 }
