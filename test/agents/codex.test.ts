@@ -2,8 +2,7 @@ import { execFileSync } from 'node:child_process'
 import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import { homedir } from 'node:os'
-import { join } from 'node:path'
+import { dirname, join } from 'node:path'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { codex } from '../../src/agents/codex.ts'
 import type { AgentEvent, LaunchRequest } from '../../src/agents/contract.ts'
@@ -175,7 +174,7 @@ describe.skipIf(!binary)('the real client', () => {
     const review = await run([{ run: 'git status --short' }, { read: 'a.txt' }], { preset: 'review' })
     expect(of(review.events, 'tool_result').map(({ output }) => output)).toEqual(['?? a.txt\n', 'here'])
     // Not in the temporary folder, which is open to every command and may be where this repository lies.
-    const outside = join(homedir(), `.flotilla-test-outside-${process.pid}`)
+    const outside = join(dirname(place.environment.CODEX_HOME!), `flotilla-test-outside-${process.pid}`)
     const work: Step[] = [{ write: 'b.txt', content: 'x' }, { run: `touch c.txt; touch ${outside}` }]
     await run(work, { preset: 'implement' })
     expect(readdirSync(place.workingDirectory)).toEqual(expect.arrayContaining(['b.txt', 'c.txt']))
