@@ -10,14 +10,23 @@ else {
 // A clone carries its own Node in node_modules; an installed package does not.
 async function onNewerNode() {
   const { existsSync } = await import('node:fs')
-  const { spawnSync } = await import('node:child_process')
+  const { spawn } = await import('node:child_process')
   const { fileURLToPath } = await import('node:url')
   const pinned = fileURLToPath(new URL('../node_modules/node/bin/node', import.meta.url))
   if (!existsSync(pinned)) {
     console.error(`fleet needs Node 22.13 or newer; this is ${process.version}. Install a newer Node and run it again.`)
     process.exit(1)
   }
-  const { status, signal } = spawnSync(pinned, process.argv.slice(1), { stdio: 'inherit' })
-  if (signal) process.kill(process.pid, signal)
-  process.exit(status ?? 1)
+  const child = spawn(pinned, process.argv.slice(1), { stdio: 'inherit' })
+  // Whoever ends this one means that one. A terminal tells both of Ctrl-C by itself.
+  for (const signal of ['SIGTERM', 'SIGHUP', 'SIGINT', 'SIGQUIT'])
+    process.on(signal, () => {
+      const isTold = process.stdin.isTTY && (signal === 'SIGINT' || signal === 'SIGQUIT')
+      if (!isTold) child.kill(signal)
+    })
+  child.on('exit', (code, signal) => {
+    if (!signal) process.exit(code)
+    process.removeAllListeners(signal)
+    process.kill(process.pid, signal)
+  })
 }
