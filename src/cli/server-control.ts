@@ -200,7 +200,7 @@ function refuse(home: Home): never {
   const since = statSync(join(home.path, 'holder.json'), { throwIfNoEntry: false })?.mtime.toISOString()
   const where = holder.url ? `, at ${holder.url}` : ''
   throw new Unfit(`The home ${home.path} is held by process ${holder.pid}${since ? ` since ${since}` : ''}${where}.`, {
-    try: 'Use that one, stop it with fleet down, or choose another home with --home.',
+    try: 'fleet up --detach prints a link to that one; fleet down stops it; --home chooses another home.',
     facts: { ...holder, since },
   })
 }

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { ALLOWS, DENIES, decisionIn } from './deciding.ts'
+import { ALLOWS, answerInWords, DENIES, decisionIn } from './deciding.ts'
 
 const spellings = (word: string): string[] => [
   word,
@@ -73,4 +73,14 @@ test('a property: no text other than the listed words, in any case, is ever an a
     if (decision === 'allow') allowed++
   }
   expect(allowed).toBeGreaterThan(100)
+})
+
+test.each([
+  ['permission', { decision: 'allow' as const, text: null }, 'allow'],
+  ['permission', { decision: 'deny' as const, text: 'not there' }, 'deny: not there'],
+  ['question', { decision: 'allow' as const, text: 'no' }, 'no'],
+  ['question', { decision: 'deny' as const, text: null }, 'no'],
+  ['interruption', { decision: 'allow' as const, text: 'go on with the mast' }, 'go on with the mast'],
+])('an answer to a %s is told as it was given', (kind, answer, words) => {
+  expect(answerInWords({ kind, answer })).toBe(words)
 })

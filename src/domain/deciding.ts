@@ -19,3 +19,17 @@ export function decisionIn(words: string): Decision | undefined {
 }
 
 export const HOW_TO_DECIDE = `say allow or deny (also ${[...ALLOWS.slice(1), ...DENIES.slice(1)].join(', ')}; any case)`
+
+/** What a person answered, for people: only a permission is decided, a question has words. */
+export function answerInWords({
+  kind,
+  answer,
+}: {
+  kind: string
+  answer: { decision: Decision; text?: string | null } | null
+}): string {
+  if (!answer) return ''
+  const { decision, text } = answer
+  if (kind === 'permission') return text ? `${decision}: ${text}` : decision
+  return text || (decision === 'allow' ? 'yes' : 'no')
+}

@@ -1,6 +1,6 @@
 import type { AgentEvent } from '../agents/index.ts'
 import type { ApprovalRule, RuleScope } from '../domain/approval-rule.ts'
-import { type Decision, decisionIn, HOW_TO_DECIDE } from '../domain/deciding.ts'
+import { answerInWords, type Decision, decisionIn, HOW_TO_DECIDE } from '../domain/deciding.ts'
 import { InvalidInput, NotAllowed } from '../domain/errors.ts'
 import { newId } from '../domain/ids.ts'
 import * as life from '../domain/life.ts'
@@ -185,15 +185,13 @@ export async function answerQuestion(
   return current(fleet, 'questions', answered)
 }
 
-function requireOpen({ status, answer, answered_by }: Question): void {
+function requireOpen(question: Question): void {
+  const { status, answer, answered_by } = question
   if (status === 'withdrawn') throw new NotAllowed('It is no longer asked: the session ended.', { facts: { status } })
   if (status === 'answered') {
-    throw new NotAllowed(
-      `It was already answered by ${answered_by}: ${answer?.decision}${answer?.text ? `, "${clipped(answer.text, 200)}"` : ''}.`,
-      {
-        facts: { status, answer, answered_by },
-      },
-    )
+    throw new NotAllowed(`It was already answered by ${answered_by}: ${clipped(answerInWords(question), 200)}`, {
+      facts: { status, answer, answered_by },
+    })
   }
 }
 

@@ -1,4 +1,5 @@
 import type { Command } from 'commander'
+import { answerInWords } from '../../domain/deciding.ts'
 import { InvalidInput } from '../../domain/errors.ts'
 import { shortId } from '../../domain/ids.ts'
 import type { ArtifactPiece, MissionNotes } from '../../operations/notes.ts'
@@ -106,11 +107,12 @@ const LOOKS: Record<string, Look> = {
   plan: fromNotes('plan', printText),
   knowledge: fromNotes('knowledge', printText),
   questions: fromNotes('questions', ({ terminal }, questions) => {
-    for (const { id, summary, status, answer, created_at } of questions) {
+    for (const question of questions) {
+      const { id, summary, status, answer, created_at } = question
       terminal.print(
         `${terminal.paint('bold', shortId(id))}  ${status}  ${ago(created_at)}  ${terminal.foreign(summary)}`,
       )
-      if (answer) terminal.print(`  ${terminal.foreign([answer.decision, answer.text].filter(Boolean).join(': '))}`)
+      if (answer) terminal.print(`  ${terminal.foreign(answerInWords(question))}`)
     }
     if (questions.some(({ status }) => status === 'open'))
       terminal.note('Answer with fleet answer <id> "…"; a permission with fleet answer <id> allow|deny')

@@ -15,10 +15,11 @@ interface ChooserProps {
 export function AgentChooser({ label = 'Agent', coding = false, ...rest }: ChooserProps & { coding?: boolean }) {
   const all = useAsk('list_agents', {}).data?.agents ?? []
   const agents = all.filter(({ name, can }) => !coding || !can.scripts || name === rest.value)
-  const options = [...new Map(agents.map(agent => [agent.name, agent])).values()].map(({ name, title, installed }) => ({
-    value: name,
-    label: installed ? title : `${title} (not installed)`,
-  }))
+  // One that can be driven in several ways is called by the first of those that are there.
+  const options = [...Map.groupBy(agents, ({ name }) => name)].map(([name, ways]) => {
+    const found = ways.find(({ installed }) => installed)
+    return { value: name, label: found ? found.title : `${ways[0]!.title} (not installed)` }
+  })
   return <ChoiceInput label={label} options={options} {...rest} />
 }
 
