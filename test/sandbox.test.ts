@@ -134,6 +134,39 @@ describe.skipIf(!SANDBOX_WORKS)('in the sandbox', () => {
         expect(existsSync(join(folder, name)) || existsSync(join(folder, `${name}.txt`))).toBe(false)
   })
 
+  test('what its check leaves, below ignored folders too, reaches no other mission’s check', async () => {
+    const lint = 'node_modules/lint'
+    const { fleet, repo, project } = await aScene({
+      repository: { files: { '.gitignore': 'node_modules/\n', 'test.sh': 'exit 0\n' } },
+      project: { landing: 'auto', checks: [{ name: 'test', command: `sh test.sh && [ ! -e ${lint} ] || sh ${lint}` }] },
+    })
+    const escaped = join(fleet.root, 'escaped')
+    // As an earlier version has left it, when one folder was for both.
+    const both = join(fleet.fleet.home.worktrees, project.id, 'checks')
+    await repo.git('worktree', 'add', '--quiet', '--detach', both)
+    mkdirSync(join(both, 'node_modules'))
+    writeFileSync(join(both, lint), `touch '${escaped}'; exit 1`)
+    const run = async (script: string, tool_preset: string) => {
+      const { id } = await fleet.mission(project, script, { tool_preset })
+      return (await fleet.until(id, ...OVER, 'review')).status
+    }
+    const plant = (line: string) => `mkdir -p node_modules; echo "${line}" >${lint}`
+    const plants = (line: string) => `cat >test.sh <<'END'\n${plant(line)}; exit 1\nEND`
+    expect(await run('echo 1 >one.txt', 'full')).toBe('done')
+    expect(await run(plants(`touch '${escaped}'`), 'implement')).toBe('review')
+    expect(await run('echo 2 >two.txt', 'full')).toBe('done')
+    expect(existsSync(escaped)).toBe(false)
+    // Nor does it make a check of another one fail or pass, be that inside walls or outside.
+    expect(await run(plants('exit 1'), 'implement')).toBe('review')
+    expect(await run('echo 3 >three.txt', 'implement')).toBe('done')
+    expect(await run('echo 4 >four.txt', 'full')).toBe('done')
+    expect((await repo.git('worktree', 'list')).split('\n')).toHaveLength(1)
+    // Outside the walls, what is ignored stays for the next one.
+    expect(await run(`echo "${plant('exit 0').replaceAll('"', '\\"')}" >test.sh`, 'full')).toBe('done')
+    expect(await run('echo "[ -e node_modules/lint ]" >test.sh', 'full')).toBe('done')
+    expect(await run('echo 5 >five.txt', 'implement')).toBe('review')
+  })
+
   test('it works where the fleet’s home, and the person’s, are reached through a link', async () => {
     const { fleet, project, repo } = await aScene({ start: false })
     const link = `${fleet.root}-link`
