@@ -1,6 +1,7 @@
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { describe, expect, onTestFinished, test } from 'vitest'
+import { runGit } from '../src/git/testkit.ts'
 import { eventually } from './kit/fleet.ts'
 import { SANDBOX_WORKS } from './kit/sandbox.ts'
 import { aScene, type Scene } from './kit/scene.ts'
@@ -265,6 +266,37 @@ describe.skipIf(!SANDBOX_WORKS)('in the sandbox', () => {
     expect(mission).toMatchObject({ status: 'review', sessions: [{ outcome: 'completed', exit_code: 0 }] })
     expect(mission.status_reason?.text).toContain('sub/ (it is a git repository of its own)')
     expect([readFileSync(precious, 'utf8'), existsSync(escaped)]).toEqual(['mine', false])
+  })
+
+  test('a person’s git in the worktree of one at work heeds no other repository than ours', async () => {
+    const { fleet, project } = await aScene()
+    const escaped = join(fleet.root, 'escaped')
+    const lines = {
+      'makes-room-for-it': '[ ! -e "$dir/commondir" ] || rm -f "$dir/commondir"',
+      'points-to-another': 'echo "$PWD/evil" >"$dir/commondir"',
+      'points-to-another-in-one-stroke': 'echo "$PWD/evil" >"$dir/x" && mv -f "$dir/x" "$dir/commondir"',
+    }
+    const plant = [
+      'dir=$(git rev-parse --git-dir); mkdir evil; cp -r "$dir/objects" "$dir/refs" "$dir/config" evil/',
+      `git config -f evil/config core.fsmonitor "touch '${escaped}'; false"`,
+      'cp evil/config "$dir/config.worktree"; echo "$PWD/evil/.git" >"$dir/gitdir"',
+      'mkdir -p "$dir/worktrees/evil"; cp evil/config "$dir/worktrees/evil/config.worktree"; cp "$dir/HEAD" "$dir/worktrees/evil/"',
+      'echo "$PWD/evil" >"$dir/worktrees/evil/commondir"; echo "$PWD/.git" >"$dir/worktrees/evil/gitdir"',
+    ].join('\n')
+    const pause = 'touch "$FLEET_ARTIFACT_DIR/here"; until [ -e "$FLEET_ARTIFACT_DIR/open" ]; do sleep 0.02; done'
+    const script = `${plant}\n${tries(lines)}\n${pause}\nrm -rf evil; git status >status.txt`
+    const { id } = await fleet.mission(project, script, { tool_preset: 'implement', landing: 'auto' })
+    const artifacts = join(fleet.fleet.home.task(id), 'artifacts')
+    await eventually('the agent has left it', () => existsSync(join(artifacts, 'here')))
+    const worktree = (await fleet.until(id, 'running')).sessions[0]!.worktree!
+    expect(await runGit(worktree, ['status', '--short'])).toContain('?? evil/')
+    await runGit(worktree, ['log', '--oneline'])
+    expect(existsSync(escaped)).toBe(false)
+    writeFileSync(join(artifacts, 'open'), '')
+    const mission = await fleet.until(id, 'review', ...OVER)
+    expect(mission.report?.summary).toMatch(/succeeded:$/m)
+    expect(mission, JSON.stringify(mission.status_reason)).toMatchObject({ status: 'done', result: 'landed' })
+    expect(existsSync(escaped)).toBe(false)
   })
 
   test('what it hands on is held to the same preset and limits', async () => {

@@ -158,7 +158,7 @@ const repositoryBehind = ({ git, record: { commonDir } }: PrivatePlace): string[
 /** What says where the repository is and what git runs: a person's git would heed it too, before it is written anew. */
 const fixedIn = ({ worktree, git }: PrivatePlace): string[] => [
   join(worktree, '.git'),
-  ...['config', 'hooks', 'info', 'objects/info'].map(name => join(git, name)),
+  ...['commondir', 'config', 'hooks', 'info', 'objects/info'].map(name => join(git, name)),
 ]
 
 const expanded = (path: string, home = '/'): string => (path.startsWith('~/') ? join(home, path.slice(2)) : path)

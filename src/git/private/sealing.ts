@@ -30,6 +30,8 @@ const NEVER_THERE = [
   'config',
   'shallow',
 ]
+/** It says that the directory is a whole repository by itself; where there is none, walls could not keep one out. */
+const COMMONDIR = '.\n'
 const MOST_HOOKS = 100
 const HOOK_BYTES = 16 * 1024 * 1024
 
@@ -45,6 +47,7 @@ export async function seal(place: Place, { walled = false } = {}): Promise<void>
   requireFolder(git)
   plainOnly(git)
   for (const name of NEVER_THERE) rmSync(join(git, name), { recursive: true, force: true })
+  writeFileSync(join(git, 'commondir'), COMMONDIR)
   for (const name of ['refs', 'refs/heads', 'refs/tags', 'objects', 'objects/pack', 'hooks', 'info'])
     requireFolder(join(git, name))
   rmSync(join(git, 'objects/info'), { recursive: true, force: true })
