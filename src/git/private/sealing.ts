@@ -15,6 +15,7 @@ import { readPlainFile } from '../plain-files.ts'
 import { sealModules } from './modules.ts'
 import { linkTo, type Place, projectOf } from './place.ts'
 import { hooksToCopy, sessionConfig, settingsOf } from './settings.ts'
+import { sealUnfinished } from './unfinished.ts'
 import { copyIndex, replaceFile, requireFolder } from './writing.ts'
 
 const COPIED = ['exclude', 'attributes', 'sparse-checkout']
@@ -66,6 +67,7 @@ export async function seal(place: Place, { walled = false } = {}): Promise<void>
   if (shallow) writeFileSync(join(git, 'shallow'), shallow)
   const hooks = record.hooks ? await hooksToCopy(repo, settings) : undefined
   if (hooks) copyHooks(hooks, join(git, 'hooks'))
+  sealUnfinished(git)
   await sealModules(place)
   await restoreLink(place)
 }
