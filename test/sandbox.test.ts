@@ -1,6 +1,7 @@
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { describe, expect, onTestFinished, test } from 'vitest'
+import { runGit } from '../src/git/testkit.ts'
 import { eventually } from './kit/fleet.ts'
 import { SANDBOX_WORKS } from './kit/sandbox.ts'
 import { aScene, type Scene } from './kit/scene.ts'
@@ -134,6 +135,39 @@ describe.skipIf(!SANDBOX_WORKS)('in the sandbox', () => {
         expect(existsSync(join(folder, name)) || existsSync(join(folder, `${name}.txt`))).toBe(false)
   })
 
+  test('what its check leaves, below ignored folders too, reaches no other mission’s check', async () => {
+    const lint = 'node_modules/lint'
+    const { fleet, repo, project } = await aScene({
+      repository: { files: { '.gitignore': 'node_modules/\n', 'test.sh': 'exit 0\n' } },
+      project: { landing: 'auto', checks: [{ name: 'test', command: `sh test.sh && [ ! -e ${lint} ] || sh ${lint}` }] },
+    })
+    const escaped = join(fleet.root, 'escaped')
+    // As an earlier version has left it, when one folder was for both.
+    const both = join(fleet.fleet.home.worktrees, project.id, 'checks')
+    await repo.git('worktree', 'add', '--quiet', '--detach', both)
+    mkdirSync(join(both, 'node_modules'))
+    writeFileSync(join(both, lint), `touch '${escaped}'; exit 1`)
+    const run = async (script: string, tool_preset: string) => {
+      const { id } = await fleet.mission(project, script, { tool_preset })
+      return (await fleet.until(id, ...OVER, 'review')).status
+    }
+    const plant = (line: string) => `mkdir -p node_modules; echo "${line}" >${lint}`
+    const plants = (line: string) => `cat >test.sh <<'END'\n${plant(line)}; exit 1\nEND`
+    expect(await run('echo 1 >one.txt', 'full')).toBe('done')
+    expect(await run(plants(`touch '${escaped}'`), 'implement')).toBe('review')
+    expect(await run('echo 2 >two.txt', 'full')).toBe('done')
+    expect(existsSync(escaped)).toBe(false)
+    // Nor does it make a check of another one fail or pass, be that inside walls or outside.
+    expect(await run(plants('exit 1'), 'implement')).toBe('review')
+    expect(await run('echo 3 >three.txt', 'implement')).toBe('done')
+    expect(await run('echo 4 >four.txt', 'full')).toBe('done')
+    expect((await repo.git('worktree', 'list')).split('\n')).toHaveLength(1)
+    // Outside the walls, what is ignored stays for the next one.
+    expect(await run(`echo "${plant('exit 0').replaceAll('"', '\\"')}" >test.sh`, 'full')).toBe('done')
+    expect(await run('echo "[ -e node_modules/lint ]" >test.sh', 'full')).toBe('done')
+    expect(await run('echo 5 >five.txt', 'implement')).toBe('review')
+  })
+
   test('it works where the fleet’s home, and the person’s, are reached through a link', async () => {
     const { fleet, project, repo } = await aScene({ start: false })
     const link = `${fleet.root}-link`
@@ -232,6 +266,37 @@ describe.skipIf(!SANDBOX_WORKS)('in the sandbox', () => {
     expect(mission).toMatchObject({ status: 'review', sessions: [{ outcome: 'completed', exit_code: 0 }] })
     expect(mission.status_reason?.text).toContain('sub/ (it is a git repository of its own)')
     expect([readFileSync(precious, 'utf8'), existsSync(escaped)]).toEqual(['mine', false])
+  })
+
+  test('a person’s git in the worktree of one at work heeds no other repository than ours', async () => {
+    const { fleet, project } = await aScene()
+    const escaped = join(fleet.root, 'escaped')
+    const lines = {
+      'makes-room-for-it': '[ ! -e "$dir/commondir" ] || rm -f "$dir/commondir"',
+      'points-to-another': 'echo "$PWD/evil" >"$dir/commondir"',
+      'points-to-another-in-one-stroke': 'echo "$PWD/evil" >"$dir/x" && mv -f "$dir/x" "$dir/commondir"',
+    }
+    const plant = [
+      'dir=$(git rev-parse --git-dir); mkdir evil; cp -r "$dir/objects" "$dir/refs" "$dir/config" evil/',
+      `git config -f evil/config core.fsmonitor "touch '${escaped}'; false"`,
+      'cp evil/config "$dir/config.worktree"; echo "$PWD/evil/.git" >"$dir/gitdir"',
+      'mkdir -p "$dir/worktrees/evil"; cp evil/config "$dir/worktrees/evil/config.worktree"; cp "$dir/HEAD" "$dir/worktrees/evil/"',
+      'echo "$PWD/evil" >"$dir/worktrees/evil/commondir"; echo "$PWD/.git" >"$dir/worktrees/evil/gitdir"',
+    ].join('\n')
+    const pause = 'touch "$FLEET_ARTIFACT_DIR/here"; until [ -e "$FLEET_ARTIFACT_DIR/open" ]; do sleep 0.02; done'
+    const script = `${plant}\n${tries(lines)}\n${pause}\nrm -rf evil; git status >status.txt`
+    const { id } = await fleet.mission(project, script, { tool_preset: 'implement', landing: 'auto' })
+    const artifacts = join(fleet.fleet.home.task(id), 'artifacts')
+    await eventually('the agent has left it', () => existsSync(join(artifacts, 'here')))
+    const worktree = (await fleet.until(id, 'running')).sessions[0]!.worktree!
+    expect(await runGit(worktree, ['status', '--short'])).toContain('?? evil/')
+    await runGit(worktree, ['log', '--oneline'])
+    expect(existsSync(escaped)).toBe(false)
+    writeFileSync(join(artifacts, 'open'), '')
+    const mission = await fleet.until(id, 'review', ...OVER)
+    expect(mission.report?.summary).toMatch(/succeeded:$/m)
+    expect(mission, JSON.stringify(mission.status_reason)).toMatchObject({ status: 'done', result: 'landed' })
+    expect(existsSync(escaped)).toBe(false)
   })
 
   test('what it hands on is held to the same preset and limits', async () => {

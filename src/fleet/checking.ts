@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs'
 import { rm } from 'node:fs/promises'
-import { join } from 'node:path'
+import { dirname, join } from 'node:path'
 import { about } from '../domain/life.ts'
 import type { Evidence, Mission } from '../domain/mission.ts'
 import type { Check, Project } from '../domain/project.ts'
@@ -8,18 +8,28 @@ import type { Session } from '../domain/session.ts'
 import {
   checkoutPlace,
   checkoutScratch,
+  folderOf,
   placeAt,
   type Repository,
+  removePlace,
   removeWorktree,
   scratchWorktree,
 } from '../git/index.ts'
 import { type CommandResult, runCommand } from '../runner/commands.ts'
 import { sweep } from '../runner/stopping.ts'
-import { commandWithin, gitWithin } from './containing.ts'
+import { commandWithin, gitWithin, sandboxOf } from './containing.ts'
 import { type Fleet, retryOnConflict } from './fleet.ts'
 import { commandEnvironment, markOf } from './launching.ts'
 import { copyFiles, givenTo } from './preparing.ts'
 import { derivedId, put } from './records.ts'
+
+/**
+ * Behind walls a check has a worktree that is made for it alone, so that what it leaves, below ignored folders too, reaches
+ * no other one. Elsewhere whatever a commit ignores, such as installed packages, is left warm for the next one.
+ */
+const FRESH = 'checks'
+const WARM = 'checks-warm'
+export const isForChecks = (name: string): boolean => name === FRESH || name === WARM
 
 /** The first check that failed, or null when all passed. */
 export type Failure = { name: string; text: string } | null
@@ -38,7 +48,7 @@ interface Subject {
 }
 
 /**
- * Runs the project's checks on exactly one commit, in a worktree kept warm for that, and stores what each printed.
+ * Runs the project's checks on exactly one commit, in a worktree for that, and stores what each printed.
  * One that an earlier server already ran on this commit is not run again, and one that is still running is taken up.
  */
 export async function runChecks(fleet: Fleet, subject: Subject): Promise<Failure> {
@@ -52,12 +62,13 @@ export async function runChecks(fleet: Fleet, subject: Subject): Promise<Failure
 
 async function checkAll(fleet: Fleet, subject: Subject, directory: string): Promise<Failure> {
   const { mission, project, signal } = subject
-  const scratch = join(fleet.home.worktrees, project.id, 'checks')
+  const session = await sessionOf(fleet, mission)
+  const isWalled = session !== undefined && (await sandboxOf(fleet, session, mission)) !== null
+  const scratch = join(fleet.home.worktrees, project.id, isWalled ? FRESH : WARM)
   const mark = markOf(fleet, `check-${mission.id}`)
   const done = await earlier(fleet, subject)
   // Where something was launched the worktree is as it should be, and that may still be at work in it.
-  if (done.size === 0 && !existsSync(directory)) await prepareScratch(fleet, subject, scratch, mark)
-  const session = await sessionOf(fleet, mission)
+  if (done.size === 0 && !existsSync(directory)) await prepareScratch(fleet, subject, session, scratch, mark)
   // A check runs what the agent left, so it runs behind the walls of the agent.
   const within = session && (await commandWithin(fleet, session, mission, project, scratch))
   const base = { cwd: scratch, env: commandEnvironment(fleet, project), mark, signal, within }
@@ -88,21 +99,33 @@ async function checkAll(fleet: Fleet, subject: Subject, directory: string): Prom
 const sessionOf = async (fleet: Fleet, { session_id }: Mission): Promise<Session | undefined> =>
   session_id ? (await fleet.store.get('sessions', session_id))?.value : undefined
 
-async function prepareScratch(fleet: Fleet, subject: Subject, scratch: string, mark: string): Promise<void> {
-  const { mission, project, repository, commit } = subject
+async function prepareScratch(
+  fleet: Fleet,
+  { mission, project, repository, commit }: Subject,
+  session: Session | undefined,
+  scratch: string,
+  mark: string,
+): Promise<void> {
   // A check of a commit that the base has left behind, started by an earlier server, has nobody left who waits for it.
   await sweep(() => ({ mark, root: null, worktree: scratch, known: new Map() }))
+  const fresh = join(dirname(scratch), FRESH)
+  // An earlier version had one for all, which is not left lying about where no walls will ever be.
+  if (scratch === fresh || !existsSync(scratch)) await removeScratch(repository, fresh)
   if (project.isolation === 'linked') {
     await scratchWorktree(repository, scratch, commit)
     await checkoutScratch(scratch, commit)
   } else {
-    // One that an earlier version registered in the person's repository holds nothing that is not made again.
-    if (!placeAt(scratch) && existsSync(scratch)) await removeWorktree(repository, scratch)
-    const session = await sessionOf(fleet, mission)
+    // One that was registered in the person's repository holds nothing that is not made again.
+    if (!placeAt(scratch)) await removeScratch(repository, scratch)
     const within = session && (await gitWithin(fleet, session, mission, project, scratch))
     await checkoutPlace(repository, scratch, commit, { ...givenTo(project, 'checks'), within })
   }
   await copyFiles(project, scratch)
+}
+
+async function removeScratch(repository: Repository, scratch: string): Promise<void> {
+  if (existsSync(folderOf(scratch))) await removePlace(scratch, repository)
+  else await removeWorktree(repository, scratch)
 }
 
 /** One record per check, commit and landing, by a derived id: what was proven once is not proven again. */

@@ -112,16 +112,24 @@ export async function commandWithin(
   return within && (argv => within(['/usr/bin/env', 'XDG_CACHE_HOME=/tmp/cache', 'npm_config_cache=/tmp/npm', ...argv]))
 }
 
+/** The sandbox that such a session worked in, and that what it left is run in; null: there was none around it. */
+export async function sandboxOf(
+  fleet: Fleet,
+  { agent, worktree, tool_preset }: Session,
+  mission: Mission,
+): Promise<Sandbox | null> {
+  const free = mission.allowed_tools || !worktree || !tool_preset
+  return free ? null : sandboxFor(fleet, fleet.agents.ofSession(agent), tool_preset)
+}
+
 async function sharing(
   fleet: Fleet,
-  { agent: name, worktree, tool_preset }: Session,
+  session: Session,
   mission: Mission,
   project: Project,
   { folder, workingDirectory = folder }: { folder: string | null; workingDirectory?: string | null },
 ): Promise<Within | undefined> {
-  const agent = fleet.agents.ofSession(name)
-  const free = mission.allowed_tools || !worktree || !tool_preset
-  const sandbox = free ? null : await sandboxFor(fleet, agent, tool_preset)
+  const sandbox = await sandboxOf(fleet, session, mission)
   if (!sandbox) return undefined
   const home = fleet.environment.HOME
   // Looked at when it is used: the place may still be in the making.
@@ -150,7 +158,7 @@ const repositoryBehind = ({ git, record: { commonDir } }: PrivatePlace): string[
 /** What says where the repository is and what git runs: a person's git would heed it too, before it is written anew. */
 const fixedIn = ({ worktree, git }: PrivatePlace): string[] => [
   join(worktree, '.git'),
-  ...['config', 'hooks', 'info', 'objects/info'].map(name => join(git, name)),
+  ...['commondir', 'config', 'hooks', 'info', 'objects/info'].map(name => join(git, name)),
 ]
 
 const expanded = (path: string, home = '/'): string => (path.startsWith('~/') ? join(home, path.slice(2)) : path)

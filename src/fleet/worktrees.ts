@@ -2,6 +2,7 @@ import { statSync } from 'node:fs'
 import { basename, dirname } from 'node:path'
 import type { Session } from '../domain/session.ts'
 import { folderOf, placeAt, placesIn, worktreeBytes } from '../git/index.ts'
+import { isForChecks } from './checking.ts'
 import type { Fleet } from './fleet.ts'
 import { all } from './records.ts'
 
@@ -48,7 +49,7 @@ const newestIn = async (fleet: Fleet, worktree: string): Promise<Session | undef
 
 function stateOf(path: string, session: Session | undefined, status: string | undefined): string {
   if (session) return session.status === 'ended' ? (status ?? 'ended') : 'at work'
-  return basename(path) === 'checks' ? 'for checks' : 'of no session'
+  return isForChecks(basename(path)) ? 'for checks' : 'of no session'
 }
 
 /** What a worktree takes on disk, with the repository behind it. */

@@ -1,4 +1,4 @@
-import { chmodSync, cpSync, existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { chmodSync, cpSync, existsSync, mkdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
@@ -189,6 +189,9 @@ test('repositories below the worktree run nothing in a person’s hands either',
   cpSync(join(folderOf(worktree), 'git/modules/other'), elsewhere, { recursive: true })
   await put('other/.git', `gitdir: ${elsewhere}\n`)
   await runGit(repo.root, ['config', '--file', join(elsewhere, 'config'), 'core.worktree', join(worktree, 'other')])
+  const underWay = join(repo.path, '.git/rebase-merge')
+  mkdirSync(underWay)
+  writeFileSync(join(underWay, 'git-rebase-todo'), 'exec make\n')
   for (const folder of ['sm', 'other', 'nested']) {
     const gitDir = await below(folder, 'rev-parse', '--absolute-git-dir')
     await below(folder, 'config', 'filter.own.clean', `touch ${ran}; cat`)
@@ -198,9 +201,11 @@ test('repositories below the worktree run nothing in a person’s hands either',
     for (const hook of HOOKS) writeFileSync(join(gitDir, 'hooks', hook), `#!/bin/sh\ntouch ${ran}\n`, { mode: 0o755 })
     writeFileSync(join(gitDir, 'info/attributes'), '* filter=own\n')
     await put(`${folder}/new`, 'x\n')
+    symlinkSync(underWay, join(gitDir, 'rebase-merge'))
   }
   await commitLeftovers({ worktree, branch, message: 'Leftovers\n' })
   rmSync(ran, { force: true })
+  expect(readFileSync(join(underWay, 'git-rebase-todo'), 'utf8')).toBe('exec make\n')
   for (const folder of ['.', 'sm', 'nested']) {
     await below(folder, 'status')
     await below(folder, 'add', '-A')

@@ -50,7 +50,7 @@ export async function addPlace(repo: Repository, wanted: NewPlace): Promise<Adde
   return { tip: start, existed: false, emptySubmodules }
 }
 
-/** A place for checks, on no branch, made once and kept: exactly the tree of that commit, with what it ignores left warm. */
+/** A place for checks, on no branch; where there is one already, it is used again: exactly the tree of that commit, with what it ignores left warm. */
 export async function checkoutPlace(repo: Repository, path: string, commit: string, given: Given): Promise<void> {
   const found = placeAt(path)
   if (!found || !(await exists(path))) {

@@ -8,6 +8,7 @@ import { gitDirIn, namedBelow } from './below.ts'
 import { ourEnvironment, type Place } from './place.ts'
 import { programSettings } from './programs.ts'
 import { configEnvironment, configLine, type Settings, settingsOf } from './settings.ts'
+import { sealUnfinished } from './unfinished.ts'
 import { replaceFile } from './writing.ts'
 
 interface Module {
@@ -145,6 +146,7 @@ async function sealModule(place: Place, gitDir: string, name?: string): Promise<
     rmSync(join(gitDir, path), { recursive: true, force: true })
   for (const folder of ['info', 'hooks']) mkdirSync(join(gitDir, folder))
   replaceFile(join(gitDir, 'config'), config)
+  sealUnfinished(gitDir)
   if (known) replaceFile(join(gitDir, 'objects/info/alternates'), `${join(copy, 'objects')}\n`)
 }
 

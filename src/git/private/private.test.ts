@@ -202,6 +202,50 @@ test('whatever would run in a person’s hands is written anew at the end', asyn
   expect(readFileSync(join(repo.path, '.git/config'), 'utf8')).toBe(before)
 })
 
+test('a rebase or cherry-pick that a person finishes runs nothing of the agent’s making', async () => {
+  await add()
+  const planted = join(repo.root, 'planted')
+  const commits = async (...names: string[]) => {
+    for (const name of names) {
+      await put(name, `${name}\n`)
+      await inside('add', '-A')
+      await inside('commit', '--quiet', '-m', name)
+    }
+  }
+  await commits('one', 'two', 'three')
+  // Its strategy is the name of a program, which leads back into the worktree.
+  mkdirSync(join(worktree, 'git-merge-..'))
+  await writeFile(join(worktree, 'strategy.log'), `#!/bin/sh\ntouch ${planted}\nexit 1\n`, { mode: 0o755 })
+  const begin = { GIT_SEQUENCE_EDITOR: "sed -i '1i exec false'" }
+  await runGit(worktree, ['rebase', '--quiet', '-i', 'HEAD~2'], begin).catch(() => {})
+  const todo = join(sessionDir(), 'rebase-merge/git-rebase-todo')
+  const steps = ['exec', 'x', '\texec'].map(step => `${step} touch ${planted}\n`)
+  writeFileSync(todo, [steps[0], readFileSync(todo, 'utf8'), ...steps].join(''))
+  writeFileSync(join(sessionDir(), 'rebase-merge/strategy'), '../../strategy.log\n')
+  expect((await collect()).unfinished?.doing).toBe('rebase')
+  await inside('reset', '--quiet', '--hard', 'HEAD~1')
+  await inside('rebase', '--continue')
+  expect(await inside('log', '--format=%s', '-3')).toBe('three\ntwo\nfirst')
+  expect(existsSync(planted)).toBe(false)
+
+  await inside('checkout', '--quiet', '-B', branch)
+  await inside('checkout', '--quiet', '-b', 'other', 'HEAD~2')
+  for (const text of ['other', 'another', 'last']) {
+    await put('two', `${text}\n`)
+    await inside('add', '-A')
+    await inside('commit', '--quiet', '-m', text)
+  }
+  await inside('checkout', '--quiet', branch)
+  await inside('cherry-pick', 'other~1', 'other').catch(() => {})
+  writeFileSync(join(sessionDir(), 'sequencer/opts'), '[options]\n\tstrategy = ../../strategy.log\n')
+  expect((await collect()).unfinished?.doing).toBe('cherry-pick')
+  await put('two', 'another\n')
+  await inside('add', 'two')
+  await inside('-c', 'core.editor=true', 'cherry-pick', '--continue')
+  expect(await inside('log', '--format=%s', '-2')).toBe('last\nanother')
+  expect(existsSync(planted)).toBe(false)
+})
+
 test('a repository made in the place of the link loses no file, and the link comes back', async () => {
   await add()
   await rm(join(worktree, '.git'))

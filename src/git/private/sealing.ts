@@ -15,6 +15,7 @@ import { readPlainFile } from '../plain-files.ts'
 import { sealModules } from './modules.ts'
 import { linkTo, type Place, projectOf } from './place.ts'
 import { hooksToCopy, sessionConfig, settingsOf } from './settings.ts'
+import { sealUnfinished } from './unfinished.ts'
 import { copyIndex, replaceFile, requireFolder } from './writing.ts'
 
 const COPIED = ['exclude', 'attributes', 'sparse-checkout']
@@ -30,6 +31,8 @@ const NEVER_THERE = [
   'config',
   'shallow',
 ]
+/** It says that the directory is a whole repository by itself; where there is none, walls could not keep one out. */
+const COMMONDIR = '.\n'
 const MOST_HOOKS = 100
 const HOOK_BYTES = 16 * 1024 * 1024
 
@@ -45,6 +48,7 @@ export async function seal(place: Place, { walled = false } = {}): Promise<void>
   requireFolder(git)
   plainOnly(git)
   for (const name of NEVER_THERE) rmSync(join(git, name), { recursive: true, force: true })
+  writeFileSync(join(git, 'commondir'), COMMONDIR)
   for (const name of ['refs', 'refs/heads', 'refs/tags', 'objects', 'objects/pack', 'hooks', 'info'])
     requireFolder(join(git, name))
   rmSync(join(git, 'objects/info'), { recursive: true, force: true })
@@ -63,6 +67,7 @@ export async function seal(place: Place, { walled = false } = {}): Promise<void>
   if (shallow) writeFileSync(join(git, 'shallow'), shallow)
   const hooks = record.hooks ? await hooksToCopy(repo, settings) : undefined
   if (hooks) copyHooks(hooks, join(git, 'hooks'))
+  sealUnfinished(git)
   await sealModules(place)
   await restoreLink(place)
 }
