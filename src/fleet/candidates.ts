@@ -2,12 +2,13 @@ import { existsSync } from 'node:fs'
 import { type Included, isExpected, NotShown, requireApproved } from '../domain/candidate.ts'
 import { NotAllowed } from '../domain/errors.ts'
 import { isKept, requireLandable } from '../domain/landing.ts'
-import { about } from '../domain/life.ts'
+import { about, step } from '../domain/life.ts'
 import type { Candidate, Mission } from '../domain/mission.ts'
 import type { Project } from '../domain/project.ts'
 import { keptRefs, type Session } from '../domain/session.ts'
 import { clipped, MAX_REASON_CHARS } from '../domain/text.ts'
 import { branchTip, type Collected, changes, commitLeftovers, commitNamed, mergeBase } from '../git/index.ts'
+import { branchApart, type Concern } from './concerns.ts'
 import { gitWithin } from './containing.ts'
 import { type Fleet, retryOnConflict } from './fleet.ts'
 import { includedIn } from './predecessors.ts'
@@ -72,8 +73,9 @@ export async function lookAtPlace(fleet: Fleet, mission: Mission): Promise<Look>
       within: await gitWithin(fleet, session, now, project),
     })
     const unfinished = collected.unfinished ? inTheMiddle(session, collected.unfinished) : null
-    if (collected.tip === now.candidate!.commit) return { mission: now, unfinished }
-    return { mission: await another(fleet, now, session, project, collected), unfinished }
+    const isSame = collected.tip === now.candidate!.commit
+    const found = isSame ? now : await another(fleet, now, session, project, collected)
+    return { mission: await tellApart(fleet, found, branchApart({ collected, session })), unfinished }
   })
 }
 
@@ -124,12 +126,30 @@ async function another(
       events: [
         about(next, 'candidate_changed', by, {
           session_id: sessionId,
-          cause: `Its worktree has changed since the session ended: ${files.join(', ')}.`,
+          cause: `${collected.followed ? 'Somebody committed on its branch' : 'Its worktree has changed'} since the session ended: ${files.join(', ')}.`,
           data: { candidate: tip, before: before!.commit, files },
         }),
       ],
     })
     return next
+  })
+}
+
+/** A mission whose branch somebody moved elsewhere says so while it waits, beside what else it waits for. */
+async function tellApart(fleet: Fleet, { id }: Mission, apart: Concern | null): Promise<Mission> {
+  return retryOnConflict(async () => {
+    const { value: mission, version } = await current(fleet, 'missions', id)
+    const reason = mission.status_reason
+    if (!apart || !waitsAlone(mission) || reason?.text.includes(apart.text)) return mission
+    const status_reason =
+      reason && reason.code !== 'policy' && reason.code !== apart.code
+        ? { ...reason, text: `${apart.text} ${reason.text}` }
+        : apart
+    const next = step(mission, { status_reason }, { actor: 'fleet', now: fleet.now() }, 'mission_updated', {
+      cause: apart.text,
+    })
+    await fleet.commit('commit.end-moved', { changes: [put('missions', next.mission, version)], events: next.events })
+    return next.mission
   })
 }
 

@@ -41,6 +41,7 @@ export async function concernAbout(subject: Subject): Promise<Concern | null> {
   return (
     unfinished(subject) ??
     notTakenIn(subject) ??
+    branchApart(subject) ??
     leftOut(subject) ??
     (await secretCommitted(subject)) ??
     (await largeCommitted(subject)) ??
@@ -75,6 +76,13 @@ function notTakenIn({ collected: { problem }, session }: Subject): Concern | nul
   if (!problem) return null
   const text = `Not everything that the agent committed could be taken in: ${problem}. Its files were committed as they are; its own commits are in ${session.worktree}.`
   return { code: 'not_taken_in', text }
+}
+
+/** Somebody moved its branch in the project elsewhere, and that stays as it is. */
+export function branchApart({ collected: { apart }, session }: Pick<Subject, 'collected' | 'session'>): Concern | null {
+  if (!apart) return null
+  const text = `The branch ${session.branch} is at ${apart.slice(0, 12)} in the project, which is not part of this work; it stays there. To make it a part: git merge ${apart.slice(0, 12)} in ${session.worktree}.`
+  return { code: 'branch_apart', text }
 }
 
 /** A linked worktree shares them with the person's checkout; a private repository shares nothing. */

@@ -6,7 +6,7 @@ import type { Project } from '../domain/project.ts'
 import type { Session } from '../domain/session.ts'
 import { clipped, MAX_REASON_CHARS } from '../domain/text.ts'
 import { effect } from '../effects.ts'
-import { folderOf, keepRef, keptRef, placeAt, removePlace, removeWorktree, unheld } from '../git/index.ts'
+import { canLetGo, folderOf, keepRef, keptRef, placeAt, removePlace, removeWorktree, unheld } from '../git/index.ts'
 import { Turns } from '../git/turns.ts'
 import type { Change, Collection, RecordOf } from '../store/index.ts'
 import { gitWithin } from './containing.ts'
@@ -38,11 +38,12 @@ export async function retire(
   if (placeAt(session.worktree) || existsSync(folderOf(session.worktree)))
     await removePlace(session.worktree, repository)
   else await removeWorktree(repository, session.worktree)
+  const holdsBranch = keepBranch || !(await canLetGo(repository, session.branch, session.end_commit ?? ''))
   const others = (await Array.fromAsync(all(fleet, 'sessions', 'place', [session.worktree]))).map(({ value }) => value)
   // The last of each mission that worked there: its work keeps a name of its own.
   const lastOfEach = new Map([...others, session].map(each => [each.mission_id, each]))
   for (const last of lastOfEach.values()) {
-    const deleteBranch = last.id === session.id && !keepBranch ? session.branch : undefined
+    const deleteBranch = last.id === session.id && !holdsBranch ? session.branch : undefined
     if (last.end_commit) await keepRef(repository, { ref: refOf(last), oid: last.end_commit, deleteBranch })
   }
   await retryOnConflict(async () => {
@@ -60,7 +61,11 @@ export async function retire(
     const by = { actor: 'fleet', now: fleet.now() }
     const event = about({ id: session.mission_id, project_id: session.project_id }, 'worktree_removed', by, {
       session_id: session.id,
-      data: { worktree: session.worktree, ref: refOf(session) },
+      data: {
+        worktree: session.worktree,
+        ref: refOf(session),
+        ...(holdsBranch && !keepBranch ? { branch_kept: session.branch } : {}),
+      },
     })
     await fleet.commit('commit.worktree-removed', { changes, events: [event] })
   })

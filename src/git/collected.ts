@@ -36,6 +36,10 @@ export interface Collected {
   kept?: string[]
   /** What of its repository could not be taken in, or is not as it should be; it stays where it is. */
   problem?: string
+  /** Somebody committed on its branch in the project, and that is part of the tip. */
+  followed?: boolean
+  /** Where somebody moved its branch in the project to, if that is no part of the tip. It stays there. */
+  apart?: string
 }
 
 const MARKERS = /^<{7} .*^={7}$.*^>{7} /ms

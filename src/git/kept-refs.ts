@@ -1,8 +1,15 @@
 import { NotAllowed } from '../domain/errors.ts'
-import { type Repository, readRef } from './layout.ts'
+import { usesOf } from './checkouts.ts'
+import { branchTip, type Repository, readRef } from './layout.ts'
 import { git } from './run.ts'
 
 export const keptRef = (mission: string, n: number): string => `refs/fleet/${mission}/${n}`
+
+/** Whether a branch is ours to delete: nobody has it checked out, and it holds no more than is kept. */
+export async function canLetGo(repo: Repository, branch: string, kept: string): Promise<boolean> {
+  const tip = await branchTip(repo, branch)
+  return (!tip || tip === kept) && !(await usesOf(repo, branch)).length
+}
 
 /** Keeps a commit under a ref of ours and, in the same transaction, lets go of the branch that held it. */
 export async function keepRef(

@@ -6,12 +6,16 @@ const BEYOND_ASCII = /[\x80-\xff]/
 const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })
 
 /** A byte name for people: as UTF-8, or with the bytes that are not ASCII as \\xNN. */
-export function shownName(name: string): string {
+export const shownName = (name: string): string =>
+  textOf(name) ?? name.replace(/[\x80-\xff]/g, byte => `\\x${byte.charCodeAt(0).toString(16)}`)
+
+/** A byte name as the text it is; undefined where it is not UTF-8. */
+export function textOf(name: string): string | undefined {
   if (!BEYOND_ASCII.test(name)) return name
   try {
     return utf8.decode(Buffer.from(name, 'latin1'))
   } catch {
-    return name.replace(/[\x80-\xff]/g, byte => `\\x${byte.charCodeAt(0).toString(16)}`)
+    return undefined
   }
 }
 

@@ -4,16 +4,15 @@ import { NotFound } from '../../domain/errors.ts'
 import { operationIn } from '../checkouts.ts'
 import { COMMIT, type Collected, conflictsMet, knownChanges, type Leftovers, withMarkers } from '../collected.ts'
 import { asSomeone, isAncestor } from '../commits.ts'
-import { readRef } from '../layout.ts'
 import { nameBytes, shownName } from '../names.ts'
 import { readPlainFile } from '../plain-files.ts'
 import { byteFields, git } from '../run.ts'
 import { type Change, pathOf, sift, stage } from '../status.ts'
 import { placeStatus } from './below.ts'
+import { followBranch, leftAt, moveBranch } from './branch.ts'
 import { tipOf } from './making.ts'
 import { ourEnvironment, type Place, projectOf } from './place.ts'
 import { fileEnvironment } from './programs.ts'
-import { writeRef } from './refs.ts'
 import { seal, setSession } from './sealing.ts'
 import { type Compared, comparedWith, isFile, keepStaged } from './staged.ts'
 import { type TakenIn, takeIn } from './taking-in.ts'
@@ -26,9 +25,10 @@ export async function collectPlace(place: Place, wanted: Leftovers): Promise<Col
   const { worktree, ours } = place
   rmSync(join(ours, 'index.lock'), { force: true })
   const taken = await takeIn(place)
+  const branchAt = leftAt(place)
   const env = await fileEnvironment(place, wanted)
   if (!existsSync(worktree)) {
-    await moveBranch(place, taken.branch ?? tipOf(place))
+    await moveBranch(place, taken.branch ?? tipOf(place), branchAt)
     throw new NotFound('worktree', worktree)
   }
   const doing = await operationIn(place.git)
@@ -37,7 +37,7 @@ export async function collectPlace(place: Place, wanted: Leftovers): Promise<Col
     paths: string[],
   ): Promise<Collected> => {
     if (taken.branch) await goTo(place, taken.branch, env)
-    await moveBranch(place, tipOf(place))
+    const apart = await moveBranch(place, tipOf(place), branchAt)
     await seal(place)
     const unfinished = { doing: operation, paths: paths.map(shownName) }
     return {
@@ -45,7 +45,7 @@ export async function collectPlace(place: Place, wanted: Leftovers): Promise<Col
       committed: false,
       skipped: [],
       unfinished,
-      ...told(taken.problem),
+      ...told({ problem: taken.problem, apart }),
       ...(taken.kept.length ? { kept: taken.kept } : {}),
     }
   }
@@ -87,24 +87,31 @@ export async function collectPlace(place: Place, wanted: Leftovers): Promise<Col
     await asSomeone(worktree, COMMIT, { effect: 'git.commit', input: wanted.message, env })
     rmSync(join(ours, 'MERGE_HEAD'), { force: true })
   }
-  const end = tipOf(place)
-  await moveBranch(place, end)
-  const staged = await keepStaged(place, noted.staged, { end, never: wanted.never })
+  const own = tipOf(place)
+  const staged = await keepStaged(place, noted.staged, { end: own, never: wanted.never })
+  const end = await followBranch(place, branchAt, { env, within: wanted.within })
+  const followed = end !== own
+  const apart = await moveBranch(place, end, branchAt)
   await seal(place)
   setSession(place, end)
   const kept = [...taken.kept, ...(staged.ref ? [staged.ref] : [])]
-  const changes = committed && tip === wanted.start && !conclude ? knownChanges(take, end, wanted.message) : undefined
+  const changes =
+    committed && tip === wanted.start && !conclude && !followed ? knownChanges(take, end, wanted.message) : undefined
   return {
     tip: end,
     committed,
     skipped,
     ...(changes ? { changes } : {}),
     ...(kept.length ? { kept } : {}),
-    ...told(taken.problem ?? staged.problem),
+    ...(followed ? { followed } : {}),
+    ...told({ problem: taken.problem ?? staged.problem, apart }),
   }
 }
 
-const told = (problem: string | undefined) => (problem ? { problem } : {})
+const told = ({ problem, apart }: Pick<Collected, 'problem' | 'apart'>) => ({
+  ...(problem ? { problem } : {}),
+  ...(apart ? { apart } : {}),
+})
 
 /** Files that did not change since keep their place in our index, and are not read again. */
 async function goTo(place: Place, tip: string, env: Record<string, string>): Promise<void> {
@@ -119,19 +126,6 @@ async function home(place: Place, { state, tip, branch, problem }: TakenIn): Pro
   if (tip === undefined) return problem ? known : undefined
   if (tip === known || state.head === place.record.branch) return tip
   return (await isAncestor(projectOf(place), known, tip)) ? tip : undefined
-}
-
-/** The branch of the project is ours to move. One that a person moved elsewhere meanwhile stays under a ref. */
-async function moveBranch(place: Place, tip: string): Promise<void> {
-  const { branch, session } = place.record
-  if (!branch) return
-  const repo = projectOf(place)
-  const ref = `refs/heads/${branch}`
-  const now = await readRef(repo, ref)
-  if (now === tip) return
-  if (now && now !== tip && !(await isAncestor(repo, now, tip)))
-    await writeRef(repo, `refs/fleet/sessions/${session}/branch/${now}`, now)
-  await writeRef(repo, ref, tip)
 }
 
 /** A pipe or a device in the place of a file in conflict resolves nothing. */

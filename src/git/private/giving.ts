@@ -2,9 +2,10 @@ import { renameSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { effect } from '../../effects.ts'
 import { type Repository, readRef, readText } from '../layout.ts'
+import { byteName } from '../names.ts'
 import type { Within } from '../run.ts'
 import type { Place } from './place.ts'
-import { holdingCommit, packedText, readPacked, writeRef } from './refs.ts'
+import { holdingCommit, packedFile, packedRefs, writeRef } from './refs.ts'
 import { giveTags, tagsOf } from './tags.ts'
 import { replaceFile } from './writing.ts'
 
@@ -36,35 +37,35 @@ export async function giveRefs(
   { start, named: told = [] }: { start: string; named?: readonly string[] },
 ): Promise<void> {
   const { git, folder, record } = place
-  const before = new Map(readPacked((await readText(join(folder, 'given'))) ?? ''))
+  const before = packedRefs(join(folder, 'given'))
   const named = new Map<string, string>()
   for (const ref of [`refs/heads/${record.base}`, `refs/remotes/origin/${record.base}`, ...told]) {
     const oid = await readRef(repo, ref)
-    if (oid) named.set(ref, oid)
+    if (oid) named.set(byteName(ref), oid)
   }
   const head = (await readText(join(repo.commonDir, 'refs/remotes/origin/HEAD')))?.trim()
   const target = head?.startsWith('ref: refs/remotes/origin/') ? head.slice('ref: '.length) : undefined
   const followed = target && (await readRef(repo, target))
-  if (target && followed) named.set(target, followed)
-  const tags = await tagsOf(repo, named.get(`refs/heads/${record.base}`) ?? start)
+  if (target && followed) named.set(byteName(target), followed)
+  const tags = await tagsOf(repo, named.get(byteName(`refs/heads/${record.base}`)) ?? start)
   const held = await holdingCommit(repo, [start, ...named.values(), ...tags.commits])
   if (held) await writeRef(repo, record.ref, held)
   await giveTags(git, tags)
   const given = new Map([...tags.refs, ...named])
-  replaceFile(join(folder, 'given'), packedText(given))
+  replaceFile(join(folder, 'given'), packedFile(given))
   if (target && followed) replaceFile(join(git, 'refs/remotes/origin/HEAD'), `ref: ${target}\n`)
   await refresh(git, before, given)
 }
 
 /** What the agent changed or added stays; what it left as it was given is brought up to date. */
 async function refresh(git: string, before: Map<string, string>, given: Map<string, string>): Promise<void> {
-  const packed = new Map(readPacked((await readText(join(git, 'packed-refs'))) ?? ''))
+  const packed = packedRefs(join(git, 'packed-refs'))
   for (const [ref, oid] of before) if (packed.get(ref) === oid && !given.has(ref)) packed.delete(ref)
   for (const [ref, oid] of given) {
     const now = packed.get(ref)
     if (now === undefined || now === before.get(ref)) packed.set(ref, oid)
   }
-  replaceFile(join(git, 'packed-refs'), packedText(packed))
+  replaceFile(join(git, 'packed-refs'), packedFile(packed))
 }
 
 /**
@@ -72,9 +73,9 @@ async function refresh(git: string, before: Map<string, string>, given: Map<stri
  * also follows no link; where the agent holds it, or has moved the branch itself, it is told at its next start.
  */
 export async function tellBase({ git, folder, record }: Place, repo: Repository): Promise<void> {
-  const ref = `refs/heads/${record.base}`
-  const tip = await readRef(repo, ref)
-  const given = new Map(readPacked((await readText(join(folder, 'given'))) ?? ''))
+  const tip = await readRef(repo, `refs/heads/${record.base}`)
+  const ref = byteName(`refs/heads/${record.base}`)
+  const given = packedRefs(join(folder, 'given'))
   const before = given.get(ref)
   if (!tip || tip === before) return
   const lock = join(git, 'packed-refs.lock')
@@ -84,11 +85,11 @@ export async function tellBase({ git, folder, record }: Place, repo: Repository)
     if ((error as NodeJS.ErrnoException).code === 'EEXIST') return
     throw error
   }
-  const packed = new Map(readPacked((await readText(join(git, 'packed-refs'))) ?? ''))
+  const packed = packedRefs(join(git, 'packed-refs'))
   if (packed.get(ref) === before) packed.set(ref, tip)
   await effect('git.update-ref', () => {
-    replaceFile(join(folder, 'given'), packedText(given.set(ref, tip)))
-    writeFileSync(lock, packedText(packed))
+    replaceFile(join(folder, 'given'), packedFile(given.set(ref, tip)))
+    writeFileSync(lock, packedFile(packed))
     renameSync(lock, join(git, 'packed-refs'))
   })
 }

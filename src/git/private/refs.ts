@@ -4,16 +4,19 @@ import { dirname, join } from 'node:path'
 import { deflateSync } from 'node:zlib'
 import { effect } from '../../effects.ts'
 import { exists, OID, type Repository, readRef, readText } from '../layout.ts'
+import { nameBytes } from '../names.ts'
 import { readPlainFile } from '../plain-files.ts'
-import { fields, git } from '../run.ts'
+import { byteFields, git } from '../run.ts'
+import { pathOf } from '../status.ts'
 
+/** Commits by the names of their refs, which are byte names like paths. */
 export type Refs = Map<string, string>
 
 /** Refs of a repository that begin with one of these, by name. Read from files where git keeps them there. */
 export async function refsUnder(repo: Pick<Repository, 'commonDir'>, prefixes: readonly string[]): Promise<Refs> {
   if (await exists(join(repo.commonDir, 'reftable'))) return askedRefs(repo.commonDir, prefixes)
   const refs: Refs = new Map()
-  const packed = (await readText(join(repo.commonDir, 'packed-refs'))) ?? ''
+  const packed = packedBytes(join(repo.commonDir, 'packed-refs'))
   if (prefixes.some(prefix => packed.includes(` ${prefix}`)))
     for (const [ref, oid] of readPacked(packed)) if (prefixes.some(prefix => ref.startsWith(prefix))) refs.set(ref, oid)
   for (const prefix of prefixes)
@@ -23,13 +26,18 @@ export async function refsUnder(repo: Pick<Repository, 'commonDir'>, prefixes: r
 
 async function askedRefs(commonDir: string, prefixes: readonly string[]): Promise<Refs> {
   const listed = await git(commonDir, ['for-each-ref', '--format=%(refname)%00%(objectname)%00', ...prefixes])
-  const parts = fields(listed.stdout).map(part => part.replace(/^\n/, ''))
+  const parts = byteFields(listed.stdout).map(part => part.replace(/^\n/, ''))
   const refs: Refs = new Map()
   for (let i = 0; i + 1 < parts.length; i += 2) refs.set(parts[i]!, parts[i + 1]!)
   return refs
 }
 
-/** The lines of a `packed-refs` file, as far as they are what git writes. */
+const packedBytes = (file: string): string => readPlainFile(file, { refuseLinks: true })?.toString('latin1') ?? ''
+
+/** What a file in the form of `packed-refs` has. */
+export const packedRefs = (file: string): Refs => new Map(readPacked(packedBytes(file)))
+
+/** The lines of one, as far as they are what git writes. */
 export function* readPacked(text: string): Generator<[ref: string, oid: string]> {
   for (const line of text.split('\n')) {
     const space = line.indexOf(' ')
@@ -45,15 +53,15 @@ export function* looseRefs(gitDir: string, under: string): Generator<[ref: strin
   const folders = [under]
   let seen = 0
   for (let folder = folders.pop(); folder !== undefined; folder = folders.pop()) {
-    const path = join(gitDir, folder)
+    const path = pathOf(gitDir, folder)
     const found = lstatSync(path, { throwIfNoEntry: false })
     if (!found?.isDirectory()) continue
-    for (const entry of readdirSync(path, { withFileTypes: true })) {
+    for (const entry of readdirSync(path, { withFileTypes: true, encoding: 'buffer' })) {
       if (++seen > 2 * MOST_REFS) return
-      const ref = `${folder}/${entry.name}`
+      const ref = `${folder}/${entry.name.toString('latin1')}`
       if (entry.isDirectory()) folders.push(ref)
-      if (!entry.isFile() || entry.name.endsWith('.lock')) continue
-      const oid = readPlainFile(join(gitDir, ref), { refuseLinks: true, maxBytes: 4096 })?.toString('latin1').trim()
+      if (!entry.isFile() || ref.endsWith('.lock')) continue
+      const oid = readPlainFile(pathOf(gitDir, ref), { refuseLinks: true, maxBytes: 4096 })?.toString('latin1').trim()
       if (oid && OID.test(oid)) yield [ref, oid]
     }
   }
@@ -61,11 +69,10 @@ export function* looseRefs(gitDir: string, under: string): Generator<[ref: strin
 
 /** Every ref of a repository that anybody may have written in, as plain files. */
 export function plainRefs(gitDir: string): Refs {
-  const packed = readPlainFile(join(gitDir, 'packed-refs'), { refuseLinks: true })?.toString('latin1')
-  return new Map([...readPacked(packed ?? ''), ...looseRefs(gitDir, 'refs')])
+  return new Map([...packedRefs(join(gitDir, 'packed-refs')), ...looseRefs(gitDir, 'refs')])
 }
 
-/** The commit that its HEAD stands for, and the branch HEAD is on. */
+/** The commit that its HEAD stands for, and the branch HEAD is on, as a byte name. */
 export function headIn(gitDir: string, refs: Refs): { tip?: string; branch?: string } {
   const head = readPlainFile(join(gitDir, 'HEAD'), { refuseLinks: true })?.toString('latin1').trim() ?? ''
   const branch = head.startsWith('ref: refs/heads/') ? head.slice('ref: refs/heads/'.length) : undefined
@@ -73,10 +80,10 @@ export function headIn(gitDir: string, refs: Refs): { tip?: string; branch?: str
   return { tip, branch }
 }
 
-export const packedText = (refs: Refs): string =>
-  [...refs]
-    .sort(([a], [b]) => (a < b ? -1 : 1))
-    .reduce((text, [ref, oid]) => `${text}${oid} ${ref}\n`, '# pack-refs with: sorted \n')
+export function packedFile(refs: Refs): Buffer {
+  const lines = [...refs].sort(([a], [b]) => (a < b ? -1 : 1)).map(([ref, oid]) => `${oid} ${ref}\n`)
+  return nameBytes(`# pack-refs with: sorted \n${lines.join('')}`)
+}
 
 /**
  * Writes a ref of ours as git does: a lock, then a rename. A process costs more than the write, and this is done for

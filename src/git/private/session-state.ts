@@ -1,8 +1,9 @@
 import { join } from 'node:path'
-import { exists, OID, readText } from '../layout.ts'
+import { exists, OID } from '../layout.ts'
+import { byteName, shownName } from '../names.ts'
 import { readPlainFile } from '../plain-files.ts'
 import type { Place } from './place.ts'
-import { headIn, MOST_REFS, plainRefs, readPacked } from './refs.ts'
+import { headIn, MOST_REFS, packedRefs, plainRefs } from './refs.ts'
 
 /** What a session left in its repository, read as plain files: git would read its configuration with it. */
 export interface SessionState {
@@ -12,7 +13,7 @@ export interface SessionState {
   head: string | undefined
   /** Where the branch is that the work belongs on. */
   branch: string | undefined
-  /** Refs that are not as they were given, without those that only follow a remote. */
+  /** By byte names: refs that are not as they were given, without those that only follow a remote. */
   own: Map<string, string>
   stashes: string[]
   merging: string[]
@@ -24,16 +25,14 @@ const MOST_STASHES = 1000
 
 export async function stateOf(place: Place): Promise<SessionState> {
   const { git, folder, record } = place
-  const given = new Map(readPacked((await readText(join(folder, 'given'))) ?? ''))
+  const given = packedRefs(join(folder, 'given'))
+  const itsBranch = byteName(`refs/heads/${record.branch}`)
   const refs = plainRefs(git)
   const { tip, branch } = headIn(git, refs)
   const own = new Map(
     [...refs].filter(
       ([ref, oid]) =>
-        given.get(ref) !== oid &&
-        ref !== `refs/heads/${record.branch}` &&
-        ref !== 'refs/stash' &&
-        !ref.startsWith('refs/remotes/'),
+        given.get(ref) !== oid && ref !== itsBranch && ref !== 'refs/stash' && !ref.startsWith('refs/remotes/'),
     ),
   )
   const isOther = await exists(join(git, 'reftable'))
@@ -44,8 +43,8 @@ export async function stateOf(place: Place): Promise<SessionState> {
       : undefined
   return {
     tip,
-    head: branch,
-    branch: record.branch ? refs.get(`refs/heads/${record.branch}`) : undefined,
+    head: branch === undefined ? undefined : shownName(branch),
+    branch: record.branch ? refs.get(itsBranch) : undefined,
     own: own.size > MOST_REFS ? new Map() : own,
     stashes: stashesIn(plain(join(git, 'logs/refs/stash')), refs.get('refs/stash')),
     merging: (plain(join(git, 'MERGE_HEAD')) ?? '').split('\n').filter(line => OID.test(line)),

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { exists, type Repository } from '../layout.ts'
 import { git } from '../run.ts'
-import { packedText, type Refs, refsUnder } from './refs.ts'
+import { packedFile, type Refs, refsUnder } from './refs.ts'
 
 /** The tags of a project, and what a session needs so that they outlast their deletion there. */
 export interface Tags {
@@ -21,7 +21,7 @@ const known = new Map<string, { digest: string; tags: Promise<Tags> }>()
 export async function tagsOf(repo: Repository, base: string): Promise<Tags> {
   const refs = await refsUnder(repo, ['refs/tags/'])
   if (!refs.size) return { refs, commits: [], files: [] }
-  const digest = createHash('sha1').update(packedText(refs)).digest('hex')
+  const digest = createHash('sha1').update(packedFile(refs)).digest('hex')
   const before = known.get(repo.commonDir)
   if (before?.digest === digest) return before.tags
   const tags = readTags(repo, refs, base)

@@ -1,12 +1,12 @@
 import { join } from 'node:path'
 import { effect } from '../../effects.ts'
-import { readText } from '../layout.ts'
+import { textOf } from '../names.ts'
 import { git } from '../run.ts'
 import { takeLfs } from './lfs.ts'
 import { tipOf } from './making.ts'
 import { borrowsElsewhere, NotTakenIn, releaseKeeps, takeObjects } from './objects.ts'
 import { type Place, placeAt, projectOf } from './place.ts'
-import { readPacked, writeRef } from './refs.ts'
+import { packedRefs, writeRef } from './refs.ts'
 import { type SessionState, stateOf } from './session-state.ts'
 
 export interface TakenIn {
@@ -32,7 +32,7 @@ export async function takeIn(place: Place, { maxBytes }: { maxBytes?: number } =
   const state = await stateOf(place)
   const known = tipOf(place)
   const foreign = borrowsElsewhere(place) ? 'its repository borrows objects from another one' : undefined
-  const given = new Map(readPacked((await readText(join(place.folder, 'given'))) ?? ''))
+  const given = packedRefs(join(place.folder, 'given'))
   const had = new Set([known, ...[...given].flatMap(([ref, oid]) => (ref.startsWith('refs/tags/') ? [] : [oid]))])
   const wanted = [state.tip, state.branch, ...state.merging, ...state.own.values(), ...state.stashes].filter(
     oid => oid !== undefined,
@@ -67,26 +67,34 @@ async function keep(
   { tip, head, own, stashes }: SessionState,
   repo: ReturnType<typeof projectOf>,
 ): Promise<string[]> {
-  const named = [
-    ...[...own].flatMap(([ref, oid]) =>
-      isRefName(ref) ? [[ref.slice('refs/'.length), oid]] : [[`unnamed/${oid}`, oid]],
-    ),
-    ...stashes.map((oid, n) => [`stashes/${n}`, oid]),
-    ...(tip && head !== place.record.branch ? [['HEAD', tip]] : []),
-  ]
-  if (!named.length) return []
+  const named = new Map<string, string>()
+  for (const [ref, oid] of own) {
+    const name = isRefName(ref) ? keptName(ref) : undefined
+    named.set(name && !named.has(name) ? name : `unnamed/${oid}`, oid)
+  }
+  for (const [n, oid] of stashes.entries()) named.set(`stashes/${n}`, oid)
+  if (tip && head !== place.record.branch) named.set('HEAD', tip)
+  if (!named.size) return []
   const write = async (under: string) => {
     await git(repo.commonDir, ['update-ref', '-z', '--stdin'], {
       effect: 'git.update-ref',
-      input: named.map(([name, oid]) => `update ${under}/${name}\0${oid}\0\0`).join(''),
+      input: [...named].map(([name, oid]) => `update ${under}/${name}\0${oid}\0\0`).join(''),
     })
-    return named.map(([name]) => `${under}/${name}`)
+    return [...named.keys()].map(name => `${under}/${name}`)
   }
   const under = keptUnder(place.record.session)
   // A branch `a/b` may follow one that was called `a` when the session was last looked at.
   return write(under).catch(() => write(`${under}/later-${Date.now()}`))
 }
 
+/** A name that people can type: what is not UTF-8 has each byte beyond ASCII as %XX. */
+const keptName = (ref: string): string => {
+  const name = ref.slice('refs/'.length)
+  return textOf(name) ?? name.replace(/[\x80-\xff]/g, byte => `%${byte.charCodeAt(0).toString(16).toUpperCase()}`)
+}
+
 /** What git would take for the name of a ref; anything may lie in a session's folders. */
 const isRefName = (ref: string): boolean =>
-  /^refs\/[^/.]/.test(ref) && /^[!-}]+$/.test(ref) && !/[~^:?*[\\]|\.\.|@\{|\/\/|\/\.|\.lock(\/|$)|[./]$/.test(ref)
+  /^refs\/[^/.]/.test(ref) &&
+  /^[!-}\x80-\xff]+$/.test(ref) &&
+  !/[~^:?*[\\]|\.\.|@\{|\/\/|\/\.|\.lock(\/|$)|[./]$/.test(ref)
