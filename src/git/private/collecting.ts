@@ -11,7 +11,7 @@ import { byteFields, git } from '../run.ts'
 import { type Change, pathOf, sift, stage } from '../status.ts'
 import { placeStatus } from './below.ts'
 import { tipOf } from './making.ts'
-import { ourEnvironment, type Place, projectOf } from './place.ts'
+import { noteProblem, ourEnvironment, type Place, projectOf } from './place.ts'
 import { fileEnvironment } from './programs.ts'
 import { writeRef } from './refs.ts'
 import { seal, setSession } from './sealing.ts'
@@ -26,6 +26,8 @@ export async function collectPlace(place: Place, wanted: Leftovers): Promise<Col
   const { worktree, ours } = place
   rmSync(join(ours, 'index.lock'), { force: true })
   const taken = await takeIn(place)
+  // Noted before the session's repository is put in order: afterwards nobody could tell.
+  if (taken.problem) noteProblem(place, taken.problem)
   const env = await fileEnvironment(place, wanted)
   if (!existsSync(worktree)) {
     await moveBranch(place, taken.branch ?? tipOf(place))
@@ -90,6 +92,7 @@ export async function collectPlace(place: Place, wanted: Leftovers): Promise<Col
   const end = tipOf(place)
   await moveBranch(place, end)
   const staged = await keepStaged(place, noted.staged, { end, never: wanted.never })
+  if (staged.problem) noteProblem(place, staged.problem)
   await seal(place)
   setSession(place, end)
   const kept = [...taken.kept, ...(staged.ref ? [staged.ref] : [])]
