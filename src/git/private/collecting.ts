@@ -10,6 +10,7 @@ import { readPlainFile } from '../plain-files.ts'
 import { byteFields, git } from '../run.ts'
 import { type Change, pathOf, sift, stage } from '../status.ts'
 import { placeStatus } from './below.ts'
+import { hiddenIn } from './hidden.ts'
 import { tipOf } from './making.ts'
 import { noteProblem, ourEnvironment, type Place, projectOf } from './place.ts'
 import { fileEnvironment } from './programs.ts'
@@ -95,12 +96,13 @@ export async function collectPlace(place: Place, wanted: Leftovers): Promise<Col
   if (staged.problem) noteProblem(place, staged.problem)
   await seal(place)
   setSession(place, end)
+  const hidden = await hiddenIn({ place, below: status.below }, env)
   const kept = [...taken.kept, ...(staged.ref ? [staged.ref] : [])]
   const changes = committed && tip === wanted.start && !conclude ? knownChanges(take, end, wanted.message) : undefined
   return {
     tip: end,
     committed,
-    skipped,
+    skipped: [...skipped, ...hidden.filter(({ path }) => !skipped.some(each => each.path === `${path}/`))],
     ...(changes ? { changes } : {}),
     ...(kept.length ? { kept } : {}),
     ...told(taken.problem ?? staged.problem),

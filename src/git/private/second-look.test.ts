@@ -13,6 +13,7 @@ let worktree: string
 const branch = 'fleet/shell/w/1'
 const AS = ['-c', 'user.name=a', '-c', 'user.email=a@b']
 const inside = (...args: string[]) => runGit(worktree, [...AS, ...args])
+const below = (folder: string, ...args: string[]) => runGit(join(worktree, folder), [...AS, ...args])
 const collect = () => commitLeftovers({ worktree, branch, message: 'Leftovers\n' })
 const look = () => unheld(worktree, [])
 const sessionGit = () => join(folderOf(worktree), 'git')
@@ -23,6 +24,12 @@ const put = (file: string, content: string) => {
   mkdirSync(join(worktree, file, '..'), { recursive: true })
   writeFileSync(join(worktree, file), content)
 }
+const commitIn = async (folder: string, file: string) => {
+  put(join(folder, file), `${file}\n`)
+  await below(folder, 'add', file)
+  await below(folder, 'commit', '--quiet', '-m', file)
+}
+
 beforeEach(async () => {
   repo = await aRepository({ files: { a: 'one\n', 'k/file': 'one\n', '.gitignore': '.worktrees/\ndeps/\n*.log\n' } })
   worktree = join(repo.root, 'home/worktrees/p/w')
@@ -128,5 +135,91 @@ describe('files in Git LFS', () => {
     expect((await collect()).problem).toBeUndefined()
     expect(readdirSync(join(repo.path, '.git/lfs/objects/2c/f2'))).toEqual([small])
     expect(await look()).toEqual([])
+  })
+})
+
+describe('repositories that the project does not know', () => {
+  const cases: Record<string, [work: () => Promise<unknown>, told: RegExp]> = {
+    'one in the place of its own': [
+      async () => {
+        rmSync(join(worktree, '.git'))
+        await inside('init', '--quiet', '-b', 'main')
+        await commitIn('.', 'work')
+      },
+      /replaced-/,
+    ],
+    'one in a tracked folder': [
+      async () => {
+        await below('k', 'init', '--quiet')
+        await commitIn('k', 'file')
+        await below('k', 'checkout', '--quiet', '-b', 'feature')
+        await commitIn('k', 'feature')
+        await below('k', 'checkout', '--quiet', '-')
+      },
+      /^k\b/,
+    ],
+    'one without a HEAD': [
+      async () => {
+        await inside('init', '--quiet', 'nest')
+        await commitIn('nest', 'p')
+        rmSync(join(worktree, 'nest/.git/HEAD'))
+      },
+      /^nest\b/,
+    ],
+    'a file that is called .git': [async () => put('s/.git', 'work\n'), /^s\/\.git/],
+    'a folder that is called .git': [async () => put('t/.git/notes', 'work\n'), /^t\b/],
+    'one in an ignored folder': [
+      async () => {
+        await inside('init', '--quiet', 'deps/own')
+        await commitIn('deps/own', 'p')
+      },
+      /^deps\/own/,
+    ],
+    'a worktree in an ignored folder': [
+      async () => {
+        await inside('worktree', 'add', '--quiet', '.worktrees/x', '-b', 'feat')
+        put('.worktrees/x/u', 'uncommitted\n')
+      },
+      /^\.worktrees\/x/,
+    ],
+  }
+  test.each(Object.entries(cases))('%s keeps the place, and it is said', async (_, [work, told]) => {
+    await work()
+    put('n', 'two\n')
+    const { skipped } = await collect()
+    expect(skipped.map(({ path, why }) => `${path} ${why}`).join('\n')).toMatch(new RegExp(told, 'm'))
+    expect((await look()).join('\n')).toMatch(new RegExp(told, 'm'))
+  })
+
+  test('a commit on a detached HEAD of another worktree is taken in, wherever that lies', async () => {
+    const elsewhere = join(repo.root, 'elsewhere')
+    await inside('worktree', 'add', '--quiet', '--detach', elsewhere)
+    await runGit(elsewhere, [...AS, 'commit', '--quiet', '--allow-empty', '-m', 'detached'])
+    await collect()
+    expect(await kept()).toEqual(['refs/fleet/sessions/s1/worktrees/elsewhere'])
+    expect((await look()).join()).toContain('replaced-worktrees')
+  })
+
+  test.each(['whole', 'shallow'])('a %s clone that its remote holds is as ignored as its folder', async how => {
+    await repo.git('-c', 'protocol.file.allow=always', 'submodule', '--quiet', 'add', repo.path, 'sub')
+    await repo.commit('with a submodule')
+    await repo.git('tag', 'v1')
+    const from = how === 'shallow' ? ['--depth=1', '--branch=v1'] : []
+    await inside(
+      '-c',
+      'protocol.file.allow=always',
+      '-c',
+      'advice.detachedHead=false',
+      'clone',
+      '--quiet',
+      ...from,
+      '--recurse-submodules',
+      `file://${repo.path}`,
+      'deps/clone',
+    )
+    await collect()
+    expect(await look()).toEqual([])
+    await commitIn('deps/clone', 'own')
+    expect((await look()).join()).toContain('deps/clone')
   })
 })

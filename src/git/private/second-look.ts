@@ -3,6 +3,7 @@ import { shownName } from '../names.ts'
 import type { Within } from '../run.ts'
 import { sift } from '../status.ts'
 import { placeStatus } from './below.ts'
+import { hiddenIn } from './hidden.ts'
 import { type Place, placeAt, problemsOf } from './place.ts'
 import { fileEnvironment } from './programs.ts'
 import { takeAndHold } from './taking-in.ts'
@@ -20,8 +21,10 @@ export async function unheld(worktree: string, never: readonly string[], within?
 }
 
 async function changedIn(place: Place, never: readonly string[], within: Within | undefined): Promise<string[]> {
-  const { changed } = await placeStatus(place, await fileEnvironment(place, { within }))
+  const env = await fileEnvironment(place, { within })
+  const { changed, below } = await placeStatus(place, env)
   const { take, skipped } = await sift({ worktree: place.worktree, never }, changed)
   const copies = (path: string) => never.some(copy => path === copy || path.startsWith(`${copy}/`))
-  return [...take.map(({ path }) => shownName(path)), ...skipped.map(({ path }) => path).filter(path => !copies(path))]
+  const left = [...skipped, ...(await hiddenIn({ place, below }, env))].map(({ path }) => path)
+  return [...new Set([...take.map(({ path }) => shownName(path)), ...left.filter(path => !copies(path))])]
 }
