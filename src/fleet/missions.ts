@@ -16,7 +16,7 @@ import { requireProposable } from './proposing.ts'
 import { all, current, dependenciesOf, fleetState, lookUp, put } from './records.ts'
 import { repositoryOf } from './repositories.ts'
 import { requireHeld } from './requiring.ts'
-import { forgetMission, unheldBy } from './tidying.ts'
+import { forgetMission, leftSentence, unheldBy } from './tidying.ts'
 
 export type MissionFields = MissionSettings & { detailed_prompt: string }
 
@@ -236,8 +236,7 @@ async function leftBehind(fleet: Fleet, missionId: string): Promise<Stored<Sessi
       if (value.left_behind) return [stored]
       const project = (await fleet.store.get('projects', value.project_id))?.value
       const left = project ? await unheldBy(fleet, value, project) : []
-      const left_behind = `Added since the session ended: ${left.join(', ')}.`
-      return left.length ? [{ ...stored, value: { ...value, left_behind } }] : []
+      return left.length ? [{ ...stored, value: { ...value, left_behind: leftSentence(left) } }] : []
     }),
   )
   return looked.flat()

@@ -71,20 +71,23 @@ export async function retire(
   })
 }
 
-/** What of its worktree no commit holds. */
+/** What of its worktree the project does not hold. */
 export async function unheldBy(fleet: Fleet, session: Session, project: Project): Promise<string[]> {
   const mission = (await current(fleet, 'missions', session.mission_id)).value
   return unheld(session.worktree!, project.copy_files, await gitWithin(fleet, session, mission, project))
 }
 
-/** Something was added since the session ended: the worktree stays, and says why. */
+/** What `unheldBy` found, for a person. */
+export const leftSentence = (left: readonly string[]): string =>
+  clipped(`Not held by the project: ${left.join(', ')}.`, MAX_REASON_CHARS)
+
+/** The worktree stays, and says why. */
 async function noteLeftBehind(fleet: Fleet, session: Session, left: string[]): Promise<void> {
   await retryOnConflict(async () => {
     const stored = await fleet.store.get('sessions', session.id)
     if (!stored || stored.value.left_behind) return
-    const left_behind = clipped(`Added since the session ended: ${left.join(', ')}.`, MAX_REASON_CHARS)
     await fleet.commit('commit.session-noted', {
-      changes: [put('sessions', { ...stored.value, left_behind }, stored.version)],
+      changes: [put('sessions', { ...stored.value, left_behind: leftSentence(left) }, stored.version)],
     })
   })
 }

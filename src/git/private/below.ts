@@ -1,5 +1,6 @@
 import { lstatSync, mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
+import { OID } from '../layout.ts'
 import { byteName } from '../names.ts'
 import { readPlainFile } from '../plain-files.ts'
 import { byteFields, git } from '../run.ts'
@@ -14,12 +15,19 @@ type Environment = Record<string, string>
  * What differs in the worktree of a place from the last commit. Git would look into repositories below it by the
  * configuration that lies in them, which an agent writes; so those are looked at by configuration of ours.
  */
-export async function placeStatus(place: Place, env: Environment): Promise<WorktreeStatus> {
+export async function placeStatus(place: Place, env: Environment): Promise<WorktreeStatus & Pick<Below, 'below'>> {
   const status = await readStatus(place.worktree, { env, submodules: 'dirty' })
   const known = new Set(status.changed.map(({ path }) => path))
-  for (const path of await changedBelow(place, place.worktree, env))
+  const below = new Set<string>()
+  for (const path of await changedBelow({ place, below }, place.worktree, env))
     if (!known.has(path)) status.changed.push({ path, kind: 'modified', staged: false, submodule: true })
-  return status
+  return { ...status, below }
+}
+
+export interface Below {
+  place: Place
+  /** Byte names, from the root, of the folders of repositories that an index names: what is in those was looked at. */
+  below: Set<string>
 }
 
 /** A link to a commit of another repository, as an index holds it: these four bytes are its mode. */
@@ -37,24 +45,38 @@ export async function namedBelow(worktree: string, env: Environment): Promise<{ 
 }
 
 /** Byte names of those that hold something which the commit they are named by does not. */
-async function changedBelow(place: Place, worktree: string, env: Environment): Promise<string[]> {
+async function changedBelow(at: Below, worktree: string, env: Environment): Promise<string[]> {
   const changed: string[] = []
   for (const { path, commit } of await namedBelow(worktree, env))
-    if (await isChanged(place, worktree, path, commit, env)) changed.push(path)
+    if (await isChanged(at, worktree, path, commit, env)) changed.push(path)
   return changed
 }
 
 const SHA256 = '[core]\n\trepositoryformatversion = 1\n[extensions]\n\tobjectformat = sha256\n'
 
+/** Whether a repository that no index names has something which its remotes do not. Submodules of it are looked at too. */
+export async function hasOwnWork(at: Below, path: string, env: Environment): Promise<boolean> {
+  const { worktree } = at.place
+  try {
+    const names = readdirSync(pathOf(worktree, `${path}/.git`))
+    // Parts of it that are elsewhere, or that no remote is known to have.
+    if (names.some(name => ['commondir', 'worktrees', 'lfs', 'annex'].includes(name))) return true
+    return await isChanged(at, worktree, path, undefined, env)
+  } catch {
+    return true
+  }
+}
+
 /** Where it cannot be told, it counts as changed: then nothing is removed. */
 async function isChanged(
-  place: Place,
+  at: Below,
   above: string,
   path: string,
-  commit: string,
+  commit: string | undefined,
   outer: Environment,
 ): Promise<boolean> {
   const folder = pathOf(above, path)
+  at.below.add(folder.toString('latin1'))
   if (!lstatSync(folder, { throwIfNoEntry: false })?.isDirectory()) return false
   const names = readdirSync(folder)
   // One that was never filled has nothing in it, or something that no repository knows of.
@@ -62,7 +84,7 @@ async function isChanged(
   const worktree = folder.toString('utf8')
   const gitDir = byteName(worktree) === folder.toString('latin1') ? gitDirIn(worktree) : undefined
   if (!gitDir || !isPlain(gitDir)) return true
-  const looking = mkdtempSync(join(place.folder, 'looking-'))
+  const looking = mkdtempSync(join(at.place.folder, 'looking-'))
   try {
     const refs = plainRefs(gitDir)
     const head = headIn(gitDir, refs).tip
@@ -70,6 +92,8 @@ async function isChanged(
     mkdirSync(join(looking, 'refs'))
     writeFileSync(join(looking, 'HEAD'), `${head}\n`)
     writeFileSync(join(looking, 'config'), head.length === 64 ? SHA256 : '')
+    const shallow = readPlainFile(join(gitDir, 'shallow'), { refuseLinks: true })
+    if (shallow) writeFileSync(join(looking, 'shallow'), shallow)
     copyIndex(join(gitDir, 'index'), join(looking, 'index'))
     const env = {
       ...outer,
@@ -81,8 +105,8 @@ async function isChanged(
       GIT_NO_LAZY_FETCH: '1',
     }
     const { changed } = await readStatus(worktree, { env, submodules: 'dirty' })
-    if (changed.length || (await changedBelow(place, worktree, env)).length) return true
-    return await hasOwnCommits(worktree, refs, commit, env)
+    if (changed.length || (await changedBelow(at, worktree, env)).length) return true
+    return await hasOwnCommits(worktree, refs, { head, commit, shallow: oidsIn(shallow) }, env)
   } catch {
     return true
   } finally {
@@ -90,20 +114,26 @@ async function isChanged(
   }
 }
 
-/** Commits of its branches and its stash that neither a remote has nor the commit it is named by. */
+/** Commits of its branches, its stash and its HEAD that neither a remote has nor the commit it is named by. */
 async function hasOwnCommits(
   worktree: string,
   refs: ReadonlyMap<string, string>,
-  commit: string,
+  { head, commit, shallow }: { head: string; commit: string | undefined; shallow: string[] },
   env: Environment,
 ): Promise<boolean> {
   const under = (...prefixes: string[]) =>
     [...refs].flatMap(([ref, oid]) => (prefixes.some(prefix => ref.startsWith(prefix)) ? [oid] : []))
   const own = under('refs/heads/', 'refs/stash')
-  if (!own.length) return false
-  const args = ['rev-list', '--max-count=1', ...own, '--not', commit, ...under('refs/remotes/', 'refs/tags/')]
+  if (commit && !own.length) return false
+  const tips = commit ? own : [...own, ...under('refs/tags/'), head]
+  const held = commit ? [commit, ...under('refs/remotes/', 'refs/tags/')] : [...under('refs/remotes/'), ...shallow]
+  const args = ['rev-list', '--max-count=1', ...tips, '--not', ...held]
   return (await git(worktree, args, { env })).stdout.length > 0
 }
+
+/** Where a history is cut off, the commit came from a remote. */
+const oidsIn = (shallow: Buffer | undefined): string[] =>
+  (shallow?.toString('latin1') ?? '').split('\n').filter(line => OID.test(line))
 
 /** As plain files say it; undefined: there is none. */
 export function gitDirIn(worktree: string): string | undefined {

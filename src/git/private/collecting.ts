@@ -10,8 +10,9 @@ import { byteFields, git } from '../run.ts'
 import { type Change, pathOf, sift, stage } from '../status.ts'
 import { placeStatus } from './below.ts'
 import { followBranch, leftAt, moveBranch } from './branch.ts'
+import { hiddenIn } from './hidden.ts'
 import { tipOf } from './making.ts'
-import { ourEnvironment, type Place, projectOf } from './place.ts'
+import { noteProblem, ourEnvironment, type Place, projectOf } from './place.ts'
 import { fileEnvironment } from './programs.ts'
 import { seal, setSession } from './sealing.ts'
 import { type Compared, comparedWith, isFile, keepStaged } from './staged.ts'
@@ -26,6 +27,8 @@ export async function collectPlace(place: Place, wanted: Leftovers): Promise<Col
   rmSync(join(ours, 'index.lock'), { force: true })
   const taken = await takeIn(place)
   const branchAt = leftAt(place)
+  // Noted before the session's repository is put in order: afterwards nobody could tell.
+  if (taken.problem) noteProblem(place, taken.problem)
   const env = await fileEnvironment(place, wanted)
   if (!existsSync(worktree)) {
     await moveBranch(place, taken.branch ?? tipOf(place), branchAt)
@@ -89,18 +92,20 @@ export async function collectPlace(place: Place, wanted: Leftovers): Promise<Col
   }
   const own = tipOf(place)
   const staged = await keepStaged(place, noted.staged, { end: own, never: wanted.never })
+  if (staged.problem) noteProblem(place, staged.problem)
   const end = await followBranch(place, branchAt, { env, within: wanted.within })
   const followed = end !== own
   const apart = await moveBranch(place, end, branchAt)
   await seal(place)
   setSession(place, end)
+  const hidden = await hiddenIn({ place, below: status.below }, env)
   const kept = [...taken.kept, ...(staged.ref ? [staged.ref] : [])]
   const changes =
     committed && tip === wanted.start && !conclude && !followed ? knownChanges(take, end, wanted.message) : undefined
   return {
     tip: end,
     committed,
-    skipped,
+    skipped: [...skipped, ...hidden.filter(({ path }) => !skipped.some(each => each.path === `${path}/`))],
     ...(changes ? { changes } : {}),
     ...(kept.length ? { kept } : {}),
     ...(followed ? { followed } : {}),

@@ -45,15 +45,19 @@ export async function takeLfs(place: Place, maxBytes = MOST_BYTES): Promise<stri
   const repo = projectOf(place)
   const store = lfsStore(repo, await settingsOf(repo))
   const incoming = join(store, `incoming-fleet-${place.record.session}-${process.pid}`)
-  let [files, bytes, refused] = [0, 0, 0]
+  let [files, bytes, refused, over] = [0, 0, 0, 0]
   try {
     for (const file of filesIn(from)) {
       const name = file.slice(file.lastIndexOf('/') + 1)
       const to = join(store, 'objects', name.slice(0, 2), name.slice(2, 4), name)
       if (lstatSync(to, { throwIfNoEntry: false })) continue
-      bytes += lstatSync(file, { throwIfNoEntry: false })?.size ?? 0
-      if (++files > MOST_FILES || bytes > maxBytes)
-        return `its files in Git LFS are larger than ${Math.round(maxBytes / 1024 / 1024)} MB together, or more than ${MOST_FILES}`
+      const size = lstatSync(file, { throwIfNoEntry: false })?.size ?? 0
+      if (files >= MOST_FILES || bytes + size > maxBytes) {
+        over++
+        continue
+      }
+      files++
+      bytes += size
       mkdirSync(incoming, { recursive: true })
       if ((await copyHashed(file, join(incoming, name), maxBytes)) !== name) refused++
       else {
@@ -64,6 +68,8 @@ export async function takeLfs(place: Place, maxBytes = MOST_BYTES): Promise<stri
   } finally {
     rmSync(incoming, { recursive: true, force: true })
   }
+  if (over)
+    return `${over} of its files in Git LFS are too many, or larger than ${Math.round(maxBytes / 1024 / 1024)} MB together`
   return refused ? `${refused} of its files in Git LFS are not what their names say` : undefined
 }
 

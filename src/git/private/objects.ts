@@ -29,6 +29,9 @@ const TRIES = 3
 /** Why objects of a session were not taken in, for a person. */
 export class NotTakenIn extends Error {}
 
+/** Whatever is asked for: there is more than is looked at. */
+class TooMuch extends NotTakenIn {}
+
 export interface Objects {
   /** The commits to bring in, with all they need. */
   tips: readonly string[]
@@ -56,6 +59,33 @@ export async function takeObjects(place: Place, wanted: Objects): Promise<void> 
     rmSync(staging, { recursive: true, force: true })
     rmSync(quarantine, { recursive: true, force: true })
   }
+}
+
+const MOST_ATTEMPTS = 64
+
+/**
+ * Brings in as many of the tips as are right: where some are refused, the others come in without them. Answers why, for
+ * each that did not; after so many attempts, whatever was not brought in by then did not.
+ */
+export async function takeEach(place: Place, wanted: Objects): Promise<Map<string, string>> {
+  const refused = new Map<string, string>()
+  let attempts = 0
+  const take = async (tips: readonly string[]): Promise<void> => {
+    try {
+      await takeObjects(place, { ...wanted, tips })
+    } catch (failure) {
+      if (!(failure instanceof NotTakenIn)) throw failure
+      if (tips.length === 1 || failure instanceof TooMuch || ++attempts >= MOST_ATTEMPTS) {
+        for (const tip of tips) refused.set(tip, failure.message)
+        return
+      }
+      const half = Math.ceil(tips.length / 2)
+      await take(tips.slice(0, half))
+      await take(tips.slice(half))
+    }
+  }
+  await take(wanted.tips)
+  return refused
 }
 
 interface Pack {
@@ -109,7 +139,7 @@ function stage(objects: string, staging: string, maxBytes: number): void {
     if (!found?.isFile()) return
     bytes += found.size
     if (++files > MOST_FILES || bytes > maxBytes)
-      throw new NotTakenIn(
+      throw new TooMuch(
         `its repository is larger than ${Math.round(maxBytes / 1024 / 1024)} MB, or has more than ${MOST_FILES} objects`,
       )
     try {

@@ -14,6 +14,7 @@ import { readPlainFile } from '../plain-files.ts'
  *   configuration and objects. Every git call of ours uses it, and never the session's.
  * - `place.json`: what the place belongs to. It is written last, so a place without it was never worked in.
  * - `given`: the refs that the session was given, as they stand in its `packed-refs`.
+ * - `problems`: what could not be taken in, a line each. Only the place has it, so the place is not removed by itself.
  */
 export interface Place {
   worktree: string
@@ -43,6 +44,7 @@ const PlaceRecord = z.object({
 export type PlaceRecord = z.infer<typeof PlaceRecord>
 
 const RECORD = 'place.json'
+const PROBLEMS = 'problems'
 const SESSION = 'git'
 const OURS = 'ours'
 
@@ -74,6 +76,14 @@ export function writeRecord(folder: string, record: PlaceRecord): void {
   const file = join(folder, RECORD)
   writeFileSync(`${file}.new`, JSON.stringify(record))
   renameSync(`${file}.new`, file)
+}
+
+export const problemsOf = ({ folder }: Pick<Place, 'folder'>): string[] =>
+  readPlainFile(join(folder, PROBLEMS))?.toString('utf8').split('\n').filter(Boolean) ?? []
+
+export function noteProblem(place: Pick<Place, 'folder'>, problem: string): void {
+  const lines = new Set([...problemsOf(place), problem.replaceAll('\n', ' ')])
+  writeFileSync(join(place.folder, PROBLEMS), [...lines].map(line => `${line}\n`).join(''))
 }
 
 /** From now on the place counts as half-made: whatever is left of it may go. */

@@ -47,6 +47,7 @@ export async function seal(place: Place, { walled = false } = {}): Promise<void>
   const { git, record } = place
   requireFolder(git)
   plainOnly(git)
+  setAside(join(git, 'worktrees'), place.folder)
   for (const name of NEVER_THERE) rmSync(join(git, name), { recursive: true, force: true })
   writeFileSync(join(git, 'commondir'), COMMONDIR)
   for (const name of ['refs', 'refs/heads', 'refs/tags', 'objects', 'objects/pack', 'hooks', 'info'])
@@ -86,6 +87,13 @@ async function restoreLink({ worktree, folder }: Place): Promise<void> {
     renameSync(link, aside)
   }
   replaceFile(link, wanted)
+}
+
+/** What an agent's own worktrees had staged, and what was under way in them, stays with the place. */
+function setAside(worktrees: string, folder: string): void {
+  const found = lstatSync(worktrees, { throwIfNoEntry: false })
+  if (found?.isDirectory() && readdirSync(worktrees).length)
+    renameSync(worktrees, join(folder, `replaced-worktrees-${Date.now()}`))
 }
 
 /** Nothing but plain files and folders. */

@@ -3,10 +3,10 @@ import { shownName } from '../names.ts'
 import type { Within } from '../run.ts'
 import { sift } from '../status.ts'
 import { placeStatus } from './below.ts'
-import { tipOf } from './making.ts'
-import { type Place, placeAt } from './place.ts'
+import { hiddenIn } from './hidden.ts'
+import { type Place, placeAt, problemsOf } from './place.ts'
 import { fileEnvironment } from './programs.ts'
-import { takeIn } from './taking-in.ts'
+import { takeAndHold } from './taking-in.ts'
 
 /**
  * What of a worktree no commit holds, looked at once more before it goes: a process that outlived its session, or a
@@ -14,15 +14,17 @@ import { takeIn } from './taking-in.ts'
  */
 export async function unheld(worktree: string, never: readonly string[], within?: Within): Promise<string[]> {
   const place = placeAt(worktree)
-  if (!place || !existsSync(worktree)) return []
-  const { problem, tip } = await takeIn(place)
-  const lost = problem && tip !== tipOf(place) ? [problem] : []
-  return [...lost, ...(await changedIn(place, never, within))]
+  if (!place) return []
+  const { problem } = await takeAndHold(place)
+  const lost = new Set([...problemsOf(place), ...(problem ? [problem] : [])])
+  return existsSync(worktree) ? [...lost, ...(await changedIn(place, never, within))] : [...lost]
 }
 
 async function changedIn(place: Place, never: readonly string[], within: Within | undefined): Promise<string[]> {
-  const { changed } = await placeStatus(place, await fileEnvironment(place, { within }))
+  const env = await fileEnvironment(place, { within })
+  const { changed, below } = await placeStatus(place, env)
   const { take, skipped } = await sift({ worktree: place.worktree, never }, changed)
   const copies = (path: string) => never.some(copy => path === copy || path.startsWith(`${copy}/`))
-  return [...take.map(({ path }) => shownName(path)), ...skipped.map(({ path }) => path).filter(path => !copies(path))]
+  const left = [...skipped, ...(await hiddenIn({ place, below }, env))].map(({ path }) => path)
+  return [...new Set([...take.map(({ path }) => shownName(path)), ...left.filter(path => !copies(path))])]
 }

@@ -1,9 +1,10 @@
+import { lstatSync, readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { exists, OID } from '../layout.ts'
 import { byteName, shownName } from '../names.ts'
 import { readPlainFile } from '../plain-files.ts'
 import type { Place } from './place.ts'
-import { headIn, MOST_REFS, packedRefs, plainRefs } from './refs.ts'
+import { headIn, MOST_REFS, packedRefs, plainRefs, type Refs } from './refs.ts'
 
 /** What a session left in its repository, read as plain files: git would read its configuration with it. */
 export interface SessionState {
@@ -29,6 +30,7 @@ export async function stateOf(place: Place): Promise<SessionState> {
   const itsBranch = byteName(`refs/heads/${record.branch}`)
   const refs = plainRefs(git)
   const { tip, branch } = headIn(git, refs)
+  for (const [name, oid] of headsOfWorktrees(git, refs)) refs.set(`refs/worktrees/${name}`, oid)
   const own = new Map(
     [...refs].filter(
       ([ref, oid]) =>
@@ -50,6 +52,17 @@ export async function stateOf(place: Place): Promise<SessionState> {
     merging: (plain(join(git, 'MERGE_HEAD')) ?? '').split('\n').filter(line => OID.test(line)),
     problem,
   }
+}
+
+/** Worktrees that it added itself; one on a branch has nothing which that branch has not. */
+function headsOfWorktrees(git: string, refs: Refs): [name: string, oid: string][] {
+  const folder = join(git, 'worktrees')
+  if (!lstatSync(folder, { throwIfNoEntry: false })?.isDirectory()) return []
+  const names = readdirSync(folder, { withFileTypes: true }).flatMap(each => (each.isDirectory() ? [each.name] : []))
+  return names.slice(0, MOST_REFS).flatMap((name): [string, string][] => {
+    const { tip, branch } = headIn(join(folder, name), refs)
+    return tip && branch === undefined ? [[name, tip]] : []
+  })
 }
 
 /** Only the newest is a ref; the others stand in its log. */

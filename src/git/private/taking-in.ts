@@ -4,7 +4,7 @@ import { textOf } from '../names.ts'
 import { git } from '../run.ts'
 import { takeLfs } from './lfs.ts'
 import { tipOf } from './making.ts'
-import { borrowsElsewhere, NotTakenIn, releaseKeeps, takeObjects } from './objects.ts'
+import { borrowsElsewhere, releaseKeeps, takeEach } from './objects.ts'
 import { type Place, placeAt, projectOf } from './place.ts'
 import { packedRefs, writeRef } from './refs.ts'
 import { type SessionState, stateOf } from './session-state.ts'
@@ -28,7 +28,6 @@ export const keptUnder = (session: string): string => `refs/fleet/sessions/${ses
  * the agent made none of these, nothing is done. What is refused stays in the session's repository.
  */
 export async function takeIn(place: Place, { maxBytes }: { maxBytes?: number } = {}): Promise<TakenIn> {
-  const repo = projectOf(place)
   const state = await stateOf(place)
   const known = tipOf(place)
   const foreign = borrowsElsewhere(place) ? 'its repository borrows objects from another one' : undefined
@@ -38,45 +37,66 @@ export async function takeIn(place: Place, { maxBytes }: { maxBytes?: number } =
     oid => oid !== undefined,
   )
   const tips = [...new Set(wanted)].filter(oid => !had.has(oid))
-  const problem = state.problem ?? foreign
-  if (!tips.length) return { state, tip: state.tip, branch: state.branch, kept: [], problem }
-  const not = [...had].filter(Boolean)
-  try {
-    await takeObjects(place, { tips, not, maxBytes })
-  } catch (failure) {
-    if (!(failure instanceof NotTakenIn)) throw failure
-    const ifHad = (oid: string | undefined) => (oid && had.has(oid) ? oid : undefined)
-    return { state, tip: ifHad(state.tip), branch: ifHad(state.branch), kept: [], problem: failure.message }
-  }
-  const kept = await keep(place, state, repo)
-  releaseKeeps(place)
+  const refused = tips.length ? await takeEach(place, { tips, not: [...had].filter(Boolean), maxBytes }) : new Map()
+  const held = (oid: string | undefined) => (oid && !refused.has(oid) ? oid : undefined)
+  const kept = tips.length > refused.size ? await keep(place, state, held) : []
+  if (tips.length) releaseKeeps(place)
+  // A pointer may be committed by nobody yet: its file counts all the same.
   const missing = await effect('git.take-in', () => takeLfs(place, maxBytes))
-  return { state, tip: state.tip, branch: state.branch, kept, problem: problem ?? missing }
+  const problem = refusal(state, refused) ?? state.problem ?? foreign ?? missing
+  return { state, tip: held(state.tip), branch: held(state.branch), kept, problem }
 }
 
-/** Takes in what a session has committed so far, and holds it by a ref of the project. */
+/** Why some were refused, and which. */
+function refusal({ tip, branch, own, stashes }: SessionState, refused: ReadonlyMap<string, string>) {
+  const [why] = refused.values()
+  if (why === undefined) return undefined
+  const names = [
+    ...(tip && refused.has(tip) ? ['HEAD'] : []),
+    ...(branch && branch !== tip && refused.has(branch) ? ['its branch'] : []),
+    ...[...own].flatMap(([ref, oid]) => (refused.has(oid) ? [ref] : [])),
+    ...stashes.flatMap(oid => (refused.has(oid) ? ['a stash'] : [])),
+  ]
+  const more = names.length > MOST_NAMED ? [`${names.length - MOST_NAMED} more`] : []
+  return names.length ? `${why} (${[...names.slice(0, MOST_NAMED), ...more].join(', ')})` : why
+}
+
+const MOST_NAMED = 5
+
+/** Takes in what a session has committed so far, and holds it by refs of the project. */
 export async function keepTip(worktree: string): Promise<void> {
   const place = placeAt(worktree)
-  if (!place) return
-  const { tip } = await takeIn(place)
-  if (tip && tip !== tipOf(place)) await writeRef(projectOf(place), `${keptUnder(place.record.session)}/live`, tip)
+  if (place) await takeAndHold(place)
+}
+
+export async function takeAndHold(place: Place): Promise<TakenIn> {
+  const taken = await takeIn(place)
+  const { tip, branch } = taken
+  const under = keptUnder(place.record.session)
+  const known = tipOf(place)
+  if (tip && tip !== known) await writeRef(projectOf(place), `${under}/live`, tip)
+  if (branch && branch !== known && branch !== tip) await writeRef(projectOf(place), `${under}/live-branch`, branch)
+  return taken
 }
 
 async function keep(
   place: Place,
   { tip, head, own, stashes }: SessionState,
-  repo: ReturnType<typeof projectOf>,
+  held: (oid: string) => string | undefined,
 ): Promise<string[]> {
   const named = new Map<string, string>()
+  const give = (name: string, oid: string): void => {
+    if (held(oid)) named.set(name, oid)
+  }
   for (const [ref, oid] of own) {
     const name = isRefName(ref) ? keptName(ref) : undefined
-    named.set(name && !named.has(name) ? name : `unnamed/${oid}`, oid)
+    give(name && !named.has(name) ? name : `unnamed/${oid}`, oid)
   }
-  for (const [n, oid] of stashes.entries()) named.set(`stashes/${n}`, oid)
-  if (tip && head !== place.record.branch) named.set('HEAD', tip)
+  for (const [n, oid] of stashes.entries()) give(`stashes/${n}`, oid)
+  if (tip && head !== place.record.branch) give('HEAD', tip)
   if (!named.size) return []
   const write = async (under: string) => {
-    await git(repo.commonDir, ['update-ref', '-z', '--stdin'], {
+    await git(place.record.commonDir, ['update-ref', '-z', '--stdin'], {
       effect: 'git.update-ref',
       input: [...named].map(([name, oid]) => `update ${under}/${name}\0${oid}\0\0`).join(''),
     })

@@ -1,0 +1,100 @@
+import { readdirSync } from 'node:fs'
+import { readdir } from 'node:fs/promises'
+import { join } from 'node:path'
+import { shownName } from '../names.ts'
+import { readPlainFile } from '../plain-files.ts'
+import { byteFields, git } from '../run.ts'
+import { pathOf, type Skipped } from '../status.ts'
+import { type Below, hasOwnWork } from './below.ts'
+import type { Place } from './place.ts'
+
+type Environment = Record<string, string>
+
+/**
+ * What git passes over in a place without a word: everything below the worktree that is called `.git`, in ignored
+ * folders too, and what was moved out of the way of the place's own repository. Not those that an index names
+ * (`below`), which are looked at as submodules, and not clones in ignored folders that their remotes hold whole.
+ */
+export async function hiddenIn(at: Below, env: Environment): Promise<Skipped> {
+  const { place, below } = at
+  const hidden = asideIn(place)
+  let judged = 0
+  for (const { folder, kind } of await dotGits(place, env)) {
+    if (below.has(pathOf(place.worktree, folder).toString('latin1'))) continue
+    const shown = shownName(folder)
+    if (kind === 'unreadable') hidden.push({ path: shown, why: 'nobody may look into it' })
+    else if (kind === 'file')
+      hidden.push({ path: `${shown}/.git`, why: 'git passes over a file of this name; a worktree may lie there' })
+    else if (++judged > MOST_JUDGED || (await hasOwnWork(at, folder, env)))
+      hidden.push({ path: shown, why: 'it is a git repository of its own' })
+  }
+  return hidden
+}
+
+/** More repositories than these are not looked into: they count as work. */
+const MOST_JUDGED = 100
+/**
+ * So many folders are looked into, those nearest to the top first. In a larger worktree those that are ignored, and
+ * further down, count as ignored with all that is in them; the others are looked into however many there are.
+ */
+const MOST_FOLDERS = 20_000
+
+interface DotGit {
+  /** A byte name below the worktree. */
+  folder: string
+  kind: 'folder' | 'file' | 'unreadable'
+}
+
+async function dotGits({ worktree }: Place, env: Environment): Promise<DotGit[]> {
+  const found: DotGit[] = []
+  let ignored: ReadonlySet<string> | undefined
+  let level = ['']
+  for (let seen = 0; level.length; ) {
+    const next: string[] = []
+    for (const folder of level) {
+      if (++seen > MOST_FOLDERS) {
+        ignored ??= await ignoredFolders(worktree, env)
+        if (isBelow(folder, ignored)) continue
+      }
+      const entries = await readdir(pathOf(worktree, folder), { withFileTypes: true, encoding: 'buffer' }).catch(
+        (failure: NodeJS.ErrnoException) => failure.code,
+      )
+      if (!Array.isArray(entries)) {
+        if (entries !== 'ENOENT') found.push({ folder, kind: 'unreadable' })
+        continue
+      }
+      for (const entry of entries) {
+        const name = entry.name.toString('latin1')
+        if (name !== '.git') {
+          if (entry.isDirectory()) next.push(folder ? `${folder}/${name}` : name)
+        } else if (folder) found.push({ folder, kind: entry.isDirectory() ? 'folder' : 'file' })
+      }
+    }
+    level = next
+  }
+  return found
+}
+
+async function ignoredFolders(worktree: string, env: Environment): Promise<ReadonlySet<string>> {
+  const args = ['ls-files', '--others', '--ignored', '--exclude-standard', '--directory', '-z']
+  const listed = byteFields((await git(worktree, args, { env })).stdout)
+  return new Set(listed.flatMap(path => (path.endsWith('/') ? [path.slice(0, -1)] : [])))
+}
+
+function isBelow(folder: string, folders: ReadonlySet<string>): boolean {
+  const steps = folder.split('/')
+  return steps.some((_, i) => folders.has(steps.slice(0, i + 1).join('/')))
+}
+
+/** A link that was only written differently holds no work. */
+function asideIn({ folder }: Place): Skipped {
+  return readdirSync(folder).flatMap(name => {
+    const path = join(folder, name)
+    const isLink = readPlainFile(path, { refuseLinks: true, maxBytes: 16_384 })
+      ?.toString('latin1')
+      .startsWith('gitdir: ')
+    return name.startsWith('replaced-') && !isLink
+      ? [{ path, why: "the agent put it in the place of the mission's own repository" }]
+      : []
+  })
+}
