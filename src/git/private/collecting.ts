@@ -8,7 +8,7 @@ import { readRef } from '../layout.ts'
 import { nameBytes, shownName } from '../names.ts'
 import { readPlainFile } from '../plain-files.ts'
 import { byteFields, git } from '../run.ts'
-import { type Change, pathOf, sift, stage } from '../status.ts'
+import { type Change, isThere, pathOf, sift, stage } from '../status.ts'
 import { placeStatus } from './below.ts'
 import { tipOf } from './making.ts'
 import { ourEnvironment, type Place, projectOf } from './place.ts'
@@ -68,20 +68,20 @@ export async function collectPlace(place: Place, wanted: Leftovers): Promise<Col
   const status = await placeStatus(place, env)
   const listed = new Set(status.changed.map(change => change.path))
   // Ignored, and staged all the same. Where a folder took the place of the file, what was staged is kept below.
-  const isThere = (path: string): boolean =>
-    lstatSync(pathOf(worktree, path), { throwIfNoEntry: false })?.isDirectory() === false
+  const isForced = (path: string): boolean =>
+    isThere(worktree, path) && !lstatSync(pathOf(worktree, path)).isDirectory()
   const forced = noted.staged.flatMap(({ letter, path }) =>
-    letter === 'A' && !listed.has(path) && isThere(path) ? [path] : [],
+    letter === 'A' && !listed.has(path) && isForced(path) ? [path] : [],
   )
   const changed: Change[] = [
     ...status.changed,
     ...forced.map((path): Change => ({ path, kind: 'added', staged: false, submodule: false })),
   ]
-  const { take, skipped } = await sift(wanted, changed)
+  const { take, skipped: sifted } = await sift(wanted, changed)
   const merging = doing === 'merge' ? taken.state.merging : []
   const conclude = merging.length > 0
-  if (take.length) await stage(worktree, take, env)
-  const committed = take.length > 0 || conclude
+  const { taken: added, skipped: unread } = await stage(worktree, take, env)
+  const committed = added.length > 0 || conclude
   if (committed) {
     if (conclude) writeFileSync(join(ours, 'MERGE_HEAD'), `${merging.join('\n')}\n`)
     await asSomeone(worktree, COMMIT, { effect: 'git.commit', input: wanted.message, env })
@@ -93,11 +93,11 @@ export async function collectPlace(place: Place, wanted: Leftovers): Promise<Col
   await seal(place)
   setSession(place, end)
   const kept = [...taken.kept, ...(staged.ref ? [staged.ref] : [])]
-  const changes = committed && tip === wanted.start && !conclude ? knownChanges(take, end, wanted.message) : undefined
+  const changes = committed && tip === wanted.start && !conclude ? knownChanges(added, end, wanted.message) : undefined
   return {
     tip: end,
     committed,
-    skipped,
+    skipped: [...sifted, ...unread],
     ...(changes ? { changes } : {}),
     ...(kept.length ? { kept } : {}),
     ...told(taken.problem ?? staged.problem),
