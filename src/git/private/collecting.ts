@@ -24,6 +24,7 @@ import { type TakenIn, takeIn } from './taking-in.ts'
  */
 export async function collectPlace(place: Place, wanted: Leftovers): Promise<Collected> {
   const { worktree, ours } = place
+  const walled = wanted.within !== undefined
   rmSync(join(ours, 'index.lock'), { force: true })
   const taken = await takeIn(place)
   const env = await fileEnvironment(place, wanted)
@@ -38,7 +39,7 @@ export async function collectPlace(place: Place, wanted: Leftovers): Promise<Col
   ): Promise<Collected> => {
     if (taken.branch) await goTo(place, taken.branch, env)
     await moveBranch(place, tipOf(place))
-    await seal(place)
+    await seal(place, { walled })
     const unfinished = { doing: operation, paths: paths.map(shownName) }
     return {
       tip: tipOf(place),
@@ -90,7 +91,7 @@ export async function collectPlace(place: Place, wanted: Leftovers): Promise<Col
   const end = tipOf(place)
   await moveBranch(place, end)
   const staged = await keepStaged(place, noted.staged, { end, never: wanted.never })
-  await seal(place)
+  await seal(place, { walled })
   setSession(place, end)
   const kept = [...taken.kept, ...(staged.ref ? [staged.ref] : [])]
   const changes = committed && tip === wanted.start && !conclude ? knownChanges(added, end, wanted.message) : undefined

@@ -63,7 +63,7 @@ export async function seal(place: Place, { walled = false } = {}): Promise<void>
   if (shallow) writeFileSync(join(git, 'shallow'), shallow)
   const hooks = record.hooks ? await hooksToCopy(repo, settings) : undefined
   if (hooks) copyHooks(hooks, join(git, 'hooks'))
-  await sealModules(place)
+  await sealModules(place, walled)
   await restoreLink(place)
 }
 
