@@ -119,6 +119,8 @@ export interface Wanted {
   hooks: boolean
   /** Inside walls: then nothing may sign in. */
   walled?: boolean
+  /** The disk tells names apart by case, whatever the project says. */
+  caseApart: boolean
   /** Where it keeps files of Git LFS. */
   lfs: string
 }
@@ -139,6 +141,7 @@ export function sessionConfig(repo: Repository, settings: Settings, wanted: Want
     ['maintenance.auto', 'false'],
     ...settings.extensions.map(({ key, value }): [string, string] => [key, value]),
     ...given.map(({ key, value }): [string, string] => [key, value]),
+    ...(wanted.caseApart ? [['core.ignorecase', 'false'] as [string, string]] : []),
     ...(hooks ? [['core.hookspath', hooks] as [string, string]] : []),
     ...(settings.lfsStorage ? [['lfs.storage', wanted.lfs] as [string, string]] : []),
     ...(wanted.allowPush ? [] : pushRefused(addresses)),
