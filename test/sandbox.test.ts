@@ -1,7 +1,7 @@
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { describe, expect, onTestFinished, test } from 'vitest'
-import { runGit } from '../src/git/testkit.ts'
+import { aRepository, runGit } from '../src/git/testkit.ts'
 import { eventually } from './kit/fleet.ts'
 import { SANDBOX_WORKS } from './kit/sandbox.ts'
 import { aScene, type Scene } from './kit/scene.ts'
@@ -205,6 +205,39 @@ describe.skipIf(!SANDBOX_WORKS)('in the sandbox', () => {
     )
     const variables = { SSH: 'test -n "$SSH_AUTH_SOCK"', X: 'test -n "$DISPLAY"', PATH: 'test -n "$PATH"' }
     expect(await succeeded(scene, { ...lines, ...variables }, 'review')).toEqual(['PATH'])
+  })
+
+  test('of your repository it has the objects, and no sign-in of git by any way', async () => {
+    const scene = await aScene()
+    const { fleet, repo, project } = scene
+    const part = await aRepository({ files: { inner: 'one\n' } })
+    onTestFinished(() => part.remove())
+    await repo.git('-c', 'protocol.file.allow=always', 'submodule', '--quiet', 'add', part.path, 'part')
+    await repo.commit('part')
+    await repo.git('remote', 'add', 'origin', 'https://me:SECRET@example.com/x.git')
+    await repo.git('config', 'url.https://oauth2:SECRET@example.org/.insteadOf', 'https://example.org/')
+    await repo.git('config', 'github.token', 'SECRET')
+    writeFileSync(join(repo.path, '.git/FETCH_HEAD'), `${await repo.tip()}\t\tof https://me:SECRET@example.com/x\n`)
+    writeFileSync(join(fleet.root, '.gitconfig'), '[sendemail]\n\tsmtpPass = SECRET\n[user]\n\tname = Someone\n')
+    const git = `'${repo.path}/.git'`
+    const found = `grep -rqs SECRET ${git} "$(git rev-parse --absolute-git-dir)" '${fleet.root}/.gitconfig'`
+    const tried = {
+      'finds-it-in-files': found,
+      'is-told-it': 'git config --list | grep SECRET',
+      'has-it-in-variables': 'env | grep SECRET',
+      'sees-other-work': `ls ${git}/refs/heads ${git}/packed-refs ${git}/logs | grep .`,
+      'writes-there': `echo x >${git}/x || mkdir ${git}/hooks || echo x >${git}/objects/x`,
+      commits: 'echo made >made.txt && git add made.txt && git -c user.name=a -c user.email=a@b commit -m made',
+      'reads-history': 'git log --stat --all && git fsck && git -C part log && git status',
+    }
+    const check = { name: 'walls', command: `! { ${found}; } && git log -1 --stat` }
+    await fleet.call('update_project', { project_id: project.id, checks: [check] })
+    const script = `${tries(tried)}\necho left >left.txt`
+    const { id } = await fleet.mission(project, script, { tool_preset: 'implement', landing: 'auto' })
+    const mission = await fleet.until(id, ...OVER, 'review')
+    expect(mission.report?.summary).toMatch(/succeeded: commits reads-history$/m)
+    expect(mission, JSON.stringify(mission.status_reason)).toMatchObject({ status: 'done', result: 'landed' })
+    expect(await repo.readOn('main', 'made.txt')).toBe('made')
   })
 
   test('under implement and test it works and commits in its worktree, and changes nothing else', async () => {

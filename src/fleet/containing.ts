@@ -6,11 +6,12 @@ import { NotAllowed, NotFound } from '../domain/errors.ts'
 import type { Mission } from '../domain/mission.ts'
 import type { Project, ToolPreset } from '../domain/project.ts'
 import type { Session } from '../domain/session.ts'
-import { alternatesBehind, isLinked, type PrivatePlace, placeAt, seal, type Within } from '../git/index.ts'
+import { isLinked, type PrivatePlace, placeAt, repositoryInWalls, seal, settingsOf, type Within } from '../git/index.ts'
 import { OWN_FOLDER } from '../runner/folders.ts'
 import { findSandbox, type Sandbox, type Walls, walled } from '../runner/sandbox.ts'
 import { PROGRAM_FOLDER } from '../version.ts'
 import type { Fleet } from './fleet.ts'
+import { repositoryOf } from './repositories.ts'
 
 /** The sandbox, where it has to hold an agent to a preset that its client cannot; null: the client does. */
 export async function sandboxFor(
@@ -65,15 +66,16 @@ export async function wallsOf({
   const top = session.worktree ?? project.path
   const place = session.worktree ? placeAt(session.worktree) : undefined
   if (place && !(await isLinked(place))) throw new NotFound('worktree', top)
-  // Inside walls no address carries a password.
+  // Inside walls nothing signs in.
   if (place) await seal(place, { walled: true })
   const work = changesNothing(limits.preset) ? [] : [top, ...(place ? [place.git] : [])]
   return {
     workingDirectory: real(workingDirectory),
     // The program itself may lie in a folder that is hidden, and an agent calls `fleet`.
-    readable: [directory, top, project.path, PROGRAM_FOLDER, ...(place ? repositoryBehind(place) : [])].map(real),
+    readable: [directory, top, project.path, PROGRAM_FOLDER, ...(place ? [place.git] : [])].map(real),
     writable: [...work, ...own].map(real),
     fixed: place ? fixedIn(place).filter(existsSync).map(real) : [],
+    ...(place ? (await gitWalls(project))(place.worktree) : {}),
     hidden: real(fleet.home.path),
     home: home && real(home),
     links: linksAmong([fleet.home.path, home, project.path]),
@@ -132,14 +134,16 @@ async function sharing(
   const sandbox = await sandboxOf(fleet, session, mission)
   if (!sandbox) return undefined
   const home = fleet.environment.HOME
+  const ofGit = await gitWalls(project)
   // Looked at when it is used: the place may still be in the making.
   const walls = (): Walls => {
     const place = placeAt(folder!)
     return {
       workingDirectory: real(workingDirectory!),
-      readable: [folder!, project.path, ...(place ? [place.ours, ...repositoryBehind(place)] : [])].map(real),
+      readable: [folder!, project.path, ...(place ? [place.ours, place.git] : [])].map(real),
       writable: [folder!, ...(place ? [place.git] : [])].map(real),
       fixed: place ? fixedIn(place).filter(existsSync).map(real) : [],
+      ...ofGit(folder!),
       hidden: real(fleet.home.path),
       home: home && real(home),
       links: linksAmong([fleet.home.path, home, project.path]),
@@ -148,12 +152,12 @@ async function sharing(
   return argv => walled(sandbox, walls(), argv)
 }
 
-/** What its git reads and must not change: the project's repository, and every one that it borrows objects from. */
-const repositoryBehind = ({ git, record: { commonDir } }: PrivatePlace): string[] => [
-  git,
-  commonDir,
-  ...alternatesBehind(join(commonDir, 'objects')).folders,
-]
+/** Of the person's git there is what it needs in a worktree, and nothing that signs in. */
+async function gitWalls(project: Project): Promise<(worktree: string) => Pick<Walls, 'partly'>> {
+  const repository = await repositoryOf(project)
+  const settings = await settingsOf(repository)
+  return worktree => ({ partly: [repositoryInWalls(repository, settings, worktree)] })
+}
 
 /** What says where the repository is and what git runs: a person's git would heed it too, before it is written anew. */
 const fixedIn = ({ worktree, git }: PrivatePlace): string[] => [

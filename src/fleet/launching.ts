@@ -105,7 +105,13 @@ export async function prepareLaunch(
     writeFiles(directory, { [PROMPT_FILE]: prompt, ...dialogue, ...told.files, ...launch.files }),
   )
   const env = {
-    ...(await environmentFor(fleet, session, mission, project, { directory, launch, url, variables })),
+    ...(await environmentFor(fleet, session, mission, project, {
+      directory,
+      launch,
+      url,
+      variables,
+      walled: sandbox !== null,
+    })),
     ...told.env,
   }
   return { directory, launch, env }
@@ -222,12 +228,14 @@ async function environmentFor(
     launch,
     url,
     variables,
-  }: { directory: string; launch: Launch; url: string; variables: readonly string[] },
+    walled,
+  }: { directory: string; launch: Launch; url: string; variables: readonly string[]; walled: boolean },
 ): Promise<Record<string, string>> {
   const task = fleet.home.task(mission.id)
   const artifacts = join(task, 'artifacts')
   mkdirSync(artifacts, { recursive: true, mode: 0o700 })
-  const guard = session.worktree && !project.allow_push ? await pushGuardEnvironment(await repositoryOf(project)) : {}
+  const isGuarded = session.worktree && !project.allow_push
+  const guard = isGuarded ? await pushGuardEnvironment(await repositoryOf(project), { walled }) : {}
   return agentEnvironment(fleet.environment, [...project.environment, ...variables], launch.env, guard, {
     FLEET_SESSION: markOf(fleet, session.id),
     FLEET_URL: url,

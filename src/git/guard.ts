@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import { checkoutsOf, type Repository, readText } from './layout.ts'
 import { readPlainFile } from './plain-files.ts'
 import { fields, git } from './run.ts'
+import { withoutSignIn } from './sign-ins.ts'
 
 /** A digest of each shared thing that makes git run programs or hide files; plain data, to be stored and compared. */
 export type GuardMark = Record<string, string>
@@ -66,12 +67,15 @@ const NOWHERE = 'flotilla-does-not-push:///'
  * stands for every address. A longer prefix would win over it, so each remote's whole address is named too, and a
  * `pushurl`, which git exempts, is turned away by exact address (a fetch from that same address fails with it).
  * It cannot stop an agent that clears its environment, or one whose person has a `pushInsteadOf` for an address that
- * is no remote: a guard, not a wall.
+ * is no remote: a guard, not a wall. Inside walls addresses sign nobody in.
  */
-export async function pushGuardEnvironment(repo: Repository): Promise<Record<string, string>> {
+export async function pushGuardEnvironment(repo: Repository, { walled = false } = {}): Promise<Record<string, string>> {
   const settings: [string, string][] = [[`url.${NOWHERE}.pushInsteadOf`, '']]
   for (const { kind, address } of await remoteAddresses(repo))
-    settings.push([`url.${NOWHERE}.${kind === 'pushurl' ? 'insteadOf' : 'pushInsteadOf'}`, address])
+    settings.push([
+      `url.${NOWHERE}.${kind === 'pushurl' ? 'insteadOf' : 'pushInsteadOf'}`,
+      walled ? withoutSignIn(address) : address,
+    ])
   const env: Record<string, string> = { GIT_CONFIG_COUNT: String(settings.length) }
   for (const [i, [key, value]] of settings.entries()) {
     env[`GIT_CONFIG_KEY_${i}`] = key

@@ -37,17 +37,18 @@ async function collectLinked(wanted: Leftovers): Promise<Collected> {
       status.changed.map(change => change.path),
     )
 
-  const { take, skipped, left: leftOut } = await sift(wanted, status.changed)
+  const { take, skipped: sifted, left: leftOut } = await sift(wanted, status.changed)
   const staged = status.changed.some(change => change.staged)
   const conclude = doing !== undefined
-  if (!take.length && !staged && !conclude) return { tip: status.oid, committed: false, skipped }
+  if (!take.length && !staged && !conclude) return { tip: status.oid, committed: false, skipped: sifted }
 
   await unstage(worktree, leftOut, status.changed)
-  if (take.length) await stage(worktree, take)
-  if (!conclude && !take.length && !(await hasStaged(worktree))) return { tip: status.oid, committed: false, skipped }
+  const { taken, skipped: unread } = await stage(worktree, take)
+  const skipped = [...sifted, ...unread]
+  if (!conclude && !taken.length && !(await hasStaged(worktree))) return { tip: status.oid, committed: false, skipped }
   await asSomeone(worktree, COMMIT, { effect: 'git.commit', input: wanted.message })
   const tip = (await readRef(dirs, `refs/heads/${branch}`)) ?? status.oid
-  const changes = status.oid === wanted.start && !conclude ? knownChanges(take, tip, wanted.message) : undefined
+  const changes = status.oid === wanted.start && !conclude ? knownChanges(taken, tip, wanted.message) : undefined
   return { tip, committed: true, skipped, ...(changes ? { changes } : {}) }
 }
 

@@ -31,7 +31,7 @@ export async function mergeInto(worktree: string, commit: string, within?: Withi
  */
 async function mergeIntoPlace(place: Place, commit: string, within: Within | undefined): Promise<MergedInto> {
   if (!(await exists(place.worktree))) throw new NotFound('worktree', place.worktree)
-  await seal(place)
+  await seal(place, { walled: within !== undefined })
   rmSync(join(place.git, 'index.lock'), { force: true })
   const programs = programSettings(await settingsOf(projectOf(place)), within)
   const env = { GIT_DIR: place.git, GIT_WORK_TREE: place.worktree, ...configEnvironment(programs) }

@@ -1,3 +1,4 @@
+import { lstatSync } from 'node:fs'
 import { lstat } from 'node:fs/promises'
 import { normalize } from 'node:path'
 import { byteName, nameBytes, shownName } from './names.ts'
@@ -70,6 +71,11 @@ export async function readStatus(
 export const pathOf = (worktree: string, name: string): Buffer =>
   Buffer.concat([Buffer.from(worktree, 'utf8'), Buffer.from('/'), nameBytes(name)])
 
+/** Whether there is something of that name. Behind a folder that is a link there is something of another name. */
+export const isThere = (worktree: string, name: string): boolean =>
+  lstatSync(pathOf(worktree, name), { throwIfNoEntry: false }) !== undefined &&
+  ![...name.matchAll(/\//g)].some(({ index }) => lstatSync(pathOf(worktree, name.slice(0, index))).isSymbolicLink())
+
 /** What may be committed, and what is left out and why. */
 export async function sift(
   wanted: { worktree: string; never?: readonly string[]; maxBytes?: number },
@@ -114,12 +120,58 @@ export async function unstage(
 
 const isGone = (change: Change): boolean => change.kind === 'deleted'
 
-/** Exactly these paths, so that the folder is not searched again. Deletions first: a file may now be a folder. */
-export async function stage(worktree: string, changes: Change[], env?: Record<string, string>): Promise<void> {
-  const ordered = [...changes.filter(isGone), ...changes.filter(change => !isGone(change))]
-  await git(worktree, ['update-index', '--add', '--remove', '--replace', '-z', '--stdin'], {
-    effect: 'git.add',
-    env,
-    input: nameBytes(ordered.map(change => `${change.path}\0`).join('')),
-  })
+/**
+ * Exactly these paths, so that the folder is not searched again. Deletions first: a file may now be a folder, and a
+ * folder a link. What git cannot read in the encoding that its attributes name is left out.
+ */
+export async function stage(
+  worktree: string,
+  changes: Change[],
+  env?: Record<string, string>,
+): Promise<{ taken: Change[]; skipped: Skipped }> {
+  const update = async (paths: string[], ...how: string[]): Promise<void> => {
+    const input = nameBytes(paths.map(path => `${path}\0`).join(''))
+    const args = ['update-index', ...how, '-z', '--stdin']
+    if (paths.length) await git(worktree, args, { effect: 'git.add', env, input })
+  }
+  const add = (paths: string[]): Promise<void> => update(paths, '--add', '--remove', '--replace')
+  const gone = new Set(changes.filter(change => isGone(change) && !isThere(worktree, change.path)))
+  const pathsOf = (some: Change[]): string[] => some.map(({ path }) => path)
+  await update(pathsOf([...gone]), '--force-remove')
+  const there = pathsOf(changes.filter(change => !gone.has(change)))
+  try {
+    await add(there)
+    return { taken: changes, skipped: [] }
+  } catch (failure) {
+    const encodings = await encodingsOf(worktree, there, env)
+    const odd = new Set(await failing([...encodings.keys()], add))
+    if (!odd.size) throw failure
+    await add(there.filter(path => !odd.has(path)))
+    const why = (path: string) => `it is not in the encoding ${encodings.get(path)}, which .gitattributes names`
+    return {
+      taken: changes.filter(({ path }) => !odd.has(path)),
+      skipped: [...odd].map(path => ({ path: shownName(path), why: why(path) })),
+    }
+  }
+}
+
+async function encodingsOf(worktree: string, paths: string[], env?: Record<string, string>) {
+  const input = nameBytes(paths.map(path => `${path}\0`).join(''))
+  const args = ['check-attr', '-z', '--stdin', 'working-tree-encoding']
+  const parts = byteFields((await git(worktree, args, { env, input })).stdout)
+  const encodings = new Map<string, string>()
+  for (let i = 0; i + 2 < parts.length; i += 3)
+    if (!['unspecified', 'unset'].includes(parts[i + 2]!)) encodings.set(parts[i]!, parts[i + 2]!)
+  return encodings
+}
+
+/** Those with which it fails, found by halves. */
+async function failing(paths: string[], attempt: (paths: string[]) => Promise<void>): Promise<string[]> {
+  const fails = await attempt(paths).then(
+    () => false,
+    () => true,
+  )
+  if (!fails || paths.length < 2) return fails ? paths : []
+  const half = Math.ceil(paths.length / 2)
+  return [...(await failing(paths.slice(0, half), attempt)), ...(await failing(paths.slice(half), attempt))]
 }

@@ -3,6 +3,7 @@ import { existsSync, realpathSync } from 'node:fs'
 import { join, sep } from 'node:path'
 import { promisify } from 'node:util'
 import { which } from '../agents/detect.ts'
+import type { Partly } from '../git/index.ts'
 import { LEADS_OUT, secretsIn } from './secrets.ts'
 
 /** The operating system's own walls around a program, for agents that cannot be held to a preset by their client. */
@@ -19,6 +20,8 @@ export interface Walls {
   writable: readonly string[]
   /** Files in there that are not. */
   fixed: readonly string[]
+  /** Folders of which only some is to be seen. */
+  partly?: readonly Partly[]
   /** Not to be seen: the fleet's own secrets and other sessions. */
   hidden: string
   /** The person's home, of which what signs in elsewhere is hidden. */
@@ -76,7 +79,7 @@ export async function sandboxState(
 
 /** The same command inside the walls. Each argument is one word: no shell reads any of it. What comes later covers what came before. */
 export function walled({ program }: Sandbox, walls: Walls, argv: readonly string[]): [string, ...string[]] {
-  const { workingDirectory, readable, writable, fixed, hidden, home, links = [] } = walls
+  const { workingDirectory, readable, writable, fixed, partly = [], hidden, home, links = [] } = walls
   const shared = SHARED.filter(path => existsSync(path))
   const isCovered = (path: string) => shared.some(cover => isInside(path, cover))
   const within = (path: string) => isInside(path, hidden)
@@ -93,6 +96,7 @@ export function walled({ program }: Sandbox, walls: Walls, argv: readonly string
     ...['--tmpfs', hidden],
     ...readable.filter(within).flatMap(bind('--ro-bind')),
     ...writable.filter(within).flatMap(bind('--bind-try')),
+    ...partly.flatMap(showPartly),
     ...fixed.flatMap(bind('--ro-bind')),
     ...outermost(links.filter(isCovered)).flatMap(path => ['--symlink', realpathSync(path), path]),
     ...LEADS_OUT.flatMap(name => ['--unsetenv', name]),
@@ -103,6 +107,14 @@ export function walled({ program }: Sandbox, walls: Walls, argv: readonly string
 /** Those that lie below no other of them. */
 const outermost = (paths: readonly string[]): string[] =>
   paths.filter(path => !paths.some(other => other !== path && isInside(path, other)))
+
+const showPartly = ({ folder, shown, empty, put }: Partly): string[] => [
+  ...['--tmpfs', folder],
+  ...empty.flatMap(path => ['--dir', path]),
+  ...shown.flatMap(bind('--ro-bind')),
+  ...put.flatMap(({ at, file }) => ['--ro-bind', file, at]),
+  ...['--remount-ro', folder],
+]
 
 const bind = (how: string) => (path: string) => [how, path, path]
 const isInside = (path: string, folder: string): boolean => path === folder || path.startsWith(folder + sep)

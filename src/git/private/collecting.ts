@@ -7,7 +7,7 @@ import { asSomeone, isAncestor } from '../commits.ts'
 import { nameBytes, shownName } from '../names.ts'
 import { readPlainFile } from '../plain-files.ts'
 import { byteFields, git } from '../run.ts'
-import { type Change, pathOf, sift, stage } from '../status.ts'
+import { type Change, isThere, pathOf, sift, stage } from '../status.ts'
 import { placeStatus } from './below.ts'
 import { followBranch, leftAt, moveBranch } from './branch.ts'
 import { hiddenIn } from './hidden.ts'
@@ -24,6 +24,7 @@ import { type TakenIn, takeIn } from './taking-in.ts'
  */
 export async function collectPlace(place: Place, wanted: Leftovers): Promise<Collected> {
   const { worktree, ours } = place
+  const walled = wanted.within !== undefined
   rmSync(join(ours, 'index.lock'), { force: true })
   const taken = await takeIn(place)
   const branchAt = leftAt(place)
@@ -41,7 +42,7 @@ export async function collectPlace(place: Place, wanted: Leftovers): Promise<Col
   ): Promise<Collected> => {
     if (taken.branch) await goTo(place, taken.branch, env)
     const apart = await moveBranch(place, tipOf(place), branchAt)
-    await seal(place)
+    await seal(place, { walled })
     const unfinished = { doing: operation, paths: paths.map(shownName) }
     return {
       tip: tipOf(place),
@@ -71,20 +72,20 @@ export async function collectPlace(place: Place, wanted: Leftovers): Promise<Col
   const status = await placeStatus(place, env)
   const listed = new Set(status.changed.map(change => change.path))
   // Ignored, and staged all the same. Where a folder took the place of the file, what was staged is kept below.
-  const isThere = (path: string): boolean =>
-    lstatSync(pathOf(worktree, path), { throwIfNoEntry: false })?.isDirectory() === false
+  const isForced = (path: string): boolean =>
+    isThere(worktree, path) && !lstatSync(pathOf(worktree, path)).isDirectory()
   const forced = noted.staged.flatMap(({ letter, path }) =>
-    letter === 'A' && !listed.has(path) && isThere(path) ? [path] : [],
+    letter === 'A' && !listed.has(path) && isForced(path) ? [path] : [],
   )
   const changed: Change[] = [
     ...status.changed,
     ...forced.map((path): Change => ({ path, kind: 'added', staged: false, submodule: false })),
   ]
-  const { take, skipped } = await sift(wanted, changed)
+  const { take, skipped: sifted } = await sift(wanted, changed)
   const merging = doing === 'merge' ? taken.state.merging : []
   const conclude = merging.length > 0
-  if (take.length) await stage(worktree, take, env)
-  const committed = take.length > 0 || conclude
+  const { taken: added, skipped: unread } = await stage(worktree, take, env)
+  const committed = added.length > 0 || conclude
   if (committed) {
     if (conclude) writeFileSync(join(ours, 'MERGE_HEAD'), `${merging.join('\n')}\n`)
     await asSomeone(worktree, COMMIT, { effect: 'git.commit', input: wanted.message, env })
@@ -96,12 +97,13 @@ export async function collectPlace(place: Place, wanted: Leftovers): Promise<Col
   const end = await followBranch(place, branchAt, { env, within: wanted.within })
   const followed = end !== own
   const apart = await moveBranch(place, end, branchAt)
-  await seal(place)
+  await seal(place, { walled })
   setSession(place, end)
   const hidden = await hiddenIn({ place, below: status.below }, env)
   const kept = [...taken.kept, ...(staged.ref ? [staged.ref] : [])]
+  const skipped = [...sifted, ...unread]
   const changes =
-    committed && tip === wanted.start && !conclude && !followed ? knownChanges(take, end, wanted.message) : undefined
+    committed && tip === wanted.start && !conclude && !followed ? knownChanges(added, end, wanted.message) : undefined
   return {
     tip: end,
     committed,

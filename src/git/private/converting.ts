@@ -42,7 +42,7 @@ export async function convertLinked(repo: Repository, path: string, branch: stri
     // What is staged belongs to the session; ours holds what is committed.
     await git(path, ['reset', '--quiet', '--mixed', tip], { env: ourEnvironment(place) })
     replaceFile(join(path, '.git'), linkTo(await realpath(parts.folder)))
-    await seal(place)
+    await seal(place, { walled: given.within !== undefined })
     replaceFile(join(parts.git, 'refs/heads', branch), `${tip}\n`)
     await giveRefs(place, repo, { start: tip })
     writeRecord(parts.folder, place.record)

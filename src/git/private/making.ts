@@ -67,7 +67,7 @@ export async function checkoutPlace(repo: Repository, path: string, commit: stri
   })
   // What a check of an earlier commit did to its repository is gone with it.
   rmSync(place.git, { recursive: true, force: true })
-  await seal(place)
+  await seal(place, { walled: given.within !== undefined })
   await giveRefs(place, repo, { start: commit })
   setSession(place, commit)
   await fillModules(place, commit, given.within)
@@ -123,7 +123,7 @@ async function make(
     })
     await effect('git.worktree-add', async () => {
       writeFileSync(join(path, '.git'), linkTo(await realpath(parts.folder)))
-      await seal(place)
+      await seal(place, { walled: within !== undefined })
       await giveRefs(place, repo, { start, named })
     })
     if (record.branch) await writeRef(repo, `refs/heads/${record.branch}`, start)

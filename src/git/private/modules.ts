@@ -4,6 +4,7 @@ import { exists, OID } from '../layout.ts'
 import { nameBytes } from '../names.ts'
 import { readPlainFile } from '../plain-files.ts'
 import { byteFields, fields, git, type Within } from '../run.ts'
+import { withoutSignIns } from '../sign-ins.ts'
 import { gitDirIn, namedBelow } from './below.ts'
 import { ourEnvironment, type Place } from './place.ts'
 import { programSettings } from './programs.ts'
@@ -63,7 +64,7 @@ async function fill(place: Place, { name, path, commit }: Module, within: Within
   rmSync(gitDir, { recursive: true, force: true })
   for (const folder of ['refs/heads', 'objects/info', 'objects/pack', 'info', 'hooks'])
     mkdirSync(join(gitDir, folder), { recursive: true })
-  writeFileSync(join(gitDir, 'config'), configOf(settings, gitDir, worktree))
+  writeFileSync(join(gitDir, 'config'), configOf(settings, gitDir, worktree, within !== undefined))
   writeFileSync(join(gitDir, 'objects/info/alternates'), `${join(copy, 'objects')}\n`)
   writeFileSync(join(gitDir, 'HEAD'), `${commit}\n`)
   mkdirSync(worktree, { recursive: true })
@@ -88,12 +89,15 @@ async function fill(place: Place, { name, path, commit }: Module, within: Within
 }
 
 /** Configuration of a submodule: that of the person's copy. */
-const configOf = ({ extensions, given }: Settings, gitDir: string, worktree: string): Buffer =>
+const configOf = ({ extensions, given }: Settings, gitDir: string, worktree: string, walled: boolean): Buffer =>
   configText([
     ['core.repositoryformatversion', extensions.length ? '1' : '0'],
     ['core.bare', 'false'],
     ['core.worktree', relative(gitDir, worktree)],
-    ...[...extensions, ...given].map(({ key, value }): [string, string] => [key, value]),
+    ...[...extensions, ...(walled ? withoutSignIns(given) : given)].map(({ key, value }): [string, string] => [
+      key,
+      value,
+    ]),
   ])
 
 const configText = (lines: readonly [string, string][]): Buffer =>
@@ -103,15 +107,16 @@ const configText = (lines: readonly [string, string][]): Buffer =>
  * Writes anew, as `seal` does for the place itself, what makes git run programs in the repositories below its worktree:
  * submodules, and those that an agent made and its commits name. A link that leads elsewhere goes.
  */
-export async function sealModules(place: Place): Promise<void> {
+export async function sealModules(place: Place, walled: boolean): Promise<void> {
   const modules = join(place.git, 'modules')
-  for (const gitDir of gitDirsIn(modules)) await sealModule(place, gitDir, relative(modules, gitDir))
+  for (const gitDir of gitDirsIn(modules)) await sealModule(place, walled, gitDir, relative(modules, gitDir))
   for (const { path } of await namedBelow(place.worktree, ourEnvironment(place))) {
     const folder = join(place.worktree, nameBytes(path).toString('utf8'))
     // A folder that is reached through a link is another one, and not the agent's.
     if (!isItself(folder, place.worktree)) continue
     const gitDir = gitDirIn(folder)
-    if (gitDir && isInside(gitDir, place.worktree) && isItself(gitDir, place.worktree)) await sealModule(place, gitDir)
+    if (gitDir && isInside(gitDir, place.worktree) && isItself(gitDir, place.worktree))
+      await sealModule(place, walled, gitDir)
     else if (!gitDir || !isInside(gitDir, modules)) rmSync(join(folder, '.git'), { force: true })
   }
 }
@@ -122,7 +127,7 @@ const isItself = (path: string, top: string): boolean =>
 const isInside = (path: string, folder: string): boolean => path.startsWith(folder + sep)
 
 /** Submodules of submodules are in there too. */
-function gitDirsIn(folder: string): string[] {
+export function gitDirsIn(folder: string): string[] {
   if (!lstatSync(folder, { throwIfNoEntry: false })?.isDirectory()) return []
   return readdirSync(folder, { withFileTypes: true }).flatMap(entry => {
     const path = join(folder, entry.name)
@@ -131,7 +136,7 @@ function gitDirsIn(folder: string): string[] {
   })
 }
 
-async function sealModule(place: Place, gitDir: string, name?: string): Promise<void> {
+async function sealModule(place: Place, walled: boolean, gitDir: string, name?: string): Promise<void> {
   const copy = name && join(place.record.commonDir, 'modules', name)
   const known = copy && (await exists(join(copy, 'HEAD')))
   const own = await harmlessOf(place, gitDir)
@@ -140,7 +145,7 @@ async function sealModule(place: Place, gitDir: string, name?: string): Promise<
   const placed = worktree && isInside(worktree, place.worktree)
   const config =
     known && placed
-      ? configOf(await settingsOf({ path: copy, gitDir: copy, commonDir: copy, bare: true }), gitDir, worktree)
+      ? configOf(await settingsOf({ path: copy, gitDir: copy, commonDir: copy, bare: true }), gitDir, worktree, walled)
       : configText(own.filter(([key]) => key !== 'core.worktree' || placed))
   for (const path of ['config', 'config.worktree', 'commondir', 'hooks', 'info'])
     rmSync(join(gitDir, path), { recursive: true, force: true })

@@ -13,7 +13,7 @@ import { realpath } from 'node:fs/promises'
 import { join } from 'node:path'
 import { readPlainFile } from '../plain-files.ts'
 import { sealModules } from './modules.ts'
-import { linkTo, type Place, projectOf } from './place.ts'
+import { linkTo, type Place, projectOf, tellsCaseApart } from './place.ts'
 import { hooksToCopy, sessionConfig, settingsOf } from './settings.ts'
 import { sealUnfinished } from './unfinished.ts'
 import { copyIndex, replaceFile, requireFolder } from './writing.ts'
@@ -57,7 +57,10 @@ export async function seal(place: Place, { walled = false } = {}): Promise<void>
   writeFileSync(join(git, 'objects/info/alternates'), alternatesOf(place))
   writeFileSync(
     join(git, 'config'),
-    Buffer.from(sessionConfig(repo, settings, { ...record, walled, lfs: join(git, 'lfs') }), 'latin1'),
+    Buffer.from(
+      sessionConfig(repo, settings, { ...record, walled, caseApart: tellsCaseApart(place), lfs: join(git, 'lfs') }),
+      'latin1',
+    ),
   )
   for (const name of COPIED) {
     const from = name === 'sparse-checkout' ? join(record.gitDir, 'info', name) : join(record.commonDir, 'info', name)
@@ -69,7 +72,7 @@ export async function seal(place: Place, { walled = false } = {}): Promise<void>
   const hooks = record.hooks ? await hooksToCopy(repo, settings) : undefined
   if (hooks) copyHooks(hooks, join(git, 'hooks'))
   sealUnfinished(git)
-  await sealModules(place)
+  await sealModules(place, walled)
   await restoreLink(place)
 }
 

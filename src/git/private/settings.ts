@@ -3,6 +3,7 @@ import { homedir } from 'node:os'
 import { isAbsolute, join, relative, resolve } from 'node:path'
 import { exists, type Repository } from '../layout.ts'
 import { byteFields, git } from '../run.ts'
+import { isSignIn, withoutSignIns } from '../sign-ins.ts'
 
 /** A value as git resolved it in the project; `key` as git prints it: section and name in lower case. */
 interface Setting {
@@ -22,6 +23,8 @@ export interface Settings {
   partial: boolean
   /** What the project lets pass that git otherwise refuses to take in, as `--strict=…` wants it. */
   tolerated: string[]
+  /** Files of the person, outside the repository, that have a sign-in among their settings. */
+  signInFiles: string[]
 }
 
 const known = new Map<string, { files: string; settings: Promise<Settings> }>()
@@ -53,6 +56,7 @@ async function readSettings(repo: Repository): Promise<{ settings: Settings; fil
   const listed = await git(repo.path, ['config', '--list', '--show-scope', '--show-origin', '-z', '--includes'])
   const parts = byteFields(listed.stdout)
   const all: Setting[] = []
+  const signInFiles = new Set<string>()
   const home = process.env.HOME ?? homedir()
   const files = new Set([
     join(repo.commonDir, 'config'),
@@ -64,9 +68,13 @@ async function readSettings(repo: Repository): Promise<{ settings: Settings; fil
   for (let i = 0; i + 2 < parts.length; i += 3) {
     const [scope, origin, line] = [parts[i]!, parts[i + 1]!, parts[i + 2]!]
     if (scope === 'command') continue
-    if (origin.startsWith('file:')) files.add(resolve(repo.path, origin.slice('file:'.length)))
     const at = line.indexOf('\n')
-    all.push({ scope, key: at < 0 ? line : line.slice(0, at), value: at < 0 ? 'true' : line.slice(at + 1) })
+    const [key, value] = at < 0 ? [line, 'true'] : [line.slice(0, at), line.slice(at + 1)]
+    all.push({ scope, key, value })
+    if (!origin.startsWith('file:')) continue
+    const file = resolve(repo.path, Buffer.from(origin.slice('file:'.length), 'latin1').toString('utf8'))
+    files.add(file)
+    if (isSignIn(key, value) && !file.startsWith(`${repo.commonDir}/`)) signInFiles.add(file)
   }
   const last = (key: string) => all.findLast(setting => setting.key === key)?.value
   return {
@@ -82,6 +90,7 @@ async function readSettings(repo: Repository): Promise<{ settings: Settings; fil
         const [, name] = /^(?:receive\.)?fsck\.(.+)$/.exec(key) ?? []
         return name ? [`${name === 'skiplist' ? 'skipList' : name}=${value}`] : []
       }),
+      signInFiles: [...signInFiles],
     },
   }
 }
@@ -108,8 +117,10 @@ export interface Wanted {
   base: string
   allowPush: boolean
   hooks: boolean
-  /** Inside walls: then no address may carry a password. */
+  /** Inside walls: then nothing may sign in. */
   walled?: boolean
+  /** The disk tells names apart by case, whatever the project says. */
+  caseApart: boolean
   /** Where it keeps files of Git LFS. */
   lfs: string
 }
@@ -117,7 +128,8 @@ export interface Wanted {
 /** The configuration of a session's repository: values only, never a line that includes another file. */
 export function sessionConfig(repo: Repository, settings: Settings, wanted: Wanted): string {
   const hooks = wanted.hooks ? ownHooksPath(repo, settings.hooksPath) : '/dev/null'
-  const given = settings.given.filter(
+  const told = wanted.walled ? withoutSignIns(settings.given) : settings.given
+  const given = told.filter(
     ({ key }) => key !== 'lfs.storage' && (!key.startsWith('branch.') || key.startsWith(`branch.${wanted.base}.`)),
   )
   const addresses = given.flatMap(({ key, value }) => (/^remote\..*\.(push)?url$/.test(key) ? [{ key, value }] : []))
@@ -128,7 +140,8 @@ export function sessionConfig(repo: Repository, settings: Settings, wanted: Want
     ['gc.auto', '0'],
     ['maintenance.auto', 'false'],
     ...settings.extensions.map(({ key, value }): [string, string] => [key, value]),
-    ...given.map(({ key, value }): [string, string] => [key, wanted.walled ? withoutPassword(value) : value]),
+    ...given.map(({ key, value }): [string, string] => [key, value]),
+    ...(wanted.caseApart ? [['core.ignorecase', 'false'] as [string, string]] : []),
     ...(hooks ? [['core.hookspath', hooks] as [string, string]] : []),
     ...(settings.lfsStorage ? [['lfs.storage', wanted.lfs] as [string, string]] : []),
     ...(wanted.allowPush ? [] : pushRefused(addresses)),
@@ -145,8 +158,6 @@ function pushRefused(addresses: { key: string; value: string }[]): [string, stri
     ]),
   ]
 }
-
-const withoutPassword = (value: string): string => value.replace(/^(\w+:\/\/)[^/@\s]*@/, '$1')
 
 /** A folder of hooks that belongs to the repository is found in the worktree too; others are copied. */
 function ownHooksPath({ path }: Repository, hooksPath: string | undefined): string | undefined {

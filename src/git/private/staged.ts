@@ -43,7 +43,7 @@ export async function keepStaged(
   try {
     copyIndex(join(place.ours, 'index'), index)
     const input = nameBytes(wanted.map(({ path, mode, oid }) => `${mode} ${oid}\t${path}\0`).join(''))
-    await git(place.worktree, ['update-index', '-z', '--index-info'], { effect: 'git.add', env, input })
+    await git(place.worktree, ['update-index', '--replace', '-z', '--index-info'], { effect: 'git.add', env, input })
     const others = (await comparedWith(place, env, end)).filter(isFile)
     if (!others.length) return {}
     await takeObjects(place, { tips: [...new Set(others.map(({ oid }) => oid))], not: [end] })

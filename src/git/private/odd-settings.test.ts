@@ -1,0 +1,35 @@
+import { writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { afterEach, beforeEach, expect, test } from 'vitest'
+import { liveDifferenceOf } from '../differences.ts'
+import { commitLeftovers } from '../leftovers.ts'
+import { aRepository, runGit, type TestRepository } from '../testkit.ts'
+import { addPlace } from './making.ts'
+import { unheld } from './second-look.ts'
+
+/** Settings of a project that change how git keeps its index, or what it sees. */
+let repo: TestRepository
+let worktree: string
+const branch = 'fleet/shell/w/1'
+const GIVEN = { base: 'main', session: 's1', allowPush: false, hooks: true }
+const add = async () => addPlace(await repo.open(), { path: worktree, branch, from: 'main', ...GIVEN })
+const collect = () => commitLeftovers({ worktree, branch, message: 'Leftovers\n' })
+const inside = (...args: string[]) => runGit(worktree, args)
+const put = (file: string, content: string) => writeFileSync(join(worktree, file), content)
+
+beforeEach(async () => {
+  repo = await aRepository({ files: { 'a.txt': 'one\n', b: 'one\n' } })
+  worktree = join(repo.root, 'home/worktrees/p/w')
+})
+afterEach(() => repo.remove())
+
+test('with core.ignorecase, a file whose name differs in case only is seen where the disk tells them apart', async () => {
+  await repo.git('config', 'core.ignorecase', 'true')
+  await add()
+  put('A.TXT', 'another\n')
+  expect(await unheld(worktree, [])).toEqual(['A.TXT'])
+  expect((await liveDifferenceOf(worktree, await repo.tip(), { maxBytes: 10_000 }))?.text).toContain('A.TXT')
+  expect(await inside('status', '--porcelain')).toBe('?? A.TXT')
+  expect(await collect()).toMatchObject({ committed: true })
+  expect(await repo.filesOn(branch)).toEqual(['A.TXT', 'a.txt', 'b'])
+})

@@ -1,0 +1,61 @@
+import { mkdirSync, renameSync, symlinkSync } from 'node:fs'
+import { writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { afterEach, beforeEach, expect, test } from 'vitest'
+import { commitLeftovers } from '../leftovers.ts'
+import { snapshot } from '../snapshots.ts'
+import { aRepository, runGit, type TestRepository } from '../testkit.ts'
+import { addPlace } from './making.ts'
+import { unheld } from './second-look.ts'
+
+let repo: TestRepository
+let worktree: string
+const branch = 'fleet/shell/w/1'
+const GIVEN = { base: 'main', session: 's1', allowPush: false, hooks: true }
+const add = async () => addPlace(await repo.open(), { path: worktree, branch, from: 'main', ...GIVEN })
+const collect = () => commitLeftovers({ worktree, branch, message: 'Leftovers\n' })
+const look = async () =>
+  snapshot(await repo.open(), { worktree, ref: 'refs/fleet/s/1', message: 'Snapshot\n', never: [] })
+const inside = (...args: string[]) => runGit(worktree, args)
+const put = (file: string, content: string | Buffer) => writeFile(join(worktree, file), content)
+
+beforeEach(async () => {
+  repo = await aRepository({ files: { 'a.txt': 'one\n', 'd/x': 'one\n', 'd/y': 'one\n' } })
+  worktree = join(repo.root, 'home/worktrees/p/w')
+})
+afterEach(() => repo.remove())
+
+test('a folder that became a link to another one is committed as that', async () => {
+  await add()
+  renameSync(join(worktree, 'd'), join(worktree, 'e'))
+  symlinkSync('e', join(worktree, 'd'))
+  await look()
+  expect(await collect()).toMatchObject({ committed: true, skipped: [] })
+  expect(await repo.filesOn(branch)).toEqual(['a.txt', 'd', 'e/x', 'e/y'])
+  expect(await unheld(worktree, [])).toEqual([])
+})
+
+test('a file that was staged in a folder which then became a link is not looked for behind the link', async () => {
+  await add()
+  mkdirSync(join(worktree, 'n'))
+  await put('n/new', 'staged\n')
+  await inside('add', 'n/new')
+  renameSync(join(worktree, 'n'), join(worktree, 'm'))
+  symlinkSync('m', join(worktree, 'n'))
+  expect(await collect()).toMatchObject({ committed: true, skipped: [] })
+  expect(await repo.filesOn(branch)).toEqual(['a.txt', 'd/x', 'd/y', 'm/new', 'n'])
+})
+
+test('a file that is not in the encoding its attributes name is left out and named; the rest is committed', async () => {
+  await add()
+  await put('.gitattributes', '*.txt working-tree-encoding=UTF-16\n')
+  await put('odd.txt', 'odd')
+  await put('even.txt', Buffer.from('\ufeffeven', 'utf16le'))
+  await put('n', 'n\n')
+  await look()
+  const { committed, skipped } = await collect()
+  expect(committed).toBe(true)
+  expect(skipped).toEqual([{ path: 'odd.txt', why: 'it is not in the encoding UTF-16, which .gitattributes names' }])
+  expect(await repo.filesOn(branch)).toEqual(['.gitattributes', 'a.txt', 'd/x', 'd/y', 'even.txt', 'n'])
+  expect(await unheld(worktree, [])).toContain('odd.txt')
+})

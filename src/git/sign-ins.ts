@@ -1,0 +1,34 @@
+/**
+ * Without what an address says before its host, which signs in. A name alone does not where keys do: `git@host:path` and
+ * `ssh://git@host` stay.
+ */
+export const withoutSignIn = (text: string): string =>
+  text
+    .replace(/([a-z][\w+.-]*:\/\/)([^/\s"']*)@/gi, (whole, scheme: string, who: string) => {
+      const [name, ...password] = who.split(':')
+      if (!/ssh/i.test(scheme)) return scheme
+      return password.length ? `${scheme}${name}@` : whole
+    })
+    .replace(/^[^\s/:@]+:[^\s/]+@(?=[^\s/:@]+:)/, '')
+
+const NAMES = /(token|pass|password|passwd|passphrase|secret|apikey|cookie|cookiefile|extraheader)$/
+
+/** Whether a setting signs in, by its name or by an address in it. Keys are as git prints them. */
+export const isSignIn = (key: string, value: string): boolean =>
+  NAMES.test(key) || withoutSignIn(value) !== value || keyWithoutSignIn(key) !== key
+
+/** The middle of a key may be an address. */
+export function keyWithoutSignIn(key: string): string {
+  const [first, last] = [key.indexOf('.') + 1, key.lastIndexOf('.')]
+  return last < first ? key : key.slice(0, first) + withoutSignIn(key.slice(first, last)) + key.slice(last)
+}
+
+/** Sections that say how files, commits and branches are handled; in others a person may keep anything. */
+const TOLD =
+  /^(advice|am|apply|author|blame|branch|checkout|clean|color|column|commit|committer|core|diff|feature|fetch|filter|format|gpg|grep|http|i18n|index|init|lfs|log|merge|notes|pack|pull|push|rebase|remote|rerere|revert|stash|status|submodule|tag|transfer|url|user|versionsort)\./
+
+/** Of a person's settings, what somebody inside walls is told. */
+export const withoutSignIns = <S extends { key: string; value: string }>(settings: readonly S[]): S[] =>
+  settings
+    .filter(({ key }) => TOLD.test(key) && !NAMES.test(key))
+    .map(setting => ({ ...setting, key: keyWithoutSignIn(setting.key), value: withoutSignIn(setting.value) }))
