@@ -202,6 +202,41 @@ test('whatever would run in a person’s hands is written anew at the end', asyn
   expect(readFileSync(join(repo.path, '.git/config'), 'utf8')).toBe(before)
 })
 
+test.each(['.husky', '.husky/_'])(
+  'hooks in %s of the worktree are the project’s, whatever becomes of them there',
+  async path => {
+    const hook = (line: string) => `#!/bin/sh\n${line}\n`
+    // As husky has it: a hook finds its helper beside it or below, and the one that is called beside their folder.
+    const files = {
+      '.husky/pre-commit': hook('. "$(dirname "$0")/_/helper"'),
+      '.husky/_/pre-commit': hook('exec sh -e "$(dirname "$(dirname "$0")")/pre-commit"'),
+      '.husky/_/helper': 'touch ran.log\n',
+    }
+    for (const [file, text] of Object.entries(files)) await repo.write(file, text)
+    for (const file of ['.husky/pre-commit', '.husky/_/pre-commit']) chmodSync(join(repo.path, file), 0o755)
+    await repo.commit('hooks')
+    await repo.git('config', 'core.hooksPath', path)
+    await add()
+    const commit = async (name: string) => {
+      await rm(join(worktree, 'ran.log'), { force: true })
+      await put(name, 'x\n')
+      await inside('add', name)
+      await inside('commit', '--quiet', '-m', name)
+      return existsSync(join(worktree, 'ran.log'))
+    }
+    expect(await commit('by the agent')).toBe(true)
+
+    const planted = join(repo.root, 'planted')
+    for (const file of Object.keys(files)) await put(file, hook(`touch ${planted}`))
+    // A person may commit there while the agent is still at work, and afterwards.
+    expect(await commit('by a person')).toBe(true)
+    await collect()
+    expect(await commit('by a person, later')).toBe(true)
+    expect(existsSync(planted)).toBe(false)
+    expect(await repo.readOn(branch, '.husky/_/helper')).toContain(planted)
+  },
+)
+
 test('a rebase or cherry-pick that a person finishes runs nothing of the agent’s making', async () => {
   await add()
   const planted = join(repo.root, 'planted')

@@ -1,20 +1,11 @@
-import {
-  chmodSync,
-  constants,
-  lstatSync,
-  mkdirSync,
-  readdirSync,
-  renameSync,
-  rmSync,
-  statSync,
-  writeFileSync,
-} from 'node:fs'
+import { lstatSync, mkdirSync, readdirSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { realpath } from 'node:fs/promises'
 import { join } from 'node:path'
 import { readPlainFile } from '../plain-files.ts'
+import { copyHooks } from './hooks.ts'
 import { sealModules } from './modules.ts'
 import { linkTo, type Place, projectOf, tellsCaseApart } from './place.ts'
-import { hooksToCopy, sessionConfig, settingsOf } from './settings.ts'
+import { sessionConfig, settingsOf } from './settings.ts'
 import { sealUnfinished } from './unfinished.ts'
 import { copyIndex, replaceFile, requireFolder } from './writing.ts'
 
@@ -33,8 +24,6 @@ const NEVER_THERE = [
 ]
 /** It says that the directory is a whole repository by itself; where there is none, walls could not keep one out. */
 const COMMONDIR = '.\n'
-const MOST_HOOKS = 100
-const HOOK_BYTES = 16 * 1024 * 1024
 
 /**
  * Writes anew whatever makes git run programs, hides files, or names other folders, from the project's own. It is done
@@ -55,13 +44,14 @@ export async function seal(place: Place, { walled = false } = {}): Promise<void>
   rmSync(join(git, 'objects/info'), { recursive: true, force: true })
   mkdirSync(join(git, 'objects/info'))
   writeFileSync(join(git, 'objects/info/alternates'), alternatesOf(place))
-  writeFileSync(
-    join(git, 'config'),
-    Buffer.from(
-      sessionConfig(repo, settings, { ...record, walled, caseApart: tellsCaseApart(place), lfs: join(git, 'lfs') }),
-      'latin1',
-    ),
-  )
+  const wanted = {
+    ...record,
+    walled,
+    hooksFolder: join(git, 'hooks'),
+    caseApart: tellsCaseApart(place),
+    lfs: join(git, 'lfs'),
+  }
+  writeFileSync(join(git, 'config'), Buffer.from(sessionConfig(repo, settings, wanted), 'latin1'))
   for (const name of COPIED) {
     const from = name === 'sparse-checkout' ? join(record.gitDir, 'info', name) : join(record.commonDir, 'info', name)
     const content = readPlainFile(from)
@@ -69,8 +59,7 @@ export async function seal(place: Place, { walled = false } = {}): Promise<void>
   }
   const shallow = readPlainFile(join(record.commonDir, 'shallow'))
   if (shallow) writeFileSync(join(git, 'shallow'), shallow)
-  const hooks = record.hooks ? await hooksToCopy(repo, settings) : undefined
-  if (hooks) copyHooks(hooks, join(git, 'hooks'))
+  if (record.hooks) copyHooks(repo, settings.hooksPath, join(git, 'hooks'))
   sealUnfinished(git)
   await sealModules(place, walled)
   await restoreLink(place)
@@ -105,21 +94,6 @@ function plainOnly(folder: string): void {
     const path = join(folder, entry.name)
     if (entry.isDirectory()) plainOnly(path)
     else if (!entry.isFile()) rmSync(path, { force: true })
-  }
-}
-
-function copyHooks(from: string, to: string): void {
-  const names = readdirSync(from)
-    .filter(name => !name.endsWith('.sample'))
-    .slice(0, MOST_HOOKS)
-  for (const name of names) {
-    const hook = join(from, name)
-    const found = statSync(hook, { throwIfNoEntry: false })
-    if (!found?.isFile() || !(found.mode & constants.S_IXUSR)) continue
-    const content = readPlainFile(hook, { maxBytes: HOOK_BYTES })
-    if (!content) continue
-    writeFileSync(join(to, name), content)
-    chmodSync(join(to, name), 0o755)
   }
 }
 

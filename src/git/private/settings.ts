@@ -1,9 +1,10 @@
 import { statSync } from 'node:fs'
 import { homedir } from 'node:os'
-import { isAbsolute, join, relative, resolve } from 'node:path'
-import { exists, type Repository } from '../layout.ts'
+import { join, resolve } from 'node:path'
+import type { Repository } from '../layout.ts'
 import { byteFields, git } from '../run.ts'
 import { isSignIn, withoutSignIns } from '../sign-ins.ts'
+import { copiedHooksPath } from './hooks.ts'
 
 /** A value as git resolved it in the project; `key` as git prints it: section and name in lower case. */
 interface Setting {
@@ -117,6 +118,8 @@ export interface Wanted {
   base: string
   allowPush: boolean
   hooks: boolean
+  /** Where copies of them are. */
+  hooksFolder: string
   /** Inside walls: then nothing may sign in. */
   walled?: boolean
   /** The disk tells names apart by case, whatever the project says. */
@@ -127,7 +130,7 @@ export interface Wanted {
 
 /** The configuration of a session's repository: values only, never a line that includes another file. */
 export function sessionConfig(repo: Repository, settings: Settings, wanted: Wanted): string {
-  const hooks = wanted.hooks ? ownHooksPath(repo, settings.hooksPath) : '/dev/null'
+  const hooks = wanted.hooks ? copiedHooksPath(repo, settings.hooksPath, wanted.hooksFolder) : '/dev/null'
   const told = wanted.walled ? withoutSignIns(settings.given) : settings.given
   const given = told.filter(
     ({ key }) => key !== 'lfs.storage' && (!key.startsWith('branch.') || key.startsWith(`branch.${wanted.base}.`)),
@@ -157,23 +160,6 @@ function pushRefused(addresses: { key: string; value: string }[]): [string, stri
       value,
     ]),
   ]
-}
-
-/** A folder of hooks that belongs to the repository is found in the worktree too; others are copied. */
-function ownHooksPath({ path }: Repository, hooksPath: string | undefined): string | undefined {
-  if (hooksPath === undefined) return undefined
-  const inside = isAbsolute(hooksPath) ? relative(path, hooksPath) : hooksPath
-  return inside.startsWith('..') || isAbsolute(inside) || inside.startsWith('.git/') || hooksPath.startsWith('~')
-    ? undefined
-    : inside
-}
-
-/** Where hooks to copy are; undefined: the session finds its own. */
-export async function hooksToCopy(repo: Repository, { hooksPath }: Settings): Promise<string | undefined> {
-  if (ownHooksPath(repo, hooksPath)) return undefined
-  const named = hooksPath?.replace(/^~(?=\/)/, process.env.HOME ?? homedir())
-  const folder = named ? resolve(repo.path, named) : join(repo.commonDir, 'hooks')
-  return (await exists(folder)) ? folder : undefined
 }
 
 /** One value as its own section: git reads it as it would any other. Byte for byte, in latin1. */
