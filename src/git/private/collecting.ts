@@ -107,7 +107,7 @@ export async function collectPlace(place: Place, wanted: Leftovers): Promise<Col
   return {
     tip: end,
     committed,
-    skipped: [...skipped, ...hidden.filter(({ path }) => !skipped.some(each => each.path === `${path}/`))],
+    skipped: [...skipped, ...hidden.filter(({ path }) => !skipped.some(each => `${each.path}.git` === path))],
     ...(changes ? { changes } : {}),
     ...(kept.length ? { kept } : {}),
     ...(followed ? { followed } : {}),

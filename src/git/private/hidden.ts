@@ -26,7 +26,7 @@ export async function hiddenIn(at: Below, env: Environment): Promise<Skipped> {
     else if (kind === 'file')
       hidden.push({ path: `${shown}/.git`, why: 'git passes over a file of this name; a worktree may lie there' })
     else if (++judged > MOST_JUDGED || (await hasOwnWork(at, folder, env)))
-      hidden.push({ path: shown, why: 'it is a git repository of its own' })
+      hidden.push({ path: `${shown}/.git`, why: 'it is a git repository of its own' })
   }
   return hidden
 }
