@@ -21,6 +21,8 @@ const SETTINGS = [
   'core.fsmonitor=false',
   'core.quotePath=false',
   'core.safecrlf=false',
+  // An index in two files cannot be copied as one.
+  'core.splitIndex=false',
   'core.filesRefLockTimeout=5000',
   'core.packedRefsTimeout=10000',
   'gc.auto=0',

@@ -1,4 +1,4 @@
-import { existsSync, lstatSync, rmSync, writeFileSync } from 'node:fs'
+import { existsSync, lstatSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { NotFound } from '../../domain/errors.ts'
 import { operationIn } from '../checkouts.ts'
@@ -17,6 +17,7 @@ import { fileEnvironment } from './programs.ts'
 import { seal, setSession } from './sealing.ts'
 import { type Compared, comparedWith, isFile, keepStaged } from './staged.ts'
 import { type TakenIn, takeIn } from './taking-in.ts'
+import { copySharedIndex } from './writing.ts'
 
 /**
  * What `commitLeftovers` does in a place: the session's commits are taken in, what it left uncommitted is committed by
@@ -158,20 +159,22 @@ async function readSessionIndex(place: Place, tip: string): Promise<Noted> {
   )
   // Both were the same when it began, and most agents leave it so.
   if (!theirs || theirs.length < 32 || (mine && theirs.equals(mine))) return noted
-  const index = join(place.folder, 'session-index')
-  writeFileSync(index, theirs)
+  const gitDir = mkdtempSync(join(place.folder, 'looking-'))
   try {
-    const env = ourEnvironment(place, { index })
+    writeFileSync(join(gitDir, 'HEAD'), `${tip}\n`)
+    writeFileSync(join(gitDir, 'index'), theirs)
+    const isSplit = copySharedIndex(theirs, place.git, gitDir, MAX_INDEX_BYTES)
+    const env = ourEnvironment(place, { gitDir })
     const compared = await comparedWith(place, env, tip)
     noted.unmerged = compared.flatMap(({ letter, path }) => (letter === 'U' ? [path] : []))
     noted.staged = compared.filter(isFile)
     // Only an index of a later form can say that a file is left out of the checkout.
-    if (theirs.readUInt32BE(4) > 2) {
+    if (isSplit || theirs.readUInt32BE(4) > 2) {
       const listed = await git(place.worktree, ['ls-files', '-t', '-z'], { env, answers: [128] })
       for (const line of byteFields(listed.stdout)) if (line.startsWith('S ')) noted.absent.push(line.slice(2))
     }
   } finally {
-    rmSync(index, { force: true })
+    rmSync(gitDir, { recursive: true, force: true })
   }
   return noted
 }

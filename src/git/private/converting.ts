@@ -4,12 +4,13 @@ import { join } from 'node:path'
 import { effect } from '../../effects.ts'
 import { gitDirOf, type Repository, readRef, readText } from '../layout.ts'
 import { freeLocks } from '../locks.ts'
+import { readPlainFile } from '../plain-files.ts'
 import { git } from '../run.ts'
 import { type Given, giveRefs } from './giving.ts'
 import { copyOurs, recordOf } from './making.ts'
 import { linkTo, ourEnvironment, type Place, partsOf, placeAt, writeRecord } from './place.ts'
 import { seal } from './sealing.ts'
-import { copyIndex, replaceFile } from './writing.ts'
+import { copyIndex, copySharedIndex, replaceFile } from './writing.ts'
 
 /** Of a linked worktree's record, what says where it belongs: a place has its own. */
 const NOT_MOVED = ['commondir', 'gitdir', 'locked', 'config.worktree', 'refs', 'modules']
@@ -38,6 +39,7 @@ export async function convertLinked(repo: Repository, path: string, branch: stri
     writeFileSync(join(parts.ours, 'HEAD'), `${tip}\n`)
     copyOurs(place)
     copyIndex(join(linked.gitDir, 'index'), join(parts.ours, 'index'))
+    copySharedIndex(readPlainFile(join(linked.gitDir, 'index')), linked.gitDir, parts.ours)
     copyIndex(join(linked.gitDir, 'index'), join(parts.git, 'index'))
     // What is staged belongs to the session; ours holds what is committed.
     await git(path, ['reset', '--quiet', '--mixed', tip], { env: ourEnvironment(place) })

@@ -3,13 +3,15 @@ import {
   copyFileSync,
   lstatSync,
   mkdirSync,
+  readdirSync,
   renameSync,
   rmSync,
   statSync,
   utimesSync,
   writeFileSync,
 } from 'node:fs'
-import { dirname } from 'node:path'
+import { dirname, join } from 'node:path'
+import { readPlainFile } from '../plain-files.ts'
 
 /** A folder that is one: whatever else has its name goes. */
 export function requireFolder(path: string): void {
@@ -41,4 +43,15 @@ export function copyIndex(from: string, to: string): void {
   const time = (found.mtimeMs - 1) / 1000
   utimesSync(`${to}.new`, time, time)
   renameSync(`${to}.new`, to)
+}
+
+/** The other part of an index that is split, by the name it has there: git looks for it in the git directory. */
+export function copySharedIndex(index: Buffer | undefined, from: string, to: string, maxBytes?: number): boolean {
+  const name = readdirSync(from).find(name => {
+    const [, id] = /^sharedindex\.([0-9a-f]+)$/.exec(name) ?? []
+    return id && index?.includes(Buffer.from(id, 'hex'))
+  })
+  const content = name && readPlainFile(join(from, name), { refuseLinks: true, maxBytes })
+  if (content) writeFileSync(join(to, name), content)
+  return name !== undefined
 }
