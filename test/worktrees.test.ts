@@ -1,4 +1,4 @@
-import { existsSync } from 'node:fs'
+import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import type { ListedWorktree } from '../src/operations/worktrees.ts'
@@ -36,4 +36,19 @@ test('worktrees are listed with whose they are and what they take, and removed o
   expect(existsSync(join(first!.path, '../../../repositories', project.id, first!.path.split('/').at(-1)!))).toBe(false)
   wait.open()
   await fleet.until(busy.id, 'done', 'review', 'failed')
+})
+
+test('a worktree that holds something which no commit does stays, is not counted as freed, and it is said why', async () => {
+  const { fleet, project } = await aScene({ project: { landing: 'review' } })
+  const { id } = await fleet.mission(project, 'echo made >made.txt')
+  const { sessions } = await fleet.until(id, 'review')
+  await fleet.call('cancel_mission', { mission_id: id })
+  const { worktree } = sessions[0]!
+  writeFileSync(join(worktree!, 'precious.txt'), 'mine')
+  const cleaned = await fleet.call<{ freed_bytes: number; worktrees: { kept_because?: string }[] }>('clean', {})
+  expect(cleaned).toMatchObject({
+    freed_bytes: 0,
+    worktrees: [{ kept_because: expect.stringContaining('precious.txt') }],
+  })
+  expect(readFileSync(join(worktree!, 'precious.txt'), 'utf8')).toBe('mine')
 })

@@ -80,8 +80,7 @@ export async function clean(
 
 /** Work that is still waited for, or that no commit holds, is not cleaned away. */
 async function whyKept(fleet: Fleet, session: Session): Promise<string | undefined> {
-  if (session.left_behind)
-    return `it holds work that no commit does (${session.left_behind}); look at it, or fleet mission delete --discard`
+  if (session.left_behind) return holdsWork(session.left_behind)
   if (!session.end_commit) return 'its work could not be committed; look at it first'
   if (await sharedWithLater(fleet, session)) return 'a later session works in it'
   const mission = (await fleet.store.get('missions', session.mission_id))?.value
@@ -89,6 +88,9 @@ async function whyKept(fleet: Fleet, session: Session): Promise<string | undefin
     return `its mission is ${mission.status}`
   return undefined
 }
+
+const holdsWork = (left: string): string =>
+  `it holds work that no commit does (${left}); look at it, or fleet mission delete --discard`
 
 async function tryRetire(fleet: Fleet, session: Session, keepBranch: boolean): Promise<string | undefined> {
   if (worktreeTurns.isTaken(session.mission_id)) return 'someone is at work in it'
@@ -100,8 +102,8 @@ async function tryRetire(fleet: Fleet, session: Session, keepBranch: boolean): P
       const reason = await whyKept(fleet, session)
       if (reason) return reason
       await endKept(fleet, await keptInWorktree(fleet, session), 'Its worktree was cleaned away.')
-      await retire(fleet, session, project.value, { keepBranch })
-      return undefined
+      const left = await retire(fleet, session, project.value, { keepBranch })
+      return left && holdsWork(left)
     })
   } catch (error) {
     return sentence(error)

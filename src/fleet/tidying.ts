@@ -23,15 +23,15 @@ export const refOf = (session: Session): string => keptRef(session.mission_id, s
 
 /**
  * Removes the worktree and the branch of a session that is over, and of those before it that worked there too.
- * Its work stays under a ref of ours; doing it again is free.
+ * Its work stays under a ref of ours; doing it again is free. Answers why the worktree stays, where it does.
  */
 export async function retire(
   fleet: Fleet,
   session: Session,
   project: Project,
   { keepBranch = false, discard = false } = {},
-): Promise<void> {
-  if (!session.worktree || !session.branch) return
+): Promise<string | undefined> {
+  if (!session.worktree || !session.branch) return undefined
   const repository = await repositoryOf(project)
   const left = discard ? [] : await unheldBy(fleet, session, project)
   if (left.length) return noteLeftBehind(fleet, session, left)
@@ -69,6 +69,7 @@ export async function retire(
     })
     await fleet.commit('commit.worktree-removed', { changes, events: [event] })
   })
+  return undefined
 }
 
 /** What of its worktree the project does not hold. */
@@ -82,14 +83,16 @@ export const leftSentence = (left: readonly string[]): string =>
   clipped(`Not held by the project: ${left.join(', ')}.`, MAX_REASON_CHARS)
 
 /** The worktree stays, and says why. */
-async function noteLeftBehind(fleet: Fleet, session: Session, left: string[]): Promise<void> {
+async function noteLeftBehind(fleet: Fleet, session: Session, left: string[]): Promise<string> {
+  const left_behind = leftSentence(left)
   await retryOnConflict(async () => {
     const stored = await fleet.store.get('sessions', session.id)
     if (!stored || stored.value.left_behind) return
     await fleet.commit('commit.session-noted', {
-      changes: [put('sessions', { ...stored.value, left_behind: leftSentence(left) }, stored.version)],
+      changes: [put('sessions', { ...stored.value, left_behind }, stored.version)],
     })
   })
+  return left_behind
 }
 
 /**

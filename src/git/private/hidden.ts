@@ -1,6 +1,6 @@
-import { readdirSync } from 'node:fs'
+import { lstatSync, readdirSync } from 'node:fs'
 import { readdir } from 'node:fs/promises'
-import { join } from 'node:path'
+import { basename, join, relative } from 'node:path'
 import { shownName } from '../names.ts'
 import { readPlainFile } from '../plain-files.ts'
 import { byteFields, git } from '../run.ts'
@@ -86,15 +86,29 @@ function isBelow(folder: string, folders: ReadonlySet<string>): boolean {
   return steps.some((_, i) => folders.has(steps.slice(0, i + 1).join('/')))
 }
 
-/** A link that was only written differently holds no work. */
 function asideIn({ folder }: Place): Skipped {
   return readdirSync(folder).flatMap(name => {
     const path = join(folder, name)
-    const isLink = readPlainFile(path, { refuseLinks: true, maxBytes: 16_384 })
-      ?.toString('latin1')
-      .startsWith('gitdir: ')
-    return name.startsWith('replaced-') && !isLink
+    return name.startsWith('replaced-') && mayHoldWork(path)
       ? [{ path, why: "the agent put it in the place of the mission's own repository" }]
       : []
+  })
+}
+
+/** What git writes into a repository, or for a worktree, in which nobody has worked. */
+const MADE_BY_GIT = /^(HEAD|config|config\.worktree|description|commondir|gitdir|info\/exclude|hooks\/[\w-]+\.sample)$/
+
+/** Neither does a link that was only written differently, nor a repository without any object or file of its own. */
+function mayHoldWork(aside: string): boolean {
+  if (!lstatSync(aside).isDirectory()) {
+    const content = readPlainFile(aside, { refuseLinks: true, maxBytes: 16_384 })
+    return !content?.toString('latin1').startsWith('gitdir: ')
+  }
+  const isOfWorktrees = basename(aside).startsWith('replaced-worktrees-')
+  const entries = readdirSync(aside, { recursive: true, withFileTypes: true, encoding: 'utf8' })
+  return entries.some(entry => {
+    if (entry.isDirectory()) return false
+    const path = relative(aside, join(entry.parentPath, entry.name))
+    return !entry.isFile() || !MADE_BY_GIT.test(isOfWorktrees ? path.replace(/^[^/]+\//, '') : path)
   })
 }
