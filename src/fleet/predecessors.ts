@@ -2,7 +2,8 @@ import { type Included, standingOf } from '../domain/candidate.ts'
 import { effective } from '../domain/effective.ts'
 import type { Mission } from '../domain/mission.ts'
 import type { Project } from '../domain/project.ts'
-import { changes, commitsBeyond, isAncestor, mergeBase, type Repository } from '../git/index.ts'
+import type { Session } from '../domain/session.ts'
+import { changes, commitsBeyond, commitsOf, isAncestor, mergeBase, type Repository } from '../git/index.ts'
 import { defaultsOf } from './capacity.ts'
 import type { Fleet } from './fleet.ts'
 import { CONTINUES } from './planning-sessions.ts'
@@ -22,17 +23,49 @@ interface Where {
 
 /** Whose work a candidate holds beside that of its own mission, as far as it is not on the base branch by itself. */
 export async function includedIn(fleet: Fleet, mission: Mission, where: Where): Promise<Included[]> {
-  if (!mission.depends_on.length && !mission.fork_of && !(mission.base_ref && mission.parent_mission_id)) return []
+  const isRelated = mission.depends_on.length > 0 || mission.fork_of || (mission.base_ref && mission.parent_mission_id)
+  if (!isRelated && (await isOneOfItsOwn(fleet, mission, where.candidate))) return []
   const beyond = await commitsBeyond(where.repository, where.base, where.candidate)
-  if (!(await beganWithin(fleet, mission, beyond))) return []
   const found: Included[] = []
-  const before = await predecessorsOf(fleet, mission)
+  const related = isRelated && (await beganWithin(fleet, mission, beyond)) ? await predecessorsOf(fleet, mission) : []
+  const before = [...related, ...(await strangersWithin(fleet, mission, where, beyond, related))]
   for (let at = 0; at < before.length; at += AT_ONCE)
     found.push(
       ...(await Promise.all(before.slice(at, at + AT_ONCE).map(each => included(fleet, each, where, beyond)))).flat(),
     )
-  const parents = await snapshotOfParent(fleet, mission, where, beyond)
+  const parents = isRelated ? await snapshotOfParent(fleet, mission, where, beyond) : []
   return [...found, ...parents]
+}
+
+/** Whether all it has is one commit that we made on the base branch: nobody else's can be in it. */
+async function isOneOfItsOwn(fleet: Fleet, { session_id }: Mission, candidate: string): Promise<boolean> {
+  const session = session_id ? (await fleet.store.get('sessions', session_id))?.value : undefined
+  return session?.landable === true && session.end_commit === candidate && session.start_commit === session.base_tip
+}
+
+/**
+ * Missions that have nothing to do with this one, as far as anybody said, and whose commits it has all the same: it was
+ * started from their branch, or its agent merged them. What its own sub-missions made is its to merge.
+ */
+async function strangersWithin(
+  fleet: Fleet,
+  { id }: Mission,
+  { project, repository, base }: Where,
+  beyond: ReadonlySet<string>,
+  known: readonly Predecessor[],
+): Promise<Predecessor[]> {
+  if (!beyond.size) return []
+  const others: Mission[] = []
+  for await (const { value } of all(fleet, 'missions', 'project', [project.id])) {
+    const isKnown =
+      value.id === id || value.parent_mission_id === id || known.some(each => each.mission.id === value.id)
+    if (value.candidate && value.result !== 'landed' && !isKnown) others.push(value)
+  }
+  const tips = others.map(({ candidate }) => candidate!.commit)
+  const theirs = await commitsOf(repository, tips, [base])
+  if (![...theirs].some(commit => beyond.has(commit))) return []
+  const own = (await Array.fromAsync(all(fleet, 'sessions', 'mission', [id]))).map(({ value }) => value)
+  return others.slice(-MOST_LOOKED_AT).map(mission => ({ mission, forked: false, strangerTo: own }))
 }
 
 /** Whether any of its branches began with something that is not on the base branch. */
@@ -47,6 +80,8 @@ interface Predecessor {
   mission: Mission
   /** A fork is made to go on with this work. */
   forked: boolean
+  /** Nobody said that it comes before the mission with these sessions: only what it had first is its own. */
+  strangerTo?: readonly Session[]
 }
 
 /** What a mission was to begin with, and what that was to begin with, and so on. */
@@ -68,11 +103,11 @@ async function predecessorsOf(fleet: Fleet, mission: Mission): Promise<Predecess
 
 async function included(
   fleet: Fleet,
-  { mission, forked }: Predecessor,
+  { mission, forked, strangerTo }: Predecessor,
   { project, repository }: Where,
   beyond: ReadonlySet<string>,
 ): Promise<Included[]> {
-  const last = await lastWithin(fleet, repository, mission, beyond)
+  const last = await lastWithin(fleet, repository, { mission, strangerTo }, beyond)
   if (!last) return []
   const { start, commit } = last
   const { files, filesOmitted } = await changes(repository, start, commit)
@@ -95,17 +130,33 @@ async function included(
 async function lastWithin(
   fleet: Fleet,
   repository: Repository,
-  mission: Mission,
+  { mission, strangerTo }: Pick<Predecessor, 'mission' | 'strangerTo'>,
   beyond: ReadonlySet<string>,
 ): Promise<{ start: string; commit: string } | undefined> {
   const sessions = (await Array.fromAsync(all(fleet, 'sessions', 'mission', [mission.id]))).map(({ value }) => value)
-  for (const { start_commit: start, end_commit: end } of sessions.toReversed()) {
+  for (const session of sessions.toReversed()) {
+    const { start_commit: start, end_commit: end } = session
     if (!start || !end) continue
-    const own = beyond.has(end) ? [end] : await commitsBeyond(repository, start, end)
+    const own = strangerTo
+      ? await hadFirst(repository, session, strangerTo)
+      : beyond.has(end)
+        ? [end]
+        : await commitsBeyond(repository, start, end)
     const commit = [...own].find(each => beyond.has(each))
     if (commit) return { start, commit }
   }
   return undefined
+}
+
+/** The commits of a session that none of the others had when it ended. */
+async function hadFirst(
+  repository: Repository,
+  { start_commit, branch_from, end_commit, ended_at }: Session,
+  others: readonly Session[],
+): Promise<ReadonlySet<string>> {
+  const before = others.filter(each => each.ended_at && ended_at && each.ended_at < ended_at)
+  const not = [start_commit, branch_from, ...before.map(each => each.end_commit)].filter(commit => commit !== null)
+  return commitsOf(repository, [end_commit!], not)
 }
 
 /** Whether somebody has let this commit land, or something that was built on it by the same mission. */

@@ -29,6 +29,19 @@ export async function commitsBeyond(repo: Repository, base: string, tip: string)
   return new Set(listed.stdout.toString('utf8').split('\n').filter(Boolean))
 }
 
+/** The commits that any of these has and none of those. One that is gone from the repository has none. */
+export async function commitsOf(
+  repo: Repository,
+  tips: readonly string[],
+  not: readonly string[],
+): Promise<ReadonlySet<string>> {
+  if (!tips.length) return new Set()
+  const args = ['rev-list', '--ignore-missing', `--max-count=${MOST_COMMITS}`, '--stdin']
+  const input = [...tips, ...not.map(commit => `^${commit}`)].map(line => `${line}\n`).join('')
+  const listed = await git(repo.commonDir, args, { input })
+  return new Set(listed.stdout.toString('utf8').split('\n').filter(Boolean))
+}
+
 const NO_BLOB = /^0+$/
 
 /** What `to` has and `from` has not, file by file, that is larger than a file may be. */

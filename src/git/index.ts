@@ -25,7 +25,7 @@ export { type Difference, differenceOf, liveDifferenceOf, type Sizes, sizesOf } 
 export { worktreeBytes } from './disk.ts'
 export { fileIn, fileOf, type Logged, lineOf, logOf, textOf } from './files.ts'
 export { explainsTip, type GuardMark, guardDifference, guardMark, pushGuardEnvironment } from './guard.ts'
-export { commitsBeyond, largeFiles, mergeBase } from './histories.ts'
+export { commitsBeyond, commitsOf, largeFiles, mergeBase } from './histories.ts'
 export { canLetGo, dropRef, keepRef, keptRef } from './kept-refs.ts'
 export { branchTip, type Repository, readRef, requireWorktree } from './layout.ts'
 export { commitLeftovers } from './leftovers.ts'
