@@ -73,7 +73,7 @@ test('every option of a mission reaches its field', async () => {
   expect(asked.at(-1)).toEqual({
     operation: 'create_mission',
     input: {
-      project_id: 'p1p1p1p1p1p1',
+      project_id: 'ship',
       title: 'Fix it',
       detailed_prompt: 'Fix it\nall of it',
       auto_dispatch: false,
@@ -139,7 +139,7 @@ test('inside a bare repository, that is the project', async () => {
       answers: { list_projects: { projects: [] }, create_project: PROJECTS.projects[0], create_mission: MISSION },
     })
     expect(code).toBe(0)
-    expect(asked.find(each => each.operation === 'create_project')?.input).toEqual({ path, name: 'repo' })
+    expect(asked.find(each => each.operation === 'create_project')?.input).toEqual({ path })
     expect(asked.at(-1)?.input).toMatchObject({ subdirectory: '' })
   } finally {
     rmSync(root, { recursive: true })
@@ -150,8 +150,8 @@ test('run dispatches at once and sees to it that a server runs', async () => {
   const { asked, err } = await fleet(['run', 'do it', '--project', 'ship', '--detach'], {
     answers: { list_projects: PROJECTS, create_mission: { ...MISSION, status: 'queued' } },
   })
-  expect(asked.map(each => each.operation)).toEqual(['list_projects', 'create_mission', 'wake'])
-  expect(asked[1]?.input.auto_dispatch).toBe(true)
+  expect(asked.map(each => each.operation)).toEqual(['create_mission', 'wake'])
+  expect(asked[0]?.input.auto_dispatch).toBe(true)
   expect(err).toContain('fleet logs -f abcdef')
 })
 
@@ -212,7 +212,7 @@ test('settings of a project', async () => {
     },
   )
   expect(asked.at(-1)?.input).toEqual({
-    project_id: 'p1p1p1p1p1p1',
+    project_id: 'ship',
     landing: 'never',
     copy_files: ['.env'],
     allow_push: false,

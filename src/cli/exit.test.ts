@@ -46,7 +46,7 @@ test.each([
 test.each([
   [new NotFound('mission', 'zz'), EXIT.state],
   [new WrongState('Mission', 'zz', 'done', ['draft']), EXIT.state],
-  [new Ambiguous('mission', 'z', ['za', 'zb']), EXIT.state],
+  [new Ambiguous('mission', 'z', [{ id: 'za' }, { id: 'zb' }]), EXIT.state],
   [new InvalidInput('title', 'is missing'), EXIT.usage],
   [new Unfit('git is too old.', { try: 'Update git.' }), EXIT.failed],
   [new Unreachable('Nobody answers.'), EXIT.unreachable],

@@ -37,7 +37,8 @@ export async function projectHere(cli: Cli): Promise<Here> {
     })
   const path = place.main ?? place.top
   try {
-    const project = await (await cli.client()).call<Project>('create_project', { path, name: basename(path) })
+    const project = await (await cli.client()).call<Project>('create_project', { path })
+    tellOtherName(cli, project)
     cli.terminal.note(`Made project ${project.name} for ${project.path}. ${howItWorks(project)}`)
     return { project, subdirectory: place.subdirectory }
   } catch (error) {
@@ -60,16 +61,15 @@ export function howItWorks({ id, agent, landing }: Project): string {
   return `${who}; ${lands}. To change that: fleet project set ${id} --agent … --landing …`
 }
 
-/** An id, the beginning of one, a name or a path, as something that operations take. */
+/** A name that was taken from a folder, and had to be another. */
+export function tellOtherName({ terminal }: Cli, { name, path }: Project): void {
+  const folder = basename(path)
+  if (name !== folder) terminal.note(`Another project is called ${folder}, so this one is called ${name}.`)
+}
+
+/** What looks like a path, as the id of the project there; ids and names are known where they are used. */
 export async function projectRef(cli: Cli, given: string): Promise<string> {
-  const client = await cli.client()
-  const path = resolve(cli.terminal.streams.cwd, given)
-  let cursor: string | undefined
-  do {
-    const page = await client.call<{ projects: Project[]; cursor?: string }>('list_projects', { limit: 500, cursor })
-    const found = page.projects.find(project => project.id === given || project.name === given || project.path === path)
-    if (found) return found.id
-    cursor = page.cursor
-  } while (cursor)
-  return given
+  const isPath = given.includes('/') || given === '.' || given === '..'
+  const [project] = isPath ? await projectsAt(cli, resolve(cli.terminal.streams.cwd, given)) : []
+  return project?.id ?? given
 }

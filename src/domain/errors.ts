@@ -40,10 +40,12 @@ export class Ambiguous extends Refusal {
   readonly code = 'ambiguous'
   readonly status = 400
   readonly exit = 4
-  constructor(what: string, prefix: string, matches: string[]) {
-    super(`${JSON.stringify(prefix)} could be several ${what}s: ${matches.join(', ')}.`, {
-      try: 'Give more letters of the id.',
-      facts: { prefix, matches },
+  /** `path`: of what shares a name, so that a person knows which is which. */
+  constructor(what: string, given: string, matches: readonly { id: string; path?: string }[]) {
+    const each = matches.map(({ id, path }) => (path ? `${id} (${path})` : id))
+    super(`${JSON.stringify(given)} could be several ${what}s: ${each.join(', ')}.`, {
+      try: matches[0]?.path ? 'Give its id.' : 'Give more letters of the id.',
+      facts: { given, matches: matches.map(({ id }) => id) },
     })
   }
 }

@@ -55,9 +55,11 @@ export const PreviewCommand = z
   .default(null)
   .describe('a shell line that shows the work in a browser; it must listen on the port in $PORT')
 
+export const MAX_NAME_CHARS = 120
+
 /** What a person may set on a project. */
 export const ProjectSettings = z.object({
-  name: z.string().min(1).max(120),
+  name: z.string().min(1).max(MAX_NAME_CHARS),
   description: z.string().max(4000).default(''),
   agent: z
     .string()
@@ -123,8 +125,11 @@ export const ProjectSettings = z.object({
 })
 export type ProjectSettings = z.infer<typeof ProjectSettings>
 
-/** The same for a project that is made: how its work lands may be left to the fleet. */
-export const NewProject = ProjectSettings.extend({ landing: LandingPolicy.optional() })
+/** The same for a project that is made: its name may be left to its folder, and how its work lands to the fleet. */
+export const NewProject = ProjectSettings.extend({
+  name: ProjectSettings.shape.name.optional().describe('empty: that of its folder, with a number if another has it'),
+  landing: LandingPolicy.optional(),
+})
 
 export const Project = ProjectSettings.extend({
   id: Id,

@@ -1,4 +1,3 @@
-import { basename } from 'node:path'
 import { HOME_DATABASE } from '../domain/beads.ts'
 import { NewProject, type Project } from '../domain/project.ts'
 import { bridgeTo, pass } from './bridging.ts'
@@ -48,7 +47,7 @@ export class Bridges {
 
   async #projectOf(folder: string): Promise<Project | null> {
     if (folder === HOME_DATABASE) return null
-    const fields = { ...NewProject.parse({ name: basename(folder) }), path: folder }
+    const fields = { ...NewProject.parse({}), path: folder }
     return (await createProject(this.#fleet, ASK, fields, 'return')).value
   }
 }

@@ -1,5 +1,5 @@
 import { linkSync, mkdirSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
-import { basename, join } from 'node:path'
+import { join } from 'node:path'
 import * as z from 'zod'
 import { which } from '../agents/detect.ts'
 import { Bead, capturedIn, isOver } from '../domain/beads.ts'
@@ -135,7 +135,7 @@ async function placeFor({ fleet, ask, project }: Bridge, bead: Bead): Promise<Pl
     if (known) return { project: known.value, captured: { agent, model, subdirectory } }
   }
   const path = place.main ?? place.top
-  const made = await createProject(fleet, ask, { ...NewProject.parse({ name: basename(path) }), path }, 'return')
+  const made = await createProject(fleet, ask, { ...NewProject.parse({}), path }, 'return')
   return { project: made.value, captured: { agent, model, subdirectory } }
 }
 

@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs'
 import { mkdir } from 'node:fs/promises'
-import { basename, dirname, isAbsolute, join } from 'node:path'
+import { dirname, isAbsolute, join } from 'node:path'
 import { InvalidInput } from '../domain/errors.ts'
 import { newId, shortId } from '../domain/ids.ts'
 import { type LandingPolicy, NewProject, type Project } from '../domain/project.ts'
@@ -39,7 +39,7 @@ export async function projectAt(
     await requirePlanner(fleet, planner ?? (await someAgent(fleet)))
     await makeRepository(path)
   }
-  const fields = { ...NewProject.parse({ name: basename(path), landing }), path }
+  const fields = { ...NewProject.parse({ landing }), path }
   const asked = { ...ask, operation: `${ask.operation}: project` }
   return orTakenBack(path, made, async () => ({
     project: (await createProject(fleet, asked, fields, 'return')).value,

@@ -4,18 +4,18 @@ import { Forbidden, InvalidInput, NotAllowed } from '../domain/errors.ts'
 import type { NewEvent } from '../domain/event.ts'
 import type { By } from '../domain/life.ts'
 import { isLoopOver } from '../domain/loop.ts'
-import { type LandingPolicy, Project, type ProjectSettings } from '../domain/project.ts'
+import { type LandingPolicy, MAX_NAME_CHARS, Project, type ProjectSettings } from '../domain/project.ts'
 import { branchTip, describe, openRepository, requireCommits } from '../git/index.ts'
 import type { Stored } from '../store/index.ts'
 import { type Ask, by, oncePerKey } from './asking.ts'
 import { type Fleet, retryOnConflict } from './fleet.ts'
 import { firstInstalled, requireNoScripts } from './mission-agents.ts'
 import { requireProposable } from './proposing.ts'
-import { all, current, derivedId, fleetState, put } from './records.ts'
+import { all, current, derivedId, fleetState, projectsCalled, put } from './records.ts'
 import { forget, forgetMission } from './tidying.ts'
 
 export type ProjectFields = Omit<ProjectSettings, 'landing' | 'name'> & {
-  /** Empty: that of its folder. */
+  /** Empty: that of its folder, with a number if another has it. */
   name?: string
   path: string
   worktree?: 'git' | 'none'
@@ -45,7 +45,8 @@ export async function createProject(
         facts: { id },
       })
     const { now, actor } = by(fleet, ask)
-    const name = fields.name ?? (basename(place.path).slice(0, 120) || 'project')
+    if (fields.name !== undefined) await requireFreeName(fleet, fields.name)
+    const name = fields.name ?? (await freeName(fleet, basename(place.path) || 'project'))
     const project = Project.parse({ ...fields, ...place, name, agent, landing, id, created_at: now, updated_at: now })
     if (landing === 'pull-request') await requireProposable(fleet, project)
     return {
@@ -55,6 +56,23 @@ export async function createProject(
     }
   })
   return current(fleet, 'projects', id)
+}
+
+async function requireFreeName(fleet: Fleet, name: string, own?: string): Promise<void> {
+  const other = (await projectsCalled(fleet, name)).find(({ id }) => id !== own)
+  if (other)
+    throw new NotAllowed(`The project ${other.id} at ${other.path} is called ${other.name} already.`, {
+      try: 'Choose another name.',
+      facts: { id: other.id, path: other.path },
+    })
+}
+
+async function freeName(fleet: Fleet, wanted: string): Promise<string> {
+  for (let number = 1; ; number++) {
+    const suffix = number === 1 ? '' : `-${number}`
+    const name = wanted.slice(0, MAX_NAME_CHARS - suffix.length) + suffix
+    if (!(await projectsCalled(fleet, name)).length) return name
+  }
 }
 
 /** Who works in a new project where nobody is named: as the fleet says while it says so, else whoever is installed now. */
@@ -126,6 +144,7 @@ export async function updateProject(
     const { value, version } = await current(fleet, 'projects', id)
     if (fields.base_branch) await placeOf(fleet, { ...value, ...fields, base_branch: fields.base_branch })
     const { now, actor } = by(fleet, ask)
+    if (fields.name !== undefined && fields.name !== value.name) await requireFreeName(fleet, fields.name, id)
     const base_branch = fields.base_branch ?? value.base_branch
     const moved = base_branch === value.base_branch ? {} : { known_tip: null }
     const project = Project.parse({ ...value, ...fields, ...moved, base_branch, updated_at: now })

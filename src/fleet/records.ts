@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto'
 import { Ambiguous, NotFound } from '../domain/errors.ts'
 import { FLEET, FleetState } from '../domain/fleet.ts'
 import type { Mission } from '../domain/mission.ts'
+import type { Project } from '../domain/project.ts'
 import type { Report } from '../domain/report.ts'
 import type { Change, Collection, RecordOf, Stored } from '../store/index.ts'
 import type { Fleet } from './fleet.ts'
@@ -48,25 +49,42 @@ const LISTS: Partial<Record<Collection, string>> = {
   devices: 'fleet device list',
 }
 
-/** The record with this id, or the only one whose id begins with it. */
+/** The record with this id, the project with this name, or the only one whose id begins with it. */
 export async function lookUp<C extends Collection>(
   fleet: Fleet,
   collection: C,
-  idOrPrefix: string,
+  ref: string,
 ): Promise<Stored<RecordOf<C>>> {
-  const exact = await fleet.store.get(collection, idOrPrefix)
+  const exact = await fleet.store.get(collection, ref)
   if (exact) return exact
+  const named = collection === 'projects' ? await projectCalled(fleet, ref) : undefined
+  if (named) return current(fleet, collection, named.id)
   const noun = NOUNS[collection]
-  const { items } = await fleet.store.find(collection, { index: 'id', prefix: idOrPrefix, limit: 6 })
-  if (items.length > 1)
-    throw new Ambiguous(
-      noun,
-      idOrPrefix,
-      items.map(item => (item.value as { id: string }).id),
-    )
-  const found = items[0] && (await fleet.store.get(collection, (items[0].value as { id: string }).id))
-  if (!found) throw new NotFound(noun, idOrPrefix, { try: LISTS[collection] })
+  const { items } = await fleet.store.find(collection, { index: 'id', prefix: ref, limit: 6 })
+  const ids = items.map(item => ({ id: (item.value as { id: string }).id }))
+  if (ids.length > 1) throw new Ambiguous(noun, ref, ids)
+  const found = ids[0] && (await fleet.store.get(collection, ids[0].id))
+  if (!found) throw new NotFound(noun, ref, { try: LISTS[collection] })
   return found
+}
+
+/** Those of this name, in whatever case; more than one only in homes of before names were kept apart. */
+export async function projectsCalled(fleet: Fleet, name: string): Promise<Project[]> {
+  const { items } = await fleet.store.find('projects', { index: 'name', equals: [name.toLowerCase()], limit: 20 })
+  return items.map(({ value }) => value).filter(({ deleting }) => !deleting)
+}
+
+async function projectCalled(fleet: Fleet, name: string): Promise<Project | undefined> {
+  const alike = await projectsCalled(fleet, name)
+  const exact = alike.filter(project => project.name === name)
+  const meant = exact.length ? exact : alike
+  if (meant.length > 1)
+    throw new Ambiguous(
+      'project',
+      name,
+      meant.map(({ id, path }) => ({ id, path })),
+    )
+  return meant[0]
 }
 
 export async function current<C extends Collection>(

@@ -3,7 +3,7 @@ import { ApprovalRule, coverage } from '../domain/approval-rule.ts'
 import { Forbidden } from '../domain/errors.ts'
 import { revokeRule } from '../fleet/approvals.ts'
 import { lookUp } from '../fleet/records.ts'
-import { ask, Paging, Ref } from './inputs.ts'
+import { ask, Paging, ProjectRef, Ref } from './inputs.ts'
 import { type Caller, command, query } from './operation.ts'
 
 export const RuleView = ApprovalRule.extend({ covers: z.string().describe('what is allowed, in words') })
@@ -20,7 +20,7 @@ export const approvals = [
     name: 'list_approval_rules',
     summary: 'What people have allowed for a session or for good, so that nobody is asked again',
     http: 'GET /api/approval-rules',
-    input: z.object({ project_id: Ref.optional(), limit: Paging.limit, cursor: Paging.cursor }),
+    input: z.object({ project_id: ProjectRef.optional(), limit: Paging.limit, cursor: Paging.cursor }),
     output: z.object({ rules: z.array(RuleView), cursor: z.string().nullable() }),
     run: async ({ fleet }, { project_id, limit, cursor }) => {
       const project = project_id && (await lookUp(fleet, 'projects', project_id)).value.id

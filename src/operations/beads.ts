@@ -2,7 +2,7 @@ import * as z from 'zod'
 import { exportBeads, importBeads } from '../fleet/beads.ts'
 import { bridgeTo, pass } from '../fleet/bridging.ts'
 import { lookUp } from '../fleet/records.ts'
-import { ask, Ref } from './inputs.ts'
+import { ask, ProjectRef } from './inputs.ts'
 import { command } from './operation.ts'
 
 const Jsonl = z.string().max(50_000_000).describe('a beads database as text: one bead as JSON in each line')
@@ -13,7 +13,7 @@ export const beads = [
     summary: 'Make missions of the beads that are work and not over; doing it again makes nothing twice',
     http: 'POST /api/projects/:project_id/beads/import',
     input: z.object({
-      project_id: Ref,
+      project_id: ProjectRef,
       jsonl: Jsonl,
       auto_dispatch: z.boolean().default(false).describe('queue what is open at once'),
     }),
@@ -33,7 +33,7 @@ export const beads = [
     summary: 'Look once at a beads database: close what is done here, claim what is ready there as missions (needs bd)',
     http: 'POST /api/beads/bridge',
     input: z.object({
-      project_id: Ref.optional().describe('whose database; empty: that of the home, which fleet bd works on'),
+      project_id: ProjectRef.optional().describe('whose database; empty: that of the home, which fleet bd works on'),
       at_once: z.number().int().min(1).max(500).default(5).describe('how many may be claimed at a time'),
     }),
     output: z.object({
@@ -55,7 +55,7 @@ export const beads = [
     name: 'export_beads',
     summary: 'The missions of a project as a beads database; what is in the given one stays',
     http: 'POST /api/projects/:project_id/beads/export',
-    input: z.object({ project_id: Ref, jsonl: Jsonl.default('').describe('the database to bring up to date') }),
+    input: z.object({ project_id: ProjectRef, jsonl: Jsonl.default('').describe('the database to bring up to date') }),
     output: z.object({ jsonl: z.string(), beads: z.number() }),
     run: async ({ fleet }, { project_id, jsonl }) => {
       const { value } = await lookUp(fleet, 'projects', project_id)

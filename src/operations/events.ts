@@ -5,12 +5,12 @@ import type { Fleet } from '../fleet/fleet.ts'
 import { followEvents } from '../fleet/following.ts'
 import { happenedAfter, happenedBefore, type Wanted } from '../fleet/happened.ts'
 import { lookUp } from '../fleet/records.ts'
-import { Paging, Ref } from './inputs.ts'
+import { Paging, ProjectRef, Ref } from './inputs.ts'
 import { query, stream } from './operation.ts'
 
 const Cursor = z.string().max(120)
 const Filters = {
-  project_id: Ref.optional(),
+  project_id: ProjectRef.optional(),
   mission_id: Ref.optional(),
   session_id: Ref.optional(),
   kinds: z.array(EventKind).min(1).max(100).optional().describe('only these'),
@@ -50,7 +50,7 @@ export const events = [
     name: 'stream_events',
     summary: 'Follow what happens, from now or from a cursor',
     http: 'GET /api/events/stream',
-    input: z.object({ project_id: Ref.optional(), after: z.string().optional() }),
+    input: z.object({ project_id: ProjectRef.optional(), after: z.string().optional() }),
     output: z.record(z.string(), z.unknown()),
     run: async function* ({ fleet, signal }, { project_id, after }) {
       const project = project_id && (await lookUp(fleet, 'projects', project_id)).value.id

@@ -7,7 +7,7 @@ import type { Fleet } from '../fleet/fleet.ts'
 import { graphOf, type Scope, stageNames } from '../fleet/graph.ts'
 import { lookUp } from '../fleet/records.ts'
 import { surroundings } from '../fleet/surroundings.ts'
-import { Ref } from './inputs.ts'
+import { ProjectRef, Ref } from './inputs.ts'
 import { query } from './operation.ts'
 import { missionView } from './views.ts'
 
@@ -32,7 +32,7 @@ export const graph = [
       'What is unfinished, in all or of a project, and what it hangs on; or one workflow; or everything one mission hangs together with',
     http: 'GET /api/graph',
     input: z.object({
-      project_id: Ref.optional(),
+      project_id: ProjectRef.optional(),
       mission_id: Ref.optional(),
       workflow_id: Ref.optional(),
       limit: z.number().int().min(1).max(1000).default(200).describe('how many missions at most'),

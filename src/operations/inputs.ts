@@ -4,6 +4,7 @@ import type { Ask } from '../fleet/asking.ts'
 import type { Context } from './operation.ts'
 
 export const Ref = z.string().min(1).max(120).describe('an id, or its first letters')
+export const ProjectRef = Ref.describe('an id, its first letters, or its name')
 export const Paging = { limit: z.number().int().min(1).max(500).default(50), cursor: z.string().max(500).optional() }
 
 /** The same fields, each optional and without its default: what is not sent is not changed. */

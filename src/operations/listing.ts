@@ -3,7 +3,7 @@ import { Result, Status } from '../domain/mission.ts'
 import { missionCounts } from '../fleet/counts.ts'
 import { listMissions, MOST_IDS, MOST_LOOKED_AT } from '../fleet/listing.ts'
 import { lookUp } from '../fleet/records.ts'
-import { Paging, Ref } from './inputs.ts'
+import { Paging, ProjectRef, Ref } from './inputs.ts'
 import { query } from './operation.ts'
 import { MissionView, missionViews } from './views.ts'
 
@@ -18,7 +18,7 @@ export const listing = [
     summary: `List missions, newest first. Of agent, text and result no index knows: a call looks at ${MOST_LOOKED_AT} missions at most and may answer with fewer than asked for, or none; with a cursor there is more to look at`,
     http: 'GET /api/missions',
     input: z.object({
-      project_id: Ref.optional(),
+      project_id: ProjectRef.optional(),
       status: z
         .union([Status, z.array(Status).min(1).max(10)])
         .optional()
@@ -52,7 +52,7 @@ export const listing = [
     name: 'count_missions',
     summary: 'How many missions are in each status, in all and of each project, or of one project',
     http: 'GET /api/missions/counts',
-    input: z.object({ project_id: Ref.optional() }),
+    input: z.object({ project_id: ProjectRef.optional() }),
     output: z.object({
       total: z.number().int(),
       counts: ByStatus,

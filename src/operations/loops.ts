@@ -6,7 +6,7 @@ import type { Fleet } from '../fleet/fleet.ts'
 import { standingOf } from '../fleet/loop-standing.ts'
 import { loopOf, pauseLoop, resumeLoop, startLoop, stopLoop } from '../fleet/loops.ts'
 import { lookUp } from '../fleet/records.ts'
-import { ask, Paging, Ref } from './inputs.ts'
+import { ask, Paging, ProjectRef } from './inputs.ts'
 import { command, query } from './operation.ts'
 
 const LoopSummary = Loop.omit({ goal: true }).extend({ goal: z.string().describe('in lists only its beginning') })
@@ -39,7 +39,7 @@ const DOING = {
   close: 'its end',
 } as const
 
-const WithProject = z.object({ project_id: Ref })
+const WithProject = z.object({ project_id: ProjectRef })
 
 function onLoop(
   verb: 'pause' | 'resume' | 'stop',
@@ -66,7 +66,7 @@ export const loops = [
     summary: 'Pursue a goal on a project in rounds: plan, missions, landing, and again until it is reached',
     http: 'POST /api/autoloop/start',
     needsFleet: true,
-    input: LoopSettings.extend({ project_id: Ref, goal: z.string().trim().min(1).max(200_000) }),
+    input: LoopSettings.extend({ project_id: ProjectRef, goal: z.string().trim().min(1).max(200_000) }),
     output: LoopView,
     run: async (context, { project_id, goal, ...settings }) => {
       const { value: project } = await lookUp(context.fleet, 'projects', project_id)

@@ -2,10 +2,10 @@ import * as z from 'zod'
 import { ProjectServer, ServerSettings } from '../domain/mcp-server.ts'
 import { addServer, removeServer, setServerEnabled } from '../fleet/mcp-servers.ts'
 import { lookUp } from '../fleet/records.ts'
-import { ask, Ref } from './inputs.ts'
+import { ask, ProjectRef, Ref } from './inputs.ts'
 import { command, query } from './operation.ts'
 
-const WithProject = z.object({ project_id: Ref })
+const WithProject = z.object({ project_id: ProjectRef })
 const WithServer = z.object({ server_id: Ref })
 
 export const mcpServers = [

@@ -9,7 +9,7 @@ import { sendBack } from '../fleet/remarks.ts'
 import { setSchedule } from '../fleet/scheduling.ts'
 import { slotsOf } from '../fleet/slots.ts'
 import { comments } from './comments.ts'
-import { ask, edits, given, Paging, promptOf, Ref } from './inputs.ts'
+import { ask, edits, given, Paging, ProjectRef, promptOf, Ref } from './inputs.ts'
 import { listing, MissionList } from './listing.ts'
 import { type Caller, type Context, command, query } from './operation.ts'
 import { scheduleFrom, TimeZone } from './schedules.ts'
@@ -80,7 +80,7 @@ export const missions = [
     summary: 'Describe a piece of work for one agent',
     http: 'POST /api/missions',
     input: MissionSettings.extend({
-      project_id: Ref,
+      project_id: ProjectRef,
       ...Prompt,
       auto_dispatch: z.boolean().default(false).describe('queue it at once; it starts when what it depends on is done'),
       schedule_cron: ScheduleSettings.shape.cron.optional().describe('copy it again and again, as this rule says'),

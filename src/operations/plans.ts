@@ -9,7 +9,7 @@ import { followUp } from '../fleet/following-up.ts'
 import { newProject, type Place, projectAt, takeBack } from '../fleet/new-projects.ts'
 import { approvePlan, editPlan, missionIdOf, plannedIn, rejectPlan, requestPlan } from '../fleet/plans.ts'
 import { lookUp } from '../fleet/records.ts'
-import { ask, Paging, Ref } from './inputs.ts'
+import { ask, Paging, ProjectRef, Ref } from './inputs.ts'
 import { type Context, command, query } from './operation.ts'
 import { MissionView, missionView, Waiting } from './views.ts'
 
@@ -56,7 +56,7 @@ async function planView(fleet: Fleet, plan: Plan): Promise<PlanView> {
 }
 
 const Where = {
-  project_id: Ref.optional(),
+  project_id: ProjectRef.optional(),
   project_path: z
     .string()
     .min(1)
@@ -140,7 +140,7 @@ export const plans = [
     name: 'list_plans',
     summary: 'List plans, newest first',
     http: 'GET /api/plans',
-    input: z.object({ project_id: Ref.optional(), status: z.enum(PLAN_STATUSES).optional(), ...Paging }),
+    input: z.object({ project_id: ProjectRef.optional(), status: z.enum(PLAN_STATUSES).optional(), ...Paging }),
     output: z.object({ plans: z.array(PlanSummary), cursor: z.string().optional() }),
     run: async ({ fleet }, { project_id, status, limit, cursor }) => {
       const where = project_id

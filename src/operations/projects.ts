@@ -4,11 +4,11 @@ import { NewProject, Project, ProjectSettings } from '../domain/project.ts'
 import { projectInNewRepository } from '../fleet/new-projects.ts'
 import { createProject, deleteProject, setPaused, updateProject } from '../fleet/projects.ts'
 import { lookUp } from '../fleet/records.ts'
-import { ask, edits, Paging, Ref } from './inputs.ts'
+import { ask, edits, Paging, ProjectRef } from './inputs.ts'
 import { command, query } from './operation.ts'
 
 export const ProjectView = Project.omit({ deleting: true, known_tip: true })
-const WithProject = z.object({ project_id: Ref })
+const WithProject = z.object({ project_id: ProjectRef })
 
 export const projects = [
   command({
@@ -16,7 +16,6 @@ export const projects = [
     summary: 'Make a repository on this machine a project',
     http: 'POST /api/projects',
     input: NewProject.extend({
-      name: NewProject.shape.name.optional().describe('empty: the name of its folder'),
       path: z
         .string()
         .min(1)
@@ -91,7 +90,7 @@ function pausing(name: 'pause' | 'unpause', summary: string, paused: boolean) {
     name,
     summary,
     http: `POST /api/${name}`,
-    input: z.object({ project_id: Ref.optional() }),
+    input: z.object({ project_id: ProjectRef.optional() }),
     output: z.object({ paused: z.boolean(), project_id: z.string().nullable() }),
     run: async (context, input) => {
       const project = input.project_id && (await lookUp(context.fleet, 'projects', input.project_id)).value.id

@@ -5,7 +5,7 @@ import { Checked, Overlap, Risk, SizedFile } from '../domain/risk.ts'
 import { lookAtPlace } from '../fleet/candidates.ts'
 import { lookUp } from '../fleet/records.ts'
 import { type Review, reviewOf, reviewsOf } from '../fleet/reviews.ts'
-import { Ref } from './inputs.ts'
+import { ProjectRef, Ref } from './inputs.ts'
 import { query } from './operation.ts'
 import { MissionView, missionView, missionViews } from './views.ts'
 
@@ -43,7 +43,7 @@ export const reviews = [
     summary: 'Finished work that waits for a person, the riskiest first: in review, in conflict, or kept from landing',
     http: 'GET /api/reviews',
     input: z.object({
-      project_id: Ref.optional(),
+      project_id: ProjectRef.optional(),
       limit: z.number().int().min(1).max(200).default(50),
     }),
     output: z.object({

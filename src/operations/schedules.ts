@@ -5,7 +5,7 @@ import type { Fleet } from '../fleet/fleet.ts'
 import { lookUp } from '../fleet/records.ts'
 import { removeSchedule, runSchedule, setSchedule } from '../fleet/scheduling.ts'
 import { slotsOf } from '../fleet/slots.ts'
-import { ask, edits, Paging, Ref } from './inputs.ts'
+import { ask, edits, Paging, ProjectRef, Ref } from './inputs.ts'
 import { command, query } from './operation.ts'
 
 const NEXT_TIMES = 5
@@ -107,7 +107,7 @@ export const schedules = [
     name: 'list_schedules',
     summary: 'List schedules with the next five times of each',
     http: 'GET /api/schedules',
-    input: z.object({ project_id: Ref.optional(), ...Paging }),
+    input: z.object({ project_id: ProjectRef.optional(), ...Paging }),
     output: z.object({ schedules: z.array(ScheduleView), cursor: z.string().optional() }),
     run: async ({ fleet }, { project_id, limit, cursor }) => {
       const project = project_id && (await lookUp(fleet, 'projects', project_id)).value.id

@@ -6,7 +6,7 @@ import { MAX_REASON_CHARS } from '../domain/text.ts'
 import type { Fleet } from '../fleet/fleet.ts'
 import { cancelMission } from '../fleet/missions.ts'
 import { current, lookUp, newestReport } from '../fleet/records.ts'
-import { ask, Paging, Ref } from './inputs.ts'
+import { ask, Paging, ProjectRef, Ref } from './inputs.ts'
 import { type Caller, command, query } from './operation.ts'
 import { SessionView, sessionView } from './views.ts'
 
@@ -22,7 +22,7 @@ export const sessions = [
     http: 'GET /api/sessions',
     input: z.object({
       mission_id: Ref.optional(),
-      project_id: Ref.optional(),
+      project_id: ProjectRef.optional(),
       live: z.boolean().default(false).describe('only those that have not ended'),
       outcome: Outcome.optional().describe(
         'only those that ended so; a page may then hold fewer, or none, and still have a cursor',
@@ -72,7 +72,7 @@ export const sessions = [
     name: 'list_reports',
     summary: 'List reports, newest first',
     http: 'GET /api/reports',
-    input: z.object({ mission_id: Ref.optional(), project_id: Ref.optional(), ...Paging }),
+    input: z.object({ mission_id: Ref.optional(), project_id: ProjectRef.optional(), ...Paging }),
     output: z.object({
       reports: z.array(Report.extend({ mission_title: z.string().describe('empty: the mission was deleted') })),
       cursor: z.string().optional(),

@@ -17,7 +17,7 @@ import {
   settingNamed,
 } from '../settings.ts'
 import { behindLinks, replaceText, textOf } from '../whole-files.ts'
-import { actorOf, Ref } from './inputs.ts'
+import { actorOf, ProjectRef } from './inputs.ts'
 import { command, query } from './operation.ts'
 
 const SettingView = z.object({
@@ -61,7 +61,7 @@ export const settings = [
     name: 'get_settings',
     summary: 'Show every setting, its value and where it comes from',
     http: 'GET /api/settings',
-    input: z.object({ project_id: Ref.optional().describe('as they hold for missions of this project') }),
+    input: z.object({ project_id: ProjectRef.optional().describe('as they hold for missions of this project') }),
     output: SettingsView,
     run: async ({ fleet }, { project_id }) =>
       settingsView(fleet, project_id ? (await lookUp(fleet, 'projects', project_id)).value : undefined),

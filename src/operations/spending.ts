@@ -5,7 +5,7 @@ import { NO_USAGE, plus, Usage } from '../domain/session.ts'
 import type { Fleet } from '../fleet/fleet.ts'
 import { dayOf, type Spent, spentSince } from '../fleet/holds.ts'
 import { lookUp } from '../fleet/records.ts'
-import { Ref } from './inputs.ts'
+import { ProjectRef } from './inputs.ts'
 import { query } from './operation.ts'
 
 const MOST_PROJECTS = 1000
@@ -23,7 +23,7 @@ export const spending = [
     name: 'list_spending',
     summary: 'What was used, by day, project, agent and model, newest day first',
     http: 'GET /api/spending',
-    input: z.object({ days: z.number().int().min(1).max(366).default(7), project_id: Ref.optional() }),
+    input: z.object({ days: z.number().int().min(1).max(366).default(7), project_id: ProjectRef.optional() }),
     output: z.object({
       spending: z
         .array(Spending.omit({ id: true }))

@@ -43,7 +43,7 @@ async function findQuestion(fleet: Fleet, ref: string): Promise<Question> {
     throw new Ambiguous(
       'question',
       ref,
-      open.map(question => question.id),
+      open.map(({ id }) => ({ id })),
     )
   if (!open[0]) throw new NotFound('open question of mission', mission.value.id, { try: 'fleet inbox' })
   return open[0]

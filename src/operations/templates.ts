@@ -1,7 +1,7 @@
 import * as z from 'zod'
 import { InvalidInput } from '../domain/errors.ts'
 import { MissionSettings } from '../domain/mission.ts'
-import { ProjectSettings } from '../domain/project.ts'
+import { NewProject, ProjectSettings } from '../domain/project.ts'
 import { Template, TemplateName, TemplateVariable } from '../domain/saved-template.ts'
 import type { Fleet } from '../fleet/fleet.ts'
 import { isScriptAfter } from '../fleet/mission-agents.ts'
@@ -16,7 +16,7 @@ import {
   saveTemplate,
   templateNamed,
 } from '../fleet/templates.ts'
-import { ask, edits, Paging, Ref } from './inputs.ts'
+import { ask, edits, Paging, ProjectRef, Ref } from './inputs.ts'
 import { command, query } from './operation.ts'
 import { ProjectView } from './projects.ts'
 import { MissionView, missionView } from './views.ts'
@@ -55,7 +55,7 @@ export const templates = [
     input: z.object({
       name: TemplateName,
       mission_id: Ref.optional(),
-      project_id: Ref.optional(),
+      project_id: ProjectRef.optional(),
       variables: z.array(TemplateVariable).max(30).default([]),
       replace: z.boolean().default(false).describe('also if there is one of this name'),
     }),
@@ -101,7 +101,7 @@ export const templates = [
     http: 'POST /api/templates/:template/missions',
     input: edits(MissionSettings).extend({
       ...Named.shape,
-      project_id: Ref,
+      project_id: ProjectRef,
       values: z.record(z.string(), z.string().max(20_000)).default({}).describe('what its variables stand for'),
       auto_dispatch: z.boolean().default(false).describe('queue it at once'),
     }),
@@ -128,13 +128,13 @@ export const templates = [
     http: 'POST /api/templates/:template/projects',
     input: edits(ProjectSettings).extend({
       ...Named.shape,
-      name: ProjectSettings.shape.name,
+      name: NewProject.shape.name,
       path: z.string().min(1).max(4000).describe('the absolute path of the repository'),
       worktree: z.enum(['git', 'none']).optional().describe('none: a folder that is no repository'),
     }),
     output: ProjectView,
     run: async (context, { template, path, worktree, ...settings }) => {
-      const fields = ProjectSettings.parse({ ...(await projectFrom(context.fleet, template)), ...said(settings) })
+      const fields = NewProject.parse({ ...(await projectFrom(context.fleet, template)), ...said(settings) })
       const asked = ask(context, 'create_project_from_template')
       return (await createProject(context.fleet, asked, { ...fields, path, worktree })).value
     },

@@ -11,7 +11,7 @@ import type { Fleet } from '../fleet/fleet.ts'
 import { all, lookUp, newestReport } from '../fleet/records.ts'
 import { type Plan, planOf, resultOf, stageId } from '../fleet/stages.ts'
 import * as workflowsOf from '../fleet/workflows.ts'
-import { ask, Paging, Ref } from './inputs.ts'
+import { ask, Paging, ProjectRef, Ref } from './inputs.ts'
 import { type Context, command, query } from './operation.ts'
 import { Cleaned } from './views.ts'
 
@@ -139,7 +139,7 @@ export const workflows = [
     needsFleet: true,
     input: z.object({
       name: Workflow.shape.name.optional().describe('empty: the ready-made one it uses, or the beginning of the task'),
-      project_id: Ref,
+      project_id: ProjectRef,
       task_prompt: z.string().max(1_000_000).default(''),
       stages: z.array(StageInput).optional(),
       use: z
@@ -185,7 +185,7 @@ export const workflows = [
     name: 'list_workflows',
     summary: 'List workflows, newest first',
     http: 'GET /api/workflows',
-    input: z.object({ project_id: Ref.optional(), status: z.enum(WORKFLOW_STATUSES).optional(), ...Paging }),
+    input: z.object({ project_id: ProjectRef.optional(), status: z.enum(WORKFLOW_STATUSES).optional(), ...Paging }),
     output: z.object({ workflows: z.array(WorkflowRow), cursor: z.string().optional() }),
     run: async ({ fleet }, { project_id, status, limit, cursor }) => {
       const project = project_id && (await lookUp(fleet, 'projects', project_id)).value.id

@@ -2,7 +2,7 @@ import * as z from 'zod'
 import { Id, Timestamp } from '../domain/ids.ts'
 import { lookUp } from '../fleet/records.ts'
 import { listWorktrees } from '../fleet/worktrees.ts'
-import { Ref } from './inputs.ts'
+import { ProjectRef } from './inputs.ts'
 import { query } from './operation.ts'
 
 const ListedWorktree = z.object({
@@ -24,7 +24,7 @@ export const worktrees = [
     name: 'list_worktrees',
     summary: 'Worktrees on the disk with their sizes, largest first',
     http: 'GET /api/worktrees',
-    input: z.object({ project_id: Ref.optional() }),
+    input: z.object({ project_id: ProjectRef.optional() }),
     output: z.object({ worktrees: z.array(ListedWorktree), bytes: z.number().describe('of all of them') }),
     run: async ({ fleet }, { project_id }) => {
       const project = project_id && (await lookUp(fleet, 'projects', project_id)).value.id

@@ -71,6 +71,7 @@ export async function aFleet(options: { env?: Record<string, string> } = {}): Pr
     !haveAgent.has(project ?? '') && !options.env?.FLEET_DEFAULT_AGENT
   let server: ChildProcess | undefined
   let url = ''
+  let made = 0
 
   const kit: TestFleet = {
     root,
@@ -112,7 +113,7 @@ export async function aFleet(options: { env?: Record<string, string> } = {}): Pr
       run(LAUNCHER, args, { cwd, env: { ...env, ...extra }, input }),
     async project(path, settings: { agent?: string } = {}) {
       const project = await kit.call<{ id: string }>('create_project', {
-        name: 'test',
+        name: made++ ? `test-${made}` : 'test',
         path,
         landing: 'auto',
         ...settings,

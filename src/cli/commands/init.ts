@@ -1,4 +1,3 @@
-import { basename } from 'node:path'
 import { createInterface } from 'node:readline/promises'
 import type { Command } from 'commander'
 import type { Project } from '../../domain/project.ts'
@@ -7,7 +6,7 @@ import { type Cli, does } from '../command.ts'
 import { listingOf } from '../init/look.ts'
 import { propose } from '../init/proposal.ts'
 import { type Candidate, changesOf, chooseAgent, type Line, type Proposed, settle } from '../init/settle.ts'
-import { projectsAt } from '../place.ts'
+import { projectsAt, tellOtherName } from '../place.ts'
 import { prepareHome } from './config.ts'
 
 export function addInit(program: Command): void {
@@ -44,6 +43,7 @@ export function addInit(program: Command): void {
     if (isSettled) return void terminal.print(`Nothing to change in project ${current.name} (${current.id}).`)
     if (!isAgreed) return void terminal.note('The project was not changed. To take these settings: fleet init --yes')
     terminal.print(`${current ? 'Changed' : 'Made'} project ${project!.name} (${project!.id}).`)
+    if (!current) tellOtherName(cli, project!)
     terminal.note('Now: fleet run "what is to be done"')
   })
 }
@@ -55,7 +55,7 @@ async function apply(
   changes: Partial<Project>,
 ): Promise<Project> {
   const client = await cli.client()
-  if (!current) return client.call<Project>('create_project', { path, name: basename(path), ...changes })
+  if (!current) return client.call<Project>('create_project', { path, ...changes })
   return client.call<Project>('update_project', { project_id: current.id, ...changes })
 }
 

@@ -1,10 +1,10 @@
-import { basename, resolve } from 'node:path'
+import { resolve } from 'node:path'
 import type { Command } from 'commander'
 import { shortId } from '../../domain/ids.ts'
 import { ISOLATIONS, LANDING_POLICIES, type Project, TOOL_PRESETS } from '../../domain/project.ts'
 import { addFields, type Cli, does, type Field, inputFrom } from '../command.ts'
 import { APPROVALS_FIELD, CONTEXT_FIELD, ENGINE_FIELD, PREVIEW_FIELD } from '../mission-fields.ts'
-import { projectRef } from '../place.ts'
+import { projectRef, tellOtherName } from '../place.ts'
 
 export const PROJECT_FIELDS: readonly Field[] = [
   { flags: '--name <name>', field: 'name', summary: 'what to call it' },
@@ -91,10 +91,13 @@ export function addProject(program: Command): void {
   does(add, async (cli, [path], options) => {
     const full = resolve(cli.terminal.streams.cwd, path!)
     const worktree = options.worktree === false ? { worktree: 'none' } : {}
-    const input = { name: basename(full), ...settings(options), path: full, ...worktree }
+    const input = { ...settings(options), path: full, ...worktree }
     const { template } = options
-    if (template === undefined) await told(cli, 'create_project', input, 'Made')
-    else await told(cli, 'create_project_from_template', { ...input, template }, 'Made')
+    const made =
+      template === undefined
+        ? await told(cli, 'create_project', input, 'Made')
+        : await told(cli, 'create_project_from_template', { ...input, template }, 'Made')
+    if (options.name === undefined) tellOtherName(cli, made)
   })
 
   does(
@@ -179,11 +182,14 @@ function settings(options: Record<string, unknown>): Record<string, unknown> {
   return { ...inputFrom(PROJECT_FIELDS, options), ...(options.check !== undefined && { checks: options.check }) }
 }
 
-async function told(cli: Cli, operation: string, input: object, verb: string): Promise<void> {
+async function told(cli: Cli, operation: string, input: object, verb: string): Promise<Project> {
   const project = await (await cli.client()).call<Project>(operation, input)
-  if (cli.terminal.json) return cli.terminal.data(project)
-  cli.terminal.print(`${verb} project ${project.name} (${project.id}).`)
-  describe(cli, project)
+  if (cli.terminal.json) cli.terminal.data(project)
+  else {
+    cli.terminal.print(`${verb} project ${project.name} (${project.id}).`)
+    describe(cli, project)
+  }
+  return project
 }
 
 /** An earlier version let a project have shell, which now runs only what names it. */

@@ -5,7 +5,7 @@ import { aRepository } from '../../git/testkit.ts'
 import { fleet } from '../testing.ts'
 
 const AGENTS = { agents: [{ name: 'claude', title: 'Claude Code', engine: 'cli', installed: true, signed_in: true }] }
-const MADE = { id: 'abcdefghijkl', name: 'repo' }
+const MADE = { id: 'abcdefghijkl', name: 'repo', path: '/somewhere/repo' }
 
 async function aProject() {
   const repo = await aRepository()
@@ -29,7 +29,7 @@ test('a repository becomes a project with what was seen in it', async () => {
   expect(code).toBe(0)
   expect(out).toMatch(/npm run test/)
   expect(existsSync(join(cwd, '../home/fleet.toml'))).toBe(true)
-  expect(asked.at(-1)).toEqual({ operation: 'create_project', input: { path: cwd, name: 'repo', ...wanted } })
+  expect(asked.at(-1)).toEqual({ operation: 'create_project', input: { path: cwd, ...wanted } })
 })
 
 test('without a yes nothing happens', async () => {

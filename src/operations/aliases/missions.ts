@@ -3,7 +3,7 @@ import { NotAllowed } from '../../domain/errors.ts'
 import { MissionType, STATUSES, type Status } from '../../domain/mission.ts'
 import type { Project } from '../../domain/project.ts'
 import { type Brief, briefOf } from '../briefing.ts'
-import { Ref } from '../inputs.ts'
+import { ProjectRef, Ref } from '../inputs.ts'
 import type { PlanView } from '../plans.ts'
 import type { MissionView } from '../views.ts'
 import { type Ask, aliasesOf } from './alias.ts'
@@ -48,7 +48,7 @@ export const MISSION_TOOLS = [
         .max(4000)
         .optional()
         .describe('the absolute path of the repository; without it a new one is made'),
-      project_id: Ref.optional().describe('instead of project_path'),
+      project_id: ProjectRef.optional().describe('instead of project_path'),
       agent: Agent,
       model: Model,
       scripts: z.boolean().optional().describe('its missions may be scripts, run by shell'),
@@ -111,7 +111,7 @@ export const MISSION_TOOLS = [
     summary:
       'Describe one piece of work for one agent, which does it in a worktree of its own. It starts with dispatch_mission, or by itself with auto_dispatch once what it depends on is done.',
     input: z.object({
-      project_id: Ref,
+      project_id: ProjectRef,
       title: z.string().min(1).max(300),
       prompt: z
         .string()
@@ -199,7 +199,7 @@ export const MISSION_TOOLS = [
     name: 'list_missions',
     summary: 'List the newest missions of a project.',
     input: z.object({
-      project_id: Ref,
+      project_id: ProjectRef,
       status: z
         .enum([...STATUSES, 'completed'])
         .optional()

@@ -1,5 +1,7 @@
+import { useMemo } from 'react'
 import { useAsk } from '../live/data.ts'
 import { ChoiceInput } from './fields.tsx'
+import { namesOf } from './project-names.ts'
 
 interface ChooserProps {
   value: string | null
@@ -25,7 +27,7 @@ export function AgentChooser({ label = 'Agent', coding = false, ...rest }: Choos
 
 export function ProjectChooser({ label = 'Project', ...rest }: ChooserProps) {
   const projects = useAsk('list_projects', { limit: 500 }).data?.projects ?? []
-  const options = projects.map(({ id, name }) => ({ value: id, label: name }))
+  const options = [...namesOf(projects)].map(([value, label]) => ({ value, label }))
   return <ChoiceInput label={label} options={options} {...rest} />
 }
 
@@ -38,6 +40,6 @@ export function useRunsScripts(): (agent: string | null | undefined) => boolean 
 /** What a project is called, by its id. */
 export function useProjectNames(): (id: string | null) => string {
   const projects = useAsk('list_projects', { limit: 500 }).data?.projects
-  const names = new Map(projects?.map(({ id, name }) => [id, name]))
+  const names = useMemo(() => namesOf(projects ?? []), [projects])
   return id => (id && names.get(id)) || ''
 }

@@ -9,6 +9,7 @@ import { useAsk, useMissions } from '../live/data.ts'
 import { STATIONS } from '../routes.tsx'
 import { shortcutsNow } from './keys.ts'
 import './palette.css'
+import { namesOf } from '../kit/project-names.ts'
 
 const FOUND = 20
 
@@ -74,7 +75,7 @@ export default function Palette({ close }: { close(): void }) {
               ))}
             </Command.Group>
             <Command.Group heading="Projects">
-              {projects.map(({ id, name }) => (
+              {[...namesOf(projects)].map(([id, name]) => (
                 <Command.Item key={id} value={`project ${name} ${id}`} onSelect={then(() => go(`/projects/${id}`))}>
                   <span>{plain(name)}</span>
                 </Command.Item>

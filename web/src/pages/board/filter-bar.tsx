@@ -2,6 +2,7 @@ import { Button, IconButton, SegmentedControl, Select, TextField } from '@radix-
 import { Search, X } from 'lucide-react'
 import { useEffect, useRef, useState } from 'react'
 import { plain } from '../../kit/plain.ts'
+import { namesOf } from '../../kit/project-names.ts'
 import { STATUS_WORDS, STATUSES } from '../../kit/words.ts'
 import { useAsk } from '../../live/data.ts'
 import { useShortcuts } from '../../shell/keys.ts'
@@ -21,7 +22,7 @@ export function FilterBar({ filters, isPhone }: { filters: Filters; isPhone: boo
         filters={filters}
         name="project"
         any="All projects"
-        options={projects.map(({ id, name }) => [id, plain(name)])}
+        options={[...namesOf(projects)].map(([id, name]) => [id, plain(name)])}
       />
       <Choice filters={filters} name="agent" any="All agents" options={agentNames} />
       <Choice

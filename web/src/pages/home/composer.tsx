@@ -4,6 +4,7 @@ import { type KeyboardEvent, useState } from 'react'
 import { Link, useLocation } from 'wouter'
 import type { Output } from '../../api/client.ts'
 import { plain } from '../../kit/plain.ts'
+import { namesOf } from '../../kit/project-names.ts'
 import { useRemembered } from '../../kit/remembered.ts'
 import { tell } from '../../kit/toasts.tsx'
 import { useAsk, useCommand } from '../../live/data.ts'
@@ -91,7 +92,7 @@ export function Composer({ projects }: { projects: Output<'list_projects'>['proj
         <Select.Root value={project.id} onValueChange={remember}>
           <Select.Trigger aria-label="Project" className="composer-project" />
           <Select.Content position="popper">
-            {projects.map(({ id, name }) => (
+            {[...namesOf(projects)].map(([id, name]) => (
               <Select.Item key={id} value={id}>
                 {plain(name)}
               </Select.Item>

@@ -65,7 +65,7 @@ function AddProject() {
   const { run, busy } = useCommand('create_project')
   const place = path.trim().replace(/(.)\/+$/, '$1')
   const add = async () => {
-    const project = await run({ path: place, name: place.split('/').at(-1) || place, if_exists: 'return' })
+    const project = await run({ path: place, if_exists: 'return' })
     if (!project) return
     remember(project.id)
     tell({ text: `${project.name} is a project now. Say what is to be done.` })

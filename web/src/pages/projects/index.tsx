@@ -107,7 +107,7 @@ function AddProject({ close }: { close(): void }) {
   const [name, setName] = useState('')
   const { run, busy } = useCommand('create_project')
   const submit = async () => {
-    const project = await run({ path: path.trim(), name: name.trim() || nameOf(path) })
+    const project = await run({ path: path.trim(), name: name.trim() || undefined })
     if (project) go(`/projects/${project.id}`)
   }
   return (
