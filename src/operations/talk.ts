@@ -85,22 +85,24 @@ export const talk = [
   query({
     name: 'list_inbox',
     summary:
-      'What waits for a person: questions of agents, plans to decide about, work to review, missions that cannot go on',
+      'What waits for a person: questions of agents, plans to decide about, work to review, missions that cannot go on; and what failed lately',
     http: 'GET /api/inbox',
     input: z.object({ limit: Paging.limit }),
     output: z.object({
       questions: z.array(QuestionView),
       missions: z.array(MissionView),
       plans: z.array(PlanSummary),
-      count: z.number().int().describe('of all of them, also of those beyond the limit'),
+      failures: z.array(MissionView).describe('what failed in the last days, the newest first; not counted'),
+      count: z.number().int().describe('of all that waits, also of what is beyond the limit'),
     }),
     run: async ({ fleet }, { limit }) => {
       const waiting = await waitingForPerson(fleet)
-      const { questions, missions, plans } = waiting
+      const { questions, missions, plans, failures } = waiting
       return {
         questions: await Promise.all(questions.slice(0, limit).map(question => questionView(fleet, question))),
         missions: await missionViews(fleet, missions.slice(0, limit)),
         plans: plans.slice(0, limit).map(planSummary),
+        failures: await missionViews(fleet, failures.slice(0, limit)),
         count: countOf(waiting),
       }
     },

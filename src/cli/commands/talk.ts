@@ -48,7 +48,9 @@ export function addTalk(program: Command): void {
   })
 
   does(
-    program.command('inbox').description('what waits for you: questions, plans, reviews, missions that cannot go on'),
+    program
+      .command('inbox')
+      .description('what waits for you: questions, plans, reviews, missions that cannot go on; and what failed lately'),
     showInbox,
   )
 
@@ -82,6 +84,7 @@ interface Inbox {
   questions: QuestionView[]
   missions: MissionView[]
   plans: { id: string; goal: string }[]
+  failures: MissionView[]
   count: number
 }
 
@@ -100,12 +103,7 @@ async function showInbox(cli: Cli): Promise<number | undefined> {
     terminal.note(`  fleet answer ${shortId(question.id)} ${words}${until}`)
     if (question.covers !== null) terminal.note(`  A rule covers exactly: ${terminal.foreign(question.covers)}`)
   }
-  for (const mission of inbox.missions) {
-    terminal.print(
-      `${terminal.paint('bold', shortId(mission.id))}  ${terminal.foreign(`${mission.title}: ${mission.status_reason?.text ?? mission.status}`)}`,
-    )
-    if (mission.status_reason?.try) terminal.note(`  ${mission.status_reason.try}`)
-  }
+  for (const mission of inbox.missions) tellStanding(cli, mission)
   for (const { id, goal } of inbox.plans) {
     terminal.print(`${terminal.paint('bold', shortId(id))}  a plan: ${terminal.foreign(titleOf(goal))}`)
     terminal.note(`  fleet plan show ${shortId(id)}, then fleet plan approve ${shortId(id)}`)
@@ -113,5 +111,14 @@ async function showInbox(cli: Cli): Promise<number | undefined> {
   const shown = inbox.questions.length + inbox.missions.length + inbox.plans.length
   if (inbox.count > shown) terminal.note(`and ${inbox.count - shown} more`)
   if (inbox.count === 0) terminal.print('Nothing waits for you.')
+  if (inbox.failures.length) terminal.print(`\n${terminal.paint('dim', 'Failed lately')}`)
+  for (const mission of inbox.failures) tellStanding(cli, mission)
   return inbox.count ? EXIT.person : undefined
+}
+
+function tellStanding({ terminal }: Cli, { id, title, status, status_reason }: MissionView): void {
+  terminal.print(
+    `${terminal.paint('bold', shortId(id))}  ${terminal.foreign(`${title}: ${status_reason?.text ?? status}`)}`,
+  )
+  if (status_reason?.try) terminal.note(`  ${status_reason.try}`)
 }

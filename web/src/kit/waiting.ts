@@ -17,28 +17,17 @@ export type EntryKind = Entry['kind']
 /** Agents that stand still come first, then what holds up others, then what can wait. */
 const ORDER: readonly EntryKind[] = ['question', 'conflict', 'stuck', 'plan', 'review', 'failure']
 const MOST = 200
-const FAILURES_SHOWN = 50
-const FAILURE_DAYS = 3
-
-/** Failures of long ago are on the board; these are still news. The hour is left out so that the question stays the same. */
-const newsSince = (): string => new Date(Date.now() - FAILURE_DAYS * 86_400_000).toISOString().slice(0, 10)
 
 export function useWaiting() {
   const inbox = useAsk('list_inbox', { limit: MOST })
-  const { missions: failures, isPending } = useMissions({
-    status: 'failed',
-    ended_since: `${newsSince()}T00:00:00.000Z`,
-    limit: FAILURES_SHOWN,
-  })
   const asking = useMissions({ status: 'needs_input', limit: MOST }).missions
-  const entries = useMemo(() => entriesOf(inbox.data, failures), [inbox.data, failures])
+  const entries = useMemo(() => entriesOf(inbox.data), [inbox.data])
   const titles = useMemo(() => new Map(asking.map(({ id, title }) => [id, title])), [asking])
-  // What failed is news, and waits for nobody: it is listed, and not counted.
-  return { entries, count: inbox.data?.count ?? 0, titles, inbox, isPending: inbox.isPending || isPending }
+  return { entries, count: inbox.data?.count ?? 0, titles, inbox, isPending: inbox.isPending }
 }
 
-export function entriesOf(inbox: Inbox | undefined, failures: readonly Mission[]): Entry[] {
-  const { questions = [], plans = [], missions = [] } = inbox ?? {}
+export function entriesOf(inbox: Inbox | undefined): Entry[] {
+  const { questions = [], plans = [], missions = [], failures = [] } = inbox ?? {}
   const entries: Entry[] = [
     ...questions.map(each => ({
       kind: 'question' as const,
