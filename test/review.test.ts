@@ -54,6 +54,19 @@ test('remarks on lines go back to the agent as one batch, each once', async () =
   expect(await repo.readOn(again.branch!, 'told.txt')).not.toContain('spell it out')
 })
 
+test('the words that sent work back stay with the mission: on its page, in the terminal and among the events', async () => {
+  const scene = await aScene()
+  const { fleet } = scene
+  const id = await reviewed(scene)
+  await fleet.call('send_back_mission', { mission_id: id, message: 'Say it louder.\nAnd slower.' })
+  const { comments } = await fleet.until(id, 'review')
+  expect(comments).toMatchObject([{ author: 'person', body: 'Say it louder.\nAnd slower.', path: null }])
+  expect(comments[0]!.sent_at).not.toBeNull()
+  expect((await fleet.fleetCommand(['mission', 'show', id])).stdout).toContain('Say it louder.')
+  const { events } = await fleet.call<{ events: object[] }>('list_events', { mission_id: id, kinds: ['resumed'] })
+  expect(events).toMatchObject([{ cause: 'Say it louder.\nAnd slower.', data: { remarks: 0 } }])
+})
+
 test('what was sent back is sent back once, also when the server is killed and the request repeated', async () => {
   const scene = await aScene()
   const { fleet, repo } = scene
@@ -73,7 +86,11 @@ test('what was sent back is sent back once, also when the server is killed and t
   const back = await fleet.until(id, 'review')
   expect(back.sessions.map(({ reason }) => reason)).toEqual(['first', 'resume'])
   expect((await repo.readOn(back.branch!, 'told.txt')).match(/mend this/g)).toHaveLength(1)
-  expect((await commentsOf(scene, id)).map(({ sent_at }) => sent_at !== null)).toEqual([true])
+  const told = (await commentsOf(scene, id)).map(({ body, sent_at }) => [body, sent_at !== null])
+  expect(told).toEqual([
+    ['mend this', true],
+    ['please', true],
+  ])
 })
 
 test('rejected work does not land, is kept, and can be reconsidered', async () => {

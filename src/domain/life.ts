@@ -159,7 +159,7 @@ export function resume(
   ready: boolean,
   instructions: StoredText | null,
   by: By,
-  data: NewEvent['data'] = {},
+  extra: EventExtra = {},
 ): Step {
   requireStatus(mission, RETRYABLE)
   requireFree(mission)
@@ -167,9 +167,13 @@ export function resume(
     throw new NotAllowed(`Mission ${mission.id} never ran, so there is nothing to resume.`, {
       try: `fleet mission retry ${mission.id}`,
     })
-  return step(mission, { ...CLEAN_SLATE, ...queued(by, { reason: 'resume', ready, instructions }) }, by, 'resumed', {
-    data,
-  })
+  return step(
+    mission,
+    { ...CLEAN_SLATE, ...queued(by, { reason: 'resume', ready, instructions }) },
+    by,
+    'resumed',
+    extra,
+  )
 }
 
 export function reopen(
@@ -177,13 +181,13 @@ export function reopen(
   ready: boolean,
   instructions: StoredText | null,
   by: By,
-  data: NewEvent['data'] = {},
+  extra: EventExtra = {},
 ): Step {
   requireStatus(mission, ['done'])
   if (mission.undo)
     throw new NotAllowed(`Mission ${mission.id} is being undone.`, { try: `fleet mission show ${mission.id}` })
   const reason = mission.result === 'kept' ? 'resume' : 'reopen'
-  return step(mission, { ...CLEAN_SLATE, ...queued(by, { reason, ready, instructions }) }, by, 'reopened', { data })
+  return step(mission, { ...CLEAN_SLATE, ...queued(by, { reason, ready, instructions }) }, by, 'reopened', extra)
 }
 
 const CANCELLED = 'cancelled'

@@ -277,12 +277,14 @@ export const Evidence = z.object({
 })
 export type Evidence = z.infer<typeof Evidence>
 
+export const MAX_COMMENT_CHARS = 20_000
+
 export const Comment = z.object({
   id: Id,
   mission_id: Id,
   project_id: Id,
   author: z.string().max(120),
-  body: z.string().min(1).max(20_000),
+  body: z.string().min(1).max(MAX_COMMENT_CHARS),
   path: z.string().max(1000).nullable().default(null),
   line: z.number().int().positive().nullable().default(null),
   side: z.enum(['old', 'new']).default('new').describe('which side of the diff the line is on'),

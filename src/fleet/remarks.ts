@@ -1,7 +1,7 @@
 import { InvalidInput, NotAllowed } from '../domain/errors.ts'
 import { newId } from '../domain/ids.ts'
 import * as life from '../domain/life.ts'
-import { Comment, isToSend, type Mission } from '../domain/mission.ts'
+import { Comment, isToSend, MAX_COMMENT_CHARS, type Mission } from '../domain/mission.ts'
 import { sentBack } from '../domain/remarks.ts'
 import { clipped } from '../domain/text.ts'
 import { lineOf } from '../git/index.ts'
@@ -15,8 +15,8 @@ import { current, put } from './records.ts'
 import { repositoryOf } from './repositories.ts'
 
 const QUOTE_CHARS = 500
-/** Beside the remarks a commit has the mission, its event and a receipt. */
-const BESIDE_REMARKS = 3
+/** Beside the remarks a commit has the mission, the message, its event and a receipt. */
+const BESIDE_REMARKS = 4
 
 export type Remark = Pick<Comment, 'body' | 'path' | 'line' | 'side'>
 
@@ -24,17 +24,7 @@ export async function makeRemark(fleet: Fleet, ask: Ask, mission: Mission, remar
   const quote = await quoteOf(fleet, mission, remark)
   const id = await oncePerKey(fleet, ask, async () => {
     const when = by(fleet, ask)
-    const comment = Comment.parse({
-      ...remark,
-      quote,
-      id: newId(),
-      mission_id: mission.id,
-      project_id: mission.project_id,
-      session_id: mission.session_id,
-      candidate: mission.candidate?.commit ?? null,
-      author: when.actor,
-      created_at: when.now,
-    })
+    const comment = newRemark(mission, when, { ...remark, quote })
     return {
       subject: comment.id,
       changes: [put('comments', comment, 'absent')],
@@ -43,6 +33,18 @@ export async function makeRemark(fleet: Fleet, ask: Ask, mission: Mission, remar
   })
   return (await current(fleet, 'comments', id)).value
 }
+
+const newRemark = (mission: Mission, when: life.By, fields: Partial<Comment>): Comment =>
+  Comment.parse({
+    ...fields,
+    id: newId(),
+    mission_id: mission.id,
+    project_id: mission.project_id,
+    session_id: mission.session_id,
+    candidate: mission.candidate?.commit ?? null,
+    author: when.actor,
+    created_at: when.now,
+  })
 
 export async function changeRemark(fleet: Fleet, ask: Ask, id: string, fields: Partial<Remark>): Promise<Comment> {
   await oncePerKey(fleet, ask, async () => {
@@ -83,7 +85,7 @@ async function requireUnsent(fleet: Fleet, id: string): Promise<Stored<Comment>>
 
 /**
  * Sends the agent back to its work with everything people remarked since it was last told. That they are told is written
- * in the commit that queues the mission, so each is told once.
+ * in the commit that queues the mission, so each is told once. What is said besides becomes a remark too, told already.
  */
 export async function sendBack(fleet: Fleet, ask: Ask, id: string, wish: Wish): Promise<Stored<Mission>> {
   const settings = await checkedSettings(fleet, wish.override ?? {}, await projectOf(fleet, id))
@@ -92,22 +94,28 @@ export async function sendBack(fleet: Fleet, ask: Ask, id: string, wish: Wish): 
     const { ready, checks } = await readiness(fleet, mission)
     const room = MAX_COMMIT_ITEMS - BESIDE_REMARKS - checks.length
     const remarks = await unsentOf(fleet, id, room)
-    if (!remarks.length && !wish.message?.trim())
+    const message = wish.message?.trim()
+    if (!remarks.length && !message)
       throw new InvalidInput('message', 'is missing, and there are no remarks that its agent was not told of', {
         try: `fleet mission comment ${id} "…"`,
       })
     const { text, told } = sentBack(
       remarks.map(({ value }) => value),
-      wish.message,
+      message,
     )
+    const said = message && { body: clipped(message, MAX_COMMENT_CHARS), sent_at: when.now }
     const decide = mission.status === 'done' ? life.reopen : life.resume
     return {
       ...decide({ ...mission, ...settings, script }, ready, await fleet.blobs.keep(text), when, {
-        remarks: told.length,
+        data: { remarks: told.length },
+        cause: message,
       }),
-      changes: remarks
-        .slice(0, told.length)
-        .map(({ value, version }) => put('comments', { ...value, sent_at: when.now }, version)),
+      changes: [
+        ...(said ? [put('comments', newRemark(mission, when, said), 'absent')] : []),
+        ...remarks
+          .slice(0, told.length)
+          .map(({ value, version }) => put('comments', { ...value, sent_at: when.now }, version)),
+      ],
       checks,
     }
   })
