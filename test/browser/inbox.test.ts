@@ -43,21 +43,41 @@ test('everything that waits is decided in one list: answered, landed, sent back,
   await eventually('the agent hears it', () => readFileSync(heard, 'utf8').includes('Blue') || undefined)
   await fleet.until(asking.id, 'done')
 
-  // By keyboard: the first is landed …
+  // What was answered stays in its place, and decides nothing any more.
+  const cards = page.locator('.inbox > li')
+  await expect.poll(() => cards.first().innerText()).toContain('No longer waits')
+
+  // By keyboard: the first is looked at before it is landed …
+  const chosen = page.locator('.inbox [data-active]')
   await page.keyboard.press('j')
-  await expect.poll(() => page.locator('.inbox [data-active]').innerText()).toContain('First to review')
+  await expect.poll(() => chosen.innerText()).toContain('First to review')
   await page.keyboard.press('a')
+  await expect.poll(() => new URL(page.url()).pathname).toBe(`/review/${first.id}`)
+  await page.locator('.inbox').waitFor({ state: 'detached' })
+  expect((await fleet.show(first.id)).status).toBe('review')
+  await page.goBack()
+  await page.getByText('2 things wait for you').waitFor()
+  // … and its button lands it with an undo, as the review does.
+  await cards.filter({ hasText: 'First to review' }).getByRole('button', { name: 'Land' }).click()
   await page.getByText('1 thing waits for you').waitFor()
   await fleet.until(first.id, 'done')
   expect(await repo.readOn('main', 'one.txt')).toBe('one')
-  // … the next has taken its place, is rejected, and that taken back.
-  await expect.poll(() => page.locator('.inbox [data-active]').innerText()).toContain('Second to review')
-  await page.keyboard.press('d')
-  await page.getByText('0 things wait for you').waitFor()
-  await page.getByRole('button', { name: 'Undo' }).click()
-  await page.getByText('1 thing waits for you').waitFor()
+  await page.getByText('Landed “First to review”', { exact: true }).waitFor()
+  await page.keyboard.press('u')
+  await page.getByText('2 things wait for you').waitFor()
+  expect((await fleet.show(first.id)).status_reason?.code).toBe('undone')
 
-  await page.getByRole('button', { name: 'Send back…' }).click()
+  // The next is rejected, and that taken back.
+  await page.keyboard.press('j')
+  await page.keyboard.press('j')
+  await expect.poll(() => chosen.innerText()).toContain('Second to review')
+  await page.keyboard.press('d')
+  await page.getByText('1 thing waits for you').waitFor()
+  await expect.poll(() => chosen.innerText()).toContain('No longer waits')
+  await page.keyboard.press('u')
+  await page.getByText('2 things wait for you').waitFor()
+
+  await chosen.getByRole('button', { name: 'Send back…' }).click()
   await page.getByRole('dialog').getByLabel('Words').fill('Say it louder.')
   await page.getByRole('dialog').getByRole('button', { name: 'Send back' }).click()
   await page.getByRole('dialog').waitFor({ state: 'detached' })
@@ -73,4 +93,49 @@ test('everything that waits is decided in one list: answered, landed, sent back,
   expect(await page.getByText('Second to review').count()).toBe(0)
   await page.getByRole('button', { name: 'Retry' }).click()
   await eventually('it is tried again', async () => (await fleet.show(broken.id)).sessions.length === 2 || undefined)
+})
+
+test('cards stay where they are while others come and go, and keys hit the card that is chosen', async () => {
+  const { fleet, project } = await aScene()
+  const toReview = async (title: string) => {
+    const mission = await fleet.mission(project, `echo x > "${title}.txt"`, { title, landing: 'review' })
+    await fleet.until(mission.id, 'review')
+    return mission
+  }
+  const one = await toReview('one')
+  const two = await toReview('two')
+  const { page, visit } = await aPerson(fleet)
+  await visit('/inbox')
+  await page.getByText('2 things wait for you').waitFor()
+  const titles = () => page.locator('.inbox .waiting-title').allInnerTexts()
+  const placeOf = (title: string) => page.locator('.inbox > li', { hasText: title }).boundingBox()
+  await page.keyboard.press('j')
+  await page.keyboard.press('j')
+  await expect.poll(() => page.locator('.inbox [data-active]').innerText()).toContain('two')
+  await page.getByText('1 file · +1').nth(1).waitFor()
+  const before = await placeOf('two')
+
+  // A failure, then a review, which sorts before it; and an older one is decided elsewhere.
+  await fleet.call('create_mission', {
+    ...{ project_id: project.id, title: 'stuck', detailed_prompt: 'exit 1', max_retries: 0, auto_dispatch: true },
+  })
+  await page.locator('.inbox .waiting-title', { hasText: 'stuck' }).waitFor()
+  const third = await toReview('three')
+  await page.locator('.inbox .waiting-title', { hasText: 'three' }).waitFor()
+  await fleet.call('reject_mission', { mission_id: one.id })
+  await page.getByText('No longer waits').waitFor()
+  expect(await titles()).toEqual(['one', 'two', 'stuck', 'three'])
+  expect(await placeOf('two')).toEqual(before)
+  expect(await page.locator('.inbox [data-active]').innerText()).toContain('two')
+  await expectAccessible(page)
+  await screenshot(page, 'inbox-steady-light')
+
+  // The key is for the card that is chosen.
+  await page.keyboard.press('d')
+  await fleet.until(two.id, 'cancelled')
+  expect((await fleet.show(third.id)).status).toBe('review')
+  await expect.poll(() => page.getByText('No longer waits').count()).toBe(2)
+
+  await page.getByRole('button', { name: 'Sort anew' }).click()
+  await expect.poll(titles).toEqual(['three', 'stuck'])
 })

@@ -1,6 +1,6 @@
-import { tell } from '../../kit/toasts.tsx'
-import { onEvents } from '../../live/data.ts'
-import type { FleetEvent } from '../../live/fleet-events.ts'
+import { onEvents } from '../live/data.ts'
+import type { FleetEvent } from '../live/fleet-events.ts'
+import { tell } from './toasts.tsx'
 
 interface Landing {
   title: string

@@ -1,7 +1,7 @@
 import { useMemo } from 'react'
 import { useCommand } from '../live/data.ts'
 import type { Mission } from '../live/mending.ts'
-import { tell } from './toasts.tsx'
+import { useDeciding } from './deciding.ts'
 import type { Entry } from './waiting.ts'
 
 /** Something that can be done about what waits. */
@@ -21,18 +21,14 @@ const MAIN = { key: 'a', tone: 'main' } as const
 export function useActs(): (entry: Entry) => Act[] {
   const approve = useCommand('approve_plan').run
   const rejectPlan = useCommand('reject_plan').run
-  const land = useCommand('land_mission').run
-  const sendBack = useCommand('send_back_mission').run
-  const reject = useCommand('reject_mission').run
-  const reconsider = useCommand('reconsider_mission').run
+  const { land, sendBack, reject } = useDeciding()
   const resume = useCommand('resume_mission').run
   const retry = useCommand('retry_mission').run
   const cancel = useCommand('cancel_mission').run
   return useMemo(() => {
-    const landing = ({ id, title, candidate }: Mission, rest: Partial<Act> = {}): Act => ({
+    const landing = (mission: Mission, rest: Partial<Act> = {}): Act => ({
       label: 'Land',
-      run: async () =>
-        (await land({ mission_id: id, expected: candidate?.commit })) && tell({ text: `“${title}” is landing` }),
+      run: () => land(mission),
       ...rest,
     })
     const resuming = ({ id }: Mission, rest: Partial<Act> = {}): Act => ({
@@ -46,15 +42,11 @@ export function useActs(): (entry: Entry) => Act[] {
       run: () => retry({ mission_id: id }),
       ...rest,
     })
-    const rejecting = ({ id, title }: Mission): Act => ({
+    const rejecting = (mission: Mission): Act => ({
       label: 'Reject',
       key: 'd',
       tone: 'bad',
-      run: async () => {
-        if (!(await reject({ mission_id: id }))) return
-        const action = { label: 'Undo', run: () => void reconsider({ mission_id: id }) }
-        tell({ text: `“${title}” does not land; its work is kept`, action })
-      },
+      run: () => reject(mission),
     })
     const cancelling = ({ id }: Mission): Act => ({
       label: 'Cancel',
@@ -64,11 +56,12 @@ export function useActs(): (entry: Entry) => Act[] {
     const ofMission = (kind: Exclude<Entry['kind'], 'question' | 'plan'>, mission: Mission): Act[] => {
       if (kind === 'review')
         return [
-          landing(mission, MAIN),
+          // No key of its own: what a key accepts is looked at first.
+          landing(mission, { tone: 'main' }),
           {
             label: 'Send back…',
             words: 'What the agent is told, after the remarks it was not told yet.',
-            run: message => sendBack({ mission_id: mission.id, message: message || undefined }),
+            run: (message = '') => sendBack(mission, message),
           },
           rejecting(mission),
         ]
@@ -93,5 +86,5 @@ export function useActs(): (entry: Entry) => Act[] {
         ]
       return ofMission(entry.kind, entry.mission)
     }
-  }, [approve, rejectPlan, land, sendBack, reject, reconsider, resume, retry, cancel])
+  }, [approve, rejectPlan, land, sendBack, reject, resume, retry, cancel])
 }

@@ -2,6 +2,7 @@ import { Badge, Button, Card, Flex, Text } from '@radix-ui/themes'
 import { CircleX, GitMerge, GitPullRequestArrow, Hourglass, type LucideIcon, Network } from 'lucide-react'
 import { useState } from 'react'
 import { Link } from 'wouter'
+import type { Output } from '../api/client.ts'
 import { useAsk } from '../live/data.ts'
 import { useProjectNames } from './choosers.tsx'
 import { LongTextInput } from './fields.tsx'
@@ -9,6 +10,7 @@ import { Foreign } from './foreign.tsx'
 import { FormDialog } from './form-dialog.tsx'
 import { plain } from './plain.ts'
 import { QuestionCard } from './question.tsx'
+import type { Steady } from './steady.ts'
 import { Time } from './time.tsx'
 import { type Entry, placeOf } from './waiting.ts'
 import { type Act, useActs } from './waiting-acts.ts'
@@ -27,12 +29,27 @@ const KINDS: Record<Exclude<Entry['kind'], 'question'>, { icon: LucideIcon; word
 const REVIEWS_SIZED = 50
 
 interface WaitingCardProps {
-  entry: Entry
+  entry: Steady<Entry>
   titles: ReadonlyMap<string, string>
 }
 
-/** One thing that waits for a person, with all it takes to decide. */
+/** One thing that waits for a person, with all it takes to decide; what no longer waits is shown and decides nothing. */
 export function WaitingCard({ entry, titles }: WaitingCardProps) {
+  return (
+    <div className="waiting-place" data-gone={entry.gone}>
+      <div inert={entry.gone}>
+        <Waiting entry={entry} titles={titles} />
+      </div>
+      {entry.gone && (
+        <Badge color="gray" variant="solid" highContrast className="waiting-gone">
+          No longer waits
+        </Badge>
+      )}
+    </div>
+  )
+}
+
+function Waiting({ entry, titles }: WaitingCardProps) {
   const projectName = useProjectNames()
   if (entry.kind === 'question') {
     const { mission_id, project_id } = entry.question
@@ -81,14 +98,19 @@ function Why({ entry }: { entry: Exclude<Entry, { kind: 'question' }> }) {
 function Size({ missionId }: { missionId: string }) {
   const { data } = useAsk('list_reviews', { limit: REVIEWS_SIZED })
   const review = data?.reviews.find(({ mission }) => mission.id === missionId)
-  if (!review) return null
-  const { files, files_omitted, added, deleted, risk } = review
+  const [size, setSize] = useState('')
+  const now = review && sizeOf(review)
+  if (now && now !== size) setSize(now)
+  // Its line is there before it is known and after it is decided about: cards below it do not move.
   return (
     <Text as="div" size="1" color="gray" mt="1">
-      {plural(files.length + files_omitted, 'file')} · +{added} −{deleted} · {risk.level} risk
+      {size || '\u00a0'}
     </Text>
   )
 }
+
+const sizeOf = ({ files, files_omitted, added, deleted, risk }: Output<'list_reviews'>['reviews'][number]): string =>
+  `${plural(files.length + files_omitted, 'file')} · +${added} −${deleted} · ${risk.level} risk`
 
 function Acts({ entry }: { entry: Entry }) {
   const acts = useActs()(entry)

@@ -1,4 +1,4 @@
-import { useMemo } from 'react'
+import { useMemo, useRef } from 'react'
 import type { Output } from '../api/client.ts'
 import { useAsk, useMissions } from '../live/data.ts'
 import type { Mission } from '../live/mending.ts'
@@ -22,7 +22,9 @@ export function useWaiting() {
   const inbox = useAsk('list_inbox', { limit: MOST })
   const asking = useMissions({ status: 'needs_input', limit: MOST }).missions
   const entries = useMemo(() => entriesOf(inbox.data), [inbox.data])
-  const titles = useMemo(() => new Map(asking.map(({ id, title }) => [id, title])), [asking])
+  // Those of questions that were answered since are still on the page.
+  const titles = useRef(new Map<string, string>()).current
+  for (const { id, title } of asking) titles.set(id, title)
   return { entries, count: inbox.data?.count ?? 0, titles, inbox, isPending: inbox.isPending }
 }
 

@@ -2,6 +2,7 @@ import { Button, Card, Flex, Text } from '@radix-ui/themes'
 import { CircleCheck } from 'lucide-react'
 import { Link } from 'wouter'
 import { Lines, Problem, Section } from '../../kit/page.tsx'
+import { firstOf, useSteady } from '../../kit/steady.ts'
 import { useWaiting } from '../../kit/waiting.ts'
 import { WaitingCard } from '../../kit/waiting-card.tsx'
 
@@ -10,6 +11,7 @@ const SHOWN = 3
 /** The most urgent of what waits, each to be decided right here. */
 export function NeedsYou() {
   const { entries, count, titles, inbox, isPending } = useWaiting()
+  const { steady } = useSteady(entries)
   const more = entries.length - SHOWN
   return (
     <Section
@@ -24,7 +26,7 @@ export function NeedsYou() {
     >
       {inbox.error && !inbox.data && <Problem error={inbox.error} retry={() => inbox.refetch()} />}
       {isPending && !inbox.error && <Lines rows={2} height={110} />}
-      {!isPending && entries.length === 0 && (
+      {!isPending && steady.length === 0 && (
         <Card>
           <Flex gap="2" align="center">
             <CircleCheck size={18} aria-hidden className="all-well" />
@@ -33,7 +35,7 @@ export function NeedsYou() {
         </Card>
       )}
       <Flex direction="column" gap="3">
-        {entries.slice(0, SHOWN).map(entry => (
+        {firstOf(steady, SHOWN).map(entry => (
           <WaitingCard key={entry.id} entry={entry} titles={titles} />
         ))}
       </Flex>

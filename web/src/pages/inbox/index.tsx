@@ -1,8 +1,10 @@
-import { Badge, Flex, Kbd, Text } from '@radix-ui/themes'
+import { Badge, Button, Flex, Kbd, Text } from '@radix-ui/themes'
 import { Inbox } from 'lucide-react'
-import { useEffect, useRef, useState } from 'react'
+import { useState } from 'react'
 import { useLocation, useSearchParams } from 'wouter'
+import { takeLastBack } from '../../kit/deciding.ts'
 import { Empty, Lines, Page, Problem } from '../../kit/page.tsx'
+import { type Steady, useSteady } from '../../kit/steady.ts'
 import { type Entry, type EntryKind, placeOf, useWaiting } from '../../kit/waiting.ts'
 import { type Act, useActs } from '../../kit/waiting-acts.ts'
 import { WaitingCard, Words } from '../../kit/waiting-card.tsx'
@@ -24,13 +26,22 @@ export default function InboxPage() {
   const { entries, count: waiting, titles, inbox, isPending } = useWaiting()
   const [search, setSearch] = useSearchParams()
   const kind = search.get('kind')
-  const shown = kind ? entries.filter(entry => entry.kind === kind) : entries
+  const { steady, sort } = useSteady(entries)
+  const shown = kind ? steady.filter(entry => entry.kind === kind) : steady
   const keys = useKeys(shown)
+  const isSorted = steady.length === entries.length && steady.every(({ id }, at) => id === entries[at]!.id)
   return (
     <Page
       title="Inbox"
       about={isPending ? 'Looking…' : plural(waiting, 'thing waits for you', 'things wait for you')}
-      actions={<KeyHint />}
+      actions={
+        <>
+          <Button variant="ghost" disabled={isSorted} onClick={sort}>
+            Sort anew
+          </Button>
+          <KeyHint />
+        </>
+      }
     >
       <Flex gap="2" mb="4" role="group" aria-label="Only one kind" className="kinds">
         {(Object.keys(KINDS) as EntryKind[]).map(each => {
@@ -54,7 +65,7 @@ export default function InboxPage() {
       {inbox.error && <Problem error={inbox.error} retry={() => inbox.refetch()} />}
       {isPending && !inbox.error && <Lines rows={4} height={120} />}
       {!isPending && shown.length === 0 && (
-        <Empty icon={Inbox} title={kind && entries.length ? 'None of this kind' : 'Nothing waits for you'}>
+        <Empty icon={Inbox} title={kind && steady.length ? 'None of this kind' : 'Nothing waits for you'}>
           Questions of agents, tools to allow, plans to approve, work to review, conflicts and failures come here the
           moment they arise.
         </Empty>
@@ -78,21 +89,17 @@ export default function InboxPage() {
   )
 }
 
-/** j and k go through the list, a and d decide, Enter opens. */
-function useKeys(entries: readonly Entry[]) {
+/** j and k go through the list, a and d decide, Enter opens. What is chosen stays chosen, whatever becomes of it. */
+function useKeys(entries: readonly Steady<Entry>[]) {
   const [, go] = useLocation()
   const actsOf = useActs()
   const [active, setActive] = useState<string>()
   const [asking, setAsking] = useState<Act>()
   const at = entries.findIndex(({ id }) => id === active)
-  // When what was decided about leaves, the next one takes its place.
-  const place = useRef(0)
-  useEffect(() => {
-    if (at >= 0) place.current = at
-    else if (active !== undefined) setActive(entries[Math.min(place.current, entries.length - 1)]?.id)
-  }, [at, active, entries])
-  const move = (by: number) => {
-    const next = entries[Math.max(0, Math.min(entries.length - 1, at < 0 ? 0 : at + by))]
+  const chosen = entries[at]
+  const move = (by: 1 | -1) => {
+    const ahead = by === 1 ? entries.slice(at + 1) : entries.slice(0, Math.max(at, 0)).reverse()
+    const next = ahead.find(({ gone }) => !gone)
     if (!next) return
     setActive(next.id)
     const element = document.querySelector<HTMLElement>(`[data-entry="${CSS.escape(next.id)}"]`)
@@ -100,17 +107,20 @@ function useKeys(entries: readonly Entry[]) {
     element?.scrollIntoView({ block: 'nearest' })
   }
   const decide = (key: 'a' | 'd') => {
-    const act = entries[at] && actsOf(entries[at]).find(each => each.key === key)
+    if (!chosen || chosen.gone) return
+    const act = actsOf(chosen).find(each => each.key === key)
     if (act?.words) setAsking(act)
     else if (act) act.run()
+    else if (chosen.kind === 'review') go(placeOf(chosen))
     else focusIn(key)
   }
   useShortcuts([
     { keys: 'j', title: 'Next in the inbox', run: () => move(1) },
     { keys: 'k', title: 'The one before in the inbox', run: () => move(-1) },
-    { keys: 'a', title: 'Approve, land or retry; go to Allow', run: () => decide('a') },
+    { keys: 'a', title: 'Approve or retry; look at work to review; go to Allow', run: () => decide('a') },
     { keys: 'd', title: 'Reject; go to Deny', run: () => decide('d') },
-    { keys: 'Enter', title: 'Open what is chosen', run: () => entries[at] && go(placeOf(entries[at])) },
+    { keys: 'Enter', title: 'Open what is chosen', run: () => chosen && go(placeOf(chosen)) },
+    { keys: 'u', title: 'Take the last decision back', run: takeLastBack },
   ])
   return { active, asking, close: () => setAsking(undefined) }
 }
@@ -125,6 +135,6 @@ function focusIn(key: 'a' | 'd'): void {
 
 const KeyHint = () => (
   <Text size="1" color="gray" className="key-hint">
-    <Kbd>j</Kbd> <Kbd>k</Kbd> move · <Kbd>a</Kbd> approve · <Kbd>d</Kbd> deny · <Kbd>↵</Kbd> open
+    <Kbd>j</Kbd> <Kbd>k</Kbd> move · <Kbd>a</Kbd> approve · <Kbd>d</Kbd> deny · <Kbd>u</Kbd> undo · <Kbd>↵</Kbd> open
   </Text>
 )
