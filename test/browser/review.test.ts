@@ -137,7 +137,10 @@ test('three missions are reviewed by keyboard: one goes back with a remark, one 
   expect(told).toContain('Nearly there.')
   expect(told).toMatch(/src\/shop\.ts:6\n.*price \* 2, 0\)\n\s+Why twice\? Once is enough\./)
   expect(told).not.toContain('Never mind')
-  expect(back.comments).toMatchObject([{ body: 'Why twice? Once is enough.', path: 'src/shop.ts', line: 6 }])
+  expect(back.comments).toMatchObject([
+    { body: 'Why twice? Once is enough.', path: 'src/shop.ts', line: 6 },
+    { body: 'Nearly there.', path: null },
+  ])
 
   // Landed; the message of it takes it back.
   await page.getByText('"dear "').waitFor()
