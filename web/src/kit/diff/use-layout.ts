@@ -25,16 +25,16 @@ const NONE: readonly never[] = []
 export function useLayout<R extends PlacedRemark>(asked: Asked<R>) {
   const { files, diffs, view, isFolded, remarksOn, writing } = asked
   const heights = useRef<Record<View, Heights>>({ unified: new WeakMap(), split: new WeakMap() }).current[view]
-  const [memory, setMemory] = useState<Memory<R>>(() => ({ open: new Map(), folded: new Map() }))
+  const [memory, setMemory] = useState<Memory<R>>(() => ({ unified: new Map(), split: new Map(), folded: new Map() }))
 
   const { layout, made } = useMemo(() => {
     const made = files.map((listed): Made<R> => {
       const { path } = listed
       const folded = isFolded(listed)
       const [diff, total] = [diffs.of(path), diffs.totalOf(path)]
-      const of = [listed, diff, total, view]
+      const of = [listed, diff, total]
       const said = [remarksOn.get(path) ?? NONE, writing?.path === path ? writing : undefined] as const
-      const known = folded ? memory.folded : memory.open
+      const known = memory[folded ? 'folded' : view]
       const before = known.get(path)
       const bare = before && same(before.of, of) ? before.bare : plainRows({ listed, diff, total, folded, view })
       if (before?.bare === bare && same(before.said, said)) return before
@@ -69,10 +69,7 @@ export function useLayout<R extends PlacedRemark>(asked: Asked<R>) {
 const LEAST_PX = 0.1
 
 /** What was made last of each file, by its path. */
-interface Memory<R extends PlacedRemark> {
-  open: Map<string, Made<R>>
-  folded: Map<string, Made<R>>
-}
+type Memory<R extends PlacedRemark> = Record<View | 'folded', Map<string, Made<R>>>
 
 /** What was made, and of what. */
 interface Made<R extends PlacedRemark> {
