@@ -1,11 +1,11 @@
 import { useCallback, useEffect, useRef, useState } from 'react'
 import type { Measured } from './use-layout.ts'
 
-/** Measures rows: new ones when asked to, before anybody sees them; all whenever they grow or shrink later. */
+/** Measures the rows that are drawn: when asked to, before anybody sees them, and whenever they grow or shrink later. */
 export function useMeasured(measure: (all: readonly Measured[]) => boolean) {
   const latest = useRef(measure)
   latest.current = measure
-  const fresh = useRef(new Set<HTMLElement>())
+  const drawn = useRef({ all: new Set<HTMLElement>(), hasNew: false }).current
   const [observer] = useState(
     () =>
       new ResizeObserver(entries => {
@@ -19,22 +19,26 @@ export function useMeasured(measure: (all: readonly Measured[]) => boolean) {
   const take = useCallback(
     (element: HTMLElement | null) => {
       if (!element) return
-      fresh.current.add(element)
+      drawn.all.add(element)
+      drawn.hasNew = true
       observer.observe(element)
       return () => {
-        fresh.current.delete(element)
+        drawn.all.delete(element)
         observer.unobserve(element)
       }
     },
-    [observer],
+    [observer, drawn],
   )
-  /** Whether some of the new rows are not as high as was thought. */
-  const measureNew = useCallback((): boolean => {
-    const all = [...fresh.current].map(element => measured(element, element.getBoundingClientRect().height))
-    fresh.current.clear()
-    return latest.current(all)
-  }, [])
-  return { take, measureNew }
+  /** Whether some rows are not as high as was thought; looked at only if some are new, or others in their place. */
+  const measureDrawn = useCallback(
+    (changed: boolean): boolean => {
+      if (!changed && !drawn.hasNew) return false
+      drawn.hasNew = false
+      return latest.current([...drawn.all].map(element => measured(element, element.getBoundingClientRect().height)))
+    },
+    [drawn],
+  )
+  return { take, measureDrawn }
 }
 
 const measured = ({ dataset }: HTMLElement, height: number): Measured => ({

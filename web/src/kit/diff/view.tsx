@@ -74,12 +74,13 @@ export const DiffView = memo(function DiffView<R extends PlacedRemark>(props: Di
     if (current) onCurrent?.(current.listed.path)
   }
   const { drawn, scrolled, scrollTo } = useScroll(list, tellCurrent)
-  const { take, measureNew } = useMeasured(measure)
+  const { take, measureDrawn } = useMeasured(measure)
 
   const shown = useRef(layout)
   useLayoutEffect(() => {
     // What came out higher than was thought is drawn again before anybody sees it.
-    if (measureNew() || shown.current === layout || !scrolled.current) return
+    const isNew = shown.current !== layout
+    if (measureDrawn(isNew) || !isNew || !scrolled.current) return
     const { offset } = scrolled.current
     const before = shown.current
     shown.current = layout
