@@ -59,6 +59,7 @@ test('a change of 2,000 files and ten megabytes is looked through without waitin
   for (let at = 0; at < 12; at++) await doing('next file', () => page.keyboard.press('n'))
   await expect.poll(() => inTree.textContent(), SOON).toContain('.ts')
   for (let at = 0; at < 12; at++) await doing('next line', () => page.keyboard.press('j'))
+  await page.getByRole('radio').first().scrollIntoViewIfNeeded()
   for (let at = 0; at < 6; at++) await clicking('other view', page.getByRole('radio').nth((at + 1) % 2))
   await page.getByRole('textbox', { name: 'Find a file' }).focus()
   for (const key of 'f1999') await doing('find', () => page.keyboard.press(key))
@@ -80,6 +81,9 @@ test('a change of 2,000 files and ten megabytes is looked through without waitin
   await page.evaluate(`document.querySelector('main').scrollTop = 1_000_000`)
   await page.getByText('const value_49').first().waitFor()
   expect(await page.locator('.diff-row').count()).toBeLessThan(150)
+  // Folded from far within, its head stays in sight.
+  await page.getByRole('button', { name: 'Fold a-huge-file.js' }).click()
+  await expect.poll(async () => (await unfold.boundingBox())?.y, SOON).toBeLessThan(100)
 
   const medians = Object.fromEntries(
     Object.entries(times).map(([what, each]) => [what, each.toSorted((a, b) => a - b)[each.length >> 1]!]),

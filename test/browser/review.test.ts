@@ -82,8 +82,11 @@ test('three missions are reviewed by keyboard: one goes back with a remark, one 
   await page.getByText('Not text').waitFor()
   await expectAccessible(page)
   await screenshot(page, 'review-light')
+  const second = page.getByRole('heading', { level: 3, name: 'logo.png' })
+  const { y } = (await second.boundingBox())!
   await page.getByRole('radio', { name: 'Side by side' }).click()
   await expect.poll(() => page.locator('.diff-pair').count(), SOON).toBeGreaterThan(5)
+  expect((await second.boundingBox())!.y, 'what looks the same in both views is as high in both').toBe(y)
   await screenshot(page, 'review-split-light')
   await page.reload()
   await expect.poll(() => page.locator('.diff-pair').count(), SOON).toBeGreaterThan(5)

@@ -28,7 +28,7 @@ const shown = {
   remarks: [],
   writing: undefined,
 } as const
-const kinds = (rows: Row[]) => rows.map(row => (row.kind === 'gap' ? `gap ${row.hidden}` : row.kind))
+const kinds = (rows: readonly Row[]) => rows.map(row => (row.kind === 'gap' ? `gap ${row.hidden}` : row.kind))
 
 test('a file is its head, its hunks, and what is hidden between them', () => {
   const rows = rowsOf(shown)

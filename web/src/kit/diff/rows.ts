@@ -54,7 +54,7 @@ export interface Shown<R extends PlacedRemark> {
 }
 
 /** What the page shows of one file, line by line. */
-export const rowsOf = <R extends PlacedRemark>(shown: Shown<R>): Row<R>[] =>
+export const rowsOf = <R extends PlacedRemark>(shown: Shown<R>): readonly Row<R>[] =>
   withRemarks(plainRows(shown), shown.remarks, shown.writing)
 
 /** The same without what people say of it. */
@@ -74,26 +74,40 @@ export function withRemarks<R extends PlacedRemark>(
   rows: readonly Row<never>[],
   remarks: readonly R[],
   writing: Place | undefined,
-): Row<R>[] {
+): readonly Row<R>[] {
   const { listed } = rows[0]!
-  if ((!remarks.length && !writing) || rows[1]?.kind === 'end') return rows as Row<R>[]
-  const at = Map.groupBy(remarks, ({ side, line }) => (line === null ? '' : `${side} ${line}`))
-  const left = new Set(remarks)
+  if ((!remarks.length && !writing) || rows[1]?.kind === 'end') return rows
   const rowOf = (remark: R): Row<R> => ({ key: `${listed.path}\0remark ${remark.id}`, listed, kind: 'remark', remark })
+  const saidOn = (side: Place['side']) =>
+    Map.groupBy(
+      remarks.filter(each => each.side === side),
+      each => each.line,
+    )
+  const said = { old: saidOn('old'), new: saidOn('new') }
+  const left = new Set(remarks)
   let unwritten = writing
   const all: Row<R>[] = []
   for (const row of rows) {
     if (row.kind === 'end') for (const remark of left) all.push(rowOf(remark))
     all.push(row)
-    const [old, now] =
-      row.kind === 'line' ? [row.line, row.line] : row.kind === 'pair' ? [row.pair.left, row.pair.right] : []
-    for (const remark of [...(at.get(`old ${old?.old}`) ?? []), ...(at.get(`new ${now?.new}`) ?? [])])
-      if (left.delete(remark)) all.push(rowOf(remark))
-    if (!unwritten || (unwritten.side === 'old' ? old?.old : now?.new) !== unwritten.line) continue
+    for (const side of SIDES) {
+      const line = lineOn(row, side)
+      const here = line === null ? undefined : said[side].get(line)
+      if (here) for (const remark of here) if (left.delete(remark)) all.push(rowOf(remark))
+    }
+    if (!unwritten || lineOn(row, unwritten.side) !== unwritten.line) continue
     all.push({ key: `${listed.path}\0writing`, listed, kind: 'writing', place: unwritten })
     unwritten = undefined
   }
   return all
+}
+
+const SIDES = ['old', 'new'] as const
+
+/** The number a row has on this side, if it has one. */
+function lineOn(row: Row, side: Place['side']): number | null {
+  if (row.kind === 'line') return row.line[side]
+  return row.kind === 'pair' ? ((side === 'old' ? row.pair.left : row.pair.right)?.[side] ?? null) : null
 }
 
 const CUT = 'What follows is longer than can be shown here; git diff on the machine of the fleet shows all of it'
@@ -153,26 +167,27 @@ function linesOf({ listed, diff, total, view }: Read): Row<never>[] {
 }
 
 /** What a remark on a row would be about; undefined: it is no line of a file. */
-export function placeOf({ listed: { path }, ...row }: Row): Place | undefined {
+export function placeOf(row: Row): Place | undefined {
+  const { path } = row.listed
   const line = row.kind === 'line' ? row.line : row.kind === 'pair' ? (row.pair.right ?? row.pair.left) : undefined
   if (!line) return undefined
   return line.sign === '-' ? { path, side: 'old', line: line.old! } : { path, side: 'new', line: line.new! }
 }
 
-export function isAt(row: Row, { path, side, line }: Place): boolean {
-  if (row.listed.path !== path) return false
-  if (row.kind === 'line') return row.line[side] === line
-  return row.kind === 'pair' && (side === 'old' ? row.pair.left?.old : row.pair.right?.new) === line
-}
+export const isAt = (row: Row, { path, side, line }: Place): boolean =>
+  lineOn(row, side) === line && row.listed.path === path
 
 /** The first line that came; where none did, the first that went. */
 export function firstChange(rows: readonly Row[]): Place | undefined {
-  const places = rows
-    .filter(row =>
-      row.kind === 'line' ? row.line.sign !== ' ' : row.kind === 'pair' && row.pair.left !== row.pair.right,
-    )
-    .map(placeOf)
-  return places.find(place => place?.side === 'new') ?? places[0]
+  let gone: Place | undefined
+  for (const row of rows) {
+    const isChange =
+      row.kind === 'line' ? row.line.sign !== ' ' : row.kind === 'pair' && row.pair.left !== row.pair.right
+    const place = isChange ? placeOf(row) : undefined
+    if (place?.side === 'new') return place
+    gone ??= place
+  }
+  return gone
 }
 
 const CONTEXT = 3

@@ -48,11 +48,21 @@ export function useDiffs(missionId: string, files: readonly Listed[]): Diffs {
   const known = useRef({ of, texts })
   known.current = { of, texts }
   const awaited = whole.isLoading
+  const arrived = useRef(new Map<string, FileDiff>())
   const reader = useMemo<Reader>(
     () => ({
       missionId,
       awaited,
-      take: (path, { text, truncated }) => set(path, { ...fileIn(path, text), ...(truncated && { cut: true }) }),
+      take(path, { text, truncated }) {
+        // Many files that come at once are drawn at once.
+        if (!arrived.current.size)
+          requestAnimationFrame(() => {
+            const those = arrived.current
+            arrived.current = new Map()
+            setRead(before => new Map([...before, ...those]))
+          })
+        arrived.current.set(path, { ...fileIn(path, text), ...(truncated && { cut: true }) })
+      },
       async expand(path, at) {
         const file = known.current.of(path)
         if (!file) return

@@ -1,11 +1,21 @@
-import { defaultRangeExtractor, type Range, useVirtualizer } from '@tanstack/react-virtual'
-import { type ReactNode, type Ref, useCallback, useEffect, useImperativeHandle, useRef, useState } from 'react'
-import { useAnchor, useFollowedMargin } from './anchor.ts'
+import {
+  memo,
+  type ReactNode,
+  type Ref,
+  useEffect,
+  useImperativeHandle,
+  useLayoutEffect,
+  useRef,
+  useState,
+} from 'react'
 import './diff.css'
-import { RowView } from './row.tsx'
-import { firstChange, isAt, type Listed, type Place, type PlacedRemark, placeOf, type Row, type View } from './rows.ts'
+import { FileView } from './file.tsx'
+import { fileAt, HEIGHTS, heightAt, held, rowAt } from './layout.ts'
+import { firstChange, isAt, type Listed, type Place, type PlacedRemark, placeOf, type View } from './rows.ts'
+import { useScroll } from './scroll.ts'
 import type { Diffs } from './use-diffs.ts'
-import { fileAt, useRows } from './use-rows.ts'
+import { useLayout } from './use-layout.ts'
+import { useMeasured } from './use-measured.ts'
 import './view.css'
 
 export interface DiffHandle {
@@ -35,21 +45,10 @@ interface DiffViewProps<R extends PlacedRemark> {
   onCurrent?(path: string): void
 }
 
-const HEIGHTS: Record<Row['kind'], number> = {
-  file: 41,
-  unread: 120,
-  note: 32,
-  gap: 28,
-  line: 20,
-  pair: 20,
-  remark: 96,
-  writing: 168,
-  end: 14,
-}
 const NO_REMARKS: ReadonlyMap<string, never[]> = new Map()
 
 /** The changes of many files, one below the other; only what is seen is drawn, however long they are. */
-export function DiffView<R extends PlacedRemark>(props: DiffViewProps<R>) {
+export const DiffView = memo(function DiffView<R extends PlacedRemark>(props: DiffViewProps<R>) {
   const {
     ref,
     files,
@@ -65,95 +64,109 @@ export function DiffView<R extends PlacedRemark>(props: DiffViewProps<R>) {
   } = props
   const [writing, setWriting] = useState<Place>()
   const [cursor, setCursor] = useState<Place>()
-  const { rows, heads } = useRows({ files, diffs, view, isFolded, remarksOn, writing })
   const list = useRef<HTMLDivElement>(null)
-  const [margin, setMargin] = useState(0)
-  const scroller = useCallback(() => list.current?.closest('main') ?? null, [])
+  const { layout, measure } = useLayout({ files, diffs, view, isFolded, remarksOn, writing })
+  const { blocks, tops } = layout
+  // The upper edge may be a part of a pixel above what was scrolled to.
+  const currentAt = (offset: number) => fileAt(layout, offset + 1)
+  const tellCurrent = (offset: number) => {
+    const current = blocks[currentAt(offset)]
+    if (current) onCurrent?.(current.listed.path)
+  }
+  const { drawn, scrolled, scrollTo } = useScroll(list, tellCurrent)
+  const { take, measureDrawn } = useMeasured(measure)
 
-  const sticky = useRef(0)
-  const virtualizer = useVirtualizer({
-    count: rows.length,
-    getScrollElement: scroller,
-    estimateSize: index => HEIGHTS[rows[index]!.kind],
-    getItemKey: index => rows[index]!.key,
-    overscan: 12,
-    scrollMargin: margin,
-    scrollPaddingStart: HEIGHTS.file,
-    rangeExtractor: (range: Range) => {
-      sticky.current = heads[fileAt(heads, range.startIndex)] ?? 0
-      return [...new Set([sticky.current, ...defaultRangeExtractor(range)])].sort((a, b) => a - b)
-    },
+  const shown = useRef(layout)
+  useLayoutEffect(() => {
+    // What came out higher than was thought is drawn again before anybody sees it.
+    const isNew = shown.current !== layout
+    if (measureDrawn(isNew) || !isNew || !scrolled.current) return
+    const { offset } = scrolled.current
+    const before = shown.current
+    shown.current = layout
+    scrollTo(held(before, layout, offset))
   })
-  useFollowedMargin(list, setMargin)
-  useAnchor(rows, virtualizer)
-
-  const items = virtualizer.getVirtualItems()
-  const current = rows[sticky.current]?.listed.path
   useEffect(() => {
-    if (current !== undefined) onCurrent?.(current)
-  }, [current, onCurrent])
+    if (scrolled.current) tellCurrent(scrolled.current.offset)
+  })
 
-  // The head of a file stands where the one before it would stick.
-  const goToHead = (index: number) =>
-    virtualizer.scrollToOffset((virtualizer.getOffsetForIndex(index, 'start')?.[0] ?? 0) + HEIGHTS.file)
-  const at = (path: string) => files.findIndex(each => each.path === path)
+  const currentFile = () => currentAt(scrolled.current?.offset ?? 0)
+  const findCursor = () => {
+    const file = cursor ? blocks.findIndex(block => block.listed.path === cursor.path) : -1
+    const row = blocks[file]?.rows.findIndex(each => isAt(each, cursor!)) ?? -1
+    return row === -1 ? { file: currentFile(), row: 0 } : { file, row }
+  }
+  const bringIntoSight = (file: number, row: number) => {
+    const { offset, height } = scrolled.current!
+    const start = tops[file]! + blocks[file]!.starts[row]!
+    const end = start + heightAt(blocks[file]!, row)
+    if (start < offset + HEIGHTS.file) scrollTo(start - HEIGHTS.file)
+    else if (end > offset + height) scrollTo(end - height)
+  }
   useImperativeHandle(ref, () => ({
     file(step) {
-      const here = fileAt(heads, sticky.current)
-      const next = heads[here + step]
-      if (next === undefined) return
+      const next = currentFile() + step
+      if (!blocks[next]) return
       setCursor(undefined)
-      goToHead(next)
+      scrollTo(tops[next]!)
     },
     goTo(path) {
-      const index = heads[at(path)]
-      if (index !== undefined) goToHead(index)
+      const file = blocks.findIndex(block => block.listed.path === path)
+      if (file !== -1) scrollTo(tops[file]!)
     },
     line(step) {
-      const from = cursor ? rows.findIndex(row => isAt(row, cursor)) : sticky.current
-      for (let index = from + step; index >= 0 && index < rows.length; index += step) {
-        const place = placeOf(rows[index]!)
-        if (!place) continue
-        setCursor(place)
-        virtualizer.scrollToIndex(index, { align: 'auto' })
-        return
+      let { file, row } = findCursor()
+      for (let block = blocks[file]; block; ) {
+        row += step
+        const next = block.rows[row]
+        const place = next && placeOf(next)
+        if (place) {
+          setCursor(place)
+          bringIntoSight(file, row)
+          return
+        }
+        if (next) continue
+        file += step
+        block = blocks[file]
+        row = step === 1 ? -1 : (block?.rows.length ?? 0)
       }
     },
     remark() {
       if (!writer) return
-      const place = cursor ?? firstChange(rows.slice(sticky.current, heads[fileAt(heads, sticky.current) + 1]))
+      const place = cursor ?? firstChange(blocks[currentFile()]?.rows ?? [])
       if (!place) return
       setCursor(place)
       setWriting(place)
     },
   }))
 
+  const firstFile = fileAt(layout, drawn.from)
+  const endFile = drawn.to > 0 && files.length ? fileAt(layout, drawn.to) + 1 : firstFile
   return (
-    <div ref={list} className="diff-view" style={{ height: virtualizer.getTotalSize() }}>
-      {items.map(({ index, start, key }) => {
-        const row = rows[index]!
+    <div ref={list} className="diff-view" style={{ height: tops.at(-1) }}>
+      {blocks.slice(firstFile, endFile).map((block, index) => {
+        const file = firstFile + index
+        const { listed } = block
         return (
-          <div
-            key={key}
-            ref={virtualizer.measureElement}
-            data-index={index}
-            className={index === sticky.current ? 'diff-row diff-row-sticky' : 'diff-row'}
-            style={index === sticky.current ? undefined : { transform: `translateY(${start - margin}px)` }}
-          >
-            <RowView
-              row={row}
-              reader={diffs.reader}
-              isCursor={cursor !== undefined && isAt(row, cursor)}
-              isFolded={row.kind === 'file' && isFolded(row.listed)}
-              fold={fold}
-              fileActions={fileActions}
-              remark={remark}
-              writer={writer}
-              write={setWriting}
-            />
-          </div>
+          <FileView
+            key={listed.path}
+            block={block}
+            file={file}
+            top={tops[file]!}
+            first={Math.max(1, rowAt(block, drawn.from - tops[file]!))}
+            last={rowAt(block, drawn.to - tops[file]!)}
+            cursor={cursor?.path === listed.path ? cursor : undefined}
+            drawn={take}
+            reader={diffs.reader}
+            isFolded={isFolded(listed)}
+            fold={fold}
+            fileActions={fileActions}
+            remark={remark}
+            writer={writer}
+            write={setWriting}
+          />
         )
       })}
     </div>
   )
-}
+}) as <R extends PlacedRemark>(props: DiffViewProps<R>) => ReactNode

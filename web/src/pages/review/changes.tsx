@@ -44,6 +44,7 @@ export function Changes({ ref, review, candidate, remarks, open }: ChangesProps)
   const [folds, setFolds] = useState<ReadonlyMap<string, boolean>>(new Map())
   const [current, setCurrent] = useState<string>()
   const diff = useRef<DiffHandle>(null)
+  const goTo = useCallback((path: string) => diff.current?.goTo(path), [])
   const remarksOn = useMemo(() => Map.groupBy(remarks, remark => remark.path!), [remarks])
   const isFolded = useCallback(
     (listed: Listed) => folds.get(listed.path) ?? (viewed.has(listed.path) || isLong(listed)),
@@ -96,15 +97,7 @@ export function Changes({ ref, review, candidate, remarks, open }: ChangesProps)
       }
     >
       <div className="changes">
-        {narrow || (
-          <FileTree
-            files={files}
-            viewed={viewed}
-            remarksOn={remarksOn}
-            current={current}
-            goTo={path => diff.current?.goTo(path)}
-          />
-        )}
+        {narrow || <FileTree files={files} viewed={viewed} remarksOn={remarksOn} current={current} goTo={goTo} />}
         <div className="changes-diff">
           <DiffView
             ref={diff}

@@ -1,0 +1,83 @@
+import { useCallback, useMemo, useRef, useState } from 'react'
+import { type Block, blockOf, type Heights, heightAt, layoutOf, resized, subjectOf } from './layout.ts'
+import { type Listed, type Place, type PlacedRemark, plainRows, type Row, type View, withRemarks } from './rows.ts'
+import type { Diffs } from './use-diffs.ts'
+
+interface Asked<R extends PlacedRemark> {
+  files: readonly Listed[]
+  diffs: Diffs
+  view: View
+  isFolded(listed: Listed): boolean
+  remarksOn: ReadonlyMap<string, readonly R[]>
+  writing: Place | undefined
+}
+
+/** A row as it was drawn, and how high it came out. */
+export interface Measured {
+  file: number
+  row: number
+  height: number
+}
+
+const NONE: readonly never[] = []
+
+/** The rows of all files and where they are; those of a file that did not change are not made again. */
+export function useLayout<R extends PlacedRemark>(asked: Asked<R>) {
+  const { files, diffs, view, isFolded, remarksOn, writing } = asked
+  const heights = useRef<Record<View, Heights>>({ unified: new WeakMap(), split: new WeakMap() }).current[view]
+  const [memory, setMemory] = useState<Memory<R>>(() => ({ unified: new Map(), split: new Map(), folded: new Map() }))
+
+  const { layout, made } = useMemo(() => {
+    const made = files.map((listed): Made<R> => {
+      const { path } = listed
+      const folded = isFolded(listed)
+      const [diff, total] = [diffs.of(path), diffs.totalOf(path)]
+      const of = [listed, diff, total]
+      const said = [remarksOn.get(path) ?? NONE, writing?.path === path ? writing : undefined] as const
+      const known = memory[folded ? 'folded' : view]
+      const before = known.get(path)
+      const bare = before && same(before.of, of) ? before.bare : plainRows({ listed, diff, total, folded, view })
+      if (before?.bare === bare && same(before.said, said)) return before
+      const now = { of, said, bare, block: blockOf(withRemarks(bare, ...said), heights) }
+      known.set(path, now)
+      return now
+    })
+    return { made, layout: layoutOf(made.map(({ block }) => block)) }
+  }, [files, diffs, view, isFolded, remarksOn, writing, memory, heights])
+
+  /** Takes what came out higher or lower than was thought; whether anything did. */
+  const measure = useCallback(
+    (all: readonly Measured[]): boolean => {
+      const others = all.filter(({ file, row, height }) => {
+        const block = made[file]?.block
+        return block?.rows[row] && Math.abs(height - heightAt(block, row)) > LEAST_PX
+      })
+      for (const [file, those] of Map.groupBy(others, each => each.file)) {
+        const { block } = made[file]!
+        for (const { row, height } of those) heights.set(subjectOf(block.rows[row]!), height)
+        made[file]!.block = resized(block, new Map(those.map(({ row, height }) => [row, height])))
+      }
+      if (others.length) setMemory(before => ({ ...before }))
+      return others.length > 0
+    },
+    [made, heights],
+  )
+  return { layout, measure }
+}
+
+/** Less than this is how numbers are rounded. */
+const LEAST_PX = 0.1
+
+/** What was made last of each file, by its path. */
+type Memory<R extends PlacedRemark> = Record<View | 'folded', Map<string, Made<R>>>
+
+/** What was made, and of what. */
+interface Made<R extends PlacedRemark> {
+  of: readonly unknown[]
+  said: readonly unknown[]
+  bare: Row<never>[]
+  block: Block<R>
+}
+
+const same = (one: readonly unknown[], other: readonly unknown[]): boolean =>
+  one.every((each, index) => each === other[index])
