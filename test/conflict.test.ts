@@ -99,6 +99,23 @@ test('an agent that leaves the conflict as it is: a person resolves it in the wo
   await fleet.land(second.id)
   expect((await fleet.until(second.id, 'done', 'review', 'needs_input')).result).toBe('landed')
   expect(await repo.read('line.txt')).toBe('settled by a person\n')
+  await eventually('its worktree is gone', async () => !(await fleet.show(second.id)).sessions.at(-1)!.worktree_kept)
+  expect(existsSync(worktree!)).toBe(false)
+  expect(await fleet.call('clean', { older_than_hours: 0 })).toMatchObject({ worktrees: [] })
+})
+
+test('a merge that a person backs out of holds nothing any more', async () => {
+  const scene = await aScene({ repository: LINE })
+  const { fleet } = scene
+  const { second } = await twoOnOneLine(scene, 'echo I do not know')
+  const { worktree } = (await fleet.until(second.id, 'needs_input', 'review')).sessions.at(-1)!
+
+  await runGit(worktree!, ['merge', '--abort'])
+  expect((await fleet.call<{ candidate: object }>('get_review', { mission_id: second.id })).candidate).toBeTruthy()
+
+  expect((await fleet.show(second.id)).sessions.at(-1)).toMatchObject({ left_behind: null })
+  await fleet.call('delete_mission', { mission_id: second.id })
+  expect(existsSync(worktree!)).toBe(false)
 })
 
 test('an agent that backs out of the merge is asked twice, then a person decides', async () => {
