@@ -8,6 +8,7 @@ import type { MissionDetail, MissionView } from '../operations/views.ts'
 import type { Cli } from './command.ts'
 import { safeLine } from './safe.ts'
 import { ago, because, duration, inStatusColour, named, standing } from './show.ts'
+import { checkLines } from './show-checks.ts'
 import type { Column } from './table.ts'
 
 export type Detail = z.infer<typeof MissionDetail>
@@ -67,7 +68,8 @@ function nextStep({ id, status, status_reason }: MissionView): string | undefine
   return status_reason?.try
 }
 
-export async function describeMission(cli: Cli, id: string): Promise<undefined> {
+/** `checks`: with all that they printed. */
+export async function describeMission(cli: Cli, id: string, { checks = false } = {}): Promise<undefined> {
   const { terminal } = cli
   const mission = await (await cli.client()).call<Detail>('get_mission', { mission_id: id })
   if (terminal.json) return void terminal.data(mission)
@@ -76,7 +78,7 @@ export async function describeMission(cli: Cli, id: string): Promise<undefined> 
   )
   terminal.facts([
     ['id', mission.id],
-    ['project', mission.project_id],
+    ['project', mission.project_name ? `${mission.project_name} (${mission.project_id})` : mission.project_id],
     ['because', because(mission)],
     ['try', mission.status_reason?.try],
     ...mission.holds.map(({ field, value, from }) => [HELD_WORDS[field] ?? field, inherited(value, from)] as const),
@@ -115,14 +117,7 @@ export async function describeMission(cli: Cli, id: string): Promise<undefined> 
     'Kept running',
     mission.processes.map(each => `${each.kind}  ${each.status}  ${each.url ?? ''}  ${ago(each.created_at)}`),
   )
-  section(
-    cli,
-    'Checks',
-    mission.evidence.map(
-      each =>
-        `${each.passed ? 'passed' : 'failed'}  ${each.name} at ${each.commit.slice(0, 10)} (${each.seconds.toFixed(1)} s)`,
-    ),
-  )
+  section(cli, 'Checks', checkLines(mission.id, mission.evidence, checks))
   section(
     cli,
     'Sub-missions',
@@ -237,5 +232,5 @@ function section({ terminal }: Cli, title: string, lines: string[]): void {
   if (!lines.length) return
   terminal.print()
   terminal.print(terminal.paint('bold', title))
-  for (const line of lines) terminal.print(`  ${terminal.foreign(line.trim()).replaceAll('\n', '\n  ')}`)
+  for (const line of lines) terminal.print(`  ${terminal.foreign(line.trimEnd()).replaceAll('\n', '\n  ')}`)
 }
