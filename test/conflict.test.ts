@@ -84,7 +84,12 @@ test('an agent that leaves the conflict as it is: a person resolves it in the wo
   const { second, colour } = await twoOnOneLine(scene, 'echo I do not know')
 
   const waiting = await fleet.until(second.id, 'needs_input', 'review', 'failed', 'done')
-  expect(waiting.status_reason).toMatchObject({ code: 'conflict', text: expect.stringContaining('line.txt') })
+  expect(waiting.status_reason).toMatchObject({
+    code: 'conflict',
+    text: expect.stringContaining('line.txt'),
+    try: expect.stringContaining(`fleet conflict ${second.id}`),
+  })
+  expect(waiting.sessions).toHaveLength(2)
   expect(await repo.readOn('main', 'line.txt')).toBe(colour)
   const { worktree, branch } = waiting.sessions.at(-1)!
   expect(await readFile(join(worktree!, 'line.txt'), 'utf8')).toContain('<<<<<<<')
@@ -124,7 +129,10 @@ test('an agent that backs out of the merge is asked twice, then a person decides
   const { second, colour } = await twoOnOneLine(scene, 'git merge --abort; echo I will not')
 
   const waiting = await fleet.until(second.id, 'needs_input', 'review', 'failed', 'done')
-  expect(waiting.status_reason?.code).toBe('conflict')
+  expect(waiting.status_reason).toMatchObject({
+    code: 'conflict',
+    try: expect.stringContaining(`fleet conflict ${second.id}`),
+  })
   expect(waiting.sessions.map(session => session.reason)).toEqual(['first', 'conflict', 'conflict'])
   const { worktree, branch } = waiting.sessions[0]!
   expect(existsSync(worktree!)).toBe(true)

@@ -87,6 +87,7 @@ export async function describeMission(cli: Cli, id: string, { checks = false } =
     ['after', mission.depends_on.map(shortId).join(', ')],
     ['parent', mission.parent_mission_id],
     ['branch', mission.branch],
+    ['worktree', mission.sessions.findLast(each => each.worktree_kept)?.worktree],
     ['also kept', mission.sessions.flatMap(each => each.kept_refs).join('\n')],
     ['pull request', mission.pull_request?.url && `${mission.pull_request.url} (${mission.pull_request.state})`],
     ['candidate', mission.candidate?.commit],

@@ -1,4 +1,4 @@
-import { MAX_CONFLICT_ROUNDS } from '../domain/ending.ts'
+import { conflictAdvice, MAX_CONFLICT_ROUNDS } from '../domain/ending.ts'
 import * as landings from '../domain/landing.ts'
 import type { By, Step } from '../domain/life.ts'
 import * as life from '../domain/life.ts'
@@ -154,7 +154,7 @@ async function inConflict(fleet: Fleet, { mission }: Work, conflicts: FileConfli
         {
           code: 'conflict',
           text: `${text} The agent could not resolve it.`,
-          try: `Resolve it in its worktree and run fleet mission land ${m.id}, or retry it.`,
+          try: conflictAdvice(m.id),
         },
         by,
         'conflict',
