@@ -76,16 +76,17 @@ export function stepsAside(mission: Mission, why: StatusReason, by: By): Step {
 export const toLand = (mission: Mission, by: By): Step => step(mission, toLanding(by), by, 'landing_started')
 
 /** What came of a landing, beside the mission itself. */
-export type Brought = Pick<Landing, 'commit' | 'onto' | 'branch'> & Partial<Pick<Landing, 'evidence' | 'includes'>>
+export type Brought = Pick<Landing, 'commit' | 'onto' | 'branch'> &
+  Partial<Pick<Landing, 'files' | 'evidence' | 'includes'>>
 
 export function landed(
   mission: Mission,
-  { commit, onto, branch, evidence = [], includes = [] }: Brought,
+  { commit, onto, branch, files = null, evidence = [], includes = [] }: Brought,
   by: By,
 ): Step {
   const { approval } = mission
   const landing: Landing = {
-    ...{ commit, onto, branch, evidence, includes, at: by.now },
+    ...{ commit, onto, branch, files, evidence, includes, at: by.now },
     candidate: approval?.candidate ?? mission.candidate?.commit ?? null,
     approved: approval && { by: approval.by, at: approval.at },
     with: null,
@@ -108,7 +109,7 @@ export function landedWith(
   whole: Pick<Landing, 'commit' | 'onto' | 'branch'> & { with: string },
   by: By,
 ): Step {
-  const own = { candidate: mission.candidate?.commit ?? null, approved: null, evidence: [], includes: [] }
+  const own = { candidate: mission.candidate?.commit ?? null, approved: null, files: null, evidence: [], includes: [] }
   const landing: Landing = { ...whole, ...own, at: by.now, undone: null }
   const { commit, branch } = whole
   return step(mission, isOnBase(mission, landing, by), by, 'landed', { data: { commit, branch, with: whole.with } })

@@ -33,7 +33,7 @@ describe.each(Object.entries(ASKS))('%s', (_name, { from, ask }) => {
 
 const LANDED = {
   ...{ candidate: 'c', commit: 'l', onto: 'o', branch: 'main', at: BY.now },
-  ...{ approved: null, evidence: [], includes: [], with: null, undone: null },
+  ...{ approved: null, files: null, evidence: [], includes: [], with: null, undone: null },
 }
 
 test('a landing is undone also where its mission was sent on since; what came with another is undone with that', () => {

@@ -136,6 +136,12 @@ export const Landing = z.object({
   branch: z.string(),
   at: Timestamp,
   approved: Approval.pick({ by: true, at: true }).nullable().describe('who let it land; empty: its policy did'),
+  files: z
+    .number()
+    .int()
+    .nullable()
+    .default(null)
+    .describe('how many files it changed on what it landed on; empty: not counted'),
   evidence: z.array(Id).describe('the checks that ran on the landing commit'),
   includes: z
     .array(z.object({ mission_id: Id, title: z.string(), commit: z.string() }))
