@@ -136,11 +136,12 @@ export async function describeMission(cli: Cli, id: string, { checks = false } =
 }
 
 /** What landed, as what, and who let it. */
-function landingInWords({ commit, branch, at, candidate, approved, with: bringer, undone }: Landing): string {
+function landingInWords({ commit, branch, at, candidate, approved, forced, with: bringer, undone }: Landing): string {
   const facts = [
     `${commit.slice(0, 10)} on ${branch}, ${ago(at)}`,
     candidate && candidate !== commit && `of candidate ${candidate.slice(0, 10)}`,
     bringer ? `with mission ${shortId(bringer)}` : approved ? `approved by ${approved.by}` : 'by its policy',
+    forced && `forced by ${forced.by} past: ${forced.past}`,
     undone && `undone by ${undone.commit.slice(0, 10)}, ${ago(undone.at)}`,
   ]
   return facts.filter(Boolean).join(', ')

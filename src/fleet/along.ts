@@ -6,7 +6,7 @@ import type { Work } from './landing-steps.ts'
 import { includedIn } from './predecessors.ts'
 import { all, put } from './records.ts'
 
-type OnBase = Pick<Landing, 'commit' | 'onto' | 'branch'>
+type OnBase = Pick<landings.Brought, 'commit' | 'onto' | 'branch' | 'past'>
 
 /**
  * What comes with a landing: how much it is, the checks that speak for it, and the unlanded work it was built on, whose missions are
