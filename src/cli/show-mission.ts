@@ -19,7 +19,10 @@ export interface Missions {
 
 export async function listMissions(cli: Cli, filter: Record<string, unknown>): Promise<undefined> {
   const answer = await (await cli.client()).call<Missions>('list_missions', filter)
-  return tellMissions(cli, answer, 'There is no such mission. Make one: fleet run "<what to do>"')
+  const { limit, cursor, ...asked } = filter
+  const isFiltered = cursor !== undefined || Object.values(asked).some(value => value !== undefined)
+  const none = isFiltered ? 'No mission is like that.' : 'There are no missions yet. Make one: fleet run "<what to do>"'
+  return tellMissions(cli, answer, none)
 }
 
 export async function tellMissions(cli: Cli, answer: Missions, otherwise: string): Promise<undefined> {
