@@ -187,8 +187,11 @@ async function notShown(
   const since = from ?? (await shownOf(project, mission))?.from ?? commit
   const files = (await changes(repository, since, commit)).files.map(({ path }) => path).slice(0, FILES_TOLD)
   const look = `Look at it with fleet diff ${mission.id}, then send expected: ${commit} (fleet mission land ${mission.id} --commit ${commit.slice(0, 12)})`
-  const text = expected
-    ? `The work of mission ${mission.id} is ${commit} now, not ${expected}: ${files.join(', ') || 'no file differs'}.`
-    : `Say which work of mission ${mission.id} you were shown; it is ${commit} now: ${files.join(', ')}.`
+  const text =
+    expected && !known
+      ? `${expected} is not a commit of this repository; the work of mission ${mission.id} is ${commit} now.`
+      : expected
+        ? `The work of mission ${mission.id} is ${commit} now, not ${expected}: ${files.join(', ') || 'no file differs'}.`
+        : `Say which work of mission ${mission.id} you were shown; it is ${commit} now: ${files.join(', ')}.`
   return new NotShown(clipped(text, MAX_REASON_CHARS), { try: look, facts: { candidate: commit, expected, files } })
 }
