@@ -1,3 +1,5 @@
+import { writeFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { aScene } from './kit/scene.ts'
 
@@ -23,4 +25,12 @@ test('an answer that comes second, by the mission, is told who answered', async 
   await expect(fleet.call('answer_question', { question_id: id, text: 'blue' })).rejects.toThrow(
     /already answered by person: red/,
   )
+})
+
+test('doctor warns where git does not know who commits', async () => {
+  const { fleet } = await aScene()
+  const told = async () => (await fleet.fleetCommand(['doctor'])).stdout
+  expect(await told()).toMatch(/author +.*user\.name/)
+  writeFileSync(join(fleet.root, '.gitconfig'), '[user]\nname = Ada\nemail = ada@example.org\n')
+  expect(await told()).toMatch(/author +Ada <ada@example\.org>/)
 })
