@@ -84,7 +84,12 @@ test('an agent that leaves the conflict as it is: a person resolves it in the wo
   const { second, colour } = await twoOnOneLine(scene, 'echo I do not know')
 
   const waiting = await fleet.until(second.id, 'needs_input', 'review', 'failed', 'done')
-  expect(waiting.status_reason).toMatchObject({ code: 'conflict', text: expect.stringContaining('line.txt') })
+  expect(waiting.status_reason).toMatchObject({
+    code: 'conflict',
+    text: expect.stringContaining('line.txt'),
+    try: expect.stringContaining(`fleet conflict ${second.id}`),
+  })
+  expect(waiting.sessions).toHaveLength(2)
   expect(await repo.readOn('main', 'line.txt')).toBe(colour)
   const { worktree, branch } = waiting.sessions.at(-1)!
   expect(await readFile(join(worktree!, 'line.txt'), 'utf8')).toContain('<<<<<<<')
@@ -99,6 +104,23 @@ test('an agent that leaves the conflict as it is: a person resolves it in the wo
   await fleet.land(second.id)
   expect((await fleet.until(second.id, 'done', 'review', 'needs_input')).result).toBe('landed')
   expect(await repo.read('line.txt')).toBe('settled by a person\n')
+  await eventually('its worktree is gone', async () => !(await fleet.show(second.id)).sessions.at(-1)!.worktree_kept)
+  expect(existsSync(worktree!)).toBe(false)
+  expect(await fleet.call('clean', { older_than_hours: 0 })).toMatchObject({ worktrees: [] })
+})
+
+test('a merge that a person backs out of holds nothing any more', async () => {
+  const scene = await aScene({ repository: LINE })
+  const { fleet } = scene
+  const { second } = await twoOnOneLine(scene, 'echo I do not know')
+  const { worktree } = (await fleet.until(second.id, 'needs_input', 'review')).sessions.at(-1)!
+
+  await runGit(worktree!, ['merge', '--abort'])
+  expect((await fleet.call<{ candidate: object }>('get_review', { mission_id: second.id })).candidate).toBeTruthy()
+
+  expect((await fleet.show(second.id)).sessions.at(-1)).toMatchObject({ left_behind: null })
+  await fleet.call('delete_mission', { mission_id: second.id })
+  expect(existsSync(worktree!)).toBe(false)
 })
 
 test('an agent that backs out of the merge is asked twice, then a person decides', async () => {
@@ -107,7 +129,10 @@ test('an agent that backs out of the merge is asked twice, then a person decides
   const { second, colour } = await twoOnOneLine(scene, 'git merge --abort; echo I will not')
 
   const waiting = await fleet.until(second.id, 'needs_input', 'review', 'failed', 'done')
-  expect(waiting.status_reason?.code).toBe('conflict')
+  expect(waiting.status_reason).toMatchObject({
+    code: 'conflict',
+    try: expect.stringContaining(`fleet conflict ${second.id}`),
+  })
   expect(waiting.sessions.map(session => session.reason)).toEqual(['first', 'conflict', 'conflict'])
   const { worktree, branch } = waiting.sessions[0]!
   expect(existsSync(worktree!)).toBe(true)

@@ -1,4 +1,4 @@
-import { readdirSync } from 'node:fs'
+import { readdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { runGit } from '../src/git/testkit.ts'
@@ -47,4 +47,16 @@ test('the agent sees a committed state, not what the person has not committed', 
   expect(await repo.readOn('main', 'listing.txt')).not.toContain('scratch.txt')
   expect(await repo.read('README.md')).toBe('half a thought')
   expect(await repo.git('status', '--porcelain')).toBe(' M README.md\n?? scratch.txt')
+})
+
+test('what landed is counted from what it landed on, not from its last session alone', async () => {
+  const { fleet, project } = await aScene({ project: { landing: 'review' } })
+  const { id } = await fleet.mission(project, 'echo 1 > a.txt; echo 2 > b.txt; echo ok')
+  const { worktree } = (await fleet.until(id, 'review')).sessions[0]!
+  writeFileSync(join(worktree!, 'by-hand.txt'), 'mine\n')
+  const { candidate } = await fleet.call<{ candidate: { commit: string } }>('get_review', { mission_id: id })
+
+  const args = ['mission', 'land', id, '--commit', candidate.commit, '--follow']
+  expect((await fleet.fleetCommand(args)).stdout).toContain('(3 files changed)')
+  expect((await fleet.show(id)).landed).toMatchObject({ files: 3 })
 })

@@ -101,7 +101,9 @@ test('hooks change, refuse and are told; tools appear in every surface', async (
     text: 'The plugin policy refuses: look at it first',
   })
   await fleet.land(look.id)
-  await fleet.until(look.id, 'done')
+  expect((await fleet.until(look.id, 'done')).landed).toMatchObject({
+    forced: { by: 'person', past: 'The plugin policy refuses: look at it first' },
+  })
 
   await eventually(
     'the diary',

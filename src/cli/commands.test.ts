@@ -290,7 +290,7 @@ test('following a mission: its sessions one after the other, then how it ended',
     landed: { commit: '0123456789abcdef', branch: 'main' },
     session_id: 's1',
     sessions: [{ id: 's1', number: 1, agent: 'shell', reason: 'first' }],
-    report: { files_changed: [{ path: 'a' }] },
+    report: { files_changed: [{ path: 'a' }], files_omitted: 0 },
   }
   const items = [
     { cursor: '1', kind: 'text', data: { type: 'text', text: 'working' } },

@@ -4,7 +4,7 @@ import { configurationOf } from '../configuration.ts'
 import { NotAllowed, Refusal } from '../domain/errors.ts'
 import { drivenName } from '../domain/project.ts'
 import { readFitting } from '../fleet/configuring.ts'
-import { requireGit } from '../git/run.ts'
+import { git, requireGit } from '../git/run.ts'
 import { openHome } from '../home.ts'
 import { modelsIn, PRICES_FILE } from '../prices-file.ts'
 import { groupsFolderOf } from '../runner/groups.ts'
@@ -39,6 +39,16 @@ const EXAMINATIONS: Record<string, Examination> = {
   platform: async () => PLATFORMS[process.platform] ?? { state: 'poor', text: `${process.platform}: not tried` },
   node: async () => ({ state: 'good', text: `Node ${process.versions.node}` }),
   git: async () => ({ state: 'good', text: `git ${await requireGit()}` }),
+  author: async where => {
+    const asking = ['-c', 'user.useConfigOnly=true', 'var', 'GIT_AUTHOR_IDENT']
+    const { exit, stdout } = await git(openHome(homeOf(where)).path, asking, { answers: [128] })
+    if (exit === 0) return { state: 'good', text: stdout.toString('utf8').replace(/ \d+ [+-]\d+\s*$/, '') }
+    return {
+      state: 'poor',
+      text: 'git has no user.name or user.email: what missions commit is by Flotilla',
+      advice: 'git config --global user.name "…", and user.email',
+    }
+  },
   home: async where => ({ state: 'good', text: openHome(homeOf(where)).path }),
   settings: async where => {
     givenIn(where.env)

@@ -193,10 +193,11 @@ class Interrupts {
 }
 
 function howItEnded(mission: Detail): string {
-  const files = mission.report?.files_changed.length ?? 0
+  const { report, landed } = mission
+  const files = landed?.files ?? (report ? report.files_changed.length + report.files_omitted : 0)
   const changed = `${files} ${files === 1 ? 'file' : 'files'} changed`
-  if (mission.landed && mission.result === 'landed')
-    return `landed as ${mission.landed.commit.slice(0, 10)} on ${mission.landed.branch} (${changed})`
+  if (landed && mission.result === 'landed')
+    return `landed as ${landed.commit.slice(0, 10)} on ${landed.branch} (${changed})`
   if (mission.result === 'kept')
     return `done; its work is kept${mission.branch ? ` on ${mission.branch}` : ''} (${changed})`
   if (mission.status === 'done') return 'done; nothing had to change'

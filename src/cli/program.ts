@@ -1,4 +1,4 @@
-import { Command, CommanderError } from 'commander'
+import { Command, CommanderError, Help, type Option } from 'commander'
 import { Refusal } from '../domain/errors.ts'
 import { VERSION } from '../version.ts'
 import { exitCodeOf, type Surroundings, setSurroundings } from './command.ts'
@@ -92,7 +92,7 @@ export async function run(args: readonly string[], around: Surroundings): Promis
   for (const command of everyCommand(program)) {
     command
       .exitOverride()
-      .configureHelp({ showGlobalOptions: true })
+      .configureHelp({ showGlobalOptions: true, visibleGlobalOptions })
       .configureOutput({
         writeOut: text => void streams.stdout.write(text),
         writeErr: text => void streams.stderr.write(text),
@@ -108,6 +108,12 @@ export async function run(args: readonly string[], around: Surroundings): Promis
     return exitOfError(error)
   }
 }
+
+/** Without those that the command has itself, with another meaning. */
+const visibleGlobalOptions = (command: Command): Option[] =>
+  Object.assign(new Help(), { showGlobalOptions: true })
+    .visibleGlobalOptions(command)
+    .filter(option => !command.options.some(own => own.long === option.long))
 
 export function everyCommand(command: Command): Command[] {
   return [command, ...command.commands.flatMap(everyCommand)]

@@ -8,6 +8,7 @@ import type { MissionDetail, MissionView } from '../operations/views.ts'
 import type { Cli } from './command.ts'
 import { safeLine } from './safe.ts'
 import { ago, because, duration, inStatusColour, named, standing } from './show.ts'
+import { checkLines } from './show-checks.ts'
 import type { Column } from './table.ts'
 
 export type Detail = z.infer<typeof MissionDetail>
@@ -18,7 +19,10 @@ export interface Missions {
 
 export async function listMissions(cli: Cli, filter: Record<string, unknown>): Promise<undefined> {
   const answer = await (await cli.client()).call<Missions>('list_missions', filter)
-  return tellMissions(cli, answer, 'There is no such mission. Make one: fleet run "<what to do>"')
+  const { limit, cursor, ...asked } = filter
+  const isFiltered = cursor !== undefined || Object.values(asked).some(value => value !== undefined)
+  const none = isFiltered ? 'No mission is like that.' : 'There are no missions yet. Make one: fleet run "<what to do>"'
+  return tellMissions(cli, answer, none)
 }
 
 export async function tellMissions(cli: Cli, answer: Missions, otherwise: string): Promise<undefined> {
@@ -67,7 +71,8 @@ function nextStep({ id, status, status_reason }: MissionView): string | undefine
   return status_reason?.try
 }
 
-export async function describeMission(cli: Cli, id: string): Promise<undefined> {
+/** `checks`: with all that they printed. */
+export async function describeMission(cli: Cli, id: string, { checks = false } = {}): Promise<undefined> {
   const { terminal } = cli
   const mission = await (await cli.client()).call<Detail>('get_mission', { mission_id: id })
   if (terminal.json) return void terminal.data(mission)
@@ -76,7 +81,7 @@ export async function describeMission(cli: Cli, id: string): Promise<undefined> 
   )
   terminal.facts([
     ['id', mission.id],
-    ['project', mission.project_id],
+    ['project', mission.project_name ? `${mission.project_name} (${mission.project_id})` : mission.project_id],
     ['because', because(mission)],
     ['try', mission.status_reason?.try],
     ...mission.holds.map(({ field, value, from }) => [HELD_WORDS[field] ?? field, inherited(value, from)] as const),
@@ -85,6 +90,7 @@ export async function describeMission(cli: Cli, id: string): Promise<undefined> 
     ['after', mission.depends_on.map(shortId).join(', ')],
     ['parent', mission.parent_mission_id],
     ['branch', mission.branch],
+    ['worktree', mission.sessions.findLast(each => each.worktree_kept)?.worktree],
     ['also kept', mission.sessions.flatMap(each => each.kept_refs).join('\n')],
     ['pull request', mission.pull_request?.url && `${mission.pull_request.url} (${mission.pull_request.state})`],
     ['candidate', mission.candidate?.commit],
@@ -115,14 +121,7 @@ export async function describeMission(cli: Cli, id: string): Promise<undefined> 
     'Kept running',
     mission.processes.map(each => `${each.kind}  ${each.status}  ${each.url ?? ''}  ${ago(each.created_at)}`),
   )
-  section(
-    cli,
-    'Checks',
-    mission.evidence.map(
-      each =>
-        `${each.passed ? 'passed' : 'failed'}  ${each.name} at ${each.commit.slice(0, 10)} (${each.seconds.toFixed(1)} s)`,
-    ),
-  )
+  section(cli, 'Checks', checkLines(mission.id, mission.evidence, checks))
   section(
     cli,
     'Sub-missions',
@@ -140,11 +139,12 @@ export async function describeMission(cli: Cli, id: string): Promise<undefined> 
 }
 
 /** What landed, as what, and who let it. */
-function landingInWords({ commit, branch, at, candidate, approved, with: bringer, undone }: Landing): string {
+function landingInWords({ commit, branch, at, candidate, approved, forced, with: bringer, undone }: Landing): string {
   const facts = [
     `${commit.slice(0, 10)} on ${branch}, ${ago(at)}`,
     candidate && candidate !== commit && `of candidate ${candidate.slice(0, 10)}`,
     bringer ? `with mission ${shortId(bringer)}` : approved ? `approved by ${approved.by}` : 'by its policy',
+    forced && `forced by ${forced.by} past: ${forced.past}`,
     undone && `undone by ${undone.commit.slice(0, 10)}, ${ago(undone.at)}`,
   ]
   return facts.filter(Boolean).join(', ')
@@ -237,5 +237,5 @@ function section({ terminal }: Cli, title: string, lines: string[]): void {
   if (!lines.length) return
   terminal.print()
   terminal.print(terminal.paint('bold', title))
-  for (const line of lines) terminal.print(`  ${terminal.foreign(line.trim()).replaceAll('\n', '\n  ')}`)
+  for (const line of lines) terminal.print(`  ${terminal.foreign(line.trimEnd()).replaceAll('\n', '\n  ')}`)
 }

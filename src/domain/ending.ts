@@ -2,7 +2,7 @@ import { mayChangeNothing } from './effective.ts'
 import * as landings from './landing.ts'
 import type { By, Step } from './life.ts'
 import * as life from './life.ts'
-import type { Mission } from './mission.ts'
+import type { Mission, StatusReason } from './mission.ts'
 import { MAX_ANSWERS_REFUSED } from './plan.ts'
 import type { LandingPolicy } from './project.ts'
 import type { Report } from './report.ts'
@@ -15,6 +15,9 @@ export const MAX_INTERRUPTIONS = 2
 /** A week of waiting for the next hour, and then a person should look. */
 export const MAX_RATE_LIMITS = 150
 export const MAX_CONFLICT_ROUNDS = 2
+/** For the person whom a conflict is left to. */
+export const conflictAdvice = (id: string): string =>
+  `fleet conflict ${id} shows both sides and where to resolve it, then fleet mission land ${id}; or fleet mission retry ${id}`
 export const MAX_HAND_OVERS = 2
 /** Ended without an error, without a change, and without saying that none was needed. */
 export const NOTHING_DONE = 'nothing_done'
@@ -36,7 +39,7 @@ export interface Ended {
   landing: LandingPolicy
   maxRetries: number
   /** Why a person must look before it lands, whatever the policy says. */
-  concern: { code: string; text: string } | null
+  concern: StatusReason | null
   /** What a person said to it that it had not heard when it ended. */
   unheard: StoredText | null
   /** What it waits for a person to answer, if it was parked with that. */
@@ -160,12 +163,7 @@ function completed(mission: Mission, end: Ended, by: By): Step {
   if (end.unusable) return answersAgain(mission, end.unusable, by)
   if (!end.isolated) return life.done(mission, 'kept', by)
   if (!end.changed) return unchanged(mission, end, by)
-  if (end.concern)
-    return life.toReview(
-      mission,
-      { ...end.concern, try: `fleet diff ${mission.id}, then fleet mission land ${mission.id}` },
-      by,
-    )
+  if (end.concern) return concerned(mission, end.concern, by)
   switch (end.landing) {
     case 'auto':
     case 'pull-request':
@@ -185,6 +183,9 @@ function completed(mission: Mission, end: Ended, by: By): Step {
       return mission.check_kept ? landings.toLand(mission, by) : life.done(mission, 'kept', by)
   }
 }
+
+const concerned = (mission: Mission, why: StatusReason, by: By): Step =>
+  life.toReview(mission, { try: `fleet diff ${mission.id}, then fleet mission land ${mission.id}`, ...why }, by)
 
 /** What a person said and it had not heard when it ended starts its next session. */
 function told(mission: Mission, instructions: StoredText, by: By): Step {
@@ -207,7 +208,7 @@ function answersAgain(mission: Mission, { problem, instructions }: NonNullable<E
 function unchanged(mission: Mission, end: Ended, by: By): Step {
   const saysSo = end.report?.claimed_status === 'completed_no_changes'
   const spoke = (end.report?.summary ?? '').trim() !== ''
-  if (end.concern) return life.toReview(mission, end.concern, by)
+  if (end.concern) return concerned(mission, end.concern, by)
   // A stage hands on what it says as much as what it changed.
   if (saysSo || ((mission.workflow || mayChangeNothing(mission.mission_type)) && spoke))
     return life.done(mission, 'no_changes', by)

@@ -3,6 +3,7 @@ import { type By, requireFree, requireStatus, type Step, step } from './life.ts'
 import {
   type Candidate,
   type Landing,
+  type LandingCommit,
   type Mission,
   MOST_PAST_LANDINGS,
   type Status,
@@ -21,11 +22,17 @@ export function requireLandable(mission: Mission): asserts mission is Mission & 
     throw new NotAllowed(`Mission ${mission.id} has no work to land.`, { try: `fleet mission retry ${mission.id}` })
 }
 
-export function land(mission: Mission, by: By): Step {
+/** What lands by itself is refused for these; a person's word sets them aside. */
+const SET_ASIDE = ['plugin_refused', 'base_moved']
+
+/** `forced`: even though its checks fail. */
+export function land(mission: Mission, by: By, forced = false): Step {
   requireLandable(mission)
-  const approval = { candidate: mission.candidate.commit, by: by.actor, at: by.now }
-  return step(mission, { ...toLanding(by), approval, landing_looks: 0 }, by, 'land_requested', {
-    data: { candidate: approval.candidate },
+  const { status_reason: why } = mission
+  const past = why && SET_ASIDE.includes(why.code) ? why.text : null
+  const approval = { candidate: mission.candidate.commit, by: by.actor, at: by.now, past }
+  return step(mission, { ...toLanding(by), approval, forced, landing_looks: 0 }, by, 'land_requested', {
+    data: { candidate: approval.candidate, ...(forced && { forced }), ...(past && { past }) },
   })
 }
 
@@ -76,23 +83,32 @@ export function stepsAside(mission: Mission, why: StatusReason, by: By): Step {
 export const toLand = (mission: Mission, by: By): Step => step(mission, toLanding(by), by, 'landing_started')
 
 /** What came of a landing, beside the mission itself. */
-export type Brought = Pick<Landing, 'commit' | 'onto' | 'branch'> & Partial<Pick<Landing, 'evidence' | 'includes'>>
+export type Brought = Pick<Landing, 'commit' | 'onto' | 'branch'> &
+  Partial<Pick<Landing, 'files' | 'evidence' | 'includes'>> &
+  Pick<LandingCommit, 'past'>
 
 export function landed(
   mission: Mission,
-  { commit, onto, branch, evidence = [], includes = [] }: Brought,
+  { commit, onto, branch, past, files = null, evidence = [], includes = [] }: Brought,
   by: By,
 ): Step {
   const { approval } = mission
   const landing: Landing = {
-    ...{ commit, onto, branch, evidence, includes, at: by.now },
+    ...{ commit, onto, branch, files, evidence, includes, at: by.now },
     candidate: approval?.candidate ?? mission.candidate?.commit ?? null,
     approved: approval && { by: approval.by, at: approval.at },
+    forced: approval && forcedBy(approval.by, [approval.past, past]),
     with: null,
     undone: null,
   }
-  const data = { commit, branch, candidate: landing.candidate, approved_by: approval?.by ?? null }
+  const { candidate, forced } = landing
+  const data = { commit, branch, candidate, approved_by: approval?.by ?? null, ...(forced && { forced }) }
   return step(mission, isOnBase(mission, landing, by), by, 'landed', { data })
+}
+
+function forcedBy(by: string, past: (string | null | undefined)[]): Landing['forced'] {
+  const told = past.filter(Boolean).join(' ')
+  return told ? { by, past: told } : null
 }
 
 /** Kept, or waiting for a person, and nobody is at work on it. */
@@ -108,7 +124,14 @@ export function landedWith(
   whole: Pick<Landing, 'commit' | 'onto' | 'branch'> & { with: string },
   by: By,
 ): Step {
-  const own = { candidate: mission.candidate?.commit ?? null, approved: null, evidence: [], includes: [] }
+  const own = {
+    candidate: mission.candidate?.commit ?? null,
+    approved: null,
+    forced: null,
+    files: null,
+    evidence: [],
+    includes: [],
+  }
   const landing: Landing = { ...whole, ...own, at: by.now, undone: null }
   const { commit, branch } = whole
   return step(mission, isOnBase(mission, landing, by), by, 'landed', { data: { commit, branch, with: whole.with } })

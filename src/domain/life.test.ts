@@ -33,7 +33,7 @@ describe.each(Object.entries(ASKS))('%s', (_name, { from, ask }) => {
 
 const LANDED = {
   ...{ candidate: 'c', commit: 'l', onto: 'o', branch: 'main', at: BY.now },
-  ...{ approved: null, evidence: [], includes: [], with: null, undone: null },
+  ...{ approved: null, forced: null, files: null, evidence: [], includes: [], with: null, undone: null },
 }
 
 test('a landing is undone also where its mission was sent on since; what came with another is undone with that', () => {
@@ -57,7 +57,7 @@ test('what is queued by a person starts with a clean slate and says how its next
     interruptions: 1,
     result: null,
     session_id: 's1',
-    approval: { candidate: 'c', by: 'person', at: BY.now },
+    approval: { candidate: 'c', by: 'person', at: BY.now, past: null },
   })
   const { mission } = life.retry(failed, true, { inline: 'try harder' }, BY)
   expect(mission).toMatchObject({

@@ -123,10 +123,16 @@ export const LandingCommit = z.object({
   onto: z.string(),
   branch: z.string().describe('the base branch'),
   checked: z.boolean(),
+  past: z.string().max(MAX_REASON_CHARS).optional().describe('the check that failed on it, where that was forced'),
 })
 export type LandingCommit = z.infer<typeof LandingCommit>
 
-const Approval = z.object({ candidate: z.string(), by: z.string().max(120), at: Timestamp })
+const Approval = z.object({
+  candidate: z.string(),
+  by: z.string().max(120),
+  at: Timestamp,
+  past: z.string().max(MAX_REASON_CHARS).nullable().default(null).describe('the refusal that it sets aside'),
+})
 
 /** What landed, as what, and who let it: kept for whoever asks later. */
 export const Landing = z.object({
@@ -136,6 +142,17 @@ export const Landing = z.object({
   branch: z.string(),
   at: Timestamp,
   approved: Approval.pick({ by: true, at: true }).nullable().describe('who let it land; empty: its policy did'),
+  files: z
+    .number()
+    .int()
+    .nullable()
+    .default(null)
+    .describe('how many files it changed on what it landed on; empty: not counted'),
+  forced: z
+    .object({ by: z.string().max(120), past: z.string() })
+    .nullable()
+    .default(null)
+    .describe('who let it land although a check failed or it had been refused, and which'),
   evidence: z.array(Id).describe('the checks that ran on the landing commit'),
   includes: z
     .array(z.object({ mission_id: Id, title: z.string(), commit: z.string() }))

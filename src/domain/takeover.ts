@@ -3,7 +3,7 @@ import * as landings from './landing.ts'
 import type { By, Step } from './life.ts'
 import * as life from './life.ts'
 
-import type { Mission, TakenOver } from './mission.ts'
+import type { Mission, StatusReason, TakenOver } from './mission.ts'
 import type { StoredText } from './text.ts'
 
 export type { Step } from './life.ts'
@@ -100,7 +100,7 @@ export interface Left {
   changed: boolean
   /** Whether there is more of it than before the take-over. */
   added: boolean
-  concern: { code: string; text: string } | null
+  concern: StatusReason | null
 }
 
 /** What becomes of a mission that a person gives back. */
@@ -117,7 +117,7 @@ export function handedBack(taken: Mission, left: Left, by: By): Step {
   if (next === 'resume') return life.resume(mission, true, message, by)
   if (was.status === 'done' && !left.added)
     return life.step(mission, { ...was, status_reason: null }, by, 'handed_back', { data: { next } })
-  if (left.concern) return life.toReview(mission, { ...left.concern, try: look }, by)
+  if (left.concern) return life.toReview(mission, { try: look, ...left.concern }, by)
   if (next === 'land') return left.changed ? landings.land(mission, by) : life.done(mission, 'no_changes', by)
   const text = 'A person took it over and left its work to be looked at.'
   return life.toReview(mission, { code: 'handed_back', text, try: look }, by)

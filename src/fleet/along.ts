@@ -1,14 +1,15 @@
 import * as landings from '../domain/landing.ts'
 import type { Landing } from '../domain/mission.ts'
+import { changes } from '../git/index.ts'
 import { type Fleet, retryOnConflict } from './fleet.ts'
 import type { Work } from './landing-steps.ts'
 import { includedIn } from './predecessors.ts'
 import { all, put } from './records.ts'
 
-type OnBase = Pick<Landing, 'commit' | 'onto' | 'branch'>
+type OnBase = Pick<landings.Brought, 'commit' | 'onto' | 'branch' | 'past'>
 
 /**
- * What comes with a landing: the checks that speak for it, and the unlanded work it was built on, whose missions are
+ * What comes with a landing: how much it is, the checks that speak for it, and the unlanded work it was built on, whose missions are
  * told first. Cut off in between, the landing is found again, and this with it.
  */
 export async function bringAlong(fleet: Fleet, work: Work, landing: OnBase): Promise<landings.Brought> {
@@ -21,7 +22,8 @@ export async function bringAlong(fleet: Fleet, work: Work, landing: OnBase): Pro
   const checks = await Array.fromAsync(all(fleet, 'evidence', 'mission', [mission.id]))
   const evidence = checks.flatMap(({ value }) => (value.commit === landing.commit ? [value.id] : []))
   for (const each of includes) await takeAlong(fleet, each, mission.id, landing)
-  return { ...landing, evidence, includes }
+  const { files, filesOmitted } = await changes(repository, landing.onto, landing.commit)
+  return { ...landing, files: files.length + filesOmitted, evidence, includes }
 }
 
 const cameWith = async (fleet: Fleet, id: string, bringer: string): Promise<boolean> =>

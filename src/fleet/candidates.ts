@@ -14,7 +14,7 @@ import { type Fleet, retryOnConflict } from './fleet.ts'
 import { includedIn } from './predecessors.ts'
 import { current, newestReport, put } from './records.ts'
 import { repositoryOf } from './repositories.ts'
-import { sharedWithLater, worktreeTurns } from './tidying.ts'
+import { leftIn, sharedWithLater, worktreeTurns } from './tidying.ts'
 import { landingMessage } from './trailers.ts'
 
 const FILES_TOLD = 100
@@ -74,6 +74,7 @@ export async function lookAtPlace(fleet: Fleet, mission: Mission): Promise<Look>
     })
     const unfinished = collected.unfinished ? inTheMiddle(session, collected.unfinished) : null
     const isSame = collected.tip === now.candidate!.commit
+    if (isSame) await noteLeft(fleet, session, leftIn(collected, project))
     const found = isSame ? now : await another(fleet, now, session, project, collected)
     return { mission: await tellApart(fleet, found, branchApart({ collected, session })), unfinished }
   })
@@ -102,7 +103,7 @@ async function another(
   project: Project,
   collected: Collected,
 ): Promise<Mission> {
-  const { tip, skipped } = collected
+  const { tip } = collected
   const differs = await changes(await repositoryOf(project), before!.commit, tip)
   const files = differs.files.map(({ path }) => path).slice(0, FILES_TOLD)
   return retryOnConflict(async () => {
@@ -112,13 +113,12 @@ async function another(
     const by = { actor: 'fleet', now: fleet.now() }
     const candidate: Candidate = { commit: tip, session_id: sessionId, at: by.now }
     const next: Mission = { ...mission, candidate, approval: null, updated_at: by.now }
-    const left = skipped.length ? `Not committed: ${skipped.map(({ path }) => path).join(', ')}.` : null
     const ended: Session = {
       ...session,
       end_commit: tip,
       descends_from: null,
       landable: false,
-      left_behind: left ? clipped(left, MAX_REASON_CHARS) : session.left_behind,
+      left_behind: leftIn(collected, project),
       kept_refs: keptRefs(session, collected.kept),
     }
     await fleet.commit('commit.end-moved', {
@@ -132,6 +132,15 @@ async function another(
       ],
     })
     return next
+  })
+}
+
+/** What the end of the session left there may have been put in order since, without changing the work. */
+async function noteLeft(fleet: Fleet, { id }: Session, left_behind: string | null): Promise<void> {
+  await retryOnConflict(async () => {
+    const { value, version } = await current(fleet, 'sessions', id)
+    if (value.left_behind === left_behind) return
+    await fleet.commit('commit.session-noted', { changes: [put('sessions', { ...value, left_behind }, version)] })
   })
 }
 
@@ -178,8 +187,11 @@ async function notShown(
   const since = from ?? (await shownOf(project, mission))?.from ?? commit
   const files = (await changes(repository, since, commit)).files.map(({ path }) => path).slice(0, FILES_TOLD)
   const look = `Look at it with fleet diff ${mission.id}, then send expected: ${commit} (fleet mission land ${mission.id} --commit ${commit.slice(0, 12)})`
-  const text = expected
-    ? `The work of mission ${mission.id} is ${commit} now, not ${expected}: ${files.join(', ') || 'no file differs'}.`
-    : `Say which work of mission ${mission.id} you were shown; it is ${commit} now: ${files.join(', ')}.`
+  const text =
+    expected && !known
+      ? `${expected} is not a commit of this repository; the work of mission ${mission.id} is ${commit} now.`
+      : expected
+        ? `The work of mission ${mission.id} is ${commit} now, not ${expected}: ${files.join(', ') || 'no file differs'}.`
+        : `Say which work of mission ${mission.id} you were shown; it is ${commit} now: ${files.join(', ')}.`
   return new NotShown(clipped(text, MAX_REASON_CHARS), { try: look, facts: { candidate: commit, expected, files } })
 }

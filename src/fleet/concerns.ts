@@ -1,3 +1,5 @@
+import { conflictAdvice } from '../domain/ending.ts'
+import type { StatusReason } from '../domain/mission.ts'
 import type { Project } from '../domain/project.ts'
 import type { Session } from '../domain/session.ts'
 import {
@@ -18,10 +20,7 @@ import type { Fleet } from './fleet.ts'
 import { all, current } from './records.ts'
 
 /** Why a person must look before a session's work lands, whatever the policy says. */
-export interface Concern {
-  code: string
-  text: string
-}
+export type Concern = StatusReason
 
 interface Place {
   fleet: Fleet
@@ -58,12 +57,14 @@ function unfinished({ session, collected }: Subject): Concern | null {
     return {
       code: 'conflict',
       text: `Its work is still in conflict with the base branch: ${files}. The agent did not resolve it; its worktree is left as it was.`,
+      try: conflictAdvice(session.mission_id),
     }
   }
   const what = doing === 'work on another branch' ? doing : `a ${doing}`
   return {
     code: 'unfinished',
     text: `The agent stopped in the middle of ${what}${files && ` (${files})`}; its worktree is left as it was.`,
+    try: `Finish it in its worktree or give it up there, then fleet mission land ${session.mission_id}`,
   }
 }
 

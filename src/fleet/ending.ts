@@ -25,6 +25,7 @@ import { inWords, questionsOf, sentenceOf } from './questions.ts'
 import { current, put } from './records.ts'
 import { repositoryOf } from './repositories.ts'
 import { sentence } from './sentences.ts'
+import { leftIn } from './tidying.ts'
 import { landingMessage } from './trailers.ts'
 import { readResult } from './watching.ts'
 import { providerAfter } from './windows.ts'
@@ -134,7 +135,7 @@ async function collectWork(
   })
   const { from, changed } = await ownChanges(repository, session.start_commit!, collected)
   return {
-    leftBehind: leftBehind(collected, project),
+    leftBehind: leftIn(collected, project),
     collected,
     changes: changed,
     from,
@@ -151,13 +152,6 @@ async function ownChanges(
   const changed = known ?? (await changes(repository, start, tip))
   const from = changed.descends ? start : ((await mergeBase(repository, start, tip)) ?? start)
   return { from, changed: from === start ? changed : await changes(repository, from, tip) }
-}
-
-/** What stays in the worktree only; copies of the person's own files are no work. */
-function leftBehind({ unfinished, skipped }: Collected, { copy_files }: Project): string | null {
-  if (unfinished) return `The worktree is in the middle of something: ${unfinished.doing}.`
-  const work = skipped.filter(({ path }) => !copy_files.some(copy => path === copy || path.startsWith(`${copy}/`)))
-  return work.length ? `Not committed: ${work.map(({ path }) => path).join(', ')}.` : null
 }
 
 interface Claimed {

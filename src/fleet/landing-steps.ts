@@ -1,10 +1,11 @@
-import { MAX_CONFLICT_ROUNDS } from '../domain/ending.ts'
+import { conflictAdvice, MAX_CONFLICT_ROUNDS } from '../domain/ending.ts'
 import * as landings from '../domain/landing.ts'
 import type { By, Step } from '../domain/life.ts'
 import * as life from '../domain/life.ts'
 import type { LandingCommit, Mission, StatusReason } from '../domain/mission.ts'
 import type { Project } from '../domain/project.ts'
 import type { Session } from '../domain/session.ts'
+import { clipped, MAX_REASON_CHARS } from '../domain/text.ts'
 import {
   type Advanced,
   commitTree,
@@ -78,9 +79,10 @@ export async function prepare(fleet: Fleet, work: Work, base: string): Promise<L
     branch: project.base_branch,
     checked: false,
   }
-  if (!(await check(fleet, work, landing))) return undefined
+  const checked = await check(fleet, work, landing)
+  if (!checked) return undefined
   if (await wantsCancel(fleet, mission.id)) return void (await decide(fleet, mission.id, life.cancelled))
-  return landing
+  return { ...landing, ...checked }
 }
 
 /** What is known of the end of a session holds for that commit only. */
@@ -106,13 +108,13 @@ function landingCommit(
   })
 }
 
-/** True when it may land: nothing to check, all passed, or a person insists. */
+/** It may land: nothing to check, all passed, or a person insists, `past` what failed. */
 async function check(
   fleet: Fleet,
   { mission, candidate, project, repository, signal }: Work,
   landing: LandingCommit,
-): Promise<boolean> {
-  if (project.checks.length === 0) return true
+): Promise<Pick<LandingCommit, 'past'> | undefined> {
+  if (project.checks.length === 0) return {}
   await noteLanding(fleet, mission.id, landing)
   const failure = await runChecks(fleet, {
     mission,
@@ -126,9 +128,11 @@ async function check(
   })
   if (signal.aborted) {
     if (await wantsCancel(fleet, mission.id)) await decide(fleet, mission.id, life.cancelled)
-    return false
+    return undefined
   }
-  if (!failure || mission.forced) return true
+  if (!failure) return {}
+  // A setup that failed is told with all that it printed.
+  if (mission.forced) return { past: clipped(failure.text.split('\n', 1)[0]!, MAX_REASON_CHARS) }
   await decide(fleet, mission.id, (m, by) =>
     life.toReview(
       m,
@@ -140,7 +144,7 @@ async function check(
       by,
     ),
   )
-  return false
+  return undefined
 }
 
 async function inConflict(fleet: Fleet, { mission }: Work, conflicts: FileConflict[]): Promise<void> {
@@ -154,7 +158,7 @@ async function inConflict(fleet: Fleet, { mission }: Work, conflicts: FileConfli
         {
           code: 'conflict',
           text: `${text} The agent could not resolve it.`,
-          try: `Resolve it in its worktree and run fleet mission land ${m.id}, or retry it.`,
+          try: conflictAdvice(m.id),
         },
         by,
         'conflict',

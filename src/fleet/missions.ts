@@ -169,10 +169,9 @@ export const landMission = (
   id: string,
   { force = false, expected }: { force?: boolean; expected?: string },
 ): Promise<Stored<Mission>> =>
-  changeMission(fleet, id, ask, async (mission, when) => {
-    const step = landings.land(await requireShown(fleet, mission, expected), when)
-    return { ...step, mission: { ...step.mission, forced: force } }
-  })
+  changeMission(fleet, id, ask, async (mission, when) =>
+    landings.land(await requireShown(fleet, mission, expected), when, force),
+  )
 
 export const rejectMission = (fleet: Fleet, ask: Ask, id: string, reason?: string): Promise<Stored<Mission>> =>
   changeMission(fleet, id, ask, (mission, when) => life.reject(mission, reason, when))

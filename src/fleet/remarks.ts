@@ -4,10 +4,10 @@ import * as life from '../domain/life.ts'
 import { Comment, isToSend, MAX_COMMENT_CHARS, type Mission } from '../domain/mission.ts'
 import { sentBack } from '../domain/remarks.ts'
 import { clipped } from '../domain/text.ts'
-import { lineOf } from '../git/index.ts'
+import { changedAmong, changes, lineOf, type Repository } from '../git/index.ts'
 import { MAX_COMMIT_ITEMS, type Stored } from '../store/index.ts'
 import { type Ask, by, changeMission, oncePerKey } from './asking.ts'
-import { shownOf } from './candidates.ts'
+import { type Shown, shownOf } from './candidates.ts'
 import type { Fleet } from './fleet.ts'
 import { isScriptAfter } from './mission-agents.ts'
 import { checkedSettings, projectOf, readiness, type Wish } from './missions.ts'
@@ -129,10 +129,20 @@ async function unsentOf(fleet: Fleet, missionId: string, limit: number): Promise
 
 /** The line a remark is about, as a person sees it now: the work may have moved on when the agent reads it. */
 async function quoteOf(fleet: Fleet, mission: Mission, { path, line, side }: Remark): Promise<string | null> {
-  const project = path && line ? (await fleet.store.get('projects', mission.project_id))?.value : undefined
+  const project = path ? (await fleet.store.get('projects', mission.project_id))?.value : undefined
   const shown = project && (await shownOf(project, mission))
   if (!project || !shown) return null
+  const repository = await repositoryOf(project)
+  if (!(await isChanged(repository, shown, path!)))
+    throw new InvalidInput('path', `${path} is not in the change`, { try: `fleet diff ${mission.id} --stat` })
+  if (!line) return null
   const commit = side === 'old' ? shown.from : shown.to
-  const quote = await lineOf(await repositoryOf(project), commit, path!, line!)
+  const quote = await lineOf(repository, commit, path!, line)
   return quote === undefined ? null : clipped(quote, QUOTE_CHARS)
+}
+
+async function isChanged(repository: Repository, { from, to }: Shown, path: string): Promise<boolean> {
+  const { files, filesOmitted } = await changes(repository, from, to)
+  if (files.some(file => file.path === path || file.from === path)) return true
+  return filesOmitted > 0 && (await changedAmong(repository, from, to, [path])).includes(path)
 }

@@ -6,7 +6,17 @@ import type { Project } from '../domain/project.ts'
 import type { Session } from '../domain/session.ts'
 import { clipped, MAX_REASON_CHARS } from '../domain/text.ts'
 import { effect } from '../effects.ts'
-import { canLetGo, folderOf, keepRef, keptRef, placeAt, removePlace, removeWorktree, unheld } from '../git/index.ts'
+import {
+  type Collected,
+  canLetGo,
+  folderOf,
+  keepRef,
+  keptRef,
+  placeAt,
+  removePlace,
+  removeWorktree,
+  unheld,
+} from '../git/index.ts'
 import { Turns } from '../git/turns.ts'
 import type { Change, Collection, RecordOf } from '../store/index.ts'
 import { gitWithin } from './containing.ts'
@@ -76,6 +86,13 @@ export async function retire(
 export async function unheldBy(fleet: Fleet, session: Session, project: Project): Promise<string[]> {
   const mission = (await current(fleet, 'missions', session.mission_id)).value
   return unheld(session.worktree!, project.copy_files, await gitWithin(fleet, session, mission, project))
+}
+
+/** What stays in a worktree only, whose work was just committed; copies of the person's own files are no work. */
+export function leftIn({ unfinished, skipped }: Collected, { copy_files }: Project): string | null {
+  if (unfinished) return `The worktree is in the middle of something: ${unfinished.doing}.`
+  const work = skipped.filter(({ path }) => !copy_files.some(copy => path === copy || path.startsWith(`${copy}/`)))
+  return work.length ? clipped(`Not committed: ${work.map(({ path }) => path).join(', ')}.`, MAX_REASON_CHARS) : null
 }
 
 /** What `unheldBy` found, for a person. */

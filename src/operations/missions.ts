@@ -219,7 +219,7 @@ export const missions = [
     WithMission.extend({
       expected: z
         .string()
-        .regex(/^[0-9a-fA-F]{7,64}$/)
+        .regex(/^[0-9a-fA-F]{7,64}$/, 'is not a commit: give its id, or at least its first 7 letters')
         .optional()
         .describe(
           'the id of the candidate you were shown, or its beginning: see get_review or diff_mission. Without it, or where the work is another one by now, the answer is 409 with the id and the files',

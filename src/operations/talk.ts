@@ -31,6 +31,8 @@ export async function questionView(fleet: Fleet, question: Question): Promise<Qu
   }
 }
 
+const ofMission = (id: string) => ({ index: 'mission', equals: [id], newestFirst: true })
+
 /** By the id of the question, or of a mission that asks just one. */
 async function findQuestion(fleet: Fleet, ref: string): Promise<Question> {
   const mission = await lookUp(fleet, 'missions', ref).catch(error => {
@@ -45,8 +47,11 @@ async function findQuestion(fleet: Fleet, ref: string): Promise<Question> {
       ref,
       open.map(({ id }) => ({ id })),
     )
-  if (!open[0]) throw new NotFound('open question of mission', mission.value.id, { try: 'fleet inbox' })
-  return open[0]
+  if (open[0]) return open[0]
+  // Whoever answers second is told who was first.
+  const [last] = (await fleet.store.find('questions', { ...ofMission(mission.value.id), limit: 1 })).items
+  if (last?.value.status === 'answered') return last.value
+  throw new NotFound('open question of mission', mission.value.id, { try: 'fleet inbox' })
 }
 
 export const talk = [

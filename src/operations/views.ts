@@ -80,6 +80,7 @@ export const Cleaned = z.object({
 export const EvidenceView = Evidence.omit({ output: true }).extend({ output: z.string() })
 
 export const MissionDetail = MissionView.omit({ sessions: true }).extend({
+  project_name: z.string().nullable(),
   sessions: z.array(SessionView),
   usage: Usage.describe('of all its sessions'),
   report: Report.nullable(),
@@ -193,6 +194,7 @@ export async function missionDetail(fleet: Fleet, mission: Mission): Promise<z.i
   ])
   return {
     ...view,
+    project_name: project?.value.name ?? null,
     sessions: sessions.map(sessionView),
     usage: sessions.reduce((sum, session) => plus(sum, session.usage), NO_USAGE),
     report: report ?? null,

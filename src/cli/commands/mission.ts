@@ -46,8 +46,9 @@ export function addMission(program: Command): void {
     mission
       .command('show')
       .description('show a mission with its sessions, report, evidence and comments')
-      .argument(ID, ID_SUMMARY),
-    (cli, [id]) => describeMission(cli, id!),
+      .argument(ID, ID_SUMMARY)
+      .option('--checks', 'with all that its checks printed'),
+    (cli, [id], { checks }) => describeMission(cli, id!, { checks: checks === true }),
   )
 
   const edit = mission

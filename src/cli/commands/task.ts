@@ -6,6 +6,7 @@ import type { ArtifactPiece, MissionNotes } from '../../operations/notes.ts'
 import type { MissionView } from '../../operations/views.ts'
 import { addFields, type Cli, collected, does, inputFrom, textFrom } from '../command.ts'
 import { MISSION_FIELDS } from '../mission-fields.ts'
+import { nearest } from '../nearest.ts'
 import { projectHere, projectRef } from '../place.ts'
 import { ago, size } from '../show.ts'
 import { tellMission } from '../show-mission.ts'
@@ -35,9 +36,16 @@ export function addTask(mission: Command): void {
     .argument('[file]', 'one of its artifacts, to be printed')
   does(mission, async (cli, [id, what, file]) => {
     if (id === undefined) return listRunning(cli, mission)
+    const look = what === undefined ? undefined : LOOKS[what]
+    const meant = look
+      ? undefined
+      : nearest(
+          id,
+          mission.commands.map(command => command.name()),
+        )
+    if (meant) mission.error(`error: unknown command '${id}'\n(Did you mean ${meant}?)`)
     if (what === undefined)
       mission.error(`error: unknown command '${id}' (for a mission: fleet task ${id} <what>, or fleet show ${id})`)
-    const look = LOOKS[what]
     if (!look) throw new InvalidInput(what, `is nothing a task has; there is ${looks.join(', ')}`)
     if (file === undefined) return look(cli, id)
     if (what !== 'artifacts') throw new InvalidInput(file, `a task has no files under ${what}`)

@@ -6,7 +6,7 @@ export function Facts({ of }: { of: Record<string, ReactNode> }) {
   return (
     <DataList.Root size="2" orientation={{ initial: 'vertical', sm: 'horizontal' }}>
       {Object.entries(of)
-        .filter(([, value]) => value !== undefined && value !== null && value !== '')
+        .filter(([, value]) => value !== undefined && value !== null && value !== false && value !== '')
         .map(([name, value]) => (
           <DataList.Item key={name}>
             <DataList.Label minWidth="120px" color="gray" highContrast>

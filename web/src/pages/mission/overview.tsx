@@ -95,7 +95,7 @@ function Open({ mission }: { mission: Detail }) {
 
 /** What landed, as what, and who let it. */
 function Landed({ landing }: { landing: NonNullable<Detail['landed']> }) {
-  const { commit, branch, at, candidate, approved, with: bringer, includes, undone } = landing
+  const { commit, branch, at, candidate, approved, forced, with: bringer, includes, undone } = landing
   return (
     <Text>
       <Code variant="ghost">{commit.slice(0, 10)}</Code> on {plain(branch)}, <Time at={at} />
@@ -112,6 +112,7 @@ function Landed({ landing }: { landing: NonNullable<Detail['landed']> }) {
         `, ${approved ? `approved by ${plain(approved.by)}` : 'by its policy'}`
       )}
       {includes.length > 0 && `, with the work of ${includes.map(({ title }) => plain(title)).join(', ')}`}
+      {forced && `, forced by ${plain(forced.by)} past: ${plain(forced.past)}`}
       {undone && (
         <>
           , undone by <Code variant="ghost">{undone.commit.slice(0, 10)}</Code>

@@ -1,0 +1,30 @@
+import { expect, test } from 'vitest'
+import { EXIT } from './exit.ts'
+import { fleet } from './testing.ts'
+
+test('a subcommand with a slip in it names the nearest', async () => {
+  for (const args of [
+    ['mission', 'lnd', '1'],
+    ['mission', 'lnd'],
+    ['task', 'dispach', 'x'],
+  ]) {
+    const { code, err } = await fleet(args)
+    expect(code).toBe(EXIT.usage)
+    expect(err).toContain(`unknown command '${args[1]}'`)
+  }
+  expect((await fleet(['mission', 'lnd', '1'])).err).toContain('Did you mean land?')
+  expect((await fleet(['task', 'k7xq2m9d', 'nonsense'])).err).toContain('is nothing a task has')
+})
+
+test('an empty list says whether there is nothing yet, or nothing like that', async () => {
+  const answers = { list_missions: { missions: [] } }
+  expect((await fleet(['mission', 'list'], { answers })).err).toBe(
+    'There are no missions yet. Make one: fleet run "<what to do>"\n',
+  )
+  expect((await fleet(['mission', 'list', '--status', 'failed'], { answers })).err).toBe('No mission is like that.\n')
+})
+
+test('--json stands once in the help of call', async () => {
+  const { out } = await fleet(['call', '--help'])
+  expect(out.match(/^ +--json/gm)).toHaveLength(1)
+})
