@@ -1,6 +1,7 @@
 import { lstatSync } from 'node:fs'
 import { lstat } from 'node:fs/promises'
 import { normalize } from 'node:path'
+import { clipped } from '../domain/text.ts'
 import { byteName, nameBytes, shownName } from './names.ts'
 import { byteFields, git } from './run.ts'
 
@@ -76,6 +77,13 @@ export const isThere = (worktree: string, name: string): boolean =>
   lstatSync(pathOf(worktree, name), { throwIfNoEntry: false }) !== undefined &&
   ![...name.matchAll(/\//g)].some(({ index }) => lstatSync(pathOf(worktree, name.slice(0, index))).isSymbolicLink())
 
+/** Longer than the system takes, so git cannot read it. */
+export const tooLong = (path: string): Skipped[number] => ({
+  path: clipped(shownName(path), MOST_SHOWN),
+  why: 'its path is too long',
+})
+const MOST_SHOWN = 250
+
 /** What may be committed, and what is left out and why. */
 export async function sift(
   wanted: { worktree: string; never?: readonly string[]; maxBytes?: number },
@@ -88,12 +96,14 @@ export async function sift(
   const left = new Set<string>()
   for (const change of changed) {
     const { path } = change
-    const found = await lstat(pathOf(wanted.worktree, path)).catch(() => undefined)
+    const looked = await lstat(pathOf(wanted.worktree, path)).catch((failure: NodeJS.ErrnoException) => failure.code)
+    const found = typeof looked === 'object' ? looked : undefined
     const skip = (why: string) => {
       skipped.push({ path: shownName(path), why })
       left.add(path)
     }
-    if (never.some(secret => path === secret || path.startsWith(`${secret}/`)))
+    if (looked === 'ENAMETOOLONG') skipped.push(tooLong(path))
+    else if (never.some(secret => path === secret || path.startsWith(`${secret}/`)))
       skip('it was copied in for the agent and is not to be committed')
     else if (path.endsWith('/')) skip('it is a git repository of its own')
     else if (change.submodule) skip('it is a submodule with changes of its own')
