@@ -73,9 +73,16 @@ export const pathOf = (worktree: string, name: string): Buffer =>
   Buffer.concat([Buffer.from(worktree, 'utf8'), Buffer.from('/'), nameBytes(name)])
 
 /** Whether there is something of that name. Behind a folder that is a link there is something of another name. */
-export const isThere = (worktree: string, name: string): boolean =>
-  lstatSync(pathOf(worktree, name), { throwIfNoEntry: false }) !== undefined &&
-  ![...name.matchAll(/\//g)].some(({ index }) => lstatSync(pathOf(worktree, name.slice(0, index))).isSymbolicLink())
+export const isThere = (worktree: string, name: string): boolean => {
+  try {
+    const above = [...name.matchAll(/\//g)].map(({ index }) => name.slice(0, index))
+    lstatSync(pathOf(worktree, name))
+    return !above.some(folder => lstatSync(pathOf(worktree, folder)).isSymbolicLink())
+  } catch {
+    // Nothing, or a file in the place of a folder on the way.
+    return false
+  }
+}
 
 /** Longer than the system takes, so git cannot read it. */
 export const tooLong = (path: string): Skipped[number] => ({
