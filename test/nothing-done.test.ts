@@ -1,3 +1,5 @@
+import { existsSync } from 'node:fs'
+import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { aScene } from './kit/scene.ts'
 
@@ -78,4 +80,13 @@ test('a report that is no report counts as none', async () => {
   )
   const mission = await fleet.until(id, 'done', 'failed')
   expect(mission).toMatchObject({ result: 'landed', report: { source: 'git', summary: 'my last words' } })
+})
+
+test('work that is all hidden by a new ignore rule waits for a person', async () => {
+  const { fleet, project } = await aScene()
+  const { id } = await fleet.mission(project, "echo '*' > .gitignore; echo work > b; echo Done.")
+  const mission = await fleet.until(id, 'review', 'done', 'failed')
+  expect(mission).toMatchObject({ status: 'review', status_reason: { code: 'left_out' } })
+  expect(mission.status_reason?.text).toContain('b (only a rule that the agent added to .gitignore hides it)')
+  expect(existsSync(join(mission.sessions[0]!.worktree!, 'b'))).toBe(true)
 })

@@ -1,5 +1,5 @@
 import { readdirSync, readFileSync } from 'node:fs'
-import { mkdir, rename } from 'node:fs/promises'
+import { mkdir, rename, symlink } from 'node:fs/promises'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { eventually, ROOT } from './kit/fleet.ts'
@@ -151,9 +151,21 @@ test.each(['$(touch>PWNED)', 'a\'b"c;touch>PWNED', '--force', '-', 'ünïcode/�
   },
 )
 
-test('a repository in a folder with a line break in its name is refused in so many words', async () => {
+test.each([
+  ['a line break', 'two\nlines'],
+  ['bytes that are not UTF-8', Buffer.from('latin-\xe9', 'latin1')],
+])('a repository in a folder with %s in its name is refused in so many words', async (what, name) => {
   const scene = await aScene({ start: false })
-  const path = join(scene.repo.root, 'two\nlines')
+  const path = Buffer.concat([Buffer.from(`${scene.repo.root}/`), Buffer.from(name)])
   await rename(scene.repo.path, path)
-  await expect(scene.fleet.project(path)).rejects.toThrow('path: must not hold a line break')
+  const why = `has ${what} in its path, so it cannot be a project`
+  await expect(scene.fleet.project(path.toString('utf8'))).rejects.toThrow(why)
+  await symlink(path, join(scene.repo.root, 'link'))
+  await expect(scene.fleet.project(join(scene.repo.root, 'link'))).rejects.toThrow(why)
+  const { code, stderr } = await scene.fleet.fleetCommand(['run', '--agent', 'shell', 'true'], {
+    cwd: join(scene.repo.root, 'link'),
+  })
+  expect(code).not.toBe(0)
+  expect(stderr).toContain(why)
+  expect(stderr).toContain('Rename the folder')
 })

@@ -340,3 +340,14 @@ test('what a variable of a template stands for is said with =, and may be nothin
   const refused = await use('--with', 'what')
   expect([refused.code, refused.err]).toEqual([2, expect.stringContaining('such as name=value')])
 })
+
+test('mission path prints the folder of its last session and nothing else, or says why not', async () => {
+  const session = { number: 1, worktree: '/w/one', worktree_kept: true }
+  const ask = (...sessions: object[]) =>
+    fleet(['mission', 'path', 'abc'], { answers: { get_mission: { ...MISSION, sessions } } })
+  const found = await ask(session, { ...session, number: 2, worktree: '/w/two' })
+  expect(found).toMatchObject({ code: 0, out: '/w/two\n' })
+  const gone = await ask({ ...session, worktree_kept: false })
+  expect(gone).toMatchObject({ code: 1, out: '' })
+  expect(gone.err).toContain('Mission abcdef has no worktree now.')
+})

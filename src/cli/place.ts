@@ -2,6 +2,7 @@ import { basename, resolve } from 'node:path'
 import { NotAllowed } from '../domain/errors.ts'
 import type { Project } from '../domain/project.ts'
 import { type Place, placeOf } from '../git/place.ts'
+import { requireNameable } from '../git/repository.ts'
 import type { Cli } from './command.ts'
 
 export const projectsAt = async (cli: Cli, path: string): Promise<Project[]> =>
@@ -31,6 +32,7 @@ export async function projectHere(cli: Cli): Promise<Here> {
   const place = await placeOf(cwd)
   const known = await knownAt(cli, place)
   if (known) return known
+  requireNameable(cwd)
   if (!place)
     throw new NotAllowed(`${cwd} is not inside a git repository.`, {
       try: 'Go to a repository, make one with git init, or name a project: --project <name>',

@@ -71,6 +71,17 @@ function nextStep({ id, status, status_reason }: MissionView): string | undefine
   return status_reason?.try
 }
 
+/** The folder of its last session that is on the disk, and nothing else: other programs read it. */
+export async function printPath(cli: Cli, id: string): Promise<number> {
+  const { terminal } = cli
+  const { id: whole, sessions } = await (await cli.client()).call<Detail>('get_mission', { mission_id: id })
+  const path = sessions.findLast(session => session.worktree && session.worktree_kept)?.worktree
+  if (terminal.json) terminal.data({ path: path ?? null })
+  else if (path) terminal.print(path)
+  else terminal.note(`Mission ${shortId(whole)} has no worktree now.`)
+  return path ? 0 : 1
+}
+
 /** `checks`: with all that they printed. */
 export async function describeMission(cli: Cli, id: string, { checks = false } = {}): Promise<undefined> {
   const { terminal } = cli

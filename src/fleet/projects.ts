@@ -5,7 +5,7 @@ import type { NewEvent } from '../domain/event.ts'
 import type { By } from '../domain/life.ts'
 import { isLoopOver } from '../domain/loop.ts'
 import { type LandingPolicy, MAX_NAME_CHARS, Project, type ProjectSettings } from '../domain/project.ts'
-import { branchTip, describe, openRepository, requireCommits } from '../git/index.ts'
+import { branchTip, describe, openRepository, requireCommits, requireNameable } from '../git/index.ts'
 import type { Stored } from '../store/index.ts'
 import { type Ask, by, oncePerKey } from './asking.ts'
 import { type Fleet, retryOnConflict } from './fleet.ts'
@@ -101,10 +101,12 @@ async function placeOf(
 }
 
 export function realFolder(path: string): string {
+  let real = path
   try {
-    const real = realpathSync(path)
+    real = realpathSync.native(path)
     if (statSync(real).isDirectory()) return real
   } catch (cause) {
+    requireNameable(real)
     throw new InvalidInput('path', `${path} cannot be read: ${(cause as NodeJS.ErrnoException).code}`)
   }
   throw new InvalidInput('path', `${path} is not a folder`)

@@ -1,6 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import { usesOf } from './checkouts.ts'
 import { exists, type Repository, readRef } from './layout.ts'
+import { configEnvironment } from './private/settings.ts'
 import { GitFailed, git } from './run.ts'
 import { Turns } from './turns.ts'
 
@@ -69,20 +70,13 @@ const isLocked = (failure: unknown): boolean =>
   failure instanceof GitFailed && /\.lock': File exists/.test(failure.stderr)
 
 // Without --no-overwrite-ignore an ignored file of the person is replaced in silence; autostash would move their edits.
-// The person's `mergeOptions` come first, so each is answered here.
-const FAST_FORWARD = [
-  'merge',
-  '--no-squash',
-  '--ff-only',
-  '--no-overwrite-ignore',
-  '--no-autostash',
-  '--no-stat',
-  '--quiet',
-]
+const FAST_FORWARD = ['merge', '--ff-only', '--no-overwrite-ignore', '--no-autostash', '--no-stat', '--quiet']
 
 async function fastForward(repo: Repository, ref: string, where: string, step: Step): Promise<Advanced> {
   try {
-    await git(where, [...FAST_FORWARD, step.to], { effect: 'git.fast-forward' })
+    // What a person wants for their own merges: not every option has one that answers it.
+    const env = configEnvironment([[`branch.${step.branch}.mergeOptions`, '']])
+    await git(where, [...FAST_FORWARD, step.to], { effect: 'git.fast-forward', env })
     return { moved: true }
   } catch (failure) {
     if (!(failure instanceof GitFailed)) throw failure

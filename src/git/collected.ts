@@ -61,8 +61,11 @@ export function knownChanges(take: Change[], tip: string, message: string): Chan
 
 /** What a merge under way met as conflicts, also those that were staged since: staging is not resolving. Byte names. */
 export function conflictsMet(gitDir: string): string[] {
-  const text = readPlainFile(join(gitDir, 'MERGE_MSG'), { refuseLinks: true })?.toString('latin1')
-  return text?.split('\n').flatMap(line => (line.startsWith('#\t') ? [line.slice(2)] : [])) ?? []
+  const text = readPlainFile(join(gitDir, 'MERGE_MSG'), { refuseLinks: true })?.toString('latin1') ?? ''
+  // Behind whatever begins a comment there.
+  const [, comment] = /^(\S+) Conflicts:$/m.exec(text) ?? []
+  if (!comment) return []
+  return text.split('\n').flatMap(line => (line.startsWith(`${comment}\t`) ? [line.slice(comment.length + 1)] : []))
 }
 
 export function withMarkers(worktree: string, names: string[]): string[] {

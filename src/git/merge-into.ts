@@ -5,6 +5,7 @@ import { operationIn } from './checkouts.ts'
 import { asSomeone } from './commits.ts'
 import { exists, readText, requireWorktree } from './layout.ts'
 import { freeLocks } from './locks.ts'
+import { diskSettings } from './private/own-disk.ts'
 import { type Place, placeAt, projectOf } from './private/place.ts'
 import { programSettings } from './private/programs.ts'
 import { seal } from './private/sealing.ts'
@@ -33,8 +34,8 @@ async function mergeIntoPlace(place: Place, commit: string, within: Within | und
   if (!(await exists(place.worktree))) throw new NotFound('worktree', place.worktree)
   await seal(place, { walled: within !== undefined })
   rmSync(join(place.git, 'index.lock'), { force: true })
-  const programs = programSettings(await settingsOf(projectOf(place)), within)
-  const env = { GIT_DIR: place.git, GIT_WORK_TREE: place.worktree, ...configEnvironment(programs) }
+  const settings = [...diskSettings(place), ...programSettings(await settingsOf(projectOf(place)), within)]
+  const env = { GIT_DIR: place.git, GIT_WORK_TREE: place.worktree, ...configEnvironment(settings) }
   return merge(place.worktree, place.git, commit, env)
 }
 
@@ -48,7 +49,7 @@ async function merge(
   if (doing && doing !== 'merge')
     throw new NotAllowed(`A ${doing} is under way in ${worktree}.`, { try: 'Finish it or abort it there.' })
   if (!doing) {
-    const args = ['merge', '--quiet', '--no-stat', '--no-autostash', '--no-verify', '--no-edit', commit]
+    const args = ['merge', '--ff', '--quiet', '--no-stat', '--no-autostash', '--no-verify', '--no-edit', commit]
     const merge = await asSomeone(worktree, args, { effect: 'git.merge-base-into-branch', answers: [1], env })
     const stopped = await readText(join(gitDir, 'MERGE_HEAD'))
     if (merge.exit !== 0 && !stopped) throw new GitFailed(args, merge.exit, merge.stderr)

@@ -1,3 +1,4 @@
+import { existsSync } from 'node:fs'
 import { realpath } from 'node:fs/promises'
 import { InvalidInput, NotAllowed } from '../domain/errors.ts'
 import type { Repository } from './layout.ts'
@@ -22,8 +23,7 @@ export async function openRepository(path: string): Promise<Repository> {
   const place = await realpath(path).catch(() => {
     throw new InvalidInput('path', `${path} does not exist.`)
   })
-  // Git answers by lines, and so do its files that name worktrees.
-  if (place.includes('\n')) throw new InvalidInput('path', 'must not hold a line break')
+  requireNameable(place)
   // A bare repository has no top level: git answers the questions before that one and exits 128.
   const answer = await git(place, ['rev-parse', '--path-format=absolute', ...QUESTIONS], { answers: [128] })
   const [bare, gitDir, commonDir, top] = answer.stdout.toString('utf8').split('\n')
@@ -34,6 +34,19 @@ export async function openRepository(path: string): Promise<Repository> {
     commonDir: await realpath(commonDir),
     bare: bare === 'true',
   }
+}
+
+/**
+ * Git answers by lines, and so do its files that name worktrees; records and requests hold text, in which a byte that
+ * is none has become another character, and then there is no such folder.
+ */
+export function requireNameable(path: string): void {
+  const isBytes = path.includes('\uFFFD') && !existsSync(path)
+  const odd = path.includes('\n') ? 'a line break' : isBytes ? 'bytes that are not UTF-8' : undefined
+  if (odd)
+    throw new InvalidInput('path', `${JSON.stringify(path)} has ${odd} in its path, so it cannot be a project.`, {
+      try: 'Rename the folder.',
+    })
 }
 
 export async function describe(repo: Repository): Promise<Description> {

@@ -12,7 +12,8 @@ const TIMEOUT_MS = 15 * 60_000
 export const OLDEST_GIT = '2.38.0'
 
 /**
- * What a repository's config could use to run a program during our calls is off. Left on, because people need them:
+ * What a repository's config could use to run a program during our calls, or to make another commit than the one that
+ * was meant, is off. Left on, because people need them:
  * clean and smudge filters (LFS) in calls that read or write files, and merge drivers in merges; over what an agent left
  * in walls they run inside them (private/programs.ts). Diffs are asked for with --no-ext-diff and --no-textconv.
  */
@@ -21,6 +22,8 @@ const SETTINGS = [
   'core.fsmonitor=false',
   'core.quotePath=false',
   'core.safecrlf=false',
+  // With it, what git once wrote counts as unchanged, whatever becomes of it.
+  'core.ignoreStat=false',
   // An index in two files cannot be copied as one.
   'core.splitIndex=false',
   'core.filesRefLockTimeout=5000',
@@ -30,8 +33,14 @@ const SETTINGS = [
   'commit.gpgSign=false',
   'log.showSignature=false',
   'merge.verifySignatures=false',
+  'pull.twohead=ort',
+  'i18n.commitEncoding=UTF-8',
+  'i18n.logOutputEncoding=UTF-8',
+  'diff.orderFile=/dev/null',
   'submodule.recurse=false',
   'protocol.ext.allow=never',
+  // We name the repositories ourselves, often by their git directory.
+  'safe.bareRepository=all',
   'advice.graftFileDeprecated=false',
 ].flatMap(setting => ['-c', setting])
 

@@ -1,6 +1,7 @@
 import { lstatSync } from 'node:fs'
 import { lstat } from 'node:fs/promises'
 import { normalize } from 'node:path'
+import { clipped } from '../domain/text.ts'
 import { byteName, nameBytes, shownName } from './names.ts'
 import { byteFields, git } from './run.ts'
 
@@ -72,9 +73,23 @@ export const pathOf = (worktree: string, name: string): Buffer =>
   Buffer.concat([Buffer.from(worktree, 'utf8'), Buffer.from('/'), nameBytes(name)])
 
 /** Whether there is something of that name. Behind a folder that is a link there is something of another name. */
-export const isThere = (worktree: string, name: string): boolean =>
-  lstatSync(pathOf(worktree, name), { throwIfNoEntry: false }) !== undefined &&
-  ![...name.matchAll(/\//g)].some(({ index }) => lstatSync(pathOf(worktree, name.slice(0, index))).isSymbolicLink())
+export const isThere = (worktree: string, name: string): boolean => {
+  try {
+    const above = [...name.matchAll(/\//g)].map(({ index }) => name.slice(0, index))
+    lstatSync(pathOf(worktree, name))
+    return !above.some(folder => lstatSync(pathOf(worktree, folder)).isSymbolicLink())
+  } catch {
+    // Nothing, or a file in the place of a folder on the way.
+    return false
+  }
+}
+
+/** Longer than the system takes, so git cannot read it. */
+export const tooLong = (path: string): Skipped[number] => ({
+  path: clipped(shownName(path), MOST_SHOWN),
+  why: 'its path is too long',
+})
+const MOST_SHOWN = 250
 
 /** What may be committed, and what is left out and why. */
 export async function sift(
@@ -88,12 +103,14 @@ export async function sift(
   const left = new Set<string>()
   for (const change of changed) {
     const { path } = change
-    const found = await lstat(pathOf(wanted.worktree, path)).catch(() => undefined)
+    const looked = await lstat(pathOf(wanted.worktree, path)).catch((failure: NodeJS.ErrnoException) => failure.code)
+    const found = typeof looked === 'object' ? looked : undefined
     const skip = (why: string) => {
       skipped.push({ path: shownName(path), why })
       left.add(path)
     }
-    if (never.some(secret => path === secret || path.startsWith(`${secret}/`)))
+    if (looked === 'ENAMETOOLONG') skipped.push(tooLong(path))
+    else if (never.some(secret => path === secret || path.startsWith(`${secret}/`)))
       skip('it was copied in for the agent and is not to be committed')
     else if (path.endsWith('/')) skip('it is a git repository of its own')
     else if (change.submodule) skip('it is a submodule with changes of its own')

@@ -5,6 +5,7 @@ import { effect } from '../effects.ts'
 import { slug } from './branch-names.ts'
 import { checkoutsOf, exists, gitDirOf, type Repository, readRef, readText, requireWorktree } from './layout.ts'
 import { freeLocks } from './locks.ts'
+import { removeFolder } from './removing.ts'
 import { git } from './run.ts'
 import { inTheWay, startOf } from './starting.ts'
 import { fillSubmodules } from './submodules.ts'
@@ -80,11 +81,11 @@ export async function removeWorktree(repo: Repository, path: string): Promise<vo
   await effect('git.worktree-remove', async () => {
     // Out of the way first, at one stroke: half of it would look like a worktree in which files were deleted.
     const gone = `${path}.removing`
-    await remove(gone)
+    await removeFolder(gone)
     await rename(path, gone).catch(failure => {
       if (failure.code !== 'ENOENT') throw failure
     })
-    await remove(gone)
+    await removeFolder(gone)
     for (const { gitDir } of records) {
       // Git passes over a record without this file, so nobody meets a half-removed one.
       await rm(join(gitDir, 'gitdir'), { force: true })
@@ -93,9 +94,6 @@ export async function removeWorktree(repo: Repository, path: string): Promise<vo
     await dropHalfRecords(repo, path)
   })
 }
-
-const remove = (folder: string): Promise<void> =>
-  rm(folder, { recursive: true, force: true, maxRetries: 5, retryDelay: 50 })
 
 /** Takes away what an interrupted making or removing left at a path: files nobody worked on, or a record without its folder. */
 async function clear(repo: Repository, path: string): Promise<void> {

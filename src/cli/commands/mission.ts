@@ -5,7 +5,7 @@ import { addFields, type Cli, does, inputFrom, textFrom } from '../command.ts'
 import { MISSION_FIELDS, RUN_FIELDS } from '../mission-fields.ts'
 import { projectHere, projectRef } from '../place.ts'
 import { titleOf } from '../show.ts'
-import { describeMission, listMissions, tellMission } from '../show-mission.ts'
+import { describeMission, listMissions, printPath, tellMission } from '../show-mission.ts'
 import { addTask } from './task.ts'
 
 const ID = '<mission>'
@@ -49,6 +49,14 @@ export function addMission(program: Command): void {
       .argument(ID, ID_SUMMARY)
       .option('--checks', 'with all that its checks printed'),
     (cli, [id], { checks }) => describeMission(cli, id!, { checks: checks === true }),
+  )
+
+  does(
+    mission
+      .command('path')
+      .description('print the folder it works in, as for cd "$(fleet mission path …)"')
+      .argument(ID, ID_SUMMARY),
+    (cli, [id]) => printPath(cli, id!),
   )
 
   const edit = mission

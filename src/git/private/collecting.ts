@@ -12,6 +12,7 @@ import { placeStatus } from './below.ts'
 import { followBranch, leftAt, moveBranch } from './branch.ts'
 import { hiddenIn } from './hidden.ts'
 import { tipOf } from './making.ts'
+import { isIgnoreFile, newlyIgnored } from './newly-ignored.ts'
 import { noteProblem, ourEnvironment, type Place, projectOf } from './place.ts'
 import { fileEnvironment } from './programs.ts'
 import { seal, setSession } from './sealing.ts'
@@ -101,8 +102,11 @@ export async function collectPlace(place: Place, wanted: Leftovers): Promise<Col
   await seal(place, { walled })
   setSession(place, end)
   const hidden = await hiddenIn({ place, below: status.below }, env)
+  const { start, never } = wanted
+  const mayHide = start && added.every(change => isIgnoreFile(change.path))
+  const ignored = mayHide ? await newlyIgnored(place, { start, end, never }, env) : []
   const kept = [...taken.kept, ...(staged.ref ? [staged.ref] : [])]
-  const skipped = [...sifted, ...unread]
+  const skipped = [...sifted, ...unread, ...ignored]
   const changes =
     committed && tip === wanted.start && !conclude && !followed ? knownChanges(added, end, wanted.message) : undefined
   return {

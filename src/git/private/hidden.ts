@@ -4,7 +4,7 @@ import { basename, join, relative } from 'node:path'
 import { shownName } from '../names.ts'
 import { readPlainFile } from '../plain-files.ts'
 import { byteFields, git } from '../run.ts'
-import { pathOf, type Skipped } from '../status.ts'
+import { pathOf, type Skipped, tooLong } from '../status.ts'
 import { type Below, hasOwnWork } from './below.ts'
 import type { Place } from './place.ts'
 
@@ -22,7 +22,8 @@ export async function hiddenIn(at: Below, env: Environment): Promise<Skipped> {
   for (const { folder, kind } of await dotGits(place, env)) {
     if (below.has(pathOf(place.worktree, folder).toString('latin1'))) continue
     const shown = shownName(folder)
-    if (kind === 'unreadable') hidden.push({ path: shown, why: 'nobody may look into it' })
+    if (kind === 'too long') hidden.push(tooLong(folder))
+    else if (kind === 'unreadable') hidden.push({ path: shown, why: 'nobody may look into it' })
     else if (kind === 'file')
       hidden.push({ path: `${shown}/.git`, why: 'git passes over a file of this name; a worktree may lie there' })
     else if (++judged > MOST_JUDGED || (await hasOwnWork(at, folder, env)))
@@ -42,7 +43,7 @@ const MOST_FOLDERS = 20_000
 interface DotGit {
   /** A byte name below the worktree. */
   folder: string
-  kind: 'folder' | 'file' | 'unreadable'
+  kind: 'folder' | 'file' | 'unreadable' | 'too long'
 }
 
 async function dotGits({ worktree }: Place, env: Environment): Promise<DotGit[]> {
@@ -60,7 +61,8 @@ async function dotGits({ worktree }: Place, env: Environment): Promise<DotGit[]>
         (failure: NodeJS.ErrnoException) => failure.code,
       )
       if (!Array.isArray(entries)) {
-        if (entries !== 'ENOENT') found.push({ folder, kind: 'unreadable' })
+        const kind = entries === 'ENAMETOOLONG' ? 'too long' : 'unreadable'
+        if (entries !== 'ENOENT') found.push({ folder, kind })
         continue
       }
       for (const entry of entries) {

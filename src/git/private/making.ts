@@ -1,10 +1,11 @@
 import { existsSync, lstatSync, mkdirSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
-import { readdir, realpath, rename, rm } from 'node:fs/promises'
+import { readdir, realpath, rename } from 'node:fs/promises'
 import { basename, dirname, join } from 'node:path'
 import { NotAllowed } from '../../domain/errors.ts'
 import { effect } from '../../effects.ts'
 import { exists, type Repository, readRef } from '../layout.ts'
 import { readPlainFile } from '../plain-files.ts'
+import { removeFolder } from '../removing.ts'
 import { git } from '../run.ts'
 import { inTheWay, startOf } from '../starting.ts'
 import { Bound } from '../turns.ts'
@@ -157,19 +158,16 @@ export async function removePlace(path: string, repo: Repository, ref?: string):
   await effect('git.worktree-remove', async () => {
     dropRecord(folder)
     const gone = `${path}.removing`
-    await remove(gone)
+    await removeFolder(gone)
     await rename(path, gone).catch(failure => {
       if (failure.code !== 'ENOENT') throw failure
     })
-    await remove(gone)
+    await removeFolder(gone)
     const held = found?.record.ref ?? ref
     if (held) await dropRef(found ? projectOf(found) : repo, held)
-    await remove(folder)
+    await removeFolder(folder)
   })
 }
-
-const remove = (folder: string): Promise<void> =>
-  rm(folder, { recursive: true, force: true, maxRetries: 5, retryDelay: 50 })
 
 /** Takes away what an interrupted making or removing left: files nobody worked on. */
 async function clear(repo: Repository, path: string): Promise<void> {

@@ -64,3 +64,14 @@ test('where an agent splits its index, what it had only staged is kept, and what
   expect(await repo.readOn(branch, 'b')).toBe('written over')
   expect(await repo.readOn(branch, 'a.txt')).toBe('one')
 })
+
+test('with core.commentChar, a conflict that was staged with its markers is still one', async () => {
+  await repo.git('config', 'core.commentChar', ';')
+  await add()
+  const theirs = await repo.commit('theirs', { b: 'theirs\n' })
+  put('b', 'mine\n')
+  await inside('commit', '--quiet', '-am', 'mine')
+  await inside('merge', '--quiet', theirs).catch(() => {})
+  await inside('add', 'b')
+  expect((await collect()).unfinished).toEqual({ doing: 'merge', paths: ['b'] })
+})

@@ -1,4 +1,4 @@
-import { existsSync, lstatSync, renameSync, rmSync, writeFileSync } from 'node:fs'
+import { lstatSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { realpath } from 'node:fs/promises'
 import { basename, dirname, join, resolve } from 'node:path'
 import * as z from 'zod'
@@ -95,9 +95,6 @@ export async function isLinked({ worktree, folder }: Pick<Place, 'worktree' | 'f
   const isFolder = lstatSync(join(folder, SESSION), { throwIfNoEntry: false })?.isDirectory() === true
   return isFolder && link === linkTo(await realpath(folder))
 }
-
-/** Whether the disk tells names apart by case; asked of a file that no agent can make another of. */
-export const tellsCaseApart = ({ ours }: Pick<Place, 'ours'>): boolean => !existsSync(join(ours, 'hEaD'))
 
 /** The project of a place, as other functions over git want it. */
 export const projectOf = ({ record: { path, gitDir, commonDir, bare } }: Place) => ({ path, gitDir, commonDir, bare })

@@ -1,6 +1,7 @@
 import type { Within } from '../run.ts'
 import { LOCAL_LFS, lfsStore } from './lfs.ts'
-import { ourEnvironment, type Place, projectOf, tellsCaseApart } from './place.ts'
+import { diskSettings } from './own-disk.ts'
+import { ourEnvironment, type Place, projectOf } from './place.ts'
 import { configEnvironment, type Settings, settingsOf } from './settings.ts'
 
 type Environment = Record<string, string>
@@ -17,9 +18,7 @@ export async function fileEnvironment(
   const repo = projectOf(place)
   const settings = await settingsOf(repo)
   const identity = settings.identity.map(({ key, value }) => [key, value] as const)
-  // Set by whoever shares the project with other systems: then git would pass over a file beside one of its name.
-  const cases = tellsCaseApart(place) ? [['core.ignorecase', 'false'] as const] : []
-  const own = [...identity, ...cases, ['lfs.storage', lfsStore(repo, settings)] as const]
+  const own = [...identity, ...diskSettings(place), ['lfs.storage', lfsStore(repo, settings)] as const]
   return {
     ...ourEnvironment(place, { gitDir, index }),
     ...configEnvironment([...own, ...programSettings(settings, within)]),

@@ -4,7 +4,8 @@ import { join } from 'node:path'
 import { readPlainFile } from '../plain-files.ts'
 import { copyHooks } from './hooks.ts'
 import { sealModules } from './modules.ts'
-import { linkTo, type Place, projectOf, tellsCaseApart } from './place.ts'
+import { diskSettings } from './own-disk.ts'
+import { linkTo, type Place, projectOf } from './place.ts'
 import { sessionConfig, settingsOf } from './settings.ts'
 import { sealUnfinished } from './unfinished.ts'
 import { copyIndex, replaceFile, requireFolder } from './writing.ts'
@@ -48,7 +49,7 @@ export async function seal(place: Place, { walled = false } = {}): Promise<void>
     ...record,
     walled,
     hooksFolder: join(git, 'hooks'),
-    caseApart: tellsCaseApart(place),
+    disk: diskSettings(place),
     lfs: join(git, 'lfs'),
   }
   writeFileSync(join(git, 'config'), Buffer.from(sessionConfig(repo, settings, wanted), 'latin1'))

@@ -101,6 +101,19 @@ test('commits that came since are held by a ref', async () => {
   expect(await repo.git('log', '-1', '--format=%s', 'refs/fleet/sessions/s1/live')).toBe('later')
 })
 
+test('what only a ref of a remote names is kept, unless a fetch brought it: then the remote has it', async () => {
+  const tree = await inside('rev-parse', 'HEAD^{tree}')
+  const own = await inside('commit-tree', tree, '-m', 'own')
+  await inside('update-ref', 'refs/remotes/origin/own', own)
+  await runGit(repo.root, ['clone', '--quiet', repo.path, 'upstream'])
+  await runGit(join(repo.root, 'upstream'), [...AS, 'commit', '--quiet', '--allow-empty', '-m', 'theirs'])
+  await inside('remote', 'add', 'upstream', join(repo.root, 'upstream'))
+  await inside('fetch', '--quiet', 'upstream')
+  await collect()
+  expect(await kept()).toEqual(['refs/fleet/sessions/s1/remotes/origin/own'])
+  expect(await repo.git('log', '-1', '--format=%s', 'refs/fleet/sessions/s1/remotes/origin/own')).toBe('own')
+})
+
 describe('files in Git LFS', () => {
   const NAME = 'ab'.repeat(32)
   const plant = (name: string, content = '') => {

@@ -3,6 +3,7 @@ import { join } from 'node:path'
 import { exists, OID } from '../layout.ts'
 import { byteName, shownName } from '../names.ts'
 import { readPlainFile } from '../plain-files.ts'
+import { pathOf } from '../status.ts'
 import type { Place } from './place.ts'
 import { headIn, MOST_REFS, packedRefs, plainRefs, type Refs } from './refs.ts'
 
@@ -14,7 +15,7 @@ export interface SessionState {
   head: string | undefined
   /** Where the branch is that the work belongs on. */
   branch: string | undefined
-  /** By byte names: refs that are not as they were given, without those that only follow a remote. */
+  /** By byte names: refs that are not as they were given, without those that follow a remote. */
   own: Map<string, string>
   stashes: string[]
   merging: string[]
@@ -33,8 +34,7 @@ export async function stateOf(place: Place): Promise<SessionState> {
   for (const [name, oid] of headsOfWorktrees(git, refs)) refs.set(`refs/worktrees/${name}`, oid)
   const own = new Map(
     [...refs].filter(
-      ([ref, oid]) =>
-        given.get(ref) !== oid && ref !== itsBranch && ref !== 'refs/stash' && !ref.startsWith('refs/remotes/'),
+      ([ref, oid]) => given.get(ref) !== oid && ref !== itsBranch && ref !== 'refs/stash' && !followsRemote(git, ref),
     ),
   )
   const isOther = await exists(join(git, 'reftable'))
@@ -52,6 +52,13 @@ export async function stateOf(place: Place): Promise<SessionState> {
     merging: (plain(join(git, 'MERGE_HEAD')) ?? '').split('\n').filter(line => OID.test(line)),
     problem,
   }
+}
+
+/** By its log, git wrote it when it fetched or pushed: then the remote has the commit. */
+function followsRemote(git: string, ref: string): boolean {
+  if (!ref.startsWith('refs/remotes/')) return false
+  const log = readPlainFile(pathOf(git, `logs/${ref}`), { refuseLinks: true })?.toString('latin1') ?? ''
+  return /\t(fetch|pull|remote|update by push)\b[^\n]*\n?$/.test(log)
 }
 
 /** Worktrees that it added itself; one on a branch has nothing which that branch has not. */

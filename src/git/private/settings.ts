@@ -122,8 +122,8 @@ export interface Wanted {
   hooksFolder: string
   /** Inside walls: then nothing may sign in. */
   walled?: boolean
-  /** The disk tells names apart by case, whatever the project says. */
-  caseApart: boolean
+  /** What its disk can do, whatever the project says. */
+  disk: readonly (readonly [key: string, value: string])[]
   /** Where it keeps files of Git LFS. */
   lfs: string
 }
@@ -144,7 +144,7 @@ export function sessionConfig(repo: Repository, settings: Settings, wanted: Want
     ['maintenance.auto', 'false'],
     ...settings.extensions.map(({ key, value }): [string, string] => [key, value]),
     ...given.map(({ key, value }): [string, string] => [key, value]),
-    ...(wanted.caseApart ? [['core.ignorecase', 'false'] as [string, string]] : []),
+    ...wanted.disk.map(([key, value]): [string, string] => [key, value]),
     ...(hooks ? [['core.hookspath', hooks] as [string, string]] : []),
     ...(settings.lfsStorage ? [['lfs.storage', wanted.lfs] as [string, string]] : []),
     ...(wanted.allowPush ? [] : pushRefused(addresses)),

@@ -1,4 +1,4 @@
-import { mkdirSync, renameSync, symlinkSync } from 'node:fs'
+import { mkdirSync, renameSync, rmSync, symlinkSync } from 'node:fs'
 import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterEach, beforeEach, expect, test } from 'vitest'
@@ -58,4 +58,17 @@ test('a file that is not in the encoding its attributes name is left out and nam
   expect(skipped).toEqual([{ path: 'odd.txt', why: 'it is not in the encoding UTF-16, which .gitattributes names' }])
   expect(await repo.filesOn(branch)).toEqual(['.gitattributes', 'a.txt', 'd/x', 'd/y', 'even.txt', 'n'])
   expect(await unheld(worktree, [])).toContain('odd.txt')
+})
+
+test('a folder may become a file, and a file a folder', async () => {
+  await add()
+  rmSync(join(worktree, 'd'), { recursive: true })
+  await put('d', 'a file now\n')
+  expect(await collect()).toMatchObject({ committed: true })
+  expect(await repo.readOn(branch, 'd')).toBe('a file now')
+  rmSync(join(worktree, 'd'))
+  mkdirSync(join(worktree, 'd'))
+  await put('d/x', 'in a folder\n')
+  expect(await collect()).toMatchObject({ committed: true })
+  expect(await repo.readOn(branch, 'd/x')).toBe('in a folder')
 })
