@@ -132,7 +132,7 @@ describe.skipIf(!binary)('standing in a queue, with a phone', () => {
 
     await fleet.call('plan_project', { project_id: project.id, prompt: 'A pier', agent: 'planner' })
     await page.getByRole('button', { name: 'Approve' }).tap()
-    await page.getByRole('button', { name: 'Approve' }).waitFor({ state: 'detached' })
+    await page.locator('[data-gone]').filter({ hasText: 'A pier' }).waitFor()
 
     const work = page.getByRole('listitem').filter({ hasText: 'To review' })
     await work.getByRole('button', { name: 'Land' }).tap()

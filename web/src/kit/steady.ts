@@ -3,8 +3,12 @@ import { useState } from 'react'
 /** `gone`: it is shown as it was last, where it was. */
 export type Steady<T> = T & { gone?: true }
 
-/** A list whose order changed, for somebody who looks at it: everything stays where it is, and what is new comes last. */
+/**
+ * A list whose order changed, for somebody who looks at it: everything stays where it is, and what is new comes last.
+ * Where nothing is left, nothing can move under a finger.
+ */
 export function inSteadyOrder<T extends { id: string }>(before: readonly Steady<T>[], now: readonly T[]): Steady<T>[] {
+  if (now.length === 0) return []
   const current = new Map(now.map(each => [each.id, each]))
   const known = new Set(before.map(({ id }) => id))
   return [
