@@ -1,4 +1,13 @@
-import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
+import {
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs'
 import { dirname, join } from 'node:path'
 import { describe, expect, onTestFinished, test } from 'vitest'
 import { aRepository, runGit } from '../src/git/testkit.ts'
@@ -330,6 +339,26 @@ describe.skipIf(!SANDBOX_WORKS)('in the sandbox', () => {
     expect(mission.report?.summary).toMatch(/succeeded:$/m)
     expect(mission, JSON.stringify(mission.status_reason)).toMatchObject({ status: 'done', result: 'landed' })
     expect(existsSync(escaped)).toBe(false)
+  })
+
+  test('its client is found also in a folder that is hidden, and nothing else of that is', async () => {
+    const { fleet, project } = await aScene({ start: false })
+    const folder = mkdtempSync('/tmp/flotilla-client-')
+    onTestFinished(() => rmSync(folder, { recursive: true, force: true }))
+    mkdirSync(join(folder, 'bin'))
+    writeFileSync(join(folder, 'secret'), 'x')
+    writeFileSync(
+      join(folder, 'bin/tmp-agent'),
+      `#!/bin/sh\n[ -e '${join(folder, 'secret')}' ] && echo seen >seen.txt; echo made >made.txt\n`,
+      { mode: 0o755 },
+    )
+    const agent = { kind: 'custom', name: 'tmp-agent', command: ['tmp-agent'], prompt: 'stdin' }
+    writeFileSync(join(fleet.fleet.home.path, 'agents.json'), JSON.stringify({ agents: [agent] }))
+    await fleet.start({ env: { PATH: `${join(folder, 'bin')}:${process.env.PATH}` } })
+    const { id } = await fleet.mission(project, 'x', { agent: 'tmp-agent', tool_preset: 'implement', landing: 'auto' })
+    const mission = await fleet.until(id, 'review', ...OVER)
+    expect(mission, JSON.stringify(mission.status_reason)).toMatchObject({ status: 'done', result: 'landed' })
+    expect(mission.report?.files_changed.map(({ path }) => path)).toEqual(['made.txt'])
   })
 
   test('what it hands on is held to the same preset and limits', async () => {

@@ -1,5 +1,6 @@
 import { existsSync, realpathSync } from 'node:fs'
-import { basename, dirname, join } from 'node:path'
+import { basename, dirname, isAbsolute, join } from 'node:path'
+import { which } from '../agents/detect.ts'
 import type { Agent, Launch } from '../agents/index.ts'
 import { changesNothing } from '../agents/presets.ts'
 import { NotAllowed, NotFound } from '../domain/errors.ts'
@@ -45,6 +46,8 @@ interface Inside {
   place: { workingDirectory: string }
   /** Of this launch. */
   directory: string
+  /** What is run: the client of the agent. */
+  program: string
 }
 
 /** What an agent finds and may change inside: its own folders, and the worktree unless the preset only looks. */
@@ -56,6 +59,7 @@ export async function wallsOf({
   limits,
   place: { workingDirectory },
   directory,
+  program,
 }: Inside): Promise<Walls> {
   const home = fleet.environment.HOME
   const own = [
@@ -71,8 +75,12 @@ export async function wallsOf({
   const work = changesNothing(limits.preset) ? [] : [top, ...(place ? [place.git] : [])]
   return {
     workingDirectory: real(workingDirectory),
-    // The program itself may lie in a folder that is hidden, and an agent calls `fleet`.
-    readable: [directory, top, project.path, PROGRAM_FOLDER, ...(place ? [place.git] : [])].map(real),
+    // The client and the program itself may lie in a folder that is hidden, and an agent calls `fleet`.
+    readable: [
+      ...(await foldersOf(program, fleet)),
+      ...[directory, top, project.path, PROGRAM_FOLDER],
+      ...(place ? [place.git] : []),
+    ].map(real),
     writable: [...work, ...own].map(real),
     fixed: place ? fixedIn(place).filter(existsSync).map(real) : [],
     ...(place ? (await gitWalls(project))(place.worktree) : {}),
@@ -80,6 +88,17 @@ export async function wallsOf({
     home: home && real(home),
     links: linksAmong([fleet.home.path, home, project.path]),
   }
+}
+
+/** Where a program is found, and where it lies with all that it brings; of a folder that everybody or the person uses, only the file. */
+async function foldersOf(program: string, { environment, home }: Fleet): Promise<string[]> {
+  const path = isAbsolute(program) ? program : await which(program, environment)
+  if (!path || !existsSync(path)) return []
+  const used = ['/tmp', '/var/tmp', '/run', home.path, environment.HOME ?? '/'].map(real)
+  return [path, realpathSync(path)].map(each => {
+    const folder = /^.*?\/node_modules(?=\/)/.exec(each)?.[0] ?? dirname(each)
+    return used.some(one => `${one}/`.startsWith(`${folder}/`) || folder === '/') ? each : folder
+  })
 }
 
 /**

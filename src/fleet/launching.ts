@@ -1,6 +1,7 @@
 import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Agent, Launch } from '../agents/index.ts'
+import { programOf } from '../agents/input.ts'
 import { type Effective, effective } from '../domain/effective.ts'
 import { NotAllowed } from '../domain/errors.ts'
 import type { Mission } from '../domain/mission.ts'
@@ -97,7 +98,9 @@ export async function prepareLaunch(
   // Inside the sandbox the client is not held back: it may do everything, and what it changes is its own.
   const request = { ...requestFor(given), ...(sandbox && { preset: 'full' as const }) }
   const launched = agent.launch(request)
-  const launch = sandbox ? contained(launched, sandbox, await wallsOf(given)) : launched
+  const launch = sandbox
+    ? contained(launched, sandbox, await wallsOf({ ...given, program: programOf(launched.argv) }))
+    : launched
   const dialogue: Record<string, string> =
     agent.dialogue && launch.stdin === 'fifo' ? { [DIALOGUE_FILE]: JSON.stringify(agent.dialogue.begin(request)) } : {}
   const told = givenTo(await valuesOf(fleet, mission), file => join(directory, file))
