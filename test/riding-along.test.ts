@@ -79,3 +79,19 @@ test('work that was given up does not ride along, though it was to land by itsel
   expect(await fleet.until(second.id, 'review', 'done', 'failed')).toMatchObject(UNAPPROVED)
   expect(await repo.filesOn('main')).toEqual(['README.md'])
 })
+
+test('what a mission left beside its branch does not ride along either', async () => {
+  const { fleet, repo, project } = await aScene()
+  const aside = 'git switch --quiet -c aside; echo s > secret.txt; git add -A; git commit --quiet -m aside'
+  const first = await fleet.mission(project, `${aside}; git switch --quiet -; echo f > first.txt`, {
+    title: 'first',
+    landing: 'never',
+  })
+  const { sessions } = await fleet.until(first.id, 'done')
+  const commit = await repo.git('rev-parse', sessions[0]!.kept_refs[0]!)
+  const second = await fleet.mission(project, `git merge --quiet --no-edit ${commit}; echo d > done.txt`, {
+    landing: 'auto',
+  })
+  expect(await fleet.until(second.id, 'review', 'done', 'failed')).toMatchObject(UNAPPROVED)
+  expect(await repo.filesOn('main')).toEqual(['README.md'])
+})
