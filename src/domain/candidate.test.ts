@@ -12,6 +12,7 @@ test('work rides along where nobody wanted to decide about it, or somebody did',
   expect(standingOf(kept, 'landed', 'never')).toBe('landed')
   // Something about it made a person look, whatever the policy says.
   expect(standingOf(aMission({ status: 'review' }), null, 'auto')).toBe('unapproved')
+  expect(standingOf(aMission({ status: 'cancelled' }), null, 'auto')).toBe('unapproved')
 })
 
 test('what a stage hands on is covered by whoever takes it up; a stage that is to be reviewed is not', () => {

@@ -32,7 +32,7 @@ export function standingOf(
 ): Included['standing'] {
   if (letLand) return letLand
   if (of.workflow && of.landing === 'never') return 'handed_on'
-  const asksFirst = landing === 'never' || landing === 'review' || of.status === 'review'
+  const asksFirst = landing === 'never' || landing === 'review' || ['review', 'cancelled'].includes(of.status)
   return asksFirst ? 'unapproved' : 'handed_on'
 }
 

@@ -45,28 +45,57 @@ async function isOneOfItsOwn(fleet: Fleet, { session_id }: Mission, candidate: s
 
 /**
  * Missions that have nothing to do with this one, as far as anybody said, and whose commits it has all the same: it was
- * started from their branch, or its agent merged them. What its own sub-missions made is its to merge.
+ * started from their branch, or its agent merged them. What they have done better since counts as well: nobody let it
+ * land. What its own sub-missions made is its to merge.
  */
 async function strangersWithin(
   fleet: Fleet,
-  { id }: Mission,
+  { id, parent_mission_id }: Mission,
   { project, repository, base }: Where,
   beyond: ReadonlySet<string>,
   known: readonly Predecessor[],
 ): Promise<Predecessor[]> {
   if (!beyond.size) return []
-  const others: Mission[] = []
+  const unlanded: Mission[] = []
   for await (const { value } of all(fleet, 'missions', 'project', [project.id])) {
     const isKnown =
       value.id === id || value.parent_mission_id === id || known.some(each => each.mission.id === value.id)
-    if (value.candidate && value.result !== 'landed' && !isKnown) others.push(value)
+    // A parent that is at work has handed on what it had; see below.
+    const handsOn = value.id === parent_mission_id && !value.candidate
+    if (value.sessions > 0 && value.result !== 'landed' && !isKnown && !handsOn) unlanded.push(value)
   }
-  const tips = others.map(({ candidate }) => candidate!.commit)
-  const theirs = await commitsOf(repository, tips, [base])
-  if (![...theirs].some(commit => beyond.has(commit))) return []
-  const own = (await Array.fromAsync(all(fleet, 'sessions', 'mission', [id]))).map(({ value }) => value)
-  return others.slice(-MOST_LOOKED_AT).map(mission => ({ mission, forked: false, strangerTo: own }))
+  const others: Other[] = []
+  for (const mission of unlanded.slice(-MOST_LOOKED_AT))
+    others.push({ mission, tips: (await sessionsOf(fleet, mission.id)).flatMap(tipsOf) })
+  const within = await holders(others, async tips =>
+    [...(await commitsOf(repository, tips, [base]))].some(commit => beyond.has(commit)),
+  )
+  if (!within.length) return []
+  const own = await sessionsOf(fleet, id)
+  return within.map(({ mission }) => ({ mission, forked: false, strangerTo: own }))
 }
+
+interface Other {
+  mission: Mission
+  tips: readonly string[]
+}
+
+/** Those of them that are found by what they hold. Half of them are asked about at once: nearly always none is found. */
+async function holders(
+  others: readonly Other[],
+  found: (tips: readonly string[]) => Promise<boolean>,
+): Promise<readonly Other[]> {
+  if (!(await found(others.flatMap(({ tips }) => tips)))) return []
+  if (others.length === 1) return others
+  const middle = Math.ceil(others.length / 2)
+  return [...(await holders(others.slice(0, middle), found)), ...(await holders(others.slice(middle), found))]
+}
+
+const sessionsOf = async (fleet: Fleet, mission: string): Promise<Session[]> =>
+  (await Array.fromAsync(all(fleet, 'sessions', 'mission', [mission]))).map(({ value }) => value)
+
+/** All that a session left in the repository. */
+const tipsOf = ({ end_commit, kept_refs }: Session): string[] => [...(end_commit ? [end_commit] : []), ...kept_refs]
 
 /** Whether any of its branches began with something that is not on the base branch. */
 async function beganWithin(fleet: Fleet, mission: Mission, beyond: ReadonlySet<string>): Promise<boolean> {
@@ -133,30 +162,38 @@ async function lastWithin(
   { mission, strangerTo }: Pick<Predecessor, 'mission' | 'strangerTo'>,
   beyond: ReadonlySet<string>,
 ): Promise<{ start: string; commit: string } | undefined> {
-  const sessions = (await Array.fromAsync(all(fleet, 'sessions', 'mission', [mission.id]))).map(({ value }) => value)
-  for (const session of sessions.toReversed()) {
+  for (const session of (await sessionsOf(fleet, mission.id)).toReversed()) {
     const { start_commit: start, end_commit: end } = session
-    if (!start || !end) continue
+    if (!start) continue
     const own = strangerTo
       ? await hadFirst(repository, session, strangerTo)
-      : beyond.has(end)
-        ? [end]
-        : await commitsBeyond(repository, start, end)
+      : await madeBy(repository, start, end, beyond)
     const commit = [...own].find(each => beyond.has(each))
     if (commit) return { start, commit }
   }
   return undefined
 }
 
+async function madeBy(
+  repository: Repository,
+  start: string,
+  end: string | null,
+  beyond: ReadonlySet<string>,
+): Promise<Iterable<string>> {
+  if (!end || beyond.has(end)) return end ? [end] : []
+  return commitsBeyond(repository, start, end)
+}
+
 /** The commits of a session that none of the others had when it ended. */
 async function hadFirst(
   repository: Repository,
-  { start_commit, branch_from, end_commit, ended_at }: Session,
+  session: Session,
   others: readonly Session[],
 ): Promise<ReadonlySet<string>> {
+  const { start_commit, branch_from, ended_at } = session
   const before = others.filter(each => each.ended_at && ended_at && each.ended_at < ended_at)
   const not = [start_commit, branch_from, ...before.map(each => each.end_commit)].filter(commit => commit !== null)
-  return commitsOf(repository, [end_commit!], not)
+  return commitsOf(repository, tipsOf(session), not)
 }
 
 /** Whether somebody has let this commit land, or something that was built on it by the same mission. */

@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { escapes } from '../../test/kit/escapes.ts'
-import { aSmallDisk, canMount } from '../../test/kit/small-disk.ts'
+import { aSmallDisk, canMount, type SmallDisk } from '../../test/kit/small-disk.ts'
 import { runCommand } from './commands.ts'
 import { nextLaunch } from './folders.ts'
 import { groupOf, groupsFolder } from './groups.ts'
@@ -140,6 +140,34 @@ describe('what it prints', () => {
     expect(isCutShort(job.directory)).toBe(false)
     expect(printed(job)).toMatch(/^first\n/)
     expect(printed(job)).toMatch(/\nlast\n$/)
+  })
+
+  describe.skipIf(!canMount)('on a disk that it fills and leaves full', () => {
+    const filling = (disk: SmallDisk, before = '') =>
+      startJob(
+        spec(`${before} cat /dev/zero >${disk.path}/filler 2>/dev/null; exit 7`, {
+          directory: nextLaunch(disk.path, 'agent'),
+        }),
+      )
+
+    test('its end is written down', async () => {
+      const job = await filling(aSmallDisk(2))
+      expect(await job.exited).toEqual({ code: 7 })
+      expect(await ((await adoptJob(job.directory)) as Job).exited).toEqual({ code: 7 })
+    })
+
+    test('its end is written down once there is room, where even that needs some', async () => {
+      const disk = aSmallDisk(2)
+      const job = await filling(disk, `rm ${disk.path}/agent-1/ending;`)
+      const naps = new Set<number>()
+      await until(() => {
+        for (const { pid } of belowOf(job.root!.pid)) if (isNapping(pid)) naps.add(pid)
+        return naps.size > 5
+      })
+      expect(membersOf(belonging(job)())).toEqual([])
+      disk.free()
+      expect(await job.exited).toEqual({ code: 7 })
+    })
   })
 })
 

@@ -20,6 +20,8 @@ else
   started=$(ps -o lstart= -p $$ | tr -s ' ' '_') boot=unknown
 fi
 printf '%s %s %s\n' "$$" "$started" "$boot" >"$directory/pid"
+# Room for its end, so that a program that fills the disk is not taken for one that never ended, and run again.
+printf '%3s\n' '' >"$directory/ending"
 
 # Writes down what comes through a pipe, so that the program has no hold on the file. The kernel keeps the file to its
 # size; what comes after that is marked and read on, so that the program can end as it likes. On a full disk the program
@@ -76,8 +78,8 @@ for writer in $writers; do
   while [ -z "$late" ] && { wait "$writer"; [ $? -gt 128 ]; }; do :; done
 done
 kill $alarm
-# A reader takes the number only with its end of line, so it never sees half of one. A disk may be full for a moment.
-for pause in 1 1 1 0; do
-  printf '%s\n' "$code" >"$directory/exit" && break
-  sleep $pause
-done
+# Written over what was reserved, which needs no room on most disks; on others, once there is some.
+until printf '%3s\n' "$code" 1<>"$directory/ending" && FLEET_SESSION= mv "$directory/ending" "$directory/exit"; do
+  [ -e "$directory/claim" ] || exit 0
+  (cd / && FLEET_SESSION= exec sleep 1)
+done <"$directory/claim" 2>/dev/null

@@ -1,8 +1,8 @@
 import { type RefObject, useCallback, useLayoutEffect, useRef, useState } from 'react'
 import { flushSync } from 'react-dom'
 
-/** So far beyond what is seen is drawn at least. */
-const BEYOND_PX = 240
+/** So far beyond what is seen is drawn at least: a finger on a phone moves the page before we are told. */
+const BEYOND_PX = 420
 /** What is drawn changes each time so far was scrolled. */
 const STEP_PX = 60
 
