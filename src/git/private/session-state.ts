@@ -17,6 +17,7 @@ export interface SessionState {
   branch: string | undefined
   /** By byte names: refs that are not as they were given, without those that follow a remote. */
   own: Map<string, string>
+  /** Also what git put aside by itself before a merge or a rebase. */
   stashes: string[]
   merging: string[]
   /** What keeps the refs from being read. */
@@ -24,6 +25,7 @@ export interface SessionState {
 }
 
 const MOST_STASHES = 1000
+const AUTOSTASHES = ['MERGE_AUTOSTASH', 'rebase-merge/autostash', 'rebase-apply/autostash']
 
 export async function stateOf(place: Place): Promise<SessionState> {
   const { git, folder, record } = place
@@ -48,8 +50,13 @@ export async function stateOf(place: Place): Promise<SessionState> {
     head: branch === undefined ? undefined : shownName(branch),
     branch: record.branch ? refs.get(itsBranch) : undefined,
     own: own.size > MOST_REFS ? new Map() : own,
-    stashes: stashesIn(plain(join(git, 'logs/refs/stash')), refs.get('refs/stash')),
-    merging: (plain(join(git, 'MERGE_HEAD')) ?? '').split('\n').filter(line => OID.test(line)),
+    stashes: [
+      ...new Set([
+        ...stashesIn(plain(join(git, 'logs/refs/stash')), refs.get('refs/stash')),
+        ...AUTOSTASHES.flatMap(name => oidsIn(plain(join(git, name)))),
+      ]),
+    ],
+    merging: oidsIn(plain(join(git, 'MERGE_HEAD'))),
     problem,
   }
 }
@@ -80,5 +87,7 @@ function stashesIn(log: string | undefined, newest: string | undefined): string[
   })
   return [...new Set([...logged, ...(newest ? [newest] : [])])].slice(-MOST_STASHES)
 }
+
+const oidsIn = (text = ''): string[] => text.split('\n').filter(line => OID.test(line))
 
 const plain = (path: string): string | undefined => readPlainFile(path, { refuseLinks: true })?.toString('latin1')
