@@ -32,6 +32,16 @@ export async function operationIn(gitDir: string): Promise<Operation | undefined
   return OPERATIONS[found.indexOf(true)]?.[1]
 }
 
+/**
+ * What was begun and comes to more than the commit that would conclude it: the rest would be lost. Before a merge git
+ * may have put changes aside, which it brings back when the merge is finished.
+ */
+export async function moreToCome(gitDir: string): Promise<Operation | undefined> {
+  const doing = await operationIn(gitDir)
+  if (doing === 'rebase' || doing === 'bisect') return doing
+  return (await exists(join(gitDir, 'MERGE_AUTOSTASH'))) ? 'merge' : undefined
+}
+
 async function useOf({ path, gitDir }: Checkout, ref: string): Promise<{ doing?: Operation } | undefined> {
   // A worktree whose folder was thrown away holds nothing back, unless it is locked: then its disk may come back.
   if (!(await exists(path)) && !(await exists(join(gitDir, 'locked')))) return undefined

@@ -1,5 +1,5 @@
 import { NotFound } from '../domain/errors.ts'
-import { type Operation, operationIn } from './checkouts.ts'
+import { moreToCome, type Operation, operationIn } from './checkouts.ts'
 import { COMMIT, type Collected, conflictsMet, knownChanges, type Leftovers, withMarkers } from './collected.ts'
 import { asSomeone, isAncestor } from './commits.ts'
 import { type Repository, readRef, requireWorktree } from './layout.ts'
@@ -12,7 +12,7 @@ import { readStatus, sift, stage, unstage, type WorktreeStatus } from './status.
 
 /**
  * Commits whatever an agent left uncommitted. A merge, cherry-pick or revert with no conflict marker left is concluded;
- * an unfinished rebase or bisect, or one with markers, is left alone. Work on a branch or a detached HEAD of the
+ * one with markers, or with more to come than that commit, is left alone. Work on a branch or a detached HEAD of the
  * agent's own is brought onto our branch when it goes on from there.
  */
 export async function commitLeftovers(wanted: Leftovers): Promise<Collected> {
@@ -28,7 +28,8 @@ async function collectLinked(wanted: Leftovers): Promise<Collected> {
   const left = (operation: Operation | 'work on another branch', paths: string[]) =>
     leftAlone(dirs, branch, { doing: operation, paths: paths.map(shownName) })
 
-  if (doing === 'rebase' || doing === 'bisect') return left(doing, status.unmerged)
+  const midway = await moreToCome(dirs.gitDir)
+  if (midway) return left(midway, status.unmerged)
   const marked = withMarkers(worktree, [...new Set([...status.unmerged, ...conflictsMet(dirs.gitDir)])])
   if (marked.length) return left(doing ?? 'merge', marked)
   if (status.head !== branch && !(await bringHome(worktree, dirs, branch, status)))

@@ -139,37 +139,53 @@ const isGone = (change: Change): boolean => change.kind === 'deleted'
 
 /**
  * Exactly these paths, so that the folder is not searched again. Deletions first: a file may now be a folder, and a
- * folder a link. What git cannot read in the encoding that its attributes name is left out.
+ * folder a link. What git cannot read in the encoding that its attributes name, or refuses by its name, is left out.
  */
 export async function stage(
   worktree: string,
   changes: Change[],
   env?: Record<string, string>,
 ): Promise<{ taken: Change[]; skipped: Skipped }> {
-  const update = async (paths: string[], ...how: string[]): Promise<void> => {
+  const update = async (paths: string[], ...how: string[]): Promise<string> => {
     const input = nameBytes(paths.map(path => `${path}\0`).join(''))
     const args = ['update-index', ...how, '-z', '--stdin']
-    if (paths.length) await git(worktree, args, { effect: 'git.add', env, input })
+    return paths.length ? (await git(worktree, args, { effect: 'git.add', env, input })).stderr : ''
   }
-  const add = (paths: string[]): Promise<void> => update(paths, '--add', '--remove', '--replace')
+  const add = (paths: string[]): Promise<string> => update(paths, '--add', '--remove', '--replace')
   const gone = new Set(changes.filter(change => isGone(change) && !isThere(worktree, change.path)))
   const pathsOf = (some: Change[]): string[] => some.map(({ path }) => path)
   await update(pathsOf([...gone]), '--force-remove')
   const there = pathsOf(changes.filter(change => !gone.has(change)))
+  const left = new Map<string, string>()
+  let said: string
   try {
-    await add(there)
-    return { taken: changes, skipped: [] }
+    said = await add(there)
   } catch (failure) {
     const encodings = await encodingsOf(worktree, there, env)
-    const odd = new Set(await failing([...encodings.keys()], add))
-    if (!odd.size) throw failure
-    await add(there.filter(path => !odd.has(path)))
-    const why = (path: string) => `it is not in the encoding ${encodings.get(path)}, which .gitattributes names`
-    return {
-      taken: changes.filter(({ path }) => !odd.has(path)),
-      skipped: [...odd].map(path => ({ path: shownName(path), why: why(path) })),
-    }
+    const odd = await failing([...encodings.keys()], add)
+    if (!odd.length) throw failure
+    for (const path of odd)
+      left.set(path, `it is not in the encoding ${encodings.get(path)}, which .gitattributes names`)
+    said = await add(there.filter(path => !left.has(path)))
   }
+  // Git passes over a name that it refuses with a word, and answers that all went well.
+  if (said) for (const path of await notInIndex(worktree, there, env)) left.set(path, left.get(path) ?? REFUSED)
+  return {
+    taken: changes.filter(({ path }) => !left.has(path)),
+    skipped: [...left].map(([path, why]) => ({ path: shownName(path), why })),
+  }
+}
+
+const REFUSED = 'git refuses this name'
+
+/** Files that the index has not, and links that it has not as links. */
+async function notInIndex(worktree: string, paths: string[], env?: Record<string, string>): Promise<string[]> {
+  const listed = byteFields((await git(worktree, ['ls-files', '--stage', '-z'], { env })).stdout)
+  const isLink = new Map(listed.map(line => [line.slice(line.indexOf('\t') + 1), line.startsWith('120000 ')]))
+  return paths.filter(path => {
+    const found = lstatSync(pathOf(worktree, path), { throwIfNoEntry: false })
+    return found && !found.isDirectory() && !(found.isSymbolicLink() ? isLink.get(path) : isLink.has(path))
+  })
 }
 
 async function encodingsOf(worktree: string, paths: string[], env?: Record<string, string>) {
@@ -183,7 +199,7 @@ async function encodingsOf(worktree: string, paths: string[], env?: Record<strin
 }
 
 /** Those with which it fails, found by halves. */
-async function failing(paths: string[], attempt: (paths: string[]) => Promise<void>): Promise<string[]> {
+async function failing(paths: string[], attempt: (paths: string[]) => Promise<unknown>): Promise<string[]> {
   const fails = await attempt(paths).then(
     () => false,
     () => true,

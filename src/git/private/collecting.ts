@@ -1,7 +1,7 @@
 import { existsSync, lstatSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { NotFound } from '../../domain/errors.ts'
-import { operationIn } from '../checkouts.ts'
+import { moreToCome, operationIn } from '../checkouts.ts'
 import { COMMIT, type Collected, conflictsMet, knownChanges, type Leftovers, withMarkers } from '../collected.ts'
 import { asSomeone, isAncestor } from '../commits.ts'
 import { nameBytes, shownName } from '../names.ts'
@@ -56,7 +56,8 @@ export async function collectPlace(place: Place, wanted: Leftovers): Promise<Col
     }
   }
   const noted = await readSessionIndex(place, taken.tip ?? tipOf(place))
-  if (doing === 'rebase' || doing === 'bisect') return left(doing, noted.unmerged)
+  const midway = await moreToCome(place.git)
+  if (midway) return left(midway, noted.unmerged)
   const met = [...new Set([...noted.unmerged, ...conflictsMet(place.git)])]
   const marked = [...withMarkers(worktree, met), ...noted.unmerged.filter(name => isNoFile(worktree, name))]
   if (marked.length) return left(doing ?? 'merge', marked)

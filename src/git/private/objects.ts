@@ -5,6 +5,7 @@ import {
   linkSync,
   lstatSync,
   mkdirSync,
+  mkdtempSync,
   openSync,
   readdirSync,
   readSync,
@@ -58,6 +59,20 @@ export async function takeObjects(place: Place, wanted: Objects): Promise<void> 
   } finally {
     rmSync(staging, { recursive: true, force: true })
     rmSync(quarantine, { recursive: true, force: true })
+  }
+}
+
+/** What makes git see the session's objects besides the project's; only to look, since nothing of them is checked. */
+export async function withSessionObjects<T>(
+  place: Place,
+  look: (env: Record<string, string>) => Promise<T>,
+): Promise<T> {
+  const staging = mkdtempSync(join(place.folder, 'looking-'))
+  try {
+    stage(join(place.git, 'objects'), staging, MOST_BYTES)
+    return await look({ ...ourEnvironment(place), GIT_ALTERNATE_OBJECT_DIRECTORIES: quoted(staging) })
+  } finally {
+    rmSync(staging, { recursive: true, force: true })
   }
 }
 

@@ -4,6 +4,7 @@ import { exists, OID } from '../layout.ts'
 import { byteName, shownName } from '../names.ts'
 import { readPlainFile } from '../plain-files.ts'
 import { pathOf } from '../status.ts'
+import { type Named, namedIn, OF_REMOTE } from './logged.ts'
 import type { Place } from './place.ts'
 import { headIn, MOST_REFS, packedRefs, plainRefs, type Refs } from './refs.ts'
 
@@ -17,13 +18,19 @@ export interface SessionState {
   branch: string | undefined
   /** By byte names: refs that are not as they were given, without those that follow a remote. */
   own: Map<string, string>
+  /** Where those are that follow a remote. */
+  remote: string[]
+  /** Also what git put aside by itself before a merge or a rebase. */
   stashes: string[]
   merging: string[]
+  /** Whatever else names commits: logs, and what git notes of what is under way. */
+  named: Named
   /** What keeps the refs from being read. */
   problem: string | undefined
 }
 
 const MOST_STASHES = 1000
+const AUTOSTASHES = ['MERGE_AUTOSTASH', 'rebase-merge/autostash', 'rebase-apply/autostash']
 
 export async function stateOf(place: Place): Promise<SessionState> {
   const { git, folder, record } = place
@@ -32,11 +39,8 @@ export async function stateOf(place: Place): Promise<SessionState> {
   const refs = plainRefs(git)
   const { tip, branch } = headIn(git, refs)
   for (const [name, oid] of headsOfWorktrees(git, refs)) refs.set(`refs/worktrees/${name}`, oid)
-  const own = new Map(
-    [...refs].filter(
-      ([ref, oid]) => given.get(ref) !== oid && ref !== itsBranch && ref !== 'refs/stash' && !followsRemote(git, ref),
-    ),
-  )
+  const others = [...refs].filter(([ref, oid]) => given.get(ref) !== oid && ref !== itsBranch && ref !== 'refs/stash')
+  const own = new Map(others.filter(([ref]) => !followsRemote(git, ref)))
   const isOther = await exists(join(git, 'reftable'))
   const problem = isOther
     ? 'its repository keeps refs in another way'
@@ -48,17 +52,23 @@ export async function stateOf(place: Place): Promise<SessionState> {
     head: branch === undefined ? undefined : shownName(branch),
     branch: record.branch ? refs.get(itsBranch) : undefined,
     own: own.size > MOST_REFS ? new Map() : own,
-    stashes: stashesIn(plain(join(git, 'logs/refs/stash')), refs.get('refs/stash')),
-    merging: (plain(join(git, 'MERGE_HEAD')) ?? '').split('\n').filter(line => OID.test(line)),
+    remote: others.flatMap(([ref, oid]) => (own.has(ref) ? [] : [oid])),
+    stashes: [
+      ...new Set([
+        ...stashesIn(plain(join(git, 'logs/refs/stash')), refs.get('refs/stash')),
+        ...AUTOSTASHES.flatMap(name => oidsIn(plain(join(git, name)))),
+      ]),
+    ],
+    merging: oidsIn(plain(join(git, 'MERGE_HEAD'))),
+    named: namedIn(git),
     problem,
   }
 }
 
-/** By its log, git wrote it when it fetched or pushed: then the remote has the commit. */
 function followsRemote(git: string, ref: string): boolean {
   if (!ref.startsWith('refs/remotes/')) return false
   const log = readPlainFile(pathOf(git, `logs/${ref}`), { refuseLinks: true })?.toString('latin1') ?? ''
-  return /\t(fetch|pull|remote|update by push)\b[^\n]*\n?$/.test(log)
+  return OF_REMOTE.test(log.trimEnd())
 }
 
 /** Worktrees that it added itself; one on a branch has nothing which that branch has not. */
@@ -80,5 +90,7 @@ function stashesIn(log: string | undefined, newest: string | undefined): string[
   })
   return [...new Set([...logged, ...(newest ? [newest] : [])])].slice(-MOST_STASHES)
 }
+
+const oidsIn = (text = ''): string[] => text.split('\n').filter(line => OID.test(line))
 
 const plain = (path: string): string | undefined => readPlainFile(path, { refuseLinks: true })?.toString('latin1')

@@ -1,7 +1,7 @@
 import { mkdirSync, renameSync, rmSync, symlinkSync } from 'node:fs'
 import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { afterEach, beforeEach, expect, test } from 'vitest'
+import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { commitLeftovers } from '../leftovers.ts'
 import { snapshot } from '../snapshots.ts'
 import { aRepository, runGit, type TestRepository } from '../testkit.ts'
@@ -71,4 +71,49 @@ test('a folder may become a file, and a file a folder', async () => {
   await put('d/x', 'in a folder\n')
   expect(await collect()).toMatchObject({ committed: true })
   expect(await repo.readOn(branch, 'd/x')).toBe('in a folder')
+})
+
+describe.each(['private', 'linked'])('names that git refuses (%s)', isolation => {
+  const WHY = 'git refuses this name'
+  const begin = async () => {
+    if (isolation === 'private') return add()
+    await repo.git('worktree', 'add', '--quiet', '-b', branch, worktree)
+  }
+  const begun = (start: string) => commitLeftovers({ worktree, branch, message: 'Leftovers\n', start })
+
+  test('are left out and named, and not said to be committed', async () => {
+    await begin()
+    const start = await repo.tip()
+    mkdirSync(join(worktree, '.GIT'))
+    await put('.GIT/w', 'work\n')
+    await put('git~1', 'x\n')
+    await put('n', 'n\n')
+    symlinkSync('n', join(worktree, '.gitmodules'))
+    const { committed, skipped, changes } = await begun(start)
+    expect(committed).toBe(true)
+    expect(skipped).toEqual(['.GIT/w', '.gitmodules', 'git~1'].map(path => ({ path, why: WHY })))
+    expect(changes?.files.map(({ path }) => path)).toEqual(['n'])
+    expect(await repo.filesOn(branch)).toEqual(['a.txt', 'd/x', 'd/y', 'n'])
+    if (isolation === 'private') expect((await unheld(worktree, [])).sort()).toEqual(['.GIT/w', '.gitmodules', 'git~1'])
+  })
+
+  test('alone they make no commit, however often one looks', async () => {
+    await begin()
+    await put('git~1', 'x\n')
+    for (const _ of [1, 2])
+      expect(await begun(await repo.tip())).toMatchObject({
+        tip: await repo.tip(),
+        committed: false,
+        skipped: [{ path: 'git~1', why: WHY }],
+      })
+  })
+
+  test('a tracked .gitmodules that became a link is not said to be modified', async () => {
+    await repo.commit('modules', { '.gitmodules': '' })
+    await begin()
+    rmSync(join(worktree, '.gitmodules'))
+    symlinkSync('a.txt', join(worktree, '.gitmodules'))
+    const { committed, skipped } = await begun(await repo.tip())
+    expect({ committed, skipped }).toEqual({ committed: false, skipped: [{ path: '.gitmodules', why: WHY }] })
+  })
 })

@@ -1,8 +1,9 @@
 import { join } from 'node:path'
 import { effect } from '../../effects.ts'
-import { textOf } from '../names.ts'
+import { byteName, textOf } from '../names.ts'
 import { git } from '../run.ts'
 import { takeLfs } from './lfs.ts'
+import { holdLogged, onlyLogged } from './logged.ts'
 import { tipOf } from './making.ts'
 import { borrowsElsewhere, releaseKeeps, takeEach } from './objects.ts'
 import { type Place, placeAt, projectOf } from './place.ts'
@@ -24,31 +25,40 @@ export interface TakenIn {
 export const keptUnder = (session: string): string => `refs/fleet/sessions/${session}`
 
 /**
- * Takes in what a session committed: the commits of its HEAD, its stash and every ref that is not as it was given. Where
- * the agent made none of these, nothing is done. What is refused stays in the session's repository.
+ * Takes in what a session committed: the commits of its HEAD, its stash, every ref that is not as it was given, and
+ * what only its logs name. Where the agent made none of these, nothing is done. What is refused stays in the session's repository.
  */
 export async function takeIn(place: Place, { maxBytes }: { maxBytes?: number } = {}): Promise<TakenIn> {
   const state = await stateOf(place)
   const known = tipOf(place)
   const foreign = borrowsElsewhere(place) ? 'its repository borrows objects from another one' : undefined
   const given = packedRefs(join(place.folder, 'given'))
-  const had = new Set([known, ...[...given].flatMap(([ref, oid]) => (ref.startsWith('refs/tags/') ? [] : [oid]))])
+  const itsBranch = byteName(`refs/heads/${place.record.branch}`)
+  const fromProject = [...given].flatMap(([ref, oid]) => (ref.startsWith('refs/tags/') || ref === itsBranch ? [] : oid))
+  const had = new Set([known, ...fromProject])
   const wanted = [state.tip, state.branch, ...state.merging, ...state.own.values(), ...state.stashes].filter(
     oid => oid !== undefined,
   )
-  const tips = [...new Set(wanted)].filter(oid => !had.has(oid))
+  const under = keptUnder(place.record.session)
+  const logged = await onlyLogged(place, state.named, { held: [...fromProject, ...wanted, ...state.remote], under })
+  const tips = [...new Set([...wanted, ...logged.tips])].filter(oid => !had.has(oid))
   const refused = tips.length ? await takeEach(place, { tips, not: [...had].filter(Boolean), maxBytes }) : new Map()
   const held = (oid: string | undefined) => (oid && !refused.has(oid) ? oid : undefined)
-  const kept = tips.length > refused.size ? await keep(place, state, held) : []
+  const named = tips.length > refused.size ? await keep(place, state, held) : []
+  const kept = [...named, ...(await holdLogged(place, logged.tips.filter(held), under))]
   if (tips.length) releaseKeeps(place)
   // A pointer may be committed by nobody yet: its file counts all the same.
   const missing = await effect('git.take-in', () => takeLfs(place, maxBytes))
-  const problem = refusal(state, refused) ?? state.problem ?? foreign ?? missing
+  const problem = refusal(state, logged.tips, refused) ?? state.problem ?? foreign ?? logged.problem ?? missing
   return { state, tip: held(state.tip), branch: held(state.branch), kept, problem }
 }
 
 /** Why some were refused, and which. */
-function refusal({ tip, branch, own, stashes }: SessionState, refused: ReadonlyMap<string, string>) {
+function refusal(
+  { tip, branch, own, stashes }: SessionState,
+  logged: readonly string[],
+  refused: ReadonlyMap<string, string>,
+) {
   const [why] = refused.values()
   if (why === undefined) return undefined
   const names = [
@@ -56,6 +66,7 @@ function refusal({ tip, branch, own, stashes }: SessionState, refused: ReadonlyM
     ...(branch && branch !== tip && refused.has(branch) ? ['its branch'] : []),
     ...[...own].flatMap(([ref, oid]) => (refused.has(oid) ? [ref] : [])),
     ...stashes.flatMap(oid => (refused.has(oid) ? ['a stash'] : [])),
+    ...(logged.some(oid => refused.has(oid)) ? ['what only its logs name'] : []),
   ]
   const more = names.length > MOST_NAMED ? [`${names.length - MOST_NAMED} more`] : []
   return names.length ? `${why} (${[...names.slice(0, MOST_NAMED), ...more].join(', ')})` : why
