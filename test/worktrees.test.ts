@@ -97,3 +97,37 @@ test('a session that left work behind keeps its project, until that is discarded
   await fleet.call('delete_project', { project_id: project.id, discard: true })
   expect(existsSync(worktree!)).toBe(false)
 })
+
+test('a linked worktree with a file of a person in it stays too, whoever would remove it', async () => {
+  const { fleet, repo, project, gate } = await aScene({ project: { landing: 'never', isolation: 'linked' } })
+  const { id } = await fleet.mission(project, 'echo made >made.txt')
+  const { worktree } = (await fleet.until(id, 'done')).sessions[0]!
+  const precious = join(worktree!, 'precious.txt')
+  writeFileSync(precious, 'mine')
+  const cleaned = await fleet.call<{ worktrees: { kept_because?: string }[] }>('clean', { older_than_hours: 0 })
+  expect(cleaned.worktrees).toMatchObject([{ kept_because: expect.stringContaining('precious.txt') }])
+  await expect(fleet.call('delete_mission', { mission_id: id })).rejects.toThrow(/precious\.txt/)
+  await expect(fleet.call('delete_project', { project_id: project.id })).rejects.toThrow(/precious\.txt/)
+  expect(readFileSync(precious, 'utf8')).toBe('mine')
+  await fleet.call('delete_mission', { mission_id: id, discard: true })
+  expect(existsSync(worktree!)).toBe(false)
+
+  const held = gate('check')
+  await fleet.call('update_project', {
+    project_id: project.id,
+    landing: 'auto',
+    checks: [{ name: 'held', command: held.wait, timeout_seconds: 60 }],
+  })
+  const [late, plain] = [await fleet.mission(project, 'echo late >late.txt'), await fleet.mission(project, 'echo x >x')]
+  await eventually('its check runs', () => held.reached())
+  const [kept, gone] = await Promise.all(
+    [late, plain].map(async each => (await fleet.show(each.id)).sessions[0]!.worktree!),
+  )
+  writeFileSync(join(kept!, 'precious.txt'), 'mine')
+  held.open()
+  for (const each of [late, plain]) expect((await fleet.until(each.id, 'done')).result).toBe('landed')
+  await eventually('the other one is tidied', () => !existsSync(gone!))
+  await eventually('it is said', async () => (await fleet.show(late.id)).sessions[0]!.left_behind?.includes('precious'))
+  expect(readFileSync(join(kept!, 'precious.txt'), 'utf8')).toBe('mine')
+  expect(await repo.filesOn('main')).toEqual(expect.arrayContaining(['late.txt', 'x']))
+})
