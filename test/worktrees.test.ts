@@ -1,6 +1,7 @@
 import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
+import { runGit } from '../src/git/testkit.ts'
 import type { ListedWorktree } from '../src/operations/worktrees.ts'
 import { eventually } from './kit/fleet.ts'
 import { aScene } from './kit/scene.ts'
@@ -51,4 +52,82 @@ test('a worktree that holds something which no commit does stays, is not counted
     worktrees: [{ kept_because: expect.stringContaining('precious.txt') }],
   })
   expect(readFileSync(join(worktree!, 'precious.txt'), 'utf8')).toBe('mine')
+})
+
+test('a project whose worktrees hold what it does not is not forgotten, unless that is said', async () => {
+  const { fleet, repo, project } = await aScene({ project: { landing: 'never' } })
+  const kept = async (script: string) => {
+    const { id } = await fleet.mission(project, script)
+    return (await fleet.until(id, 'done', 'review')).sessions[0]!.worktree!
+  }
+  const [edited, committed] = [await kept('echo one >one.txt'), await kept('echo two >two.txt')]
+  writeFileSync(join(edited, 'precious.txt'), 'mine')
+  writeFileSync(join(committed, 'three.txt'), 'three\n')
+  await runGit(committed, ['add', 'three.txt'])
+  await runGit(committed, ['commit', '--quiet', '-m', 'By the person'])
+  const commit = await runGit(committed, ['rev-parse', 'HEAD'])
+
+  const refused = await fleet.fleetCommand(['project', 'remove', project.id])
+  expect([refused.code, refused.stderr]).toEqual([expect.any(Number), expect.stringContaining('precious.txt')])
+  expect(refused.stderr).toContain(`fleet project remove ${project.id} --discard`)
+  expect(readFileSync(join(edited, 'precious.txt'), 'utf8')).toBe('mine')
+  const left = (path: string, name: string) => ({ path, left_behind: expect.stringContaining(name) })
+  await expect(fleet.call('delete_project', { project_id: project.id })).rejects.toMatchObject({
+    facts: { worktrees: expect.arrayContaining([left(edited, 'precious.txt'), left(committed, 'three.txt')]) },
+  })
+  expect(await fleet.call('get_project', { project_id: project.id })).toMatchObject({ id: project.id })
+
+  const removed = await fleet.fleetCommand(['project', 'remove', project.id, '--discard'])
+  expect([removed.code, removed.stdout]).toEqual([0, expect.stringContaining('Forgot project')])
+  expect([edited, committed].map(existsSync)).toEqual([false, false])
+  // What was committed there is held by the project before its worktree goes.
+  expect(await repo.git('for-each-ref', '--contains', commit)).toContain('refs/fleet/sessions/')
+})
+
+test('a session that left work behind keeps its project, until that is discarded', async () => {
+  const { fleet, project } = await aScene({ project: { landing: 'never' } })
+  const bad = 'git hash-object -t commit -w --literally --stdin'
+  const { id } = await fleet.mission(
+    project,
+    `echo w >w; git update-ref refs/heads/bad $(printf 'tree %s\\nauthor a <> 0 +0000\\ncommitter bad 0 +0000\\n\\nx\\n' $(git rev-parse HEAD^{tree}) | ${bad})`,
+  )
+  const { worktree } = (await fleet.until(id, 'done', 'review', 'failed')).sessions[0]!
+  await expect(fleet.call('delete_project', { project_id: project.id })).rejects.toThrow(/refuses/)
+  expect(existsSync(worktree!)).toBe(true)
+  await fleet.call('delete_project', { project_id: project.id, discard: true })
+  expect(existsSync(worktree!)).toBe(false)
+})
+
+test('a linked worktree with a file of a person in it stays too, whoever would remove it', async () => {
+  const { fleet, repo, project, gate } = await aScene({ project: { landing: 'never', isolation: 'linked' } })
+  const { id } = await fleet.mission(project, 'echo made >made.txt')
+  const { worktree } = (await fleet.until(id, 'done')).sessions[0]!
+  const precious = join(worktree!, 'precious.txt')
+  writeFileSync(precious, 'mine')
+  const cleaned = await fleet.call<{ worktrees: { kept_because?: string }[] }>('clean', { older_than_hours: 0 })
+  expect(cleaned.worktrees).toMatchObject([{ kept_because: expect.stringContaining('precious.txt') }])
+  await expect(fleet.call('delete_mission', { mission_id: id })).rejects.toThrow(/precious\.txt/)
+  await expect(fleet.call('delete_project', { project_id: project.id })).rejects.toThrow(/precious\.txt/)
+  expect(readFileSync(precious, 'utf8')).toBe('mine')
+  await fleet.call('delete_mission', { mission_id: id, discard: true })
+  expect(existsSync(worktree!)).toBe(false)
+
+  const held = gate('check')
+  await fleet.call('update_project', {
+    project_id: project.id,
+    landing: 'auto',
+    checks: [{ name: 'held', command: held.wait, timeout_seconds: 60 }],
+  })
+  const [late, plain] = [await fleet.mission(project, 'echo late >late.txt'), await fleet.mission(project, 'echo x >x')]
+  await eventually('its check runs', () => held.reached())
+  const [kept, gone] = await Promise.all(
+    [late, plain].map(async each => (await fleet.show(each.id)).sessions[0]!.worktree!),
+  )
+  writeFileSync(join(kept!, 'precious.txt'), 'mine')
+  held.open()
+  for (const each of [late, plain]) expect((await fleet.until(each.id, 'done')).result).toBe('landed')
+  await eventually('the other one is tidied', () => !existsSync(gone!))
+  await eventually('it is said', async () => (await fleet.show(late.id)).sessions[0]!.left_behind?.includes('precious'))
+  expect(readFileSync(join(kept!, 'precious.txt'), 'utf8')).toBe('mine')
+  expect(await repo.filesOn('main')).toEqual(expect.arrayContaining(['late.txt', 'x']))
 })

@@ -4,7 +4,6 @@ import * as landings from '../domain/landing.ts'
 import * as life from '../domain/life.ts'
 import { Mission, type MissionSettings, type Status } from '../domain/mission.ts'
 import type { Project } from '../domain/project.ts'
-import type { Session } from '../domain/session.ts'
 import { isReady } from '../domain/waiting.ts'
 import { commitNamed } from '../git/index.ts'
 import type { Batch, Change, Check, Stored } from '../store/index.ts'
@@ -16,7 +15,7 @@ import { requireProposable } from './proposing.ts'
 import { all, current, dependenciesOf, fleetState, lookUp, put } from './records.ts'
 import { repositoryOf } from './repositories.ts'
 import { requireHeld } from './requiring.ts'
-import { forgetMission, leftSentence, unheldBy } from './tidying.ts'
+import { discarded, forgetMission, leftBehind, stillHolds } from './tidying.ts'
 
 export type MissionFields = MissionSettings & { detailed_prompt: string }
 
@@ -191,14 +190,7 @@ export async function deleteMission(fleet: Fleet, ask: Ask, id: string, discard:
     if (mission.undo) throw new NotAllowed(`Mission ${id} is being undone.`, { try: `fleet mission show ${id}` })
     life.requireFree(mission)
     const left = await leftBehind(fleet, id)
-    if (left[0] && !discard) {
-      throw new NotAllowed(
-        `The worktree ${left[0].value.worktree} holds work that no commit does. ${left[0].value.left_behind}`,
-        {
-          try: `Look at it, then fleet mission delete ${id} --discard`,
-        },
-      )
-    }
+    if (left.length && !discard) throw stillHolds(left, `fleet mission delete ${id} --discard`)
     const dependents = (await fleet.store.find('missions', { index: 'dependency', equals: [id], limit: 20 })).items.map(
       d => d.value.id,
     )
@@ -209,8 +201,8 @@ export async function deleteMission(fleet: Fleet, ask: Ask, id: string, discard:
       })
     }
     const checks = await requireNoStage(fleet, mission)
-    const discarded = left.map(({ value, version: read }) => put('sessions', { ...value, left_behind: null }, read))
-    return { subject: id, changes: [put('missions', { ...mission, deleting: true }, version), ...discarded], checks }
+    const changes = [put('missions', { ...mission, deleting: true }, version), ...discarded(left)]
+    return { subject: id, changes, checks }
   })
   await forgetMission(fleet, id, by(fleet, ask))
 }
@@ -224,21 +216,6 @@ async function requireNoStage(fleet: Fleet, { id, workflow: at }: Mission): Prom
       try: `fleet workflow cancel ${at.id}`,
     })
   return [{ collection: 'workflows', id: at.id, expects: workflow.version }]
-}
-
-async function leftBehind(fleet: Fleet, missionId: string): Promise<Stored<Session>[]> {
-  const sessions = await Array.fromAsync(all(fleet, 'sessions', 'mission', [missionId]))
-  const kept = sessions.filter(({ value }) => value.worktree_kept && value.worktree)
-  const looked = await Promise.all(
-    kept.map(async stored => {
-      const { value } = stored
-      if (value.left_behind) return [stored]
-      const project = (await fleet.store.get('projects', value.project_id))?.value
-      const left = project ? await unheldBy(fleet, value, project) : []
-      return left.length ? [{ ...stored, value: { ...value, left_behind: leftSentence(left) } }] : []
-    }),
-  )
-  return looked.flat()
 }
 
 /** Unknown agents and dependencies are refused when written, not when a session starts. */

@@ -5,6 +5,7 @@ import type { NewEvent } from '../domain/event.ts'
 import type { By } from '../domain/life.ts'
 import { isLoopOver } from '../domain/loop.ts'
 import { type LandingPolicy, MAX_NAME_CHARS, Project, type ProjectSettings } from '../domain/project.ts'
+import type { Session } from '../domain/session.ts'
 import { branchTip, describe, openRepository, requireCommits, requireNameable } from '../git/index.ts'
 import type { Stored } from '../store/index.ts'
 import { type Ask, by, oncePerKey } from './asking.ts'
@@ -12,7 +13,7 @@ import { type Fleet, retryOnConflict } from './fleet.ts'
 import { firstInstalled, requireNoScripts } from './mission-agents.ts'
 import { requireProposable } from './proposing.ts'
 import { all, current, derivedId, fleetState, projectsCalled, put } from './records.ts'
-import { forget, forgetMission } from './tidying.ts'
+import { discarded, forget, forgetMission, leftBehind, stillHolds } from './tidying.ts'
 
 export type ProjectFields = Omit<ProjectSettings, 'landing' | 'name'> & {
   /** Empty: that of its folder, with a number if another has it. */
@@ -160,8 +161,8 @@ export async function updateProject(
   return current(fleet, 'projects', id)
 }
 
-/** Removes records, never branches: what its agents did stays in the repository. */
-export async function deleteProject(fleet: Fleet, ask: Ask, id: string): Promise<void> {
+/** Removes records, never branches: what its agents did stays in the repository. `discard`: also what no commit holds. */
+export async function deleteProject(fleet: Fleet, ask: Ask, id: string, discard = false): Promise<void> {
   const live = await liveMissions(fleet, id)
   if (live.length)
     throw new NotAllowed(`Project ${id} has missions under way: ${live.join(', ')}.`, {
@@ -175,7 +176,13 @@ export async function deleteProject(fleet: Fleet, ask: Ask, id: string): Promise
       throw new NotAllowed(`Project ${id} has a loop, which is ${loop.status}.`, {
         try: `fleet loop stop --project ${id}`,
       })
-    await fleet.commit('commit.project-deleted', { changes: [put('projects', { ...value, deleting: true }, version)] })
+    const left: Stored<Session>[] = []
+    for await (const { value: mission } of all(fleet, 'missions', 'project', [id]))
+      left.push(...(await leftBehind(fleet, mission.id)))
+    if (left.length && !discard) throw stillHolds(left, `fleet project remove ${id} --discard`)
+    await fleet.commit('commit.project-deleted', {
+      changes: [put('projects', { ...value, deleting: true }, version), ...discarded(left)],
+    })
     return value
   })
   await forgetProject(fleet, project, by(fleet, ask))

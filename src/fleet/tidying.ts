@@ -1,5 +1,6 @@
 import { existsSync } from 'node:fs'
 import { rm } from 'node:fs/promises'
+import { NotAllowed } from '../domain/errors.ts'
 import type { NewEvent } from '../domain/event.ts'
 import { about, type By } from '../domain/life.ts'
 import type { Project } from '../domain/project.ts'
@@ -18,7 +19,7 @@ import {
   unheld,
 } from '../git/index.ts'
 import { Turns } from '../git/turns.ts'
-import type { Change, Collection, RecordOf } from '../store/index.ts'
+import type { Change, Collection, RecordOf, Stored } from '../store/index.ts'
 import { gitWithin } from './containing.ts'
 import { type Fleet, retryOnConflict } from './fleet.ts'
 import { forgetKept } from './kept-processes.ts'
@@ -95,8 +96,42 @@ export function leftIn({ unfinished, skipped }: Collected, { copy_files }: Proje
   return work.length ? clipped(`Not committed: ${work.map(({ path }) => path).join(', ')}.`, MAX_REASON_CHARS) : null
 }
 
+/** Sessions of a mission whose worktrees hold what the project does not, each with the sentence that says so. */
+export async function leftBehind(fleet: Fleet, missionId: string): Promise<Stored<Session>[]> {
+  const sessions = await Array.fromAsync(all(fleet, 'sessions', 'mission', [missionId]))
+  const kept = sessions.filter(({ value }) => value.worktree_kept && value.worktree)
+  const looked = await Promise.all(
+    kept.map(async stored => {
+      const { value } = stored
+      if (value.left_behind) return [stored]
+      const project = (await fleet.store.get('projects', value.project_id))?.value
+      const left = project ? await unheldBy(fleet, value, project) : []
+      return left.length ? [{ ...stored, value: { ...value, left_behind: leftSentence(left) } }] : []
+    }),
+  )
+  return looked.flat()
+}
+
+/** Why they are not forgotten, unless a person says that what they hold may go. */
+export function stillHolds(left: readonly Stored<Session>[], despite: string): NotAllowed {
+  const worktrees = new Map(left.map(({ value }) => [value.worktree!, value.left_behind!]))
+  const named = [...worktrees].slice(0, MOST_NAMED)
+  const more = worktrees.size > MOST_NAMED ? [`So do ${worktrees.size - MOST_NAMED} more.`] : []
+  const sentences = named.map(([path, why]) => `The worktree ${path} holds work that no commit does. ${why}`)
+  return new NotAllowed([...sentences, ...more].join(' '), {
+    try: `Look at it, then ${despite}`,
+    facts: { worktrees: named.map(([path, left_behind]) => ({ path, left_behind })) },
+  })
+}
+
+const MOST_NAMED = 5
+
+/** A person said that what they hold may go. */
+export const discarded = (left: readonly Stored<Session>[]): Change[] =>
+  left.map(({ value, version }) => put('sessions', { ...value, left_behind: null }, version))
+
 /** What `unheldBy` found, for a person. */
-export const leftSentence = (left: readonly string[]): string =>
+const leftSentence = (left: readonly string[]): string =>
   clipped(`Not held by the project: ${left.join(', ')}.`, MAX_REASON_CHARS)
 
 /** The worktree stays, and says why. */

@@ -212,9 +212,13 @@ async function stateOf(repo: Repository, path: string): Promise<Found> {
   const dirs = await gitDirOf(path)
   if (!dirs) return { state: entries.every(name => name === '.git') ? 'half-made' : 'foreign' }
   if ((await realpath(dirs.commonDir)) !== repo.commonDir) return { state: 'foreign' }
-  if ((await readText(join(dirs.gitDir, 'locked')))?.startsWith(MAKING)) return { state: 'half-made' }
+  if (await isBeingMade(dirs.gitDir)) return { state: 'half-made' }
   return { state: 'ready', head: (await readText(join(dirs.gitDir, 'HEAD')))?.trim() ?? '' }
 }
+
+/** By the record of a worktree: whether nobody can have worked there yet. */
+export const isBeingMade = async (gitDir: string): Promise<boolean> =>
+  (await readText(join(gitDir, 'locked')))?.startsWith(MAKING) === true
 
 /** A folder that says it belongs to this repository, or one that says nothing: empty, or cut short in the write of its link. */
 async function linksHere(repo: Repository, path: string): Promise<boolean> {

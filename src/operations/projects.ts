@@ -73,11 +73,13 @@ export const projects = [
     summary: 'Forget a project and its missions; branches in the repository stay',
     http: 'DELETE /api/projects/:project_id',
     inServer: true,
-    input: WithProject,
+    input: WithProject.extend({
+      discard: z.boolean().default(false).describe('also what of their work no commit holds'),
+    }),
     output: z.object({ deleted: z.string() }),
-    run: async (context, { project_id }) => {
+    run: async (context, { project_id, discard }) => {
       const { value } = await lookUp(context.fleet, 'projects', project_id)
-      await deleteProject(context.fleet, ask(context, 'delete_project'), value.id)
+      await deleteProject(context.fleet, ask(context, 'delete_project'), value.id, discard)
       return { deleted: value.id }
     },
   }),

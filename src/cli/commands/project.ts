@@ -155,11 +155,11 @@ export function addProject(program: Command): void {
       .command('remove')
       .alias('rm')
       .description('forget a project and its missions; branches in the repository stay')
-      .argument('<project>', 'id, name or path'),
-    async (cli, [given]) => {
-      const answer = await (await cli.client()).call<{ deleted: string }>('delete_project', {
-        project_id: await projectRef(cli, given!),
-      })
+      .argument('<project>', 'id, name or path')
+      .option('--discard', 'also what of their work no commit holds'),
+    async (cli, [given], { discard }) => {
+      const input = { project_id: await projectRef(cli, given!), ...(discard === true && { discard }) }
+      const answer = await (await cli.client()).call<{ deleted: string }>('delete_project', input)
       if (cli.terminal.json) cli.terminal.data(answer)
       else cli.terminal.print(`Forgot project ${answer.deleted}. Its repository is as it was.`)
     },

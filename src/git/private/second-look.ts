@@ -1,10 +1,14 @@
-import { existsSync } from 'node:fs'
+import { existsSync, readdirSync } from 'node:fs'
+import { join } from 'node:path'
+import { operationIn } from '../checkouts.ts'
+import { OID, readText, requireWorktree } from '../layout.ts'
 import { shownName } from '../names.ts'
-import type { Within } from '../run.ts'
+import { gitText, type Within } from '../run.ts'
 import { sift } from '../status.ts'
+import { isBeingMade } from '../worktrees.ts'
 import { placeStatus } from './below.ts'
 import { hiddenIn } from './hidden.ts'
-import { type Place, placeAt, problemsOf } from './place.ts'
+import { isLinked, ourEnvironment, type Place, partsOf, placeAt, problemsOf } from './place.ts'
 import { fileEnvironment } from './programs.ts'
 import { takeAndHold } from './taking-in.ts'
 
@@ -14,10 +18,51 @@ import { takeAndHold } from './taking-in.ts'
  */
 export async function unheld(worktree: string, never: readonly string[], within?: Within): Promise<string[]> {
   const place = placeAt(worktree)
-  if (!place) return []
+  if (!place) return existsSync(worktree) ? unheldInLinked(worktree, never) : []
   const { problem } = await takeAndHold(place)
   const lost = new Set([...problemsOf(place), ...(problem ? [problem] : [])])
   return existsSync(worktree) ? [...lost, ...(await changedIn(place, never, within))] : [...lost]
+}
+
+/** The same of a linked worktree: its commits and stashes are the project's already, unless no ref of it leads to them. */
+async function unheldInLinked(worktree: string, never: readonly string[]): Promise<string[]> {
+  const dirs = await requireWorktree(worktree).catch(() => undefined)
+  // Cut short while a place was made or removed there: nobody worked in it, or whoever did has kept the work.
+  if (!dirs && (await isLinked(partsOf(worktree)))) return []
+  // Git knows nothing of it any more, so nothing in it is known to be held.
+  if (!dirs) return readdirSync(worktree).filter(name => name !== '.git' && !never.includes(name))
+  if (await isBeingMade(dirs.gitDir)) return []
+  const place = asPlace(worktree, dirs)
+  const doing = await operationIn(dirs.gitDir)
+  return [
+    ...(doing ? [`a ${doing} that is under way`] : []),
+    ...(await commitsOfNoRef(place)),
+    ...(await changedIn(place, never, undefined)),
+  ]
+}
+
+/** A linked worktree as a place whose repository is its record in the project: then git is told where everything lies. */
+function asPlace(worktree: string, { gitDir, commonDir }: { gitDir: string; commonDir: string }): Place {
+  const project = { path: commonDir, gitDir: commonDir, commonDir, bare: false }
+  const nothing = { branch: null, base: '', session: '', allowPush: false, hooks: false, ref: '' }
+  const record = { version: 1 as const, worktree, ...project, ...nothing }
+  return { worktree, folder: gitDir, git: gitDir, ours: gitDir, record }
+}
+
+/** Refs that a linked worktree has for itself, and that go with it. */
+const ITS_OWN_REFS = ['refs/bisect/*', 'refs/worktree/*', 'refs/rewritten/*']
+/** Where git keeps what it stashed by itself for a merge or a rebase. */
+const AUTOSTASHES = ['MERGE_AUTOSTASH', 'rebase-merge/autostash', 'rebase-apply/autostash']
+
+async function commitsOfNoRef(place: Place): Promise<string[]> {
+  const env = ourEnvironment(place)
+  const stashed = await Promise.all(AUTOSTASHES.map(file => readText(join(place.git, file))))
+  const tips = ['HEAD', ...stashed.flatMap(text => (text && OID.test(text.trim()) ? [text.trim()] : []))]
+  const own = ITS_OWN_REFS.map(glob => `--glob=${glob}`)
+  const others = [...ITS_OWN_REFS.map(glob => `--exclude=${glob}`), '--glob=refs/*']
+  const args = ['log', '--max-count=5', '--format=%h %s', ...tips, ...own, '--not', ...others, '--']
+  const listed = await gitText(place.worktree, args, { env })
+  return listed.split('\n').flatMap(line => (line ? [`the commit ${line}`] : []))
 }
 
 async function changedIn(place: Place, never: readonly string[], within: Within | undefined): Promise<string[]> {

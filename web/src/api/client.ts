@@ -8,18 +8,33 @@ export type Name = keyof Offered
 export type Input<N extends Name> = z.input<Offered[N]['input']>
 export type Output<N extends Name> = z.output<Offered[N]['output']>
 
+/** A worktree that holds work which no commit does, and the sentence that says which. */
+export interface HeldWorktree {
+  path: string
+  left_behind: string
+}
+
+interface RefusedBody {
+  message?: string
+  code?: string
+  try?: string
+  worktrees?: HeldWorktree[]
+}
+
 /** The server said no, in a sentence for people. */
 export class Refused extends Error {
   readonly status: number
   readonly code: string
   /** What to do next, if the server knows. */
   readonly advice: string | undefined
+  readonly worktrees: readonly HeldWorktree[]
 
-  constructor(status: number, body: { error?: { message?: string; code?: string; try?: string } }) {
+  constructor(status: number, body: { error?: RefusedBody }) {
     super(body.error?.message ?? `The server answered ${status}.`)
     this.status = status
     this.code = body.error?.code ?? ''
     this.advice = body.error?.try
+    this.worktrees = body.error?.worktrees ?? []
   }
 }
 

@@ -7,7 +7,7 @@ import {
   useQueryClient,
 } from '@tanstack/react-query'
 import { useCallback, useMemo, useRef, useState, useSyncExternalStore } from 'react'
-import { ask, getReady, type Input, type Name, newKey, type Output, Unreachable } from '../api/client.ts'
+import { ask, getReady, type Input, type Name, newKey, type Output, Refused, Unreachable } from '../api/client.ts'
 import { afterAMoment, complain } from '../kit/toasts.tsx'
 import { type Connection, type FleetEvent, followFleet } from './fleet-events.ts'
 import { type MissionFilter, mendMissionLists } from './mending.ts'
@@ -154,6 +154,8 @@ interface CommandOptions<N extends Name> {
   /** Answers that this changes without an event telling of it. */
   affects?: readonly Name[]
   done?(answer: Output<N>, input: Input<N>): void
+  /** Answers whether the refusal is dealt with; otherwise a message tells of it. */
+  refused?(error: Refused): boolean
 }
 
 /**
@@ -185,7 +187,7 @@ export function useCommand<N extends Name>(name: N, options: CommandOptions<N> =
         return answer
       } catch (error) {
         if (error instanceof Unreachable) unanswered.current = { said, key }
-        complain(error)
+        if (!(error instanceof Refused && latest.current.refused?.(error))) complain(error)
         return undefined
       } finally {
         setUnderWay(count => count - 1)

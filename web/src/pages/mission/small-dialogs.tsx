@@ -1,11 +1,10 @@
-import { Text } from '@radix-ui/themes'
 import { useState } from 'react'
 import { useLocation } from 'wouter'
 import { namedIn } from '../../../../src/domain/template.ts'
 import { CopyBox } from '../../kit/copy.tsx'
 import { ChoiceInput, LongTextInput, SwitchInput, TextInput } from '../../kit/fields.tsx'
 import { FormDialog } from '../../kit/form-dialog.tsx'
-import { plain } from '../../kit/plain.ts'
+import { HeldWork } from '../../kit/held-work.tsx'
 import { tell } from '../../kit/toasts.tsx'
 import { useAsk, useCommand } from '../../live/data.ts'
 import type { Detail } from './actions.ts'
@@ -178,7 +177,9 @@ interface DeleteDialogProps extends DialogProps {
 
 /** Only where something would really be lost. */
 export function DeleteDialog({ mission, close, remove }: DeleteDialogProps) {
-  const left = mission.sessions.filter(({ left_behind, worktree_kept }) => left_behind && worktree_kept)
+  const worktrees = mission.sessions.flatMap(({ worktree, left_behind, worktree_kept }) =>
+    worktree && left_behind && worktree_kept ? [{ path: worktree, left_behind }] : [],
+  )
   return (
     <FormDialog
       title="Delete it with work that no commit holds?"
@@ -186,11 +187,7 @@ export function DeleteDialog({ mission, close, remove }: DeleteDialogProps) {
       close={close}
       submit={() => remove(true)}
     >
-      {left.map(({ id, worktree, left_behind }) => (
-        <Text key={id} size="2">
-          {plain(left_behind ?? '')} <code>{plain(worktree ?? '')}</code>
-        </Text>
-      ))}
+      <HeldWork worktrees={worktrees} />
     </FormDialog>
   )
 }

@@ -1,7 +1,10 @@
 import { Button, Flex, Tabs } from '@radix-ui/themes'
 import { Pause, Play, Plus, Trash2 } from 'lucide-react'
+import { useState } from 'react'
 import { Link, useLocation, useParams, useSearchParams } from 'wouter'
-import type { Output } from '../../api/client.ts'
+import type { HeldWorktree, Output } from '../../api/client.ts'
+import { FormDialog } from '../../kit/form-dialog.tsx'
+import { HeldWork } from '../../kit/held-work.tsx'
 import { Answer, Page } from '../../kit/page.tsx'
 import { useAsk, useCommand } from '../../live/data.ts'
 import { ProjectChecks } from './checks.tsx'
@@ -63,7 +66,20 @@ function Actions({ project: { id, name, paused } }: { project: Project }) {
   const [, go] = useLocation()
   const pause = useCommand('pause')
   const unpause = useCommand('unpause')
-  const remove = useCommand('delete_project')
+  const [held, setHeld] = useState<readonly HeldWorktree[]>([])
+  const isShown = () => location.pathname.endsWith(`/projects/${id}`)
+  const remove = useCommand('delete_project', {
+    done: () => isShown() && go('/projects'),
+    refused: ({ worktrees }) => {
+      const asks = worktrees.length > 0 && isShown()
+      if (asks) setHeld(worktrees)
+      return asks
+    },
+  })
+  const forget = (discard: boolean) => {
+    setHeld([])
+    remove.runLater(`Forgetting ${name} with its missions. Its branches stay.`, { project_id: id, discard })
+  }
   return (
     <>
       <Button asChild>
@@ -86,17 +102,19 @@ function Actions({ project: { id, name, paused } }: { project: Project }) {
           <Pause size={16} /> Pause
         </Button>
       )}
-      <Button
-        variant="soft"
-        color="red"
-        highContrast
-        onClick={() => {
-          remove.runLater(`Forgetting ${name} with its missions. Its branches stay.`, { project_id: id })
-          go('/projects')
-        }}
-      >
+      <Button variant="soft" color="red" highContrast loading={remove.busy} onClick={() => forget(false)}>
         <Trash2 size={16} /> Forget
       </Button>
+      {held.length > 0 && (
+        <FormDialog
+          title="Forget it with work that no commit holds?"
+          act="Forget with that work"
+          close={() => setHeld([])}
+          submit={() => forget(true)}
+        >
+          <HeldWork worktrees={held} />
+        </FormDialog>
+      )}
     </>
   )
 }
