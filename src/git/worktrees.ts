@@ -3,7 +3,16 @@ import { basename, join } from 'node:path'
 import { NotAllowed } from '../domain/errors.ts'
 import { effect } from '../effects.ts'
 import { slug } from './branch-names.ts'
-import { checkoutsOf, exists, gitDirOf, type Repository, readRef, readText, requireWorktree } from './layout.ts'
+import {
+  type Checkout,
+  checkoutsOf,
+  exists,
+  gitDirOf,
+  type Repository,
+  readRef,
+  readText,
+  requireWorktree,
+} from './layout.ts'
 import { freeLocks } from './locks.ts'
 import { removeFolder } from './removing.ts'
 import { git } from './run.ts'
@@ -86,13 +95,21 @@ export async function removeWorktree(repo: Repository, path: string): Promise<vo
       if (failure.code !== 'ENOENT') throw failure
     })
     await removeFolder(gone)
-    for (const { gitDir } of records) {
-      // Git passes over a record without this file, so nobody meets a half-removed one.
-      await rm(join(gitDir, 'gitdir'), { force: true })
-      await rm(gitDir, { recursive: true, force: true })
-    }
+    await dropRecords(records)
     await dropHalfRecords(repo, path)
   })
+}
+
+/** What a repository has on record of linked worktrees at a path: one, or none. */
+export const recordsOf = async (repo: Repository, path: string): Promise<Checkout[]> =>
+  (await checkoutsOf(repo)).filter(checkout => checkout.path === path && checkout.gitDir !== repo.commonDir)
+
+export async function dropRecords(records: readonly Checkout[]): Promise<void> {
+  for (const { gitDir } of records) {
+    // Git passes over a record without this file, so nobody meets a half-removed one.
+    await rm(join(gitDir, 'gitdir'), { force: true })
+    await rm(gitDir, { recursive: true, force: true })
+  }
 }
 
 /** Takes away what an interrupted making or removing left at a path: files nobody worked on, or a record without its folder. */

@@ -9,6 +9,7 @@ import { removeFolder } from '../removing.ts'
 import { git } from '../run.ts'
 import { inTheWay, startOf } from '../starting.ts'
 import { Bound } from '../turns.ts'
+import { dropRecords, recordsOf } from '../worktrees.ts'
 import { type Given, giveRefs, placeRef } from './giving.ts'
 import { fillModules } from './modules.ts'
 import { dropRecord, linkTo, type Place, type PlaceRecord, partsOf, placeAt, projectOf, writeRecord } from './place.ts'
@@ -166,6 +167,8 @@ export async function removePlace(path: string, repo: Repository, ref?: string):
     const held = found?.record.ref ?? ref
     if (held) await dropRef(found ? projectOf(found) : repo, held)
     await removeFolder(folder)
+    // A conversion that was cut short has left the record of a linked worktree.
+    await dropRecords(await recordsOf(repo, path))
   })
 }
 
@@ -175,7 +178,9 @@ async function clear(repo: Repository, path: string): Promise<void> {
   const entries = await readdir(path).catch(() => undefined)
   const begun = lstatSync(folder, { throwIfNoEntry: false })?.isDirectory() === true
   const isNobodys = entries?.every(name => name === '.git') ?? true
-  if (entries && !begun && !isNobodys) throw inTheWay(path)
+  // Where the project has a linked worktree on record, somebody worked in it.
+  const isWorkedIn = !begun || (await recordsOf(repo, path)).length > 0
+  if (entries && isWorkedIn && !isNobodys) throw inTheWay(path)
   if (entries || begun) await removePlace(path, repo, recordOf(repo, path, null, NOTHING).ref)
 }
 

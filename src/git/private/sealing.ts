@@ -32,6 +32,12 @@ const COMMONDIR = '.\n'
  * otherwise run what an agent planted. Links and pipes in the git directory go, since a write would follow them.
  */
 export async function seal(place: Place, { walled = false } = {}): Promise<void> {
+  await sealRepository(place, { walled })
+  await restoreLink(place)
+}
+
+/** The same without the worktree's link to it. */
+export async function sealRepository(place: Place, { walled = false } = {}): Promise<void> {
   const repo = projectOf(place)
   const settings = await settingsOf(repo)
   const { git, record } = place
@@ -63,7 +69,6 @@ export async function seal(place: Place, { walled = false } = {}): Promise<void>
   if (record.hooks) copyHooks(repo, settings.hooksPath, join(git, 'hooks'))
   sealUnfinished(git)
   await sealModules(place, walled)
-  await restoreLink(place)
 }
 
 /** The project's objects are behind the session's own. */
