@@ -17,6 +17,7 @@ export async function usesOf(repo: Repository, branch: string): Promise<InUse[]>
 
 const OPERATIONS = [
   ['rebase-merge', 'rebase'],
+  ['rebase-apply/applying', 'git am'],
   ['rebase-apply', 'rebase'],
   ['MERGE_HEAD', 'merge'],
   ['CHERRY_PICK_HEAD', 'cherry-pick'],
@@ -29,7 +30,14 @@ export type Operation = (typeof OPERATIONS)[number][1]
 /** What was begun in a checkout and not finished. */
 export async function operationIn(gitDir: string): Promise<Operation | undefined> {
   const found = await Promise.all(OPERATIONS.map(([file]) => exists(join(gitDir, file))))
-  return OPERATIONS[found.indexOf(true)]?.[1]
+  return OPERATIONS[found.indexOf(true)]?.[1] ?? (await sequenceIn(gitDir))
+}
+
+/** A cherry-pick or revert of several commits that has more to do than the one it is at, which it lists first. */
+async function sequenceIn(gitDir: string): Promise<'cherry-pick' | 'revert' | undefined> {
+  const steps = (await readText(join(gitDir, 'sequencer/todo')))?.split('\n').filter(line => /^\s*[^\s#]/.test(line))
+  if (!steps || steps.length < 2) return undefined
+  return steps.some(line => /^\s*revert\b/.test(line)) ? 'revert' : 'cherry-pick'
 }
 
 /**
@@ -38,8 +46,8 @@ export async function operationIn(gitDir: string): Promise<Operation | undefined
  */
 export async function moreToCome(gitDir: string): Promise<Operation | undefined> {
   const doing = await operationIn(gitDir)
-  if (doing === 'rebase' || doing === 'bisect') return doing
-  return (await exists(join(gitDir, 'MERGE_AUTOSTASH'))) ? 'merge' : undefined
+  if (doing === 'rebase' || doing === 'git am' || doing === 'bisect') return doing
+  return (await sequenceIn(gitDir)) ?? ((await exists(join(gitDir, 'MERGE_AUTOSTASH'))) ? 'merge' : undefined)
 }
 
 async function useOf({ path, gitDir }: Checkout, ref: string): Promise<{ doing?: Operation } | undefined> {

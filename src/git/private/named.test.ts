@@ -161,3 +161,54 @@ test('logs that name more commits than are looked at keep the place', async () =
   plant('logs/HEAD', oids.map(line).join(''))
   expect((await collect()).problem).toContain('more than 10000')
 })
+
+describe('a sequence in its middle is not concluded, since the rest would be lost', () => {
+  const twoPicks = async (verb: 'cherry-pick' | 'revert') => {
+    await twoSides()
+    await inside('checkout', '--quiet', 'side')
+    const last = await commit('q', 'q\n')
+    await inside('checkout', '--quiet', branch)
+    const which = verb === 'revert' ? ['side~1', last] : ['side~1', 'side']
+    if (verb === 'revert') await commit('q', 'q\n')
+    await stopping(verb, ...which)
+    put('b', 'resolved\n')
+  }
+
+  test.each(['cherry-pick', 'revert'] as const)('%s, resolved and not gone on with', async verb => {
+    await twoPicks(verb)
+    for (const _ of [1, 2]) expect((await collect()).unfinished).toEqual({ doing: verb, paths: ['b'] })
+    await inside('add', 'b')
+    await inside('-c', 'core.editor=true', verb, '--continue')
+    const { unfinished, tip } = await collect()
+    expect(unfinished).toBeUndefined()
+    expect(await repo.readOn(tip, 'b')).toBe('resolved')
+    expect(await repo.filesOn(tip)).toEqual(verb === 'revert' ? ['a', 'b', 'c'] : ['a', 'b', 'c', 'q'])
+  })
+
+  test('also where its first part was committed', async () => {
+    await twoPicks('cherry-pick')
+    await inside('commit', '--quiet', '-am', 'first')
+    expect((await collect()).unfinished).toMatchObject({ doing: 'cherry-pick' })
+  })
+
+  test('its last part is concluded, and nothing of it is left in the way of another one', async () => {
+    await twoSides()
+    await inside('checkout', '--quiet', '-b', 'other', 'main')
+    await commit('q', 'q\n')
+    await inside('checkout', '--quiet', branch)
+    await stopping('cherry-pick', 'other', 'side')
+    put('b', 'resolved\n')
+    const { unfinished, tip } = await collect()
+    expect(unfinished).toBeUndefined()
+    expect([await repo.readOn(tip, 'b'), await repo.readOn(tip, 'q')]).toEqual(['resolved', 'q'])
+    expect(await inside('status')).not.toContain('in progress')
+  })
+
+  test('patches of a mailbox', async () => {
+    await twoSides()
+    const patch = join(repo.root, 'patch')
+    writeFileSync(patch, `${await inside('format-patch', '--stdout', '-1', 'side')}\n`)
+    await stopping('am', patch)
+    expect((await collect()).unfinished).toMatchObject({ doing: 'git am' })
+  })
+})

@@ -125,5 +125,6 @@ export function setSession(place: Place, tip: string): void {
     'packed-refs.lock',
   ])
     rmSync(join(git, name), { force: true })
+  rmSync(join(git, 'sequencer'), { recursive: true, force: true })
   copyIndex(join(ours, 'index'), join(git, 'index'))
 }
