@@ -1,12 +1,13 @@
-import { lstatSync, mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
-import { join, resolve } from 'node:path'
+import { existsSync, lstatSync, mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
+import { join, relative, resolve } from 'node:path'
 import { OID } from '../layout.ts'
 import { byteName } from '../names.ts'
 import { readPlainFile } from '../plain-files.ts'
 import { byteFields, git } from '../run.ts'
 import { pathOf, readStatus, type WorktreeStatus } from '../status.ts'
+import { moduleCopy } from './modules.ts'
 import type { Place } from './place.ts'
-import { headIn, plainRefs } from './refs.ts'
+import { headIn, plainRefs, refsUnder } from './refs.ts'
 import { copyIndex } from './writing.ts'
 
 type Environment = Record<string, string>
@@ -106,7 +107,10 @@ async function isChanged(
     }
     const { changed } = await readStatus(worktree, { env, submodules: 'dirty' })
     if (changed.length || (await changedBelow(at, worktree, env)).length) return true
-    return await hasOwnCommits(worktree, refs, { head, commit, shallow: oidsIn(shallow) }, env)
+    const tips = [head, ...oidsIn(readPlainFile(join(gitDir, 'logs/HEAD'), { refuseLinks: true }))]
+    for (const name of AUTOSTASHES) tips.push(...oidsIn(readPlainFile(join(gitDir, name), { refuseLinks: true })))
+    const held = [...(commit ? [commit] : []), ...oidsIn(shallow), ...(await refsOfCopy(at.place, gitDir))]
+    return await hasOwnCommits(worktree, refs, { tips, held }, env)
   } catch {
     return true
   } finally {
@@ -114,26 +118,38 @@ async function isChanged(
   }
 }
 
-/** Commits of its branches, its stash and its HEAD that neither a remote has nor the commit it is named by. */
+/** Where git keeps what it put away for a merge or a rebase. */
+const AUTOSTASHES = ['MERGE_AUTOSTASH', 'rebase-merge/autostash', 'rebase-apply/autostash']
+
+/** Whether it has commits, under any name, that neither a remote has nor what else is held. */
 async function hasOwnCommits(
   worktree: string,
   refs: ReadonlyMap<string, string>,
-  { head, commit, shallow }: { head: string; commit: string | undefined; shallow: string[] },
+  { tips, held }: { tips: string[]; held: string[] },
   env: Environment,
 ): Promise<boolean> {
-  const under = (...prefixes: string[]) =>
-    [...refs].flatMap(([ref, oid]) => (prefixes.some(prefix => ref.startsWith(prefix)) ? [oid] : []))
-  const own = under('refs/heads/', 'refs/stash')
-  if (commit && !own.length) return false
-  const tips = commit ? own : [...own, ...under('refs/tags/'), head]
-  const held = commit ? [commit, ...under('refs/remotes/', 'refs/tags/')] : [...under('refs/remotes/'), ...shallow]
-  const args = ['rev-list', '--max-count=1', ...tips, '--not', ...held]
-  return (await git(worktree, args, { env })).stdout.length > 0
+  const isRemote = ([ref]: [string, string]) => ref.startsWith('refs/remotes/')
+  const own = [...refs].filter(each => !isRemote(each)).map(([, oid]) => oid)
+  const remote = [...refs].filter(isRemote).map(([, oid]) => oid)
+  const input = [...new Set([...tips, ...own]), ...[...held, ...remote].map(oid => `^${oid}`)].join('\n')
+  // A log also names what is gone already.
+  const args = ['rev-list', '--max-count=1', '--ignore-missing', '--stdin']
+  return (await git(worktree, args, { env, input: `${input}\n` })).stdout.length > 0
 }
 
-/** Where a history is cut off, the commit came from a remote. */
-const oidsIn = (shallow: Buffer | undefined): string[] =>
-  (shallow?.toString('latin1') ?? '').split('\n').filter(line => OID.test(line))
+/** What the person's own copy of a submodule holds. */
+async function refsOfCopy(place: Place, gitDir: string): Promise<string[]> {
+  const name = relative(join(place.git, 'modules'), gitDir)
+  if (name.startsWith('..')) return []
+  const copy = moduleCopy(place, name)
+  return existsSync(join(copy, 'HEAD')) ? [...(await refsUnder({ commonDir: copy }, ['refs/'])).values()] : []
+}
+
+/** The ids in a file that git keeps for itself: where a history is cut off, or where HEAD was. */
+const oidsIn = (content: Buffer | undefined): string[] => {
+  const words = (content?.toString('latin1') ?? '').split('\n').flatMap(line => line.split('\t', 1)[0]!.split(' ', 2))
+  return [...new Set(words.filter(word => OID.test(word) && !/^0+$/.test(word)))]
+}
 
 /** As plain files say it; undefined: there is none. */
 export function gitDirIn(worktree: string): string | undefined {

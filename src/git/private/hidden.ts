@@ -1,12 +1,13 @@
 import { lstatSync, readdirSync } from 'node:fs'
-import { readdir } from 'node:fs/promises'
 import { basename, join, relative } from 'node:path'
 import { shownName } from '../names.ts'
 import { readPlainFile } from '../plain-files.ts'
 import { byteFields, git } from '../run.ts'
 import { pathOf, type Skipped, tooLong } from '../status.ts'
 import { type Below, hasOwnWork } from './below.ts'
+import { isSetAside, SET_ASIDE } from './nested.ts'
 import type { Place } from './place.ts'
+import { foldersIn } from './walking.ts'
 
 type Environment = Record<string, string>
 
@@ -27,10 +28,16 @@ export async function hiddenIn(at: Below, env: Environment): Promise<Skipped> {
     else if (kind === 'file')
       hidden.push({ path: `${shown}/.git`, why: 'git passes over a file of this name; a worktree may lie there' })
     else if (++judged > MOST_JUDGED || (await hasOwnWork(at, folder, env)))
-      hidden.push({ path: `${shown}/.git`, why: 'it is a git repository of its own' })
+      hidden.push({
+        path: `${shown}/.git`,
+        why: OWN + (isSetAside(pathOf(place.worktree, `${folder}/.git`)) ? ASIDE : ''),
+      })
   }
   return hidden
 }
+
+const OWN = 'it is a git repository of its own'
+const ASIDE = `; what made git run programs there is now in its folder ${SET_ASIDE}`
 
 /** More repositories than these are not looked into: they count as work. */
 const MOST_JUDGED = 100
@@ -49,30 +56,18 @@ interface DotGit {
 async function dotGits({ worktree }: Place, env: Environment): Promise<DotGit[]> {
   const found: DotGit[] = []
   let ignored: ReadonlySet<string> | undefined
-  let level = ['']
-  for (let seen = 0; level.length; ) {
-    const next: string[] = []
-    for (const folder of level) {
-      if (++seen > MOST_FOLDERS) {
-        ignored ??= await ignoredFolders(worktree, env)
-        if (isBelow(folder, ignored)) continue
-      }
-      const entries = await readdir(pathOf(worktree, folder), { withFileTypes: true, encoding: 'buffer' }).catch(
-        (failure: NodeJS.ErrnoException) => failure.code,
-      )
-      if (!Array.isArray(entries)) {
-        const kind = entries === 'ENAMETOOLONG' ? 'too long' : 'unreadable'
-        if (entries !== 'ENOENT') found.push({ folder, kind })
-        continue
-      }
-      for (const entry of entries) {
-        const name = entry.name.toString('latin1')
-        if (name !== '.git') {
-          if (entry.isDirectory()) next.push(folder ? `${folder}/${name}` : name)
-        } else if (folder) found.push({ folder, kind: entry.isDirectory() ? 'folder' : 'file' })
-      }
-    }
-    level = next
+  let seen = 0
+  const goesInto = async (folder: string): Promise<boolean> => {
+    if (folder === '.git' || folder.endsWith('/.git')) return false
+    if (++seen <= MOST_FOLDERS) return true
+    ignored ??= await ignoredFolders(worktree, env)
+    return !isBelow(folder, ignored)
+  }
+  for await (const { folder, entries, failure } of foldersIn(worktree, { goesInto })) {
+    if (failure && failure !== 'ENOENT')
+      found.push({ folder, kind: failure === 'ENAMETOOLONG' ? 'too long' : 'unreadable' })
+    const dotGit = folder && entries.find(entry => entry.name.toString('latin1') === '.git')
+    if (dotGit) found.push({ folder, kind: dotGit.isDirectory() ? 'folder' : 'file' })
   }
   return found
 }

@@ -3,7 +3,7 @@ import { realpath } from 'node:fs/promises'
 import { join } from 'node:path'
 import { readPlainFile } from '../plain-files.ts'
 import { copyHooks } from './hooks.ts'
-import { sealModules } from './modules.ts'
+import { sealNested } from './nested.ts'
 import { diskSettings } from './own-disk.ts'
 import { linkTo, type Place, projectOf } from './place.ts'
 import { sessionConfig, settingsOf } from './settings.ts'
@@ -58,7 +58,7 @@ export async function sealRepository(place: Place, { walled = false } = {}): Pro
     disk: diskSettings(place),
     lfs: join(git, 'lfs'),
   }
-  writeFileSync(join(git, 'config'), Buffer.from(sessionConfig(repo, settings, wanted), 'latin1'))
+  writeFileSync(join(git, 'config'), sessionConfig(repo, settings, wanted))
   for (const name of COPIED) {
     const from = name === 'sparse-checkout' ? join(record.gitDir, 'info', name) : join(record.commonDir, 'info', name)
     const content = readPlainFile(from)
@@ -68,7 +68,7 @@ export async function sealRepository(place: Place, { walled = false } = {}): Pro
   if (shallow) writeFileSync(join(git, 'shallow'), shallow)
   if (record.hooks) copyHooks(repo, settings.hooksPath, join(git, 'hooks'))
   sealUnfinished(git)
-  await sealModules(place, walled)
+  await sealNested(place, walled)
 }
 
 /** The project's objects are behind the session's own. */

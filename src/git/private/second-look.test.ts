@@ -236,3 +236,32 @@ describe('repositories that the project does not know', () => {
     expect((await look()).join()).toContain('deps/clone')
   })
 })
+
+describe('work in a submodule that its commit does not hold', () => {
+  const cases: Record<string, () => Promise<unknown>> = {
+    'a tagged branch': async () => {
+      await below('sub', 'checkout', '--quiet', '-b', 'fix')
+      await commitIn('sub', 'n')
+      await below('sub', 'tag', 'v2')
+    },
+    'a commit that only a tag names': async () => {
+      await commitIn('sub', 'n')
+      await below('sub', 'tag', 'v2')
+    },
+    'a commit that only another ref names': async () =>
+      below('sub', 'update-ref', 'refs/wip/x', await below('sub', 'commit-tree', '-m', 'wip', 'HEAD^{tree}')),
+    'a commit that only the log of HEAD names': () => commitIn('sub', 'n'),
+  }
+  test.each(Object.entries(cases))('%s keeps the place', async (_, work) => {
+    await repo.git('-c', 'protocol.file.allow=always', 'submodule', '--quiet', 'add', repo.path, 'sub')
+    await repo.commit('with a submodule')
+    worktree = join(repo.root, 'home/worktrees/p/with')
+    const given = { base: 'main', session: 's1', allowPush: false, hooks: true }
+    await addPlace(await repo.open(), { path: worktree, branch: 'fleet/with', from: 'main', ...given })
+    expect(await look()).toEqual([])
+    const head = await below('sub', 'rev-parse', 'HEAD')
+    await work()
+    await below('sub', 'checkout', '--quiet', head)
+    expect(await look()).toEqual(['sub'])
+  })
+})

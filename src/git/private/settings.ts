@@ -129,7 +129,7 @@ export interface Wanted {
 }
 
 /** The configuration of a session's repository: values only, never a line that includes another file. */
-export function sessionConfig(repo: Repository, settings: Settings, wanted: Wanted): string {
+export function sessionConfig(repo: Repository, settings: Settings, wanted: Wanted): Buffer {
   const hooks = wanted.hooks ? copiedHooksPath(repo, settings.hooksPath, wanted.hooksFolder) : '/dev/null'
   const told = wanted.walled ? withoutSignIns(settings.given) : settings.given
   const given = told.filter(
@@ -149,7 +149,7 @@ export function sessionConfig(repo: Repository, settings: Settings, wanted: Want
     ...(settings.lfsStorage ? [['lfs.storage', wanted.lfs] as [string, string]] : []),
     ...(wanted.allowPush ? [] : pushRefused(addresses)),
   ]
-  return lines.map(([key, value]) => configLine(key, value)).join('')
+  return configText(lines)
 }
 
 function pushRefused(addresses: { key: string; value: string }[]): [string, string][] {
@@ -163,7 +163,7 @@ function pushRefused(addresses: { key: string; value: string }[]): [string, stri
 }
 
 /** One value as its own section: git reads it as it would any other. Byte for byte, in latin1. */
-export function configLine(key: string, value: string): string {
+function configLine(key: string, value: string): string {
   const first = key.indexOf('.')
   const last = key.lastIndexOf('.')
   const section = key.slice(0, first)
@@ -172,6 +172,9 @@ export function configLine(key: string, value: string): string {
   const quoted = value.replace(/["\\]/g, '\\$&').replaceAll('\n', '\\n').replaceAll('\t', '\\t').replaceAll('\b', '\\b')
   return `${head}\n\t${key.slice(last + 1)} = "${quoted}"\n`
 }
+
+export const configText = (lines: readonly (readonly [key: string, value: string])[]): Buffer =>
+  Buffer.from(lines.map(([key, value]) => configLine(key, value)).join(''), 'latin1')
 
 /** Settings for one git, as its environment. */
 export function configEnvironment(

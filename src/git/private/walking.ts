@@ -1,0 +1,48 @@
+import type { Dirent } from 'node:fs'
+import { readdir } from 'node:fs/promises'
+import { pathOf } from '../status.ts'
+
+export interface WalkedFolder {
+  /** A byte name below the top; '' is the top itself. */
+  folder: string
+  entries: Dirent<Buffer>[]
+  /** The code of what kept it from being read. */
+  failure?: string
+}
+
+interface Walk {
+  /** Where to begin below the top. */
+  from?: string
+  goesInto?: (folder: string) => boolean | Promise<boolean>
+}
+
+/** So many are read side by side. */
+const AT_ONCE = 32
+
+/** A folder and those below it, the ones nearest to the top first. No link is followed. */
+export async function* foldersIn(
+  top: string,
+  { from = '', goesInto = () => true }: Walk = {},
+): AsyncGenerator<WalkedFolder> {
+  for (let level = [from]; level.length; ) {
+    const next: string[] = []
+    for (let i = 0; i < level.length; i += AT_ONCE) {
+      const some: string[] = []
+      for (const folder of level.slice(i, i + AT_ONCE)) if (await goesInto(folder)) some.push(folder)
+      for (const walked of await Promise.all(some.map(folder => walk(top, folder)))) {
+        yield walked
+        for (const entry of walked.entries) if (entry.isDirectory()) next.push(nameIn(walked.folder, entry))
+      }
+    }
+    level = next
+  }
+}
+
+export const nameIn = (folder: string, entry: Dirent<Buffer>): string =>
+  `${folder}${folder && '/'}${entry.name.toString('latin1')}`
+
+const walk = (top: string, folder: string): Promise<WalkedFolder> =>
+  readdir(pathOf(top, folder), { withFileTypes: true, encoding: 'buffer' }).then(
+    entries => ({ folder, entries }),
+    (failure: NodeJS.ErrnoException) => ({ folder, entries: [], failure: failure.code }),
+  )
