@@ -28,7 +28,7 @@ test('worktrees are listed with whose they are and what they take, and removed o
   expect(list.stdout).toMatch(/MISSION +STATE +FILES +REPOSITORY +AGE/)
   expect(list.stdout).toContain('at work')
   const refused = await fleet.fleetCommand(['worktree', 'remove', done.id])
-  expect([refused.code, refused.stderr]).toEqual([expect.any(Number), expect.stringContaining('its mission is review')])
+  expect([refused.code, refused.stderr]).toEqual([expect.any(Number), expect.stringContaining('its work waits for review')])
   expect(refused.code).not.toBe(0)
   await fleet.call('cancel_mission', { mission_id: done.id })
   const removed = await fleet.fleetCommand(['worktree', 'remove', done.id])
@@ -130,4 +130,25 @@ test('a linked worktree with a file of a person in it stays too, whoever would r
   await eventually('it is said', async () => (await fleet.show(late.id)).sessions[0]!.left_behind?.includes('precious'))
   expect(readFileSync(join(kept!, 'precious.txt'), 'utf8')).toBe('mine')
   expect(await repo.filesOn('main')).toEqual(expect.arrayContaining(['late.txt', 'x']))
+})
+
+test('a worktree is one row however many sessions worked in it, and one at work is said to be', async () => {
+  const scene = await aScene({ project: { landing: 'review' } })
+  const { fleet, project } = scene
+  const { id } = await fleet.mission(project, 'echo $FLEET_REASON >>made.txt')
+  await fleet.until(id, 'review')
+  await fleet.call('send_back_mission', { mission_id: id, message: 'More.' })
+  await eventually('a second session has ended', async () => {
+    const { sessions, status } = await fleet.show(id)
+    return sessions.length === 2 && status === 'review'
+  })
+  const cleaned = await fleet.call<{ worktrees: { kept_because?: string }[] }>('clean', { dry_run: true })
+  expect(cleaned.worktrees).toMatchObject([{ kept_because: 'its work waits for review' }])
+
+  const held = scene.gate('held')
+  const busy = await fleet.mission(project, held.wait)
+  await fleet.until(busy.id, 'running')
+  const refused = await fleet.fleetCommand(['worktree', 'remove', busy.id])
+  expect([refused.code, refused.stderr]).toEqual([4, expect.stringContaining('is at work in its worktree')])
+  held.open()
 })

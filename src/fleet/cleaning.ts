@@ -1,11 +1,12 @@
 import { readdir } from 'node:fs/promises'
 import { join } from 'node:path'
+import type { Status } from '../domain/mission.ts'
 import type { Session } from '../domain/session.ts'
 import type { Fleet } from './fleet.ts'
 import { endKept, keptInWorktree } from './kept-processes.ts'
 import { all } from './records.ts'
 import { sentence } from './sentences.ts'
-import { refOf, retire, sharedWithLater, worktreeTurns } from './tidying.ts'
+import { laterIn, refOf, retire, sharedWithLater, worktreeTurns } from './tidying.ts'
 import { bytesOfPlace } from './worktrees.ts'
 
 interface Kept {
@@ -57,6 +58,8 @@ export async function clean(
   for await (const { value: session } of all(fleet, 'sessions', 'worktree')) {
     if ((session.ended_at ?? session.created_at) > before) continue
     if (missions && !missions.has(session.mission_id)) continue
+    // One worktree is one row: that of the session which worked in it last.
+    if ((await laterIn(fleet, session))?.status === 'ended') continue
     const row = {
       session_id: session.id,
       mission_id: session.mission_id,
@@ -84,9 +87,16 @@ async function whyKept(fleet: Fleet, session: Session): Promise<string | undefin
   if (!session.end_commit) return 'its work could not be committed; look at it first'
   if (await sharedWithLater(fleet, session)) return 'a later session works in it'
   const mission = (await fleet.store.get('missions', session.mission_id))?.value
-  if (mission && ['queued', 'running', 'landing', 'needs_input', 'waiting', 'review'].includes(mission.status))
-    return `its mission is ${mission.status}`
-  return undefined
+  return mission && WAITED_FOR[mission.status]
+}
+
+const WAITED_FOR: Partial<Record<Status, string>> = {
+  queued: 'its mission is queued',
+  running: 'its agent is at work',
+  landing: 'its work is landing',
+  needs_input: 'its mission waits for you',
+  waiting: 'its mission waits for what it handed on',
+  review: 'its work waits for review',
 }
 
 const holdsWork = (left: string): string =>

@@ -195,13 +195,18 @@ export async function forget<C extends Collection>(
  * them may remove it, and not before those that are to share it have had their turn.
  */
 export async function sharedWithLater(fleet: Fleet, session: Session): Promise<boolean> {
-  // The list may not know the newest one yet, which is the one that works there now.
-  const newest = (await fleet.store.get('missions', session.mission_id))?.value.session_id
-  const now = newest && (await fleet.store.get('sessions', newest))?.value
-  if (now && now.number > session.number && now.worktree === session.worktree) return true
-  for await (const { value } of all(fleet, 'sessions', 'place', [session.worktree!]))
-    if (value.id !== session.id && value.created_at > session.created_at) return true
+  if (await laterIn(fleet, session)) return true
   for await (const { value } of all(fleet, 'missions', 'dependency', [session.mission_id]))
     if (value.start_from === 'share' && ['draft', 'queued', 'running'].includes(value.status)) return true
   return false
+}
+
+/** A session that worked or works in the same worktree after this one. */
+export async function laterIn(fleet: Fleet, session: Session): Promise<Session | undefined> {
+  // The list may not know the newest one yet, which is the one that works there now.
+  const newest = (await fleet.store.get('missions', session.mission_id))?.value.session_id
+  const now = newest && (await fleet.store.get('sessions', newest))?.value
+  if (now && now.number > session.number && now.worktree === session.worktree) return now
+  const others = (await Array.fromAsync(all(fleet, 'sessions', 'place', [session.worktree!]))).map(({ value }) => value)
+  return others.findLast(({ id, created_at }) => id !== session.id && created_at > session.created_at)
 }

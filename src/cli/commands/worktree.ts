@@ -5,6 +5,7 @@ import type { ListedWorktree } from '../../operations/worktrees.ts'
 import { type Cli, does } from '../command.ts'
 import { projectRef } from '../place.ts'
 import { ago, size } from '../show.ts'
+import type { Detail } from '../show-mission.ts'
 import type { Cleaned } from './about.ts'
 
 /** Where missions work: `git worktree list` does not show them, since nothing of them is in the person's repository. */
@@ -53,7 +54,13 @@ async function listAll(cli: Cli, project: string | undefined): Promise<undefined
 
 async function removeOf(cli: Cli, mission: string): Promise<undefined> {
   const { terminal } = cli
-  const answer = await (await cli.client()).call<Cleaned>('clean', { mission_id: mission })
+  const client = await cli.client()
+  const answer = await client.call<Cleaned>('clean', { mission_id: mission })
+  const { id, sessions } = await client.call<Detail>('get_mission', { mission_id: mission })
+  if (!answer.worktrees.length && sessions.some(({ status, worktree }) => status !== 'ended' && worktree))
+    throw new NotAllowed(`Mission ${shortId(id)} is at work in its worktree.`, {
+      try: `fleet mission cancel ${shortId(id)}`,
+    })
   const [left] = answer.worktrees.filter(each => each.kept_because)
   if (left) throw new NotAllowed(`${left.path} was not removed: ${left.kept_because}.`)
   if (terminal.json) return void terminal.data(answer)
