@@ -60,7 +60,7 @@ export async function seal(place: Place, { walled = false } = {}): Promise<void>
   }
   const shallow = readPlainFile(join(record.commonDir, 'shallow'))
   if (shallow) writeFileSync(join(git, 'shallow'), shallow)
-  if (record.hooks) copyHooks(repo, settings.hooksPath, join(git, 'hooks'))
+  if (record.hooks) await copyHooks(repo, settings.hooksPath, join(git, 'hooks'))
   sealUnfinished(git)
   await sealNested(place, walled)
   await restoreLink(place)
