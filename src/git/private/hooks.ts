@@ -2,7 +2,9 @@ import { chmodSync, constants, mkdirSync, readdirSync, statSync, writeFileSync }
 import { homedir } from 'node:os'
 import { basename, dirname, isAbsolute, join, relative, resolve } from 'node:path'
 import type { Repository } from '../layout.ts'
+import { byteName } from '../names.ts'
 import { readPlainFile } from '../plain-files.ts'
+import { byteFields, git } from '../run.ts'
 
 const MOST_FILES = 100
 const MOST_BYTES = 16 * 1024 * 1024
@@ -22,9 +24,9 @@ export function copiedHooksPath(repo: Repository, hooksPath: string | undefined,
 
 /**
  * Copies the project's hooks. Those among the files of the repository too: an agent can change its own, and a person who
- * commits in its worktree would run them. These often find helpers by their own path, below them or beside their folder.
+ * commits in its worktree would run them. These often find helpers by their own path, below them or, tracked, beside their folder.
  */
-export function copyHooks(repo: Repository, hooksPath: string | undefined, to: string): void {
+export async function copyHooks(repo: Repository, hooksPath: string | undefined, to: string): Promise<void> {
   const named = hooksPath?.replace(/^~(?=\/)/, process.env.HOME ?? homedir())
   const from = named ? resolve(repo.path, named) : join(repo.commonDir, 'hooks')
   const inside = amongFiles(repo, hooksPath)
@@ -33,7 +35,7 @@ export function copyHooks(repo: Repository, hooksPath: string | undefined, to: s
     for (const file of hooks) copy(file, join(to, basename(file)))
     return
   }
-  const beside = dirname(inside) === '.' ? [] : filesIn(dirname(from))
+  const beside = dirname(inside) === '.' ? [] : await trackedIn(repo, dirname(inside))
   for (const files of [filesIn(from, { below: true }), beside]) {
     let left = MOST_FILES
     for (const file of files) {
@@ -41,6 +43,13 @@ export function copyHooks(repo: Repository, hooksPath: string | undefined, to: s
       copy(file, join(to, relative(repo.path, file)))
     }
   }
+}
+
+/** Others may be a person's own, with secrets in them. */
+async function trackedIn({ path }: Repository, folder: string): Promise<string[]> {
+  const args = ['--literal-pathspecs', 'ls-files', '-z', '--', folder]
+  const tracked = new Set(byteFields((await git(path, args, { answers: [128] })).stdout))
+  return [...filesIn(join(path, folder))].filter(file => tracked.has(byteName(relative(path, file))))
 }
 
 /** Those of the folder itself come first. */

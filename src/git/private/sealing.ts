@@ -66,7 +66,7 @@ export async function sealRepository(place: Place, { walled = false } = {}): Pro
   }
   const shallow = readPlainFile(join(record.commonDir, 'shallow'))
   if (shallow) writeFileSync(join(git, 'shallow'), shallow)
-  if (record.hooks) copyHooks(repo, settings.hooksPath, join(git, 'hooks'))
+  if (record.hooks) await copyHooks(repo, settings.hooksPath, join(git, 'hooks'))
   sealUnfinished(git)
   await sealNested(place, walled)
 }
