@@ -28,7 +28,10 @@ test('worktrees are listed with whose they are and what they take, and removed o
   expect(list.stdout).toMatch(/MISSION +STATE +FILES +REPOSITORY +AGE/)
   expect(list.stdout).toContain('at work')
   const refused = await fleet.fleetCommand(['worktree', 'remove', done.id])
-  expect([refused.code, refused.stderr]).toEqual([expect.any(Number), expect.stringContaining('its work waits for review')])
+  expect([refused.code, refused.stderr]).toEqual([
+    expect.any(Number),
+    expect.stringContaining('its work waits for review'),
+  ])
   expect(refused.code).not.toBe(0)
   await fleet.call('cancel_mission', { mission_id: done.id })
   const removed = await fleet.fleetCommand(['worktree', 'remove', done.id])
