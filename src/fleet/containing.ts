@@ -71,7 +71,7 @@ export async function wallsOf({
   const place = session.worktree ? placeAt(session.worktree) : undefined
   if (place && !(await isLinked(place))) throw new NotFound('worktree', top)
   // Inside walls nothing signs in.
-  if (place) await seal(place, { walled: true })
+  if (place) await seal(place, { walled: true, files: false })
   const work = changesNothing(limits.preset) ? [] : [top, ...(place ? [place.git] : [])]
   return {
     workingDirectory: real(workingDirectory),

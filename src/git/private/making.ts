@@ -69,7 +69,7 @@ export async function checkoutPlace(repo: Repository, path: string, commit: stri
   })
   // What a check of an earlier commit did to its repository is gone with it.
   rmSync(place.git, { recursive: true, force: true })
-  await seal(place, { walled: given.within !== undefined })
+  await seal(place, { walled: given.within !== undefined, files: false })
   await giveRefs(place, repo, { start: commit })
   setSession(place, commit)
   await fillModules(place, commit, given.within)

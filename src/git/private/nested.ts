@@ -34,9 +34,11 @@ export const isSetAside = (gitDir: Buffer): boolean =>
  * those of submodules: what makes git run programs is set aside in there. So is a `.git` that leads to any other. Only files that a commit holds stay as they are: these are the project's, and seen before they land.
  * All paths in here are byte names, absolute and without links.
  */
-export async function sealNested(place: Place, walled: boolean): Promise<void> {
+export async function sealNested(place: Place, { walled, files }: { walled: boolean; files: boolean }): Promise<void> {
   if (!isFolder(place.worktree)) return
-  const tops = [place.worktree, join(place.git, 'modules')].filter(isFolder).map(top => realpathSync.native(top))
+  const tops = [...(files ? [place.worktree] : []), join(place.git, 'modules')]
+    .filter(isFolder)
+    .map(top => realpathSync.native(top))
   const found = (await Promise.all(tops.map(top => gitsIn(top)))).reduce(joined, nothing())
   const own = byteName(realpathSync.native(place.git))
   const committed = await committedAmong(place, found.gitDirs)

@@ -30,14 +30,15 @@ const COMMONDIR = '.\n'
  * Writes anew whatever makes git run programs, hides files, or names other folders, from the project's own. It is done
  * before the first session, and after each one before anybody else gets the folder: a person's git or editor would
  * otherwise run what an agent planted. Links and pipes in the git directory go, since a write would follow them.
+ * Without `files` the worktree is not searched for other repositories: nobody has worked there since that was done last.
  */
-export async function seal(place: Place, { walled = false } = {}): Promise<void> {
-  await sealRepository(place, { walled })
+export async function seal(place: Place, { walled = false, files = true } = {}): Promise<void> {
+  await sealRepository(place, { walled, files })
   await restoreLink(place)
 }
 
 /** The same without the worktree's link to it. */
-export async function sealRepository(place: Place, { walled = false } = {}): Promise<void> {
+export async function sealRepository(place: Place, { walled = false, files = true } = {}): Promise<void> {
   const repo = projectOf(place)
   const settings = await settingsOf(repo)
   const { git, record } = place
@@ -68,7 +69,7 @@ export async function sealRepository(place: Place, { walled = false } = {}): Pro
   if (shallow) writeFileSync(join(git, 'shallow'), shallow)
   if (record.hooks) await copyHooks(repo, settings.hooksPath, join(git, 'hooks'))
   sealUnfinished(git)
-  await sealNested(place, walled)
+  await sealNested(place, { walled, files })
 }
 
 /** The project's objects are behind the session's own. */
