@@ -90,7 +90,10 @@ export async function wallsOf({
   }
 }
 
-/** Where a program is found, and where it lies with all that it brings; of a folder that everybody or the person uses, only the file. */
+/**
+ * The folder in which a program is found, and the one in which its own files lie. A folder that everybody or the person
+ * uses is not shown: then it is the file alone.
+ */
 async function foldersOf(program: string, { environment, home }: Fleet): Promise<string[]> {
   const path = isAbsolute(program) ? program : await which(program, environment)
   if (!path || !existsSync(path)) return []

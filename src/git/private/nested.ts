@@ -31,7 +31,8 @@ export const isSetAside = (gitDir: Buffer): boolean =>
 
 /**
  * Seals every folder below a worktree that git would take for a git directory, whether an index names it or not, and
- * those of submodules: what makes git run programs is set aside in there. So is a `.git` that leads to any other. Only files that a commit holds stay as they are: these are the project's, and seen before they land.
+ * those of submodules. What makes git run programs is set aside in that directory, and a `.git` that leads elsewhere is
+ * made to lead nowhere. Files that a commit holds stay as they are: they are seen before they land.
  * All paths in here are byte names, absolute and without links.
  */
 export async function sealNested(place: Place, { walled, files }: { walled: boolean; files: boolean }): Promise<void> {

@@ -30,7 +30,8 @@ const COMMONDIR = '.\n'
  * Writes anew whatever makes git run programs, hides files, or names other folders, from the project's own. It is done
  * before the first session, and after each one before anybody else gets the folder: a person's git or editor would
  * otherwise run what an agent planted. Links and pipes in the git directory go, since a write would follow them.
- * Without `files` the worktree is not searched for other repositories: nobody has worked there since that was done last.
+ * Without `files` the worktree is not searched for other repositories: where nobody has worked since the last search, or
+ * where no person works.
  */
 export async function seal(place: Place, { walled = false, files = true } = {}): Promise<void> {
   await sealRepository(place, { walled, files })
