@@ -152,7 +152,8 @@ describe('a preview', () => {
     expect(await listed(fleet, false)).toMatchObject([{ reason: 'Its worktree was cleaned away.' }])
 
     const [deleted, second] = await make()
-    await fleet.http(`/api/missions/${deleted}`, { method: 'DELETE' })
+    const gone = await fleet.http(`/api/missions/${deleted}`, { method: 'DELETE' })
+    expect(await gone.json()).toEqual({ deleted })
     expect(members(fleet, second)).toEqual([])
     expect((await listed(fleet, false)).map(each => each.mission_id)).toEqual([cleaned])
     expect(existsSync(fleet.fleet.home.process(second.id))).toBe(false)

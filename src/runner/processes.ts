@@ -143,12 +143,12 @@ function writtenBy(pid: number): number {
 
 /**
  * Whether the wrapper started it to write a transcript, or to wait for that: it reads from the pipe, or from a file of the
- * launch. It ends by itself when nobody holds the pipe's other end, and before that it must not: what was printed would be
- * lost.
+ * launch, also one that was deleted meanwhile. It ends by itself when nobody holds the pipe's other end, and before that
+ * it must not: what was printed would be lost.
  */
 export function isWriter(pid: number): boolean {
   try {
-    return /\/(stdout\.pipe|stderr\.pipe|claim)$/.test(readlinkSync(`/proc/${pid}/fd/0`))
+    return /\/(stdout\.pipe|stderr\.pipe|claim)( \(deleted\))?$/.test(readlinkSync(`/proc/${pid}/fd/0`))
   } catch {
     return false
   }
@@ -160,18 +160,21 @@ export function membersOf(belonging: Belonging): Identity[] {
   const descended = belonging.root ? descendants(belonging.root, all) : new Map<number, string>()
   const group = groupOf(belonging)
   const grouped = new Set(group ? pidsIn(group) : [])
-  return all
-    .filter(seen => !seen.zombie && seen.pid !== process.pid && seen.pid !== belonging.root?.pid)
-    .filter(
-      seen =>
-        grouped.has(seen.pid) ||
-        descended.has(seen.pid) ||
-        belonging.known.get(seen.pid) === seen.started ||
-        isMarked(seen.pid, belonging.mark) ||
-        (worksIn(seen, belonging.worktree) && !isKeptByPerson(seen.pid)),
-    )
-    .filter(seen => !isWriter(seen.pid))
-    .map(seen => ({ pid: seen.pid, started: seen.started, boot: bootId }))
+  return (
+    all
+      .filter(seen => !seen.zombie && seen.pid !== process.pid && seen.pid !== belonging.root?.pid)
+      .filter(
+        seen =>
+          grouped.has(seen.pid) ||
+          descended.has(seen.pid) ||
+          belonging.known.get(seen.pid) === seen.started ||
+          isMarked(seen.pid, belonging.mark) ||
+          (worksIn(seen, belonging.worktree) && !isKeptByPerson(seen.pid)),
+      )
+      // A writer is never in the group: what is in there and reads such a file belongs to the program.
+      .filter(seen => grouped.has(seen.pid) || !isWriter(seen.pid))
+      .map(seen => ({ pid: seen.pid, started: seen.started, boot: bootId }))
+  )
 }
 
 const MARK = 'FLEET_SESSION='
