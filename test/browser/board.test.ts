@@ -106,7 +106,8 @@ test('missions are found, selected and moved: by address, keyboard, in bulk and 
   await page.getByText('4 missions').waitFor()
   // Whoever leaves has not taken it back.
   await page.goto('about:blank')
-  await expect.poll(async () => (await fleet.call<{ missions: object[] }>('list_missions')).missions.length).toBe(4)
+  const left = async () => (await fleet.call<{ missions: object[] }>('list_missions')).missions.length
+  await expect.poll(left, { timeout: 10_000 }).toBe(4)
 })
 
 test('with ten thousand missions nothing a person does makes the page wait', { timeout: 180_000 }, async () => {

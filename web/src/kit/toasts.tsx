@@ -63,10 +63,12 @@ function complaintOf(error: unknown): Message {
 }
 
 const pending = new Set<() => void>()
-// Whoever leaves the page has not taken it back.
-addEventListener('pagehide', () => {
-  for (const act of pending) act()
-})
+// Whoever leaves the page has not taken it back. A busy browser may end a page before it tells it so, which is why it is
+// done when the page is asked whether it may be left; a window that is closed does not always ask.
+for (const leaving of ['beforeunload', 'pagehide'])
+  addEventListener(leaving, () => {
+    for (const act of pending) act()
+  })
 
 /**
  * Does something that cannot be undone once its message has passed; until then it can be taken back, which `back` is
