@@ -222,7 +222,8 @@ describe('on a real server', () => {
   })
 
   test('a workflow is run again as a whole; one that overlaps makes room for the next', async () => {
-    const { fleet, project, gate } = await aScene()
+    // Longer than the one that makes room takes to end.
+    const { fleet, project, gate } = await aScene({ env: { FLEET_STOP_GRACE: '20' } })
     const work = gate('work')
     const log = join(fleet.root, 'ran')
     const made = await fleet.call<{ id: string }>('create_workflow', {
