@@ -3,20 +3,25 @@ import { fields, git } from './run.ts'
 import { MAX_FILE_BYTES } from './status.ts'
 
 const MOST_COMMITS = 20_000
-const MOST_KNOWN = 2000
-/** Where two commits parted never changes, so it is asked for once. */
-const parted = new Map<string, Promise<string | undefined>>()
+
+/** How two commits stand to each other never changes, so it is asked for once; the last `most` answers are known. */
+function onceForTwo<T>(most: number, ask: (repo: Repository, one: string, other: string) => Promise<T>): typeof ask {
+  const known = new Map<string, Promise<T>>()
+  return (repo, one, other) => {
+    const key = `${repo.commonDir} ${one} ${other}`
+    const asked = known.get(key) ?? ask(repo, one, other)
+    known.set(key, asked)
+    if (known.size > most) known.delete(known.keys().next().value!)
+    asked.catch(() => known.delete(key))
+    return asked
+  }
+}
 
 /** The commit from which two histories went apart; undefined: they share none. */
-export function mergeBase(repo: Repository, one: string, other: string): Promise<string | undefined> {
-  if (one === other) return Promise.resolve(one)
-  const key = `${repo.commonDir} ${one} ${other}`
-  const asked = parted.get(key) ?? askMergeBase(repo, one, other)
-  parted.set(key, asked)
-  if (parted.size > MOST_KNOWN) parted.delete(parted.keys().next().value!)
-  asked.catch(() => parted.delete(key))
-  return asked
-}
+export const mergeBase = (repo: Repository, one: string, other: string): Promise<string | undefined> =>
+  one === other ? Promise.resolve(one) : parted(repo, one, other)
+
+const parted = onceForTwo(2000, askMergeBase)
 
 async function askMergeBase(repo: Repository, one: string, other: string): Promise<string | undefined> {
   const found = await git(repo.commonDir, ['merge-base', one, other], { answers: [1] })
@@ -24,10 +29,10 @@ async function askMergeBase(repo: Repository, one: string, other: string): Promi
 }
 
 /** The commits that `tip` has and `base` has not. */
-export async function commitsBeyond(repo: Repository, base: string, tip: string): Promise<ReadonlySet<string>> {
+export const commitsBeyond = onceForTwo(20, async (repo, base, tip): Promise<ReadonlySet<string>> => {
   const listed = await git(repo.commonDir, ['rev-list', `--max-count=${MOST_COMMITS}`, tip, `^${base}`])
   return new Set(listed.stdout.toString('utf8').split('\n').filter(Boolean))
-}
+})
 
 /** The commits that any of these has and none of those. One that is gone from the repository has none. */
 export async function commitsOf(
