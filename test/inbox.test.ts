@@ -38,6 +38,8 @@ test('a question is there once, also while its agent is parked, and is counted o
   expect(await fleet.call('system_status')).toMatchObject({ needs_you: 3 })
   const told = await fleet.fleetCommand(['inbox'])
   expect(told.stdout.split('\n').filter(line => line.includes('Which colour?'))).toHaveLength(2)
+  expect(told.stdout.match(/in mission \S+ “.+”/g)).toHaveLength(2)
+  expect(told.stdout).not.toContain('undefined')
 })
 
 test('what failed lately is in the same list for the page and the terminal, and is not counted', async () => {

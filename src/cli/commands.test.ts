@@ -348,6 +348,6 @@ test('mission path prints the folder of its last session and nothing else, or sa
   const found = await ask(session, { ...session, number: 2, worktree: '/w/two' })
   expect(found).toMatchObject({ code: 0, out: '/w/two\n' })
   const gone = await ask({ ...session, worktree_kept: false })
-  expect(gone).toMatchObject({ code: 1, out: '' })
+  expect(gone).toMatchObject({ code: 4, out: '' })
   expect(gone.err).toContain('Mission abcdef has no worktree now.')
 })

@@ -6,6 +6,7 @@ import type { Context, Usage } from '../domain/session.ts'
 import type { MissionNotes } from '../operations/notes.ts'
 import type { MissionDetail, MissionView } from '../operations/views.ts'
 import type { Cli } from './command.ts'
+import { EXIT } from './exit.ts'
 import { safeLine } from './safe.ts'
 import { ago, because, duration, inStatusColour, named, standing } from './show.ts'
 import { checkLines } from './show-checks.ts'
@@ -79,7 +80,7 @@ export async function printPath(cli: Cli, id: string): Promise<number> {
   if (terminal.json) terminal.data({ path: path ?? null })
   else if (path) terminal.print(path)
   else terminal.note(`Mission ${shortId(whole)} has no worktree now.`)
-  return path ? 0 : 1
+  return path ? EXIT.done : EXIT.state
 }
 
 /** `checks`: with all that they printed. */

@@ -200,6 +200,7 @@ const agentOf = ({ agent }: Project): string =>
 
 function describe({ terminal }: Cli, project: Project): void {
   const number = (value: number | null): string => (value === null ? '' : String(value))
+  const dollars = (value: number | null): string => (value === null ? '' : `$${value}`)
   terminal.facts([
     ['id', project.id],
     ['name', project.name],
@@ -220,11 +221,15 @@ function describe({ terminal }: Cli, project: Project): void {
         .join('\n'),
     ],
     ['setup', project.setup_command],
+    ['preview', project.preview_command],
     ['copied files', project.copy_files.join(', ')],
     ['environment', project.environment.join(', ')],
     ['at once', number(project.max_concurrent)],
     ['turns', number(project.max_turns)],
-    ['budget', project.max_budget_usd === null ? '' : `$${project.max_budget_usd}`],
+    ['budget', dollars(project.max_budget_usd)],
+    ['budget a day', dollars(project.daily_budget_usd)],
+    ['context limit', project.context_limit_percent === null ? '' : `${project.context_limit_percent} %`],
+    ['approvals', project.approvals],
     ['timeout', project.timeout_seconds === null ? '' : `${project.timeout_seconds} s`],
     ['retries', number(project.max_retries)],
     ['may push', project.allow_push ? 'yes' : ''],

@@ -105,7 +105,7 @@ function show({ terminal }: Cli, each: ScheduleView): void {
   const state = each.enabled ? '' : `  ${each.problem ? `switched off: ${each.problem}` : 'switched off'}`
   terminal.print(`${terminal.paint('bold', shortId(each.id))}  ${terminal.foreign(`${each.title}${state}`)}`)
   terminal.note(`  ${each.cron} in ${each.time_zone}; made ${each.made}, skipped ${each.skipped}`)
-  if (each.waiting.length) terminal.note(`  ${each.waiting.length} waiting for the last one to be over`)
+  if (each.waiting.length) terminal.note(`  ${each.waiting.length} to be made: now, or once the last one is over`)
   for (const time of each.next_times) terminal.note(`  next ${inZone(time, each.time_zone)}`)
 }
 

@@ -92,11 +92,14 @@ async function showInbox(cli: Cli): Promise<number | undefined> {
   const { terminal } = cli
   const inbox = await ask<Inbox>(cli, 'list_inbox', {})
   if (terminal.json) return void terminal.data(inbox)
+  const titles = await titlesOf(cli, inbox.questions)
   for (const question of inbox.questions) {
     const asked = question.kind === 'permission' ? `It asks to use ${question.tool}` : question.summary
     terminal.print(`${terminal.paint('bold', shortId(question.id))}  ${terminal.foreign(asked)}`)
     if (question.kind === 'permission')
       for (const line of linesOf(question.text)) terminal.print(`  ${terminal.foreign(line)}`)
+    const title = titles.get(question.mission_id)
+    terminal.print(`  in mission ${shortId(question.mission_id)}${title ? ` “${terminal.foreign(title)}”` : ''}`)
     const rule = question.covers === null ? '' : ' [--for-session|--always]'
     const words = question.kind === 'permission' ? `allow|deny ["…"]${rule}` : '"…"'
     const until = question.deadline ? `   (until ${question.deadline})` : ''
@@ -114,6 +117,14 @@ async function showInbox(cli: Cli): Promise<number | undefined> {
   if (inbox.failures.length) terminal.print(`\n${terminal.paint('dim', 'Failed lately')}`)
   for (const mission of inbox.failures) tellStanding(cli, mission)
   return inbox.count ? EXIT.person : undefined
+}
+
+/** What the missions that ask are called. */
+async function titlesOf(cli: Cli, questions: readonly QuestionView[]): Promise<Map<string, string>> {
+  const ids = [...new Set(questions.map(({ mission_id }) => mission_id))]
+  if (!ids.length) return new Map()
+  const { missions } = await ask<{ missions: MissionView[] }>(cli, 'list_missions', { ids, limit: ids.length })
+  return new Map(missions.map(({ id, title }) => [id, title]))
 }
 
 function tellStanding({ terminal }: Cli, { id, title, status, status_reason }: MissionView): void {
