@@ -51,8 +51,10 @@ export function answerErrors(app: FastifyInstance, explain: Explain, pages: Erro
 
   app.setErrorHandler((error, request, reply) => {
     const { page = isTyped(request) } = request.routeOptions.config ?? {}
+    // Where there is nothing, signing in would not help, and no browser proves who it is by following a link.
+    if (page && (error instanceof NoSuchAddress || (error instanceof Unauthorized && request.is404)))
+      return reply.code(404).type(HTML).send(pages.nothingHere())
     if (page && error instanceof Unauthorized) return reply.code(401).type(HTML).send(pages.signedOut())
-    if (page && error instanceof NoSuchAddress) return reply.code(404).type(HTML).send(pages.nothingHere())
     return sendAnswer(reply, explain(error, `${request.method} ${request.routeOptions.url ?? 'an unknown address'}`))
   })
 

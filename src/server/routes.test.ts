@@ -70,7 +70,11 @@ test('whoever types an unknown address into a browser reads a page, signed in or
   expect([unknown.status, unknown.headers['content-type']]).toEqual([404, 'text/html; charset=utf-8'])
   expect(unknown.text).toContain('There is nothing at this address')
   const stranger = await ask('GET', '/mision', { headers: typed, token: null })
-  expect([stranger.status, stranger.headers['content-type']]).toEqual([401, 'text/html; charset=utf-8'])
+  expect([stranger.status, stranger.text]).toEqual([404, unknown.text])
+  const closed = await ask('GET', '/api/toys/bear', { headers: typed, token: null })
+  expect([closed.status, closed.headers['content-type']]).toEqual([401, 'text/html; charset=utf-8'])
+  const program = await ask('GET', '/mision', { token: null })
+  expect([program.status, program.json.error.code]).toEqual([401, 'unauthorized'])
 })
 
 test('an unexpected error shows no stack and no message, only an id that is in the log', async () => {
