@@ -115,3 +115,19 @@ test('there is nothing to undo in what did not land, and only once', async () =>
   await undo(scene, id)
   await expect(fleet.call('undo_mission', { mission_id: id })).rejects.toThrow(/did not land/)
 })
+
+test('what is undone while its worktree is still shown can land again all the same', async () => {
+  const scene = await aScene({ project: { preview_command: 'exec sleep 600' } })
+  const { fleet, repo } = scene
+  const { id } = await fleet.mission(scene.project, 'echo x > x.txt', { landing: 'review' })
+  await fleet.until(id, 'review')
+  // A preview keeps the worktree.
+  await fleet.call('start_preview', { mission_id: id })
+  await fleet.land(id)
+  await fleet.until(id, 'done')
+  await undo(scene, id)
+  await fleet.land(id)
+  expect((await fleet.until(id, 'done', 'review', 'needs_input')).result).toBe('landed')
+  expect(await repo.read('x.txt')).toBe('x\n')
+  await fleet.call('stop_preview', { mission_id: id })
+})

@@ -7,7 +7,7 @@ import type { Candidate, Mission } from '../domain/mission.ts'
 import type { Project } from '../domain/project.ts'
 import { keptRefs, type Session } from '../domain/session.ts'
 import { clipped, MAX_REASON_CHARS } from '../domain/text.ts'
-import { branchTip, type Collected, changes, commitLeftovers, commitNamed, mergeBase } from '../git/index.ts'
+import { branchTip, type Collected, changes, commitLeftovers, commitNamed, mergeBase, treeOf } from '../git/index.ts'
 import { branchApart, type Concern } from './concerns.ts'
 import { gitWithin } from './containing.ts'
 import { type Fleet, retryOnConflict } from './fleet.ts'
@@ -73,11 +73,19 @@ export async function lookAtPlace(fleet: Fleet, mission: Mission): Promise<Look>
       within: await gitWithin(fleet, session, now, project),
     })
     const unfinished = collected.unfinished ? inTheMiddle(session, collected.unfinished) : null
-    const isSame = collected.tip === now.candidate!.commit
+    const isSame = await isUnchanged(project, session, collected.tip, now.candidate!.commit)
     if (isSame) await noteLeft(fleet, session, leftIn(collected, project))
     const found = isSame ? now : await another(fleet, now, session, project, collected)
     return { mission: await tellApart(fleet, found, branchApart({ collected, session })), unfinished }
   })
+}
+
+/** Whether a worktree holds what the candidate does: that commit, or the one of which it is a copy to land again. */
+async function isUnchanged(project: Project, session: Session, tip: string, candidate: string): Promise<boolean> {
+  if (tip === candidate) return true
+  if (tip !== session.end_commit) return false
+  const repository = await repositoryOf(project)
+  return (await treeOf(repository, tip)) === (await treeOf(repository, candidate))
 }
 
 const waitsAlone = (mission: Mission): boolean =>
