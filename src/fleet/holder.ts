@@ -1,4 +1,3 @@
-import { setTimeout as pause } from 'node:timers/promises'
 import { isOver, needsSomebody } from '../domain/delegating.ts'
 import type { Event } from '../domain/event.ts'
 import type { Status } from '../domain/mission.ts'
@@ -33,7 +32,6 @@ import { cancelStages } from './workflows.ts'
 
 const NOTICE_EVERY_MS = 2000
 const CHORES_EVERY_MS = 30_000
-const TIDY_AFTER_MS = 200
 const PAGE = 500
 /** How many events are kept for readers who come back; older ones are dropped. */
 const KEEP_EVENTS = 200_000
@@ -270,12 +268,10 @@ export async function startHolder(fleet: Fleet, { url, onFault = () => {} }: Hol
     aside.set(missionId, setTimeout(look, after).unref())
   }
 
-  /** After the missions that waited for this one have started: they need the machine more than it. */
   function tidyUp(missionId: string): void {
-    const later = pause(TIDY_AFTER_MS, undefined, { signal: stopped.signal })
     inBackground(
       `tidying after ${missionId}`,
-      later.then(() => worktreeTurns.take(missionId, () => tidy(missionId))),
+      worktreeTurns.take(missionId, () => tidy(missionId)),
     )
   }
 
