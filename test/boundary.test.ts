@@ -203,7 +203,9 @@ test.runIf(SANDBOX_WORKS)('a filter of the person that lies in the worktree runs
 test('an agent at work sees the base branch move when others land, and what it holds itself stays', async () => {
   const { fleet, project, gate } = await aScene()
   const [first, second] = [gate('first'), gate('second')]
-  const script = `${first.wait}; git show main:other.txt > seen.txt; git branch -f main HEAD; ${second.wait}; git rev-parse main > main.txt`
+  // It is told a moment after the landing.
+  const look = 'until git show main:other.txt > seen.txt 2>/dev/null; do sleep 0.05; done'
+  const script = `${first.wait}; ${look}; git branch -f main HEAD; ${second.wait}; git rev-parse main > main.txt`
   const watcher = await fleet.mission(project, script)
   await eventually('it is at work', () => first.reached())
   await fleet.until((await fleet.mission(project, 'echo other > other.txt')).id, 'done')
