@@ -1,5 +1,5 @@
 import { type Agent, type Capabilities, enginesOf, toolPresets } from '../src/agents/index.ts'
-import { drivenName, type Engine } from '../src/domain/project.ts'
+import { drivenName, type Engine } from '../src/domain/records/project.ts'
 import { cell, code, table } from './markdown.ts'
 
 const MEANINGS: Record<keyof Capabilities, string> = {
@@ -67,7 +67,7 @@ const modelTable = (agents: readonly Agent[]): string =>
       ]),
   )
 
-/** Where a client holds to a preset in another way than its words say; each is tried in test/clients-presets-mission.test.ts. */
+/** Where a client holds to a preset in another way than its words say; each is tried in test/agents/missions/clients-presets.test.ts. */
 const HELD_OTHERWISE: readonly [string, string][] = [
   ['claude', 'where it has a shell, commands that it knows to read only (`ls`, `git log`) run under every preset'],
   ['codex', 'under `review` and `explore` it runs any command, in its sandbox, where nothing can be changed'],
@@ -80,7 +80,7 @@ const HELD_OTHERWISE: readonly [string, string][] = [
   ],
 ]
 
-/** What a client tells while its provider refuses or does not answer; each is tried in test/clients-retries-mission.test.ts. */
+/** What a client tells while its provider refuses or does not answer; each is tried in test/agents/missions/clients-retries.test.ts. */
 const IN_TROUBLE: readonly (readonly string[])[] = [
   [
     'claude, claude (sdk), Claude over ACP',

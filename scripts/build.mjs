@@ -15,7 +15,7 @@ import {
   writeFileSync,
 } from 'node:fs'
 import files from 'node:fs/promises'
-import { dirname, join } from 'node:path'
+import { basename, dirname, join } from 'node:path'
 import readline from 'node:readline'
 import readlinePromises from 'node:readline/promises'
 import timers from 'node:timers/promises'
@@ -72,7 +72,10 @@ const serverFiles = {
   name: 'server-files',
   setup({ onResolve }) {
     onResolve({ filter: /^(fastify|pino)$/ }, ({ path }) => ({ path: `./${path}.cjs`, external: true }))
-    onResolve({ filter: /^\.\/sdk\.ts$/ }, () => ({ path: './mcp-sdk.cjs', external: true }))
+    // An agent has a file of the same name.
+    onResolve({ filter: /^\.\/sdk\.ts$/ }, ({ resolveDir }) =>
+      resolveDir.endsWith('/src/server/mcp') ? { path: './mcp-sdk.cjs', external: true } : undefined,
+    )
   },
 }
 
@@ -143,7 +146,8 @@ const published = file =>
   readFileSync(join(root, 'src', file), 'utf8').replace(/^(import|export) type .* from .*\n+/gm, '')
 writeFileSync(join(next, 'plugin.d.ts'), published('plugins/plugin.ts') + published('agents/adapter.ts'))
 for (const script of ['wrapper.sh', 'courier.sh']) cpSync(join(root, 'src/runner', script), join(next, script))
-for (const name of ['gemini-home.mjs', 'opencode-copy.mjs']) cpSync(join(root, 'src/agents', name), join(next, name))
+for (const name of ['gemini/gemini-home.mjs', 'opencode/opencode-copy.mjs'])
+  cpSync(join(root, 'src/agents', name), join(next, basename(name)))
 cpSync(join(root, 'src/install/SKILL.md'), join(next, 'SKILL.md'))
 cpSync(join(root, 'src/server/pages'), join(next, 'pages'), { recursive: true })
 

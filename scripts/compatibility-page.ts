@@ -5,7 +5,7 @@ import {
   type KnownTool,
   NAME_KINDS,
   type NameKind,
-} from '../src/known-names/index.ts'
+} from '../src/config/known-names/index.ts'
 import { cell, code, table } from './markdown.ts'
 
 export const knownNamesTable = (names: readonly KnownName[]): string =>

@@ -4,13 +4,13 @@ import { AGENTS } from '../src/agents/index.ts'
 import { inWords } from '../src/cli/commands/config.ts'
 import { EXIT_HELP } from '../src/cli/exit.ts'
 import { everyCommand, makeProgram } from '../src/cli/program.ts'
-import { EVENT_KINDS, Event } from '../src/domain/event.ts'
-import { AgentEvent, Edit, TranscriptPlace } from '../src/domain/transcript.ts'
-import { WorkflowFile } from '../src/domain/workflow.ts'
-import { KNOWN_NAMES } from '../src/known-names/index.ts'
+import { KNOWN_NAMES } from '../src/config/known-names/index.ts'
+import { keyOf, SETTINGS, type SettingName } from '../src/config/settings.ts'
+import { EVENT_KINDS, Event } from '../src/domain/records/event.ts'
+import { AgentEvent, Edit, TranscriptPlace } from '../src/domain/records/transcript.ts'
+import { WorkflowFile } from '../src/domain/records/workflow.ts'
 import { OPERATIONS } from '../src/operations/index.ts'
 import type { Operation } from '../src/operations/operation.ts'
-import { keyOf, SETTINGS, type SettingName } from '../src/settings.ts'
 import { agentsPage } from './agents-page.ts'
 import { compatibilityPage, knownNamesTable } from './compatibility-page.ts'
 import { cell, code, table } from './markdown.ts'
@@ -124,7 +124,7 @@ function operation(operation: Operation): string {
 
 function transcript(): string {
   return [
-    'What an agent printed is kept as it was printed and read as events, in the same words whichever client it was: `fleet logs`, `GET /api/sessions/:session_id/transcript` for a page of it and `GET /api/sessions/:session_id/stream` live. In code, `TranscriptEvent` of `src/domain/transcript.ts` is their type. Each carries where it stands:',
+    'What an agent printed is kept as it was printed and read as events, in the same words whichever client it was: `fleet logs`, `GET /api/sessions/:session_id/transcript` for a page of it and `GET /api/sessions/:session_id/stream` live. In code, `TranscriptEvent` of `src/domain/records/transcript.ts` is their type. Each carries where it stands:',
     fieldTable(schemaOf(TranscriptPlace, 'output'), false),
     'A cursor is a place between two events. `read_transcript` with `last` begins at the end, with `before` the `start` of that page it goes on upwards, and `stream_session` goes on from its `cursor` with what comes. What such a stream says last is of the kind `end` and has the `outcome` of the session.',
     'An edit, wherever the agent tells of one, is:',

@@ -5,8 +5,13 @@
 export const LONG_TESTS = [
   'src/git/private/person-settings.test.ts',
   'test/docs/run-blocks.test.ts',
-  'test/{at-once,busy-base,leaks,mcp-idle,supervising}.test.ts',
-  'test/{review-property,trees}.test.ts',
-  'test/{backup,damaged-store,isolation,odd-homes,restoring}.test.ts',
-  'test/{beads,plugin-agents,pull-request,shipped-plugins}.test.ts',
+  'test/daemon/{at-once,leaks,odd-homes,supervising}.test.ts',
+  'test/fleet/{beads/beads,landing/busy-base,worktrees/isolation}.test.ts',
+  'test/fleet/plugins/{plugin-agents,shipped-plugins}.test.ts',
+  'test/fleet/pull-requests/pull-request.test.ts',
+  'test/fleet/review/review-property.test.ts',
+  'test/git/trees.test.ts',
+  'test/server/mcp/idle.test.ts',
+  'test/store/damaged-store.test.ts',
+  'test/backup/*.test.ts',
 ]

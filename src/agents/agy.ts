@@ -1,4 +1,4 @@
-import { customAgent } from './custom.ts'
+import { customAgent } from './custom/adapter.ts'
 
 /**
  * The Antigravity command-line client. It takes its prompt as an argument only, so the argument names a file; it prints

@@ -1,6 +1,6 @@
 import type { Readable, Writable } from 'node:stream'
-import type { Engine } from '../domain/project.ts'
-import type { AgentEvent, Stream } from '../domain/transcript.ts'
+import type { Engine } from '../domain/records/project.ts'
+import type { AgentEvent, Stream } from '../domain/records/transcript.ts'
 import type * as adapter from './adapter.ts'
 import type { Capabilities, Detected, Environment, Model, Program } from './adapter.ts'
 

@@ -1,9 +1,9 @@
 import * as z from 'zod'
 import { InvalidInput, type Refusal } from '../domain/errors.ts'
-import { textOf } from '../whole-files.ts'
-import { AcpDeclaration, acpAgent } from './acp.ts'
+import { textOf } from '../platform/whole-files.ts'
+import { AcpDeclaration, acpAgent } from './acp/adapter.ts'
 import type { Agent } from './contract.ts'
-import { CustomDeclaration, customAgent } from './custom.ts'
+import { CustomDeclaration, customAgent } from './custom/adapter.ts'
 
 /** Where a person declares agents, in the home. */
 export const DECLARED_FILE = 'agents.json'

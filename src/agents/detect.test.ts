@@ -2,7 +2,7 @@ import { chmodSync, mkdirSync, mkdtempSync, readFileSync, rmSync, utimesSync, wr
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, expect, test } from 'vitest'
-import { claude } from './claude.ts'
+import { claude } from './claude/adapter.ts'
 import { versionOf, which } from './detect.ts'
 
 let root: string

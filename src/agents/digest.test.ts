@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { NO_USAGE } from '../domain/session.ts'
+import { NO_USAGE } from '../domain/records/session.ts'
 import type { AgentEvent } from './contract.ts'
 import { emptyDigest, fold, LAST_TEXT_CHARS } from './digest.ts'
 

@@ -1,4 +1,4 @@
-import { type Context, NO_USAGE, plus, type Usage } from '../domain/session.ts'
+import { type Context, NO_USAGE, plus, type Usage } from '../domain/records/session.ts'
 import type { AgentEvent, Digest, Meter } from './contract.ts'
 
 /** How much of the last thing said is kept; its end, where the conclusion is. */

@@ -1,4 +1,4 @@
-import type { Edit } from '../domain/transcript.ts'
+import type { Edit } from '../domain/records/transcript.ts'
 import { type Json, list, object, string, text } from './json.ts'
 
 interface Edits {

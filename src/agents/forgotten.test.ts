@@ -1,13 +1,13 @@
 import { expect, test } from 'vitest'
 import { LINER } from '../../test/agents/stand-ins.ts'
-import { AcpDeclaration, acpAgent } from './acp.ts'
-import { claude } from './claude.ts'
-import { codex } from './codex.ts'
+import { AcpDeclaration, acpAgent } from './acp/adapter.ts'
+import { claude } from './claude/adapter.ts'
+import { codex } from './codex/adapter.ts'
 import type { AgentEvent } from './contract.ts'
-import { CustomDeclaration, customAgent } from './custom.ts'
+import { CustomDeclaration, customAgent } from './custom/adapter.ts'
 import { emptyDigest, fold } from './digest.ts'
-import { gemini } from './gemini.ts'
-import { opencode } from './opencode.ts'
+import { gemini } from './gemini/adapter.ts'
+import { opencode } from './opencode/adapter.ts'
 
 const acp = acpAgent(AcpDeclaration.parse({ name: 'any', kind: 'acp', command: ['any'], resume: true }))
 const custom = customAgent(CustomDeclaration.parse(LINER))

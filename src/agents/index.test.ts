@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect, onTestFinished, test } from 'vitest'
 import { InvalidInput, NotFound } from '../domain/errors.ts'
-import { TOOL_PRESETS } from '../domain/project.ts'
+import { TOOL_PRESETS } from '../domain/records/project.ts'
 import { AGENTS, agentsOf, doubtAbout, toolPresets } from './index.ts'
 
 function aHome(declared?: unknown): { path: string; declare(what: unknown): void } {

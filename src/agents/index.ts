@@ -1,9 +1,9 @@
 import { agy } from './agy.ts'
-import { claude } from './claude.ts'
-import { codex } from './codex.ts'
+import { claude } from './claude/adapter.ts'
+import { codex } from './codex/adapter.ts'
 import type { Agent } from './contract.ts'
-import { gemini } from './gemini.ts'
-import { opencode } from './opencode.ts'
+import { gemini } from './gemini/adapter.ts'
+import { opencode } from './opencode/adapter.ts'
 import { type Agents, agentsIn } from './registry.ts'
 import { shell } from './shell.ts'
 

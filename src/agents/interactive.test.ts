@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { claudeRemote } from './claude-hands.ts'
+import { claudeRemote } from './claude/hands.ts'
 import { agentsOf } from './index.ts'
 
 const all = agentsOf('/nowhere').all

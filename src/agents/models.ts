@@ -1,6 +1,6 @@
 import { renameSync, statSync, writeFileSync } from 'node:fs'
 import * as z from 'zod'
-import { textOf } from '../whole-files.ts'
+import { textOf } from '../platform/whole-files.ts'
 import type { Agent, Model } from './contract.ts'
 
 /** In the home: what clients said which models there are, and when. Anyone may delete it. */

@@ -1,4 +1,4 @@
-import { TOOL_PRESETS, type ToolPreset } from '../domain/project.ts'
+import { TOOL_PRESETS, type ToolPreset } from '../domain/records/project.ts'
 
 /** What an agent may use under a preset, in words that suit every client. */
 export interface Preset {

@@ -1,7 +1,7 @@
 import { statSync } from 'node:fs'
 import { join } from 'node:path'
 import { NotFound, type Refusal } from '../domain/errors.ts'
-import type { Engine } from '../domain/project.ts'
+import type { Engine } from '../domain/records/project.ts'
 import { PLUGIN_AGENTS_FILE, PluginAgents } from '../plugins/adapters.ts'
 import type { Agent } from './contract.ts'
 import { DECLARED_FILE, type Declared, readDeclared } from './declared.ts'

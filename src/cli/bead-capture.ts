@@ -1,6 +1,6 @@
 import type { Agents } from '../agents/index.ts'
-import { asMetadata } from '../domain/beads.ts'
 import { InvalidInput } from '../domain/errors.ts'
+import { asMetadata } from '../domain/rules/beads.ts'
 
 /** Beads that come out of a file, many at a time: bd takes nothing else for them. */
 const FROM_A_FILE = ['-f', '--file', '--graph']

@@ -1,10 +1,10 @@
+import { givenBy, givenIn, withSettings } from '../config/settings.ts'
 import { InvalidInput, Unfit } from '../domain/errors.ts'
-import { lastConfiguration, lookAtConfiguration } from '../fleet/configuring.ts'
 import { type Fleet, makeFleet } from '../fleet/fleet.ts'
-import type { Home } from '../home.ts'
+import { lastConfiguration, lookAtConfiguration } from '../fleet/projects/configuration.ts'
 import type { Context, Item } from '../operations/operation.ts'
 import { parseInput } from '../operations/shape.ts'
-import { givenBy, givenIn, withSettings } from '../settings.ts'
+import type { Home } from '../platform/home.ts'
 import { openSqlite, type Store, StoreOutdated, takeLease } from '../store/index.ts'
 import type { Client, Running, Where } from './client.ts'
 import { operationOf } from './operation-of.ts'
@@ -20,7 +20,7 @@ export async function localClient(home: Home, where: Where, running: Running | u
   lookAtConfiguration(fleet, { served: running !== undefined })
   let server = running
   const wake = async (): Promise<void> => {
-    const { startInBackground } = await import('./background.ts')
+    const { startInBackground } = await import('../daemon/background.ts')
     server ??= await startInBackground(home, where)
   }
   return {

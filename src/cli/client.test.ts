@@ -4,9 +4,9 @@ import type { AddressInfo } from 'node:net'
 import { hostname, tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, expect, test } from 'vitest'
-import { type Home, openHome } from '../home.ts'
+import { type Home, openHome } from '../platform/home.ts'
+import { VERSION } from '../platform/version.ts'
 import { takeLease } from '../store/index.ts'
-import { VERSION } from '../version.ts'
 import { fleet } from './testing.ts'
 
 let home: Home

@@ -1,6 +1,6 @@
-import { type Home, homePath, openHome } from '../home.ts'
 import type { Item } from '../operations/operation.ts'
-import { VERSION } from '../version.ts'
+import { type Home, homePath, openHome } from '../platform/home.ts'
+import { VERSION } from '../platform/version.ts'
 
 /** How a command asks for an operation, wherever that runs. */
 export interface Client {

@@ -1,6 +1,6 @@
 import { shortId } from '../domain/ids.ts'
+import { safeLine } from '../platform/safe-text.ts'
 import type { Cli } from './command.ts'
-import { safeLine } from './safe.ts'
 import { duration } from './show.ts'
 
 interface Common {

@@ -1,6 +1,6 @@
 import { createInterface } from 'node:readline/promises'
-import { NotShown } from '../domain/candidate.ts'
 import { shortId } from '../domain/ids.ts'
+import { NotShown } from '../domain/rules/candidate.ts'
 import type { ReviewView } from '../operations/reviews.ts'
 import type { Cli } from './command.ts'
 import { named } from './show.ts'

@@ -1,4 +1,4 @@
-import { safeLine } from './safe.ts'
+import { safeLine } from '../platform/safe-text.ts'
 import { type Column, table } from './table.ts'
 import type { Terminal } from './terminal.ts'
 

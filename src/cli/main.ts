@@ -1,4 +1,4 @@
-import { VERSION } from '../version.ts'
+import { VERSION } from '../platform/version.ts'
 
 // Asked for often and by scripts: answered before anything else is loaded.
 if (process.argv.length === 3 && (process.argv[2] === '--version' || process.argv[2] === '-V')) console.log(VERSION)

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { levelsOf, PlannedMission } from '../domain/plan.ts'
+import { levelsOf, PlannedMission } from '../domain/records/plan.ts'
 import { drawing } from './show-plan.ts'
 
 test('a plan is drawn in steps, with an arrow to what each mission needs, and no control characters', () => {

@@ -1,7 +1,7 @@
 import { shortId } from '../domain/ids.ts'
 import type { PlanView } from '../operations/plans.ts'
+import { safeLine } from '../platform/safe-text.ts'
 import type { Cli } from './command.ts'
-import { safeLine } from './safe.ts'
 import { inStatusColour } from './show.ts'
 
 type Planned = PlanView['missions'][number]

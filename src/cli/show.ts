@@ -1,6 +1,6 @@
 import { shortId } from '../domain/ids.ts'
 import type { MissionView } from '../operations/views.ts'
-import { safeLine } from './safe.ts'
+import { safeLine } from '../platform/safe-text.ts'
 import type { Colour, Terminal } from './terminal.ts'
 
 const STATUS_COLOURS: Record<string, Colour> = {

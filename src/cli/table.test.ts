@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { widthOf } from './safe.ts'
+import { widthOf } from '../platform/safe-text.ts'
 import { type Column, table } from './table.ts'
 
 interface Row {

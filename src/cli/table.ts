@@ -1,4 +1,4 @@
-import { cut, widthOf } from './safe.ts'
+import { cut, widthOf } from '../platform/safe-text.ts'
 
 export interface Column<Row> {
   title: string

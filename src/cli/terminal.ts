@@ -1,4 +1,4 @@
-import { safe, safeLine } from './safe.ts'
+import { safe, safeLine } from '../platform/safe-text.ts'
 import { type Column, table } from './table.ts'
 
 /** What a command reads from and writes to; a test gives its own. */

@@ -1,5 +1,5 @@
-import type { AgentEvent, Stream, TranscriptEnd, TranscriptEvent } from '../domain/transcript.ts'
-import { cut } from './safe.ts'
+import type { AgentEvent, Stream, TranscriptEnd, TranscriptEvent } from '../domain/records/transcript.ts'
+import { cut } from '../platform/safe-text.ts'
 import type { Terminal } from './terminal.ts'
 
 /** What `stream_session` says; null: it is alive. */

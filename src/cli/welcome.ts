@@ -1,7 +1,7 @@
 import { which } from '../agents/detect.ts'
 import { agentsOf } from '../agents/index.ts'
-import type { Home } from '../home.ts'
-import { VERSION } from '../version.ts'
+import type { Home } from '../platform/home.ts'
+import { VERSION } from '../platform/version.ts'
 import type { Cli } from './command.ts'
 
 /** What a person wants to know once the fleet is up. */

@@ -1,7 +1,7 @@
-import { Mission } from './mission.ts'
-import { Project } from './project.ts'
-import { Report } from './report.ts'
-import { Session } from './session.ts'
+import { Mission } from './records/mission.ts'
+import { Project } from './records/project.ts'
+import { Report } from './records/report.ts'
+import { Session } from './records/session.ts'
 
 export const NOW = '2026-11-15T10:00:00.000Z'
 export const BY = { actor: 'fleet', now: NOW }

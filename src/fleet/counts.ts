@@ -1,4 +1,4 @@
-import { type Counts, MISSION_COUNTS } from '../domain/fleet.ts'
+import { type Counts, MISSION_COUNTS } from '../domain/records/fleet.ts'
 import type { Fleet } from './fleet.ts'
 import { put } from './records.ts'
 

@@ -1,11 +1,11 @@
 import { type Agents, agentsOf } from '../agents/index.ts'
-import { type Configuration, configurationOf } from '../configuration.ts'
-import { type EffectName, effect } from '../effects.ts'
-import type { Home } from '../home.ts'
-import { type Models, modelsIn } from '../prices-file.ts'
-import { SETTINGS, type Settings } from '../settings.ts'
+import { type Configuration, configurationOf } from '../config/configuration.ts'
+import { type Models, modelsIn } from '../config/prices.ts'
+import { SETTINGS, type Settings } from '../config/settings.ts'
+import { type EffectName, effect } from '../platform/effects.ts'
+import type { Home } from '../platform/home.ts'
 import { type Batch, type Blobs, Conflict, openBlobs, type Store } from '../store/index.ts'
-import type { PluginHost } from './plugins.ts'
+import type { PluginHost } from './plugins/host.ts'
 
 /** What every part of the application stands on. Opening one starts nothing: any process may read and leave wishes. */
 export interface Fleet {

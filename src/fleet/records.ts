@@ -1,9 +1,9 @@
 import { createHash } from 'node:crypto'
 import { Ambiguous, NotFound } from '../domain/errors.ts'
-import { FLEET, FleetState } from '../domain/fleet.ts'
-import type { Mission } from '../domain/mission.ts'
-import type { Project } from '../domain/project.ts'
-import type { Report } from '../domain/report.ts'
+import { FLEET, FleetState } from '../domain/records/fleet.ts'
+import type { Mission } from '../domain/records/mission.ts'
+import type { Project } from '../domain/records/project.ts'
+import type { Report } from '../domain/records/report.ts'
 import type { Change, Collection, RecordOf, Stored } from '../store/index.ts'
 import type { Fleet } from './fleet.ts'
 

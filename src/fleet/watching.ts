@@ -12,13 +12,13 @@ import {
   readAll,
   type Stream,
 } from '../agents/index.ts'
-import { type Context, isFull, type Outcome } from '../domain/session.ts'
-import { every } from '../every.ts'
-import { readPlain } from '../runner/folders.ts'
+import { type Context, isFull, type Outcome } from '../domain/records/session.ts'
+import { readPlain } from '../platform/launch-folder.ts'
+import { every } from '../platform/timers.ts'
 import { isCutShort } from '../runner/jobs.ts'
-import { Times } from '../runner/moments.ts'
-import { LineTail } from '../runner/transcript.ts'
-import { type Budget, leftOf, overBudget } from './budgets.ts'
+import { Times } from '../transcripts/moments.ts'
+import { LineTail } from '../transcripts/reader.ts'
+import { type Budget, leftOf, overBudget } from './dispatch/budgets.ts'
 
 const TICK_MS = 40
 const TIMES_EVERY_MS = 250

@@ -1,7 +1,7 @@
 import { copyFile, lstat, mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import type { ChangedFile } from '../domain/report.ts'
+import type { ChangedFile } from '../domain/records/report.ts'
 import { type Repository, requireWorktree } from './layout.ts'
 import { fields, git } from './run.ts'
 

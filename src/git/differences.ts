@@ -1,4 +1,4 @@
-import type { ChangedFile } from '../domain/report.ts'
+import type { ChangedFile } from '../domain/records/report.ts'
 import { DIFF, MAX_FILES, readRaw, withIndexCopy } from './changes.ts'
 import type { Repository } from './layout.ts'
 import { nameBytes } from './names.ts'

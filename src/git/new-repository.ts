@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs'
 import { mkdir, rename, rm } from 'node:fs/promises'
-import { effect } from '../effects.ts'
+import { effect } from '../platform/effects.ts'
 import { asSomeone } from './commits.ts'
 import { git, gitText } from './run.ts'
 

@@ -1,6 +1,6 @@
 import { Refusal, Unfit } from '../domain/errors.ts'
 import { clipped } from '../domain/text.ts'
-import { type EffectName, effect } from '../effects.ts'
+import { type EffectName, effect } from '../platform/effects.ts'
 import { runProgram } from '../spawning/index.ts'
 import { shownName } from './names.ts'
 

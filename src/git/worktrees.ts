@@ -1,7 +1,7 @@
 import { mkdir, readdir, realpath, rename, rm, unlink, writeFile } from 'node:fs/promises'
 import { basename, join } from 'node:path'
 import { NotAllowed } from '../domain/errors.ts'
-import { effect } from '../effects.ts'
+import { effect } from '../platform/effects.ts'
 import { slug } from './branch-names.ts'
 import {
   type Checkout,

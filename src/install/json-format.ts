@@ -1,4 +1,4 @@
-import { eolOf } from '../whole-files.ts'
+import { eolOf } from '../platform/whole-files.ts'
 import { type Format, type Insertion, type Item, inTheWay } from './document.ts'
 import { type Member, type Node, skipFrom, spansOf } from './json-spans.ts'
 

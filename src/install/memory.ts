@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs'
 import { dirname, join } from 'node:path'
-import { replaceText, textOf } from '../whole-files.ts'
+import { replaceText, textOf } from '../platform/whole-files.ts'
 import type { Insertion, Item } from './document.ts'
 
 /** What was put into a file, so that exactly that can be taken out again. */

@@ -1,6 +1,6 @@
 import { accessSync, constants } from 'node:fs'
 import { delimiter, join } from 'node:path'
-import { textOf } from '../whole-files.ts'
+import { textOf } from '../platform/whole-files.ts'
 import type { Reach } from './clients.ts'
 
 /** Started by the client over its own pipe, so that no token is written anywhere. `home`: another than the usual one. */

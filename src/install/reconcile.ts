@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util'
 import { NotAllowed, Refusal, Unfit } from '../domain/errors.ts'
-import { behindLinks, textOf } from '../whole-files.ts'
+import { behindLinks, textOf } from '../platform/whole-files.ts'
 import { depthOf, type Format, type Item, inserted, isTable, takenOut, valueAt } from './document.ts'
 import { type Memories, type Memory, missingFolder, type Put } from './memory.ts'
 

@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from 'node:util'
+import { headingOf, printedKey, printedValue, readToml, readTomlSafely } from '../config/toml.ts'
 import { Unfit } from '../domain/errors.ts'
-import { headingOf, printedKey, printedValue, readToml, readTomlSafely } from '../toml.ts'
-import { eolOf } from '../whole-files.ts'
+import { eolOf } from '../platform/whole-files.ts'
 import { type Format, type Item, isTable, valueAt } from './document.ts'
 
 /** A table of its own at the end of the file; what the parser says afterwards decides whether that was right. */

@@ -1,6 +1,6 @@
 import * as z from 'zod'
-import { exportBeads, importBeads } from '../fleet/beads.ts'
-import { bridgeTo, pass } from '../fleet/bridging.ts'
+import { exportBeads, importBeads } from '../fleet/beads/beads.ts'
+import { bridgeTo, pass } from '../fleet/beads/bridge.ts'
 import { lookUp } from '../fleet/records.ts'
 import { ask, ProjectRef } from './inputs.ts'
 import { command } from './operation.ts'

@@ -1,7 +1,7 @@
 import * as z from 'zod'
-import { Comment } from '../domain/mission.ts'
+import { Comment } from '../domain/records/mission.ts'
 import { lookUp } from '../fleet/records.ts'
-import { changeRemark, deleteRemark, makeRemark } from '../fleet/remarks.ts'
+import { changeRemark, deleteRemark, makeRemark } from '../fleet/review/comments.ts'
 import { ask, edits, given, Paging, Ref } from './inputs.ts'
 import { type Caller, command, query } from './operation.ts'
 

@@ -1,9 +1,9 @@
 import * as z from 'zod'
-import { Included } from '../domain/candidate.ts'
 import { InvalidInput } from '../domain/errors.ts'
-import { SizedFile } from '../domain/risk.ts'
-import { fileAt, missionDiff, newestSession, sessionDiff } from '../fleet/diffs.ts'
+import { Included } from '../domain/rules/candidate.ts'
+import { SizedFile } from '../domain/rules/risk.ts'
 import { lookUp } from '../fleet/records.ts'
+import { fileAt, missionDiff, newestSession, sessionDiff } from '../fleet/review/diffs.ts'
 import { Ref } from './inputs.ts'
 import { query } from './operation.ts'
 

@@ -1,10 +1,10 @@
 import * as z from 'zod'
 import { InvalidInput } from '../domain/errors.ts'
-import { Event, EventKind } from '../domain/event.ts'
+import { Event, EventKind } from '../domain/records/event.ts'
 import type { Fleet } from '../fleet/fleet.ts'
-import { followEvents } from '../fleet/following.ts'
-import { happenedAfter, happenedBefore, type Wanted } from '../fleet/happened.ts'
+import { happenedAfter, happenedBefore, type Wanted } from '../fleet/history.ts'
 import { lookUp } from '../fleet/records.ts'
+import { followEvents } from '../fleet/transcripts/follow.ts'
 import { Paging, ProjectRef, Ref } from './inputs.ts'
 import { query, stream } from './operation.ts'
 

@@ -1,6 +1,6 @@
 import * as z from 'zod'
 import { InvalidInput } from '../domain/errors.ts'
-import type { Ask } from '../fleet/asking.ts'
+import type { Ask } from '../fleet/commands.ts'
 import type { Context } from './operation.ts'
 
 export const Ref = z.string().min(1).max(120).describe('an id, or its first letters')

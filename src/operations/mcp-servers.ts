@@ -1,6 +1,6 @@
 import * as z from 'zod'
-import { ProjectServer, ServerSettings } from '../domain/mcp-server.ts'
-import { addServer, removeServer, setServerEnabled } from '../fleet/mcp-servers.ts'
+import { ProjectServer, ServerSettings } from '../domain/records/mcp-server.ts'
+import { addServer, removeServer, setServerEnabled } from '../fleet/projects/mcp-servers.ts'
 import { lookUp } from '../fleet/records.ts'
 import { ask, ProjectRef, Ref } from './inputs.ts'
 import { command, query } from './operation.ts'

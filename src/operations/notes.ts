@@ -1,6 +1,6 @@
 import * as z from 'zod'
-import { artifactsOf, MOST_BYTES, readArtifact } from '../fleet/artifacts.ts'
-import { notesOf } from '../fleet/notes.ts'
+import { artifactsOf, MOST_BYTES, readArtifact } from '../fleet/missions/artifacts.ts'
+import { notesOf } from '../fleet/missions/notes.ts'
 import { all, lookUp } from '../fleet/records.ts'
 import { Ref } from './inputs.ts'
 import { query } from './operation.ts'

@@ -1,13 +1,21 @@
 import * as z from 'zod'
-import { Status } from '../domain/mission.ts'
-import { estimateOf, levelsOf, MAX_PLANNED, PLAN_STATUSES, Plan, PlanEstimate, PlannedMission } from '../domain/plan.ts'
-import { LandingPolicy } from '../domain/project.ts'
+import { Status } from '../domain/records/mission.ts'
+import {
+  estimateOf,
+  levelsOf,
+  MAX_PLANNED,
+  PLAN_STATUSES,
+  Plan,
+  PlanEstimate,
+  PlannedMission,
+} from '../domain/records/plan.ts'
+import { LandingPolicy } from '../domain/records/project.ts'
 import { headOf } from '../domain/text.ts'
-import { awaitMission } from '../fleet/awaiting.ts'
 import type { Fleet } from '../fleet/fleet.ts'
-import { followUp } from '../fleet/following-up.ts'
-import { newProject, type Place, projectAt, takeBack } from '../fleet/new-projects.ts'
-import { approvePlan, editPlan, missionIdOf, plannedIn, rejectPlan, requestPlan } from '../fleet/plans.ts'
+import { awaitMission } from '../fleet/missions/await.ts'
+import { followUp } from '../fleet/missions/follow-ups.ts'
+import { approvePlan, editPlan, missionIdOf, plannedIn, rejectPlan, requestPlan } from '../fleet/planning/plans.ts'
+import { newProject, type Place, projectAt, takeBack } from '../fleet/projects/new-projects.ts'
 import { lookUp } from '../fleet/records.ts'
 import { ask, Paging, ProjectRef, Ref } from './inputs.ts'
 import { type Context, command, query } from './operation.ts'

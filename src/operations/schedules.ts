@@ -1,10 +1,10 @@
 import * as z from 'zod'
 import { InvalidInput } from '../domain/errors.ts'
-import { Schedule, ScheduleSettings } from '../domain/schedule.ts'
+import { Schedule, ScheduleSettings } from '../domain/records/schedule.ts'
 import type { Fleet } from '../fleet/fleet.ts'
 import { lookUp } from '../fleet/records.ts'
-import { removeSchedule, runSchedule, setSchedule } from '../fleet/scheduling.ts'
-import { slotsOf } from '../fleet/slots.ts'
+import { slotsOf } from '../fleet/schedules/cron-times.ts'
+import { removeSchedule, runSchedule, setSchedule } from '../fleet/schedules/scheduler.ts'
 import { ask, edits, Paging, ProjectRef, Ref } from './inputs.ts'
 import { command, query } from './operation.ts'
 

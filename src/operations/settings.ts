@@ -1,10 +1,10 @@
 import * as z from 'zod'
-import { CONFIGURATION_FILE, configurationFile, editConfiguration, parseConfiguration } from '../configuration.ts'
-import { InvalidInput } from '../domain/errors.ts'
-import type { Project } from '../domain/project.ts'
-import { requireAgents, takeConfiguration } from '../fleet/configuring.ts'
-import type { Fleet } from '../fleet/fleet.ts'
-import { lookUp } from '../fleet/records.ts'
+import {
+  CONFIGURATION_FILE,
+  configurationFile,
+  editConfiguration,
+  parseConfiguration,
+} from '../config/configuration.ts'
 import {
   checked,
   fromText,
@@ -15,8 +15,13 @@ import {
   type SettingName,
   type Settings,
   settingNamed,
-} from '../settings.ts'
-import { behindLinks, replaceText, textOf } from '../whole-files.ts'
+} from '../config/settings.ts'
+import { InvalidInput } from '../domain/errors.ts'
+import type { Project } from '../domain/records/project.ts'
+import type { Fleet } from '../fleet/fleet.ts'
+import { requireAgents, takeConfiguration } from '../fleet/projects/configuration.ts'
+import { lookUp } from '../fleet/records.ts'
+import { behindLinks, replaceText, textOf } from '../platform/whole-files.ts'
 import { actorOf, ProjectRef } from './inputs.ts'
 import { command, query } from './operation.ts'
 

@@ -1,13 +1,12 @@
 import * as z from 'zod'
 import { InvalidInput } from '../domain/errors.ts'
-import { MissionSettings } from '../domain/mission.ts'
-import { NewProject, ProjectSettings } from '../domain/project.ts'
-import { Template, TemplateName, TemplateVariable } from '../domain/saved-template.ts'
+import { MissionSettings } from '../domain/records/mission.ts'
+import { NewProject, ProjectSettings } from '../domain/records/project.ts'
+import { Template, TemplateName, TemplateVariable } from '../domain/records/template.ts'
 import type { Fleet } from '../fleet/fleet.ts'
-import { isScriptAfter } from '../fleet/mission-agents.ts'
-import { createMission } from '../fleet/missions.ts'
-import { createProject } from '../fleet/projects.ts'
-import { lookUp } from '../fleet/records.ts'
+import { isScriptAfter } from '../fleet/missions/agents.ts'
+import { createMission } from '../fleet/missions/missions.ts'
+import { createProject } from '../fleet/projects/projects.ts'
 import {
   deleteTemplate,
   type Model,
@@ -15,7 +14,8 @@ import {
   projectFrom,
   saveTemplate,
   templateNamed,
-} from '../fleet/templates.ts'
+} from '../fleet/projects/templates.ts'
+import { lookUp } from '../fleet/records.ts'
 import { ask, edits, Paging, ProjectRef, Ref } from './inputs.ts'
 import { command, query } from './operation.ts'
 import { ProjectView } from './projects.ts'

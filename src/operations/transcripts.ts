@@ -1,8 +1,8 @@
 import * as z from 'zod'
-import { AgentEvent, Stream, TranscriptEnd, TranscriptEvent } from '../domain/transcript.ts'
-import { followSession } from '../fleet/following.ts'
+import { AgentEvent, Stream, TranscriptEnd, TranscriptEvent } from '../domain/records/transcript.ts'
 import { lookUp } from '../fleet/records.ts'
-import { searchTranscript, transcriptEvent, transcriptPage } from '../fleet/transcripts.ts'
+import { followSession } from '../fleet/transcripts/follow.ts'
+import { searchTranscript, transcriptEvent, transcriptPage } from '../fleet/transcripts/transcripts.ts'
 import { Paging, Ref } from './inputs.ts'
 import { type Caller, query, stream } from './operation.ts'
 

@@ -1,7 +1,7 @@
 import * as z from 'zod'
 import { Id, Timestamp } from '../domain/ids.ts'
 import { lookUp } from '../fleet/records.ts'
-import { listWorktrees } from '../fleet/worktrees.ts'
+import { listWorktrees } from '../fleet/worktrees/worktrees.ts'
 import { ProjectRef } from './inputs.ts'
 import { query } from './operation.ts'
 

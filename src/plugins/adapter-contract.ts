@@ -3,10 +3,10 @@ import * as z from 'zod'
 import type { Capabilities, Detected, Ending, Launch, Message, Program } from '../agents/contract.ts'
 import { Declaration } from '../agents/declaration.ts'
 import { besides } from '../agents/presets.ts'
-import { ToolPreset } from '../domain/project.ts'
-import { Outcome } from '../domain/session.ts'
+import { ToolPreset } from '../domain/records/project.ts'
+import { Outcome } from '../domain/records/session.ts'
+import { AgentEvent } from '../domain/records/transcript.ts'
 import { MAX_REASON_CHARS } from '../domain/text.ts'
-import { AgentEvent } from '../domain/transcript.ts'
 import { type AdapterFunction, FUNCTIONS, NEEDED, TALKING } from './adapter-seat.ts'
 
 const Offers = z.strictObject({

@@ -1,6 +1,6 @@
 import * as z from 'zod'
-import { AcpDeclaration } from '../agents/acp.ts'
-import { CustomDeclaration } from '../agents/custom.ts'
+import { AcpDeclaration } from '../agents/acp/adapter.ts'
+import { CustomDeclaration } from '../agents/custom/adapter.ts'
 import { CodeDeclaration } from './adapter-contract.ts'
 
 export const BEFORE = ['pre_dispatch', 'pre_plan', 'pre_land'] as const

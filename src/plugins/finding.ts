@@ -2,8 +2,8 @@ import { existsSync, readdirSync, statSync } from 'node:fs'
 import { isAbsolute, join, parse } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { Refusal } from '../domain/errors.ts'
-import { PluginName } from '../domain/plugin.ts'
-import { textOf } from '../whole-files.ts'
+import { PluginName } from '../domain/records/plugin.ts'
+import { textOf } from '../platform/whole-files.ts'
 
 /** A plugin as it lies there, before anything of it is run. */
 export interface Source {

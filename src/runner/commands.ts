@@ -1,6 +1,6 @@
 import type { Exit } from '../agents/contract.ts'
-import { every } from '../every.ts'
-import { newestLaunch, nextLaunch, outputOf } from './folders.ts'
+import { newestLaunch, nextLaunch, outputOf } from '../platform/launch-folder.ts'
+import { every } from '../platform/timers.ts'
 import { adoptJob, isCutShort, type Job, type JobSpec, startJob } from './jobs.ts'
 import { stopTree, sweep } from './stopping.ts'
 

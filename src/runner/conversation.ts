@@ -1,6 +1,6 @@
 import { join } from 'node:path'
 import type { Answer, Dialogue, Message, Stream } from '../agents/contract.ts'
-import { readPlain } from './folders.ts'
+import { readPlain } from '../platform/launch-folder.ts'
 import { endInput, type Job } from './jobs.ts'
 import { Outbox } from './messages.ts'
 

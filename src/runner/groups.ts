@@ -1,6 +1,6 @@
 import { accessSync, constants, mkdirSync, readdirSync, readFileSync, rmdirSync, writeFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
-import { readPlain } from './folders.ts'
+import { readPlain } from '../platform/launch-folder.ts'
 
 /**
  * Control groups of Linux (version 2). The kernel keeps every process of a program in the group it was started in,

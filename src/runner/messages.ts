@@ -3,7 +3,7 @@ import { existsSync, mkdirSync, readdirSync, renameSync, writeFileSync } from 'n
 import { join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
 import type { Message } from '../agents/contract.ts'
-import { effect } from '../effects.ts'
+import { effect } from '../platform/effects.ts'
 import { COURIER } from './jobs.ts'
 
 const POLL_MS = 5

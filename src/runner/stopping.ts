@@ -1,5 +1,5 @@
 import { setTimeout as pause } from 'node:timers/promises'
-import { effect } from '../effects.ts'
+import { effect } from '../platform/effects.ts'
 import { groupOf, killGroup, removeGroup } from './groups.ts'
 import { type Belonging, identitiesBelow, isAlive, membersOf, signal } from './processes.ts'
 

@@ -1,5 +1,5 @@
 import { expect, onTestFinished, test } from 'vitest'
-import { Device } from '../domain/device.ts'
+import { Device } from '../domain/records/device.ts'
 import { OPERATIONS, operationNamed } from '../operations/index.ts'
 import { takeLease } from '../store/index.ts'
 import { aBrowser, type TestBrowser, tokenIn } from './browser.testkit.ts'

@@ -1,7 +1,7 @@
 import { existsSync, readFileSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
-import { signInUrl } from '../tokens.ts'
+import { signInUrl } from '../platform/tokens.ts'
 import { openLog } from './log.ts'
 import { aFleet, aServer } from './server.testkit.ts'
 import { TOYS } from './toys.testkit.ts'

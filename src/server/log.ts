@@ -2,7 +2,7 @@ import { closeSync, fstatSync, openSync, renameSync, writeSync } from 'node:fs'
 import { join } from 'node:path'
 import { type Logger, pino } from 'pino'
 import type { Fleet } from '../fleet/fleet.ts'
-import { requirePlain } from '../whole-files.ts'
+import { requirePlain } from '../platform/whole-files.ts'
 
 export type Log = Logger
 

@@ -1,7 +1,7 @@
 import type { FastifyInstance } from 'fastify'
 import type { Operation } from '../operations/operation.ts'
 import { type JsonSchema, jsonSchema, routeOf } from '../operations/shape.ts'
-import { VERSION } from '../version.ts'
+import { VERSION } from '../platform/version.ts'
 
 export function addOpenapi(app: FastifyInstance, operations: readonly Operation[]): void {
   let text: string | undefined

@@ -1,9 +1,9 @@
 import { createHash, createHmac, createPublicKey, randomBytes, verify } from 'node:crypto'
 import type { FastifyRequest } from 'fastify'
-import { type DeviceKey, isLetIn } from '../domain/device.ts'
 import { Unauthorized } from '../domain/errors.ts'
+import { type DeviceKey, isLetIn } from '../domain/records/device.ts'
 import type { Fleet } from '../fleet/fleet.ts'
-import { same } from '../tokens.ts'
+import { same } from '../platform/tokens.ts'
 import { StaleProof } from './refusals.ts'
 
 /**

@@ -91,7 +91,7 @@ describe('on every operation', () => {
     const token = await running.session('running')
     const forOwners = WALK.filter(({ forAgents }) => !forAgents)
     expect(await statuses(running, { token }, forOwners)).toEqual(everywhere(403, forOwners))
-    // What is only about the asker itself names nobody else; test/inside.test.ts sees to what it tells.
+    // What is only about the asker itself names nobody else; test/fleet/sessions/inside.test.ts sees to what it tells.
     const inside = INSIDE.map(({ name }) => name)
     await statuses(
       running,

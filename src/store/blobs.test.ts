@@ -4,7 +4,7 @@ import { expect, test } from 'vitest'
 import { NotFound } from '../domain/errors.ts'
 import { INLINE_TEXT_BYTES } from '../domain/text.ts'
 import { openBlobs } from './blobs.ts'
-import { aFolder } from './processes.testkit.ts'
+import { aFolder } from './sqlite/processes.testkit.ts'
 
 const long = 'Ünïcode "quotes"\0\r\n💡'.repeat(10_000)
 

@@ -2,7 +2,7 @@ import { access, mkdir, open, readFile, rename, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { NotFound } from '../domain/errors.ts'
 import { INLINE_TEXT_BYTES, type StoredText } from '../domain/text.ts'
-import { effect } from '../effects.ts'
+import { effect } from '../platform/effects.ts'
 
 /** How much of a long text a record keeps. */
 const HEAD_CHARACTERS = 400

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
-import type { Mission } from '../domain/mission.ts'
+import type { Mission } from '../domain/records/mission.ts'
 import { Conflict, MAX_COMMIT_ITEMS, MAX_RECORD_BYTES, type Page, type Query, type Store } from './port.ts'
 import { aMission, anEvent, insist } from './samples.testkit.ts'
 

@@ -2,7 +2,7 @@ import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, onTestFinished, test } from 'vitest'
 import { isHeld, readHolder, takeLease } from './lease.ts'
-import { aFolder, run } from './processes.testkit.ts'
+import { aFolder, run } from './sqlite/processes.testkit.ts'
 
 const me = {
   pid: process.pid,

@@ -3,8 +3,8 @@ import { rename, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import Database from 'better-sqlite3'
 import * as z from 'zod'
-import { effect } from '../effects.ts'
-import { requirePlain, textOf } from '../whole-files.ts'
+import { effect } from '../platform/effects.ts'
+import { requirePlain, textOf } from '../platform/whole-files.ts'
 
 /** Who holds a home, as it says of itself. */
 export const Holder = z.object({

@@ -1,4 +1,4 @@
-import type { Event, NewEvent } from '../domain/event.ts'
+import type { Event, NewEvent } from '../domain/records/event.ts'
 import type { Collection, RecordOf } from './collections.ts'
 
 /** A record as the store holds it. The version counts its writes, from 1. */

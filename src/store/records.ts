@@ -1,6 +1,6 @@
 import type { z } from 'zod'
 import { InvalidInput } from '../domain/errors.ts'
-import { type Event, NewEvent } from '../domain/event.ts'
+import { type Event, NewEvent } from '../domain/records/event.ts'
 import { COLLECTIONS, type Collection, type RecordOf } from './collections.ts'
 import { encodeKey } from './keys.ts'
 import { type Batch, type Check, type KeyPart, MAX_COMMIT_ITEMS, MAX_RECORD_BYTES, type Query } from './port.ts'

@@ -1,5 +1,5 @@
-import type { NewEvent } from '../domain/event.ts'
-import { Mission } from '../domain/mission.ts'
+import type { NewEvent } from '../domain/records/event.ts'
+import { Mission } from '../domain/records/mission.ts'
 import { type Batch, Conflict, type Store } from './port.ts'
 
 const TIME = '2026-01-01T00:00:00.000Z'

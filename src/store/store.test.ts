@@ -3,8 +3,8 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll } from 'vitest'
 import { storeContract } from './contract.testkit.ts'
-import { memoryStore } from './memory.ts'
-import { openSqlite } from './sqlite.ts'
+import { memoryStore } from './memory/engine.ts'
+import { openSqlite } from './sqlite/engine.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'fleet-store-'))
 afterAll(() => rmSync(folder, { recursive: true }))

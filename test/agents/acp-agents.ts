@@ -1,4 +1,4 @@
-import type { AcpDeclaration } from '../../src/agents/acp.ts'
+import type { AcpDeclaration } from '../../src/agents/acp/adapter.ts'
 
 /** Agents that speak the protocol, as a person would declare them in agents.json. */
 export const CLAUDE_ACP: AcpDeclaration = {

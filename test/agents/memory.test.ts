@@ -4,7 +4,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { binaryOf, HOW_TO_INSTALL } from '../clients/clients.ts'
 import { aScene } from '../kit/scene.ts'
 import { type Model, startModel, steps } from '../model/index.ts'
-import { codexSettings } from './codex-place.ts'
+import { codexSettings } from './codex-home.ts'
 
 const NAMES = ['claude', 'codex'] as const
 const installed = NAMES.every(binaryOf)

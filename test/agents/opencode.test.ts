@@ -3,7 +3,7 @@ import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 
 import { join } from 'node:path'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import type { LaunchRequest } from '../../src/agents/contract.ts'
-import { opencode } from '../../src/agents/opencode.ts'
+import { opencode } from '../../src/agents/opencode/adapter.ts'
 import { binaryOf, HOW_TO_INSTALL } from '../clients/clients.ts'
 import { type Model, type Step, startModel, steps } from '../model/index.ts'
 import { watchBeyondLoopback } from './beyond.ts'

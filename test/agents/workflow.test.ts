@@ -5,7 +5,7 @@ import { binaryOf, HOW_TO_INSTALL } from '../clients/clients.ts'
 import { eventually } from '../kit/fleet.ts'
 import { aScene } from '../kit/scene.ts'
 import { type Model, startModel, steps } from '../model/index.ts'
-import { codexSettings } from './codex-place.ts'
+import { codexSettings } from './codex-home.ts'
 import { geminiHome } from './gemini-home.ts'
 
 const NAMES = ['claude', 'codex', 'gemini'] as const

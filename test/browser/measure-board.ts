@@ -1,6 +1,6 @@
 import type { Page } from 'playwright-core'
-import { MISSION_COUNTS } from '../../src/domain/fleet.ts'
-import { Mission, type Status } from '../../src/domain/mission.ts'
+import { MISSION_COUNTS } from '../../src/domain/records/fleet.ts'
+import { Mission, type Status } from '../../src/domain/records/mission.ts'
 import { put } from '../../src/fleet/records.ts'
 import { type Change, MAX_COMMIT_ITEMS } from '../../src/store/index.ts'
 import type { TestFleet } from '../kit/fleet.ts'

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
-import { EFFECTS } from '../../src/effects.ts'
+import { EFFECTS } from '../../src/platform/effects.ts'
 import { FULL, scaled } from '../kit/fleet.ts'
-import { chain, conflict, HALF_SENT, looped, SCENARIOS, type Scenario, sentBack, spoken } from './scenarios.ts'
+import { chain, conflict, HALF_SENT, looped, SCENARIOS, type Scenario, sentBack, spoken } from './scenarios/index.ts'
 import { type Problem, verify } from './verify.ts'
 import { type Harm, type Point, World } from './world.ts'
 

@@ -5,7 +5,7 @@ import { missionCounts } from '../../src/fleet/counts.ts'
 import { all } from '../../src/fleet/records.ts'
 import { operationNamed } from '../../src/operations/index.ts'
 import { eventually } from '../kit/fleet.ts'
-import type { Expected, Scenario } from './scenarios.ts'
+import type { Expected, Scenario } from './scenarios/index.ts'
 import type { World } from './world.ts'
 
 /** How long a helper of the server may take to notice that the server is gone. */

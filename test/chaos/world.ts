@@ -2,9 +2,9 @@ import type { ChildProcess } from 'node:child_process'
 import { appendFileSync, existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
-import type { EffectName } from '../../src/effects.ts'
 import { aRepository, type RepositoryOptions, type TestRepository } from '../../src/git/testkit.ts'
 import type { MissionView } from '../../src/operations/views.ts'
+import type { EffectName } from '../../src/platform/effects.ts'
 import { aFleet, eventually, type TestFleet } from '../kit/fleet.ts'
 
 export interface Point {

@@ -9,7 +9,7 @@ import { blocksOf, PAGES } from './pages.ts'
 
 const GUIDE = PAGES.find(page => page.path === 'docs/guides/plugins.md')!
 const EXAMPLE = blocksOf(GUIDE).find(block => block.info === 'ts')!.text
-// What it does is seen in test/plugin-agents.test.ts.
+// What it does is seen in test/fleet/plugins/plugin-agents.test.ts.
 const AGENT = blocksOf(PAGES.find(page => page.path === 'docs/guides/agents-as-code.md')!).find(
   block => block.info === 'ts',
 )!.text

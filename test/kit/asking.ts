@@ -1,5 +1,5 @@
-import type { Question } from '../../src/domain/talk.ts'
-import { questionId, raiseQuestion } from '../../src/fleet/questions.ts'
+import type { Question } from '../../src/domain/records/talk.ts'
+import { questionId, raiseQuestion } from '../../src/fleet/questions/questions.ts'
 import { current } from '../../src/fleet/records.ts'
 import { anAgentAtWork } from './inside.ts'
 import type { Scene } from './scene.ts'

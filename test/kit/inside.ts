@@ -1,7 +1,7 @@
 import { join } from 'node:path'
 import { OPERATIONS } from '../../src/operations/index.ts'
 import { routeOf } from '../../src/operations/shape.ts'
-import { sessionToken } from '../../src/tokens.ts'
+import { sessionToken } from '../../src/platform/tokens.ts'
 import { eventually, NODE, ROOT } from './fleet.ts'
 import type { Scene } from './scene.ts'
 

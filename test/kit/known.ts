@@ -1,5 +1,5 @@
 import { expect } from 'vitest'
-import { KNOWN_NAMES, type KnownTool, type NameKind } from '../../src/known-names/index.ts'
+import { KNOWN_NAMES, type KnownTool, type NameKind } from '../../src/config/known-names/index.ts'
 import type { Connected } from '../../src/server/mcp/client.testkit.ts'
 
 // biome-ignore lint/suspicious/noExplicitAny: what a test expects of an answer, the test says

@@ -1,6 +1,6 @@
 import { onTestFinished } from 'vitest'
-import { Mission } from '../../src/domain/mission.ts'
-import { Project } from '../../src/domain/project.ts'
+import { Mission } from '../../src/domain/records/mission.ts'
+import { Project } from '../../src/domain/records/project.ts'
 import { put } from '../../src/fleet/records.ts'
 import { aFleet, type TestFleet } from './fleet.ts'
 

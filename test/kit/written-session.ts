@@ -1,7 +1,7 @@
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { newId } from '../../src/domain/ids.ts'
-import { Session } from '../../src/domain/session.ts'
+import { Session } from '../../src/domain/records/session.ts'
 import { current, put } from '../../src/fleet/records.ts'
 import type { TestFleet } from './fleet.ts'
 

@@ -1,7 +1,7 @@
 // Records what real agents print over the Agent Client Protocol, for machines that have none: node test/recorded/record-acp.ts
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { acpAgent } from '../../src/agents/acp.ts'
+import { acpAgent } from '../../src/agents/acp/adapter.ts'
 import type { LaunchRequest } from '../../src/agents/contract.ts'
 import { CLAUDE_ACP, GEMINI_ACP } from '../agents/acp-agents.ts'
 import { aPlace, aRequest, type Driven, drive } from '../agents/drive.ts'

@@ -1,9 +1,9 @@
 // Records what the real Codex prints, for machines that do not have it: node test/recorded/record-codex.ts
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { codex } from '../../src/agents/codex.ts'
+import { codex } from '../../src/agents/codex/adapter.ts'
 import type { LaunchRequest } from '../../src/agents/contract.ts'
-import { aCodexPlace } from '../agents/codex-place.ts'
+import { aCodexPlace } from '../agents/codex-home.ts'
 import { aRequest, type Driven, drive } from '../agents/drive.ts'
 import { startMcpLab } from '../agents/mcp.ts'
 import { binaryOf, HOW_TO_INSTALL } from '../clients/clients.ts'

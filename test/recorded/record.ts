@@ -1,7 +1,7 @@
 // Records what the real client prints, for machines that do not have it: node test/recorded/record.ts
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { claude } from '../../src/agents/claude.ts'
+import { claude } from '../../src/agents/claude/adapter.ts'
 import type { LaunchRequest } from '../../src/agents/contract.ts'
 import { aPlace, aRequest, type Driven, drive } from '../agents/drive.ts'
 import { claudeBinary, HOW_TO_INSTALL } from '../clients/clients.ts'

@@ -1,13 +1,13 @@
 import { type Command, InvalidArgumentError } from 'commander'
-import type { ProviderWindow } from '../../domain/fleet.ts'
 import { shortId } from '../../domain/ids.ts'
-import { STATUSES } from '../../domain/mission.ts'
-import { drivenName, type Engine, TOOL_PRESETS } from '../../domain/project.ts'
-import { retryingInWords } from '../../domain/retrying.ts'
+import type { ProviderWindow } from '../../domain/records/fleet.ts'
+import { STATUSES } from '../../domain/records/mission.ts'
+import { drivenName, type Engine, TOOL_PRESETS } from '../../domain/records/project.ts'
+import { retryingInWords } from '../../domain/rules/retrying.ts'
 import type { SessionView } from '../../operations/views.ts'
 import { type Cli, does } from '../command.ts'
 import { EXIT } from '../exit.ts'
-import { projectRef } from '../place.ts'
+import { projectRef } from '../project-here.ts'
 import { duration, inStatusColour, size } from '../show.ts'
 
 export function addAbout(program: Command): void {

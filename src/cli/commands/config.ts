@@ -1,10 +1,10 @@
 import type { Command } from 'commander'
-import { configurationFile, configurationTemplate } from '../../configuration.ts'
-import { openHome } from '../../home.ts'
-import { behindLinks, replaceText, textOf } from '../../whole-files.ts'
+import { configurationFile, configurationTemplate } from '../../config/configuration.ts'
+import { openHome } from '../../platform/home.ts'
+import { behindLinks, replaceText, textOf } from '../../platform/whole-files.ts'
 import { homeOf } from '../client.ts'
 import { type Cli, does, pairFrom } from '../command.ts'
-import { knownProjectHere, projectRef } from '../place.ts'
+import { knownProjectHere, projectRef } from '../project-here.ts'
 
 interface Answer {
   file: string

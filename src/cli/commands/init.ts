@@ -1,12 +1,12 @@
 import { createInterface } from 'node:readline/promises'
 import type { Command } from 'commander'
-import type { Project } from '../../domain/project.ts'
-import { placeOf } from '../../git/place.ts'
+import type { Project } from '../../domain/records/project.ts'
+import { placeOf } from '../../git/locate.ts'
 import { type Cli, does } from '../command.ts'
 import { listingOf } from '../init/look.ts'
 import { propose } from '../init/proposal.ts'
 import { type Candidate, changesOf, chooseAgent, type Line, type Proposed, settle } from '../init/settle.ts'
-import { projectsAt, tellOtherName } from '../place.ts'
+import { projectsAt, tellOtherName } from '../project-here.ts'
 import { prepareHome } from './config.ts'
 
 export function addInit(program: Command): void {

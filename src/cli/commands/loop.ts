@@ -1,10 +1,10 @@
 import type { Command } from 'commander'
 import { shortId } from '../../domain/ids.ts'
 import type { LoopView } from '../../operations/loops.ts'
+import { safeLine } from '../../platform/safe-text.ts'
 import { addFields, type Cli, does, type Field, inputFrom, textFrom } from '../command.ts'
 import { EXIT } from '../exit.ts'
-import { projectHere, projectRef } from '../place.ts'
-import { safeLine } from '../safe.ts'
+import { projectHere, projectRef } from '../project-here.ts'
 import { ago, inStatusColour } from '../show.ts'
 import { untilThereIs } from '../until.ts'
 

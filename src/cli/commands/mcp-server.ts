@@ -1,9 +1,9 @@
 import type { Command } from 'commander'
 import { InvalidInput, NotFound } from '../../domain/errors.ts'
 import { shortId } from '../../domain/ids.ts'
-import type { ProjectServer } from '../../domain/mcp-server.ts'
+import type { ProjectServer } from '../../domain/records/mcp-server.ts'
 import { type Cli, does } from '../command.ts'
-import { projectHere, projectRef } from '../place.ts'
+import { projectHere, projectRef } from '../project-here.ts'
 
 const PROJECT = '--project <project>'
 const PROJECT_SUMMARY = 'id, name or path (default: the repository you are in)'

@@ -1,7 +1,7 @@
 import type { Command } from 'commander'
 import { NotAllowed } from '../../domain/errors.ts'
-import { AGENT_MCP } from '../../domain/mcp-server.ts'
-import { openHome } from '../../home.ts'
+import { AGENT_MCP } from '../../domain/records/mcp-server.ts'
+import { openHome } from '../../platform/home.ts'
 import { homeOf, runningServer } from '../client.ts'
 import { type Cli, collected, does } from '../command.ts'
 import type { FarSide } from '../mcp-bridge.ts'
@@ -42,7 +42,7 @@ async function farSide(where: Cli['where'], tools: string[] | undefined, agent: 
       if (named) return { url: named, token }
       const running = await runningServer(home)
       if (running) return { url: running.url, token }
-      const { startInBackground } = await import('../background.ts')
+      const { startInBackground } = await import('../../daemon/background.ts')
       starting ??= startInBackground(home, where).finally(() => {
         starting = undefined
       })

@@ -1,10 +1,10 @@
 import { resolve } from 'node:path'
 import type { Command } from 'commander'
 import { shortId } from '../../domain/ids.ts'
-import { ISOLATIONS, LANDING_POLICIES, type Project, TOOL_PRESETS } from '../../domain/project.ts'
+import { ISOLATIONS, LANDING_POLICIES, type Project, TOOL_PRESETS } from '../../domain/records/project.ts'
 import { addFields, type Cli, does, type Field, inputFrom } from '../command.ts'
 import { APPROVALS_FIELD, CONTEXT_FIELD, ENGINE_FIELD, PREVIEW_FIELD } from '../mission-fields.ts'
-import { projectRef, tellOtherName } from '../place.ts'
+import { projectRef, tellOtherName } from '../project-here.ts'
 
 export const PROJECT_FIELDS: readonly Field[] = [
   { flags: '--name <name>', field: 'name', summary: 'what to call it' },

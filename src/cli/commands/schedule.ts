@@ -1,8 +1,8 @@
 import { type Command, Option } from 'commander'
 import { shortId } from '../../domain/ids.ts'
-import { CATCH_UPS, OVERLAPS, type Schedule } from '../../domain/schedule.ts'
+import { CATCH_UPS, OVERLAPS, type Schedule } from '../../domain/records/schedule.ts'
 import { type Cli, does } from '../command.ts'
-import { projectRef } from '../place.ts'
+import { projectRef } from '../project-here.ts'
 
 type ScheduleView = Schedule & { title: string; next_times: string[] }
 

@@ -1,9 +1,9 @@
 import { type Command, InvalidArgumentError, Option } from 'commander'
-import { openHome } from '../../home.ts'
-import { UP } from '../background.ts'
+import { UP } from '../../daemon/background.ts'
+import type { Listening } from '../../daemon/start.ts'
+import { openHome } from '../../platform/home.ts'
 import { homeOf, runningServer } from '../client.ts'
 import { type Cli, collected, does } from '../command.ts'
-import type { Listening } from '../server-control.ts'
 import { settingsFrom } from './config.ts'
 
 export function addServer(program: Command): void {
@@ -26,7 +26,7 @@ export function addServer(program: Command): void {
     .description('stop the fleet; agents go on and are taken up again by the next fleet up')
     .option('--agents', 'stop the agents and previews first; work is kept')
   does(down, async (cli, _, options) => {
-    const { stopServer } = await import('../server-control.ts')
+    const { stopServer } = await import('../../daemon/start.ts')
     const resume = options.agents ? await (await import('../stop-agents.ts')).stopAgents(cli) : undefined
     const stopped = await stopServer(cli.where)
     await resume?.()
@@ -57,7 +57,7 @@ const flagsFrom = ({ set = [] }: Record<string, unknown>): Record<string, string
 
 async function startHere(cli: Cli, options: Record<string, unknown>): Promise<undefined> {
   const { terminal, where } = cli
-  const { start } = await import('../server-control.ts')
+  const { start } = await import('../../daemon/start.ts')
   const { welcome } = await import('../welcome.ts')
   const home = openHome(homeOf(where))
   // A server does not end because nobody reads along, or because the disk that holds its output is full.
@@ -85,9 +85,9 @@ const stopAsked = (): Promise<void> =>
   })
 
 async function startDetached(cli: Cli, options: Record<string, unknown>): Promise<undefined> {
-  const { startInBackground } = await import('../background.ts')
+  const { startInBackground } = await import('../../daemon/background.ts')
   const { welcome } = await import('../welcome.ts')
-  const { signInUrl } = await import('../../tokens.ts')
+  const { signInUrl } = await import('../../platform/tokens.ts')
   const home = openHome(homeOf(cli.where))
   const already = await runningServer(home)
   if (already) cli.terminal.note(`The fleet is already up (process ${already.pid}).`)

@@ -1,5 +1,5 @@
 import { type Command, Option } from 'commander'
-import { HAND_BACKS } from '../../domain/mission.ts'
+import { HAND_BACKS } from '../../domain/records/mission.ts'
 import { does } from '../command.ts'
 
 export function addTakeover(program: Command): void {

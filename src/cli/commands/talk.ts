@@ -1,7 +1,7 @@
 import type { Command } from 'commander'
-import { type Decision, decisionIn } from '../../domain/deciding.ts'
 import { InvalidInput } from '../../domain/errors.ts'
 import { shortId } from '../../domain/ids.ts'
+import { type Decision, decisionIn } from '../../domain/rules/decisions.ts'
 import type { MissionView } from '../../operations/views.ts'
 import { type Cli, does } from '../command.ts'
 import { EXIT } from '../exit.ts'

@@ -1,10 +1,10 @@
 import type { Command } from 'commander'
-import type { Project } from '../../domain/project.ts'
-import type { Template } from '../../domain/saved-template.ts'
+import type { Project } from '../../domain/records/project.ts'
+import type { Template } from '../../domain/records/template.ts'
 import type { MissionView } from '../../operations/views.ts'
 import { addFields, type Cli, does, inputFrom, pairFrom } from '../command.ts'
 import { MISSION_FIELDS } from '../mission-fields.ts'
-import { projectHere, projectRef } from '../place.ts'
+import { projectHere, projectRef } from '../project-here.ts'
 import { tellMission } from '../show-mission.ts'
 
 type TemplateView = Omit<Template, 'prompt'> & { prompt?: string | null }

@@ -5,7 +5,7 @@ import { InvalidInput } from '../../domain/errors.ts'
 import { shortId } from '../../domain/ids.ts'
 import { type Cli, collected, does, textFrom } from '../command.ts'
 import { EXIT } from '../exit.ts'
-import { projectHere, projectRef } from '../place.ts'
+import { projectHere, projectRef } from '../project-here.ts'
 
 interface StageView {
   name: string

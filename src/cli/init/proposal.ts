@@ -1,4 +1,4 @@
-import type { Check } from '../../domain/project.ts'
+import type { Check } from '../../domain/records/project.ts'
 import { gradle, maven, ofCargo, ofGo } from './compiled.ts'
 import { ofMakefile } from './makefile.ts'
 import { ofNode } from './node.ts'

@@ -1,4 +1,4 @@
-import type { Project } from '../../domain/project.ts'
+import type { Project } from '../../domain/records/project.ts'
 import type { Proposal } from './proposal.ts'
 
 export type Proposed = Pick<Proposal, 'checks' | 'setup_command' | 'copy_files'> & { agent: string | null }

@@ -9,7 +9,7 @@ import { addWorktree } from '../worktrees.ts'
 import { convertLinked } from './converting.ts'
 import { addPlace, removePlace } from './making.ts'
 import { folderOf, isLinked, placeAt } from './place.ts'
-import { unheld } from './second-look.ts'
+import { unheld } from './unheld.ts'
 
 let origin: TestRepository
 let worktree: string

@@ -1,7 +1,7 @@
 import { cpSync, existsSync, mkdirSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
 import { realpath } from 'node:fs/promises'
 import { join } from 'node:path'
-import { effect } from '../../effects.ts'
+import { effect } from '../../platform/effects.ts'
 import { type Checkout, gitDirOf, type Repository, readRef, readText } from '../layout.ts'
 import { freeLocks } from '../locks.ts'
 import { readPlainFile } from '../plain-files.ts'

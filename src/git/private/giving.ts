@@ -1,6 +1,6 @@
 import { renameSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { effect } from '../../effects.ts'
+import { effect } from '../../platform/effects.ts'
 import { type Repository, readRef, readText } from '../layout.ts'
 import { byteName } from '../names.ts'
 import type { Within } from '../run.ts'

@@ -20,7 +20,7 @@ import { snapshot } from '../snapshots.ts'
 import { aRepository, runGit, type TestRepository } from '../testkit.ts'
 import { addPlace, checkoutPlace } from './making.ts'
 import { folderOf } from './place.ts'
-import { unheld } from './second-look.ts'
+import { unheld } from './unheld.ts'
 
 /**
  * Whatever an agent can make git run: by attributes that name programs of the person's configuration which lie in the

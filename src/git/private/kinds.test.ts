@@ -8,7 +8,7 @@ import { aRepository, runGit, type TestRepository } from '../testkit.ts'
 import { addWorktree } from '../worktrees.ts'
 import { convertLinked } from './converting.ts'
 import { addPlace, removePlace } from './making.ts'
-import { unheld } from './second-look.ts'
+import { unheld } from './unheld.ts'
 
 let origin: TestRepository
 let path: string

@@ -6,7 +6,7 @@ import { aRepository, runGit, type TestRepository } from '../testkit.ts'
 import { addWorktree } from '../worktrees.ts'
 import { addPlace } from './making.ts'
 import { dropRecord, folderOf } from './place.ts'
-import { unheld } from './second-look.ts'
+import { unheld } from './unheld.ts'
 
 /** A linked worktree goes, like a place, only when the project holds everything in it. */
 let repo: TestRepository

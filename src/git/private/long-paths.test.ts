@@ -6,7 +6,7 @@ import { commitLeftovers } from '../leftovers.ts'
 import { aRepository, type TestRepository } from '../testkit.ts'
 import { addWorktree, removeWorktree } from '../worktrees.ts'
 import { addPlace, removePlace } from './making.ts'
-import { unheld } from './second-look.ts'
+import { unheld } from './unheld.ts'
 
 /** Folders within folders, until their path is longer than the system takes. */
 const STEP = 'd'.repeat(200)

@@ -2,7 +2,7 @@ import { existsSync, lstatSync, mkdirSync, readdirSync, rmSync, writeFileSync } 
 import { readdir, realpath, rename } from 'node:fs/promises'
 import { basename, dirname, join } from 'node:path'
 import { NotAllowed } from '../../domain/errors.ts'
-import { effect } from '../../effects.ts'
+import { effect } from '../../platform/effects.ts'
 import { exists, type Repository, readRef } from '../layout.ts'
 import { readPlainFile } from '../plain-files.ts'
 import { removeFolder } from '../removing.ts'

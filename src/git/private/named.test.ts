@@ -5,7 +5,7 @@ import { commitLeftovers } from '../leftovers.ts'
 import { aRepository, runGit, type TestRepository } from '../testkit.ts'
 import { addPlace } from './making.ts'
 import { folderOf } from './place.ts'
-import { unheld } from './second-look.ts'
+import { unheld } from './unheld.ts'
 
 /** What a session's repository names is held by the project once it was looked at, wherever it is named. */
 let repo: TestRepository

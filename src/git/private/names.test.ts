@@ -4,7 +4,7 @@ import { afterEach, beforeEach, expect, test } from 'vitest'
 import { commitLeftovers } from '../leftovers.ts'
 import { aRepository, runGit, type TestRepository } from '../testkit.ts'
 import { addPlace } from './making.ts'
-import { unheld } from './second-look.ts'
+import { unheld } from './unheld.ts'
 
 let repo: TestRepository
 let worktree: string

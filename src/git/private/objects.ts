@@ -14,7 +14,7 @@ import {
   statSync,
 } from 'node:fs'
 import { join } from 'node:path'
-import { effect } from '../../effects.ts'
+import { effect } from '../../platform/effects.ts'
 import { readPlainFile } from '../plain-files.ts'
 import { GitFailed, git } from '../run.ts'
 import { ourEnvironment, type Place, projectOf } from './place.ts'

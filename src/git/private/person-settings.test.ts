@@ -9,7 +9,7 @@ import { commitLeftovers } from '../leftovers.ts'
 import { mergeInto } from '../merge-into.ts'
 import { aRepository, runGit, type TestRepository } from '../testkit.ts'
 import { addPlace } from './making.ts'
-import { unheld } from './second-look.ts'
+import { unheld } from './unheld.ts'
 
 /**
  * Whatever a person has set for their own git, the same work lands: what a plain clone without any of these settings

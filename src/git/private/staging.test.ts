@@ -6,7 +6,7 @@ import { commitLeftovers } from '../leftovers.ts'
 import { snapshot } from '../snapshots.ts'
 import { aRepository, runGit, type TestRepository } from '../testkit.ts'
 import { addPlace } from './making.ts'
-import { unheld } from './second-look.ts'
+import { unheld } from './unheld.ts'
 
 let repo: TestRepository
 let worktree: string

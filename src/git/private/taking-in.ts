@@ -1,5 +1,5 @@
 import { join } from 'node:path'
-import { effect } from '../../effects.ts'
+import { effect } from '../../platform/effects.ts'
 import { byteName, textOf } from '../names.ts'
 import { git } from '../run.ts'
 import { takeLfs } from './lfs.ts'

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { STATUSES } from '../../domain/mission.ts'
+import { STATUSES } from '../../domain/records/mission.ts'
 import { duration, listSummary, ourStatuses, WORKER_STATUSES, workerStatus, workflowAnswer } from './codefleet.ts'
 
 const reason = (code: string) => ({ code, text: 'why' })

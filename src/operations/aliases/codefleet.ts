@@ -1,6 +1,6 @@
 import { join } from 'node:path'
-import type { Mission, Status } from '../../domain/mission.ts'
-import type { Project } from '../../domain/project.ts'
+import type { Mission, Status } from '../../domain/records/mission.ts'
+import type { Project } from '../../domain/records/project.ts'
 import type { MissionView, SessionView } from '../views.ts'
 import type { Detail } from './shared.ts'
 

@@ -1,5 +1,5 @@
 import { InvalidInput } from '../../domain/errors.ts'
-import { TOOL_PRESETS } from '../../domain/project.ts'
+import { TOOL_PRESETS } from '../../domain/records/project.ts'
 
 /**
  * Requests as clients of claude-devfleet write them, told in the fields of our operations. Their routes are ours too:

@@ -1,7 +1,7 @@
 import { realpath } from 'node:fs/promises'
 import { relative } from 'node:path'
 import * as z from 'zod'
-import type { Project } from '../../domain/project.ts'
+import type { Project } from '../../domain/records/project.ts'
 import { type Brief, briefOf } from '../briefing.ts'
 import type { MissionDetail, MissionView } from '../views.ts'
 import type { Ask } from './alias.ts'

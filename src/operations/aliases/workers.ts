@@ -1,6 +1,6 @@
 import * as z from 'zod'
 import { InvalidInput, NotAllowed } from '../../domain/errors.ts'
-import type { Project } from '../../domain/project.ts'
+import type { Project } from '../../domain/records/project.ts'
 import { logLine } from '../briefing.ts'
 import { Ref } from '../inputs.ts'
 import type { MissionView } from '../views.ts'

@@ -1,6 +1,6 @@
 import * as z from 'zod'
-import type { Project } from '../../domain/project.ts'
-import { StageInput } from '../../domain/workflow.ts'
+import type { Project } from '../../domain/records/project.ts'
+import { StageInput } from '../../domain/records/workflow.ts'
 import { Ref } from '../inputs.ts'
 import { type Ask, aliasesOf } from './alias.ts'
 import {

@@ -1,5 +1,5 @@
 import { Forbidden } from '../../domain/errors.ts'
-import { AGENT_MCP } from '../../domain/mcp-server.ts'
+import { AGENT_MCP } from '../../domain/records/mcp-server.ts'
 import type { Fleet } from '../../fleet/fleet.ts'
 import { INSIDE } from '../../operations/index.ts'
 import type { Endpoint } from './http.ts'

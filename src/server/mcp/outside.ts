@@ -1,7 +1,7 @@
 import type { FastifyRequest } from 'fastify'
 import { Forbidden, InvalidInput } from '../../domain/errors.ts'
 import type { Fleet } from '../../fleet/fleet.ts'
-import type { PluginTool } from '../../fleet/plugins.ts'
+import type { PluginTool } from '../../fleet/plugins/host.ts'
 import { ALIAS_SETS, ALIASES, type AliasSet } from '../../operations/aliases/index.ts'
 import { askOf } from '../../operations/ask.ts'
 import type { Endpoint } from './http.ts'

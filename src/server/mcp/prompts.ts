@@ -1,4 +1,4 @@
-import type { Report } from '../../domain/report.ts'
+import type { Report } from '../../domain/records/report.ts'
 import { clipped } from '../../domain/text.ts'
 import type { Ask } from '../../operations/aliases/index.ts'
 import type { MissionView } from '../../operations/views.ts'

@@ -1,7 +1,7 @@
 import type { Server } from '@modelcontextprotocol/sdk/server/index.js'
 import type { Caller } from '../../operations/operation.ts'
 import { jsonSchema, parseInput, withoutNulls } from '../../operations/shape.ts'
-import { VERSION } from '../../version.ts'
+import { VERSION } from '../../platform/version.ts'
 import type { Explain } from '../answers.ts'
 import { fieldsOf, isTemplate } from './addresses.ts'
 import type { Offer, Resource, Tool } from './offer.ts'

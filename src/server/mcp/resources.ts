@@ -1,5 +1,5 @@
 import { NotFound } from '../../domain/errors.ts'
-import type { Report } from '../../domain/report.ts'
+import type { Report } from '../../domain/records/report.ts'
 import { clipped } from '../../domain/text.ts'
 import type { Ask } from '../../operations/aliases/index.ts'
 import type { MissionView, SessionView } from '../../operations/views.ts'

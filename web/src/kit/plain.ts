@@ -1,4 +1,4 @@
-import { safe } from '../../../src/cli/safe.ts'
+import { safe } from '../../../src/platform/safe-text.ts'
 
 /** Marks that reorder what is read, and characters that nobody sees: shown by their number. */
 const UNSEEN = /[\u061c\u200b-\u200f\u202a-\u202e\u2060-\u2069\ufeff\u{e0000}-\u{e007f}]/gu

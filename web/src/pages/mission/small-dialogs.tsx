@@ -1,6 +1,6 @@
 import { useState } from 'react'
 import { useLocation } from 'wouter'
-import { namedIn } from '../../../../src/domain/template.ts'
+import { namedIn } from '../../../../src/domain/rules/template.ts'
 import { CopyBox } from '../../kit/copy.tsx'
 import { ChoiceInput, LongTextInput, SwitchInput, TextInput } from '../../kit/fields.tsx'
 import { FormDialog } from '../../kit/form-dialog.tsx'

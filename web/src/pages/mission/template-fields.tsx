@@ -1,6 +1,6 @@
 import { Button, Flex } from '@radix-ui/themes'
 import { useEffect, useState } from 'react'
-import { fillInNamed } from '../../../../src/domain/template.ts'
+import { fillInNamed } from '../../../../src/domain/rules/template.ts'
 import type { Output } from '../../api/client.ts'
 import { useRunsScripts } from '../../kit/choosers.tsx'
 import { ChoiceInput, TextInput } from '../../kit/fields.tsx'

@@ -7,8 +7,8 @@ import { plain } from '../../kit/plain.ts'
 import { ReportView } from '../../kit/report.tsx'
 import { StatusBadge } from '../../kit/status.tsx'
 import { plural } from '../../kit/words.ts'
+import { type Remark, RemarkCard } from './comments.tsx'
 import type { Review } from './queue.ts'
-import { type Remark, RemarkCard } from './remarks.tsx'
 import { ReviewFacts } from './risk.tsx'
 
 interface OverviewProps {

@@ -9,11 +9,11 @@ import { plural } from '../../kit/words.ts'
 import { useShortcuts } from '../../shell/keys.ts'
 import { DecisionBar } from './bar.tsx'
 import { Changes } from './changes.tsx'
+import { isUnsent, type Remark, useRemarks } from './comments.tsx'
 import { Conflict } from './conflict.tsx'
 import { useDecisions } from './decisions.ts'
 import { Overview } from './overview.tsx'
 import { isConflict, isOpen, type Review } from './queue.ts'
-import { isUnsent, type Remark, useRemarks } from './remarks.tsx'
 import './reviewing.css'
 
 interface ReviewingProps {

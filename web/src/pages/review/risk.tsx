@@ -1,6 +1,6 @@
 import { Badge, Text } from '@radix-ui/themes'
 import { Check, CircleDashed, FlaskConical, X } from 'lucide-react'
-import { isTest } from '../../../../src/domain/test-files.ts'
+import { isTest } from '../../../../src/domain/rules/test-files.ts'
 import { LineCounts } from '../../kit/diff/line-counts.tsx'
 import { plain } from '../../kit/plain.ts'
 import { plural } from '../../kit/words.ts'

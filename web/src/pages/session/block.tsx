@@ -1,11 +1,11 @@
 import { Text } from '@radix-ui/themes'
 import { Brain, CircleAlert, MessageCircleQuestion, TriangleAlert, User } from 'lucide-react'
 import { memo } from 'react'
+import type { Block, NoteBlock, TextBlock } from '../../../../src/domain/rules/conversation.ts'
 import { Deferred } from '../../kit/deferred.tsx'
 import { Foreign } from '../../kit/foreign.tsx'
 import { Markdown } from '../../kit/markdown.tsx'
 import { Time } from '../../kit/time.tsx'
-import type { Block, NoteBlock, TextBlock } from './conversation.ts'
 import { ToolView } from './tool.tsx'
 
 export interface BlockProps<B extends Block = Block> {

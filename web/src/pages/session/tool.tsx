@@ -1,5 +1,6 @@
 import { Badge, Text } from '@radix-ui/themes'
 import { CircleX, Wrench } from 'lucide-react'
+import type { ToolBlock } from '../../../../src/domain/rules/conversation.ts'
 import { Deferred } from '../../kit/deferred.tsx'
 import { InlineDiff } from '../../kit/diff/inline.tsx'
 import { Foreign } from '../../kit/foreign.tsx'
@@ -7,7 +8,6 @@ import { plain } from '../../kit/plain.ts'
 import { ToolInput } from '../../kit/tool-input.tsx'
 import { duration } from '../../kit/words.ts'
 import type { BlockProps } from './block.tsx'
-import type { ToolBlock } from './conversation.ts'
 
 const SUMMARY_CHARS = 300
 

@@ -1,4 +1,10 @@
-import { type Conversation, type Folding, fold, NOTHING_SAID, type TranscriptEvent } from './conversation.ts'
+import {
+  type Conversation,
+  type Folding,
+  fold,
+  NOTHING_SAID,
+  type TranscriptEvent,
+} from '../../../../src/domain/rules/conversation.ts'
 
 /**
  * The part of a transcript that is at hand: a piece without a gap, somewhere in it. It grows at both ends as one reads

@@ -1,7 +1,7 @@
 import { useCallback, useEffect, useMemo, useRef, useState, useSyncExternalStore } from 'react'
+import type { Folding, TranscriptEvent } from '../../../../src/domain/rules/conversation.ts'
 import { addressOf, ask, Refused } from '../../api/client.ts'
 import { type Item, pauseBefore, readStream } from '../../live/read-stream.ts'
-import type { Folding, TranscriptEvent } from './conversation.ts'
 import { isFull, opened, type PageRead, type TranscriptWindow, withNewer, withOlder } from './transcript-window.ts'
 
 const PAGE = 200

@@ -1,0 +1,271 @@
+import { createHash } from 'node:crypto'
+import { openingMeta } from '../claude/tools.ts'
+import type { Dialogue, LaunchRequest, Message } from '../contract.ts'
+import { type Json, list, object, parseObject, string, text } from '../json.ts'
+import { asStdio, expanded, isHttp, type McpServer, serversOf } from '../mcp-servers.ts'
+import { PRESETS } from '../presets.ts'
+import { isAllowed } from './permission.ts'
+import { DENIED, INTERRUPT, SAID, SESSION, TAKEN_UP, toolOf } from './read.ts'
+
+/** What makes an agent ask before it does anything that could do harm. */
+export interface Asking {
+  mode?: string
+  meta?: Json
+}
+
+interface State {
+  wish: Wish
+  /** The requests that went to the agent and the ones it has answered, by their names. */
+  told: string[]
+  answered: string[]
+  /** It did not do what has to be done before the prompt. */
+  refused: boolean
+  resumes: boolean
+  conversation: string | null
+  /** Under which name it lets its model be chosen; null: by a request of its own. */
+  modelOption: string | null
+  /** What it asked of us and has not been told. */
+  asked: Asked[]
+  /** It was interrupted, and nothing was said to it since. */
+  interrupted: boolean
+  /** Answers of ours that were read before what they answer: the transcript's files are read one after the other. */
+  early: string[]
+}
+
+interface Wish extends Pick<LaunchRequest, 'model' | 'preset' | 'resumes' | 'forks' | 'approvals'> {
+  cwd: string
+  prompt: string
+  servers: LaunchRequest['mcpServers']
+  asking: Asking | null
+}
+
+interface Asked {
+  id: string | number
+  tool: string
+  /** null: it is no request for permission, and nothing we offer. */
+  options: { allow: string | null; reject: string | null } | null
+  /** undefined: a person decides. */
+  allow: boolean | undefined
+}
+
+const INITIALIZE = 'initialize'
+const MODE = 'mode'
+const MODEL = 'model'
+const PROMPT = 'prompt'
+const METHOD_NOT_FOUND = -32601
+
+/** The protocol from the first word to the end of the last turn. Nothing of the file system or terminal is offered: an agent has its own tools. */
+export const acpDialogue = (asking: Asking | null): Dialogue<State> => ({
+  begin: request => ({
+    wish: wishOf(request, request.preset === 'full' ? null : asking),
+    told: [],
+    answered: [],
+    refused: false,
+    resumes: false,
+    conversation: null,
+    modelOption: null,
+    asked: [],
+    interrupted: false,
+    early: [],
+  }),
+  step(state, line, stream) {
+    const message = stream === 'stderr' ? undefined : parseObject(line)
+    if (!message) return state
+    return stream === 'sent' ? told(state, message) : heard(state, message)
+  },
+  due(state) {
+    const next = nextRequest(state)
+    const replies = state.asked.filter(({ allow }) => allow !== undefined).map(asked => reply(asked, asked.allow!))
+    return next ? [...replies, next] : replies
+  },
+  isOver: state => state.refused || (isBetweenTurns(state) && !state.interrupted),
+  // A second prompt while one is at work is not foreseen: some agents drop the first for it.
+  say(state, id, words) {
+    const name = SAID + id
+    if (state.conversation === null || !(state.told.includes(name) || isBetweenTurns(state))) return undefined
+    return { id: name, line: prompt(name, state.conversation, words) }
+  },
+  answer(state, id, { allow }) {
+    const asked = state.asked.find(each => String(each.id) === id && each.allow === undefined)
+    return asked && reply(asked, allow)
+  },
+  interrupt(state, id) {
+    const { conversation: sessionId, told } = state
+    if (sessionId === null || !told.includes(PROMPT) || isBetweenTurns(state)) return undefined
+    const params = { sessionId, _meta: { [INTERRUPT]: id } }
+    return { id: `interrupt-${id}`, line: rpc({ method: 'session/cancel', params }) }
+  },
+})
+
+function wishOf(request: LaunchRequest, asking: Asking | null): Wish {
+  const { model, preset, resumes, forks, approvals } = request
+  return {
+    ...{ model, preset, resumes, forks, approvals, asking },
+    cwd: request.workingDirectory,
+    prompt: [request.systemPrompt, request.prompt].filter(Boolean).join('\n\n'),
+    servers: Object.fromEntries(
+      serversOf(request).map(([name, server]) => [name, expanded(server, request.environment)]),
+    ),
+  }
+}
+
+const isBetweenTurns = ({ told, answered }: State): boolean =>
+  answered.includes(PROMPT) && told.every(name => answered.includes(name))
+
+function told(state: State, message: Json): State {
+  if (message.method === 'session/cancel') return { ...state, interrupted: true }
+  if (message.method === 'session/prompt')
+    return { ...state, interrupted: false, told: [...state.told, text(message.id)] }
+  if (typeof message.method === 'string') return { ...state, told: [...state.told, text(message.id)] }
+  const key = JSON.stringify(message.id)
+  const asked = state.asked.filter(({ id }) => JSON.stringify(id) !== key)
+  return asked.length < state.asked.length ? { ...state, asked } : { ...state, early: [...state.early, key] }
+}
+
+function heard(state: State, message: Json): State {
+  if (typeof message.method === 'string') return message.id === undefined ? state : requested(state, message)
+  const name = text(message.id)
+  const before = { ...state, answered: [...state.answered, name] }
+  const isTurn = name === PROMPT || name.startsWith(SAID)
+  const result = object(message.result)
+  if (!result) return { ...before, refused: state.refused || !isTurn }
+  if (name === INITIALIZE) return { ...before, resumes: offersResume(result) }
+  if (name !== SESSION && !name.startsWith(TAKEN_UP)) return before
+  const conversation = string(result.sessionId) ?? name.slice(TAKEN_UP.length)
+  return { ...before, conversation, modelOption: modelOptionIn(result) }
+}
+
+const offersResume = (result: Json): boolean =>
+  object(object(object(result.agentCapabilities)?.sessionCapabilities)?.resume) !== undefined
+
+function modelOptionIn(result: Json): string | null {
+  const options = list(result.configOptions).map(each => object(each) ?? {})
+  return string(options.find(({ category }) => category === 'model')?.id)
+}
+
+function requested(state: State, message: Json): State {
+  const id = message.id as string | number
+  const key = JSON.stringify(id)
+  if (state.early.includes(key)) return { ...state, early: state.early.filter(each => each !== key) }
+  return { ...state, asked: [...state.asked, askedIn(state.wish, id, message)] }
+}
+
+function askedIn({ preset, approvals, servers }: Wish, id: string | number, message: Json): Asked {
+  const params = object(message.params) ?? {}
+  if (message.method !== 'session/request_permission') {
+    return { id, tool: text(message.method), options: null, allow: false }
+  }
+  const call = object(params.toolCall) ?? {}
+  const offered = list(params.options).map(each => object(each) ?? {})
+  // Once, not for always: what an agent remembers would hold for sessions under other presets too.
+  const option = (...kinds: string[]) =>
+    string(kinds.map(kind => offered.find(each => each.kind === kind)).find(Boolean)?.optionId)
+  const options = { allow: option('allow_once', 'allow_always'), reject: option('reject_once', 'reject_always') }
+  const allowed = isAllowed(PRESETS[preset], Object.keys(servers), call)
+  return { id, tool: toolOf(call), options, allow: allowed || approvals === 'deny' ? allowed : undefined }
+}
+
+function reply({ id, tool, options }: Asked, allow: boolean): Message {
+  const name = `answer-${createHash('sha256').update(JSON.stringify(id)).digest('hex').slice(0, 32)}`
+  if (!options)
+    return { id: name, line: rpc({ id, error: { code: METHOD_NOT_FOUND, message: `${tool} is not offered` } }) }
+  const optionId = allow ? options.allow : options.reject
+  const outcome = optionId === null ? { outcome: 'cancelled' } : { outcome: 'selected', optionId }
+  return { id: name, line: rpc({ id, result: allow ? { outcome } : { outcome, _meta: { [DENIED]: tool } } }) }
+}
+
+/** One step after the other: each waits for the answer to the one before. */
+function nextRequest(state: State): Message | undefined {
+  const next = state.refused ? undefined : stepsOf(state).find(({ name }) => !state.answered.includes(name))
+  if (!next || state.told.includes(next.name)) return undefined
+  return { id: next.name.split(':', 1)[0]!, line: next.line() }
+}
+
+interface Step {
+  name: string
+  line(): string
+}
+
+function stepsOf(state: State): Step[] {
+  const { wish, conversation } = state
+  const { mode } = wish.asking ?? {}
+  const { model } = wish
+  return [
+    { name: INITIALIZE, line: initialize },
+    openingOf(state),
+    ...(mode ? [{ name: MODE, line: () => setMode(conversation!, mode) }] : []),
+    ...(model ? [{ name: MODEL, line: () => setModel(state, model) }] : []),
+    { name: PROMPT, line: () => prompt(PROMPT, conversation!, wish.prompt) },
+  ]
+}
+
+const rpc = (message: object): string => JSON.stringify({ jsonrpc: '2.0', ...message })
+
+const initialize = (): string =>
+  rpc({
+    id: INITIALIZE,
+    method: 'initialize',
+    params: {
+      protocolVersion: 1,
+      clientCapabilities: { fs: { readTextFile: false, writeTextFile: false }, terminal: false },
+      clientInfo: { name: 'flotilla', version: '1' },
+    },
+  })
+
+/** All that is said before a new conversation is there. */
+export const greeting = (cwd: string): string[] => [
+  initialize(),
+  rpc({ id: SESSION, method: 'session/new', params: { cwd, mcpServers: [] } }),
+]
+
+/**
+ * What one agent is asked beyond the protocol, which others do not heed: to hand on what its own client says of each
+ * answer, because the protocol tells what was used at the end of a turn only; and not to have its model guess what a
+ * person might say next, which nobody here reads.
+ */
+function metaOf(asking: Asking | null): Json {
+  const own = object(asking?.meta?.claudeCode) ?? {}
+  const claudeCode = {
+    emitRawSDKMessages: [{ type: 'stream_event' }, { type: 'result' }, { type: 'system', subtype: 'api_retry' }],
+    ...own,
+    options: { promptSuggestions: false, ...object(own.options) },
+  }
+  return { ...asking?.meta, claudeCode }
+}
+
+function openingOf({ wish, resumes }: State): Step {
+  const { cwd, asking, resumes: conversation, forks } = wish
+  const mcpServers = Object.entries(wish.servers).map(([name, server]) => written(name, server))
+  const params = { cwd, mcpServers, _meta: openingMeta(metaOf(asking), wish.preset) }
+  const opening = (name: string, method: string, more: object = {}): Step => ({
+    name,
+    line: () => rpc({ id: name, method, params: { ...params, ...more } }),
+  })
+  if (!conversation) return opening(SESSION, 'session/new')
+  const earlier = { sessionId: conversation }
+  if (forks) return opening(SESSION, 'session/fork', earlier)
+  // Loading says everything again that was said before: only where there is nothing better.
+  return opening(TAKEN_UP + conversation, resumes ? 'session/resume' : 'session/load', earlier)
+}
+
+const pairs = (values: Record<string, string>) => Object.entries(values).map(([name, value]) => ({ name, value }))
+
+const written = (name: string, server: McpServer) =>
+  isHttp(server)
+    ? { type: 'http', name, url: server.url, headers: pairs(server.headers) }
+    : { name, ...asStdio(server), env: pairs(server.env) }
+
+const setMode = (sessionId: string, modeId: string): string =>
+  rpc({ id: MODE, method: 'session/set_mode', params: { sessionId, modeId } })
+
+const setModel = ({ conversation: sessionId, modelOption }: State, model: string): string =>
+  modelOption === null
+    ? rpc({ id: MODEL, method: 'session/set_model', params: { sessionId, modelId: model } })
+    : rpc({
+        id: MODEL,
+        method: 'session/set_config_option',
+        params: { sessionId, configId: modelOption, value: model },
+      })
+
+const prompt = (id: string, sessionId: string, words: string): string =>
+  rpc({ id, method: 'session/prompt', params: { sessionId, prompt: [{ type: 'text', text: words }] } })

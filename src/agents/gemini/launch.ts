@@ -1,0 +1,78 @@
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import type { Launch, LaunchRequest, Opening, Program } from '../contract.ts'
+import { pick } from '../environment.ts'
+import { inputFile, readingInput } from '../input.ts'
+import { asStdio, isHttp, serversOf } from '../mcp-servers.ts'
+import { refuseApprovals, refuseForks, rulesOf } from '../rules.ts'
+import { policyOf } from './policy.ts'
+
+/** What the client may see of the server's environment: where it is, how it signs in, how it reaches the network. */
+const ENVIRONMENT = [
+  ...['HOME', 'PATH', 'GEMINI_CLI_HOME'],
+  ...['GEMINI_API_KEY', 'GOOGLE_API_KEY', 'GOOGLE_APPLICATION_CREDENTIALS'],
+  ...['GOOGLE_GENAI_USE_GCA', 'GOOGLE_GENAI_USE_VERTEXAI', 'GOOGLE_CLOUD_PROJECT', 'GOOGLE_CLOUD_LOCATION'],
+  ...['GOOGLE_GEMINI_BASE_URL', 'GOOGLE_VERTEX_BASE_URL', 'GOOGLE_GENAI_API_VERSION', 'CODE_ASSIST_ENDPOINT'],
+  ...['GEMINI_MODEL', 'GEMINI_TELEMETRY_ENABLED'],
+  ...['HTTP_PROXY', 'HTTPS_PROXY', 'NO_PROXY', 'NODE_EXTRA_CA_CERTS', 'SSL_CERT_FILE'],
+]
+
+const MAKE_HOME = fileURLToPath(new URL('./gemini-home.mjs', import.meta.url))
+/** Makes the home if there are servers to put into it, then becomes the client. */
+const WITH_HOME = 'node "$1" "$2" "$3" "$4" && shift 4 && exec "$@" <"$0"'
+
+export function launchGemini(request: LaunchRequest): Launch {
+  refuseForks(request, 'Gemini CLI')
+  refuseApprovals(request, 'Gemini CLI')
+  const rules = rulesOf(request)
+  const servers = serversOf(request)
+  const names = servers.map(([name]) => name)
+  const everything = request.preset === 'full' && !request.allowedTools
+  const file = (name: string) => join(request.directory, name)
+  const flags = [
+    ...['--output-format=stream-json', '--skip-trust'],
+    request.resumes ? `--resume=${request.resumes}` : `--session-id=${request.conversation}`,
+    ...(request.model ? [`--model=${request.model}`] : []),
+    // Where any command is allowed it is not asked about either; elsewhere what cannot be parsed is denied.
+    `--approval-mode=${rules.commands ? 'default' : 'yolo'}`,
+    ...(everything ? [] : [`--policy=${file(POLICY)}`]),
+    // Only the servers of this session: the name that stands for none belongs to no server.
+    ...(names.length ? names : ['(none)']).map(name => `--allowed-mcp-server-names=${name}`),
+    ...(rules.restricts ? ['--extensions=none'] : []),
+  ]
+  const env: Record<string, string> = {
+    ...pick(request.environment, ENVIRONMENT),
+    // It would start itself again with more memory, for twice the time and half as much memory again.
+    GEMINI_CLI_NO_RELAUNCH: 'true',
+    // The settings are read before --skip-trust is, so that those of a repository that is not trusted stay unread.
+    GEMINI_CLI_TRUST_WORKSPACE: String(!rules.restricts),
+  }
+  const client = ['gemini', ...flags] as const
+  const files = { ...inputFile(request), ...(everything ? {} : { [POLICY]: policyOf(rules, names) }) }
+  if (!servers.length) return { argv: readingInput(request, client), env, files, stdin: 'none' }
+  const person = env.GEMINI_CLI_HOME ?? env.HOME ?? '/'
+  return {
+    argv: ['sh', '-c', WITH_HOME, file('input'), MAKE_HOME, person, file('home'), file(SETTINGS), ...client],
+    env: { ...env, GEMINI_CLI_HOME: file('home') },
+    files: { ...files, [SETTINGS]: settingsOf(servers) },
+    stdin: 'none',
+  }
+}
+
+const POLICY = 'policy.toml'
+const SETTINGS = 'settings.json'
+
+function settingsOf(servers: ReturnType<typeof serversOf>): string {
+  // It puts variables in their place itself.
+  const entries = servers.map(([name, server]) => [
+    name,
+    isHttp(server) ? { httpUrl: server.url, headers: server.headers } : asStdio(server),
+  ])
+  return JSON.stringify({ mcpServers: Object.fromEntries(entries) })
+}
+
+/** In a person's own hands the client asks them itself: the preset is not passed on. */
+export const openGemini = ({ conversation, model }: Opening): Program => ({
+  argv: ['gemini', `--resume=${conversation}`, ...(model ? [`--model=${model}`] : [])],
+  env: {},
+})

@@ -1,0 +1,77 @@
+import { basename, resolve } from 'node:path'
+import { NotAllowed } from '../domain/errors.ts'
+import type { Project } from '../domain/records/project.ts'
+import { type Place, placeOf } from '../git/locate.ts'
+import { requireNameable } from '../git/repository.ts'
+import type { Cli } from './command.ts'
+
+export const projectsAt = async (cli: Cli, path: string): Promise<Project[]> =>
+  (await (await cli.client()).call<{ projects: Project[] }>('list_projects', { path })).projects
+
+interface Here {
+  project: Project
+  subdirectory: string
+}
+
+/** The project of the repository or folder the person is in, if it is one already. */
+export async function knownProjectHere(cli: Cli): Promise<Here | undefined> {
+  return knownAt(cli, await placeOf(cli.terminal.streams.cwd))
+}
+
+async function knownAt(cli: Cli, place: Place | undefined): Promise<Here | undefined> {
+  for (const path of place ? [place.top, place.main] : [cli.terminal.streams.cwd]) {
+    const [project] = path ? await projectsAt(cli, path) : []
+    if (project) return { project, subdirectory: place?.subdirectory ?? '' }
+  }
+  return undefined
+}
+
+/** The project of the repository the person is in, made if there is none. */
+export async function projectHere(cli: Cli): Promise<Here> {
+  const { cwd } = cli.terminal.streams
+  const place = await placeOf(cwd)
+  const known = await knownAt(cli, place)
+  if (known) return known
+  requireNameable(cwd)
+  if (!place)
+    throw new NotAllowed(`${cwd} is not inside a git repository.`, {
+      try: 'Go to a repository, make one with git init, or name a project: --project <name>',
+    })
+  const path = place.main ?? place.top
+  try {
+    const project = await (await cli.client()).call<Project>('create_project', { path })
+    tellOtherName(cli, project)
+    cli.terminal.note(`Made project ${project.name} for ${project.path}. ${howItWorks(project)}`)
+    return { project, subdirectory: place.subdirectory }
+  } catch (error) {
+    // Another command may have made it in the same moment.
+    const made = await knownAt(cli, place)
+    if (made) return made
+    throw error
+  }
+}
+
+/** What was decided for a new project, and how to decide otherwise. */
+export function howItWorks({ id, agent, landing }: Project): string {
+  const who = agent ? `${agent} works on it` : 'Its missions name their agents'
+  const lands = {
+    auto: 'finished work lands by itself',
+    review: 'finished work waits for your review',
+    'pull-request': 'finished work becomes a pull request',
+    never: 'finished work stays on its branch',
+  }[landing]
+  return `${who}; ${lands}. To change that: fleet project set ${id} --agent … --landing …`
+}
+
+/** A name that was taken from a folder, and had to be another. */
+export function tellOtherName({ terminal }: Cli, { name, path }: Project): void {
+  const folder = basename(path)
+  if (name !== folder) terminal.note(`Another project is called ${folder}, so this one is called ${name}.`)
+}
+
+/** What looks like a path, as the id of the project there; ids and names are known where they are used. */
+export async function projectRef(cli: Cli, given: string): Promise<string> {
+  const isPath = given.includes('/') || given === '.' || given === '..'
+  const [project] = isPath ? await projectsAt(cli, resolve(cli.terminal.streams.cwd, given)) : []
+  return project?.id ?? given
+}

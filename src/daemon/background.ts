@@ -1,0 +1,72 @@
+import { spawn } from 'node:child_process'
+import { closeSync, fstatSync, openSync, readSync } from 'node:fs'
+import { join } from 'node:path'
+import { type Running, runningServer, type Where } from '../cli/client.ts'
+import { Unfit } from '../domain/errors.ts'
+import type { Home } from '../platform/home.ts'
+import { requirePlain } from '../platform/whole-files.ts'
+import { withoutSession } from './environment.ts'
+
+const START_MS = 60_000
+/** What a server prints into its log once everything of it has started. */
+export const UP = 'The fleet is up at'
+const LOOK_EVERY_MS = 20
+const LAST_WORDS_BYTES = 2000
+
+/** Starts a server that outlives this command, and says so; comes back when it answers. */
+export async function startInBackground(
+  home: Home,
+  where: Pick<Where, 'env' | 'note'>,
+  options: readonly string[] = [],
+): Promise<Running> {
+  const logFile = join(home.logs, 'up.log')
+  requirePlain(logFile)
+  const log = openSync(logFile, 'a+', 0o600)
+  const before = fstatSync(log).size
+  try {
+    const child = spawn(process.execPath, [...process.execArgv, process.argv[1]!, 'up', '--into-log', ...options], {
+      detached: true,
+      cwd: home.path,
+      env: { ...withoutSession(where.env), FLEET_HOME: home.path },
+      stdio: ['ignore', log, log],
+    })
+    child.unref()
+    const gone = () => child.exitCode !== null || child.signalCode !== null
+    const running = await answering(home, gone)
+    // It answers before it has taken up what there is, and may still fail at that.
+    const isUp = () => running?.pid !== child.pid || lastWords(log, before).includes(UP)
+    while (running && !isUp() && !gone()) await new Promise(resolve => setTimeout(resolve, LOOK_EVERY_MS))
+    if (!running || !isUp())
+      throw new Unfit(`The server did not start. ${lastWords(log, before)}`.trim(), {
+        try: `See ${logFile}, or start it in the open: fleet up`,
+      })
+    where.note(`Started the fleet in the background at ${running.url} (stop it with fleet down).`)
+    return running
+  } finally {
+    closeSync(log)
+  }
+}
+
+/**
+ * The server says where it answers once it does. The one that answers need not be ours: of several that were started at
+ * once, one takes the home, and the others end before it listens.
+ */
+async function answering(home: Home, gone: () => boolean): Promise<Running | undefined> {
+  const { isHeld } = await import('../store/index.ts')
+  for (
+    const start = Date.now();
+    Date.now() - start < START_MS;
+    await new Promise(resolve => setTimeout(resolve, LOOK_EVERY_MS))
+  ) {
+    const isOver = gone() && !isHeld(home.path)
+    const running = await runningServer(home)
+    if (running || isOver) return running
+  }
+  return undefined
+}
+
+function lastWords(log: number, from: number): string {
+  const start = Math.max(from, fstatSync(log).size - LAST_WORDS_BYTES)
+  const buffer = Buffer.alloc(LAST_WORDS_BYTES)
+  return buffer.toString('utf8', 0, readSync(log, buffer, 0, LAST_WORDS_BYTES, start)).trim()
+}

@@ -1,0 +1,17 @@
+import { delimiter, join } from 'node:path'
+import { isSettingVariable } from '../config/settings.ts'
+import { PROGRAM_FOLDER } from '../platform/version.ts'
+
+const KEPT = new Set(['FLEET_HOME', 'FLEET_DEBUG'])
+const isKept = (name: string): boolean => !name.startsWith('FLEET_') || KEPT.has(name) || isSettingVariable(name)
+
+/** A server started from inside a session must not pass that session's marks and token on to its own agents. */
+export function withoutSession(env: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
+  return Object.fromEntries(Object.entries(env).filter(([name]) => isKept(name)))
+}
+
+/** Where `fleet` is only an alias in the person's shell, agents find it in the program's own folder, the last on their PATH. */
+export function environmentForAgents(env: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
+  const folders = [...(env.PATH ? [env.PATH] : []), join(PROGRAM_FOLDER, 'bin')]
+  return { ...withoutSession(env), PATH: folders.join(delimiter) }
+}

@@ -1,0 +1,41 @@
+import type { StageStatus } from '../records/stage-status.ts'
+import type { Stage } from '../records/workflow.ts'
+
+/** All that comes after a stage, and itself. */
+export function reachedFrom(after: readonly (readonly number[])[], start: number): Set<number> {
+  const found = new Set<number>()
+  const open = [start]
+  for (let next = open.pop(); next !== undefined; next = open.pop()) {
+    if (found.has(next)) continue
+    found.add(next)
+    open.push(...after[next]!)
+  }
+  return found
+}
+
+interface Graph {
+  stages: readonly Pick<Stage, 'on_failure'>[]
+  after: readonly (readonly number[])[]
+  /** What each stage came to; null: it is not over. */
+  settled: readonly (StageStatus | null)[]
+}
+
+/**
+ * What a workflow that failed or was stopped does again. `first` goes back to work at once: what nothing else has to
+ * be done again for. `anew` is what came after that, and did not end well or was skipped: it waits for it once more, and
+ * may turn out otherwise. A failure that the workflow went on from is done again only for the sake of what came after.
+ */
+export function doneAgain({ stages, after, settled }: Graph): { first: number[]; anew: number[] } {
+  const failed = settled.flatMap((status, index) => (status === 'failed' ? [index] : []))
+  const stopping = new Set(failed.filter(index => stages[index]!.on_failure === 'stop'))
+  const reached = new Map(failed.map(index => [index, reachedFrom(after, index)]))
+  const again = failed.filter(index => {
+    if (stopping.has(index)) return true
+    const { on_failure } = stages[index]!
+    const replaced = typeof on_failure === 'object' && settled[on_failure.run] === 'completed'
+    return !replaced && reached.get(index)!.intersection(stopping).size > 0
+  })
+  const behind = new Set(again.flatMap(index => [...reached.get(index)!].filter(each => each !== index)))
+  const over = (index: number) => settled[index] === 'failed' || settled[index] === 'skipped'
+  return { first: again.filter(index => !behind.has(index)), anew: [...behind].filter(over) }
+}

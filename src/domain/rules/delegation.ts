@@ -1,0 +1,46 @@
+import type { Mission, Status } from '../records/mission.ts'
+import type { Session } from '../records/session.ts'
+
+const OVER: readonly Status[] = ['done', 'failed', 'cancelled']
+const NEEDS_SOMEBODY: readonly Status[] = ['needs_input', 'review', 'failed']
+
+export const isOver = ({ status }: Pick<Mission, 'status'>): boolean => OVER.includes(status)
+export const needsSomebody = ({ status }: Pick<Mission, 'status'>): boolean => NEEDS_SOMEBODY.includes(status)
+
+/** Whether a mission waits, directly or through its siblings, for the one that made it: that one must not wait for it. */
+function waitsForParent(mission: Mission, parent: string, siblings: readonly Mission[]): boolean {
+  const seen = new Set<string>()
+  const leads = (id: string): boolean => {
+    if (id === parent) return true
+    if (seen.has(id)) return false
+    seen.add(id)
+    return siblings.find(each => each.id === id)?.depends_on.some(leads) ?? false
+  }
+  return mission.depends_on.some(leads)
+}
+
+/** Whether whoever made it can wait for it: it does not wait for that one, and is under way at all. */
+export const isAwaitable = (child: Mission, parent: string, children: readonly Mission[]): boolean =>
+  child.status !== 'draft' && !waitsForParent(child, parent, children)
+
+type Awaits = NonNullable<Session['awaits']>
+
+/**
+ * What a mission would wait for now: those of its sub-missions that are under way and do not wait for it. One that needs
+ * somebody is news first: only when it was told of that does it wait for that one too.
+ */
+export function awaitsOf(parent: string, children: readonly Mission[], before: Session['awaits']): Awaits {
+  const open = children.filter(child => !isOver(child) && isAwaitable(child, parent, children))
+  const needing = open.filter(needsSomebody).map(({ id }) => id)
+  const isNews = needing.some(id => !before?.told.includes(id))
+  return { children: isNews ? [] : open.map(({ id }) => id), told: needing }
+}
+
+/**
+ * Whether it goes on: all are over, or one needs somebody and it was not told so before it began to wait. One that it
+ * was told of does not wake it again, so that a mission and a question nobody answers cannot wake each other for ever.
+ */
+export function mayGoOn(awaits: Session['awaits'], children: readonly Mission[]): boolean {
+  const awaited = children.filter(({ id }) => awaits?.children.includes(id))
+  return awaited.every(isOver) || awaited.some(child => needsSomebody(child) && !awaits?.told.includes(child.id))
+}

@@ -1,0 +1,257 @@
+import type { Mission, StatusReason } from '../records/mission.ts'
+import { MAX_ANSWERS_REFUSED } from '../records/plan.ts'
+import type { LandingPolicy } from '../records/project.ts'
+import type { Report } from '../records/report.ts'
+import type { Outcome } from '../records/session.ts'
+import type { StoredText } from '../text.ts'
+import { mayChangeNothing } from './effective.ts'
+import * as landings from './landing.ts'
+import type { By, Step } from './life.ts'
+import * as life from './life.ts'
+import { MAX_HOLD_SECONDS } from './retrying.ts'
+import { handedBack, takenOver } from './takeover.ts'
+
+export const MAX_INTERRUPTIONS = 2
+/** A week of waiting for the next hour, and then a person should look. */
+export const MAX_RATE_LIMITS = 150
+export const MAX_CONFLICT_ROUNDS = 2
+/** For the person whom a conflict is left to. */
+export const conflictAdvice = (id: string): string =>
+  `fleet conflict ${id} shows both sides and where to resolve it, then fleet mission land ${id}; or fleet mission retry ${id}`
+export const MAX_HAND_OVERS = 2
+/** Ended without an error, without a change, and without saying that none was needed. */
+export const NOTHING_DONE = 'nothing_done'
+const BACK_OFF_SECONDS = [1, 10, 60, 600]
+/** At most this share more, so that what was refused together does not come back together. */
+const JITTER = 0.25
+
+export interface Ended {
+  outcome: Outcome
+  reason: string
+  /** What a person can do about it, where that is not the usual. */
+  try?: string
+  until?: string
+  /** Not one of the interruptions that are counted. */
+  uncounted?: boolean
+  /** Whether git sees work on the branch that is not on the base. */
+  changed: boolean
+  report: Report | null
+  landing: LandingPolicy
+  maxRetries: number
+  /** Why a person must look before it lands, whatever the policy says. */
+  concern: StatusReason | null
+  /** What a person said to it that it had not heard when it ended. */
+  unheard: StoredText | null
+  /** What it waits for a person to answer, if it was parked with that. */
+  question: string | null
+  /** What is wrong with the answer that was asked for, and what its agent is told about it; null: nothing. */
+  unusable: { problem: string; instructions: StoredText } | null
+  /** Whether its branch is further than where the session began. */
+  added: boolean
+  /** Whether a worktree is involved at all; without one nothing lands. */
+  isolated: boolean
+}
+
+/** The table of the mission's life: what a session's end means for its mission. */
+export function ended(asked: Mission, end: Ended, by: By): Step {
+  const mission = { ...asked, asking: false }
+  if (end.outcome === 'cancelled' || mission.cancel_requested) return life.cancelled(mission, by)
+  if (mission.taken_over) return takenOrGiven(mission, end, by)
+  switch (end.outcome) {
+    case 'completed':
+      return completed(mission, end, by)
+    case 'blocked':
+      return life.toPerson(
+        mission,
+        { code: 'blocked', text: end.reason, try: `fleet mission resume ${mission.id} --message "…"` },
+        by,
+      )
+    case 'limited':
+      return limited(mission, end, by)
+    case 'handed_over':
+      return handedOver(mission, end, by)
+    case 'rate_limited':
+      return refused(mission, end, by)
+    case 'stalled':
+    case 'lost':
+      return interrupted(mission, end, by)
+    case 'parked':
+      if (end.unheard) return told(mission, end.unheard, by)
+      if (end.question)
+        return life.toPerson(mission, { code: 'question', text: end.question, try: `fleet answer ${mission.id} …` }, by)
+      return life.step(
+        mission,
+        { status: 'waiting', status_reason: { code: 'children', text: end.reason } },
+        by,
+        'parked',
+        { cause: end.reason },
+      )
+    case 'failed':
+      return retryOrFail(mission, end, by)
+  }
+}
+
+const limited = (mission: Mission, end: Ended, by: By): Step =>
+  life.toPerson(
+    mission,
+    {
+      code: 'limit',
+      text: end.reason,
+      try: end.try ?? `Raise the limit with fleet mission edit ${mission.id}, then resume it.`,
+    },
+    by,
+    'limit_reached',
+  )
+
+/** Its conversation was full: the work goes on in a fresh one, but one that fills again and again gets nowhere. */
+function handedOver(mission: Mission, end: Ended, by: By): Step {
+  if (mission.hand_overs >= MAX_HAND_OVERS) return limited(mission, end, by)
+  return life.requeued(
+    mission,
+    { reason: 'hand_over', ready: true, instructions: end.unheard },
+    { code: 'context_full', text: end.reason },
+    by,
+    { hand_overs: mission.hand_overs + 1 },
+  )
+}
+
+/** The end of the agent's session makes it the person's; the end of theirs gives it back. */
+function takenOrGiven(mission: Mission, end: Ended, by: By): Step {
+  if (!mission.taken_over?.session_id) return takenOver(mission, end.unheard, by)
+  return handedBack(mission, { ...end, failed: end.outcome === 'completed' ? null : end.reason }, by)
+}
+
+/** The provider takes nothing now: later, without counting it against the mission, but not for ever. */
+function refused(mission: Mission, end: Ended, by: By): Step {
+  if (mission.rate_limits >= MAX_RATE_LIMITS) {
+    const text = `${end.reason} This was the ${mission.rate_limits + 1}th time in a row.`
+    return life.toPerson(mission, { code: 'rate_limited', text, try: `fleet mission resume ${mission.id}` }, by)
+  }
+  return life.requeued(
+    mission,
+    { reason: 'resume', ready: true, notBefore: holdUntil(mission, end.until, by.now) },
+    { code: 'rate_limited', text: end.reason },
+    by,
+    { rate_limits: mission.rate_limits + 1 },
+  )
+}
+
+/** Until when it was told, if that is a time to come and not beyond any window; otherwise a while, not the same for all. */
+function holdUntil({ id, rate_limits }: Mission, told: string | undefined, now: string): string {
+  const seconds = (Date.parse(told ?? '') - Date.parse(now)) / 1000
+  if (seconds > 0) return later(now, Math.min(seconds, MAX_HOLD_SECONDS))
+  return later(now, backOff(rate_limits) * (1 + JITTER * fractionOf(id)))
+}
+
+/** Between 0 and 1, and always the same for the same id. */
+const fractionOf = (id: string): number => [...id].reduce((sum, char) => (sum * 31 + char.charCodeAt(0)) % 997, 7) / 997
+
+function completed(mission: Mission, end: Ended, by: By): Step {
+  const { report } = end
+  if (end.unheard) return told(mission, end.unheard, by)
+  if (report?.status === 'blocked') {
+    return life.toPerson(
+      mission,
+      {
+        code: 'blocked',
+        text: report.summary || 'The agent says it is blocked.',
+        try: `fleet mission resume ${mission.id} --message "…"`,
+      },
+      by,
+    )
+  }
+  if (end.unusable) return answersAgain(mission, end.unusable, by)
+  if (!end.isolated) return life.done(mission, 'kept', by)
+  if (!end.changed) return unchanged(mission, end, by)
+  if (end.concern) return concerned(mission, end.concern, by)
+  switch (end.landing) {
+    case 'auto':
+    case 'pull-request':
+      return landings.toLand(mission, by)
+    case 'review':
+      return life.toReview(
+        mission,
+        {
+          code: 'policy',
+          text: 'Its work waits for review.',
+          try: `fleet diff ${mission.id}, then fleet mission land ${mission.id}`,
+        },
+        by,
+      )
+    case 'never':
+      // Checked like a landing, and then kept where it is.
+      return mission.check_kept ? landings.toLand(mission, by) : life.done(mission, 'kept', by)
+  }
+}
+
+const concerned = (mission: Mission, why: StatusReason, by: By): Step =>
+  life.toReview(mission, { try: `fleet diff ${mission.id}, then fleet mission land ${mission.id}`, ...why }, by)
+
+/** What a person said and it had not heard when it ended starts its next session. */
+function told(mission: Mission, instructions: StoredText, by: By): Step {
+  const why = { code: 'unheard', text: 'A person said something that it had not heard when it ended.' }
+  return life.requeued(mission, { reason: 'resume', ready: true, instructions }, why, by)
+}
+
+/** Sent back in the same conversation with what is wrong, and not for ever. */
+function answersAgain(mission: Mission, { problem, instructions }: NonNullable<Ended['unusable']>, by: By): Step {
+  const failures = mission.failures + 1
+  const why = { code: 'unusable_answer', text: `Its answer cannot be used. ${problem}` }
+  if (failures <= MAX_ANSWERS_REFUSED)
+    return life.requeued(mission, { reason: 'resume', ready: true, instructions }, why, by, { failures })
+  const text = `${why.text} It was asked ${failures} times.`
+  const step = life.failed(mission, { ...why, text, try: `fleet logs ${mission.id}` }, by)
+  return { ...step, mission: { ...step.mission, failures } }
+}
+
+/** No change is fine where none is expected, or where the agent's own report says so; silence is neither. */
+function unchanged(mission: Mission, end: Ended, by: By): Step {
+  const saysSo = end.report?.claimed_status === 'completed_no_changes'
+  const spoke = (end.report?.summary ?? '').trim() !== ''
+  if (end.concern) return concerned(mission, end.concern, by)
+  // A stage hands on what it says as much as what it changed.
+  if (saysSo || ((mission.workflow || mayChangeNothing(mission.mission_type)) && spoke))
+    return life.done(mission, 'no_changes', by)
+  const text = 'The agent ended without an error, but changed nothing and did not report that nothing was needed.'
+  return retryOrFail(mission, { ...end, reason: text }, by, NOTHING_DONE)
+}
+
+function interrupted(mission: Mission, end: Ended, by: By): Step {
+  if (mission.interruptions >= MAX_INTERRUPTIONS && !end.uncounted) {
+    return life.failed(
+      mission,
+      {
+        code: end.outcome,
+        text: `${end.reason} This was the third time in a row.`,
+        try: `fleet mission resume ${mission.id}`,
+      },
+      by,
+    )
+  }
+  return life.requeued(mission, { reason: 'resume', ready: true }, { code: end.outcome, text: end.reason }, by, {
+    interruptions: mission.interruptions + (end.uncounted ? 0 : 1),
+  })
+}
+
+function retryOrFail(mission: Mission, end: Ended, by: By, code = 'agent_failed'): Step {
+  const failures = mission.failures + 1
+  if (failures > end.maxRetries) {
+    const tries = failures > 1 ? ` It was tried ${failures} times.` : ''
+    const step = life.failed(
+      mission,
+      { code, text: end.reason + tries, try: `fleet logs ${mission.id}, then fleet mission retry ${mission.id}` },
+      by,
+    )
+    return { ...step, mission: { ...step.mission, failures } }
+  }
+  return life.requeued(
+    mission,
+    { reason: 'retry', ready: true, notBefore: later(by.now, backOff(failures - 1)) },
+    { code, text: end.reason },
+    by,
+    { failures },
+  )
+}
+
+const backOff = (times: number): number => BACK_OFF_SECONDS[Math.min(times, BACK_OFF_SECONDS.length - 1)]!
+const later = (now: string, seconds: number): string => new Date(Date.parse(now) + seconds * 1000).toISOString()

@@ -1,0 +1,379 @@
+import { NotAllowed, WrongState } from '../errors.ts'
+import type { NewEvent } from '../records/event.ts'
+import type { Mission, Status, StatusReason } from '../records/mission.ts'
+import type { Session, SessionReason } from '../records/session.ts'
+import { clipped, MAX_CAUSE_CHARS, MAX_REASON_CHARS, type StoredText } from '../text.ts'
+
+/** What a decision leads to: the mission as it is to be, and what happened. Nothing is done here. */
+export interface Step {
+  mission: Mission
+  events: NewEvent[]
+}
+
+/** Who decides, and when. */
+export interface By {
+  actor: string
+  now: string
+}
+
+type EventExtra = Partial<Pick<NewEvent, 'cause' | 'data' | 'session_id'>>
+
+export function about(
+  mission: Pick<Mission, 'id' | 'project_id'>,
+  kind: NewEvent['kind'],
+  by: By,
+  extra: EventExtra = {},
+): NewEvent {
+  const cause = extra.cause && clipped(extra.cause, MAX_CAUSE_CHARS)
+  return {
+    kind,
+    time: by.now,
+    actor: by.actor,
+    project_id: mission.project_id,
+    mission_id: mission.id,
+    ...extra,
+    ...(cause && { cause }),
+  }
+}
+
+export function step(
+  mission: Mission,
+  change: Partial<Mission>,
+  by: By,
+  kind: NewEvent['kind'],
+  extra: EventExtra = {},
+): Step {
+  const status_reason = change.status_reason && {
+    ...change.status_reason,
+    text: clipped(change.status_reason.text, MAX_REASON_CHARS),
+  }
+  const next = { ...mission, ...change, ...(status_reason && { status_reason }), updated_at: by.now }
+  // Whoever counts missions by status folds these two.
+  const moved = next.status === mission.status ? {} : { was: mission.status, status: next.status }
+  return { mission: next, events: [about(next, kind, by, { ...extra, data: { ...moved, ...extra.data } })] }
+}
+
+/** While a person goes on with it themselves, nobody else does anything with it. */
+export function requireNotTaken({ id, taken_over }: Mission): void {
+  if (taken_over)
+    throw new NotAllowed(
+      `Mission ${id} is taken over by a ${taken_over.gone ? 'terminal that is gone' : 'person'} since ${taken_over.since} (process ${taken_over.terminal.pid}).`,
+      {
+        try: taken_over.gone ? `fleet takeover --release ${id}` : 'Wait until they hand it back.',
+        facts: { taken_over: { by: taken_over.by, since: taken_over.since, gone: taken_over.gone } },
+      },
+    )
+}
+
+/** Neither a person goes on with it, nor does its agent wait for one: then the way on is the answer. */
+export function requireFree(mission: Mission): void {
+  requireNotTaken(mission)
+  if (mission.asking)
+    throw new NotAllowed(`The agent of mission ${mission.id} waits for an answer.`, {
+      try: `fleet answer ${mission.id}, or fleet mission cancel ${mission.id}`,
+    })
+}
+
+export function requireStatus(mission: Mission, needs: readonly Status[], hint?: string): void {
+  if (!needs.includes(mission.status))
+    throw new WrongState('Mission', mission.id, mission.status, needs, { try: hint ?? nextMove(mission) })
+}
+
+function nextMove(mission: Mission): string {
+  const moves: Partial<Record<Status, string>> = {
+    draft: 'dispatch',
+    failed: 'retry',
+    cancelled: 'retry',
+    done: 'reopen',
+    review: 'land',
+    needs_input: 'resume',
+    waiting: 'resume',
+    running: 'cancel',
+  }
+  return `fleet mission ${moves[mission.status] ?? 'show'} ${mission.id}`
+}
+
+interface Queueing {
+  reason: SessionReason
+  ready: boolean
+  instructions?: StoredText | null
+  notBefore?: string | null
+}
+
+/** The one way into the queue. */
+function queued(by: By, q: Queueing): Partial<Mission> {
+  return {
+    status: 'queued',
+    status_reason: null,
+    ready: q.ready,
+    queued_at: by.now,
+    not_before: q.notBefore ?? null,
+    next: { reason: q.reason, instructions: q.instructions ?? null },
+    cancel_requested: false,
+    asking: false,
+    approval: null,
+    forced: false,
+    landing_commit: null,
+    landing_looks: 0,
+    landing_at: null,
+    ended_at: null,
+  }
+}
+
+/** A person asking afresh: what went wrong before no longer counts against it. */
+const CLEAN_SLATE: Partial<Mission> = {
+  failures: 0,
+  interruptions: 0,
+  rate_limits: 0,
+  hand_overs: 0,
+  conflicts: 0,
+  result: null,
+}
+
+// What people ask for
+
+export function dispatch(
+  mission: Mission,
+  ready: boolean,
+  instructions: StoredText | null,
+  by: By,
+  kind: 'dispatched' | 'auto_dispatched' = 'dispatched',
+): Step {
+  requireStatus(mission, ['draft'])
+  return step(mission, { ...CLEAN_SLATE, ...queued(by, { reason: 'first', ready, instructions }) }, by, kind)
+}
+
+export const forked = (mission: Mission, instructions: StoredText | null, by: By): Step =>
+  step(mission, queued(by, { reason: 'fork', ready: true, instructions }), by, 'dispatched')
+
+export const RETRYABLE = ['failed', 'cancelled', 'needs_input', 'review', 'waiting'] as const satisfies Status[]
+
+export function retry(mission: Mission, ready: boolean, instructions: StoredText | null, by: By): Step {
+  requireStatus(mission, RETRYABLE)
+  requireFree(mission)
+  return step(mission, { ...CLEAN_SLATE, ...queued(by, { reason: 'retry', ready, instructions }) }, by, 'retried')
+}
+
+export function resume(
+  mission: Mission,
+  ready: boolean,
+  instructions: StoredText | null,
+  by: By,
+  extra: EventExtra = {},
+): Step {
+  requireStatus(mission, RETRYABLE)
+  requireFree(mission)
+  if (!mission.session_id)
+    throw new NotAllowed(`Mission ${mission.id} never ran, so there is nothing to resume.`, {
+      try: `fleet mission retry ${mission.id}`,
+    })
+  return step(
+    mission,
+    { ...CLEAN_SLATE, ...queued(by, { reason: 'resume', ready, instructions }) },
+    by,
+    'resumed',
+    extra,
+  )
+}
+
+export function reopen(
+  mission: Mission,
+  ready: boolean,
+  instructions: StoredText | null,
+  by: By,
+  extra: EventExtra = {},
+): Step {
+  requireStatus(mission, ['done'])
+  if (mission.undo)
+    throw new NotAllowed(`Mission ${mission.id} is being undone.`, { try: `fleet mission show ${mission.id}` })
+  const reason = mission.result === 'kept' ? 'resume' : 'reopen'
+  return step(mission, { ...CLEAN_SLATE, ...queued(by, { reason, ready, instructions }) }, by, 'reopened', extra)
+}
+
+const CANCELLED = 'cancelled'
+
+export function cancel(mission: Mission, by: By, reason?: string): Step {
+  requireNotTaken(mission)
+  if (mission.cancel_requested)
+    throw new NotAllowed(`Mission ${mission.id} is already being cancelled.`, {
+      facts: { id: mission.id, is: mission.status },
+    })
+  requireStatus(mission, ['draft', 'queued', 'running', 'needs_input', 'waiting', 'landing', 'review'])
+  const why = reason?.trim()
+    ? { code: CANCELLED, text: reason.trim(), try: `fleet mission resume ${mission.id}` }
+    : null
+  // Only the holder of the home ends processes and landings; everyone else leaves the wish.
+  if (mission.asking || mission.status === 'running' || mission.status === 'landing')
+    return step(mission, { cancel_requested: true, ...(why && { status_reason: why }) }, by, 'cancel_requested')
+  return cancelled(mission, by, why)
+}
+
+/** Why it was asked for, if whoever asked said so. */
+const askedBecause = ({ cancel_requested, status_reason }: Mission): StatusReason | null =>
+  cancel_requested && status_reason?.code === CANCELLED ? status_reason : null
+
+export function cancelled(mission: Mission, by: By, why: StatusReason | null = askedBecause(mission)): Step {
+  const change: Partial<Mission> = {
+    status: 'cancelled',
+    status_reason: why,
+    cancel_requested: false,
+    landing_commit: null,
+    next: null,
+    ended_at: by.now,
+  }
+  return step(mission, change, by, 'cancelled', why ? { cause: why.text, data: { code: why.code } } : {})
+}
+
+const REJECTED = 'rejected'
+
+/** A person decides that finished work does not land; it stays on its branch. */
+export function reject(mission: Mission, reason: string | undefined, by: By): Step {
+  requireStatus(mission, ['review', 'needs_input'])
+  requireFree(mission)
+  if (!mission.branch)
+    throw new NotAllowed(`Mission ${mission.id} has no work to reject.`, { try: `fleet mission cancel ${mission.id}` })
+  return cancelled(mission, by, {
+    code: REJECTED,
+    text: reason?.trim() || 'A person decided that its work does not land.',
+    try: `fleet review reconsider ${mission.id}, or fleet mission resume ${mission.id}`,
+  })
+}
+
+/** The rejection is taken back. */
+export function reconsider(mission: Mission, by: By): Step {
+  requireStatus(mission, ['cancelled'])
+  if (mission.status_reason?.code !== REJECTED)
+    throw new NotAllowed(`Mission ${mission.id} was not rejected.`, { try: `fleet mission resume ${mission.id}` })
+  const { mission: next, events } = toReview(
+    mission,
+    {
+      code: 'reconsidered',
+      text: 'It was rejected, and that was taken back; its work waits for review.',
+      try: `fleet diff ${mission.id}, then fleet mission land ${mission.id}`,
+    },
+    by,
+  )
+  return { mission: { ...next, ended_at: null }, events }
+}
+
+// What the fleet decides
+
+export function started(mission: Mission, session: Session, by: By): Step {
+  requireStatus(mission, ['queued'])
+  const change: Partial<Mission> = {
+    status: 'running',
+    status_reason: null,
+    ready: false,
+    not_before: null,
+    session_id: session.id,
+    sessions: session.number,
+    started_at: mission.started_at ?? by.now,
+    branch: session.branch,
+    candidate: null,
+  }
+  return step(mission, change, by, 'session_starting', {
+    session_id: session.id,
+    data: { agent: session.agent, reason: session.reason },
+  })
+}
+
+/** The agent goes on living, and waits. */
+export function asks(mission: Mission, question: { id: string; text: string }, by: By): Step {
+  const why = { code: 'question', text: question.text, try: `fleet answer ${mission.id} …` }
+  return step(mission, { status: 'needs_input', asking: true, status_reason: why }, by, 'asked', {
+    session_id: mission.session_id ?? undefined,
+    cause: why.text,
+    data: { question: question.id },
+  })
+}
+
+/** Nothing is open any more: the agent goes on. */
+export const goesOn = (mission: Mission, question: string, by: By): Step =>
+  step(mission, { status: 'running', asking: false, status_reason: null }, by, 'answered', { data: { question } })
+
+export function done(mission: Mission, result: 'kept' | 'no_changes', by: By): Step {
+  return step(
+    mission,
+    {
+      status: 'done',
+      status_reason: null,
+      result,
+      approval: null,
+      landing_commit: null,
+      interruptions: 0,
+      rate_limits: 0,
+      ended_at: by.now,
+    },
+    by,
+    result,
+  )
+}
+
+export const toReview = (mission: Mission, why: StatusReason, by: By): Step =>
+  step(
+    mission,
+    { status: 'review', status_reason: why, landing_commit: null, approval: null, cancel_requested: false },
+    by,
+    'review_wanted',
+    { cause: why.text, data: { code: why.code } },
+  )
+
+export const toPerson = (
+  mission: Mission,
+  why: StatusReason,
+  by: By,
+  kind: 'needs_input' | 'conflict' | 'landing_waits' | 'limit_reached' = 'needs_input',
+): Step =>
+  step(
+    mission,
+    { status: 'needs_input', status_reason: why, landing_commit: null, cancel_requested: false },
+    by,
+    kind,
+    {
+      cause: why.text,
+      data: { code: why.code },
+    },
+  )
+
+export const failed = (mission: Mission, why: StatusReason, by: By): Step =>
+  step(
+    mission,
+    { status: 'failed', status_reason: why, landing_commit: null, cancel_requested: false, ended_at: by.now },
+    by,
+    'failed',
+    { cause: why.text, data: { code: why.code } },
+  )
+
+/** What it waited for among its sub-missions has come. */
+export const childrenEnded = (mission: Mission, by: By): Step =>
+  requeued(
+    mission,
+    { reason: 'children', ready: true },
+    { code: 'children', text: 'Its sub-missions have ended, or one of them needs somebody.' },
+    by,
+  )
+
+export const dependencyMet = (mission: Mission, on: string, by: By): Step =>
+  step(mission, { ready: true }, by, 'dependency_met', { data: { on } })
+
+/** What it depends on was reopened or undone before it started. */
+export const noLongerReady = (mission: Mission, by: By): Mission => ({ ...mission, ready: false, updated_at: by.now })
+
+export function requeued(
+  mission: Mission,
+  q: Queueing,
+  why: StatusReason,
+  by: By,
+  change: Partial<Mission> = {},
+): Step {
+  return step(
+    mission,
+    { ...change, ...queued(by, q), status_reason: why },
+    by,
+    q.reason === 'conflict' ? 'conflict' : 'requeued',
+    {
+      cause: why.text,
+      data: { code: why.code, reason: q.reason, not_before: q.notBefore ?? null },
+    },
+  )
+}

@@ -1,0 +1,87 @@
+import * as z from 'zod'
+import { Timestamp } from '../ids.ts'
+import { clipped, MAX_REASON_CHARS } from '../text.ts'
+
+/** A client tries again against its provider, and its conversation stands still meanwhile. */
+export const Retrying = z.object({
+  status: z.number().int().nullable().describe('of HTTP, as the provider answered; empty: the client does not tell'),
+  why: z.string().describe("in the client's words"),
+  attempt: z.number().int().describe('0: the client does not count'),
+  of: z.number().int().nullable().describe('how often it tries; empty: it does not tell'),
+  next_at: Timestamp.nullable().describe('when it tries next; empty: it does not tell'),
+  since: Timestamp.describe('of the first of these tries'),
+})
+export type Retrying = z.infer<typeof Retrying>
+
+export interface Try {
+  attempt: number
+  of: number | null
+  why: string
+  status?: number
+  wait_seconds?: number
+}
+
+const MAX_WHY_CHARS = 500
+/** No provider counts longer; a client that says so is mistaken. */
+export const MAX_HOLD_SECONDS = 31 * 24 * 3600
+
+/** What is known now that the client has told of this try. Read again after a restart, it is the one that was known. */
+export function retryingAfter(before: Retrying | null, told: Try | null, now: string): Retrying | null {
+  if (!told) return null
+  const { attempt, of, status = null, wait_seconds: wait } = told
+  const why = clipped(told.why, MAX_WHY_CHARS)
+  const isKnown =
+    before?.attempt === attempt &&
+    before.status === status &&
+    before.why === why &&
+    (before.next_at !== null || wait === undefined)
+  if (isKnown) return before
+  const goesOn = before !== null && attempt >= before.attempt
+  const next = wait === undefined ? null : later(now, Math.min(Math.max(0, wait), MAX_HOLD_SECONDS))
+  return { status, why, attempt, of, next_at: next, since: goesOn ? before.since : now }
+}
+
+/** "retrying (429), try 2 of 10, next try at 14:03:05" */
+export function retryingInWords({ status, why, attempt, of, next_at }: Retrying, now: string): string {
+  const nth = attempt > 0 ? `, try ${attempt}${of ? ` of ${of}` : ''}` : ''
+  const next = next_at && next_at > now ? `, next try at ${clock(next_at, now)}` : ''
+  return `retrying (${status ?? clipped(why, 80)})${nth}${next}`
+}
+
+/** The whole time where it is another day's. */
+const clock = (time: string, now: string): string =>
+  time.slice(0, 10) === now.slice(0, 10) ? `${time.slice(11, 19)} UTC` : time
+
+/** Refused everybody, or whoever asks too much: later it may be different, and nobody here can do anything about it. */
+const BUSY: ReadonlySet<number> = new Set([429, 503, 529])
+const NOT_LET_IN: ReadonlySet<number> = new Set([401, 403])
+/** After the first refusal a client may have renewed its sign-in: the second was with what it has. */
+const REFUSALS = 2
+
+/**
+ * What becomes of a client that tries again. `refused`: no try will help until a person signs in. `parked`: it would hold
+ * its slot for longer than an agent may wait for an answer, as it says itself or as it has done.
+ */
+export function afterRetry(
+  { status, attempt, of, next_at, since }: Retrying,
+  { now, parkAfter, canPark }: { now: string; parkAfter: number; canPark: boolean },
+): 'wait' | 'refused' | 'parked' {
+  if (status !== null && NOT_LET_IN.has(status) && attempt >= REFUSALS) return 'refused'
+  const isFar = next_at !== null && secondsBetween(now, next_at) > parkAfter
+  // Where a client tells neither why nor how often, nobody else ends it.
+  const isEndless = status === null ? of === null : BUSY.has(status)
+  const isLong = isEndless && secondsBetween(since, now) > parkAfter
+  return canPark && (isFar || isLong) ? 'parked' : 'wait'
+}
+
+/** Why it was put aside. */
+export const parkedInWords = ({ status, why, next_at }: Retrying): string =>
+  clipped(
+    `The provider refuses it${status ? ` (${status})` : ''}${
+      next_at ? ` until ${next_at}` : ' for long'
+    }, and its slot is free meanwhile. ${why}`,
+    MAX_REASON_CHARS,
+  )
+
+const secondsBetween = (from: string, to: string): number => (Date.parse(to) - Date.parse(from)) / 1000
+const later = (now: string, seconds: number): string => new Date(Date.parse(now) + seconds * 1000).toISOString()

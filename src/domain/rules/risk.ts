@@ -1,0 +1,215 @@
+import * as z from 'zod'
+import type { Mission, StatusReason } from '../records/mission.ts'
+import { ChangedFile } from '../records/report.ts'
+import { clipped, headOf } from '../text.ts'
+import type { Included } from './candidate.ts'
+import { isTest } from './test-files.ts'
+
+export const SizedFile = ChangedFile.extend({
+  added: z.number().int().nullable().describe('lines; empty: it is no text'),
+  deleted: z.number().int().nullable(),
+})
+export type SizedFile = z.infer<typeof SizedFile>
+
+export const Overlap = z.object({
+  mission_id: z.string(),
+  title: z.string(),
+  status: z.string(),
+  files: z.array(z.string()).describe('changed by both'),
+})
+export type Overlap = z.infer<typeof Overlap>
+
+/** What the checks of the project say of exactly this work. */
+export const Checked = z.object({
+  passed: z.array(z.string()),
+  failed: z.array(z.string()),
+  missing: z.array(z.string()).describe('not run on this work yet'),
+})
+export type Checked = z.infer<typeof Checked>
+
+export const RISK_LEVELS = ['low', 'medium', 'high'] as const
+export const Risk = z.object({
+  level: z.enum(RISK_LEVELS),
+  score: z.number().int().min(0).max(100),
+  reasons: z.array(z.string()).describe('sentences, the weightiest first'),
+})
+export type Risk = z.infer<typeof Risk>
+
+export interface Work {
+  mission: Pick<Mission, 'title' | 'prompt' | 'acceptance_criteria' | 'subdirectory' | 'status_reason'>
+  files: readonly SizedFile[]
+  /** Whose unlanded work is among them. */
+  includes: readonly Included[]
+  filesOmitted: number
+  lines: number
+  checked: Checked
+  overlaps: readonly Overlap[]
+  /** What its agent says it did not test. */
+  untested: readonly string[]
+}
+
+interface Doubt {
+  points: number
+  text: string
+}
+
+const MEDIUM = 20
+const HIGH = 50
+const NAMED_FILES = 4
+/** A sentence, not a page: agents write some of them. */
+const REASON_CHARS = 400
+
+/** How carefully a person should look at finished work before it lands, and why. */
+export function riskOf(work: Work): Risk {
+  const doubts = [
+    raisedBy(work.mission.status_reason),
+    ofChecks(work),
+    ofOverlaps(work.overlaps),
+    ofOthers(work.includes),
+    ofSize(work),
+    ofTests(work.files),
+    ofPlaces(work),
+    ofWords(work.untested),
+  ]
+    .flat()
+    .toSorted((a, b) => b.points - a.points)
+  const score = Math.min(
+    100,
+    doubts.reduce((sum, { points }) => sum + points, 0),
+  )
+  return {
+    level: score >= HIGH ? 'high' : score >= MEDIUM ? 'medium' : 'low',
+    score,
+    reasons: doubts.map(({ text }) => clipped(text, REASON_CHARS)),
+  }
+}
+
+/** Why it was put to a person although nobody asked for that; a policy is no doubt, and checks speak for themselves. */
+const CONCERNS: Record<string, number> = {
+  shared_git_changed: 60,
+  secret_committed: 60,
+  base_moved: 45,
+  unfinished: 40,
+  conflict: 35,
+  submodule_commit: 30,
+  left_out: 20,
+  large_file: 30,
+  unapproved: 0,
+  landing_failed: 20,
+  undone: 15,
+  policy: 0,
+  checks_failed: 0,
+  reconsidered: 5,
+  in_the_way: 0,
+}
+const OTHER_CONCERN = 25
+
+function raisedBy(reason: StatusReason | null): Doubt[] {
+  const points = reason ? (CONCERNS[reason.code] ?? OTHER_CONCERN) : 0
+  return points ? [{ points, text: reason!.text }] : []
+}
+
+function ofChecks({ checked: { passed, failed, missing } }: Work): Doubt[] {
+  if (failed.length) return [{ points: 40, text: `${checks(failed)} failed on this work.` }]
+  if (missing.length)
+    return [{ points: 10, text: `${checks(missing)} ${missing.length > 1 ? 'have' : 'has'} not run on this work yet.` }]
+  return passed.length ? [] : [{ points: 8, text: 'The project has no checks.' }]
+}
+const checks = (names: string[]): string => `The check${names.length > 1 ? 's' : ''} ${names.join(', ')}`
+
+function ofOverlaps(overlaps: readonly Overlap[]): Doubt[] {
+  const [first] = overlaps
+  if (!first) return []
+  const more = overlaps.length > 1 ? ` ${overlaps.length - 1} more change some of its files too.` : ''
+  const text = `“${first.title}” (${first.mission_id}) has not landed either and changes ${listed(first.files)} as well.${more}`
+  return [{ points: Math.min(30, 10 + 5 * overlaps.length), text }]
+}
+
+function ofOthers(includes: readonly Included[]): Doubt[] {
+  const unlanded = includes.filter(({ standing }) => standing !== 'landed')
+  if (!unlanded.length) return []
+  const parts = unlanded.slice(0, NAMED_FILES).map(({ title, files, files_omitted }) => {
+    const count = files.length + files_omitted
+    return `${count} file${count === 1 ? '' : 's'} of “${title}”`
+  })
+  const more = unlanded.length > NAMED_FILES ? ` and work of ${unlanded.length - NAMED_FILES} more` : ''
+  const open = unlanded.some(({ standing }) => standing === 'unapproved')
+  return [{ points: open ? 20 : 4, text: `It includes ${parts.join(', ')}${more}.` }]
+}
+
+const SIZES: readonly [lines: number, points: number][] = [
+  [2000, 36],
+  [600, 26],
+  [200, 14],
+  [60, 6],
+]
+const MANY_FILES = 20
+
+function ofSize({ lines, files, filesOmitted }: Work): Doubt[] {
+  const count = files.length + filesOmitted
+  const points = (SIZES.find(([least]) => lines >= least)?.[1] ?? 0) + (count >= MANY_FILES ? 8 : 0)
+  return points ? [{ points, text: `It changes ${lines} lines in ${count} file${count === 1 ? '' : 's'}.` }] : []
+}
+
+const PROSE = /\.(md|mdx|txt|rst|adoc)$|(^|\/)(LICENSE|CHANGELOG|README)[^/]*$/i
+const MADE =
+  /(^|\/)(package-lock\.json|yarn\.lock|pnpm-lock\.yaml|Cargo\.lock|go\.sum|poetry\.lock|uv\.lock|Gemfile\.lock)$/
+
+function ofTests(files: readonly SizedFile[]): Doubt[] {
+  const gone = files.filter(({ path, change }) => change === 'deleted' && isTest(path)).map(({ path }) => path)
+  if (gone.length) return [{ points: 20, text: `It deletes tests: ${listed(gone)}.` }]
+  const program = files.filter(({ path }) => !isTest(path) && !PROSE.test(path) && !MADE.test(path))
+  const tested = files.some(({ path }) => isTest(path))
+  return program.length && !tested ? [{ points: 10, text: 'No test was touched.' }] : []
+}
+
+/** Files away from what the mission names; one that names none of them leaves the place open. */
+function ofPlaces({ mission, files }: Work): Doubt[] {
+  const inside = insideOf(mission, files)
+  const outside = inside
+    ? files.map(({ path }) => path).filter(path => !inside(path) && !isTest(path) && !MADE.test(path))
+    : []
+  return outside.length
+    ? [
+        {
+          points: Math.min(16, 8 + outside.length),
+          text: `It changes files away from what the mission names: ${listed(outside)}.`,
+        },
+      ]
+    : []
+}
+
+const PATH_LIKE = /[\w@.-]+(?:\/[\w@.-]+)*\/?/g
+
+function insideOf(mission: Work['mission'], files: readonly SizedFile[]): ((path: string) => boolean) | undefined {
+  const { subdirectory } = mission
+  const words = `${mission.title}\n${headOf(mission.prompt)}\n${mission.acceptance_criteria}`
+  const said = new Set(
+    (words.match(PATH_LIKE) ?? [])
+      .filter(word => /[./]/.test(word))
+      .map(word => word.replace(/^\.\//, '').replace(/[./]+$/, '')),
+  )
+  const folders = files.flatMap(({ path }) => {
+    const parents = foldersOf(path)
+    if (said.has(path) || said.has(path.slice(path.lastIndexOf('/') + 1))) return [parents.at(-1) ?? '']
+    return parents.filter(folder => said.has(folder))
+  })
+  if (subdirectory) folders.push(subdirectory.replace(/\/+$/, ''))
+  if (!folders.length) return undefined
+  return path => folders.some(folder => (folder === '' ? !path.includes('/') : path.startsWith(`${folder}/`)))
+}
+
+/** `a/b/c.ts` is in `a` and `a/b`. */
+const foldersOf = (path: string): string[] =>
+  path
+    .split('/')
+    .slice(0, -1)
+    .map((_, at, parts) => parts.slice(0, at + 1).join('/'))
+
+const ofWords = (untested: readonly string[]): Doubt[] =>
+  untested.length ? [{ points: 6, text: `Its agent says this is not tested: ${untested[0]}` }] : []
+
+function listed(paths: readonly string[]): string {
+  const more = paths.length - NAMED_FILES
+  return paths.slice(0, NAMED_FILES).join(', ') + (more > 0 ? ` and ${more} more` : '')
+}

@@ -1,0 +1,214 @@
+import { InvalidInput, NotAllowed } from '../../domain/errors.ts'
+import { newId } from '../../domain/ids.ts'
+import { type Mission, MissionSettings } from '../../domain/records/mission.ts'
+import type { Project } from '../../domain/records/project.ts'
+import type { Session } from '../../domain/records/session.ts'
+import { awaitsOf, isAwaitable, mayGoOn } from '../../domain/rules/delegation.ts'
+import * as life from '../../domain/rules/life.ts'
+import type { StoredText } from '../../domain/text.ts'
+import { dropRef, keptRef, snapshot } from '../../git/index.ts'
+import { type Ask, by, oncePerKey } from '../commands.ts'
+import { budgetLeft } from '../dispatch/budgets.ts'
+import { type Fleet, retryOnConflict } from '../fleet.ts'
+import { isScript, requireCodingAgent } from '../missions/agents.ts'
+import { childrenOf, newMission } from '../missions/missions.ts'
+import { repositoryOf } from '../projects/repositories.ts'
+import { current, put } from '../records.ts'
+import { changeSession } from '../sessions/inside.ts'
+import { gitWithin } from '../sessions/sandbox.ts'
+
+/** What an agent says of work that it hands on. */
+export interface SubMission {
+  title: string
+  detailed_prompt: string
+  acceptance_criteria?: string
+  mission_type?: Mission['mission_type']
+  priority?: number
+  agent?: string
+  model?: string
+  tool_preset?: Mission['tool_preset']
+  max_budget_usd?: number
+  /** Only once the mission that makes it is done. */
+  wait_for_me: boolean
+  /** me: from what its parent has done so far, committed or not. */
+  from: 'base' | 'me'
+}
+
+/**
+ * Makes a mission for a part of another one's work. It may no more than its parent may, and what it may spend comes out
+ * of its parent's budget.
+ */
+export async function delegate(fleet: Fleet, ask: Ask, sessionId: string, wanted: SubMission): Promise<Mission> {
+  const { value: session } = await current(fleet, 'sessions', sessionId)
+  const { value: project } = await current(fleet, 'projects', session.project_id)
+  const script = isScript(fleet, ask, wanted.agent)
+  const agent = wanted.agent ?? (await agentAfter(fleet, session, project))
+  if (wanted.wait_for_me && wanted.from === 'me')
+    throw new InvalidInput(
+      'from',
+      'is for a sub-mission that starts now; one that waits for you starts from what you finish',
+    )
+  const id = newId()
+  const prompt = await fleet.blobs.keep(wanted.detailed_prompt)
+  const base_ref = wanted.from === 'me' ? await snapshotOf(fleet, session, project, id) : null
+  let made = ''
+  try {
+    made = await handOn(fleet, ask, { session, project, wanted: { ...wanted, agent }, script, id, prompt, base_ref })
+  } finally {
+    // It was refused, or made before under the same key: nothing starts from this one.
+    if (base_ref && made !== id) await dropRef(await repositoryOf(project), keptRef(id, 0))
+  }
+  return (await current(fleet, 'missions', made)).value
+}
+
+/** The same as whoever hands it on, unless that is a script: what it says is prose. */
+const agentAfter = async (fleet: Fleet, { agent }: Session, project: Project): Promise<string> =>
+  fleet.agents.ofSession(agent).can.scripts ? requireCodingAgent(fleet, project) : agent
+
+interface Part {
+  session: Session
+  project: Project
+  wanted: SubMission & { agent: string }
+  script: boolean
+  id: string
+  prompt: StoredText
+  base_ref: string | null
+}
+
+function handOn(
+  fleet: Fleet,
+  ask: Ask,
+  { session, project, wanted, script, id, prompt, base_ref }: Part,
+): Promise<string> {
+  return oncePerKey(fleet, ask, async () => {
+    const parent = await current(fleet, 'missions', session.mission_id)
+    if (parent.value.cancel_requested) throw new NotAllowed(`Mission ${parent.value.id} is being cancelled.`)
+    await requireRoom(fleet, parent.value)
+    const settings = {
+      ...inherited(parent.value, session, wanted),
+      max_budget_usd: await granted(fleet, parent.value, session, project, wanted.max_budget_usd),
+    }
+    const when = by(fleet, ask)
+    const { subject, changes, checks, events } = await newMission(
+      fleet,
+      project.id,
+      {
+        ...settings,
+        ...(script && { tool_preset: session.tool_preset ?? settings.tool_preset }),
+        script,
+        id,
+        prompt,
+        base_ref,
+      },
+      true,
+      when,
+    )
+    const told = life.about(parent.value, 'delegated', when, { session_id: session.id, data: { to: id } })
+    // Writing the parent too keeps two that are made at once from both being the last that is allowed.
+    const counted = put('missions', { ...parent.value, spawned: parent.value.spawned + 1 }, parent.version)
+    return {
+      subject,
+      changes: [...changes, counted],
+      checks: checks?.filter(check => check.id !== parent.value.id),
+      events: [...(events ?? []), told],
+    }
+  })
+}
+
+function inherited(parent: Mission, session: Session, wanted: Part['wanted']): MissionSettings {
+  const { wait_for_me, from, detailed_prompt, max_budget_usd, ...given } = wanted
+  return MissionSettings.parse({
+    model: given.agent === session.agent ? session.model : null,
+    timeout_seconds: parent.timeout_seconds,
+    max_turns: parent.max_turns,
+    tool_preset: parent.tool_preset,
+    allowed_tools: parent.allowed_tools,
+    approvals: parent.approvals,
+    subdirectory: parent.subdirectory,
+    context_mode: parent.context_mode,
+    priority: parent.priority,
+    // Its work is part of its parent's: on the base branch it would bring along what the parent has not finished.
+    landing: from === 'me' ? 'never' : parent.landing,
+    ...Object.fromEntries(Object.entries(given).filter(([, value]) => value !== undefined)),
+    parent_mission_id: parent.id,
+    depends_on: wait_for_me ? [parent.id] : [],
+  })
+}
+
+async function requireRoom(fleet: Fleet, parent: Mission): Promise<void> {
+  const { maxSpawnDepth, maxSubMissions } = fleet.settings
+  if ((await depthOf(fleet, parent)) >= maxSpawnDepth)
+    throw new NotAllowed(`Sub-missions may be ${maxSpawnDepth} deep, and this would be one more.`, {
+      try: 'Do it yourself, or say in your report what is left to do.',
+    })
+  if (parent.spawned >= maxSubMissions)
+    throw new NotAllowed(`A mission may have ${maxSubMissions} sub-missions, and this one has made them all.`, {
+      try: 'Do it yourself, or say in your report what is left to do.',
+    })
+}
+
+/** How many missions it is a part of. */
+async function depthOf(fleet: Fleet, mission: Mission): Promise<number> {
+  const parent = mission.parent_mission_id && (await fleet.store.get('missions', mission.parent_mission_id))
+  return parent ? 1 + (await depthOf(fleet, parent.value)) : 0
+}
+
+/** What a sub-mission may spend of its parent's budget: what was asked for, or half of what is left. */
+async function granted(
+  fleet: Fleet,
+  parent: Mission,
+  session: Session,
+  project: Project,
+  wanted: number | undefined,
+): Promise<number | null> {
+  const budget = await budgetLeft(fleet, parent, project)
+  if (budget === null) return wanted ?? null
+  const left = budget - (await current(fleet, 'sessions', session.id)).value.usage.cost_usd
+  const share = wanted ?? left / 2
+  if (share > 0 && share <= left) return share
+  throw new NotAllowed(`Of its budget $${Math.max(0, left).toFixed(2)} is left.`, {
+    try: 'Ask for less, or do it yourself.',
+    facts: { left },
+  })
+}
+
+async function snapshotOf(fleet: Fleet, session: Session, project: Project, childId: string): Promise<string> {
+  if (!session.worktree)
+    throw new NotAllowed('This project has no worktrees, so there is nothing to start from.', { try: 'from: base' })
+  return snapshot(await repositoryOf(project), {
+    worktree: session.worktree,
+    message: `Work under way on mission ${session.mission_id}\n`,
+    ref: keptRef(childId, 0),
+    never: project.copy_files,
+    within: await gitWithin(fleet, session, (await current(fleet, 'missions', session.mission_id)).value, project),
+  })
+}
+
+/** Notes which of its sub-missions the session waits for once its turn is over; none of them: it goes on. */
+export async function awaitChildren(fleet: Fleet, ask: Ask, sessionId: string): Promise<string[]> {
+  const session = await changeSession(fleet, ask, sessionId, async value => {
+    const parent = { id: value.mission_id, project_id: value.project_id }
+    return { session: { ...value, awaits: awaitsOf(parent.id, await partsOf(fleet, parent), value.awaits) } }
+  })
+  return session.awaits?.children ?? []
+}
+
+/** The sub-missions of a mission, as its agents see them: in their own project. */
+export async function partsOf(fleet: Fleet, parent: Pick<Mission, 'id' | 'project_id'>): Promise<Mission[]> {
+  return (await childrenOf(fleet, parent.id)).filter(({ project_id }) => project_id === parent.project_id)
+}
+
+export const awaitable = (parent: string, children: readonly Mission[]): Mission[] =>
+  children.filter(child => isAwaitable(child, parent, children))
+
+/** Lets a mission that waits for its sub-missions go on, if what it waits for has come. */
+export async function goOnAfterChildren(fleet: Fleet, parentId: string): Promise<void> {
+  await retryOnConflict(async () => {
+    const stored = await fleet.store.get('missions', parentId)
+    if (stored?.value.status !== 'waiting') return
+    const session = stored.value.session_id && (await fleet.store.get('sessions', stored.value.session_id))
+    if (!mayGoOn(session ? session.value.awaits : null, await childrenOf(fleet, parentId))) return
+    const { mission, events } = life.childrenEnded(stored.value, { actor: 'fleet', now: fleet.now() })
+    await fleet.commit('commit.dependency-met', { changes: [put('missions', mission, stored.version)], events })
+  })
+}

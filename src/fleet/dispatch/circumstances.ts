@@ -1,0 +1,51 @@
+import type { Mission } from '../../domain/records/mission.ts'
+import type { Project } from '../../domain/records/project.ts'
+import type { Session } from '../../domain/records/session.ts'
+import type { FullSlot, Reason } from '../../domain/rules/waiting.ts'
+import type { Fleet } from '../fleet.ts'
+import { fleetState } from '../records.ts'
+import { diskIsFull, fullSlot, liveSessions } from './capacity.ts'
+import { holdOn } from './holds.ts'
+
+/** What keeps queued missions from starting, for someone who is not the holder and has to look it up: each thing once. */
+export interface Surroundings {
+  isPaused(): Promise<boolean>
+  project(id: string): Promise<Project | undefined>
+  mission(id: string): Promise<Mission | undefined>
+  hold(agent: string, project: Project): Promise<Reason | null>
+  full(agent: string, project: Project): Promise<FullSlot | null>
+  /** The missions of a project that are landing or being undone, in the order of their turns; not endlessly many. */
+  landings(project: string): Promise<Mission[]>
+  /** The session of a mission that is at work. */
+  session(mission: string): Promise<Session | undefined>
+}
+
+const MOST_LANDINGS = 200
+
+export function surroundings(fleet: Fleet): Surroundings {
+  const known = new Map<string, unknown>()
+  const once = <T>(name: string, look: () => T): T => {
+    if (!known.has(name)) known.set(name, look())
+    return known.get(name) as T
+  }
+  const live = () => once('live', () => liveSessions(fleet))
+  return {
+    isPaused: () => once('paused', async () => (await fleetState(fleet)).value.paused),
+    project: id => once(`project ${id}`, async () => (await fleet.store.get('projects', id))?.value),
+    mission: id => once(`mission ${id}`, async () => (await fleet.store.get('missions', id))?.value),
+    hold: (agent, project) => once(`hold ${agent} ${project.id}`, () => holdOn(fleet, agent, project)),
+    landings: project =>
+      once(`landings ${project}`, async () => {
+        const page = await fleet.store.find('missions', { index: 'landing', equals: [project], limit: MOST_LANDINGS })
+        return page.items.map(({ value }) => value)
+      }),
+    session: async mission => (await live()).find(({ mission_id }) => mission_id === mission),
+    async full(agent, project) {
+      // A person at their own terminal takes no slot.
+      const atWork = (await live()).filter(session => session.reason !== 'takeover')
+      return (
+        fullSlot(fleet, atWork, agent, project) ?? (once('disk', () => diskIsFull(fleet)) ? ('disk' as const) : null)
+      )
+    },
+  }
+}

@@ -1,0 +1,177 @@
+import { join } from 'node:path'
+import { NotAllowed, Unfit } from '../../domain/errors.ts'
+import { newId, shortId } from '../../domain/ids.ts'
+import type { Mission } from '../../domain/records/mission.ts'
+import type { Engine, Project } from '../../domain/records/project.ts'
+import { conversationOf, isFull, Session, type SessionReason } from '../../domain/records/session.ts'
+import { effective } from '../../domain/rules/effective.ts'
+import { branchName, branchTip, guardMark, isAncestor, mergeTips, type Repository, slug } from '../../git/index.ts'
+import type { Fleet } from '../fleet.ts'
+import { requireRunner } from '../missions/agents.ts'
+import { requireInstalled } from '../missions/requirements.ts'
+import { repositoryOf } from '../projects/repositories.ts'
+import { dependenciesOf } from '../records.ts'
+import { defaultsOf } from './capacity.ts'
+
+/** These go on in the worktree and on the branch of the session before, and in its conversation while that has room. */
+export const CONTINUES: readonly SessionReason[] = ['resume', 'conflict', 'hand_over', 'takeover', 'children']
+
+type Place = Pick<Session, 'worktree' | 'branch' | 'branch_from' | 'start_commit' | 'base_tip' | 'guard_mark'>
+
+/** The session a queued mission is to have next, with all it starts from. Nothing is made yet: the first commit writes this down. */
+export async function planSession(fleet: Fleet, mission: Mission, project: Project): Promise<Session> {
+  const { name: agent } = requireRunner(fleet, mission, project)
+  const { model, contextLimit, preset, ...limits } = effective(mission, project, defaultsOf(fleet))
+  const engine = await requireEngine(fleet, agent, limits.engine, mission.engine)
+  await requireInstalled(fleet, fleet.agents.driven({ agent, engine }))
+  const reason = mission.next?.reason ?? 'first'
+  const previous = mission.session_id ? (await fleet.store.get('sessions', mission.session_id))?.value : undefined
+  const continued = CONTINUES.includes(reason) && previous?.branch && previous.start_commit ? previous : undefined
+  const origin =
+    reason === 'fork' && mission.fork_of
+      ? (await fleet.store.get('sessions', mission.fork_of.session_id))?.value
+      : undefined
+  const remembered = origin && mission.fork_of?.conversation ? origin : continued
+  // A conversation belongs to one client: another one, and one that takes none up, starts afresh in the same worktree.
+  const takesUp = remembered?.agent === agent && fleet.agents.ofSession(agent).can.resume
+  const resumes = takesUp && hasRoom(remembered, reason, contextLimit) ? conversationOf(remembered) : null
+  // What a person had added still holds for a conversation that did not hear it.
+  const unheard = continued && (resumes === null || continued.conversation === null) ? continued.instructions : null
+  const id = newId()
+  return Session.parse({
+    id,
+    mission_id: mission.id,
+    project_id: project.id,
+    node: 'local',
+    number: mission.sessions + 1,
+    reason,
+    agent,
+    model,
+    tool_preset: preset,
+    engine,
+    status: 'starting',
+    instructions: mission.next?.instructions ?? unheard,
+    created_at: fleet.now(),
+    ...(project.worktree === 'git' &&
+      (await placeOf(fleet, mission, project, { id, agent, reason, continued, origin }))),
+    worktree_kept: project.worktree === 'git',
+    resumes,
+  })
+}
+
+/** A conversation that was full would be stopped at its first word: another one goes on instead. A person sees to that. */
+const hasRoom = ({ context }: Session, reason: SessionReason, limit: number): boolean =>
+  reason === 'takeover' || (reason !== 'hand_over' && !isFull(context, limit))
+
+/** Only who asks for an engine by name is told that an agent has none: elsewhere it is about the agents that do. */
+async function requireEngine(fleet: Fleet, name: string, engine: Engine, asked: Engine | null): Promise<Engine> {
+  const { title, engines } = fleet.agents.named(name)
+  const driven = engines?.[engine]
+  if (!driven && asked === 'sdk')
+    throw new NotAllowed(`${title} cannot be driven through an SDK.`, { try: 'Leave out the engine, or use claude.' })
+  if (!driven || engine === 'cli') return 'cli'
+  const { installed, advice } = await driven.detect(fleet.environment)
+  if (!installed) throw new Unfit(advice ?? `${driven.title} is not installed.`)
+  return engine
+}
+
+interface Plan {
+  id: string
+  agent: string
+  reason: SessionReason
+  continued: Session | undefined
+  /** Whose work a fork begins with. */
+  origin: Session | undefined
+}
+
+async function placeOf(
+  fleet: Fleet,
+  mission: Mission,
+  project: Project,
+  { id, agent, reason, continued, origin }: Plan,
+): Promise<Place> {
+  const repository = await repositoryOf(project)
+  const [tip, guard_mark] = await Promise.all([
+    branchTip(repository, project.base_branch),
+    // Only a linked worktree shares anything that has to be watched.
+    project.isolation === 'linked' ? guardMark(repository) : null,
+  ])
+  if (!tip)
+    throw new Unfit(`The base branch ${project.base_branch} is gone from ${project.path}.`, {
+      try: `fleet project set ${project.id} --base <branch>`,
+    })
+  // What has landed is on the base branch already: a person goes on from there, where the conversation was held.
+  const hasLanded = mission.taken_over?.was.result === 'landed'
+  if (continued && !hasLanded) {
+    // In a conflict the base is merged into the branch, so what it changed is counted from there.
+    const start_commit = reason === 'conflict' ? tip : continued.start_commit
+    return {
+      worktree: continued.worktree,
+      branch: continued.branch,
+      branch_from: continued.end_commit ?? continued.start_commit,
+      start_commit,
+      base_tip: tip,
+      guard_mark,
+    }
+  }
+  const shared =
+    mission.start_from === 'share' && !origin ? await lastSessionOf(fleet, mission.depends_on[0]) : undefined
+  if (shared)
+    return {
+      worktree: shared.worktree,
+      branch: shared.branch,
+      branch_from: shared.end_commit,
+      start_commit: shared.end_commit,
+      base_tip: tip,
+      guard_mark,
+    }
+  const start_commit = origin?.start_commit ?? (await startPoint(fleet, repository, mission, tip))
+  return {
+    worktree: continued?.worktree ?? join(fleet.home.worktrees, project.id, `${slug(mission.title)}-${shortId(id)}`),
+    branch: await branchName(repository, { agent, title: mission.title, id: shortId(id) }),
+    branch_from: origin?.end_commit ?? start_commit,
+    start_commit,
+    base_tip: tip,
+    guard_mark,
+  }
+}
+
+/** The newest session of a mission, if it left work. */
+async function lastSessionOf(fleet: Fleet, missionId: string | undefined): Promise<Session | undefined> {
+  const mission = missionId ? await fleet.store.get('missions', missionId) : undefined
+  const session = mission?.value.session_id ? await fleet.store.get('sessions', mission.value.session_id) : undefined
+  return session?.value.end_commit ? session.value : undefined
+}
+
+/** What the mission names, or the work of dependencies that was not landed (several of them merged), or the base branch. */
+async function startPoint(fleet: Fleet, repository: Repository, mission: Mission, baseTip: string): Promise<string> {
+  if (mission.base_ref) return mission.base_ref
+  if (mission.start_from === 'clean') return baseTip
+  const dependencies = (await dependenciesOf(fleet, mission)).map(d => d.value)
+  const ends = await Promise.all(dependencies.map(d => unlandedEnd(fleet, repository, d, baseTip)))
+  const tips = ends.filter(end => end !== undefined)
+  if (tips.length === 0) return baseTip
+  // What has landed meanwhile belongs to it as well.
+  if (dependencies.some(d => d.result === 'landed')) tips.push(baseTip)
+  const merged = await mergeTips(repository, tips)
+  if ('commit' in merged) return merged.commit
+  throw new Unfit(
+    `The work it starts from cannot be merged: ${merged.conflicts.map(c => c.path).join(', ')} in conflict between ${dependencies.map(d => d.title).join(' and ')}.`,
+    {
+      try: 'Land them first, or let it depend on one of them only.',
+    },
+  )
+}
+
+/** Where the work of a dependency ends that is not on the base branch; one that changed nothing passes on what it began with. */
+async function unlandedEnd(
+  fleet: Fleet,
+  repository: Repository,
+  dependency: Mission,
+  baseTip: string,
+): Promise<string | undefined> {
+  if (dependency.result === 'landed') return undefined
+  const end = (await lastSessionOf(fleet, dependency.id))?.end_commit
+  const isBase = dependency.result === 'no_changes' && end && (await isAncestor(repository, end, baseTip))
+  return end && !isBase ? end : undefined
+}

@@ -1,0 +1,68 @@
+import type { Landing } from '../../domain/records/mission.ts'
+import * as landings from '../../domain/rules/landing.ts'
+import { changes } from '../../git/index.ts'
+import { type Fleet, retryOnConflict } from '../fleet.ts'
+import { all, put } from '../records.ts'
+import { includedIn } from './included.ts'
+import type { Work } from './steps.ts'
+
+type OnBase = Pick<landings.Brought, 'commit' | 'onto' | 'branch' | 'past'>
+
+/**
+ * What comes with a landing: how much it is, the checks that speak for it, and the unlanded work it was built on, whose missions are
+ * told first. Cut off in between, the landing is found again, and this with it.
+ */
+export async function bringAlong(fleet: Fleet, work: Work, landing: OnBase): Promise<landings.Brought> {
+  const { mission, project, repository, candidate } = work
+  const held = await includedIn(fleet, mission, { project, repository, base: landing.onto, candidate })
+  const isWith = (id: string): Promise<boolean> => cameWith(fleet, id, mission.id)
+  const includes: Landing['includes'] = []
+  for (const { mission_id, title, commit, standing } of held)
+    if (standing !== 'landed' || (await isWith(mission_id))) includes.push({ mission_id, title, commit })
+  const checks = await Array.fromAsync(all(fleet, 'evidence', 'mission', [mission.id]))
+  const evidence = checks.flatMap(({ value }) => (value.commit === landing.commit ? [value.id] : []))
+  for (const each of includes) await takeAlong(fleet, each, mission.id, landing)
+  const { files, filesOmitted } = await changes(repository, landing.onto, landing.commit)
+  return { ...landing, files: files.length + filesOmitted, evidence, includes }
+}
+
+const cameWith = async (fleet: Fleet, id: string, bringer: string): Promise<boolean> =>
+  (await fleet.store.get('missions', id))?.value.landed?.with === bringer
+
+/** Work that is kept or waits, and is on the base branch now; whoever is at work on more of it finds that out. */
+async function takeAlong(
+  fleet: Fleet,
+  { mission_id, commit }: Landing['includes'][number],
+  bringer: string,
+  { commit: landing, onto, branch }: OnBase,
+): Promise<void> {
+  await retryOnConflict(async () => {
+    const found = await fleet.store.get('missions', mission_id)
+    if (!found || found.value.candidate?.commit !== commit || !landings.canComeAlong(found.value)) return
+    const by = { actor: 'fleet', now: fleet.now() }
+    const step = landings.landedWith(found.value, { commit: landing, onto, branch, with: bringer }, by)
+    await fleet.commit('commit.landed-with', {
+      changes: [put('missions', step.mission, found.version)],
+      events: step.events,
+    })
+  })
+}
+
+/** What came along goes back to being kept. */
+export async function takeBack(
+  fleet: Fleet,
+  bringer: string,
+  includes: Landing['includes'],
+  by: string,
+): Promise<void> {
+  for (const { mission_id } of includes)
+    await retryOnConflict(async () => {
+      const found = await fleet.store.get('missions', mission_id)
+      if (found?.value.landed?.with !== bringer) return
+      const step = landings.undoneWith(found.value, by, { actor: 'fleet', now: fleet.now() })
+      await fleet.commit('commit.undone-with', {
+        changes: [put('missions', step.mission, found.version)],
+        events: step.events,
+      })
+    })
+}

@@ -1,0 +1,37 @@
+import type { Landing, Mission } from '../../domain/records/mission.ts'
+import type { Session } from '../../domain/records/session.ts'
+import { withoutControls } from '../../domain/text.ts'
+
+const SUBJECT_CHARS = 100
+const BODY_CHARS = 2000
+const MOST_NAMED = 50
+
+/** Names the mission whose work a commit is. */
+export const MISSION_TRAILER = 'Fleet-Mission'
+
+/** Never empty: git makes no commit without a message. */
+const subjectOf = ({ id, title }: Pick<Mission, 'id' | 'title'>): string =>
+  withoutControls(title).replace(/\s+/g, ' ').trim().slice(0, SUBJECT_CHARS) || `Mission ${id}`
+
+/** The words of a landing: what was asked, what the agent says it did, and where to find the rest. */
+export function landingMessage(mission: Mission, session: Session, summary: string): string {
+  // A line of the summary that looks like a trailer of ours must not pass for one.
+  const body = withoutControls(summary)
+    .trim()
+    .slice(0, BODY_CHARS)
+    .replace(/^(Fleet-\w+:)/gim, ' $1')
+  return [subjectOf(mission), body, trailers(mission, session)].filter(Boolean).join('\n\n')
+}
+
+export function undoMessage(mission: Mission, session: Session, { commit, includes }: Landing): string {
+  const others = includes.map(each => `- ${subjectOf({ id: each.mission_id, title: each.title })} (${each.mission_id})`)
+  return [
+    `Undo: ${subjectOf(mission)}`,
+    `This takes back ${commit}.`,
+    ...(others.length ? [`With it goes the work of:\n${others.slice(0, MOST_NAMED).join('\n')}`] : []),
+    trailers(mission, session),
+  ].join('\n\n')
+}
+
+const trailers = (mission: Mission, session: Session): string =>
+  [`${MISSION_TRAILER}: ${mission.id}`, `Fleet-Session: ${session.id}`, `Fleet-Agent: ${session.agent}`].join('\n')

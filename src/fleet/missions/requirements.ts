@@ -1,0 +1,111 @@
+import type { Agent } from '../../agents/index.ts'
+import { NotAllowed, Refusal, Unfit } from '../../domain/errors.ts'
+import { MissionSettings } from '../../domain/records/mission.ts'
+import type { Project } from '../../domain/records/project.ts'
+import { effective } from '../../domain/rules/effective.ts'
+import { defaultsOf } from '../dispatch/capacity.ts'
+import type { Fleet } from '../fleet.ts'
+import { requireBudget } from '../sessions/budget-rules.ts'
+
+/** How a client looks from outside before there is a session: enough to say what it cannot be held to. */
+const NOWHERE = {
+  prompt: '',
+  script: '',
+  promptFile: '/prompt',
+  directory: '/',
+  workingDirectory: '/',
+  systemPrompt: '',
+}
+const NOTHING = {
+  reason: 'first',
+  conversation: '',
+  resumes: null,
+  forks: false,
+  mcpServers: {},
+  environment: {},
+} as const
+
+/**
+ * What the agent of a mission cannot be held to is refused where it is asked for, and not by a session that fails. Which
+ * agent that is may still change for a mission that names none, and what a plugin's code says is asked at the start.
+ */
+export function requireHeld(fleet: Fleet, mission: MissionSettings, project: Project): void {
+  const limits = effective(mission, project, defaultsOf(fleet))
+  if (!limits.agent) return
+  const agent = fleet.agents.driven({ ...limits, agent: limits.agent })
+  const isKnown = fleet.agents.all.some(({ name }) => name === limits.agent)
+  if (!isKnown || agent.plugin) return
+  requireApprovals(agent, limits.approvals)
+  requireEffort(agent, mission)
+  requireBudget(fleet, agent, limits)
+  const inSandbox = !mission.allowed_tools && agent.can.sandboxed.includes(limits.preset)
+  agent.launch({
+    ...NOWHERE,
+    ...NOTHING,
+    model: limits.model,
+    effort: mission.effort,
+    preset: inSandbox ? 'full' : limits.preset,
+    allowedTools: mission.allowed_tools,
+    maxTurns: limits.maxTurns,
+    maxBudgetUsd: limits.maxBudgetUsd,
+    approvals: limits.approvals,
+  })
+}
+
+export function requireApprovals({ can, title }: Agent, approvals: 'ask' | 'deny'): void {
+  if (approvals === 'deny' || can.approvals) return
+  throw new NotAllowed(`${title} cannot ask a person for permission.`, {
+    try: 'Use --approvals deny, or choose an agent that can: fleet agents',
+  })
+}
+
+export function requireEffort({ can, title }: Agent, { effort }: Pick<MissionSettings, 'effort'>): void {
+  if (!effort || can.effort.includes(effort)) return
+  const levels = can.effort.length ? `It knows ${can.effort.join(', ')}.` : 'Choose another model instead.'
+  throw new NotAllowed(`${title} cannot be told to think with effort ${effort}. ${levels}`, {
+    try: 'Leave the effort out (fleet mission edit … --effort ""), or choose another agent: fleet agents',
+  })
+}
+
+/** The part of a mission's settings that its agent must be able to hold to. */
+export type Held = Pick<MissionSettings, 'agent'> & Partial<MissionSettings>
+
+/**
+ * The same for missions that others make later: by a workflow, a plan, a fork, a schedule or a loop. Whoever asks for
+ * those is told now, and by name, what would keep one from starting.
+ */
+export async function requireStartable(
+  fleet: Fleet,
+  project: Project,
+  missions: readonly { called: string; settings: Held }[],
+): Promise<void> {
+  const looked = new Set<Agent>()
+  for (const { called, settings } of missions)
+    try {
+      const mission = MissionSettings.parse({ title: called, ...settings })
+      requireHeld(fleet, mission, project)
+      const { agent, engine } = effective(mission, project, defaultsOf(fleet))
+      const isKnown = fleet.agents.all.some(({ name }) => name === agent)
+      if (!agent || !isKnown) continue
+      const driven = fleet.agents.driven({ agent, engine })
+      if (!driven.plugin && !looked.has(driven)) await requireInstalled(fleet, driven)
+      looked.add(driven)
+    } catch (error) {
+      if (!(error instanceof Refusal) || missions.length < 2) throw error
+      throw new NotAllowed(`${called}: ${error.message}`, { try: error.hint, cause: error })
+    }
+}
+
+const PATIENCE_MS = 2000
+
+/** An agent that is not there is not started. One that is slow to say so is given the benefit of the doubt. */
+export async function requireInstalled({ environment }: Fleet, agent: Agent): Promise<void> {
+  let timer: NodeJS.Timeout | undefined
+  const late = new Promise<undefined>(resolve => {
+    timer = setTimeout(() => resolve(undefined), PATIENCE_MS)
+  })
+  const found = await Promise.race([agent.detect(environment).catch(() => undefined), late])
+  clearTimeout(timer)
+  if (!found || found.installed || found.path) return
+  throw new Unfit(`${agent.title} is not installed.`, { try: found.advice ?? 'fleet agents shows what is.' })
+}

@@ -1,0 +1,61 @@
+import { Device, type DeviceKey, deviceName, isLetIn } from '../../domain/records/device.ts'
+import { clipped } from '../../domain/text.ts'
+import { type Ask, by, oncePerKey } from '../commands.ts'
+import { type Fleet, retryOnConflict } from '../fleet.ts'
+import { current, put } from '../records.ts'
+
+const NAME_CHARS = 100
+const USER_AGENT_CHARS = 300
+
+/** Lets a browser in; undefined: somebody has come with that link before. */
+export async function admitDevice(
+  fleet: Fleet,
+  { id, name }: { id: string; name: string },
+  given: { userAgent: string; key: DeviceKey; via: Device['via']; expiresAt: string },
+): Promise<Device | undefined> {
+  return retryOnConflict(async () => {
+    if (await fleet.store.get('devices', id)) return undefined
+    const now = fleet.now()
+    const device = Device.parse({
+      id,
+      name: clipped(name || deviceName(given.userAgent), NAME_CHARS),
+      user_agent: clipped(given.userAgent, USER_AGENT_CHARS),
+      signed_in_at: now,
+      expires_at: given.expiresAt,
+      key: given.key,
+      via: given.via,
+    })
+    await fleet.commit('commit.wish', {
+      changes: [put('devices', device, 'absent')],
+      events: [{ kind: 'device_signed_in', time: now, actor: 'person', data: { device_id: id, name: device.name } }],
+    })
+    return device
+  })
+}
+
+/** Asked for each open stream whenever something was committed: one look by its name. */
+export async function isSignedIn(fleet: Fleet, deviceId: string): Promise<boolean> {
+  return isLetIn((await fleet.store.get('devices', deviceId))?.value, fleet.now())
+}
+
+/** From the next request on it is a stranger; open streams end with it. */
+export async function signOutDevice(fleet: Fleet, ask: Ask, deviceId: string): Promise<void> {
+  await oncePerKey(fleet, ask, async () => {
+    const { value, version } = await current(fleet, 'devices', deviceId)
+    const { now, actor } = by(fleet, ask)
+    if (value.signed_out_at) return { subject: deviceId, changes: [], events: [] }
+    return {
+      subject: deviceId,
+      changes: [put('devices', { ...value, signed_out_at: now }, version)],
+      events: [{ kind: 'device_signed_out', time: now, actor, data: { device_id: deviceId, name: value.name } }],
+    }
+  })
+}
+
+const MOST_DEVICES = 500
+
+/** Those that are let in, the newest first. */
+export async function signedInDevices(fleet: Fleet): Promise<Device[]> {
+  const page = await fleet.store.find('devices', { index: 'signed_in', newestFirst: true, limit: MOST_DEVICES })
+  return page.items.map(({ value }) => value).filter(device => isLetIn(device, fleet.now()))
+}

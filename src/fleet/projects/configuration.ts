@@ -1,0 +1,147 @@
+import { statSync } from 'node:fs'
+import { isDeepStrictEqual } from 'node:util'
+import type { Agents } from '../../agents/index.ts'
+import {
+  Configuration,
+  configurationFile,
+  givenFrom,
+  type Read,
+  readConfiguration,
+} from '../../config/configuration.ts'
+import { type Given, keyOf, type Layers, type SettingName, type Settings } from '../../config/settings.ts'
+import { InvalidInput, Refusal } from '../../domain/errors.ts'
+import type { NewEvent } from '../../domain/records/event.ts'
+import { FLEET } from '../../domain/records/fleet.ts'
+import { clipped, MAX_CAUSE_CHARS } from '../../domain/text.ts'
+import type { Store } from '../../store/index.ts'
+import { type Fleet, retryOnConflict } from '../fleet.ts'
+import { fleetState, put } from '../records.ts'
+
+const LOOK_EVERY_MS = 100
+const AFTER_A_FAULT_MS = 5000
+
+/** As the file said when a fleet of this home last took it. */
+export async function lastConfiguration(store: Store, layers: Omit<Layers, 'file'>): Promise<Configuration> {
+  const taken = Object.entries((await store.get('fleet', FLEET))?.value.settings ?? {})
+  // What another version of the program took may mean nothing to this one.
+  const known = taken.flatMap(([key, value]) => {
+    try {
+      return Object.entries(givenFrom({ [key]: value }))
+    } catch {
+      return []
+    }
+  })
+  return new Configuration({ ...layers, file: Object.fromEntries(known) })
+}
+
+/** For a process that only asks: by the file as it is, unless that is broken or a running server has the say. */
+export function lookAtConfiguration(fleet: Fleet, { served }: { served: boolean }): void {
+  const { given, fault } = readFitting(fleet.home.path, fleet.agents)
+  if (given && !served) fleet.configuration.take(given)
+  fleet.configuration.fault = fault
+}
+
+export interface Taken {
+  /** What holds otherwise than before, by key. */
+  changed: Record<string, { from: unknown; to: unknown }>
+  /** Why the file is not heeded, when that is news. */
+  refused: string | null
+}
+
+/** Reads the file and goes by it from now on; if it is broken, everything stays as it is and that is said once. */
+export async function takeConfiguration(fleet: Fleet, actor = 'fleet'): Promise<Taken> {
+  const { configuration } = fleet
+  const { given, fault } = readFitting(fleet.home.path, fleet.agents)
+  if (fault) {
+    const refused = fault.message === configuration.fault?.message ? null : fault.message
+    if (refused) await commit(fleet, { kind: 'settings_refused', cause: clipped(refused, MAX_CAUSE_CHARS) }, actor)
+    configuration.fault = fault
+    return { changed: {}, refused }
+  }
+  const changed = difference(configuration.settings, configuration.settingsWith(given))
+  await commit(fleet, { kind: 'settings_changed', data: { changed } }, actor, given)
+  configuration.take(given)
+  return { changed, refused: null }
+}
+
+/** What the file says, if it is whole and means agents there are. */
+export function readFitting(home: string, agents: Agents): Read {
+  const read = readConfiguration(home)
+  try {
+    if (read.given) requireAgents(read.given, agents)
+    return read
+  } catch (error) {
+    if (error instanceof Refusal) return { given: null, fault: error }
+    throw error
+  }
+}
+
+export function requireAgents({ defaultAgent, maxPerAgent = {} }: Given, agents: Agents): void {
+  for (const agent of [defaultAgent ?? [], Object.keys(maxPerAgent)].flat()) agents.named(agent)
+  if (defaultAgent && agents.named(defaultAgent).can.scripts)
+    throw new InvalidInput('default_agent', `cannot be ${defaultAgent}, which runs text as a script`, {
+      try: `Choose a coding agent, and name ${defaultAgent} on each mission that is a script.`,
+    })
+}
+
+function difference(before: Settings, after: Settings): Taken['changed'] {
+  const names = (Object.keys(after) as SettingName[]).filter(name => !isDeepStrictEqual(before[name], after[name]))
+  return Object.fromEntries(names.map(name => [keyOf(name), { from: before[name], to: after[name] }]))
+}
+
+/** Keeps what was taken together with the event, which wakes whoever dispatches. */
+async function commit(
+  fleet: Fleet,
+  event: Pick<NewEvent, 'kind' | 'cause' | 'data'>,
+  actor: string,
+  given?: Given,
+): Promise<void> {
+  await retryOnConflict(async () => {
+    const { value, expects } = await fleetState(fleet)
+    const named = Object.entries(given ?? {}).map(([name, said]) => [keyOf(name as SettingName), said])
+    const settings = given ? Object.fromEntries(named) : value.settings
+    if (given && isDeepStrictEqual(settings, value.settings)) return
+    const time = fleet.now()
+    await fleet.commit('commit.wish', {
+      changes: given ? [put('fleet', { ...value, settings, updated_at: time }, expects)] : [],
+      events: [{ ...event, time, actor }],
+    })
+  })
+}
+
+/** Takes the file whenever it has changed, once it has stayed as it is for a moment: an editor may write it in pieces. */
+export function watchConfiguration(
+  fleet: Fleet,
+  tell: (taken: Taken) => void,
+  onFault: (what: string, error: unknown) => void,
+): () => void {
+  const state = (): string => {
+    const found = statSync(configurationFile(fleet.home.path), { throwIfNoEntry: false })
+    return found ? [found.mtimeMs, found.ctimeMs, found.size, found.ino].join(' ') : ''
+  }
+  let taken: string | undefined
+  let last: string | undefined
+  let restsUntil = 0
+  const look = async (): Promise<void> => {
+    const now = state()
+    const settled = now === last
+    last = now
+    if (!settled || now === taken) return
+    tell(await takeConfiguration(fleet))
+    taken = now
+  }
+  const timer = setInterval(() => {
+    if (performance.now() < restsUntil) return
+    restsUntil = Number.POSITIVE_INFINITY
+    look().then(
+      () => {
+        restsUntil = 0
+      },
+      error => {
+        onFault('settings', error)
+        restsUntil = performance.now() + AFTER_A_FAULT_MS
+      },
+    )
+  }, LOOK_EVERY_MS)
+  return () => clearInterval(timer)
+}

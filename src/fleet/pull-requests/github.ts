@@ -1,0 +1,95 @@
+import * as z from 'zod'
+import { which } from '../../agents/detect.ts'
+import { Unfit, Unreachable } from '../../domain/errors.ts'
+import { clipped } from '../../domain/text.ts'
+import { effect } from '../../platform/effects.ts'
+import { runProgram } from '../../spawning/index.ts'
+import type { Fleet } from '../fleet.ts'
+
+const LIMIT_MS = 60_000
+const MAX_BYTES = 4 * 1024 * 1024
+const TOLD_CHARS = 400
+/** What gh exits with when nobody is signed in. */
+const SIGNED_OUT = 4
+const MOST_LISTED = 30
+
+const Seen = z.object({
+  number: z.number().int(),
+  url: z.url({ protocol: /^https?$/ }).max(500),
+  state: z.enum(['OPEN', 'CLOSED', 'MERGED']),
+  headRefOid: z.string(),
+  isCrossRepository: z.boolean(),
+  mergeCommit: z.object({ oid: z.string().regex(/^[0-9a-f]{40,64}$/) }).nullish(),
+  reviewDecision: z.string().nullish(),
+  mergeable: z.string().nullish(),
+})
+/** A pull request as GitHub tells of it. */
+export type Seen = z.infer<typeof Seen>
+const FIELDS = Object.keys(Seen.shape).join(',')
+
+export async function requireGh({ environment }: Fleet): Promise<string> {
+  const program = await which('gh', environment)
+  if (program) return program
+  throw new Unfit('gh, the program of GitHub, was not found.', {
+    try: 'Install it, so that it is on the PATH of the server, and sign in: gh auth login',
+  })
+}
+
+/** GitHub's own program, with whatever sign-in it has. */
+async function gh(fleet: Fleet, args: readonly string[], input?: string): Promise<string> {
+  const known = Object.entries(fleet.environment).filter((each): each is [string, string] => each[1] !== undefined)
+  const { code, stdout, stderr, failure, stopped } = await runProgram({
+    command: await requireGh(fleet),
+    args,
+    cwd: fleet.home.path,
+    env: { ...Object.fromEntries(known), GH_PROMPT_DISABLED: '1', GH_NO_UPDATE_NOTIFIER: '1', NO_COLOR: '1' },
+    input: input ?? '',
+    maxBytes: MAX_BYTES,
+    timeoutMs: LIMIT_MS,
+  })
+  if (code === 0 && !stopped) return stdout.toString('utf8')
+  if (code === SIGNED_OUT || /gh auth login/.test(stderr))
+    throw new Unfit('gh, the program of GitHub, is not signed in.', { try: 'gh auth login' })
+  const why = failure ?? (stopped === 'too long' ? `it took longer than ${LIMIT_MS / 1000} seconds` : stderr.trim())
+  throw new Unreachable(`gh ${args.slice(0, 2).join(' ')} failed: ${clipped(why || `exit code ${code}`, TOLD_CHARS)}`)
+}
+
+function told<S extends z.ZodType>(schema: S, text: string): z.infer<S> {
+  try {
+    return schema.parse(JSON.parse(text))
+  } catch (cause) {
+    throw new Unreachable('gh answered with something that is no pull request.', { cause })
+  }
+}
+
+/** Every pull request that was ever made of a branch, the newest first. Those of forks are others', whatever it is called there. */
+export async function pullRequestsOf(fleet: Fleet, repo: string, head: string): Promise<Seen[]> {
+  const asked = ['--repo', repo, '--head', head, '--state', 'all', '--limit', String(MOST_LISTED), '--json', FIELDS]
+  const all = told(z.array(Seen), await gh(fleet, ['pr', 'list', ...asked]))
+  return all.filter(each => !each.isCrossRepository)
+}
+
+export async function seePullRequest(fleet: Fleet, repo: string, number: number): Promise<Seen> {
+  return told(Seen, await gh(fleet, ['pr', 'view', String(number), '--repo', repo, '--json', FIELDS]))
+}
+
+export interface Proposal {
+  head: string
+  base: string
+  title: string
+  body: string
+}
+
+/** Its number. */
+export async function openPullRequest(
+  fleet: Fleet,
+  repo: string,
+  { head, base, title, body }: Proposal,
+): Promise<number> {
+  // With --head gh neither asks nor pushes; the text comes by its input, so that no argument grows with it.
+  const args = ['--repo', repo, '--head', head, '--base', base, `--title=${title}`, '--body-file', '-']
+  const answer = await effect('gh.pull-request', () => gh(fleet, ['pr', 'create', ...args], body))
+  const number = Number(/\/pull\/(\d+)\s*$/.exec(answer)?.[1])
+  if (!number) throw new Unreachable('gh does not tell which pull request it made.')
+  return number
+}

@@ -1,0 +1,285 @@
+import type { AgentEvent } from '../../agents/index.ts'
+import { InvalidInput, NotAllowed } from '../../domain/errors.ts'
+import { newId } from '../../domain/ids.ts'
+import type { ApprovalRule, RuleScope } from '../../domain/records/approval-rule.ts'
+import type { Mission } from '../../domain/records/mission.ts'
+import type { Session } from '../../domain/records/session.ts'
+import type { Question } from '../../domain/records/talk.ts'
+import { answerInWords, type Decision, decisionIn, HOW_TO_DECIDE } from '../../domain/rules/decisions.ts'
+import * as life from '../../domain/rules/life.ts'
+import { clipped, headOf, type StoredText } from '../../domain/text.ts'
+import type { Change, Stored } from '../../store/index.ts'
+import { type Ask, by, oncePerKey } from '../commands.ts'
+import { type Fleet, retryOnConflict } from '../fleet.ts'
+import { all, current, derivedId, put } from '../records.ts'
+import { messageTo } from '../sessions/messages.ts'
+import { coveredBy, newRule, ruleFor } from './approvals.ts'
+
+type Asking = Extract<AgentEvent, { type: 'permission' | 'question' }>
+
+const TEXT_CHARS = 500
+
+/** Writes down what an agent asks, and that its mission waits for a person. Reading the same line again asks nothing new. */
+export async function raiseQuestion(
+  fleet: Fleet,
+  session: Session,
+  asking: Asking,
+  through: Question['through'] = 'client',
+): Promise<void> {
+  const id = questionId(session.id, asking.id)
+  const tool = asking.type === 'permission' ? clipped(asking.tool, 200) : null
+  const covers = asking.type === 'permission' ? coveredBy(session, asking.tool, asking.input) : null
+  const text = await fleet.blobs.keep(asking.type === 'question' ? asking.text : JSON.stringify(asking.input, null, 2))
+  await retryOnConflict(async () => {
+    if (await fleet.store.get('questions', id)) return
+    const mission = await current(fleet, 'missions', session.mission_id)
+    // Read after the mission, which its end changes too: an agent that is gone asks nothing, however late it is heard.
+    if ((await current(fleet, 'sessions', session.id)).value.status === 'ended')
+      throw new NotAllowed(`Session ${session.id} has ended.`)
+    const when = { actor: `session:${session.id}`, now: fleet.now() }
+    const { answer_within_seconds, otherwise } = mission.value
+    const question: Question = {
+      ...asked(session, text, when.now),
+      id,
+      kind: asking.type,
+      asked_as: asking.id,
+      through,
+      tool,
+      covers,
+      deadline: answer_within_seconds
+        ? new Date(Date.parse(when.now) + answer_within_seconds * 1000).toISOString()
+        : null,
+      otherwise: answer_within_seconds ? (otherwise ?? 'deny') : null,
+    }
+    const rule = tool === null ? undefined : await ruleFor(fleet, session, tool, covers)
+    if (rule) return allowByRule(fleet, mission.value, question, rule)
+    const step = life.asks(mission.value, { id, text: sentenceOf(question) }, when)
+    await fleet.commit('commit.question', {
+      changes: [put('questions', question, 'absent'), put('missions', step.mission, mission.version)],
+      events: step.events,
+    })
+  })
+}
+
+/** A person has answered this before: it is noted like any other answer, and its mission goes on. */
+async function allowByRule(fleet: Fleet, mission: Mission, asked: Question, rule: Stored<ApprovalRule>): Promise<void> {
+  const by = `rule:${rule.value.id}`
+  const question: Question = {
+    ...asked,
+    status: 'answered',
+    answer: { decision: 'allow', text: null },
+    answered_by: by,
+    answered_at: asked.created_at,
+  }
+  const data = { question: question.id, rule: rule.value.id, tool: question.tool }
+  const told = life.about(
+    mission,
+    'allowed_by_rule',
+    { actor: by, now: asked.created_at },
+    { session_id: asked.session_id, data },
+  )
+  await fleet.commit('commit.question', {
+    changes: [put('questions', question, 'absent')],
+    // Revoked in this moment, it allows nothing any more.
+    checks: [{ collection: 'approval_rules', id: rule.value.id, expects: rule.version }],
+    events: [told],
+  })
+}
+
+const asked = (session: Session, text: StoredText, now: string) => ({
+  mission_id: session.mission_id,
+  project_id: session.project_id,
+  session_id: session.id,
+  text,
+  covers: null,
+  status: 'open' as const,
+  through: 'client' as const,
+  answer: null,
+  answered_by: null,
+  delivered: false,
+  created_at: now,
+  answered_at: null,
+})
+
+/** Has an agent stop what it does and wait. What it is to do then is asked like anything else, so that it may wait as long. */
+export async function interruptMission(fleet: Fleet, ask: Ask, missionId: string): Promise<Stored<Question>> {
+  const text = await fleet.blobs.keep('You interrupted it. What is it to do now?')
+  const id = await oncePerKey(fleet, ask, async () => {
+    const mission = await current(fleet, 'missions', missionId)
+    const session = await interruptible(fleet, mission.value)
+    const when = by(fleet, ask)
+    const id = newId()
+    const question: Question = {
+      ...asked(session, text, when.now),
+      ...{ id, kind: 'interruption', asked_as: id, tool: null, deadline: null, otherwise: null },
+    }
+    const step = life.asks(mission.value, { id, text: sentenceOf(question) }, when)
+    const told = life.about(mission.value, 'interrupt_requested', when, { session_id: session.id })
+    return {
+      subject: id,
+      changes: [put('questions', question, 'absent'), put('missions', step.mission, mission.version)],
+      events: [told, ...step.events],
+    }
+  })
+  return current(fleet, 'questions', id)
+}
+
+async function interruptible(fleet: Fleet, { id, session_id, asking }: Mission): Promise<Session> {
+  const session = session_id ? await fleet.store.get('sessions', session_id) : undefined
+  if (!session || session.value.status === 'ended')
+    throw new NotAllowed(`No agent is at work on mission ${id}.`, { try: `fleet mission resume ${id} --message "…"` })
+  if (session.value.reason === 'takeover')
+    throw new NotAllowed(`A person has taken mission ${id} over: it is theirs to interrupt.`)
+  const { title, can } = fleet.agents.ofSession(session.value.agent)
+  if (!can.interrupt)
+    throw new NotAllowed(`${title} cannot be interrupted without ending its session.`, {
+      try: `fleet mission cancel ${id} ends it and keeps its work; fleet mission resume ${id} goes on from there.`,
+    })
+  if (asking)
+    throw new NotAllowed(`Mission ${id} does nothing now: it waits for an answer.`, { try: `fleet answer ${id} …` })
+  return session.value
+}
+
+export const questionId = (sessionId: string, askedAs: string): string => derivedId('question', sessionId, askedAs)
+
+export function sentenceOf(question: Question): string {
+  const words = clipped(headOf(question.text).replace(/\s+/g, ' '), TEXT_CHARS)
+  return question.kind === 'permission' ? `It asks to use ${question.tool}: ${words}` : words
+}
+
+/** An answer as it was given: a permission needs the decision, a question the words. */
+export interface Given {
+  decision?: string
+  text?: string
+  /** The same is allowed from now on, so far. */
+  remember?: RuleScope
+}
+
+/** The first answer wins; whoever comes later is told what was answered and by whom. `find` tells which is meant. */
+export async function answerQuestion(
+  fleet: Fleet,
+  ask: Ask,
+  find: () => Promise<string>,
+  given: Given,
+): Promise<Stored<Question>> {
+  const answered = await oncePerKey(fleet, ask, async () => {
+    const question = await current(fleet, 'questions', await find())
+    requireOpen(question.value)
+    const answer = answerIn(question.value, given)
+    const when = by(fleet, ask)
+    const mission = await current(fleet, 'missions', question.value.mission_id)
+    const next: Question = {
+      ...question.value,
+      status: 'answered',
+      answer,
+      answered_by: ask.actor,
+      answered_at: when.now,
+    }
+    const others = await openQuestions(fleet, next.mission_id, next.id)
+    const step = await after(fleet, mission.value, next, others, when)
+    requireRule(next, given.remember)
+    const rule = given.remember ? await newRule(fleet, next, given.remember, when) : { changes: [], events: [] }
+    const changes: Change[] = [put('questions', next, question.version), put('missions', step.mission, mission.version)]
+    return { subject: next.id, changes: [...changes, ...rule.changes], events: [...step.events, ...rule.events] }
+  })
+  return current(fleet, 'questions', answered)
+}
+
+function requireOpen(question: Question): void {
+  const { status, answer, answered_by } = question
+  if (status === 'withdrawn') throw new NotAllowed('It is no longer asked: the session ended.', { facts: { status } })
+  if (status === 'answered') {
+    throw new NotAllowed(`It was already answered by ${answered_by}: ${clipped(answerInWords(question), 200)}`, {
+      facts: { status, answer, answered_by },
+    })
+  }
+}
+
+/** What was given as the answer to this question. Anything that could be taken for another answer is refused. */
+function answerIn({ id, kind, through }: Question, given: Given): { decision: Decision; text: string | null } {
+  const text = given.text?.trim() ? given.text : null
+  const decision = given.decision === undefined ? undefined : decisionIn(given.decision)
+  if (given.decision !== undefined && !decision)
+    throw new InvalidInput(
+      'decision',
+      `${JSON.stringify(clipped(given.decision, 100))} is no decision; ${HOW_TO_DECIDE}`,
+    )
+  if (kind === 'permission') {
+    if (decision) return { decision, text }
+    throw new InvalidInput('decision', `it asks for permission, which words alone do not give; ${HOW_TO_DECIDE}`, {
+      try: `fleet answer ${id} allow|deny ["a note for the agent"]`,
+    })
+  }
+  // What a client asks by itself has choices or is open; through our own tool a plain yes is an answer.
+  const isAnswer = text !== null || decision === 'deny' || (decision && (through === 'tool' || kind === 'interruption'))
+  if (isAnswer) return { decision: decision ?? 'allow', text }
+  throw new InvalidInput('text', 'it asks for words, not for permission', { try: `fleet answer ${id} "…"` })
+}
+
+function requireRule({ kind, covers, answer }: Question, scope: RuleScope | undefined): void {
+  if (!scope) return
+  if (kind !== 'permission' || answer?.decision !== 'allow')
+    throw new InvalidInput('remember', 'only a permission that is allowed can be remembered')
+  if (covers === null)
+    throw new InvalidInput(
+      'remember',
+      'what it asks for is nothing a rule could be exact about; it can be allowed once',
+    )
+}
+
+/** A live session goes on with the answer; one that was parked is resumed with it. */
+async function after(
+  fleet: Fleet,
+  mission: Mission,
+  answered: Question,
+  others: Question[],
+  when: life.By,
+): Promise<life.Step> {
+  if (others[0]) return life.asks(mission, { id: others[0].id, text: sentenceOf(others[0]) }, when)
+  if (mission.asking) return life.goesOn(mission, answered.id, when)
+  if (mission.status !== 'needs_input')
+    return { mission, events: [life.about(mission, 'answered', when, { data: { question: answered.id } })] }
+  return life.resume(mission, true, await fleet.blobs.keep(inWords(answered)), when)
+}
+
+/** The answer for an agent that asked in an earlier session and is resumed with it. */
+export function inWords(question: Question): string {
+  const { kind, tool, text, answer } = question
+  if (kind === 'interruption') return `You were interrupted. ${wordsAfter(question)}`
+  const said = answer?.text ? ` They said: ${answer.text}` : ''
+  if (kind === 'question')
+    return `You asked: ${clipped(headOf(text), TEXT_CHARS)}\n\nThe person in charge answers.${said || ` They say ${answer?.decision === 'allow' ? 'yes' : 'no'}.`}`
+  return `You asked to use ${tool}. The person in charge ${answer?.decision === 'allow' ? 'allows it: do it now' : 'does not allow it: find another way'}.${said}`
+}
+
+/** What an agent that was interrupted is told. */
+export function wordsAfter({ answer }: Question): string {
+  return answer?.text ?? (answer?.decision === 'deny' ? 'Leave it at that, and end your turn.' : 'Go on.')
+}
+
+export async function openQuestions(fleet: Fleet, missionId: string, except?: string): Promise<Question[]> {
+  const found = (await Array.fromAsync(all(fleet, 'questions', 'mission', [missionId]))).map(stored => stored.value)
+  return found.filter(question => question.status === 'open' && question.id !== except)
+}
+
+/** What was asked in a session, oldest first. */
+export async function questionsOf(fleet: Fleet, sessionId: string): Promise<Question[]> {
+  return (await Array.fromAsync(all(fleet, 'questions', 'session', [sessionId]))).map(stored => stored.value)
+}
+
+/** The answer has reached the client; words that could not go with it are on their way as a message of their own. */
+export async function markDelivered(fleet: Fleet, id: string, words: string | null = null): Promise<void> {
+  const text = words === null ? null : await fleet.blobs.keep(words)
+  await retryOnConflict(async () => {
+    const { value, version } = await current(fleet, 'questions', id)
+    if (value.delivered) return
+    const session = await current(fleet, 'sessions', value.session_id)
+    const isHeard = text !== null && session.value.status !== 'ended'
+    const when = { actor: value.answered_by ?? 'fleet', now: fleet.now() }
+    const said = isHeard ? messageTo(session, derivedId('note', id), text, when) : { changes: [], events: [] }
+    await fleet.commit('commit.answer-delivered', {
+      changes: [put('questions', { ...value, delivered: true }, version), ...said.changes],
+      events: said.events,
+    })
+  })
+}

@@ -1,0 +1,148 @@
+import { InvalidInput, NotAllowed } from '../../domain/errors.ts'
+import { newId } from '../../domain/ids.ts'
+import { Comment, isToSend, MAX_COMMENT_CHARS, type Mission } from '../../domain/records/mission.ts'
+import { sentBack } from '../../domain/rules/comments.ts'
+import * as life from '../../domain/rules/life.ts'
+import { clipped } from '../../domain/text.ts'
+import { changedAmong, changes, lineOf, type Repository } from '../../git/index.ts'
+import { MAX_COMMIT_ITEMS, type Stored } from '../../store/index.ts'
+import { type Ask, by, changeMission, oncePerKey } from '../commands.ts'
+import type { Fleet } from '../fleet.ts'
+import { type Shown, shownOf } from '../landing/candidates.ts'
+import { isScriptAfter } from '../missions/agents.ts'
+import { checkedSettings, projectOf, readiness, type Wish } from '../missions/missions.ts'
+import { repositoryOf } from '../projects/repositories.ts'
+import { current, put } from '../records.ts'
+
+const QUOTE_CHARS = 500
+/** Beside the remarks a commit has the mission, the message, its event and a receipt. */
+const BESIDE_REMARKS = 4
+
+export type Remark = Pick<Comment, 'body' | 'path' | 'line' | 'side'>
+
+export async function makeRemark(fleet: Fleet, ask: Ask, mission: Mission, remark: Remark): Promise<Comment> {
+  const quote = await quoteOf(fleet, mission, remark)
+  const id = await oncePerKey(fleet, ask, async () => {
+    const when = by(fleet, ask)
+    const comment = newRemark(mission, when, { ...remark, quote })
+    return {
+      subject: comment.id,
+      changes: [put('comments', comment, 'absent')],
+      events: [life.about(mission, 'commented', when, { data: { comment: comment.id } })],
+    }
+  })
+  return (await current(fleet, 'comments', id)).value
+}
+
+const newRemark = (mission: Mission, when: life.By, fields: Partial<Comment>): Comment =>
+  Comment.parse({
+    ...fields,
+    id: newId(),
+    mission_id: mission.id,
+    project_id: mission.project_id,
+    session_id: mission.session_id,
+    candidate: mission.candidate?.commit ?? null,
+    author: when.actor,
+    created_at: when.now,
+  })
+
+export async function changeRemark(fleet: Fleet, ask: Ask, id: string, fields: Partial<Remark>): Promise<Comment> {
+  await oncePerKey(fleet, ask, async () => {
+    const { value, version } = await requireUnsent(fleet, id)
+    const { value: mission } = await current(fleet, 'missions', value.mission_id)
+    const changed = { ...value, ...fields }
+    const quote = await quoteOf(fleet, mission, changed)
+    return {
+      subject: id,
+      changes: [put('comments', { ...changed, quote }, version)],
+      events: [life.about(mission, 'comment_changed', by(fleet, ask), { data: { comment: id } })],
+    }
+  })
+  return (await current(fleet, 'comments', id)).value
+}
+
+export async function deleteRemark(fleet: Fleet, ask: Ask, id: string): Promise<void> {
+  await oncePerKey(fleet, ask, async () => {
+    const { value, version } = await requireUnsent(fleet, id)
+    const { value: mission } = await current(fleet, 'missions', value.mission_id)
+    return {
+      subject: id,
+      changes: [{ remove: 'comments', id, expects: version }],
+      events: [life.about(mission, 'comment_deleted', by(fleet, ask), { data: { comment: id } })],
+    }
+  })
+}
+
+/** What an agent was told cannot be unsaid. */
+async function requireUnsent(fleet: Fleet, id: string): Promise<Stored<Comment>> {
+  const found = await current(fleet, 'comments', id)
+  if (!found.value.sent_at) return found
+  throw new NotAllowed(`Its agent was told of comment ${id} at ${found.value.sent_at}.`, {
+    try: `fleet mission comment ${found.value.mission_id} "…"`,
+    facts: { sent_at: found.value.sent_at },
+  })
+}
+
+/**
+ * Sends the agent back to its work with everything people remarked since it was last told. That they are told is written
+ * in the commit that queues the mission, so each is told once. What is said besides becomes a remark too, told already.
+ */
+export async function sendBack(fleet: Fleet, ask: Ask, id: string, wish: Wish): Promise<Stored<Mission>> {
+  const settings = await checkedSettings(fleet, wish.override ?? {}, await projectOf(fleet, id))
+  return changeMission(fleet, id, ask, async (mission, when) => {
+    const script = isScriptAfter(fleet, ask, mission, { agent: settings.agent, text: false })
+    const { ready, checks } = await readiness(fleet, mission)
+    const room = MAX_COMMIT_ITEMS - BESIDE_REMARKS - checks.length
+    const remarks = await unsentOf(fleet, id, room)
+    const message = wish.message?.trim()
+    if (!remarks.length && !message)
+      throw new InvalidInput('message', 'is missing, and there are no remarks that its agent was not told of', {
+        try: `fleet mission comment ${id} "…"`,
+      })
+    const { text, told } = sentBack(
+      remarks.map(({ value }) => value),
+      message,
+    )
+    const said = message && { body: clipped(message, MAX_COMMENT_CHARS), sent_at: when.now }
+    const decide = mission.status === 'done' ? life.reopen : life.resume
+    return {
+      ...decide({ ...mission, ...settings, script }, ready, await fleet.blobs.keep(text), when, {
+        data: { remarks: told.length },
+        cause: message,
+      }),
+      changes: [
+        ...(said ? [put('comments', newRemark(mission, when, said), 'absent')] : []),
+        ...remarks
+          .slice(0, told.length)
+          .map(({ value, version }) => put('comments', { ...value, sent_at: when.now }, version)),
+      ],
+      checks,
+    }
+  })
+}
+
+async function unsentOf(fleet: Fleet, missionId: string, limit: number): Promise<Stored<Comment>[]> {
+  const { items } = await fleet.store.find('comments', { index: 'unsent', equals: [missionId], limit })
+  const now = await Promise.all(items.map(({ value }) => fleet.store.get('comments', value.id)))
+  return now.filter(found => found !== undefined).filter(({ value }) => isToSend(value))
+}
+
+/** The line a remark is about, as a person sees it now: the work may have moved on when the agent reads it. */
+async function quoteOf(fleet: Fleet, mission: Mission, { path, line, side }: Remark): Promise<string | null> {
+  const project = path ? (await fleet.store.get('projects', mission.project_id))?.value : undefined
+  const shown = project && (await shownOf(project, mission))
+  if (!project || !shown) return null
+  const repository = await repositoryOf(project)
+  if (!(await isChanged(repository, shown, path!)))
+    throw new InvalidInput('path', `${path} is not in the change`, { try: `fleet diff ${mission.id} --stat` })
+  if (!line) return null
+  const commit = side === 'old' ? shown.from : shown.to
+  const quote = await lineOf(repository, commit, path!, line)
+  return quote === undefined ? null : clipped(quote, QUOTE_CHARS)
+}
+
+async function isChanged(repository: Repository, { from, to }: Shown, path: string): Promise<boolean> {
+  const { files, filesOmitted } = await changes(repository, from, to)
+  if (files.some(file => file.path === path || file.from === path)) return true
+  return filesOmitted > 0 && (await changedAmong(repository, from, to, [path])).includes(path)
+}

@@ -1,0 +1,173 @@
+import type { Evidence, Mission, Status } from '../../domain/records/mission.ts'
+import type { Project } from '../../domain/records/project.ts'
+import type { ChangedFile, Report } from '../../domain/records/report.ts'
+import type { Session } from '../../domain/records/session.ts'
+import type { Included } from '../../domain/rules/candidate.ts'
+import { type Checked, type Overlap, type Risk, riskOf } from '../../domain/rules/risk.ts'
+import { type Sizes, sizesOf } from '../../git/index.ts'
+import type { Fleet } from '../fleet.ts'
+import { includesOf, shownOf } from '../landing/candidates.ts'
+import { repositoryOf } from '../projects/repositories.ts'
+import { all, current, newestReport } from '../records.ts'
+
+/** More work than this does not wait for review at once; what does is ranked among the oldest. */
+const MOST_WAITING = 500
+const MOST_BESIDE = 500
+/** As many programs at once as do not keep everything else waiting. */
+const AT_ONCE = 8
+
+/** Finished work that stopped on its way to the base branch for a person. */
+const STOPPED = ['conflict', 'in_the_way']
+export const isToReview = ({ status, status_reason, branch }: Mission): boolean =>
+  branch !== null && (status === 'review' || (status === 'needs_input' && STOPPED.includes(status_reason?.code ?? '')))
+
+/** Where there may be work that has not landed. */
+const UNLANDED: readonly Status[] = ['review', 'landing', 'needs_input', 'waiting', 'queued', 'running']
+
+export interface Review extends Sizes {
+  mission: Mission
+  includes: Included[]
+  session_id: string | null
+  checked: Checked
+  overlaps: Overlap[]
+  remarks: number
+  risk: Risk
+}
+
+/** The work that waits for a person, the riskiest first, then what waits longest. */
+export async function reviewsOf(fleet: Fleet, projectId?: string): Promise<Review[]> {
+  const waiting = (
+    await Promise.all(['review', 'needs_input'].map(status => ofStatus(fleet, status, MOST_WAITING, projectId)))
+  )
+    .flat()
+    .filter(isToReview)
+  const others = new Beside(fleet)
+  const reviews: Review[] = []
+  for (let from = 0; from < waiting.length; from += AT_ONCE)
+    reviews.push(...(await Promise.all(waiting.slice(from, from + AT_ONCE).map(each => reviewOf(fleet, each, others)))))
+  return reviews.toSorted(
+    (a, b) => b.risk.score - a.risk.score || (a.mission.updated_at < b.mission.updated_at ? -1 : 1),
+  )
+}
+
+export async function reviewOf(fleet: Fleet, mission: Mission, others = new Beside(fleet)): Promise<Review> {
+  const { value: project } = await current(fleet, 'projects', mission.project_id)
+  const session = mission.session_id ? (await fleet.store.get('sessions', mission.session_id))?.value : undefined
+  const report = await newestReport(fleet, mission.id)
+  const [sizes, includes, checked, remarks] = await Promise.all([
+    // A repository that cannot be asked must not hide what waits in the others.
+    sizesOfWork(project, mission).catch(() => toldBy(report)),
+    includesOf(fleet, project, mission).catch(() => []),
+    checkedOf(fleet, mission, project, session),
+    fleet.store.find('comments', { index: 'unsent', equals: [mission.id], limit: 100 }),
+  ])
+  const overlaps = await others.overlapsWith(mission, pathsOf(sizes.files), includes)
+  const risk = riskOf({
+    mission,
+    includes,
+    files: sizes.files,
+    filesOmitted: sizes.filesOmitted,
+    lines: sizes.added + sizes.deleted,
+    checked,
+    overlaps,
+    untested: report?.what_untested ?? [],
+  })
+  return {
+    ...{ mission, session_id: session?.id ?? null, includes, ...sizes, checked, overlaps, risk },
+    remarks: remarks.items.length,
+  }
+}
+
+async function ofStatus(fleet: Fleet, status: string, limit: number, project?: string): Promise<Mission[]> {
+  const where = project ? { index: 'project_status', equals: [project, status] } : { index: 'status', equals: [status] }
+  return (await fleet.store.find('missions', { ...where, limit })).items.map(({ value }) => value)
+}
+
+const pathsOf = (files: readonly ChangedFile[]): ReadonlySet<string> =>
+  new Set(files.flatMap(({ path, from }) => (from ? [path, from] : [path])))
+
+/** The files alone, as they were when the session ended. */
+const toldBy = (report: Report | undefined): Sizes => ({
+  files: (report?.files_changed ?? []).map(file => ({ ...file, added: null, deleted: null })),
+  filesOmitted: report?.files_omitted ?? 0,
+  added: 0,
+  deleted: 0,
+})
+
+const NOTHING: Sizes = { files: [], filesOmitted: 0, added: 0, deleted: 0 }
+/** Two commits always differ by the same, so it is asked for once. */
+const known = new Map<string, Promise<Sizes>>()
+const MOST_KNOWN = 1000
+
+async function sizesOfWork(project: Project, mission: Mission): Promise<Sizes> {
+  const shown = await shownOf(project, mission)
+  if (!shown) return NOTHING
+  const { from, to } = shown
+  const key = `${from} ${to}`
+  const asked = known.get(key) ?? repositoryOf(project).then(repository => sizesOf(repository, from, to))
+  known.set(key, asked)
+  if (known.size > MOST_KNOWN) known.delete(known.keys().next().value!)
+  asked.catch(() => known.delete(key))
+  return asked
+}
+
+/** The newest word of each check since the work was finished. */
+async function checkedOf(
+  fleet: Fleet,
+  mission: Mission,
+  project: Project,
+  session: Session | undefined,
+): Promise<Checked> {
+  const latest = new Map<string, Evidence>()
+  if (project.checks.length)
+    for await (const { value } of all(fleet, 'evidence', 'mission', [mission.id]))
+      if (value.purpose === 'landing' && value.created_at >= (session?.ended_at ?? '')) latest.set(value.name, value)
+  const names = project.checks.map(({ name }) => name)
+  return {
+    passed: names.filter(name => latest.get(name)?.passed === true),
+    failed: names.filter(name => latest.get(name)?.passed === false),
+    missing: names.filter(name => !latest.has(name)),
+  }
+}
+
+interface Other {
+  mission: Pick<Mission, 'id' | 'title' | 'status'>
+  paths: ReadonlySet<string>
+}
+
+/** The unlanded work of each project, as the newest reports tell it; read once for a whole list. */
+class Beside {
+  readonly #fleet: Fleet
+  readonly #projects = new Map<string, Promise<Other[]>>()
+
+  constructor(fleet: Fleet) {
+    this.#fleet = fleet
+  }
+
+  /** What is part of the work is no other work beside it. */
+  async overlapsWith(mission: Mission, own: ReadonlySet<string>, part: readonly Included[]): Promise<Overlap[]> {
+    const others = own.size ? await this.#of(mission.project_id) : []
+    const inside = new Set([mission.id, ...part.map(({ mission_id }) => mission_id)])
+    return others.flatMap(({ mission: { id, title, status }, paths }) => {
+      const files = inside.has(id) ? [] : [...paths].filter(path => own.has(path))
+      return files.length ? [{ mission_id: id, title, status, files }] : []
+    })
+  }
+
+  #of(projectId: string): Promise<Other[]> {
+    const found = this.#projects.get(projectId) ?? this.#read(projectId)
+    this.#projects.set(projectId, found)
+    return found
+  }
+
+  async #read(projectId: string): Promise<Other[]> {
+    const lists = await Promise.all(UNLANDED.map(status => ofStatus(this.#fleet, status, MOST_BESIDE, projectId)))
+    const others = await Promise.all(
+      lists.flat().map(async mission => {
+        const report = mission.session_id ? await newestReport(this.#fleet, mission.id) : undefined
+        return { mission, paths: pathsOf(report?.files_changed ?? []) }
+      }),
+    )
+    return others.filter(({ paths }) => paths.size)
+  }
+}

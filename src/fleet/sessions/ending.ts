@@ -1,0 +1,340 @@
+import { existsSync } from 'node:fs'
+import { join } from 'node:path'
+import { AdapterFault, type Agent, type Digest, type Ending, type Exit } from '../../agents/index.ts'
+import { newId } from '../../domain/ids.ts'
+import type { Mission } from '../../domain/records/mission.ts'
+import type { Project } from '../../domain/records/project.ts'
+import { Claim, fitted, Report, statusOf } from '../../domain/records/report.ts'
+import { keptRefs, type Outcome, type Session } from '../../domain/records/session.ts'
+import { effective } from '../../domain/rules/effective.ts'
+import { ended as missionAfter, NOTHING_DONE } from '../../domain/rules/ending.ts'
+import { about } from '../../domain/rules/life.ts'
+import { clipped, MAX_REASON_CHARS, type StoredText } from '../../domain/text.ts'
+import { type Changes, type Collected, changes, commitLeftovers, mergeBase, type Repository } from '../../git/index.ts'
+import type { Change } from '../../store/index.ts'
+import { defaultsOf } from '../dispatch/capacity.ts'
+import { spent } from '../dispatch/holds.ts'
+import { CONTINUES } from '../dispatch/next-session.ts'
+import { providerAfter } from '../dispatch/windows.ts'
+import { type Fleet, retryOnConflict } from '../fleet.ts'
+import { type Concern, concernAbout } from '../landing/review-reasons.ts'
+import { landingMessage } from '../landing/trailers.ts'
+import { answerOf, proposed } from '../planning/answers.ts'
+import { repositoryOf } from '../projects/repositories.ts'
+import { inWords, questionsOf, sentenceOf } from '../questions/questions.ts'
+import { current, put } from '../records.ts'
+import { sentence } from '../sentences.ts'
+import { readResult } from '../watching.ts'
+import { leftIn } from '../worktrees/retiring.ts'
+import { submittedClaim } from './inside.ts'
+import { RESULT_FILE } from './launch.ts'
+import { gitWithin } from './sandbox.ts'
+
+/** How an agent's process ended, before anyone looked at what it left behind. */
+export interface Over {
+  exit: Exit
+  digest: Digest
+  directory: string
+  swept: number
+  /** Why nobody can tell what it came to. */
+  fault: string | null
+  /** How it ended, if what it was allowed to spend is spent: a client that stops itself cannot say whose money it was. */
+  spentBudget: Ending | null
+}
+
+interface Work {
+  /** What no commit holds. */
+  leftBehind: string | null
+  /** What its changes are counted from. */
+  from: string | null
+  collected: Collected | null
+  changes: Changes
+  concern: Concern | null
+}
+
+const NO_CHANGES: Changes = { files: [], filesOmitted: 0, commits: [], commitsOmitted: 0, descends: true }
+
+/** The end of a session: commits what was left, asks git what changed, writes the report, and moves the mission on, all in one commit. */
+export async function endSession(fleet: Fleet, agent: Agent, sessionId: string, over: Over): Promise<void> {
+  const { value: session } = await current(fleet, 'sessions', sessionId)
+  const { value: mission } = await current(fleet, 'missions', session.mission_id)
+  const { value: project } = await current(fleet, 'projects', session.project_id)
+  const submitted = await submittedClaim(fleet, session)
+  const { claim, problem } = submitted ? { claim: submitted, problem: null } : writtenClaim(over.directory)
+  let ending: Ending = session.stopping ?? (await putAside(fleet, session, outcomeOf(agent, session, over)))
+  const summary = claim ? claim.summary : ending.forgotten ? '' : over.digest.result?.text || over.digest.lastText
+  let work: Work = { leftBehind: null, from: null, collected: null, changes: NO_CHANGES, concern: null }
+  try {
+    work = await collectWork(fleet, session, mission, project, summary)
+  } catch (error) {
+    // The worktree stays as it is: nothing is lost, but nothing may land from it either. One that never ran has said why.
+    const isGone = session.worktree !== null && !existsSync(session.worktree)
+    const why = isGone
+      ? `Its worktree is gone; what it had committed is on the branch ${session.branch}.`
+      : `Its work could not be committed and is kept in ${session.worktree}: ${sentence(error)}`
+    work = { ...work, leftBehind: isGone || session.status === 'starting' ? null : why }
+    if (ending.outcome !== 'cancelled' && session.status !== 'starting') ending = { outcome: 'failed', reason: why }
+  }
+  // What it did to the shared repository is told however it ended: it may have failed because of it, or to hide it.
+  if (work.concern && ending.outcome !== 'completed')
+    ending = { ...ending, reason: `${ending.reason} ${work.concern.text}` }
+  const told = makeReport(session, { claim, problem }, summary, ending.outcome, work.changes, fleet.now())
+  const report = { ...told, candidate: work.collected?.tip ?? null }
+  const wanted = mission.planning !== null && ending.outcome === 'completed' && report.status !== 'blocked'
+  const answer = wanted ? await answerOf(fleet, agent, mission.planning!, over.directory) : null
+  await commitEnd(fleet, agent, session, project, { ending, work, report, over, answer })
+}
+
+/** A conversation that the client does not have any more is nobody's failure: another one goes on, told in writing what was done. */
+function outcomeOf(agent: Agent, { resumes, reason }: Session, over: Over): Ending {
+  const ending = toldOutcome(agent, over)
+  if (!ending.forgotten || resumes === null || !CONTINUES.includes(reason)) return { ...ending, forgotten: false }
+  const why = `${agent.title} does not know the conversation ${resumes} any more; another one goes on. ${ending.reason}`
+  return { outcome: 'lost', reason: why, uncounted: true, forgotten: true }
+}
+
+function toldOutcome(agent: Agent, { digest, exit, fault, spentBudget }: Over): Ending {
+  if (fault !== null) return { outcome: 'failed', reason: fault }
+  try {
+    const ending = agent.outcome(digest, exit)
+    return ending.outcome === 'limited' && spentBudget ? spentBudget : ending
+  } catch (error) {
+    if (!(error instanceof AdapterFault)) throw error
+    return { outcome: 'failed', reason: error.message }
+  }
+}
+
+/** A turn that ended well, of an agent that said it waits for something, is the end of a part only. */
+async function putAside(fleet: Fleet, session: Session, ending: Ending): Promise<Ending> {
+  if (ending.outcome !== 'completed') return ending
+  const asked = (await questionsOf(fleet, session.id)).filter(({ through }) => through === 'tool')
+  if (asked.some(({ status, delivered }) => status === 'open' || (status === 'answered' && !delivered)))
+    return { outcome: 'parked', reason: 'It waits for an answer.' }
+  if (!session.awaits?.children.length) return ending
+  return { outcome: 'parked', reason: `It waits for its sub-missions: ${session.awaits.children.join(', ')}.` }
+}
+
+async function collectWork(
+  fleet: Fleet,
+  session: Session,
+  mission: Mission,
+  project: Project,
+  summary: string,
+): Promise<Work> {
+  if (!session.worktree || !session.branch)
+    return { leftBehind: null, from: null, collected: null, changes: NO_CHANGES, concern: null }
+  const repository = await repositoryOf(project)
+  const message = landingMessage(mission, session, summary)
+  const collected = await commitLeftovers({
+    worktree: session.worktree,
+    branch: session.branch,
+    message,
+    never: project.copy_files,
+    start: session.start_commit!,
+    within: await gitWithin(fleet, session, mission, project),
+  })
+  const { from, changed } = await ownChanges(repository, session.start_commit!, collected)
+  return {
+    leftBehind: leftIn(collected, project),
+    collected,
+    changes: changed,
+    from,
+    concern: await concernAbout({ fleet, session, project, repository, collected, from }),
+  }
+}
+
+/** What it did since it began; where a base branch was to be merged and was not, since its work parted from that. */
+async function ownChanges(
+  repository: Repository,
+  start: string,
+  { tip, changes: known }: Collected,
+): Promise<{ from: string; changed: Changes }> {
+  const changed = known ?? (await changes(repository, start, tip))
+  const from = changed.descends ? start : ((await mergeBase(repository, start, tip)) ?? start)
+  return { from, changed: from === start ? changed : await changes(repository, from, tip) }
+}
+
+interface Claimed {
+  claim: Claim | null
+  /** Why what it left is no report. */
+  problem: string | null
+}
+
+/** The report that an agent left as a file. */
+function writtenClaim(directory: string): Claimed {
+  const file = join(directory, RESULT_FILE)
+  if (!existsSync(file)) return { claim: null, problem: null }
+  const { success, data, error } = Claim.safeParse(readResult(file))
+  if (success) return { claim: data, problem: null }
+  const { path, message } = error.issues[0]!
+  const where = path.map(String).join('.') || 'the whole file'
+  return { claim: null, problem: clipped(`${RESULT_FILE}, ${where}: ${message}`, 1000) }
+}
+
+function makeReport(
+  session: Session,
+  { claim, problem }: Claimed,
+  lastWords: string,
+  outcome: Outcome,
+  changed: Changes,
+  now: string,
+): Report {
+  // Without a worktree nobody looked for changes.
+  const hasChanged = changed.files.length > 0 || (!session.worktree && claim?.status !== 'completed_no_changes')
+  return fitted(
+    Report.parse({
+      ...(claim ?? { summary: lastWords.slice(0, 4000) }),
+      status: statusOf(outcome, claim?.status ?? null, hasChanged),
+      claimed_status: claim?.status ?? null,
+      id: newId(),
+      mission_id: session.mission_id,
+      session_id: session.id,
+      project_id: session.project_id,
+      source: claim ? 'agent' : 'git',
+      problem,
+      files_changed: changed.files,
+      files_omitted: changed.filesOmitted,
+      commits: changed.commits,
+      created_at: now,
+    }),
+  )
+}
+
+interface End {
+  ending: Ending
+  work: Work
+  report: Report
+  over: Over
+  /** What it was asked to answer, if it was. */
+  answer: Awaited<ReturnType<typeof answerOf>> | null
+}
+
+async function commitEnd(
+  fleet: Fleet,
+  agent: Agent,
+  ended: Session,
+  project: Project,
+  { ending, work, report, over, answer }: End,
+): Promise<void> {
+  const { collected, changes: changed, concern } = work
+  await retryOnConflict(async () => {
+    const mission = await current(fleet, 'missions', ended.mission_id)
+    const session = await current(fleet, 'sessions', ended.id)
+    if (session.value.status === 'ended') return
+    const { landing, maxRetries } = effective(mission.value, project, defaultsOf(fleet))
+    const now = { actor: 'fleet', now: fleet.now() }
+    const isPutAside = ending.outcome === 'parked' && !mission.value.taken_over
+    const talk = await talkLeft(fleet, ended.id, isPutAside)
+    const candidate = collected && { commit: collected.tip, session_id: ended.id, at: now.now }
+    const step = missionAfter(
+      { ...mission.value, candidate },
+      {
+        ...ending,
+        report,
+        landing,
+        maxRetries,
+        concern,
+        unheard: talk.unheard,
+        question: talk.question,
+        unusable: answer && 'problem' in answer ? answer : null,
+        changed: changed.files.length > 0,
+        isolated: ended.worktree !== null,
+        added: collected !== null && collected.tip !== session.value.branch_from,
+      },
+      now,
+    )
+    const next: Session = {
+      ...session.value,
+      status: 'ended',
+      outcome: ending.outcome,
+      outcome_reason: clipped(ending.reason, MAX_REASON_CHARS),
+      exit_code: over.exit.code,
+      end_commit: collected?.tip ?? session.value.end_commit,
+      left_behind: work.leftBehind && clipped(work.leftBehind, MAX_REASON_CHARS),
+      kept_refs: keptRefs(session.value, collected?.kept),
+      descends_from: changed.descends ? work.from : null,
+      landable:
+        collected?.committed === true && changed.commits.length === 1 && changed.descends && !collected.unfinished,
+      conversation: over.digest.conversation ?? session.value.conversation,
+      resumes: ending.forgotten ? null : session.value.resumes,
+      usage: over.digest.usage,
+      used_model: over.digest.model ?? session.value.used_model,
+      context: over.digest.context,
+      retrying: null,
+      ended_at: now.now,
+    }
+    const proposal = answer && 'plan' in answer ? await proposed(fleet, step.mission, answer.plan, now) : null
+    const events = [
+      ...(over.swept
+        ? [about(step.mission, 'swept', now, { session_id: ended.id, data: { processes: over.swept } })]
+        : []),
+      about(step.mission, 'session_ended', now, {
+        session_id: ended.id,
+        cause: ending.reason,
+        data: { outcome: ending.outcome, exit_code: over.exit.code },
+      }),
+      ...talk.events.map(([kind, data]) => about(step.mission, kind, now, { session_id: ended.id, data })),
+      ...step.events,
+      ...(proposal?.events ?? []),
+    ]
+    const changes = [
+      put('missions', step.mission, mission.version),
+      put('sessions', next, session.version),
+      put(
+        'reports',
+        step.mission.status_reason?.code === NOTHING_DONE ? { ...report, status: 'failed' } : report,
+        'absent',
+      ),
+      ...talk.changes,
+      ...(proposal?.changes ?? []),
+      ...(await spent(fleet, next)),
+      ...(await providerAfter(fleet, agent.provider, {
+        windows: over.digest.windows,
+        hold: ending.outcome === 'rate_limited' ? { until: step.mission.not_before, reason: ending.reason } : null,
+      })),
+    ]
+    await fleet.commit('commit.session-ended', { changes, events })
+  })
+}
+
+interface TalkLeft {
+  changes: Change[]
+  events: ['message_missed' | 'question_withdrawn', Record<string, string>][]
+  unheard: StoredText | null
+  question: string | null
+}
+
+/** More than this at once would not fit into the commit that ends a session; the rest stays where it is. */
+const MOST_TALK = 20
+
+/** What people said that was not heard, and what was asked and not answered, when a session ends. */
+export async function talkLeft(fleet: Fleet, sessionId: string, parked: boolean): Promise<TalkLeft> {
+  const messages = (await fleet.store.find('messages', { index: 'waiting', equals: [sessionId], limit: MOST_TALK }))
+    .items
+  const asked = (
+    await fleet.store.find('questions', { index: 'session', equals: [sessionId], newestFirst: true, limit: MOST_TALK })
+  ).items
+  const open = asked.filter(({ value }) => value.status === 'open')
+  // Answered in the moment it was put aside, or when it had no ear for it any more: the next session is told instead.
+  const late = asked.filter(
+    ({ value }) => value.status === 'answered' && !value.delivered && (parked || value.kind === 'interruption'),
+  )
+  const texts = [
+    ...late.map(({ value }) => inWords(value)),
+    ...(await Promise.all(messages.map(({ value }) => fleet.blobs.read(value.text)))),
+  ]
+  const withdrawn = parked ? [] : open
+  return {
+    changes: [
+      ...messages.map(({ value, version }) => put('messages', { ...value, status: 'missed' as const }, version)),
+      ...withdrawn.map(({ value, version }) => put('questions', { ...value, status: 'withdrawn' as const }, version)),
+      ...late.map(({ value, version }) => put('questions', { ...value, delivered: true }, version)),
+    ],
+    events: [
+      ...messages.map(({ value }): TalkLeft['events'][number] => ['message_missed', { message: value.id }]),
+      ...withdrawn.map(({ value }): TalkLeft['events'][number] => ['question_withdrawn', { question: value.id }]),
+    ],
+    unheard: texts.length ? await fleet.blobs.keep(texts.join('\n\n')) : null,
+    question: open[0] ? sentenceOf(open[0].value) : null,
+  }
+}

@@ -1,0 +1,257 @@
+import { mkdirSync } from 'node:fs'
+import { join } from 'node:path'
+import type { Agent, Launch } from '../../agents/index.ts'
+import { programOf } from '../../agents/input.ts'
+import { NotAllowed } from '../../domain/errors.ts'
+import type { Mission } from '../../domain/records/mission.ts'
+import type { Project } from '../../domain/records/project.ts'
+import type { Session } from '../../domain/records/session.ts'
+import { type Effective, effective } from '../../domain/rules/effective.ts'
+import { type ChildReport, composePrompt, type HandOver } from '../../domain/rules/prompt.ts'
+import { givenTo } from '../../domain/rules/script-variables.ts'
+import { placeAt, pushGuardEnvironment } from '../../git/index.ts'
+import { effect } from '../../platform/effects.ts'
+import { nextLaunch, OWN_FOLDER, readPlain, writeFiles } from '../../platform/launch-folder.ts'
+import { sessionToken } from '../../platform/tokens.ts'
+import { DIALOGUE_FILE } from '../../runner/conversation.ts'
+import { agentEnvironment } from '../../runner/environment.ts'
+import { partsOf } from '../delegation/delegation.ts'
+import { type Budget, budgetsOf, leftOf, tightest } from '../dispatch/budgets.ts'
+import { defaultsOf } from '../dispatch/capacity.ts'
+import type { Fleet } from '../fleet.ts'
+import { requireScript } from '../missions/agents.ts'
+import { notesFor } from '../missions/notes.ts'
+import { requireApprovals, requireEffort } from '../missions/requirements.ts'
+import { repositoryOf } from '../projects/repositories.ts'
+import { dependenciesOf, newestReport } from '../records.ts'
+import { requireBudget } from './budget-rules.ts'
+import { writtenHandOver } from './hand-over.ts'
+import type { Place } from './prepare.ts'
+import { contained, sandboxFor, wallsOf } from './sandbox.ts'
+import { type Attached, attach } from './session-mcp-servers.ts'
+import { instructionsFor } from './system-prompt.ts'
+
+export const RESULT_FILE = join(OWN_FOLDER, 'result.json')
+const PROMPT_FILE = 'prompt'
+const PROMPT_BYTES = 16 * 1024 * 1024
+
+export interface Ready {
+  directory: string
+  launch: Launch
+  env: Record<string, string>
+}
+
+/** The mark that every process of a session carries. */
+export const markOf = (fleet: Fleet, sessionId: string): string => `${fleet.home.id}/${sessionId}`
+
+export interface SessionLimits extends Effective {
+  /** What the mission or project gives it, whatever is left of the day's. */
+  ownBudgetUsd: number | null
+  /** What it may spend, and out of which budget. */
+  budget: Budget | null
+}
+
+/** What a session runs under: its own budget, or what is left of the day's where that is less. */
+export async function limitsOf(fleet: Fleet, mission: Mission, project: Project): Promise<SessionLimits> {
+  const limits = effective(mission, project, defaultsOf(fleet))
+  const budgets = await budgetsOf(fleet, mission, project)
+  const budget = tightest(budgets)
+  const own = budgets.find(({ daysOf }) => daysOf === null)
+  return { ...limits, ownBudgetUsd: own ? leftOf(own) : null, budget, maxBudgetUsd: budget && leftOf(budget) }
+}
+
+/** Writes down everything the agent is told and given. The next step is only to start it. */
+export async function prepareLaunch(
+  fleet: Fleet,
+  agent: Agent,
+  session: Session,
+  mission: Mission,
+  project: Project,
+  place: Place,
+  url: string,
+): Promise<Ready> {
+  requireScript(agent, mission)
+  const { preset, ...rest } = await limitsOf(fleet, mission, project)
+  const limits = { ...rest, preset: session.tool_preset ?? preset }
+  const directory = nextLaunch(fleet.home.session(session.id), 'agent')
+  const script = await fleet.blobs.read(mission.prompt)
+  const prompt = composePrompt({
+    reason: session.reason,
+    prompt: script,
+    acceptanceCriteria: mission.acceptance_criteria,
+    handOvers: await handOvers(fleet, mission, session),
+    children: await childReports(fleet, mission, session),
+    notes: await notesFor(fleet, mission.id),
+    message: session.instructions && (await fleet.blobs.read(session.instructions)),
+    conflicts: place.conflicts,
+    baseBranch: project.base_branch,
+    remembers: session.resumes !== null && agent.can.resume,
+    handedOver: await writtenHandOver(fleet, session),
+  })
+  requireApprovals(agent, limits.approvals)
+  requireEffort(agent, mission)
+  requireBudget(fleet, agent, { maxBudgetUsd: limits.ownBudgetUsd, model: session.model })
+  const sandbox = mission.allowed_tools ? null : await sandboxFor(fleet, agent, limits.preset)
+  if (sandbox) requirePrivate(session, project)
+  const { servers, variables } = await attach(fleet, agent, mission, project, url)
+  const given = { fleet, agent, session, mission, project, place, limits, directory, script, prompt, servers, url }
+  // Inside the sandbox the client is not held back: it may do everything, and what it changes is its own.
+  const request = { ...requestFor(given), ...(sandbox && { preset: 'full' as const }) }
+  const launched = agent.launch(request)
+  const launch = sandbox
+    ? contained(launched, sandbox, await wallsOf({ ...given, program: programOf(launched.argv) }))
+    : launched
+  const dialogue: Record<string, string> =
+    agent.dialogue && launch.stdin === 'fifo' ? { [DIALOGUE_FILE]: JSON.stringify(agent.dialogue.begin(request)) } : {}
+  const told = givenTo(await valuesOf(fleet, mission), file => join(directory, file))
+  await effect('launch.write', () =>
+    writeFiles(directory, { [PROMPT_FILE]: prompt, ...dialogue, ...told.files, ...launch.files }),
+  )
+  const env = {
+    ...(await environmentFor(fleet, session, mission, project, {
+      directory,
+      launch,
+      url,
+      variables,
+      walled: sandbox !== null,
+    })),
+    ...told.env,
+  }
+  return { directory, launch, env }
+}
+
+/** What a script finds in its environment. */
+async function valuesOf(fleet: Fleet, { script, variables }: Mission): Promise<Record<string, string>> {
+  return script && variables ? (JSON.parse(await fleet.blobs.read(variables)) as Record<string, string>) : {}
+}
+
+/** Walls around a linked worktree would have to leave the person's own refs and objects open. */
+function requirePrivate({ worktree, tool_preset }: Session, { id }: Project): void {
+  if (!worktree || placeAt(worktree)) return
+  throw new NotAllowed(
+    `A linked worktree cannot be held to the preset ${tool_preset}: git in it writes to your repository.`,
+    {
+      try: `fleet project set ${id} --isolation private, or use the preset full`,
+    },
+  )
+}
+
+/** What an agent was told, also when it was launched by an earlier server. */
+export const promptOf = (directory: string): string => readPlain(join(directory, PROMPT_FILE), PROMPT_BYTES) ?? ''
+
+interface Everything {
+  fleet: Fleet
+  agent: Agent
+  session: Session
+  mission: Mission
+  project: Project
+  place: Place
+  limits: SessionLimits
+  directory: string
+  script: string
+  prompt: string
+  servers: Attached['servers']
+  url: string
+}
+
+function requestFor({
+  fleet,
+  agent,
+  session,
+  mission,
+  project,
+  place,
+  limits,
+  directory,
+  script,
+  prompt,
+  servers,
+  url,
+}: Everything): Parameters<Agent['launch']>[0] {
+  return {
+    reason: session.reason,
+    prompt,
+    script,
+    promptFile: join(directory, PROMPT_FILE),
+    directory,
+    workingDirectory: place.workingDirectory,
+    model: session.model,
+    effort: mission.effort,
+    preset: limits.preset,
+    allowedTools: mission.allowed_tools,
+    maxTurns: limits.maxTurns,
+    maxBudgetUsd: limits.maxBudgetUsd,
+    systemPrompt: instructionsFor(fleet, agent, project, mission, join(directory, RESULT_FILE)),
+    conversation: crypto.randomUUID(),
+    resumes: session.resumes,
+    // One that begins afresh has nothing to copy.
+    forks: session.reason === 'fork' && session.resumes !== null,
+    approvals: limits.approvals,
+    mcpServers: servers,
+    environment: { ...fleet.environment, FLEET_URL: url, FLEET_TOKEN: sessionToken(fleet.home, session.id) },
+  }
+}
+
+/** The reports of what it depends on; and for a fork without the conversation, of what it was forked from. */
+async function handOvers(fleet: Fleet, mission: Mission, session: Session): Promise<HandOver[]> {
+  const dependencies = (await dependenciesOf(fleet, mission)).map(d => d.value)
+  const origin =
+    session.reason === 'fork' && mission.fork_of
+      ? await fleet.store.get('missions', mission.fork_of.mission_id)
+      : undefined
+  const found = await Promise.all(
+    [...dependencies, ...(origin ? [origin.value] : [])].map(before => handOver(fleet, before)),
+  )
+  return found.flat()
+}
+
+/** Those of its sub-missions: for the session that they were waited for by, and for whoever does not remember. */
+async function childReports(fleet: Fleet, mission: Mission, session: Session): Promise<ChildReport[]> {
+  if (session.reason !== 'children' && (session.resumes || session.number === 1)) return []
+  return Promise.all(
+    (await partsOf(fleet, mission)).map(async child => ({
+      mission: child,
+      report: (await newestReport(fleet, child.id)) ?? null,
+    })),
+  )
+}
+
+async function handOver(fleet: Fleet, mission: Mission): Promise<HandOver[]> {
+  const report = await newestReport(fleet, mission.id)
+  return report ? [{ mission, report }] : []
+}
+
+async function environmentFor(
+  fleet: Fleet,
+  session: Session,
+  mission: Mission,
+  project: Project,
+  {
+    directory,
+    launch,
+    url,
+    variables,
+    walled,
+  }: { directory: string; launch: Launch; url: string; variables: readonly string[]; walled: boolean },
+): Promise<Record<string, string>> {
+  const task = fleet.home.task(mission.id)
+  const artifacts = join(task, 'artifacts')
+  mkdirSync(artifacts, { recursive: true, mode: 0o700 })
+  const isGuarded = session.worktree && !project.allow_push
+  const guard = isGuarded ? await pushGuardEnvironment(await repositoryOf(project), { walled }) : {}
+  return agentEnvironment(fleet.environment, [...project.environment, ...variables], launch.env, guard, {
+    FLEET_SESSION: markOf(fleet, session.id),
+    FLEET_URL: url,
+    FLEET_TOKEN: sessionToken(fleet.home, session.id),
+    FLEET_TASK_ID: mission.id,
+    FLEET_TASK_DIR: task,
+    FLEET_ARTIFACT_DIR: artifacts,
+    FLEET_REASON: session.reason,
+    FLEET_PROMPT_FILE: join(directory, PROMPT_FILE),
+    FLEET_RESULT_FILE: join(directory, RESULT_FILE),
+  })
+}
+
+/** For setup commands and checks: the same allow-list, but nothing that speaks for an agent. */
+export const commandEnvironment = (fleet: Fleet, project: Project): Record<string, string> =>
+  agentEnvironment(fleet.environment, project.environment)

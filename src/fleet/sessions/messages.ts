@@ -1,0 +1,78 @@
+import { NotAllowed } from '../../domain/errors.ts'
+import { newId } from '../../domain/ids.ts'
+import type { NewEvent } from '../../domain/records/event.ts'
+import type { Session } from '../../domain/records/session.ts'
+import type { Message } from '../../domain/records/talk.ts'
+import { about, type By } from '../../domain/rules/life.ts'
+import type { StoredText } from '../../domain/text.ts'
+import type { Change, Stored } from '../../store/index.ts'
+import { type Ask, by, oncePerKey } from '../commands.ts'
+import { type Fleet, retryOnConflict } from '../fleet.ts'
+import { all, current, put } from '../records.ts'
+
+export interface Said {
+  message: Message
+  /** When it is heard: in the middle of what the agent does, or once it has finished that. */
+  heard: 'mid-turn' | 'next-turn'
+}
+
+/** Words for an agent at work. Whoever holds the home carries them to it. */
+export async function sayToMission(fleet: Fleet, ask: Ask, missionId: string, words: string): Promise<Said> {
+  const text = await fleet.blobs.keep(words)
+  const id = await oncePerKey(fleet, ask, async () => {
+    const mission = await current(fleet, 'missions', missionId)
+    const session = await listening(fleet, mission.value.session_id, missionId)
+    const id = newId()
+    return { subject: id, ...messageTo(session, id, text, by(fleet, ask)) }
+  })
+  const message = (await current(fleet, 'messages', id)).value
+  const { agent } = (await current(fleet, 'sessions', message.session_id)).value
+  return { message, heard: fleet.agents.ofSession(agent).can.liveMessages === 'mid-turn' ? 'mid-turn' : 'next-turn' }
+}
+
+/** Words for a session at work, to be committed; whoever holds the home carries them. */
+export function messageTo(
+  { value: session, version }: Stored<Session>,
+  id: string,
+  text: StoredText,
+  when: By,
+): { changes: Change[]; events: NewEvent[] } {
+  const { id: session_id, mission_id, project_id } = session
+  const of = { id, mission_id, project_id, session_id }
+  const message: Message = { ...of, author: when.actor, text, status: 'waiting', created_at: when.now }
+  const event = about({ id: mission_id, project_id }, 'message', when, { session_id, data: { message: id } })
+  // The session must still be there when this is written: its end looks for what was not heard.
+  return { changes: [put('messages', message, 'absent'), put('sessions', session, version)], events: [event] }
+}
+
+async function listening(fleet: Fleet, sessionId: string | null, missionId: string): Promise<Stored<Session>> {
+  const session = sessionId ? await fleet.store.get('sessions', sessionId) : undefined
+  const resume = { try: `fleet mission resume ${missionId} --message "…"` }
+  if (!session || session.value.status === 'ended')
+    throw new NotAllowed(`No agent is at work on mission ${missionId}.`, resume)
+  if (session.value.reason === 'takeover')
+    throw new NotAllowed(`A person has taken mission ${missionId} over: say it to them.`)
+  const { title, can } = fleet.agents.ofSession(session.value.agent)
+  if (can.liveMessages === 'no') throw new NotAllowed(`${title} cannot be spoken to while it works.`, resume)
+  return session
+}
+
+export async function waitingMessages(fleet: Fleet, sessionId: string): Promise<Message[]> {
+  return (await Array.fromAsync(all(fleet, 'messages', 'waiting', [sessionId]))).map(stored => stored.value)
+}
+
+export async function markArrived(fleet: Fleet, message: Message): Promise<void> {
+  await retryOnConflict(async () => {
+    const { value, version } = await current(fleet, 'messages', message.id)
+    if (value.status !== 'waiting') return
+    const when = { actor: 'fleet', now: fleet.now() }
+    const event = about({ id: value.mission_id, project_id: value.project_id }, 'message_arrived', when, {
+      session_id: value.session_id,
+      data: { message: value.id },
+    })
+    await fleet.commit('commit.message-arrived', {
+      changes: [put('messages', { ...value, status: 'arrived' }, version)],
+      events: [event],
+    })
+  })
+}

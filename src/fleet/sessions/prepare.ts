@@ -1,0 +1,139 @@
+import { existsSync } from 'node:fs'
+import { cp, mkdir, realpath, stat } from 'node:fs/promises'
+import { dirname, isAbsolute, join, sep } from 'node:path'
+import { InvalidInput, Unfit } from '../../domain/errors.ts'
+import type { Mission } from '../../domain/records/mission.ts'
+import type { Project } from '../../domain/records/project.ts'
+import type { Session } from '../../domain/records/session.ts'
+import { effective } from '../../domain/rules/effective.ts'
+import { addPlace, addWorktree, convertLinked, type Given, mergeInto, placeAt } from '../../git/index.ts'
+import { effect } from '../../platform/effects.ts'
+import { runCommand } from '../../runner/commands.ts'
+import { defaultsOf } from '../dispatch/capacity.ts'
+import type { Fleet } from '../fleet.ts'
+import { childrenOf } from '../missions/missions.ts'
+import { repositoryOf } from '../projects/repositories.ts'
+import { commandEnvironment } from './launch.ts'
+import { commandWithin, gitWithin } from './sandbox.ts'
+
+const SETUP_TIMEOUT_SECONDS = 1800
+const ERROR_CHARS = 3000
+
+export interface Place {
+  /** Where the agent starts. */
+  workingDirectory: string
+  /** Files left with conflict markers for it to resolve. */
+  conflicts: string[]
+}
+
+/** Makes the worktree, or finds it as a crashed start left it. Never falls back to anywhere else. */
+export async function preparePlace(fleet: Fleet, session: Session, mission: Mission, project: Project): Promise<Place> {
+  const top = session.worktree ?? project.path
+  const conflicts = session.worktree ? await prepareWorktree(fleet, session, mission, project) : []
+  const workingDirectory = join(top, mission.subdirectory)
+  // Links are followed before it is compared: a link out of the worktree leads nowhere.
+  const [real, inside] = await Promise.all([realpath(workingDirectory).catch(() => undefined), realpath(top)])
+  const isInside = real === inside || real?.startsWith(inside + sep)
+  if (!isInside || !(await stat(real!)).isDirectory()) {
+    throw new Unfit(`There is no folder ${mission.subdirectory} inside ${top} to start in.`, {
+      try: `fleet mission edit ${mission.id} --subdirectory …`,
+    })
+  }
+  return { workingDirectory, conflicts }
+}
+
+async function prepareWorktree(fleet: Fleet, session: Session, mission: Mission, project: Project): Promise<string[]> {
+  const { id, mission_id, worktree, branch, branch_from, base_tip, reason } = session
+  const within = await gitWithin(fleet, session, mission, project)
+  const repository = await repositoryOf(project)
+  await mkdir(dirname(worktree!), { recursive: true, mode: 0o700 })
+  const wanted = { path: worktree!, branch: branch!, from: branch_from! }
+  if (project.isolation === 'linked' && !placeAt(worktree!)) await addWorktree(repository, wanted)
+  else {
+    const parts = await childrenOf(fleet, mission_id)
+    const named = parts.flatMap(part => (part.result === 'kept' && part.branch ? [refNamed(part.branch)] : []))
+    const given = { ...givenTo(project, id), named, within }
+    await convertLinked(repository, worktree!, branch!, given)
+    await addPlace(repository, { ...wanted, ...given })
+  }
+  await copyFiles(project, worktree!)
+  if (reason !== 'conflict') return []
+  const merged = await mergeInto(worktree!, base_tip!, within)
+  return 'conflicts' in merged ? merged.conflicts : []
+}
+
+export interface SetUp {
+  session: Session
+  mission: Mission
+  /** Where the command's launch is kept. */
+  directory: string
+  mark: string
+  signal: AbortSignal
+}
+
+/** The mission's time was up before its agent began. */
+export class OutOfTime extends Unfit {}
+
+/** What stays of cleaned-away work is a ref, and otherwise a branch. */
+const refNamed = (branch: string): string => (branch.startsWith('refs/') ? branch : `refs/heads/${branch}`)
+
+/** What a private repository of a project is given. */
+export const givenTo = ({ base_branch, allow_push, hooks }: Project, session: string): Given => ({
+  base: base_branch,
+  session,
+  allowPush: allow_push,
+  hooks: hooks === 'on',
+})
+
+/** Runs the project's setup command in a new worktree, or takes up the run that a crash left. */
+export async function setUp(
+  fleet: Fleet,
+  project: Project,
+  { session, mission, directory, mark, signal }: SetUp,
+): Promise<void> {
+  const { worktree } = session
+  if (!project.setup_command || !worktree) return
+  const { timeoutSeconds } = effective(mission, project, defaultsOf(fleet))
+  const { code, stopped, output } = await runCommand({
+    directory,
+    kind: 'setup',
+    line: project.setup_command,
+    cwd: worktree,
+    env: commandEnvironment(fleet, project),
+    mark,
+    timeoutSeconds: Math.min(SETUP_TIMEOUT_SECONDS, timeoutSeconds),
+    signal,
+    within: await commandWithin(fleet, session, mission, project, worktree),
+  })
+  if (code === 0 || signal.aborted) return
+  if (stopped === 'time' && timeoutSeconds <= SETUP_TIMEOUT_SECONDS)
+    throw new OutOfTime(
+      `It reached its time limit of ${timeoutSeconds} seconds in its setup command:\n${output.slice(-ERROR_CHARS)}`,
+    )
+  const how = stopped === 'size' ? 'it printed too much' : stopped ? 'it took too long' : `exit code ${code}`
+  throw new Unfit(`The setup command failed (${how}):\n${output.slice(-ERROR_CHARS)}`)
+}
+
+/** A link that an agent or the repository put in the way would lead the copy over files elsewhere. */
+async function requireInside(worktree: string, path: string): Promise<void> {
+  const top = await realpath(worktree)
+  let folder = dirname(join(top, path))
+  while (!existsSync(folder)) folder = dirname(folder)
+  if (`${await realpath(folder)}${sep}`.startsWith(top + sep)) return
+  throw new Unfit(`${path} could not be copied into the worktree: a link in its path leads out of ${worktree}.`)
+}
+
+/** Ignored files of the person's checkout, such as .env, that work in a worktree needs too. */
+export async function copyFiles(project: Project, worktree: string): Promise<void> {
+  for (const path of project.copy_files) {
+    if (isAbsolute(path) || path.split('/').includes('..'))
+      throw new InvalidInput('copy_files', `${path} is not inside the repository`)
+    await requireInside(worktree, path)
+    const copy = () =>
+      cp(join(project.path, path), join(worktree, path), { recursive: true, force: true, preserveTimestamps: true })
+    await effect('files.copy', copy).catch(cause => {
+      if (cause.code !== 'ENOENT')
+        throw new Unfit(`${path} could not be copied into the worktree: ${cause.message}`, { cause })
+    })
+  }
+}

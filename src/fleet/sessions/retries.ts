@@ -1,0 +1,23 @@
+import { type Agent, type Digest, notLetIn } from '../../agents/index.ts'
+import { afterRetry, parkedInWords, type Retrying, retryingAfter } from '../../domain/rules/retrying.ts'
+import type { Stop } from '../watching.ts'
+
+/** What a try of its client means for a session: it is told, or it ends where trying is of no use or takes long; null: nothing new. */
+export function afterTry(
+  agent: Agent,
+  before: Retrying | null,
+  told: Digest['retry'],
+  { now, parkAfter }: { now: string; parkAfter: number },
+): { stop: Stop } | { retrying: Retrying | null } | null {
+  const retrying = retryingAfter(before, told, now)
+  switch (retrying && afterRetry(retrying, { now, parkAfter, canPark: agent.can.resume })) {
+    case 'refused':
+      return { stop: { outcome: 'failed', reason: notLetIn(agent, retrying!) } }
+    case 'parked': {
+      const until = retrying!.next_at
+      return { stop: { outcome: 'rate_limited', reason: parkedInWords(retrying!), ...(until && { until }) } }
+    }
+    default:
+      return retrying === before ? null : { retrying }
+  }
+}

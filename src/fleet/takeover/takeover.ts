@@ -1,0 +1,111 @@
+import { join } from 'node:path'
+import { NotAllowed, WrongState } from '../../domain/errors.ts'
+import type { Mission, TakenOver } from '../../domain/records/mission.ts'
+import { conversationOf, type Session } from '../../domain/records/session.ts'
+import * as takeover from '../../domain/rules/takeover.ts'
+import { pushGuardEnvironment } from '../../git/index.ts'
+import { sessionToken } from '../../platform/tokens.ts'
+import { isAlive } from '../../runner/processes.ts'
+import type { Stored } from '../../store/index.ts'
+import { type Ask, changeMission } from '../commands.ts'
+import type { Fleet } from '../fleet.ts'
+import { keptInWorktree } from '../previews/processes.ts'
+import { repositoryOf } from '../projects/repositories.ts'
+import { current } from '../records.ts'
+import { markOf } from '../sessions/launch.ts'
+
+type Terminal = TakenOver['terminal']
+
+/** Leaves the wish to go on oneself; of two people who ask at once, one gets it. */
+export const takeOverMission = (fleet: Fleet, ask: Ask, id: string, terminal: Terminal): Promise<Stored<Mission>> =>
+  changeMission(fleet, id, ask, async (mission, by) => {
+    const step = takeover.takeOver(mission, terminal, by)
+    await requireConversation(fleet, mission)
+    return step
+  })
+
+async function requireConversation(fleet: Fleet, mission: Mission): Promise<void> {
+  const { value: session } = await current(fleet, 'sessions', mission.session_id!)
+  const { title, interactive } = fleet.agents.ofSession(session.agent)
+  const instead = { try: `fleet mission resume ${mission.id} --message "…"; its work is in ${session.worktree}` }
+  if (!interactive) throw new NotAllowed(`${title} has no conversation that a person could go on with.`, instead)
+  if (session.status === 'ended' && !conversationOf(session))
+    throw new NotAllowed(`The last session of mission ${mission.id} left no conversation to go on with.`, instead)
+  if (!session.worktree)
+    throw new NotAllowed(`Mission ${mission.id} works in a folder without worktrees.`, {
+      try: `Its agent can be opened there by hand: ${conversationOf(session) ?? 'it left no conversation'}`,
+    })
+  // It goes on from the base branch, in the place of what is shown there.
+  const shown = mission.result === 'landed' ? await keptInWorktree(fleet, session) : []
+  if (shown[0])
+    throw new NotAllowed(`Its ${shown[0].kind} runs in the worktree of what has landed.`, {
+      try: `fleet preview stop ${mission.id}`,
+    })
+}
+
+/** Leaves the wish to give it back: by the terminal that holds it, or by anyone once that is gone. */
+export async function handBackMission(
+  fleet: Fleet,
+  ask: Ask,
+  id: string,
+  wish: { next: takeover.Then; message?: string; terminal?: Terminal },
+): Promise<Stored<Mission>> {
+  const message = await wordsFor(fleet, wish)
+  return changeMission(fleet, id, ask, (mission, by) => {
+    const { terminal } = takeover.requireTaken(mission)
+    const isTheirs = wish.terminal?.pid === terminal.pid && wish.terminal.started === terminal.started
+    if (!isTheirs && isAlive(terminal))
+      throw new NotAllowed(`Mission ${id} is still open in a terminal: process ${terminal.pid}.`, {
+        try: 'Leave the client there, or end that process.',
+      })
+    return takeover.handBack(mission, wish.next, message, by)
+  })
+}
+
+const GO_ON =
+  'A person has taken part in this conversation and worked in the worktree, and hands both back to you. Look at what changed, and go on with your mission.'
+
+const wordsFor = (fleet: Fleet, { next, message }: { next: takeover.Then; message?: string }) =>
+  next === 'resume' ? fleet.blobs.keep([GO_ON, message].filter(Boolean).join('\n\n')) : null
+
+export interface Opened {
+  argv: readonly string[]
+  cwd: string
+  /** To be added to the environment of the terminal. */
+  variables: Record<string, string>
+}
+
+/** How the terminal that has taken a mission over opens its conversation. */
+export async function openConversation(fleet: Fleet, mission: Mission, url: string | null): Promise<Opened> {
+  const session = await takenSession(fleet, mission)
+  const project = (await current(fleet, 'projects', mission.project_id)).value
+  const agent = fleet.agents.ofSession(session.agent)
+  const { argv, env } = agent.interactive!({
+    conversation: session.resumes!,
+    model: session.model,
+    preset: session.tool_preset ?? 'full',
+  })
+  const guard = project.allow_push ? {} : await pushGuardEnvironment(await repositoryOf(project))
+  return {
+    argv,
+    cwd: join(session.worktree!, mission.subdirectory),
+    variables: {
+      ...env,
+      ...guard,
+      // Marks what is started there as part of the session, and makes a fleet command of the agent speak for that only.
+      FLEET_SESSION: markOf(fleet, session.id),
+      FLEET_TOKEN: sessionToken(fleet.home, session.id),
+      ...(url && { FLEET_URL: url }),
+      FLEET_TASK_ID: mission.id,
+      FLEET_TASK_DIR: fleet.home.task(mission.id),
+    },
+  }
+}
+
+async function takenSession(fleet: Fleet, mission: Mission): Promise<Session> {
+  const id = takeover.requireTaken(mission).session_id
+  const session = id ? (await current(fleet, 'sessions', id)).value : undefined
+  if (session?.status !== 'running')
+    throw new WrongState('The take-over of mission', mission.id, session?.status ?? 'not ready', ['running'])
+  return session
+}

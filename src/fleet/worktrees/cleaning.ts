@@ -1,0 +1,121 @@
+import { readdir } from 'node:fs/promises'
+import { join } from 'node:path'
+import type { Status } from '../../domain/records/mission.ts'
+import type { Session } from '../../domain/records/session.ts'
+import type { Fleet } from '../fleet.ts'
+import { endKept, keptInWorktree } from '../previews/processes.ts'
+import { all } from '../records.ts'
+import { sentence } from '../sentences.ts'
+import { laterIn, refOf, retire, sharedWithLater, worktreeTurns } from './retiring.ts'
+import { bytesOfPlace } from './worktrees.ts'
+
+interface Kept {
+  count: number
+  bytes: number
+}
+
+/** How many worktrees lie in the home and what they take. Asked of the disk: records of what is gone cost nothing. */
+export async function worktreesOnDisk({ home }: Fleet): Promise<Kept> {
+  const projects = await readdir(home.worktrees).catch(() => [])
+  const folders = await Promise.all(
+    projects.map(async project =>
+      (await readdir(join(home.worktrees, project)).catch(() => [])).map(name => join(home.worktrees, project, name)),
+    ),
+  )
+  const sizes = await Promise.all(folders.flat().map(bytesOfPlace))
+  return { count: sizes.length, bytes: sizes.reduce((a, b) => a + b, 0) }
+}
+
+export interface Cleaned {
+  freed_bytes: number
+  worktrees: {
+    session_id: string
+    mission_id: string
+    path: string
+    bytes: number
+    ref: string
+    kept_because?: string
+    /** What was kept running there and ends with it. */
+    ends?: string[]
+  }[]
+}
+
+interface CleanOptions {
+  olderThanHours: number
+  dryRun: boolean
+  /** Only those of these. */
+  missions?: ReadonlySet<string>
+  keepBranches: boolean
+}
+
+/** Removes worktrees that nobody works in any more; what was done in them stays as a ref. */
+export async function clean(
+  fleet: Fleet,
+  { olderThanHours, dryRun, missions, keepBranches }: CleanOptions,
+): Promise<Cleaned> {
+  const before = new Date(Date.parse(fleet.now()) - olderThanHours * 3_600_000).toISOString()
+  const cleaned: Cleaned = { freed_bytes: 0, worktrees: [] }
+  for await (const { value: session } of all(fleet, 'sessions', 'worktree')) {
+    if ((session.ended_at ?? session.created_at) > before) continue
+    if (missions && !missions.has(session.mission_id)) continue
+    // One worktree is one row: that of the session which worked in it last.
+    if ((await laterIn(fleet, session))?.status === 'ended') continue
+    const row = {
+      session_id: session.id,
+      mission_id: session.mission_id,
+      path: session.worktree!,
+      bytes: await bytesOfPlace(session.worktree!),
+      ref: refOf(session),
+    }
+    const ends = (await keptInWorktree(fleet, session)).map(each => each.kind)
+    const reason = await whyKept(fleet, session)
+    const failed = reason || dryRun ? undefined : await tryRetire(fleet, session, keepBranches)
+    const kept_because = reason ?? failed
+    cleaned.worktrees.push({
+      ...row,
+      ...(kept_because && { kept_because }),
+      ...(ends.length && !kept_because && { ends }),
+    })
+    if (!kept_because) cleaned.freed_bytes += row.bytes
+  }
+  return cleaned
+}
+
+/** Work that is still waited for, or that no commit holds, is not cleaned away. */
+async function whyKept(fleet: Fleet, session: Session): Promise<string | undefined> {
+  if (session.left_behind) return holdsWork(session.left_behind)
+  if (!session.end_commit) return 'its work could not be committed; look at it first'
+  if (await sharedWithLater(fleet, session)) return 'a later session works in it'
+  const mission = (await fleet.store.get('missions', session.mission_id))?.value
+  return mission && WAITED_FOR[mission.status]
+}
+
+const WAITED_FOR: Partial<Record<Status, string>> = {
+  queued: 'its mission is queued',
+  running: 'its agent is at work',
+  landing: 'its work is landing',
+  needs_input: 'its mission waits for you',
+  waiting: 'its mission waits for what it handed on',
+  review: 'its work waits for review',
+}
+
+const holdsWork = (left: string): string =>
+  `it holds work that no commit does (${left}); look at it, or fleet mission delete --discard`
+
+async function tryRetire(fleet: Fleet, session: Session, keepBranch: boolean): Promise<string | undefined> {
+  if (worktreeTurns.isTaken(session.mission_id)) return 'someone is at work in it'
+  const project = await fleet.store.get('projects', session.project_id)
+  if (!project) return 'its project is gone'
+  try {
+    return await worktreeTurns.take(session.mission_id, async () => {
+      // Looked at again now that nobody else can begin anything there.
+      const reason = await whyKept(fleet, session)
+      if (reason) return reason
+      await endKept(fleet, await keptInWorktree(fleet, session), 'Its worktree was cleaned away.')
+      const left = await retire(fleet, session, project.value, { keepBranch })
+      return left && holdsWork(left)
+    })
+  } catch (error) {
+    return sentence(error)
+  }
+}

@@ -1,0 +1,305 @@
+import { closeSync, existsSync, openSync, statSync, writeFileSync } from 'node:fs'
+import Database from 'better-sqlite3'
+import { Unfit } from '../../domain/errors.ts'
+import { requirePlain } from '../../platform/whole-files.ts'
+import type { Collection, RecordOf } from '../collections.ts'
+import { Hints } from '../hints.ts'
+import { cursorOfKey, rangeOf, sequenceOfCursor } from '../keys.ts'
+import {
+  type Batch,
+  type Check,
+  Conflict,
+  type EventPage,
+  type EventQuery,
+  type Page,
+  type Query,
+  type Store,
+  type Stored,
+} from '../port.ts'
+import {
+  entriesOf,
+  type IndexEntries,
+  indexOf,
+  type PreparedBatch,
+  type PreparedWrite,
+  prepareBatch,
+  requireLimit,
+  revive,
+  reviveEvent,
+  startOfReading,
+} from '../records.ts'
+import { missingFrom } from './examine.ts'
+import { BUSY_TIMEOUT_MS, patiently } from './patience.ts'
+import { bringUpToDate, MIGRATIONS, StoreOutdated, tableOf } from './schema.ts'
+
+/** How often other processes' commits are looked for, while somebody watches. */
+const POLL_MS = 40
+/** Old events are dropped in steps, so that no other commit waits for long. */
+const TRIM_STEP = 1000
+const NOTHING: IndexEntries = new Map()
+
+interface Row {
+  version: number
+  body: string
+}
+
+/** Throws StoreOutdated when the store is missing or old and `migrate` is false. */
+export async function openSqlite(
+  file: string,
+  options: { migrate: boolean /** Told once of each record that cannot be read. */; onDamage?: OnDamage },
+): Promise<Store> {
+  requirePlain(file)
+  requireRemembered(file)
+  if (!options.migrate && !existsSync(file)) throw new StoreOutdated(file, 0, MIGRATIONS.length)
+  // For its owner only, and so are the files that SQLite makes beside it.
+  if (options.migrate) closeSync(openSync(file, 'a', 0o600))
+  const db = await patiently(() => new Database(file, { timeout: BUSY_TIMEOUT_MS, fileMustExist: !options.migrate }))
+  try {
+    await patiently(() => {
+      bringUpToDate(db, options)
+      db.pragma('synchronous = FULL')
+    })
+    await patiently(() => requireRecords(db))
+    requireIndexes(db)
+    if (options.migrate) remember(file)
+    return new SqliteStore(db, options.onDamage)
+  } catch (error) {
+    db.close()
+    throw error
+  }
+}
+
+export type OnDamage = (record: string) => void
+
+/** Says that a home had a store: one that vanished, or was emptied, is not replaced by a new one. */
+const memoryOf = (file: string): string => `${file}.made`
+
+function remember(file: string): void {
+  if (!existsSync(memoryOf(file))) writeFileSync(memoryOf(file), `${new Date().toISOString()}\n`, { mode: 0o600 })
+}
+
+function requireRemembered(file: string): void {
+  const bytes = (path: string) => statSync(path, { throwIfNoEntry: false })?.size ?? 0
+  const isThere = existsSync(file) && bytes(file) + bytes(`${file}-wal`) > 0
+  if (!existsSync(memoryOf(file)) || isThere) return
+  throw new Unfit(
+    `The store of this home is gone: ${file} was there and is ${existsSync(file) ? 'empty' : 'missing'} now.`,
+    {
+      try: `Put it back, or restore a backup into another home (fleet restore <file> --home <folder>). To begin with an empty fleet: rm ${memoryOf(file)}`,
+    },
+  )
+}
+
+/** Records that somebody deleted, or that were lost with a part of the file, would seem never to have been. */
+function requireRecords(db: Database.Database): void {
+  const missing = missingFrom(db, ['projects', 'missions', 'sessions', 'fleet'])
+  if (!missing.length) return
+  throw new Unfit(`Records are missing from the store at ${db.name}: it has ${missing.join(', ')}.`, {
+    try: 'Restore a backup into another home: fleet restore <file> --home <folder>. To go on with what is left: fleet doctor --repair',
+  })
+}
+
+/** Lists are read through indexes: without them everything would seem to be gone. */
+function requireIndexes(db: Database.Database): void {
+  const has = (table: string) => db.prepare(`SELECT 1 FROM ${table} LIMIT 1`).get() !== undefined
+  const kept = (['projects', 'missions', 'sessions'] as const).some(each => has(tableOf(each)))
+  if (!kept || has('index_entries')) return
+  throw new Unfit(`The store at ${db.name} has lost its indexes.`, { try: 'fleet doctor --repair' })
+}
+
+class SqliteStore implements Store {
+  readonly engine = 'sqlite'
+  readonly #db: Database.Database
+  readonly #statements = new Map<string, Database.Statement<unknown[], unknown>>()
+  readonly #hints = new Hints()
+  readonly #apply: (batch: PreparedBatch) => void
+  readonly #readEvents: (query: EventQuery, after: number | undefined) => EventPage
+  readonly unreadable = new Set<string>()
+  readonly #onDamage: OnDamage | undefined
+  #poll: NodeJS.Timeout | undefined
+
+  constructor(db: Database.Database, onDamage?: OnDamage) {
+    this.#db = db
+    this.#onDamage = onDamage
+    // Immediate: a transaction that first reads and then wants to write could not be retried from within.
+    this.#apply = db.transaction((batch: PreparedBatch) => this.#write(batch)).immediate
+    this.#readEvents = db.transaction((query: EventQuery, after: number | undefined) =>
+      this.#pageOfEvents(query, after),
+    )
+  }
+
+  get<C extends Collection>(collection: C, id: string): Promise<Stored<RecordOf<C>> | undefined> {
+    return patiently(() => {
+      const row = this.#row(collection, id)
+      const value = row && this.#readable(collection, id, row.body)
+      if (row && !value)
+        throw new Unfit(`The record ${collection}/${id} is damaged and cannot be read.`, { try: 'fleet doctor' })
+      return row && { value: value!, version: row.version }
+    })
+  }
+
+  async find<C extends Collection>(collection: C, query: Query): Promise<Page<RecordOf<C>>> {
+    const index = indexOf(collection, query)
+    const { low, high } = rangeOf(query)
+    // CROSS JOIN keeps SQLite from starting with the records.
+    const select = this.#sql<Row & { key: Buffer; id: string }>(
+      `SELECT e.key, r.id, r.version, r.body FROM index_entries e CROSS JOIN ${tableOf(collection)} r ON r.id = e.id
+       WHERE e.name = ? AND e.key >= ? AND e.key < ? ORDER BY e.key ${query.newestFirst ? 'DESC' : 'ASC'} LIMIT ?`,
+    )
+    const rows = await patiently(() => select.all(index, low, high, query.limit + 1))
+    const shown = rows.slice(0, query.limit)
+    // One that is damaged costs itself, not the list.
+    const items = shown.flatMap(({ id, body, version }) => {
+      const value = this.#readable(collection, id, body)
+      return value ? [{ value, version }] : []
+    })
+    return rows.length > shown.length ? { items, cursor: cursorOfKey(shown.at(-1)!.key) } : { items }
+  }
+
+  #readable<C extends Collection>(collection: C, id: string, body: string): RecordOf<C> | undefined {
+    try {
+      return revive(collection, body)
+    } catch {
+      const name = `${collection}/${id}`
+      if (!this.unreadable.has(name)) this.#onDamage?.(name)
+      this.unreadable.add(name)
+      return undefined
+    }
+  }
+
+  async commit(batch: Batch): Promise<void> {
+    const prepared = prepareBatch(batch)
+    await patiently(() => this.#apply(prepared))
+    this.#hints.give()
+  }
+
+  async events(query: EventQuery): Promise<EventPage> {
+    requireLimit(query.limit)
+    const after = query.after === undefined ? undefined : sequenceOfCursor(query.after)
+    return patiently(() => this.#readEvents(query, after))
+  }
+
+  tail(): Promise<string> {
+    return patiently(() => String(this.#kept().newest))
+  }
+
+  async trimEvents(keep: number): Promise<void> {
+    const { oldest, newest } = await patiently(() => this.#kept())
+    // The newest event always stays: it carries the sequence on.
+    const last = newest - Math.max(1, keep)
+    const remove = this.#sql('DELETE FROM events WHERE sequence <= ?')
+    for (let dropped = oldest - 1; dropped < last; ) {
+      dropped = Math.min(dropped + TRIM_STEP, last)
+      await patiently(() => remove.run(dropped))
+    }
+  }
+
+  watch(hint: () => void): () => void {
+    const stop = this.#hints.add(hint)
+    this.#poll ??= this.#startPolling()
+    return () => {
+      stop()
+      if (!this.#hints.size) this.#stopPolling()
+    }
+  }
+
+  async close(): Promise<void> {
+    this.#hints.clear()
+    this.#stopPolling()
+    this.#db.close()
+  }
+
+  #write({ writes, checks, events }: PreparedBatch): void {
+    for (const check of checks) this.#require(check, this.#row(check.collection, check.id))
+    for (const write of writes) this.#writeRecord(write)
+    const append = this.#sql('INSERT INTO events (project_id, mission_id, body) VALUES (?, ?, ?)')
+    for (const event of events) append.run(event.project_id, event.mission_id, event.body)
+  }
+
+  #writeRecord(write: PreparedWrite): void {
+    const { collection, id, next } = write
+    const table = tableOf(collection)
+    const before = this.#row(collection, id)
+    this.#require(write, before)
+    const more = Number(next !== undefined) - Number(before !== undefined)
+    if (more) this.#sql('UPDATE tallies SET records = records + ? WHERE collection = ?').run(more, collection)
+    if (!next) this.#sql(`DELETE FROM ${table} WHERE id = ?`).run(id)
+    else if (!before) this.#sql(`INSERT INTO ${table} (id, version, body) VALUES (?, 1, ?)`).run(id, next.body)
+    else this.#sql(`UPDATE ${table} SET version = version + 1, body = ? WHERE id = ?`).run(next.body, id)
+    const old = before ? entriesOf(collection, id, revive(collection, before.body)) : NOTHING
+    this.#rewriteIndex(id, old, next?.entries ?? NOTHING)
+  }
+
+  #rewriteIndex(id: string, old: IndexEntries, next: IndexEntries): void {
+    const remove = this.#sql('DELETE FROM index_entries WHERE name = ? AND key = ?')
+    const insert = this.#sql('INSERT INTO index_entries (name, key, id) VALUES (?, ?, ?)')
+    for (const [identity, entry] of old) if (!next.has(identity)) remove.run(entry.index, entry.key)
+    for (const [identity, entry] of next) if (!old.has(identity)) insert.run(entry.index, entry.key, id)
+  }
+
+  #require({ collection, id, expects }: Check, row: Row | undefined): void {
+    if ((row?.version ?? 'absent') !== expects) throw new Conflict(collection, id)
+  }
+
+  #row(collection: Collection, id: string): Row | undefined {
+    return this.#sql<Row>(`SELECT version, body FROM ${tableOf(collection)} WHERE id = ?`).get(id)
+  }
+
+  #pageOfEvents(query: EventQuery, after: number | undefined): EventPage {
+    const kept = this.#kept()
+    const { start, reset } = startOfReading(after, kept)
+    const before = query.before === undefined ? kept.newest + 1 : sequenceOfCursor(query.before)
+    const wanted = (['mission_id', 'project_id'] as const).filter(field => query[field] !== undefined)
+    const rows = this.#sql<{ sequence: number; body: string }>(
+      `SELECT sequence, body FROM events WHERE sequence > ? AND sequence < ?
+       ${wanted.map(field => `AND ${field} = ?`).join(' ')} ORDER BY sequence ${query.newest ? 'DESC' : ''} LIMIT ?`,
+    ).all(start, before, ...wanted.map(field => query[field]), query.limit)
+    const full = rows.length === query.limit && !query.newest
+    if (query.newest) rows.reverse()
+    return {
+      events: rows.map(row => reviveEvent(row.sequence, row.body)),
+      cursor: String(full ? rows.at(-1)!.sequence : Math.min(kept.newest, before - 1)),
+      reset,
+    }
+  }
+
+  #kept(): { oldest: number; newest: number } {
+    // Two subqueries: SQLite finds each by one seek, but min and max in one SELECT by reading the whole table.
+    const select = 'SELECT (SELECT min(sequence) FROM events) AS oldest, (SELECT max(sequence) FROM events) AS newest'
+    const row = this.#sql<{ oldest: number | null; newest: number | null }>(select).get()
+    return { oldest: row?.oldest ?? 1, newest: row?.newest ?? 0 }
+  }
+
+  #startPolling(): NodeJS.Timeout {
+    let seen = this.#dataVersion()
+    return setInterval(() => {
+      const now = this.#dataVersion()
+      if (now === seen) return
+      seen = now
+      this.#hints.give()
+    }, POLL_MS).unref()
+  }
+
+  #stopPolling(): void {
+    clearInterval(this.#poll)
+    this.#poll = undefined
+  }
+
+  /** Changes when another connection commits. A failure counts as news, so that the reader meets it himself. */
+  #dataVersion(): unknown {
+    try {
+      return this.#sql<{ data_version: number }>('PRAGMA data_version').get()?.data_version
+    } catch (error) {
+      return error
+    }
+  }
+
+  #sql<T>(text: string): Database.Statement<unknown[], T> {
+    let statement = this.#statements.get(text)
+    if (!statement) {
+      statement = this.#db.prepare(text)
+      this.#statements.set(text, statement)
+    }
+    return statement as Database.Statement<unknown[], T>
+  }
+}

@@ -1,0 +1,23 @@
+/** A process that holds a home until its standard input ends, and prints the pid of a child that lives on. */
+import { spawn } from 'node:child_process'
+import { takeLease } from '../lease.ts'
+
+const [home] = process.argv.slice(2) as [string]
+const lease = takeLease(home)
+if (lease) {
+  await lease.announce({
+    pid: process.pid,
+    started: 'then',
+    version: '1',
+    host: 'here',
+    url: null,
+    settings: {},
+    flags: {},
+  })
+  const child = spawn('sleep', ['60'], { detached: true, stdio: 'ignore' })
+  child.unref()
+  console.log(child.pid)
+  process.stdin.resume().on('end', () => process.exit())
+} else {
+  console.log('refused')
+}

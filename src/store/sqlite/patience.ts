@@ -1,0 +1,44 @@
+import { setTimeout as delay } from 'node:timers/promises'
+import Database from 'better-sqlite3'
+import { Unfit } from '../../domain/errors.ts'
+
+/** How long SQLite itself may wait for a lock. It waits inside a call, where nothing else in the process can run. */
+export const BUSY_TIMEOUT_MS = 10
+const LONGEST_PAUSE_MS = 40
+const PATIENCE_MS = 15_000
+
+const sqliteCode = (error: unknown): string => (error instanceof Database.SqliteError ? error.code : '')
+
+/** Runs something on SQLite, again and again while other processes are in the way; never blocks for long. */
+export async function patiently<T>(run: () => T): Promise<T> {
+  let deadline: number | undefined
+  for (let pause = 2; ; pause = Math.min(pause * 2, LONGEST_PAUSE_MS)) {
+    try {
+      return run()
+    } catch (error) {
+      if (!sqliteCode(error).startsWith('SQLITE_BUSY')) throw explained(error)
+      deadline ??= performance.now() + PATIENCE_MS
+      if (performance.now() > deadline)
+        throw new Unfit(`The store has been locked by another process for ${PATIENCE_MS / 1000} seconds.`, {
+          try: 'Find the process that has the store file open, and end it.',
+          cause: error,
+        })
+    }
+    await delay(Math.random() * pause)
+  }
+}
+
+function explained(error: unknown): unknown {
+  const code = sqliteCode(error)
+  if (code === 'SQLITE_FULL')
+    return new Unfit('The disk that holds the store is full; nothing was written.', {
+      try: 'Free some space.',
+      cause: error,
+    })
+  if (code.startsWith('SQLITE_NOTADB') || code.startsWith('SQLITE_CORRUPT'))
+    return new Unfit('The store file is damaged, or not a store at all.', {
+      try: 'Put it aside and restore it from a backup, or start with an empty home.',
+      cause: error,
+    })
+  return error
+}

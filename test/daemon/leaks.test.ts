@@ -1,0 +1,60 @@
+import { existsSync, readdirSync, rmSync } from 'node:fs'
+import { join } from 'node:path'
+import { expect, test } from 'vitest'
+import { placesIn } from '../../src/git/index.ts'
+import { descendants, identityOf } from '../../src/runner/processes.ts'
+import { eventually, readJson, scaled } from '../kit/fleet.ts'
+import { aScene } from '../kit/scene.ts'
+
+const COUNT = scaled(60, 500)
+/** What is loaded and compiled on first use is no leak. */
+const WARM_UP = 40
+const WITNESS = join(import.meta.dirname, '../kit/memory-witness.mjs')
+
+test(`after ${COUNT} missions a server holds no more than before them`, { timeout: 600_000 }, async () => {
+  const { fleet, repo, project } = await aScene({ start: false })
+  const memory = join(fleet.root, 'memory.json')
+  const { child } = await fleet.start({ node: ['--expose-gc', '--import', WITNESS], env: { MEMORY_FILE: memory } })
+  const server = identityOf(child.pid!)!
+  await runMissions(WARM_UP, 'warm')
+  const before = await atRest()
+  await runMissions(COUNT, 'run')
+  const after = await atRest()
+
+  console.log(`${COUNT} missions: before ${JSON.stringify(before)}, after ${JSON.stringify(after)}`)
+  expect(after.files).toBeLessThanOrEqual(before.files * 1.05)
+  expect(after.worktrees).toBe(1)
+  expect(after.branches).toBe(1)
+  expect(after.held).toBeLessThanOrEqual(before.held * 1.05)
+
+  async function runMissions(count: number, name: string): Promise<void> {
+    const made = await Promise.all(
+      Array.from({ length: count }, (_, n) => fleet.mission(project, `echo ${n} > ${name}-${n}.txt`)),
+    )
+    for (const { id } of made) await fleet.until(id, 'done')
+  }
+
+  /** Measured once everything the server still does by itself is over. */
+  async function atRest() {
+    const lines = async (...args: string[]) => (await repo.git(...args)).split('\n').length
+    await eventually(
+      'the server is at rest',
+      // The one process that stays starts programs for it.
+      async () =>
+        descendants(server).size === 1 &&
+        placesIn(fleet.fleet.home.worktrees).length === 0 &&
+        // A branch goes after its worktree.
+        (await lines('for-each-ref', 'refs/heads')) === 1,
+    )
+    rmSync(memory, { force: true })
+    child.kill('SIGUSR2')
+    await eventually('the witness speaks', () => existsSync(memory))
+    await eventually('no process is left', () => descendants(server).size === 1)
+    return {
+      ...readJson<{ held: number; rss: number }>(memory),
+      files: readdirSync(`/proc/${child.pid}/fd`).length,
+      worktrees: await lines('worktree', 'list'),
+      branches: await lines('for-each-ref', 'refs/heads'),
+    }
+  }
+})

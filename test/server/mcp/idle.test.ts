@@ -1,0 +1,64 @@
+import { type ChildProcess, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { existsSync, readdirSync, rmSync } from 'node:fs'
+import { join } from 'node:path'
+import { expect, onTestFinished, test } from 'vitest'
+import { eventually, NODE, readJson } from '../../kit/fleet.ts'
+import { aScene } from '../../kit/scene.ts'
+
+const CLIENTS = 200
+/** What is loaded and compiled on first use is no leak. */
+const WARM_UP = 40
+const MIB = 1024 * 1024
+const KIT = join(import.meta.dirname, '../../kit')
+
+const title = `${CLIENTS} idle clients take less than 50 MiB, and leave nothing when they are gone: %s`
+test.each(['sse', 'streamable'] as const)(title, async by => {
+  const { fleet } = await aScene({ start: false })
+  const memory = join(fleet.root, 'memory.json')
+  const { url, child } = await fleet.start({
+    node: ['--expose-gc', '--import', join(KIT, 'memory-witness.mjs')],
+    env: { MEMORY_FILE: memory },
+  })
+  const address = by === 'sse' ? `${url}/mcp/sse` : `${url}/mcp`
+  const alone = openFiles()
+  await gone(await connected(WARM_UP))
+  await eventually('the first connections are gone', () => openFiles() < alone + WARM_UP / 2)
+  const before = await measured()
+  const clients = await connected(CLIENTS)
+  const during = await measured()
+  await gone(clients)
+  await eventually('the connections are gone', () => openFiles() <= before.files)
+  const after = await measured()
+
+  console.log(`${by}: ${JSON.stringify({ before, during, after })}`)
+  if (by === 'sse') expect(during.files - before.files).toBeGreaterThanOrEqual(CLIENTS)
+  expect(during.rss - before.rss).toBeLessThan(50 * MIB)
+  expect(during.held - before.held).toBeLessThan(50 * MIB)
+  expect(after.held).toBeLessThanOrEqual(before.held * 1.05)
+
+  async function connected(count: number): Promise<ChildProcess> {
+    const arguments_ = [join(KIT, 'idle-clients.ts'), address, fleet.fleet.home.token, by, String(count)]
+    const process = spawn(NODE, arguments_, { stdio: ['ignore', 'pipe', 'inherit'] })
+    onTestFinished(() => void process.kill('SIGKILL'))
+    await once(process.stdout!, 'data')
+    return process
+  }
+
+  async function gone(process: ChildProcess): Promise<void> {
+    const exited = once(process, 'exit')
+    process.kill()
+    await exited
+  }
+
+  async function measured(): Promise<{ held: number; rss: number; files: number }> {
+    rmSync(memory, { force: true })
+    child.kill('SIGUSR2')
+    await eventually('the witness speaks', () => existsSync(memory))
+    return { ...readJson<{ held: number; rss: number }>(memory), files: openFiles() }
+  }
+
+  function openFiles(): number {
+    return readdirSync(`/proc/${child.pid}/fd`).length
+  }
+})
