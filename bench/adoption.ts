@@ -5,7 +5,7 @@ import { repositories } from './repositories.ts'
 const AGENTS = 20
 const AT_MOST_MS = 1000
 
-/** A server is killed with agents at work: how long until the next one has taken up all of them. */
+/** A server is killed while agents are running. Measures how long the next server takes to adopt all of them. */
 export const adoption: Bench = async scale => {
   const [repository] = await repositories(1)
   const busy = await aFleet({ env: { FLEET_MAX_CONCURRENT: String(AGENTS) } })

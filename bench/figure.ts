@@ -1,4 +1,4 @@
-/** One line of the table: what was measured, beside what the machine itself needs and what is demanded. */
+/** One row of the table: what was measured, what the machine itself needs, and what is demanded. */
 export interface Row {
   figure: string
   measured: string
@@ -8,7 +8,7 @@ export interface Row {
 }
 
 export interface Scale {
-  /** A short run while developing: fewer repeats, the same figures. Its numbers are not to be quoted. */
+  /** A short run during development: fewer repeats, the same figures. Do not quote its numbers. */
   quick: boolean
   /** The smaller number in a short run. */
   of(full: number, quick: number): number

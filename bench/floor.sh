@@ -1,10 +1,11 @@
 #!/bin/sh
-# The least that git and sh need for what a mission does: the floor that the figures stand beside.
+# The least time that git and sh need for the work of a mission. The figures are compared with this floor.
 #   floor.sh missions <count> <at a time> <worktrees> <repository>…   runs them all
-#   floor.sh starts <count> <worktrees> <repository>                  prints for each two times in ns: before, and by the process
+#   floor.sh starts <count> <worktrees> <repository>                  prints two times in ns for each:
+#                                                                     before it, and in its process
 set -eu
 
-# The steps of one mission, exactly these: mission <number> <repository>
+# Exactly the steps of one mission: mission <number> <repository>
 mission() {
   tree=$worktrees/$1 branch=floor/$1
   git -C "$2" worktree add --quiet --no-track -b "$branch" "$tree" main 2>/dev/null
@@ -19,9 +20,9 @@ mission() {
   git -C "$2" branch --quiet -D "$branch"
 }
 
-# A run of missions: worker <first> <behind the last> <repository>…
-# Git races with itself in one repository, so each worker has repositories of its own; one that two share is the last
-# of the one and the first of the other.
+# A row of missions: worker <first> <after the last> <repository>…
+# Git races with itself in one repository, so each worker has its own repositories. If two workers share one, it is the
+# last of one worker and the first of the other.
 worker() {
   number=$1 end=$2
   shift 2

@@ -6,12 +6,12 @@ import { floor } from './processes.ts'
 import { filesOnMain, repositories } from './repositories.ts'
 
 export const LINKS = 10
-/** The first act of each process is to say when it is. */
+/** The first thing that each process does is print the time. */
 export const script = (name: string, words = 'done'): string => `date +%s%N\necho ${words} >${name}`
 
 /**
- * From "landed" to the first act of the mission that waited for it, beside git's own worktree and a process in it, and
- * beside the same through a worktree that is linked to the project's own repository.
+ * From "landed" to the start of the mission that waited for it. Compared with git's own worktree and a process in it,
+ * and with a worktree that is linked to the project's own repository.
  */
 export const handOver: Bench = async scale => {
   const rounds = scale.of(8, 3)
@@ -48,11 +48,11 @@ export const handOver: Bench = async scale => {
   }
 }
 
-/** Missions that wait for one another; gives for each but the first how long after the landing it began. */
+/** Missions that depend on each other. Returns for each but the first how long after the landing it started. */
 export async function chain(fleet: TestFleet, project: { id: string }, round: number): Promise<number[]> {
   const ids: string[] = []
   for (let link = 0; link <= LINKS; link++) {
-    // The first waits as a draft, so that nothing runs while the chain is being written.
+    // The first stays a draft, so that nothing runs until the chain is complete.
     const { id } = await fleet.mission(project, script(`made-${round}-${link}`), {
       depends_on: ids.slice(-1),
       auto_dispatch: link > 0,

@@ -15,7 +15,7 @@ interface Side {
   project: { id: string }
 }
 
-/** What a call takes on a store with a long past, beside one with a short past. */
+/** How long calls take on a store with a long history, compared with a short one. */
 export const history: Bench = async scale => {
   const many = scale.of(100_000, 10_000)
   const sides = [await aSide(FEW), await aSide(many)] as const
@@ -55,12 +55,12 @@ async function aSide(missions: number): Promise<Side> {
   const fleet = await aFleet()
   const past = await fill(fleet.fleet, missions)
   await fleet.start()
-  // A plain folder: nothing of git is measured here.
+  // A plain folder, so that git is not measured.
   const folder = mkdtempSync(join(tmpdir(), 'flotilla-folder-'))
   return { fleet, past, folder, project: await fleet.project(folder, { worktree: 'none' }) }
 }
 
-/** Everything that lists or sums up, with each filter. */
+/** Every call that lists or sums, with each filter. */
 function callsOf({ project, parent, mission }: Filled): Record<string, string> {
   return {
     'list missions': '/api/missions',
@@ -92,7 +92,7 @@ async function timed({ fleet }: Side, path: string): Promise<number> {
   return performance.now() - started
 }
 
-/** The call itself, and how long after it was sent the session's start was decided. */
+/** The time of the call itself, and the time from sending it until the session was decided to start. */
 async function dispatch({ fleet, project }: Side): Promise<{ call: number; start: number }> {
   const { id } = await fleet.mission(project, 'true', { auto_dispatch: false })
   const sent = preciseNow()

@@ -9,7 +9,7 @@ import { repositories } from './repositories.ts'
 
 const FEW = { missions: 300, events: 3000 }
 
-/** How long the page keeps a person waiting when there is very much of everything, beside when there is little. */
+/** How long the page makes a person wait if there is very much of everything, compared with little. */
 export const page: Bench = async scale => {
   const many = { missions: scale.of(10_000, 2000), events: scale.of(100_000, 20_000) }
   const browser = await aBrowser()
@@ -52,7 +52,7 @@ async function person(browser: Browser, fleet: TestFleet): Promise<[Page, (path:
   return [opened, async path => void (await opened.goto(new URL(path, link).href))]
 }
 
-/** The act that took the page longest, of the processor's time: what other programs take does not count. */
+/** The action that kept the page busy longest, in processor time, so that other programs do not count. */
 function row(figure: string, much: Record<string, Measured>, little: Record<string, Measured>): Row {
   const longest = (of: Record<string, Measured>): [string, Measured] =>
     Object.entries(of).sort(([, a], [, b]) => b.busy - a.busy)[0]!

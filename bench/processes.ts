@@ -5,7 +5,7 @@ import { join } from 'node:path'
 
 const FLOOR = join(import.meta.dirname, 'floor.sh')
 
-/** Runs a program to its end and gives what it printed; anything but success is an error. */
+/** Runs a program to its end and returns its output. Anything but success is an error. */
 export function output(
   command: string,
   args: readonly string[],
@@ -36,24 +36,24 @@ export async function elapsed(run: () => Promise<unknown>): Promise<number> {
   return performance.now() - started
 }
 
-/** In Linux's unit for processor times, which is the same everywhere. */
+/** Linux's unit for processor times, the same on every machine. */
 const TICKS_PER_SECOND = 100
 
-/** A server and the small process that starts programs for it; not those programs. */
+/** A server and the small process that starts programs for it, without those programs. */
 export function serverProcesses(pid: number): number[] {
   return [pid, ...readFileSync(`/proc/${pid}/task/${pid}/children`, 'latin1').split(' ').filter(Boolean).map(Number)]
 }
 
 export const sum = (numbers: readonly number[]): number => numbers.reduce((total, number) => total + number, 0)
 
-/** Seconds of processor time a process has used so far. */
+/** Seconds of processor time that a process has used so far. */
 export function cpuSeconds(pid: number): number {
   const stat = readFileSync(`/proc/${pid}/stat`, 'latin1')
   const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ')
   return (Number(fields[11]) + Number(fields[12])) / TICKS_PER_SECOND
 }
 
-/** The most memory a process ever held, or what it holds now, in MiB. */
+/** The most memory a process ever used, or what it uses now, in MiB. */
 export function memory(pid: number, which: 'VmHWM' | 'VmRSS'): number {
   const line = new RegExp(`^${which}:\\s+(\\d+) kB`, 'm').exec(readFileSync(`/proc/${pid}/status`, 'latin1'))
   return Number(line?.[1]) / 1024

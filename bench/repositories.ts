@@ -2,7 +2,7 @@ import { aRepository, type TestRepository } from '../src/git/testkit.ts'
 
 const FILES = 50
 
-/** Repositories of fifty files, as the floor is defined on. */
+/** Repositories of fifty files. The floor is measured on the same. */
 export async function repositories(count: number): Promise<TestRepository[]> {
   const files = Object.fromEntries(
     Array.from({ length: FILES }, (_, i) => [`src/part-${i % 5}/file-${i}.txt`, `This is file ${i}.\n`.repeat(20)]),

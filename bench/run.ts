@@ -1,4 +1,4 @@
-// Measures what the program promises, each figure beside a floor of the same run, and writes bench/results.md.
+// Measures what the program promises, compares each figure with a floor of the same run, and writes bench/results.md.
 //   npm run bench [-- --quick] [-- <figure>…]
 import { execFileSync } from 'node:child_process'
 import { writeFileSync } from 'node:fs'
@@ -28,7 +28,7 @@ const BENCHES: Record<string, Bench> = {
 }
 const RESULTS = join(import.meta.dirname, 'results.md')
 
-// What else the machine was doing: on a busy one every time is longer, and shares mean more than milliseconds.
+// The load of the machine: on a busy one every time is longer, and ratios mean more than milliseconds.
 const [loadBefore] = loadavg()
 const quick = process.argv.includes('--quick')
 const scale: Scale = { quick, of: (full, less) => (quick ? less : full) }
@@ -44,7 +44,7 @@ for (const [name, bench] of Object.entries(BENCHES)) {
 }
 const text = `${heading()}\n\n${table(rows)}\n`
 process.stdout.write(text)
-// Part of the figures, or a short run, is no result.
+// A part of the figures, or a short run, is not a result.
 if (!quick && !wanted.length)
   writeFileSync(
     RESULTS,

@@ -7,7 +7,7 @@ import { repositories } from './repositories.ts'
 const LAUNCHER = join(ROOT, 'bin/fleet.js')
 const MISSIONS = 60
 
-/** How long the quickest commands take, beside a Node that does nothing. */
+/** How long the fastest commands take, compared with a Node that does nothing. */
 export const startUp: Bench = async scale => {
   const [repository] = await repositories(1)
   const fleet = await aFleet()
@@ -45,7 +45,7 @@ async function interleaved<K extends string>(
 ): Promise<Record<K, number>> {
   const names = Object.keys(runs) as K[]
   const seen = Object.fromEntries(names.map(name => [name, [] as number[]])) as Record<K, number[]>
-  // The first of each fills caches and is not counted.
+  // The first run of each fills caches and is not counted.
   for (const name of names) await runs[name]()
   for (let round = 0; round < rounds; round++) for (const name of names) seen[name].push(await runs[name]())
   return Object.fromEntries(names.map(name => [name, median(seen[name])])) as Record<K, number>

@@ -11,7 +11,7 @@ const REPOSITORIES = 10
 const AT_A_TIME = 4
 const LOOK_EVERY_MS = 100
 
-/** Missions that write one line and exit: from the moment they may start until all are landed and tidied away. */
+/** Missions that write one line and exit: the time from when they may start until all have landed and are tidied up. */
 export const throughput: Bench = async scale => {
   const missions = scale.of(200, 60)
   const fleet = await aFleet({ env: { FLEET_MAX_CONCURRENT: String(AT_A_TIME) } })
@@ -57,7 +57,7 @@ async function fleetRound(fleet: TestFleet, missions: number): Promise<number> {
   })
 }
 
-/** Fresh ones for every round, checked afterwards: a mission that is not on the base branch does not count as done. */
+/** New repositories for every round. A mission counts as done only if it is on the base branch. */
 async function inRepositories(missions: number, run: (paths: string[]) => Promise<number>): Promise<number> {
   const made = await repositories(REPOSITORIES)
   try {
@@ -70,7 +70,7 @@ async function inRepositories(missions: number, run: (paths: string[]) => Promis
   }
 }
 
-/** The time between the wish and the last worktree gone, by the times of the events, so that looking costs nothing. */
+/** The time from the wish until the last worktree is gone, taken from the events, so that measuring costs nothing. */
 async function tidied(fleet: TestFleet, after: string, missions: number): Promise<number> {
   const { store } = fleet.fleet
   let cursor = after

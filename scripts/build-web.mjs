@@ -1,4 +1,4 @@
-// Builds the page into dist/web. When nothing it is made of has changed, what is there is kept.
+// Builds the page into dist/web. Skips the build if none of its sources has changed.
 import { createHash } from 'node:crypto'
 import { existsSync, globSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'

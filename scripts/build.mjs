@@ -1,6 +1,6 @@
 // Bundles the program into dist/. CommonJS, because Node loads it in half the time it needs for a graph of ES modules,
-// and a quick command must stay quick: its parts are evaluated when they are asked for, and what only a server needs
-// lies in files of its own.
+// and a quick command must stay quick: its parts are evaluated when they are used, and code that only a server needs is
+// in separate files.
 import childProcess from 'node:child_process'
 import crypto from 'node:crypto'
 import {
@@ -32,19 +32,19 @@ const bundled = async options => metafiles.push((await build({ ...options, metaf
 const common = {
   absWorkingDir: root,
   bundle: true,
-  // Names stay: they are what a log or a stack says.
+  // Keep names: logs and stacks show them.
   minifyWhitespace: true,
   minifySyntax: true,
   platform: 'node',
   target: 'node22.13',
   format: 'cjs',
-  // Their texts are in THIRD-PARTY-LICENSES.txt.
+  // The licence texts are in THIRD-PARTY-LICENSES.txt.
   legalComments: 'none',
   external: Object.keys(dependencies),
   logLevel: 'warning',
 }
 
-/** Parts of Node that take long to load and that a quick command needs nothing of, until something of them is called. */
+/** Slow parts of Node that a quick command does not need until something in them is called. */
 const LATE = {
   child_process: childProcess,
   crypto,
@@ -72,14 +72,14 @@ const serverFiles = {
   name: 'server-files',
   setup({ onResolve }) {
     onResolve({ filter: /^(fastify|pino)$/ }, ({ path }) => ({ path: `./${path}.cjs`, external: true }))
-    // An agent has a file of the same name.
+    // An agent has a file with the same name.
     onResolve({ filter: /^\.\/sdk\.ts$/ }, ({ resolveDir }) =>
       resolveDir.endsWith('/src/server/mcp') ? { path: './mcp-sdk.cjs', external: true } : undefined,
     )
   },
 }
 
-// Beside dist first and then moved file by file: what runs from dist meanwhile always finds a whole one.
+// Built beside dist and then moved file by file: a program that runs from dist always finds a complete file.
 const next = mkdtempSync(join(root, 'dist-'))
 await bundled({
   ...common,
@@ -90,7 +90,7 @@ await bundled({
 await bundled({
   ...common,
   entryPoints: ['src/cli/main.ts'],
-  // bin/load.cjs runs it where there is only require.
+  // bin/load.cjs runs it with only `require`.
   supported: { 'dynamic-import': false },
   outfile: join(next, 'fleet.cjs'),
   plugins: [lateBuiltins, serverFiles],
@@ -102,12 +102,12 @@ await bundled({
   banner: { js: "const __bundleUrl = require('node:url').pathToFileURL(__filename).href;" },
 })
 
-// Tells this build from every other; see bin/load.cjs.
+// Identifies this build; see bin/load.cjs.
 const bundle = join(next, 'fleet.cjs')
 const code = readFileSync(bundle, 'utf8')
 writeFileSync(bundle, `/* ${crypto.createHash('sha256').update(code).digest('hex').slice(0, 16)} */ ${code}`)
 
-// Small, because it is copied whenever a program is started.
+// Small, because starting a program copies the memory of this process.
 await bundled({
   absWorkingDir: root,
   entryPoints: ['src/spawning/spawner.ts'],
@@ -118,7 +118,7 @@ await bundled({
   format: 'cjs',
   logLevel: 'warning',
 })
-// In files of their own, because they run in threads of their own.
+// In separate files, because they run in their own threads.
 await bundled({
   absWorkingDir: root,
   entryPoints: { 'plugin-worker': 'src/plugins/worker.ts', 'adapter-worker': 'src/plugins/adapter-worker.ts' },
@@ -161,7 +161,7 @@ for (const file of made) {
   mkdirSync(dirname(join(dist, file)), { recursive: true })
   renameSync(join(next, file), join(dist, file))
 }
-// The page is built by build-web.mjs.
+// build-web.mjs builds the page.
 const isOfPage = file => file.startsWith('web/')
 for (const file of filesIn(dist)) if (!made.includes(file) && !isOfPage(file)) rmSync(join(dist, file))
 rmSync(next, { recursive: true })

@@ -1,4 +1,4 @@
-// Writes docs/reference from the code: npm run docs. A test fails when the committed pages say something else.
+// Writes docs/reference from the code: npm run docs. A test fails if the committed pages differ.
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { referencePages } from './reference.ts'

@@ -1,4 +1,4 @@
-// The licence texts of everything that was bundled: whoever passes the bundle on passes them on with it.
+// The licence texts of everything in the bundle; they are distributed with it.
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 
@@ -27,7 +27,7 @@ THE SOFTWARE IS PROVIDED "AS IS", WITHOUT WARRANTY OF ANY KIND, EXPRESS OR IMPLI
 For more information, please refer to <https://unlicense.org>`,
 }
 
-/** The folders of the packages that esbuild put something of into a bundle. */
+/** The folders of the packages that are part of a bundle. */
 export function packagesIn(metafiles) {
   const inputs = metafiles.flatMap(({ outputs }) => Object.values(outputs).flatMap(({ inputs }) => Object.keys(inputs)))
   return [...new Set(inputs.map(path => PACKAGE.exec(path)?.[1]).filter(Boolean))].sort()
@@ -57,7 +57,7 @@ export const licencesOf = (root, metafiles) =>
     ...packagesIn(metafiles).map(folder => section(join(root, folder))),
   ].join(`\n\n${'-'.repeat(80)}\n\n`)
 
-/** Vite leaves a heading without a text where a package only names its licence. */
+/** Vite leaves a heading without a text if a package only names its licence. */
 export const completed = (root, markdown) =>
   markdown.replace(
     /^## (\S+) - .*\n(?=\s*(?:## |$(?![\s\S])))/gm,

@@ -1,4 +1,4 @@
-/** Text in a cell of a table: bars and lines would end it, angle brackets would be taken for HTML. */
+/** Text in a table cell: bars and line breaks would end it, and angle brackets would be read as HTML. */
 export const cell = (text: string): string =>
   text
     .replaceAll('|', '\\|')

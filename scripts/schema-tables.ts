@@ -32,7 +32,7 @@ export function fieldTable({ properties = {}, required = [] }: Schema, isInput: 
   return table([isInput ? 'input' : 'field', 'type', 'meaning'], rows)
 }
 
-/** Bounds are for whoever fills a field in, not for whoever reads it. */
+/** Bounds matter to people who fill in a field, not to those who read it. */
 function typeText(schema: Schema, withBounds: boolean): string {
   if (schema.const !== undefined) return JSON.stringify(schema.const)
   if (schema.enum) return schema.enum.map(value => JSON.stringify(value)).join(' or ')
@@ -42,7 +42,7 @@ function typeText(schema: Schema, withBounds: boolean): string {
   return withBounds ? text + bounds(schema) : text
 }
 
-/** The widest bounds that JSON can hold are no news to anybody. */
+/** The widest bounds of JSON are left out: they say nothing. */
 function bounds({ minimum, maximum, maxLength }: Schema): string {
   const low = minimum !== undefined && minimum > Number.MIN_SAFE_INTEGER ? minimum : undefined
   const high = maximum !== undefined && maximum < Number.MAX_SAFE_INTEGER ? maximum : undefined

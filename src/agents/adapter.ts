@@ -1,29 +1,34 @@
 /**
- * What an adapter is: what the fleet knows of a coding agent, and how it starts and reads one. Types only, and none of
- * them from elsewhere: this file is published, too, as a part of `flotilla/plugin`.
+ * An adapter says what the fleet knows about a coding agent, and how it is started and read. This file has types only
+ * and imports none, because it is also published as a part of `flotilla/plugin`.
  */
 
-/** A coding agent as the fleet sees it. All of it is pure and synchronous but for `detect` and `listModels`. */
+/** A coding agent as the fleet sees it. Everything is pure and synchronous except `detect` and `listModels`. */
 export interface Adapter {
-  /** Small letters, digits and `-`. */
+  /** Lower-case letters, digits and `-`. */
   readonly name: string
   readonly title?: string
-  /** The key rate limits and capacity are counted by; its own name if nothing is said. */
+  /** The key by which rate limits and capacity are counted. Without one, its own name. */
   readonly provider?: string
   readonly models?: readonly Model[]
-  /** Asks the client itself by which names it knows models; absent: it cannot tell. */
+  /** Asks the client for the names of its models. Absent: it cannot say. */
   listModels?(environment: Environment): Promise<string[]>
   detect(environment: Environment): Promise<Detected>
-  /** Throws, with a sentence for a person, for what this client cannot hold to, such as a preset it cannot enforce. */
+  /**
+   * Throws with a sentence for a person if the client cannot keep to the request, such as a preset it cannot enforce.
+   */
   launch(request: LaunchRequest): Launch
-  /** The client's own interactive program on an earlier conversation, and what it needs beside the person's own environment. Only where `takeOver` is among what it can. */
+  /**
+   * The client's own interactive program on an earlier conversation, and what it needs besides the person's
+   * environment. Present only if `can.takeOver`.
+   */
   interactive?(opening: Opening): Program
-  /** One line in, events out. Never throws; what it does not know comes out as raw. */
+  /** Turns one line into events. Never throws: an unknown line comes out as raw. */
   read(line: string, stream: Stream): AgentEvent[]
   readonly dialogue?: Dialogue
-  /** Where it keeps things of its own and must be able to write also inside the sandbox; beginning with / or ~/. */
+  /** Its own folders, which it must be able to write inside the sandbox too. Each begins with / or ~/. */
   readonly folders?: readonly string[]
-  /** What the session came to. Several clients exit 0 on failure. */
+  /** How the session ended. Several clients exit with 0 on failure. */
   outcome(digest: Digest, exit: Exit): Ending
 }
 
@@ -31,13 +36,13 @@ export type Environment = Readonly<Record<string, string | undefined>>
 
 export type ToolPreset = 'full' | 'implement' | 'review' | 'test' | 'explore' | 'fix'
 
-/** A server that is reached by HTTP. Values may name variables of the environment: `Bearer ${TOKEN}`. */
+/** A server reached over HTTP. Values may name environment variables: `Bearer ${TOKEN}`. */
 export interface HttpServer {
   url: string
   headers: Record<string, string>
 }
 
-/** A server that the client starts and speaks to through its input and output. Values may name variables too. */
+/** A server that the client starts and talks to over standard input and output. Values may name variables too. */
 export interface StdioServer {
   command: readonly [string, ...string[]]
   env: Record<string, string>
@@ -45,51 +50,59 @@ export interface StdioServer {
 
 export type McpServer = HttpServer | StdioServer
 
-/** What an agent can do, as `fleet agents` shows it. Nothing is offered that is not here. */
+/** What an agent can do, as `fleet agents` shows it. Nothing else is offered. */
 export interface Capabilities {
   resume: boolean
   fork: boolean
-  /** 'mid-turn': a message reaches a working agent; 'next-turn': once it has finished; 'no': not at all. */
+  /**
+   * 'mid-turn': a message reaches a working agent; 'next-turn': it reaches the agent after its turn; 'no': not at all.
+   */
   liveMessages: 'mid-turn' | 'next-turn' | 'no'
-  /** Stops what it does and stays, so that a person can say how to go on. */
+  /** It can stop its work and stay, so that a person can say how to go on. */
   interrupt: boolean
-  /** Who stops it: the client itself, or we from outside; 'no': it does not tell its turns, and such a limit is refused. */
+  /**
+   * Who enforces a limit of turns: the client, or we from outside. 'no': it does not report turns, so a limit is
+   * refused.
+   */
   turnLimit: 'client' | 'outside' | 'no'
   budgetLimit: boolean
   /**
-   * 'money': it says what it cost; 'priced': it tells tokens, and the table of prices says what they cost, if it has the
-   * model; 'tokens': nobody can say; 'none': it tells nothing; 'free': there is nothing to pay.
+   * 'money': it reports its cost. 'priced': it reports tokens, and the table of prices gives the cost if it has the
+   * model. 'tokens': it reports tokens without a price. 'none': it reports nothing. 'free': it costs nothing.
    */
   cost: 'money' | 'priced' | 'tokens' | 'none' | 'free'
-  /** When it tells what it used: only what is told while it works can be held to a budget. */
+  /** When it reports usage. A budget can only stop spending that is reported during work. */
   usage: 'while working' | 'at the end' | 'never'
-  /** Whether it tells while it works how full its context window is. */
+  /** Whether it reports while it works how full its context window is. */
   contextWindow: boolean
-  /** A person can be asked for what the preset does not allow, and the agent waits for the answer. */
+  /** A person can be asked about what the preset does not allow, and the agent waits for the answer. */
   approvals: boolean
-  /** It puts questions of its own to a person, and goes on with the answer. Like approvals, only where people are asked. */
+  /** It can ask a person questions and go on with the answer. Like approvals, only if approvals are `ask`. */
   questions: boolean
-  /** Which presets it can really hold to. */
+  /** The presets that the client itself enforces. */
   presets: readonly ToolPreset[]
-  /** Which others the sandbox of the operating system holds it to, where there is one; see runner/sandbox. */
+  /** Further presets that the operating system's sandbox enforces, if there is one; see runner/sandbox. */
   sandboxed: readonly ToolPreset[]
   customTools: boolean
-  /** How hard it can be told to think; none: it cannot. */
+  /** The levels of effort it knows; none: it has no such setting. */
   effort: readonly string[]
-  /** How it is given servers of tools; 'stdio': it only starts programs, so that the fleet's own come by a bridge. */
+  /** How it reaches MCP servers. 'stdio': it only starts programs, so the fleet's own server comes through a bridge. */
   mcp: 'http' | 'stdio' | 'no'
-  /** Keeps running when the server dies and is taken up again by the next. */
+  /** It keeps running when the server dies, and the next server adopts it. */
   adopted: boolean
-  /** A person can go on with its conversation in their own terminal: see `interactive`. */
+  /** A person can continue its conversation in their own terminal: see `interactive`. */
   takeOver: boolean
-  /** It can be reached from elsewhere: see `remote`. */
+  /** A person can work with it from elsewhere: see `remote`. */
   remoteControl: boolean
   /**
-   * By what it is judged to be stuck. 'conversation': it tells what it says, and which tools it uses as they begin, so
-   * that silence without a tool at work is a model that does not answer; 'processes': by what its processes do as well.
+   * How a stuck agent is noticed. 'conversation': it reports its text and its tools as they begin, so silence without a
+   * running tool means that its model does not answer. 'processes': the work of its processes counts as well.
    */
   life: 'conversation' | 'processes'
-  /** It runs the text of a mission as a program. Only whoever names it on that very text has it run; it is nobody's default. */
+  /**
+   * It runs the text of a mission as a program. It runs only if the author names it for that text, and is never a
+   * default.
+   */
   scripts: boolean
 }
 
@@ -97,7 +110,7 @@ export interface Detected {
   installed: boolean
   path?: string
   version?: string
-  /** undefined: the client does not tell. */
+  /** undefined: the client does not say. */
   signedIn?: boolean
   /** What is missing and how to get it. */
   advice?: string
@@ -106,109 +119,109 @@ export interface Detected {
 /** Everything an adapter may need to start a session. Paths are absolute. */
 export interface LaunchRequest {
   reason: SessionReason
-  /** The whole prompt with everything handed over, also written to `promptFile`. */
+  /** The whole prompt with everything added to it, also written to `promptFile`. */
   prompt: string
-  /** The mission's own prompt, byte for byte and nothing else. */
+  /** The mission's own prompt, byte for byte. */
   script: string
   promptFile: string
-  /** The session's own directory: files the launch names are written there. */
+  /** The session's own directory. The files of the launch are written there. */
   directory: string
   workingDirectory: string
   model: string | null
-  /** One of what `can.effort` says. */
+  /** One of `can.effort`. */
   effort: string | null
   preset: ToolPreset
   allowedTools: readonly string[] | null
   maxTurns: number | null
   maxBudgetUsd: number | null
   systemPrompt: string
-  /** The id to give a new conversation, where the client lets us choose. */
+  /** The id for a new conversation, if the client lets us choose. */
   conversation: string
-  /** The conversation to go on with. */
+  /** The conversation to continue. */
   resumes: string | null
-  /** Go on with a copy of it, and leave the first as it is. */
+  /** Continue a copy of it, and leave the original as it is. */
   forks: boolean
-  /** What happens when the agent wants what its preset does not allow: a person is asked, or it is denied. */
+  /** What happens when the agent wants more than its preset allows: a person is asked, or it is denied. */
   approvals: 'ask' | 'deny'
-  /** Their values may name variables that are in the agent's environment. */
+  /** Values may name variables of the agent's environment. */
   mcpServers: Readonly<Record<string, McpServer>>
-  /** Of the server; an adapter names what its client needs, nothing else reaches it. */
+  /** The environment of the server. An adapter passes on what its client needs; nothing else reaches the client. */
   environment: Environment
 }
 
 export interface Launch {
   argv: readonly [string, ...string[]]
   env: Record<string, string>
-  /** By name, in the session's directory; readable by the owner only unless a mode is given. */
+  /** Files by name, in the session's directory. Only the owner can read them unless a mode is given. */
   files: Record<string, string | { content: string; mode: number }>
-  /** 'fifo': the agent is spoken to through its standard input, as its dialogue says. */
+  /** 'fifo': messages reach the agent through its standard input, as its dialogue says. */
   stdin: 'none' | 'fifo'
 }
 
 /** What a person's own terminal needs to open a conversation. */
 export type Opening = Pick<LaunchRequest, 'conversation' | 'model' | 'preset'>
 
-/** A program that the terminal or the wrapper runs as it is: nothing is written, nothing is said to it. */
+/** A program that the terminal or the wrapper runs as it is, without files or messages. */
 export type Program = Pick<Launch, 'argv' | 'env'>
 
-/** One line for an agent. Writing one with an id that was written before is free. */
+/** One line for an agent. Writing the same id again does nothing. */
 export interface Message {
   id: string
   line: string
 }
 
-/** What a person decided about something the agent asked. */
+/** A person's decision about a question of the agent. */
 export interface Answer {
   allow: boolean
   text?: string
 }
 
 /**
- * How a client is spoken to. Where a conversation stands is a pure fold of what was printed and sent, so that a server
- * which takes a session up again knows it from the files.
+ * How to talk to a client. The state is a pure fold of what was printed and sent, so a server that adopts a session
+ * rebuilds it from the files.
  */
 export interface Dialogue<State extends object = object> {
-  /** Before anything was said. Plain data: it is kept beside the transcript. */
+  /** The state at the beginning. It is plain data and is kept beside the transcript. */
   begin(request: LaunchRequest): State
   step(state: State, line: string, stream: Stream): State
-  /** What the protocol wants said now. */
+  /** The messages that the protocol requires now. */
   due(state: State): readonly Message[]
-  /** The client waits for input that will not come: let go of it. */
+  /** The client waits for input that will not come, so its standard input can be closed. */
   isOver(state: State): boolean
-  /** A person's words as the client takes them; undefined: it cannot take any now. */
+  /** A person's message in the client's form; undefined: it cannot take one now. */
   say(state: State, id: string, text: string): Message | undefined
-  /** The words that go with a refusal reach the model in the answer itself. Other notes are said to it afterwards. */
+  /** A refusal can carry words to the model. Other clients are told the words afterwards. */
   readonly refusesInWords?: boolean
-  /** A person's answer to what the client asked under this id; undefined: it is no longer asked. */
+  /** A person's answer to the request with this id; undefined: the client no longer asks. */
   answer?(state: State, id: string, answer: Answer): Message | undefined
-  /** Makes it stop what it does and wait for words, until which it is not over; undefined: it is doing nothing now. */
+  /** Makes it stop and wait for a message; until then it is not over. undefined: it does nothing now. */
   interrupt?(state: State, id: string): Message | undefined
 }
 
-/** What a file would become, or became: its old and new text, or what changed between them. */
+/** The change of a file: its old and new text, or a diff. */
 export interface Edit {
   /** As the agent names it. */
   path: string
-  /** The part that is replaced; null: the agent does not tell. */
+  /** The part that is replaced; null: the agent does not say. */
   old_text: string | null
-  /** What takes its place, or the whole file; null: the agent tells a diff. */
+  /** The new text of that part, or the whole file; null: the agent gives a diff. */
   new_text: string | null
   diff: string | null
 }
 
-/** The one language all transcripts are read in. `within` names the tool call of a helper that it happened in. */
+/** The common form of all transcripts. `within` is the tool call of the helper in which it happened. */
 export type AgentEvent =
   | { type: 'started'; conversation: string | null; model: string | null }
-  /** A piece goes on where the piece before it stopped. */
+  /** A piece continues the text of the piece before it. */
   | { type: 'text'; text: string; piece?: true; within?: string }
   | { type: 'thinking'; text: string; piece?: true; within?: string }
-  /** Said again once more of the call is known than when it began. */
+  /** `again`: more is known about a call that was reported before. */
   | { type: 'tool_call'; id: string; name: string; input: unknown; edits?: Edit[]; again?: true; within?: string }
   | { type: 'tool_result'; id: string; output: string; failed: boolean; edits?: Edit[]; within?: string }
   /**
-   * 'estimate': as far as it is known while the agent works; told again of the same thing (`of`) it takes the place of
-   * what was told before, and the next 'more' or 'total' that of all of them. Where a client tells what it used in two
-   * ways, each is a `meter` of its own: the one that has seen more is right.
+   * 'estimate': the usage known while the agent works. A later estimate of the same thing (`of`) replaces it, and the
+   * next 'more' or 'total' replaces all estimates. If a client reports usage in two ways, each is a `meter`, and the
+   * one with the higher figures counts.
    */
   | {
       type: 'usage'
@@ -218,19 +231,22 @@ export type AgentEvent =
       model?: string
       meter?: string
     }
-  /** How full the context window is; null: not told this time. */
+  /** How full the context window is; null: not reported this time. */
   | { type: 'context'; used: number | null; window: number | null; model?: string }
-  /** How much of what the provider grants in a time is used up. */
+  /** How much of the provider's quota for a window is used. */
   | { type: 'provider_window'; name: string; used_percent: number; resets_at: string | null }
-  /** The provider refused or did not answer, and the client tries again; `again`: more is known of a try told before. */
+  /**
+   * The provider refused or did not answer, and the client retries. `again`: more is known about a try that was
+   * reported before.
+   */
   | {
       type: 'retry'
       attempt: number
       of: number | null
       why: string
-      /** Of HTTP, as the provider answered. */
+      /** The HTTP status of the provider. */
       status?: number
-      /** Until the next try. */
+      /** Seconds until the next try. */
       wait_seconds?: number
       again?: true
     }
@@ -238,11 +254,11 @@ export type AgentEvent =
   | { type: 'permission'; id: string; tool: string; input: unknown; edits?: Edit[]; call?: string; denied: boolean }
   | { type: 'question'; id: string; text: string }
   | { type: 'said'; id: string; text: string }
-  /** A person had it stop what it did. */
+  /** A person interrupted it. */
   | { type: 'interrupted'; id: string }
   | { type: 'result'; ok: boolean; text: string; reason: string | null }
   | { type: 'error'; text: string }
-  /** Something is not as it should be, and the agent works all the same. */
+  /** Something is wrong, but the agent continues. */
   | { type: 'warning'; text: string }
   | { type: 'raw'; text: string }
 
@@ -251,13 +267,13 @@ export type Stream = 'stdout' | 'stderr' | 'sent'
 export interface Usage {
   input_tokens: number
   output_tokens: number
-  /** What of the output was thought, where the client tells. */
+  /** The part of the output that was thinking, if the client says. */
   reasoning_tokens: number
   cache_read_tokens: number
   cache_write_tokens: number
   turns: number
   cost_usd: number
-  /** Answers of which nobody was told what they used. */
+  /** Answers whose usage nobody reported. */
   untold_answers: number
 }
 
@@ -297,41 +313,41 @@ export interface Exit {
   code: number | null
 }
 
-/** One of the ways in which a client tells what it used. */
+/** One of the ways in which a client reports usage. */
 export interface Meter {
   /** All of it, estimates included. */
   usage: Usage
-  /** Without those of the newest estimates that may still be told again. */
+  /** Without the newest estimates, which may still be replaced. */
   base: Usage
   /** Without any estimate. */
   settled: Usage
-  /** The newest estimates, by what they are of; null: the truth about it is known. */
+  /** The newest estimates, by what they are about; null: the real figure is known. */
   estimates: Readonly<Record<string, (Usage & { model: string | null }) | null>>
 }
 
-/** What is remembered of a transcript while it is read: small, whatever its length. */
+/** What is remembered while a transcript is read. It is small, however long the transcript is. */
 export interface Digest {
   conversation: string | null
-  /** As the client names it. */
+  /** The name that the client uses. */
   model: string | null
-  /** By the meter that has seen most. */
+  /** From the meter with the highest figures. */
   usage: Usage
   meters: Readonly<Record<string, Meter>>
   context: Context | null
-  /** Of the provider, by name. */
+  /** The provider's windows, by name. */
   windows: Readonly<Record<string, { usedPercent: number; resetsAt: string | null }>>
   lastText: string
-  /** The last event was a piece of text: the next one may go on from it. */
+  /** The last event was a piece of text, which the next one may continue. */
   speaking: boolean
-  /** The last line that was no event: where a client that fails early says why. */
+  /** The last line that was no event. A client that fails early says there why. */
   lastRaw: string
-  /** Of the newest turn; null again once another one starts. */
+  /** The result of the newest turn; null while another one runs. */
   result: Extract<AgentEvent, { type: 'result' }> | null
   rateLimit: Extract<AgentEvent, { type: 'rate_limit' }> | null
-  /** The newest try that the client told of; null again once the conversation goes on. */
+  /** The newest retry of the client; null once the conversation continues. */
   retry: Extract<AgentEvent, { type: 'retry' }> | null
   lastError: string | null
-  /** How many tools were called and have not answered. */
+  /** How many tool calls have no answer yet. */
   openTools: number
   events: number
 }
@@ -339,13 +355,13 @@ export interface Digest {
 export interface Ending {
   outcome: Outcome
   reason: string
-  /** What a person can do about it, where that is not the usual. */
+  /** What a person can do about it, if the usual advice does not fit. */
   try?: string
   /** For rate_limited: when to try again, if the client said. */
   until?: string
-  /** For lost: it was nobody's fault, and does not count. */
+  /** For lost: it was nobody's fault and does not count. */
   uncounted?: boolean
-  /** For failed: the client ended before it took up the conversation it was to go on with, because it has none such. */
+  /** For failed: the client ended early because it does not have the conversation it should continue. */
   forgotten?: boolean
 }
 

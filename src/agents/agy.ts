@@ -1,9 +1,9 @@
 import { customAgent } from './custom/adapter.ts'
 
 /**
- * The Antigravity command-line client. It takes its prompt as an argument only, so the argument names a file; it prints
- * plain text, and is read as JSON where it prints that. No copy of it was at hand: what is said here is proven with a
- * stand-in, and nothing is offered that would need the real one to be sure of.
+ * The Antigravity command-line client. It takes its prompt only as an argument, so the argument names a file. It prints
+ * plain text, or JSON, which is read as such. We had no copy of it: everything here is tested with a stand-in, and
+ * nothing is offered that only the real client could prove.
  */
 export const agy = customAgent({
   kind: 'custom',
@@ -13,7 +13,7 @@ export const agy = customAgent({
   command: [
     'agy',
     ...['--print', 'Read the file {prompt_file} to its end and do what it says.', '--add-dir', '{directory}'],
-    // Its own limit is minutes; ours is the mission's.
+    // Its own time limit is minutes. The limit of the mission counts.
     '--print-timeout=168h',
   ],
   prompt: 'file',

@@ -8,20 +8,20 @@ export type * from './adapter.ts'
 export type { AgentEvent, Stream }
 
 export interface Launch extends adapter.Launch {
-  /** Speaks with the client from inside the server, instead of `argv`; what is said to it still comes in lines. */
+  /** Drives the client from inside the server instead of `argv`. Messages to it still come as lines. */
   driver?: Driver
 }
 
-/** Drives a client to its end through a library of its maker. Throws where it cannot even be started. */
+/** Drives a client to its end through a library of its maker. Throws if the client cannot be started. */
 export type Driver = (seat: Seat) => Promise<void>
 
 export interface Seat {
   readonly env: Record<string, string>
-  /** What is said to the client, line by line, until nothing more will be. */
+  /** The messages to the client, line by line, until there will be no more. */
   readonly said: AsyncIterable<string>
   /** A line of the transcript. */
   print(line: string): void
-  /** The client's own process. It is stopped from outside like any other. */
+  /** Starts the client's own process, which is stopped from outside like any other. */
   start(command: string, args: readonly string[], env: Record<string, string>): Started
 }
 
@@ -30,20 +30,20 @@ export interface Started {
   stdout: Readable
 }
 
-/** A program of the client through which its person works in a folder from elsewhere. All pure. */
+/** A program of the client that lets its person work in a folder from elsewhere. All pure. */
 export interface RemoteControl {
   launch(environment: Environment): Program
-  /** The link in what it has printed so far. */
+  /** The link in its output so far. */
   link(printed: string): string | undefined
-  /** What a known refusal in there means, and what to do. */
+  /** What a known refusal in the output means, and what to do. */
   refusal(printed: string): string | undefined
 }
 
-/** A file in which a client keeps account of a conversation, where that says sooner what was used than what it prints. */
+/** A file of the client with the usage of a conversation. It reports usage sooner than the output does. */
 export interface Ledger {
-  /** Where it is; undefined: not there yet. */
+  /** The path of the file; undefined: it does not exist yet. */
   find(environment: Environment, conversation: string): string | undefined
-  /** One line in, events out, and when they happened: a conversation that was taken up again has older ones. */
+  /** Turns one line into events with their time: a resumed conversation has older ones. */
   read(line: string): { at: string; events: AgentEvent[] }
 }
 
@@ -53,7 +53,10 @@ export interface Line {
   stream: Stream
 }
 
-/** A coding agent, whoever brought it. What throws is a Refusal: `launch` where it cannot, and what the code of a plugin does wrong. */
+/**
+ * A coding agent, built in, declared or from a plugin. It throws only a Refusal: from `launch` if it cannot start, and
+ * for errors in the code of a plugin.
+ */
 export interface Agent extends adapter.Adapter {
   readonly title: string
   readonly provider: string
@@ -63,16 +66,19 @@ export interface Agent extends adapter.Adapter {
   launch(request: adapter.LaunchRequest): Launch
   read(line: string, stream: Stream): AgentEvent[]
   readonly ledger?: Ledger
-  /** What a person does who is not signed in, as a sentence. */
+  /** How a person signs in, as a sentence. */
   readonly signIn?: string
   /** Only where `can.remoteControl`. */
   readonly remote?: RemoteControl
-  /** The same client driven in other ways than through its command line. */
+  /** The same client driven in other ways than its command line. */
   readonly engines?: Readonly<Partial<Record<Engine, Agent>>>
-  /** How many tokens a model takes, as the person's own set-up of the client says; null: the client's own choice of model. */
+  /**
+   * The context window of a model in tokens, from the person's set-up of the client; null: the client chooses the
+   * model.
+   */
   windowOf?(model: string | null, environment: Environment): number | null
-  /** The same as `read` for many lines, where asking one by one would be slow. */
+  /** Does the same as `read` for many lines at once, if one by one would be slow. */
   readAll?(lines: readonly Line[]): AgentEvent[][]
-  /** Whose code it is, if it is a plugin's. */
+  /** The plugin it comes from. */
   readonly plugin?: string
 }

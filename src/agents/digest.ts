@@ -1,12 +1,12 @@
 import { type Context, NO_USAGE, plus, type Usage } from '../domain/records/session.ts'
 import type { AgentEvent, Digest, Meter } from './contract.ts'
 
-/** How much of the last thing said is kept; its end, where the conclusion is. */
+/** How much of the last text is kept: its end, where the conclusion is. */
 export const LAST_TEXT_CHARS = 4096
 const NAME_CHARS = 200
 const MOST_WINDOWS = 20
 const MOST_METERS = 4
-/** How many answers may be under way at once, of an agent and its helpers. */
+/** How many answers of an agent and its helpers may be under way at once. */
 const MOST_ESTIMATES = 64
 
 export function emptyDigest(): Digest {
@@ -29,7 +29,9 @@ export function emptyDigest(): Digest {
   }
 }
 
-/** What is known of models beyond what a client tells; a null name stands for the one the session was asked for. */
+/**
+ * What is known about models besides what a client reports. The name null means the model that the session asked for.
+ */
 export interface Knowledge {
   /** Dollars; null: nobody can say. */
   costOf(usage: Partial<Usage>, model: string | null): number | null
@@ -38,7 +40,7 @@ export interface Knowledge {
 
 const NOTHING_KNOWN: Knowledge = { costOf: () => null, windowOf: () => null }
 
-/** The digest after these events; the one given stays as it is. */
+/** The digest after these events. The given one stays as it is. */
 export function fold(digest: Digest, events: readonly AgentEvent[], knowledge = NOTHING_KNOWN): Digest {
   return events.reduce((before, event) => add(before, event, knowledge), digest)
 }
@@ -78,7 +80,7 @@ function add(before: Digest, event: AgentEvent, knowledge: Knowledge): Digest {
       return { ...digest, windows: { ...digest.windows, [name]: { usedPercent, resetsAt: timely(resetsAt) } } }
     }
     case 'rate_limit':
-      // The refusal itself often does not say until when, an event before it did.
+      // A refusal often does not say until when, but an earlier event did.
       return {
         ...digest,
         rateLimit: {
@@ -103,7 +105,7 @@ function add(before: Digest, event: AgentEvent, knowledge: Knowledge): Digest {
   }
 }
 
-/** What only a conversation that goes on brings. */
+/** Events that come only if the conversation continues. */
 const GOES_ON: ReadonlySet<AgentEvent['type']> = new Set([
   ...([
     'started',
@@ -118,7 +120,7 @@ const GOES_ON: ReadonlySet<AgentEvent['type']> = new Set([
   ] as const),
 ])
 
-/** Where a client tells of one try in two ways, each has what the other lacks; its number may be among that. */
+/** If a client reports one try in two ways, each has what the other lacks, perhaps its number. */
 function retryAfter(before: Digest['retry'], { again, ...told }: Event<'retry'>): Digest['retry'] {
   const retry = { ...told, why: told.why.slice(0, LAST_TEXT_CHARS) }
   if (!before || (before.attempt !== retry.attempt && !(again && retry.attempt === 0))) return retry
@@ -127,7 +129,7 @@ function retryAfter(before: Digest['retry'], { again, ...told }: Event<'retry'>)
 
 const BESIDE_TEXT: ReadonlySet<AgentEvent['type']> = new Set(['raw', 'usage', 'context', 'provider_window'])
 
-/** Whether a piece of text that comes next goes on with the last. What is noted beside it does not end it. */
+/** Whether the next piece of text continues the last one. Notes in between do not end it. */
 function isSpeaking({ speaking }: Digest, event: AgentEvent): boolean {
   if (BESIDE_TEXT.has(event.type)) return speaking
   return event.type === 'text' && event.piece === true && (speaking || event.text.trim() !== '')
@@ -150,9 +152,9 @@ function addUsage(digest: Digest, event: Event<'usage'>, { costOf }: Knowledge):
   const name = event.meter ?? ''
   if (!(name in digest.meters) && Object.keys(digest.meters).length >= MOST_METERS) return digest
   const meter = digest.meters[name] ?? NEW_METER
-  // Which model it was is told once, and so is that of the agent itself.
+  // Without a model of its own, an event counts for the model of the estimate it replaces, or else of the agent.
   const model = named(event.model) ?? meter.estimates[event.of ?? '']?.model ?? digest.model
-  // The agent's own word comes first, also where it says that it cost nothing.
+  // The agent's own figure comes first, even if it is zero.
   const used = { ...event.usage, cost_usd: event.usage.cost_usd ?? costOf(event.usage, model) ?? 0 }
   const meters = { ...digest.meters, [name]: metered(meter, event, { ...plus(NO_USAGE, used), model }) }
   const most = Object.values(meters).reduce((a, b) => (hasSeenMore(b.usage, a.usage) ? b : a))
@@ -170,7 +172,7 @@ type Estimate = Meter['estimates'][string]
 function metered(meter: Meter, { counts, of = '' }: Event<'usage'>, used: NonNullable<Estimate>): Meter {
   if (counts !== 'estimate') {
     const settled = plus(counts === 'total' ? NO_USAGE : meter.settled, used)
-    // What was estimated is known still: said again, it is in the figures already.
+    // The estimate is still in the figures, so the same one again adds nothing.
     const estimates = Object.fromEntries(Object.keys(meter.estimates).map(each => [each, null]))
     return { usage: settled, base: settled, settled, estimates }
   }
@@ -187,6 +189,6 @@ function metered(meter: Meter, { counts, of = '' }: Event<'usage'>, used: NonNul
 }
 
 const named = (model: string | null | undefined): string | null => model?.slice(0, NAME_CHARS) ?? null
-/** A time after the year 9999 is none that could be waited for, or written down. */
+/** A time after the year 9999 can neither be waited for nor stored. */
 const timely = (time: string | null): string | null => (time && /^\d{4}-/.test(time) ? time : null)
 const ending = (text: string): string => (text.length > LAST_TEXT_CHARS ? text.slice(-LAST_TEXT_CHARS) : text)

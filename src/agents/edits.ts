@@ -5,10 +5,10 @@ interface Edits {
   edits?: Edit[]
 }
 
-/** The tools of clients that change files, by name: their inputs differ in spelling only. */
+/** The names of tools that change files. Their inputs differ in spelling only. */
 const TOOLS = new Set(['edit', 'multiedit', 'write', 'notebookedit', 'replace', 'write_file'])
 
-/** Which files a call of a tool changes, as far as its input tells. */
+/** The files that a tool call changes, as far as its input says. */
 export function editsOf(tool: string, input: unknown): Edits {
   const asked = TOOLS.has(tool.toLowerCase()) ? object(input) : undefined
   const path = asked && (string(asked.file_path) ?? string(asked.filePath) ?? string(asked.notebook_path))
@@ -22,7 +22,7 @@ const replaced = (part: Json): Pick<Edit, 'old_text' | 'new_text'> => ({
   new_text: string(part.new_string) ?? string(part.newString) ?? string(part.content) ?? string(part.new_source),
 })
 
-/** Codex tells a diff of a file that it changes, and the text of one that comes or goes. */
+/** Codex gives a diff of a changed file, and the text of a new or deleted one. */
 export function patchesOf(changes: unknown): Edits {
   const edits = list(changes).map((value): Edit => {
     const change = object(value) ?? {}
@@ -35,7 +35,7 @@ export function patchesOf(changes: unknown): Edits {
   return edits.length ? { edits } : {}
 }
 
-/** The protocol's own form: among what is shown of a call. */
+/** The form of ACP: diffs are among the content of a tool call. */
 export function diffsIn(content: unknown): Edits {
   const edits = list(content).flatMap((value): Edit[] => {
     const block = object(value) ?? {}

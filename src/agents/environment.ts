@@ -1,4 +1,4 @@
-/** The variables named, of those that are set. An agent's environment is an allow-list: nothing else reaches it. */
+/** The named variables that are set. An agent's environment is an allow-list: nothing else reaches it. */
 export function pick(
   environment: Readonly<Record<string, string | undefined>>,
   names: readonly string[],

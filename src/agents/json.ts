@@ -1,10 +1,15 @@
-/** What a client printed, before anyone has looked at it. */
+/**
+ * What a client printed, unchecked. Each field is read by hand as `unknown`, without generated types: the client may
+ * have any version, a field may be missing or of another kind, and nothing may throw. Generated types (Codex's
+ * `app-server generate-ts`, the schema of `@agentclientprotocol/sdk`) are large and fit one version only.
+ * `test/agents/wire-names.test.ts` compares the names we use with them, so that a rename is noticed.
+ */
 export type Json = Record<string, unknown>
 
-/** Deeper than any client nests what it says; what is much deeper can be read, and not be written down again. */
+/** No client nests its output deeper. Much deeper JSON can be read but not written again. */
 const MOST_LEVELS = 500
 
-/** A line as the JSON object it is; undefined: it is something else. */
+/** The JSON object in a line; undefined: it is something else. */
 export function parseObject(line: string): Json | undefined {
   try {
     return isDeep(line) ? undefined : object(JSON.parse(line))

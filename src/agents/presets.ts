@@ -5,7 +5,7 @@ export interface Preset {
   name: ToolPreset
   summary: string
   tools: readonly Tool[]
-  /** What the shell may run; the start of a command line. `null`: anything. */
+  /** The commands that the shell may run, by how they start. `null`: any. */
   commands: readonly string[] | null
 }
 
@@ -15,7 +15,7 @@ export type Tool = (typeof TOOLS)[number]
 const LOOK: readonly Tool[] = ['Read', 'Grep', 'Glob', 'Bash']
 const WORK: readonly Tool[] = ['Read', 'Write', 'Edit', 'Bash', 'Grep', 'Glob']
 
-// Subcommands that only look. `git` as a whole would let an explorer push or reset, `find` as a whole delete.
+// Subcommands that only read. All of `git` would let an explorer push or reset, and all of `find` delete.
 const GIT_LOOKS = ['git diff', 'git log', 'git show', 'git status', 'git blame', 'git ls-files']
 
 const TEST_RUNNERS = [
@@ -59,12 +59,12 @@ export const PRESETS: Readonly<Record<ToolPreset, Preset>> = {
   },
 }
 
-/** Whether a preset takes away more than tools: then nothing the repository brings along may give it back. */
+/** Whether a preset restricts commands as well as tools. Then nothing in the repository may give them back. */
 export const isRestricting = (preset: Preset): boolean => preset.commands !== null
 
-/** What the sandbox can add for a client that can at least do everything, which is what it does inside. */
+/** The presets that the sandbox adds for a client that can run under `full`, as it does inside. */
 export const besides = (held: readonly ToolPreset[]): ToolPreset[] =>
   held.includes('full') ? TOOL_PRESETS.filter(preset => !held.includes(preset)) : []
 
-/** Under these an agent only looks: inside the sandbox it can change nothing that anyone keeps. */
+/** Under these presets an agent only reads: inside the sandbox it can change nothing that is kept. */
 export const changesNothing = (preset: ToolPreset): boolean => !PRESETS[preset].tools.includes('Edit')

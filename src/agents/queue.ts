@@ -1,4 +1,4 @@
-/** What is handed on as it comes, until nothing more will. */
+/** Passes items on as they are added, until it is ended. */
 export class Queue<T> implements AsyncIterable<T> {
   readonly #waiting: T[] = []
   #more = Promise.withResolvers<void>()

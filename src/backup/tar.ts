@@ -2,9 +2,9 @@ import { execFile } from 'node:child_process'
 import { promisify } from 'node:util'
 import { Unfit } from '../domain/errors.ts'
 
-/** The one that every system brings along: a backup can be looked into without us, also in ten years. */
+/** The tar of the system: people can open a backup without this program, even in ten years. */
 export async function tar(args: readonly string[]): Promise<void> {
-  // macOS adds files of its own otherwise.
+  // Otherwise macOS adds its own files.
   const env = { PATH: process.env.PATH, LC_ALL: 'C', COPYFILE_DISABLE: '1' }
   await promisify(execFile)('tar', [...args], { env, maxBuffer: 1024 * 1024 }).catch(cause => {
     if (cause.code === 'ENOENT') throw new Unfit('tar was not found.', { try: 'Install tar.', cause })

@@ -10,7 +10,7 @@ export interface DemoMission {
 
 const report = (summary: string): string => `printf '%s' '${JSON.stringify({ summary })}' > "$FLEET_RESULT_FILE"\n`
 
-/** Gives up after half a minute rather than wait for something that will never be. */
+/** Gives up after half a minute, so that it never waits for ever. */
 const until = (condition: string): string =>
   `n=0; until ${condition}; do n=$((n+1)); [ $n -lt 300 ] || exit 1; sleep 0.1; done\n`
 

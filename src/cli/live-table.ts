@@ -2,7 +2,7 @@ import { safeLine } from '../platform/safe-text.ts'
 import { type Column, table } from './table.ts'
 import type { Terminal } from './terminal.ts'
 
-/** A table that is drawn over itself; for a terminal only. */
+/** A table that is redrawn in place; for a terminal only. */
 export class LiveTable<Row> {
   readonly #terminal: Terminal
   readonly #columns: Column<Row>[]
@@ -13,7 +13,7 @@ export class LiveTable<Row> {
     this.#columns = columns.map(column => ({ ...column, value: row => safeLine(column.value(row)) }))
   }
 
-  /** With a line below it, if there is something to say. */
+  /** `below`: a line under the table. */
   show(rows: readonly Row[], below: string | 0 = ''): void {
     const lines = table(this.#columns, rows, this.#terminal.width, text => this.#terminal.paint('dim', text))
     if (below) lines.push(below)

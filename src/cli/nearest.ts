@@ -1,4 +1,4 @@
-/** The name that was probably meant: at most two letters away, and not most of the word. */
+/** The name that was probably meant: at most two letters differ, and not most of the word. */
 export function nearest(written: string, names: readonly string[]): string | undefined {
   const [best] = names
     .map(name => ({ name, away: distance(written.toLowerCase(), name) }))
@@ -7,7 +7,7 @@ export function nearest(written: string, names: readonly string[]): string | und
   return best?.name
 }
 
-/** How many letters must be added, taken away or changed to make one word of the other. */
+/** The number of letters to add, remove or change to turn one word into the other. */
 function distance(a: string, b: string): number {
   let row = Array.from({ length: b.length + 1 }, (_, i) => i)
   for (const [i, letter] of [...a].entries()) {

@@ -1,7 +1,7 @@
 import { NotFound } from '../domain/errors.ts'
 import type { Operation } from '../operations/operation.ts'
 
-/** What is asked for most often is found without loading all the rest, which takes longer than most answers. */
+/** The most common operations are found without loading the others, which would take longer than most answers. */
 export async function operationOf(name: string): Promise<Operation> {
   const { missions } = await import('../operations/missions.ts')
   const near = (missions as unknown as readonly Operation[]).find(operation => operation.name === name)

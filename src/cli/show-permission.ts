@@ -1,7 +1,7 @@
-/** More of what a tool is to do than this is read on the page. */
+/** A person reads longer requests on the page. */
 const MOST_LINES = 40
 
-/** What a tool is to be allowed, as a person reads it: a change as its diff, other fields by name. */
+/** What a tool asks to do, for a person: a change as its diff, other fields by name. */
 export function linesOf(text: string): string[] {
   const lines = fieldsOf(text).flatMap(([name, value]) =>
     name === 'changes' && Array.isArray(value) ? value.flatMap(change) : field(name, value),
@@ -15,7 +15,7 @@ function fieldsOf(text: string): [string, unknown][] {
     const input: unknown = JSON.parse(text)
     if (typeof input === 'object' && input !== null) return Object.entries(input)
   } catch {
-    // It is no JSON, and shown as it is.
+    // It is not JSON, so it is shown as it is.
   }
   return [['', text]]
 }
@@ -25,7 +25,7 @@ function field(name: string, value: unknown): string[] {
   return [name ? `${name}: ${first}` : first, ...rest.map(line => `  ${line}`)]
 }
 
-/** As Codex tells it: a diff of a file that changes, the text of one that comes or goes. */
+/** In the form of Codex: a diff of a changed file, the text of a new or deleted one. */
 function change(value: unknown): string[] {
   const { path, kind, diff } = (value ?? {}) as { path?: unknown; kind?: unknown; diff?: unknown }
   const type = typeof kind === 'object' && kind !== null ? (kind as { type?: unknown }).type : kind

@@ -23,6 +23,6 @@ test('a plan is drawn in steps, with an arrow to what each mission needs, and no
     '  ↓',
     '  all   Make all  ← ui, api  (test, $1.00)',
   ])
-  // biome-ignore lint/suspicious/noControlCharactersInRegex: this is about them
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: the test is about them
   expect(drawing({ missions, steps }).join('')).not.toMatch(/\u001b/)
 })

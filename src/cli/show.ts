@@ -21,11 +21,11 @@ const STATUS_COLOURS: Record<string, Colour> = {
 export const inStatusColour = (terminal: Terminal, status: string, text = status): string =>
   terminal.paint(STATUS_COLOURS[status] ?? 'bold', text)
 
-/** How it stands, in a word or two: `done` alone does not say whether it landed. */
+/** The status in a word or two: `done` alone does not say whether the mission landed. */
 export const standing = (mission: Pick<MissionView, 'status' | 'result'>): string =>
   mission.status === 'done' && mission.result ? mission.result.replace('_', ' ') : mission.status.replace('_', ' ')
 
-/** What it waits for, or why it is where it is. */
+/** What it waits for, or why it has its status. */
 export const because = (mission: Pick<MissionView, 'waits_for' | 'status_reason'>): string =>
   mission.waits_for.map(reason => reason.text).join('; ') || mission.status_reason?.text || ''
 

@@ -3,7 +3,7 @@ import { cut, widthOf } from '../platform/safe-text.ts'
 export interface Column<Row> {
   title: string
   value: (row: Row) => string
-  /** Gives way first when the terminal is narrow. */
+  /** Shrinks first if the terminal is narrow. */
   flexible?: boolean
   right?: boolean
   paint?: (text: string, row: Row) => string
@@ -12,7 +12,7 @@ export interface Column<Row> {
 const GAP = 2
 const NARROWEST = 8
 
-/** Lines of a table no wider than the terminal; `Infinity` where there is none. Values must be safe single lines. */
+/** The lines of a table that fits the width; `Infinity` without a terminal. Values must be safe single lines. */
 export function table<Row>(
   columns: Column<Row>[],
   rows: readonly Row[],

@@ -13,7 +13,7 @@ preview_hours = 1.5
 claude = 2
 `
 
-/** Small, and the same every time. */
+/** A small random generator that gives the same numbers for the same seed. */
 export function numbers(seed: number): (below: number) => number {
   let state = seed
   return below => {
@@ -62,7 +62,7 @@ const PIECES = [
   '{a='.repeat(2000),
 ]
 
-/** One way to spoil a text: a cut, a piece put in, a stretch doubled, bytes exchanged. */
+/** One way to damage a text: a cut, an inserted piece, a doubled part, swapped bytes. */
 export function spoiled(text: string, next: (below: number) => number): string {
   const at = next(text.length + 1)
   const behind = at + next(12)
@@ -86,7 +86,7 @@ export const broken = (count: number, seed: number): string[] => {
   while (found.length < count) {
     let text = GOOD
     for (let times = 1 + next(4); times; times--) text = spoiled(text, next)
-    // As a file would give it back.
+    // As if it was read back from a file.
     text = Buffer.from(text).toString()
     try {
       parseConfiguration(text)

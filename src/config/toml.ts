@@ -3,20 +3,20 @@ import { parse } from 'smol-toml'
 import { Unfit } from '../domain/errors.ts'
 import { eolOf } from '../platform/whole-files.ts'
 
-/** Reading TOML, and changing it where every byte that is not meant stays: what the parser says afterwards decides. */
+/** Reads TOML, and changes it without touching any other byte. The parser checks every result. */
 
 export function readToml(text: string): unknown {
   return plain(parse(text.replace(/^\ufeff/, ''), { integersAsBigInt: 'asNeeded' }))
 }
 
-/** The parser's tables have no prototype; ours have, and only like is equal to like. */
+/** The parser's tables have no prototype. Ours have one, so that they can be compared. */
 function plain(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(plain)
   const isTable = typeof value === 'object' && value !== null && Object.getPrototypeOf(value) === null
   return isTable ? Object.fromEntries(Object.entries(value).map(([key, each]) => [key, plain(each)])) : value
 }
 
-/** What it says; undefined if it is no TOML. */
+/** The parsed text; undefined if it is not TOML. */
 export function readTomlSafely(text: string): unknown {
   try {
     return readToml(text)
@@ -34,13 +34,13 @@ export function printedValue(value: unknown): string {
   return pairs.length ? `{ ${pairs.join(', ')} }` : '{}'
 }
 
-/** The keys of a heading such as `[a.b]`; undefined if the line is none. A line inside a text may look like one. */
+/** The keys of a heading such as `[a.b]`; undefined for another line. A line inside a text may look like one. */
 export function headingOf(line: string): string[] | undefined {
   const inner = /^\s*\[{1,2}([^[\]]+)\]{1,2}\s*(?:#.*)?$/.exec(line.trimEnd())?.[1]
   return inner?.split('.').map(key => key.trim().replace(/^(["'])(.*)\1$/, '$2'))
 }
 
-/** The text with this key at its top saying the value; undefined takes the key out. Comments and order stay. */
+/** The text with this top-level key set to the value; undefined removes the key. Comments and order stay. */
 export function withKey(text: string, key: string, value: unknown): string {
   const before = readToml(text) as Record<string, unknown>
   const { [key]: _, ...others } = before
@@ -54,7 +54,7 @@ export function withKey(text: string, key: string, value: unknown): string {
 
 const ASSIGNED = /^(\s*(?:([\w-]+)|"([^"]*)"|'([^']*)')\s*=\s*)(.*?)(\s*#[^"'\r\n]*)?(\r?\n)?$/s
 
-/** In place of the lines from the one that names the key to one behind it; a table of its own goes and is one line then. */
+/** Replaces the lines from the key on, up to each possible end. A table of its own becomes one line. */
 function* replacements(text: string, key: string, value: unknown): Iterable<string> {
   const lines = text.split(/(?<=\n)/)
   for (const [start, line] of lines.entries()) {
@@ -70,7 +70,7 @@ function* replacements(text: string, key: string, value: unknown): Iterable<stri
   }
 }
 
-/** Behind the last line before the first heading that is neither empty nor a remark, which may be about the heading. */
+/** Inserts after the last setting before the first heading. A comment in between may belong to the heading. */
 function* additions(text: string, key: string, value: unknown): Iterable<string> {
   const lines = text.split(/(?<=\n)/)
   const said = `${printedKey(key)} = ${printedValue(value)}`

@@ -10,7 +10,7 @@ export function withoutSession(env: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
   return Object.fromEntries(Object.entries(env).filter(([name]) => isKept(name)))
 }
 
-/** Where `fleet` is only an alias in the person's shell, agents find it in the program's own folder, the last on their PATH. */
+/** If `fleet` is only an alias in the person's shell, agents find it in the program's own folder, the last on their PATH. */
 export function environmentForAgents(env: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
   const folders = [...(env.PATH ? [env.PATH] : []), join(PROGRAM_FOLDER, 'bin')]
   return { ...withoutSession(env), PATH: folders.join(delimiter) }

@@ -3,7 +3,7 @@ import * as z from 'zod'
 const ALPHABET = '0123456789abcdefghjkmnpqrstvwxyz'
 export const ID_LENGTH = 12
 
-/** Random, so that a few letters already tell two records apart wherever a prefix is accepted. */
+/** Random, so that a few letters tell two records apart wherever a prefix is accepted. */
 export function newId(): string {
   const bytes = crypto.getRandomValues(new Uint8Array(ID_LENGTH))
   return Array.from(bytes, byte => ALPHABET[byte % ALPHABET.length]).join('')

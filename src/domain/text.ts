@@ -9,16 +9,22 @@ export type StoredText = z.infer<typeof StoredText>
 
 export const INLINE_TEXT_BYTES = 8 * 1024
 
-/** How long the sentences are that say why something is as it is. */
+/** The longest reason that a record holds. */
 export const MAX_REASON_CHARS = 4000
 export const MAX_CAUSE_CHARS = 2000
 
-/** The beginning of a text that may be longer than its place: a list of a thousand files must not keep a record from being written. */
+/**
+ * The beginning of a text, as long as its field allows. A list of a thousand files must not make a record too large to
+ * write.
+ */
 export const clipped = (text: string, max: number): string => (text.length > max ? `${text.slice(0, max - 1)}…` : text)
 
 export const headOf = (text: StoredText): string => ('inline' in text ? text.inline : text.head)
 
-/** Text of an agent or a stranger as a commit message can hold it: git refuses a NUL, and other control characters say nothing. */
+/**
+ * Text of an agent or a stranger for a commit message: git refuses a NUL, and other control characters mean nothing
+ * there.
+ */
 export const withoutControls = (text: string): string =>
   text
     .toWellFormed()

@@ -1,7 +1,7 @@
 import type { Event } from '../domain/records/event.ts'
 import type { Fleet } from './fleet.ts'
 
-/** How many events are gone through for one answer, however few of them are wanted. */
+/** One answer reads at most this many events, however few of them match. */
 const MOST_LOOKED_AT = 5000
 const PAGE = 500
 
@@ -10,13 +10,13 @@ export interface Wanted {
   mission_id?: string
   session_id?: string
   kinds?: readonly string[]
-  /** Its whole name, or only what it is: `session` is every session. */
+  /** A whole actor such as `session:s1`, or only its kind: `session` means every session. */
   actor?: string
 }
 
 interface Happened {
   events: Event[]
-  /** Give it as `before` to go on backwards; absent: nothing was there to be looked at. */
+  /** Pass it as `before` to go further back. Absent if no event was read. */
   start?: string
   cursor: string
   more: boolean
@@ -30,7 +30,7 @@ const isWanted =
     (kinds === undefined || kinds.includes(event.kind)) &&
     (actor === undefined || event.actor === actor || event.actor.startsWith(`${actor}:`))
 
-/** The last of what happened, or the last before an event: newest looked at first, told oldest first. */
+/** The newest events, or the newest before an event. Reads the newest first, returns the oldest first. */
 export async function happenedBefore(
   { store }: Fleet,
   { project_id, mission_id, ...wanted }: Wanted,

@@ -5,17 +5,20 @@ import { configEnvironment } from './private/settings.ts'
 import { GitFailed, git } from './run.ts'
 import { Turns } from './turns.ts'
 
-/** Git reads the index of a checkout before it locks it, so two at once could each take the other's files for the person's. */
+/**
+ * Git reads the index of a checkout before it locks it. Two moves at once could each mistake the other's files for the
+ * person's.
+ */
 const turns = new Turns()
 
 export type Advanced =
   | { moved: true }
-  /** The branch is no longer at `from`; undefined: it is gone. */
+  /** The branch has moved from `from`; undefined: it was deleted. */
   | { raced: string | undefined }
-  /** Files of the person that are not committed stand in the way; none was touched. */
+  /** Uncommitted files of the person are in the way. None was touched. */
   | { blocked: 'files'; where: string; paths: string[] }
   | { blocked: 'busy'; where: string; doing: string }
-  /** Another git command has its hand on it; that passes, unless it was killed. */
+  /** Another git command holds a lock. That passes, unless the command was killed. */
   | { blocked: 'locked'; where: string }
 
 export interface Step {
@@ -25,8 +28,8 @@ export interface Step {
 }
 
 /**
- * Moves a branch forward. Where it is checked out, git does it inside that checkout, so that files and branch move
- * together and everything uncommitted stays; only a branch that is checked out nowhere is moved by itself.
+ * Moves a branch forward. If it is checked out, git does it inside that checkout, so that files and branch move
+ * together and uncommitted files stay. Only a branch that is not checked out is moved alone.
  */
 export function advance(repo: Repository, step: Step): Promise<Advanced> {
   return turns.take(repo.commonDir, () => advanceNow(repo, step))
@@ -35,7 +38,7 @@ export function advance(repo: Repository, step: Step): Promise<Advanced> {
 /** A git command of the person's takes some milliseconds, one with hooks a second or two. */
 const LOCK_PAUSES_MS = [30, 60, 120, 250, 500, 1000, 1500]
 
-/** The same, but another git command that is at it is waited for, a few seconds at most. */
+/** Does the same, but waits a few seconds for another git command. */
 export async function advanceWhenFree(repo: Repository, step: Step): Promise<Advanced> {
   for (const ms of LOCK_PAUSES_MS) {
     const advanced = await advance(repo, step)
@@ -69,12 +72,12 @@ async function advanceNow(repo: Repository, step: Step): Promise<Advanced> {
 const isLocked = (failure: unknown): boolean =>
   failure instanceof GitFailed && /\.lock': File exists/.test(failure.stderr)
 
-// Without --no-overwrite-ignore an ignored file of the person is replaced in silence; autostash would move their edits.
+// Without --no-overwrite-ignore git replaces an ignored file silently, and autostash would move the person's edits.
 const FAST_FORWARD = ['merge', '--ff-only', '--no-overwrite-ignore', '--no-autostash', '--no-stat', '--quiet']
 
 async function fastForward(repo: Repository, ref: string, where: string, step: Step): Promise<Advanced> {
   try {
-    // What a person wants for their own merges: not every option has one that answers it.
+    // The person's settings for their own merges. Not every option can be turned off by another.
     const env = configEnvironment([[`branch.${step.branch}.mergeOptions`, '']])
     await git(where, [...FAST_FORWARD, step.to], { effect: 'git.fast-forward', env })
     return { moved: true }

@@ -3,7 +3,7 @@ import { type Repository, readRef } from './layout.ts'
 const MAX_SLUG = 40
 const PREFIXES = ['fleet', 'flotilla', 'fleet-work']
 
-/** A title as one part of a branch name: safe for git, a file system and a terminal, whatever the title holds. */
+/** A title as one part of a branch name: safe for git, file systems and terminals, whatever the title contains. */
 export function slug(title: string, otherwise = 'mission'): string {
   const plain = title
     .normalize('NFKD')
@@ -13,7 +13,7 @@ export function slug(title: string, otherwise = 'mission'): string {
   return plain.replace(/^-/, '').slice(0, MAX_SLUG).replace(/-$/, '') || otherwise
 }
 
-/** `fleet/<agent>/<slug>/<short id>`, or another first word where an existing branch stands in the way of that one. */
+/** `fleet/<agent>/<slug>/<short id>`, or another first word if an existing branch is in the way. */
 export async function branchName(
   repo: Repository,
   mission: { agent: string; title: string; id: string },

@@ -15,11 +15,11 @@ export interface Changes {
   /** Newest first. */
   commits: { commit: string; subject: string }[]
   commitsOmitted: number
-  /** `to` goes on from exactly `from`, so nothing needs merging while the base is still there. */
+  /** `to` descends from exactly `from`, so nothing needs merging while the base is still there. */
   descends: boolean
 }
 
-/** What happened between two commits. One process where there is one commit between them, two otherwise. */
+/** What changed between two commits. It takes one process if there is one commit between them, otherwise two. */
 export async function changes(repo: Repository, from: string, to: string): Promise<Changes> {
   if (from === to) return { files: [], filesOmitted: 0, commits: [], commitsOmitted: 0, descends: true }
   const format = '--format=%x01%H%x00%P%x00%s'
@@ -48,14 +48,14 @@ export async function changedAmong(
   return fields((await git(repo.path, args)).stdout)
 }
 
-/** A copy of the index to work with, so that whoever works in the worktree is not disturbed. */
+/** Works on a copy of the index, so that nobody in the worktree is disturbed. */
 export async function withIndexCopy<T>(worktree: string, run: (env: Record<string, string>) => Promise<T>): Promise<T> {
   const dirs = await requireWorktree(worktree)
   const folder = await mkdtemp(join(tmpdir(), 'flotilla-index-'))
   try {
     const env = { GIT_INDEX_FILE: join(folder, 'index') }
     const index = join(dirs.gitDir, 'index')
-    // Too large to read at once, so copied; but a copy of a pipe would never end.
+    // The index may be too large to read at once, so it is copied. But a copy of a pipe would never end.
     const found = await lstat(index).catch(() => undefined)
     if (found?.isFile()) await copyFile(index, env.GIT_INDEX_FILE)
     return await run(env)

@@ -14,31 +14,34 @@ export interface Leftovers {
   /** Files, or folders, that must not be committed: copied secrets. */
   never?: readonly string[]
   maxBytes?: number
-  /** Where the work began. Given, the answer can often say what changed without another process. */
+  /** The commit where the work began. With it, the result can often say what changed without another process. */
   start?: string
-  /** The walls that whoever left it works behind. */
+  /** The sandbox of the agent that left it. */
   within?: Within
 }
 
 export interface Collected {
   tip: string
   committed: boolean
-  /** Everything since `start`, where this commit alone is; otherwise `changes` tells. */
+  /** Everything since `start`, if that is this commit alone. Otherwise ask `changes`. */
   changes?: Changes
   /** Left out of the commit, still in the worktree. */
   skipped: Skipped
   /**
-   * The agent stopped in the middle of something that a commit would falsify. Nothing was committed or moved: the
-   * branch and the worktree are as they were, and the work must not land from here.
+   * The agent stopped in the middle of an operation that a commit would falsify. Nothing was committed or moved, and
+   * the work must not land from here.
    */
   unfinished?: { doing: Operation | 'work on another branch'; paths: string[] }
-  /** Refs that hold what it left besides its branch: its stash, other branches, tags, notes, and what it had only staged. */
+  /** Refs that hold what it left besides its branch: its stash, other branches, tags, notes, and staged files. */
   kept?: string[]
-  /** What of its repository could not be taken in, or is not as it should be; it stays where it is. */
+  /** Something in its repository that is wrong or could not be taken in. It stays where it is. */
   problem?: string
-  /** Somebody committed on its branch in the project, and that is part of the tip. */
+  /** Somebody committed on its branch in the project, and the tip includes that. */
   followed?: boolean
-  /** Where somebody moved its branch in the project to, if that is no part of the tip. It stays there. */
+  /**
+   * The commit to which somebody moved its branch in the project, if the tip does not include it. The branch stays
+   * there.
+   */
   apart?: string
 }
 
@@ -46,7 +49,7 @@ const MARKERS = /^<{7} .*^={7}$.*^>{7} /ms
 
 export const COMMIT = ['commit', '--quiet', '--no-verify', '--allow-empty', '--cleanup=whitespace', '-F', '-']
 
-/** What the commit of these did. Not where files came and went at once: git may call that a rename. */
+/** The changes of this commit. Undefined if it both adds and deletes files, because git may call that a rename. */
 export function knownChanges(take: Change[], tip: string, message: string): Changes | undefined {
   const kinds = new Set(take.map(change => change.kind))
   if (!take.length || (kinds.has('added') && kinds.has('deleted'))) return undefined
@@ -59,10 +62,10 @@ export function knownChanges(take: Change[], tip: string, message: string): Chan
   }
 }
 
-/** What a merge under way met as conflicts, also those that were staged since: staging is not resolving. Byte names. */
+/** The conflicts of a merge under way, including those staged since: staging is not resolving. Byte names. */
 export function conflictsMet(gitDir: string): string[] {
   const text = readPlainFile(join(gitDir, 'MERGE_MSG'), { refuseLinks: true })?.toString('latin1') ?? ''
-  // Behind whatever begins a comment there.
+  // Each line begins with git's comment character.
   const [, comment] = /^(\S+) Conflicts:$/m.exec(text) ?? []
   if (!comment) return []
   return text.split('\n').flatMap(line => (line.startsWith(`${comment}\t`) ? [line.slice(comment.length + 1)] : []))

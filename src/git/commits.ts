@@ -11,8 +11,8 @@ const FALLBACK_ENV = {
 }
 
 /**
- * Runs a git that makes a commit, as the person where they have an identity and as Flotilla otherwise. Git's own guess
- * from the names of user and machine is not asked for.
+ * Runs a git command that makes a commit, as the person if they have an identity and otherwise as Flotilla. Git does
+ * not guess one from the names of user and machine.
  */
 export async function asSomeone(cwd: string, args: string[], options: GitOptions): Promise<GitOutput> {
   try {
@@ -30,20 +30,20 @@ export interface NewCommit {
   tree: string
   parents: string[]
   message: string
-  /** Its date. Given, the same commit asked for again is the same, and not another one. */
+  /** Its date. With it, making the same commit again gives the same commit. */
   at?: string
 }
 
 export async function commitTree(repo: Repository, { tree, parents, message, at }: NewCommit): Promise<string> {
   const args = ['commit-tree', tree, ...parents.flatMap(parent => ['-p', parent]), '-F', '-']
-  // Without the name of the zone in brackets, which git would not understand.
+  // Without the name of the time zone in brackets, which git does not understand.
   const date = at && new Date(at).toString().replace(/ \(.*/, '')
   const env: Record<string, string> = date ? { GIT_AUTHOR_DATE: date, GIT_COMMITTER_DATE: date } : {}
   const made = await asSomeone(repo.commonDir, args, { effect: 'git.commit-tree', input: message, env })
   return made.stdout.toString('utf8').trim()
 }
 
-/** The commit that a branch, a tag or its own name stands for; undefined: there is none. */
+/** The commit of a branch, a tag or a commit id; undefined: there is none. */
 export async function commitNamed(repo: Repository, name: string): Promise<string | undefined> {
   const args = ['rev-parse', '--verify', '--quiet', '--end-of-options', `${name}^{commit}`]
   return (await git(repo.path, args, { answers: [1, 128] })).stdout.toString('utf8').trim() || undefined
@@ -58,7 +58,7 @@ export async function isAncestor(repo: Repository, ancestor: string, of: string)
   return ancestor === of || (await git(repo.commonDir, args, { answers: [1] })).exit === 0
 }
 
-/** Whether a commit is on a branch: after a crash, whether a landing happened. */
+/** Whether a commit is on a branch. After a crash this says whether a landing happened. */
 export async function contains(repo: Repository, branch: string, commit: string): Promise<boolean> {
   return isAncestor(repo, commit, `refs/heads/${branch}`)
 }
@@ -73,13 +73,13 @@ export interface Conflict {
 export type Merged = { tree: string } | { tree: string; conflicts: Conflict[] }
 
 /**
- * Merges two commits without a checkout. Where `tip` is known to descend from exactly `base`, its tree is the answer
- * and no process is needed.
+ * Merges two commits without a checkout. If `tip` descends from exactly `base`, its tree is the result and no process
+ * is needed.
  */
 export async function mergeTrees(repo: Repository, base: string, tip: string, descendsFrom?: string): Promise<Merged> {
   if (descendsFrom === base) return { tree: `${tip}^{tree}` }
   const args = ['merge-tree', '--write-tree', '-z', '--name-only', '--messages', base, tip]
-  // Where the checkout is: its attributes (such as merge=union) count.
+  // Run in the checkout, because its attributes (such as merge=union) count.
   const merged = await git(repo.path, args, { effect: 'git.merge-tree', answers: [1] }).catch(failure => {
     if (failure instanceof GitFailed && /unrelated histories/.test(failure.stderr))
       throw new NotAllowed(`${tip} shares no history with ${base}, so it cannot be merged.`, { cause: failure })
@@ -125,8 +125,8 @@ export async function mergeTips(
 }
 
 /**
- * The tree of `onto` without what `commit` changed: a merge of `onto` with a commit that takes `commit` back.
- * 'nothing' where `onto` does not contain it, or it was undone already.
+ * The tree of `onto` without the changes of `commit`: `onto` merged with a revert of `commit`. 'nothing' if `onto` does
+ * not contain it, or it was undone already.
  */
 export async function revertTree(
   repo: Repository,

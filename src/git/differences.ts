@@ -9,13 +9,13 @@ import { byteFields, fields, type GitOutput, git, type Within } from './run.ts'
 export interface Sizes {
   files: (ChangedFile & { added: number | null; deleted: number | null })[]
   filesOmitted: number
-  /** Of all files, also those left out; what is no text counts for nothing. */
+  /** For all files, including those left out. Binary files count as zero. */
   added: number
   deleted: number
 }
 
 export interface Wish {
-  /** Of its text. */
+  /** The limit of its text. */
   maxBytes: number
   /** How many lines around each change. */
   context?: number
@@ -30,10 +30,10 @@ export interface Difference extends Sizes {
   truncated: boolean
 }
 
-/** Runs git over what is compared: with these options, for these paths only. */
+/** Runs git on the two sides with these options, for these paths only. */
 type Compare = (options: readonly string[], paths: readonly string[], truncateAt?: number) => Promise<GitOutput>
 
-/** What differs between two commits. Undefined: the file that was asked for does not. */
+/** What differs between two commits. Undefined: the requested file does not. */
 export const differenceOf = (
   repo: Repository,
   from: string,
@@ -48,7 +48,7 @@ export const differenceOf = (
   )
 }
 
-/** The same from a live worktree, with what is not committed; the agent's index is not touched. */
+/** The same for a live worktree, including uncommitted changes. The agent's index is not touched. */
 export const liveDifferenceOf = (
   worktree: string,
   from: string,
@@ -69,13 +69,13 @@ async function compared(run: Compare, { maxBytes, context, path, text = true }: 
   const sizes = { ...sums, ...listed(wanted, MOST_LISTED) }
   if (!text) return { ...sizes, text: '', truncated: false }
   const around = context === undefined ? [] : [`-U${context}`]
-  // Both names of a file that was renamed: by the new one alone it would be a file that was added.
+  // Both names of a renamed file. With the new name alone it would look added.
   const paths = path === undefined ? [] : wanted.flatMap(({ path, from }) => [path, from ?? []].flat())
   const diff = await run(['-p', ...around], paths, maxBytes)
   return { ...sizes, text: diff.stdout.toString('utf8'), truncated: diff.truncated }
 }
 
-/** Whoever looks through a change file by file sees them all, also of a large one. */
+/** The limit is high, so that a person can go through every file of a large change. */
 const MOST_LISTED = 5000
 const listed = (files: Sizes['files'], most: number): Pick<Sizes, 'files' | 'filesOmitted'> => ({
   files: files.slice(0, most),
@@ -84,14 +84,14 @@ const listed = (files: Sizes['files'], most: number): Pick<Sizes, 'files' | 'fil
 
 const SIZES = ['-z', '--raw', '--numstat', '--no-abbrev']
 
-/** The first of the files that differ between two commits, with how many lines of each. */
+/** The first files that differ between two commits, with the number of changed lines in each. */
 export async function sizesOf(repo: Repository, from: string, to: string): Promise<Sizes> {
   const { files, filesOmitted, added, deleted } = (await differenceOf(repo, from, to, { maxBytes: 0, text: false }))!
   const first = listed(files, MAX_FILES)
   return { added, deleted, files: first.files, filesOmitted: first.filesOmitted + filesOmitted }
 }
 
-/** First every file as it is told raw, then their numbers in the same order. */
+/** First the raw record of every file, then their numbers in the same order. */
 function readSizes(parts: string[]): Omit<Sizes, 'filesOmitted'> {
   let end = 0
   while (parts[end]?.startsWith(':')) end += /[RC]\d*$/.test(parts[end]!) ? 3 : 2
@@ -137,8 +137,8 @@ async function withLiveIndex<T>(
 const MOST_TRIES = 3
 
 /**
- * Each by its name: to add whatever there is, git would look into submodules, by the configuration that lies in them.
- * False: one was gone before it was added, and then none is.
+ * Each file is added by name. To add everything, git would look into submodules and use their configuration. False: one
+ * was deleted before it was added, so none is.
  */
 async function addUntracked(worktree: string, env: Record<string, string>): Promise<boolean> {
   const listed = byteFields((await git(worktree, ['ls-files', '--others', '--exclude-standard', '-z'], { env })).stdout)

@@ -4,7 +4,7 @@ import { join } from 'node:path'
 const BLOCK_BYTES = 512
 const AT_ONCE = 64
 
-/** What a folder takes on disk, as du counts it: links are not followed, a file with several names counts once. */
+/** The disk space of a folder, as du counts it: links are not followed, a file with several names counts once. */
 export async function worktreeBytes(path: string): Promise<number> {
   const seen = new Set<string>()
   const folders = [path]

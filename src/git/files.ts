@@ -6,14 +6,14 @@ import { fields, git } from './run.ts'
 
 const MAX_BYTES = 4 * 1024 * 1024
 
-/** A file as it is in a commit or tree; undefined: there is none, or it is no text. */
+/** The text of a file in a commit or tree; undefined: there is none, or it is binary. */
 export async function textOf(repo: Repository, treeish: string, path: string): Promise<string | undefined> {
   const args = ['cat-file', 'blob', `${treeish}:${path}`]
   const { exit, stdout } = await git(repo.commonDir, args, { answers: [128], truncateAt: MAX_BYTES })
   return exit === 128 || stdout.includes(0) ? undefined : stdout.toString('utf8')
 }
 
-/** The bytes of a regular file in a commit, at most so many and one more; undefined: there is none of that name. */
+/** The bytes of a regular file in a commit, at most one more than the limit; undefined: there is no such file. */
 export async function fileOf(repo: Repository, commit: string, path: string, maxBytes: number) {
   const args = ['--literal-pathspecs', 'ls-tree', '-z', '--full-tree', commit, '--', path]
   const [, object, name] =
@@ -22,7 +22,7 @@ export async function fileOf(repo: Repository, commit: string, path: string, max
   return (await git(repo.path, ['cat-file', 'blob', object], { truncateAt: maxBytes + 1 })).stdout
 }
 
-/** The same from a worktree as it is now; a link on the way is no way. */
+/** The same for a worktree as it is now. Links are not followed. */
 export async function fileIn(worktree: string, path: string, maxBytes: number): Promise<Buffer | undefined> {
   const [root, folder] = await Promise.all(
     [worktree, dirname(join(worktree, path))].map(each => realpath(each).catch(() => undefined)),
@@ -47,7 +47,7 @@ export interface Logged {
   subject: string
 }
 
-/** The newest commits of a range that changed a file, each with what one trailer of it says. */
+/** The newest commits of a range that changed a file, each with the value of one trailer. */
 export async function logOf(
   repo: Repository,
   { range, path, limit, trailer }: { range: string; path: string; limit: number; trailer: string },

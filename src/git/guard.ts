@@ -6,13 +6,15 @@ import { readPlainFile } from './plain-files.ts'
 import { fields, git } from './run.ts'
 import { withoutSignIn } from './sign-ins.ts'
 
-/** A digest of each shared thing that makes git run programs or hide files; plain data, to be stored and compared. */
+/**
+ * A digest of each shared file that makes git run programs or hide files. Plain data that can be stored and compared.
+ */
 export type GuardMark = Record<string, string>
 
 const MAX_DIGESTED_BYTES = 4 * 1024 * 1024
 const WATCHED = ['config', 'config.worktree', 'info/attributes', 'info/exclude']
 
-/** Taken before and after a session: linked worktrees share all of this with the person's checkout. */
+/** A mark is taken before and after a session: linked worktrees share all of this with the person's checkout. */
 export async function guardMark(repo: Repository): Promise<GuardMark> {
   const files = await Promise.all(WATCHED.map(async name => [name, await digestFile(join(repo.commonDir, name))]))
   return { ...Object.fromEntries(files), hooks: await digestFolder(join(repo.commonDir, 'hooks')) }
@@ -42,10 +44,9 @@ async function digestFolder(path: string): Promise<string> {
 }
 
 /**
- * Whether a tip of a branch was put there by work in a checkout that has the branch checked out: then that checkout's
- * own log of HEAD holds it. An agent that moves the branch from elsewhere leaves no line there. `ours` names the
- * folder our worktrees are in, whose word does not count. (An agent that works in the person's checkout itself cannot
- * be told from the person.)
+ * Whether somebody put a tip there by working in a checkout of the branch: that checkout's own log of HEAD then has it.
+ * An agent that moves the branch from elsewhere leaves no line there. Checkouts below `ours`, the folder of our
+ * worktrees, do not count. (An agent that works in the person's checkout cannot be told from the person.)
  */
 export async function explainsTip(repo: Repository, branch: string, tip: string, ours: string): Promise<boolean> {
   const checkouts = (await checkoutsOf(repo)).filter(({ path }) => path !== ours && !path.startsWith(`${ours}/`))
@@ -64,10 +65,10 @@ const NOWHERE = 'flotilla-does-not-push:///'
 
 /**
  * The environment that makes `git push` fail in a session, without a write to the shared config. The empty prefix
- * stands for every address. A longer prefix would win over it, so each remote's whole address is named too, and a
- * `pushurl`, which git exempts, is turned away by exact address (a fetch from that same address fails with it).
- * It cannot stop an agent that clears its environment, or one whose person has a `pushInsteadOf` for an address that
- * is no remote: a guard, not a wall. Inside walls addresses sign nobody in.
+ * matches every address. A longer prefix would win over it, so each remote's whole address is named too. Git does not
+ * rewrite a `pushurl` this way, so its exact address is blocked, and fetching from that address fails too. This is a
+ * guard, not a wall: it cannot stop an agent that clears its environment, or a person's own `pushInsteadOf` for an
+ * address that is no remote. Inside walls, the addresses have no sign-in.
  */
 export async function pushGuardEnvironment(repo: Repository, { walled = false } = {}): Promise<Record<string, string>> {
   const settings: [string, string][] = [[`url.${NOWHERE}.pushInsteadOf`, '']]
@@ -85,7 +86,7 @@ export async function pushGuardEnvironment(repo: Repository, { walled = false } 
 }
 
 async function remoteAddresses(repo: Repository): Promise<{ kind: string; address: string }[]> {
-  // Most repositories of a test or a beginning have no remote, and then git need not be asked.
+  // Most new repositories have no remote, and then git need not be asked.
   if (!/\[\s*(remote|include)/i.test((await readText(join(repo.commonDir, 'config'))) ?? '')) return []
   const listed = await git(repo.commonDir, ['config', '-z', '--get-regexp', '^remote\\..*\\.(push)?url$'], {
     answers: [1],

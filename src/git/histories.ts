@@ -4,7 +4,7 @@ import { MAX_FILE_BYTES } from './status.ts'
 
 const MOST_COMMITS = 20_000
 
-/** How two commits stand to each other never changes, so it is asked for once; the last `most` answers are known. */
+/** The relation of two commits never changes, so git is asked once. The last `most` answers are remembered. */
 function onceForTwo<T>(most: number, ask: (repo: Repository, one: string, other: string) => Promise<T>): typeof ask {
   const known = new Map<string, Promise<T>>()
   return (repo, one, other) => {
@@ -17,7 +17,7 @@ function onceForTwo<T>(most: number, ask: (repo: Repository, one: string, other:
   }
 }
 
-/** The commit from which two histories went apart; undefined: they share none. */
+/** The last common commit of two histories; undefined: they share none. */
 export const mergeBase = (repo: Repository, one: string, other: string): Promise<string | undefined> =>
   one === other ? Promise.resolve(one) : parted(repo, one, other)
 
@@ -28,13 +28,13 @@ async function askMergeBase(repo: Repository, one: string, other: string): Promi
   return found.stdout.toString('utf8').trim() || undefined
 }
 
-/** The commits that `tip` has and `base` has not. */
+/** The commits of `tip` that `base` does not have. */
 export const commitsBeyond = onceForTwo(20, async (repo, base, tip): Promise<ReadonlySet<string>> => {
   const listed = await git(repo.commonDir, ['rev-list', `--max-count=${MOST_COMMITS}`, tip, `^${base}`])
   return new Set(listed.stdout.toString('utf8').split('\n').filter(Boolean))
 })
 
-/** The commits that any of these has and none of those. One that is gone from the repository has none. */
+/** The commits that any of `tips` and none of the others have. A commit missing in the repository has none. */
 export async function commitsOf(
   repo: Repository,
   tips: readonly string[],
@@ -49,7 +49,7 @@ export async function commitsOf(
 
 const NO_BLOB = /^0+$/
 
-/** What `to` has and `from` has not, file by file, that is larger than a file may be. */
+/** Files that `to` adds to `from` and that are larger than allowed. */
 export async function largeFiles(
   repo: Repository,
   from: string,

@@ -5,13 +5,13 @@ import { git } from './run.ts'
 
 export const keptRef = (mission: string, n: number): string => `refs/fleet/${mission}/${n}`
 
-/** Whether a branch is ours to delete: nobody has it checked out, and it holds no more than is kept. */
+/** Whether we may delete a branch: nobody has it checked out, and its work is kept. */
 export async function canLetGo(repo: Repository, branch: string, kept: string): Promise<boolean> {
   const tip = await branchTip(repo, branch)
   return (!tip || tip === kept) && !(await usesOf(repo, branch)).length
 }
 
-/** Keeps a commit under a ref of ours and, in the same transaction, lets go of the branch that held it. */
+/** Keeps a commit under one of our refs and, in the same transaction, deletes its branch. */
 export async function keepRef(
   repo: Repository,
   kept: { ref: string; oid: string; deleteBranch?: string },
@@ -26,12 +26,12 @@ export async function keepRef(
   if (!tip) return transaction(repo, [keep])
   await transaction(repo, [keep, `delete ${branch}\0${tip}\0`]).catch(async failure => {
     if (await readRef(repo, branch)) throw failure
-    // Whoever does the same at once was first to let go of it.
+    // Another process did the same at once and was first to delete it.
     await transaction(repo, [keep])
   })
 }
 
-/** Lets go of what was kept for something that did not come about. */
+/** Drops a ref that was kept for something that did not happen. */
 export const dropRef = (repo: Repository, ref: string): Promise<void> => transaction(repo, [`delete ${ref}\0\0`])
 
 async function transaction(repo: Repository, commands: string[]): Promise<void> {

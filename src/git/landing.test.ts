@@ -37,7 +37,7 @@ async function work(name: string, files: Record<string, string>, from = 'main') 
     await mkdir(join(path, file, '..'), { recursive: true })
     await writeFile(join(path, file), content)
   }
-  // An ignored file is committed only by an agent that insists.
+  // An agent has to force git to commit an ignored file.
   await runGit(path, ['add', '--force', '-A'])
   const { tip } = await commitLeftovers({ worktree: path, branch, message: `Work of ${name}\n` })
   return { path, branch, start, tip }

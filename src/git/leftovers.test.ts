@@ -163,7 +163,7 @@ describe.each<Kind>(['linked', 'private'])('%s', kind => {
     const { tip } = await collect()
     await repo.commit('theirs', { a: 'theirs\n' })
     await expect(inside('rebase', await repo.tip())).rejects.toThrow()
-    // In a repository of its own, the commit that HEAD stands on has a ref, which is named.
+    // In a place, the commit that HEAD points to gets a ref, and `kept` names it.
     const { kept = [], ...left } = await collect()
     expect(left).toEqual({
       tip,
@@ -262,7 +262,7 @@ describe('linked', () => {
     await once(holder.stdout, 'data')
     vi.mocked(pause).mockClear()
     const collecting = collect()
-    // It pauses only between two looks at a lock that it found held.
+    // It pauses only after it found a lock that is held.
     await vi.waitFor(() => expect(pause).toHaveBeenCalled())
     holder.stdin.end('go\n')
     expect(await collecting).toMatchObject({ committed: true })

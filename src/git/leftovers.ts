@@ -11,9 +11,9 @@ import { git } from './run.ts'
 import { readStatus, sift, stage, unstage, type WorktreeStatus } from './status.ts'
 
 /**
- * Commits whatever an agent left uncommitted. A merge, cherry-pick or revert with no conflict marker left is concluded;
- * one with markers, or with more to come than that commit, is left alone. Work on a branch or a detached HEAD of the
- * agent's own is brought onto our branch when it goes on from there.
+ * Commits what an agent left uncommitted. A merge, cherry-pick or revert without conflict markers is concluded. One
+ * with markers, or one that needs more than that commit, is left alone. Work on another branch or a detached HEAD is
+ * brought onto our branch if it descends from it.
  */
 export async function commitLeftovers(wanted: Leftovers): Promise<Collected> {
   const place = placeAt(wanted.worktree)
@@ -60,8 +60,8 @@ async function hasStaged(worktree: string): Promise<boolean> {
 type Dirs = Pick<Repository, 'gitDir' | 'commonDir'>
 
 /**
- * Puts our branch where the agent's HEAD is, if that goes on from our branch, and HEAD on our branch. The agent's own
- * branch stays where it is: it could be one that is not ours to move.
+ * Moves our branch to the agent's HEAD if that descends from it, and puts HEAD on our branch. The agent's own branch
+ * stays where it is: it may not be ours to move.
  */
 async function bringHome(worktree: string, dirs: Dirs, branch: string, status: WorktreeStatus): Promise<boolean> {
   const ref = `refs/heads/${branch}`

@@ -6,12 +6,12 @@ import { exists, gitDirOf } from './layout.ts'
 
 const HOLDER_GRACE_MS = 10_000
 const POLL_MS = 50
-/** Where open files cannot be seen, a lock this old belongs to no command that still runs. */
+/** If open files cannot be listed, a lock this old belongs to no running command. */
 const OLD_LOCK_MS = 60_000
 
 /**
- * Removes the locks a killed git left in a worktree of ours. One that a live process holds (a git that outlived an
- * earlier server) is waited for. Locks shared with the person's checkout are never touched.
+ * Removes the locks that a killed git left in one of our worktrees. It waits for a lock that a live process holds, such
+ * as a git that outlived its server. Locks shared with the person's checkout are never touched.
  */
 export async function freeLocks(worktree: string, branch?: string): Promise<void> {
   const dirs = await gitDirOf(worktree)
@@ -34,7 +34,7 @@ async function free(lock: string, worktree: string): Promise<void> {
   }
 }
 
-/** Git may close a lock it still owns, so any git at work in the worktree counts as its holder. */
+/** Git may close a lock file it still owns, so any git that runs in the worktree counts as its owner. */
 async function isHeld(lock: string, worktree: string): Promise<boolean> {
   const pids = await readdir('/proc').then(
     names => names.filter(name => /^\d+$/.test(name)),

@@ -15,8 +15,8 @@ import { fields, GitFailed, git, gitText, type Within } from './run.ts'
 export type MergedInto = { tip: string } | { conflicts: string[] }
 
 /**
- * Merges a commit into the branch of a worktree of ours, leaving conflict markers for the agent. Its leftovers are
- * committed already. A merge found under way is answered with what is still in conflict there.
+ * Merges a commit into the branch of one of our worktrees and leaves conflict markers for the agent. Its leftovers are
+ * committed already. If a merge is under way, the result is what is still in conflict.
  */
 export async function mergeInto(worktree: string, commit: string, within?: Within): Promise<MergedInto> {
   const place = placeAt(worktree)
@@ -27,8 +27,8 @@ export async function mergeInto(worktree: string, commit: string, within?: Withi
 }
 
 /**
- * It needs the session's own index, so it is done in its repository. That is written anew first, so that git runs nothing
- * of an agent's making and follows no link; programs that the person has for files run inside the agent's walls.
+ * This needs the session's own index, so it runs in the session's repository. That is sealed first, so that git runs
+ * nothing an agent made and follows no link. The person's own filter programs run inside the agent's sandbox.
  */
 async function mergeIntoPlace(place: Place, commit: string, within: Within | undefined): Promise<MergedInto> {
   if (!(await exists(place.worktree))) throw new NotFound('worktree', place.worktree)

@@ -1,6 +1,6 @@
 /**
- * A path is bytes. Where it is worked with it is a *byte name*: a string with one character for each byte, which can be
- * compared, split and given back to git or the file system without loss. Where people see it, it is text.
+ * A path is bytes. Code uses a *byte name*: a string with one character per byte, which can be compared, split and
+ * given back to git or the file system without loss. People see text.
  */
 const BEYOND_ASCII = /[\x80-\xff]/
 const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })
@@ -9,7 +9,7 @@ const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })
 export const shownName = (name: string): string =>
   textOf(name) ?? name.replace(/[\x80-\xff]/g, byte => `\\x${byte.charCodeAt(0).toString(16)}`)
 
-/** A byte name as the text it is; undefined where it is not UTF-8. */
+/** A byte name as text; undefined if it is not UTF-8. */
 export function textOf(name: string): string | undefined {
   if (!BEYOND_ASCII.test(name)) return name
   try {

@@ -1,18 +1,18 @@
 import { closeSync, constants, fstatSync, openSync, readSync } from 'node:fs'
 
-/** Room for anything git writes for itself, the packed refs of a very large repository among it. */
+/** Large enough for any file git writes, including the packed refs of a very large repository. */
 const MAX_BYTES = 64 * 1024 * 1024
 
 export interface PlainFileOptions {
   maxBytes?: number
-  /** A link is no file of ours to follow. */
+  /** Do not follow links. */
   refuseLinks?: boolean
 }
 
 /**
- * The content of a regular file; undefined where there is none, or a larger one. An agent can put a pipe, a socket or
- * a device where a file belongs, and a read of one may never end: so nothing is waited for, and nothing is read before
- * it is known what was opened.
+ * The content of a regular file; undefined: there is none, or it is larger. An agent can put a pipe, a socket or a
+ * device in its place, and reading one may never end. So the open does not wait, and nothing is read before the kind is
+ * known.
  */
 export function readPlainFile(path: string | Buffer, options: PlainFileOptions = {}): Buffer | undefined {
   const { maxBytes = MAX_BYTES, refuseLinks = false } = options
@@ -28,7 +28,7 @@ export function readPlainFile(path: string | Buffer, options: PlainFileOptions =
   }
 }
 
-/** Never more than the size that was looked at, however fast the file grows. */
+/** Reads at most the size that was seen, however fast the file grows. */
 function readBytes(fd: number, size: number): Buffer {
   const content = Buffer.alloc(size)
   let length = 0

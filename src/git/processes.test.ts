@@ -5,7 +5,10 @@ import { expect, test, vi } from 'vitest'
 import * as git from './index.ts'
 import { aRepository } from './testkit.ts'
 
-/** A `git` first on PATH that counts and then is the real one; what git starts itself does not come by here. */
+/**
+ * Puts a `git` first on PATH that counts its calls and then runs the real one. Processes that git itself starts are not
+ * counted.
+ */
 async function counted(folder: string) {
   const real = execFileSync('sh', ['-c', 'command -v git'], { encoding: 'utf8' }).trim()
   const log = join(folder, 'calls')

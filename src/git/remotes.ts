@@ -3,11 +3,11 @@ import { GitFailed, git, gitText } from './run.ts'
 
 export interface Remote {
   name: string
-  /** Where it is pushed to, without anyone's password. */
+  /** The address for pushes, without passwords. */
   address: string
 }
 
-/** What git needs to sign in where the GitHub CLI does that for it; nothing else of git's is told. */
+/** The settings git needs if the GitHub CLI signs in for it. */
 const SIGN_IN = [
   'GH_TOKEN',
   'GITHUB_TOKEN',
@@ -30,7 +30,7 @@ export async function remoteOf(repo: Repository, branch: string): Promise<Remote
   return { name, address: address.replace(/^(https?:\/\/)[^/@]*@/, '$1') }
 }
 
-/** Where a branch of a remote is now; undefined: it has none of that name. */
+/** The tip of a branch on a remote; undefined: it has no such branch. */
 export async function remoteTip(repo: Repository, remote: string, branch: string): Promise<string | undefined> {
   const ref = `refs/heads/${branch}`
   const listed = await gitText(repo.commonDir, ['ls-remote', remote, ref], { env: signIn() })
@@ -40,7 +40,7 @@ export async function remoteTip(repo: Repository, remote: string, branch: string
     ?.split('\t')[0]
 }
 
-/** Brings a branch of a remote here, under a ref of ours: what the person keeps of the remote stays as it is. */
+/** Fetches a branch of a remote into one of our refs. The person's own remote-tracking refs stay as they are. */
 export async function fetchTip(repo: Repository, remote: string, branch: string): Promise<string | undefined> {
   const ref = `refs/fleet/remotes/${remote}/${branch}`
   const options = ['--quiet', '--no-tags', '--no-write-fetch-head', '--no-recurse-submodules']
@@ -56,7 +56,7 @@ export async function fetchTip(repo: Repository, remote: string, branch: string)
   return gitText(repo.commonDir, ['rev-parse', '--verify', `${ref}^{commit}`])
 }
 
-/** Puts a commit on a branch of a remote, if that branch is still where it was seen; undefined: it did not exist. */
+/** Pushes a commit to a branch of a remote, if that branch is still at `seen`; undefined: it did not exist. */
 export async function pushCommit(
   repo: Repository,
   { remote, branch, commit, seen }: { remote: string; branch: string; commit: string; seen: string | undefined },

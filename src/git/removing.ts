@@ -1,6 +1,6 @@
 import { readdir, rename, rm } from 'node:fs/promises'
 
-/** Takes away a folder and everything in it, also what lies behind a path longer than the system takes. */
+/** Removes a folder and everything in it, even behind paths longer than the system allows. */
 export async function removeFolder(folder: string): Promise<void> {
   try {
     await remove(folder)
@@ -14,7 +14,7 @@ export async function removeFolder(folder: string): Promise<void> {
 const remove = (folder: string): Promise<void> =>
   rm(folder, { recursive: true, force: true, maxRetries: 5, retryDelay: 50 })
 
-/** Half of what Linux takes; macOS takes 1024. */
+/** Half of the limit of Linux. The limit of macOS is 1024. */
 const LONG_BYTES = process.platform === 'linux' ? 2048 : 512
 
 /** Moves folders that lie deep to the top, until every path below is short. */

@@ -1,6 +1,6 @@
 /**
- * Without what an address says before its host, which signs in. A name alone does not where keys do: `git@host:path` and
- * `ssh://git@host` stay.
+ * Removes the part of an address before its host that signs in. A user name for SSH keys stays: `git@host:path`,
+ * `ssh://git@host`.
  */
 export const withoutSignIn = (text: string): string =>
   text
@@ -23,11 +23,11 @@ export function keyWithoutSignIn(key: string): string {
   return last < first ? key : key.slice(0, first) + withoutSignIn(key.slice(first, last)) + key.slice(last)
 }
 
-/** Sections that say how files, commits and branches are handled; in others a person may keep anything. */
+/** Sections about files, commits and branches. In others a person may keep anything. */
 const TOLD =
   /^(advice|am|apply|author|blame|branch|checkout|clean|color|column|commit|committer|core|diff|feature|fetch|filter|format|gpg|grep|http|i18n|index|init|lfs|log|merge|notes|pack|pull|push|rebase|remote|rerere|revert|stash|status|submodule|tag|transfer|url|user|versionsort)\./
 
-/** Of a person's settings, what somebody inside walls is told. */
+/** The part of a person's settings that is visible in the sandbox. */
 export const withoutSignIns = <S extends { key: string; value: string }>(settings: readonly S[]): S[] =>
   settings
     .filter(({ key }) => TOLD.test(key) && !NAMES.test(key))

@@ -13,15 +13,15 @@ import { readStatus, sift, stage, unstage, type WorktreeStatus } from './status.
 export interface Snapshot {
   worktree: string
   message: string
-  /** Keeps it from being collected. */
+  /** The ref that keeps it from garbage collection. */
   ref: string
   /** Files, or folders, that must not be committed: copied secrets. */
   never: readonly string[]
-  /** The walls that whoever is at work there works behind. */
+  /** The sandbox of the agent that works there. */
   within?: Within
 }
 
-/** A commit of a worktree as it is now, what is not committed included. Branch, index and files stay as they are. */
+/** A commit of a worktree as it is now, including uncommitted changes. Branch, index and files stay as they are. */
 export async function snapshot(repo: Repository, wanted: Snapshot): Promise<string> {
   const place = placeAt(wanted.worktree)
   const oid = place

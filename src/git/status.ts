@@ -24,12 +24,12 @@ export interface WorktreeStatus {
   unmerged: string[]
 }
 
-/** Left out of a commit, and why; the path is for people. */
+/** What is left out of a commit, and why. The path is for people. */
 export type Skipped = { path: string; why: string }[]
 
 interface Looking {
   env?: Record<string, string>
-  /** Which changes of submodules are not looked for: git looks by their own configuration. */
+  /** Changes of submodules to ignore, because git uses their own configuration to find them. */
   submodules?: 'none' | 'dirty'
 }
 
@@ -72,19 +72,19 @@ export async function readStatus(
 export const pathOf = (worktree: string, name: string): Buffer =>
   Buffer.concat([Buffer.from(worktree, 'utf8'), Buffer.from('/'), nameBytes(name)])
 
-/** Whether there is something of that name. Behind a folder that is a link there is something of another name. */
+/** Whether this path exists. A path through a link to a folder does not count. */
 export const isThere = (worktree: string, name: string): boolean => {
   try {
     const above = [...name.matchAll(/\//g)].map(({ index }) => name.slice(0, index))
     lstatSync(pathOf(worktree, name))
     return !above.some(folder => lstatSync(pathOf(worktree, folder)).isSymbolicLink())
   } catch {
-    // Nothing, or a file in the place of a folder on the way.
+    // Nothing is there, or a file is where a folder should be.
     return false
   }
 }
 
-/** Longer than the system takes, so git cannot read it. */
+/** The path is longer than the system allows, so git cannot read it. */
 export const tooLong = (path: string): Skipped[number] => ({
   path: clipped(shownName(path), MOST_SHOWN),
   why: 'its path is too long',
@@ -138,8 +138,8 @@ export async function unstage(
 const isGone = (change: Change): boolean => change.kind === 'deleted'
 
 /**
- * Exactly these paths, so that the folder is not searched again. Deletions first: a file may now be a folder, and a
- * folder a link. What git cannot read in the encoding that its attributes name, or refuses by its name, is left out.
+ * Stages exactly these paths, so that the folder is not searched again. Deletions come first: a file may now be a
+ * folder, and a folder a link. Files that git cannot read in their declared encoding, or refuses by name, are left out.
  */
 export async function stage(
   worktree: string,
@@ -168,7 +168,7 @@ export async function stage(
       left.set(path, `it is not in the encoding ${encodings.get(path)}, which .gitattributes names`)
     said = await add(there.filter(path => !left.has(path)))
   }
-  // Git passes over a name that it refuses with a word, and answers that all went well.
+  // Git skips a name it refuses with a warning, and still reports success.
   if (said) for (const path of await notInIndex(worktree, there, env)) left.set(path, left.get(path) ?? REFUSED)
   return {
     taken: changes.filter(({ path }) => !left.has(path)),
@@ -178,7 +178,7 @@ export async function stage(
 
 const REFUSED = 'git refuses this name'
 
-/** Files that the index has not, and links that it has not as links. */
+/** Files that the index does not have, and links that it does not have as links. */
 async function notInIndex(worktree: string, paths: string[], env?: Record<string, string>): Promise<string[]> {
   const listed = byteFields((await git(worktree, ['ls-files', '--stage', '-z'], { env })).stdout)
   const isLink = new Map(listed.map(line => [line.slice(line.indexOf('\t') + 1), line.startsWith('120000 ')]))
@@ -198,7 +198,7 @@ async function encodingsOf(worktree: string, paths: string[], env?: Record<strin
   return encodings
 }
 
-/** Those with which it fails, found by halves. */
+/** The paths with which it fails, found by halving. */
 async function failing(paths: string[], attempt: (paths: string[]) => Promise<unknown>): Promise<string[]> {
   const fails = await attempt(paths).then(
     () => false,

@@ -18,8 +18,8 @@ export async function fillSubmodules(repo: Repository, worktree: string): Promis
 }
 
 /**
- * The submodules that point, since `from`, to a commit that no copy of the person has: it was made in the worktree, and
- * is gone with it. No process where nothing declares a submodule.
+ * Submodules that point since `from` to a commit that no copy of the person has: it was made in the worktree and goes
+ * with it. No process is needed if nothing declares a submodule.
  */
 export async function strandedSubmodules(
   repo: Repository,
@@ -72,7 +72,7 @@ async function pointersMoved(repo: Repository, from: string, to: string): Promis
 async function anyHolds(copies: string[], commit: string): Promise<boolean> {
   for (const copy of copies) {
     if (!(await exists(join(copy, 'HEAD')))) continue
-    // A partial copy would go and fetch what it is asked for.
+    // A partial copy would fetch what it lacks.
     const env = { GIT_NO_LAZY_FETCH: '1' }
     const asked = await git(copy, [`--git-dir=${copy}`, 'cat-file', '-e', commit], { answers: [1, 128], env })
     if (asked.exit === 0) return true

@@ -16,7 +16,10 @@ export interface RepositoryOptions {
 
 export type TestRepository = Awaited<ReturnType<typeof aRepository>>
 
-/** A real repository in a temporary folder of its own; `root` is that folder, with room for worktrees beside it. */
+/**
+ * A real repository in its own temporary folder. `root` is that folder; it has room for worktrees beside the
+ * repository.
+ */
 export async function aRepository(options: RepositoryOptions = {}) {
   const branch = options.branch ?? 'main'
   const root = await realpath(await mkdtemp(join(tmpdir(), 'flotilla-git-')))

@@ -1,4 +1,4 @@
-/** One at a time per key, in the order they came. */
+/** Runs one at a time per key, in the order of the calls. */
 export class Turns {
   readonly #last = new Map<string, Promise<unknown>>()
 
@@ -19,7 +19,7 @@ export class Turns {
   }
 }
 
-/** So many at a time. */
+/** Runs at most this many at a time. */
 export class Bound {
   readonly #most: number
   readonly #waiting: (() => void)[] = []

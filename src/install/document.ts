@@ -1,6 +1,6 @@
 import { Unfit } from '../domain/errors.ts'
 
-/** One thing that is to stand in a configuration file: a value under a path of keys, or an element of the list there. */
+/** One entry of a configuration file: a value under a path of keys, or an element of the list there. */
 export interface Item {
   path: readonly string[]
   value: unknown
@@ -12,20 +12,20 @@ export interface Insertion {
   text: string
 }
 
-/** How a kind of file is read and changed; whatever is not inserted or taken out keeps every byte. */
+/** How a kind of file is read and changed. All other bytes of the file stay the same. */
 export interface Format {
-  /** What the file says. */
+  /** The value of the file. */
   read(text: string): unknown
-  /** What to insert so that it also says the item; later ones count from where the earlier ones have been inserted. */
+  /** The insertions that add the item. Positions count the insertions before them. */
   insertions(text: string, item: Item): Insertion[]
-  /** Without the item, and without as many of the keys above it as are named, if nothing else is left in them. */
+  /** The text without the item, and without up to `emptied` keys above it that are empty then. */
   without(text: string, item: Item, emptied: number): string
 }
 
 export const inserted = (text: string, insertions: readonly Insertion[]): string =>
   insertions.reduce((sofar, { at, text: more }) => sofar.slice(0, at) + more + sofar.slice(at), text)
 
-/** Takes the insertions out again; undefined if something else stands where they were. */
+/** Removes the insertions again; undefined if the text at their place has changed. */
 export function takenOut(text: string, insertions: readonly Insertion[]): string | undefined {
   let sofar = text
   for (const { at, text: more } of insertions.toReversed()) {
@@ -35,7 +35,7 @@ export function takenOut(text: string, insertions: readonly Insertion[]): string
   return sofar
 }
 
-/** What stands under a path, or undefined. */
+/** The value under a path, or undefined. */
 export function valueAt(value: unknown, path: readonly string[]): unknown {
   return path.reduce<unknown>(
     (found, key) => (isTable(found) && Object.hasOwn(found, key) ? found[key] : undefined),
@@ -43,7 +43,7 @@ export function valueAt(value: unknown, path: readonly string[]): unknown {
   )
 }
 
-/** How many keys of the path are there already. */
+/** How many keys of the path exist already. */
 export function depthOf(value: unknown, path: readonly string[]): number {
   let depth = 0
   while (depth < path.length && valueAt(value, path.slice(0, depth + 1)) !== undefined) depth++

@@ -3,20 +3,20 @@ import { dirname, join } from 'node:path'
 import { replaceText, textOf } from '../platform/whole-files.ts'
 import type { Insertion, Item } from './document.ts'
 
-/** What was put into a file, so that exactly that can be taken out again. */
+/** What was added to a file, so that exactly this can be removed again. */
 export interface Memory {
-  /** The file was not there before, nor was this folder. */
+  /** The file did not exist before, nor did this folder. */
   created: boolean
   folder?: string
   puts: Put[]
-  /** Of a file that is ours as a whole: what it held. */
+  /** The content of a file that is entirely ours. */
   text?: string
 }
 
 export interface Put {
   item: Item
   insertions: Insertion[]
-  /** How many of the keys above it were made for it. */
+  /** How many of the keys above it were added for it. */
   made: number
 }
 
@@ -24,7 +24,7 @@ export type Memories = Record<string, Memory>
 
 const fileIn = (home: string): string => join(home, 'mcp-clients.json')
 
-/** What cannot be read is forgotten: entries are then found by their name. */
+/** A file that cannot be read counts as empty; entries are then found by their name. */
 export function memoriesIn(home: string): Memories {
   try {
     return JSON.parse(textOf(fileIn(home)) ?? '{}') as Memories
@@ -40,7 +40,7 @@ export function remember(home: string, file: string, memory: Memory | undefined)
   replaceText(fileIn(home), before, `${JSON.stringify(next, null, 2)}\n`)
 }
 
-/** The topmost folder on the way to the file that is not there yet. */
+/** The topmost folder above the file that does not exist yet. */
 export function missingFolder(file: string): string | undefined {
   let missing: string | undefined
   for (let folder = dirname(file); !existsSync(folder); folder = dirname(folder)) missing = folder

@@ -1,4 +1,4 @@
-/** The MCP clients that can be told of the fleet. */
+/** The MCP clients that the fleet can be added to. */
 export const CLIENT_NAMES = [
   'claude',
   'cursor',
@@ -12,5 +12,5 @@ export const CLIENT_NAMES = [
 export type ClientName = (typeof CLIENT_NAMES)[number]
 
 export const SERVER = 'flotilla'
-/** Named in files instead of the token itself. */
+/** Written to files instead of the token itself. */
 export const TOKEN_VARIABLE = 'FLEET_TOKEN'

@@ -3,28 +3,31 @@ import { delimiter, join } from 'node:path'
 import { textOf } from '../platform/whole-files.ts'
 import type { Reach } from './clients.ts'
 
-/** Started by the client over its own pipe, so that no token is written anywhere. `home`: another than the usual one. */
+/** The client starts the program and uses its pipes, so no token is stored. `home`: if it is not the usual one. */
 export const byCommand = (program: readonly string[], home: string | undefined, sets: readonly string[]): Reach => {
   const [command, ...first] = program
   const where = home === undefined ? [] : ['--home', home]
   return { command: command!, args: [...first, ...where, 'mcp', ...(sets.length ? ['--tools', sets.join(',')] : [])] }
 }
 
-/** Asked over HTTP; the client takes the token from a variable. */
+/** Over HTTP; the client takes the token from a variable. */
 export function byAddress(server: string, sets: readonly string[]): Reach {
   const url = new URL('/mcp', server)
   if (sets.length) url.searchParams.set('tools', sets.join(','))
   return { url: url.href.replaceAll('%2C', ',') }
 }
 
-/** Where the server of a home answers, running or not: its port is chosen once and kept. Undefined: it was never up. */
+/**
+ * The address of a home's server, even if it is not running, because its port is chosen once. Undefined: it has never
+ * run.
+ */
 export function addressOf(home: string): string | undefined {
   const file = join(home, 'port')
   const port = textOf(file)?.trim()
   return port && `http://127.0.0.1:${port}`
 }
 
-/** `fleet` where a person can type that, and otherwise this very program. */
+/** `fleet` if it is on the PATH, otherwise this program itself. */
 export function commandOf(env: NodeJS.ProcessEnv, program: readonly string[]): string[] {
   const found = (env.PATH ?? '').split(delimiter).some(folder => folder && isProgram(join(folder, 'fleet')))
   return found ? ['fleet'] : [...program]

@@ -34,7 +34,7 @@ import { waiting } from './waiting.ts'
 import { workflows } from './workflows.ts'
 import { worktrees } from './worktrees.ts'
 
-/** What a person can ask for; its type is that of typed clients. */
+/** What a person can ask for. Typed clients use this type. */
 const forPeople = [
   ...projects,
   ...mcpServers,
@@ -71,10 +71,10 @@ const forPeople = [
 ]
 export type ForPeople = (typeof forPeople)[number]
 
-/** Everything anyone can ask for. Routes, the API document, the terminal and every other surface come from this list. */
+/** All operations. Routes, the API document, the terminal and every other surface are made from this list. */
 export const OPERATIONS = [...forPeople, ...insideContext, ...selfService] as unknown as readonly Operation[]
 
-/** What an agent at work is offered over MCP. */
+/** What only an agent at work can ask for. */
 export const INSIDE = [...insideContext, ...selfService] as unknown as readonly Query[]
 
 export const operationNamed = (name: string): Operation | undefined =>

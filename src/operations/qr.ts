@@ -1,6 +1,6 @@
 import { encode, renderSVG, renderUnicodeCompact } from 'uqr'
 
-/** Made here: a link that lets someone in is shown to nobody who would draw it for us. */
+/** Made here, because the link gives access and no outside service may see it. */
 export const qrOf = (link: string): { text: string; svg: string; modules: boolean[][] } => ({
   text: renderUnicodeCompact(link),
   svg: renderSVG(link),

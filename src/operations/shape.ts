@@ -17,7 +17,7 @@ export interface Route {
   path: string
   /** The fields of the input that the path names. */
   pathFields: string[]
-  /** Where the other fields travel. */
+  /** Whether the other fields are in the query or in the body. */
   rest: 'query' | 'body'
 }
 
@@ -32,14 +32,14 @@ export function jsonSchema(type: z.ZodType, io: 'input' | 'output'): JsonSchema 
   return schema as JsonSchema
 }
 
-/** The input as an operation or a tool takes it, or a refusal that names the field. */
+/** The input of an operation or a tool, or a refusal that names the field. */
 export function parseInput(operation: Pick<Operation, 'input'>, raw: unknown): Record<string, unknown> {
   const parsed = operation.input.safeParse(raw)
   if (!parsed.success) throw refusalOf(parsed.error)
   return parsed.data
 }
 
-/** Models write null for what they leave out; where null is no value of a field, that is what it means. */
+/** Models write null for a field they leave out. If null is not a value of that field, treat it as left out. */
 export function withoutNulls({ input }: Pick<Operation, 'input'>, raw: object): object {
   const takesNull = (name: string): boolean => input.shape[name]?.safeParse(null).success ?? true
   return Object.fromEntries(Object.entries(raw).filter(([name, value]) => value !== null || takesNull(name)))
@@ -53,7 +53,7 @@ function refusalOf({ issues }: z.ZodError): InvalidInput {
     })
   }
   const field = issue.path.join('.') || 'input'
-  // Of several shapes the first is the one people mean: that none fits would tell them nothing.
+  // If a union does not match, report the problem with its first shape, which people usually mean.
   const told = issue.code === 'invalid_union' ? (issue.errors[0]?.[0] ?? issue) : issue
   const missing = told.code === 'invalid_type' && told.message.endsWith('received undefined')
   return new InvalidInput(field, missing ? `is missing; it must be of type ${told.expected}` : told.message)

@@ -2,11 +2,11 @@
 /** Sequences that move the cursor, colour text, or set a terminal's title or clipboard. */
 const SEQUENCES = /\x1b(?:\[[0-?]*[ -/]*[@-~]|[\]PX^_][^\x07\x1b]*(?:\x07|\x1b\\|$)|[ -/]*[0-~])|\x9b[0-?]*[ -/]*[@-~]/g
 const CONTROLS = /[\x00-\x08\x0b-\x1f\x7f]/g
-/** C1 controls, and the marks that reverse the order in which text is shown. */
+/** C1 controls, and the marks that reverse the order of text. */
 const HIDDEN = /[\x80-\x9f\u200e\u200f\u202a-\u202e\u2066-\u2069\ufeff]/g
 // biome-ignore-end lint/suspicious/noControlCharactersInRegex: see above
 
-/** Text from agents and repositories may be hostile: on a terminal nothing of it may act. Lines and tabs stay. */
+/** Text from agents and repositories may be hostile: it must have no effect on a terminal. Lines and tabs stay. */
 export function safe(text: string): string {
   return text
     .replaceAll('\r\n', '\n')
@@ -38,7 +38,7 @@ export function widthOf(text: string): number {
   return width
 }
 
-/** Cut to so many columns, with a mark that something is missing. */
+/** Cuts text to this many columns, with a mark that something is missing. */
 export function cut(text: string, width: number): string {
   if (widthOf(text) <= width) return text
   let taken = ''

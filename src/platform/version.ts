@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 
-// Put in by the bundler; running from the sources reads the package instead.
+// The bundler sets it; when run from the sources, the package is read instead.
 declare const FLEET_VERSION: string | undefined
 
 export const VERSION: string = typeof FLEET_VERSION === 'string' ? FLEET_VERSION : fromPackage()
@@ -11,7 +11,7 @@ function fromPackage(): string {
     .version
 }
 
-/** Where the program lies: a clone, or the installed package. The bundle is one folder below it, as the sources are. */
+/** Where the program is: a clone, or the installed package. The bundle is one folder below it, this file two. */
 export const PROGRAM_FOLDER: string = fileURLToPath(
   new URL(typeof FLEET_VERSION === 'string' ? '..' : '../..', import.meta.url),
 )

@@ -1,4 +1,4 @@
-/** Runs inside a thread of its own: loads a plugin for its adapters alone, and calls them one at a time. */
+/** Runs in its own thread: loads a plugin only for its adapters, and calls them one at a time. */
 import { parentPort, workerData } from 'node:worker_threads'
 import { type AdapterOrder, type AdapterSeat, GONE, READY, SAID } from './adapter-seat.ts'
 import { functionIn, loaded, reasonOf } from './loading.ts'
@@ -12,11 +12,11 @@ function say(word: object): void {
   Atomics.notify(signs, SAID)
 }
 
-// Streams of a thread that somebody reads keep the whole process going, also that of a command that is done.
+// If somebody reads the streams of a thread, they keep the process alive, even a command that is done.
 for (const stream of [process.stdout, process.stderr])
   Object.assign(stream, { write: (chunk: unknown) => parentPort!.postMessage(String(chunk)) ?? true })
 
-// Whoever waits for an answer learns at once that none will come.
+// The caller learns at once that no answer will come.
 process.on('exit', () => {
   Atomics.store(signs, GONE, 1)
   Atomics.add(signs, SAID, 1)

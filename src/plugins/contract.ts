@@ -12,7 +12,7 @@ export type Hook = Before | After
 
 const MAX_REFUSAL_CHARS = 2000
 
-/** What a plugin says of itself once its thread has loaded it. */
+/** How a plugin describes itself once its thread has loaded it. */
 export const Manifest = z.strictObject({
   description: z.string().max(1000).default(''),
   hooks: z.array(z.enum(HOOKS)),
@@ -32,9 +32,9 @@ export type Manifest = z.infer<typeof Manifest>
 
 const refuse = z.string().min(1).max(MAX_REFUSAL_CHARS).optional()
 
-/** Of `pre_land`. */
+/** The answer of `pre_land`. */
 export const Refused = z.strictObject({ refuse }).optional()
-/** Of `pre_dispatch` and `pre_plan`; whether the change is a good one is for whoever makes it. */
+/** The answer of `pre_dispatch` and `pre_plan`; the caller checks the change. */
 export const Verdict = z
   .strictObject({
     refuse,
@@ -44,7 +44,7 @@ export const Verdict = z
   .optional()
 export type Verdict = z.infer<typeof Verdict>
 
-/** What the thread says, in words that need checking: the plugin can reach the same port. */
+/** A message from the thread. It must be checked, because the plugin can reach the same port. */
 export const Word = z.discriminatedUnion('kind', [
   z.object({ kind: z.literal('ready'), manifest: Manifest }),
   z.object({ kind: z.literal('unfit'), reason: z.string() }),
@@ -60,13 +60,13 @@ export const Word = z.discriminatedUnion('kind', [
   z.object({ kind: z.literal('log'), text: z.string() }),
 ])
 
-/** What the thread is told. */
+/** A message to the thread. */
 export type Order =
   | { kind: 'call'; id: number; of: 'hooks' | 'tools'; name: string; input: unknown }
   | { kind: 'answered'; id: number; json: string | undefined }
   | { kind: 'refused'; id: number; reason: string }
 
-/** What the thread is given at its start. */
+/** What the thread gets at its start. */
 export interface Given {
   file: string
   settings: Record<string, unknown>

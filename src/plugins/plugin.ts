@@ -1,5 +1,5 @@
 /**
- * What a plugin is, for whoever writes one: `import type { Plugin } from 'flotilla/plugin'`.
+ * The types for writing a plugin: `import type { Plugin } from 'flotilla/plugin'`.
  * Types only: this file and agents/adapter.ts are published together, as one.
  */
 import type { Adapter, Capabilities } from '../agents/adapter.ts'
@@ -9,65 +9,65 @@ export type * from '../agents/adapter.ts'
 /** The default export of a plugin. */
 export interface Plugin {
   description?: string
-  /** Before anything else. Throwing here switches the plugin off, with what was thrown as the reason. */
+  /** Runs before anything else. If it throws, the plugin is switched off, and the error is the reason. */
   start?(fleet: FleetApi): unknown
   hooks?: Hooks
-  /** By their names, which are those people and clients see: letters, digits, `_`. */
+  /** By name, as people and clients see it: letters, digits, `_`. */
   tools?: Record<string, Tool>
   /**
-   * Agents as `agents.json` of the home declares them, or as code. Both are trusted: what they start runs as you, with
-   * what you may read and do, and the fleet goes by what their code says of it.
+   * Agents as declared in `agents.json` of the home, or as code. Both are trusted: what they start runs as you, with your
+   * permissions, and the fleet believes what their code reports.
    */
   agents?: readonly (AgentDeclaration | CodeAgent)[]
 }
 
-/** What a plugin may ask of the fleet. */
+/** What a plugin can ask of the fleet. */
 export interface FleetApi {
-  /** What `plugins/<name>.json` in the home holds; empty where there is no such file. */
+  /** The content of `plugins/<name>.json` in the home; empty if there is no such file. */
   readonly settings: Readonly<Record<string, unknown>>
   /**
-   * Asks for any operation (docs/reference/operations.md) as the owner of the home; events name the plugin as the actor.
-   * A command asked for again with the same key is not carried out again, also after a restart.
+   * Calls any operation (docs/reference/operations.md) as the owner of the home; events name the plugin as the actor.
+   * A command repeated with the same key is carried out once, also after a restart.
    */
   call<T = unknown>(operation: string, input?: object, options?: { key?: string }): Promise<T>
-  /** A line in the log of the server. */
+  /** Writes a line to the log of the server. */
   log(text: string): void
 }
 
 export interface Hooks {
-  /** Before an agent is sent. May change settings of the mission, or refuse. It may be asked again about the same start. */
+  /** Before an agent starts. May change settings of the mission, or refuse. It may be called again for the same start. */
   pre_dispatch?(input: BeforeDispatch, fleet: FleetApi): Decided<Verdict>
-  /** Before an agent works out a plan; its mission then also passes `pre_dispatch`. */
+  /** Before an agent makes a plan; its mission then also passes `pre_dispatch`. */
   pre_plan?(input: BeforeDispatch, fleet: FleetApi): Decided<Verdict>
-  /** Before work is brought onto the base branch. A refusal puts it to review; whoever then lands it is not asked again. */
+  /** Before work lands on the base branch. A refusal sends it to review; a person who then lands it is not stopped again. */
   pre_land?(input: BeforeLanding, fleet: FleetApi): Decided<Refused>
   /** A mission is done. */
   post_complete?(told: Told, fleet: FleetApi): unknown
   /** A mission has failed. */
   post_fail?(told: Told, fleet: FleetApi): unknown
-  /** A plan was proposed, or none came of it. */
+  /** A plan was proposed, or failed. */
   post_plan?(told: Told, fleet: FleetApi): unknown
   /** An agent waits for an answer. */
   on_question?(told: Told & { question: Question }, fleet: FleetApi): unknown
-  /** Anything happened (docs/reference/events.md), but for what became of plugins and what this one did itself. */
+  /** Any event (docs/reference/events.md), except events about plugins and those this plugin caused itself. */
   on_event?(told: Told, fleet: FleetApi): unknown
 }
 
 export type Decided<T> = T | undefined | Promise<T | undefined>
 
 export interface Refused {
-  /** Why, as a sentence that people read. */
+  /** The reason, as a sentence for people. */
   refuse?: string
 }
 
 export interface Verdict extends Refused {
-  /** Where a mission goes that is refused; `needs_input` if nothing is said. A plan always fails. */
+  /** The status of a refused mission; the default is `needs_input`. A plan always fails. */
   status?: 'needs_input' | 'failed'
-  /** Settings as `update_mission` takes them, checked as those of a person are. */
+  /** The same settings as for `update_mission`, checked like those of a person. */
   change?: MissionChange
 }
 
-/** What a plugin may set on a mission before it starts. */
+/** What a plugin may change on a mission before it starts. */
 export interface MissionChange {
   detailed_prompt?: string
   acceptance_criteria?: string
@@ -89,7 +89,7 @@ export interface MissionChange {
 export interface BeforeDispatch {
   mission: Mission & { detailed_prompt: string }
   project: Project
-  /** Why the session begins: first, retry, resume, conflict, … */
+  /** Why the session starts: first, retry, resume, conflict, … */
   reason: string
 }
 
@@ -103,7 +103,7 @@ export interface BeforeLanding {
 
 export interface Told {
   event: FleetEvent
-  /** As it is now, if the event is about one that still exists. */
+  /** The mission now, if the event is about one that still exists. */
   mission: Mission | null
 }
 
@@ -158,11 +158,11 @@ export interface Question {
 
 export interface Tool {
   summary: string
-  /** A JSON Schema of type object. What does not fit it never reaches `run`. */
+  /** A JSON Schema of type object. Input that does not match never reaches `run`. */
   input?: { type: 'object'; [keyword: string]: unknown }
-  /** Changes nothing, so that clients may call it without asking. */
+  /** It changes nothing, so clients may call it without asking. */
   read_only?: boolean
-  /** Answers with anything JSON can hold. */
+  /** Returns any JSON value. */
   run(input: never, fleet: FleetApi): unknown
 }
 
@@ -174,13 +174,13 @@ export interface AgentDeclaration {
 }
 
 /**
- * An agent as code. It is trusted: its client runs as you, and what a session did and cost is what this code reads out of
- * it. The functions run in a thread apart from that of the hooks, and nothing waits for promises of theirs (`detect` and
- * `listModels` excepted, each in a fresh thread): keep no state, look at nothing but the arguments. What they throw is the
- * end of the session, as a sentence; one that takes longer than two seconds is ended.
+ * An agent as code. It is trusted: its client runs as you, and this code says what a session did and cost. The functions
+ * run in a thread apart from the hooks and must not return promises (except `detect` and `listModels`, each in a new
+ * thread). Keep no state and use only the arguments. An error ends the session and is shown as its reason. A function
+ * that takes longer than two seconds is ended.
  */
 export interface CodeAgent extends Adapter {
   kind: 'code'
-  /** What is not named it cannot; what it can is offered to people, so it must be true. */
+  /** What it supports. Anything that is missing here is not supported. It is offered to people, so it must be true. */
   can?: Partial<Omit<Capabilities, 'sandboxed' | 'adopted' | 'remoteControl'>>
 }

@@ -1,4 +1,4 @@
-/** What shipped plugins have in common: their settings, and which events they speak of. */
+/** What shipped plugins share: their settings, and which events they report. */
 import type { FleetApi, Told } from './plugin.ts'
 
 type Settings = FleetApi['settings']
@@ -21,7 +21,7 @@ export function address(settings: Settings, name: string): string {
   return url
 }
 
-/** What somebody may have to do something about, and what is over. */
+/** Events that may need somebody's attention, and ends. */
 export const NEWSWORTHY = [
   'asked',
   'needs_input',

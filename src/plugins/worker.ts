@@ -1,4 +1,4 @@
-/** Runs inside a plugin's own thread: loads the plugin, calls it, and carries its questions to the fleet. */
+/** Runs in a plugin's own thread: loads the plugin, calls it, and carries its requests to the fleet. */
 import { parentPort, workerData } from 'node:worker_threads'
 import type { Given, Order } from './contract.ts'
 import { described, loaded, reasonOf } from './loading.ts'
@@ -26,7 +26,7 @@ function callableIn(plugin: Plugin, of: 'hooks' | 'tools', name: string): Callab
   const found = of === 'hooks' ? plugin.hooks?.[name as keyof Plugin['hooks']] : plugin.tools?.[name]
   const callable = of === 'hooks' ? found : (found as { run?: unknown } | undefined)?.run
   if (typeof callable !== 'function') throw new Error(`It has no ${name}.`)
-  // As a method, so that a plugin written as a class works as well.
+  // As a method, so that a plugin written as a class works too.
   return (input, api) => (callable as Callable).call(of === 'hooks' ? plugin.hooks : found, input, api)
 }
 
@@ -59,7 +59,7 @@ function heard(order: Extract<Order, { kind: 'answered' | 'refused' }>): void {
 
 async function main(): Promise<void> {
   const loading = loaded(file)
-  // Listened to from the beginning: `start` may ask the fleet, too.
+  // Listens from the beginning, because `start` may call the fleet too.
   port.on('message', (order: Order) => {
     if (order.kind === 'call') void loading.then(plugin => answer(plugin, order))
     else heard(order)

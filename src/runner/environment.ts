@@ -1,4 +1,4 @@
-/** What of the server's own environment reaches an agent without anyone naming it: enough to run programs, no secret. */
+/** The variables of the server that reach every agent: enough to run programs, no secret. */
 const ALWAYS = [
   'PATH',
   'HOME',
@@ -19,7 +19,7 @@ const ALWAYS = [
 
 type Environment = Readonly<Record<string, string | undefined>>
 
-/** An allow-list, what the project names, and what we say ourselves; later ones win. */
+/** The allow-list, the variables that the project names, and our own. Later ones win. */
 export function agentEnvironment(
   server: Environment,
   named: readonly string[],

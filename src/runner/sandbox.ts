@@ -6,7 +6,7 @@ import { which } from '../agents/detect.ts'
 import type { Partly } from '../git/index.ts'
 import { LEADS_OUT, secretsIn } from './secrets.ts'
 
-/** The operating system's own walls around a program, for agents that cannot be held to a preset by their client. */
+/** The operating system's sandbox, for agents whose client cannot enforce a preset. */
 export interface Sandbox {
   /** Where bubblewrap is. */
   program: string
@@ -15,34 +15,35 @@ export interface Sandbox {
 /** What a program inside may see and change. Paths are absolute; nothing outside `writable` is ever changed. */
 export interface Walls {
   workingDirectory: string
-  /** Must be there inside, even where everything around it is hidden. */
+  /** Visible inside, even if everything around is hidden. */
   readable: readonly string[]
   writable: readonly string[]
-  /** Files in there that are not. */
+  /** Files in `writable` that are read-only. */
   fixed: readonly string[]
-  /** Folders of which only some is to be seen. */
+  /** Folders that are partly visible. */
   partly?: readonly Partly[]
-  /** Not to be seen: the fleet's own secrets and other sessions. */
+  /** Hidden: the fleet's own secrets and other sessions. */
   hidden: string
-  /** The person's home, of which what signs in elsewhere is hidden. */
+  /** The person's home. Sign-ins in it are hidden. */
   home: string | undefined
-  /** Paths that lead to any of these through links, as the program is told them. */
+  /** Paths that lead to these through links, as the program knows them. */
   links?: readonly string[]
 }
 
 const INSTALL = 'Install bubblewrap: apt install bubblewrap, dnf install bubblewrap, or pacman -S bubblewrap.'
 const PROBE_MS = 10_000
 
-/** Everybody's folders, where sockets of other programs lie: private and empty inside. */
+/** Shared folders with sockets of other programs. They are private and empty inside. */
 const SHARED = ['/tmp', '/var/tmp', '/run']
-/** Names of machines are looked up through it. */
+/** Host names are resolved through it. */
 const RESOLVER = '/run/systemd/resolve'
-/** To root these are settings of the whole machine, and bubblewrap leaves some of them open to it. */
+/** For root these are settings of the whole machine, and bubblewrap leaves some of them writable. */
 const KERNEL = ['sys', 'sysrq-trigger', 'irq', 'bus', 'fs'].map(name => join('/proc', name))
 
 const BASE = [
   ...['--ro-bind', '/', '/', '--dev', '/dev', '--proc', '/proc'],
-  // Without a process namespace it could signal whatever the person runs. The network stays: models are reached by it.
+  // Without a process namespace it could signal the person's programs. The network stays, because models are reached
+  // through it.
   ...['--unshare-pid', '--unshare-ipc', '--cap-drop', 'ALL'],
 ]
 
@@ -77,7 +78,10 @@ export async function sandboxState(
   return 'program' in found ? { works: true } : { works: false, ...found }
 }
 
-/** The same command inside the walls. Each argument is one word: no shell reads any of it. What comes later covers what came before. */
+/**
+ * The same command inside the sandbox. Each argument is one word, and no shell reads it. Later mounts cover earlier
+ * ones.
+ */
 export function walled({ program }: Sandbox, walls: Walls, argv: readonly string[]): [string, ...string[]] {
   const { workingDirectory, readable, writable, fixed, partly = [], hidden, home, links = [] } = walls
   const shared = SHARED.filter(path => existsSync(path))
@@ -104,7 +108,7 @@ export function walled({ program }: Sandbox, walls: Walls, argv: readonly string
   ]
 }
 
-/** Those that lie below no other of them. */
+/** The paths that are not below another. */
 const outermost = (paths: readonly string[]): string[] =>
   paths.filter(path => !paths.some(other => other !== path && isInside(path, other)))
 
@@ -120,7 +124,7 @@ const bind = (how: string) => (path: string) => [how, path, path]
 const isInside = (path: string, folder: string): boolean => path === folder || path.startsWith(folder + sep)
 const kernelWalls = (): string[] => KERNEL.filter(path => existsSync(path)).flatMap(bind('--ro-bind'))
 
-/** Except where the agent itself keeps something there. */
+/** Hides secrets, except where the agent itself keeps its files. */
 function coverSecrets(home: string, writable: readonly string[]): string[] {
   const { folders, files } = secretsIn(home, writable)
   return [...folders.flatMap(path => ['--tmpfs', path]), ...files.flatMap(path => ['--ro-bind', '/dev/null', path])]

@@ -1,7 +1,7 @@
 import { existsSync, realpathSync } from 'node:fs'
 import { join, sep } from 'node:path'
 
-/** What signs a person in elsewhere, below their home. Whole folders are empty inside the sandbox, files too. */
+/** Files that sign a person in elsewhere, below their home. Folders and files are empty inside the sandbox. */
 const FOLDERS = [
   ...['.ssh', '.gnupg', '.password-store', '.pki', '.putty', '.subversion/auth'],
   ...['.aws', '.azure', '.oci', '.kube', '.minikube', '.docker', '.terraform.d', '.pulumi', '.fly', '.netlify'],
@@ -36,11 +36,11 @@ const FILES = [
   ...['.dockercfg', '.s3cfg', '.boto', '.terraformrc', '.databrickscfg', '.kaggle/kaggle.json'],
   ...['.pgpass', '.my.cnf', '.mylogin.cnf', '.msmtprc', '.huggingface/token', '.cache/huggingface/token'],
   ...['.bash_history', '.zsh_history', '.psql_history', '.mysql_history', '.python_history', '.node_repl_history'],
-  // With the first of these a program may speak to the person's display, whose socket cannot be hidden.
+  // With the first of these a program can use the person's display, whose socket cannot be hidden.
   ...['.Xauthority', '.ICEauthority'],
 ]
 
-/** Sign-ins of other agents: all of a client's are left to one that keeps its things beside any of them. */
+/** Sign-ins of other agents. A client that keeps its files beside one of these sees all of that group. */
 const CLIENTS = [
   ['.claude.json', '.claude/.credentials.json'],
   ['.codex/auth.json'],
@@ -50,13 +50,13 @@ const CLIENTS = [
   ['.copilot/config.json'],
 ]
 
-/** Variables that lead to sockets, or to somebody's sign-in, through which a program would act outside of its walls. */
+/** Variables that lead to sockets or sign-ins through which a program could act outside the sandbox. */
 export const LEADS_OUT = [
   ...['DISPLAY', 'WAYLAND_DISPLAY', 'XAUTHORITY', 'DBUS_SESSION_BUS_ADDRESS', 'XDG_RUNTIME_DIR'],
   ...['SSH_AUTH_SOCK', 'SSH_AGENT_PID', 'GPG_AGENT_INFO', 'DOCKER_HOST', 'TMUX'],
 ]
 
-/** What of these is there, as it is really called; what is the program's own is left to it. */
+/** Those that exist, by their real paths, without the program's own. */
 export function secretsIn(home: string, own: readonly string[]): { folders: string[]; files: string[] } {
   const isOwn = (path: string) => own.some(each => isInside(each, path) || isInside(path, each))
   const found = (names: readonly string[]) =>

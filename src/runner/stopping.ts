@@ -5,12 +5,12 @@ import { type Belonging, identitiesBelow, isAlive, membersOf, signal } from './p
 
 const POLL_MS = 25
 const SWEEP_GRACE_MS = 500
-/** How long the wrapper may take to write down what a program that is gone had printed, and its exit. */
+/** How long the wrapper may take to store the output and exit of a program that ended. */
 const WRAPPER_MS = 3000
-/** A tree that forks faster than it is killed is given up on after this many rounds, and said so. */
+/** A tree that forks faster than it is killed is given up on after this many rounds, and reported. */
 const MAX_ROUNDS = 200
 
-/** Ends a whole session: asks, waits, then kills whatever is left, until nothing is. Returns how many processes had to be killed. */
+/** Ends a whole session: asks, waits, then kills until nothing is left. Returns how many processes had to be killed. */
 export async function stopTree(belonging: () => Belonging, graceMs: number): Promise<number> {
   await effect('signal.terminate', () => {
     for (const member of membersOf(belonging())) signal(member, 'SIGTERM')
@@ -19,7 +19,7 @@ export async function stopTree(belonging: () => Belonging, graceMs: number): Pro
   return killRest(belonging)
 }
 
-/** After a session ended by itself: nothing it started may go on. Returns how many processes were still there. */
+/** After a session ended by itself, ends everything it started. Returns how many processes were left. */
 export async function sweep(belonging: () => Belonging): Promise<number> {
   const left = membersOf(belonging()).length
   if (left > 0) await stopTree(belonging, SWEEP_GRACE_MS)
@@ -36,7 +36,7 @@ async function killRest(belonging: () => Belonging): Promise<number> {
     if (members.length === 0) break
     await effect('signal.kill', () => {
       for (const member of members) if (signal(member, 'SIGKILL')) killed.add(member.pid)
-      // What was started while these were signalled.
+      // Processes that were started while these were signalled.
       if (group) killGroup(group)
     })
     await pause(POLL_MS)

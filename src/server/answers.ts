@@ -4,7 +4,7 @@ import { newId } from '../domain/ids.ts'
 import type { Log } from './log.ts'
 import { asRefusal, errorBody, MethodNotAllowed, NoSuchAddress } from './refusals.ts'
 
-/** A body holds at most this much; the longest field, a prompt, has a million characters. */
+/** The most a body may have; the longest field, a prompt, has a million characters. */
 export const BODY_LIMIT_BYTES = 2 * 1024 * 1024
 
 export interface Answer {
@@ -12,7 +12,7 @@ export interface Answer {
   body: { error: Record<string, unknown> }
 }
 
-/** Turns whatever was thrown into an answer. What nobody expected is only in the log, under the id that the asker gets. */
+/** Turns an error into an answer. An unexpected one is only in the log, under the id that the caller gets. */
 export type Explain = (error: unknown, where: string) => Answer
 
 export function explainer(log: Log, say: (line: string) => void): Explain {
@@ -30,7 +30,7 @@ export function explainer(log: Log, say: (line: string) => void): Explain {
   }
 }
 
-/** What people see in a browser instead of an answer for programs. */
+/** What a browser shows instead of an answer for programs. */
 export interface ErrorPages {
   signedOut(): string
   nothingHere(): string
@@ -38,11 +38,11 @@ export interface ErrorPages {
 
 const HTML = 'text/html; charset=utf-8'
 
-/** Somebody typed it or followed a link: no program is there to read the answer. */
+/** A person typed the address or followed a link: no program reads the answer. */
 const isTyped = ({ method, headers }: FastifyRequest): boolean =>
   method === 'GET' && headers['sec-fetch-mode'] === 'navigate'
 
-/** Answers errors, unknown addresses and wrong methods alike. */
+/** Answers errors, unknown addresses and wrong methods in the same way. */
 export function answerErrors(app: FastifyInstance, explain: Explain, pages: ErrorPages): void {
   const methods = new Map<string, string[]>()
   app.addHook('onRoute', ({ url, method }) => {
@@ -51,7 +51,7 @@ export function answerErrors(app: FastifyInstance, explain: Explain, pages: Erro
 
   app.setErrorHandler((error, request, reply) => {
     const { page = isTyped(request) } = request.routeOptions.config ?? {}
-    // Where there is nothing, signing in would not help, and no browser proves who it is by following a link.
+    // At an unknown address signing in would not help, and a browser that follows a link sends no proof.
     if (page && (error instanceof NoSuchAddress || (error instanceof Unauthorized && request.is404)))
       return reply.code(404).type(HTML).send(pages.nothingHere())
     if (page && error instanceof Unauthorized) return reply.code(401).type(HTML).send(pages.signedOut())

@@ -2,12 +2,12 @@ import { createHash, createHmac, generateKeyPairSync, type KeyObject, randomByte
 import type { OutgoingHttpHeaders } from 'node:http'
 import { type Answer, raw } from './server.testkit.ts'
 
-/** What a browser does to sign in and to ask, written a second time from what src/server/proof.ts says. */
+/** A browser that signs in and sends requests, written independently from what src/server/proof.ts says. */
 export interface TestBrowser {
   device: string
-  /** Asks as the page does. */
+  /** Sends a request as the page does. */
   ask(method: string, path: string, options?: Asking): Promise<Answer>
-  /** The header alone, for someone who bends what goes with it. */
+  /** Only the header, for tests that tamper with the rest. */
   proof(method: string, path: string, bent?: Bent): Promise<string>
 }
 
@@ -19,7 +19,7 @@ interface Asking {
 
 interface Bent {
   body?: string
-  /** Milliseconds to the time of the server. */
+  /** Milliseconds to add to get the server's time. */
   late?: number
   epoch?: string
   nonce?: string
@@ -27,7 +27,7 @@ interface Bent {
 
 export type Key = { kind: 'p256' | 'shared'; value: string }
 
-/** Comes with a link, or a token; undefined: it was not let in. */
+/** Signs in with a link or a token; undefined if it was refused. */
 export async function aBrowser(
   url: string,
   token: string,
@@ -84,5 +84,5 @@ function secret(): { key: Key; sign(text: string): string } {
   }
 }
 
-/** The secret part of an address that signs in. */
+/** The secret part of a sign-in address. */
 export const tokenIn = (link: string): string => new URL(link).searchParams.get('token')!

@@ -5,7 +5,7 @@ export interface Asset {
   path: string
   type: string
   content: Buffer
-  /** The same, compressed when the page was built. */
+  /** The same, compressed at build time. */
   encoded: { br?: Buffer; gzip?: Buffer }
   isImmutable: boolean
 }
@@ -15,7 +15,7 @@ interface Dashboard {
   assets: Asset[]
 }
 
-// Beside the bundle, and from the sources where the build puts it.
+// Beside the bundle, or where the build puts it when run from the sources.
 const FOLDER = [join(import.meta.dirname, 'web'), join(import.meta.dirname, '../../dist/web')].find(existsSync)
 
 const TYPES: Record<string, string> = {
@@ -28,7 +28,7 @@ const TYPES: Record<string, string> = {
 const NOT_BUILT =
   '<!doctype html><title>Flotilla</title><p>The page is not built. Run <code>npm run build</code>, then start the server again.'
 
-/** All of it is held in memory: a few hundred kilobytes, and no request can name a file. */
+/** All files are held in memory: a few hundred kilobytes, and no request can name a file. */
 export function readDashboard(): Dashboard {
   if (!FOLDER) return { document: NOT_BUILT, assets: [] }
   const read = (name: string): Buffer | undefined => {

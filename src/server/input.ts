@@ -4,7 +4,7 @@ import { asOurs } from '../operations/aliases/index.ts'
 import type { Operation } from '../operations/operation.ts'
 import { type JsonSchema, jsonSchema, parseInput, routeOf } from '../operations/shape.ts'
 
-/** Reads an operation's input out of a request; the conversion of query strings is worked out once. */
+/** Reads an operation's input from a request. How to convert query strings is computed once. */
 export function inputReader(operation: Operation): (request: FastifyRequest) => Record<string, unknown> {
   const { rest } = routeOf(operation)
   const fields = rest === 'query' ? (jsonSchema(operation.input, 'input').properties ?? {}) : {}
@@ -27,7 +27,7 @@ function fromQuery(query: Record<string, string | string[]>, fields: Record<stri
   return Object.fromEntries(Object.entries(query).map(([name, value]) => [name, converted(value, fields[name] ?? {})]))
 }
 
-/** What a text in an address means to a field of this kind; where it means nothing, the field's own rule says so. */
+/** Converts a text in an address for a field of this kind. If it cannot, the field's own rule reports the problem. */
 function converted(value: string | string[], schema: JsonSchema): unknown {
   const kinds = [schema, ...(schema.anyOf ?? [])]
   const has = (type: string) => kinds.some(kind => [kind.type].flat().includes(type))

@@ -3,7 +3,7 @@ import { InvalidInput } from '../domain/errors.ts'
 
 const KEY = /^[\x21-\x7e]{1,200}$/
 
-/** The same command sent again with this key is not carried out again. */
+/** A command repeated with this key is carried out once. */
 export function idempotencyKey({ headers }: FastifyRequest): string | undefined {
   const key = headers['idempotency-key']
   if (key === undefined) return undefined

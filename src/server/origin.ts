@@ -1,11 +1,11 @@
 import type { FastifyRequest } from 'fastify'
 import { Forbidden } from '../domain/errors.ts'
 
-/** The names this server answers to. Any other Host is a foreign name that was made to point at this machine. */
+/** The names this server answers to. Any other Host is a foreign name that points at this machine. */
 export interface OwnNames {
   hosts: ReadonlySet<string>
   origins: ReadonlySet<string>
-  /** It listens on every address of this machine; then the one that was asked for by number is a name of its own too. */
+  /** Set if it listens on every address of this machine; then the requested IP address counts as a name of its own. */
   everyAddress: { scheme: string; port: number } | null
 }
 
@@ -31,7 +31,7 @@ export function ownNames(place: {
   const allowed = allowedHosts.map(name => name.toLowerCase()).flatMap(name => [name, `${name}:${port}`])
   return {
     hosts: new Set([...direct, ...allowed]),
-    // An allowed host may be a proxy that speaks TLS for us.
+    // An allowed host may be a proxy that does TLS for us.
     origins: new Set(
       [...direct, ...allowed].map(name => `${scheme}://${name}`).concat(allowed.map(name => `https://${name}`)),
     ),
@@ -39,19 +39,19 @@ export function ownNames(place: {
   }
 }
 
-/** A number cannot be made to point elsewhere, as a name can: whoever wrote it into an address meant this machine. */
+/** Unlike a name, an IP address cannot be made to point elsewhere: the client meant this machine. */
 function addressAskedFor({ socket }: FastifyRequest, { everyAddress }: OwnNames): string | undefined {
   const address = socket.localAddress?.replace(/^::ffff:(?=\d+\.)/, '')
   return everyAddress && address ? `${inUrl(address)}:${everyAddress.port}` : undefined
 }
 
-/** Where other machines reach a server, the likeliest first; empty: nowhere. */
+/** Where other machines reach a server, the likeliest first; empty if nowhere. */
 export function reachableAt(
   place: { host: string; port: number; tls: boolean; allowedHosts: readonly string[] },
   addresses: readonly string[],
 ): string[] {
   const { host, port, tls, allowedHosts } = place
-  // Behind a name on a machine that listens to itself only, there is a proxy or a tunnel that speaks TLS for us.
+  // If the machine listens only to itself, a name belongs to a proxy or a tunnel that does TLS for us.
   const named = allowedHosts.map(name => {
     const direct = !isLoopback(host) && !name.includes(':')
     return `${tls || isLoopback(host) ? 'https' : 'http'}://${name}${direct ? `:${port}` : ''}`
@@ -69,7 +69,7 @@ export function requireOwnHost(request: FastifyRequest, own: OwnNames): void {
   })
 }
 
-/** A page from elsewhere may link here, but it may not ask, write or listen. */
+/** A page from elsewhere may link here, but it may not send requests, change anything or listen. */
 export function requireOwnOrigin(request: FastifyRequest, own: OwnNames): void {
   const { headers } = request
   const site = headers['sec-fetch-site']

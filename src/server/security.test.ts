@@ -4,7 +4,7 @@ import { INSIDE, OPERATIONS } from '../operations/index.ts'
 import { jsonSchema, routeOf } from '../operations/shape.ts'
 import { aServer, type Running } from './server.testkit.ts'
 
-/** Every operation there is, each asked in every way that must be refused. What none of them may do is come to `run`. */
+/** Calls every operation in every way that must be refused. None of these calls may reach `run`. */
 const WALK = OPERATIONS.map(operation => {
   const { method, path, pathFields, rest } = routeOf(operation)
   const { required = [] } = jsonSchema(operation.input, 'input')
@@ -91,7 +91,7 @@ describe('on every operation', () => {
     const token = await running.session('running')
     const forOwners = WALK.filter(({ forAgents }) => !forAgents)
     expect(await statuses(running, { token }, forOwners)).toEqual(everywhere(403, forOwners))
-    // What is only about the asker itself names nobody else; test/fleet/sessions/inside.test.ts sees to what it tells.
+    // An operation about the caller itself names nobody else; test/fleet/sessions/inside.test.ts checks its answers.
     const inside = INSIDE.map(({ name }) => name)
     await statuses(
       running,

@@ -1,6 +1,6 @@
 /**
- * Every program the server starts is started here. To start one, a process is copied with all its memory, which takes
- * a large process ten milliseconds and stops it meanwhile; so a server has a small process do it.
+ * Starts every program of the server. To start a program, the system copies the calling process with its memory, which
+ * blocks a large process for ten milliseconds. So the server lets a small process do it.
  */
 import { type ChildProcess, fork } from 'node:child_process'
 import { fileURLToPath } from 'node:url'
@@ -9,14 +9,14 @@ import type { Order, Word } from './spawner.ts'
 
 export type { Detached, Program, Ran, Started } from './program.ts'
 
-// Beside this file in the sources, beside the bundle where that is built.
+// Beside this file in the sources, or beside the bundle.
 const SPAWNER = fileURLToPath(
   new URL(import.meta.url.endsWith('.ts') ? './spawner.ts' : './spawner.cjs', import.meta.url),
 )
 
 let spawner: Spawner | undefined
 
-/** As soon as it is ready, programs are started by a small process of their own. */
+/** Once it is ready, a small separate process starts programs. */
 export function openSpawner(): { pid: number | undefined; ready: Promise<void>; close(): void } {
   const ready = Promise.withResolvers<void>()
   const mine = new Spawner({
@@ -44,9 +44,9 @@ class Spawner {
   #running = 0
 
   constructor({ ready, gone }: { ready: () => void; gone: () => void }) {
-    // Detached: a Ctrl-C is for the server, which still needs it to finish what it does.
+    // Detached: a Ctrl-C is for the server, which still needs this process to finish its work.
     this.#child = fork(SPAWNER, { detached: true, serialization: 'advanced', stdio: 'ignore', execArgv: [], env: {} })
-    // Its first word is that it is there: nothing is entrusted to one that may never come.
+    // Its first message says that it runs. It gets no orders before that.
     this.#child.once('message', ready)
     this.#child.on('message', (word: Word) => this.#waiting.get(word.id)?.(word))
     for (const event of ['exit', 'error', 'disconnect'] as const)
@@ -67,7 +67,7 @@ class Spawner {
   }
 
   async run(program: Program): Promise<Ran> {
-    // Waited for even when nothing else is left to do, as a program of our own would be.
+    // Keep the process alive until the program has ended, as with a child of our own.
     if (this.#running++ === 0) this.#child.channel?.ref()
     try {
       const word = await new Promise<Word | undefined>(tell => this.#order(id => ({ id, run: program }), tell))
@@ -85,14 +85,14 @@ class Spawner {
         word => {
           if (word && 'pid' in word) return resolve({ pid: word.pid, over: over.promise })
           over.resolve()
-          // Heard only where it was never started.
+          // Only used if the program was never started.
           reject(new Error(word && 'failure' in word ? word.failure : LOST))
         },
       ),
     )
   }
 
-  /** `tell` is given each word about the order, and nothing at the end of whom it was given to. */
+  /** `tell` gets each message about the order, and undefined if the process that had the order ends. */
   #order(order: (id: number) => Order, tell: (word: Word | undefined) => void): void {
     const id = ++this.#orders
     this.#waiting.set(id, word => {

@@ -1,15 +1,15 @@
 import { spawn } from 'node:child_process'
 
-/** A program to run to its end, for what it prints. Plain data: it may travel to another process. */
+/** A program that runs to its end for its output. Plain data, because it may be sent to another process. */
 export interface Program {
   command: string
   args: readonly string[]
   cwd: string
   env: Record<string, string>
   input?: string | Buffer
-  /** It is ended once it has printed more than this. */
+  /** It is ended if it prints more than this. */
   maxBytes: number
-  /** It is ended once it has taken longer than this. */
+  /** It is ended if it takes longer than this. */
   timeoutMs: number
 }
 
@@ -18,11 +18,11 @@ export interface Ran {
   stdout: Buffer
   stderr: string
   stopped?: 'truncated' | 'too long'
-  /** It could not even be started. */
+  /** It could not be started. */
   failure?: string
 }
 
-/** A program to start and leave to itself: it outlives whoever started it, and says nothing. */
+/** A program to start and leave alone: it outlives its starter, and nobody reads its output. */
 export type Detached = Pick<Program, 'command' | 'args' | 'cwd' | 'env'>
 
 export interface Started {
@@ -37,14 +37,14 @@ export async function runHere(program: Program): Promise<Ran> {
   try {
     return await toItsEnd(program)
   } catch (error) {
-    // Some of what can go wrong with a start is thrown instead of told.
+    // Some start errors are thrown instead of reported.
     return { code: null, stdout: Buffer.alloc(0), stderr: '', failure: (error as Error).message }
   }
 }
 
 function toItsEnd({ command, args, cwd, env, input, maxBytes, timeoutMs }: Program): Promise<Ran> {
   return new Promise(resolve => {
-    // Detached: a Ctrl-C meant for the server must not cut in two what works in the person's checkout.
+    // Detached: a Ctrl-C meant for the server must not interrupt work in the person's checkout.
     const stdin = input === undefined ? 'ignore' : 'pipe'
     const child = spawn(command, args, { cwd, env, detached: true, stdio: [stdin, 'pipe', 'pipe'] })
     const out: Buffer[] = []
@@ -72,7 +72,7 @@ function toItsEnd({ command, args, cwd, env, input, maxBytes, timeoutMs }: Progr
     })
     child.on('error', cause => finish(null, cause.message))
     child.on('close', code => finish(code))
-    // A program that ends before it read everything closes the pipe; its exit code says why.
+    // A program that ends before it has read everything closes the pipe; its exit code says why.
     child.stdin?.on('error', () => {})
     child.stdin?.end(input)
   })

@@ -1,9 +1,10 @@
-// A small process that starts programs for a large one. It goes when the large one does, but not before the programs it
-// was asked to run to their end: a git that loses its output half-way stops half-way. What it only started stays.
+// A small process that starts programs for a large one. It ends with the large one, but only after the programs that it
+// was asked to run to their end: a git that loses its output half-way stops half-way. Programs it only started keep
+// running.
 import { type Detached, type Program, runHere, startHere } from './program.ts'
 
 export type Order = { id: number; run: Program } | { id: number; start: Detached }
-/** No order has this number: the word says that orders are taken. */
+/** No order has this number: the message says that orders are accepted. */
 const READY = 0
 
 export type Word =

@@ -22,7 +22,7 @@ export interface Blobs {
   read(stored: StoredText): Promise<string>
 }
 
-/** Long text as files named by their content: written once, never changed, the same text only once. */
+/** Long texts as files named by their content: each is written once, never changed, and stored once. */
 export function openBlobs(directory: string): Blobs {
   const put = async (text: string): Promise<BlobText> => {
     const bytes = Buffer.from(text)
@@ -58,7 +58,7 @@ const exists = (file: string): Promise<boolean> =>
     () => false,
   )
 
-/** The name appears only with the whole content behind it, and both are on disk before a record can refer to them. */
+/** The name appears only once the whole content is there, and both are on disk before a record can refer to them. */
 async function writeWhole(directory: string, file: string, bytes: Buffer): Promise<void> {
   await mkdir(directory, { recursive: true, mode: 0o700 })
   const temporary = join(directory, `.${crypto.randomUUID()}`)

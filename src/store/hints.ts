@@ -1,4 +1,4 @@
-/** Those who asked to be told of commits. Several commits in one turn are one hint. */
+/** Those who want to hear of commits. Several commits in one turn give one hint. */
 export class Hints {
   #listeners = new Set<() => void>()
   #pending = false
@@ -8,7 +8,7 @@ export class Hints {
   }
 
   add(hint: () => void): () => void {
-    // A wrapper of its own, so that the same function may be given twice and stopped once.
+    // A new wrapper each time, so that the same function can be added twice and removed once.
     const listener = () => hint()
     this.#listeners.add(listener)
     return () => this.#listeners.delete(listener)

@@ -29,7 +29,7 @@ export const GEMINI_ACP: AcpDeclaration = {
   command: ['gemini', '--acp'],
   environment: {
     pass: ['GEMINI_API_KEY', 'GOOGLE_GEMINI_BASE_URL', 'GEMINI_CLI_HOME'],
-    // Servers are reached only from a folder that is trusted, and a folder that is trusted may change the rules.
+    // It reaches servers only from a trusted folder, and a trusted folder may change the rules.
     set: { GEMINI_CLI_NO_RELAUNCH: 'true', GEMINI_CLI_TRUST_WORKSPACE: 'true' },
   },
   models: [],

@@ -2,14 +2,14 @@ import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 
 export interface Beyond {
-  /** What a client asked for that is not on this machine. */
+  /** The hosts outside this machine that a client requested. */
   asked: string[]
-  /** Makes a client go through the watch. */
+  /** The variables that make a client use the watch. */
   environment: Record<'HTTP_PROXY' | 'HTTPS_PROXY' | 'NO_PROXY', string>
   close(): Promise<void>
 }
 
-/** A proxy that lets nothing through and writes down what was asked for. */
+/** A proxy that blocks everything and records what was requested. */
 export async function watchBeyondLoopback(): Promise<Beyond> {
   const asked: string[] = []
   const proxy = createServer((request, response) => {

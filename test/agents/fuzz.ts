@@ -1,4 +1,4 @@
-/** The same numbers every time, so that a failure can be seen again. */
+/** The same numbers every time, so that a failure can be reproduced. */
 function seeded(seed: number) {
   let state = seed
   return (below: number) => {
@@ -9,7 +9,7 @@ function seeded(seed: number) {
 
 const ODD = [null, 0, -1, 1e308, '', 'x', '\u0000', [], {}, [null], true, { type: null }, { type: 'text' }]
 
-/** Lines that a client might print on a bad day: cut short, noise, or with something odd in the middle. */
+/** Lines that a broken client might print: cut off, noise, or with something odd inside. */
 export function* brokenLines(whole: readonly string[], count: number): Generator<string> {
   const random = seeded(1)
   const disturb = (value: unknown): unknown => {

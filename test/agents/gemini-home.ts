@@ -1,7 +1,7 @@
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 
-/** A home in which the real client is signed in with a key that is none, and speaks to nobody but the scripted model. */
+/** A home in which the real client is signed in with a fake key, and talks only to the scripted model. */
 export function geminiHome(home: string, modelUrl: string): Record<string, string> {
   mkdirSync(join(home, '.gemini'), { recursive: true })
   const settings = {

@@ -10,7 +10,7 @@ import { startModel } from '../model/index.ts'
 
 const MIB = 1024 * 1024
 const MOST_MIB = 250
-/** What one client takes, with room to spare: on a small machine fewer are started, and the figure says so. */
+/** The memory of one client, with some reserve. On a small machine fewer clients are started. */
 const CLIENT_MIB = 300
 const SESSIONS = Math.min(20, Math.floor(totalmem() / MIB / 2 / CLIENT_MIB))
 

@@ -3,7 +3,7 @@ import type { AddressInfo } from 'node:net'
 
 export interface McpLab {
   url: string
-  /** What the tool `echo` was called with, and the authorization it came with. */
+  /** The input of each call of the tool `echo`, and its authorization. */
   calls: { text: string; authorization: string | undefined }[]
   close(): Promise<void>
 }
@@ -14,7 +14,7 @@ const ECHO = {
   inputSchema: { type: 'object', properties: { text: { type: 'string' } } },
 }
 
-/** The smallest MCP server over HTTP: one tool that says back what it is given. */
+/** The smallest MCP server over HTTP: one tool that returns its input. */
 export async function startMcpLab(): Promise<McpLab> {
   const calls: McpLab['calls'] = []
   const answers: Record<
@@ -38,7 +38,7 @@ export async function startMcpLab(): Promise<McpLab> {
     for await (const chunk of request) body += chunk
     const { id, method, params } = body ? JSON.parse(body) : {}
     if (id === undefined) return response.writeHead(request.method === 'POST' ? 202 : 405).end()
-    // A client that asks for something newer waits for seconds unless it is told at once that there is no such thing.
+    // A client that asks for something newer waits for seconds unless it gets an error at once.
     const answer = answers[method]
     const reply = answer
       ? { result: answer(params ?? {}, request.headers.authorization) }

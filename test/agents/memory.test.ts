@@ -34,7 +34,7 @@ describe.skipIf(!installed)('the memory of a mission over two real clients', { t
     writeFileSync(join(codexHome, 'config.toml'), codexSettings(model.url))
     await fleet.start({ env: { CODEX_HOME: codexHome } })
 
-    // The scripted model obeys the newest script it is shown: the second client finds its own in the notes of the first.
+    // The scripted model follows the newest script it sees. The second client finds its own in the notes of the first.
     const rest = steps({ write: 'keel.txt', content: `by ${second}\n` }, { say: 'The keel is laid.' })
     const notes = [
       `printf '%s\\n' '${rest}' > "$FLEET_TASK_DIR/PLAN.md"`,

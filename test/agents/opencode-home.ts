@@ -3,7 +3,7 @@ import { join } from 'node:path'
 
 export const SCRIPTED = 'scripted/model'
 
-/** A home in which the real client knows no model but the scripted one. */
+/** A home in which the real client knows only the scripted model. */
 export function opencodeHome(home: string, modelUrl: string): Record<string, string> {
   const folder = join(home, '.config', 'opencode')
   mkdirSync(folder, { recursive: true })
@@ -21,7 +21,7 @@ export function opencodeHome(home: string, modelUrl: string): Record<string, str
   }
   const config = { model: SCRIPTED, small_model: SCRIPTED, share: 'disabled', provider: { scripted: provider } }
   writeFileSync(join(folder, 'opencode.json'), JSON.stringify(config))
-  // At its first start it looks for a package of its own: here nobody answers, without leaving the machine.
+  // At its first start it looks for a package. Here the request fails without leaving the machine.
   writeFileSync(join(home, '.npmrc'), 'registry=http://127.0.0.1:9/\nfetch-retries=0\n')
   return {
     XDG_CONFIG_HOME: join(home, '.config'),

@@ -2,19 +2,19 @@ import type { Capabilities } from '../../src/agents/contract.ts'
 
 export interface Scenario {
   name: string
-  /** The titles of the tests that show it. */
+  /** Matches the titles of the tests for it. */
   shownBy: RegExp
-  /** Whether a client that says it can do this much can be expected to show it; absent: every client is. */
+  /** Whether a client with these capabilities must show it; absent: every client must. */
   offered?: (can: Capabilities) => boolean
-  /** It is about the model, which a program in a client's place does not ask. */
+  /** It is about the model, which a stand-in does not call. */
   ofModel?: true
 }
 
-/** Whether what it costs is known. */
+/** Whether its cost is known. */
 const isCounted = ({ cost }: Capabilities): boolean => cost === 'money' || cost === 'priced'
 const hasBudget = (can: Capabilities): boolean => can.budgetLimit || (isCounted(can) && can.usage === 'while working')
 
-/** What every client is to show. A test is counted by its title: one that shows a scenario is named like the others. */
+/** What every client must show. Tests are found by their titles, so those of one scenario have similar titles. */
 export const SCENARIOS: readonly Scenario[] = [
   { name: 'edit and run', shownBy: /\bedits .*runs/ },
   { name: 'edit and land', shownBy: /reports and lands|and lands with no gap|do missions/ },

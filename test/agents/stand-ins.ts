@@ -1,9 +1,9 @@
 import { join } from 'node:path'
 
-/** Programs that stand in for clients of which there is no copy to test with. */
+/** Stand-ins for clients that we cannot test with. */
 export const STAND_INS = join(import.meta.dirname, '../fixtures/stand-ins')
 
-/** A coding agent nobody knows, as a person would declare it in agents.json. */
+/** An unknown coding agent, as a person would declare it in agents.json. */
 export const LINER = {
   name: 'liner',
   kind: 'custom',

@@ -8,7 +8,7 @@ import { CLAUDE_ACP } from './acp-agents.ts'
 import { SCENARIOS, type Scenario } from './scenarios.ts'
 import { LINER } from './stand-ins.ts'
 
-/** What vitest writes of a run, as far as it is read here. */
+/** The part of vitest's results that is read here. */
 export interface Results {
   testResults: { name: string; assertionResults: { title: string; status: string }[] }[]
 }
@@ -16,9 +16,9 @@ export interface Results {
 interface Client {
   name: string
   can: Capabilities
-  /** How the files of its tests begin. */
+  /** Matches the names of its test files. */
   files: RegExp
-  /** Proven by a program in its place: there is no copy of the client to test with. */
+  /** A stand-in proves it, because we have no copy of the client. */
   standIn: boolean
 }
 
@@ -30,14 +30,14 @@ const DECLARED = [
 const BUILT_IN = enginesOf(AGENTS).map(({ agent: { name, can }, engine }) => ({ name: drivenName(name, engine), can }))
 
 const FILES: Record<string, RegExp> = {
-  // Talking with agents, holding them back and forking are tried with the first client.
+  // Messages, holds and forks are tested with the first client.
   claude: /^(claude(?!-sdk)|idle|talk|holds|fork)/,
   'claude (sdk)': /^claude-sdk/,
   custom: /^(custom|declared|measures)/,
   agy: /^(custom|declared)/,
 }
 
-/** The columns. The shell is no client: there is nothing about it that could differ from what it is taken for. */
+/** The columns. The shell is not a client, so there is nothing to compare. */
 const CLIENTS: readonly Client[] = [...BUILT_IN, ...DECLARED]
   .filter(({ name }) => name !== 'shell')
   .map(({ name, can }) => ({
@@ -47,11 +47,13 @@ const CLIENTS: readonly Client[] = [...BUILT_IN, ...DECLARED]
     standIn: name === 'agy' || name === 'custom',
   }))
 
-/** Two clients share their files: tests of the one name it, and those of the other do not begin with that. */
+/**
+ * Two clients share their files. Titles of one contain its name, and titles of the other do not begin with that name.
+ */
 const isOf = ({ name, files }: Client, file: string, title: string): boolean =>
   files.test(basename(file)) && (name === 'agy' ? title.includes('agy') : !title.startsWith('agy'))
 
-/** Client × scenario, from what the tests came to and what the adapters say of themselves. */
+/** A table of clients and scenarios, from the results of the tests and the capabilities of the adapters. */
 export function scenarioTable({ testResults }: Results): string {
   const tests = testResults.flatMap(({ name, assertionResults }) =>
     assertionResults.map(each => ({ ...each, file: name })),

@@ -14,7 +14,7 @@ export type Size = keyof typeof SIZES
 
 let browser: Browser
 
-/** One browser for a file of tests; each person has a context, and so cookies, of their own. */
+/** One browser per test file. Each person has their own context, and so their own cookies. */
 export function withBrowser(): void {
   beforeAll(async () => {
     browser = await aBrowser()
@@ -26,7 +26,7 @@ export interface Person {
   context: BrowserContext
   page: Page
   url: string
-  /** Goes to an address of the page, as by typing it. */
+  /** Goes to an address of the page, as if it was typed. */
   visit(path: string): Promise<void>
   /** Another window of the same browser. */
   window(): Promise<Page>
@@ -35,11 +35,11 @@ export interface Person {
 interface Looking {
   size?: Size
   scheme?: 'light' | 'dark'
-  /** Errors that belong to the story, such as a server that is away. */
+  /** Errors that the test expects, such as a missing server. */
   expects?: RegExp
 }
 
-/** Someone who has opened the link that the server gave them. Whatever the page complains of fails the test. */
+/** A person who has opened the sign-in link. Any error in the page fails the test. */
 export async function aPerson(
   fleet: TestFleet,
   { size = 'desktop', scheme = 'light', expects }: Looking = {},
@@ -84,13 +84,13 @@ export async function aPerson(
   }
 }
 
-/** Written to test/results/screens, for people to look at. */
+/** Written to test/results/screens for people to look at. */
 export async function screenshot(page: Page, name: string): Promise<void> {
   mkdirSync(SCREENS, { recursive: true })
   await page.screenshot({ path: join(SCREENS, `${name}.png`) })
 }
 
-/** Once everything asked for is there: no grey lines in its place. */
+/** Waits until everything is loaded and no placeholders are left. */
 export const settled = (page: Page): Promise<true> =>
   eventually('the page to be filled', async () => (await page.locator('[aria-busy="true"]').count()) === 0 || undefined)
 
@@ -98,9 +98,9 @@ export async function expectAccessible(page: Page): Promise<void> {
   expect(await accessFaults(page), `on ${new URL(page.url()).pathname}`).toEqual([])
 }
 
-/** Faults that keep people from using the page, as axe finds them. */
+/** Accessibility problems that axe finds. */
 export async function accessFaults(page: Page): Promise<object[]> {
-  // Run through the debugger, which the content security policy does not bind.
+  // Run through the debugger, because the content security policy does not apply there.
   const session = await page.context().newCDPSession(page)
   await session.send('Runtime.evaluate', { expression: AXE })
   const { result, exceptionDetails } = await session.send('Runtime.evaluate', {

@@ -1,6 +1,6 @@
 import type { Locator, Page } from 'playwright-core'
 
-/** What a person still feels as immediate. */
+/** What still feels immediate to a person. */
 export const AT_ONCE_MS = 100
 
 interface TraceEvent {
@@ -16,13 +16,15 @@ interface TraceEvent {
 }
 
 export interface Measured {
-  /** The longest stretch of work for which the page could not answer: time of the processor, so that what other programs take from it does not count. */
+  /**
+   * The longest work during which the page could not respond, in processor time, so that other programs do not count.
+   */
   busy: number
-  /** The same by the clock on the wall. */
+  /** The same in real time. */
   wall: number
 }
 
-/** Two frames later everything that was begun has been drawn. */
+/** After two frames, everything that was begun is drawn. */
 export const DRAWN = 'new Promise(done => requestAnimationFrame(() => requestAnimationFrame(() => setTimeout(done))))'
 
 const AT_REST = `async element => {
@@ -35,10 +37,10 @@ const AT_REST = `async element => {
   }
 }`
 
-/** Until nothing has moved for some frames: what was scrolled to is there, and so is what was read for it. */
+/** Waits until nothing has moved for some frames: the target is visible, and its content is loaded. */
 export const atRest = (scrolled: Locator): Promise<void> => scrolled.evaluate(AT_REST)
 
-/** For how long the page did not answer, at most, while a person did this; in ms. */
+/** The longest time in ms for which the page did not respond during this action. */
 export async function unresponsive(page: Page, act: () => Promise<unknown>): Promise<Measured> {
   const browser = page.context().browser()!
   await page.evaluate(DRAWN)

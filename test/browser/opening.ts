@@ -9,7 +9,7 @@ export async function aBrowser(): Promise<Browser> {
   return chromium.launch({ executablePath: CHROMIUM, args: ['--no-sandbox', '--disable-dev-shm-usage'] })
 }
 
-/** What the server prints for a person to open. */
+/** The link that the server prints for a person. */
 export async function signInLink(fleet: TestFleet): Promise<string> {
   const { stdout } = await fleet.fleetCommand(['up', '--detach'])
   const link = /https?:\/\/\S+\/sign-in\S*/.exec(stdout)?.[0]
@@ -17,7 +17,7 @@ export async function signInLink(fleet: TestFleet): Promise<string> {
   return link
 }
 
-/** Opens a link that signs in: its page makes a key, has it registered, and goes on to the dashboard. */
+/** Opens a sign-in link. Its page makes a key, registers it, and goes to the dashboard. */
 export async function comeIn(page: Page, link: string): Promise<void> {
   await page.goto(link)
   await page.waitForURL(url => url.pathname === '/')

@@ -6,7 +6,7 @@ import { accessFaults, aPerson, screenshot, settled, withBrowser } from './kit.t
 
 withBrowser()
 
-/** A fleet in the middle of a day: something of everything. */
+/** A fleet in the middle of a day, with something of everything. */
 async function aBusyFleet(): Promise<{ scene: Scene; ids: Record<string, string> }> {
   const scene = await aScene({ project: { name: 'Ship', description: 'A boat, in text files', daily_budget_usd: 20 } })
   const { fleet, project, gate } = scene

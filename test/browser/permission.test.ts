@@ -21,7 +21,7 @@ test.each(['desktop', 'phone'] as const)(
     await note.fill("No! Don't run this.")
     await note.blur()
     for (const key of ['j', 'a', 'd', 'a']) await page.keyboard.press(key)
-    // The key leads to the button, and no further.
+    // The key moves the focus to the button, and does no more.
     await expect.poll(() => page.locator(':focus').innerText()).toMatch(/^Allow/)
     await screenshot(page, `permission-${size}`)
     expect(await agent.stands(id)).toMatchObject({ status: 'open', answer: null })

@@ -8,7 +8,7 @@ import { eventually } from '../kit/fleet.ts'
 import type { Expected, Scenario } from './scenarios/index.ts'
 import type { World } from './world.ts'
 
-/** How long a helper of the server may take to notice that the server is gone. */
+/** How long a helper process may take to notice that the server is gone. */
 const LAST_BREATH_MS = 2000
 
 export interface Problem {
@@ -18,7 +18,7 @@ export interface Problem {
 const lost = (text: string): Problem => ({ kind: 'lost', text })
 const doubled = (text: string): Problem => ({ kind: 'doubled', text })
 
-/** Compares the world with what it should be after a scenario, whatever happened to the server meanwhile. */
+/** Compares the world with what it should be after a scenario, whatever happened to the server. */
 export async function verify(world: World, scenario: Scenario, expected: Expected[]): Promise<Problem[]> {
   await eventually(
     'worktrees of landed missions gone',
@@ -51,7 +51,7 @@ async function spentWorktrees({ fleet: { fleet } }: World, expected: Expected[])
   return kept.filter(({ value }) => spent.has(value.mission_id)).map(({ value }) => value.worktree!)
 }
 
-/** What git remembers of worktrees that are gone, or were never whole. */
+/** Git's records of worktrees that are gone, or were never complete. */
 function strayRecords({ repo }: World): string[] {
   const folder = join(repo.path, '.git', 'worktrees')
   const records = existsSync(folder) ? readdirSync(folder) : []
@@ -61,7 +61,7 @@ function strayRecords({ repo }: World): string[] {
   })
 }
 
-/** Nothing is started twice, and of one mission, one worktree or one check no two are at work at once. */
+/** Nothing is started twice, and no two run at once for one mission, worktree or check. */
 function ranOnce({ log }: World): Problem[] {
   const problems: Problem[] = []
   const started = new Set<string>()
@@ -79,7 +79,7 @@ function ranOnce({ log }: World): Problem[] {
   return problems
 }
 
-/** What was said to an agent reached it whole and once. */
+/** Every message reached its agent complete and once. */
 function heardOnce({ log }: World): Problem[] {
   const heard = lines(log, 'heard', 'answer').map(([word, session, id]) => `${word} ${session} ${id}`)
   return new Set(heard).size === heard.length ? [] : [doubled('a message was heard twice')]
@@ -146,7 +146,7 @@ async function transcriptProblems({ fleet, log }: World, sessionId: string): Pro
   return problems
 }
 
-/** The sums folded from events agree with the records: no event was left out of its commit, none is there twice. */
+/** The counts folded from events match the records, so no event is missing or doubled. */
 async function countProblems({ fleet: { fleet } }: World): Promise<Problem[]> {
   const records = new Map<string, number>()
   for await (const { value } of all(fleet, 'missions', 'id'))
@@ -163,7 +163,7 @@ async function countProblems({ fleet: { fleet } }: World): Promise<Problem[]> {
   )
 }
 
-/** Processes that work in the world's folders, or whose command or environment names them, as HOME does. */
+/** Processes that run in the world's folders, or whose command or environment names them. */
 function survivors({ fleet: { root } }: World): string[] {
   const others = readdirSync('/proc').filter(name => /^\d+$/.test(name) && Number(name) !== process.pid)
   return others.flatMap(pid => {

@@ -1,4 +1,4 @@
-// Preloaded into a server: writes down which effects it passes, and kills it at the one that the environment names.
+// Preloaded into a server. Records the effects it passes, and kills it at the one that the environment names.
 import { appendFileSync } from 'node:fs'
 
 const { CHAOS_REACHED, CHAOS_KILL } = process.env

@@ -10,30 +10,30 @@ import { aFleet, eventually, type TestFleet } from '../kit/fleet.ts'
 export interface Point {
   name: EffectName
   moment: 'before' | 'after'
-  /** Which time it is passed. */
+  /** Which occurrence it is. */
   nth: number
 }
 
-/** What is done to the server. */
+/** What happens to the server. */
 export interface Harm {
-  /** Where each server in turn is killed: at a point, or at `any <n>`, the nth effect whatever it is. */
+  /** Where each server in turn is killed: at a point, or at `any <n>`, the nth effect of any kind. */
   kills?: readonly string[]
-  /** A moment that the scenario names itself. */
+  /** A moment that the scenario defines. */
   moment?: string
-  /** Whatever it is doing then. */
+  /** Kills it after this time, whatever it is doing. */
   afterMs?: number
 }
 
 const WITNESS = join(import.meta.dirname, 'witness.ts')
 const MAX_TRIES = 200
 
-/** A repository and a fleet whose server is killed at one point and started again, and the log that its agents write. */
+/** A repository, a fleet whose server is killed and started again, and the log that its agents write. */
 export class World {
-  /** Projects whose own agent does the work: what it is given there is no script. */
+  /** Projects whose own agent does the work, so that their prompts are no scripts. */
   readonly #withAgent = new Set<string>()
   readonly fleet: TestFleet
   readonly repo: TestRepository
-  /** What agents, setup commands and checks say of themselves; outside the repository. */
+  /** The log that agents, setup commands and checks write, outside the repository. */
   readonly log: string
   readonly faults: string[] = []
   kills = 0
@@ -60,7 +60,7 @@ export class World {
     return new World(fleet, await aRepository(options.repository), harm)
   }
 
-  /** Starts the first server; whenever one is killed the next is started, until one is left alone. */
+  /** Starts the first server. Whenever one is killed the next one starts, until none is killed. */
   start(): Promise<unknown> {
     const { afterMs } = this.#harm
     if (afterMs !== undefined) setTimeout(() => this.#over || void this.fleet.kill(), afterMs)
@@ -95,7 +95,7 @@ export class World {
 
   #killed(child: ChildProcess): void {
     if (child.signalCode !== 'SIGKILL') return
-    // It may die of its last act when everything is already seen to be right: that counts, but needs no successor.
+    // It may die at its last step, when the result is already complete. That counts, but needs no other server.
     this.kills++
     if (!this.#over) void this.#next()
   }
@@ -114,7 +114,7 @@ export class World {
       : ''
   }
 
-  /** A moment that only the test sees: the server is killed here if that is the harm, and started again. */
+  /** A moment that only the test knows. The server is killed here if that is the harm, and started again. */
   async moment(name: string): Promise<void> {
     if (this.#harm.moment !== name) return
     await this.#up
@@ -124,7 +124,7 @@ export class World {
     await this.#up
   }
 
-  /** No more is killed or started again. */
+  /** Stops killing and starting servers. */
   async end(): Promise<void> {
     await this.#up.catch(() => {})
     this.#over = true
@@ -149,7 +149,7 @@ export class World {
       })
   }
 
-  /** Asks the server; a request that died with it is sent again with the same key. */
+  /** Calls the server. A request that was cut off by a kill is sent again with the same key. */
   async ask<T = MissionView>(method: string, path: string, body?: object): Promise<T> {
     const headers = { 'idempotency-key': crypto.randomUUID() }
     for (let tries = 1; tries <= MAX_TRIES; tries++) {
@@ -161,7 +161,7 @@ export class World {
           () => undefined,
         )
       if (answer && answer.status < 300) return JSON.parse(answer.text) as T
-      // What is gone was deleted by the request that got no answer.
+      // It was deleted by the request that got no answer.
       if (answer?.status === 404 && method === 'DELETE' && tries > 1) return {} as T
       if (answer) throw new Error(`${method} ${path}: ${answer.status} ${answer.text}`)
       await pause(20)
@@ -180,7 +180,7 @@ export class World {
     })
   }
 
-  /** What a person was shown lands. */
+  /** Lands the candidate that a person would see. */
   async land(id: string): Promise<void> {
     const { candidate } = await this.ask<{ candidate: { commit: string } }>('GET', `/api/missions/${id}/review`)
     await this.ask('POST', `/api/missions/${id}/land`, { expected: candidate.commit })
@@ -198,7 +198,7 @@ export class World {
     return { file, wait: `until [ -e '${file}' ]; do sleep 0.02; done`, open: () => appendFileSync(file, '') }
   }
 
-  /** A shell mission that says when it starts and ends and counts its lines in between. */
+  /** A shell mission that logs its start and end and counts lines in between. */
   script(work: string): string {
     return [
       `echo "start $FLEET_SESSION $$ $FLEET_TASK_ID" >> '${this.log}'`,
@@ -210,7 +210,7 @@ export class World {
     ].join('\n')
   }
 
-  /** A setup command or check that says when, where and on which commit it runs. */
+  /** A setup command or check that logs when, where and on which commit it runs. */
   command(kind: 'setup' | 'check', work: string): string {
     const note = (word: string) => `echo "${word} ${kind}:$PWD@$(git rev-parse HEAD) $$" >> '${this.log}'`
     return `${note('start')}; sleep 0.1; ${work}; code=$?; ${note('end')}; exit $code`

@@ -51,7 +51,8 @@ test('every command, variable and file that agents and people of the beads super
   const commands = ledger('fleet (beads supervisor)', 'command')
   const files = ledger('fleet (beads supervisor)', 'file')
   const env = { PATH: `${join(ROOT, 'test/fixtures/beads')}:${process.env.PATH}`, BD_STAND_IN: fleet.root }
-  // In a process of its own only what changes files around it; the others are the same program, and there are many.
+  // Only commands that change files around them run in their own process. The others are the same program, and there
+  // are many.
   const start = async (name: string, ...args: string[]): Promise<string> => {
     commands.call(name)
     const { code, stdout, stderr } = await fleet.fleetCommand(args, { cwd: repo.path, env })

@@ -7,7 +7,7 @@ import { expect, onTestFinished, test } from 'vitest'
 import { isHeld } from '../../src/store/index.ts'
 import { eventually, NODE, ROOT } from '../kit/fleet.ts'
 
-/** Makes the launcher believe that it runs on a Node that is too old, as the system's own often is. */
+/** Makes the launcher believe that it runs on a Node that is too old, like the one of many systems. */
 const OLD = `data:text/javascript,Object.defineProperty(process,'versions',{value:{...process.versions,node:'20.0.0'}})`
 
 test.each(['SIGTERM', 'SIGINT', 'SIGHUP'] as const)(

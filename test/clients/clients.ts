@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { CLIENTS, folderOf } from './pinned.mjs'
 
-/** The real client as the cache has it; undefined until `node test/clients/install.mjs` has put it there. */
+/** The real client in the cache; undefined until `node test/clients/install.mjs` has installed it. */
 export function binaryOf(client: keyof typeof CLIENTS): string | undefined {
   const path = join(folderOf(CLIENTS[client]), 'node_modules', '.bin', client)
   return existsSync(path) ? path : undefined
@@ -10,7 +10,7 @@ export function binaryOf(client: keyof typeof CLIENTS): string | undefined {
 
 export const claudeBinary = (): string | undefined => binaryOf('claude')
 
-/** Where the SDK of that client is. */
+/** The folder of that client's SDK. */
 export function claudeSdk(): string | undefined {
   const sdk = CLIENTS['claude-agent-sdk']
   const path = join(folderOf(sdk), 'node_modules', sdk.package)

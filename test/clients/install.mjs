@@ -1,4 +1,4 @@
-// Puts the pinned clients, or those named, into the cache; quick when they are there. Runs on whatever Node the machine has.
+// Installs the pinned clients, or the named ones, into the cache. Fast if they are there. Runs on any Node.
 import { spawnSync } from 'node:child_process'
 import { existsSync, mkdirSync, renameSync, rmSync } from 'node:fs'
 import { dirname } from 'node:path'
@@ -7,7 +7,7 @@ import { CLIENTS, folderOf } from './pinned.mjs'
 function install(client) {
   const folder = folderOf(client)
   if (existsSync(folder)) return
-  // Made beside its place and renamed into it, so that a folder that exists is a whole one.
+  // Installed beside its place and then renamed, so that an existing folder is always complete.
   const unfinished = `${folder}.${process.pid}`
   mkdirSync(unfinished, { recursive: true })
   const name = `${client.package}@${client.version}`

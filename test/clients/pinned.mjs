@@ -1,4 +1,4 @@
-// The real clients that tests drive, at exact versions: what they print changes from one to the next.
+// The real clients that tests drive, at exact versions, because their output changes between versions.
 import { homedir } from 'node:os'
 import { join } from 'node:path'
 
@@ -9,7 +9,7 @@ export const CLIENTS = {
   codex: { package: '@openai/codex', version: '0.166.0' },
   'mcp-inspector': { package: '@modelcontextprotocol/inspector', version: '2.12.0' },
   'claude-agent-acp': { package: '@agentclientprotocol/claude-agent-acp', version: '0.99.0' },
-  // It drives the client above: the copy of its own, which it would bring along, is left out.
+  // It drives the client above, so its own copy is not installed.
   'claude-agent-sdk': { package: '@anthropic-ai/claude-agent-sdk', version: '0.3.325', omit: 'optional' },
 }
 

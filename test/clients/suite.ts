@@ -1,4 +1,4 @@
-/** Where real clients, and stand-ins for those that cannot be had, are driven. Files that come later are found by it. */
+/** The tests that drive real clients or stand-ins. The patterns also match new files. */
 export const CLIENT_TESTS = [
   'test/{agents,install}/**/*.test.ts',
   'test/fleet/{dispatch/holds,missions/fork,sessions/measures,sessions/talk}.test.ts',
@@ -15,7 +15,7 @@ const OTHER_CLIENTS = [
 
 const CLAUDE_SDK = ['test/agents/missions/claude-sdk.test.ts']
 
-/** What a run leaves out, by FLEET_TEST_CLIENTS: clients are heavy, and `npm test` is to be quick. */
+/** What a run leaves out, by FLEET_TEST_CLIENTS: clients are heavy, and `npm test` must be fast. */
 export const LEFT_OUT: Record<string, string[]> = {
   none: [...ONLY_CLAUDE, ...OTHER_CLIENTS],
   claude: [...OTHER_CLIENTS, ...CLAUDE_SDK],

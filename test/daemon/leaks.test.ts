@@ -7,7 +7,7 @@ import { eventually, readJson, scaled } from '../kit/fleet.ts'
 import { aScene } from '../kit/scene.ts'
 
 const COUNT = scaled(60, 500)
-/** What is loaded and compiled on first use is no leak. */
+/** Code that is loaded and compiled on first use is not a leak. */
 const WARM_UP = 40
 const WITNESS = join(import.meta.dirname, '../kit/memory-witness.mjs')
 
@@ -34,16 +34,16 @@ test(`after ${COUNT} missions a server holds no more than before them`, { timeou
     for (const { id } of made) await fleet.until(id, 'done')
   }
 
-  /** Measured once everything the server still does by itself is over. */
+  /** Measures once the server has finished everything. */
   async function atRest() {
     const lines = async (...args: string[]) => (await repo.git(...args)).split('\n').length
     await eventually(
       'the server is at rest',
-      // The one process that stays starts programs for it.
+      // The one remaining process starts programs for the server.
       async () =>
         descendants(server).size === 1 &&
         placesIn(fleet.fleet.home.worktrees).length === 0 &&
-        // A branch goes after its worktree.
+        // A branch is deleted after its worktree.
         (await lines('for-each-ref', 'refs/heads')) === 1,
     )
     rmSync(memory, { force: true })

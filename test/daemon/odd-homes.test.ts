@@ -5,7 +5,7 @@ import { expect, test } from 'vitest'
 import { aFleet, type TestFleet } from '../kit/fleet.ts'
 import { aScene } from '../kit/scene.ts'
 
-/** Every file that is read or written by a fixed name, and whether the fleet can do without what it says. */
+/** Every file with a fixed name, and whether the fleet works without its content. */
 const FIXED: Record<string, 'needed' | 'spare'> = {
   id: 'needed',
   token: 'needed',
@@ -32,7 +32,7 @@ const IN_ITS_PLACE: Record<string, (path: string) => void> = {
   'a device': path => execFileSync('ln', ['-s', '/dev/zero', path]),
 }
 
-/** A command with nobody at its end waits for ever, so it is given a while. */
+/** A command that waits for a FIFO without a writer never ends, so it gets a time limit. */
 const PATIENCE_MS = 25_000
 const within = async <T>(what: string, does: Promise<T>): Promise<T> => {
   const late = Promise.withResolvers<never>()
@@ -50,7 +50,7 @@ async function whatHappens(fleet: TestFleet, what: string): Promise<{ lists: num
   return { lists: lists.code!, up: up.code!, said: `${lists.stderr}${up.stderr}${doctor.stdout}${doctor.stderr}` }
 }
 
-/** Puts something else in the place of files, and puts them back. */
+/** Replaces files by something else, and puts them back. */
 async function inThePlaceOf(home: string, names: readonly string[], odd: string, does: () => Promise<void>) {
   const kept = names.map(name => join(home, name)).filter(path => existsSync(path))
   for (const path of kept) renameSync(path, `${path}.kept`)
@@ -76,7 +76,7 @@ test.each(Object.keys(IN_ITS_PLACE))(
         const up = await within(`${odd} as ${name}: fleet up`, fleet.fleetCommand(['up', '--detach']))
         expect([name, up.code, up.stderr]).toEqual([name, 1, expect.stringContaining(join(home, name))])
       })
-    // What the fleet can do without, all at once.
+    // All files that the fleet works without, at once.
     await inThePlaceOf(home, named('spare'), odd, async () => {
       const { lists, up, said } = await whatHappens(fleet, odd)
       expect([lists, up, said]).toEqual([0, 0, expect.any(String)])

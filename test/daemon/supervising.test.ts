@@ -9,7 +9,7 @@ test('a second server on one home exits 1 while fifty tasks go on, and all fifty
 }, async () => {
   const { fleet, project } = await aScene({ env: { FLEET_MAX_CONCURRENT: '50' }, project: { max_concurrent: 50 } })
   const log = join(fleet.root, 'log')
-  // Fifty loops that look often would leave two processors nothing else to do.
+  // Fifty loops with short pauses would keep two processors busy.
   const wait = `echo + >> '${log}'; until [ -e '${log}.open' ]; do sleep 1; done`
   const missions = await Promise.all(
     Array.from({ length: 50 }, (_, i) => fleet.mission(project, `${wait}; echo - >> '${log}'; echo ${i} > ${i}.txt`)),

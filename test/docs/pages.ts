@@ -10,12 +10,12 @@ export interface Page {
 
 export interface Block {
   line: number
-  /** What stands behind the opening fence, such as `sh run`. */
+  /** The text after the opening fence, such as `sh run`. */
   info: string
   text: string
 }
 
-/** Everything a person reads first, the pages at the top and those under docs, and what agents are taught. */
+/** The pages that people read first, those under docs, and the skills for agents. */
 export const PAGES: Page[] = globSync(['*.md', 'docs/**/*.md', 'src/**/SKILL.md'], { cwd: ROOT })
   .sort()
   .map(path => ({ path, text: readFileSync(join(ROOT, path), 'utf8') }))

@@ -9,12 +9,12 @@ import { blocksOf, PAGES } from './pages.ts'
 
 const GUIDE = PAGES.find(page => page.path === 'docs/guides/plugins.md')!
 const EXAMPLE = blocksOf(GUIDE).find(block => block.info === 'ts')!.text
-// What it does is seen in test/fleet/plugins/plugin-agents.test.ts.
+// test/fleet/plugins/plugin-agents.test.ts tests what it does.
 const AGENT = blocksOf(PAGES.find(page => page.path === 'docs/guides/agents-as-code.md')!).find(
   block => block.info === 'ts',
 )!.text
 
-/** Plugins of a stranger: nothing of ours but the package, as npm installs it. */
+/** Plugins of a stranger, with only our package, as npm installs it. */
 function compiled(plugins: Record<string, string>): { folder: string; problems: string } {
   const folder = realpathSync(mkdtempSync(join(tmpdir(), 'flotilla-example-')))
   onTestFinished(() => rmSync(folder, { recursive: true }))

@@ -7,7 +7,7 @@ import { NODE, ROOT } from '../kit/fleet.ts'
 import { blocksOf, isRun, PAGES } from './pages.ts'
 
 const pages = PAGES.map(page => ({ ...page, blocks: blocksOf(page).filter(isRun) })).filter(page => page.blocks.length)
-/** A reader has five minutes for the first page; a loaded machine is slower than they are. */
+/** Less than the five minutes that a reader has for the first page, and enough for a loaded machine. */
 const PATIENCE_MS = 150_000
 
 describe.concurrent('what the pages tell people to type works', () => {
@@ -21,7 +21,7 @@ describe.concurrent('what the pages tell people to type works', () => {
     writeFileSync(join(root, 'bin/fleet'), `#!/bin/sh\nexec '${NODE}' '${ROOT}/bin/fleet.js' "$@"\n`)
     chmodSync(join(root, 'bin/fleet'), 0o755)
 
-    // One shell for the whole page, as a reader has: where a block goes or what it names, the next one knows.
+    // One shell for the whole page, as a reader has, so that folders and variables carry over between blocks.
     const script = blocks.map(({ line, text }) => `echo '# ${path}:${line}'\n${text}`).join('\n')
     const { code, output } = await shell(root, `set -e\n${script}`)
     expect(code, output).toBe(0)
@@ -32,7 +32,7 @@ test('the first page is among them', () => {
   expect(pages.map(page => page.path)).toContain('README.md')
 })
 
-/** Nothing of the reader of this test: own home, own temporary folder, a name for commits. */
+/** An environment of its own: home, temporary folder and a name for commits. */
 function shell(root: string, script: string): Promise<{ code: number | null; output: string }> {
   const env = {
     PATH: [join(root, 'bin'), dirname(NODE), process.env.PATH].join(delimiter),
@@ -46,12 +46,12 @@ function shell(root: string, script: string): Promise<{ code: number | null; out
     GIT_CONFIG_VALUE_1: 'reader@example.org',
   }
   return new Promise((resolve, reject) => {
-    // A command that hangs is ended, so that its page is shown as far as it came.
+    // A command that hangs is killed, so that the output up to there is shown.
     const options = { cwd: join(root, 'work'), env, timeout: PATIENCE_MS }
     const child = spawn('sh', ['-c', script], { ...options, stdio: ['ignore', 'pipe', 'pipe'] })
     let output = ''
     for (const stream of [child.stdout, child.stderr]) stream.on('data', chunk => (output += chunk))
-    // A server started on the way keeps nothing of ours open, so the end of the shell is the end of the output.
+    // A server that was started keeps none of our pipes open, so the output ends with the shell.
     child.once('error', reject).once('exit', code => resolve({ code, output }))
   })
 }

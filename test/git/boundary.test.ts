@@ -11,8 +11,8 @@ const OVER = ['done', 'review', 'failed', 'needs_input']
 const KINDS = [['not sandboxed', 'full'], ...(SANDBOX_WORKS ? [['sandboxed', 'implement']] : [])] as [string, string][]
 
 /**
- * What an agent tries from its worktree against each thing that git shares between worktrees: with ordinary commands,
- * and by writing where git itself says the repository is ($G: --git-dir, $C: --git-common-dir).
+ * What an agent tries from its worktree against everything that git shares between worktrees: ordinary commands, and
+ * writes to the places that git names ($G: --git-dir, $C: --git-common-dir).
  */
 const SHARED: Record<string, string[]> = {
   refs: [
@@ -60,10 +60,10 @@ const SHARED: Record<string, string[]> = {
   objects: ['git gc --prune=now', 'git repack -ad', 'rm -rf "$C"/objects/??', 'rm -rf "$C/objects/pack"'],
 }
 
-/** What we write ourselves, and nothing else may differ. */
+/** Files that we write ourselves. Nothing else may differ. */
 const isOurs = (path: string): boolean => /^\.git\/(logs\/)?refs\/(heads\/fleet|fleet)(\/|$)/.test(path)
 
-/** A repository in which everything that git shares is there. */
+/** A repository with everything that git shares. */
 async function everything({ repo, repository }: Scene): Promise<void> {
   const library = await repository({ files: { lib: 'library\n' } })
   await repo.git('-c', 'protocol.file.allow=always', 'submodule', '--quiet', 'add', library.path, 'sm')
@@ -106,14 +106,14 @@ describe.each(KINDS)('%s', (_, tool_preset) => {
     expect(mission, JSON.stringify(mission.status_reason)).toMatchObject({ status: 'review' })
 
     const after = digestOf(repo.path, isOurs)
-    // What we took in are new objects; those that were there are as they were.
+    // New objects were taken in. Existing ones are unchanged.
     const isNewObject = (path: string) => !(path in before) && /^\.git\/objects\/[0-9a-f]{2}\/[0-9a-f]{38}$/.test(path)
     expect(Object.fromEntries(Object.entries(after).filter(([path]) => !isNewObject(path)))).toEqual(before)
     expect(await repo.git('worktree', 'list', '--porcelain')).not.toContain(fleet.root)
     expect((await repo.git('stash', 'list')).split('\n')).toHaveLength(1)
     expect(existsSync(join(repo.path, 'stolen'))).toBe(false)
     await repo.git('fsck', '--strict', '--no-dangling')
-    // And its work is there all the same.
+    // And its work is there too.
     expect(await repo.git('diff', '--name-only', 'main', mission.branch!, '--', 'work.txt')).toBe('work.txt')
   })
 
@@ -203,7 +203,7 @@ test.runIf(SANDBOX_WORKS)('a filter of the person that lies in the worktree runs
 test('an agent at work sees the base branch move when others land, and what it holds itself stays', async () => {
   const { fleet, project, gate } = await aScene()
   const [first, second] = [gate('first'), gate('second')]
-  // It is told a moment after the landing.
+  // The session learns of it a moment after the landing.
   const look = 'until git show main:other.txt > seen.txt 2>/dev/null; do sleep 0.05; done'
   const script = `${first.wait}; ${look}; git branch -f main HEAD; ${second.wait}; git rev-parse main > main.txt`
   const watcher = await fleet.mission(project, script)

@@ -5,7 +5,7 @@ import { runGit } from '../../src/git/testkit.ts'
 import { eventually } from '../kit/fleet.ts'
 import { aScene, type Scene } from '../kit/scene.ts'
 
-/** A real remote that takes every push it is sent. */
+/** A real remote that accepts every push. */
 async function withRemote({ repo }: Scene) {
   const path = join(repo.root, 'remote.git')
   await runGit(repo.root, ['clone', '--quiet', '--bare', 'repo', 'remote.git'])
@@ -46,7 +46,7 @@ test.each([
   expect(mission.status_reason?.text).toContain(named)
   expect(await repo.filesOn('main')).toEqual(['README.md'])
 
-  // A person looks, and lands it all the same: our own git runs nothing of it.
+  // A person lands it anyway, and our own git runs nothing of it.
   await fleet.land(id)
   expect((await fleet.until(id, 'done', 'review')).result).toBe('landed')
   expect(existsSync(join(repo.path, 'stolen'))).toBe(false)
@@ -151,7 +151,7 @@ test.each([false, true])(
     moved.open()
     expect((await fleet.until(thief.id, 'review', 'done', 'failed')).status_reason?.code).toBe('base_moved')
 
-    // A person looks and takes the move back; then the honest one lands.
+    // A person undoes the move, and then the honest mission lands.
     await repo.git('update-ref', 'refs/heads/main', 'refs/heads/main~1')
     await fleet.land(honest.id)
     expect((await fleet.until(honest.id, 'done', 'review')).result).toBe('landed')

@@ -3,7 +3,7 @@ import { expect, test } from 'vitest'
 import { eventually } from '../kit/fleet.ts'
 import { aScene } from '../kit/scene.ts'
 
-/** Whether a git with these words in its command line is at work on this repository. */
+/** Whether a git process with these words in its command line works on this repository. */
 function gitIsAt(root: string, ...words: string[]): boolean {
   return readdirSync('/proc').some(pid => {
     try {

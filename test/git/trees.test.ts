@@ -8,8 +8,9 @@ import { addPlace, removePlace } from '../../src/git/private/making.ts'
 import { aRepository, type TestRepository } from '../../src/git/testkit.ts'
 
 /**
- * Random trees with names of any bytes: whatever an agent leaves is in a commit, or named as left out and still on
- * disk; never neither. FLEET_TEST_TREES=10000 plays that many rounds, from FLEET_TEST_TREES_FROM on; without it, as many as fit into ten seconds.
+ * Random trees with names of any bytes. Everything that an agent leaves is in a commit, or is named as left out and
+ * still on disk. FLEET_TEST_TREES=10000 runs that many rounds, starting at FLEET_TEST_TREES_FROM. Without it, as many
+ * as fit into ten seconds.
  */
 const ROUNDS = Number(process.env.FLEET_TEST_TREES ?? 0)
 const FROM = Number(process.env.FLEET_TEST_TREES_FROM ?? 1)
@@ -34,7 +35,7 @@ function random(seed: number) {
 }
 type Random = ReturnType<typeof random>
 
-/** Any byte but those that no name can hold. */
+/** Any bytes that a name may have. */
 function aName({ below, oneOf }: Random): Buffer {
   if (below(4) === 0)
     return Buffer.from(oneOf(['kept', 'a b', '-x', 'x.ignored', 'größe', '.hidden', 'new\nline', '"q"', ':(top)', '*']))
@@ -48,7 +49,7 @@ function aName({ below, oneOf }: Random): Buffer {
 
 type Thing = { kind: 'file' | 'link' | 'repository'; path: Buffer; content: string; mode: string }
 
-/** Undefined also where a folder on the way became a file. */
+/** Also undefined if a folder on the way became a file. */
 function foundAt(path: Buffer): Stats | undefined {
   try {
     return lstatSync(path)
@@ -101,7 +102,7 @@ async function aTree(top: Buffer, chance: Random): Promise<Thing[]> {
         })
       }
     } catch (error) {
-      // A name that is too long, or a link in the way: no such thing is left then.
+      // The name is too long, or a link is in the way, so nothing is left.
       if (
         !['ENAMETOOLONG', 'ENOTDIR', 'EISDIR', 'ELOOP', 'ENOENT', 'EEXIST'].includes(
           (error as NodeJS.ErrnoException).code ?? '',
@@ -115,7 +116,7 @@ async function aTree(top: Buffer, chance: Random): Promise<Thing[]> {
 
 const git = (args: string[], cwd = repo.path): Buffer => execFileSync('git', args, { cwd, maxBuffer: 1 << 28 })
 
-/** What a commit holds, by the bytes of the name; a second git is asked, not the code under test. */
+/** The content of a commit, by the bytes of the names. It is read by git itself, not by the code under test. */
 function held(commit: string): Map<string, { mode: string; content: string }> {
   const parts = git(['ls-tree', '-r', '-z', '--full-tree', commit]).toString('latin1').split('\0').filter(Boolean)
   return new Map(
@@ -142,7 +143,7 @@ const isIgnored = (worktree: string, name: string): boolean => {
   try {
     const asked = execFileSync('git', ['check-ignore', '-z', '--stdin', '--no-index'], {
       cwd: worktree,
-      // Not to be taken for a pattern.
+      // So that it is not taken for a pattern.
       input: Buffer.from(`./${name}\0`, 'latin1'),
     })
     return asked.length > 0
@@ -167,7 +168,7 @@ async function play(seed: number): Promise<void> {
   })
   const top = Buffer.from(worktree)
   const first = await aTree(top, chance)
-  // Some agents commit or stash a part of it themselves; git may refuse, and then it is as it was.
+  // Some agents commit or stash a part themselves. Git may refuse, and then nothing changes.
   const agent = (...args: string[]) => {
     try {
       execFileSync('git', ['-c', 'user.name=a', '-c', 'user.email=a@b', ...args], { cwd: worktree, stdio: 'ignore' })
@@ -190,7 +191,7 @@ async function play(seed: number): Promise<void> {
   const commit = held(collected.tip)
   const left = await unheld(worktree, [])
 
-  // The last word on each path; what a later step replaced, or a stash took along, is not there any more.
+  // The last entry for each path. Files that a later step replaced or a stash took are gone.
   const now = new Map(things.map(thing => [thing.path.toString('latin1'), thing]))
   for (const { path, kind, content, mode } of now.values()) {
     const found = foundAt(path)
@@ -203,12 +204,12 @@ async function play(seed: number): Promise<void> {
     const name = path.subarray(top.length + 1).toString('latin1')
     const kept = commit.get(name)
     const isHeld = kept?.content === content && kept.mode === mode
-    // Not in the commit: then it is ignored, or the worktree is not removed because of it.
+    // If it is not in the commit, it is ignored, or it keeps the worktree from being removed.
     const isNamed = left.length > 0 && collected.skipped.length > 0
     if (!isHeld && !isNamed && !isIgnored(worktree, name))
       throw new Error(`${JSON.stringify(name)} is in no commit and not named`)
   }
-  // What was staged is in the project as well, unless the file that still lies there says the same.
+  // Staged content is in the project too, unless the file on disk is the same.
   for (const entry of staged) {
     const [, oid, name] = /^100\d+ ([0-9a-f]+) 0\t([\s\S]*)$/.exec(entry) ?? []
     if (!oid || !name || isKnown(oid)) continue

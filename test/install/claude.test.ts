@@ -17,7 +17,7 @@ beforeEach(() => {
     CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC: '1',
     DISABLE_AUTOUPDATER: '1',
     FLEET_TOKEN: 'test-token-of-this-home',
-    // It begins when its servers are there, however busy the machine.
+    // It starts only when its servers are connected, even on a busy machine.
     MCP_CONNECTION_NONBLOCKING: '0',
     MCP_CONNECT_TIMEOUT_MS: '30000',
   })
@@ -26,7 +26,7 @@ afterEach(() => claude.remove())
 
 const shown = async () => (await claude.run('mcp', 'get', 'flotilla')).stdout
 
-/** As if the person had said yes when Claude Code asked whether they trust this folder. */
+/** As if the person had trusted this folder when Claude Code asked. */
 function trustFolder(): void {
   const file = join(claude.root, '.claude.json')
   const config = JSON.parse(readFileSync(file, 'utf8'))
@@ -38,7 +38,7 @@ test('the real Claude Code connects to the fleet, for a user and for a project',
   await claude.fleet('mcp', 'install', 'claude')
   expect(await shown()).toMatch(/Scope: User config.*Connected.*Command: fleet\n.*Args: mcp/s)
 
-  // By now the client has printed the file anew and put much of its own into it.
+  // By now the client has rewritten the file and added much of its own.
   await claude.fleet('mcp', 'install', 'claude', '--remove')
   expect((await claude.run('mcp', 'list')).stdout).not.toContain('flotilla')
 

@@ -8,7 +8,7 @@ export interface Entry {
   /** As tar writes it: 0 a file, 1 a hard link, 2 a link, 3 and 4 devices, 5 a folder, 6 a FIFO. */
   type?: string
   content?: string | Buffer
-  /** Said to be, whatever the content is. */
+  /** The declared size, whatever the content is. */
   size?: number
   mode?: number
   link?: string
@@ -41,11 +41,11 @@ export function header({ name, type = '0', content = '', size, mode = 0o644, lin
 
 const tarOf = (entry: Entry): Buffer => Buffer.concat([header(entry), padded(Buffer.from(entry.content ?? ''))])
 
-/** An archive with whatever somebody may put into one, in this order. */
+/** An archive with any entries, in this order. */
 export const archiveOf = (entries: readonly Entry[]): Buffer =>
   gzipSync(Buffer.concat([...entries.map(tarOf), Buffer.alloc(2 * BLOCK)]))
 
-/** What a manifest says of these files. */
+/** The manifest of these files. */
 export function manifestOf(files: readonly Entry[], more: object = {}): Entry {
   const about = files.map(({ name, content = '' }) => {
     const bytes = Buffer.from(content)

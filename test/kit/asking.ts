@@ -4,7 +4,7 @@ import { current } from '../../src/fleet/records.ts'
 import { anAgentAtWork } from './inside.ts'
 import type { Scene } from './scene.ts'
 
-/** An agent at work whose client asks for permission, as often as is wanted, and what became of each. */
+/** A running agent whose client asks for permission, as often as needed, and the result of each. */
 export async function aClientThatAsks(scene: Scene, settings: object = {}) {
   const fleet = scene.fleet.fleet
   const agent = await anAgentAtWork(scene, settings)

@@ -22,12 +22,12 @@ interface State {
   fault?: 'signed out' | 'offline'
 }
 
-/** With this a server finds the program that stands in for gh. */
+/** Lets a server find the stand-in for gh. */
 export const WITH_GH = {
   PATH: `${join(import.meta.dirname, '../fixtures/github')}:${join(NODE, '..')}:${process.env.PATH}`,
 }
 
-/** Stands in for GitHub: a bare repository that is the remote of another, and what is known of its pull requests. */
+/** A stand-in for GitHub: a bare repository that is the remote of another, and its pull requests. */
 export async function aGitHub(repo: TestRepository) {
   const path = join(repo.root, 'remote.git')
   const file = join(path, 'gh.json')
@@ -49,7 +49,7 @@ export async function aGitHub(repo: TestRepository) {
     git,
     change,
     pulls: () => state().pulls,
-    /** Anyone may propose a branch of a fork, which may have any name. */
+    /** Anyone may propose a branch of a fork, with any name. */
     proposeFromFork(head: string, headRefOid: string): void {
       const now = state()
       const number = now.pulls.length + 1
@@ -59,14 +59,14 @@ export async function aGitHub(repo: TestRepository) {
       write({ ...now, pulls: [...now.pulls, { ...pull, ...about }] })
     },
     fail: (fault?: State['fault']) => write({ ...state(), fault }),
-    /** What gh was asked, as it was given on its command line. */
+    /** The command lines gh was called with. */
     asked: (verb: string): string[][] =>
       (existsSync(join(path, 'gh.log')) ? readFileSync(join(path, 'gh.log'), 'utf8') : '')
         .split('\n')
         .filter(Boolean)
         .map(line => (JSON.parse(line) as { argv: string[] }).argv)
         .filter(argv => argv[1] === verb),
-    /** Merges as GitHub's button does: one commit on top of the base, made there. */
+    /** Merges like GitHub's button: one commit on top of the base, made there. */
     async squash(number: number): Promise<string> {
       const { head, base, title } = state().pulls.find(pull => pull.number === number)!
       const tree = await git('merge-tree', '--write-tree', base, head)

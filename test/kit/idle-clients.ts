@@ -1,9 +1,9 @@
-// Connects so many MCP clients, lets each ask for the tools once, says so, and holds them until it is ended.
+// Connects this many MCP clients, lets each list the tools once, says so, and holds them until it is ended.
 import { mcpClient } from '../../src/server/mcp/client.testkit.ts'
 
 const [url, token, by, count] = process.argv.slice(2) as [string, string, 'sse' | 'streamable', string]
 const held: unknown[] = []
-// Not all at once: more connections than a listener's queue holds would be refused.
+// Not all at once: a listener's queue refuses more connections than it holds.
 while (held.length < Number(count)) {
   const some = Array.from({ length: 20 }, async () => {
     const connected = await mcpClient(url, token, by)

@@ -11,7 +11,7 @@ import type { Scene } from './scene.ts'
 
 type Result = { output: string; failed: boolean }
 
-/** What the tools answered in a session, by the order of the calls. */
+/** The answers of the tools in a session, in the order of the calls. */
 async function resultsOf(fleet: TestFleet, sessionId: string): Promise<Result[]> {
   const stream = await (await fleet.http(`/api/sessions/${sessionId}/stream`)).text()
   return [...stream.matchAll(/^event: tool_result\ndata: (.*)$/gm)].map(([, data]) => JSON.parse(data!) as Result)
@@ -19,11 +19,11 @@ async function resultsOf(fleet: TestFleet, sessionId: string): Promise<Result[]>
 
 interface Differing {
   settings?: object
-  /** It tells which server, or at least that one, did not start. */
+  /** It reports which server did not start, or at least that one did not. */
   saysWhatFails?: boolean
-  /** It takes the name of a variable for its value: then not even what is sent to it holds secrets. */
+  /** It accepts a variable's name instead of its value, so not even what is sent to it contains secrets. */
   takesNames?: boolean
-  /** It asks the server before it uses a tool, and so waits while there is none. */
+  /** It calls the server before it uses a tool, and so waits while there is none. */
   waitsForServer?: boolean
 }
 
@@ -31,7 +31,7 @@ const STDIO_LAB = join(ROOT, 'test/fixtures/stdio-lab.mjs')
 const NAMED = `\${LAB_SECRET}`
 const SECRET = 'just-a-name-of-no-use'
 
-/** All that was written about a session, and all that anyone is told of it. */
+/** Everything written about a session, and everything anyone can read about it. */
 async function everythingAbout(
   fleet: TestFleet,
   sessionId: string,
@@ -46,7 +46,7 @@ async function everythingAbout(
   return [...[...printed, ...logs].map(file => readFileSync(file, 'utf8')), ...told].join('\n')
 }
 
-/** What any real client must do with the tools of the fleet; `named` is what it calls one of them. */
+/** What any real client must do with the tools of the fleet; `named` is its name for one of them. */
 export function insideScenarios(
   named: (tool: string, server?: string) => string,
   scene: () => Promise<Scene>,

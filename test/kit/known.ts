@@ -2,10 +2,10 @@ import { expect } from 'vitest'
 import { KNOWN_NAMES, type KnownTool, type NameKind } from '../../src/config/known-names/index.ts'
 import type { Connected } from '../../src/server/mcp/client.testkit.ts'
 
-// biome-ignore lint/suspicious/noExplicitAny: what a test expects of an answer, the test says
+// biome-ignore lint/suspicious/noExplicitAny: each test says what it expects of an answer
 export type Anything = any
 
-/** Which of the names that work here a test has called, and which it forgot. */
+/** Records which of the working names a test has called, and which it forgot. */
 export function ledger(from: KnownTool | undefined, ...kinds: NameKind[]) {
   const names = KNOWN_NAMES.filter(
     each =>
@@ -26,7 +26,7 @@ export function ledger(from: KnownTool | undefined, ...kinds: NameKind[]) {
   }
 }
 
-/** Calls tools and notes which; the test fails if a tool does. */
+/** Calls tools and records which; a failing tool fails the test. */
 export function toolsOf(mcp: Connected, call: (name: string) => void) {
   return async (tool: string, input: object = {}): Promise<Anything> => {
     call(tool)

@@ -6,18 +6,18 @@ import { eventually } from './fleet.ts'
 import { prompt } from './mission-scenarios.ts'
 import type { Scene } from './scene.ts'
 
-/** So much at once is a tenth of the largest window there is, and costs more than LITTLE_USD with every model. */
+/** A tenth of the largest context window, and more expensive than LITTLE_USD with every model. */
 const MUCH = { input: 100_000 }
 const LITTLE_USD = 0.2
 
-/** What any client that tells how full its window is must show. The settings may name a model whose window nobody tells. */
+/** For any client that reports how full its window is. The settings may name a model whose window nobody reports. */
 export function contextScenario(scene: () => Promise<Scene>, settings: { agent?: string; model?: string } = {}): void {
   test('under context pressure it is stopped, and a fresh conversation goes on with what was handed over', async () => {
     const { fleet, repo, project, gate } = await scene()
     const { model } = settings
     const known = model ? { [model]: { context_window: 200_000 } } : {}
     writeFileSync(join(fleet.fleet.home.path, 'prices.json'), JSON.stringify({ models: known }))
-    // The scripted model obeys the newest script it is shown: that one is in the notes of the first conversation.
+    // The scripted model follows the newest script it is shown, which is in the notes of the first conversation.
     const rest = steps({ write: 'rest.txt', content: 'rest\n' }, { say: 'All of it is done.' })
     const note = `echo half >half.txt; printf '%s\\n' '${rest}' >"$FLEET_TASK_DIR/plan.md"`
     const script = prompt(
@@ -44,7 +44,7 @@ export function contextScenario(scene: () => Promise<Scene>, settings: { agent?:
   })
 }
 
-/** What any client whose cost is known while it works must show. */
+/** For any client whose cost is known while it works. */
 export function budgetScenario(scene: () => Promise<Scene>, settings: object = {}): void {
   test('stops at its limit of money with the work kept; when it goes on, nothing is counted twice', async () => {
     const { fleet, repo, project, gate } = await scene()
@@ -74,7 +74,7 @@ export function budgetScenario(scene: () => Promise<Scene>, settings: object = {
   })
 }
 
-/** What any client whose cost is known at all must show; `tellsThought`: also how much of it was thought. */
+/** For any client whose cost is known at all; `tellsThought`: it also reports thinking tokens. */
 export function daysBudgetScenario(
   scene: () => Promise<Scene>,
   { tellsThought = true, ...settings }: { agent?: string; tellsThought?: boolean } = {},

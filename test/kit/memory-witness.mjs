@@ -1,4 +1,4 @@
-// Preloaded into a server under test: on a signal it lets go of what nobody holds and writes down what is left.
+// Preloaded into a server under test: on a signal it collects garbage and writes down the memory in use.
 import { renameSync, writeFileSync } from 'node:fs'
 
 process.on('SIGUSR2', () => {

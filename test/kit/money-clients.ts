@@ -12,22 +12,22 @@ import { binaryOf, claudeSdk } from '../clients/clients.ts'
 import { type Model, NO_TOKENS, type Served, type Tokens } from '../model/index.ts'
 import { aScene, type Scene } from './scene.ts'
 
-/** A real client, as a mission gets it, that speaks to nobody but the scripted model. */
+/** A real client, as a mission gets it, that talks only to the scripted model. */
 export interface Paid {
   name: string
-  /** Where its programs are; undefined: it is not installed. */
+  /** The folder of its programs; undefined if it is not installed. */
   binary: string | undefined
   scene(model: Model, env?: Record<string, string>): Promise<Scene>
-  /** What it calls a tool of the fleet. */
+  /** Its name for a tool of the fleet. */
   tool(name: string): string
-  /** It asks a person, and can be put aside while it waits. */
+  /** It asks a person, and can be parked while it waits. */
   asks: boolean
-  /** It tells how full its window is. */
+  /** It reports how full its window is. */
   handsOver: boolean
   price(served: Served): Price
-  /** It tells what an answer used once the tools that it calls are done, and not at all if it does not get there. */
+  /** It reports the usage of an answer once the tools of that answer are done, and never if it is stopped before. */
   tellsLate?: true
-  /** It has its model name the conversation, and tells what that used with the end of its turn at the earliest. */
+  /** Its model names the conversation; it reports that usage with the end of its turn at the earliest. */
   namesLate?: true
 }
 
@@ -96,7 +96,7 @@ export const PAID: readonly Paid[] = [
   {
     ...{ name: 'opencode', binary: binaryOf('opencode'), asks: false, handsOver: true, tellsLate: true },
     tool: name => `fleet_${name}`,
-    // As its own configuration says here.
+    // As set in its own configuration here.
     price: () => ({ input: 10, cached_input: 0, cache_write: 0, output: 100 }),
     scene(model, env) {
       const home = aHome('opencode')
@@ -134,7 +134,7 @@ const usage = (tokens: Tokens, turns?: number) => ({
   ...(turns && { turns }),
 })
 
-/** What the model's own log says that all of it costs. */
+/** The cost of everything in the model's own log. */
 export const billOf = (served: readonly Served[], { price }: Paid): Bill =>
   served.reduce((sum, each) => added(sum, { ...each, usd: costOf(price(each), usage(each, 1)) }), {
     ...NO_TOKENS,

@@ -5,7 +5,7 @@ import { prompt } from './mission-scenarios.ts'
 import type { Paid } from './money-clients.ts'
 import type { Scene } from './scene.ts'
 
-/** The ways a session can end, each as a person or the world brings it about. */
+/** The ways a session can end, as a person or the world causes them. */
 export const ENDINGS = [
   'ends',
   'cancelled',
@@ -18,23 +18,23 @@ export const ENDINGS = [
 ] as const
 export type Ending = (typeof ENDINGS)[number]
 
-/** Starting the slowest client takes most of it. */
+/** The slowest client needs most of it to start. */
 const TIME_LIMIT_S = 25
 const PATIENCE_MS = 90_000
 
 const FIRST = { input: 3000, output: 50, cacheRead: 400, cacheWrite: 70 }
-/** Of the answer whose tool is held. */
+/** The usage of the answer whose tool is held. */
 export const AT_TOOL = { input: 5000, output: 90, cacheRead: 1100 }
 const SECOND = { input: 900, output: 60, cacheRead: 1700 }
 const LAST: Step = { say: 'Done.', tokens: { input: 700, output: 30 } }
 
 const OVER = ['done', 'failed', 'needs_input', 'review', 'cancelled']
 
-/** Settings of the server that an ending needs. */
+/** Server settings that an ending needs. */
 export const environmentOf = (ending: Ending): Record<string, string> =>
   ending === 'parked' ? { FLEET_PARK_AFTER: '1' } : {}
 
-/** Runs a mission that ends in this way; gives its id. */
+/** Runs a mission that ends in this way; returns its id. */
 export async function endIn(ending: Ending, { fleet, project, gate }: Scene, paid: Paid): Promise<string> {
   const held = gate('tool')
   const working: Step[] = [{ write: 'a.txt', content: 'a\n', tokens: FIRST }, { run: held.wait, tokens: AT_TOOL }, LAST]
@@ -53,7 +53,7 @@ export async function endIn(ending: Ending, { fleet, project, gate }: Scene, pai
       async () => JSON.stringify(await fleet.show(id).then(({ status, status_reason }) => ({ status, status_reason }))),
       PATIENCE_MS,
     )
-  /** The client, not the wrapper that writes down how it ended. */
+  /** Kills the client, not the wrapper that records how it ended. */
   const kill = async (id: string) => {
     const { session_id } = await fleet.show(id)
     const { pid: wrapper } = (await fleet.fleet.store.get('sessions', session_id!))!.value

@@ -3,17 +3,17 @@ import { join } from 'node:path'
 import type { TestFleet } from './fleet.ts'
 
 export interface Planner {
-  /** What it says the next times it is asked, in order; the last one also whenever it is asked again. */
+  /** Its next answers, in order; the last one is repeated. */
   says(...answers: string[]): void
-  /** A line of shell that it runs before it answers. */
+  /** A shell line that it runs before it answers. */
   first(line: string): void
-  /** What it was told each time. */
+  /** The prompts it received. */
   told(): string[]
   /** The arguments it was started with each time. */
   startedWith(): string[]
 }
 
-/** Declares an agent that plans by reading answers from files. It can be resumed, and says what it cost. */
+/** Declares an agent that plans by reading answers from files. It can be resumed, and reports its cost. */
 export function aPlanner({ root, fleet }: Pick<TestFleet, 'root' | 'fleet'>): Planner {
   const folder = join(root, 'planner')
   mkdirSync(folder, { recursive: true })
@@ -77,7 +77,7 @@ interface Step {
   [setting: string]: unknown
 }
 
-/** A good answer: missions that are shell scripts. */
+/** A valid answer: missions that are shell scripts. */
 export const planOf = (...steps: Step[]): string =>
   JSON.stringify({
     summary: 'A plan.',

@@ -17,20 +17,20 @@ import { binaryOf, claudeSdk } from '../clients/clients.ts'
 import { type Model, type Step, startModel } from '../model/index.ts'
 import { aScene, type Scene, type SceneOptions } from './scene.ts'
 
-/** A real client as missions get it, and how its model asks for what every client can do. */
+/** A real client as missions get it, and how its model calls what every client can do. */
 export interface RealClient {
   name: string
   agent: Agent
-  /** Its program; undefined: it is not in the cache. */
+  /** Its program; undefined if it is not in the cache. */
   binary: string | undefined
-  /** What the project says of it. */
+  /** The project settings for it. */
   project: object
   declared?: AcpDeclaration
-  /** Sets up a home for it, with no model but the scripted one. */
+  /** Sets up a home for it, with only the scripted model. */
   environment(home: string, modelUrl: string): Record<string, string>
-  /** What it calls a tool of the fleet. */
+  /** Its name for a tool of the fleet. */
   named(tool: string): string
-  /** A page and a search, as its model asks for them; empty: its provider does that. */
+  /** A page and a search, as its model requests them; empty if its provider does that. */
   web(url: string): Step[]
 }
 
@@ -122,7 +122,7 @@ export const REAL_CLIENTS: readonly RealClient[] = [
   },
 ]
 
-/** The scripted model of a file's tests, and a running fleet whose project has one of the clients. */
+/** The scripted model of a test file, and a running fleet whose project has one of the clients. */
 export function clientScenes(): {
   model(): Model
   sceneOf(client: RealClient, options?: SceneOptions): Promise<Scene>

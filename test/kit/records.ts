@@ -4,7 +4,7 @@ import { Project } from '../../src/domain/records/project.ts'
 import { put } from '../../src/fleet/records.ts'
 import { aFleet, type TestFleet } from './fleet.ts'
 
-/** So many minutes after the beginning of 2026. */
+/** This many minutes after the beginning of 2026. */
 export const at = (minute: number): string =>
   new Date(Date.parse('2026-01-01T00:00:00Z') + minute * 60_000).toISOString()
 
@@ -31,7 +31,7 @@ export const aMission = (id: string, minute: number, fields: Partial<Mission> = 
     ...fields,
   })
 
-/** A fleet that nobody runs, with these records. */
+/** A fleet without a server, with these records. */
 export async function aFleetWith(missions: Mission[], projects = [aProject({ id: 'p1' })]): Promise<TestFleet> {
   const fleet = await aFleet()
   onTestFinished(() => fleet.remove())

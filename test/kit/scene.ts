@@ -8,14 +8,14 @@ export interface Scene {
   fleet: TestFleet
   repo: TestRepository
   project: { id: string }
-  /** One more repository. */
+  /** Another repository. */
   repository(options?: RepositoryOptions): Promise<TestRepository>
-  /** Holds agents up until the test lets them go on. */
+  /** Holds agents until the test lets them continue. */
   gate(name: string): Gate
 }
 
 export interface Gate {
-  /** A line for a script: says that it is here, then waits. */
+  /** A script line that reports its arrival, then waits. */
   wait: string
   reached(): boolean
   open(): void
@@ -29,14 +29,14 @@ export interface SceneOptions {
   start?: boolean
 }
 
-/** A running fleet with one project; everything of it is gone when the test, or whatever else is named, is over. */
+/** A running fleet with one project. It is removed when the test ends, or when `whenOver` says so. */
 export async function aScene(
   options: SceneOptions = {},
   whenOver: (clean: () => Promise<void>) => void = onTestFinished,
 ): Promise<Scene> {
   const fleet = await aFleet({ env: options.env })
   const repositories: TestRepository[] = []
-  // The server goes first: it may still be tidying up in them.
+  // The server first: it may still be cleaning up in them.
   whenOver(async () => {
     await fleet.remove()
     for (const each of repositories) await each.remove()

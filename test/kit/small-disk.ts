@@ -8,14 +8,14 @@ const BLOCK = Buffer.alloc(4096)
 
 export interface SmallDisk {
   path: string
-  /** Leaves not a single free block. */
+  /** Leaves no free block. */
   fill(): void
   free(): void
   /** Makes temporary folders on this disk while it runs. */
   holding<T>(make: () => Promise<T>): Promise<T>
 }
 
-/** Whether this machine lets us mount a disk of our own. */
+/** Whether this machine lets us mount a disk. */
 export const canMount = (() => {
   const path = mkdtempSync(join(tmpdir(), 'flotilla-disk-'))
   try {

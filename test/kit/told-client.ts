@@ -15,12 +15,12 @@ interface Ran {
 export interface ToldClient {
   root: string
   fleet(...args: string[]): Promise<Ran>
-  /** The real client, in a home of its own, in a repository of its own. */
+  /** The real client, in its own home and repository. */
   run(...args: string[]): Promise<Ran>
   remove(): Promise<void>
 }
 
-/** A person's machine with one real client and `fleet` on it, and nothing of anyone else. */
+/** A person's machine with one real client and `fleet`, and nothing else. */
 export function aToldClient(client: Parameters<typeof binaryOf>[0], extra: Record<string, string> = {}): ToldClient {
   const binary = binaryOf(client)
   if (!binary) throw new Error(HOW_TO_INSTALL)

@@ -44,7 +44,7 @@ function asked(body: unknown): Asked {
   return { said, tools: tools.map(tool => tool.name) }
 }
 
-/** The step as a call of this client's own tools; also of one that it does not offer, as a model that oversteps would. */
+/** The step as a call of this client's own tools, even of one that it does not offer, like a model that oversteps. */
 function callFor(turn: Turn): Call | undefined {
   if ('write' in turn) return { name: 'Write', input: { file_path: turn.write, content: turn.content } }
   if ('edit' in turn)
@@ -85,7 +85,7 @@ function streamed(block: Record<string, unknown>): { start: unknown; deltas: unk
   }
 }
 
-/** What the first event of an answer says of its output. */
+/** The output figures in the first event of an answer. */
 const BEGUN = { output: 1, reasoning: 0 }
 
 function stream(response: ServerResponse, message: Record<string, unknown>, usage: object, isCut: boolean) {

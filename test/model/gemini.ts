@@ -29,7 +29,7 @@ function asked(body: unknown): Asked {
   return { said, tools: tools.flatMap(tool => tool.functionDeclarations ?? []).map(({ name }) => name) }
 }
 
-/** The step as a call of this client's own tools; also of one that it does not offer, as a model that oversteps would. */
+/** The step as a call of this client's own tools, even of one that it does not offer, like a model that oversteps. */
 function callFor(turn: Turn): { name: string; args: Record<string, unknown> } | undefined {
   if ('write' in turn) return { name: 'write_file', args: { file_path: turn.write, content: turn.content } }
   if ('edit' in turn) {
@@ -62,7 +62,7 @@ function answerTo(turn: Turn) {
   }
 }
 
-/** What the client asks a model about its own doings: which model suits the task, whose turn it is. */
+/** Answers to the client's own questions: which model suits the task, and whose turn it is. */
 const ERRANDS = { complexity_reasoning: 'Plain.', complexity_score: 50, reasoning: 'It is over.', next_speaker: 'user' }
 
 const TURN = /^\/v1beta\/models\/[^/]+:(streamGenerateContent|generateContent)$/

@@ -13,7 +13,7 @@ afterEach(() => model.close())
 
 const TOOLS = [{ name: 'Write' }, { name: 'Bash' }]
 
-/** Asks for the turn after so many others. */
+/** Requests the turn after this many others. */
 async function ask(script: Step[], turnsTaken = 0, more: object = {}) {
   const taken = Array.from({ length: turnsTaken }, () => [
     { role: 'assistant', content: [{ type: 'text', text: 'x' }] },

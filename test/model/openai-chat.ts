@@ -27,7 +27,7 @@ function asked(body: unknown): Asked {
   return { said, tools: tools.map(tool => tool.function.name) }
 }
 
-/** The step as a call of this client's own tools; also of one that it does not offer, as a model that oversteps would. */
+/** The step as a call of this client's own tools, even of one that it does not offer, like a model that oversteps. */
 function callFor(turn: Turn): { name: string; input: Record<string, unknown> } | undefined {
   if ('write' in turn) return { name: 'write', input: { filePath: turn.write, content: turn.content } }
   if ('edit' in turn) return { name: 'edit', input: { filePath: turn.edit, oldString: turn.from, newString: turn.to } }

@@ -10,7 +10,7 @@ afterEach(() => model.close())
 const OUTPUT = { type: 'function_call_output', output: 'x' }
 const message = (role: string, text: string) => ({ type: 'message', role, content: [{ type: 'input_text', text }] })
 
-/** Asks for the next turn, and gives the items of the answer and what it is said to have used. */
+/** Requests the next turn. Returns the items of the answer, and its usage. */
 async function ask(
   script: Step[],
   taken: object[] = [],
@@ -41,7 +41,7 @@ test('what the model said in one breath is one turn', async () => {
   expect((await ask(SCRIPT, second)).output).toMatchObject([
     { namespace: 'mcp__lab', name: 'echo', arguments: '{"text":"hi"}' },
   ])
-  // Someone's words in between are no turn.
+  // A message of the user in between is not a turn.
   const third = [...second, { type: 'function_call' }, OUTPUT, message('user', 'Hurry.')]
   expect((await ask(SCRIPT, third)).output).toMatchObject([{ type: 'message', content: [{ text: 'bye' }] }])
 })

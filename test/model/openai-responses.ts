@@ -28,7 +28,7 @@ function textOf(content: Item['content']): string {
   return (content ?? []).map(part => part.text ?? '').join('\n')
 }
 
-/** What a model said in one breath is one turn: its items stand side by side. */
+/** Adjacent items of the model are one turn. */
 function asked(body: unknown): Asked {
   const { input = [], tools = [] } = body as Body
   const said: Asked['said'] = []
@@ -47,7 +47,7 @@ function patch(path: string, lines: string[]): string {
 
 const linesOf = (text: string): string[] => text.replace(/\n$/, '').split('\n')
 
-/** The step in this client's tools: everything but a patch goes through its shell. */
+/** The step with this client's tools: everything but a patch goes through its shell. */
 function toolFor(turn: Turn): { patch: string } | { name: string; input: Record<string, unknown> } | undefined {
   if ('write' in turn) {
     return {
@@ -129,7 +129,7 @@ export const openaiResponses: Wire = {
   reply(response, body, turn) {
     const tokens = { ...tokensOf(turn), cacheWrite: 0 }
     const { input, output, reasoning, cacheRead } = tokens
-    // Cached tokens are part of the input here, in others' figures they stand beside it.
+    // Here, cached tokens are part of the input. Others report them separately.
     const usage = {
       input_tokens: input + cacheRead,
       input_tokens_details: { cached_tokens: cacheRead },

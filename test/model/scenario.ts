@@ -1,24 +1,27 @@
-/** What the scripted model is told to do, in words that suit every client; each wire format maps them onto the client's own tools. */
+/** The steps of the scripted model, the same for every client. Each wire format maps them to the client's own tools. */
 export type Step = (
   | { say: string }
   | { write: string; content: string }
   | { edit: string; from: string; to: string }
   | { read: string }
   | { run: string }
-  /** Any tool by its own name, such as mcp__server__tool; `{{mission_id}}` is what an earlier one answered under it. */
+  /**
+   * Any tool by its own name, such as mcp__server__tool. `{{mission_id}}` is replaced by that field of an earlier
+   * result.
+   */
   | { tool: string; input: Record<string, unknown> }
-  /** Ends the turn without a word. */
+  /** Ends the turn without any text. */
   | { stop: true }
-  /** Keeps the client waiting until it goes away. */
+  /** Never answers. */
   | { hang: true }
-  /** An answer with this status instead of the next step: `times` times, or for ever. */
+  /** Answers with this status instead of the next step: `times` times, or for ever. */
   | { fail: number; times?: number; retryAfter?: number }
 ) & {
-  /** Thought aloud before the step. */
+  /** Thinking before the step. */
   think?: string
-  /** Sent with the answer, as a provider tells there how much of its window is used. */
+  /** Sent with the answer. Providers report the usage of their windows there. */
   headers?: Record<string, string>
-  /** What the turn is said to have used; small figures otherwise. What was thought is a part of the output. */
+  /** The reported usage; small figures by default. Reasoning is part of the output. */
   tokens?: Partial<Tokens>
   /** The answer begins and never ends. */
   cut?: true
@@ -34,7 +37,7 @@ export interface Tokens {
 
 export const NO_TOKENS: Tokens = { input: 0, output: 0, reasoning: 0, cacheRead: 0, cacheWrite: 0 }
 
-/** What a turn is said to have used, on a wire that can tell it all. */
+/** The reported usage of a turn, for wires that can report all of it. */
 export const tokensOf = ({ tokens }: Turn): Tokens => ({ ...NO_TOKENS, input: 100, output: 20, ...tokens })
 
 export type Failure = Extract<Step, { fail: number }>
@@ -56,7 +59,7 @@ export function scriptIn(text: string): { line: string; script: Step[] } | undef
   return line === undefined ? undefined : { line, script: parse(line) }
 }
 
-// A client may go on after the prompt on the same line: the script ends with its own bracket.
+// A client may add text after the script on the same line. The script ends at its own bracket.
 function parse(line: string): Step[] {
   for (let end = line.lastIndexOf(']'); end >= 0; end = line.lastIndexOf(']', end - 1)) {
     try {
@@ -68,11 +71,11 @@ function parse(line: string): Step[] {
 
 export interface Moment {
   turn: Turn
-  /** Stand before the turn: each is used up, or lasts, before the turn is reached. */
+  /** Failures before the turn. Each happens as often as it says, and then comes the turn. */
   failures: Failure[]
 }
 
-/** The step reached after so many model turns. Failures are no turns: the client asks for the same turn again. */
+/** The step after this many model turns. A failure is no turn, because the client requests the same turn again. */
 export function momentAt(script: readonly Step[], turnsTaken: number): Moment {
   let failures: Failure[] = []
   let turn = 0

@@ -13,18 +13,18 @@ export interface Recorded {
   body: unknown
 }
 
-/** An answer, and what it told its client to have used: what a provider would put on the bill. */
+/** An answer and its reported usage: what a provider would bill. */
 export interface Served extends Tokens {
   model: string
-  /** A client's own errand, such as naming the conversation. */
+  /** A request of the client's own, such as for a title of the conversation. */
   errand: boolean
-  /** It began and did not end. */
+  /** It did not end. */
   cut: boolean
 }
 
 export interface Model {
   url: string
-  /** Everything that was asked, in order. */
+  /** All requests, in order. */
   requests: Recorded[]
   /** Every answer, in order. */
   served: Served[]
@@ -34,9 +34,9 @@ export interface Model {
 const WIRES: readonly Wire[] = [anthropic, openaiResponses, openaiChat, gemini]
 
 /**
- * A model that does what the prompt tells it to. It remembers nothing but how often it has failed:
- * the step is the number of model turns after the script in the request's own history,
- * so parallel runs, retries, resume and fork each find their own place.
+ * A model that follows the script in the prompt. It remembers only how often it has failed: the step is the number of
+ * model turns after the script in the request's history, so that parallel runs, retries, resumes and forks each find
+ * their place.
  */
 export async function startModel(port = 0): Promise<Model> {
   const requests: Recorded[] = []
@@ -76,7 +76,7 @@ export async function startModel(port = 0): Promise<Model> {
   }
 
   const server = createServer((request, response) => {
-    // A script that cannot be read is shown to whoever wrote it.
+    // The error shows the author of the test that a script cannot be parsed.
     handle(request, response).catch(error => response.writeHead(400).end(String(error)))
   })
   await new Promise<void>(listening => server.listen(port, '127.0.0.1', listening))
@@ -92,25 +92,25 @@ export async function startModel(port = 0): Promise<Model> {
   }
 }
 
-/** In the body, or in the address. */
+/** From the body, or from the address. */
 const modelIn = (path: string, body: unknown): string =>
   (body as { model?: string }).model ?? /models\/([^/:]+):/.exec(path)?.[1] ?? ''
 
 const NOTHING_TO_DO: Turn[] = [{ say: 'No script was given.' }]
 
-/** A request without tools is a client's own errand, such as naming the conversation: it quotes the script but is not it. */
+/** A request without tools is the client's own, such as for a title. It quotes the script, but does not follow it. */
 function place({ said, tools }: Asked) {
   const newest = tools.length ? said.findLast(({ text }) => scriptIn(text)) : undefined
   const found = newest && scriptIn(newest.text)
   return found ? { ...found, turnsTaken: newest.turnsAfter } : { line: '', script: NOTHING_TO_DO, turnsTaken: 0 }
 }
 
-/** In a tool's input `{{name}}` stands for the newest word told under that name: what an earlier tool answered. */
+/** In the input of a tool, `{{name}}` becomes the newest value of that field in an earlier result. */
 function filled(turn: Turn, body: unknown): Turn {
   if (!('tool' in turn)) return turn
   const history = JSON.stringify(body)
   const told = (name: string): string =>
-    // Answers are quoted once or more on their way into the history.
+    // Results are quoted once or more in the history.
     [...history.matchAll(new RegExp(`"?${name}\\\\*":\\\\*"(\\w+)`, 'g'))].at(-1)?.[1] ?? ''
   const input = JSON.stringify(turn.input).replace(/\{\{(\w+)\}\}/g, (_, name: string) => told(name))
   return { ...turn, input: JSON.parse(input) }

@@ -1,7 +1,7 @@
 import type { ServerResponse } from 'node:http'
 import type { Tokens, Turn } from './scenario.ts'
 
-/** A request for a model turn, whatever the wire format. */
+/** A request for a model turn in any wire format. */
 export interface Asked {
   /** All user text, oldest first, each with the number of model turns that came after it. */
   said: { text: string; turnsAfter: number }[]
@@ -9,14 +9,14 @@ export interface Asked {
   tools: string[]
 }
 
-/** How one vendor's protocol is spoken. */
+/** The protocol of one vendor. */
 export interface Wire {
   /** Requests for a model turn; anything else on the wire goes to `aside`. */
   isTurn(method: string, path: string): boolean
-  /** Small questions beside the turns, such as the list of models; undefined: not known. */
+  /** Answers small requests besides turns, such as the list of models; undefined: unknown. */
   aside(method: string, path: string, body: unknown): unknown
   asked(body: unknown): Asked
-  /** The step, done with the client's own tools; and what the client was told that it used. */
+  /** Answers with the step in the client's own tools. Returns the usage that it reported. */
   reply(response: ServerResponse, body: unknown, turn: Turn): Tokens
   fail(response: ServerResponse, status: number, retryAfter: number | undefined): void
 }

@@ -11,7 +11,7 @@ interface Answer {
 }
 const ids = ({ missions }: Answer): string => missions.map(({ id }) => id).join(' ')
 
-/** Every page of a list, as one. */
+/** All pages of a list, joined. */
 async function whole(fleet: TestFleet, filter: object): Promise<{ ids: string; calls: number }> {
   const found: string[] = []
   let cursor: string | undefined
@@ -26,7 +26,7 @@ async function whole(fleet: TestFleet, filter: object): Promise<{ ids: string; c
 }
 
 test('several statuses come as one list, newest first, and every page goes on where the last one ended', async () => {
-  // Made in one commit, all at the same time: the time alone does not tell where a page ended.
+  // Made in one commit at the same time, so the time alone does not say where a page ended.
   const together = ['c1', 'c2', 'c3', 'c4'].map(id => aMission(id, 5, { status: id > 'c2' ? 'queued' : 'failed' }))
   const fleet = await aFleetWith([
     aMission('a1', 1, { status: 'failed' }),
@@ -115,7 +115,7 @@ test('counts are those of the records, in all and for each project, and only of 
   await make(one!, false)
   await make(two!, true)
   await fleet.call('cancel_mission', { mission_id: first.id })
-  // An agent's word on its work is news with a status too.
+  // An agent's report is an event with a status too.
   await fleet.fleet.store.commit({
     changes: [],
     events: [

@@ -18,7 +18,7 @@ import { NODE, ROOT } from '../kit/fleet.ts'
 const COMPILERS = /^(cc|c\+\+|[cg]pp|gmake|make|cmake|ninja|ld|as|python.*|pypy.*|.*(gcc|g\+\+|clang).*)$/
 const MAY_BE_PACKED = /^(package\.json|LICENSE|README\.md|CHANGELOG\.md|(bin|dist|docs)\/.+)$/
 
-/** It installs from the registry, so it takes a while: .ci/run asks for it. */
+/** It installs from the registry, which takes a while, so only .ci/run asks for it. */
 describe.skipIf(!process.env.FLEET_TEST_PACK)('the packed program', () => {
   let root: string
   let tarball: string
@@ -52,7 +52,7 @@ describe.skipIf(!process.env.FLEET_TEST_PACK)('the packed program', () => {
       ]),
     )
     expect(packed.filter(path => !MAY_BE_PACKED.test(path))).toEqual([])
-    // The files of the page have names made of hashes.
+    // The names of the page's files contain hashes.
     const named = packed.filter(path => !path.startsWith('dist/web/assets/'))
     expect(named.filter(path => /test|(?<!\/plugin\.d)\.ts$|\.map$/.test(path))).toEqual([])
   })
@@ -126,13 +126,13 @@ describe.skipIf(!process.env.FLEET_TEST_PACK)('the packed program', () => {
     })
 })
 
-/** The page at the address that was printed. */
+/** The page at the printed address. */
 async function fetchPage(said: string): Promise<string> {
   const link = /https?:\/\/\S+\/sign-in\S*/.exec(said)![0]
   return (await fetch(new URL('/', link))).text()
 }
 
-/** Everything this machine has on its PATH, apart from compilers, with the pinned Node as its only one. */
+/** All tools on this machine's PATH except compilers, with the pinned Node as the only Node. */
 function toolsWithoutCompiler(folder: string): void {
   symlinkSync(NODE, join(folder, 'node'))
   for (const directory of process.env
@@ -145,7 +145,7 @@ function toolsWithoutCompiler(folder: string): void {
   }
 }
 
-/** What npm tells the scripts it runs would be taken for settings by the npm that is run here. */
+/** Removes the variables that npm sets for its scripts, because another npm would take them for settings. */
 function outsideNpm(environment: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
   return Object.fromEntries(
     Object.entries(environment).filter(([name]) => !/^(npm_|NODE_OPTIONS|FLEET_|VITEST)/.test(name)),

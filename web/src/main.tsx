@@ -10,11 +10,14 @@ import { Appearance } from './shell/appearance.tsx'
 import { Shell } from './shell/shell.tsx'
 import { goToSignIn } from './shell/sign-out.ts'
 
-// Some components bring a few lines of style along, which the content security policy allows only with this.
+// Some components add a few styles, which the content security policy allows only with this nonce.
 setNonce(document.querySelector<HTMLMetaElement>('meta[name="style-nonce"]')?.content ?? '')
 void begin()
 
-/** Documents hold no data, so the first thing to ask is where the events stand: what is read later is at least as new. */
+/**
+ * Asks for the cursor of the events first, so that everything read later is at least as new. The page itself contains
+ * no data.
+ */
 async function begin(): Promise<void> {
   if (!(await hasKey().catch(() => false))) return goToSignIn('lost')
   const from = await ask('list_events', { limit: 1 }).then(

@@ -28,11 +28,11 @@ export interface Place {
   view: LazyExoticComponent<ComponentType>
 }
 
-/** A place that the navigation leads to. */
+/** A page in the navigation. */
 export interface Station extends Place {
   title: string
   icon: LucideIcon
-  /** `g` and then this key goes there. */
+  /** Goes there after `g`. */
   key?: string
 }
 
@@ -44,7 +44,7 @@ const station = (title: string, icon: LucideIcon, path: View, load: Load, key?: 
   key,
 })
 
-/** What people come for all day. */
+/** The pages that people use all day. */
 export const MAIN: readonly Station[] = [
   station('Home', House, '/', () => import('./pages/home/index.tsx'), 'h'),
   station('Inbox', Inbox, '/inbox', () => import('./pages/inbox/index.tsx'), 'i'),
@@ -53,7 +53,7 @@ export const MAIN: readonly Station[] = [
   station('Graph', Share2, '/graph', () => import('./pages/graph/index.tsx'), 'g'),
 ]
 
-/** What is set up once, and looked up. */
+/** Pages for set-up and reference. */
 export const MORE: readonly Station[] = [
   station('Projects', FolderGit2, '/projects', () => import('./pages/projects/index.tsx'), 'p'),
   station('Plans', Network, '/plans', () => import('./pages/plans/index.tsx')),
@@ -69,7 +69,7 @@ export const MORE: readonly Station[] = [
   station('Settings', Settings, '/settings', () => import('./pages/settings/index.tsx'), 's'),
 ]
 
-/** What is reached from something else. */
+/** Pages that are reached from others. */
 const WITHIN: readonly Place[] = [
   place('/missions/new', () => import('./pages/mission/new.tsx')),
   place('/missions/:mission_id', () => import('./pages/mission/index.tsx')),

@@ -8,7 +8,7 @@ import { SESSION } from './read.ts'
 
 const PATIENCE_MS = 20_000
 
-/** The models that an agent names when a conversation is opened. Nothing is said in it, so no model is asked. */
+/** The models that an agent lists when a conversation is opened. No prompt is sent, so no model is called. */
 export async function listAcpModels(
   declared: Declaration,
   variables: Readonly<Record<string, string | undefined>>,
@@ -43,7 +43,7 @@ export async function listAcpModels(
   return names
 }
 
-/** Two ways of the protocol to name them. */
+/** The protocol has two ways to list them. */
 function namesIn(result: Json): string[] {
   const options = list(result.configOptions).map(each => object(each) ?? {})
   const offered = list(options.find(({ category }) => category === 'model')?.options).map(each => object(each)?.value)

@@ -1,7 +1,7 @@
 import { type Json, list, object, string, text } from '../json.ts'
 import type { Preset, Tool } from '../presets.ts'
 
-/** Whether a preset allows what an agent asks to do. What cannot be told for certain is not allowed. */
+/** Whether a preset allows what an agent asks for. If that is not certain, it is not allowed. */
 export function isAllowed(preset: Preset, servers: readonly string[], call: Json): boolean {
   if (preset.name === 'full') return true
   const may = (tool: Tool) => preset.tools.includes(tool)
@@ -26,7 +26,7 @@ export function isAllowed(preset: Preset, servers: readonly string[], call: Json
   }
 }
 
-/** Whether every file it would write is there already. */
+/** Whether every file it would write exists already. */
 function changesOnly(call: Json): boolean {
   const diffs = list(call.content)
     .map(each => object(each) ?? {})
@@ -34,7 +34,7 @@ function changesOnly(call: Json): boolean {
   return diffs.length > 0 && diffs.every(each => text(each.oldText) !== '')
 }
 
-/** A tool of a server that was given for this session; nothing the repository brought along is one. */
+/** Whether it is a tool of a server that was given to this session, not one that the repository brought along. */
 function isOurs(servers: readonly string[], call: Json): boolean {
   const name = text(call.name)
   return servers.some(server => name.startsWith(`mcp__${server}__`) || name.startsWith(`mcp_${server}_`))
@@ -45,9 +45,9 @@ function commandIn(call: Json): string | null {
   return string(command)
 }
 
-/** Letters that mean more to a shell than themselves: with one of them a line could be a second command. */
+/** Characters that mean something to a shell. A line with one of them could contain a second command. */
 const MORE_THAN_WORDS = /[;&|<>$`\\(){}[\]*?~!#'"\n\r]/
-/** `git log --output=file` writes, although everything else about it only looks. git takes any beginning of it. */
+/** `git log --output=file` writes a file, although `git log` only reads. Git accepts any abbreviation of the option. */
 const WRITES = /^--?o/
 
 function isCommand(line: string | null, starts: readonly string[]): boolean {

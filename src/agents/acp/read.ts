@@ -5,23 +5,23 @@ import type { AgentEvent, Stream } from '../contract.ts'
 import { diffsIn, editsOf } from '../edits.ts'
 import { type Json, list, number, object, parseObject, string, text } from '../json.ts'
 
-/** What an agent is asked is named so that its answer can be read without remembering the question. */
+/** The ids of our requests. They let an answer be read without remembering the request. */
 export const SESSION = 'session'
 export const TAKEN_UP = 'session:'
 export const SAID = 'say-'
 /** In our answer to a request for permission: the tool that was not allowed. */
 export const DENIED = 'flotilla/denied'
-/** In our request to stop: under which name. */
+/** In our request to stop: the id of the interruption. */
 export const INTERRUPT = 'flotilla/interrupt'
 
-/** What the client behind one agent says, word by word: see `metaOf` in the dialogue. */
+/** The raw messages of Claude Code: see `metaOf` in the dialogue. */
 const RAW = '_claude/sdkMessage'
 
-/** The error codes of the protocol, and HTTP's where an agent hands on what its provider said. */
+/** The error codes of the protocol, and those of HTTP where an agent passes on its provider's status. */
 const REASONS: Record<number, string> = { [-32000]: 'not_signed_in', 401: 'not_signed_in', 403: 'forbidden' }
 const TOO_MANY_REQUESTS = 429
 
-/** Talk of the protocol itself: kept in the transcript's file, of no use to a reader. */
+/** Messages of the protocol itself. They stay in the transcript's file and are of no use to a reader. */
 const QUIET = new Set([
   'available_commands_update',
   'config_option_update',
@@ -30,10 +30,10 @@ const QUIET = new Set([
   'user_message_chunk',
 ])
 
-/** The protocol does not count the model's turns: each tool that ran or was not allowed to is taken for one, and each answer. */
+/** The protocol does not count turns. Each tool that ran or was refused counts as one, and each answer. */
 const TURN: AgentEvent = { type: 'usage', usage: { turns: 1 }, counts: 'more' }
 
-/** One line of JSON-RPC in, events out. Never throws: what it does not know comes out as raw. */
+/** Turns one line of JSON-RPC into events. Never throws: an unknown line comes out as raw. */
 export function readAcp(line: string, stream: Stream): AgentEvent[] {
   if (!line.trim()) return []
   if (stream === 'sent') return readSent(parseObject(line))
@@ -41,7 +41,7 @@ export function readAcp(line: string, stream: Stream): AgentEvent[] {
   return (message && events(message)) ?? [{ type: 'raw', text: line }]
 }
 
-/** The agent does not say back what it was told: a person's words and what was refused are only in what we sent. */
+/** The agent does not repeat what it was sent, so messages and refusals are found only in what we sent. */
 function readSent(message: Json | undefined): AgentEvent[] {
   const id = text(message?.id)
   const interrupt = string(object(object(message?.params)?._meta)?.[INTERRUPT])
@@ -90,7 +90,9 @@ function ending(stopReason: string, result: Json): AgentEvent[] {
   ]
 }
 
-/** Of this turn. The protocol's own place for it came late: some agents still have it in one of theirs. */
+/**
+ * The usage of this turn. Some agents still have it in a field of their own, because the protocol's field came late.
+ */
 function tokens(result: Json): Partial<Usage> {
   const usage = object(result.usage)
   if (!usage) {
@@ -151,7 +153,7 @@ function update(said: Json): AgentEvent[] | undefined {
   }
 }
 
-/** What it says of money here counts a conversation that was taken up again from its beginning, so nobody can use it. */
+/** The cost given here includes earlier sessions of a resumed conversation, so it is not used. */
 function context({ used, size, _meta }: Json): AgentEvent[] {
   const beyond = object(_meta) ?? {}
   const model = string(beyond['_claude/model'])
@@ -196,14 +198,14 @@ function result(call: Json): AgentEvent[] {
     failed: call.status === 'failed',
     ...diffsIn(call.content),
   }
-  // One that was not allowed has been counted already.
+  // A refused call has been counted already.
   return ownWords(call).nonExecutionKind === undefined ? [result, TURN] : [result]
 }
 
-/** What one agent says beyond the protocol. */
+/** What Claude Code says beyond the protocol. */
 const ownWords = (call: Json): Json => object(object(call._meta)?.claudeCode) ?? {}
 
-/** Its own name where the agent tells it; the protocol itself has only a kind and a title. */
+/** The agent's own name for the tool, if it says. The protocol has only a kind and a title. */
 export const toolOf = (call: Json): string =>
   string(call.name) ?? string(ownWords(call).toolName) ?? (text(call.kind) || text(call.title) || 'tool')
 

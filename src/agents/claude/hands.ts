@@ -3,15 +3,15 @@ import { pick } from '../environment.ts'
 import { uuidOf } from './dialogue.ts'
 import { CLAUDE_ENVIRONMENT } from './launch.ts'
 
-/** In a person's own hands the client asks them itself: neither the preset nor its list of tools is passed on. */
+/** In a person's terminal the client asks the person itself, so neither the preset nor its tools are passed on. */
 export const openClaude = ({ conversation, model }: Opening): Program => ({
   argv: ['claude', `--resume=${uuidOf(conversation)}`, ...(model ? [`--model=${model}`] : [])],
   env: {},
 })
 
-/** Where the client's own pages are; whatever else it prints an address of is not the session. */
+/** The addresses of the client's own pages. Other addresses it prints are not the session. */
 const LINK = /https:\/\/(?:[\w-]+\.)*claude\.(?:ai|com)\/[^\s"'<>)\]]+/g
-/** Its help and its welcome name this page, which is no session. */
+/** Its help and welcome text name this page, which is not a session. */
 const NO_SESSION = /^https:\/\/claude\.ai\/code\/?$/
 
 export const claudeRemote: RemoteControl = {

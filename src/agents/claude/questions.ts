@@ -1,6 +1,6 @@
 import { type Json, list, object, string, text } from '../json.ts'
 
-/** The tool with which the client asks a person, not for permission but for words. */
+/** The tool with which the client asks a person a question, not for permission. */
 export const ASKING_TOOL = 'AskUserQuestion'
 
 interface Asked {
@@ -8,7 +8,7 @@ interface Asked {
   options: Json[]
 }
 
-/** What the client asks with that tool; undefined: this is the input of another one. */
+/** The questions in the input of that tool; undefined: it is the input of another tool. */
 export function questionsIn(input: unknown): Asked[] | undefined {
   const asked = list(object(input)?.questions).flatMap(each => {
     const { question, options } = object(each) ?? {}
@@ -18,7 +18,7 @@ export function questionsIn(input: unknown): Asked[] | undefined {
   return asked.length ? asked : undefined
 }
 
-/** The questions with what there is to choose from, as a person reads them. */
+/** The questions with their options, as a person reads them. */
 export const inWords = (questions: readonly Asked[]): string => questions.map(described).join('\n\n')
 
 function described({ question, options }: Asked): string {
@@ -28,7 +28,7 @@ function described({ question, options }: Asked): string {
   return [question, ...choices].join('\n')
 }
 
-/** A person's words as the client takes them: a line for each question, or all of it for every one. */
+/** A person's answer in the client's form: one line for each question, or the whole text for all of them. */
 export function answersTo(questions: readonly Asked[], words: string): Record<string, string> {
   const lines = words.split('\n').filter(line => line.trim())
   const each = lines.length === questions.length

@@ -5,7 +5,7 @@ import { type Json, list, number, object, parseObject, string, text } from '../j
 import { notStarted } from '../mcp-servers.ts'
 import { ASKING_TOOL, inWords, questionsIn } from './questions.ts'
 
-/** Talk of the protocol itself: kept in the transcript's file, of no use to a reader. */
+/** Messages of the protocol itself. They stay in the transcript's file and are of no use to a reader. */
 const QUIET = new Set([
   'command_lifecycle',
   'keep_alive',
@@ -21,13 +21,13 @@ const QUIET = new Set([
 const PIECE = '{"type":"stream_event"'
 const TELLS_USAGE = /^\{"type":"stream_event","event":\{"type":"message_(start|delta)"/
 
-/** One line of stream-json in, events out. Never throws: what it does not know comes out as raw. */
+/** Turns one line of stream-json into events. Never throws: an unknown line comes out as raw. */
 export function readClaude(line: string, stream: Stream): AgentEvent[] {
-  // What was sent is said back by the client once it has taken it.
+  // The client repeats what was sent once it has taken it.
   if (stream === 'sent') return readSent(parseObject(line))
   if (!line.trim()) return []
   if (stream === 'stderr') return [{ type: 'raw', text: line }]
-  // Pieces of what comes as a whole later: most of all lines, so they are not even parsed.
+  // These are pieces of messages that come complete later. Most lines are such pieces, so they are not parsed.
   if (line.startsWith(PIECE) && !TELLS_USAGE.test(line)) return []
   const message = parseObject(line)
   if (!message) return [{ type: 'raw', text: line }]
@@ -101,20 +101,23 @@ function control(message: Json): AgentEvent[] | undefined {
 function assistant(message: Json): AgentEvent[] | undefined {
   const said = object(message.message)
   if (!said) return undefined
-  // The client puts its own failures into the model's mouth.
+  // The client reports its own failures as words of the model.
   const ownWords = typeof message.error === 'string'
   const found = list(said.content).flatMap(block => assistantBlock(block, ownWords, helper(message)))
   const told = ownWords ? [] : answer(message, said.id, object(said.usage), string(said.model))
   return found.length || told.length ? [...found, ...told] : undefined
 }
 
-/** What a line of the client tells of what was used, as a meter of its own. */
+/** The usage that a line of the client reports, as a meter of its own. */
 export function usageIn(message: Json, meter: string): AgentEvent[] {
   const told = message.type === 'result' ? result(message) : message.type === 'stream_event' ? answering(message) : []
   return told.flatMap(event => (event.type === 'usage' ? [{ ...event, meter }] : []))
 }
 
-/** An answer tells what it used when it begins and, with all of its output, when it ends; each of its parts repeats the former. */
+/**
+ * An answer reports its usage when it begins, and with its whole output when it ends. Each of its parts repeats the
+ * first figures.
+ */
 function answering(message: Json): AgentEvent[] {
   const event = object(message.event)
   const begun = object(event?.message)
@@ -127,12 +130,12 @@ function answer(message: Json, id: unknown, usage: Json | undefined, model: stri
   const used = tokens(usage)
   return [
     { type: 'usage', usage: { ...used, turns: 1 }, counts: 'estimate', of: id, ...(model && { model }) },
-    // A helper of the agent has a window of its own.
+    // A helper has its own context window.
     ...(message.parent_tool_use_id ? [] : [{ type: 'context', used: total(used), window: null } as const]),
   ]
 }
 
-/** A helper of the agent says which call it works for. */
+/** A helper names the tool call it works for. */
 function helper(message: Json): { within?: string } {
   const within = string(message.parent_tool_use_id)
   return within ? { within } : {}
@@ -187,7 +190,7 @@ export function retry(message: Json): AgentEvent {
   }
 }
 
-/** Only a refusal is a rate limit; the client also tells how near it is. */
+/** Only a refusal is a rate limit. The client also reports how near the limit is. */
 function limit(message: Json): AgentEvent[] | undefined {
   const info = object(message.rate_limit_info)
   if (!info) return undefined
@@ -203,7 +206,7 @@ function limit(message: Json): AgentEvent[] | undefined {
   ]
 }
 
-/** All of them where the client tells them, otherwise the one it speaks of. */
+/** All windows if the client reports them, otherwise the one it names. */
 export function windowsIn(info: Json): AgentEvent[] {
   const all = Object.entries(object(info.unifiedWindows) ?? {})
   const told = all.length ? all : [[text(info.rateLimitType), info] as const]
@@ -227,8 +230,8 @@ function result(message: Json): AgentEvent[] {
 }
 
 /**
- * What was spent since the last result. `total_cost_usd` would count a resumed conversation twice,
- * because it goes on from where the earlier session stopped.
+ * The cost since the last result. `total_cost_usd` would count a resumed conversation twice, because it continues from
+ * the earlier session.
  */
 function spent(message: Json): Partial<Usage> {
   const turns = number(message.num_turns)
@@ -249,7 +252,7 @@ function spent(message: Json): Partial<Usage> {
 const modelsIn = (message: Json): Json[] =>
   Object.values(object(message.model_usage_since_last_result) ?? {}).map(model => object(model) ?? {})
 
-/** Of the model that did most of the work: small ones run errands beside it. */
+/** The window of the model that did most of the work. Small models run errands beside it. */
 function windowIn(message: Json): number | null {
   const read = (model: Json) => number(model.inputTokens) + number(model.cacheReadInputTokens)
   const [main] = modelsIn(message).toSorted((a, b) => read(b) - read(a))

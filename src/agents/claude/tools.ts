@@ -1,20 +1,20 @@
 import type { ToolPreset } from '../../domain/records/project.ts'
 import { type Json, list, object } from '../json.ts'
 
-/** Tools of Claude Code that outlive the session, leave its worktree or speak to the person's other sessions. */
+/** Tools of Claude Code that outlive the session, leave its worktree or talk to the person's other sessions. */
 export const NEVER = [
   ...['EnterWorktree', 'ExitWorktree', 'ListAgents', 'SendMessage'],
   ...['CronCreate', 'CronDelete', 'CronList', 'ScheduleWakeup', 'RemoteTrigger'],
 ]
 
-/** Work in the background, which ends with the turn: over ACP nobody waits for it. */
+/** Background work ends with the turn, because nobody waits for it over ACP. */
 const BACKGROUND = ['Workflow', 'Monitor']
-/** Helpers, which may make a worktree and are not asked about. */
+/** Helpers may make a worktree, and the client does not ask about them. */
 const HELPERS = ['Agent', 'Task', 'Skill']
 
 /**
- * What is said at the opening of a conversation over ACP, with what the declaration says. The adapter of Claude Code
- * takes away tools only in this way: it does not ask about them. Other agents leave what they do not know unread.
+ * The `_meta` that opens a conversation over ACP, including what the declaration says. It is the only way to remove
+ * tools from Claude Code's ACP agent, which does not ask about them. Other agents ignore it.
  */
 export function openingMeta(declared: Json, preset: ToolPreset): Json {
   const claudeCode = object(declared.claudeCode) ?? {}

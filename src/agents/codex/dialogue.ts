@@ -2,12 +2,12 @@ import type { Answer, Dialogue, Message } from '../contract.ts'
 import { type Json, list, object, parseObject, string, text } from '../json.ts'
 import { openingOf } from './launch.ts'
 
-/** Names of our own requests: the answers carry them. */
+/** The ids of our requests. The answers carry them. */
 export const THREAD = 'thread'
 export const PROMPT = 'prompt'
 export const INTERRUPT = 'interrupt-'
 
-/** A request of the client's, which waits for its answer. */
+/** A request of the client that waits for an answer. */
 interface Asked {
   id: string | number
   method: string
@@ -17,13 +17,13 @@ interface Asked {
 interface State {
   opening: { method: string; params: Json }
   prompt: string
-  /** Names of what has been sent. */
+  /** The ids of what was sent. */
   sent: string[]
   thread: string | null
-  /** The turn at work, and the last that is done. */
+  /** The running turn, and the last one that is done. */
   turn: string | null
   done: string | null
-  /** Requests for a turn that were sent, and those that were answered; either may be seen first. */
+  /** The turn requests that were sent, and those that were answered. Either may be seen first. */
   turns: { sent: string[]; answered: string[] }
   asked: Asked[]
   /** It was interrupted, and nothing was said to it since. */
@@ -32,7 +32,10 @@ interface State {
   failed: boolean
 }
 
-/** Left out: they repeat in pieces what the client says as a whole once it is done, or tell of the machine. */
+/**
+ * Notifications that the client is told not to send. They repeat in pieces what comes as a whole later, or describe the
+ * machine.
+ */
 const UNWANTED = [
   ...['item/agentMessage/delta', 'item/plan/delta', 'turn/diff/updated', 'remoteControl/status/changed'],
   ...['item/reasoning/textDelta', 'item/reasoning/summaryTextDelta', 'item/reasoning/summaryPartAdded'],
@@ -43,7 +46,7 @@ const QUESTION = 'item/tool/requestUserInput'
 const FOR_A_PERSON = new Set(['item/commandExecution/requestApproval', 'item/fileChange/requestApproval', QUESTION])
 const isNobodys = ({ method }: Asked): boolean => !FOR_A_PERSON.has(method)
 
-/** JSON-RPC, one message on each line, as `codex app-server` speaks it. */
+/** JSON-RPC with one message per line, as `codex app-server` speaks it. */
 export const codexDialogue: Dialogue<State> = {
   begin: request => ({
     opening: openingOf(request),
@@ -87,7 +90,7 @@ export const codexDialogue: Dialogue<State> = {
   },
 }
 
-/** Not while someone's words are on their way: letting go of the client ends it, at work or not. */
+/** Never over while a message is on its way: closing its input ends the client, even during a turn. */
 function isOver({ failed, turn, done, turns, interrupted }: State): boolean {
   return (
     failed || (!interrupted && done !== null && turn === null && turns.sent.every(id => turns.answered.includes(id)))
@@ -135,7 +138,7 @@ function afterHearing(state: State, message: Json): State {
   }
 }
 
-/** The answer to words that came just before a turn was done may be printed after its end. */
+/** The answer to a message that came just before the end of a turn may be printed after it. */
 const atWork = (state: State, turn: string | null): State =>
   turn === state.done ? state : { ...state, turn: turn ?? state.turn }
 
@@ -154,7 +157,7 @@ function greet({ opening }: State): Message[] {
   return [initialize, initialized, request(THREAD, opening.method, opening.params)]
 }
 
-/** Joins the turn at work, or begins one. */
+/** Joins the running turn, or begins one. */
 function turn(id: string, threadId: string, words: string): Message {
   const input = [{ type: 'text', text: words, text_elements: [] }]
   return request(id, 'turn/start', { threadId, clientUserMessageId: id, input })
@@ -172,7 +175,7 @@ function reply({ id, questions }: Asked, { text: words }: Answer): Message {
   return answered(id, { result: { answers: Object.fromEntries(questions.map(each => [each, { answers }])) } })
 }
 
-/** What nobody here can give: a server's form, more permissions, tools and sign-ins of other programs. */
+/** We cannot answer these: a server's form, more permissions, tools and sign-ins of other programs. */
 function refusal({ id, method }: Asked): Message {
   if (method === 'mcpServer/elicitation/request')
     return answered(id, { result: { action: 'decline', content: null, _meta: null } })

@@ -2,7 +2,7 @@ import type { AgentEvent } from '../contract.ts'
 import { patchesOf } from '../edits.ts'
 import { type Json, list, object, string, text } from '../json.ts'
 
-/** Said in full once they are done. */
+/** These come in full once they are done. */
 const WORDS = new Set(['userMessage', 'agentMessage', 'reasoning', 'plan', 'contextCompaction'])
 
 export function itemStarted(item: Json): AgentEvent[] | undefined {
@@ -50,7 +50,7 @@ function toolDone(item: Json): AgentEvent[] | undefined {
     : [done]
 }
 
-/** A command that ran to its end is `completed` for the client, whatever it exited with. */
+/** The client calls a command `completed` whatever its exit code was. */
 function isFailed({ status, exitCode }: Json): boolean {
   return status === 'failed' || status === 'declined' || (typeof exitCode === 'number' && exitCode !== 0)
 }

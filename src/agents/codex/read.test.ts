@@ -165,7 +165,7 @@ test('words are not limits', () => {
   expect(readCodex(line('item/completed', { item }), 'stdout').map(({ type }) => type)).toEqual(['text'])
 })
 
-/** Complete in themselves, they tell a reader nothing. */
+/** Whether it is a message of the protocol that means nothing to a reader. */
 function isTalk(line: string): boolean {
   const { method, id, params } = parseObject(line) ?? {}
   if (method === undefined) return id !== undefined

@@ -5,15 +5,15 @@ import { notStarted } from '../mcp-servers.ts'
 import { INTERRUPT, PROMPT, THREAD } from './dialogue.ts'
 import { itemDone, itemStarted } from './items.ts'
 
-/** Talk of the protocol itself: kept in the transcript's file, of no use to a reader. */
+/** Messages of the protocol itself. They stay in the transcript's file and are of no use to a reader. */
 const QUIET = new Set([
   ...['thread/started', 'thread/status/changed', 'thread/name/updated', 'thread/goal/cleared', 'thread/closed'],
   ...['serverRequest/resolved', 'account/updated', 'skills/changed'],
 ])
 
-/** One line of JSON-RPC in, events out. Never throws: what it does not know comes out as raw. */
+/** Turns one line of JSON-RPC into events. Never throws: an unknown line comes out as raw. */
 export function readCodex(line: string, stream: Stream): AgentEvent[] {
-  // What was sent is said back by the client once it has taken it.
+  // The client repeats what was sent once it has taken it.
   if (stream === 'sent') return readSent(parseObject(line))
   if (!line.trim()) return []
   if (stream === 'stderr' && line.includes(LOG)) return logged(line)
@@ -23,10 +23,10 @@ export function readCodex(line: string, stream: Stream): AgentEvent[] {
 }
 
 const LOG = 'codex_otel.trace_safe'
-// biome-ignore lint/suspicious/noControlCharactersInRegex: that is what colours are made of
+// biome-ignore lint/suspicious/noControlCharactersInRegex: colours are control sequences
 const COLOURS = /\u001b\[[\d;]*m/g
 
-/** What an answer of the model took, as the client's log has it: names and values on one line. */
+/** The usage of one answer from the client's log: names and values on one line. */
 function logged(line: string): AgentEvent[] {
   const fields = new Map(
     [...line.replace(COLOURS, '').matchAll(/ ([\w.]+)="?([^\s"]*)/g)].map(([, name, value]) => [name!, value!]),
@@ -45,7 +45,7 @@ function logged(line: string): AgentEvent[] {
 
 const RETRY_LOG = 'codex_core::responses_retry'
 
-/** Here alone it says when the next try is: as long after this one as the provider wants, an hour if need be. */
+/** Only the log says when the next try comes, which may be an hour later. */
 function retryLogged(line: string): AgentEvent[] {
   const [, attempt, of, wait] = /\((\d+)\/(\d+) in (\S+?)\)/.exec(line) ?? []
   if (!attempt) return []
@@ -59,7 +59,7 @@ function retryLogged(line: string): AgentEvent[] {
   ]
 }
 
-/** As Rust prints a time: 3599.99s, 187.2ms. */
+/** Parses a time as Rust prints it: 3599.99s, 187.2ms. */
 function secondsIn(time: string): number | null {
   const [, figure, unit] = /^([\d.]+)(s|ms|µs|ns)$/.exec(time) ?? []
   return figure ? Number(figure) * { s: 1, ms: 1e-3, µs: 1e-6, ns: 1e-9 }[unit as 's' | 'ms' | 'µs' | 'ns'] : null
@@ -101,7 +101,7 @@ function told(method: string, params: Json): AgentEvent[] | undefined {
   }
 }
 
-/** The client's answer to a request of ours. */
+/** The client's answer to one of our requests. */
 function answer({ id, result, error }: Json): AgentEvent[] | undefined {
   if (error) {
     const words = text(object(error)?.message)
@@ -111,7 +111,7 @@ function answer({ id, result, error }: Json): AgentEvent[] | undefined {
   const thread = object(object(result)?.thread)
   if (thread) return [{ type: 'started', conversation: string(thread.id), model: string(object(result)?.model) }]
   if (!object(result)) return undefined
-  // A resumed conversation first tells what it has cost so far: this session's own share begins at nothing.
+  // A resumed conversation first reports what it has used so far. The share of this session begins at zero.
   return id === PROMPT ? [{ type: 'usage', usage: {}, counts: 'total' }] : []
 }
 
@@ -128,7 +128,7 @@ function asked(method: string, id: string, params: Json): AgentEvent[] | undefin
   }
 }
 
-/** Its own names for things, and what may be answered in its protocol, are of no use to a person. */
+/** Fields of the protocol that mean nothing to a person. */
 const NOT_FOR_PEOPLE = new Set([
   ...['threadId', 'turnId', 'itemId', 'startedAtMs', 'environmentId', 'kind', 'approvalId'],
   ...['commandActions', 'proposedExecpolicyAmendment', 'availableDecisions'],
@@ -147,7 +147,7 @@ function question(value: unknown): string {
   return [text(question), ...choices].join('\n')
 }
 
-/** What one answer of the model took, told once for each state of the conversation's own counter. */
+/** The usage of one answer, reported once for each state of the conversation's counter. */
 function usage(counted: Json | undefined): AgentEvent[] | undefined {
   const last = object(counted?.last)
   const total = object(counted?.total)
@@ -158,7 +158,7 @@ function usage(counted: Json | undefined): AgentEvent[] | undefined {
   ]
 }
 
-/** Cached tokens are part of its input; in our figures they stand beside it. */
+/** The client includes cached tokens in its input. Our figures keep them apart. */
 function tokens(count: Json): Partial<Usage> {
   const cached = number(count.cachedInputTokens)
   const written = number(count.cacheWriteInputTokens)
@@ -171,7 +171,7 @@ function tokens(count: Json): Partial<Usage> {
   }
 }
 
-/** Only a window that is used up is a limit; the client also tells how near it is. */
+/** Only a window that is used up is a limit. The client also reports how near it is. */
 function limits(told: Json | undefined): AgentEvent[] | undefined {
   if (!told) return undefined
   const name = string(told.limitName) ?? text(told.limitId)
@@ -216,7 +216,7 @@ function result(turn: Json | undefined): AgentEvent[] | undefined {
 
 export const RATE_LIMITS: ReadonlySet<string> = new Set(['http_429', 'usageLimitExceeded', 'rateLimitExceeded'])
 
-/** The client's own name for a failure, or the status of the provider's answer where it passes that on. */
+/** The client's own name for a failure, or the status of the provider if it passes that on. */
 function codeOf({ codexErrorInfo: info }: Json): string {
   if (typeof info === 'string') return info
   const [name, details] = Object.entries(object(info) ?? {})[0] ?? ['other']

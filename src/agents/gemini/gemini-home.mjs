@@ -1,6 +1,6 @@
 // Makes a home for one run: node gemini-home.mjs <the person's home> <the new one> <file with settings to add>
-// The client takes servers from the settings of its home only. So that the person stays signed in and finds the
-// conversation again, all else there is the person's own.
+// The client takes servers only from the settings of its home. Everything else in there is linked to the person's own
+// home, so that the client is signed in and finds its conversations.
 import { mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 
@@ -8,7 +8,7 @@ const [person, home, added] = process.argv.slice(2)
 const [theirs, ours] = [person, home].map(folder => join(folder, '.gemini'))
 const SETTINGS = 'settings.json'
 
-// Conversations are kept there, and what is not there when the links are made would be lost with this home.
+// Conversations are stored there. A folder that is missing when the links are made would be lost with this home.
 mkdirSync(join(theirs, 'tmp'), { recursive: true })
 mkdirSync(ours, { recursive: true })
 const names = readdirSync(theirs).filter(name => name !== SETTINGS)

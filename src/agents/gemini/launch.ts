@@ -7,7 +7,7 @@ import { asStdio, isHttp, serversOf } from '../mcp-servers.ts'
 import { refuseApprovals, refuseForks, rulesOf } from '../rules.ts'
 import { policyOf } from './policy.ts'
 
-/** What the client may see of the server's environment: where it is, how it signs in, how it reaches the network. */
+/** The variables of the server that the client may see: where it is, how it signs in, how it reaches the network. */
 const ENVIRONMENT = [
   ...['HOME', 'PATH', 'GEMINI_CLI_HOME'],
   ...['GEMINI_API_KEY', 'GOOGLE_API_KEY', 'GOOGLE_APPLICATION_CREDENTIALS'],
@@ -18,7 +18,7 @@ const ENVIRONMENT = [
 ]
 
 const MAKE_HOME = fileURLToPath(new URL('./gemini-home.mjs', import.meta.url))
-/** Makes the home if there are servers to put into it, then becomes the client. */
+/** Makes the home if there are servers for it, then becomes the client. */
 const WITH_HOME = 'node "$1" "$2" "$3" "$4" && shift 4 && exec "$@" <"$0"'
 
 export function launchGemini(request: LaunchRequest): Launch {
@@ -33,18 +33,19 @@ export function launchGemini(request: LaunchRequest): Launch {
     ...['--output-format=stream-json', '--skip-trust'],
     request.resumes ? `--resume=${request.resumes}` : `--session-id=${request.conversation}`,
     ...(request.model ? [`--model=${request.model}`] : []),
-    // Where any command is allowed it is not asked about either; elsewhere what cannot be parsed is denied.
+    // If any command is allowed, there are no questions about commands. Otherwise a command that cannot be parsed is
+    // denied.
     `--approval-mode=${rules.commands ? 'default' : 'yolo'}`,
     ...(everything ? [] : [`--policy=${file(POLICY)}`]),
-    // Only the servers of this session: the name that stands for none belongs to no server.
+    // Only the servers of this session. With none, this name matches no server.
     ...(names.length ? names : ['(none)']).map(name => `--allowed-mcp-server-names=${name}`),
     ...(rules.restricts ? ['--extensions=none'] : []),
   ]
   const env: Record<string, string> = {
     ...pick(request.environment, ENVIRONMENT),
-    // It would start itself again with more memory, for twice the time and half as much memory again.
+    // It would restart itself with more memory, which takes twice the time and half as much memory again.
     GEMINI_CLI_NO_RELAUNCH: 'true',
-    // The settings are read before --skip-trust is, so that those of a repository that is not trusted stay unread.
+    // The client reads settings before --skip-trust, so those of an untrusted repository stay unread.
     GEMINI_CLI_TRUST_WORKSPACE: String(!rules.restricts),
   }
   const client = ['gemini', ...flags] as const
@@ -63,7 +64,7 @@ const POLICY = 'policy.toml'
 const SETTINGS = 'settings.json'
 
 function settingsOf(servers: ReturnType<typeof serversOf>): string {
-  // It puts variables in their place itself.
+  // The client replaces variables itself.
   const entries = servers.map(([name, server]) => [
     name,
     isHttp(server) ? { httpUrl: server.url, headers: server.headers } : asStdio(server),
@@ -71,7 +72,7 @@ function settingsOf(servers: ReturnType<typeof serversOf>): string {
   return JSON.stringify({ mcpServers: Object.fromEntries(entries) })
 }
 
-/** In a person's own hands the client asks them itself: the preset is not passed on. */
+/** In a person's terminal the client asks the person itself, so the preset is not passed on. */
 export const openGemini = ({ conversation, model }: Opening): Program => ({
   argv: ['gemini', `--resume=${conversation}`, ...(model ? [`--model=${model}`] : [])],
   env: {},

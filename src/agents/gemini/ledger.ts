@@ -9,8 +9,8 @@ const UUID = /^[\da-f]{8}-[\da-f-]{27}$/
 const namesIn = (folder: string): string[] => (existsSync(folder) ? readdirSync(folder) : [])
 
 /**
- * What the client writes down of a conversation, an answer the moment it has it, to go on with it later. In what it
- * prints it tells what it used at its very end, and nothing if it does not get there.
+ * The client's own file of a conversation, which has each answer at once. Its output reports usage only at the very
+ * end, and not at all if it does not get there.
  */
 export const geminiLedger: Ledger = {
   find(environment, conversation) {
@@ -41,7 +41,7 @@ export const geminiLedger: Ledger = {
     return {
       at: text(said.timestamp),
       events: [
-        // Written again when the tools that it called are done.
+        // An answer is written again when its tools are done.
         { type: 'usage', usage, counts: 'estimate', of: text(said.id), meter: 'ledger', ...(model && { model }) },
         { type: 'context', used: number(tokens.total), window: null, ...(model && { model }) },
       ],

@@ -12,26 +12,26 @@ const NAMES: Readonly<Record<Tool, readonly string[]>> = {
   WebSearch: ['google_web_search'],
 }
 
-/** Notes to itself, which touch nothing. */
+/** Notes to itself change nothing. */
 const HARMLESS = ['update_topic', 'write_todos']
 
-/** Where a word is quoted or expanded by the shell, it can be an option that writes, such as `--output`, in disguise. */
+/** A quoted or expanded word could be an option that writes, such as `--output`, in disguise. */
 const DISGUISE = String.raw`[^"]*(--ou|[\\$\x60{}*?'\[])`
 
 type Rule = Record<string, string | number | boolean | readonly string[]>
 
-/** The rules of a session as the client's policy engine reads them; the highest priority that matches decides. */
+/** The rules of a session for the client's policy engine. The matching rule with the highest priority decides. */
 export function policyOf(rules: Rules, servers: readonly string[]): string {
   const { tools, commands } = rules
   const named = tools.filter(tool => tool !== 'Bash' || !commands).flatMap(tool => NAMES[tool])
   const all: Rule[] = [
     { toolName: '*', decision: 'deny', priority: 100 },
     { toolName: [...named, ...HARMLESS], decision: 'allow', priority: 200, allowRedirection: true },
-    // A rule that names no tool is refused, and with it the whole file.
+    // The client refuses a rule that names no tool, and the whole file with it.
     ...servers.map(mcpName => ({ mcpName, toolName: '*', decision: 'allow', priority: 200 })),
     ...shellRules(commands ?? []),
   ]
-  // A change of nothing into something makes a file.
+  // Replacing nothing by something creates a file.
   if (!tools.includes('Write')) {
     all.push({ toolName: NAMES.Edit, argsPattern: '"old_string":""', decision: 'deny', priority: 300 })
   }
@@ -53,6 +53,6 @@ function shellRules(commands: readonly string[]): Rule[] {
   ]
 }
 
-// JSON's strings, numbers and lists of strings are TOML's as well.
+// Strings, numbers and lists of strings are the same in JSON and TOML.
 const toml = (rule: Rule): string =>
   ['[[rule]]', ...Object.entries(rule).map(([key, value]) => `${key} = ${JSON.stringify(value)}`), ''].join('\n')

@@ -5,7 +5,7 @@ import { type Json, number, object, parseObject, string, text } from '../json.ts
 
 const SERVERS = /^MCP issues detected\b/
 
-/** One line of stream-json in, events out. Never throws: what it does not know comes out as raw. */
+/** Turns one line of stream-json into events. Never throws: an unknown line comes out as raw. */
 export function readGemini(line: string, stream: Stream): AgentEvent[] {
   if (stream === 'sent' || !line.trim()) return []
   if (stream === 'stderr' && SERVERS.test(line))
@@ -16,9 +16,9 @@ export function readGemini(line: string, stream: Stream): AgentEvent[] {
   return (message && events(message)) ?? [{ type: 'raw', text: line }]
 }
 
-/** In its own words, on the stream that holds nothing of the conversation. */
+/** The client's own words on standard error, which has nothing of the conversation. */
 const RETRY = /^Attempt (\d+) failed(?: with status (\d+))?\. Retrying with backoff/
-/** This one is a 429 always; what the provider says may have lines of its own before the time. */
+/** This is always a 429. The provider's words before the time may span several lines. */
 const LIMITED = /^Attempt (\d+) failed: (?!.*Max attempts reached$)(.*?)(?:\. Retrying after (\d+)ms\.\.\.)?$/
 const WAITING = /\. Retrying after (\d+)ms\.\.\.$/
 
@@ -81,7 +81,7 @@ function toolResult({ tool_id, status, output, error }: Json): AgentEvent[] {
   return found
 }
 
-/** In what it says of a limit, once it does not wait itself. */
+/** Part of the message about a limit, once the client itself does not wait. */
 const COME_BACK = /\bSuggested retry after (\d+)s\./
 
 function limit(words: string, now: unknown): AgentEvent[] {
@@ -99,7 +99,7 @@ function result({ status, error, stats, timestamp }: Json): AgentEvent[] {
   ]
 }
 
-/** The sum, and then each model's share of it where it tells them apart: they do not cost the same. */
+/** The sum, then each model's share if the client gives them: models differ in price. */
 function usage(stats: Json): AgentEvent[] {
   const turns: Partial<Usage> = { turns: number(stats.tool_calls) + 1 }
   const models = Object.entries(object(stats.models) ?? {})
@@ -117,11 +117,13 @@ function usage(stats: Json): AgentEvent[] {
   ]
 }
 
-/** Of this run. The client does not count its turns: each call of a tool is taken for one, and its last word for one. */
+/**
+ * The usage of this run. The client does not count turns: each tool call counts as one, and so does its last message.
+ */
 function spent(stats: Json): Partial<Usage> {
   const prompt = number(stats.input_tokens)
   const cached = number(stats.cached)
-  // The total also has what was thought.
+  // The total includes thinking.
   const thought = Math.max(0, number(stats.total_tokens) - prompt - number(stats.output_tokens))
   return {
     input_tokens: Math.max(0, prompt - cached),

@@ -6,8 +6,8 @@ import type { Environment } from '../adapter.ts'
 import { number, object, parseObject, text } from '../json.ts'
 
 /**
- * How many tokens a model takes, as the person's own OpenCode has it: set up in its configuration, or in the list of
- * models that it keeps. The client tells neither this nor, while it works, which model that is.
+ * The context window of a model, from the person's OpenCode: its configuration, or the list of models it keeps. The
+ * client reports neither this nor, while it works, the model.
  */
 export function opencodeWindow(model: string | null, environment: Environment): number | null {
   const configurations = configurationFiles(environment).map(valueIn).reverse()
@@ -24,7 +24,7 @@ export function opencodeWindow(model: string | null, environment: Environment): 
   return windows.find(window => window > 0) ?? null
 }
 
-/** In the order in which the client reads them: what stands in a later one counts. */
+/** The order in which the client reads them. A later file overrides an earlier one. */
 function configurationFiles(environment: Environment): string[] {
   const own = folderOf(environment, 'XDG_CONFIG_HOME', '.config')
   const names = ['config.json', 'opencode.json', 'opencode.jsonc']
@@ -39,7 +39,7 @@ function configurationFiles(environment: Environment): string[] {
 const folderOf = (environment: Environment, variable: string, otherwise: string): string =>
   join(environment[variable] || join(environment.HOME || homedir(), otherwise), 'opencode')
 
-/** The client itself says what is wrong with a file; here it says nothing then. */
+/** The client itself reports a broken file. Here it counts as empty. */
 function valueIn(file: string): Record<string, unknown> {
   try {
     const written = textOf(file) ?? ''

@@ -9,7 +9,7 @@ import { changesNothing } from '../presets.ts'
 import { refuseApprovals, rulesOf } from '../rules.ts'
 import { permissionsOf } from './permissions.ts'
 
-/** What the client may see of the server's environment: where it is, how it signs in, how it reaches the network. */
+/** The variables of the server that the client may see: where it is, how it signs in, how it reaches the network. */
 const ENVIRONMENT = [
   ...['HOME', 'PATH', 'XDG_CONFIG_HOME', 'XDG_DATA_HOME', 'XDG_CACHE_HOME', 'XDG_STATE_HOME'],
   ...['OPENCODE_CONFIG', 'OPENCODE_CONFIG_DIR', 'OPENCODE_API_KEY', 'ANTHROPIC_API_KEY', 'OPENAI_API_KEY'],
@@ -22,13 +22,13 @@ const ENVIRONMENT = [
 export const opencodeEnvironment = (environment: LaunchRequest['environment']): Record<string, string> =>
   pick(environment, ENVIRONMENT)
 
-/** An agent of our own: the rules of one the person has would be merged with ours. */
+/** We define our own agent, because the rules of the person's agents would be merged with ours. */
 const AGENT = 'flotilla'
 const INSTRUCTIONS = 'instructions.md'
 
 /**
- * A repository can hold a file named `--output=…`, for a wildcard to find, and the client's rules have no way to name a
- * wildcard. So this shell, which is told by a variable, expands none.
+ * A wildcard could match a file named `--output=…`, and the client's rules cannot name a wildcard. So its shell, set by
+ * a variable, expands none.
  */
 const WITHOUT_WILDCARDS = { SHELL: '/bin/bash', SHELLOPTS: 'noglob' }
 
@@ -55,10 +55,11 @@ export function launchOpencode(request: LaunchRequest): Launch {
       )
   const flags = [
     ...['run', '--format=json', '--thinking'],
-    // Nowhere else does it tell that it tries again.
+    // Only the log says that it retries.
     ...['--print-logs', '--log-level=ERROR'],
     ...(request.resumes && !request.forks ? [`--session=${request.resumes}`] : []),
-    // An empty title is the beginning of the prompt; without one a model is paid to find it, and nobody is told how much.
+    // With an empty title the client uses the beginning of the prompt. Without one it pays a model for a title and does
+    // not report the cost.
     ...(request.resumes ? [] : ['--title=']),
     ...(request.model ? [`--model=${request.model}`] : []),
     ...(request.effort ? [`--variant=${request.effort}`] : []),
@@ -77,9 +78,9 @@ export function launchOpencode(request: LaunchRequest): Launch {
         : readingInput(request, ['opencode', ...flags]),
     env: {
       ...opencodeEnvironment(request.environment),
-      // Merged over the person's own configuration, so that their account and their models stay.
+      // This is merged over the person's configuration, so their account and models stay.
       OPENCODE_CONFIG_CONTENT: JSON.stringify(config),
-      // A client that replaces itself under a running fleet would no longer be the one that was detected.
+      // A client that updates itself would no longer be the one that was detected.
       OPENCODE_DISABLE_AUTOUPDATE: '1',
       ...(rules.restricts && { OPENCODE_DISABLE_PROJECT_CONFIG: '1', OPENCODE_PURE: '1' }),
       ...(!request.allowedTools && changesNothing(request.preset) && WITHOUT_WILDCARDS),
@@ -89,7 +90,7 @@ export function launchOpencode(request: LaunchRequest): Launch {
   }
 }
 
-/** In a person's own hands the client asks them itself: the preset is not passed on. */
+/** In a person's terminal the client asks the person itself, so the preset is not passed on. */
 export const openOpencode = ({ conversation, model }: Opening): Program => ({
   argv: ['opencode', `--session=${conversation}`, ...(model ? [`--model=${model}`] : [])],
   env: {},

@@ -2,7 +2,7 @@ import type { Tool } from '../presets.ts'
 import type { Rules } from '../rules.ts'
 
 type Decision = 'allow' | 'deny'
-/** By tool; by the text of a command for the shell. Of all that match, the last decides. */
+/** Decisions by tool, and for the shell by the text of a command. The last match decides. */
 export type Permissions = Record<string, Decision | Record<string, Decision>>
 
 const NAMES: Readonly<Record<Exclude<Tool, 'Bash'>, readonly string[]>> = {
@@ -16,9 +16,9 @@ const NAMES: Readonly<Record<Exclude<Tool, 'Bash'>, readonly string[]>> = {
 }
 
 /**
- * Signs of a command that does more than it looks like: a word the shell expands or quotes, a file it writes. The client
- * takes \ for /, in rules and in commands, so a rule against every \ would refuse every path: only where it could hide
- * the option that writes is it refused, and / with it.
+ * Signs that a command does more than it seems: words that the shell expands or quotes, files it writes. The client
+ * treats \ as / in rules and commands, so a rule against every \ would refuse every path. It is refused only where it
+ * could hide the option that writes, and / with it.
  */
 const DISGUISES = ['*--ou*', '*--o/*', '*-/*', '*/-*', '*>*', '*<*', '*$*', '*`*', '*{*', '*"*', "*'*", '*[*']
 
@@ -32,7 +32,7 @@ export function permissionsOf({ tools, commands }: Rules, servers: readonly stri
   }
 }
 
-/** Whoever may run anything may also do so elsewhere. */
+/** An agent that may run anything may also do so elsewhere. */
 const ANYTHING: Permissions = { bash: 'allow', external_directory: 'allow' }
 
 function shellRules(commands: readonly string[]): Record<string, Decision> {

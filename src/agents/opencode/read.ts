@@ -3,14 +3,14 @@ import type { AgentEvent, Stream } from '../contract.ts'
 import { editsOf } from '../edits.ts'
 import { type Json, number, object, parseObject, string, text } from '../json.ts'
 
-/** In its log. What it does beside the conversation with a small model holds nothing up. */
+/** A line of its log. Retries of a small model beside the conversation hold nothing up. */
 const RETRY = / level=ERROR .*message="stream error" .*\bsmall=false .*\berror\.error="(?:\w+: )?([^"]+)"/
 
-/** One line of its JSON in, events out. Never throws: what it does not know comes out as raw. */
+/** Turns one line of its JSON into events. Never throws: an unknown line comes out as raw. */
 export function readOpencode(line: string, stream: Stream): AgentEvent[] {
   if (stream === 'sent' || !line.trim()) return []
   const why = stream === 'stderr' && RETRY.exec(line)?.[1]
-  // Neither which try it is nor when the next one comes is told.
+  // The log says neither the number of the try nor when the next one comes.
   if (why) return [{ type: 'retry', attempt: 0, of: null, why }]
   const message = stream === 'stdout' ? parseObject(line) : undefined
   return (message && events(message)) ?? [{ type: 'raw', text: line }]
@@ -22,10 +22,10 @@ function events(message: Json): AgentEvent[] | undefined {
   if (!part) return undefined
   switch (message.type) {
     case 'step_start':
-      // There is no other line for a beginning, and every line names the conversation.
+      // No line marks the beginning, but every line names the conversation.
       return [
         { type: 'started', conversation: string(message.sessionID), model: null },
-        // What it uses is told when the tools that it calls are done: until then all that is known is that there is one.
+        // Usage is reported when its tools are done. Until then it is only known that there is an answer.
         { type: 'usage', usage: { turns: 1, untold_answers: 1 }, counts: 'estimate', of: text(part.id) },
       ]
     case 'text':
@@ -41,7 +41,7 @@ function events(message: Json): AgentEvent[] | undefined {
   }
 }
 
-/** Calls are told once they are over. */
+/** Tool calls are reported once they are over. */
 function tool(part: Json): AgentEvent[] | undefined {
   const state = object(part.state)
   if (!state) return undefined
@@ -54,7 +54,7 @@ function tool(part: Json): AgentEvent[] | undefined {
   ]
 }
 
-/** The turn is over with the first step that ends in no call of a tool. */
+/** The turn is over with the first step that calls no tool. */
 function finish(part: Json): AgentEvent[] {
   const usage = spent(part)
   const context = usage.input_tokens + usage.cache_read_tokens + usage.cache_write_tokens + usage.output_tokens
@@ -94,7 +94,7 @@ function failure(message: Json): AgentEvent[] | undefined {
   return found
 }
 
-/** When the provider said to come back. */
+/** The time at which the provider says to come back. */
 function until(now: unknown, data: Json): string | null {
   const seconds = Number(object(data.responseHeaders)?.['retry-after'])
   const date = new Date(number(now) + seconds * 1000)

@@ -3,7 +3,7 @@ import { expect, test } from 'vitest'
 import { makeProgram } from '../program.ts'
 import { completionScript } from './completion.ts'
 
-/** What bash itself offers after these words. */
+/** The words that bash itself offers after these. */
 function offered(words: string[]): string[] {
   const script = `${completionScript(makeProgram(), 'bash')}
 COMP_WORDS=(fleet "$@"); COMP_CWORD=$#; _fleet; printf '%s\\n' "\${COMPREPLY[@]}"`

@@ -5,7 +5,7 @@ export type Proposed = Pick<Proposal, 'checks' | 'setup_command' | 'copy_files'>
 
 export interface Line {
   field: keyof Proposed
-  /** kept: the project has something else there, which stays. */
+  /** kept: the project has another value, which stays. */
   what: 'set' | 'same' | 'kept' | 'replaced'
   proposed: string
   current: string
@@ -13,7 +13,7 @@ export interface Line {
 
 const FIELDS = ['agent', 'setup_command', 'checks', 'copy_files'] as const satisfies (keyof Proposed)[]
 
-/** What becomes of each setting: an empty one is filled, another one stays unless a person insists. */
+/** What happens to each setting: an empty one is filled, another value stays unless `replace` is set. */
 export function settle(proposed: Proposed, current: Proposed | undefined, replace: boolean): Line[] {
   return FIELDS.flatMap(field => {
     const [next, now] = [inWords(proposed[field]), inWords(current?.[field] ?? null)]
@@ -42,10 +42,13 @@ export interface Candidate {
   can?: { scripts: boolean }
 }
 
-/** Those people mean when they say coding agent, then whatever else was declared. */
+/** The agents that most people want, in order; declared ones come last. */
 const PREFERRED = ['claude', 'codex', 'gemini', 'opencode', 'agy']
 
-/** The best that is here: one that is signed in before one that does not tell. A script is no coding agent. */
+/**
+ * The best installed agent. One that is known to be signed in wins over one where that is unknown. A script runner is
+ * no coding agent.
+ */
 export function chooseAgent(agents: readonly Candidate[]): Candidate | undefined {
   const rank = ({ name }: Candidate): number => (PREFERRED.includes(name) ? PREFERRED.indexOf(name) : PREFERRED.length)
   const here = agents

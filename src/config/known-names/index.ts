@@ -7,12 +7,12 @@ export { KNOWN_TOOLS, type KnownName, type KnownTool, NAME_KINDS, type NameKind 
 
 /**
  * Every name that people know from other tools. Settings take their other names from this list, and
- * docs/compatibility.md is made from it. A test sends what clients of the other tools send to every name that is kept
- * or changed. Requests and answers are translated in operations/aliases.
+ * docs/compatibility.md is made from it. A test calls every kept or changed name as clients of the other tools do.
+ * operations/aliases translates requests and answers.
  */
 export const KNOWN_NAMES: readonly KnownName[] = [...DEVFLEET, ...CODEFLEET, ...BEADS, ...TEAM_TOOLS]
 
-/** Names of settings that are ours under another name. */
+/** Names from other tools for our settings. */
 export const SETTING_ALIASES: readonly { kind: 'key' | 'variable'; name: string; ours: string }[] = KNOWN_NAMES.flatMap(
   ({ kind, name, fate, ours }) =>
     fate === 'kept' && ours && (kind === 'key' || kind === 'variable') ? [{ kind, name, ours }] : [],

@@ -4,15 +4,15 @@ export interface KnownName {
   kind: NameKind
   name: string
   fate: Fate
-  /** What it is called here: the same, if absent and kept. */
+  /** Its name here; absent: the same, if kept. */
   ours?: string
-  /** What differs, or why it is so. */
+  /** What differs, or the reason. */
   why?: string
 }
 
 /**
- * `kept`: what its clients send is taken, and what they read is answered. `changed`: the same name does the same, but
- * not all they send is taken, or the answer has another shape.
+ * `kept`: accepts what its clients send and answers what they read. `changed`: the same name does the same, but not
+ * everything they send is accepted, or the answer has another shape.
  */
 export type Fate = 'kept' | 'changed' | 'replaced' | 'dropped' | 'not yet'
 

@@ -1,7 +1,7 @@
 import type { StageStatus } from '../records/stage-status.ts'
 import type { Stage } from '../records/workflow.ts'
 
-/** All that comes after a stage, and itself. */
+/** A stage and all stages after it. */
 export function reachedFrom(after: readonly (readonly number[])[], start: number): Set<number> {
   const found = new Set<number>()
   const open = [start]
@@ -16,14 +16,14 @@ export function reachedFrom(after: readonly (readonly number[])[], start: number
 interface Graph {
   stages: readonly Pick<Stage, 'on_failure'>[]
   after: readonly (readonly number[])[]
-  /** What each stage came to; null: it is not over. */
+  /** How each stage ended; null: it is not over. */
   settled: readonly (StageStatus | null)[]
 }
 
 /**
- * What a workflow that failed or was stopped does again. `first` goes back to work at once: what nothing else has to
- * be done again for. `anew` is what came after that, and did not end well or was skipped: it waits for it once more, and
- * may turn out otherwise. A failure that the workflow went on from is done again only for the sake of what came after.
+ * The stages that a failed or stopped workflow does again. Those in `first` start at once, because nothing before them
+ * has to be done again. Those in `anew` come after them and had failed or been skipped: they wait again, and may end
+ * differently. If the workflow continued after a failure, that stage is done again only if a later stage needs it.
  */
 export function doneAgain({ stages, after, settled }: Graph): { first: number[]; anew: number[] } {
   const failed = settled.flatMap((status, index) => (status === 'failed' ? [index] : []))

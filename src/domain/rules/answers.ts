@@ -1,7 +1,9 @@
-/** Braces that open nothing are looked behind for so many characters in all, and no further. */
+/**
+ * Each opening brace without a closing one costs a search. All these searches together stop after this many characters.
+ */
 const MAX_LOOKED_AT = 10_000_000
 
-/** Every JSON object that stands in a text, whatever is around it: raw, fenced, between words. */
+/** Every JSON object in a text, whatever is around it: bare, fenced, or between words. */
 export function objectsIn(text: string): Record<string, unknown>[] {
   const found: Record<string, unknown>[] = []
   let lookedAt = 0
@@ -15,7 +17,7 @@ export function objectsIn(text: string): Record<string, unknown>[] {
   return found
 }
 
-/** Behind the brace that closes the one at `start`; -1: none does. */
+/** The position after the brace that closes the one at `start`; -1: there is none. */
 function endOfObject(text: string, start: number): number {
   let depth = 0
   let quoted = false
@@ -42,8 +44,8 @@ function parsed(text: string): Record<string, unknown> | undefined {
 export type Found = { answer: Record<string, unknown> } | { problem: string }
 
 /**
- * The answer among all that was said, oldest first: the newest message that holds one. The same one said twice is one;
- * two that differ are none, because nobody can tell which is meant.
+ * The answer among all messages, oldest first: the newest message that contains one. The same answer twice counts once.
+ * Two different answers count as none, because nobody can tell which is meant.
  */
 export function answerIn(messages: readonly string[], isAnswer: (object: Record<string, unknown>) => boolean): Found {
   for (const message of messages.toReversed()) {

@@ -11,7 +11,7 @@ const ORIGINAL = /^\|{7}( |$)/
 const MIDDLE = /^={7}$/
 const END = /^>{7}( |$)/
 
-/** The conflicts in a file that git left markers in, its first side being the base. One that does not end is none. */
+/** The conflicts in a file with git's markers, whose first side is the base. A region without an end is ignored. */
 export function conflictRegions(text: string): Region[] {
   const regions: Region[] = []
   let open: { line: number; part: 'base' | 'original' | 'work'; base: string[]; work: string[] } | undefined

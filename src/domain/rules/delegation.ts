@@ -7,7 +7,7 @@ const NEEDS_SOMEBODY: readonly Status[] = ['needs_input', 'review', 'failed']
 export const isOver = ({ status }: Pick<Mission, 'status'>): boolean => OVER.includes(status)
 export const needsSomebody = ({ status }: Pick<Mission, 'status'>): boolean => NEEDS_SOMEBODY.includes(status)
 
-/** Whether a mission waits, directly or through its siblings, for the one that made it: that one must not wait for it. */
+/** Whether a mission waits, directly or through its siblings, for its parent. The parent must not wait for it. */
 function waitsForParent(mission: Mission, parent: string, siblings: readonly Mission[]): boolean {
   const seen = new Set<string>()
   const leads = (id: string): boolean => {
@@ -19,15 +19,15 @@ function waitsForParent(mission: Mission, parent: string, siblings: readonly Mis
   return mission.depends_on.some(leads)
 }
 
-/** Whether whoever made it can wait for it: it does not wait for that one, and is under way at all. */
+/** Whether the parent can wait for it: it is under way and does not wait for the parent. */
 export const isAwaitable = (child: Mission, parent: string, children: readonly Mission[]): boolean =>
   child.status !== 'draft' && !waitsForParent(child, parent, children)
 
 type Awaits = NonNullable<Session['awaits']>
 
 /**
- * What a mission would wait for now: those of its sub-missions that are under way and do not wait for it. One that needs
- * somebody is news first: only when it was told of that does it wait for that one too.
+ * The sub-missions that a mission would wait for now: those under way that do not wait for it. One that needs a person
+ * wakes the parent first. The parent waits for it only after it was told.
  */
 export function awaitsOf(parent: string, children: readonly Mission[], before: Session['awaits']): Awaits {
   const open = children.filter(child => !isOver(child) && isAwaitable(child, parent, children))
@@ -37,8 +37,9 @@ export function awaitsOf(parent: string, children: readonly Mission[], before: S
 }
 
 /**
- * Whether it goes on: all are over, or one needs somebody and it was not told so before it began to wait. One that it
- * was told of does not wake it again, so that a mission and a question nobody answers cannot wake each other for ever.
+ * Whether the parent continues: all sub-missions are over, or one needs a person and the parent was not told before it
+ * began to wait. A sub-mission it was told about does not wake it again. Otherwise a mission and an unanswered question
+ * could wake each other for ever.
  */
 export function mayGoOn(awaits: Session['awaits'], children: readonly Mission[]): boolean {
   const awaited = children.filter(({ id }) => awaits?.children.includes(id))

@@ -1,7 +1,7 @@
 import type { Mission, MissionSettings, MissionType } from '../records/mission.ts'
 import type { ApprovalMode, Engine, LandingPolicy, Project, ToolPreset } from '../records/project.ts'
 
-/** What holds for the whole fleet unless a project or mission says otherwise. */
+/** The values for the whole fleet, unless a project or mission sets its own. */
 export interface Defaults {
   agent: string | null
   model: string | null
@@ -9,7 +9,7 @@ export interface Defaults {
   timeoutSeconds: number
   maxRetries: number
   contextLimit: number
-  /** Which of them were said for this run of the fleet: they come before what projects say. */
+  /** Which of them were set for this run of the fleet. They come before the settings of projects. */
   insisted: ReadonlySet<keyof Omit<Defaults, 'insisted'>>
 }
 
@@ -47,7 +47,7 @@ export function effective(mission: MissionSettings, project: Project, defaults: 
   }
 }
 
-/** What holds for the missions of a project that say nothing themselves. */
+/** The values for missions of a project that set nothing themselves. */
 export function forProject(project: Project, defaults: Defaults): Omit<Defaults, 'insisted'> {
   const { insisted, ...fleets } = defaults
   const projects = {
@@ -81,11 +81,11 @@ const BY_FIELD = {
 export interface Held {
   field: keyof typeof BY_FIELD
   value: string | number | null
-  /** Who says so. */
+  /** Where the value comes from. */
   from: 'mission' | 'project' | 'default'
 }
 
-/** The same, field by field, with who says it: for people. */
+/** The same values field by field, with where each comes from, for people. */
 export function held(mission: Mission, project: Project, defaults: Defaults): Held[] {
   const values = effective(mission, project, defaults)
   return (Object.entries(BY_FIELD) as [Held['field'], keyof Effective][]).map(([field, name]) => {

@@ -139,7 +139,7 @@ test('a rate limit parks the mission until the time given, without counting it a
     next: { reason: 'resume' },
   })
   expect(missionAfter({ outcome: 'rate_limited' }).not_before! > BY.now).toBe(true)
-  // A time that is over, or none at all, would be tried again at once, and again.
+  // A time that is past or cannot be read would lead to one try after another without a pause.
   for (const odd of ['2001-01-01T00:00:00.000Z', '2026-99-99', ''])
     expect(missionAfter({ outcome: 'rate_limited', until: odd }).not_before! > BY.now, odd).toBe(true)
   const far = missionAfter({ outcome: 'rate_limited', until: '9998-01-01T00:00:00.000Z' }).not_before!

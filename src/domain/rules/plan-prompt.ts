@@ -1,7 +1,7 @@
 import * as z from 'zod'
 import { MAX_PLANNED, PlanAnswer } from '../records/plan.ts'
 
-/** What a planner is asked for, also by clients that enforce a schema themselves. */
+/** The form of a planner's answer. Clients that can enforce a schema get it too. */
 export const ANSWER_SCHEMA = (({ $schema, ...schema }) => schema)(
   z.toJSONSchema(PlanAnswer, { io: 'input', unrepresentable: 'any' }) as Record<string, unknown>,
 )
@@ -9,11 +9,11 @@ export const ANSWER_SCHEMA = (({ $schema, ...schema }) => schema)(
 export interface Planning {
   goal: string
   agents: readonly string[]
-  /** Set in a loop: what became of the rounds before, and whether the planner may say that all is done. */
+  /** Set in a loop: what the earlier rounds did, and whether the planner may say that everything is done. */
   loop: { round: number; of: number; history: string } | null
 }
 
-/** All that a planner is told. */
+/** Everything a planner is told. */
 export function planningPrompt({ goal, agents, loop }: Planning): string {
   return [
     'You are planning work for a fleet of coding agents. Change nothing: look at this repository, then answer with a plan.',
@@ -36,6 +36,6 @@ export function planningPrompt({ goal, agents, loop }: Planning): string {
     .join('\n\n')
 }
 
-/** What a planner is told whose answer cannot be used. */
+/** What a planner is told when its answer cannot be used. */
 export const answerAgain = (problem: string): string =>
   `Your answer cannot be used. ${problem} Answer again with the whole JSON object, once, and nothing else.`

@@ -20,7 +20,7 @@ test('each kind of token has its price, and thinking is paid as output', () => {
   const usage = { input_tokens: 10, cache_read_tokens: 20, cache_write_tokens: 30, output_tokens: 40 }
   expect(costOf(price, { ...usage, reasoning_tokens: 30 }) * 1e6).toBeCloseTo(10 + 2 + 60 + 400)
   expect(costOf(price, { input_tokens: 101, turns: 1 }) * 1e6).toBeCloseTo(202)
-  // Of several requests together nobody can tell whether one of them was long.
+  // With several requests in one report, nobody can tell whether one of them was long.
   expect(costOf(price, { input_tokens: 101, turns: 2 }) * 1e6).toBeCloseTo(101)
 })
 

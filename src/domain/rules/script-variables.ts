@@ -1,15 +1,13 @@
 import { keyOf, STAGE_FACTS, type StageFact, type Variable } from './template.ts'
 
-/**
- * What others wrote reaches a script as data: in variables of its environment and in files, never in its text.
- */
+/** Values that others wrote reach a script as data: in environment variables and files, never in its text. */
 
 const MENTIONED = new RegExp(
   `FLEET_(?:TASK_PROMPT|STAGE_([A-Z0-9_]+?)_(${STAGE_FACTS.join('|').toUpperCase()}))(?:_FILE)?(?![A-Za-z0-9_])`,
   'g',
 )
 
-/** The variables of a workflow that the text of a script names, by their names without `_FILE`. */
+/** The workflow variables that a script names, without `_FILE`. */
 export function mentionedIn(script: string): Map<string, Variable> {
   const found = [...script.matchAll(MENTIONED)].map(([, stage, fact]): [string, Variable] =>
     stage === undefined
@@ -19,7 +17,10 @@ export function mentionedIn(script: string): Map<string, Variable> {
   return new Map(found)
 }
 
-/** The variable that stands for a place in braces; a stage whose name is not plain letters goes by its number. */
+/**
+ * The environment variable that replaces a variable in braces. A stage whose name has other than plain letters goes by
+ * its number.
+ */
 export function nameOf(variable: Variable, number: number | undefined): string {
   if (variable.of === 'task') return 'FLEET_TASK_PROMPT'
   const stage = /^[a-z0-9_]+$/.test(variable.stage) ? variable.stage : String(number ?? variable.stage)
@@ -29,7 +30,9 @@ export function nameOf(variable: Variable, number: number | undefined): string {
 /** The variable that stands for a value of a saved template. */
 export const valueName = (name: string): string => `FLEET_VAR_${name.toUpperCase()}`
 
-/** What one variable may hold, and all of them together: an environment has little room. The files hold everything. */
+/**
+ * The most that one variable, and all together, may hold, because an environment is small. The files hold everything.
+ */
 const MOST_BYTES = 32 * 1024
 const MOST_TOGETHER = 256 * 1024
 
@@ -39,7 +42,7 @@ interface Given {
   files: Record<string, string>
 }
 
-/** How values reach a script: each whole in a file, and in the environment as far as it has room. */
+/** Gives values to a script: each in a file, and in the environment as far as there is room. */
 export function givenTo(values: Readonly<Record<string, string>>, pathOf: (file: string) => string): Given {
   const given: Given = { env: {}, files: {} }
   let room = MOST_TOGETHER

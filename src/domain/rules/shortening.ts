@@ -1,6 +1,6 @@
-/** How deep a value is shown: what an agent nests deeper than this is nothing a person would read. */
+/** The deepest level that is shown. Nobody reads deeper. */
 export const MOST_LEVELS = 40
-/** What a value takes beside its letters. */
+/** The cost of a value besides its characters. */
 const EACH = 8
 
 /** The beginning of a text, never half a character. */
@@ -9,7 +9,7 @@ export const beginning = (text: string, chars: number): string => {
   return /[\uD800-\uDBFF]$/.test(cut) ? cut.slice(0, -1) : cut
 }
 
-/** A JSON value of which each field is shown with at most so many characters, and whether anything was left out. */
+/** A JSON value with each field cut to this many characters, and whether anything was cut. */
 export function shortened<T extends object>(value: T, charsEach: number): { value: T; cut: boolean } {
   let left = 0
   let cut = false

@@ -1,26 +1,28 @@
 /** Signs of life of a session at one moment. Each is a count that grows, or changes, while something happens. */
 export interface Signs {
   at: number
-  /** What of the conversation it has printed and was told. */
+  /** Bytes of the conversation, in both directions. */
   said: number
-  /** What it has printed beside it. */
+  /** Bytes of its other output. */
   printed: number
-  /** Time its processes have spent on a processor, in hundredths of a second. */
+  /** Processor time of its processes, in hundredths of a second. */
   cpu: number
-  /** Which processes there are: a new one, or one less, is a sign. */
+  /** Its processes. A new one, or one less, is a sign of life. */
   processes: string
-  /** What its processes have written to files. */
+  /** Bytes its processes have written to files. */
   written: number
-  /** There is nothing it could be doing but hear its model: see `awaitsModel`. */
+  /** It can only be waiting for its model: see `awaitsModel`. */
   awaitsModel: boolean
 }
 
-/** An idle client still ticks: less than this share of a processor is no work. */
+/** An idle client still uses some processor time. A smaller share than this does not count as work. */
 const WORKING_SHARE = 0.05
-/** One that waits for its model keeps house as well, such as logs and lists of models: only hard work is work then. */
+/** A client that waits for its model still writes logs and lists. Only a larger share than this counts as work then. */
 const HARD_WORKING_SHARE = 0.25
 
-/** How long none of the signs has shown, in milliseconds. Silence alone proves nothing: a test suite may print nothing for long. */
+/**
+ * How long no sign has changed, in milliseconds. Silence alone proves nothing: a test suite may print nothing for long.
+ */
 export class Vitals {
   #last: Signs | undefined
   #alive = 0
@@ -32,7 +34,7 @@ export class Vitals {
     return now.at - this.#alive
   }
 
-  /** A machine that slept, an agent that waits for a person or for its next try: the time does not count. */
+  /** The time does not count while a machine sleeps, or an agent waits for a person or for its next try. */
   forgive(at: number): void {
     this.#alive = at
   }
@@ -51,7 +53,10 @@ function showsLife(last: Signs, now: Signs): boolean {
   )
 }
 
-/** Whether its conversation has begun, its turn is not over and none of its tools is at work; only where it tells all that. */
+/**
+ * Whether its conversation has begun, its turn goes on and no tool is at work. False if the client does not report all
+ * of these.
+ */
 export const awaitsModel = (
   life: 'conversation' | 'processes',
   { conversation, result, openTools }: { conversation: string | null; result: unknown; openTools: number },

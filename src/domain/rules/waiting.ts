@@ -23,7 +23,7 @@ export interface Reason {
   text: string
 }
 
-/** Which limit is full, if any: asked of whoever counts the live sessions. */
+/** The limit that is reached, if any, according to the live sessions. */
 export type FullSlot = 'fleet' | 'project' | 'agent' | 'disk'
 
 export interface World {
@@ -78,7 +78,7 @@ const FULL: Record<FullSlot, string> = {
   disk: 'waiting for room on the disk that holds the home',
 }
 
-/** What anything that is not over waits for. */
+/** What a mission that is not over waits for. */
 export function waitingReasons(
   mission: Mission,
   world: World,
@@ -86,9 +86,9 @@ export function waitingReasons(
     landings = [],
     retrying = null,
   }: {
-    /** Those of its project, in the order of their turns. */
+    /** The landings of its project, in their order. */
     landings?: readonly Mission[]
-    /** What its live session waits for at its provider. */
+    /** The retry of its live session at its provider. */
     retrying?: Retrying | null
   } = {},
 ): Reason[] {
@@ -113,14 +113,14 @@ export function waitingReasons(
   }
 }
 
-/** What holds up an agent at work. */
+/** What a running agent waits for. */
 export function retryReasons(retrying: Retrying | null, now: string): Reason[] {
   if (!retrying) return []
   const { next_at: until } = retrying
   return [{ kind: 'retry', ...(until && { until }), text: retryingInWords(retrying, now) }]
 }
 
-/** Landings of one project take turns: whose turn it is, and how many come before this one. */
+/** Landings of one project take turns. This says whose turn it is, and how many come before. */
 function landingReason(mission: Mission, landings: readonly Mission[]): Reason {
   const ahead = landings.slice(
     0,

@@ -10,7 +10,10 @@ import { all } from '../records.ts'
 
 type Slot = Pick<Session, 'project_id' | 'agent'>
 
-/** Which limit keeps one more session from starting beside those that live. A folder without worktrees takes one at a time. */
+/**
+ * Which limit keeps one more session from starting beside the live ones. A folder without worktrees takes one at a
+ * time.
+ */
 export function fullSlot(fleet: Fleet, live: readonly Slot[], agent: string, project: Project): FullSlot | null {
   const { maxConcurrent, maxPerAgent } = fleet.settings
   if (live.length >= maxConcurrent) return 'fleet'
@@ -21,7 +24,7 @@ export function fullSlot(fleet: Fleet, live: readonly Slot[], agent: string, pro
   return null
 }
 
-/** What missions inherit, and the setting that says it. */
+/** The settings that missions inherit. */
 const INHERITED = {
   agent: 'defaultAgent',
   model: 'defaultModel',
@@ -41,13 +44,15 @@ export function defaultsOf({ settings, configuration: { origins } }: Fleet): Def
   }
 }
 
-/** Why the name of a model may mean nothing to an agent. It is passed on all the same: clients learn faster than we do. */
+/**
+ * Why an agent may not know a model by this name. The name is passed on all the same: clients learn faster than we do.
+ */
 export function modelDoubt({ agents }: Fleet, agent: string, model: string | null): string | undefined {
   const found = agents.all.find(({ name }) => name === agent)
   return found && doubtAbout(agents.models.of(found), agent, model)
 }
 
-/** Nothing starts on a disk that is nearly full: an agent that cannot write loses its work. */
+/** Nothing starts on a nearly full disk, because an agent that cannot write loses its work. */
 export function diskIsFull({ home, settings }: Fleet): boolean {
   const { bavail, bsize } = statfsSync(home.path)
   return bavail * bsize < settings.minFreeDisk

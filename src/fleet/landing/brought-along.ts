@@ -9,8 +9,8 @@ import type { Work } from './steps.ts'
 type OnBase = Pick<landings.Brought, 'commit' | 'onto' | 'branch' | 'past'>
 
 /**
- * What comes with a landing: how much it is, the checks that speak for it, and the unlanded work it was built on, whose missions are
- * told first. Cut off in between, the landing is found again, and this with it.
+ * Gathers what a landing brings: how much it changes, the checks that passed on it, and the unlanded work it was built
+ * on. That work is marked as landed first, so after a crash the landing is found again and this runs again.
  */
 export async function bringAlong(fleet: Fleet, work: Work, landing: OnBase): Promise<landings.Brought> {
   const { mission, project, repository, candidate } = work
@@ -29,7 +29,7 @@ export async function bringAlong(fleet: Fleet, work: Work, landing: OnBase): Pro
 const cameWith = async (fleet: Fleet, id: string, bringer: string): Promise<boolean> =>
   (await fleet.store.get('missions', id))?.value.landed?.with === bringer
 
-/** Work that is kept or waits, and is on the base branch now; whoever is at work on more of it finds that out. */
+/** Marks kept or waiting work as landed, because it is on the base branch now. */
 async function takeAlong(
   fleet: Fleet,
   { mission_id, commit }: Landing['includes'][number],
@@ -48,7 +48,7 @@ async function takeAlong(
   })
 }
 
-/** What came along goes back to being kept. */
+/** Turns work that came along with an undone landing into kept work again. */
 export async function takeBack(
   fleet: Fleet,
   bringer: string,

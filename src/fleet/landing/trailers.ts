@@ -6,16 +6,16 @@ const SUBJECT_CHARS = 100
 const BODY_CHARS = 2000
 const MOST_NAMED = 50
 
-/** Names the mission whose work a commit is. */
+/** The trailer that names the mission of a commit. */
 export const MISSION_TRAILER = 'Fleet-Mission'
 
 /** Never empty: git makes no commit without a message. */
 const subjectOf = ({ id, title }: Pick<Mission, 'id' | 'title'>): string =>
   withoutControls(title).replace(/\s+/g, ' ').trim().slice(0, SUBJECT_CHARS) || `Mission ${id}`
 
-/** The words of a landing: what was asked, what the agent says it did, and where to find the rest. */
+/** The message of a landing: the title, what the agent says it did, and trailers that lead to the rest. */
 export function landingMessage(mission: Mission, session: Session, summary: string): string {
-  // A line of the summary that looks like a trailer of ours must not pass for one.
+  // A line of the summary must not look like a trailer of ours.
   const body = withoutControls(summary)
     .trim()
     .slice(0, BODY_CHARS)

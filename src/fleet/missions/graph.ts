@@ -14,7 +14,7 @@ export interface Edge {
 
 export interface Graph {
   missions: Mission[]
-  /** Those that were asked for; the others are what they hang on. */
+  /** The requested missions. The others are what they are linked to. */
   asked: Set<string>
   edges: Edge[]
   more: boolean
@@ -22,7 +22,10 @@ export interface Graph {
 
 const UNFINISHED = STATUSES.filter(status => !isOver({ status }))
 
-/** What is unfinished and what that hangs on; of one mission, everything it hangs together with. At most `limit` missions. */
+/**
+ * Unfinished missions and what they are linked to; for one mission, everything it is linked to. At most `limit`
+ * missions.
+ */
 export async function graphOf(fleet: Fleet, scope: Scope, limit: number): Promise<Graph> {
   const found = new Map<string, Mission>()
   let more = false
@@ -48,7 +51,7 @@ export async function graphOf(fleet: Fleet, scope: Scope, limit: number): Promis
   if (scope.of === 'mission') take(await named([scope.id]))
   const asked = new Set(found.keys())
   let edge = [...found.values()]
-  // Of one mission everything; otherwise only the next ones, or a project's whole history would come along.
+  // All links of one mission, otherwise only the next ones, because all would include a project's whole history.
   do {
     const next: Mission[] = []
     for (const mission of edge) {
@@ -81,7 +84,7 @@ function edgesInto({ id, depends_on, parent_mission_id }: Mission, found: Readon
   return edges.filter(({ from }) => found.has(from))
 }
 
-/** What the workflow of a mission is called, and its stage. */
+/** The names of a mission's workflow and stage. */
 export async function stageNames(
   fleet: Fleet,
   missions: readonly Mission[],

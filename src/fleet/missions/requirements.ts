@@ -7,7 +7,7 @@ import { defaultsOf } from '../dispatch/capacity.ts'
 import type { Fleet } from '../fleet.ts'
 import { requireBudget } from '../sessions/budget-rules.ts'
 
-/** How a client looks from outside before there is a session: enough to say what it cannot be held to. */
+/** Stands in for a session that does not exist yet: enough for an adapter to refuse settings that it cannot enforce. */
 const NOWHERE = {
   prompt: '',
   script: '',
@@ -26,8 +26,8 @@ const NOTHING = {
 } as const
 
 /**
- * What the agent of a mission cannot be held to is refused where it is asked for, and not by a session that fails. Which
- * agent that is may still change for a mission that names none, and what a plugin's code says is asked at the start.
+ * Refuses a mission now if its agent cannot enforce its settings, instead of in a session that fails. A mission that
+ * names no agent may still get another one, and an agent of a plugin is asked at the start.
  */
 export function requireHeld(fleet: Fleet, mission: MissionSettings, project: Project): void {
   const limits = effective(mission, project, defaultsOf(fleet))
@@ -67,12 +67,12 @@ export function requireEffort({ can, title }: Agent, { effort }: Pick<MissionSet
   })
 }
 
-/** The part of a mission's settings that its agent must be able to hold to. */
+/** The settings of a mission that its agent must be able to enforce. */
 export type Held = Pick<MissionSettings, 'agent'> & Partial<MissionSettings>
 
 /**
- * The same for missions that others make later: by a workflow, a plan, a fork, a schedule or a loop. Whoever asks for
- * those is told now, and by name, what would keep one from starting.
+ * The same for missions that a workflow, a plan, a fork, a schedule or a loop makes later. The request is refused now,
+ * and the refusal names the mission that could not start.
  */
 export async function requireStartable(
   fleet: Fleet,
@@ -98,7 +98,7 @@ export async function requireStartable(
 
 const PATIENCE_MS = 2000
 
-/** An agent that is not there is not started. One that is slow to say so is given the benefit of the doubt. */
+/** An agent that is not installed is not started. One that is slow to answer counts as installed. */
 export async function requireInstalled({ environment }: Fleet, agent: Agent): Promise<void> {
   let timer: NodeJS.Timeout | undefined
   const late = new Promise<undefined>(resolve => {

@@ -7,7 +7,7 @@ import { current, put } from '../records.ts'
 const NAME_CHARS = 100
 const USER_AGENT_CHARS = 300
 
-/** Lets a browser in; undefined: somebody has come with that link before. */
+/** Signs a browser in. Undefined: the link was used before. */
 export async function admitDevice(
   fleet: Fleet,
   { id, name }: { id: string; name: string },
@@ -33,12 +33,12 @@ export async function admitDevice(
   })
 }
 
-/** Asked for each open stream whenever something was committed: one look by its name. */
+/** Runs for each open stream after every commit, so it reads one record by its id. */
 export async function isSignedIn(fleet: Fleet, deviceId: string): Promise<boolean> {
   return isLetIn((await fleet.store.get('devices', deviceId))?.value, fleet.now())
 }
 
-/** From the next request on it is a stranger; open streams end with it. */
+/** Its next request is refused, and its open streams end. */
 export async function signOutDevice(fleet: Fleet, ask: Ask, deviceId: string): Promise<void> {
   await oncePerKey(fleet, ask, async () => {
     const { value, version } = await current(fleet, 'devices', deviceId)
@@ -54,7 +54,7 @@ export async function signOutDevice(fleet: Fleet, ask: Ask, deviceId: string): P
 
 const MOST_DEVICES = 500
 
-/** Those that are let in, the newest first. */
+/** The browsers that are signed in, newest first. */
 export async function signedInDevices(fleet: Fleet): Promise<Device[]> {
   const page = await fleet.store.find('devices', { index: 'signed_in', newestFirst: true, limit: MOST_DEVICES })
   return page.items.map(({ value }) => value).filter(device => isLetIn(device, fleet.now()))

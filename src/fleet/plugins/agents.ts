@@ -23,7 +23,7 @@ export function requireFreeNames(fleet: Fleet, agents: Declarations, others: rea
   if (twice) throw new NotAllowed(`Its agent ${JSON.stringify(twice.name)} has the name of another agent.`)
 }
 
-/** Every process of the home reads them from there, as it does those that people declare. */
+/** Writes the agents of plugins to a file, from which every process of the home reads them. */
 export function keepPluginAgents(home: string, bringers: readonly Bringer[]): void {
   const file = join(home, PLUGIN_AGENTS_FILE)
   const brought: Brought = {

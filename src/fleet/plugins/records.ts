@@ -7,7 +7,9 @@ import { put } from '../records.ts'
 
 export const sourcesOf = (fleet: Fleet): Source[] => findPlugins(fleet.home.path, fleet.settings.plugins)
 
-/** What comes with the fleet works once somebody wants it, everything else from the beginning. */
+/**
+ * A plugin that comes with the fleet is off until the settings name it. Every other plugin is on from the beginning.
+ */
 const wantedAtFirst = (fleet: Fleet, { name, origin }: Source): boolean =>
   origin !== 'shipped' || fleet.settings.plugins.includes(name)
 
@@ -31,7 +33,7 @@ interface Happened {
   cause?: string
 }
 
-/** Changes what is remembered, in one commit with what happened. */
+/** Changes a plugin's record, in one commit with the event. */
 export async function notePlugin(
   fleet: Fleet,
   source: Source,
@@ -58,7 +60,7 @@ const eventOf = (fleet: Fleet, { name }: Source, { kind, actor, cause }: Happene
   data: { plugin: name },
 })
 
-/** Switched on it is told what happens from now on, not what happened while it was off. */
+/** A plugin that is switched on hears what happens from now on, not what it missed. */
 export async function switchPlugin(
   fleet: Fleet,
   source: Source,

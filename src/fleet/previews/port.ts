@@ -20,7 +20,7 @@ export function freePort(): Promise<number> {
 /** What a program printed, without colours and cursor movements. */
 export const plain = (printed: string): string => stripVTControlCharacters(printed)
 
-/** Where a program that was given this port may answer: as it says itself first. Another port could be anyone's. */
+/** The addresses to try for a program with this port, first those it printed. Another port may belong to anyone. */
 export function addressesFor(port: number, printed: string): string[] {
   const said = (plain(printed).match(LOOPBACK) ?? [])
     .filter(address => new URL(address).port === String(port))
@@ -28,7 +28,7 @@ export function addressesFor(port: number, printed: string): string[] {
   return [...new Set([...said, `http://127.0.0.1:${port}/`, `http://[::1]:${port}/`])]
 }
 
-/** The first that answers, whatever it says. */
+/** The first address that answers, with any status. */
 export async function firstAnswering(addresses: readonly string[]): Promise<string | undefined> {
   for (const address of addresses) if (await answers(address)) return address
   return undefined
@@ -37,7 +37,7 @@ export async function firstAnswering(addresses: readonly string[]): Promise<stri
 function answers(address: string): Promise<boolean> {
   return new Promise(resolve => {
     const secure = address.startsWith('https:')
-    // Only ever asked of this machine, whose certificates nobody signs.
+    // These addresses are on this machine only, where certificates are self-signed.
     const options = { timeout: ANSWER_MS, agent: false, ...(secure && { rejectUnauthorized: false }) }
     const request = (secure ? getHttps : getHttp)(address, options, response => {
       response.destroy()

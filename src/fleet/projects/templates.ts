@@ -17,7 +17,7 @@ import { runsScripts } from '../missions/agents.ts'
 import type { MissionFields } from '../missions/missions.ts'
 import { current, derivedId, put } from '../records.ts'
 
-/** One of each name, whatever it is of. */
+/** One template per name, of either kind. */
 const idOf = (name: string): string => derivedId('template', name.toLowerCase())
 
 export type Model = { mission: Mission } | { project: Project }
@@ -70,12 +70,12 @@ export async function templateNamed(fleet: Fleet, name: string, kind?: Template[
 
 interface FromTemplate {
   fields: Omit<MissionFields, 'parent_mission_id' | 'depends_on' | 'base_ref' | 'metadata'>
-  /** Its text is a script: that of a mission on which an agent was named that runs scripts. */
+  /** Whether its text is a script: it was saved from a mission that named an agent that runs scripts. */
   script: boolean
   variables: StoredText | null
 }
 
-/** What a mission made from it begins with. */
+/** The settings that a mission made from it starts with. */
 export async function missionFrom(
   fleet: Fleet,
   name: string,

@@ -6,17 +6,17 @@ import type { Fleet } from '../fleet.ts'
 import { questionFile } from '../missions/notes.ts'
 import { all } from '../records.ts'
 
-/** Shows in each mission's questions.md what was asked and answered. Nothing is ever read from these files. */
+/** Shows in each mission's questions.md what was asked and answered. These files are never read. */
 export class QuestionFiles {
   readonly #fleet: Fleet
-  /** One after the other, so that what was read last is written last. */
+  /** Files are written one after the other, so that the newest state is written last. */
   #turn: Promise<void> = Promise.resolve()
 
   constructor(fleet: Fleet) {
     this.#fleet = fleet
   }
 
-  /** After something was asked, answered or withdrawn. */
+  /** Called after something was asked, answered or withdrawn. */
   write(missionId: string): Promise<void> {
     this.#turn = this.#turn.catch(() => {}).then(() => this.#write(missionId))
     return this.#turn
@@ -32,7 +32,7 @@ export class QuestionFiles {
   }
 }
 
-/** Agents can write to the folder: the new file is made where nothing was, and takes the place of what is there. */
+/** Agents can write to the folder. So the new file is made under a new name and then replaces what is there. */
 function put(folder: string, file: string, text: string): void {
   mkdirSync(folder, { recursive: true, mode: 0o700 })
   const next = join(folder, `.questions-${newId()}`)
@@ -40,7 +40,7 @@ function put(folder: string, file: string, text: string): void {
     writeFileSync(next, text, { flag: 'wx', mode: 0o600 })
     renameSync(next, file)
   } catch (error) {
-    // Somebody made a folder of that name: the view is missing, and nothing else.
+    // Somebody made a folder of that name. Only the view is missing.
     if (!['EISDIR', 'ENOTEMPTY', 'EEXIST'].includes((error as NodeJS.ErrnoException).code ?? '')) throw error
   } finally {
     rmSync(next, { force: true })

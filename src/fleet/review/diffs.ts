@@ -11,7 +11,7 @@ import { repositoryOf } from '../projects/repositories.ts'
 import { current } from '../records.ts'
 import { gitWithin } from '../sessions/sandbox.ts'
 
-/** Of a whole diff, and of that of one file. */
+/** The most bytes of a whole diff, and of one file. */
 const MAX_BYTES = 1024 * 1024
 const MAX_FILE_BYTES = 8 * 1024 * 1024
 
@@ -19,7 +19,7 @@ export interface DiffWish {
   /** Only this file. */
   path?: string
   context?: number
-  /** false: only which files differ. */
+  /** False: only the list of files. */
   text?: boolean
 }
 
@@ -28,12 +28,12 @@ export interface Diff {
   truncated: boolean
   files: SizedFile[]
   files_omitted: number
-  /** Lines, of all files. */
+  /** The lines of all files. */
   added: number
   deleted: number
 }
 
-/** What a session changed so far; while it runs, also what it has not committed. */
+/** What a session changed so far, with its uncommitted changes while it runs. */
 export async function sessionDiff(fleet: Fleet, session: Session, wish: DiffWish = {}): Promise<Diff> {
   const { worktree, from } = comparable(session)
   const project = (await current(fleet, 'projects', session.project_id)).value
@@ -45,7 +45,7 @@ export async function sessionDiff(fleet: Fleet, session: Session, wish: DiffWish
   return commitsDiff(project, await partedFrom(project, session), session.end_commit, wish)
 }
 
-/** Where its work begins: a base branch that it was to merge and did not is no part of its history. */
+/** Where its work starts. A base branch that it should have merged but did not is no part of its history. */
 async function partedFrom(project: Project, { start_commit, end_commit }: Session): Promise<string> {
   return (await mergeBase(await repositoryOf(project), start_commit!, end_commit!)) ?? start_commit!
 }
@@ -55,16 +55,18 @@ export async function commitsDiff(project: Project, from: string, to: string, wi
 }
 
 export interface MissionDiff extends Diff {
-  /** The id of what would land, or has landed; null: its agent is still at work. */
+  /** The commit that would land, or has landed; null while its agent works. */
   candidate: string | null
-  /** Whose work is among it, beside its own. */
+  /** The missions whose work is part of it. */
   includes: Included[]
 }
 
-/** All that a mission would bring onto the base branch, or has brought; while an agent is at work, what that changed. */
+/**
+ * Everything a mission would bring onto the base branch, or has brought. While an agent works: what it changed so far.
+ */
 export async function missionDiff(fleet: Fleet, mission: Mission, wish: DiffWish = {}): Promise<MissionDiff> {
   const session = await newestSession(fleet, mission)
-  // Who asks for one file has seen which there are.
+  // A request for one file already has the list.
   const now = wish.path === undefined ? (await lookAtPlace(fleet, mission)).mission : mission
   const project = (await current(fleet, 'projects', mission.project_id)).value
   const shown = session.status === 'ended' ? await shownOf(project, now) : undefined
@@ -96,13 +98,13 @@ function diffOf(difference: Difference | undefined, { path }: DiffWish): Diff {
 }
 
 export interface FileSide {
-  /** Empty: it is no text. */
+  /** Null where the file is not text. */
   lines: string[] | null
   first_line: number
   total_lines: number
 }
 
-/** The commits on both sides of a diff; null: as it is in the worktree. */
+/** The commits on both sides of a diff; null for the worktree as it is. */
 interface Sides {
   base: string
   work: string | null
@@ -116,7 +118,7 @@ async function sidesOf(project: Project, session: Session, mission: Mission | un
   return { base: comparable(session).from, work: null }
 }
 
-/** Lines of a file on one side of a diff, that of a session or that of a whole mission: what it leaves out around its changes. */
+/** Lines of a file on one side of a diff, for the context that the diff leaves out. */
 export async function fileAt(
   fleet: Fleet,
   { session, mission }: { session: Session; mission?: Mission },

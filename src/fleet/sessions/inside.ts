@@ -7,7 +7,7 @@ import { type Ask, by, oncePerKey } from '../commands.ts'
 import type { Fleet } from '../fleet.ts'
 import { current, put } from '../records.ts'
 
-/** Something a session says of itself. Its token ends with it: what comes later is no longer its word. */
+/** Changes a session in its own name. A session that has ended may not do that any more. */
 export async function changeSession(
   fleet: Fleet,
   ask: Ask,
@@ -23,7 +23,7 @@ export async function changeSession(
   return (await current(fleet, 'sessions', id)).value
 }
 
-/** Keeps what an agent says of its work. The last report of a session stands. */
+/** Keeps the report of an agent. The last one of a session counts. */
 export async function submitReport(fleet: Fleet, ask: Ask, sessionId: string, claim: Claim): Promise<void> {
   const text = await fleet.blobs.keep(JSON.stringify(claim))
   await changeSession(fleet, ask, sessionId, async session => ({

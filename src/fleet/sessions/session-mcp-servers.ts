@@ -9,11 +9,11 @@ import type { Fleet } from '../fleet.ts'
 
 export interface Attached {
   servers: Record<string, McpServer>
-  /** Names of variables of the server that their values refer to. */
+  /** Names of environment variables that the servers' settings refer to. */
   variables: string[]
 }
 
-/** The servers of tools a session is given: the fleet's own, the project's, and that of context mode where it is wanted. */
+/** The MCP servers of a session: the fleet's own, the project's, and that of context mode if it is wanted. */
 export async function attach(
   fleet: Fleet,
   agent: Agent,

@@ -9,7 +9,7 @@ import { all } from '../records.ts'
 export interface ListedWorktree {
   path: string
   project_id: string
-  /** null: no session is known that worked there. */
+  /** Null where no known session worked there. */
   mission_id: string | null
   session_id: string | null
   title: string | null
@@ -20,7 +20,7 @@ export interface ListedWorktree {
   created_at: string
 }
 
-/** Every worktree that lies in the home, those of checks too. Asked of the disk: what nobody knows of takes room as well. */
+/** Every worktree on disk, those of checks too. It reads the disk, because unknown ones take room as well. */
 export async function listWorktrees(fleet: Fleet, projectId?: string): Promise<ListedWorktree[]> {
   const listed: ListedWorktree[] = []
   for (const path of placesIn(fleet.home.worktrees)) {
@@ -52,6 +52,6 @@ function stateOf(path: string, session: Session | undefined, status: string | un
   return isForChecks(basename(path)) ? 'for checks' : 'of no session'
 }
 
-/** What a worktree takes on disk, with the repository behind it. */
+/** What a worktree and its repository take on disk. */
 export const bytesOfPlace = async (path: string): Promise<number> =>
   (await worktreeBytes(path)) + (await worktreeBytes(folderOf(path)))

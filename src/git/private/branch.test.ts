@@ -34,7 +34,7 @@ test('what a person commits on the branch in their own checkout goes on from the
     'new\n',
   ])
   expect([await inside('rev-parse', 'HEAD'), await inside('status', '--porcelain')]).toEqual([theirs, ''])
-  // Another look finds nothing more.
+  // Collecting again finds nothing more.
   expect(await collect()).toEqual({ tip: theirs, committed: false, skipped: [] })
 })
 
@@ -47,7 +47,7 @@ test('what a person commits on the branch beside later work stays there, and is 
   expect(await repo.readOn(tip, 'b')).toBe('by the agent')
   expect(await repo.tip(branch)).toBe(theirs)
   expect(await repo.git('status', '--porcelain')).toBe('')
-  // Nor is it moved where nobody has it checked out: it is not where we left it.
+  // The branch also stays if nobody has it checked out, because it is not where we left it.
   await repo.git('checkout', '--quiet', 'main')
   expect(await collect()).toMatchObject({ tip, apart: theirs })
   expect(await repo.tip(branch)).toBe(theirs)

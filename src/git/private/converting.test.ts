@@ -28,7 +28,7 @@ beforeEach(async () => {
 })
 afterEach(() => origin.remove())
 
-/** Ends the work as a kill does, before it changes for the nth time one of the files that decide whose the worktree is. */
+/** Stops the work like a kill, before its nth change to one of the files that decide who owns the worktree. */
 async function cutShort(nth: number, work: () => Promise<unknown>): Promise<boolean> {
   const folder = folderOf(worktree)
   const deciding = [
@@ -73,7 +73,7 @@ test.each(STEPS)('a conversion that is cut short at step %i loses nothing, and i
   const before = await inside('status', '--porcelain', '--branch')
   const wasCut = await cutShort(step, () => convertLinked(repo, worktree, branch, GIVEN))
   expect(wasCut).toBe(step < STEPS.length - 1)
-  // Whoever looks meanwhile finds the work, and does not let it go.
+  // Before the conversion is finished, the work is found and the worktree is not removed.
   expect(await unheld(worktree, [])).toEqual(expect.arrayContaining(['a', 'mine', 'staged']))
   expect((await inside('status', '--porcelain', '--branch')).replace('?? .git.new\n', '')).toBe(before)
 

@@ -9,22 +9,23 @@ import { byteFields, git } from '../run.ts'
 const MOST_FILES = 100
 const MOST_BYTES = 16 * 1024 * 1024
 
-/** A folder of hooks among the files of the repository, from its top; undefined: it lies elsewhere. */
+/** The hooks folder inside the repository, from its top; undefined: it is elsewhere. */
 function amongFiles({ path }: Repository, hooksPath: string | undefined): string | undefined {
   if (hooksPath === undefined || hooksPath.startsWith('~')) return undefined
   const inside = relative(path, resolve(path, hooksPath))
   return inside === '' || isAbsolute(inside) || /^(\.\.|\.git)(\/|$)/.test(inside) ? undefined : inside
 }
 
-/** What `core.hooksPath` of a session has to say; undefined: nothing, its hooks are in the folder where git looks. */
+/** The `core.hooksPath` of a session; undefined: none, because its hooks are where git looks. */
 export function copiedHooksPath(repo: Repository, hooksPath: string | undefined, to: string): string | undefined {
   const inside = amongFiles(repo, hooksPath)
   return inside && join(to, inside)
 }
 
 /**
- * Copies the project's hooks. Those among the files of the repository too: an agent can change its own, and a person who
- * commits in its worktree would run them. These often find helpers by their own path, below them or, tracked, beside their folder.
+ * Copies the project's hooks, including those among the repository's files: an agent can change its own copy, and a
+ * person who commits in its worktree would run it. Such hooks often find helpers by their own path, below them or,
+ * tracked, beside their folder.
  */
 export async function copyHooks(repo: Repository, hooksPath: string | undefined, to: string): Promise<void> {
   const named = hooksPath?.replace(/^~(?=\/)/, process.env.HOME ?? homedir())
@@ -45,7 +46,7 @@ export async function copyHooks(repo: Repository, hooksPath: string | undefined,
   }
 }
 
-/** Others may be a person's own, with secrets in them. */
+/** Only tracked files: others may be the person's own, with secrets in them. */
 async function trackedIn({ path }: Repository, folder: string): Promise<string[]> {
   const args = ['--literal-pathspecs', 'ls-files', '-z', '--', folder]
   const tracked = new Set(byteFields((await git(path, args, { answers: [128] })).stdout))

@@ -23,9 +23,9 @@ import { folderOf } from './place.ts'
 import { unheld } from './unheld.ts'
 
 /**
- * Whatever an agent can make git run: by attributes that name programs of the person's configuration which lie in the
- * worktree, by configuration and hooks of its own repository, and by those of repositories below its worktree. Each
- * writes a file when it runs outside the walls; the walls of these tests are a variable of the environment.
+ * Everything that an agent can make git run: programs in the worktree that the person's configuration names and the
+ * agent's attributes select, configuration and hooks of its own repository, and those of repositories below its
+ * worktree. Each writes a file if it runs outside the walls. In these tests, the walls are an environment variable.
  */
 let repo: TestRepository
 let worktree: string
@@ -81,7 +81,7 @@ async function hostile(): Promise<void> {
   await put('a', 'by the agent\n')
 }
 
-/** A repository below the worktree that a commit of the agent names, so that git looks into it by itself. */
+/** A repository below the worktree that a commit of the agent names, so git looks into it automatically. */
 async function nested(): Promise<void> {
   await inside('init', '--quiet', 'nested')
   const below = (...args: string[]) => runGit(join(worktree, 'nested'), [...AS, ...args], { WALLED: '1' })
@@ -137,7 +137,7 @@ describe('nothing of an agent’s making runs outside its walls', () => {
       await collect()
       await repo.commit('base moves', { a: 'by the base\n' })
       expect(await mergeInto(worktree, await repo.tip(), within)).toHaveProperty('tip')
-      // Its driver ran, inside; and it is found in the result like any other work.
+      // The agent's merge driver ran inside the walls, and its result is in the merge.
       expect(await inside('-c', 'core.fsmonitor=false', 'show', 'HEAD:a')).toBe('by the base\nby a')
     },
   }
@@ -194,7 +194,7 @@ test('repositories below the worktree run nothing in a person’s hands either',
   await below('nested', 'remote', 'add', 'origin', library.path)
   await inside('-c', 'advice.addEmbeddedRepo=false', 'add', 'nested')
   await inside('commit', '--quiet', '-m', 'names it')
-  // One of them has its link exchanged for one that leads out of the worktree.
+  // The link of one of them is replaced by one that leads out of the worktree.
   const elsewhere = join(repo.root, 'elsewhere')
   cpSync(join(folderOf(worktree), 'git/modules/other'), elsewhere, { recursive: true })
   await put('other/.git', `gitdir: ${elsewhere}\n`)

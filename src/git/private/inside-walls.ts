@@ -6,21 +6,21 @@ import { gitDirsIn } from './modules.ts'
 import { partsOf } from './place.ts'
 import type { Settings } from './settings.ts'
 
-/** A folder of which only some is there inside walls. Paths are absolute. */
+/** A folder that is only partly visible inside the sandbox. Paths are absolute. */
 export interface Partly {
   folder: string
-  /** What is there, read-only. Also what lies elsewhere and is needed with it. */
+  /** What is visible, read-only. It includes needed files from elsewhere. */
   shown: readonly string[]
-  /** Folders that are there, with nothing in them. */
+  /** Folders that are visible but empty. */
   empty: readonly string[]
-  /** What is there in the place of another file, here or elsewhere. */
+  /** Files that are shown in place of others, here or elsewhere. */
   put: readonly { at: string; file: string }[]
 }
 
 /**
- * Of a project's repository, what git in a place needs: the objects, those of submodules and Git LFS too, and those
- * behind them. The rest tells of other work and signs in. Filters run with this as the shared directory of our own git
- * directory, so it has to look like one: the configuration is the place's. Other files that sign in are empty.
+ * The parts of a project's repository that git needs in a place: its objects, those of submodules and Git LFS, and
+ * their alternates. The rest shows other work or holds sign-ins. Filters use this as the shared directory of our git
+ * directory, so it must look like one, with the place's configuration. Other files with sign-ins are empty.
  */
 export function repositoryInWalls(
   { commonDir }: Pick<Repository, 'commonDir'>,
@@ -33,7 +33,7 @@ export function repositoryInWalls(
   const behind = objects.flatMap(folder => alternatesBehind(folder).folders)
   const { git, folder } = partsOf(worktree)
   const config = join(git, 'config')
-  // Git refuses to go on with a file that it cannot open, and a device cannot be opened there.
+  // Git fails on a file that it cannot open, and a device cannot be opened there.
   const empty = join(folder, 'empty')
   const signIns = existsSync(folder) ? signInFiles.filter(path => existsSync(path)) : []
   if (signIns.length) writeFileSync(empty, '')

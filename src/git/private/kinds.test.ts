@@ -32,7 +32,7 @@ const clone = async (...args: string[]) => {
 }
 const inside = (...args: string[]) => runGit(worktree, [...AS, ...args])
 
-/** An agent that commits, stashes and leaves a file; then everything is in the project, whole. */
+/** An agent commits, stashes and leaves a file. Afterwards the project has all of it. */
 async function works(): Promise<void> {
   const repo = await openRepository(path)
   await addPlace(repo, { path: worktree, branch, from: 'main', ...GIVEN })
@@ -111,7 +111,7 @@ test('work in a submodule that no commit names keeps the worktree from going', a
   for (const name of ['sm', 'empty'])
     await runGit(path, ['-c', 'protocol.file.allow=always', 'submodule', '--quiet', 'add', library.path, name])
   await runGit(path, [...AS, 'commit', '--quiet', '-m', 'with submodules'])
-  // As in a clone that was never given this one.
+  // As in a clone that never fetched this submodule.
   rmSync(join(path, '.git/modules/empty'), { recursive: true })
   const repo = await openRepository(path)
   const below = (...args: string[]) => runGit(join(worktree, 'sm'), [...AS, ...args])

@@ -23,7 +23,10 @@ const stored = (content: string) => inStore(join(repo.path, '.git'), nameOf(cont
 const pointer = (content: string) =>
   `version https://git-lfs.github.com/spec/v1\noid sha256:${nameOf(content)}\nsize ${content.length}`
 
-/** What Git LFS does with files, in a shell: a store below the git directory, and behind it those of its alternates. */
+/**
+ * A shell script that stores and reads files as Git LFS does: in a store below the git directory, then in its
+ * alternates.
+ */
 const STAND_IN = `#!/bin/sh
 store=$(git config lfs.storage || echo "$(git rev-parse --absolute-git-dir)/lfs")/objects
 path() { echo "$(echo "$1" | cut -c1-2)/$(echo "$1" | cut -c3-4)/$1"; }
@@ -78,7 +81,7 @@ describe.each([['a stand-in', false], ...(HAS_LFS ? [['Git LFS itself', true] as
       writeFileSync(join(worktree, 'committed.bin'), 'by the agent\n')
       await inside('add', '-A')
       await inside('commit', '--quiet', '-m', 'by the agent')
-      // What its own git takes from the project, it takes as a copy or behind its own.
+      // Its own git takes the file from the project, as a copy or from the store behind its own.
       await inside('rm', '--quiet', 'first.bin')
       await inside('checkout', '--quiet', 'HEAD', '--', 'first.bin')
       expect(readFileSync(join(worktree, 'first.bin'), 'utf8')).toBe('the first\n')

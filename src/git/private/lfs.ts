@@ -26,7 +26,7 @@ export function lfsStore({ commonDir }: Pick<Repository, 'commonDir'>, { lfsStor
   return named ? resolve(commonDir, named) : join(commonDir, 'lfs')
 }
 
-/** Files that the store has are written, and nothing is fetched: the others stay pointers. */
+/** Writes files that the store has and fetches nothing. The others stay pointers. */
 export const LOCAL_LFS = [
   ['lfs.url', 'file:///dev/null'],
   ['lfs.skipdownloaderrors', 'true'],
@@ -36,8 +36,8 @@ const NAME = /^[0-9a-f]{64}$/
 const MOST_FILES = 100_000
 
 /**
- * Copies what a session's own Git LFS keeps into the store of the project: a commit has only its name, the SHA-256 of
- * its content, by which each copy is checked. Links are not followed. Answers why something did not come in.
+ * Copies the session's Git LFS files into the project's store. A commit has only the SHA-256 of their content, which
+ * each copy is checked against. Links are not followed. Answers why something did not come in.
  */
 export async function takeLfs(place: Place, maxBytes = MOST_BYTES): Promise<string | undefined> {
   const from = join(place.git, 'lfs/objects')
@@ -75,7 +75,7 @@ export async function takeLfs(place: Place, maxBytes = MOST_BYTES): Promise<stri
 
 const isFolder = (path: string): boolean => lstatSync(path, { throwIfNoEntry: false })?.isDirectory() === true
 
-/** Those that have a name of Git LFS, two folders down. */
+/** Files with a Git LFS name, two folders down. */
 function* filesIn(folder: string, depth = 0): Generator<string> {
   for (const name of readdirSync(folder)) {
     const path = join(folder, name)
@@ -84,7 +84,7 @@ function* filesIn(folder: string, depth = 0): Generator<string> {
   }
 }
 
-/** The SHA-256 of what was written; undefined: it is no plain file, or too large. */
+/** The SHA-256 of the copy; undefined: it is no plain file, or too large. */
 async function copyHashed(from: string, to: string, maxBytes: number): Promise<string | undefined> {
   let fd: number
   try {
@@ -98,7 +98,7 @@ async function copyHashed(from: string, to: string, maxBytes: number): Promise<s
     return undefined
   }
   const hash = createHash('sha256')
-  // Never more than the size that was looked at, however fast the file grows.
+  // Reads at most the size that was seen, however fast the file grows.
   const source = createReadStream('', { fd, ...(size ? { start: 0, end: size - 1 } : {}) })
   source.on('data', chunk => hash.update(chunk))
   await pipeline(source, createWriteStream(to, { flags: 'wx', mode: 0o644 }))

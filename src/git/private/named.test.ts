@@ -7,7 +7,7 @@ import { addPlace } from './making.ts'
 import { folderOf } from './place.ts'
 import { unheld } from './unheld.ts'
 
-/** What a session's repository names is held by the project once it was looked at, wherever it is named. */
+/** After a look at a session's repository, the project holds every commit that it names, wherever it names it. */
 let repo: TestRepository
 let worktree: string
 const branch = 'fleet/shell/w/1'

@@ -16,7 +16,7 @@ const add = async (more = {}) =>
 const collect = () => commitLeftovers({ worktree, branch, message: 'Leftovers\n' })
 const inside = (...args: string[]) => runGit(worktree, args)
 const put = (file: string, content: string) => writeFile(join(worktree, file), content)
-/** Names of refs as bytes: a shell writes what no argument of ours can. */
+/** Names of refs as bytes: a shell can write names that our arguments cannot have. */
 const shell = (script: string) => runGit(worktree, ['-c', `alias.do=!${script}`, 'do'])
 
 beforeEach(async () => {
@@ -63,7 +63,7 @@ test.each(['loose', 'packed'])('tags of the project keep the bytes of their name
   await add()
   const escaped = ['-c', 'alias.do=!git tag --list | od -An -c', 'do']
   expect(await inside(...escaped)).toBe(await repo.git(...escaped))
-  // Given and left as they were, they are nothing of the agent's.
+  // They were given and are unchanged, so they are not the agent's own.
   expect((await collect()).kept).toBeUndefined()
   await add()
   expect(await inside(...escaped)).toBe(await repo.git(...escaped))

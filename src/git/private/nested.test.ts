@@ -16,7 +16,7 @@ import { aRepository, runGit, type TestRepository } from '../testkit.ts'
 import { addPlace } from './making.ts'
 import { folderOf } from './place.ts'
 
-/** After a session, a person's git runs nothing of an agent's making, in whichever repository below the worktree. */
+/** After a session, a person's git runs nothing that an agent made, in any repository below the worktree. */
 let repo: TestRepository
 let worktree: string
 let ran: string
@@ -66,7 +66,7 @@ const EVIL = () => `
 	showSignature = true
 `
 
-/** Everything in a git directory by which git can be made to run a program. */
+/** Uses everything in a git directory that can make git run a program. */
 function arm(gitDir: string): void {
   writeFileSync(join(gitDir, 'included'), EVIL())
   writeFileSync(join(gitDir, 'config.worktree'), EVIL())
@@ -80,7 +80,7 @@ function arm(gitDir: string): void {
     writeFileSync(join(gitDir, 'hooks', hook), `#!/bin/sh\ntouch ${ran}\n`, { mode: 0o755 })
 }
 
-/** What people do in a folder. Git may well refuse. */
+/** What people do in a folder. Git may refuse some of it. */
 async function workIn(...folders: string[]): Promise<void> {
   for (const folder of folders)
     for (const args of [
@@ -173,7 +173,7 @@ describe('a repository below the worktree is sealed', () => {
 })
 
 describe('a link called .git leads to nothing that is not sealed', () => {
-  /** A git directory where an agent can write and no seal reaches. */
+  /** A git directory that an agent can write to, and that is never sealed. */
   async function elsewhere(from = 'k'): Promise<string> {
     const at = join(repo.root, 'elsewhere')
     renameSync(await make(from), at)

@@ -23,7 +23,7 @@ import { sealUnfinished } from './unfinished.ts'
 import { foldersIn, nameIn } from './walking.ts'
 import { replaceFile } from './writing.ts'
 
-/** In a git directory: what was there before it was sealed. Git reads nothing of this name. */
+/** The folder in a git directory for what was there before it was sealed. Git reads nothing of this name. */
 export const SET_ASIDE = 'set-aside-by-flotilla'
 
 export const isSetAside = (gitDir: Buffer): boolean =>
@@ -54,7 +54,7 @@ const isFolder = (path: string): boolean => lstatSync(path, { throwIfNoEntry: fa
 
 interface Gits {
   gitDirs: string[]
-  /** Whatever is called `.git` and is no folder. */
+  /** Everything called `.git` that is no folder. */
   links: string[]
   /** Folders that had to be opened to look into them. */
   shut: { folder: string; mode: number }[]
@@ -85,7 +85,10 @@ async function gitsIn(top: string, from = ''): Promise<Gits> {
   return found
 }
 
-/** Opens a folder to us and returns the mode it had; undefined: it was open already, or is somebody else's. */
+/**
+ * Gives us access to a folder and returns its earlier mode; undefined: it was open already, or belongs to somebody
+ * else.
+ */
 function opened(path: Buffer): number | undefined {
   const { mode, uid } = lstatSync(path)
   if ((mode & 0o700) === 0o700 || uid !== process.getuid?.()) return undefined
@@ -93,7 +96,7 @@ function opened(path: Buffer): number | undefined {
   return mode & 0o7777
 }
 
-/** Whether commits hold what makes git run programs in a git directory that lies among the files of the worktree. */
+/** Whether a commit contains files that make git run programs, for git directories among the files of the worktree. */
 async function committedAmong(place: Place, gitDirs: readonly string[]): Promise<(gitDir: string) => boolean> {
   const top = `${byteName(realpathSync.native(place.worktree))}/`
   const isAmongFiles = (gitDir: string) =>
@@ -117,7 +120,7 @@ interface Sealing {
   place: Place
   walled: boolean
   sealed: ReadonlySet<string>
-  /** Where those of submodules are. */
+  /** The git directories of submodules. */
   modules: string
 }
 
@@ -138,13 +141,13 @@ async function sealOne(at: Sealing, gitDir: string): Promise<void> {
 
 const statIn = (gitDir: string, name: string) => lstatSync(nameBytes(`${gitDir}/${name}`), { throwIfNoEntry: false })
 
-/** As git reads a file that says where another folder is. */
+/** Reads a file that names another folder, as git does. */
 const linesIn = (folder: string, name: string): string | undefined =>
   readPlainFile(nameBytes(`${folder}/${name}`), { refuseLinks: true })
     ?.toString('latin1')
     .replace(/[\r\n]+$/, '')
 
-/** Where a path leads by way of all links, as the system goes it and not as it is written. */
+/** Where a path leads through all links, as the system follows it. */
 function led(from: string, path: string): string | undefined {
   try {
     const whole = nameBytes(path.startsWith('/') ? path : `${from}/${path}`)
@@ -170,7 +173,7 @@ function setAside(gitDir: string, name: string): void {
   renameSync(nameBytes(`${gitDir}/${name}`), nameBytes(`${gitDir}/${to}`))
 }
 
-/** A name, or the same with a number, that is fit. */
+/** The name, or the name with a number, that fits. */
 function firstOf(name: string, isFit: (name: string) => boolean): string {
   for (let i = 1; ; i++) {
     const numbered = i === 1 ? name : `${name}-${i}`
@@ -204,10 +207,10 @@ async function sealConfig({ place, walled, modules }: Sealing, gitDir: string): 
     writeFileSync(nameBytes(`${gitDir}/config`), configText(found.lines.filter(isHarmless)), { flag: 'wx' })
 }
 
-/** The second is read where the first says so. */
+/** Git reads the second if the first says so. */
 const CONFIGS = ['config', 'config.worktree']
 
-/** What an agent may have configured, and whether that could be read and is all. */
+/** What an agent may have configured, and whether all of it could be read. */
 async function configIn(place: Place, gitDir: string): Promise<{ lines: Line[]; isWhole: boolean }> {
   const lines: Line[] = []
   let isWhole = true
@@ -229,12 +232,12 @@ async function configIn(place: Place, gitDir: string): Promise<{ lines: Line[]; 
 const HARMLESS =
   /^(core\.(repositoryformatversion|bare|worktree|filemode|symlinks|ignorecase|precomposeunicode|logallrefupdates|autocrlf|eol|sparsecheckout|sparsecheckoutcone)|extensions\.objectformat|user\.(name|email)|remote\..*\.(url|fetch|tagopt)|branch\..*\.(remote|merge|rebase)|submodule\.active|submodule\..*\.(url|active)|index\.(sparse|version)|init\.defaultbranch|gc\.auto)$/s
 
-/** Nothing can ever be there; to git it is as if there were no link, where another form of it would end `git status`. */
+/** Nothing can ever be there. To git it is as if there were no link; another form would make `git status` fail. */
 const NOWHERE = '/dev/null/set aside by Flotilla: '
 /** Longer than a path can be. */
 const MOST_TEXT = 4000
 
-/** In the place of a link comes one that leads nowhere and says what the other said. */
+/** Replaces a link by one that leads nowhere and says where the old one led. */
 function sealLink(link: string, sealed: ReadonlySet<string>): void {
   const path = nameBytes(link)
   const folder = link.slice(0, link.lastIndexOf('/'))

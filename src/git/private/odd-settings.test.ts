@@ -8,7 +8,7 @@ import { aRepository, runGit, type TestRepository } from '../testkit.ts'
 import { addPlace } from './making.ts'
 import { unheld } from './unheld.ts'
 
-/** Settings of a project that change how git keeps its index, or what it sees. */
+/** Project settings that change how git stores its index, or what it sees. */
 let repo: TestRepository
 let worktree: string
 const branch = 'fleet/shell/w/1'

@@ -7,9 +7,9 @@ type DiskSettings = readonly (readonly [key: string, value: string])[]
 const known = new Map<number, DiskSettings>()
 
 /**
- * What the disk of a place can do, as git finds out when it makes a clone. The project's own settings speak of another
- * disk, or come from whoever shares it with other systems; by them git would pass over a file beside one of its name,
- * a file that became a program, or one in the place of a link.
+ * What the disk of a place can do. Git tests the same when it makes a clone. The project's settings describe another
+ * disk, or are shared with other systems. With them git would miss a file whose name differs in case only, a file that
+ * became a program, or one that replaced a link.
  */
 export function diskSettings({ ours }: Pick<Place, 'ours'>): DiskSettings {
   const { dev } = statSync(ours)

@@ -11,10 +11,7 @@ import { aRepository, runGit, type TestRepository } from '../testkit.ts'
 import { addPlace } from './making.ts'
 import { unheld } from './unheld.ts'
 
-/**
- * Whatever a person has set for their own git, the same work lands: what a plain clone without any of these settings
- * would have made of it.
- */
+/** Whatever a person has set for their own git, the same work lands as from a plain clone without these settings. */
 const SETTINGS: readonly (readonly [key: string, value: string])[] = [
   ...['--verify-signatures', '--no-ff', '--squash', '--no-commit', '--signoff', '-s ours', '-X theirs', '--log'].map(
     options => ['branch.main.mergeOptions', options] as const,
@@ -153,7 +150,7 @@ async function set(key: string, value: string): Promise<void> {
   for (const hook of HOOKS) writeFileSync(join(repo.path, '.git/failing', hook), '#!/bin/sh\nexit 1\n', { mode: 0o755 })
 }
 
-/** The tree that a plain clone has after the same work, and the person's own commit beside it. */
+/** The tree of a plain clone after the same work, together with the person's own commit. */
 async function expected(): Promise<string> {
   work(plain)
   appendFileSync(join(plain, 'größe/datei.txt'), 'zwei\n')
@@ -212,7 +209,7 @@ test.each(SETTINGS)('%s = %s changes nothing of what lands', async (...setting) 
   expect(await runGit(worktree, ['rev-parse', 'HEAD^{tree}'])).toBe(wanted)
 })
 
-/** In the person's repository, for this test: settings that change what git prints do not count. */
+/** Runs git in the person's repository, without settings that change what git prints. */
 const asPlain = (...args: string[]) =>
   runGit(repo.path, [
     ...['-c', 'i18n.logOutputEncoding=UTF-8', '-c', 'log.showSignature=false', '-c', 'color.ui=false'],

@@ -7,9 +7,9 @@ import { configEnvironment, type Settings, settingsOf } from './settings.ts'
 type Environment = Record<string, string>
 
 /**
- * The environment for git of ours that reads or writes the files of a place. Which programs go over a file is said by
- * `.gitattributes`, which an agent writes; what they are, by the person's configuration, but often they lie in the
- * worktree themselves (`sh tools/clean.sh`). So where the agent works inside walls, they run there too.
+ * The environment for our git when it reads or writes the files of a place. An agent writes `.gitattributes`, which say
+ * which programs process a file. The person's configuration says what these programs are, but they are often in the
+ * worktree themselves (`sh tools/clean.sh`). So if the agent works in a sandbox, they run there too.
  */
 export async function fileEnvironment(
   place: Place,
@@ -25,7 +25,10 @@ export async function fileEnvironment(
   }
 }
 
-/** Filters and merge drivers of these settings, each inside walls; Git LFS without the network, whatever the worktree says. */
+/**
+ * Filters and merge drivers of these settings, each inside the sandbox. Git LFS runs without the network, whatever the
+ * worktree says.
+ */
 export function programSettings({ given }: Settings, within: Within | undefined): (readonly [string, string])[] {
   if (!within) return [...LOCAL_LFS]
   const extended = given.some(({ key }) => key.startsWith('lfs.extension.'))
@@ -33,16 +36,20 @@ export function programSettings({ given }: Settings, within: Within | undefined)
     if (!value || (isLfs(value) && !extended)) return []
     if (/^filter\..*\.(clean|smudge)$/.test(key)) return [[key, walledLine(value, /%(f)/g, within)]]
     if (/^merge\..*\.driver$/.test(key)) return [[key, walledLine(value, /%([OABLPSXY])/g, within)]]
-    // Git puts nothing into the line of one that goes on over many files.
+    // Git puts no file name into the command of a filter that processes many files.
     return /^filter\..*\.process$/.test(key) ? [[key, within(['/bin/sh', '-c', value]).map(quoted).join(' ')]] : []
   })
   return [...LOCAL_LFS, ...walled]
 }
 
-/** Git LFS runs nothing of the worktree, and has to write where inside walls nothing can be written: the project's store. */
+/**
+ * Git LFS runs nothing from the worktree. It must write to the project's store, which is not writable in the sandbox.
+ */
 const isLfs = (command: string): boolean => /^git[ -]lfs (clean|smudge|filter-process)[ \w%-]*$/.test(command)
 
-/** What git puts into the line becomes a word of its own, so that the shell inside reads no name of a file as a command. */
+/**
+ * What git puts into the command becomes a word of its own, so the inner shell never reads a file name as a command.
+ */
 function walledLine(command: string, names: RegExp, within: Within): string {
   const words: string[] = []
   const line = command.replace(names, name => `"$${words.push(name)}"`)

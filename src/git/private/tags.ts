@@ -9,15 +9,15 @@ import { packedFile, type Refs, refsUnder } from './refs.ts'
 /** The tags of a project, and what a session needs so that they outlast their deletion there. */
 export interface Tags {
   refs: Refs
-  /** Commits of those that are not on the base branch: a commit of ours has to hold them. */
+  /** Commits of tags that are not on the base branch. One of our commits must hold them. */
   commits: string[]
-  /** No commit can hold the words of an annotated tag, so each session has them itself: a few small objects in a pack. */
+  /** A commit cannot hold an annotated tag, so each session has them itself: a few small objects in a pack. */
   files: { name: string; content: Buffer }[]
 }
 
 const known = new Map<string, { digest: string; tags: Promise<Tags> }>()
 
-/** Asked of git once while the tags stay as they are. */
+/** Git is asked again only if the tags change. */
 export async function tagsOf(repo: Repository, base: string): Promise<Tags> {
   const refs = await refsUnder(repo, ['refs/tags/'])
   if (!refs.size) return { refs, commits: [], files: [] }
@@ -31,7 +31,7 @@ export async function tagsOf(repo: Repository, base: string): Promise<Tags> {
 }
 
 async function readTags(repo: Repository, refs: Refs, base: string): Promise<Tags> {
-  // A tag whose object is missing, as in some shallow clones, is not worth more than the rest.
+  // A tag without its object, as in some shallow clones, must not spoil the rest.
   const list = async (...args: string[]) => {
     const listed = await git(repo.commonDir, ['for-each-ref', ...args, 'refs/tags'], { answers: [1, 128] })
     return listed.stdout.toString('latin1').split('\n').filter(Boolean)
@@ -56,7 +56,7 @@ async function packed(repo: Repository, objects: readonly string[]): Promise<Tag
   }
 }
 
-/** The index of a pack comes after the pack: git takes one for whole that has it. */
+/** The index is written after its pack: git takes a pack with an index for complete. */
 const inOrder = ({ name }: { name: string }): number => (name.endsWith('.idx') ? 1 : 0)
 
 export async function giveTags(gitDir: string, { files }: Tags): Promise<void> {

@@ -3,7 +3,10 @@ import { join } from 'node:path'
 import { readPlainFile } from '../plain-files.ts'
 import { replaceFile } from './writing.ts'
 
-/** Where git keeps what is under way, and options of it. A strategy is the name of a program, which may lead back into the worktree. */
+/**
+ * Where git keeps operations under way and their options. A strategy is the name of a program, which may be in the
+ * worktree.
+ */
 const OPTIONS = {
   'rebase-merge': ['strategy', 'strategy_opts', 'gpg_sign_opt'],
   'rebase-apply': ['strategy', 'strategy_opts', 'gpg_sign_opt'],
@@ -13,7 +16,10 @@ const OPTIONS = {
 const STEP =
   /^[ \t]*(pick|p|revert|edit|e|reword|r|fixup|f|squash|s|label|l|reset|t|merge|m|update-ref|u|break|b|noop|drop|d)(?=[ \t\r]|$)/
 
-/** Of a rebase, cherry-pick or revert that an agent left unfinished, what would run programs once a person goes on with it goes. */
+/**
+ * Removes what would run programs when a person continues a rebase, cherry-pick or revert that an agent left
+ * unfinished.
+ */
 export function sealUnfinished(gitDir: string): void {
   for (const [name, options] of Object.entries(OPTIONS)) {
     const folder = join(gitDir, name)

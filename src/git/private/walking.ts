@@ -6,7 +6,7 @@ export interface WalkedFolder {
   /** A byte name below the top; '' is the top itself. */
   folder: string
   entries: Dirent<Buffer>[]
-  /** The code of what kept it from being read. */
+  /** The error code, if it could not be read. */
   failure?: string
 }
 
@@ -16,10 +16,10 @@ interface Walk {
   goesInto?: (folder: string) => boolean | Promise<boolean>
 }
 
-/** So many are read side by side. */
+/** How many are read at the same time. */
 const AT_ONCE = 32
 
-/** A folder and those below it, the ones nearest to the top first. No link is followed. */
+/** A folder and those below it, the nearest to the top first. No link is followed. */
 export async function* foldersIn(
   top: string,
   { from = '', goesInto = () => true }: Walk = {},

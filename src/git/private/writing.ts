@@ -13,7 +13,7 @@ import {
 import { dirname, join } from 'node:path'
 import { readPlainFile } from '../plain-files.ts'
 
-/** A folder that is one: whatever else has its name goes. */
+/** Makes sure that this is a folder. Anything else of that name is removed. */
 export function requireFolder(path: string): void {
   const found = lstatSync(path, { throwIfNoEntry: false })
   if (found?.isDirectory()) return
@@ -21,7 +21,7 @@ export function requireFolder(path: string): void {
   mkdirSync(path, { recursive: true })
 }
 
-/** In one stroke, whatever was there: no link is followed, neither in its place nor under the name it is written with. */
+/** Replaces a file in one step. No link is followed, neither at its path nor at the temporary one. */
 export function replaceFile(path: string, content: string | Buffer): void {
   mkdirSync(dirname(path), { recursive: true })
   if (lstatSync(path, { throwIfNoEntry: false })?.isDirectory()) rmSync(path, { recursive: true, force: true })
@@ -31,8 +31,8 @@ export function replaceFile(path: string, content: string | Buffer): void {
 }
 
 /**
- * A copy of an index is as old as the index: git compares the times of files with that of the index they are in, and
- * would take a file that changed in the same moment for unchanged.
+ * Gives the copy of an index the same time: git compares the times of files with their index, and would take a file
+ * that changed in the same moment for unchanged.
  */
 export function copyIndex(from: string, to: string): void {
   const found = statSync(from, { throwIfNoEntry: false })
@@ -45,7 +45,7 @@ export function copyIndex(from: string, to: string): void {
   renameSync(`${to}.new`, to)
 }
 
-/** The other part of an index that is split, by the name it has there: git looks for it in the git directory. */
+/** Copies the shared part of a split index, which git looks for by name in the git directory. */
 export function copySharedIndex(index: Buffer | undefined, from: string, to: string, maxBytes?: number): boolean {
   const name = readdirSync(from).find(name => {
     const [, id] = /^sharedindex\.([0-9a-f]+)$/.exec(name) ?? []

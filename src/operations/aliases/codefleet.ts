@@ -5,9 +5,9 @@ import type { MissionView, SessionView } from '../views.ts'
 import type { Detail } from './shared.ts'
 
 /**
- * Workers and workflows as clients of codefleet read them. Only words and shapes are translated here; what happens is
- * said by our operations. Its answers also name files of its own (worker_dir, prompt_path and the like), which do not
- * exist here.
+ * Workers and workflows as clients of codefleet read them. This file only translates words and shapes, and our
+ * operations do the work. codefleet's answers also name files of its own (worker_dir, prompt_path and the like), which
+ * do not exist here.
  */
 export const WORKER_STATUSES = ['pending', 'running', 'succeeded', 'failed', 'cancelled', 'timed_out'] as const
 export type WorkerStatus = (typeof WORKER_STATUSES)[number]
@@ -25,14 +25,14 @@ const STATUSES: Record<Status, WorkerStatus> = {
   cancelled: 'cancelled',
 }
 
-/** What ends a worker there and waits for a person here; a question is neither. */
+/** Reasons that end a worker there and wait for a person here. A question does neither. */
 const STOPPED: Record<string, WorkerStatus> = { limit: 'timed_out', blocked: 'succeeded', rate_limited: 'failed' }
 
 type Told = Pick<Mission, 'status' | 'status_reason'>
 export const workerStatus = ({ status, status_reason }: Told): WorkerStatus =>
   (status === 'needs_input' && STOPPED[status_reason?.code ?? '']) || STATUSES[status]
 
-/** Every status of ours that may be told as one of these; absent: all. */
+/** Every status of ours that may appear as one of these. Undefined: all. */
 export function ourStatuses(theirs: readonly WorkerStatus[] | undefined): Status[] | undefined {
   if (!theirs?.length) return undefined
   const stopped = Object.values(STOPPED).some(each => theirs.includes(each))
@@ -64,7 +64,7 @@ export function duration(seconds: number | null): string {
 const between = (from: string | null, to: string | null, nowMs: number): number | null =>
   from === null ? null : ((to ? Date.parse(to) : nowMs) - Date.parse(from)) / 1000
 
-/** Marks the missions that are workers; their own tags are told without it. */
+/** The tag of missions that are workers. Answers leave it out. */
 export const WORKER = 'worker'
 
 export function workerAnswer(
@@ -133,7 +133,7 @@ export const WORKFLOW_WORDS = {
 } as const satisfies Record<string, WorkerStatus>
 export type OurWorkflowStatus = keyof typeof WORKFLOW_WORDS
 
-/** A workflow as our operations tell it. */
+/** A workflow as our operations return it. */
 export interface WorkflowTold {
   id: string
   project_id: string

@@ -16,7 +16,9 @@ export const Agent = z
   .describe('the coding agent that does it, such as claude, codex or gemini; shell: the prompt is a script')
 export const Model = z.string().max(120).optional()
 
-/** Who does what names nobody, as codefleet has it: FLEET_DEFAULT_EXECUTOR, which is default_agent here, or codex. */
+/**
+ * The executor of work that names none, as in codefleet: FLEET_DEFAULT_EXECUTOR, which is default_agent here, or codex.
+ */
 export const executorOf = async (ask: Ask): Promise<string> =>
   (await ask<{ default_agent: string | null }>('get_engine', {})).default_agent ?? 'codex'
 
@@ -24,7 +26,7 @@ export const executorOf = async (ask: Ask): Promise<string> =>
 export async function placeIn(ask: Ask, repo_path: string): Promise<{ project: Project; subdirectory: string }> {
   const project = await ask<Project>('create_project', { path: repo_path, if_exists: 'return' })
   const inside = relative(project.path, await realpath(repo_path))
-  // Of a bare repository the project is the repository itself, which a path cannot lie in.
+  // The project of a bare repository is the repository itself, and the path is not inside it.
   return { project, subdirectory: inside.startsWith('..') ? '' : inside }
 }
 

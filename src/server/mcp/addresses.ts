@@ -2,7 +2,10 @@ import type { Resource } from './offer.ts'
 
 export const isTemplate = ({ uri }: Resource): boolean => uri.includes('{')
 
-/** The fields of an address that has the form of this template; undefined: it has another form. */
+/**
+ * The fields of an address that matches this template. Undefined: it does not match. Written by hand, because the SDK's
+ * UriTemplate wants every field of a query, in its order, and decodes none: `diff{?offset}` would not match `diff`.
+ */
 export function fieldsOf(template: string, uri: string): Record<string, string> | undefined {
   const [form, optional = ''] = template.split('{?') as [string, string?]
   const [path, query = ''] = optional ? (uri.split('?') as [string, string?]) : [uri]

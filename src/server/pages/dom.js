@@ -10,7 +10,7 @@ export function element(tag, attributes = {}, ...children) {
   return made
 }
 
-/** Asks the server; an answer that is no is thrown with its own sentence. */
+/** Sends a request; a refusal is thrown with the server's sentence. */
 export async function ask(path) {
   const response = await provenFetch(path)
   if (response.status === 401) {

@@ -1,4 +1,4 @@
-/** SHA-256 for pages whose address is neither encrypted nor this machine's own: there browsers offer none. */
+/** SHA-256 for pages at an unencrypted address of another machine, where browsers offer none. */
 const primes = Array.from({ length: 312 }, (_, n) => n).filter(
   n => n > 1 && !Array.from({ length: Math.floor(Math.sqrt(n)) - 1 }, (_, d) => d + 2).some(d => n % d === 0),
 )

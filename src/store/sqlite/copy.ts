@@ -2,12 +2,15 @@ import Database from 'better-sqlite3'
 import { Unfit } from '../../domain/errors.ts'
 
 const WAIT_MS = 5000
-/** All at once: a copy made in parts begins again whenever another process commits, and would never end beside a busy fleet. */
+/**
+ * Copies all pages at once. A copy in parts starts again whenever another process commits, and would never end beside a
+ * busy fleet.
+ */
 const EVERY_PAGE = 0x7fffffff
 
 /**
- * A copy of a store in use, as it is at one moment. Readers and writers of the original go on meanwhile: with a
- * write-ahead log whoever reads is in nobody's way. This process does nothing else until the copy is there.
+ * Copies a store in use, as it is at one moment. Others can read and write the original during the copy, because it has
+ * a write-ahead log. This process does nothing else until the copy is complete.
  */
 export async function copySqlite(file: string, to: string): Promise<void> {
   const db = new Database(file, { timeout: WAIT_MS, fileMustExist: true })

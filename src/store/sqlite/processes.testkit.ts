@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { onTestFinished } from 'vitest'
 
-/** A folder of the test's own, gone afterwards. */
+/** A temporary folder, removed after the test. */
 export function aFolder(): string {
   const folder = mkdtempSync(join(tmpdir(), 'fleet-store-'))
   onTestFinished(() => rmSync(folder, { recursive: true, force: true }))
@@ -16,12 +16,12 @@ export interface Running {
   child: ChildProcess
   /** Every line printed so far. */
   printed: string[]
-  /** Resolves once so many lines were printed; rejects if it ends before. */
+  /** Resolves once this many lines were printed; rejects if the process ends before. */
   lines(count: number): Promise<void>
   exit: Promise<number | string>
 }
 
-/** A real process running one of this folder's programs. It does not outlive the test. */
+/** A real process that runs one of this folder's programs. It is ended with the test. */
 export function run(program: string, ...args: string[]): Running {
   const child = spawn(process.execPath, ['--no-warnings', join(import.meta.dirname, program), ...args], {
     stdio: ['pipe', 'pipe', 'inherit'],

@@ -1,4 +1,4 @@
-/** A process that writes to a store: each commit is a record of its own, one more in a shared count, and an event. */
+/** A process that writes to a store. Each commit adds a record and an event, and increments a shared count. */
 import { Conflict } from '../port.ts'
 import { aMission, anEvent } from '../samples.testkit.ts'
 import { openSqlite } from './engine.ts'

@@ -19,7 +19,7 @@ if (!claude || !gemini) console.warn(`Skipped: ${HOW_TO_INSTALL}`)
 const declare = (fleet: TestFleet, declared: unknown) =>
   writeFileSync(join(fleet.fleet.home.path, 'agents.json'), JSON.stringify(declared))
 
-/** Agents that a person declared in the home, through the runner, its files, its fifo and a real server. */
+/** Agents that a person declared in the home, run through the runner, its files, its FIFO and a real server. */
 describe.skipIf(!claude || !gemini)('a mission for an agent that speaks the Agent Client Protocol', () => {
   let model: Model
   beforeAll(async () => {

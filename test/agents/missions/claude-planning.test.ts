@@ -66,7 +66,7 @@ describe.skipIf(!binary)('the real Claude client plans', () => {
 
   test('it drives a loop to its end', async () => {
     const { fleet, repo, project } = await scene({ checks: [{ name: 'there', command: 'test -e README.md' }] })
-    // Each round is a conversation of its own. What the mission of the first reports tells the model its next lines.
+    // Each round is a new conversation. The report of the first round's mission contains the model's next script.
     const work = `echo house > house.txt; echo '${steps({ say: COMPLETE })}'`
     const goal = `A house\n${steps({ say: planOf({ key: 'house', script: work }) })}`
     await fleet.call('start_loop', { project_id: project.id, goal, max_rounds: 3, scripts: true })

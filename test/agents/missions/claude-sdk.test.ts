@@ -12,7 +12,7 @@ const binary = claudeBinary()
 const sdk = claudeSdk()
 if (!binary || !sdk) console.warn(`Skipped: ${HOW_TO_INSTALL}`)
 
-/** The real client, driven through the real SDK from inside a real server. */
+/** The real client, driven by the real SDK inside a real server. */
 describe.skipIf(!binary || !sdk)('a mission for the real Claude client through its SDK', () => {
   let model: Model
   beforeAll(async () => {

@@ -12,7 +12,7 @@ import { type Model, startModel, steps } from '../../model/index.ts'
 const binary = claudeBinary()
 if (!binary) console.warn(`Skipped: ${HOW_TO_INSTALL}`)
 
-/** The real client as a mission's agent: through the runner, its files, its fifo and a real server. */
+/** The real client as the agent of a mission: through the runner, its files, its FIFO and a real server. */
 describe.skipIf(!binary)('a mission for the real Claude client', () => {
   let model: Model
   beforeAll(async () => {

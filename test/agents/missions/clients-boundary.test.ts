@@ -9,7 +9,7 @@ import type { Step } from '../../model/index.ts'
 const { model, sceneOf } = clientScenes()
 const clientNamed = (name: string) => REAL_CLIENTS.find(client => client.name === name)!
 
-/** Tools that leave the worktree, outlive the session or reach the person's other sessions, as a model would call them. */
+/** Calls of tools that leave the worktree, outlive the session or reach the person's other sessions. */
 const ASTRAY: Step[] = [
   { tool: 'ToolSearch', input: { query: 'select:EnterWorktree,CronCreate,CronList,SendMessage', max_results: 10 } },
   { tool: 'EnterWorktree', input: { name: 'astray' } },

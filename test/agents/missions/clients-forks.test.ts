@@ -11,7 +11,7 @@ const { model, sceneOf } = clientScenes()
 
 const PATIENCE_MS = 120_000
 
-/** Until it rests, after so many sessions. */
+/** Waits until the mission has stopped after this many sessions. */
 const rested = (fleet: TestFleet, id: string, sessions: number) =>
   eventually(
     `mission ${id} rests after ${sessions} sessions`,
@@ -24,14 +24,14 @@ const rested = (fleet: TestFleet, id: string, sessions: number) =>
     PATIENCE_MS,
   )
 
-/** Writes down in which folder a command of the agent ran, and makes a file with its own tools. */
+/** Writes the folder in which the agent's command ran, and makes a file with the agent's own tool. */
 const marking = (name: string): Step[] => [
   { run: `pwd > ${name}-shell.txt` },
   { write: `${name}-tool.txt`, content: `${name}\n` },
   { say: `Made ${name}.` },
 ]
 
-/** Without FLEET_TEST_SCALE=full: those whose forks are shown by no other file. */
+/** Without FLEET_TEST_SCALE=full: the clients whose forks no other file tests. */
 const PART = ['codex', 'gemini', 'opencode']
 
 for (const client of REAL_CLIENTS.filter(({ name }) => FULL || PART.includes(name))) {
@@ -59,7 +59,7 @@ for (const client of REAL_CLIENTS.filter(({ name }) => FULL || PART.includes(nam
       expect(made, JSON.stringify(made.status_reason)).toMatchObject({ status: 'review' })
       await expectMade(first.id, 'first')
 
-      // A fork, and the fork taken up again after it was cancelled in the middle of a tool.
+      // A fork that is cancelled in the middle of a tool, and then resumed.
       const fork = (name: string, fresh: boolean, script: Step[] = marking(name)) =>
         fleet.call<{ id: string }>('fork_mission', { mission_id: first.id, fresh, message: steps(...script) })
       if (can.fork) {
@@ -83,14 +83,14 @@ for (const client of REAL_CLIENTS.filter(({ name }) => FULL || PART.includes(nam
         expect(asked.some(body => body.includes(lighthouse) && body.includes('third-tool.txt'))).toBe(true)
       } else await expect(fork('second', false)).rejects.toThrow(/cannot copy a conversation/)
 
-      // A fork that begins afresh.
+      // A fork with a fresh conversation.
       const { id: freshId } = await fork('fresh', true)
       const fresh = await rested(fleet, freshId, 1)
       expect(fresh, JSON.stringify(fresh.status_reason)).toMatchObject({ status: 'review' })
       await expectMade(freshId, 'fresh')
       await expectNot(first.id, 'fresh')
 
-      // The first goes on as if there had been none.
+      // The original continues as if there were no forks.
       await fleet.call('resume_mission', { mission_id: first.id, message: steps(...marking('again')) })
       const again = await rested(fleet, first.id, 2)
       expect(again, JSON.stringify(again.status_reason)).toMatchObject({ status: 'review' })

@@ -10,7 +10,7 @@ import { prompt } from '../../kit/mission-scenarios.ts'
 import { clientScenes, REAL_CLIENTS, type RealClient } from '../../kit/real-clients.ts'
 import type { Step } from '../../model/index.ts'
 
-/** What a session is held to: a preset, or a list of tools. */
+/** The restriction of a session: a preset, or a list of tools. */
 interface Held {
   name: string
   preset: ToolPreset
@@ -28,7 +28,7 @@ const LISTS = [
   tools('Read', 'Edit', 'Write'),
   tools('WebFetch', 'WebSearch'),
 ]
-/** Without FLEET_TEST_SCALE=full: what differs most between the clients. */
+/** Without FLEET_TEST_SCALE=full: the parts that differ most between clients. */
 const PART = ['implement', 'review', 'test', 'Bash']
 const PART_OF_CLIENTS = ['claude', 'claude-acp', 'codex', 'gemini', 'opencode']
 const WALKED = [...PRESETS_WALKED, ...LISTS].filter(({ name }) => FULL || PART.includes(name))
@@ -39,7 +39,7 @@ const FILES = {
   'checks/a.test.mjs': "import { writeFileSync } from 'node:fs'\nwriteFileSync('tested.txt', 'tested')\n",
 }
 
-/** What an agent may try. Whether it came to anything is seen in the commit it left, the model's log and our records. */
+/** The actions that an agent tries. Its commit, the model's log and our records show which ones worked. */
 const ACTS = [
   ...['write', 'edit', 'make by edit', 'git log', 'ls', 'run tests', 'write by shell', 'write by git'],
   ...['write by disguise', 'web', 'fleet'],
@@ -67,7 +67,7 @@ const script = (client: RealClient, url: string, tag: string): Step[] => [
   { say: 'I tried everything.' },
 ]
 
-/** From the preset alone, whatever the client. */
+/** From the preset alone, for any client. */
 function allowedBy(held: Held): Walk {
   const rules = rulesOf({ preset: held.preset, allowedTools: held.tools } as Parameters<typeof rulesOf>[0])
   const has = (...names: string[]) => names.every(name => (rules.tools as readonly string[]).includes(name))
@@ -88,7 +88,7 @@ function allowedBy(held: Held): Walk {
   }
 }
 
-/** Where a client allows less than the preset, or holds to it otherwise; each is said in docs/agents.md. */
+/** Where a client allows less than the preset, or enforces it differently. docs/agents.md lists each case. */
 function expectedOf({ name }: RealClient, held: Held): Walk {
   const walk = allowedBy(held)
   const looksOnly = !walk.edit && !held.tools
@@ -96,17 +96,17 @@ function expectedOf({ name }: RealClient, held: Held): Walk {
     case 'claude':
     case 'claude (sdk)':
     case 'claude-acp':
-      // Where it has a shell at all, it runs commands that it knows to read only. Whether git's are among them where
-      // nothing names them differs from session to session: reading is allowed everywhere, so either is right.
+      // If it has a shell, it runs commands that it knows to be read-only. Whether those of git are among them differs
+      // between sessions. Reading is always allowed, so both are right.
       return walk['run tests'] || held.name.includes('Bash') || looksOnly
         ? { ...walk, 'git log': walk['git log'] || (expect.any(Boolean) as unknown as boolean), ls: true }
         : walk
     case 'codex':
-      // Held by its sandbox: it runs what it likes and can change nothing. It edits by patches only.
+      // Its sandbox enforces the preset: it runs any command and can change nothing. It edits by patches only.
       return { ...walk, 'make by edit': false, ...(looksOnly && { 'git log': true, ls: true }) }
     case 'gemini-acp':
-      // It searches the web and lists folders unasked, shows no command when it asks to run one, and reaches no servers
-      // from a folder it does not trust.
+      // It searches the web and lists folders without asking, does not show the command when it asks to run one, and
+      // reaches no servers from an untrusted folder.
       if (held.preset === 'full') return walk
       return {
         ...walk,
@@ -135,10 +135,10 @@ const page = createServer((request, response) => {
 beforeAll(() => new Promise<void>(ready => page.listen(0, '127.0.0.1', ready)))
 afterAll(() => page.close())
 
-/** A tool of the provider for searching, offered or used. */
+/** A search tool of the provider, offered or used. */
 const SEARCHES = /"type":"web_search|"googleSearch"|"urlContext"/
 
-/** What was seen, a line for each preset or list. */
+/** The results, with a line for each preset or list. */
 const tableOf = (name: string, seen: Record<string, Partial<Walk>>): string =>
   [`${name}: ${ACTS.join(' | ')}`]
     .concat(
@@ -189,7 +189,7 @@ for (const client of REAL_CLIENTS.filter(({ name }) => FULL || PART_OF_CLIENTS.i
           fleet: notesOf(fleet.fleet, id).knowledge.includes(tag),
         }
       }
-      // A client in a home of its own sets itself up at its first start, which not all of them do well side by side.
+      // A client sets itself up at its first start in a new home, and some cannot do that in parallel.
       await tryAll(walked[0]!)
       await Promise.all(walked.slice(1).map(tryAll))
       if (FULL) console.log(tableOf(client.name, seen))

@@ -14,7 +14,7 @@ const STALL_AFTER_S = 8
 const HOUR_MS = 3_600_000
 const PATIENCE_MS = 90_000
 
-/** What a provider in trouble does, and what then becomes of a mission. */
+/** What a provider with problems does. */
 const TROUBLES: Record<string, Step[]> = {
   'a short 429': [{ fail: 429, times: 1, retryAfter: 3 }, { say: 'Done.' }],
   'a 429 for an hour': [{ fail: 429, retryAfter: 3600 }],
@@ -27,7 +27,7 @@ const TROUBLES: Record<string, Step[]> = {
 }
 type Trouble = keyof typeof TROUBLES
 
-/** The small part that runs every time: the case of each rule. */
+/** The small part that always runs: one case for each rule. */
 const ALWAYS: [client: string, trouble: Trouble][] = [
   ['claude', 'a short 429'],
   ['claude', 'a 401'],
@@ -35,7 +35,7 @@ const ALWAYS: [client: string, trouble: Trouble][] = [
   ['codex', 'no answer'],
 ]
 
-/** What a client does by itself, or does not tell; measured. Everything else is as the rules say. */
+/** What a client handles itself or does not report, as measured. Everything else follows the rules. */
 const CLAUDE: Partial<Record<Trouble, Expected>> = { 'a 429 for an hour': 'limited', 'a storm of 529': 'failed' }
 const OWN_WAYS: Record<string, Partial<Record<Trouble, Expected>>> = {
   claude: CLAUDE,
@@ -53,7 +53,9 @@ const OWN_WAYS: Record<string, Partial<Record<Trouble, Expected>>> = {
   ),
 }
 
-/** told: it says that it tries again; parked: and gives its slot back until then; refused: a person has to sign in. */
+/**
+ * told: it reports that it retries; parked: it also gives its slot back until then; refused: a person has to sign in.
+ */
 type Expected =
   | 'told'
   | 'told in words'
@@ -96,14 +98,14 @@ for (const client of REAL_CLIENTS) {
       async trouble => {
         const scene = await sceneOf(client, {
           env: {
-            // As it comes.
+            // The client's default.
             CLAUDE_CODE_MAX_RETRIES: '10',
             FLEET_PARK_AFTER: String(PARK_AFTER_S),
             ...(trouble === 'no answer' && { FLEET_STALL_AFTER: String(STALL_AFTER_S), FLEET_STALL_POLICY: 'restart' }),
           },
         })
         asItComes(scene)
-        // The model counts how often it has failed by the script: no two are the same.
+        // The model counts failures per script, so no two scripts are the same.
         const prompt = `Do it.\n${steps(...TROUBLES[trouble]!, { say: `Nothing more for ${client.name}.` })}`
         const { id } = await scene.fleet.mission(scene.project, prompt, { mission_type: 'review' })
         await CHECKS[OWN_WAYS[client.name]?.[trouble] ?? EXPECTED[trouble]!](scene, id, { client, trouble })
@@ -112,7 +114,7 @@ for (const client of REAL_CLIENTS) {
     )
 }
 
-/** Without what keeps other tests short. */
+/** Removes the settings that keep other tests short. */
 function asItComes({ fleet }: Scene): void {
   const { CODEX_HOME, GEMINI_CLI_HOME } = fleet.fleet.environment
   const without = (file: string, limit: RegExp) => writeFileSync(file, readFileSync(file, 'utf8').replace(limit, ''))
@@ -151,7 +153,7 @@ const CHECKS: Record<Expected, (scene: Scene, id: string, it: Case) => Promise<v
     expect(done.sessions.map(({ outcome }) => outcome)).toEqual(['rate_limited', 'completed'])
     expect(done.sessions[1]!.conversation).toBe(first.conversation)
   },
-  /** By the client itself, without a word of when. */
+  /** The client itself gives up, without saying when to try again. */
   async limited({ fleet }, id, it) {
     const first = await ended(fleet, id)
     note(it, `${first.outcome}: ${first.outcome_reason}`)
@@ -163,7 +165,7 @@ const CHECKS: Record<Expected, (scene: Scene, id: string, it: Case) => Promise<v
     note(it, `${first.outcome} after ${seconds.toFixed(0)} s: ${first.outcome_reason}`)
     expect(first.outcome).toBe('failed')
     expect(first.outcome_reason).toMatch(/sign in/i)
-    // Starting takes most of it; the tries that are of no use would take three minutes.
+    // Most of it is the start. The useless retries would take three minutes.
     expect(seconds).toBeLessThan(60)
     expect((await fleet.show(id)).status).toBe('failed')
   },
@@ -178,13 +180,13 @@ const CHECKS: Record<Expected, (scene: Scene, id: string, it: Case) => Promise<v
     expect(first.outcome, first.outcome_reason ?? '').toBe('stalled')
     await fleet.call('cancel_mission', { mission_id: id })
   },
-  /** It waits by itself, and is done. */
+  /** It waits by itself, and then finishes. */
   async unnoticed({ fleet }, id, it) {
     const { sessions } = await fleet.until(id, 'done', 'failed', 'needs_input')
     note(it, `${sessions[0]!.outcome} without a word of it`)
     expect(sessions.map(({ outcome }) => outcome)).toEqual(['completed'])
   },
-  /** Nothing is known but that it works; a person sees how long. */
+  /** Nothing is known except that it is running. A person sees for how long. */
   async silent({ fleet }, id, it) {
     note(it, 'says nothing')
     await eventually('it is at work', async () => (await fleet.show(id)).sessions[0]?.status === 'running')

@@ -5,7 +5,7 @@ import { clientScenes, REAL_CLIENTS } from '../../kit/real-clients.ts'
 
 const { model, sceneOf } = clientScenes()
 
-/** A repository that tells every client something in the file it reads, and something by its settings. */
+/** A repository with instructions for every client, in the file it reads and in its settings. */
 const FILES = {
   'CLAUDE.md': 'By the instructions: the lamp is amber.\n',
   'AGENTS.md': 'By the instructions: the lamp is amber.\n',
@@ -41,7 +41,7 @@ for (const client of REAL_CLIENTS) {
       }
       const shown = await read('private')
       expect(shown).toEqual(await read('linked'))
-      // Codex asks a person first whether it may trust the settings of a folder, and there is none.
+      // Codex asks a person before it trusts the settings of a folder, and there is no person here.
       expect(shown).toEqual({ instructions: true, settings: client.name !== 'codex' })
     })
   })

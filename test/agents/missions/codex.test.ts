@@ -15,7 +15,7 @@ import { aCodexHome } from '../codex-home.ts'
 const binary = binaryOf('codex')
 if (!binary) console.warn(`Skipped: ${HOW_TO_INSTALL}`)
 
-/** The real client as a mission's agent: through the runner, its files, its fifo and a real server. */
+/** The real client as the agent of a mission: through the runner, its files, its FIFO and a real server. */
 describe.skipIf(!binary)('a mission for the real Codex client', () => {
   let model: Model
   let home: string

@@ -16,7 +16,7 @@ import { geminiHome } from '../gemini-home.ts'
 const binary = binaryOf('gemini')
 if (!binary) console.warn(`Skipped: ${HOW_TO_INSTALL}`)
 
-/** The real client as a mission's agent: through the runner, its files and a real server. */
+/** The real client as the agent of a mission: through the runner, its files and a real server. */
 describe.skipIf(!binary)('a mission for the real Gemini client', () => {
   let model: Model
   beforeAll(async () => {

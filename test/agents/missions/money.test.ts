@@ -7,7 +7,7 @@ import { type Served, startModel } from '../../model/index.ts'
 
 if (PAID.some(({ binary }) => !binary)) console.warn(`Skipped: ${HOW_TO_INSTALL}`)
 
-/** Every ending for one client and one for each other; the whole product with FLEET_TEST_SCALE=full. */
+/** Every ending for one client, and one ending for each other. All combinations with FLEET_TEST_SCALE=full. */
 const isWanted = ({ name }: Paid, ending: Ending): boolean => FULL || name === 'claude' || ending === 'cancelled'
 
 const cells = new Map<string, string>()
@@ -20,7 +20,7 @@ afterAll(() => {
   console.log([head, head.map(() => '---'), ...rows].map(row => `| ${row.join(' | ')} |`).join('\n'))
 })
 
-/** What the model's own log says it served is what was booked, however a session ended. */
+/** The booked usage equals what the model served according to its own log, however a session ended. */
 describe.each(PAID)('money: $name', paid => {
   const endings = ENDINGS.filter(ending => isWanted(paid, ending) && (paid.handsOver || ending !== 'handed over'))
   test.skipIf(!paid.binary).each(endings)(
@@ -47,7 +47,7 @@ describe.each(PAID)('money: $name', paid => {
       const seen = JSON.stringify({ served: model.served, sessions: sessions.map(({ usage }) => usage) })
       expect({ ...booked, usd: 0 }, seen).toEqual({ ...served, usd: 0 })
       expect(booked.usd, seen).toBeCloseTo(served.usd, 6)
-      // The day's budget counts the same.
+      // The daily budget counts the same.
       const { usage } = await scene.fleet.call<{ usage: { cost_usd: number } }>('get_budgets')
       expect(usage.cost_usd).toBeCloseTo(served.usd, 6)
     },
@@ -55,7 +55,7 @@ describe.each(PAID)('money: $name', paid => {
   )
 })
 
-/** But so many of the answers whose tool was held. */
+/** Leaves out this many of the answers whose tool was held. */
 const without = (served: readonly Served[], untold: number): Served[] => {
   const held = served.filter(({ input }) => input === AT_TOOL.input).slice(0, untold)
   expect(held).toHaveLength(untold)

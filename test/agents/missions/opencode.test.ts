@@ -15,7 +15,7 @@ import { opencodeHome } from '../opencode-home.ts'
 const binary = binaryOf('opencode')
 if (!binary) console.warn(`Skipped: ${HOW_TO_INSTALL}`)
 
-/** The real client as a mission's agent: through the runner, its files and a real server. */
+/** The real client as the agent of a mission: through the runner, its files and a real server. */
 describe.skipIf(!binary)('a mission for the real OpenCode client', () => {
   let model: Model
   beforeAll(async () => {
@@ -32,7 +32,7 @@ describe.skipIf(!binary)('a mission for the real OpenCode client', () => {
     })
   }
   missionScenarios(opencode, scene, () => model)
-  // Our table does not know the scripted model: its window stands in the client's own configuration.
+  // Our table does not know the scripted model. Its window is in the client's own configuration.
   contextScenario(scene)
   budgetScenario(scene)
   daysBudgetScenario(scene)

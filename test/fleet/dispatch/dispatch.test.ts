@@ -13,7 +13,7 @@ test('a hundred simultaneous requests to dispatch one mission make one session',
 
   const accepted = answers.filter(answer => answer.status < 300)
   expect(accepted.length).toBeGreaterThan(0)
-  // Whoever asks when it already runs is told so.
+  // A call that comes when the mission already runs is refused.
   for (const answer of answers) if (answer.status >= 300) expect(answer.status).toBe(409)
   const mission = await fleet.until(id, 'done')
   expect(mission.sessions).toHaveLength(1)
@@ -54,7 +54,7 @@ test('with room for five, forty missions all finish and never more than five tre
 }, async () => {
   const { fleet, repo, project } = await aScene({ env: { FLEET_MAX_CONCURRENT: '5' } })
   const log = join(fleet.root, 'spans')
-  // A child of the agent does the work, so that the tree lives as long as any of it.
+  // A child of the agent does the work, so that the process tree lives as long as any of it.
   const missions = await Promise.all(
     Array.from({ length: 40 }, (_, i) =>
       fleet.mission(project, timed(log, `sh -c 'sleep 0.1; echo ${i} > file-${i}.txt'`)),
@@ -135,7 +135,7 @@ test('a paused project starts nothing and holds up no other; what runs goes on',
   await fleet.call('pause')
   await fleet.call('unpause', { project_id: project.id })
   expect((await fleet.show(waiting.id)).waits_for).toMatchObject([{ kind: 'paused', text: 'the fleet is paused' }])
-  // A fleet that was paused stays so over a restart.
+  // A paused fleet stays paused after a restart.
   await fleet.stop()
   await fleet.start()
   expect((await fleet.show(waiting.id)).status).toBe('queued')

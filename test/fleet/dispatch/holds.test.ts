@@ -34,7 +34,8 @@ describe.skipIf(!binary)('what holds an agent back', () => {
 
   test('a rate limit holds back that provider only, and the mission goes on by itself', async () => {
     const s = await scene()
-    // Two refusals: the client gives up at the first, the second session meets the other, the third succeeds.
+    // Two refusals: the client gives up at the first, the second session gets the other, and the third session
+    // succeeds.
     const limited = await s.fleet.mission(
       s.project,
       `Do it.\n${steps({ fail: 429, times: 1 }, { write: 'a.txt', content: 'a\n' }, { say: 'Done.' })}`,

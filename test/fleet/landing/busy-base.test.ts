@@ -55,7 +55,7 @@ test(`${MISSIONS} missions land while a person commits every 150 ms`, { timeout:
   const person = (async () => {
     for (; working; commits++) {
       await repo.write(`person-${commits}.txt`, 'mine\n')
-      // Whoever is second at the index waits and does it again, as a person does.
+      // If the index is locked, the commit fails and the next round tries again, like a person would.
       const done = await repo.commit(`by a person ${commits}`).catch(() => undefined)
       kept += done ? 1 : 0
       await pause(150)

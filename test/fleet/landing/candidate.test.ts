@@ -22,7 +22,7 @@ const review = ({ fleet }: Scene, mission_id: string) => fleet.call<Reviewed>('g
 const diff = ({ fleet }: Scene, mission_id: string) => fleet.call<Diffed>('diff_mission', { mission_id })
 const paths = ({ files }: { files: { path: string }[] }): string[] => files.map(({ path }) => path)
 
-/** What is said no to, and with which facts. */
+/** The refusal of a call, with its facts. */
 async function refused(act: Promise<unknown>): Promise<Refusal> {
   const error = await act.then(
     () => undefined,
@@ -68,7 +68,7 @@ test('what came into the worktree after the diff was shown does not land unseen'
   const { sessions } = await fleet.until(id, 'review')
   const shown = await diff(scene, id)
   expect(paths(shown)).toEqual(['one.txt'])
-  // A process that outlived the session, or a person.
+  // From a process that outlived the session, or from a person.
   await writeFile(join(sessions[0]!.worktree!, 'late.txt'), 'late\n')
 
   const no = await refused(fleet.call('land_mission', { mission_id: id, expected: shown.candidate }))
@@ -316,7 +316,7 @@ test('what landed inside a dependent is no change of its own any more', async ()
   const first = await fleet.mission(project, 'echo a > a.txt', titled('first'))
   const second = await fleet.mission(project, 'echo b > b.txt', titled('second'))
   for (const { id } of [first, second] as MissionView[]) await fleet.until(id, 'review')
-  // The same change, by a person.
+  // A person makes the same change.
   await repo.commit('by hand', { 'a.txt': 'a\n' })
   const tip = await repo.tip()
   await fleet.land(first.id)

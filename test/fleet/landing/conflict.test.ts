@@ -8,7 +8,7 @@ import { aScene, type Scene } from '../../kit/scene.ts'
 
 const LINE = { files: { 'line.txt': 'original\n' } }
 
-/** Two agents change one line at once; the one that is second is sent back, and does then what it is told here. */
+/** Two agents change one line at once. The second one is sent back, and then runs this script. */
 async function twoOnOneLine(scene: Scene, whenInConflict: string) {
   const { fleet, project, gate } = scene
   const gates = [gate('red'), gate('blue')]
@@ -96,7 +96,7 @@ test('an agent that leaves the conflict as it is: a person resolves it in the wo
   expect(await repo.readOn(branch!, 'line.txt')).toBe(colour === 'red' ? 'blue' : 'red')
   expect(waiting.report).not.toBe(null)
 
-  // Landing with the markers still in the file is refused.
+  // Landing is refused while the file still has conflict markers.
   await expect(fleet.land(second.id)).rejects.toThrow(/merge under way.*line\.txt/)
   expect(await repo.readOn('main', 'line.txt')).toBe(colour)
 

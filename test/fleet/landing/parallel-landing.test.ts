@@ -81,7 +81,7 @@ test('a change the person has not committed is in the way of one to the same fil
   expect(waiting.waits_for).toMatchObject([{ kind: 'person' }])
   expect(await repo.read('shared.txt')).toBe('typing')
 
-  // It steps aside: what comes after it lands.
+  // It does not block later missions.
   const later = await fleet.mission(project, 'echo other > other.txt')
   expect((await fleet.until(later.id, 'done')).result).toBe('landed')
 

@@ -32,7 +32,7 @@ test.each([
   )
   expect(await fleet.until(second.id, 'review', 'done', 'failed')).toMatchObject(UNAPPROVED)
   expect(await repo.filesOn('main')).toEqual(['README.md'])
-  // Once it has landed by itself, nothing holds the other up.
+  // Once the first has landed on its own, nothing blocks the other.
   await fleet.land(first.id)
   await fleet.until(first.id, 'done')
   await fleet.land(second.id)

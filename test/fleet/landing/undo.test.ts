@@ -72,7 +72,7 @@ test('undo in conflict with later work says so and changes nothing', async () =>
   expect(refused.status_reason?.text).toContain('list.txt')
   expect(await repo.tip()).toBe(tip)
 
-  // In the order it says: the later one first.
+  // In the order that the message gives: the later one first.
   expect((await undo(scene, second.id)).status).toBe('review')
   expect((await undo(scene, first.id)).status).toBe('review')
   expect(await repo.read('list.txt')).toBe('1\n2\n3\n4\n5\n6\n7\n8\n9\n')

@@ -9,7 +9,10 @@ import { aScene } from '../../kit/scene.ts'
 
 const GRACE_SECONDS = 1
 
-/** Ignores TERM; one grandchild is cut off in a process session of its own, far from the worktree; another hides in an empty environment. */
+/**
+ * Ignores TERM. One grandchild runs in its own process session far from the worktree, and another has an empty
+ * environment.
+ */
 const stubborn = (fleet: TestFleet): string => `
 trap '' TERM
 cat > '${fleet.root}/forever.sh' <<'SCRIPT'
@@ -180,7 +183,7 @@ test('two homes on one repository never touch each other’s agents', async () =
   expect(tree.some(isAlive)).toBe(false)
   expect(isAlive(other)).toBe(true)
 
-  // Neither a restart, which sweeps, nor the end of its own agents reaches across.
+  // Neither a restart, which ends leftover processes, nor the end of its own agents affects the other home.
   await one.kill()
   await one.start()
   await one.until((await one.mission(project, 'echo mine > mine.txt')).id, 'done')

@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs'
 import { expect, test } from 'vitest'
 import { aScene } from '../../kit/scene.ts'
 
-/** Fails the first time after having written something; goes on from there when it is resumed. */
+/** Fails the first time after it wrote a file, and continues from there when it is resumed. */
 const SCRIPT = 'if [ "$FLEET_REASON" = resume ]; then cat first.txt > second.txt; else echo one > first.txt; exit 1; fi'
 
 test('a resumed mission goes on in the same worktree with what was there', async () => {

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { aScene } from '../../kit/scene.ts'
 
-/** What would do harm as a part of a script. */
+/** A value that would do harm as part of a script. */
 const HOSTILE = `$(touch canary) \`touch canary\` "; touch canary; ' {file}`
 
 test('a mission is saved under a name, filled in and run; what is said holds instead', async () => {

@@ -9,9 +9,10 @@ import { eventually, FULL } from '../../kit/fleet.ts'
 import { aScene, type Scene } from '../../kit/scene.ts'
 
 /**
- * Random histories: dependencies, stages, policies, moments of landing, people and late processes in between. Whatever
- * happens, what lands is what was shown under the id that was approved, or the merge of that with the base branch.
- * More of it: FLEET_REVIEW_ROUNDS=200 npx vitest run test/fleet/review/review-property.test.ts; one again: FLEET_REVIEW_SEED=<seed>.
+ * Random histories with dependencies, stages, policies, landings, people and late processes. Whatever happens, only the
+ * commit that was shown and approved lands, or its merge with the base branch.
+ * More rounds: FLEET_REVIEW_ROUNDS=200 npx vitest run test/fleet/review/review-property.test.ts. One round again:
+ * FLEET_REVIEW_SEED=<seed>.
  */
 const ROUNDS = Number(process.env.FLEET_REVIEW_ROUNDS ?? (FULL ? 60 : 5))
 const SEED = Number(process.env.FLEET_REVIEW_SEED ?? Date.now() % 1_000_000)
@@ -22,9 +23,9 @@ const OPEN = ['queued', 'running', 'landing']
 
 interface Made {
   id: string
-  /** Only this mission writes it. */
+  /** A file that only this mission writes. */
   mark: string
-  /** Whether somebody has to let it land. */
+  /** Whether somebody has to approve it. */
   asks: boolean
 }
 interface Shown {
@@ -63,7 +64,7 @@ function scriptOf(random: Random, mark: string, n: number): string {
   if (random.chance(20)) lines.push(`git mv -k ${random.one(SHARED)} moved-${n}.txt 2>/dev/null || true`)
   if (random.chance(15)) lines.push(`rm -f ${random.one(SHARED)}`)
   if (random.chance(30)) lines.push("git add -A; git commit -qm 'of its own'; echo more >> own.txt")
-  // In conflict, one side is taken, or it is given up.
+  // In a conflict it takes one side or gives up.
   const merges = random.chance(50) ? 'git checkout --ours . 2>/dev/null; git add -A' : 'git merge --abort'
   return `if [ "$FLEET_REASON" = conflict ]; then ${merges}; exit 0; fi\n${lines.join('\n')}`
 }
@@ -95,7 +96,7 @@ async function makeStages(round: Round, project: { id: string }, policy: string)
   const flow = await scene.fleet.call<{ stages: { mission_id: string }[] }>('get_workflow', { workflow_id: id })
   for (const [n, { mission_id }] of flow.stages.entries()) {
     await eventually('its mission', () => scene.fleet.fleet.store.get('missions', mission_id))
-    // What a stage hands on is covered by the last one.
+    // The last stage covers the work of the stages before it.
     made.push({ id: mission_id, mark: `stage-${n}.txt`, asks: n === count - 1 && policy !== 'auto' })
   }
 }
@@ -104,7 +105,7 @@ const standing = async ({ scene, made }: Round): Promise<MissionView[]> =>
   (await scene.fleet.call<{ missions: MissionView[] }>('list_missions', { ids: made.map(({ id }) => id), limit: 100 }))
     .missions
 
-/** Until nobody is at work any more; what waits for a dependency that waits for a person is at rest. */
+/** Waits until nothing is running. A mission whose dependency waits for a person counts as at rest. */
 const atRest = (round: Round): Promise<MissionView[]> =>
   eventually(
     'everything at rest',
@@ -119,12 +120,12 @@ const atRest = (round: Round): Promise<MissionView[]> =>
     async () => JSON.stringify((await standing(round)).map(({ id, status, waits_for }) => ({ id, status, waits_for }))),
   )
 
-/** Somebody looks, and notes what was shown. */
+/** A person looks, and the test records what was shown. */
 async function look({ scene, repo, shown }: Round, mission_id: string): Promise<string | undefined> {
   const base = await repo.tip()
   const diff = await scene.fleet.call<Shown & { candidate: string | null }>('diff_mission', { mission_id })
   if (!diff.candidate) return undefined
-  // A base branch that moved meanwhile was shown by nobody.
+  // If the base branch moved in between, nobody has seen that state.
   if ((await repo.tip()) === base) shown.set(`${mission_id} ${diff.candidate}`, { ...diff, base })
   return diff.candidate
 }
@@ -171,7 +172,7 @@ async function play(round: Round): Promise<void> {
   await atRest(round)
 }
 
-/** What landed, looked at by another git, in a clone. */
+/** Checks what landed with another git, in a clone. */
 async function judge({ scene, repo, made, shown }: Round): Promise<number> {
   const clone = await mkdtemp(join(repo.root, 'clone-'))
   const git = (...args: string[]) => runGit(clone, args)
@@ -202,7 +203,7 @@ async function judge({ scene, repo, made, shown }: Round): Promise<number> {
         if (seen && seen.base === onto)
           expect(seen.text).toBe(`${await git('diff-tree', '-p', '-r', '-M', onto, commit)}\n`)
       } else expect(tree).toBe((await git('merge-tree', '--write-tree', onto, candidate!)).split('\n')[0])
-      // Nothing that nobody was asked about came along.
+      // Nothing landed with it that needed an approval and had none.
       for (const other of made)
         if (other.asks && other.id !== id && paths.includes(other.mark))
           expect.fail(`${other.id} rode along with ${id}`)

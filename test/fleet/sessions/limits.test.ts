@@ -48,7 +48,7 @@ test('an agent that prints without end is stopped', async () => {
   expect(fleet.processes(mission.sessions[0]!.id)).toEqual([])
 })
 
-/** Five gigabytes in the full run. What it prints is written by nobody's leave but the limit's. */
+/** Five gigabytes in the full run. Only the limit stops it from writing all of that. */
 const FLOOD_BYTES = scaled(100e6, 5e9)
 
 test('an agent that prints far more than it may is stopped at its limit, and the server answers meanwhile', async () => {
@@ -61,7 +61,7 @@ test('an agent that prints far more than it may is stopped at its limit, and the
     await pause(20)
     return performance.now() - asked - 20
   }
-  // Others may be at work on this machine: what counts is what the flood adds.
+  // Other programs may use this machine, so only what the flood adds counts.
   const before: number[] = []
   while (before.length < 50) before.push(await look())
   const { id } = await fleet.mission(project, `renice -n 19 $$ >&2; : >/dev/stdout; ${flood}; sleep 60`)
@@ -112,7 +112,7 @@ test('a failed session is tried again after a while, so often and no more, and e
 test('a session that is lost is resumed, twice at most, and never beside what is left of it', async () => {
   const { fleet, repo, project } = await aScene()
   const pids = join(fleet.root, 'pids')
-  // The agent ends the wrapper that would have recorded its end, and goes on.
+  // The agent kills the wrapper that would have recorded its end, and continues.
   const { id } = await fleet.mission(
     project,
     `echo $$ >> '${pids}'; echo $$ >> work.txt; kill -9 $PPID; while :; do sleep 0.1; done`,

@@ -21,7 +21,7 @@ const COUNTING = {
   events: [...LINER.events.filter(({ event }) => event !== 'usage'), tokensOnly],
 }
 
-/** A fleet with agents whose scripts say in their own lines what was used. */
+/** A fleet with agents whose scripts report their usage in their own lines. */
 async function scene(env: Record<string, string> = {}): Promise<Scene> {
   const made = await aScene({ env: { PATH: `${STAND_INS}:${process.env.PATH}`, ...env } })
   writeFileSync(join(made.fleet.fleet.home.path, 'agents.json'), JSON.stringify({ agents: [FILLING, COUNTING] }))
@@ -38,7 +38,7 @@ test('a full context window: the agent is stopped, and a fresh conversation goes
   const script = `do: rm liner.script; if [ "$FLEET_REASON" = hand_over ]; then echo b >b.txt; else trap '' TERM; ${fill}; fi`
   const { id } = await fleet.mission(project, script)
 
-  // The server dies while it stops the agent, and again before the next conversation begins.
+  // The server dies while it stops the agent, and again before the next conversation starts.
   const { store, blobs } = fleet.fleet
   await eventually('it is being stopped', async () => {
     const session = (await fleet.show(id)).sessions[0]
@@ -154,7 +154,7 @@ test("a mission's budget is for all its tries and conversations together, until 
     expect(limited.status_reason?.try).toContain(`fleet mission edit ${id} --budget`)
   }
 
-  // Going on without more money costs nothing, and says why.
+  // Resuming without more budget costs nothing, and says why it stops.
   await fleet.call('resume_mission', { mission_id: tried.id })
   const still = await fleet.until(tried.id, 'needs_input', 'done', 'failed')
   expect(still).toMatchObject({ status: 'needs_input', sessions: [{}, {}] })

@@ -4,7 +4,7 @@ import { identityOf, isAlive } from '../../../src/runner/processes.ts'
 import { eventually } from '../../kit/fleet.ts'
 import { aScene } from '../../kit/scene.ts'
 
-/** A process that carries a mark, as one that an agent left behind would. */
+/** A process with a mark, like one that an agent left behind. */
 function stray(mark: string): ChildProcess {
   const child = spawn('sleep', ['600'], { env: { FLEET_SESSION: mark }, detached: true, stdio: 'ignore' })
   onTestFinished(() => void child.kill('SIGKILL'))

@@ -22,7 +22,7 @@ const HOSTILE = [
   '.lock',
 ]
 
-/** Everything under these folders that is named as if a shell had run a hostile text. */
+/** Files under these folders that exist only if a shell ran a hostile text. */
 function pwned({ fleet, repo }: Scene): Promise<string[]> {
   return eventually('a look while nothing is being tidied away', () => {
     try {
@@ -31,7 +31,7 @@ function pwned({ fleet, repo }: Scene): Promise<string[]> {
       )
       return [...found, ...readdirSync(ROOT), ...readdirSync(process.cwd())].filter(path => /(^|\/)PWNED$/.test(path))
     } catch (error) {
-      // A worktree whose work has landed is removed in the background.
+      // The worktree of landed work is removed in the background.
       if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined
       throw error
     }

@@ -17,7 +17,7 @@ import { aScene, type Scene } from '../../kit/scene.ts'
 
 const OVER = ['done', 'failed', 'needs_input']
 
-/** Tries each line; what the script says at its end is what succeeded. */
+/** Tries each line. At the end, the script prints the names of those that succeeded. */
 const tries = (lines: Record<string, string>): string =>
   `did=''\n${Object.entries(lines)
     .map(([name, line]) => `if (${line}) >/dev/null 2>&1; then did="$did ${name}"; fi`)
@@ -31,7 +31,7 @@ async function succeeded({ fleet, project }: Scene, lines: Record<string, string
   return said[1]!.trim().split(' ').filter(Boolean)
 }
 
-/** Of all processes there are, those with this word among their arguments; the shell that set them off is none. */
+/** All processes with this word among their arguments, without the shell that started them. */
 const commandsWith = (word: string): string[] =>
   readdirSync('/proc').filter(pid => {
     try {
@@ -110,7 +110,7 @@ describe.skipIf(!SANDBOX_WORKS)('in the sandbox', () => {
     const repo = await repository()
     mkdirSync(join(fleet.root, '.ssh'))
     writeFileSync(join(fleet.root, '.ssh/id_ed25519'), 'secret')
-    // What each was able to do is what it leaves.
+    // Each writes a log of what it was able to do.
     const tried = (name: string) =>
       `{ cat '${fleet.root}/.ssh/id_ed25519'; cat '${fleet.fleet.home.path}/token'; echo x >'${repo.path}/${name}.txt'; ` +
       `echo x >'${fleet.root}/${name}.txt'; echo x >>.git; echo x >'${repo.path}/.git/hooks/${name}'; } >${name}.log 2>/dev/null; ` +
@@ -151,7 +151,7 @@ describe.skipIf(!SANDBOX_WORKS)('in the sandbox', () => {
       project: { landing: 'auto', checks: [{ name: 'test', command: `sh test.sh && [ ! -e ${lint} ] || sh ${lint}` }] },
     })
     const escaped = join(fleet.root, 'escaped')
-    // As an earlier version has left it, when one folder was for both.
+    // As an earlier version left it, when one folder was used for both.
     const both = join(fleet.fleet.home.worktrees, project.id, 'checks')
     await repo.git('worktree', 'add', '--quiet', '--detach', both)
     mkdirSync(join(both, 'node_modules'))
@@ -166,12 +166,12 @@ describe.skipIf(!SANDBOX_WORKS)('in the sandbox', () => {
     expect(await run(plants(`touch '${escaped}'`), 'implement')).toBe('review')
     expect(await run('echo 2 >two.txt', 'full')).toBe('done')
     expect(existsSync(escaped)).toBe(false)
-    // Nor does it make a check of another one fail or pass, be that inside walls or outside.
+    // It also cannot make another mission's check fail or pass, inside the walls or outside.
     expect(await run(plants('exit 1'), 'implement')).toBe('review')
     expect(await run('echo 3 >three.txt', 'implement')).toBe('done')
     expect(await run('echo 4 >four.txt', 'full')).toBe('done')
     expect((await repo.git('worktree', 'list')).split('\n')).toHaveLength(1)
-    // Outside the walls, what is ignored stays for the next one.
+    // Outside the walls, ignored files stay for the next check.
     expect(await run(`echo "${plant('exit 0').replaceAll('"', '\\"')}" >test.sh`, 'full')).toBe('done')
     expect(await run('echo "[ -e node_modules/lint ]" >test.sh', 'full')).toBe('done')
     expect(await run('echo 5 >five.txt', 'implement')).toBe('review')
@@ -205,7 +205,7 @@ describe.skipIf(!SANDBOX_WORKS)('in the sandbox', () => {
       mkdirSync(dirname(join(root, file)), { recursive: true })
       writeFileSync(join(root, file), 'secret')
     }
-    // A folder that is a link itself.
+    // The folder itself is a link.
     mkdirSync(join(root, 'elsewhere'))
     writeFileSync(join(root, 'elsewhere/credentials'), 'secret')
     symlinkSync(join(root, 'elsewhere'), join(root, '.aws'))
@@ -286,7 +286,7 @@ describe.skipIf(!SANDBOX_WORKS)('in the sandbox', () => {
       'plants-a-hook': 'echo x >"$(git rev-parse --git-dir)/hooks/post-checkout"',
       'borrows-from-another': 'echo /evil >"$(git rev-parse --git-dir)/objects/info/alternates"',
     }
-    // Not kept from it, and of no use: what its own repository says is heeded, but inside the walls.
+    // It may do this, but it is no use: git follows the configuration of its own repository only inside the walls.
     const nested = [
       'git init -q sub && cd sub && echo a >f && git add f && git -c user.name=a -c user.email=a@b commit -qm a',
       `${planted('.git/config')} && cd .. && git add sub && cd sub`,
@@ -300,7 +300,7 @@ describe.skipIf(!SANDBOX_WORKS)('in the sandbox', () => {
     const { id } = await fleet.mission(project, script)
     const artifacts = join(fleet.fleet.home.task(id), 'artifacts')
     await eventually('the agent has left it', () => existsSync(join(artifacts, 'here')))
-    // What others are held to from now on says nothing of how this one began.
+    // A later change of the preset does not matter: what counts is how this session was started.
     await fleet.call('update_project', { project_id: project.id, tool_preset: 'full' })
     writeFileSync(join(artifacts, 'open'), '')
     const mission = await fleet.until(id, 'review', ...OVER)

@@ -132,7 +132,7 @@ test.skipIf(!canMount)(
     const { worktree } = mission.sessions[0]!
     expect(readFileSync(join(worktree!, 'precious.txt'), 'utf8')).toBe('precious\n')
 
-    // Another repository goes on meanwhile; this one goes on when there is room.
+    // Another repository is not affected. This one continues when there is room again.
     expect((await fleet.until((await fleet.mission(project, 'echo x > x.txt')).id, 'done')).result).toBe('landed')
     expect(await repo.read('x.txt')).toBe('x\n')
     disk.free()

@@ -2,7 +2,7 @@ import { useMemo } from 'react'
 import { useAsk } from '../live/data.ts'
 import type { Mission } from '../live/mending.ts'
 
-/** Whose work a mission is: its own agent, its project's, or the one of the fleet. */
+/** The agent of a mission: its own, its project's, or the fleet's. */
 export function useAgentOf(): (mission: Pick<Mission, 'agent' | 'project_id'>) => string {
   const projects = useAsk('list_projects', { limit: 500 }).data?.projects
   const fallback = useAsk('get_engine', {}).data?.default_agent ?? ''

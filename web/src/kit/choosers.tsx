@@ -8,16 +8,16 @@ interface ChooserProps {
   set(value: string | null): void
   label?: string
   hint?: string
-  /** What choosing nothing is called; without it something is always chosen. */
+  /** The label for no choice. Without it, something is always chosen. */
   none?: string
   disabled?: boolean
 }
 
-/** `coding`: without those that run scripts, where what they are to do is not written yet. */
+/** `coding`: leaves out agents that run scripts, because the text of the mission is not written yet. */
 export function AgentChooser({ label = 'Agent', coding = false, ...rest }: ChooserProps & { coding?: boolean }) {
   const all = useAsk('list_agents', {}).data?.agents ?? []
   const agents = all.filter(({ name, can }) => !coding || !can.scripts || name === rest.value)
-  // One that can be driven in several ways is called by the first of those that are there.
+  // If an agent can be driven in several ways, it has the title of the first installed one.
   const options = [...Map.groupBy(agents, ({ name }) => name)].map(([name, ways]) => {
     const found = ways.find(({ installed }) => installed)
     return { value: name, label: found ? found.title : `${ways[0]!.title} (not installed)` }
@@ -31,13 +31,13 @@ export function ProjectChooser({ label = 'Project', ...rest }: ChooserProps) {
   return <ChoiceInput label={label} options={options} {...rest} />
 }
 
-/** Whether an agent runs what it is given as a script. */
+/** Whether an agent runs its prompt as a script. */
 export function useRunsScripts(): (agent: string | null | undefined) => boolean {
   const agents = useAsk('list_agents', {}).data?.agents
   return agent => agents?.find(({ name }) => name === agent)?.can.scripts === true
 }
 
-/** What a project is called, by its id. */
+/** The name of a project by its id. */
 export function useProjectNames(): (id: string | null) => string {
   const projects = useAsk('list_projects', { limit: 500 }).data?.projects
   const names = useMemo(() => namesOf(projects ?? []), [projects])

@@ -26,7 +26,7 @@ export function CopyButton({ text, label = 'Copy' }: { text: string; label?: str
   )
 }
 
-/** Pages that came neither over TLS nor from this machine have no clipboard; selecting and copying still works there. */
+/** Without TLS or localhost a page has no clipboard API. Selecting and copying still works there. */
 async function copyText(text: string): Promise<void> {
   if (navigator.clipboard) return navigator.clipboard.writeText(text)
   const area = document.createElement('textarea')
@@ -38,7 +38,7 @@ async function copyText(text: string): Promise<void> {
   if (!copied) throw new Error('The browser did not allow copying; select the text and copy it by hand.')
 }
 
-/** Text to take elsewhere: a command, a configuration. */
+/** Text to copy: a command, a configuration. */
 export function CopyBox({ text, label }: { text: string; label: string }) {
   return (
     <div className="copy-box">

@@ -1,7 +1,7 @@
 import { useState } from 'react'
 
 export interface Draft<T> {
-  /** What is saved, with what the person has changed. */
+  /** The saved value with the person's changes. */
   value: T
   changes: Partial<T>
   isChanged: boolean
@@ -9,7 +9,7 @@ export interface Draft<T> {
   reset(): void
 }
 
-/** Edits of something saved: only what was touched differs, so that news from elsewhere shows in the rest. */
+/** Edits of a saved value. Only edited fields differ, so that changes from elsewhere show in the others. */
 export function useDraft<T extends object>(saved: T): Draft<T> {
   const [touched, setTouched] = useState<Partial<T>>({})
   const changes = Object.fromEntries(

@@ -7,17 +7,17 @@ import { bytes } from './words.ts'
 
 interface ForeignProps {
   text: string
-  /** How much is shown before one asks for all of it. */
+  /** How much is shown at first. */
   lines?: number
   chars?: number
-  /** Set in the letters of code. */
+  /** In a monospace font. */
   code?: boolean
   tone?: 'plain' | 'bad' | 'quiet'
-  /** The text is itself only the beginning: this reads all of it. */
+  /** Loads the whole text, if this one is only its beginning. */
   whole?(): Promise<string>
 }
 
-/** Text that someone else wrote, letter by letter. What is long is cut, with a way to see all of it. */
+/** Text that someone else wrote, shown literally. Long text is cut, with a button to show all of it. */
 export function Foreign({ text, lines = 60, chars = 8000, code = false, tone = 'plain', whole }: ForeignProps) {
   const [all, setAll] = useState(false)
   const [read, setRead] = useState<string>()

@@ -5,7 +5,7 @@ import { plain } from './plain.ts'
 interface FormDialogProps {
   title: string
   about?: string
-  /** What the button says that does it. */
+  /** The label of the button that submits. */
   act: string
   busy?: boolean
   ready?: boolean
@@ -14,7 +14,7 @@ interface FormDialogProps {
   children: ReactNode
 }
 
-/** A few things to say, and then to do. */
+/** A dialog with a few fields and one action. */
 export function FormDialog({
   title,
   about,

@@ -1,7 +1,7 @@
 import { Kbd } from '@radix-ui/themes'
 import './key-help.css'
 
-/** Which keys do what here; not shown where there is no keyboard. */
+/** The keyboard shortcuts of a page; hidden without a keyboard. */
 export const KeyHelp = ({ keys }: { keys: Record<string, string> }) => (
   <p className="key-help">
     {Object.entries(keys).map(([names, what]) => (

@@ -3,10 +3,10 @@ import { Foreign } from './foreign.tsx'
 import './markdown.css'
 
 const Rendered = lazy(() => import('./markdown-rendered.tsx'))
-/** Longer than anybody writes by hand: the parser would hold the page up. */
+/** Longer texts are not written by hand, and parsing them would block the page. */
 const MAX_CHARS = 60_000
 
-/** What agents and people write, as they meant it to look. Never HTML: tags are shown as the text they are. */
+/** Shows Markdown of agents and people. Never HTML: tags are shown as text. */
 export function Markdown({ text }: { text: string }) {
   const letters = <Foreign text={text} />
   if (text.length > MAX_CHARS) return letters

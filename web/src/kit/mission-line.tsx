@@ -9,13 +9,13 @@ import { Time } from './time.tsx'
 
 interface MissionLineProps {
   mission: Mission
-  /** The name of its project, where missions of several stand together. */
+  /** The name of its project, if the list has missions of several. */
   project?: string
-  /** What can be done with it, at the end of the line. */
+  /** Buttons at the end of the line. */
   actions?: ReactNode
 }
 
-/** One mission on a line: where it stands, what it is, and why it waits if it does. */
+/** One mission on a line: its status, its title, and why it waits. */
 export function MissionLine({ mission, project, actions }: MissionLineProps) {
   const { id, title, agent, tags, waits_for, status_reason, ended_at, started_at, created_at } = mission
   const why = waits_for[0]?.text ?? (mission.status === 'failed' ? status_reason?.text : undefined)

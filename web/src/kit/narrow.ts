@@ -6,5 +6,5 @@ const watch = (watcher: () => void): (() => void) => {
   return () => narrow.removeEventListener('change', watcher)
 }
 
-/** Whether there is room for one column only. */
+/** Whether there is room for only one column. */
 export const useNarrow = (): boolean => useSyncExternalStore(watch, () => narrow.matches)

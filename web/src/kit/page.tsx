@@ -8,13 +8,13 @@ import { setTitle } from './title.ts'
 
 interface PageProps {
   title: string
-  /** Under the title: what is here, in a few words. */
+  /** A few words under the title. */
   about?: ReactNode
-  /** What can be done here, at the right of the title. */
+  /** Buttons to the right of the title. */
   actions?: ReactNode
-  /** Takes the whole height, for views that scroll by themselves. */
+  /** Uses the whole height, for views with their own scrolling. */
   filled?: boolean
-  /** As wide as there is room, for what is wide by nature. */
+  /** Uses the whole width, for wide content. */
   wide?: boolean
   children: ReactNode
 }
@@ -66,12 +66,12 @@ export function Section({ title, actions, children }: SectionProps) {
 interface EmptyProps {
   icon: LucideIcon
   title: string
-  /** What this place is for, and how something gets here. */
+  /** What this list is for, and how something gets here. */
   children: ReactNode
   action?: ReactNode
 }
 
-/** A place with nothing in it teaches what it is for. */
+/** An empty list explains what it is for. */
 export function Empty({ icon: Icon, title, children, action }: EmptyProps) {
   return (
     <Card className="empty">
@@ -89,7 +89,7 @@ export function Empty({ icon: Icon, title, children, action }: EmptyProps) {
   )
 }
 
-/** Grey lines where an answer is about to be, in its size, so that nothing jumps. */
+/** Grey lines in the size of the answer, so that nothing jumps when it arrives. */
 export function Lines({ rows = 4, height = 44 }: { rows?: number; height?: number }) {
   return (
     <Flex direction="column" gap="2" role="status" aria-busy aria-label="Loading">
@@ -127,9 +127,9 @@ interface AnswerProps<T> {
   children(answer: T): ReactNode
 }
 
-/** An answer once it is there; before that its outline, and if it was refused, why. */
+/** An answer, once it is loaded. Before that a placeholder, or why it was refused. */
 export function Answer<T>({ of, loading = <Lines />, children }: AnswerProps<T>) {
-  // What was deleted meanwhile is not shown as if it were there.
+  // Something that was deleted must not look as if it still exists.
   const isGone = of.error instanceof Refused && of.error.status === 404
   if (of.data !== undefined && !isGone) return children(of.data)
   if (of.error) return <Problem error={of.error} retry={() => of.refetch()} />

@@ -6,5 +6,5 @@ const watch = (watcher: () => void): (() => void) => {
   return () => small.removeEventListener('change', watcher)
 }
 
-/** Where style sheets alone do not do: another view is shown on small screens. */
+/** For cases that style sheets cannot handle: small screens show another view. */
 export const useIsPhone = (): boolean => useSyncExternalStore(watch, () => small.matches)

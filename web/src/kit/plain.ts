@@ -1,18 +1,18 @@
 import { safe } from '../../../src/platform/safe-text.ts'
 
-/** Marks that reorder what is read, and characters that nobody sees: shown by their number. */
+/** Marks that reorder text, and invisible characters. They are shown by their number. */
 const UNSEEN = /[\u061c\u200b-\u200f\u202a-\u202e\u2060-\u2069\ufeff\u{e0000}-\u{e007f}]/gu
-/** Joins the parts of an emoji or a letter: where it does that it stays, or families fall apart. */
+/** Joins the parts of an emoji or a letter. It stays there, or family emojis fall apart. */
 const JOINERS = /(?<=\p{Extended_Pictographic}\ufe0f?|\p{L})[\u200c\u200d](?=\p{Extended_Pictographic}|\p{L})/gu
 const KEPT = '\ue000'
 
-/** Text of agents, repositories and strangers as it is, with nothing in it that acts, hides or reorders. */
+/** Text of agents, repositories and strangers, without anything that acts, hides or reorders. */
 export function plain(text: string): string {
   if (!/[^\n\t\x20-\x7e\u00a0-\u05ff\u0700-\u1fff\u2010-\u2027\u2030-\u205f\u2070-\ud7ff]/u.test(text)) return text
   const joined: string[] = []
   const visible = text
     .replaceAll('\r\n', '\n')
-    // A bar of progress writes over itself; here each of its states has a line, so that nothing is hidden.
+    // A progress bar overwrites its line. Here each state has its own line, so that nothing is hidden.
     .replaceAll('\r', '\n')
     .replaceAll(KEPT, '�')
     .replace(JOINERS, joiner => {
@@ -30,7 +30,7 @@ export interface Cut {
   missing: number
 }
 
-/** As much from the start as is read at a glance: so many lines, and so many characters at most. */
+/** The beginning of a text, with at most this many lines and characters. */
 export function cutTo(text: string, { lines, chars }: { lines: number; chars: number }): Cut {
   let end = -1
   for (let line = 0; line < lines; line++) {
@@ -42,12 +42,12 @@ export function cutTo(text: string, { lines, chars }: { lines: number; chars: nu
     end = next
   }
   let length = Math.min(end === -1 ? text.length : end, chars)
-  // Not between the halves of one character.
+  // Do not split a surrogate pair.
   if (length < text.length && /[\ud800-\udbff]/.test(text[length - 1] ?? '')) length--
   return { text: text.slice(0, length), missing: text.length - length }
 }
 
-/** Where a link may lead; undefined: it is shown as text. */
+/** The address of a link, if it may be opened; undefined: it is shown as text. */
 export function safeLink(address: string | null | undefined): string | undefined {
   const parsed = address && URL.canParse(address) ? new URL(address) : undefined
   return parsed && /^https?:$/.test(parsed.protocol) ? parsed.href : undefined

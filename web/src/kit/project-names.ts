@@ -4,7 +4,7 @@ interface Named {
   path: string
 }
 
-/** What each project is called, by its id; where two share a name, with the folder that tells them apart. */
+/** The name of each project by its id. If two have the same name, their folders are added. */
 export function namesOf(projects: readonly Named[]): Map<string, string> {
   const alike = Map.groupBy(projects, ({ name }) => name)
   return new Map(projects.map(({ id, name, path }) => [id, alike.get(name)!.length > 1 ? `${name} (${path})` : name]))

@@ -6,7 +6,7 @@ type Window = Output<'list_agents'>['agents'][number]['windows'][number]
 
 const NEARLY_USED_UP = 90
 
-/** How much of what a provider allows is used up. */
+/** How much of a provider's quota is used. */
 export function ProviderWindow({ window: { name, used_percent, resets_at } }: { window: Window }) {
   return (
     <div>

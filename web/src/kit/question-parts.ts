@@ -3,7 +3,7 @@ export interface Choice {
   about: string
 }
 
-/** What a question offers to choose from: lines that begin with a dash. Several questions at once offer none. */
+/** The choices of a question: lines that begin with a dash. Several questions in one text give none. */
 export function choicesIn(text: string): { question: string; choices: Choice[] } {
   const lines = text.split('\n')
   const first = lines.findIndex(line => line.startsWith('- '))
@@ -16,7 +16,7 @@ export function choicesIn(text: string): { question: string; choices: Choice[] }
   return { question: lines.slice(0, first).join('\n').trim(), choices }
 }
 
-/** The input of a tool that asks for permission: the words of the client, read back where they are JSON. */
+/** The input of a tool that asks for permission, parsed if it is JSON. */
 export function inputIn(text: string): unknown {
   try {
     return JSON.parse(text)

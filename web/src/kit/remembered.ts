@@ -1,6 +1,6 @@
 import { useState } from 'react'
 
-/** A choice that is there again at the next visit; it is a convenience, so a browser that keeps nothing is no fault. */
+/** A choice that is kept for the next visit. A browser that stores nothing is no problem. */
 export function useRemembered(name: string): [string | null, (value: string | null) => void] {
   const key = `fleet-${name}`
   const [value, setValue] = useState(() => read(key))
@@ -12,7 +12,7 @@ export function useRemembered(name: string): [string | null, (value: string | nu
         if (next === null) localStorage.removeItem(key)
         else localStorage.setItem(key, next)
       } catch {
-        // Kept until the page is closed, then.
+        // The choice then lasts until the page is closed.
       }
     },
   ]

@@ -3,7 +3,7 @@ import type { Mission } from '../live/mending.ts'
 import './status.css'
 import { outcomeOf, STATUS_TONES, type Status, type Tone } from './words.ts'
 
-/** Where a mission stands: a colour, and always the word too. */
+/** The status of a mission: always a word, and a colour. */
 export function StatusBadge({ mission }: { mission: Pick<Mission, 'status' | 'result' | 'landed'> }) {
   return (
     <Badge color={STATUS_TONES[mission.status]} variant="soft" highContrast className="status">
@@ -13,7 +13,7 @@ export function StatusBadge({ mission }: { mission: Pick<Mission, 'status' | 're
   )
 }
 
-/** Beside a word that says the same. */
+/** A dot beside a word with the same meaning. */
 export const Dot = ({ tone, alive = false }: { tone: Tone; alive?: boolean }) => (
   <span className="status-dot" data-tone={tone} data-alive={alive || undefined} aria-hidden />
 )

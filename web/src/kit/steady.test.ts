@@ -12,6 +12,6 @@ test('what is looked at stays where it is, what leaves keeps its place, and what
   const then = inSteadyOrder<Card>(first, [{ id: 'new' }, { id: 'c' }, { id: 'a', word: 'changed' }])
   expect(shown(then)).toBe('a (b) c new')
   expect(then[0]).toEqual({ id: 'a', word: 'changed' })
-  // One that comes back, such as what was rejected and is reconsidered, is where it was.
+  // An item that comes back, such as a mission that was rejected and reconsidered, has its old place.
   expect(shown(inSteadyOrder<Card>(then, [{ id: 'b' }, { id: 'c' }]))).toBe('(a) b c (new)')
 })

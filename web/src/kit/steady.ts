@@ -1,11 +1,11 @@
 import { useState } from 'react'
 
-/** `gone`: it is shown as it was last, where it was. */
+/** `gone`: it is shown as it last was, in its old place. */
 export type Steady<T> = T & { gone?: true }
 
 /**
- * A list whose order changed, for somebody who looks at it: everything stays where it is, and what is new comes last.
- * Where nothing is left, nothing can move under a finger.
+ * Keeps the order of a list while somebody looks at it: items stay in place, and new ones come last. An empty list
+ * starts over, because then nothing can move under a finger.
  */
 export function inSteadyOrder<T extends { id: string }>(before: readonly Steady<T>[], now: readonly T[]): Steady<T>[] {
   if (now.length === 0) return []
@@ -17,13 +17,13 @@ export function inSteadyOrder<T extends { id: string }>(before: readonly Steady<
   ]
 }
 
-/** As much of the list as has so many that are not gone. */
+/** The beginning of the list, with this many items that are not gone. */
 export function firstOf<T>(list: readonly Steady<T>[], count: number): Steady<T>[] {
   let left = count
   return list.filter(({ gone }) => left > 0 && (gone || left--))
 }
 
-/** The list in the order in which it is on the page already; `sort` puts it in its own order, without what is gone. */
+/** The list in the order that the page already shows; `sort` brings back its own order, without items that are gone. */
 export function useSteady<T extends { id: string }>(now: readonly T[]): { steady: Steady<T>[]; sort(): void } {
   const [seen, setSeen] = useState<readonly T[]>(now)
   const [steady, setSteady] = useState<Steady<T>[]>([...now])

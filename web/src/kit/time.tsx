@@ -20,7 +20,10 @@ function watchClock(watcher: () => void): () => void {
   }
 }
 
-/** How long ago, with the exact time on hover. One clock serves the whole page, and only texts that change are drawn. */
+/**
+ * How long ago, with the exact time on hover. One clock serves the whole page, and only texts that change are drawn
+ * again.
+ */
 export function Time({ at }: { at: string }) {
   const text = useSyncExternalStore(watchClock, () => ago(at, now))
   return (

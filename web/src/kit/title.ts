@@ -5,7 +5,7 @@ function show(): void {
   document.title = `${running ? `(${running}) ` : ''}${title}`
 }
 
-/** What is shown, and before it how many agents are at work: it can be read off a tab in the background. */
+/** Sets the title of the page. The number of running agents comes first, so that a background tab shows it. */
 export function setTitle(page: string): void {
   title = `${page} · Flotilla`
   show()

@@ -19,7 +19,7 @@ test('what was asked for is done in time, also when other messages push its own 
   afterAMoment('first', () => done.push('first'))
   for (const text of ['a', 'b', 'c', 'd']) tell({ text })
   expect(done).toEqual(['first'])
-  // No toast is on the screen here, so none of them ends by itself.
+  // No toast is shown in this test, so none ends by itself.
   afterAMoment('second', () => done.push('second'))
   vi.advanceTimersByTime(30_000)
   expect(done).toEqual(['first', 'second'])

@@ -2,7 +2,7 @@ import type { Edit } from './diff/inline.tsx'
 
 interface Changes {
   edits: Edit[]
-  /** Which fields of the input they were taken from. */
+  /** The fields of the input that they come from. */
   fields: string[]
 }
 
@@ -10,7 +10,7 @@ const text = (value: unknown): string | undefined => (typeof value === 'string' 
 const object = (value: unknown): Record<string, unknown> =>
   typeof value === 'object' && value !== null ? (value as Record<string, unknown>) : {}
 
-/** What a tool changes in files, by the names that the clients have for it; undefined: it is no such tool. */
+/** The changes that a tool makes to files, by the field names of the clients; undefined: it changes no file. */
 export function changesIn(input: unknown): Changes | undefined {
   const fields = object(input)
   const named = text(fields.file_path) ?? text(fields.filePath) ?? text(fields.path)
@@ -46,7 +46,7 @@ function editOf(path: string, fields: Record<string, unknown>, before: string, a
   return old_text !== undefined && new_text !== undefined ? { path, old_text, new_text, diff: null } : undefined
 }
 
-/** Codex tells a diff of a file that it changes, and the text of one that comes or goes. */
+/** Codex gives a diff of a changed file, and the text of a new or deleted one. */
 function patchOf(change: Record<string, unknown>): Edit | undefined {
   const [path, diff] = [text(change.path), text(change.diff)]
   if (path === undefined || diff === undefined) return undefined

@@ -6,7 +6,7 @@ import { plain } from './plain.ts'
 import { changesIn } from './tool-changes.ts'
 import './tool-input.css'
 
-/** What a tool was or is to be called with, whole: changes to a file as a diff, everything else field by field. */
+/** The whole input of a tool: changes to a file as a diff, everything else by field. */
 export function ToolInput({ input }: { input: unknown }) {
   const changes = changesIn(input)
   if (typeof input !== 'object' || input === null) return <Foreign text={String(input ?? '')} code />

@@ -9,12 +9,12 @@ type Inbox = Output<'list_inbox'>
 export type Entry =
   | { kind: 'question'; id: string; at: string; mission_id: string; question: Inbox['questions'][number] }
   | { kind: 'plan'; id: string; at: string; plan: Inbox['plans'][number] }
-  /** stuck: it cannot go on, such as at a limit or for files in its way. */
+  /** stuck: it cannot continue, because of a limit or files in the way. */
   | { kind: 'review' | 'conflict' | 'stuck' | 'failure'; id: string; at: string; mission: Mission }
 
 export type EntryKind = Entry['kind']
 
-/** Agents that stand still come first, then what holds up others, then what can wait. */
+/** Stopped agents come first, then what blocks others, then what can wait. */
 const ORDER: readonly EntryKind[] = ['question', 'conflict', 'stuck', 'plan', 'review', 'failure']
 const MOST = 200
 
@@ -22,7 +22,7 @@ export function useWaiting() {
   const inbox = useAsk('list_inbox', { limit: MOST })
   const asking = useMissions({ status: 'needs_input', limit: MOST }).missions
   const entries = useMemo(() => entriesOf(inbox.data), [inbox.data])
-  // Those of questions that were answered since are still on the page.
+  // Keeps the titles of missions whose questions were answered but are still on the page.
   const titles = useRef(new Map<string, string>()).current
   for (const { id, title } of asking) titles.set(id, title)
   return { entries, count: inbox.data?.count ?? 0, titles, inbox, isPending: inbox.isPending }
@@ -56,7 +56,7 @@ function kindOf({ status, status_reason }: Mission): 'review' | 'conflict' | 'st
   return status === 'review' ? 'review' : 'stuck'
 }
 
-/** Where it is looked at in full. */
+/** The page that shows all of it. */
 export function placeOf(entry: Entry): string {
   if (entry.kind === 'question') return `/missions/${entry.mission_id}`
   if (entry.kind === 'plan') return `/plans/${entry.id}`

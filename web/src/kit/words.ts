@@ -2,7 +2,7 @@ import type { Mission } from '../live/mending.ts'
 
 export type Status = Mission['status']
 
-/** In the order in which a person cares. */
+/** In the order in which people care about them. */
 export const STATUSES = [
   'needs_input',
   'review',
@@ -43,7 +43,7 @@ export const STATUS_TONES: Record<Status, Tone> = {
   cancelled: 'gray',
 }
 
-/** What became of a mission, in a word or two. */
+/** The outcome of a mission in a word or two. */
 export function outcomeOf({ status, result, landed }: Pick<Mission, 'status' | 'result' | 'landed'>): string {
   if (status !== 'done') return STATUS_WORDS[status]
   if (landed) return 'Landed'

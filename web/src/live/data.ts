@@ -13,10 +13,10 @@ import { type Connection, type FleetEvent, followFleet } from './fleet-events.ts
 import { type MissionFilter, mendMissionLists } from './mending.ts'
 import { STALE } from './stale.ts'
 
-/** Many events in a row are one look at what they changed. */
+/** Events in quick succession lead to one refresh. */
 const GATHER_MS = 150
 const LONGEST_LOOK_MS = 2000
-/** Two hundred agents spend money all the time; nobody reads it faster than this. */
+/** Two hundred agents spend money all the time, and nobody reads faster than this. */
 const USAGE_MS = 2000
 const RETRY_MS = 1500
 
@@ -25,7 +25,7 @@ const pause = (ms: number): Promise<void> => new Promise(resolve => setTimeout(r
 export const queryClient = new QueryClient({
   defaultOptions: {
     queries: {
-      // Nothing polls: an answer holds until an event says that it no longer does.
+      // Nothing polls: an answer is valid until an event says otherwise.
       staleTime: Number.POSITIVE_INFINITY,
       gcTime: 5 * 60_000,
       refetchOnWindowFocus: false,
@@ -50,13 +50,13 @@ export const useConnection = (): Connection =>
     () => connection,
   )
 
-/** Hears events as they come, each once. */
+/** Calls the listener with new events, each once. */
 export function onEvents(listener: (events: FleetEvent[]) => void): () => void {
   listeners.add(listener)
   return () => listeners.delete(listener)
 }
 
-/** Ties the cache to the event stream, for as long as the page is open. */
+/** Keeps the cache up to date by the event stream, while the page is open. */
 export function startFollowing(from: string): () => void {
   let gathered: FleetEvent[] = []
   let isDue = false
@@ -77,12 +77,12 @@ export function startFollowing(from: string): () => void {
     const events = gathered
     gathered = []
     const looked = refresh(events).catch(error => {
-      // The server went away in between: what these events changed is looked at when it is back.
+      // The server went away: refresh for these events when it is back.
       if (!(error instanceof Unreachable)) return queryClient.invalidateQueries({ queryKey: ['list_missions'] })
       gathered.unshift(...events)
       lookSoon(RETRY_MS)
     })
-    // A look waits for the one before: begun anew every moment, a slow answer would never arrive.
+    // A refresh waits for the one before. If each one started over, a slow answer would never arrive.
     await Promise.race([looked, pause(LONGEST_LOOK_MS)])
     isDue = false
     if (gathered.length) lookSoon()
@@ -116,11 +116,11 @@ export const keyOf = <N extends Name>(name: N, input: Input<N>) => [name, input]
 
 interface AskOptions {
   enabled?: boolean
-  /** Show the last answer while another input is asked for. */
+  /** Show the last answer until the one for the new input is loaded. */
   keep?: boolean
 }
 
-/** Lists of missions come page by page, with `useMissions`. */
+/** Lists of missions are loaded page by page, with `useMissions`. */
 type Askable = Exclude<Name, 'list_missions' | 'stream_events' | 'stream_session'>
 
 /** An answer of the server, kept up to date by events. */
@@ -137,7 +137,7 @@ export function useAsk<N extends Askable>(
   })
 }
 
-/** Missions that fit, page by page, kept up to date one by one. */
+/** Missions that match a filter, page by page, updated one by one. */
 export function useMissions(filter: MissionFilter, { enabled = true } = {}) {
   const pages = useInfiniteQuery({
     queryKey: ['list_missions', filter],
@@ -151,15 +151,15 @@ export function useMissions(filter: MissionFilter, { enabled = true } = {}) {
 }
 
 interface CommandOptions<N extends Name> {
-  /** Answers that this changes without an event telling of it. */
+  /** Answers that this changes without an event. */
   affects?: readonly Name[]
   done?(answer: Output<N>, input: Input<N>): void
-  /** Answers whether the refusal is dealt with; otherwise a message tells of it. */
+  /** Returns whether it handled the refusal; otherwise a message shows it. */
   refused?(error: Refused): boolean
 }
 
 /**
- * Something the person does. `run` resolves to the answer, or to undefined if it was refused: then a message says why,
+ * A command of the person. `run` resolves to the answer, or to undefined if it was refused; then a message says why,
  * and what to do.
  */
 export function useCommand<N extends Name>(name: N, options: CommandOptions<N> = {}) {
@@ -167,7 +167,7 @@ export function useCommand<N extends Name>(name: N, options: CommandOptions<N> =
   const [underWay, setUnderWay] = useState(0)
   const latest = useRef(options)
   latest.current = options
-  // A lost answer is no reason to do it twice: the key tells the server that it is the same request.
+  // After a lost answer the same key is used again, so that the server does not do it twice.
   const unanswered = useRef<{ said: string; key: string }>(undefined)
   const run = useCallback(
     async (input: Input<N>): Promise<Output<N> | undefined> => {
@@ -195,7 +195,7 @@ export function useCommand<N extends Name>(name: N, options: CommandOptions<N> =
     },
     [name, client],
   )
-  /** Once a message has passed, or the page is left; until then it can be taken back. */
+  /** Runs once a message has closed or the page is left. Until then it can be undone. */
   const runLater = useCallback(
     async (text: string, input: Input<N>): Promise<void> => {
       await getReady(name, input)

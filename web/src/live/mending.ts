@@ -7,23 +7,22 @@ export type MissionFilter = Omit<Input<'list_missions'>, 'cursor'>
 type MissionPage = Output<'list_missions'>
 export type MissionPages = InfiniteData<MissionPage, string | undefined>
 
-/** What is known anew of the missions that events named. */
+/** The current state of the missions that events named. */
 export interface News {
   fresh: ReadonlyMap<string, Mission>
-  /** Those that were deleted. */
+  /** Missions that were deleted. */
   gone: ReadonlySet<string>
-  /** Whose work a mission is follows from its project and the settings too, so the server is asked. */
+  /** The agent of a mission also depends on its project and the settings, so the server is asked. */
   isOf(mission: Mission, agent: string): boolean
 }
 
 const BATCH = 200
 const OVER: readonly Mission['status'][] = ['done', 'failed', 'cancelled']
-/** A shorter text is rather a part of a word than the beginning of an id. */
+/** A shorter text is more likely part of a word than the beginning of an id. */
 const ID_PREFIX = /^[0-9a-z]{4,12}$/
 
 /**
- * Brings lists of missions up to date with what happened: only the missions that events name are asked for, however
- * long the lists are.
+ * Updates lists of missions after events. Only the missions that events name are loaded, however long the lists are.
  */
 export async function mendMissionLists(client: QueryClient, events: readonly FleetEvent[]): Promise<void> {
   const lists = client.getQueryCache().findAll({ queryKey: ['list_missions'] })
@@ -57,13 +56,13 @@ async function named(ids: readonly string[], agent?: string): Promise<Map<string
 }
 
 async function mend(client: QueryClient, list: Query<MissionPages>, news: News): Promise<void> {
-  // A page on its way may have been read before this happened, and would be put in place of what is mended now.
+  // A page that is still loading may be older than these events, and would overwrite the update.
   if (list.state.fetchStatus === 'fetching') await list.promise?.catch(() => {})
   const filter = list.queryKey[1] as MissionFilter
   client.setQueryData<MissionPages>(list.queryKey, pages => pages && mended(pages, filter, news))
 }
 
-/** The pages of one list with the missions put where they belong now; pages that nothing happened to stay the same. */
+/** The pages of one list with the missions in their right places. Pages without a change stay the same. */
 export function mended({ pages, pageParams }: MissionPages, filter: MissionFilter, news: News): MissionPages {
   const { fresh, gone } = news
   const timeOf = (mission: Mission): string => (byEnd(filter) ? mission.ended_at : mission.created_at) ?? ''
@@ -80,14 +79,14 @@ export function mended({ pages, pageParams }: MissionPages, filter: MissionFilte
   })
   const isWhole = next.at(-1)?.cursor === undefined
   const last = next.findLast(({ missions }) => missions.length)?.missions.at(-1)
-  // One that is older than all that was read so far comes when its page is read.
+  // A mission that is older than all loaded pages comes with its own page.
   const isWithin = (mission: Mission) => isWhole || (last !== undefined && timeOf(mission) >= timeOf(last))
   const added = [...fresh.values()].filter(each => !kept.has(each.id) && fits(each, filter, news) && isWithin(each))
   for (const mission of added) insert(next, mission, timeOf)
   return { pages: next, pageParams }
 }
 
-/** Puts a mission where it belongs by its time, newest first. */
+/** Inserts a mission by its time, newest first. */
 function insert(pages: MissionPage[], mission: Mission, timeOf: (mission: Mission) => string): void {
   const comesBefore = (other: Mission) => timeOf(mission) >= timeOf(other)
   const found = pages.findIndex(({ missions }) => missions.some(comesBefore))
@@ -100,7 +99,7 @@ function insert(pages: MissionPage[], mission: Mission, timeOf: (mission: Missio
 const byEnd = ({ order, ended_since }: MissionFilter): boolean => order === 'ended' || ended_since !== undefined
 const includes = (text: string, part: string): boolean => text.toLowerCase().includes(part)
 
-/** The same question as the server's, so that a mission can be put in or taken out without asking for the list. */
+/** The same filter as on the server, so that a mission can be added or removed without loading the list. */
 export function fits(mission: Mission, filter: MissionFilter, { isOf }: Pick<News, 'isOf'>): boolean {
   const { project_id, status, tag, agent, text, ids, parent_mission_id, result, ended_since } = filter
   const part = text?.toLowerCase()

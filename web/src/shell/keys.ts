@@ -1,13 +1,16 @@
 import { useEffect, useRef } from 'react'
 
 export interface Shortcut {
-  /** `g m` is one key after the other; `mod` is Command on a Mac and Control elsewhere. Without, only in the palette. */
+  /**
+   * `g m` is one key after the other; `mod` is Command on a Mac and Control elsewhere. Without keys it is only in the
+   * palette.
+   */
   keys?: string
   title: string
   run(): void
 }
 
-/** What `mod` is called on this keyboard. */
+/** The name of `mod` on this keyboard. */
 export const MOD = /Mac|iPhone|iPad/.test(navigator.platform) ? '⌘' : 'Ctrl '
 
 const SEQUENCE_MS = 1200
@@ -23,16 +26,16 @@ export function useShortcuts(shortcuts: readonly Shortcut[]): void {
   }, [])
 }
 
-/** All that can be pressed now. Of two with the same keys the one that came later, the inner view's, counts. */
+/** All shortcuts that work now. Of two with the same keys the later one wins, which is the inner view's. */
 export const shortcutsNow = (): Shortcut[] => [...registered].flatMap(({ current }) => current)
 
-/** Into a box to tick nobody types. */
+/** Nobody types into a checkbox. */
 const isTyping = (target: EventTarget | null): boolean =>
   target instanceof HTMLElement &&
   (target.isContentEditable ||
     (/^(INPUT|TEXTAREA|SELECT)$/.test(target.tagName) && !target.matches('[type="checkbox"], [type="radio"]')))
 
-/** What a button or a link does with Enter is its own. */
+/** A button or link handles Enter itself. */
 const isPressing = (target: EventTarget | null, name: string): boolean =>
   name.endsWith('Enter') &&
   target instanceof Element &&
@@ -43,7 +46,7 @@ let beforeAt = 0
 
 function nameOf(event: KeyboardEvent): string {
   const mod = event.metaKey || event.ctrlKey ? 'mod+' : ''
-  // Signs such as ? need Shift on many keyboards, and then do not mean it.
+  // Characters such as ? need Shift on many keyboards, so Shift is not part of the name.
   const shift = event.shiftKey && /^[a-z]+$/i.test(event.key) ? 'shift+' : ''
   return mod + shift + (event.key.length === 1 ? event.key.toLowerCase() : event.key)
 }
@@ -54,7 +57,7 @@ export function listenForShortcuts(): () => void {
     const name = nameOf(event)
     if (isTyping(event.target) && !name.startsWith('mod+')) return
     if (isPressing(event.target, name)) return
-    // A dialog has the keyboard to itself.
+    // An open dialog gets all keys.
     if (!name.startsWith('mod+') && document.querySelector('[role="dialog"][data-state="open"]')) return
     const sequence = event.timeStamp - beforeAt < SEQUENCE_MS ? `${before} ${name}` : name
     const all = shortcutsNow()

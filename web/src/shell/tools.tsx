@@ -31,7 +31,7 @@ function Tool({ label, icon: Icon, pressed, disabled, run }: ToolProps) {
   )
 }
 
-/** What is switched rather than gone to. */
+/** Switches and buttons that are not pages. */
 export function Tools({ isPaused, openPhone }: { isPaused: boolean; openPhone(): void }) {
   const { pause, unpause, busy } = usePausing()
   return (

@@ -9,11 +9,11 @@ interface CodeProps {
   path: string
   hunk: Hunk
   line: Line
-  /** The part of it that changed. */
+  /** The part that changed. */
   part?: Span
 }
 
-/** The text of one line, coloured once that is worked out. */
+/** The text of one line. Colours are added once they are known. */
 export function Code({ path, hunk, line, part }: CodeProps) {
   const chunk = chunkOf(path, hunk, line)
   const colours = useSyncExternalStore(chunk.watch, () => chunk.colours)
@@ -30,7 +30,7 @@ export function Code({ path, hunk, line, part }: CodeProps) {
       </code>
     )
   const tokens = colours?.get(line) ?? [{ text }]
-  // Marks shown in the place of unseen characters move everything behind them.
+  // Marks for invisible characters shift the text after them, so the changed part is not marked then.
   const marked = text === line.text ? part : undefined
   return (
     <code className="diff-code">
@@ -53,7 +53,7 @@ interface Piece extends Token {
   at: number
 }
 
-/** Tokens cut where the changed part begins and ends. */
+/** Tokens, split where the changed part begins and ends. */
 function piecesOf(tokens: readonly Token[], part: Span | undefined): Piece[] {
   const [start, end] = part ?? [0, 0]
   let at = 0

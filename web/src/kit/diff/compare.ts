@@ -1,10 +1,10 @@
 import type { Hunk, Line } from './parse.ts'
 
 const CONTEXT = 3
-/** Beyond so many differences the shortest way from one text to the other is not worth its price. */
+/** With more differences than this, the shortest edit script costs too much. */
 const MOST_EDITS = 600
 
-/** What changed from one text to another, line by line, with so many lines around it. */
+/** The changed lines between two texts, with this many lines of context. */
 export function compareTexts(before: string, after: string, context = CONTEXT): Hunk[] {
   const [old, now] = [linesOf(before), linesOf(after)]
   let head = 0
@@ -30,12 +30,12 @@ export function compareTexts(before: string, after: string, context = CONTEXT): 
   return hunksOf(lines, context)
 }
 
-/** With what ends them, so that a newline that comes or goes at the end of a text is a change. */
+/** Lines with their newline, so that a missing newline at the end counts as a change. */
 const linesOf = (text: string): string[] => text.match(/[^\n]*\n|[^\n]+$/g) ?? []
 
 type Edit = [Line['sign'], string]
 
-/** The shortest way, as Myers finds it: how far each diagonal gets with ever more edits. */
+/** The shortest edit script, by Myers' algorithm: how far each diagonal gets with one more edit each time. */
 function edits(old: string[], now: string[]): Edit[] {
   const reached = new Map<number, number>([[1, 0]])
   const trace: Map<number, number>[] = []
@@ -74,7 +74,7 @@ function walkBack(trace: ReadonlyMap<number, number>[], old: string[], now: stri
   return found.reverse()
 }
 
-/** Changes with a few lines around them; what is further away is left out. */
+/** Changes with a few lines of context. Lines further away are left out. */
 function hunksOf(lines: Line[], context: number): Hunk[] {
   const hunks: Hunk[] = []
   let end = 0

@@ -2,7 +2,7 @@ import type { Hunk, Line } from './parse.ts'
 
 const STEP = 20
 
-/** How many lines lie hidden before this hunk, or behind the last one; undefined: nobody knows yet. */
+/** How many lines are hidden before this hunk, or after the last one; undefined: not known yet. */
 export function hiddenBefore(hunks: readonly Hunk[], at: number, total?: number): number | undefined {
   const above = hunks[at - 1]
   const below = hunks[at]
@@ -11,7 +11,7 @@ export function hiddenBefore(hunks: readonly Hunk[], at: number, total?: number)
   return total === undefined ? undefined : total - first + 1
 }
 
-/** The same hunks with some of what lies hidden before one of them, or behind the last; what meets becomes one. */
+/** The hunks with some of the hidden lines before one of them, or after the last. Hunks that touch are joined. */
 export function expanded(hunks: readonly Hunk[], at: number, text: readonly string[]): Hunk[] {
   const above = hunks[at - 1]
   const below = hunks[at]
@@ -40,7 +40,7 @@ export function expanded(hunks: readonly Hunk[], at: number, text: readonly stri
   return [...hunks.slice(0, Math.max(0, at - 1)), ...joined, ...hunks.slice(at + 1)]
 }
 
-/** Where a side has nothing, git names the line before. */
+/** If a side has no lines, git gives the number of the line before. */
 const startOf = (start: number, count: number): number => (count ? start : start + 1)
 const endOf = (start: number, count: number): number => startOf(start, count) + count
 

@@ -6,18 +6,18 @@ import { DiffLine } from './line.tsx'
 import { changedParts } from './pairs.ts'
 import type { Hunk } from './parse.ts'
 
-/** So many lines are shown before somebody asks for more, and at each asking. */
+/** How many lines are shown at first, and how many more on each click. */
 const FIRST_LINES = 40
 const MORE_LINES = 1000
 
 interface HunksProps {
   path: string
   hunks: readonly Hunk[]
-  /** false: nobody knows where in the file they are. */
+  /** false: their position in the file is not known. */
   numbers?: boolean
 }
 
-/** Some hunks of one file, the first lines of them. */
+/** Hunks of one file, cut after the first lines. */
 export function Hunks({ path, hunks, numbers = true }: HunksProps) {
   const [most, setMost] = useState(FIRST_LINES)
   const total = hunks.reduce((sum, { lines }) => sum + lines.length, 0)

@@ -4,7 +4,7 @@ import { Hunks } from './hunks.tsx'
 import { parseDiff } from './parse.ts'
 import { LINE_CHARS, shown } from './shown.ts'
 
-/** What an agent tells of a change to a file: old and new text, or a diff. */
+/** A change to a file as an agent reports it: old and new text, or a diff. */
 export interface Edit {
   path: string
   old_text: string | null
@@ -14,13 +14,13 @@ export interface Edit {
 
 interface InlineDiffProps {
   edit: Edit
-  /** false: its path is told elsewhere. */
+  /** false: the path is shown elsewhere. */
   named?: boolean
-  /** Everything that the agent tells, not only what is near to a change. */
+  /** Everything that the agent reported, not only the lines near a change. */
   whole?: boolean
 }
 
-/** A small change to one file, where it happened. */
+/** A small change to one file, shown in place. */
 export function InlineDiff({ edit, named = true, whole = false }: InlineDiffProps) {
   const { path, old_text, new_text, diff } = edit
   const hunks = useMemo(() => {

@@ -2,12 +2,12 @@ import { plural } from '../words.ts'
 import './line-counts.css'
 
 interface LineCountsProps {
-  /** Empty: it is no text. */
+  /** null: it is not text. */
   added: number | null
   deleted: number | null
 }
 
-/** Lines that came and went; nothing where none did. */
+/** Added and deleted lines; nothing if there are none. */
 export const LineCounts = ({ added, deleted }: LineCountsProps) => (
   <span className="line-counts">
     {!!added && (

@@ -8,9 +8,9 @@ interface DiffLineProps {
   hunk: Hunk
   line: Line
   part?: Span
-  /** Left out where nobody knows them. */
+  /** false: the line numbers are not known. */
   numbers?: boolean
-  /** Beside the numbers, such as a way to say something of it. */
+  /** Shown beside the numbers, such as a button to comment. */
   children?: ReactNode
 }
 

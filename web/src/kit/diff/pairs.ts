@@ -1,12 +1,12 @@
 import type { Line } from './parse.ts'
 
-/** What stands side by side; empty: nothing on that side. */
+/** Two lines side by side; null: there is none on that side. */
 export interface Pair {
   left: Line | null
   right: Line | null
 }
 
-/** Lines as they stand side by side: what went opposite of what came in its place. */
+/** Lines side by side: deleted lines opposite the added lines that replace them. */
 export function pairsOf(lines: readonly Line[]): Pair[] {
   const pairs: Pair[] = []
   for (let at = 0; at < lines.length; ) {
@@ -30,13 +30,13 @@ function runOf(lines: readonly Line[], start: number, sign: Line['sign']): Line[
   return lines.slice(start, end)
 }
 
-/** From where to where. */
+/** Start and end in the text. */
 export type Span = [start: number, end: number]
 
-/** As much of a line may differ, at most, for the difference to say something. */
+/** If more than this share of a line differs, marking the difference does not help. */
 const TELLING = 0.7
 
-/** The part of each line that changed, for each line that came in the place of another. */
+/** The changed part of each line that replaces another one. */
 export function changedParts(lines: readonly Line[]): Map<Line, Span> {
   const parts = new Map<Line, Span>()
   for (const { left, right } of pairsOf(lines)) {
@@ -45,7 +45,7 @@ export function changedParts(lines: readonly Line[]): Map<Line, Span> {
     const shorter = Math.min(a.length, b.length)
     let head = 0
     while (head < shorter && a[head] === b[head]) head++
-    // Not between the halves of one character.
+    // Do not split a surrogate pair.
     if (/[\ud800-\udbff]/.test(a[head - 1] ?? '')) head--
     let tail = 0
     while (tail < shorter - head && a.at(-1 - tail) === b.at(-1 - tail)) tail++

@@ -18,7 +18,7 @@ const HOSTILE = [
   'b\x07\x1b[31mell',
 ]
 
-/** What git itself writes of two states of a folder. */
+/** The output of git itself for two states of a folder. */
 async function gitDiff(before: Record<string, string>, change: (path: string) => Promise<void>): Promise<FileDiff[]> {
   const repo = await aRepository({ files: before })
   onTestFinished(() => repo.remove())

@@ -4,10 +4,10 @@ export type Sign = ' ' | '-' | '+'
 export interface Line {
   sign: Sign
   text: string
-  /** Its number on the old side; empty: it is not there. */
+  /** Its number on the old side; null: it is not there. */
   old: number | null
   new: number | null
-  /** The last line of its file, and no newline ends it. */
+  /** The last line of its file, without a newline. */
   unended?: true
 }
 
@@ -16,7 +16,7 @@ export interface Hunk {
   oldCount: number
   newStart: number
   newCount: number
-  /** What git says the place is within, such as a function. */
+  /** The context that git names, such as a function. */
   section: string
   lines: Line[]
 }
@@ -24,16 +24,16 @@ export interface Hunk {
 export type Change = 'added' | 'modified' | 'deleted' | 'renamed' | 'copied'
 
 export interface FileDiff {
-  /** Its path now, or where it was when it is gone. */
+  /** Its path, or its old path if it was deleted. */
   path: string
-  /** Where it was before, if elsewhere. */
+  /** Its earlier path, if it was moved. */
   from: string | null
   change: Change
   oldMode: string | null
   newMode: string | null
   binary: boolean
   hunks: Hunk[]
-  /** There is more of it than was told. */
+  /** The diff is not complete. */
   cut?: true
   additions: number
   deletions: number
@@ -54,12 +54,12 @@ const emptyFile = (): FileDiff => ({
 })
 
 /**
- * Reads what `git diff` writes, also when it is cut off in the middle, and hunks without a head. The lines of a hunk are
- * counted, not recognised: a file may hold lines that look like the head of another.
+ * Parses the output of `git diff`, also if it is cut off, and hunks without a header. The lines of a hunk are counted,
+ * because a file may contain lines that look like a header.
  */
 export function parseDiff(text: string): FileDiff[] {
   const lines = text.split('\n')
-  // What ends the last line is not one more line.
+  // The last newline does not begin another line.
   if (lines.at(-1) === '') lines.pop()
   const files: FileDiff[] = []
   let file: FileDiff | undefined
@@ -81,7 +81,7 @@ export function parseDiff(text: string): FileDiff[] {
       file = begin()
       readNames(file, line.slice('diff --git '.length))
     } else if (line.startsWith('--- ') && lines[at]?.startsWith('+++ ')) {
-      // A diff that git did not make has no other line to begin a file with.
+      // A diff that git did not make begins a file with this line.
       file = file && !file.hunks.length ? file : begin()
       readOldName(file, line.slice(4))
       readNewName(file, lines[at]!.slice(4))
@@ -144,7 +144,7 @@ function readExtended(file: FileDiff, line: string): void {
   if (told) Object.assign(file, told(line.slice(prefix!.length)))
 }
 
-/** `a/path b/path`: both are the same here; where they differ, lines of their own tell them. */
+/** `a/path b/path`: both are the same here. If they differ, separate lines give them. */
 function readNames(file: FileDiff, rest: string): void {
   if (rest.startsWith('"')) file.path = withoutSide(unquoted(rest))
   else {
@@ -167,7 +167,7 @@ const withoutSide = (name: string): string => name.replace(/^[ab]\//, '')
 
 const ESCAPES: Record<string, number> = { a: 7, b: 8, t: 9, n: 10, v: 11, f: 12, r: 13, '"': 34, '\\': 92 }
 
-/** Git writes a name with anything unusual in it as bytes in quotes, and ends one with spaces by a tab. */
+/** Git quotes names with unusual bytes, and ends names with spaces by a tab. */
 export function unquoted(name: string): string {
   if (!name.startsWith('"')) return name.replace(/\t$/, '')
   const encoder = new TextEncoder()

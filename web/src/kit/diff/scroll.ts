@@ -1,28 +1,28 @@
 import { type RefObject, useCallback, useLayoutEffect, useRef, useState } from 'react'
 import { flushSync } from 'react-dom'
 
-/** So far beyond what is seen is drawn at least: a finger on a phone moves the page before we are told. */
+/** How far beyond the visible part to draw at least: a phone scrolls before the page hears of it. */
 const BEYOND_PX = 420
-/** What is drawn changes each time so far was scrolled. */
+/** The drawn part changes in steps of this size. */
 const STEP_PX = 60
 
-/** What is to be drawn of a list, counted from its top. */
+/** The part of a list to draw, from its top. */
 interface Drawn {
   from: number
   to: number
 }
 
-/** How the page is scrolled around a list that is within it. */
+/** The scroll position of a list inside the page. */
 interface Scrolled {
   scroller: HTMLElement
-  /** How far down the page the list begins; what is above it may grow. */
+  /** The distance from the top of the page to the list. The part above the list may grow. */
   margin: number
-  /** Where the list is looked at; below 0: what is above it is seen. */
+  /** The scroll position in the list; below 0: the part above it is visible. */
   offset: number
   height: number
 }
 
-/** Follows what is seen of a list; `moved` is told where its upper edge is. */
+/** Tracks the visible part of a list. `moved` gets the offset of its upper edge. */
 export function useScroll(list: RefObject<HTMLElement | null>, moved: (offset: number) => void) {
   const scrolled = useRef<Scrolled>(undefined)
   const told = useRef(moved)
@@ -40,7 +40,7 @@ export function useScroll(list: RefObject<HTMLElement | null>, moved: (offset: n
       const now = scrolled.current
       if (!now || now.offset === offset) return
       now.scroller.scrollTop = now.margin + offset
-      // No further than the page goes.
+      // The browser may have stopped at the end of the page.
       now.offset = now.scroller.scrollTop - now.margin
       look()
     },
@@ -55,7 +55,7 @@ export function useScroll(list: RefObject<HTMLElement | null>, moved: (offset: n
     const now = { scroller, margin: top(), offset: scroller.scrollTop - top(), height: scroller.clientHeight }
     scrolled.current = now
     look()
-    // Drawn before the browser shows where it has scrolled to.
+    // Draw before the browser shows the new position.
     const onScroll = () => {
       now.offset = scroller.scrollTop - now.margin
       flushSync(look)

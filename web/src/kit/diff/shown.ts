@@ -1,8 +1,8 @@
 import { plain } from '../plain.ts'
 
-/** A line of a file as it can be read: a return at its end or within is a mark, not a new line. */
+/** A line of a file in readable form: a carriage return becomes a mark, not a new line. */
 export const shown = (text: string): string => plain(text.replaceAll('\r', '␍'))
 
-/** Longer lines are cut until somebody asks for more, and so much more comes each time. */
+/** Longer lines are cut. Each click shows this many more characters. */
 export const LINE_CHARS = 2000
 export const MORE_CHARS = 50_000

@@ -6,37 +6,37 @@ import { expanded } from './expand.ts'
 import { type FileDiff, parseDiff } from './parse.ts'
 import type { Listed } from './rows.ts'
 
-/** What is longer is read file by file, when somebody gets there. */
+/** A longer diff is loaded file by file, as the files become visible. */
 const AT_ONCE_LINES = 15_000
-/** As much of a file as can be asked for at once. */
+/** The most lines of a file in one request. */
 const MOST_LINES = 5000
 
 export interface Diffs {
-  /** What was read so far, by path. */
+  /** The diffs that are loaded so far. */
   of(path: string): FileDiff | undefined
   /** How many lines a file has now, if that is known. */
   totalOf(path: string): number | undefined
   reader: Reader
 }
 
-/** How more is read; it stays the same while files come in. */
+/** Loads more. The object stays the same while files arrive. */
 export interface Reader {
   missionId: string
-  /** Whether all of them come together, and are on their way. */
+  /** Whether all diffs come in one response that has not arrived yet. */
   awaited: boolean
-  /** The diff of one file was read. */
+  /** Takes the diff of one file. */
   take(path: string, told: { text: string; truncated: boolean }): void
-  /** Shows more of what lies around the changes. */
+  /** Shows more lines around the changes. */
   expand(path: string, at: number): void
 }
 
-/** The diffs of what a mission would bring: a small change in one go, a large one file by file. */
+/** The diffs of a mission's work: a small change in one request, a large one file by file. */
 export function useDiffs(missionId: string, files: readonly Listed[]): Diffs {
   const lines = files.reduce((sum, { added, deleted }) => sum + (added ?? 0) + (deleted ?? 0), 0)
   const whole = useAsk('diff_mission', { mission_id: missionId }, { enabled: lines <= AT_ONCE_LINES })
   const together = useMemo(() => {
     const parsed = parseDiff(whole.data?.text ?? '')
-    // The last of a text that is cut off is not whole.
+    // If the text was cut off, its last file is not complete.
     if (whole.data?.truncated) parsed.pop()
     return new Map(parsed.map(file => [file.path, file]))
   }, [whole.data])
@@ -54,7 +54,7 @@ export function useDiffs(missionId: string, files: readonly Listed[]): Diffs {
       missionId,
       awaited,
       take(path, { text, truncated }) {
-        // Many files that come at once are drawn at once.
+        // Files that arrive together are drawn together.
         if (!arrived.current.size)
           requestAnimationFrame(() => {
             const those = arrived.current

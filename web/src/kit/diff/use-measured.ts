@@ -1,7 +1,7 @@
 import { useCallback, useEffect, useRef, useState } from 'react'
 import type { Measured } from './use-layout.ts'
 
-/** Measures the rows that are drawn: when asked to, before anybody sees them, and whenever they grow or shrink later. */
+/** Measures the drawn rows: on request, before they are visible, and whenever they grow or shrink later. */
 export function useMeasured(measure: (all: readonly Measured[]) => boolean) {
   const latest = useRef(measure)
   latest.current = measure
@@ -29,7 +29,7 @@ export function useMeasured(measure: (all: readonly Measured[]) => boolean) {
     },
     [observer, drawn],
   )
-  /** Whether some rows are not as high as was thought; looked at only if some are new, or others in their place. */
+  /** Whether some rows differ from their assumed height. Measures only if rows are new or the layout changed. */
   const measureDrawn = useCallback(
     (changed: boolean): boolean => {
       if (!changed && !drawn.hasNew) return false

@@ -26,7 +26,7 @@ export type GraphNode = {
   title: string
   /** Null: there is no mission yet. */
   status: Status | null
-  /** Who does it, or which stage it is. */
+  /** Its agent, or its stage. */
   about?: string
   /** Why it waits. */
   why?: string
@@ -37,18 +37,18 @@ interface GraphProps {
   edges: readonly Edge[]
   selected?: string
   open(id: string): void
-  /** Given, lines can be drawn from one node to another, and taken away. */
+  /** If given, edges can be added and removed. */
   edit?: { connect(from: string, to: string): void; disconnect(from: string, to: string): void }
   label: string
 }
 
 const Editable = createContext(false)
 
-/** What depends on what. The same is in lists elsewhere, for those who cannot see it drawn. */
+/** Draws dependencies. Lists elsewhere show the same, for people who cannot see the drawing. */
 export default function FlowGraph({ nodes, edges, selected, open, edit, label }: GraphProps) {
   const { shown } = useAppearance()
   const direction = useNarrow() ? 'TB' : 'LR'
-  // Only what is there decides where things go: a state that changes moves nothing.
+  // The layout depends only on nodes and edges, so a change of status moves nothing.
   const shape = JSON.stringify([nodes.map(node => node.id), edges, direction])
   const places = useMemo(() => {
     const [ids, lines, towards] = JSON.parse(shape) as [string[], Edge[], 'LR' | 'TB']
@@ -86,7 +86,7 @@ export default function FlowGraph({ nodes, edges, selected, open, edit, label }:
           nodeTypes={NODE_TYPES}
           colorMode={shown}
           fitView
-          // Rather a part that can be read than all of it too small.
+          // A readable part is better than everything too small to read.
           fitViewOptions={{ maxZoom: 1, minZoom: 0.5, padding: 0.15 }}
           minZoom={0.1}
           nodesDraggable={false}

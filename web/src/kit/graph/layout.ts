@@ -6,11 +6,11 @@ export const NODE_HEIGHT = 76
 export interface Edge {
   from: string
   to: string
-  /** A mission and one it handed work to, rather than one that waits for another. */
+  /** An edge from a mission to its sub-mission, not a dependency. */
   kind?: 'parent'
 }
 
-/** Where each node goes: what comes first is left (or above), and lines cross as little as may be. */
+/** The position of each node: earlier ones are left (or above), with few crossing edges. */
 export function placesOf(
   ids: readonly string[],
   edges: readonly Edge[],

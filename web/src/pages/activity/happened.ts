@@ -7,10 +7,10 @@ import type { FleetEvent } from '../../live/fleet-events.ts'
 type Filter = Pick<Input<'list_events'>, 'project_id' | 'mission_id' | 'kinds'>
 
 const PAGE = 100
-/** More than anybody reads: whoever leaves the page open all day has the newest, and reads on from there. */
+/** More than anybody reads. If the page is open all day, it starts again from the newest events. */
 const MOST_SINCE = 500
 
-/** What happened, newest first: what was there when the page was opened, and whatever has come since. */
+/** Events, newest first: those before the page was opened, and those since. */
 export function useHappened(filter: Filter) {
   const key = JSON.stringify(filter)
   const [since, setSince] = useState<{ key: string; events: FleetEvent[] }>({ key, events: [] })
@@ -51,7 +51,7 @@ export function useHappened(filter: Filter) {
   }
 }
 
-/** The same question as the server's. */
+/** The same filter as on the server. */
 function fits(event: FleetEvent, { project_id, mission_id, kinds }: Filter): boolean {
   return (
     (!project_id || event.project_id === project_id) &&

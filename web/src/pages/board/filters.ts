@@ -3,7 +3,7 @@ import { useSearchParams } from 'wouter'
 import { STATUSES, type Status } from '../../kit/words.ts'
 import type { MissionFilter } from '../../live/mending.ts'
 
-/** What of the address narrows the missions down. */
+/** The parameters of the address that filter missions. */
 export const NARROWING = ['project', 'agent', 'tag', 'state', 'q'] as const
 export type Narrowing = (typeof NARROWING)[number]
 
@@ -14,14 +14,14 @@ export interface Filters {
   view: 'board' | 'list'
   order: 'created' | 'ended'
   state: Status | undefined
-  /** For the server, without the state. */
+  /** For the server, without the status. */
   filter: MissionFilter
   isNarrowed: boolean
-  /** Only the project narrows: then the server knows how many there are. */
+  /** Only the project is filtered, so the server knows the counts. */
   isCounted: boolean
 }
 
-/** All of it is in the address: a look at the missions can be linked, reloaded and gone back to. */
+/** All filters are in the address, so that a view can be linked, reloaded and found in the history. */
 export function useFilters(): Filters {
   const [search, setSearch] = useSearchParams()
   return useMemo(() => {

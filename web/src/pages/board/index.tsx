@@ -20,7 +20,7 @@ import { LIST, List } from './list.tsx'
 import { useSelection } from './selection.ts'
 import { useBoardKeys } from './use-board-keys.ts'
 
-/** All missions: where each stands, and what to do with one or with many. */
+/** All missions with their status, and actions on one or many. */
 export default function Board() {
   const filters = useFilters()
   const isPhone = useIsPhone()
@@ -48,7 +48,7 @@ export default function Board() {
   const drop = (column: ColumnOf, place: number) => {
     if (!dragging) return
     const queue = lists.current.get('Queued') ?? []
-    // It leaves its own place first.
+    // It leaves its old position first.
     const from = queue.findIndex(({ id }) => id === dragging.id)
     if (column.name === 'Queued' && dragging.status === 'queued')
       acting.reorder(dragging, queue, from >= 0 && from < place ? place - 1 : place)
@@ -109,7 +109,7 @@ interface CardActsOf {
   choose(mission: Mission): void
 }
 
-/** The same functions as long as the board is shown: otherwise every card would be drawn anew with every key. */
+/** The same functions while the board is shown. Otherwise every card would be drawn again with every key. */
 function useCardActs({ lists, acting, selection, setDragging, remove, choose }: CardActsOf): CardActs {
   const { toggle, range } = selection
   return useMemo(() => {

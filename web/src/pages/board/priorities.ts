@@ -7,8 +7,8 @@ const HIGHEST = 1000
 const LOWEST = -1000
 
 /**
- * The priorities that put one mission at another place of the queue, as few of them as will do: its own, and those of
- * missions above it that would otherwise come after it. Undefined: there is no such number.
+ * The priorities that move one mission to another position in the queue, with as few changes as possible: its own, and
+ * those of missions above that would come after it. Undefined: no valid priority does it.
  */
 export function prioritiesFor(queue: readonly Queued[], id: string, place: number): Map<string, number> | undefined {
   const moved = queue.find(each => each.id === id)
@@ -32,7 +32,7 @@ export function prioritiesFor(queue: readonly Queued[], id: string, place: numbe
 const isBefore = (one: Queued, other: Queued): boolean => inQueueOrder(one as Mission, other as Mission) < 0
 const isOlder = (one: Queued, other: Queued): boolean => (one.queued_at ?? '') < (other.queued_at ?? '')
 
-/** The lowest priority with which one comes before another. */
+/** The lowest priority that puts one before the other. */
 const before = (one: Queued, other: Queued): number => (isOlder(one, other) ? other.priority : other.priority + 1)
 
 function fitting(moved: Queued, above: Queued | undefined, below: Queued | undefined): number {

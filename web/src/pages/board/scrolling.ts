@@ -4,10 +4,10 @@ import type { useMissions } from '../../live/data.ts'
 import type { Mission } from '../../live/mending.ts'
 
 type Reading = Pick<ReturnType<typeof useMissions>, 'hasNextPage' | 'isFetchingNextPage' | 'fetchNextPage' | 'isError'>
-/** So many rows before the end the next page is asked for. */
+/** The next page is loaded this many rows before the end. */
 const AHEAD = 20
 
-/** Reads on as one scrolls; also while nothing was found yet, since a search looks at so many at a time. */
+/** Loads more while scrolling, and also while nothing was found yet, because each page searches only a part. */
 export function useReadingOn(rows: Virtualizer<HTMLDivElement, Element>, count: number, reading: Reading): void {
   const { hasNextPage, isFetchingNextPage, fetchNextPage, isError } = reading
   const last = rows.getVirtualItems().at(-1)?.index ?? -1
@@ -16,7 +16,7 @@ export function useReadingOn(rows: Virtualizer<HTMLDivElement, Element>, count: 
   }, [last, count, hasNextPage, isFetchingNextPage, isError, fetchNextPage])
 }
 
-/** Brings the mission that the keyboard is at into view, and gives it the focus. */
+/** Scrolls to the mission that the keyboard selected, and focuses it. */
 export function useFollowing(
   rows: Virtualizer<HTMLDivElement, Element>,
   missions: readonly Mission[],

@@ -5,9 +5,9 @@ export type Selected = ReadonlyMap<string, Mission>
 
 export interface Selection {
   selected: Selected
-  /** Selects one more or one less; from there a range begins. */
+  /** Selects or deselects one. A range begins there. */
   toggle(mission: Mission): void
-  /** Selects all from where the last one was selected to this one, as they stand in the list. */
+  /** Selects everything from the last toggled mission to this one, in the order of the list. */
   range(mission: Mission, list: readonly Mission[]): void
   all(list: readonly Mission[]): void
   clear(): void
@@ -42,7 +42,7 @@ function toggled(before: Selected, mission: Mission): Selected {
   return next
 }
 
-/** From one to the other, whichever stands first; without a beginning in this list, only the last. */
+/** From one to the other, in either order. If the first is not in this list, only the last. */
 export function rangeOf<T extends { id: string }>(list: readonly T[], from: string | undefined, to: string): T[] {
   const end = list.findIndex(({ id }) => id === to)
   const begin = list.findIndex(({ id }) => id === from)

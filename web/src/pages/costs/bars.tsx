@@ -12,7 +12,9 @@ interface BarsProps {
 const HEIGHT = 180
 const NAMED = 5
 
-/** One stacked bar a day. The numbers are in the table below it and in each bar's title, not in colours alone. */
+/**
+ * One stacked bar per day. The table below and the titles of the bars give the numbers, so that colours are not needed.
+ */
 export function Bars({ days, perDay, series, show, title }: BarsProps) {
   const totals = days.map(day => [...(perDay.get(day)?.values() ?? [])].reduce((sum, value) => sum + value, 0))
   const most = Math.max(...totals, Number.MIN_VALUE)

@@ -8,7 +8,7 @@ import { NeedsYou } from './needs-you.tsx'
 import { Running } from './running.tsx'
 import { Today } from './today.tsx'
 
-/** What needs a person, what is under way, what came of it, and a box to ask for more. */
+/** What needs a person, what is running, what landed, and a box for new work. */
 export default function Home() {
   const projects = useAsk('list_projects', { limit: 500 })
   return (

@@ -5,7 +5,7 @@ import type { Acting } from './acting.tsx'
 import { FACES } from './acting.tsx'
 import type { Action } from './actions.ts'
 
-/** What asks for words first says so with dots. */
+/** Actions with a dialog have an ellipsis. */
 const ASKS: readonly Action[] = [
   'dispatch',
   'resume',
@@ -19,10 +19,10 @@ const ASKS: readonly Action[] = [
   'save_template',
   'take_over',
 ]
-/** A line is drawn in front of these. */
+/** A separator comes before these. */
 const GROUPS: readonly Action[] = ['next', 'schedule', 'cancel', 'delete']
 
-/** What most want now as a button, and everything the state allows in a menu; each has a key where it is used often. */
+/** The most likely action as a button, and all possible ones in a menu. Common ones have a key. */
 export function ActionsMenu({ acting: { offered, main, act, atOnce, busy, dialog } }: { acting: Acting }) {
   useShortcuts(
     offered.flatMap(action => {

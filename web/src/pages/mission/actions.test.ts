@@ -24,7 +24,7 @@ const running: Partial<Detail> = { status: 'running', session_id: 's1', sessions
 const CLAUDE = { interrupt: true, liveMessages: 'mid-turn', takeOver: true } as const
 const SHELL = { interrupt: false, liveMessages: 'no', takeOver: false } as const
 
-/** What the server refuses for it must not be offered. */
+/** An action that the server would refuse must not be offered. */
 const never = (offered: Action[], ...refused: Action[]) =>
   expect(offered.filter(action => refused.includes(action))).toEqual([])
 

@@ -3,7 +3,7 @@ import type { Settings } from './settings-fields.tsx'
 
 type Making = Input<'create_mission'>
 
-/** What a person has written of a mission that is not made yet. */
+/** The fields of a mission that is not created yet. */
 export interface Draft extends Settings {
   project_id: string | null
   title: string
@@ -53,7 +53,7 @@ export const EMPTY: Draft = {
 
 const KEY = 'fleet-new-mission'
 
-/** What was written here before and not sent. Another version of the page may have left it, so nothing is taken on trust. */
+/** A draft that was not sent. Another version of the page may have stored it, so every field is checked. */
 export function remembered(storage: Pick<Storage, 'getItem'>): Partial<Draft> {
   try {
     const stored = JSON.parse(storage.getItem(KEY) ?? '{}')
@@ -78,7 +78,7 @@ export function remember(storage: Pick<Storage, 'setItem' | 'removeItem'>, draft
   else storage.removeItem(KEY)
 }
 
-/** What differs from an empty sheet. */
+/** The fields that differ from an empty draft. */
 const saidIn = (draft: Draft): Partial<Draft> =>
   Object.fromEntries(
     Object.entries(draft).filter(
@@ -86,7 +86,7 @@ const saidIn = (draft: Draft): Partial<Draft> =>
     ),
   )
 
-/** What an address asks to begin with. */
+/** The values that an address gives. */
 export function askedIn(search: URLSearchParams): Partial<Draft> {
   const text = (name: string) => search.get(name) || undefined
   const asked: Partial<Draft> = {
@@ -95,7 +95,7 @@ export function askedIn(search: URLSearchParams): Partial<Draft> {
     title: text('title'),
     acceptance_criteria: text('criteria'),
     parent_mission_id: text('parent'),
-    // An address does not say that its text is a script.
+    // An address cannot say that its text is a script.
     agent: text('agent') === 'shell' ? undefined : text('agent'),
     tags: search.has('tag') ? search.getAll('tag') : undefined,
     depends_on: search.has('after') ? search.getAll('after') : undefined,
@@ -103,7 +103,7 @@ export function askedIn(search: URLSearchParams): Partial<Draft> {
   return Object.fromEntries(Object.entries(asked).filter(([, value]) => value !== undefined))
 }
 
-/** A sheet like an existing mission; what belongs to that one alone is left out. */
+/** A draft like an existing mission, without its dependencies. */
 export function like(mission: Output<'get_mission'>): Partial<Draft> {
   const fields = Object.keys(EMPTY).filter(field => field in mission && field !== 'depends_on')
   return Object.fromEntries(fields.map(field => [field, mission[field as keyof typeof mission]]))
@@ -111,7 +111,7 @@ export function like(mission: Output<'get_mission'>): Partial<Draft> {
 
 const TITLE_CHARS = 80
 
-/** The first line of what is asked, for those who give no title. */
+/** The first line of the prompt, if there is no title. */
 export function titleFrom(prompt: string): string {
   const line =
     prompt

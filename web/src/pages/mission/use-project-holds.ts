@@ -15,7 +15,7 @@ const FIELDS = [
   'landing',
 ] as const
 
-/** What holds for a mission of this project that says nothing itself. */
+/** The values that a mission of this project inherits. */
 export function useProjectHolds(projectId: string | null): Held[] {
   const project = useAsk('get_project', { project_id: projectId ?? '' }, { enabled: projectId !== null }).data
   const engine = useAsk('get_engine', {}).data

@@ -3,13 +3,13 @@ import type { Output } from '../../api/client.ts'
 type Shown = Output<'get_plan'>['missions'][number]
 export type Planned = Omit<Shown, 'mission_id' | 'status'>
 
-/** As the server takes it back: without what became of it. */
+/** In the form that the server accepts, without its results. */
 export const editable = ({ mission_id, status, ...planned }: Shown): Planned => planned
 
 export const changed = (plan: readonly Planned[], key: string, change: Partial<Planned>): Planned[] =>
   plan.map(each => (each.key === key ? { ...each, ...change } : each))
 
-/** Without one; what waited for it waits for what it waited for. */
+/** Removes a mission. Its dependents get its dependencies. */
 export function removed(plan: readonly Planned[], key: string): Planned[] {
   const before = plan.find(each => each.key === key)?.depends_on ?? []
   return plan
@@ -42,7 +42,7 @@ export function added(plan: readonly Planned[]): { plan: Planned[]; key: string 
   return { plan: [...plan, mission], key }
 }
 
-/** Whether the first would, by some way, wait for the second. */
+/** Whether the first depends, directly or not, on the second. */
 export function reaches(plan: readonly Planned[], from: string, to: string): boolean {
   const needs = new Map(plan.map(each => [each.key, each.depends_on]))
   const seen = new Set<string>()
@@ -55,7 +55,7 @@ export function reaches(plan: readonly Planned[], from: string, to: string): boo
   return look(from)
 }
 
-/** `to` waits for `from`; undefined if they would then wait for each other. */
+/** Makes `to` depend on `from`; undefined if that would close a cycle. */
 export function connected(plan: readonly Planned[], from: string, to: string): Planned[] | undefined {
   if (reaches(plan, from, to)) return undefined
   return plan.map(each => (each.key === to ? { ...each, depends_on: [...new Set([...each.depends_on, from])] } : each))

@@ -15,7 +15,7 @@ import { Sides } from './sides.tsx'
 
 type MissionSide = Output<'compare_missions'>['first']
 
-/** Two missions, of which one is chosen. */
+/** Two missions, to choose one of them. */
 export function CompareMissions({ first, second }: { first: string; second: string }) {
   const { data, error, refetch } = useAsk('compare_missions', { first, second })
   // The ids may be of two sessions.
@@ -41,7 +41,7 @@ interface ChooseProps {
   other: MissionSide['mission']
 }
 
-/** The winner lands; what the other one did stays on its branch. */
+/** The chosen one lands. The work of the other stays on its branch. */
 function Choose({ mission, other }: ChooseProps) {
   const [, go] = useLocation()
   const land = useCommand('land_mission', { affects: ['compare_missions'] })

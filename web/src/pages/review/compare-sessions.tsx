@@ -14,7 +14,7 @@ import { Sides } from './sides.tsx'
 
 type SessionSide = Output<'compare_sessions'>['first']
 
-/** Two runs of one mission: what the later one made of the work of the one before. */
+/** Two sessions of one mission: how the later one changed the work. */
 export function CompareSessions({ first, second }: { first: string; second: string }) {
   const answer = useAsk('compare_sessions', { first, second })
   return (

@@ -12,13 +12,13 @@ export interface Decisions {
   goOn(step: 1 | -1): void
 }
 
-/** What is decided about the mission under review. After each decision the next one opens. */
+/** The decisions about the mission under review. After each one the next mission opens. */
 export function useDecisions(mission: Review['mission']): Decisions {
   const [, go] = useLocation()
   const queue = useQueue()
   const { busy, land, sendBack, reject, reconsider, undo } = useDeciding({ reopens: true })
   const goOn = async (step: 1 | -1) => {
-    // Whoever came here by an address may decide before the queue is known.
+    // A person who came by a link may decide before the queue is loaded.
     const { reviews = [] } = queue.data ?? (await queue.refetch()).data ?? {}
     const next = neighbour(reviews, mission.id, step)
     if (next) go(`/review/${next}`)

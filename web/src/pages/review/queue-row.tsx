@@ -8,7 +8,7 @@ import { ReviewFacts, RiskBadge } from './risk.tsx'
 
 const SHOWN_REASONS = 3
 
-/** One mission in the queue: how big it is, what makes it risky, and what proves it. */
+/** One mission in the queue: its size, its risk, and its checks. */
 export function QueueRow({ review, project }: { review: Review; project: string }) {
   const { mission, risk, overlaps } = review
   const why = groupOf(review) === 'ready' ? undefined : mission.status_reason?.text

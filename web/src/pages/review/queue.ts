@@ -4,7 +4,7 @@ import type { Mission } from '../../live/mending.ts'
 
 export type Review = Output<'get_review'>
 
-/** As many as are ranked at once; more than that is no queue that anybody gets through today. */
+/** The most that are ranked at once. Nobody gets through more in a day. */
 const MOST = 100
 
 export const useQueue = (project_id?: string) => useAsk('list_reviews', { project_id, limit: MOST })
@@ -24,7 +24,7 @@ const hasFailed = ({ mission, checks }: Review): boolean =>
 export const groupOf = (review: Review): GroupName =>
   isConflict(review) ? 'conflicts' : hasFailed(review) ? 'failed' : 'ready'
 
-/** Whether it waits for a decision, or could still be decided on. */
+/** Whether it waits for a decision, or can still get one. */
 export const isOpen = ({
   status,
   status_reason,
@@ -34,7 +34,7 @@ export const isOpen = ({
   (status === 'needs_input' && ['conflict', 'in_the_way'].includes(status_reason?.code ?? '')) ||
   (status === 'done' && result === 'kept')
 
-/** As the page shows them, top to bottom: what can be decided first, then what needs more than a decision. */
+/** From top to bottom: first what can be decided, then what needs more than a decision. */
 const ORDER: readonly GroupName[] = ['ready', 'failed', 'conflicts']
 
 export function grouped(reviews: readonly Review[]): [GroupName, Review[]][] {
@@ -45,7 +45,7 @@ export function grouped(reviews: readonly Review[]): [GroupName, Review[]][] {
 
 export const inOrder = (reviews: readonly Review[]): Review[] => grouped(reviews).flatMap(([, those]) => those)
 
-/** What is looked at after this one: further down, or from the top again; undefined: nothing else waits. */
+/** The next mission to review: further down, or from the top again; undefined: there is no other. */
 export function neighbour(reviews: readonly Review[], missionId: string, step: 1 | -1): string | undefined {
   const ids = inOrder(reviews).map(({ mission }) => mission.id)
   const at = ids.indexOf(missionId)

@@ -17,7 +17,7 @@ export interface Compared {
   actions: ReactNode
 }
 
-/** One of two, so that the same stands at the same height on both sides. */
+/** One side of a comparison. Both sides have the same parts at the same height. */
 export function Side({ side, other }: { side: Compared; other: Compared }) {
   const { usage } = side
   const tokens = usage.input_tokens + usage.output_tokens + usage.cache_read_tokens + usage.cache_write_tokens
@@ -60,7 +60,7 @@ export function Side({ side, other }: { side: Compared; other: Compared }) {
   )
 }
 
-/** Marked where it is less than the other's, as far as one can see. */
+/** Marked if it is less than the other's, as shown. */
 function Less({ mine, theirs, inWords }: { mine: number; theirs: number; inWords(value: number): string }) {
   const less = mine < theirs && inWords(mine) !== inWords(theirs)
   return <dd className={less ? 'compare-better' : undefined}>{inWords(mine)}</dd>

@@ -9,10 +9,10 @@ import { plural } from '../../kit/words.ts'
 import './compare.css'
 import { type Compared, Side } from './side.tsx'
 
-/** So many files begin unfolded. */
+/** This many files are open at first. */
 const OPEN_FILES = 3
 
-/** Two pieces of work against each other: what each says, cost and proves, then the files of both. */
+/** Compares two pieces of work: reports, costs and checks, then the files of both. */
 export function Sides({ first, second }: { first: Compared; second: Compared }) {
   const paths = useMemo(() => pathsOf(first, second), [first, second])
   const [left, right] = [useFiles(first.diff), useFiles(second.diff)]
@@ -45,7 +45,7 @@ export function Sides({ first, second }: { first: Compared; second: Compared }) 
 const WORDS = { both: 'both changed it', first: 'only the first', second: 'only the second' }
 
 function pathsOf(first: Compared, second: Compared): { path: string; by: keyof typeof WORDS }[] {
-  // A file that one of them moved is also changed where it was.
+  // A moved file also counts under its old path.
   const touched = ({ files }: Compared) => new Set(files.flatMap(({ path, from }) => (from ? [path, from] : [path])))
   const [ours, theirs] = [touched(first), touched(second)]
   const by = (path: string) => (!theirs.has(path) ? 'first' : ours.has(path) ? 'both' : 'second')
