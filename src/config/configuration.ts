@@ -17,14 +17,14 @@ import {
 } from './settings.ts'
 import { printedValue, readToml, withKey } from './toml.ts'
 
-/** Where a person says how the fleet is to be, in the home. */
+/** The settings file in the home. */
 export const CONFIGURATION_FILE = 'fleet.toml'
 const MOST_CHARS = 64 * 1024
 const TOO_LONG = `is longer than ${MOST_CHARS} characters`
 
 export const configurationFile = (home: string): string => join(home, CONFIGURATION_FILE)
 
-/** What the text of the file says. One thing that will not do, and none of it holds: half an edit is nobody's wish. */
+/** The settings in the text of the file. One invalid value makes the whole file invalid: nobody wants half an edit. */
 export function parseConfiguration(text: string): Given {
   if (text.length > MOST_CHARS) throw wrong(TOO_LONG)
   try {
@@ -40,7 +40,7 @@ export function givenFrom(table: Record<string, unknown>): Given {
   const given: Record<string, unknown> = {}
   for (const [key, value] of Object.entries(table)) {
     const name = settingNamed(key)
-    if (Object.hasOwn(given, name)) throw new InvalidInput(key, `says the same as another key: ${keyOf(name)}`)
+    if (Object.hasOwn(given, name)) throw new InvalidInput(key, `sets the same as another key: ${keyOf(name)}`)
     given[name] = checked(name, value, key)
   }
   return given as Given
@@ -48,12 +48,12 @@ export function givenFrom(table: Record<string, unknown>): Given {
 
 const wrong = (problem: string): InvalidInput =>
   new InvalidInput(CONFIGURATION_FILE, problem, {
-    try: `Mend ${CONFIGURATION_FILE} in the home of the fleet; what it said before holds meanwhile.`,
+    try: `Fix ${CONFIGURATION_FILE} in the home of the fleet; until then the previous settings apply.`,
   })
 
 export type Read = { given: Given; fault: null } | { given: null; fault: Refusal }
 
-/** A file that is not there says nothing. */
+/** A missing file has no settings. */
 export function readConfiguration(home: string): Read {
   const file = configurationFile(home)
   try {
@@ -66,7 +66,7 @@ export function readConfiguration(home: string): Read {
   }
 }
 
-/** The text with these settings changed, under the names it has for them; undefined takes one back. */
+/** The text with these settings changed, under the names it uses for them; undefined removes a setting. */
 export function editConfiguration(
   text: string,
   changes: ReadonlyMap<SettingName, Settings[SettingName] | undefined>,
@@ -81,20 +81,20 @@ export function editConfiguration(
   return edited
 }
 
-/** A file that says nothing yet, with a line for everything it could say. */
+/** A file with no settings yet and a commented line for each possible one. */
 export function configurationTemplate(): string {
   const lines = (Object.keys(SETTINGS) as SettingName[]).flatMap(name => {
     const { summary, fallback } = SETTINGS[name]
     return ['', `# ${summary}`, `# ${keyOf(name)} = ${fallback === null ? '' : printedValue(fallback)}`.trimEnd()]
   })
-  return `# The settings of the fleet; take away the # before a line to change what it says. See: fleet config show\n${lines.join('\n')}\n`
+  return `# The settings of the fleet. Remove the # before a line to change its value. See: fleet config show\n${lines.join('\n')}\n`
 }
 
-/** The settings that hold now; the file's may be taken anew while everything else goes on. */
+/** The settings that apply now. Those of the file can change at any time. */
 export class Configuration {
   readonly #layers: Layers
   #resolved: Resolved
-  /** Why the file as it is now is not heeded; null: it is. */
+  /** Why the current file is ignored; null if it is used. */
   fault: Refusal | null
 
   constructor(layers: Layers, fault: Refusal | null = null) {
@@ -111,7 +111,7 @@ export class Configuration {
     return this.#resolved.origins
   }
 
-  /** What would hold if the file said this. */
+  /** The settings that would apply with these values in the file. */
   settingsWith(file: Given): Settings {
     return resolve({ ...this.#layers, file }).settings
   }
@@ -122,7 +122,7 @@ export class Configuration {
   }
 }
 
-/** What holds for a process that reads the file itself. */
+/** The settings of a process that reads the file itself. */
 export function configurationOf(home: string, env: NodeJS.ProcessEnv, flags: Given = {}): Configuration {
   const { given, fault } = readConfiguration(home)
   return new Configuration({ file: given ?? {}, environment: givenIn(env), flag: flags }, fault)

@@ -5,19 +5,19 @@ import { InvalidInput, type Refusal } from '../domain/errors.ts'
 import { KNOWN_MODELS, KnownModel, knownModel, type ModelTable } from '../domain/rules/prices.ts'
 import { textOf } from '../platform/whole-files.ts'
 
-/** Where a person says what models cost them, in the home. */
+/** The file in the home with a person's own prices. */
 export const PRICES_FILE = 'prices.json'
 
 export const PricesFile = z.strictObject({ models: z.record(z.string().min(1).max(200), KnownModel) })
 
 export interface Models {
-  /** By its name as a client tells it. */
+  /** By the name that a client reports. */
   known(name: string): KnownModel | undefined
-  /** Why the file in the home is not heeded; null: nothing is wrong. */
+  /** Why the file in the home is ignored; null if nothing is wrong. */
   readonly fault: Refusal | null
 }
 
-/** The table of models, with what the home's own file says before it. Read again whenever that has changed. */
+/** The table of models; the file in the home overrides it. Read again when that file changes. */
 export function modelsIn(home: string): Models {
   const file = join(home, PRICES_FILE)
   let seen = ''
@@ -59,5 +59,5 @@ function readPrices(file: string): ModelTable | InvalidInput {
 
 const wrong = (where: string, problem: string): InvalidInput =>
   new InvalidInput(`${PRICES_FILE}, ${where}`, problem, {
-    try: `Mend ${PRICES_FILE} in the home of the fleet; the built-in prices hold meanwhile.`,
+    try: `Fix ${PRICES_FILE} in the home of the fleet; until then the built-in prices apply.`,
   })

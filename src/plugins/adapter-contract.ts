@@ -1,4 +1,4 @@
-/** What may come from the code of an adapter: every word of it is checked before anyone relies on it. */
+/** What the code of an adapter may answer. Every answer is checked before anyone relies on it. */
 import * as z from 'zod'
 import type { Capabilities, Detected, Ending, Launch, Message, Program } from '../agents/contract.ts'
 import { Declaration } from '../agents/declaration.ts'
@@ -30,7 +30,7 @@ const Offers = z.strictObject({
   scripts: z.boolean().default(false),
 })
 
-/** What one can is offered to people, so it must have what that takes. */
+/** What an adapter can do is offered to people, so it must have the function for it. */
 const TAKES: readonly [keyof z.infer<typeof Offers>, AdapterFunction][] = [
   ['liveMessages', 'dialogue.say'],
   ['interrupt', 'dialogue.interrupt'],
@@ -45,18 +45,19 @@ const Described = Declaration.pick({ name: true, title: true, provider: true, mo
   functions: z.array(z.enum(FUNCTIONS)),
 })
 
-/** What a plugin says of an adapter of its own; its functions stay in its thread. */
+/** How a plugin describes its adapter; the functions stay in its thread. */
 export const CodeDeclaration = Described.superRefine(({ can, functions }, context) => {
   const lacks = (name: AdapterFunction) => !functions.includes(name)
   const needed = functions.some(name => name.startsWith('dialogue.')) ? [...NEEDED, ...TALKING] : NEEDED
-  for (const name of needed.filter(lacks)) context.addIssue({ code: 'custom', path: [name], message: 'is no function' })
+  for (const name of needed.filter(lacks))
+    context.addIssue({ code: 'custom', path: [name], message: 'is not a function' })
   for (const [what, name] of TAKES)
     if (can[what] && can[what] !== 'no' && lacks(name))
       context.addIssue({ code: 'custom', path: ['can', what], message: `needs the function ${name}` })
 })
 export type CodeDeclaration = z.infer<typeof CodeDeclaration>
 
-/** It runs under the wrapper like any other, so that it is taken up, and the sandbox adds what it can. */
+/** It runs under the wrapper like any other agent, so it can be adopted, and the sandbox adds presets. */
 export const capabilitiesOf = ({ can }: CodeDeclaration): Capabilities => ({
   ...can,
   sandboxed: besides(can.presets),
@@ -68,7 +69,7 @@ const words = z.string()
 const named = z.string().max(1000)
 const moment = z.iso.datetime({ offset: true })
 
-/** What is written down of a session must be what it says it is. */
+/** Events are stored, so they must match their schema. */
 const Event = AgentEvent.superRefine((event, context) => {
   const problem = (path: string, { error }: z.ZodSafeParseResult<unknown>) =>
     error && context.addIssue({ code: 'custom', path: [path], message: error.issues[0]!.message })
@@ -77,11 +78,11 @@ const Event = AgentEvent.superRefine((event, context) => {
   if (event.type === 'provider_window') problem('resets_at', moment.nullable().safeParse(event.resets_at))
 })
 
-const argument = z.string().refine(text => !text.includes('\0'), 'must not hold a null character')
+const argument = z.string().refine(text => !text.includes('\0'), 'must not contain a null character')
 const variables = z.record(z.string().regex(/^[A-Za-z_][A-Za-z0-9_]*$/, 'must be the name of a variable'), argument)
 const argv = z.tuple([argument.min(1)], argument)
 
-/** What the wrapper, the couriers and the server write there themselves. */
+/** Files that the wrapper, the couriers and the server write there. */
 const OURS = [
   'prompt',
   'dialogue.json',
@@ -98,7 +99,7 @@ const OURS = [
 ]
 const file = z
   .string()
-  .regex(/^[A-Za-z0-9_][A-Za-z0-9._-]{0,99}$/, 'must be a plain name of a file')
+  .regex(/^[A-Za-z0-9_][A-Za-z0-9._-]{0,99}$/, 'must be a plain file name')
   .refine(name => !OURS.includes(name), 'is the name of a file of the fleet')
 
 const message: z.ZodType<Message> = z.object({
@@ -106,7 +107,7 @@ const message: z.ZodType<Message> = z.object({
   line: z.string().regex(/^[^\n]*$/, 'must be one line'),
 })
 
-/** What each function answers with. */
+/** The answer of each function. */
 export const ANSWERS = {
   detect: z.object({
     installed: z.boolean(),

@@ -6,15 +6,15 @@ import { AdapterWord } from './adapter-contract.ts'
 import { type AdapterFunction, type AdapterOrder, type AdapterSeat, GONE, READY, SAID } from './adapter-seat.ts'
 import { THREAD_LIMITS } from './thread.ts'
 
-// Beside this file in the sources, beside the bundle where that is built.
+// Beside this file in the sources, or beside the bundle.
 const WORKER = fileURLToPath(
   new URL(import.meta.url.endsWith('.ts') ? './adapter-worker.ts' : './adapter-worker.cjs', import.meta.url),
 )
 
-/** Whoever asks stands still meanwhile, the whole server too: long enough for a busy machine, and no longer. */
+/** The call blocks the server. Two seconds is enough on a busy machine. */
 const ANSWER_MS = 2000
 const LOADING_MS = 10_000
-/** Of `detect` and `listModels`, for which nobody stands still. */
+/** For `detect` and `listModels`, which block nothing. */
 const ASKING_MS = 20_000
 const MAX_ANSWER_CHARS = 32 * 1024 * 1024
 const MAX_REASON_CHARS = 1000
@@ -22,8 +22,8 @@ const MAX_REASON_CHARS = 1000
 type Printed = (text: string) => void
 
 /**
- * The adapters of one plugin, in a thread of their own. Asking them is synchronous, as adapters are: the asker sleeps on
- * shared memory until the answer is there. So one that hangs, exits or eats its memory is ended like any plugin.
+ * The adapters of one plugin, in their own thread. Calls are synchronous, as adapters are: the caller sleeps on shared
+ * memory until the answer arrives. So an adapter that hangs, exits or uses up its memory is ended like any plugin.
  */
 export class AdapterThread {
   readonly #worker: Worker
@@ -44,7 +44,7 @@ export class AdapterThread {
     this.#worker.on('error', error => this.#end(error instanceof Error ? error.message : String(error)))
     this.#worker.on('exit', () => this.#end('It ended its thread.'))
     this.#worker.on('message', said => printed(clipped(String(said).trimEnd(), MAX_REASON_CHARS)))
-    // Last: listening to it would hold the process again.
+    // Last, because listening would keep the process alive again.
     this.#worker.unref()
   }
 
@@ -52,14 +52,14 @@ export class AdapterThread {
     return this.#over !== undefined
   }
 
-  /** What a function answers, not looked at yet. Throws an AdapterFault. */
+  /** The answer of a function, not checked yet. Throws an AdapterFault. */
   call(agent: string, of: AdapterFunction, input: readonly unknown[]): unknown {
     this.#load()
     const id = this.#order(agent, of, input)
     return this.#answerIn(this.#waitFor(id, ANSWER_MS, `${of} did not answer within ${ANSWER_MS / 1000} seconds.`))
   }
 
-  /** The same for what takes its time, in a thread that is there for this alone. */
+  /** The same for slow functions, in a thread used only for this call. */
   static async ask(file: string, agent: string, of: AdapterFunction, input: readonly unknown[]): Promise<unknown> {
     const thread = new AdapterThread(file)
     try {
@@ -69,7 +69,7 @@ export class AdapterThread {
     }
   }
 
-  /** Waits for it to be loaded while everything else goes on, so that the first call need not. */
+  /** Waits without blocking until it is loaded, so that the first call need not wait. */
   async ready(): Promise<void> {
     if (this.#loaded) return
     await this.#said(LOADING_MS)
@@ -87,7 +87,7 @@ export class AdapterThread {
     return this.#answerIn(this.#waitFor(id, 0, `${of} did not answer within ${ASKING_MS / 1000} seconds.`))
   }
 
-  /** Resolves once it has said something, is gone, or the time is up. */
+  /** Resolves once it has answered, is gone, or the time is up. */
   async #said(limitMs: number): Promise<void> {
     const waiting = Atomics.waitAsync(this.#signs, SAID, this.#loaded ? 1 : 0, limitMs)
     this.#worker.ref()
@@ -116,7 +116,7 @@ export class AdapterThread {
       const received = receiveMessageOnPort(this.#port)
       if (received) {
         const { success, data } = AdapterWord.safeParse(received.message)
-        if (!success) throw this.#end('What it says is not valid.')
+        if (!success) throw this.#end('Its message is not valid.')
         if (data.id === id) return data
       } else if (Atomics.load(this.#signs, GONE)) throw this.#end('It ended its thread.')
       else if (Atomics.wait(this.#signs, SAID, seen, Math.max(0, until - performance.now())) === 'timed-out')
@@ -127,7 +127,7 @@ export class AdapterThread {
   #answerIn(said: ReturnType<typeof AdapterWord.parse>): unknown {
     if ('threw' in said) throw new AdapterFault(clipped(said.threw, MAX_REASON_CHARS), false)
     if ((said.json?.length ?? 0) > MAX_ANSWER_CHARS)
-      throw new AdapterFault(`It answered with more than ${MAX_ANSWER_CHARS} characters.`, false)
+      throw new AdapterFault(`Its answer is longer than ${MAX_ANSWER_CHARS} characters.`, false)
     return said.json === undefined ? undefined : JSON.parse(said.json)
   }
 

@@ -8,7 +8,7 @@ import { ANSWERS, CodeDeclaration, capabilitiesOf } from './adapter-contract.ts'
 import type { AdapterFunction } from './adapter-seat.ts'
 import { AdapterThread } from './adapter-thread.ts'
 
-/** In the home: the agents that plugins bring, for every process of it. */
+/** The file in the home with the agents of plugins, for every process of it. */
 export const PLUGIN_AGENTS_FILE = 'plugin-agents.json'
 
 const Brought = z.strictObject({
@@ -18,7 +18,7 @@ const Brought = z.strictObject({
       z.strictObject({
         plugin: z.string(),
         file: z.string(),
-        /** Another one each time the plugin is read anew. */
+        /** Changes each time the plugin is reloaded. */
         reading: z.string(),
         agent: CodeDeclaration,
       }),
@@ -28,13 +28,13 @@ const Brought = z.strictObject({
 export type Brought = z.infer<typeof Brought>
 type Code = Brought['code'][number]
 
-/** What a server that runs plugins wants to know of their adapters. */
+/** What a server that runs plugins wants to know about their adapters. */
 export interface AdapterNews {
   fault(plugin: string, fault: AdapterFault): void
   printed(plugin: string, text: string): void
 }
 
-/** The agents of plugins, in whatever process. Their code is loaded where it is needed first, and again when it was read anew. */
+/** The agents of plugins, in any process. Their code is loaded when it is first needed, and again after a reload. */
 export class PluginAgents {
   news: AdapterNews | undefined
   readonly #file: string
@@ -52,14 +52,14 @@ export class PluginAgents {
     return this.#all
   }
 
-  /** Loads the adapters of a plugin ahead of the first call. */
+  /** Loads the adapters of a plugin before the first call. */
   async ready(plugin: string): Promise<void> {
     this.#look()
     const code = this.#brought.code.find(each => each.plugin === plugin)
     if (code) await this.#threadOf(code).ready()
   }
 
-  /** What a function of an adapter answers, checked. A fault says whose it is. */
+  /** The checked answer of an adapter's function. A fault names the agent and the plugin. */
   call<F extends AdapterFunction>(plugin: string, agent: string, of: F, input: readonly unknown[]): Answered<F> {
     try {
       return checked(of, this.#threadOf(this.#code(plugin, agent)).call(agent, of, input))
@@ -81,7 +81,7 @@ export class PluginAgents {
     }
   }
 
-  /** What is asked from now on loads it again. */
+  /** The next call loads the code again. */
   end(): void {
     for (const { thread } of this.#threads.values()) thread.end()
     this.#threads.clear()
@@ -105,7 +105,7 @@ export class PluginAgents {
   #blamed(plugin: string, agent: string, error: unknown): unknown {
     if (!(error instanceof AdapterFault)) return error
     const fault = new AdapterFault(
-      `The agent ${agent}, code of the plugin ${plugin}, is at fault: ${error.message}`,
+      `The agent ${agent}, code of the plugin ${plugin}, failed: ${error.message}`,
       error.ended,
     )
     if (!(error instanceof SwitchedOff)) this.news?.fault(plugin, fault)
@@ -136,10 +136,10 @@ function checked<F extends AdapterFunction>(of: F, said: unknown): Answered<F> {
   if (success) return data as Answered<F>
   const [issue] = error.issues
   const where = issue!.path.length ? `${issue!.path.join('.')}: ` : ''
-  throw new AdapterFault(`${of} answered nonsense: ${where}${issue!.message}.`, false)
+  throw new AdapterFault(`${of} gave an invalid answer: ${where}${issue!.message}.`, false)
 }
 
-/** An agent whose every answer comes from the code of a plugin. */
+/** An agent whose answers all come from the code of a plugin. */
 function codeAgent({ plugin, agent }: Code, of: PluginAgents): Agent {
   const { name, title = name, provider = name, models, folders, functions } = agent
   const has = (each: AdapterFunction) => functions.includes(each)
@@ -183,7 +183,7 @@ function stampOf(file: string): string {
   return found ? `${found.mtimeMs} ${found.size} ${found.ino}` : ''
 }
 
-/** Only the fleet writes it, so that there is nothing to mend in it: what is no such file brings none. */
+/** Only the fleet writes this file. An invalid file means no agents. */
 function read(file: string): Brought {
   try {
     return Brought.parse(JSON.parse(textOf(file) ?? ''))

@@ -51,7 +51,7 @@ test('a folder that is a link is a plugin like any other', () => {
 
 test('settings that are no JSON are refused by the name of their file', () => {
   const home = aHome({ 'a.json': '{oops', 'b.json': '[]', 'c.json': '{"url": "x"}' })
-  expect(() => settingsOf(home, 'a')).toThrow('a.json is no JSON: ')
+  expect(() => settingsOf(home, 'a')).toThrow('a.json is not JSON: ')
   expect(() => settingsOf(home, 'b')).toThrow('b.json must hold an object.')
   expect([settingsOf(home, 'c'), settingsOf(home, 'd')]).toEqual([{ url: 'x' }, {}])
 })

@@ -5,10 +5,10 @@ import { Refusal } from '../domain/errors.ts'
 import { PluginName } from '../domain/records/plugin.ts'
 import { textOf } from '../platform/whole-files.ts'
 
-/** A plugin as it lies there, before anything of it is run. */
+/** A plugin on disk, before any of it runs. */
 export interface Source {
   name: string
-  /** Where it begins; absent: there is nothing to run, and `problem` says why. */
+  /** Its entry file; absent if there is nothing to run, and `problem` says why. */
   file: string | undefined
   problem: string | undefined
   origin: 'shipped' | 'home' | 'configured'
@@ -18,7 +18,7 @@ const CODE = new Set(['.ts', '.mts', '.cts', '.js', '.mjs', '.cjs'])
 const BEGINNINGS = [...CODE].map(ext => `index${ext}`)
 const SHIPPED = fileURLToPath(new URL(import.meta.url.endsWith('.ts') ? './shipped/' : './plugins/', import.meta.url))
 
-/** All there are: those named in the configuration, those in `plugins/` of the home, and those that come with the fleet. Of one name, the first. */
+/** All plugins: those named in the configuration, those in `plugins/` of the home, and those that ship with the fleet. Of one name, the first wins. */
 export function findPlugins(home: string, configured: readonly string[]): Source[] {
   const folder = pluginsFolder(home)
   const shipped = codeIn(SHIPPED).map(file => sourceOf(join(SHIPPED, file), 'shipped'))
@@ -41,7 +41,7 @@ function codeIn(folder: string): string[] {
     .filter(name => CODE.has(parse(name).ext) || isFolder(join(folder, name)))
 }
 
-/** Also one that is a link to another place, as people have who are still writing it. */
+/** Follows links: people link to a plugin they are still writing. */
 const isFolder = (path: string): boolean => statSync(path, { throwIfNoEntry: false })?.isDirectory() === true
 
 function sourceOf(path: string, origin: Source['origin'], called = parse(path).base): Source {
@@ -52,18 +52,18 @@ function sourceOf(path: string, origin: Source['origin'], called = parse(path).b
     .replace(/^@/, '')
     .replace(/[^a-z0-9._-]+/g, '-')
   if (!PluginName.safeParse(name).success)
-    return { name: 'unnamed', file: undefined, problem: `${base} is no name for a plugin.`, origin }
+    return { name: 'unnamed', file: undefined, problem: `${base} is not a valid name for a plugin.`, origin }
   const file = entryOf(path)
   return { name, file, problem: file ? undefined : `There is nothing to run at ${path}.`, origin }
 }
 
-/** The file itself; of a package, what it says is its beginning. */
+/** The file itself; for a package, its entry file. */
 function entryOf(path: string): string | undefined {
   const found = statSync(path, { throwIfNoEntry: false })
   if (found?.isFile()) return path
   if (!found) return undefined
   const named = beginningIn(join(path, 'package.json'))
-  // A `main` may leave out its ending, or be a folder.
+  // A `main` may omit its ending, or be a folder.
   const candidates = [...(named ? [named, `${named}.js`, join(named, 'index.js')] : []), ...BEGINNINGS]
   const entry = candidates.find(each => statSync(join(path, each), { throwIfNoEntry: false })?.isFile())
   return entry && join(path, entry)
@@ -86,7 +86,7 @@ function fromExports(exports: unknown): string | undefined {
   return [root, node, esm, otherwise, common].map(fromExports).find(found => found !== undefined)
 }
 
-/** What `plugins/<name>.json` says. */
+/** The content of `plugins/<name>.json`. */
 export function settingsOf(home: string, name: string): Record<string, unknown> {
   const file = join(pluginsFolder(home), `${name}.json`)
   if (!existsSync(file)) return {}
@@ -99,6 +99,6 @@ function parsed(file: string): unknown {
   try {
     return JSON.parse(textOf(file) ?? '')
   } catch (error) {
-    throw error instanceof Refusal ? error : new Error(`${file} is no JSON: ${(error as Error).message}`)
+    throw error instanceof Refusal ? error : new Error(`${file} is not JSON: ${(error as Error).message}`)
   }
 }

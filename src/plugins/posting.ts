@@ -1,4 +1,4 @@
-/** How shipped plugins speak to servers elsewhere: bounded in time and tries, and never to a private address unless allowed. */
+/** How shipped plugins send requests: with a limit on time and tries, and never to a private address unless allowed. */
 import { type LookupAddress, lookup } from 'node:dns'
 import { request as plainRequest } from 'node:http'
 import { request as tlsRequest } from 'node:https'
@@ -24,7 +24,7 @@ for (const [net, bits] of [
   ['fc00::', 7],
   ['fe80::', 10],
   ['ff00::', 8],
-  // Forms in which an address of the other kind can hide.
+  // Ranges that embed an address of the other kind.
   ['64:ff9b::', 96],
   ['2002::', 16],
 ] as const)
@@ -38,9 +38,9 @@ export interface Post {
   body: string
   headers?: Record<string, string>
   allowPrivate?: boolean
-  /** Of one try. */
+  /** For one try. */
   limitMs?: number
-  /** Waited before the second try, twice that before the third, and so on. */
+  /** The pause before the second try; it doubles before each further one. */
   backOffMs?: number
   tries?: number
   signal?: AbortSignal
@@ -53,7 +53,7 @@ export interface Answered {
 
 const MAX_ANSWER_BYTES = 1024 * 1024
 
-/** The answer of the first try that was heard; throws once all have failed, and at once for what another try would not mend. */
+/** The first answer; throws once all tries have failed, and at once if another try would not help. */
 export async function post(wanted: Post): Promise<Answered> {
   const { tries = 5, backOffMs = 500 } = wanted
   for (let attempt = 1; ; attempt++) {
@@ -88,7 +88,7 @@ function postOnce({ url, body, headers, allowPrivate = false, limitMs = 5000, si
       {
         method: 'POST',
         headers: { 'content-type': 'application/json', 'content-length': Buffer.byteLength(body), ...headers },
-        // Looked at where it connects, so that a name cannot mean something else a moment later. Nothing is followed.
+        // Checked when it connects, so that a name cannot resolve differently a moment later. Redirects are not followed.
         ...(!allowPrivate && { lookup: publicOnly }),
         signal: signal ? AbortSignal.any([limit, signal]) : limit,
       },
@@ -98,7 +98,7 @@ function postOnce({ url, body, headers, allowPrivate = false, limitMs = 5000, si
         response.on('data', (chunk: Buffer) => {
           size += chunk.length
           if (size <= MAX_ANSWER_BYTES) chunks.push(chunk)
-          else response.destroy(new Unheard('Its answer is too long.', false))
+          else response.destroy(new Unheard('The answer is too long.', false))
         })
         response.on('end', () =>
           resolve({ status: response.statusCode!, text: Buffer.concat(chunks).toString('utf8') }),

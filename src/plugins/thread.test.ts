@@ -4,11 +4,11 @@ import { join } from 'node:path'
 import { expect, onTestFinished, test } from 'vitest'
 import { type PluginFault, PluginThread, type ThreadOptions } from './thread.ts'
 
-/** For what hangs, and for what only takes its time on a busy machine. */
+/** For code that hangs, and for code that is only slow on a busy machine. */
 const SHORT_MS = 1000
 const LONG_MS = 30_000
 
-/** A plugin in a thread of its own, and what is heard of it. */
+/** A plugin in its own thread, and its messages. */
 async function started(code: string, options: Partial<ThreadOptions> & { extension?: string } = {}) {
   const folder = mkdtempSync(join(tmpdir(), 'flotilla-plugin-'))
   const file = join(folder, `plugin.${options.extension ?? 'mjs'}`)
@@ -100,7 +100,7 @@ test.each([
 
 test.each([
   ['is no program', 'export default {{', 'Unexpected token'],
-  ['exports nothing', 'export const plugin = {}', 'no default export'],
+  ['exports nothing', 'export const plugin = {}', 'default export is not a plugin'],
   ['throws at once', 'throw new Error("never")', 'never'],
   ['does not start', 'export default { start() { throw new Error("no url") } }', 'no url'],
   ['never starts', 'await new Promise(() => {}); export default {}', 'did not start within'],

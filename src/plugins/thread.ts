@@ -4,27 +4,27 @@ import type { z } from 'zod'
 import { clipped } from '../domain/text.ts'
 import { type Given, type Manifest, type Order, Word } from './contract.ts'
 
-// Beside this file in the sources, beside the bundle where that is built.
+// Beside this file in the sources, or beside the bundle.
 const WORKER = fileURLToPath(
   new URL(import.meta.url.endsWith('.ts') ? './worker.ts' : './plugin-worker.cjs', import.meta.url),
 )
 
 const HEAP_MB = 256
-/** What every thread with the code of a plugin is given, and how much it may take. */
+/** The settings and limits of every thread with plugin code. */
 export const THREAD_LIMITS = {
-  // Older releases of Node 22 want to be told; none of what this process was given is for a plugin.
+  // Older releases of Node 22 need these flags. The plugin gets no other flags of this process.
   execArgv: ['--experimental-strip-types', '--disable-warning=ExperimentalWarning'],
   resourceLimits: { maxOldGenerationSizeMb: HEAP_MB, maxYoungGenerationSizeMb: 32 },
 }
 const MAX_ANSWER_CHARS = 1024 * 1024
 const MAX_REASON_CHARS = 1000
-/** More than this within a second is no plugin any more, but a flood. */
+/** More messages than this within a second are a flood. */
 const MAX_WORDS = 1000
 const MAX_PRINTED_BYTES = 1024 * 1024
 
-/** Something a plugin did that it should not have. */
+/** Something a plugin did wrong. */
 export class PluginFault extends Error {
-  /** Whether its thread is gone with it. */
+  /** Whether its thread has ended too. */
   readonly ended: boolean
   constructor(message: string, ended: boolean) {
     super(clipped(message, MAX_REASON_CHARS))
@@ -39,7 +39,7 @@ export interface ThreadOptions extends Given {
   startMs: number
   ask(operation: string, input: unknown, key?: string): Promise<unknown>
   log(text: string): void
-  /** It ended by itself, or had to be ended; not told when `end` was called. */
+  /** It ended by itself, or had to be ended; not called after `end`. */
   ended(fault: PluginFault): void
 }
 
@@ -48,7 +48,7 @@ interface Waiting {
   reject(fault: PluginFault): void
 }
 
-/** One plugin at work, seen from outside. Whatever it does, it can only be slow to answer until it is ended. */
+/** One running plugin, seen from outside. The worst it can do is answer slowly until it is ended. */
 export class PluginThread {
   readonly manifest: Manifest
   readonly #line: Line
@@ -63,7 +63,7 @@ export class PluginThread {
     return new PluginThread(line, await line.ready)
   }
 
-  /** What the plugin answers, or a PluginFault: it threw, took too long, or is gone. */
+  /** The plugin's answer, or a PluginFault: it threw, took too long, or is gone. */
   call(of: 'hooks' | 'tools', name: string, input: unknown, limitMs: number): Promise<unknown> {
     return this.#line.call(of, name, input, limitMs)
   }
@@ -112,7 +112,7 @@ class Line {
     if (this.#over) return Promise.reject(this.#over)
     const id = ++this.#calls
     return new Promise((resolve, reject) => {
-      // What hangs may hang in a loop that nothing but the end of the thread gets it out of.
+      // It may hang in a loop, and then only ending the thread helps.
       const late = setTimeout(() => this.#fail(`${name} did not answer within ${limitMs / 1000} seconds.`), limitMs)
       const settle = (how: () => void) => {
         clearTimeout(late)
@@ -143,7 +143,7 @@ class Line {
   #hear(said: unknown): void {
     if (this.#over || this.#floods(1, 0)) return
     const { success, data: word, error } = Word.safeParse(said)
-    if (!success) this.#fail(`What it says of itself is not valid: ${problemIn(error)}.`)
+    if (!success) this.#fail(`Its message is not valid: ${problemIn(error)}.`)
     else if (word.kind === 'log') this.#options.log(clipped(word.text, MAX_REASON_CHARS))
     else if (word.kind === 'ready') this.#ready(word.manifest)
     else if (word.kind === 'unfit') this.#fail(word.reason)
@@ -164,7 +164,7 @@ class Line {
       if (json && json.length > MAX_ANSWER_CHARS) throw new Error('too long')
       asker.resolve(json === undefined ? undefined : JSON.parse(json))
     } catch {
-      asker.reject(new PluginFault(`Its answer is no JSON of at most ${MAX_ANSWER_CHARS} characters.`, false))
+      asker.reject(new PluginFault(`Its answer is not JSON of at most ${MAX_ANSWER_CHARS} characters.`, false))
     }
   }
 

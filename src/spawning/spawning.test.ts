@@ -64,7 +64,7 @@ describe.each(['here', 'by a small process'])('%s', where => {
   })
 })
 
-test('when the small process is gone, whoever waits is told and the next programs are started here', async () => {
+test('when the small process is gone, callers get an error and the next programs start here', async () => {
   const spawner = openSpawner()
   await spawner.ready
   close = spawner.close
@@ -85,7 +85,7 @@ test('until it is there, programs are started here', async () => {
   expect((await runProgram(sh('echo here'))).stdout.toString()).toBe('here\n')
 })
 
-test('what cannot even be said to a program is a failure, not an end of everything', async () => {
+test('an argument that no program can get is a failure and does not end the process', async () => {
   const spawner = openSpawner()
   await spawner.ready
   close = spawner.close

@@ -1,7 +1,7 @@
 import { all, changed, dropped, type KnownName, kept, replaced } from './name.ts'
 
 const FROM = 'codefleet'
-const NO_FILES = 'without heartbeats and the paths of files of its own (worker_dir, stdout_path and the like)'
+const NO_FILES = 'without heartbeats and its own file paths (worker_dir, stdout_path and similar)'
 
 export const CODEFLEET: KnownName[] = [
   changed(FROM, 'tool', 'healthcheck', 'without db_path, base_dir, git_path and heartbeat_interval'),
@@ -12,30 +12,30 @@ export const CODEFLEET: KnownName[] = [
     `profile, extra_args and extra_codex_args must be empty; in a folder of a repository it works in that folder; ${NO_FILES}`,
   ),
   ...['get_worker_status', 'list_workers', 'cancel_worker'].map(name => changed(FROM, 'tool', name, NO_FILES)),
-  changed(FROM, 'tool', 'collect_worker_result', `files and commits are what git saw; ${NO_FILES}`),
+  changed(FROM, 'tool', 'collect_worker_result', `files and commits are those that git reports; ${NO_FILES}`),
   kept(FROM, 'tool', 'cleanup_worker', undefined, 'its commits stay under refs/fleet'),
   changed(
     FROM,
     'tool',
     'create_workflow',
-    'begins at the base branch unless base_ref says otherwise, and the last stages land as the project says: with landing never they stay on their branches',
+    'starts from the base branch unless base_ref says otherwise; the last stages land by the policy of the project: with never they stay on their branches',
   ),
   ...['get_workflow_status', 'list_workflows', 'cancel_workflow', 'cleanup_workflow'].map(name =>
     kept(FROM, 'tool', name),
   ),
   changed(FROM, 'tool', 'collect_workflow_result', `its workers are ${NO_FILES}`),
-  dropped(FROM, 'tool', 'executor_guide', 'which agent suits a task is for people to judge'),
+  dropped(FROM, 'tool', 'executor_guide', 'people decide which agent suits a task'),
   ...all(
     FROM,
     'stage',
     'name executor prompt_template model depends_on timeout_seconds reasoning_effort {task_prompt} {stage_N_summary} {stage_N_files} {stage_N_next_steps} {stage_N_status} {stage_N_result}',
   ),
-  changed(FROM, 'stage', 'worktree_strategy', 'inherit, unless told, where a stage depends on others'),
+  changed(FROM, 'stage', 'worktree_strategy', 'the default is inherit for a stage that depends on others'),
   dropped(
     FROM,
     'stage',
     'extra_args',
-    'agents are started with the arguments their adapters know; an empty list is taken',
+    'agents are started with the arguments their adapters know; an empty list is accepted',
   ),
   kept(FROM, 'variable', 'FLEET_DEFAULT_EXECUTOR', 'default_agent'),
   kept(FROM, 'variable', 'FLEET_DEFAULT_MODEL', 'default_model'),
@@ -53,15 +53,15 @@ export const CODEFLEET: KnownName[] = [
     'model of a project or mission',
     'default_model is for all agents',
   ),
-  kept(FROM, 'variable', 'FLEET_DEFAULT_TIMEOUT', 'default_timeout', 'its default is 7200 seconds here'),
+  kept(FROM, 'variable', 'FLEET_DEFAULT_TIMEOUT', 'default_timeout', 'the default here is 7200 seconds'),
   kept(FROM, 'variable', 'FLEET_MAX_CONCURRENT', 'max_concurrent'),
   kept(FROM, 'variable', 'FLEET_MAX_SPAWN_DEPTH', 'max_spawn_depth'),
   kept(FROM, 'variable', 'FLEET_ALLOWED_REPOS', 'allowed_repos'),
-  replaced(FROM, 'variable', 'FLEET_BASE_DIR', 'FLEET_HOME', 'a folder of another tool is not taken for a home'),
+  replaced(FROM, 'variable', 'FLEET_BASE_DIR', 'FLEET_HOME', 'a folder of another tool is not used as a home'),
   ...['FLEET_RATE_LIMIT_MAX_RETRIES', 'FLEET_RATE_LIMIT_BASE_DELAY', 'FLEET_RATE_LIMIT_MAX_DELAY'].map(name =>
     dropped(FROM, 'variable', name, 'missions wait until the time their provider names'),
   ),
-  kept(FROM, 'variable', 'FLEET_STALE_TIMEOUT', 'stall_after', 'what happens then is said by stall_policy'),
+  kept(FROM, 'variable', 'FLEET_STALE_TIMEOUT', 'stall_after', 'stall_policy says what happens then'),
   replaced(
     FROM,
     'variable',
@@ -70,5 +70,5 @@ export const CODEFLEET: KnownName[] = [
     'a stuck agent is restarted at most twice in a row',
   ),
   replaced(FROM, 'variable', 'FLEET_REASONING_EFFORT', 'effort of a mission or stage'),
-  dropped(FROM, 'variable', 'FLEET_HEARTBEAT_INTERVAL', 'the server sees whether a process lives'),
+  dropped(FROM, 'variable', 'FLEET_HEARTBEAT_INTERVAL', 'the server sees whether a process is alive'),
 ]

@@ -20,7 +20,7 @@ interface Issue {
   url: string
 }
 
-/** GitHub's own program, with whatever sign-in it has. */
+/** Runs GitHub's own program with its sign-in. */
 const gh = async (...args: string[]): Promise<string> =>
   (await run('gh', args, { timeout: LIMIT_MS, maxBuffer: MAX_BUFFER })).stdout
 
@@ -47,7 +47,7 @@ async function takeUp({ settings, call }: FleetApi, { number, title, body, url }
     metadata: { github: { repo: text(settings, 'repo'), number, url } },
     auto_dispatch: settings.dispatch === true,
   }
-  // The key is what makes an issue one mission, also after a restart.
+  // The key makes an issue one mission, also after a restart.
   await call('create_mission', mission, { key: url })
 }
 
@@ -63,7 +63,7 @@ async function follow(fleet: FleetApi): Promise<never> {
       }
       silent = false
     } catch (error) {
-      if (!silent) fleet.log(`Issues cannot be taken up: ${(error as Error).message}`)
+      if (!silent) fleet.log(`Issues cannot be imported: ${(error as Error).message}`)
       silent = true
     }
     await passed(pauseIn(fleet.settings))
@@ -77,7 +77,7 @@ async function comment({ mission }: Told, { settings }: FleetApi, words: string)
 }
 
 export default {
-  description: 'Makes a mission of every GitHub issue with a label, and says there what became of it (needs gh).',
+  description: 'Makes a mission from every GitHub issue with a label, and reports the result there (needs gh).',
 
   start(fleet) {
     text(fleet.settings, 'repo')
@@ -88,6 +88,6 @@ export default {
 
   hooks: {
     post_complete: (told, fleet) => comment(told, fleet, `Done: ${told.mission?.result}.`),
-    post_fail: (told, fleet) => comment(told, fleet, `Failed: ${told.event.cause ?? 'for no reason that was told'}`),
+    post_fail: (told, fleet) => comment(told, fleet, `Failed: ${told.event.cause ?? 'no reason was given'}`),
   },
 } satisfies Plugin

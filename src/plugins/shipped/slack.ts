@@ -3,12 +3,12 @@ import { post } from '../posting.ts'
 import { address, isWanted, sentenceOf } from '../wanted.ts'
 
 const MAX_CHARS = 3000
-/** As Slack asks for it: nothing of a title becomes a link or a mention. */
+/** Escaped for Slack, so that nothing in a title becomes a link or a mention. */
 const plain = (text: string): string =>
   text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;').slice(0, MAX_CHARS)
 
 export default {
-  description: 'Writes into a Slack channel, through an incoming webhook of yours.',
+  description: 'Posts to a Slack channel, through your incoming webhook.',
 
   start({ settings }) {
     address(settings, 'url')

@@ -4,12 +4,12 @@ import { type Answered, post } from '../posting.ts'
 import { address, isWanted, list, sentenceOf, text } from '../wanted.ts'
 
 const OFFICIAL = 'https://api.telegram.org'
-/** How long Telegram keeps a request open until something is said. */
+/** How long Telegram keeps a request open until there is a message. */
 const WAIT_SECONDS = 25
 const MAX_CHARS = 3500
 const FIRST_PAUSE_MS = 1000
 const LONGEST_PAUSE_MS = 60_000
-/** Strangers are told nothing; the first few are logged, so that you find the number of your own chat. */
+/** Strangers get no answer; the first few are logged, so that you can find the number of your own chat. */
 const MAX_STRANGERS_LOGGED = 20
 
 type Settings = FleetApi['settings']
@@ -34,7 +34,7 @@ async function sayToAll(settings: Settings, words: string): Promise<void> {
   for (const chat of chatsIn(settings)) await say(settings, chat, words)
 }
 
-// A reply carries the message it replies to, so nothing has to be remembered of what was asked.
+// A reply contains the message it replies to, so nothing about the question has to be stored.
 const asMessage = (title: string, { id, kind, tool, text: asked }: Question): string =>
   `${title} asks${kind === 'permission' ? ` to use ${tool}` : ''}:\n${asked.slice(0, MAX_CHARS)}\n\nReply to this message${kind === 'permission' ? ' with yes or no' : ''}. [${id}]`
 const askedIn = (message: string | undefined): string | undefined => /\[([0-9a-z]+)\]$/.exec(message ?? '')?.[1]
@@ -49,7 +49,7 @@ async function answer(fleet: FleetApi, replied: string | undefined, words: strin
   if (!id) return 'Reply to the message with the question.'
   const { questions } = await fleet.call<{ questions: Question[] }>('list_inbox', { limit: 500 })
   const question = questions.find(each => each.id === id)
-  if (!question) return 'That is no longer asked.'
+  if (!question) return 'This question is no longer open.'
   const said = question.kind === 'permission' ? { decision: words } : { text: words }
   return fleet.call<AnsweredQuestion>('answer_question', { question_id: id, ...said }).then(
     ({ kind, answer }) => (kind !== 'permission' ? 'Told.' : answer?.decision === 'allow' ? 'Allowed.' : 'Denied.'),
@@ -75,7 +75,7 @@ async function listen(fleet: FleetApi): Promise<never> {
           await say(settings, message.chat.id, await answer(fleet, message.reply_to_message?.text, message.text))
         else if (message && !strangers.has(message.chat.id) && strangers.size < MAX_STRANGERS_LOGGED) {
           strangers.add(message.chat.id)
-          fleet.log(`The chat ${message.chat.id} is not in "chats" and is not heard.`)
+          fleet.log(`The chat ${message.chat.id} is not in "chats" and is ignored.`)
         }
         offset = update_id + 1
       }
@@ -88,11 +88,11 @@ async function listen(fleet: FleetApi): Promise<never> {
 }
 
 export default {
-  description: 'Tells you on Telegram what happens, and takes your answers to what agents ask.',
+  description: 'Tells you on Telegram what happens, and takes your answers to questions of agents.',
 
   start(fleet) {
     text(fleet.settings, 'token')
-    if (chatsIn(fleet.settings).length === 0) throw new Error('"chats" in its settings names nobody it may speak with.')
+    if (chatsIn(fleet.settings).length === 0) throw new Error('"chats" in its settings is empty.')
     void listen(fleet)
   },
 

@@ -4,7 +4,7 @@ import { post } from '../posting.ts'
 import { address, isWanted, text } from '../wanted.ts'
 
 export default {
-  description: 'Sends events to an address of yours, signed and tried again.',
+  description: 'Sends signed events to your own address, with retries.',
 
   start({ settings }) {
     address(settings, 'url')
@@ -22,7 +22,7 @@ export default {
         url: address(settings, 'url'),
         body,
         headers: {
-          // The same for every try, and for an event that is told again after a crash.
+          // The same for every try, and for an event that is repeated after a crash.
           'x-flotilla-delivery': told.event.cursor,
           'x-flotilla-timestamp': timestamp,
           'x-flotilla-signature': `sha256=${signature}`,
