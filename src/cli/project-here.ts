@@ -1,7 +1,7 @@
 import { basename, resolve } from 'node:path'
 import { NotAllowed } from '../domain/errors.ts'
 import type { Project } from '../domain/records/project.ts'
-import { type Place, placeOf } from '../git/locate.ts'
+import { type FolderLocation, locate } from '../git/locate.ts'
 import { requireNameable } from '../git/repository.ts'
 import type { Cli } from './command.ts'
 
@@ -15,10 +15,10 @@ interface Here {
 
 /** The project of the repository or folder the person is in, if it is one already. */
 export async function knownProjectHere(cli: Cli): Promise<Here | undefined> {
-  return knownAt(cli, await placeOf(cli.terminal.streams.cwd))
+  return knownAt(cli, await locate(cli.terminal.streams.cwd))
 }
 
-async function knownAt(cli: Cli, place: Place | undefined): Promise<Here | undefined> {
+async function knownAt(cli: Cli, place: FolderLocation | undefined): Promise<Here | undefined> {
   for (const path of place ? [place.top, place.main] : [cli.terminal.streams.cwd]) {
     const [project] = path ? await projectsAt(cli, path) : []
     if (project) return { project, subdirectory: place?.subdirectory ?? '' }
@@ -29,7 +29,7 @@ async function knownAt(cli: Cli, place: Place | undefined): Promise<Here | undef
 /** The project of the repository the person is in, made if there is none. */
 export async function projectHere(cli: Cli): Promise<Here> {
   const { cwd } = cli.terminal.streams
-  const place = await placeOf(cwd)
+  const place = await locate(cwd)
   const known = await knownAt(cli, place)
   if (known) return known
   requireNameable(cwd)

@@ -28,7 +28,7 @@ test('every changed file has its size, whatever it is called and whatever it hol
   expect(await sizesOf(await repo.open(), to, to)).toEqual({ files: [], filesOmitted: 0, added: 0, deleted: 0 })
 })
 
-test('of many files a list names the first, and whoever looks through them sees all', async () => {
+test('a list names the first of many files, and a full diff has all of them', async () => {
   const repo = await aRepository()
   onTestFinished(repo.remove)
   const from = await repo.tip()

@@ -1,14 +1,17 @@
 import { join } from 'node:path'
 import { type Checkout, checkoutsOf, exists, type Repository, readText } from './layout.ts'
 
+/** Where git keeps what it stashed for a merge or a rebase. */
+export const AUTOSTASHES = ['MERGE_AUTOSTASH', 'rebase-merge/autostash', 'rebase-apply/autostash']
+
 /** Where a branch is in use: checked out, or named by an operation that will write to it. */
 export interface InUse {
   path: string
-  /** What is under way there, such as 'rebase'; undefined: nothing. */
+  /** The operation under way there, such as 'rebase'; undefined: none. */
   doing?: string
 }
 
-/** Every checkout that has a branch, and whether it is busy there. No process; but with every worktree it takes longer. */
+/** Every checkout of a branch, and whether it is busy. It starts no process, but takes longer with every worktree. */
 export async function usesOf(repo: Repository, branch: string): Promise<InUse[]> {
   const checkouts = await checkoutsOf(repo)
   const uses = await Promise.all(checkouts.map(checkout => useOf(checkout, `refs/heads/${branch}`)))
@@ -27,13 +30,13 @@ const OPERATIONS = [
 
 export type Operation = (typeof OPERATIONS)[number][1]
 
-/** What was begun in a checkout and not finished. */
+/** The operation that was begun in a checkout and not finished. */
 export async function operationIn(gitDir: string): Promise<Operation | undefined> {
   const found = await Promise.all(OPERATIONS.map(([file]) => exists(join(gitDir, file))))
   return OPERATIONS[found.indexOf(true)]?.[1] ?? (await sequenceIn(gitDir))
 }
 
-/** A cherry-pick or revert of several commits that has more to do than the one it is at, which it lists first. */
+/** A cherry-pick or revert of several commits that has more to do. Git lists the current one first. */
 async function sequenceIn(gitDir: string): Promise<'cherry-pick' | 'revert' | undefined> {
   const steps = (await readText(join(gitDir, 'sequencer/todo')))?.split('\n').filter(line => /^\s*[^\s#]/.test(line))
   if (!steps || steps.length < 2) return undefined
@@ -41,8 +44,8 @@ async function sequenceIn(gitDir: string): Promise<'cherry-pick' | 'revert' | un
 }
 
 /**
- * What was begun and comes to more than the commit that would conclude it: the rest would be lost. Before a merge git
- * may have put changes aside, which it brings back when the merge is finished.
+ * An operation that needs more than one commit to finish: a single commit would lose the rest. Before a merge git may
+ * have stashed changes, which it restores when the merge is finished.
  */
 export async function moreToCome(gitDir: string): Promise<Operation | undefined> {
   const doing = await operationIn(gitDir)
@@ -51,14 +54,14 @@ export async function moreToCome(gitDir: string): Promise<Operation | undefined>
 }
 
 async function useOf({ path, gitDir }: Checkout, ref: string): Promise<{ doing?: Operation } | undefined> {
-  // A worktree whose folder was thrown away holds nothing back, unless it is locked: then its disk may come back.
+  // A worktree whose folder was deleted does not use its branch, unless it is locked: its disk may come back.
   if (!(await exists(path)) && !(await exists(join(gitDir, 'locked')))) return undefined
   const head = await readText(join(gitDir, 'HEAD'))
   if (head?.trim() === `ref: ${ref}`) {
     const doing = await operationIn(gitDir)
     return doing ? { doing } : {}
   }
-  // A rebase or bisect that will write to a branch has HEAD off every branch.
+  // During a rebase or bisect HEAD is detached, although the branch will be written.
   if (head?.startsWith('ref: ')) return undefined
   if (await rebaseWrites(gitDir, ref)) return { doing: 'rebase' }
   const bisected = (await readText(join(gitDir, 'BISECT_START')))?.trim()

@@ -117,7 +117,7 @@ test('a push from a session fails wherever it goes, and a fetch still works', as
   await at.git('remote', 'add', 'origin', upstream)
   await at.git('remote', 'add', 'split', upstream)
   await at.git('remote', 'set-url', '--push', 'split', `file://${upstream}`)
-  // A rule of the person with a longer prefix than ours would win, were the whole address not named.
+  // The person's rule has a longer prefix than ours, so it would win if we did not name the whole address.
   await at.git('config', `url.${at.root}/up.pushInsteadOf`, `${at.root}/up`)
   const env = await pushGuardEnvironment(repo)
   const push = (to: string) =>
@@ -176,7 +176,7 @@ test('a program named in the config of a hostile repository does not run in our 
   expect(await readdir(at.root)).toContain('ran')
 })
 
-test('git sees no secret of the server and no GIT_DIR of whoever started it', async () => {
+test('git sees no secret of the server and no GIT_DIR of its parent process', async () => {
   await at.git('config', 'alias.show-environment', '!env')
   vi.stubEnv('FLEET_CANARY', 'secret')
   vi.stubEnv('GIT_DIR', '/nowhere')

@@ -29,20 +29,27 @@ export { commitsBeyond, commitsOf, largeFiles, mergeBase } from './histories.ts'
 export { canLetGo, dropRef, keepRef, keptRef } from './kept-refs.ts'
 export { branchTip, type Repository, readRef, requireWorktree } from './layout.ts'
 export { commitLeftovers } from './leftovers.ts'
-export { type Place, placeOf } from './locate.ts'
+export { type FolderLocation, locate } from './locate.ts'
 export { type MergedInto, mergeInto } from './merge-into.ts'
 export { makeRepository, removeUntouched } from './new-repository.ts'
 export { convertLinked } from './private/converting.ts'
 export { type Given, tellBase } from './private/giving.ts'
 export { type Partly, repositoryInWalls } from './private/inside-walls.ts'
 export { addPlace, checkoutPlace, placesIn, removePlace } from './private/making.ts'
-export { folderOf, isLinked, type Place as PrivatePlace, placeAt } from './private/place.ts'
+export { folderOf, isLinked, type Place, placeAt } from './private/place.ts'
 export { seal } from './private/sealing.ts'
 export { settingsOf } from './private/settings.ts'
 export { keepTip } from './private/taking-in.ts'
 export { unheld } from './private/unheld.ts'
 export { fetchTip, pushCommit, type Remote, remoteOf, remoteTip } from './remotes.ts'
-export { type Description, describe, openRepository, requireCommits, requireNameable } from './repository.ts'
+export {
+  type Description,
+  describe,
+  openRepository,
+  requireCommits,
+  requireFileRefs,
+  requireNameable,
+} from './repository.ts'
 export { GitFailed, gitVersion, OLDEST_GIT, requireGit, type Within } from './run.ts'
 export { snapshot } from './snapshots.ts'
 export { MAX_FILE_BYTES } from './status.ts'

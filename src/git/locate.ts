@@ -2,16 +2,16 @@ import { basename, dirname } from 'node:path'
 import { gitText } from './run.ts'
 
 /** Where in a repository a folder is. */
-export interface Place {
+export interface FolderLocation {
   /** The top of the checkout it is in, or the bare repository itself. */
   top: string
   subdirectory: string
-  /** Where the repository itself is, if this is one of its linked worktrees. */
+  /** The main checkout, if this is one of its linked worktrees. */
   main?: string
 }
 
-/** undefined: it is in none. */
-export async function placeOf(folder: string): Promise<Place | undefined> {
+/** Undefined: the folder is in no repository. */
+export async function locate(folder: string): Promise<FolderLocation | undefined> {
   const tell = async (...what: string[]): Promise<string[]> =>
     (await gitText(folder, ['rev-parse', '--path-format=absolute', ...what]).catch(() => '')).split('\n')
   const [top, prefix, common] = await tell('--show-toplevel', '--show-prefix', '--git-common-dir')

@@ -4,23 +4,25 @@ import { effect } from '../platform/effects.ts'
 import { asSomeone } from './commits.ts'
 import { git, gitText } from './run.ts'
 
-/** Makes a repository with one empty commit. It comes into its place whole; one that is there already stays as it is. */
+/** Makes a repository with one empty commit. It appears whole; one that exists already stays as it is. */
 export async function makeRepository(path: string): Promise<void> {
   await effect('git.init', async () => {
     if (existsSync(path)) return
     const unfinished = `${path}.unfinished`
     await rm(unfinished, { recursive: true, force: true })
     await mkdir(unfinished, { recursive: true })
-    await git(unfinished, ['init', '--quiet', '--initial-branch=main'])
+    // A newer git may choose another format, but Flotilla needs refs in files.
+    const env = { GIT_DEFAULT_REF_FORMAT: 'files' }
+    await git(unfinished, ['init', '--quiet', '--initial-branch=main'], { env })
     await asSomeone(unfinished, ['commit', '--quiet', '--allow-empty', '--no-verify', '-m', 'Begin'], {})
     await rename(unfinished, path)
   })
 }
 
-/** Takes a repository that was made here away again, unless somebody has put something into it. Whether it is gone. */
+/** Removes a repository that was made here, unless somebody has put something into it. Answers whether it is gone. */
 export async function removeUntouched(path: string): Promise<boolean> {
   if (!(await isUntouched(path))) return false
-  // Moved first: what comes into it in this moment is seen, and nobody finds half of it.
+  // It is moved first, so that late files are noticed and nobody finds half of it.
   const unwanted = `${path}.unfinished`
   await rename(path, unwanted)
   if (await isUntouched(unwanted)) {

@@ -1,5 +1,6 @@
 import { existsSync } from 'node:fs'
 import { realpath } from 'node:fs/promises'
+import { join } from 'node:path'
 import { InvalidInput, NotAllowed } from '../domain/errors.ts'
 import type { Repository } from './layout.ts'
 import { git } from './run.ts'
@@ -11,14 +12,14 @@ export interface Description {
   head: string | undefined
   detached: boolean
   hasCommits: boolean
-  /** The branch people most likely mean, whatever its name; undefined where there is none. */
+  /** The branch people most likely mean, whatever its name; undefined if there is none. */
   defaultBranch: string | undefined
   remotes: string[]
 }
 
 const QUESTIONS = ['--is-bare-repository', '--absolute-git-dir', '--git-common-dir', '--show-toplevel']
 
-/** The repository a path is in. */
+/** The repository that contains a path. */
 export async function openRepository(path: string): Promise<Repository> {
   const place = await realpath(path).catch(() => {
     throw new InvalidInput('path', `${path} does not exist.`)
@@ -27,18 +28,39 @@ export async function openRepository(path: string): Promise<Repository> {
   // A bare repository has no top level: git answers the questions before that one and exits 128.
   const answer = await git(place, ['rev-parse', '--path-format=absolute', ...QUESTIONS], { answers: [128] })
   const [bare, gitDir, commonDir, top] = answer.stdout.toString('utf8').split('\n')
-  if (!gitDir || !commonDir) throw /dubious ownership/.test(answer.stderr) ? notOurs(path) : notARepository(path)
-  return {
+  if (!gitDir || !commonDir) throw whyNot(path, answer.stderr)
+  const repository = {
     path: await realpath(top || gitDir),
     gitDir: await realpath(gitDir),
     commonDir: await realpath(commonDir),
     bare: bare === 'true',
   }
+  requireFileRefs(repository)
+  return repository
 }
 
 /**
- * Git answers by lines, and so do its files that name worktrees; records and requests hold text, in which a byte that
- * is none has become another character, and then there is no such folder.
+ * Refuses a repository without refs in files: we read HEAD of each checkout, and the HEAD of each session, as files.
+ */
+export function requireFileRefs({ path, commonDir }: Repository): void {
+  if (existsSync(join(commonDir, 'reftable')))
+    throw new NotAllowed(`${path} keeps its refs as a reftable. Flotilla works only with refs in files.`, {
+      try: `git -C ${path} refs migrate --ref-format=files`,
+      facts: { path },
+    })
+}
+
+function whyNot(path: string, stderr: string): InvalidInput {
+  if (/dubious ownership/.test(stderr)) return notOurs(path)
+  // Git names an unknown extension in a line of its own below the message.
+  if (/unknown repository|repo version/i.test(stderr)) return notKnown(path, stderr)
+  return notARepository(path)
+}
+
+/**
+ * Refuses paths that cannot be named. Git's output and its files about worktrees are split into lines, so a line break
+ * is not possible. Records and requests hold text, where bytes that are not UTF-8 have become another character, so the
+ * folder is not found.
  */
 export function requireNameable(path: string): void {
   const isBytes = path.includes('\uFFFD') && !existsSync(path)
@@ -57,7 +79,7 @@ export async function describe(repo: Repository): Promise<Description> {
     git(repo.path, ['rev-parse', '--is-shallow-repository']),
     git(repo.path, ['remote']),
   ])
-  // A ref's name holds neither space nor newline.
+  // The name of a ref has neither spaces nor newlines.
   const rows = refs.stdout
     .toString('utf8')
     .split('\n')
@@ -93,6 +115,17 @@ const notARepository = (path: string): InvalidInput =>
   new InvalidInput('path', `${path} is not a git repository.`, {
     try: `Run git init in ${path}, or give the path of one.`,
   })
+
+const notKnown = (path: string, stderr: string): InvalidInput =>
+  new InvalidInput('path', `${path} is in a format that the installed git does not know: ${oneLine(stderr)}.`, {
+    try: 'Install a newer git, or migrate the repository with the git that made it.',
+  })
+
+const oneLine = (text: string): string =>
+  text
+    .trim()
+    .split(/\s*\n\s*/)
+    .join(' ')
 
 const notOurs = (path: string): InvalidInput =>
   new InvalidInput('path', `${path} belongs to another user, so git will not work in it.`, {

@@ -2,29 +2,32 @@ import { Refusal, Unfit } from '../domain/errors.ts'
 import { clipped } from '../domain/text.ts'
 import { type EffectName, effect } from '../platform/effects.ts'
 import { runProgram } from '../spawning/index.ts'
+import { NO_CONFIGURED_HOOKS } from './hook-events.ts'
 import { shownName } from './names.ts'
+import { requireKnownMode } from './writes/mode.ts'
 
 const MAX_OUTPUT_BYTES = 64 * 1024 * 1024
-/** Of what git says, as much as a sentence can hold: the first line often only announces the files. */
+/** How many lines of git's message fit into a sentence. The first line often only announces the files. */
 const TOLD_LINES = 6
 const TOLD_CHARS = 600
 const TIMEOUT_MS = 15 * 60_000
 export const OLDEST_GIT = '2.38.0'
 
 /**
- * What a repository's config could use to run a program during our calls, or to make another commit than the one that
- * was meant, is off. Left on, because people need them:
- * clean and smudge filters (LFS) in calls that read or write files, and merge drivers in merges; over what an agent left
- * in walls they run inside them (private/programs.ts). Diffs are asked for with --no-ext-diff and --no-textconv.
+ * Turns off everything in a repository's config that could run a program during our calls or change the commit that we
+ * make. Left on, because people need them: clean and smudge filters (LFS) in calls that read or write files, and merge
+ * drivers in merges. For work that an agent left in walls, they run inside the walls (private/programs.ts). Diffs are
+ * made with --no-ext-diff and --no-textconv.
  */
 const SETTINGS = [
   'core.hooksPath=/dev/null',
+  ...NO_CONFIGURED_HOOKS.map(([key, value]) => `${key}=${value}`),
   'core.fsmonitor=false',
   'core.quotePath=false',
   'core.safecrlf=false',
-  // With it, what git once wrote counts as unchanged, whatever becomes of it.
+  // If it were true, git would not notice later changes to files that it wrote.
   'core.ignoreStat=false',
-  // An index in two files cannot be copied as one.
+  // A split index cannot be copied as one file.
   'core.splitIndex=false',
   'core.filesRefLockTimeout=5000',
   'core.packedRefsTimeout=10000',
@@ -39,12 +42,12 @@ const SETTINGS = [
   'diff.orderFile=/dev/null',
   'submodule.recurse=false',
   'protocol.ext.allow=never',
-  // We name the repositories ourselves, often by their git directory.
+  // We name repositories ourselves, often by their git directory.
   'safe.bareRepository=all',
   'advice.graftFileDeprecated=false',
 ].flatMap(setting => ['-c', setting])
 
-/** Git and the filters it starts see these and no secret of the server. */
+/** Git and its filters see these variables and no secret of the server. */
 const INHERITED = [
   'PATH',
   'HOME',
@@ -76,7 +79,7 @@ const INHERITED = [
 ]
 const FIXED = {
   LC_ALL: 'C',
-  // What a commit id names is what a clone gets: no ref and no file may put other objects in its place.
+  // A commit id must name what a clone gets: no ref and no file may replace objects.
   GIT_NO_REPLACE_OBJECTS: '1',
   GIT_GRAFT_FILE: '/dev/null',
   GIT_TERMINAL_PROMPT: '0',
@@ -89,17 +92,17 @@ const FIXED = {
 }
 
 export interface GitOptions {
-  /** The call changes something: it is an effect of this name. */
+  /** The name of the effect, if the call changes something. */
   effect?: EffectName
   input?: string | Buffer
   env?: Record<string, string>
   /** Exit codes that are an answer rather than a failure. */
   answers?: readonly number[]
-  /** Stop reading after so many bytes and say so, instead of failing at the cap. */
+  /** Stop reading after this many bytes and report it, instead of failing. */
   truncateAt?: number
 }
 
-/** The same command inside walls, where what it may be made to run does no harm. */
+/** The same command inside the sandbox, where programs it starts can do no harm. */
 export type Within = (argv: readonly [string, ...string[]]) => readonly [string, ...string[]]
 
 export interface GitOutput {
@@ -150,10 +153,10 @@ export async function gitText(cwd: string, args: readonly string[], options?: Gi
   return (await git(cwd, args, options)).stdout.toString('utf8').replace(/\n$/, '')
 }
 
-/** The fields of output that was asked for with -z, for people: a name that is not UTF-8 is shown with escapes. */
+/** The fields of output with -z, for people: a name that is not UTF-8 is shown with escapes. */
 export const fields = (output: Buffer): string[] => byteFields(output).map(shownName)
 
-/** The same with one character for each byte, so that every name can be given back to git as it is. */
+/** The same as byte names, so that every name can be given back to git unchanged. */
 export function byteFields(output: Buffer): string[] {
   const parts = output.toString('latin1').split('\0')
   if (parts.at(-1) === '') parts.pop()
@@ -166,6 +169,7 @@ export async function gitVersion(): Promise<string> {
 }
 
 export async function requireGit(): Promise<string> {
+  requireKnownMode()
   const version = await gitVersion().catch(cause => {
     throw new Unfit('git was not found.', { try: 'Install git and see that it is on PATH.', cause })
   })
@@ -174,7 +178,7 @@ export async function requireGit(): Promise<string> {
   return version
 }
 
-/** The word people know the command by, after settings of this call. */
+/** The git command that people know, after the settings of this call. */
 const verb = (args: readonly string[]): string =>
   args.find((arg, i) => !arg.startsWith('-') && args[i - 1] !== '-c') ?? ''
 

@@ -257,7 +257,7 @@ group('adding and removing', () => {
     )
     expect(await repo.git('worktree', 'prune', '--dry-run', '--verbose', '--expire=now')).toBe('')
     await repo.git('fsck', '--strict')
-    await expect(repo.git('branch', '-D', 'fleet/shell/w/1')).rejects.toThrow('checked out at')
+    await expect(repo.git('branch', '-D', 'fleet/shell/w/1')).rejects.toThrow(/checked out at|used by worktree at/)
     await repo.git('worktree', 'move', path, `${path}-moved`)
     await repo.git('worktree', 'remove', `${path}-moved`)
     expect(await readdir(repo.root)).toEqual(['repo'])

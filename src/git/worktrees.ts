@@ -1,4 +1,4 @@
-import { mkdir, readdir, realpath, rename, rm, unlink, writeFile } from 'node:fs/promises'
+import { readdir, realpath, rename, rm, unlink } from 'node:fs/promises'
 import { basename, join } from 'node:path'
 import { NotAllowed } from '../domain/errors.ts'
 import { effect } from '../platform/effects.ts'
@@ -18,21 +18,20 @@ import { removeFolder } from './removing.ts'
 import { git } from './run.ts'
 import { inTheWay, startOf } from './starting.ts'
 import { fillSubmodules } from './submodules.ts'
-import { Bound, Turns } from './turns.ts'
+import { Bound } from './turns.ts'
+import { writes } from './writes/index.ts'
 
-/** Kept beside a worktree until it is whole: what tells a half-made one from one with work in it. */
+/** Kept beside a worktree until it is complete. It tells a half-made one from one with work in it. */
 const MAKING = 'flotilla: being made'
 const making = (path: string): string => `${MAKING} at ${path}`
 const recordName = (path: string): string => slug(basename(path), 'worktree')
-/** Writing files is the long step: side by side, but not all at once. */
+/** Writing files takes longest, so a few run at the same time. */
 const checkouts = new Bound(4)
-/** `git worktree add` races with itself. */
-const turns = new Turns()
 
 export interface NewWorktree {
   path: string
   branch: string
-  /** A commit, or a branch to start at the tip of. Not looked at where `branch` exists already. */
+  /** A commit, or a branch whose tip to start from. Ignored if `branch` exists already. */
   from: string
 }
 
@@ -44,7 +43,7 @@ export interface Added {
   emptySubmodules: string[]
 }
 
-/** Makes a worktree on a branch, or finds it made: calling it again after a crash ends in the same place. */
+/** Makes a worktree on a branch, or finds it. Calling it again after a crash gives the same result. */
 export async function addWorktree(repo: Repository, { path, branch, from }: NewWorktree): Promise<Added> {
   const ref = `refs/heads/${branch}`
   const [found, tip] = await Promise.all([stateOf(repo, path), readRef(repo, ref)])
@@ -54,7 +53,7 @@ export async function addWorktree(repo: Repository, { path, branch, from }: NewW
   }
   const start = tip ?? (await startOf(repo, from))
   if (found.state !== 'absent' || tip) await clear(repo, path)
-  const emptySubmodules = await make(repo, path, `ref: ${ref}`, start)
+  const emptySubmodules = await make(repo, path, branch, start)
   return { tip: start, existed: false, emptySubmodules }
 }
 
@@ -62,10 +61,10 @@ export async function addWorktree(repo: Repository, { path, branch, from }: NewW
 export async function scratchWorktree(repo: Repository, path: string, commit: string): Promise<void> {
   if ((await stateOf(repo, path)).state === 'ready') return
   await clear(repo, path)
-  await make(repo, path, commit, commit)
+  await make(repo, path, undefined, commit)
 }
 
-/** Exactly the tree of that commit, and whatever it ignores (installed packages) left warm. */
+/** Checks out exactly the tree of that commit and keeps ignored files, such as installed packages, warm. */
 export async function checkoutScratch(path: string, commit: string): Promise<void> {
   await requireWorktree(path)
   await freeLocks(path)
@@ -76,8 +75,8 @@ export async function checkoutScratch(path: string, commit: string): Promise<voi
 }
 
 /**
- * Removes a worktree and everything in it, half-made or half-removed ones too. Whoever calls has kept the work.
- * The record goes last: as long as anything is there, it is known to be ours.
+ * Removes a worktree and everything in it, even half-made or half-removed ones. The caller has kept the work. The
+ * record goes last: as long as anything is there, it is known to be ours.
  */
 export async function removeWorktree(repo: Repository, path: string): Promise<void> {
   const records = (await checkoutsOf(repo)).filter(checkout => checkout.path === path)
@@ -88,7 +87,7 @@ export async function removeWorktree(repo: Repository, path: string): Promise<vo
     throw new NotAllowed(`${path} is not a worktree that Flotilla made, so it is not removed.`, { facts: { path } })
   }
   await effect('git.worktree-remove', async () => {
-    // Out of the way first, at one stroke: half of it would look like a worktree in which files were deleted.
+    // It is moved away first in one step: half of it would look like a worktree with deleted files.
     const gone = `${path}.removing`
     await removeFolder(gone)
     await rename(path, gone).catch(failure => {
@@ -100,19 +99,22 @@ export async function removeWorktree(repo: Repository, path: string): Promise<vo
   })
 }
 
-/** What a repository has on record of linked worktrees at a path: one, or none. */
+/** The record of a linked worktree at a path, if there is one. */
 export const recordsOf = async (repo: Repository, path: string): Promise<Checkout[]> =>
   (await checkoutsOf(repo)).filter(checkout => checkout.path === path && checkout.gitDir !== repo.commonDir)
 
 export async function dropRecords(records: readonly Checkout[]): Promise<void> {
   for (const { gitDir } of records) {
-    // Git passes over a record without this file, so nobody meets a half-removed one.
+    // Git ignores a record without this file, so nobody meets a half-removed one.
     await rm(join(gitDir, 'gitdir'), { force: true })
     await rm(gitDir, { recursive: true, force: true })
   }
 }
 
-/** Takes away what an interrupted making or removing left at a path: files nobody worked on, or a record without its folder. */
+/**
+ * Removes what an interrupted making or removing left at a path: files that nobody worked on, or a record without its
+ * folder.
+ */
 async function clear(repo: Repository, path: string): Promise<void> {
   if ((await stateOf(repo, path)).state === 'foreign') throw inTheWay(path)
   // A git that outlived the server that started it may still be writing there.
@@ -121,29 +123,29 @@ async function clear(repo: Repository, path: string): Promise<void> {
 }
 
 /**
- * Records of a path that are not linked to it, yet or any more: neither git nor we would find them otherwise. A git
- * that outlived its server even makes one anew, to log what it did.
+ * Removes records of a path that are not linked to it, which neither git nor we would find otherwise. A git that
+ * outlived its server even makes a new one for its log.
  */
 async function dropHalfRecords(repo: Repository, path: string): Promise<void> {
   const folder = join(repo.commonDir, 'worktrees')
   const names = (await readdir(folder).catch(() => [])).filter(name => name.startsWith(recordName(path)))
   for (const name of names) {
     const record = join(folder, name)
-    // Cut short even before it could say what it is for, it has only its name.
+    // If it was interrupted before it could say what it is for, it has only its name.
     const begunFor = (await readText(join(record, 'locked')))?.trim() || making(path)
-    // Cut short in the very write of the link, it is there and empty.
+    // If it was interrupted while the link was written, the link exists and is empty.
     if (begunFor === making(path) && !(await readText(join(record, 'gitdir')))?.trim())
       await rm(record, { recursive: true, force: true })
   }
 }
 
-/** Registers a worktree whose HEAD is `head` and writes the files of `start` into it; on failure nothing is left of it. */
-async function make(repo: Repository, path: string, head: string, start: string): Promise<string[]> {
+/**
+ * Records a worktree on a branch, or on none, and writes the files of `start` into it. If it fails, nothing is left.
+ */
+async function make(repo: Repository, path: string, branch: string | undefined, start: string): Promise<string[]> {
   try {
-    const gitDir = (await isPlain(repo))
-      ? await register(repo, path, head)
-      : await registerWithGit(repo, path, head, start)
-    // On a branch without a commit this makes the branch, and it writes the files: one process for both.
+    const gitDir = await writes().worktree(repo, { path, name: recordName(path), lock: making(path), branch, start })
+    // This one process makes the branch and writes the files.
     const reset = ['reset', '--hard', '--quiet', '--no-recurse-submodules', start]
     await checkouts.run(() => git(path, reset, { effect: 'git.worktree-checkout' }))
     const emptySubmodules = await fillSubmodules(repo, path)
@@ -155,74 +157,11 @@ async function make(repo: Repository, path: string, head: string, start: string)
   }
 }
 
-/**
- * What `git worktree add` writes (gitrepository-layout, "worktrees"), written directly: git takes three processes for
- * it, and races with itself where this does not. The mark comes first, so that nobody prunes the record, and `gitdir`
- * last, since git passes over a record without it.
- */
-async function register(repo: Repository, path: string, head: string): Promise<string> {
-  const gitDir = await effect('git.worktree-record', async () => {
-    await mkdir(path, { recursive: true })
-    const record = await freshRecord(join(repo.commonDir, 'worktrees'), recordName(path))
-    await writeFile(join(record, 'locked'), `${making(path)}\n`)
-    await writeFile(join(record, 'commondir'), '../..\n')
-    await writeFile(join(record, 'HEAD'), `${head}\n`)
-    return record
-  })
-  await effect('git.worktree-add', async () => {
-    const link = join(await realpath(path), '.git')
-    await writeFile(link, `gitdir: ${gitDir}\n`)
-    await writeFile(join(gitDir, 'gitdir'), `${link}\n`)
-  })
-  return gitDir
-}
-
-async function freshRecord(folder: string, name: string): Promise<string> {
-  await mkdir(folder, { recursive: true })
-  for (let n = 1; ; n++) {
-    const record = join(folder, n === 1 ? name : `${name}-${n}`)
-    const made = await mkdir(record).then(
-      () => true,
-      failure => failure.code,
-    )
-    if (made === true) return record
-    // Git removes the folder with its last record: make it again.
-    if (made === 'ENOENT') await mkdir(folder, { recursive: true })
-    else if (made !== 'EEXIST') throw new NotAllowed(`A worktree cannot be made in ${folder}: ${made}.`)
-  }
-}
-
-/** Repositories whose worktrees hold more than that: other ref storage, or config per worktree (sparse checkouts). */
-async function isPlain(repo: Repository): Promise<boolean> {
-  const more = await Promise.all(['reftable', 'config.worktree'].map(name => exists(join(repo.commonDir, name))))
-  return !more.includes(true)
-}
-
-async function registerWithGit(repo: Repository, path: string, head: string, start: string): Promise<string> {
-  const branch = head.startsWith('ref: refs/heads/') ? head.slice('ref: refs/heads/'.length) : undefined
-  const on = branch ? ['--no-track', '-B', branch] : ['--detach']
-  const args = [
-    'worktree',
-    'add',
-    '--quiet',
-    '--no-checkout',
-    '--lock',
-    '--reason',
-    making(path),
-    ...on,
-    '--',
-    path,
-    start,
-  ]
-  await turns.take(repo.commonDir, () => git(repo.commonDir, args, { effect: 'git.worktree-add' }))
-  const dirs = await gitDirOf(path)
-  if (!dirs) throw new NotAllowed(`git made no worktree at ${path}.`)
-  return dirs.gitDir
-}
-
 type Found = { state: 'absent' | 'half-made' | 'foreign' } | { state: 'ready'; head: string }
 
-/** Half-made: it holds nothing but what git itself was putting there. Foreign: anything else that is no worktree of ours. */
+/**
+ * Half-made: it holds only what git itself was putting there. Foreign: anything else that is not one of our worktrees.
+ */
 async function stateOf(repo: Repository, path: string): Promise<Found> {
   const entries = await readdir(path).catch(() => undefined)
   if (!entries) return { state: 'absent' }
@@ -233,11 +172,11 @@ async function stateOf(repo: Repository, path: string): Promise<Found> {
   return { state: 'ready', head: (await readText(join(dirs.gitDir, 'HEAD')))?.trim() ?? '' }
 }
 
-/** By the record of a worktree: whether nobody can have worked there yet. */
+/** Whether nobody can have worked in the worktree of this record yet. */
 export const isBeingMade = async (gitDir: string): Promise<boolean> =>
   (await readText(join(gitDir, 'locked')))?.startsWith(MAKING) === true
 
-/** A folder that says it belongs to this repository, or one that says nothing: empty, or cut short in the write of its link. */
+/** Whether a folder belongs to this repository, or does not say: it is empty, or its link was not fully written. */
 async function linksHere(repo: Repository, path: string): Promise<boolean> {
   const link = (await readText(join(path, '.git')))?.trim()
   if (link) return link.startsWith(`gitdir: ${repo.commonDir}/worktrees/`)

@@ -1,7 +1,7 @@
 import { createInterface } from 'node:readline/promises'
 import type { Command } from 'commander'
 import type { Project } from '../../domain/records/project.ts'
-import { placeOf } from '../../git/locate.ts'
+import { locate } from '../../git/locate.ts'
 import { type Cli, does } from '../command.ts'
 import { listingOf } from '../init/look.ts'
 import { propose } from '../init/proposal.ts'
@@ -20,7 +20,7 @@ export function addInit(program: Command): void {
     const { terminal } = cli
     const home = prepareHome(cli, options.force === true)
     const { agents } = await (await cli.client()).call<{ agents: Candidate[] }>('list_agents', {})
-    const place = await placeOf(terminal.streams.cwd)
+    const place = await locate(terminal.streams.cwd)
     if (!place) {
       if (terminal.json) terminal.data({ ...home, project: null })
       else terminal.note('To have settings proposed for a repository, type fleet init there.')

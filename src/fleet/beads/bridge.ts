@@ -7,7 +7,7 @@ import type { Mission } from '../../domain/records/mission.ts'
 import { NewProject, type Project } from '../../domain/records/project.ts'
 import { Bead, capturedIn, isOver } from '../../domain/rules/beads.ts'
 import { clipped } from '../../domain/text.ts'
-import { placeOf } from '../../git/index.ts'
+import { locate } from '../../git/index.ts'
 import { type EffectName, effect } from '../../platform/effects.ts'
 import { textOf } from '../../platform/whole-files.ts'
 import { runProgram } from '../../spawning/index.ts'
@@ -123,7 +123,7 @@ async function placeFor({ fleet, ask, project }: Bridge, bead: Bead): Promise<Pl
   // What is in a repository may have been written by anyone: only in the home it chooses the agent.
   if (project) return { project, captured: {} }
   const { directory, agent, model } = capturedIn(bead)
-  const place = directory ? await placeOf(directory) : undefined
+  const place = directory ? await locate(directory) : undefined
   if (!directory || !place)
     throw new NotAllowed(directory ? `${directory} is in no repository.` : 'It does not say where it belongs.', {
       try: 'Make it in a repository: fleet bd create',

@@ -7,15 +7,7 @@ import { NotAllowed, NotFound } from '../../domain/errors.ts'
 import type { Mission } from '../../domain/records/mission.ts'
 import type { Project, ToolPreset } from '../../domain/records/project.ts'
 import type { Session } from '../../domain/records/session.ts'
-import {
-  isLinked,
-  type PrivatePlace,
-  placeAt,
-  repositoryInWalls,
-  seal,
-  settingsOf,
-  type Within,
-} from '../../git/index.ts'
+import { isLinked, type Place, placeAt, repositoryInWalls, seal, settingsOf, type Within } from '../../git/index.ts'
 import { OWN_FOLDER } from '../../platform/launch-folder.ts'
 import { PROGRAM_FOLDER } from '../../platform/version.ts'
 import { findSandbox, type Sandbox, type Walls, walled } from '../../runner/sandbox.ts'
@@ -190,7 +182,7 @@ async function gitWalls(project: Project): Promise<(worktree: string) => Pick<Wa
 }
 
 /** What says where the repository is and what git runs: a person's git would heed it too, before it is written anew. */
-const fixedIn = ({ worktree, git }: PrivatePlace): string[] => [
+const fixedIn = ({ worktree, git }: Place): string[] => [
   join(worktree, '.git'),
   ...['commondir', 'config', 'hooks', 'info', 'objects/info'].map(name => join(git, name)),
 ]

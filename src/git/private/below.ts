@@ -1,10 +1,12 @@
 import { existsSync, lstatSync, mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
 import { join, relative, resolve } from 'node:path'
+import { AUTOSTASHES } from '../checkouts.ts'
 import { OID } from '../layout.ts'
 import { byteName } from '../names.ts'
 import { readPlainFile } from '../plain-files.ts'
 import { byteFields, git } from '../run.ts'
 import { pathOf, readStatus, type WorktreeStatus } from '../status.ts'
+import { writes } from '../writes/index.ts'
 import { moduleCopy } from './modules.ts'
 import type { Place } from './place.ts'
 import { headIn, plainRefs, refsUnder } from './refs.ts'
@@ -13,8 +15,8 @@ import { copyIndex } from './writing.ts'
 type Environment = Record<string, string>
 
 /**
- * What differs in the worktree of a place from the last commit. Git would look into repositories below it by the
- * configuration that lies in them, which an agent writes; so those are looked at by configuration of ours.
+ * What differs in a place's worktree from the last commit. Git would look into repositories below it with their own
+ * configuration, which an agent writes. So we look at those with our configuration.
  */
 export async function placeStatus(place: Place, env: Environment): Promise<WorktreeStatus & Pick<Below, 'below'>> {
   const status = await readStatus(place.worktree, { env, submodules: 'dirty' })
@@ -27,11 +29,11 @@ export async function placeStatus(place: Place, env: Environment): Promise<Workt
 
 export interface Below {
   place: Place
-  /** Byte names, from the root, of the folders of repositories that an index names: what is in those was looked at. */
+  /** The folders of repositories that an index names, as byte names from the root. They were looked at. */
   below: Set<string>
 }
 
-/** A link to a commit of another repository, as an index holds it: these four bytes are its mode. */
+/** The mode of a link to a commit of another repository, as an index stores it. */
 const MODE = Buffer.from([0, 0, 0xe0, 0])
 
 /** The repositories that an index names below its worktree, by byte name, each with the commit it is named by. */
@@ -45,7 +47,7 @@ export async function namedBelow(worktree: string, env: Environment): Promise<{ 
   })
 }
 
-/** Byte names of those that hold something which the commit they are named by does not. */
+/** Byte names of those with content that their commit does not have. */
 async function changedBelow(at: Below, worktree: string, env: Environment): Promise<string[]> {
   const changed: string[] = []
   for (const { path, commit } of await namedBelow(worktree, env))
@@ -55,12 +57,12 @@ async function changedBelow(at: Below, worktree: string, env: Environment): Prom
 
 const SHA256 = '[core]\n\trepositoryformatversion = 1\n[extensions]\n\tobjectformat = sha256\n'
 
-/** Whether a repository that no index names has something which its remotes do not. Submodules of it are looked at too. */
+/** Whether a repository that no index names has work that its remotes do not. Its submodules are checked too. */
 export async function hasOwnWork(at: Below, path: string, env: Environment): Promise<boolean> {
   const { worktree } = at.place
   try {
     const names = readdirSync(pathOf(worktree, `${path}/.git`))
-    // Parts of it that are elsewhere, or that no remote is known to have.
+    // Parts of it are elsewhere, or no remote is known to have them.
     if (names.some(name => ['commondir', 'worktrees', 'lfs', 'annex'].includes(name))) return true
     return await isChanged(at, worktree, path, undefined, env)
   } catch {
@@ -68,7 +70,7 @@ export async function hasOwnWork(at: Below, path: string, env: Environment): Pro
   }
 }
 
-/** Where it cannot be told, it counts as changed: then nothing is removed. */
+/** If unsure, it counts as changed, so nothing is removed. */
 async function isChanged(
   at: Below,
   above: string,
@@ -80,7 +82,7 @@ async function isChanged(
   at.below.add(folder.toString('latin1'))
   if (!lstatSync(folder, { throwIfNoEntry: false })?.isDirectory()) return false
   const names = readdirSync(folder)
-  // One that was never filled has nothing in it, or something that no repository knows of.
+  // A submodule that was never filled is empty, or has files that no repository knows.
   if (!names.includes('.git')) return names.length > 0
   const worktree = folder.toString('utf8')
   const gitDir = byteName(worktree) === folder.toString('latin1') ? gitDirIn(worktree) : undefined
@@ -90,8 +92,8 @@ async function isChanged(
     const refs = plainRefs(gitDir)
     const head = headIn(gitDir, refs).tip
     if (!head) return true
-    mkdirSync(join(looking, 'refs'))
-    writeFileSync(join(looking, 'HEAD'), `${head}\n`)
+    await writes().gitDir(looking, head)
+    mkdirSync(join(looking, 'refs'), { recursive: true })
     writeFileSync(join(looking, 'config'), head.length === 64 ? SHA256 : '')
     const shallow = readPlainFile(join(gitDir, 'shallow'), { refuseLinks: true })
     if (shallow) writeFileSync(join(looking, 'shallow'), shallow)
@@ -105,6 +107,7 @@ async function isChanged(
       GIT_OBJECT_DIRECTORY: join(gitDir, 'objects'),
       GIT_NO_LAZY_FETCH: '1',
     }
+    await writes().head(looking, { commit: head }, env)
     const { changed } = await readStatus(worktree, { env, submodules: 'dirty' })
     if (changed.length || (await changedBelow(at, worktree, env)).length) return true
     const tips = [head, ...oidsIn(readPlainFile(join(gitDir, 'logs/HEAD'), { refuseLinks: true }))]
@@ -118,10 +121,7 @@ async function isChanged(
   }
 }
 
-/** Where git keeps what it put away for a merge or a rebase. */
-const AUTOSTASHES = ['MERGE_AUTOSTASH', 'rebase-merge/autostash', 'rebase-apply/autostash']
-
-/** Whether it has commits, under any name, that neither a remote has nor what else is held. */
+/** Whether it has commits under any name that neither a remote nor anything else holds. */
 async function hasOwnCommits(
   worktree: string,
   refs: ReadonlyMap<string, string>,
@@ -132,7 +132,7 @@ async function hasOwnCommits(
   const own = [...refs].filter(each => !isRemote(each)).map(([, oid]) => oid)
   const remote = [...refs].filter(isRemote).map(([, oid]) => oid)
   const input = [...new Set([...tips, ...own]), ...[...held, ...remote].map(oid => `^${oid}`)].join('\n')
-  // A log also names what is gone already.
+  // A log also names commits that no longer exist.
   const args = ['rev-list', '--max-count=1', '--ignore-missing', '--stdin']
   return (await git(worktree, args, { env, input: `${input}\n` })).stdout.length > 0
 }
@@ -145,13 +145,13 @@ async function refsOfCopy(place: Place, gitDir: string): Promise<string[]> {
   return existsSync(join(copy, 'HEAD')) ? [...(await refsUnder({ commonDir: copy }, ['refs/'])).values()] : []
 }
 
-/** The ids in a file that git keeps for itself: where a history is cut off, or where HEAD was. */
+/** The ids in one of git's own files: where a history is cut off, or where HEAD was. */
 const oidsIn = (content: Buffer | undefined): string[] => {
   const words = (content?.toString('latin1') ?? '').split('\n').flatMap(line => line.split('\t', 1)[0]!.split(' ', 2))
   return [...new Set(words.filter(word => OID.test(word) && !/^0+$/.test(word)))]
 }
 
-/** As plain files say it; undefined: there is none. */
+/** The git directory, read from plain files; undefined: there is none. */
 export function gitDirIn(worktree: string): string | undefined {
   const link = join(worktree, '.git')
   if (lstatSync(link, { throwIfNoEntry: false })?.isDirectory()) return link
@@ -160,7 +160,7 @@ export function gitDirIn(worktree: string): string | undefined {
   return gitDir && lstatSync(gitDir, { throwIfNoEntry: false })?.isDirectory() ? gitDir : undefined
 }
 
-/** Nothing in it that a read would wait for, or follow elsewhere. */
+/** Whether it has nothing that a read would wait for or follow elsewhere. */
 function isPlain(folder: string): boolean {
   return readdirSync(folder, { withFileTypes: true }).every(entry =>
     entry.isDirectory() ? isPlain(join(folder, entry.name)) : entry.isFile(),

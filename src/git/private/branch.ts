@@ -1,21 +1,21 @@
-import { rmSync, writeFileSync } from 'node:fs'
+import { rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { usesOf } from '../checkouts.ts'
 import { isAncestor } from '../commits.ts'
 import { readRef } from '../layout.ts'
 import { readPlainFile } from '../plain-files.ts'
 import { GitFailed, git, type Within } from '../run.ts'
-import { tipOf } from './making.ts'
+import { writes } from '../writes/index.ts'
 import { fillModules } from './modules.ts'
-import { type Place, projectOf } from './place.ts'
-import { writeRef } from './refs.ts'
+import { ourEnvironment, type Place, projectOf, tipOf } from './place.ts'
+import { writeRef } from './project-refs.ts'
 
 /** Written by `git reset`. */
 const BEFORE = 'ORIG_HEAD'
 
 /**
- * Where we left the branch of the project: at the last commit that we knew. A collection cut short in its middle knows
- * the next one already, and git noted there which it had before.
+ * Where we left the project's branch: at the last commit we knew. An interrupted collection knows the next commit
+ * already, and git noted the one before.
  */
 export function leftAt(place: Place): string[] {
   const before = readPlainFile(join(place.ours, BEFORE))?.toString('latin1').trim()
@@ -23,8 +23,8 @@ export function leftAt(place: Place): string[] {
 }
 
 /**
- * Moves the branch of the project to the work, unless it is checked out somewhere: the files there would no longer be
- * those of its commit. One that somebody moved is theirs; the answer is its tip, where that is no part of the work.
+ * Moves the project's branch to the work, unless it is checked out somewhere, because its files would no longer match.
+ * A branch that somebody moved is theirs: the result is its tip, if the work does not include it.
  */
 export async function moveBranch(place: Place, tip: string, left: readonly string[]): Promise<string | undefined> {
   const { branch } = place.record
@@ -42,8 +42,8 @@ export async function moveBranch(place: Place, tip: string, left: readonly strin
 }
 
 /**
- * Goes on to what somebody committed on the branch of the project, if that goes on from the work and no file of the
- * worktree is in its way. The answer is where the place is then.
+ * Follows what somebody committed on the project's branch, if it descends from the work and no file of the worktree is
+ * in the way. The result is the new tip of the place.
  */
 export async function followBranch(
   place: Place,
@@ -61,7 +61,7 @@ export async function followBranch(
     if (failure instanceof GitFailed) return tip
     throw failure
   }
-  writeFileSync(join(place.ours, 'HEAD'), `${now}\n`)
+  await writes().head(place.ours, { commit: now }, ourEnvironment(place))
   await fillModules(place, now, within)
   return now
 }

@@ -1,4 +1,4 @@
-import { cpSync, existsSync, mkdirSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
+import { cpSync, existsSync, mkdirSync, readdirSync, rmSync } from 'node:fs'
 import { realpath } from 'node:fs/promises'
 import { join } from 'node:path'
 import { effect } from '../../platform/effects.ts'
@@ -7,19 +7,21 @@ import { freeLocks } from '../locks.ts'
 import { readPlainFile } from '../plain-files.ts'
 import { git } from '../run.ts'
 import { dropRecords, recordsOf } from '../worktrees.ts'
+import { writes } from '../writes/index.ts'
 import { type Given, giveRefs } from './giving.ts'
-import { copyOurs, recordOf } from './making.ts'
+import { makeOurs, recordOf } from './making.ts'
 import { linkTo, ourEnvironment, type Place, partsOf, placeAt, writeRecord } from './place.ts'
 import { sealRepository } from './sealing.ts'
 import { copyIndex, copySharedIndex, replaceFile } from './writing.ts'
 
-/** Of a linked worktree's record, what says where it belongs: a place has its own. */
+/** The parts of a linked worktree's record that say where it belongs. A place has its own. */
 const NOT_MOVED = ['commondir', 'gitdir', 'locked', 'config.worktree', 'refs', 'modules']
 
 /**
- * Makes a place of a linked worktree of ours, where it is: clients know conversations by their folder. HEAD, index, what
- * is under way and every file stay; the record in the person's repository goes. The place is whole before the worktree's
- * link leads to it, at one stroke; cut short anywhere, it is done again or finished by the next call.
+ * Turns one of our linked worktrees into a place without moving it, because clients know conversations by their folder.
+ * HEAD, index, operations under way and all files stay; the record in the person's repository is removed. The place is
+ * complete before the worktree's link switches to it in one step. If this is interrupted anywhere, the next call
+ * repeats or finishes it.
  */
 export async function convertLinked(repo: Repository, path: string, branch: string, given: Given): Promise<boolean> {
   const [linked] = await recordsOf(repo, path)
@@ -48,19 +50,18 @@ async function copyLinked(
   const place: Place = { ...parts, record: recordOf(repo, path, branch, given) }
   await effect('git.worktree-add', async () => {
     rmSync(parts.folder, { recursive: true, force: true })
-    for (const folder of [parts.ours, parts.git]) mkdirSync(folder, { recursive: true, mode: 0o700 })
+    mkdirSync(parts.git, { recursive: true, mode: 0o700 })
     for (const name of readdirSync(gitDir))
       if (!NOT_MOVED.includes(name))
         cpSync(join(gitDir, name), join(parts.git, name), { recursive: true, preserveTimestamps: true })
-    writeFileSync(join(parts.ours, 'HEAD'), `${tip}\n`)
-    copyOurs(place)
+    await makeOurs(place, tip)
     copyIndex(join(gitDir, 'index'), join(parts.ours, 'index'))
     copySharedIndex(readPlainFile(join(gitDir, 'index')), gitDir, parts.ours)
     copyIndex(join(gitDir, 'index'), join(parts.git, 'index'))
-    // What is staged belongs to the session; ours holds what is committed.
+    // What is staged belongs to the session. Our index has what is committed.
     await git(path, ['reset', '--quiet', '--mixed', tip], { env: ourEnvironment(place) })
     await sealRepository(place, { walled: given.within !== undefined })
-    replaceFile(join(parts.git, 'refs/heads', branch), `${tip}\n`)
+    await writes().branch(parts.git, branch, tip)
     await giveRefs(place, repo, { start: tip })
     writeRecord(parts.folder, place.record)
   })

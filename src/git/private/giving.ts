@@ -1,15 +1,16 @@
-import { renameSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { effect } from '../../platform/effects.ts'
-import { type Repository, readRef, readText } from '../layout.ts'
+import { type Repository, readRef, symbolicRef } from '../layout.ts'
 import { byteName } from '../names.ts'
 import type { Within } from '../run.ts'
+import { writes } from '../writes/index.ts'
 import type { Place } from './place.ts'
-import { holdingCommit, packedFile, packedRefs, writeRef } from './refs.ts'
+import { holdingCommit, writeRef } from './project-refs.ts'
+import { packedFile, packedRefs } from './refs.ts'
 import { giveTags, tagsOf } from './tags.ts'
 import { replaceFile } from './writing.ts'
 
-/** What a place is given, besides what the project itself says. */
+/** What a place is given besides the project's own settings. */
 export interface Given {
   /** The project's base branch. */
   base: string
@@ -17,9 +18,9 @@ export interface Given {
   session: string
   allowPush: boolean
   hooks: boolean
-  /** Refs of the project that it is told of: the work of its sub-missions. */
+  /** Refs of the project that it may see: the work of its sub-missions. */
   named?: readonly string[]
-  /** The walls that whoever made what is checked out works behind. */
+  /** The sandbox of the agent whose work is checked out. */
   within?: Within
 }
 
@@ -43,8 +44,8 @@ export async function giveRefs(
     const oid = await readRef(repo, ref)
     if (oid) named.set(byteName(ref), oid)
   }
-  const head = (await readText(join(repo.commonDir, 'refs/remotes/origin/HEAD')))?.trim()
-  const target = head?.startsWith('ref: refs/remotes/origin/') ? head.slice('ref: '.length) : undefined
+  const head = await symbolicRef(repo, 'refs/remotes/origin/HEAD')
+  const target = head?.startsWith('refs/remotes/origin/') ? head : undefined
   const followed = target && (await readRef(repo, target))
   if (target && followed) named.set(byteName(target), followed)
   const tags = await tagsOf(repo, named.get(byteName(`refs/heads/${record.base}`)) ?? start)
@@ -53,24 +54,12 @@ export async function giveRefs(
   await giveTags(git, tags)
   const given = new Map([...tags.refs, ...named])
   replaceFile(join(folder, 'given'), packedFile(given))
-  if (target && followed) replaceFile(join(git, 'refs/remotes/origin/HEAD'), `ref: ${target}\n`)
-  await refresh(git, before, given)
-}
-
-/** What the agent changed or added stays; what it left as it was given is brought up to date. */
-async function refresh(git: string, before: Map<string, string>, given: Map<string, string>): Promise<void> {
-  const packed = packedRefs(join(git, 'packed-refs'))
-  for (const [ref, oid] of before) if (packed.get(ref) === oid && !given.has(ref)) packed.delete(ref)
-  for (const [ref, oid] of given) {
-    const now = packed.get(ref)
-    if (now === undefined || now === before.get(ref)) packed.set(ref, oid)
-  }
-  replaceFile(join(git, 'packed-refs'), packedFile(packed))
+  await writes().given(git, { before, now: given, originHead: followed && target })
 }
 
 /**
- * Tells a session at work that the base branch moved. Its own git is kept out by the lock that git itself uses, which
- * also follows no link; where the agent holds it, or has moved the branch itself, it is told at its next start.
+ * Tells a running session that the base branch moved. If that is not possible now, or if the agent moved the branch
+ * itself, the session learns it at its next start.
  */
 export async function tellBase({ git, folder, record }: Place, repo: Repository): Promise<void> {
   const tip = await readRef(repo, `refs/heads/${record.base}`)
@@ -78,18 +67,8 @@ export async function tellBase({ git, folder, record }: Place, repo: Repository)
   const given = packedRefs(join(folder, 'given'))
   const before = given.get(ref)
   if (!tip || tip === before) return
-  const lock = join(git, 'packed-refs.lock')
-  try {
-    writeFileSync(lock, '', { flag: 'wx' })
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'EEXIST') return
-    throw error
-  }
-  const packed = packedRefs(join(git, 'packed-refs'))
-  if (packed.get(ref) === before) packed.set(ref, tip)
-  await effect('git.update-ref', () => {
-    replaceFile(join(folder, 'given'), packedFile(given.set(ref, tip)))
-    writeFileSync(lock, packedFile(packed))
-    renameSync(lock, join(git, 'packed-refs'))
+  await effect('git.update-ref', async () => {
+    if (await writes().moved(git, ref, { before, now: tip }))
+      replaceFile(join(folder, 'given'), packedFile(given.set(ref, tip)))
   })
 }

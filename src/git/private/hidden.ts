@@ -12,9 +12,9 @@ import { foldersIn } from './walking.ts'
 type Environment = Record<string, string>
 
 /**
- * What git passes over in a place without a word: everything below the worktree that is called `.git`, in ignored
- * folders too, and what was moved out of the way of the place's own repository. Not those that an index names
- * (`below`), which are looked at as submodules, and not clones in ignored folders that their remotes hold whole.
+ * What git silently ignores in a place: everything below the worktree that is called `.git`, also in ignored folders,
+ * and whatever was moved away to restore the place's own repository. It leaves out repositories that an index names
+ * (`below`), which are checked as submodules, and clones in ignored folders whose remotes have everything.
  */
 export async function hiddenIn(at: Below, env: Environment): Promise<Skipped> {
   const { place, below } = at
@@ -24,9 +24,9 @@ export async function hiddenIn(at: Below, env: Environment): Promise<Skipped> {
     if (below.has(pathOf(place.worktree, folder).toString('latin1'))) continue
     const shown = shownName(folder)
     if (kind === 'too long') hidden.push(tooLong(folder))
-    else if (kind === 'unreadable') hidden.push({ path: shown, why: 'nobody may look into it' })
+    else if (kind === 'unreadable') hidden.push({ path: shown, why: 'it cannot be read' })
     else if (kind === 'file')
-      hidden.push({ path: `${shown}/.git`, why: 'git passes over a file of this name; a worktree may lie there' })
+      hidden.push({ path: `${shown}/.git`, why: 'git ignores a file of this name, and a worktree may be there' })
     else if (++judged > MOST_JUDGED || (await hasOwnWork(at, folder, env)))
       hidden.push({
         path: `${shown}/.git`,
@@ -39,11 +39,11 @@ export async function hiddenIn(at: Below, env: Environment): Promise<Skipped> {
 const OWN = 'it is a git repository of its own'
 const ASIDE = `; what made git run programs there is now in its folder ${SET_ASIDE}`
 
-/** More repositories than these are not looked into: they count as work. */
+/** At most this many repositories are looked into. More count as work. */
 const MOST_JUDGED = 100
 /**
- * So many folders are looked into, those nearest to the top first. In a larger worktree those that are ignored, and
- * further down, count as ignored with all that is in them; the others are looked into however many there are.
+ * At most this many folders are looked into, the nearest to the top first. Beyond that, ignored folders count as
+ * ignored with all they contain. Other folders are always looked into.
  */
 const MOST_FOLDERS = 20_000
 
@@ -95,7 +95,10 @@ function asideIn({ folder }: Place): Skipped {
 /** What git writes into a repository, or for a worktree, in which nobody has worked. */
 const MADE_BY_GIT = /^(HEAD|config|config\.worktree|description|commondir|gitdir|info\/exclude|hooks\/[\w-]+\.sample)$/
 
-/** Neither does a link that was only written differently, nor a repository without any object or file of its own. */
+/**
+ * Whether it may hold work. A link that was only written differently does not, nor does a repository without any object
+ * or file of its own.
+ */
 function mayHoldWork(aside: string): boolean {
   if (!lstatSync(aside).isDirectory()) {
     const content = readPlainFile(aside, { refuseLinks: true, maxBytes: 16_384 })

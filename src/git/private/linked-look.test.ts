@@ -8,7 +8,7 @@ import { addPlace } from './making.ts'
 import { dropRecord, folderOf } from './place.ts'
 import { unheld } from './unheld.ts'
 
-/** A linked worktree goes, like a place, only when the project holds everything in it. */
+/** Like a place, a linked worktree is removed only if the project holds everything in it. */
 let repo: TestRepository
 let worktree: string
 const branch = 'fleet/shell/w/1'
@@ -32,7 +32,7 @@ beforeEach(async () => {
 })
 afterEach(() => repo.remove())
 
-test('what is held, ignored or was copied in lets it go', async () => {
+test('a worktree with only held, ignored and copied files can be removed', async () => {
   put('x.log', 'ignored\n')
   put('.env', 'copied\n')
   put('a', 'stashed\n')
@@ -97,7 +97,7 @@ test.each(Object.entries(UNHELD))('%s keeps it', async (_, [work, told]) => {
   expect((await look()).join('\n')).toMatch(told)
 })
 
-test('a place that was never finished lets itself be taken away', async () => {
+test('a place that was never finished can be removed', async () => {
   worktree = join(repo.root, 'home/worktrees/p/half')
   const given = { base: 'main', session: 's1', allowPush: false, hooks: true }
   await addPlace(await repo.open(), { path: worktree, branch: 'fleet/shell/half/1', from: 'main', ...given })

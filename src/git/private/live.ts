@@ -1,15 +1,15 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdtempSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { git, type Within } from '../run.ts'
-import { copyOurs, tipOf } from './making.ts'
-import type { Place } from './place.ts'
+import { makeOurs } from './making.ts'
+import { type Place, tipOf } from './place.ts'
 import { fileEnvironment } from './programs.ts'
 import { takeIn } from './taking-in.ts'
 import { copyIndex } from './writing.ts'
 
 type Environment = Record<string, string>
 
-/** A copy of our index, for whoever only looks at a worktree in which somebody is at work. */
+/** A copy of our index, to look at a worktree while somebody works there. */
 export async function withOurIndex<T>(
   place: Place,
   within: Within | undefined,
@@ -26,8 +26,8 @@ export async function withOurIndex<T>(
 }
 
 /**
- * A git directory of the moment over a worktree in which somebody is at work. It stands on the agent's own HEAD where
- * that commit can be taken in, and on the last commit that we know otherwise.
+ * A temporary git directory over a worktree while somebody works there. It is at the agent's HEAD if that commit can be
+ * taken in, otherwise at the last commit we know.
  */
 export async function withLiveGit<T>(
   place: Place,
@@ -38,8 +38,7 @@ export async function withLiveGit<T>(
   const tip = (await takeIn(place)).tip ?? known
   const gitDir = mkdtempSync(join(place.folder, 'looking-'))
   try {
-    writeFileSync(join(gitDir, 'HEAD'), `${tip}\n`)
-    copyOurs({ ...place, ours: gitDir })
+    await makeOurs({ ...place, ours: gitDir }, tip)
     copyIndex(join(place.ours, 'index'), join(gitDir, 'index'))
     const env = await fileEnvironment(place, { within, gitDir })
     if (tip !== known) await git(place.worktree, ['read-tree', '-i', '-m', known, tip], { env })

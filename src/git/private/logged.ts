@@ -5,17 +5,18 @@ import { GitFailed, git } from '../run.ts'
 import { pathOf } from '../status.ts'
 import { NotTakenIn, withSessionObjects } from './objects.ts'
 import { type Place, projectOf } from './place.ts'
-import { holdingCommit, MOST_REFS, writeRef } from './refs.ts'
+import { holdingCommit, writeRef } from './project-refs.ts'
+import { MOST_REFS } from './refs.ts'
 import { settingsOf } from './settings.ts'
 
 const MOST_NAMED = 10_000
 const MOST_BYTES = 64 * 1024 * 1024
-/** Where git notes what is under way. */
+/** Where git stores operations under way. */
 const UNDER_WAY = ['rebase-merge', 'rebase-apply', 'sequencer']
-/** In the log of a ref that follows a remote: git wrote it when it fetched or pushed, so the remote has the commit. */
+/** A log line of a remote-tracking ref that git wrote on a fetch or push, so the remote has the commit. */
 export const OF_REMOTE = /\t(fetch|pull|remote|update by push)\b[^\n]*$/
 
-/** Where the commits that no ref of a session names are held. */
+/** The ref that holds commits which no ref of the session names. */
 const refOf = (under: string): string => `${under}/logged`
 
 export interface Named {
@@ -24,7 +25,7 @@ export interface Named {
   problem: string | undefined
 }
 
-/** Every commit that a session's git directory names in logs and notes of git, its own worktrees' included. */
+/** Every commit that the logs and notes in a session's git directory name, including those of its own worktrees. */
 export function namedIn(gitDir: string): Named {
   const oids = new Set<string>()
   let files = 0
@@ -45,7 +46,7 @@ export function namedIn(gitDir: string): Named {
   const own = entriesOf(gitDir, 'worktrees').flatMap(({ name, isFolder }) => (isFolder ? [`worktrees/${name}`] : []))
   for (const dir of ['.', ...own]) {
     readLogs(`${dir}/logs`)
-    // What a fetch brought, the remote has.
+    // A remote has everything that a fetch brought.
     for (const { name } of entriesOf(gitDir, dir))
       if (/^[A-Z_]+$/.test(name) && name !== 'FETCH_HEAD') read(`${dir}/${name}`, idsIn)
     for (const folder of UNDER_WAY)
@@ -71,8 +72,8 @@ const loggedIn = (log: string, ofRemotes: boolean): string[] =>
 const idsIn = (text: string): string[] => text.match(/\b(?:[0-9a-f]{64}|[0-9a-f]{40})\b/g) ?? []
 
 /**
- * Of the commits that a session names, those that the session has and nothing holds; each with all before it. Refs of
- * the project that follow the session hold nothing, since they go where it goes.
+ * The commits that a session names and has, and that nothing holds, each with its history. Refs of the project that
+ * follow the session do not count, because they go with it.
  */
 export async function onlyLogged(
   place: Place,
@@ -102,7 +103,7 @@ export async function onlyLogged(
         const { stdout } = await git(repo.commonDir, [...walk, '--stdin', ...more], { env, input })
         return headsOf(stdout.toString('latin1'))
       }
-      // Mostly they are part of its branch. A project may have very many refs.
+      // Most are part of its branch. A project may have very many refs.
       const some = await beyond(among)
       return { tips: some.length ? await beyond(some, refs) : [] }
     })
@@ -113,14 +114,14 @@ export async function onlyLogged(
   }
 }
 
-/** Of commits, each in a line with its parents, those that are no parent of another. */
+/** The commits that are not a parent of another one. The input has a commit and its parents in each line. */
 function headsOf(listed: string): string[] {
   const lines = listed.split('\n').flatMap(line => (line ? [line.split(' ')] : []))
   const parents = new Set(lines.flatMap(([, ...rest]) => rest))
   return lines.flatMap(([oid]) => (parents.has(oid!) ? [] : [oid!]))
 }
 
-/** Holds them, together with those that were held so earlier. */
+/** Holds these commits together with those held earlier. */
 export async function holdLogged(place: Place, tips: readonly string[], under: string): Promise<string[]> {
   if (!tips.length) return []
   const repo = projectOf(place)

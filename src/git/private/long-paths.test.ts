@@ -8,7 +8,7 @@ import { addWorktree, removeWorktree } from '../worktrees.ts'
 import { addPlace, removePlace } from './making.ts'
 import { unheld } from './unheld.ts'
 
-/** Folders within folders, until their path is longer than the system takes. */
+/** Nested folders, until their path is longer than the system allows. */
 const STEP = 'd'.repeat(200)
 const DEEP = `for i in $(seq 30); do mkdir ${STEP} && cd -P ${STEP} || exit 1; done; echo deep > file`
 const deepen = (folder: string) => execFileSync('bash', ['-c', DEEP], { cwd: folder })
@@ -25,7 +25,7 @@ beforeEach(async () => {
 })
 afterEach(() => execFileSync('rm', ['-rf', repo.root]))
 
-test('what lies behind too long a path is named, and goes when it is told to', async () => {
+test('files behind a path that is too long are named, and are removed with the place', async () => {
   await addPlace(await repo.open(), { path: worktree, branch, from: 'main', ...GIVEN })
   deepen(worktree)
   writeFileSync(join(worktree, 'b'), 'two\n')
@@ -39,7 +39,7 @@ test('what lies behind too long a path is named, and goes when it is told to', a
   expect(readdirSync(dirname(worktree))).toEqual([])
 })
 
-test('a file whose path is too long by its name alone is left out by itself', async () => {
+test('a file whose own name makes its path too long is left out alone', async () => {
   await addPlace(await repo.open(), { path: worktree, branch, from: 'main', ...GIVEN })
   const short = 'e'.repeat(Math.floor((4095 - worktree.length) / 20) - 1)
   const last = 'f'.repeat(250)

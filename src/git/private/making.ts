@@ -10,22 +10,35 @@ import { git } from '../run.ts'
 import { inTheWay, startOf } from '../starting.ts'
 import { Bound } from '../turns.ts'
 import { dropRecords, recordsOf } from '../worktrees.ts'
+import { writes } from '../writes/index.ts'
+import { isByGit } from '../writes/mode.ts'
 import { type Given, giveRefs, placeRef } from './giving.ts'
 import { fillModules } from './modules.ts'
-import { dropRecord, linkTo, type Place, type PlaceRecord, partsOf, placeAt, projectOf, writeRecord } from './place.ts'
+import {
+  dropRecord,
+  linkTo,
+  ourEnvironment,
+  type Place,
+  type PlaceRecord,
+  partsOf,
+  placeAt,
+  projectOf,
+  tipOf,
+  writeRecord,
+} from './place.ts'
 import { fileEnvironment } from './programs.ts'
-import { dropRef, writeRef } from './refs.ts'
+import { dropRef, writeRef } from './project-refs.ts'
 import { seal, setSession } from './sealing.ts'
 
-/** Writing files is the long step: side by side, but not all at once. */
+/** Writing files takes longest, so a few run at the same time. */
 const checkouts = new Bound(4)
-/** Git follows at most five repositories behind each other. */
+/** Git follows a chain of at most five alternates. */
 const MOST_ALTERNATES = 4
 
 export interface NewPlace extends Given {
   path: string
   branch: string
-  /** A commit, or a branch to start at the tip of. Not looked at where `branch` exists already. */
+  /** A commit, or a branch whose tip to start from. Ignored if `branch` exists already. */
   from: string
 }
 
@@ -35,13 +48,15 @@ export interface AddedPlace {
   emptySubmodules: string[]
 }
 
-/** Makes a worktree with a repository of its own, or finds it made and brings what it was given up to date. */
+/** Makes a worktree with its own repository. If it exists, updates its record and its refs. */
 export async function addPlace(repo: Repository, wanted: NewPlace): Promise<AddedPlace> {
   const { path, branch, from } = wanted
   const found = placeAt(path)
   if (found && (await exists(path))) {
     if (found.record.branch !== branch) throw inTheWay(path, found.record.branch ?? 'no branch')
     const place = refreshed(found, wanted)
+    // Git will run in it, and its last user may have left anything there.
+    if (isByGit()) await seal(place, { walled: wanted.within !== undefined, files: false })
     await giveRefs(place, repo, { start: tipOf(place), named: wanted.named })
     return { tip: tipOf(place), existed: true, emptySubmodules: [] }
   }
@@ -52,7 +67,10 @@ export async function addPlace(repo: Repository, wanted: NewPlace): Promise<Adde
   return { tip: start, existed: false, emptySubmodules }
 }
 
-/** A place for checks, on no branch; where there is one already, it is used again: exactly the tree of that commit, with what it ignores left warm. */
+/**
+ * A place for checks, on no branch. An existing one is used again: exactly the tree of that commit, with its ignored
+ * files kept warm.
+ */
 export async function checkoutPlace(repo: Repository, path: string, commit: string, given: Given): Promise<void> {
   const found = placeAt(path)
   if (!found || !(await exists(path))) {
@@ -67,17 +85,13 @@ export async function checkoutPlace(repo: Repository, path: string, commit: stri
     await git(path, ['reset', '--hard', '--quiet', '--no-recurse-submodules', commit], { effect: 'git.scratch', env })
     await git(path, ['clean', '-ffdq'], { effect: 'git.scratch', env })
   })
-  // What a check of an earlier commit did to its repository is gone with it.
+  // What an earlier check did to its repository is removed with it.
   rmSync(place.git, { recursive: true, force: true })
   await seal(place, { walled: given.within !== undefined, files: false })
   await giveRefs(place, repo, { start: commit })
-  setSession(place, commit)
+  await setSession(place, commit)
   await fillModules(place, commit, given.within)
 }
-
-/** The last commit that we know of in a place. */
-export const tipOf = ({ ours }: Pick<Place, 'ours'>): string =>
-  readPlainFile(join(ours, 'HEAD'))?.toString('utf8').trim() ?? ''
 
 function refreshed(found: Place, given: Given): Place {
   const { base, session, allowPush, hooks } = given
@@ -117,11 +131,9 @@ async function make(
   const parts = partsOf(path)
   const place: Place = { ...parts, record }
   try {
-    await effect('git.worktree-record', () => {
-      mkdirSync(parts.ours, { recursive: true, mode: 0o700 })
+    await effect('git.worktree-record', async () => {
       mkdirSync(path, { recursive: true })
-      writeFileSync(join(parts.ours, 'HEAD'), `${start}\n`)
-      copyOurs(place)
+      await makeOurs(place, start)
     })
     await effect('git.worktree-add', async () => {
       writeFileSync(join(path, '.git'), linkTo(await realpath(parts.folder)))
@@ -132,7 +144,7 @@ async function make(
     const args = ['read-tree', '--reset', '-u', '--no-recurse-submodules', start]
     const env = await fileEnvironment(place, { within })
     await checkouts.run(() => git(path, args, { effect: 'git.worktree-checkout', env }))
-    setSession(place, start)
+    await setSession(place, start)
     const empty = await fillModules(place, start, within)
     await effect('git.worktree-ready', () => writeRecord(parts.folder, record))
     return empty
@@ -142,8 +154,12 @@ async function make(
   }
 }
 
-/** What belongs to one worktree and not to the whole repository: our git directory has its own, like the project's. */
-export function copyOurs({ ours, record }: Place): void {
+/** Makes our git directory of a place, with the project's settings that hold for one worktree only. */
+export async function makeOurs(place: Place, commit: string): Promise<void> {
+  const { ours, record } = place
+  mkdirSync(ours, { recursive: true, mode: 0o700 })
+  await writes().gitDir(ours, commit)
+  await writes().head(ours, { commit }, ourEnvironment(place))
   for (const name of ['config.worktree', 'info/sparse-checkout']) {
     const content = readPlainFile(join(record.gitDir, name))
     if (!content) continue
@@ -152,7 +168,7 @@ export function copyOurs({ ours, record }: Place): void {
   }
 }
 
-/** Removes a worktree and its repository, half-made or half-removed ones too. Whoever calls has kept the work. */
+/** Removes a worktree and its repository, even half-made or half-removed ones. The caller has kept the work. */
 export async function removePlace(path: string, repo: Repository, ref?: string): Promise<void> {
   const found = placeAt(path)
   const { folder } = partsOf(path)
@@ -167,18 +183,18 @@ export async function removePlace(path: string, repo: Repository, ref?: string):
     const held = found?.record.ref ?? ref
     if (held) await dropRef(found ? projectOf(found) : repo, held)
     await removeFolder(folder)
-    // A conversion that was cut short has left the record of a linked worktree.
+    // An interrupted conversion left the record of a linked worktree.
     await dropRecords(await recordsOf(repo, path))
   })
 }
 
-/** Takes away what an interrupted making or removing left: files nobody worked on. */
+/** Removes what an interrupted making or removing left: files that nobody worked on. */
 async function clear(repo: Repository, path: string): Promise<void> {
   const { folder } = partsOf(path)
   const entries = await readdir(path).catch(() => undefined)
   const begun = lstatSync(folder, { throwIfNoEntry: false })?.isDirectory() === true
   const isNobodys = entries?.every(name => name === '.git') ?? true
-  // Where the project has a linked worktree on record, somebody worked in it.
+  // If the project has a record of a linked worktree, somebody worked in it.
   const isWorkedIn = !begun || (await recordsOf(repo, path)).length > 0
   if (entries && isWorkedIn && !isNobodys) throw inTheWay(path)
   if (entries || begun) await removePlace(path, repo, recordOf(repo, path, null, NOTHING).ref)
@@ -186,7 +202,7 @@ async function clear(repo: Repository, path: string): Promise<void> {
 
 const NOTHING: Given = { base: '', session: '', allowPush: false, hooks: false }
 
-/** Git gives up on more, and then nothing in the session works. */
+/** Git gives up on more, and then nothing works in the session. */
 function requireShortChain(repo: Repository): void {
   const chain = alternatesBehind(join(repo.commonDir, 'objects'))
   if (chain.depth <= MOST_ALTERNATES) return
@@ -198,7 +214,7 @@ function requireShortChain(repo: Repository): void {
   )
 }
 
-/** The object folders behind one, and how deep they go. */
+/** The alternates of an object folder, and how deep they are nested. */
 export function alternatesBehind(objects: string, seen = new Set<string>()): { folders: string[]; depth: number } {
   const text = readPlainFile(join(objects, 'info/alternates'))?.toString('utf8') ?? ''
   const named = text.split('\n').filter(line => line && !line.startsWith('#'))

@@ -4,6 +4,7 @@ import { exists, OID } from '../layout.ts'
 import { byteName } from '../names.ts'
 import { byteFields, fields, git, type Within } from '../run.ts'
 import { withoutSignIns } from '../sign-ins.ts'
+import { writes } from '../writes/index.ts'
 import { ourEnvironment, type Place } from './place.ts'
 import { programSettings } from './programs.ts'
 import { configEnvironment, configText, type Settings, settingsOf } from './settings.ts'
@@ -16,8 +17,8 @@ interface Module {
 }
 
 /**
- * Fills the submodules of a new place: each gets a repository of its own over the person's copy, whose objects are
- * behind it and never hard-linked. No network. Returns the paths that stay empty, which an agent can fill itself.
+ * Fills the submodules of a new place. Each gets its own repository over the person's copy, whose objects it borrows
+ * and never hard-links. No network is used. Returns the paths that stay empty, which an agent can fill itself.
  */
 export async function fillModules(place: Place, commit: string, within?: Within): Promise<string[]> {
   if (!(await exists(join(place.worktree, '.gitmodules')))) return []
@@ -33,7 +34,7 @@ async function modulesOf(place: Place, commit: string): Promise<Module[]> {
   const modules: Module[] = []
   for (const line of declared) {
     const [, name, path] = /^submodule\.(.*)\.path\n(.*)$/s.exec(line) ?? []
-    // A name is a folder below `modules`, a path one below the worktree: one that climbs out is hostile.
+    // A name is a folder below `modules` and a path one below the worktree. One that climbs out is hostile.
     if (
       !name ||
       !path ||
@@ -58,14 +59,15 @@ async function fill(place: Place, { name, path, commit }: Module, within: Within
   const worktree = join(place.worktree, path)
   const settings = await settingsOfModule(copy)
   rmSync(gitDir, { recursive: true, force: true })
+  await writes().gitDir(gitDir, commit)
   for (const folder of ['refs/heads', 'objects/info', 'objects/pack', 'info', 'hooks'])
     mkdirSync(join(gitDir, folder), { recursive: true })
   writeFileSync(join(gitDir, 'config'), configOf(settings, gitDir, worktree, within !== undefined))
   writeFileSync(join(gitDir, 'objects/info/alternates'), `${join(copy, 'objects')}\n`)
-  writeFileSync(join(gitDir, 'HEAD'), `${commit}\n`)
+  await writes().head(gitDir, { commit })
   mkdirSync(worktree, { recursive: true })
   replaceFile(join(worktree, '.git'), `gitdir: ${relative(worktree, gitDir)}\n`)
-  // A partial copy would go and fetch what it lacks.
+  // Without GIT_NO_LAZY_FETCH a partial copy would fetch what it lacks.
   const env = {
     GIT_DIR: gitDir,
     GIT_WORK_TREE: worktree,
@@ -76,7 +78,7 @@ async function fill(place: Place, { name, path, commit }: Module, within: Within
   return git(dirname(worktree), ['read-tree', '--reset', '-u', commit], { effect: 'git.submodules', env }).then(
     () => true,
     () => {
-      // As empty as git leaves one that was never filled.
+      // It is as empty as git leaves a submodule that was never filled.
       rmSync(join(worktree, '.git'), { force: true })
       rmSync(gitDir, { recursive: true, force: true })
       return false
@@ -84,7 +86,7 @@ async function fill(place: Place, { name, path, commit }: Module, within: Within
   )
 }
 
-/** What the person has of a submodule. */
+/** The person's copy of a submodule. */
 export const moduleCopy = ({ record }: Place, name: string): string => join(record.commonDir, 'modules', name)
 
 export const settingsOfModule = (copy: string): Promise<Settings> =>

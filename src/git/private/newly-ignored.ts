@@ -18,12 +18,11 @@ interface Work {
 }
 
 /**
- * What the agent made, where all of it is hidden by ignore rules of its own: nothing differs but ignore files. Beside
- * other changes such rules are ordinary (`node_modules/`), and so are new folders that ignore themselves, as caches of
- * tools do.
+ * What the agent made, if its own ignore rules hide all of it and only ignore files differ. Together with other changes
+ * such rules are ordinary (`node_modules/`), and so are new folders that ignore themselves, such as caches of tools.
  */
 export async function newlyIgnored(place: Place, { start, end, never }: Work, env: Environment): Promise<Skipped> {
-  const ask = asking(place.worktree, env)
+  const ask = namesFrom(place.worktree, env)
   const differing = start === end ? [] : await ask(['diff-tree', '-r', '-z', '--name-only', '--no-renames', start, end])
   if (!differing.every(isIgnoreFile)) return []
   const copies = (never ?? []).map(copy => `${byteName(copy)}/`)
@@ -55,24 +54,24 @@ export async function newlyIgnored(place: Place, { start, end, never }: Work, en
 export const isIgnoreFile = (path: string): boolean => basename(path) === '.gitignore'
 
 /** Byte names, given and answered; exit code 1 says that there are none. */
-const asking =
+const namesFrom =
   (folder: string, env: Environment) =>
   async (args: string[], names: string[] = []): Promise<string[]> => {
     const input = nameBytes(names.map(name => `${name}\0`).join(''))
     return byteFields((await git(folder, args, { env, input, answers: [1] })).stdout)
   }
 
-/** Which of these the rules of a commit hide: asked in a folder that has its ignore files and nothing else. */
+/** Which of these the ignore rules of a commit hide. Git is asked in a folder that has only its ignore files. */
 async function ignoredAt(place: Place, commit: string, paths: string[], outer: Environment): Promise<Set<string>> {
   const looking = mkdtempSync(join(place.folder, 'looking-'))
   try {
     const files = join(looking, 'files')
     mkdirSync(files)
-    const ask = asking(files, { ...outer, GIT_INDEX_FILE: join(looking, 'index'), GIT_WORK_TREE: files })
+    const ask = namesFrom(files, { ...outer, GIT_INDEX_FILE: join(looking, 'index'), GIT_WORK_TREE: files })
     await ask(['read-tree', commit])
     const rules = await ask(['ls-files', '-z', '--', ':(glob)**/.gitignore'])
     await ask(['checkout-index', '--quiet', '-z', '--stdin'], rules)
-    // A folder is not there, but something in it is judged with it.
+    // The folder does not exist, so something in it is judged with it.
     const asked = new Map(paths.map(path => [path.endsWith('/') ? `${path}x` : path, path]))
     const hidden = await ask(['check-ignore', '--no-index', '-z', '--stdin'], [...asked.keys()])
     return new Set(hidden.map(path => asked.get(path)!))

@@ -17,11 +17,13 @@ import { join } from 'node:path'
 import { effect } from '../../platform/effects.ts'
 import { readPlainFile } from '../plain-files.ts'
 import { GitFailed, git } from '../run.ts'
-import { ourEnvironment, type Place, projectOf } from './place.ts'
-import { alternatesOf } from './sealing.ts'
+import { alternatesOf, ourEnvironment, type Place, projectOf } from './place.ts'
 import { settingsOf } from './settings.ts'
 
-/** Fewer than these go in as single files: a pack for each mission would slow down every git of the person. */
+/**
+ * Fewer objects than this go in as single files: a pack for each mission would slow down every git command of the
+ * person.
+ */
 const FEW_OBJECTS = 100
 const MOST_FILES = 500_000
 export const MOST_BYTES = 2 * 1024 * 1024 * 1024
@@ -30,25 +32,25 @@ const TRIES = 3
 /** Why objects of a session were not taken in, for a person. */
 export class NotTakenIn extends Error {}
 
-/** Whatever is asked for: there is more than is looked at. */
+/** There are more or larger objects than we accept, whatever is asked for. */
 class TooMuch extends NotTakenIn {}
 
 export interface Objects {
-  /** The commits to bring in, with all they need. */
+  /** The commits to bring in, with everything they need. */
   tips: readonly string[]
-  /** Commits that the project has for sure. */
+  /** Commits that the project certainly has. */
   not: readonly string[]
   maxBytes?: number
 }
 
 /**
- * Brings objects of a session into the project. The packer sees the session's objects, as plain files in a folder of
- * ours without `info/`, because git would follow its alternates; the checker never sees them, because an object under a
- * false name would pass. It works in a folder that becomes part of the project only when everything was right.
+ * Brings objects of a session into the project. The packer sees the session's objects as plain files in our own folder
+ * without `info/`, because git would follow its alternates. The checker never sees them, because an object under a
+ * false name would pass. It works in a folder that joins the project only if everything was right.
  */
 export async function takeObjects(place: Place, wanted: Objects): Promise<void> {
   if (!wanted.tips.length) return
-  // A backup may take in at the same time as the server.
+  // A backup may do this at the same time as the server.
   const staging = join(place.folder, `incoming-${process.pid}`)
   const quarantine = join(place.record.commonDir, 'objects', `tmp_objdir-fleet-${place.record.session}-${process.pid}`)
   try {
@@ -62,7 +64,7 @@ export async function takeObjects(place: Place, wanted: Objects): Promise<void> 
   }
 }
 
-/** What makes git see the session's objects besides the project's; only to look, since nothing of them is checked. */
+/** Lets git see the session's objects besides the project's. Only for looking, because they are unchecked. */
 export async function withSessionObjects<T>(
   place: Place,
   look: (env: Record<string, string>) => Promise<T>,
@@ -79,8 +81,8 @@ export async function withSessionObjects<T>(
 const MOST_ATTEMPTS = 64
 
 /**
- * Brings in as many of the tips as are right: where some are refused, the others come in without them. Answers why, for
- * each that did not; after so many attempts, whatever was not brought in by then did not.
+ * Brings in as many tips as possible: if some are refused, the others come in without them. Answers why, for each that
+ * did not. After a number of attempts the rest are given up.
  */
 export async function takeEach(place: Place, wanted: Objects): Promise<Map<string, string>> {
   const refused = new Map<string, string>()
@@ -109,7 +111,7 @@ interface Pack {
   objects: number
 }
 
-/** The agent's own `git gc` may move objects while they are read: then it is tried again. */
+/** The agent's `git gc` may move objects while they are read. Then it is tried again. */
 async function packed(place: Place, wanted: Objects, staging: string, quarantine: string): Promise<Pack | undefined> {
   for (let tries = 1; ; tries++) {
     rmSync(staging, { recursive: true, force: true })
@@ -141,7 +143,7 @@ async function packed(place: Place, wanted: Objects, staging: string, quarantine
   }
 }
 
-/** A path in the list of object folders ends at a colon, unless it is quoted. */
+/** Paths in the list of object folders end at a colon, unless they are quoted. */
 const quoted = (path: string): string => `"${path.replace(/["\\]/g, '\\$&')}"`
 
 /** The plain objects of a folder, and nothing else, under other names of the same files. */
@@ -162,7 +164,7 @@ function stage(objects: string, staging: string, maxBytes: number): void {
     } catch {
       copyFileSync(from, to, constants.COPYFILE_FICLONE)
     }
-    // It may have been exchanged for a link since it was looked at.
+    // It may have been replaced by a link since it was checked.
     if (!lstatSync(to).isFile()) rmSync(to)
   }
   if (!lstatSync(objects, { throwIfNoEntry: false })?.isDirectory()) return
@@ -195,7 +197,7 @@ async function checked(place: Place, wanted: Objects, pack: Pack, quarantine: st
   if (statSync(pack.file).size > maxBytes)
     throw new NotTakenIn(`its commits are larger than ${Math.round(maxBytes / 1024 / 1024)} MB`)
   const few = pack.objects < FEW_OBJECTS && !partial
-  // What the packer wrote down of the names counts for nothing: the checker finds them in the content.
+  // The names that the packer wrote do not count: the checker derives them from the content.
   for (const name of readdirSync(join(quarantine, 'pack')))
     if (!name.endsWith('.pack')) rmSync(join(quarantine, 'pack', name))
   const base = ourEnvironment(place)
@@ -242,7 +244,7 @@ async function checked(place: Place, wanted: Objects, pack: Pack, quarantine: st
   }
 }
 
-/** The names that were asked for must be those of what came. */
+/** The content that came must have the names that were asked for. */
 async function requireTips(place: Place, { tips }: Objects, env: Record<string, string>): Promise<void> {
   const asked = await git(place.record.commonDir, ['cat-file', '--batch-check=%(objecttype)'], {
     env,
@@ -264,7 +266,7 @@ function moveIn(loose: string, objects: string): void {
   }
 }
 
-/** Packs stay as they are until a ref names what is in them. */
+/** Packs are kept until a ref names their content. */
 export function releaseKeeps({ record }: Place): void {
   const folder = join(record.commonDir, 'objects/pack')
   for (const name of readdirSync(folder).filter(name => name.endsWith('.keep'))) {
@@ -273,7 +275,7 @@ export function releaseKeeps({ record }: Place): void {
   }
 }
 
-/** Whether the session's repository borrows from where we said, and from nowhere else. */
+/** Whether the session's repository borrows objects from anywhere else than we said. */
 export function borrowsElsewhere(place: Place): boolean {
   const info = join(place.git, 'objects/info')
   const alternates = readPlainFile(join(info, 'alternates'), { refuseLinks: true })?.toString('utf8')

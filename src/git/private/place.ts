@@ -9,12 +9,13 @@ import { readPlainFile } from '../plain-files.ts'
  * A place is a worktree with a repository of its own. `<home>/worktrees/<project>/<name>` has it at
  * `<home>/repositories/<project>/<name>`:
  *
- * - `git`: the session's git directory, which the worktree's `.git` file names. The agent may do with it what it likes.
+ * - `git`: the session's git directory, which the worktree's `.git` file names. The agent may do anything with it.
  * - `ours`: our own git directory of the same worktree: a HEAD, an index with its stat data, and the project's refs,
  *   configuration and objects. Every git call of ours uses it, and never the session's.
  * - `place.json`: what the place belongs to. It is written last, so a place without it was never worked in.
  * - `given`: the refs that the session was given, as they stand in its `packed-refs`.
- * - `problems`: what could not be taken in, a line each. Only the place has it, so the place is not removed by itself.
+ * - `problems`: what could not be taken in, a line each. Only the place has it, so the place is not removed
+ *   automatically.
  */
 export interface Place {
   worktree: string
@@ -27,7 +28,7 @@ export interface Place {
 const PlaceRecord = z.object({
   version: z.literal(1),
   worktree: z.string(),
-  /** Of the project: its checkout, git directory and shared directory. */
+  /** The project's checkout, git directory and shared directory. */
   path: z.string(),
   gitDir: z.string(),
   commonDir: z.string(),
@@ -35,7 +36,7 @@ const PlaceRecord = z.object({
   /** The branch that the work belongs on; null: HEAD is on none. */
   branch: z.string().nullable(),
   base: z.string(),
-  /** What refs and refused objects of its session are kept under. */
+  /** The name under which refs and refused objects of its session are kept. */
   session: z.string(),
   allowPush: z.boolean(),
   hooks: z.boolean(),
@@ -48,7 +49,7 @@ const PROBLEMS = 'problems'
 const SESSION = 'git'
 const OURS = 'ours'
 
-/** Where the repository of a worktree is, whether there is one or not. */
+/** Where the repository of a worktree is or would be. */
 export function folderOf(worktree: string): string {
   const project = dirname(resolve(worktree))
   return join(dirname(dirname(project)), 'repositories', basename(project), basename(worktree))
@@ -61,7 +62,7 @@ export const partsOf = (worktree: string) => {
   return { worktree, folder, git: join(folder, SESSION), ours: join(folder, OURS) }
 }
 
-/** The place of a worktree; undefined where it has none: a linked worktree, or nothing at all. */
+/** The place of a worktree; undefined: it has none, because it is a linked worktree or nothing at all. */
 export function placeAt(worktree: string): Place | undefined {
   const parts = partsOf(worktree)
   const text = readPlainFile(join(parts.folder, RECORD))?.toString('utf8')
@@ -86,7 +87,7 @@ export function noteProblem(place: Pick<Place, 'folder'>, problem: string): void
   writeFileSync(join(place.folder, PROBLEMS), [...lines].map(line => `${line}\n`).join(''))
 }
 
-/** From now on the place counts as half-made: whatever is left of it may go. */
+/** The place counts as half-made from now on, so the rest of it may be removed. */
 export const dropRecord = (folder: string): void => rmSync(join(folder, RECORD), { force: true })
 
 /** Whether the worktree's link leads to its place and nowhere else. */
@@ -96,10 +97,10 @@ export async function isLinked({ worktree, folder }: Pick<Place, 'worktree' | 'f
   return isFolder && link === linkTo(await realpath(folder))
 }
 
-/** The project of a place, as other functions over git want it. */
+/** The project of a place, in the form of `Repository`. */
 export const projectOf = ({ record: { path, gitDir, commonDir, bare } }: Place) => ({ path, gitDir, commonDir, bare })
 
-/** What makes git work in the worktree through our git directory, or another like it. */
+/** The environment that makes git use our git directory, or another like it, in the worktree. */
 export const ourEnvironment = (
   { worktree, ours, record }: Place,
   { gitDir = ours, index = join(gitDir, 'index') }: { gitDir?: string; index?: string } = {},
@@ -110,3 +111,10 @@ export const ourEnvironment = (
   GIT_INDEX_FILE: index,
   GIT_OBJECT_DIRECTORY: join(record.commonDir, 'objects'),
 })
+
+/** The project's objects are behind the session's own. */
+export const alternatesOf = ({ record }: Pick<Place, 'record'>): string => `${join(record.commonDir, 'objects')}\n`
+
+/** The last commit that we know of in a place. */
+export const tipOf = ({ ours }: Pick<Place, 'ours'>): string =>
+  readPlainFile(join(ours, 'HEAD'))?.toString('utf8').trim() ?? ''

@@ -30,7 +30,7 @@ beforeEach(async () => {
 })
 afterEach(() => repo.remove())
 
-test('a place is an ordinary clone to whoever works in it, and registers nothing in the project', async () => {
+test('a place looks like an ordinary clone, and registers nothing in the project', async () => {
   await repo.git('tag', '-a', '-m', 'one', 'v1')
   await repo.git('branch', 'fleet/other/work')
   await repo.git('update-ref', 'refs/fleet/x/1', 'HEAD')
@@ -45,7 +45,7 @@ test('a place is an ordinary clone to whoever works in it, and registers nothing
   expect((await repo.git('worktree', 'list')).split('\n')).toHaveLength(1)
   expect(await repo.git('status', '--porcelain')).toBe('')
   expect(await repo.tip(branch)).toBe(await repo.tip())
-  // Made again it is found as it is.
+  // If it is made again, the existing one is kept as it is.
   await put('a', 'two\n')
   expect(await add()).toMatchObject({ existed: true })
   expect(await readFile(join(worktree, 'a'), 'utf8')).toBe('two\n')
@@ -72,7 +72,7 @@ test('what the agent commits, stashes and names is taken in; its branch is moved
   await repo.git('fsck', '--strict', '--no-dangling')
   await expect(repo.git('rev-parse', '--verify', '--quiet', 'refs/stash')).rejects.toThrow()
   expect((await repo.git('log', '--format=%s', `main..${branch}`)).split('\n')).toEqual(['Leftovers', 'by the agent'])
-  // Another look changes nothing.
+  // Collecting again changes nothing.
   expect(await collect()).toMatchObject({ tip, committed: false })
   expect(await inside('status', '--porcelain')).toBe('')
   expect((await inside('stash', 'list')).split('\n')).toHaveLength(2)
@@ -98,7 +98,7 @@ test('what was staged and then written over is kept under a ref, and so is what 
   expect(await repo.readOn(kept![0]!, 'a')).toBe('staged')
   expect(await repo.git('log', '-1', '--format=%P', kept![0]!)).toBe(tip)
   await repo.git('fsck', '--strict', '--no-dangling')
-  // Another look finds nothing more; what is staged as it is on disk needs no ref.
+  // Collecting again finds nothing more. A file that is staged as it is on disk needs no ref.
   await put('b', 'staged and on disk\n')
   await inside('add', 'b')
   expect((await collect({ never: ['secret'] })).kept).toBeUndefined()
@@ -172,7 +172,7 @@ test('alternates and links of a session lead nowhere, and a person is told', asy
   await other.remove()
 })
 
-test('whatever would run in a person’s hands is written anew at the end', async () => {
+test('everything that a person’s git would run is rewritten at the end of a session', async () => {
   await repo.write('.git/hooks/pre-commit', '#!/bin/sh\ntouch "$(git rev-parse --show-toplevel)/ran.log"\n')
   chmodSync(join(repo.path, '.git/hooks/pre-commit'), 0o755)
   await repo.write('.git/info/exclude', 'private.txt\n')
@@ -206,7 +206,7 @@ test.each(['.husky', '.husky/_'])(
   'hooks in %s of the worktree are the project’s, whatever becomes of them there',
   async path => {
     const hook = (line: string) => `#!/bin/sh\n${line}\n`
-    // As husky has it: a hook finds its helper beside it or below, and the one that is called beside their folder.
+    // As husky has it: one hook has a helper below its folder, the other calls a hook in the folder above.
     const files = {
       '.husky/pre-commit': hook('. "$(dirname "$0")/_/helper"'),
       '.husky/_/pre-commit': hook('exec sh -e "$(dirname "$(dirname "$0")")/pre-commit"'),
@@ -248,7 +248,7 @@ test('a rebase or cherry-pick that a person finishes runs nothing of the agent�
     }
   }
   await commits('one', 'two', 'three')
-  // Its strategy is the name of a program, which leads back into the worktree.
+  // The strategy names a program, and this name leads back into the worktree.
   mkdirSync(join(worktree, 'git-merge-..'))
   await writeFile(join(worktree, 'strategy.log'), `#!/bin/sh\ntouch ${planted}\nexit 1\n`, { mode: 0o755 })
   const begin = { GIT_SEQUENCE_EDITOR: "sed -i '1i exec false'" }

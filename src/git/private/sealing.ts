@@ -2,10 +2,11 @@ import { lstatSync, mkdirSync, readdirSync, renameSync, rmSync, writeFileSync } 
 import { realpath } from 'node:fs/promises'
 import { join } from 'node:path'
 import { readPlainFile } from '../plain-files.ts'
+import { writes } from '../writes/index.ts'
 import { copyHooks } from './hooks.ts'
 import { sealNested } from './nested.ts'
 import { diskSettings } from './own-disk.ts'
-import { linkTo, type Place, projectOf } from './place.ts'
+import { alternatesOf, linkTo, type Place, projectOf, tipOf } from './place.ts'
 import { sessionConfig, settingsOf } from './settings.ts'
 import { sealUnfinished } from './unfinished.ts'
 import { copyIndex, replaceFile, requireFolder } from './writing.ts'
@@ -23,22 +24,24 @@ const NEVER_THERE = [
   'config',
   'shallow',
 ]
-/** It says that the directory is a whole repository by itself; where there is none, walls could not keep one out. */
+/**
+ * Says that the directory is a whole repository by itself. Without this file the sandbox could not keep another one
+ * out.
+ */
 const COMMONDIR = '.\n'
 
 /**
- * Writes anew whatever makes git run programs, hides files, or names other folders, from the project's own. It is done
- * before the first session, and after each one before anybody else gets the folder: a person's git or editor would
- * otherwise run what an agent planted. Links and pipes in the git directory go, since a write would follow them.
- * Without `files` the worktree is not searched for other repositories: where nobody has worked since the last search, or
- * where no person works.
+ * Rewrites everything that makes git run programs, hides files or names other folders, from the project's own
+ * settings. It happens before the first session, and after each one before anybody else gets the folder: otherwise a
+ * person's git or editor would run what an agent planted. Links and pipes in the git directory go, because a write
+ * would follow them. Without `files` the worktree is not searched for other repositories.
  */
 export async function seal(place: Place, { walled = false, files = true } = {}): Promise<void> {
   await sealRepository(place, { walled, files })
   await restoreLink(place)
 }
 
-/** The same without the worktree's link to it. */
+/** Does the same without the worktree's link. */
 export async function sealRepository(place: Place, { walled = false, files = true } = {}): Promise<void> {
   const repo = projectOf(place)
   const settings = await settingsOf(repo)
@@ -47,6 +50,7 @@ export async function sealRepository(place: Place, { walled = false, files = tru
   plainOnly(git)
   setAside(join(git, 'worktrees'), place.folder)
   for (const name of NEVER_THERE) rmSync(join(git, name), { recursive: true, force: true })
+  await writes().gitDir(git, tipOf(place))
   writeFileSync(join(git, 'commondir'), COMMONDIR)
   for (const name of ['refs', 'refs/heads', 'refs/tags', 'objects', 'objects/pack', 'hooks', 'info'])
     requireFolder(join(git, name))
@@ -73,9 +77,6 @@ export async function sealRepository(place: Place, { walled = false, files = tru
   await sealNested(place, { walled, files })
 }
 
-/** The project's objects are behind the session's own. */
-export const alternatesOf = ({ record }: Pick<Place, 'record'>): string => `${join(record.commonDir, 'objects')}\n`
-
 async function restoreLink({ worktree, folder }: Place): Promise<void> {
   const link = join(worktree, '.git')
   const wanted = linkTo(await realpath(folder))
@@ -89,7 +90,7 @@ async function restoreLink({ worktree, folder }: Place): Promise<void> {
   replaceFile(link, wanted)
 }
 
-/** What an agent's own worktrees had staged, and what was under way in them, stays with the place. */
+/** Keeps what an agent's own worktrees had staged and under way with the place. */
 function setAside(worktrees: string, folder: string): void {
   const found = lstatSync(worktrees, { throwIfNoEntry: false })
   if (found?.isDirectory() && readdirSync(worktrees).length)
@@ -105,17 +106,11 @@ function plainOnly(folder: string): void {
   }
 }
 
-/** Where the session's repository stands: on its branch, at this commit, with our index. */
-export function setSession(place: Place, tip: string): void {
+/** Puts the session's repository on its branch, at this commit, with our index. */
+export async function setSession(place: Place, tip: string): Promise<void> {
   const { git, ours, record } = place
-  if (record.branch) {
-    const ref = join(git, 'refs/heads', record.branch)
-    // Each step is a folder of ours: an agent may have put a ref where a folder belongs.
-    const steps = record.branch.split('/').slice(0, -1)
-    for (const [i] of steps.entries()) requireFolder(join(git, 'refs/heads', ...steps.slice(0, i + 1)))
-    replaceFile(ref, `${tip}\n`)
-  }
-  replaceFile(join(git, 'HEAD'), record.branch ? `ref: refs/heads/${record.branch}\n` : `${tip}\n`)
+  if (record.branch) await writes().branch(git, record.branch, tip)
+  await writes().head(git, record.branch ? { branch: record.branch } : { commit: tip })
   for (const name of [
     'MERGE_HEAD',
     'MERGE_MSG',

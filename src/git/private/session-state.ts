@@ -1,5 +1,6 @@
 import { lstatSync, readdirSync } from 'node:fs'
 import { join } from 'node:path'
+import { AUTOSTASHES } from '../checkouts.ts'
 import { exists, OID } from '../layout.ts'
 import { byteName, shownName } from '../names.ts'
 import { readPlainFile } from '../plain-files.ts'
@@ -8,29 +9,28 @@ import { type Named, namedIn, OF_REMOTE } from './logged.ts'
 import type { Place } from './place.ts'
 import { headIn, MOST_REFS, packedRefs, plainRefs, type Refs } from './refs.ts'
 
-/** What a session left in its repository, read as plain files: git would read its configuration with it. */
+/** What a session left in its repository, read as plain files: git would also read the session's configuration. */
 export interface SessionState {
-  /** The commit that HEAD stands for; undefined: none yet, or nothing that could be read. */
+  /** The commit that HEAD points to; undefined: there is none yet, or it could not be read. */
   tip: string | undefined
   /** The branch HEAD is on. */
   head: string | undefined
-  /** Where the branch is that the work belongs on. */
+  /** The tip of the branch that the work belongs on. */
   branch: string | undefined
-  /** By byte names: refs that are not as they were given, without those that follow a remote. */
+  /** Refs that differ from what was given, by byte name, without remote-tracking ones. */
   own: Map<string, string>
-  /** Where those are that follow a remote. */
+  /** The commits of remote-tracking refs. */
   remote: string[]
-  /** Also what git put aside by itself before a merge or a rebase. */
+  /** Includes what git stashed by itself before a merge or a rebase. */
   stashes: string[]
   merging: string[]
-  /** Whatever else names commits: logs, and what git notes of what is under way. */
+  /** Commits named elsewhere: in logs, and in operations under way. */
   named: Named
-  /** What keeps the refs from being read. */
+  /** Why the refs could not be read. */
   problem: string | undefined
 }
 
 const MOST_STASHES = 1000
-const AUTOSTASHES = ['MERGE_AUTOSTASH', 'rebase-merge/autostash', 'rebase-apply/autostash']
 
 export async function stateOf(place: Place): Promise<SessionState> {
   const { git, folder, record } = place
@@ -71,7 +71,7 @@ function followsRemote(git: string, ref: string): boolean {
   return OF_REMOTE.test(log.trimEnd())
 }
 
-/** Worktrees that it added itself; one on a branch has nothing which that branch has not. */
+/** HEADs of worktrees that it added itself. One on a branch has nothing that the branch does not. */
 function headsOfWorktrees(git: string, refs: Refs): [name: string, oid: string][] {
   const folder = join(git, 'worktrees')
   if (!lstatSync(folder, { throwIfNoEntry: false })?.isDirectory()) return []
@@ -82,7 +82,7 @@ function headsOfWorktrees(git: string, refs: Refs): [name: string, oid: string][
   })
 }
 
-/** Only the newest is a ref; the others stand in its log. */
+/** Only the newest stash is a ref. The others are in its log. */
 function stashesIn(log: string | undefined, newest: string | undefined): string[] {
   const logged = (log ?? '').split('\n').flatMap(line => {
     const oid = line.split(' ', 2)[1]

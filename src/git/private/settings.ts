@@ -1,6 +1,7 @@
 import { statSync } from 'node:fs'
 import { homedir } from 'node:os'
 import { join, resolve } from 'node:path'
+import { NO_CONFIGURED_HOOKS } from '../hook-events.ts'
 import type { Repository } from '../layout.ts'
 import { byteFields, git } from '../run.ts'
 import { isSignIn, withoutSignIns } from '../sign-ins.ts'
@@ -14,25 +15,27 @@ interface Setting {
 }
 
 export interface Settings {
-  /** How its objects are named and found; a private repository has to say the same. */
+  /** How its objects are named and found. A private repository must say the same. */
   extensions: Setting[]
   /** Everything that an agent's own git should know. */
   given: Setting[]
   identity: Setting[]
   hooksPath: string | undefined
+  /** Hooks that the configuration of the project names. */
+  hooks: Setting[]
   lfsStorage: string | undefined
   partial: boolean
-  /** What the project lets pass that git otherwise refuses to take in, as `--strict=…` wants it. */
+  /** Problems in objects that the project accepts, in the form of `--strict=…`. */
   tolerated: string[]
-  /** Files of the person, outside the repository, that have a sign-in among their settings. */
+  /** Files of the person outside the repository whose settings include a sign-in. */
   signInFiles: string[]
 }
 
 const known = new Map<string, { files: string; settings: Promise<Settings> }>()
 
 /**
- * The project's settings, resolved by git in the project: an `includeIf` for its folder counts, which it would not
- * elsewhere. Asked once while the files they come from stay as they are.
+ * The project's settings, resolved by git in the project, where an `includeIf` for its folder counts. Git is asked
+ * again only if their files change.
  */
 export async function settingsOf(repo: Repository): Promise<Settings> {
   const before = known.get(repo.commonDir)
@@ -85,6 +88,7 @@ async function readSettings(repo: Repository): Promise<{ settings: Settings; fil
       given: all.filter(isGiven),
       identity: all.filter(({ key }) => /^(user|author|committer)\./.test(key)),
       hooksPath: last('core.hookspath'),
+      hooks: all.filter(({ scope, key }) => key.startsWith('hook.') && scope !== 'global' && scope !== 'system'),
       lfsStorage: last('lfs.storage'),
       partial: last('extensions.partialclone') !== undefined,
       tolerated: all.flatMap(({ key, value }) => {
@@ -96,13 +100,13 @@ async function readSettings(repo: Repository): Promise<{ settings: Settings; fil
   }
 }
 
-/** Sections that say where the repository is, what runs by itself, or who signs in. */
+/** Sections that say where the repository is, what runs by itself, or how to sign in. */
 const NOT_GIVEN =
-  /^(include|includeif|extensions|credential|gc|maintenance|fleet|worktree|receive|http\..*\.(extraheader|cookiefile)|http\.(extraheader|cookiefile))(\.|$)/
-/** Of `core`, what says how files and text are to be read. */
+  /^(include|includeif|hook|extensions|credential|gc|maintenance|fleet|worktree|receive|http\..*\.(extraheader|cookiefile)|http\.(extraheader|cookiefile))(\.|$)/
+/** The part of `core` that says how files and text are read. */
 const CORE =
   /^core\.(autocrlf|eol|safecrlf|excludesfile|attributesfile|ignorecase|precomposeunicode|filemode|symlinks|sshcommand|bigfilethreshold|commentchar|whitespace|abbrev|quotepath|protecthfs|protectntfs|longpaths|sparsecheckout|sparsecheckoutcone|checkroundtripencoding|compression)$/
-/** Settings of the person that hold everywhere are found by the session's git itself; these may depend on the folder. */
+/** The session's git finds the person's global settings itself. These may depend on the folder. */
 const FROM_ANYWHERE = /^(user|author|committer|core|i18n|merge|diff|filter|url|commit|gpg|tag)\./
 
 function isGiven({ scope, key }: Setting): boolean {
@@ -118,17 +122,17 @@ export interface Wanted {
   base: string
   allowPush: boolean
   hooks: boolean
-  /** Where copies of them are. */
+  /** The folder with copies of the hooks. */
   hooksFolder: string
-  /** Inside walls: then nothing may sign in. */
+  /** Inside the sandbox nothing may sign in. */
   walled?: boolean
-  /** What its disk can do, whatever the project says. */
+  /** What its disk can do. */
   disk: readonly (readonly [key: string, value: string])[]
-  /** Where it keeps files of Git LFS. */
+  /** Where it keeps Git LFS files. */
   lfs: string
 }
 
-/** The configuration of a session's repository: values only, never a line that includes another file. */
+/** The configuration of a session's repository. It has values only and includes no other file. */
 export function sessionConfig(repo: Repository, settings: Settings, wanted: Wanted): Buffer {
   const hooks = wanted.hooks ? copiedHooksPath(repo, settings.hooksPath, wanted.hooksFolder) : '/dev/null'
   const told = wanted.walled ? withoutSignIns(settings.given) : settings.given
@@ -136,7 +140,7 @@ export function sessionConfig(repo: Repository, settings: Settings, wanted: Want
     ({ key }) => key !== 'lfs.storage' && (!key.startsWith('branch.') || key.startsWith(`branch.${wanted.base}.`)),
   )
   const addresses = given.flatMap(({ key, value }) => (/^remote\..*\.(push)?url$/.test(key) ? [{ key, value }] : []))
-  const lines: [string, string][] = [
+  const lines: (readonly [string, string])[] = [
     ['core.repositoryformatversion', settings.extensions.length ? '1' : '0'],
     ['core.bare', 'false'],
     ['core.logallrefupdates', 'true'],
@@ -146,6 +150,7 @@ export function sessionConfig(repo: Repository, settings: Settings, wanted: Want
     ...given.map(({ key, value }): [string, string] => [key, value]),
     ...wanted.disk.map(([key, value]): [string, string] => [key, value]),
     ...(hooks ? [['core.hookspath', hooks] as [string, string]] : []),
+    ...(wanted.hooks ? settings.hooks.map(({ key, value }): [string, string] => [key, value]) : NO_CONFIGURED_HOOKS),
     ...(settings.lfsStorage ? [['lfs.storage', wanted.lfs] as [string, string]] : []),
     ...(wanted.allowPush ? [] : pushRefused(addresses)),
   ]
@@ -162,7 +167,7 @@ function pushRefused(addresses: { key: string; value: string }[]): [string, stri
   ]
 }
 
-/** One value as its own section: git reads it as it would any other. Byte for byte, in latin1. */
+/** One value as its own section, byte for byte in latin1. */
 function configLine(key: string, value: string): string {
   const first = key.indexOf('.')
   const last = key.lastIndexOf('.')

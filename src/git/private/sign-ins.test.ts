@@ -36,7 +36,7 @@ const SECRETS = {
   'alias.x': '!curl -u me:SECRET h',
 }
 
-test('who works inside walls is told no sign-in, whichever setting has it, by no file and no variable', async () => {
+test('a session inside walls gets no sign-in from any setting, file or variable', async () => {
   for (const [key, value] of Object.entries(SECRETS)) await repo.git('config', key, value)
   await repo.git('config', 'remote.plain.url', 'git@example.com:z')
   const project = await repo.open()
@@ -54,13 +54,13 @@ test('who works inside walls is told no sign-in, whichever setting has it, by no
   expect(config()).not.toContain('SECRET')
 })
 
-test('who works without walls has them', async () => {
+test('a session without walls has them', async () => {
   await repo.git('config', 'remote.origin.url', SECRETS['remote.origin.url'])
   await addPlace(await repo.open(), { path: worktree, branch, from: 'main', ...GIVEN })
   expect(await runGit(worktree, ['config', 'remote.origin.url'])).toBe(SECRETS['remote.origin.url'])
 })
 
-test('a submodule inside walls is told none either', async () => {
+test('a submodule inside walls gets none either', async () => {
   const part = await aRepository({ files: { inner: 'one\n' } })
   try {
     await repo.git('-c', 'protocol.file.allow=always', 'submodule', '--quiet', 'add', part.path, 'part')

@@ -6,11 +6,11 @@ import { byteName, nameBytes } from '../names.ts'
 import { byteFields, GitFailed, git, gitText } from '../run.ts'
 import { NotTakenIn, releaseKeeps, takeObjects } from './objects.ts'
 import { ourEnvironment, type Place, projectOf } from './place.ts'
-import { writeRef } from './refs.ts'
+import { writeRef } from './project-refs.ts'
 import { keptUnder } from './taking-in.ts'
 import { copyIndex } from './writing.ts'
 
-/** How an index differs from a commit in one path, which is a byte name; with git's letter for it. */
+/** A difference between an index and a commit: a byte name, and git's letter. */
 export interface Compared {
   path: string
   mode: string
@@ -18,7 +18,7 @@ export interface Compared {
   letter: string
 }
 
-/** A file or a link that the index holds; not one that is missing, in conflict, or a repository of its own. */
+/** Whether the index holds a file or link there, not one that is missing, in conflict, or a repository. */
 export const isFile = ({ letter, mode, oid }: Compared): boolean =>
   'AMT'.includes(letter) && /^1[02]0/.test(mode) && !/^0+$/.test(oid)
 
@@ -26,8 +26,8 @@ const MESSAGE =
   'Staged and not committed\n\nThe files as the agent had staged them before it wrote over or removed them.\n'
 
 /**
- * Keeps what a session staged and then wrote over or removed: the commit of what it left holds the files as they are. A
- * commit that goes on from that one holds the others. Undefined: they are the same, or copies that nobody may commit.
+ * Keeps what a session staged and then overwrote or removed. The commit of its leftovers has the files as they are; a
+ * commit on top holds the staged ones. Undefined: they are the same, or copies that nobody may commit.
  */
 export async function keepStaged(
   place: Place,

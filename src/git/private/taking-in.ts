@@ -4,29 +4,29 @@ import { byteName, textOf } from '../names.ts'
 import { git } from '../run.ts'
 import { takeLfs } from './lfs.ts'
 import { holdLogged, onlyLogged } from './logged.ts'
-import { tipOf } from './making.ts'
 import { borrowsElsewhere, releaseKeeps, takeEach } from './objects.ts'
-import { type Place, placeAt, projectOf } from './place.ts'
-import { packedRefs, writeRef } from './refs.ts'
+import { type Place, placeAt, projectOf, tipOf } from './place.ts'
+import { writeRef } from './project-refs.ts'
+import { packedRefs } from './refs.ts'
 import { type SessionState, stateOf } from './session-state.ts'
 
 export interface TakenIn {
   state: SessionState
-  /** Where the session's HEAD and its branch are, if the project has those commits now. */
+  /** The session's HEAD and branch, if the project has those commits now. */
   tip: string | undefined
   branch: string | undefined
-  /** Refs of the project that hold what is not on its branch. */
+  /** Refs of the project that hold commits outside its branch. */
   kept: string[]
   /** Why a person must look at it, whatever else happens. */
   problem: string | undefined
 }
 
-/** What is kept of a session besides its branch: its stash, other branches, tags and notes. */
+/** The refs for what a session left besides its branch: its stash, other branches, tags and notes. */
 export const keptUnder = (session: string): string => `refs/fleet/sessions/${session}`
 
 /**
- * Takes in what a session committed: the commits of its HEAD, its stash, every ref that is not as it was given, and
- * what only its logs name. Where the agent made none of these, nothing is done. What is refused stays in the session's repository.
+ * Takes in what a session committed: its HEAD, its stash, every ref that it changed, and commits that only its logs
+ * name. Without any of these, nothing is done. What is refused stays in the session's repository.
  */
 export async function takeIn(place: Place, { maxBytes }: { maxBytes?: number } = {}): Promise<TakenIn> {
   const state = await stateOf(place)
@@ -47,13 +47,13 @@ export async function takeIn(place: Place, { maxBytes }: { maxBytes?: number } =
   const named = tips.length > refused.size ? await keep(place, state, held) : []
   const kept = [...named, ...(await holdLogged(place, logged.tips.filter(held), under))]
   if (tips.length) releaseKeeps(place)
-  // A pointer may be committed by nobody yet: its file counts all the same.
+  // The pointer may not be committed yet, but its file counts already.
   const missing = await effect('git.take-in', () => takeLfs(place, maxBytes))
   const problem = refusal(state, logged.tips, refused) ?? state.problem ?? foreign ?? logged.problem ?? missing
   return { state, tip: held(state.tip), branch: held(state.branch), kept, problem }
 }
 
-/** Why some were refused, and which. */
+/** Which commits were refused, and why. */
 function refusal(
   { tip, branch, own, stashes }: SessionState,
   logged: readonly string[],
@@ -74,7 +74,7 @@ function refusal(
 
 const MOST_NAMED = 5
 
-/** Takes in what a session has committed so far, and holds it by refs of the project. */
+/** Takes in what a session has committed so far and holds it by refs of the project. */
 export async function keepTip(worktree: string): Promise<void> {
   const place = placeAt(worktree)
   if (place) await takeAndHold(place)
@@ -118,13 +118,13 @@ async function keep(
   return write(under).catch(() => write(`${under}/later-${Date.now()}`))
 }
 
-/** A name that people can type: what is not UTF-8 has each byte beyond ASCII as %XX. */
+/** A name that people can type. If it is not UTF-8, each byte beyond ASCII becomes %XX. */
 const keptName = (ref: string): string => {
   const name = ref.slice('refs/'.length)
   return textOf(name) ?? name.replace(/[\x80-\xff]/g, byte => `%${byte.charCodeAt(0).toString(16).toUpperCase()}`)
 }
 
-/** What git would take for the name of a ref; anything may lie in a session's folders. */
+/** Whether git accepts it as the name of a ref: anything may be in a session's folders. */
 const isRefName = (ref: string): boolean =>
   /^refs\/[^/.]/.test(ref) &&
   /^[!-}\x80-\xff]+$/.test(ref) &&

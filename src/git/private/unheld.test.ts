@@ -7,7 +7,7 @@ import { addPlace } from './making.ts'
 import { folderOf } from './place.ts'
 import { unheld } from './unheld.ts'
 
-/** A place is removed only when everything in it is held by the project or named as ignored. */
+/** A place is removed only if the project holds everything in it, or it is named as ignored. */
 let repo: TestRepository
 let worktree: string
 const branch = 'fleet/shell/w/1'
@@ -46,7 +46,7 @@ async function badCommit(on: string): Promise<string> {
   return inside('hash-object', '-t', 'commit', '-w', '--literally', file)
 }
 
-test('what is held or ignored lets a place go', async () => {
+test('a place with only held and ignored files can be removed', async () => {
   put('b', 'two\n')
   put('x.log', 'ignored\n')
   await collect()

@@ -1,6 +1,6 @@
 import { existsSync, readdirSync } from 'node:fs'
 import { join } from 'node:path'
-import { operationIn } from '../checkouts.ts'
+import { AUTOSTASHES, operationIn } from '../checkouts.ts'
 import { OID, readText, requireWorktree } from '../layout.ts'
 import { shownName } from '../names.ts'
 import { gitText, type Within } from '../run.ts'
@@ -13,8 +13,8 @@ import { fileEnvironment } from './programs.ts'
 import { takeAndHold } from './taking-in.ts'
 
 /**
- * What of a worktree no commit holds, looked at once more before it goes: a process that outlived its session, or a
- * person, may have been at work there since. Commits, stashes and branches that were made meanwhile are taken in.
+ * What no commit holds in a worktree, checked once more before it is removed: a process that outlived its session, or a
+ * person, may have worked there since. New commits, stashes and branches are taken in.
  */
 export async function unheld(worktree: string, never: readonly string[], within?: Within): Promise<string[]> {
   const place = placeAt(worktree)
@@ -24,12 +24,12 @@ export async function unheld(worktree: string, never: readonly string[], within?
   return existsSync(worktree) ? [...lost, ...(await changedIn(place, never, within))] : [...lost]
 }
 
-/** The same of a linked worktree: its commits and stashes are the project's already, unless no ref of it leads to them. */
+/** The same for a linked worktree. Its commits and stashes are in the project already, unless no ref leads to them. */
 async function unheldInLinked(worktree: string, never: readonly string[]): Promise<string[]> {
   const dirs = await requireWorktree(worktree).catch(() => undefined)
-  // Cut short while a place was made or removed there: nobody worked in it, or whoever did has kept the work.
+  // A place was being made or removed there: nobody worked in it, or the work was kept.
   if (!dirs && (await isLinked(partsOf(worktree)))) return []
-  // Git knows nothing of it any more, so nothing in it is known to be held.
+  // Git no longer knows it, so nothing in it is known to be held.
   if (!dirs) return readdirSync(worktree).filter(name => name !== '.git' && !never.includes(name))
   if (await isBeingMade(dirs.gitDir)) return []
   const place = asPlace(worktree, dirs)
@@ -41,7 +41,10 @@ async function unheldInLinked(worktree: string, never: readonly string[]): Promi
   ]
 }
 
-/** A linked worktree as a place whose repository is its record in the project: then git is told where everything lies. */
+/**
+ * Treats a linked worktree as a place whose repository is its record in the project, so that git is told where
+ * everything is.
+ */
 function asPlace(worktree: string, { gitDir, commonDir }: { gitDir: string; commonDir: string }): Place {
   const project = { path: commonDir, gitDir: commonDir, commonDir, bare: false }
   const nothing = { branch: null, base: '', session: '', allowPush: false, hooks: false, ref: '' }
@@ -49,10 +52,8 @@ function asPlace(worktree: string, { gitDir, commonDir }: { gitDir: string; comm
   return { worktree, folder: gitDir, git: gitDir, ours: gitDir, record }
 }
 
-/** Refs that a linked worktree has for itself, and that go with it. */
+/** Refs that belong to a linked worktree and go with it. */
 const ITS_OWN_REFS = ['refs/bisect/*', 'refs/worktree/*', 'refs/rewritten/*']
-/** Where git keeps what it stashed by itself for a merge or a rebase. */
-const AUTOSTASHES = ['MERGE_AUTOSTASH', 'rebase-merge/autostash', 'rebase-apply/autostash']
 
 async function commitsOfNoRef(place: Place): Promise<string[]> {
   const env = ourEnvironment(place)
