@@ -11,11 +11,11 @@ import { repositories } from './repositories.ts'
 const SESSIONS = 50
 const LINES_PER_SECOND = 200
 const WATCHERS = 20
-/** Read without a fleet in between, beside the others: what the machine itself needs at that moment. */
+/** Pipes that are read without a fleet at the same time, to see what the machine itself needs. */
 const BARE = 2
 const GENERATOR = join(import.meta.dirname, 'lines.ts')
 
-/** Many agents that print, and people who look on. */
+/** Many agents that print, and people who watch. */
 export const live: Bench = async scale => {
   const seconds = scale.of(30, 5)
   const [repository] = await repositories(1)
@@ -29,11 +29,10 @@ export const live: Bench = async scale => {
     const pipes = Array.from({ length: SESSIONS + BARE }, (_, i) => join(fleet.root, `lines-${i}`))
     execFileSync('mkfifo', pipes)
     const after = await fleet.fleet.store.tail()
-    const events = new Watcher(`${url}/api/events/stream?after=${after}`, fleet.fleet.home.token)
+    const token = await fleet.fleet.keys.ownerToken()
+    const events = new Watcher(`${url}/api/events/stream?after=${after}`, token)
     const sessions = await startSessions(fleet, project, pipes.slice(0, SESSIONS))
-    const watchers = sessions
-      .slice(0, WATCHERS)
-      .map(id => new Watcher(`${url}/api/sessions/${id}/stream`, fleet.fleet.home.token))
+    const watchers = sessions.slice(0, WATCHERS).map(id => new Watcher(`${url}/api/sessions/${id}/stream`, token))
     await Promise.all([events, ...watchers].map(watcher => watcher.open))
     const bare = pipes.slice(SESSIONS).map(pipe => new BareReader(pipe))
 
@@ -107,14 +106,14 @@ async function startSessions(fleet: TestFleet, project: { id: string }, pipes: s
   })
 }
 
-/** How many lines are not exactly where they belong: lost, doubled or out of order. */
+/** How many lines are lost, doubled or out of order. */
 function mistakesIn(numbers: readonly number[], total: number): number {
   const misplaced = numbers.filter((number, i) => number !== i).length
   return misplaced + Math.max(0, total - numbers.length)
 }
 
 async function missedEvents(fleet: TestFleet, watcher: Watcher, after: string): Promise<number> {
-  // Whatever still comes would be missing on one side.
+  // Output that arrives later would be missing on one side.
   const { store } = fleet.fleet
   await eventually(
     'every session over',
@@ -143,7 +142,7 @@ function readLine(text: string): { number: number; delay: number } {
   return { number, delay: preciseNow() - written }
 }
 
-/** A watcher as a browser would be one: an event stream over HTTP. */
+/** A watcher like a browser: an event stream over HTTP. */
 class Watcher {
   readonly lines: number[] = []
   readonly delays: number[] = []
@@ -160,7 +159,7 @@ class Watcher {
       if (response?.statusCode !== 200) throw new Error(`${url} answers ${response?.statusCode}`)
       for await (const line of createInterface({ input: response })) this.#take(line)
     })
-    // Those that are closed here end with an error that nobody waits for.
+    // Closing it ends with an error that nobody awaits.
     this.ended.catch(() => {})
   }
 
@@ -171,7 +170,7 @@ class Watcher {
   #take(line: string): void {
     if (line.startsWith('id: ')) this.#id = line.slice('id: '.length)
     if (!line.startsWith('data: ')) return
-    // A sign of life has an id too, the last one again, but no data.
+    // A ping also has an id, the last one again, but no data.
     this.ids.push(this.#id)
     const { text } = JSON.parse(line.slice('data: '.length)) as { text?: string }
     if (text === undefined) return

@@ -2,7 +2,7 @@ import { join } from 'node:path'
 import { newId } from '../src/domain/ids.ts'
 import type { NewEvent } from '../src/domain/records/event.ts'
 import { MISSION_COUNTS } from '../src/domain/records/fleet.ts'
-import { Mission } from '../src/domain/records/mission.ts'
+import { type Landing, Mission } from '../src/domain/records/mission.ts'
 import { Project } from '../src/domain/records/project.ts'
 import { Report } from '../src/domain/records/report.ts'
 import { Session } from '../src/domain/records/session.ts'
@@ -11,7 +11,7 @@ import { put } from '../src/fleet/records.ts'
 import { type Change, MAX_COMMIT_ITEMS } from '../src/store/index.ts'
 
 const PROJECTS = 10
-/** A server drops all but the newest events; those of so many missions are left. */
+/** A server drops all but the newest events; this many missions still have theirs. */
 const MISSIONS_WITH_EVENTS = 25_000
 const FAMILY = 10
 const FIRST = Date.parse('2024-01-01T00:00:00Z')
@@ -19,7 +19,7 @@ const OID = 'c0ffee00c0ffee00c0ffee00c0ffee00c0ffee00'
 
 export interface Filled {
   project: string
-  /** One with sub-missions. */
+  /** A mission with sub-missions. */
   parent: string
   mission: string
 }
@@ -29,7 +29,7 @@ interface Past {
   events: NewEvent[]
 }
 
-/** Writes missions that are over, with all that is kept of them, as if the fleet had run for years. */
+/** Writes missions that are over, with everything that is stored about them, as if the fleet had run for years. */
 export async function fill(fleet: Fleet, missions: number): Promise<Filled> {
   const projects = Array.from({ length: PROJECTS }, (_, i) => aProject(fleet, i))
   await fleet.store.commit({ changes: projects.map(project => put('projects', project, 'absent')) })
@@ -91,10 +91,10 @@ function aMission(project: Project, number: number, parent: string | null): Miss
     parent_mission_id: parent,
     status,
     result: status === 'done' ? 'landed' : null,
-    status_reason: status === 'failed' ? { code: 'agent_failed', text: 'The script ended with exit code 1.' } : null,
+    status_reason: status === 'failed' ? { code: 'agent_failed', text: 'Exited with code 1.' } : null,
     session_id: newId(),
     sessions: 1,
-    landed: status === 'done' ? { commit: OID, onto: OID, branch: 'main', at: timeOf(number, 6) } : null,
+    landed: status === 'done' ? landedAt(timeOf(number, 6)) : null,
     created_at: timeOf(number),
     queued_at: timeOf(number),
     started_at: timeOf(number, 1),
@@ -102,6 +102,11 @@ function aMission(project: Project, number: number, parent: string | null): Miss
     ended_at: timeOf(number, 6),
   })
 }
+
+const landedAt = (at: string): Landing => ({
+  ...{ candidate: OID, commit: OID, onto: OID, branch: 'main', at, approved: null, files: 1, forced: null },
+  ...{ evidence: [], includes: [], with: null, undone: null },
+})
 
 function pastOf(fleet: Fleet, mission: Mission): Past {
   const { id, project_id, session_id, status } = mission

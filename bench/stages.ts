@@ -20,8 +20,8 @@ const PATIENCE_MS = 600_000
 export const stages: Bench = async scale => [...(await overhead(scale)), ...(await planning(scale))]
 
 /**
- * From the end of a stage to the first act of the next, in one long workflow of instant agents, beside the same from a
- * landing to the next of missions that depend on each other. They take turns, so that both meet the same machine.
+ * From the end of a stage to the start of the next, in one long workflow of instant agents. Compared with the time from
+ * a landing to the next mission in a chain. They take turns, so that both run on the same machine state.
  */
 async function overhead(scale: Scale): Promise<Row[]> {
   const count = scale.of(1000, 100)
@@ -36,7 +36,7 @@ async function overhead(scale: Scale): Promise<Row[]> {
     const hold = (segment: number): string =>
       `: > '${here(segment)}'; until [ -e '${open(segment)}' ]; do sleep 0.05; done`
     const every = count / SEGMENTS
-    // As many files as the missions beside it have made by then: both fill worktrees of the same size.
+    // As many files as the missions in the chain have made by then, so that both check out worktrees of the same size.
     const act = (i: number): string => script(`made-${Math.floor(i / every)}-${i % (LINKS + 1)}`, String(i))
     const project = await fleet.project(plain!.path)
     const { id } = await fleet.call<{ id: string }>('create_workflow', {
@@ -73,7 +73,7 @@ async function overhead(scale: Scale): Promise<Row[]> {
   }
 }
 
-/** For each stage of a chain but the first, how long after the end of the one before it began. */
+/** For each stage of a chain but the first, how long after the end of the one before it started. */
 async function gapsOf(fleet: TestFleet, workflowId: string): Promise<number[]> {
   await eventually(
     'the workflow is over',
@@ -96,8 +96,8 @@ async function gapsOf(fleet: TestFleet, workflowId: string): Promise<number[]> {
 }
 
 /**
- * What the end of a stage costs late in a long workflow, beside what it costs early in another, one of each in turn.
- * Nothing runs: only the planning is measured.
+ * What the end of a stage costs late in a long workflow, compared with early in another, in turns. Nothing runs, so
+ * only the planning is measured.
  */
 async function planning(scale: Scale): Promise<Row[]> {
   const count = scale.of(1000, 200)
@@ -106,7 +106,7 @@ async function planning(scale: Scale): Promise<Row[]> {
   try {
     const { id } = await project(folder, { worktree: 'none' })
     const [early, late] = [await aChain(fleet, id, count), await aChain(fleet, id, count)]
-    // What comes before warms the program up.
+    // The rounds before warm the program up.
     for (let i = 0; i < count - 10 - AROUND; i++) await late()
     for (let i = 0; i < 10; i++) await early()
     const took: [number[], number[]] = [[], []]
@@ -130,11 +130,15 @@ async function planning(scale: Scale): Promise<Row[]> {
   }
 }
 
-/** A workflow of stages one after another. Each call ends the next of them: what that took until another could begin. */
+/**
+ * A workflow of stages one after another. Each call ends the next stage, and returns how long it took until another
+ * could begin.
+ */
 async function aChain(fleet: Fleet, project_id: string, count: number): Promise<() => Promise<number>> {
   const chain = Array.from({ length: count }, (_, i) => ({
     name: `stage ${i}`,
-    prompt: i ? `go on from {stage_${i - 1}_summary}` : 'begin',
+    agent: 'shell',
+    prompt: i ? `echo "$FLEET_STAGE_${i - 1}_SUMMARY"` : 'echo begin',
     depends_on: i ? [i - 1] : [],
   }))
   const asked = { name: 'long', project_id, task: 'x', stages: chain, tags: [], base_ref: null }

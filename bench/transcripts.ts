@@ -6,12 +6,13 @@ import { type Fleet, makeFleet } from '../src/fleet/fleet.ts'
 import { put } from '../src/fleet/records.ts'
 import { operationNamed } from '../src/operations/index.ts'
 import { openHome } from '../src/platform/home.ts'
+import { memoryKeys } from '../src/platform/keys.ts'
 import { memoryStore } from '../src/store/index.ts'
 import { type Bench, median, ms, type Row, times } from './figure.ts'
 
 const EVENTS = 100_000
 const FEW = 1000
-/** Of one turn below. */
+/** The number of events of one turn below. */
 const EVENTS_EACH = 5
 const NEEDLE = 'the needle in it'
 const MOST_MS = 100
@@ -23,11 +24,14 @@ interface Page {
   more: boolean
 }
 
-/** Opening a session at its end, scrolling up and searching cost what is shown, not what was printed. */
+/**
+ * The cost of opening a session at its end, of scrolling up and of searching depends on what is shown, not on what was
+ * printed.
+ */
 export const transcripts: Bench = async scale => {
   const root = mkdtempSync(join(tmpdir(), 'flotilla-bench-'))
   const home = openHome(join(root, 'home'))
-  const fleet = makeFleet({ home, store: memoryStore(), environment: {} })
+  const fleet = makeFleet({ home, keys: memoryKeys(), store: memoryStore(), environment: {} })
   try {
     const many = await aTranscript(fleet, 'many', EVENTS)
     await aTranscript(fleet, 'few', FEW)
@@ -60,7 +64,7 @@ const row = (what: string, measured: number, floor: number): Row => ({
   met: measured <= floor * MOST_TIMES && measured < MOST_MS,
 })
 
-/** For words that are only at the other end: every part of the answer, and all of them. */
+/** Searches for words that are only at the other end: the time of each part of the answer, and of all. */
 async function searchedThrough(fleet: Fleet): Promise<Row> {
   const parts: number[] = []
   for (let after: string | undefined, more = true; more; ) {
@@ -119,7 +123,7 @@ async function aTranscript(fleet: Fleet, id: string, events: number): Promise<{ 
   return { starts }
 }
 
-/** As Claude Code prints one: words, a tool, what it answered. */
+/** One turn as Claude Code prints it: words, a tool call, its result. */
 function turn(n: number, toCome: number): string {
   const words = `Step ${n}: ${'some words of an agent at work '.repeat(6)}${toCome === 0 ? NEEDLE : ''}`
   const call = { type: 'tool_use', id: `call-${n}`, name: 'Bash', input: { command: `test ${n} -gt 0` } }

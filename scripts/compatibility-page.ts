@@ -10,7 +10,7 @@ import { cell, code, table } from './markdown.ts'
 
 export const knownNamesTable = (names: readonly KnownName[]): string =>
   table(
-    ['theirs', 'here', 'ours', 'remark'],
+    ['theirs', 'here', 'ours', 'note'],
     names.map(({ name, fate, ours, why = '' }) => [code(name), FATES[fate], ours ? code(ours) : '', cell(why)]),
   )
 
@@ -23,19 +23,19 @@ const FATES = {
 }
 
 const TOKEN =
-  'Clients of these tools send no token, and nothing is done here for whoever sends none: give yours the header `Authorization: Bearer …` with the [token of the home](mcp.md). `fleet mcp`, which takes the place of a server over standard input, reads it itself.'
+  'Clients of these tools send no token, and the fleet does nothing without one: add the header `Authorization: Bearer …` with the [token of the home](mcp.md). `fleet mcp`, which replaces a server over standard input, reads the token itself.'
 
-/** What holds for all names of a tool. */
+/** What applies to all names of a tool. */
 const OF_ALL: Partial<Record<KnownTool, string>> = {
   'claude-devfleet':
-    'The routes are those of our own API, so an answer has our shape; where its clients write a request in another way, that is taken too. Errors are `{error: {code, message, try}}` in place of `{detail}`. A mission that names no agent is for that of its project or the `default_agent`; where its tools find neither, for `claude`.',
+    'The routes are those of our own API, so an answer has our shape; if its clients write a request differently, that is accepted too. Errors are `{error: {code, message, try}}` instead of `{detail}`. A mission that names no agent uses that of its project or the `default_agent`; if there is neither, its tools use `claude`.',
   codefleet:
-    'These tools are there for its clients only: they take what those send and answer in words of codefleet (`pending`, `running`, `succeeded`, `failed`, `cancelled`, `timed_out`). A worker that asks a person is `running`, and `error_message` says what it asks. Errors are errors of MCP with a sentence, in place of `{error, details}`.',
+    'These tools exist only for its clients: they accept what those send and answer in the words of codefleet (`pending`, `running`, `succeeded`, `failed`, `cancelled`, `timed_out`). A worker that asks a person is `running`, and `error_message` has the question. Errors are MCP errors with a sentence, instead of `{error, details}`.',
 }
 
 export function compatibilityPage(): string {
   return [
-    'Names that people know from other tools, and what became of each here. **Works as theirs**: what clients of that tool send is taken, and what they read is answered. **Name kept, shape changed**: it does the same here, and the remark says what to write or read in another way. A test sends what those clients send to every one of these names.',
+    'Names that people know from other tools, and what became of each here. **Works as theirs**: it accepts what clients of that tool send and answers what they read. **Name kept, shape changed**: it does the same here, and the note says what to write or read differently. A test sends to every one of these names what those clients send.',
     TOKEN,
     ...KNOWN_TOOLS.flatMap(tool => {
       const names = KNOWN_NAMES.filter(({ from }) => from === tool)

@@ -27,7 +27,7 @@ export function referencePages(): Record<string, string> {
     'docs/reference/mcp-tools.md': page('MCP tools', toolsPage()),
     'docs/reference/settings.md': page('Settings', settings()),
     'docs/reference/events.md': page('Events', events()),
-    'docs/reference/transcript.md': page('What a transcript tells', transcript()),
+    'docs/reference/transcript.md': page('Transcript events', transcript()),
     'docs/reference/workflow.schema.json': `${JSON.stringify(z.toJSONSchema(WorkflowFile, { io: 'input' }), null, 2)}\n`,
   }
 }
@@ -39,14 +39,14 @@ const page = (title: string, body: string): string =>
 
 function cli(): string {
   const program = makeProgram()
-  // What only gathers others has no options of its own.
+  // A command that only groups others has no options of its own.
   const leaves = everyCommand(program).filter(
     command =>
       command !== program && (!command.commands.length || command.options.length || command.registeredArguments.length),
   )
   return [
     program.description(),
-    'Any unambiguous beginning of an id will do. These options go with every command:',
+    'You can shorten an id to any unambiguous beginning. Every command has these options:',
     optionTable(program.options),
     `\`\`\`text\n${EXIT_HELP}\n\`\`\``,
     ...leaves.map(command),
@@ -92,7 +92,7 @@ const optionTable = (options: readonly Option[]): string =>
 
 function operations(): string {
   return [
-    "Everything anyone can ask for. Each is a route of the server, and `fleet call <operation> --json '{…}'` in the terminal. Fields named in the path come from the path; the others travel in the query of a GET or DELETE, or in a JSON body.",
+    "All operations. Each is a route of the server, and `fleet call <operation> --json '{…}'` in the terminal. Fields named in the path come from the path; the others are in the query of a GET or DELETE, or in a JSON body.",
     table(
       ['operation', 'route', 'what it does'],
       OPERATIONS.map(({ name, http, summary }) => [`[${name}](#${name})`, code(http), cell(summary)]),
@@ -105,10 +105,10 @@ function operation(operation: Operation): string {
   const input = schemaOf(operation.input, 'input')
   const output = schemaOf(operation.output, 'output')
   const notes = [
-    operation.needsFleet && 'It happens while a server runs; the terminal starts one.',
-    operation.agentMay && 'An agent may ask for it with the token of its own session.',
+    operation.needsFleet && 'It needs a running server; the terminal starts one.',
+    operation.agentMay && 'An agent may use it with the token of its own session.',
   ].filter(text => typeof text === 'string')
-  const answers = operation.kind === 'stream' ? 'A stream of items; each carries:' : 'Answers with:'
+  const answers = operation.kind === 'stream' ? 'A stream of items; each has:' : 'Answers with:'
   return [
     `## ${operation.name}`,
     `${operation.summary}. ${code(operation.http)}`,
@@ -124,10 +124,10 @@ function operation(operation: Operation): string {
 
 function transcript(): string {
   return [
-    'What an agent printed is kept as it was printed and read as events, in the same words whichever client it was: `fleet logs`, `GET /api/sessions/:session_id/transcript` for a page of it and `GET /api/sessions/:session_id/stream` live. In code, `TranscriptEvent` of `src/domain/records/transcript.ts` is their type. Each carries where it stands:',
+    'The output of an agent is stored as it was printed and read as events, in the same form for every client: `fleet logs`, `GET /api/sessions/:session_id/transcript` for a page of it and `GET /api/sessions/:session_id/stream` live. In code, `TranscriptEvent` of `src/domain/records/transcript.ts` is their type. Each has its position:',
     fieldTable(schemaOf(TranscriptPlace, 'output'), false),
-    'A cursor is a place between two events. `read_transcript` with `last` begins at the end, with `before` the `start` of that page it goes on upwards, and `stream_session` goes on from its `cursor` with what comes. What such a stream says last is of the kind `end` and has the `outcome` of the session.',
-    'An edit, wherever the agent tells of one, is:',
+    'A cursor is a position between two events. `read_transcript` with `last` starts at the end; with `before` set to the `start` of that page it continues upwards, and `stream_session` continues from its `cursor` with new events. The last item of such a stream is of the kind `end` and has the `outcome` of the session.',
+    'An edit in any of these events is:',
     fieldTable(schemaOf(Edit, 'output'), false),
     ...AgentEvent.options.map(option => {
       const { type, ...properties } = schemaOf(option, 'output').properties!
@@ -144,7 +144,7 @@ function settings(): string {
     return [code(keyOf(name)), code(variable), cell(summary), shown && code(shown), project ? code(project) : '', takes]
   })
   return [
-    'The key is for `fleet.toml` in the home, `fleet config set key=value` and `fleet up --set key=value`; the variable for the environment of the server. See [configuration](../guides/configuration.md) for which of them holds. No setting needs a restart: the last column says when an edit of the file takes effect: at once, for the next session, or with `fleet plugin reload`. `FLEET_HOME` names the home (default: `~/.flotilla`).',
+    'Use the key in `fleet.toml` in the home, in `fleet config set key=value` and in `fleet up --set key=value`, and the variable in the environment of the server. See [configuration](../guides/configuration.md) for which of them wins. No setting needs a restart: the last column says when an edit of the file takes effect: at once, for the next session, or with `fleet plugin reload`. `FLEET_HOME` names the home (default: `~/.flotilla`).',
     table(['key', 'variable', 'meaning', 'default', 'of a project', 'takes effect'], rows),
     '## Names from other tools',
     'Variables and keys of [other tools](../compatibility.md), and what became of each here.',
@@ -154,7 +154,7 @@ function settings(): string {
 
 function events(): string {
   return [
-    'What happened, in the order it happened: `fleet events -f`, `GET /api/events`, and live at `GET /api/events/stream`. An event is written in the same commit as the change it tells of.',
+    'Events in the order they happened: `fleet events -f`, `GET /api/events`, and live at `GET /api/events/stream`. An event is written in the same commit as its change.',
     fieldTable(schemaOf(Event.extend({ kind: z.string().describe('one of those below') }), 'output'), false),
     '## Kinds',
     EVENT_KINDS.map(kind => `- ${code(kind)}`).join('\n'),

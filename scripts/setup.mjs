@@ -1,5 +1,5 @@
-// Makes a fresh clone ready: installs from the lock file when it differs from what is installed, then builds.
-// Runs on whatever Node the machine has, before the pinned one exists.
+// Prepares a fresh clone: installs from the lock file if it differs from what is installed, then builds.
+// Runs on any Node of the machine, before the pinned one exists.
 import { spawnSync } from 'node:child_process'
 import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
@@ -18,15 +18,15 @@ function stop(sentence) {
 function must(command, args) {
   const { status, error } = spawnSync(command, args, { cwd: root, stdio: ['ignore', 'inherit', 'inherit'] })
   if (error) stop(`${command} could not be started: ${error.message}`)
-  if (status !== 0) stop(`This failed: ${[command, ...args].join(' ')}`)
+  if (status !== 0) stop(`Failed: ${[command, ...args].join(' ')}`)
 }
 
 function install() {
   console.log('Installing packages from the lock file…')
   const quietly = ['--no-audit', '--no-fund', '--no-update-notifier', '--loglevel=error']
-  // From a lock file npm does not know that better-sqlite3 brings its binaries along, and would call for a compiler.
+  // The lock file does not tell npm that better-sqlite3 includes its binaries, so npm would need a compiler.
   must('npm', ['ci', '--ignore-scripts', ...quietly])
-  // The one script that is needed: it fetches Node itself.
+  // The only script we need: it fetches Node itself.
   must('npm', ['rebuild', 'node', ...quietly])
   requirePinnedNode()
   writeFileSync(stamp, lock)
@@ -36,9 +36,9 @@ function requirePinnedNode() {
   const { stdout, error } = spawnSync(pinnedNode, ['--version'], { encoding: 'utf8' })
   const wanted = JSON.parse(lock).packages['node_modules/node'].version
   if (stdout?.trim() === `v${wanted}`) return
-  const found = error ? 'it is not there' : `it says ${stdout.trim() || 'nothing'}`
+  const found = error ? 'it does not exist' : `it prints ${stdout.trim() || 'nothing'}`
   stop(
-    `The Node ${wanted} that this repository brings along (${pinnedNode}) cannot be used: ${found}.\n` +
+    `The Node ${wanted} of this repository (${pinnedNode}) cannot be used: ${found}.\n` +
       `Run "npm rebuild node", or delete node_modules and try again. If npm is set to run no scripts, allow them for the package "node".`,
   )
 }

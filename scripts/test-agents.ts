@@ -14,10 +14,10 @@ const files = globSync(CLIENT_TESTS, { cwd: root }).filter(
   file => !wanted.length || wanted.some(part => file.includes(part)),
 )
 
-/** A network of its own with nothing in it but loopback; the command and its arguments follow. */
+/** Runs the command that follows in a network namespace with only loopback. */
 const CUT_OFF = ['unshare', '--net', '--', 'sh', '-c', 'ip link set lo up && exec "$@"', 'sh']
 
-/** How to keep the clients from reaching anything beyond this machine; empty where it cannot be done here. */
+/** How to keep the clients from reaching other machines; empty if this machine does not allow it. */
 function cutOff(): string[] {
   const [command, ...args] = CUT_OFF as [string, ...string[]]
   const { status, stderr, error } = spawnSync(command, [...args, 'true'], { encoding: 'utf8' })
@@ -25,7 +25,7 @@ function cutOff(): string[] {
   console.log(
     status === 0
       ? 'In a network namespace with loopback only: nothing can reach beyond it.'
-      : `Not in a network namespace, which cannot be made here: ${why}`,
+      : `Not in a network namespace, which this machine does not allow: ${why}`,
   )
   return status === 0 ? CUT_OFF : []
 }
@@ -55,7 +55,7 @@ function runTests(): Promise<number> {
 }
 
 if (!files.length) {
-  console.error(`No test with a client is named like ${wanted.join(' or ')}.`)
+  console.error(`No client test matches ${wanted.join(' or ')}.`)
   process.exit(1)
 }
 const began = Date.now()
@@ -66,8 +66,8 @@ if (!existsSync(results)) {
 }
 const outcome: Results & { numPendingTests: number } = JSON.parse(readFileSync(results, 'utf8'))
 console.log(`\n${scenarioTable(outcome)}\n`)
-if (wanted.length) console.log('Only part of the tests ran: — also stands for what the others show.')
+if (wanted.length) console.log('Only some tests ran: — also stands for scenarios of the others.')
 console.log(`It took ${Math.round((Date.now() - began) / 1000)} s.`)
-// The clients were just installed, so that nothing has a reason to be skipped.
+// The clients were just installed, so no test has a reason to be skipped.
 if (outcome.numPendingTests) console.error(`${outcome.numPendingTests} tests were skipped.`)
 process.exitCode = code || (outcome.numPendingTests ? 1 : 0)

@@ -1,11 +1,11 @@
 /**
- * Whole files that take long by their nature: races with many servers, searches for counterexamples, what the
- * documentation tells people to type, other tools beside the fleet. `npm run test:long` runs them, and .ci/run does.
+ * Files that take long: races with many servers, searches for counterexamples, the commands in the documentation, and
+ * other tools beside the fleet. `npm run test:long` and .ci/run run them.
  */
 export const LONG_TESTS = [
   'src/git/private/person-settings.test.ts',
   'test/docs/run-blocks.test.ts',
-  'test/daemon/{at-once,leaks,odd-homes,supervising}.test.ts',
+  'test/daemon/{at-once,faults,leaks,odd-homes,supervising}.test.ts',
   'test/fleet/{beads/beads,landing/busy-base,worktrees/isolation}.test.ts',
   'test/fleet/plugins/{plugin-agents,shipped-plugins}.test.ts',
   'test/fleet/pull-requests/pull-request.test.ts',

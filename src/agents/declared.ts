@@ -14,13 +14,13 @@ export const DeclaredAgents = z.strictObject({
 
 export interface Declared {
   agents: readonly Agent[]
-  /** Why the file says nothing. */
+  /** Why the file could not be read. */
   fault: Refusal | null
 }
 
 const NONE: Declared = { agents: [], fault: null }
 
-/** The agents a file declares. A broken one declares none and says which field is wrong; it never throws. */
+/** The agents that a file declares. A broken file declares none and says which field is wrong. It never throws. */
 export function readDeclared(file: string, taken: readonly string[]): Declared {
   let text: string | undefined
   try {
@@ -46,7 +46,7 @@ function parse(text: string): z.infer<typeof DeclaredAgents>['agents'] | Invalid
   try {
     said = JSON.parse(text)
   } catch (error) {
-    return wrong('it is no JSON', (error as Error).message)
+    return wrong('it is not JSON', (error as Error).message)
   }
   const { success, data, error } = DeclaredAgents.safeParse(said)
   if (success) return data.agents
@@ -56,7 +56,7 @@ function parse(text: string): z.infer<typeof DeclaredAgents>['agents'] | Invalid
 
 const wrong = (where: string, problem: string): InvalidInput =>
   new InvalidInput(`${DECLARED_FILE}, ${where}`, problem, {
-    try: `Mend ${DECLARED_FILE} in the home of the fleet; the built-in agents work meanwhile.`,
+    try: `Fix ${DECLARED_FILE} in the home of the fleet; until then only the built-in agents work.`,
   })
 
 const broken = (where: string, problem: string): Declared => ({ agents: [], fault: wrong(where, problem) })

@@ -3,6 +3,7 @@ import { constants } from 'node:fs'
 import { access, stat } from 'node:fs/promises'
 import { delimiter, isAbsolute, join } from 'node:path'
 import { promisify } from 'node:util'
+import type { Detected } from './adapter.ts'
 
 const VERSION_TIMEOUT_MS = 10_000
 const ANSWER_TIMEOUT_MS = 30_000
@@ -10,7 +11,9 @@ const ANSWER_BYTES = 16 * 1024 * 1024
 
 type Environment = Readonly<Record<string, string | undefined>>
 
-/** Where on the PATH a command is; relative entries are left out, since they mean something else in every directory. */
+/**
+ * The path of a command on the PATH. Relative entries are skipped, because they mean something else in every directory.
+ */
 export async function which(command: string, environment: Environment): Promise<string | undefined> {
   const folders = (environment.PATH ?? '').split(delimiter).filter(isAbsolute)
   for (const folder of folders) {
@@ -29,7 +32,37 @@ async function isProgram(path: string): Promise<boolean> {
   }
 }
 
-/** What a client prints when it is asked for something of itself. */
+export const exists = (path: string): Promise<boolean> =>
+  access(path).then(
+    () => true,
+    () => false,
+  )
+
+export interface ClientProgram {
+  program: string
+  /** How to get it, as a sentence. */
+  install: string
+  signIn: string
+  /** Judges by files that exist; undefined: nobody can tell. */
+  isSignedIn(environment: Environment): Promise<boolean | undefined>
+  /** Whether a person is told how to sign in even if nobody can tell whether they are. */
+  advisesUnknown?: boolean
+}
+
+/** How an adapter finds the client that it drives. */
+export const detecting =
+  ({ program, install, signIn, isSignedIn, advisesUnknown = true }: ClientProgram) =>
+  async (environment: Environment): Promise<Detected> => {
+    const path = await which(program, environment)
+    if (!path) return { installed: false, advice: install }
+    const version = await versionOf(path, environment)
+    if (!version) return { installed: false, path, advice: `${path} does not answer to --version; install it again.` }
+    const signedIn = await isSignedIn(environment)
+    const advises = signedIn === false || (signedIn === undefined && advisesUnknown)
+    return { installed: true, path, version, signedIn, ...(advises && { advice: signIn }) }
+  }
+
+/** What a client prints about itself. */
 export async function printed(path: string, args: readonly string[], env: Record<string, string>): Promise<string> {
   const asked = promisify(execFile)(path, [...args], { timeout: ANSWER_TIMEOUT_MS, maxBuffer: ANSWER_BYTES, env })
   return (await asked).stdout
@@ -37,13 +70,13 @@ export async function printed(path: string, args: readonly string[], env: Record
 
 const versions = new Map<string, Promise<string | undefined>>()
 
-/** What `--version` prints first. Asked once for each state of the file: some clients take a second to say it. */
+/** The first line of `--version`. It is asked once for each state of the file, because some clients take a second. */
 export async function versionOf(path: string, environment: Environment): Promise<string | undefined> {
   const key = `${path}@${(await stat(path)).mtimeMs}`
   const known = versions.get(key) ?? askVersion(path, environment)
   versions.set(key, known)
   const version = await known
-  // Not remembered when it failed: the machine may just have been busy.
+  // A failure is not remembered: the machine may just have been busy.
   if (version === undefined) versions.delete(key)
   return version
 }

@@ -27,7 +27,7 @@ test('an estimate counts once for what it is of, and only until the truth is kno
   expect(digestOf(...working, used(9, 'more')).usage.input_tokens).toBe(19)
 })
 
-test('an estimate told again takes the place of what was told of the same thing, also of several side by side', () => {
+test('a newer estimate replaces the one for the same thing, also with several at once', () => {
   const told = [estimated(3, 'a'), estimated(4, 'b'), estimated(30, 'a'), estimated(40, 'b'), estimated(30, 'a')]
   expect(digestOf(used(1, 'more'), ...told).usage.input_tokens).toBe(71)
   expect(digestOf(...told, used(9, 'more'), estimated(300, 'a'), estimated(5, 'c')).usage.input_tokens).toBe(14)
@@ -38,7 +38,7 @@ test('an estimate told again takes the place of what was told of the same thing,
   expect(fold(digest, [used(7, 'more')]).usage.input_tokens).toBe(8)
 })
 
-test('of two meters of the same the one that has seen more is right, in whatever order they are read', () => {
+test('of two meters the one with the higher figures counts, in any order', () => {
   const thread = [used(10, 'total'), used(25, 'total')]
   const log = [10, 15, 20].map(
     (input_tokens): AgentEvent => ({
@@ -137,7 +137,7 @@ test('folding leaves the digest it was given alone', () => {
   expect(before).toEqual(emptyDigest())
 })
 
-test('money is the agent’s own word, else what the table says of the model that was told', () => {
+test('the cost is the agent’s own figure, or else comes from the table of prices', () => {
   const knowledge = {
     costOf: ({ input_tokens = 0 }, model: string | null) => (model === 'known' ? input_tokens * 2 : null),
     windowOf: (model: string | null) => (model === 'known' ? 100 : null),
@@ -149,13 +149,13 @@ test('money is the agent’s own word, else what the table says of the model tha
   expect(digest(started, used(3, 'more'), own, free).usage.cost_usd).toBe(7)
   expect(digest(used(3, 'more')).usage.cost_usd).toBe(0)
   expect(digest({ type: 'usage', usage: { input_tokens: 4 }, counts: 'more', model: 'known' }).usage.cost_usd).toBe(8)
-  // The truth takes the place of estimates, and a new start that of a total.
+  // A real figure replaces estimates, and a new total replaces the total before it.
   expect(digest(started, estimated(3, 'a'), estimated(4, 'b')).usage.cost_usd).toBe(14)
   expect(digest(started, estimated(3, 'a'), used(5, 'more')).usage.cost_usd).toBe(10)
   expect(digest(started, estimated(3, 'a'), used(0, 'total'), estimated(4, 'b')).usage.cost_usd).toBe(8)
 })
 
-test('the context window: now, at its peak, and its size as told before as the table knows it', () => {
+test('the context window: current, peak, and its size, as reported or else from the table', () => {
   const knowledge = { costOf: () => null, windowOf: (model: string | null) => (model === 'known' ? 100 : null) }
   const context = (used: number | null, window: number | null = null): AgentEvent => ({
     ...{ type: 'context', used, window },

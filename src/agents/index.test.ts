@@ -56,7 +56,7 @@ test('models are those built in and those the client told, short names stay, and
 
 test('a name nobody knows is doubted; an alias, no name and an agent without names are not', () => {
   const known = [{ name: 'large-2', alias: 'large' }]
-  expect(doubtAbout(known, 'liner', 'huge')).toMatch(/"huge" is not among the models known of liner.*passed on/)
+  expect(doubtAbout(known, 'liner', 'huge')).toMatch(/"huge" is not a model that the fleet knows of liner.*passed on/)
   for (const model of ['large-2', 'large', null]) expect(doubtAbout(known, 'liner', model)).toBeUndefined()
   expect(doubtAbout([], 'liner', 'huge')).toBeUndefined()
 })
@@ -72,7 +72,7 @@ test('declared agents stand beside the built-in ones, and are read again when th
 })
 
 test.each([
-  ['no JSON', '{"agents": [', /agents\.json, it is no JSON/],
+  ['no JSON', '{"agents": [', /agents\.json, it is not JSON/],
   ['an unknown kind', { agents: [{ ...ACP, kind: 'magic' }] }, /agents\.0\.kind/],
   ['a command that is a line', { agents: [ACP, { ...CUSTOM, command: 'yours' }] }, /agents\.1\.command/],
   ['an empty command', { agents: [{ ...ACP, command: [] }] }, /agents\.0\.command/],

@@ -9,8 +9,9 @@ import { shell } from './shell.ts'
 
 export const AGENTS: readonly Agent[] = [shell, claude, codex, gemini, opencode, agy]
 
-/** Those built in, and those declared in this home. */
-export const agentsOf = (home: string): Agents => agentsIn(home, AGENTS)
+/** The agents that are built in, declared in this home, or brought by others. */
+export const agentsOf = (home: string, others: () => readonly Agent[] = () => []): Agents =>
+  agentsIn(home, AGENTS, others)
 
 export type * from './contract.ts'
 export { emptyDigest, fold, type Knowledge } from './digest.ts'

@@ -5,7 +5,7 @@ import { agentsOf } from './index.ts'
 const all = agentsOf('/nowhere').all
 const CONVERSATION = '147f5b50-134b-4afb-8cfc-7ed27cb5b888'
 
-test('who can be taken over has a program for it, and nobody else', () => {
+test('only agents that can be taken over have a program for it', () => {
   for (const agent of all) {
     expect(agent.can.takeOver, agent.name).toBe(agent.interactive !== undefined)
     expect(agent.can.remoteControl, agent.name).toBe(agent.remote !== undefined)

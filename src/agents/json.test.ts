@@ -4,16 +4,16 @@ import { parseObject } from './json.ts'
 
 const nested = (levels: number) => '['.repeat(levels) + ']'.repeat(levels)
 
-test('what is nested deeper than anything could be written down again is no object', () => {
+test('JSON that is nested too deep to be written again is not an object', () => {
   expect(parseObject(`{"a":${nested(400)}}`)).toBeDefined()
   expect(parseObject(`{"a":${nested(20_000)}}`)).toBeUndefined()
-  // Brackets in a text are letters, also behind a quotation mark that is one.
+  // Brackets inside a text do not count, even after an escaped quotation mark.
   const text = `\\"${'['.repeat(2000)}\\\\`
   expect(parseObject(JSON.stringify({ text }))).toEqual({ text })
   expect(parseObject('{"a')).toBeUndefined()
 })
 
-test('no reader is brought down by what is nested deep', () => {
+test('deeply nested JSON crashes no reader', () => {
   const deep = nested(20_000)
   for (const agent of AGENTS)
     for (const line of [

@@ -14,7 +14,7 @@ export const namesIn = (text: string): string[] => [...text.matchAll(REFERENCE)]
 const textsOf = (server: McpServer): string[] =>
   isHttp(server) ? [server.url, ...Object.values(server.headers)] : [...server.command, ...Object.values(server.env)]
 
-/** The variables that servers are given by name. */
+/** The variables that the values of servers name. */
 export const referencesIn = (servers: Readonly<Record<string, McpServer>>): string[] => [
   ...new Set(Object.values(servers).flatMap(server => textsOf(server).flatMap(namesIn))),
 ]
@@ -24,12 +24,12 @@ type Environment = LaunchRequest['environment']
 const expand = (text: string, environment: Environment): string =>
   text.replace(REFERENCE, (whole, name: string) => environment[name] ?? whole)
 
-/** With its values in place, for clients that know no references. */
+/** The server with its variables replaced, for clients that know no references. */
 export function expanded(server: McpServer, environment: Environment): McpServer {
   return rewritten(server, text => expand(text, environment))
 }
 
-/** The same server with each of its texts written otherwise, as a client wants to be told of variables. */
+/** The same server with each text rewritten, as a client wants variables to be written. */
 export function rewritten(server: McpServer, write: (text: string) => string): McpServer {
   const each = (values: Record<string, string>) =>
     Object.fromEntries(Object.entries(values).map(([name, value]) => [name, write(value)]))
@@ -38,21 +38,21 @@ export function rewritten(server: McpServer, write: (text: string) => string): M
   return { command: [write(program), ...rest.map(write)], env: each(server.env) }
 }
 
-/** `${NAME}` in the words of a client that writes references in another way. */
+/** `${NAME}` in the form of a client that writes references differently. */
 export const inTheWay =
   (write: (name: string) => string) =>
   (text: string): string =>
     text.replace(REFERENCE, (_, name: string) => write(name))
 
 export interface BySource {
-  /** The name of the variable that holds what follows `Bearer`. */
+  /** The variable that holds the bearer token. */
   bearer: string | undefined
-  /** Values that are all of a variable. */
+  /** Values that consist of one variable. */
   named: Record<string, string>
   plain: Record<string, string>
 }
 
-/** Where the values come from, for clients that are told of variables beside the values. */
+/** Sorts values by where they come from, for clients that take variables separately. */
 export function bySource(values: Record<string, string>, environment: Environment): BySource {
   const found: BySource = { bearer: undefined, named: {}, plain: {} }
   for (const [name, value] of Object.entries(values)) {
@@ -65,7 +65,7 @@ export function bySource(values: Record<string, string>, environment: Environmen
   return found
 }
 
-/** As several clients write it in a file of their own. */
+/** The file format that several clients share. */
 export function asFile(servers: readonly (readonly [string, McpServer])[]): string {
   const entries = servers.map(([name, server]) => [
     name,
@@ -78,20 +78,20 @@ export function asStdio({ command: [command, ...args], env }: StdioServer) {
   return { command, args, env }
 }
 
-/** Names become part of the names of tools, and two clients part them at an underscore. */
+/** Names become part of tool names, and two clients split those at an underscore. */
 export const SERVER_NAME = /^[A-Za-z0-9-]+$/
 
-/** The servers given, whose names become part of the names of their tools. */
+/** The given servers. Their names become part of the names of their tools. */
 export function serversOf({ mcpServers }: Pick<LaunchRequest, 'mcpServers'>): [string, McpServer][] {
   const servers = Object.entries(mcpServers)
   const wrong = servers.find(([name]) => !SERVER_NAME.test(name))
   if (!wrong) return servers
-  throw new InvalidInput('mcp_servers', `${JSON.stringify(wrong[0])} is no name for a server`, {
+  throw new InvalidInput('mcp_servers', `${JSON.stringify(wrong[0])} is not a valid name for a server`, {
     try: 'Use letters, digits and -.',
   })
 }
 
-/** Without its tools the agent does what it can; a person should know why they were missing. */
+/** The agent continues without the tools, and a person should know why they are missing. */
 export const notStarted = (name: string, why: string): AgentEvent => ({
   type: 'warning',
   text: `The MCP server ${name} did not start${why ? `: ${why}` : '.'}`,

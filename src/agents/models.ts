@@ -3,18 +3,18 @@ import * as z from 'zod'
 import { textOf } from '../platform/whole-files.ts'
 import type { Agent, Model } from './contract.ts'
 
-/** In the home: what clients said which models there are, and when. Anyone may delete it. */
+/** A file in the home with the models that clients listed, and when. Anyone may delete it. */
 export const MODELS_FILE = 'models.json'
 
 const Told = z.record(z.string(), z.object({ asked_at: z.string(), names: z.array(z.string().max(200)).max(1000) }))
 type Told = z.infer<typeof Told>
 type Variables = Readonly<Record<string, string | undefined>>
 
-/** The models each agent knows by name: those built in or declared, and those its client has told. */
+/** The models that each agent knows by name: built in, declared, or listed by its client. */
 export interface KnownModels {
   of(agent: Agent): readonly Model[]
   askedAt(agent: Agent): string | undefined
-  /** Asks every client that can tell. What one does not answer stays as it was. */
+  /** Asks every client that can list models. Without an answer its list stays as it was. */
   refresh(agents: readonly Agent[], environment: Variables, now: string): Promise<void>
 }
 
@@ -52,7 +52,7 @@ export function modelsIn(file: string): KnownModels {
   }
 }
 
-/** A file that is broken says nothing: it is only a memory, and asking again mends it. */
+/** A broken file counts as empty. It is only a memory, and asking again repairs it. */
 function read(file: string): Told {
   try {
     return Told.parse(JSON.parse(textOf(file) ?? ''))
@@ -61,8 +61,8 @@ function read(file: string): Told {
   }
 }
 
-/** Why a name may not work, for a person; undefined: it is known, or nobody knows any of this agent. */
+/** Why a name may not work, for a person; undefined: it is known, or no models of this agent are. */
 export function doubtAbout(known: readonly Model[], agent: string, model: string | null): string | undefined {
   if (!model || !known.length || known.some(({ name, alias }) => name === model || alias === model)) return undefined
-  return `${JSON.stringify(model)} is not among the models known of ${agent}; the name is passed on as it is. fleet agents --refresh asks the clients again.`
+  return `${JSON.stringify(model)} is not a model that the fleet knows of ${agent}; the name is passed on unchanged. fleet agents --refresh asks the clients again.`
 }

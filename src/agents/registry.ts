@@ -2,51 +2,47 @@ import { statSync } from 'node:fs'
 import { join } from 'node:path'
 import { NotFound, type Refusal } from '../domain/errors.ts'
 import type { Engine } from '../domain/records/project.ts'
-import { PLUGIN_AGENTS_FILE, PluginAgents } from '../plugins/adapters.ts'
 import type { Agent } from './contract.ts'
 import { DECLARED_FILE, type Declared, readDeclared } from './declared.ts'
 import { type KnownModels, MODELS_FILE, modelsIn } from './models.ts'
 import { PRESETS, type Preset } from './presets.ts'
 import { undeclared } from './undeclared.ts'
 
-/** The agents there are: those built in, those declared in the home, and those of plugins. */
+/** All agents: built in, declared in the home, and from plugins. */
 export interface Agents {
   readonly all: readonly Agent[]
-  /** Those built in and those people declare, without those of plugins. */
+  /** The built-in and declared agents, without those of plugins. */
   readonly ofPeople: readonly Agent[]
-  readonly ofPlugins: PluginAgents
-  /** Why none of the declared agents is among them; null: nothing is wrong. */
+  /** Why the declared agents are missing; null: nothing is wrong. */
   readonly fault: Refusal | null
   readonly models: KnownModels
-  /** The agent with this name; refuses when there is none. */
+  /** The agent with this name. Refuses if there is none. */
   named(name: string): Agent
-  /** The agent of a session, which goes on also when its declaration is gone. */
+  /** The agent of a session. The session continues even if the declaration of its agent is gone. */
   ofSession(name: string): Agent
   /** The agent as a session drives it. */
   driven(session: { agent: string; engine: Engine }): Agent
 }
 
 export interface ToolPresetOffer extends Preset {
-  /** Which agents can be held to it, by their client and by the sandbox. */
+  /** The agents that can run under it, through their client or the sandbox. */
   agents: string[]
   sandboxed: string[]
 }
 
-/** The declared ones are read again whenever their file has changed. */
-export function agentsIn(home: string, builtIn: readonly Agent[]): Agents {
+/** The declared agents are read again whenever their file has changed. */
+export function agentsIn(home: string, builtIn: readonly Agent[], ofPlugins: () => readonly Agent[]): Agents {
   const taken = builtIn.map(agent => agent.name)
   const look = declaredIn(join(home, DECLARED_FILE), taken)
-  const ofPlugins = new PluginAgents(join(home, PLUGIN_AGENTS_FILE))
   const ofPeople = () => [...builtIn, ...look().agents]
   const all = () => {
     const known = ofPeople()
-    return [...known, ...ofPlugins.all.filter(({ name }) => known.every(agent => agent.name !== name))]
+    return [...known, ...ofPlugins().filter(({ name }) => known.every(agent => agent.name !== name))]
   }
 
   const ofSession = (name: string): Agent => all().find(agent => agent.name === name) ?? undeclared(name)
 
   return {
-    ofPlugins,
     models: modelsIn(join(home, MODELS_FILE)),
     get all() {
       return all()

@@ -2,16 +2,16 @@ import { InvalidInput, NotAllowed } from '../domain/errors.ts'
 import type { LaunchRequest } from './contract.ts'
 import { isRestricting, PRESETS, TOOLS, type Tool } from './presets.ts'
 
-/** What a session may use, for clients that are told in rules of their own. */
+/** What a session may use, for clients that have rules of their own. */
 export interface Rules {
   tools: readonly Tool[]
-  /** What the shell may run; the start of a command line. `null`: anything. */
+  /** The commands that the shell may run, by how they start. `null`: any. */
   commands: readonly string[] | null
-  /** Nothing that the repository brings along may add to it. */
+  /** Nothing in the repository may add to these rules. */
   restricts: boolean
 }
 
-/** A tool by its name, or the shell with the start of what it may run: `Bash(npm test:*)`. */
+/** A tool by its name, or the shell with the start of a command: `Bash(npm test:*)`. */
 const TOOL_RULE = /^(\w+)(?:\(([^()\n"'\\]+):\*\))?$/
 
 export function rulesOf({ preset: name, allowedTools }: LaunchRequest): Rules {
@@ -35,19 +35,19 @@ function parse(rule: string): { tool: Tool; start: string | undefined } {
   const [, name, start] = TOOL_RULE.exec(rule) ?? []
   const tool = TOOLS.find(each => each === name)
   if (tool && (start === undefined || tool === 'Bash')) return { tool, start: start?.trim() }
-  throw new InvalidInput('allowed_tools', `${JSON.stringify(rule)} is no tool that this agent can be held to`, {
+  throw new InvalidInput('allowed_tools', `${JSON.stringify(rule)} is not a tool that this agent can be held to`, {
     try: `Write one of ${TOOLS.join(', ')}, or the start of a command such as Bash(npm test:*).`,
   })
 }
 
 export function refuseForks({ forks }: LaunchRequest, client: string): void {
   if (!forks) return
-  throw new NotAllowed(`${client} cannot go on with a copy of a conversation.`, { try: 'Resume it instead.' })
+  throw new NotAllowed(`${client} cannot continue a copy of a conversation.`, { try: 'Resume it instead.' })
 }
 
 export function refuseApprovals({ approvals }: LaunchRequest, client: string): void {
   if (approvals === 'deny') return
   throw new NotAllowed(`${client} cannot wait for a person's permission.`, {
-    try: 'Have what the preset does not allow denied.',
+    try: 'Set approvals to deny, or use an agent that can ask, such as claude.',
   })
 }

@@ -7,7 +7,7 @@ import { besides } from './presets.ts'
 const OWNER_MAY_RUN = 0o700
 const LAST_WORDS_CHARS = 500
 
-/** Runs a mission's prompt as a script, where somebody named it for that very text. It needs no account. */
+/** Runs a mission's prompt as a script, if its author named this agent for that text. It needs no account. */
 export const shell: Agent = {
   name: 'shell',
   title: 'Shell script',
@@ -74,8 +74,8 @@ function refuseLimits({ preset, allowedTools }: LaunchRequest) {
 function outcome(digest: Digest, { code }: Exit): Ending {
   if (code === null) return { outcome: 'lost', reason: 'The script ended without anyone recording how.' }
   if (code === 0) return { outcome: 'completed', reason: 'The script ended well.' }
-  // Standard error first: that is where a script that fails says why.
+  // Standard error comes first: a failing script says there why.
   const last = (digest.lastRaw || digest.lastText).trim().slice(-LAST_WORDS_CHARS)
-  const how = code > 128 ? `was ended by signal ${code - 128} (exit code ${code})` : `ended with exit code ${code}`
-  return { outcome: 'failed', reason: last ? `The script ${how}. The last it printed: ${last}` : `The script ${how}.` }
+  const how = code > 128 ? `Ended by signal ${code - 128} (exit code ${code})` : `Exited with code ${code}`
+  return { outcome: 'failed', reason: last ? `${how}: ${last}` : `${how}.` }
 }

@@ -1,7 +1,7 @@
 import { NotFound } from '../domain/errors.ts'
 import type { Agent } from './contract.ts'
 
-/** Stands in for an agent whose declaration is gone while a session of it is there: its lines are shown as printed. */
+/** Replaces an agent whose declaration is gone while one of its sessions exists. Its lines are shown as printed. */
 export const undeclared = (name: string): Agent => ({
   name,
   title: name,
@@ -38,5 +38,5 @@ export const undeclared = (name: string): Agent => ({
   outcome: (_digest, { code }) =>
     code === null
       ? { outcome: 'lost', reason: 'The agent ended without anyone recording how.' }
-      : { outcome: 'failed', reason: `The agent ${name} is no longer declared: nobody can tell what it came to.` },
+      : { outcome: 'failed', reason: `The agent ${name} is no longer declared, so nobody can tell how it ended.` },
 })

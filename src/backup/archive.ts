@@ -1,4 +1,4 @@
-/** What a tar archive says of itself, read from bytes that anybody may have written. */
+/** The content of a tar archive, read from bytes that anybody may have written. */
 
 export interface Entry {
   /** Relative, without `.` and `..`. */
@@ -8,7 +8,7 @@ export interface Entry {
 }
 
 const BLOCK = 512
-/** Enough for any name that a disk takes, and for what else is said of a file. */
+/** Enough for any name a disk allows, and for the other attributes of a file. */
 const MOST_ABOUT = 8 * 1024
 const MOST_NAME_BYTES = 255
 const MOST_PATH_BYTES = 2048
@@ -24,7 +24,7 @@ const KINDS: Record<string, string> = {
   6: 'a FIFO',
 }
 
-/** Bytes in the sizes that are asked for. */
+/** Reads bytes in the requested sizes. */
 export class Blocks {
   readonly #source: AsyncIterator<Buffer>
   #rest: Buffer = Buffer.alloc(0)
@@ -33,7 +33,7 @@ export class Blocks {
     this.#source = source[Symbol.asyncIterator]()
   }
 
-  /** What comes next, padding included, at most `size`; empty at the end. */
+  /** The next bytes, padding included, at most `size`; empty at the end. */
   async #next(size: number): Promise<Buffer> {
     if (!this.#rest.length) this.#rest = (await this.#source.next()).value ?? this.#rest
     const piece = this.#rest.subarray(0, size)
@@ -41,7 +41,7 @@ export class Blocks {
     return piece
   }
 
-  /** The content of one entry; its padding is read too. */
+  /** The content of one entry. Reads its padding too. */
   async *pieces(size: number): AsyncGenerator<Buffer> {
     for (let left = size; left > 0; ) {
       const piece = await this.#next(left)
@@ -61,18 +61,18 @@ export class Blocks {
     return Buffer.concat(await Array.fromAsync(this.pieces(size)))
   }
 
-  /** To the end, which also tells whether what was compressed is whole. */
+  /** Reads to the end, which also checks that the compressed data is complete. */
   async requireEnd(): Promise<void> {
     for (let read = 0; ; ) {
       const piece = await this.#next(BLOCK * 128)
       if (!piece.length) return
       read += piece.length
-      if (read > MOST_FILLING || piece.some(byte => byte !== 0)) throw new Error('something comes after its end')
+      if (read > MOST_FILLING || piece.some(byte => byte !== 0)) throw new Error('there is data after its end')
     }
   }
 }
 
-/** Whoever reads takes the content of each file before the next entry. */
+/** The caller must read the content of each file before the next entry. */
 export async function* entriesIn(blocks: Blocks): AsyncGenerator<Entry> {
   let about: About = {}
   for (;;) {
@@ -91,19 +91,19 @@ export async function* entriesIn(blocks: Blocks): AsyncGenerator<Entry> {
     const isFolder = type === '5'
     if (!isFolder && type !== '0' && type !== '\0')
       throw new Error(`${path} is ${KINDS[type] ?? 'neither a file nor a folder'}`)
-    if (isFolder && size > 0) throw new Error(`${path} is a folder that has content`)
+    if (isFolder && size > 0) throw new Error(`${path} is a folder with content`)
     if (path || !isFolder) yield { path, isFolder, size }
     about = {}
   }
 }
 
-/** What was said about the next entry before it came. */
+/** Attributes that the archive gives before the entry itself. */
 interface About {
   name?: Buffer
   size?: number
 }
 
-/** Records of `length key=value`, of which two concern us. */
+/** Records of `length key=value`; two of them matter here. */
 function extended(text: Buffer): About {
   const about: About = {}
   for (let at = 0; at < text.length; ) {
@@ -125,10 +125,10 @@ function extended(text: Buffer): About {
 function requireSum(header: Buffer): void {
   const said = numberIn(header.subarray(148, 156))
   const sum = header.reduce((all, byte, at) => all + (at >= 148 && at < 156 ? 32 : byte), 0)
-  if (sum !== said) throw new Error('it is no tar archive, or was changed')
+  if (sum !== said) throw new Error('it is not a tar archive, or it was changed')
 }
 
-/** In octal digits, or where they do not suffice in bytes. */
+/** In octal digits, or as binary if the digits do not suffice. */
 function numberIn(field: Buffer): number {
   if (field[0]! & 0x80) return sizeOf(`${BigInt(`0x${field.subarray(1).toString('hex')}`)}`, 10)
   return sizeOf(untilNul(field).toString('latin1').trim() || '0', 8)
@@ -142,7 +142,7 @@ function sizeOf(digits: string, base: number): number {
 
 function nameIn(header: Buffer): Buffer {
   const name = untilNul(header.subarray(0, 100))
-  // Elsewhere other programs have their own here.
+  // Other formats use these bytes for something else.
   const isPosix = header.subarray(257, 263).toString('latin1') === 'ustar\0'
   const folder = isPosix ? untilNul(header.subarray(345, 500)) : Buffer.alloc(0)
   return folder.length ? Buffer.concat([folder, Buffer.from('/'), name]) : name
@@ -163,8 +163,8 @@ function pathOf(name: Buffer): string {
   }
   if (/\p{Cc}/u.test(text)) throw new Error('a name in it has control characters')
   const parts = text.split('/').filter(part => part !== '' && part !== '.')
-  if (text.startsWith('/') || parts.includes('..')) throw new Error(`${text} leads out of the home`)
-  if (parts.length > MOST_DEPTH) throw new Error('folders in it are too deep')
+  if (text.startsWith('/') || parts.includes('..')) throw new Error(`${text} is outside the home`)
+  if (parts.length > MOST_DEPTH) throw new Error('its folders are nested too deep')
   if (parts.some(part => Buffer.byteLength(part) > MOST_NAME_BYTES)) throw new Error('a name in it is too long')
   return parts.join('/')
 }

@@ -1,38 +1,40 @@
 import { type Dirent, readdirSync } from 'node:fs'
 import { join } from 'node:path'
-import { MANIFEST } from './manifest.ts'
+import { KEY_FILES } from '../platform/keys.ts'
 
-/** Why something of a home is not in a backup of it, for people. */
+/** The file in a backup that describes it. */
+export const MANIFEST = 'manifest.json'
+
+/** Why something in a home is not in its backup, for people. */
 export const LEFT_OUT = {
-  worktrees: 'worktrees: what agents have not committed is only there; commits are in your repositories',
-  repositories: 'the repositories of missions: what agents have committed was taken into yours first',
+  worktrees: 'worktrees: uncommitted work of agents is only there; commits are in your repositories',
+  repositories: 'the repositories of missions: the commits of agents were copied into yours first',
   projects: 'repositories made in the home (projects/): copy or push them yourself',
   logs: "the server's logs",
-  tokens: 'the token and the key of the home: new ones are made; --with-tokens takes them along',
-  live: 'processes: sessions at work are restored as lost, previews as ended',
-  manifest: `${MANIFEST} in the home: that of a backup has its place`,
-  links: 'links, sockets and the like',
+  tokens: 'the token and the key of the home: new ones are made; --with-tokens includes them',
+  live: 'processes: running sessions are restored as lost, previews as ended',
+  manifest: `${MANIFEST} in the home: the backup has its own`,
+  links: 'links, sockets and similar',
 } as const
 export type LeftOut = keyof typeof LEFT_OUT
 
-const TOKENS = ['token', 'key']
-/** Of this very home and the process that holds it; the store is copied in a way of its own. */
+/** Files of this home and its daemon. The store is copied separately. */
 const OWN = /^(id|port|port\.new|spawner|holder\.json.*|lease\.db.*|store\.db.*)$/
 const ELSEWHERE: readonly string[] = ['worktrees', 'repositories', 'projects', 'logs'] satisfies LeftOut[]
 
 /**
- * Of a launch, what was said and how it ended. What else a client was given lies beside it, settings with secrets and
- * whole folders of its own, and is made anew for the next one.
+ * From a launch, a backup has what was said and how it ended. The client's other files (settings with secrets, its own
+ * folders) are left out: they are made again for the next launch.
  */
 const LAUNCHES = ['sessions', 'processes', 'checks']
 const OF_A_LAUNCH = ['prompt', 'claim', 'pid', 'stdout', 'stderr', 'sent', 'times', 'result.json', 'exit']
 
-/** Whether a backup has something of this name, its manifest and its store aside. */
+/** Whether a backup has a file of this name, apart from its manifest and its store. */
 export function belongs(path: string, isFolder: boolean): boolean {
   const parts = path.split('/')
   const [top, name] = [parts[0]!, parts.at(-1)!]
   if (LAUNCHES.includes(top)) return isFolder || OF_A_LAUNCH.includes(name)
-  // Being written: its name appears with the whole of it.
+  // A file whose name starts with a dot is still being written.
   if (top === 'blobs') return !name.startsWith('.')
   return !OWN.test(top) && !ELSEWHERE.includes(top)
 }
@@ -43,7 +45,7 @@ export interface Contents {
   leftOut: LeftOut[]
 }
 
-/** What of a home belongs into a backup, the store aside. */
+/** The files of a home that go into a backup, apart from the store. */
 export function contentsOf(home: string, withTokens: boolean): Contents {
   const leftOut = new Set<LeftOut>(['live'])
   const files: string[] = []
@@ -51,9 +53,9 @@ export function contentsOf(home: string, withTokens: boolean): Contents {
     const [top, ...below] = path.split('/')
     if (below.length) return belongs(path, entry.isDirectory())
     if (top === MANIFEST) leftOut.add('manifest')
-    if (!withTokens && TOKENS.includes(top!)) leftOut.add('tokens')
+    if (!withTokens && KEY_FILES.includes(top!)) leftOut.add('tokens')
     if (ELSEWHERE.includes(top!) && readdirSync(join(home, top!)).length) leftOut.add(top as LeftOut)
-    return top !== MANIFEST && belongs(path, entry.isDirectory()) && (withTokens || !TOKENS.includes(top!))
+    return top !== MANIFEST && belongs(path, entry.isDirectory()) && (withTokens || !KEY_FILES.includes(top!))
   }
   const walk = (folder: string): void => {
     for (const entry of entriesOf(join(home, folder))) {
@@ -68,7 +70,7 @@ export function contentsOf(home: string, withTokens: boolean): Contents {
   return { files, leftOut: (Object.keys(LEFT_OUT) as LeftOut[]).filter(each => leftOut.has(each)) }
 }
 
-/** A mission that is being deleted takes its folders along. */
+/** If a mission is deleted at the same time, its folders disappear. */
 function entriesOf(folder: string): Dirent[] {
   try {
     return readdirSync(folder, { withFileTypes: true })

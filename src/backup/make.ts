@@ -5,22 +5,22 @@ import { dirname, join, sep } from 'node:path'
 import { NotAllowed, NotFound } from '../domain/errors.ts'
 import { VERSION } from '../platform/version.ts'
 import { behindLinks } from '../platform/whole-files.ts'
-import { copySqlite } from '../store/sqlite/copy.ts'
-import { contentsOf, LEFT_OUT } from './contents.ts'
+import { copySqlite } from '../store/index.ts'
+import { contentsOf, LEFT_OUT, MANIFEST } from './contents.ts'
 import { takeInLive } from './live-places.ts'
-import { fingerprint, MANIFEST, type Manifest } from './manifest.ts'
+import { fingerprint, type Manifest } from './manifest.ts'
 import { tar } from './tar.ts'
 import { MOST_ENTRIES } from './unpack.ts'
 
 /**
- * A copy of a home as one file, whoever works in it meanwhile. The store comes first: a text is on disk before a record
- * names it, and transcripts only grow, so whatever the copy of the store speaks of is there when the files are copied.
+ * Copies a home into one file while others work in it. The store comes first: a text is on disk before a record names
+ * it, and transcripts only grow, so everything the copy of the store refers to is there when the files are copied.
  */
 export async function backUp(home: string, file: string, withTokens: boolean): Promise<Manifest> {
   if (!existsSync(join(home, 'store.db'))) throw new NotFound('home with a store at', home, { try: 'fleet status' })
   refuseToReplace(file)
   refuseWithin(home, file)
-  // Beside the file: whoever chose that place has room there, and the last step is a rename.
+  // Beside the target file: there is room in that place, and the last step is a rename.
   mkdirSync(dirname(file), { recursive: true })
   const work = mkdtempSync(`${file}.being-made-`)
   try {
@@ -56,7 +56,7 @@ export async function backUp(home: string, file: string, withTokens: boolean): P
   }
 }
 
-/** For its owner only, and on the disk before it has its name. */
+/** Readable by its owner only, and on disk before it gets its name. */
 async function seal(file: string): Promise<void> {
   const handle = await open(file, 'r+')
   try {
@@ -68,30 +68,30 @@ async function seal(file: string): Promise<void> {
 }
 
 function requireRestorable(files: number): void {
-  // Folders count too, and the manifest and the store.
+  // Folders, the manifest and the store count too.
   if (files < MOST_ENTRIES / 2) return
-  throw new NotAllowed(`The home has ${files} files, more than a backup is restored with.`, {
+  throw new NotAllowed(`The home has ${files} files, more than a restore accepts.`, {
     try: 'Delete missions that are over: fleet mission delete <id>',
   })
 }
 
 function refuseToReplace(file: string): void {
-  if (existsSync(file)) throw new NotAllowed(`There already is a ${file}.`, { try: 'Choose another name.' })
+  if (existsSync(file)) throw new NotAllowed(`${file} already exists.`, { try: 'Choose another name.' })
 }
 
-/** It would have a part of itself in it, and be in every later one. */
+/** A backup in the home would contain a part of itself, and be in every later one. */
 function refuseWithin(home: string, file: string): void {
   if (`${behindLinks(nearest(file))}${sep}`.startsWith(`${behindLinks(home)}${sep}`))
     throw new NotAllowed(`${file} is in the home itself.`, { try: 'Choose a place outside of it.' })
 }
 
-/** The folder it is in, or the first above that is there. */
+/** Its folder, or the nearest one above that exists. */
 function nearest(path: string): string {
   const folder = dirname(path)
   return existsSync(folder) ? folder : nearest(folder)
 }
 
-/** Undefined: it went away in between, with the mission it belonged to. */
+/** Undefined if the file was deleted in between, with its mission. */
 async function copied(from: string, to: string): Promise<Manifest['files'][string] | undefined> {
   mkdirSync(dirname(to), { recursive: true, mode: 0o700 })
   try {

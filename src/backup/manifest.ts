@@ -3,15 +3,14 @@ import { createReadStream, lstatSync, readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import * as z from 'zod'
 import { Unfit } from '../domain/errors.ts'
-import { belongs } from './contents.ts'
+import { belongs, MANIFEST } from './contents.ts'
 
-export const MANIFEST = 'manifest.json'
 const FORMAT = 1
 
-/** What a backup says of itself. */
+/** The description inside a backup. */
 export const Manifest = z.object({
   format: z.literal(FORMAT).default(FORMAT),
-  version: z.string().describe('of the program that made it'),
+  version: z.string().describe('the version of the program that made it'),
   made_at: z.string(),
   host: z.string(),
   home: z.string().describe('where the home was'),
@@ -31,7 +30,7 @@ export async function fingerprint(file: string): Promise<{ bytes: number; sha256
   return { bytes, sha256: hash.digest('hex') }
 }
 
-/** Every file that a manifest names is there as it says, and nothing else is. */
+/** Checks that every file in the manifest is there and unchanged, and that there is nothing else. */
 export async function verified(folder: string, archive: string): Promise<Manifest> {
   const manifest = readManifest(folder, archive)
   const found = new Set(everyFile(folder, archive).filter(path => path !== MANIFEST))
@@ -56,7 +55,7 @@ function readManifest(folder: string, archive: string): Manifest {
   try {
     return Manifest.parse(JSON.parse(text))
   } catch (cause) {
-    throw damaged(archive, `its ${MANIFEST} cannot be read, or is of a newer form`, cause)
+    throw damaged(archive, `its ${MANIFEST} cannot be read, or has a newer format`, cause)
   }
 }
 
@@ -65,13 +64,13 @@ function everyFile(root: string, archive: string, folder = ''): string[] {
     const path = folder ? `${folder}/${name}` : name
     const kind = lstatSync(join(root, path))
     if (kind.isDirectory()) return everyFile(root, archive, path)
-    if (!kind.isFile()) throw damaged(archive, `${path} is no plain file`)
+    if (!kind.isFile()) throw damaged(archive, `${path} is not a plain file`)
     return [path]
   })
 }
 
 export const damaged = (archive: string, problem: string, cause?: unknown): Unfit =>
-  new Unfit(`${archive} is not a whole backup of a home: ${problem}.`, {
-    try: 'Nothing was restored. Take another copy of it.',
+  new Unfit(`${archive} is not a complete backup of a home: ${problem}.`, {
+    try: 'Nothing was restored. Use another copy of it.',
     cause,
   })

@@ -1,24 +1,25 @@
 import type { Fleet } from '../fleet/fleet.ts'
 import { all } from '../fleet/records.ts'
+import { KEY_FILES } from '../platform/keys.ts'
 
 export interface Choice {
   withTokens: boolean
   withPlugins: boolean
 }
 
-/** What is taken from a backup only if a person says so: whoever wrote the file would own the machine otherwise. */
+/** Restored only if a person says so: otherwise the author of the file would control the machine. */
 const BY_CHOICE = [
   {
-    names: ['token', 'key'],
+    names: KEY_FILES,
     choice: 'withTokens',
-    taken: 'token and key: whoever has them may do everything here',
-    left: 'its token and its key: new ones were made, and browsers sign in anew (--with-tokens takes them)',
+    taken: 'token and key: anyone who has them can do everything here',
+    left: 'its token and its key: new ones were made, and browsers must sign in again (--with-tokens restores them)',
   },
   {
     names: ['plugins'],
     choice: 'withPlugins',
     taken: 'plugins/: code that runs in the server',
-    left: 'plugins/: code that would run in the server (--with-plugins takes it)',
+    left: 'plugins/: code that would run in the server (--with-plugins restores it)',
   },
 ] as const
 
@@ -29,13 +30,13 @@ const FILES: Record<string, string> = {
 }
 
 export interface Chosen {
-  /** Names in the home to take away again. */
+  /** Names in the home to remove again. */
   drop: string[]
   notTaken: string[]
   taken: string[]
 }
 
-/** `names`: what lies in the home itself. */
+/** `names`: the entries of the home itself. */
 export function chosen(names: readonly string[], choice: Choice): Chosen {
   const there = BY_CHOICE.filter(each => each.names.some(name => names.includes(name)))
   const [taken, left] = [there.filter(each => choice[each.choice]), there.filter(each => !choice[each.choice])]
@@ -48,7 +49,7 @@ export function chosen(names: readonly string[], choice: Choice): Chosen {
 
 const fileNames = (names: readonly string[]): string[] => Object.keys(FILES).filter(name => names.includes(name))
 
-/** What the store says that is run on this machine, for people. */
+/** Commands in the store that run on this machine, for people. */
 export async function commandsIn(fleet: Fleet): Promise<string[]> {
   const projects = (await Array.fromAsync(all(fleet, 'projects', 'created'))).map(({ value }) => value)
   const servers = projects.flatMap(project => project.mcp_servers.filter(({ enabled }) => enabled))

@@ -4,9 +4,11 @@ import { dirname, join } from 'node:path'
 import { NotAllowed, NotFound } from '../domain/errors.ts'
 import { makeFleet } from '../fleet/fleet.ts'
 import { openHome } from '../platform/home.ts'
+import { KEY_FILES, openKeys } from '../platform/keys.ts'
 import { behindLinks, requirePlain } from '../platform/whole-files.ts'
-import { isHeld, openSqlite } from '../store/index.ts'
-import { MANIFEST, type Manifest, verified } from './manifest.ts'
+import { isHeld, openStore, storeOf } from '../store/index.ts'
+import { MANIFEST } from './contents.ts'
+import { type Manifest, verified } from './manifest.ts'
 import { type Choice, chosen, commandsIn } from './powers.ts'
 import { type Settled, settleRestored } from './restored.ts'
 import { MOST_ENTRIES, unpack } from './unpack.ts'
@@ -14,7 +16,7 @@ import { MOST_ENTRIES, unpack } from './unpack.ts'
 export interface Restored {
   manifest: Manifest
   settled: Settled
-  /** What came along that acts on this machine, and what was left out because nobody asked for it. */
+  /** Restored parts that can act on this machine, and parts that were left out because nobody asked for them. */
   powers: string[]
   notTaken: string[]
 }
@@ -25,7 +27,7 @@ export interface Wish extends Choice {
   maxBytes: number
 }
 
-/** Makes a home from a backup. It is put together beside its place and moved there last: it is whole, or not there. */
+/** Makes a home from a backup. It is built beside its place and moved there last, so it is complete or not there. */
 export async function restore(file: string, place: string, wish: Wish): Promise<Restored> {
   if (!existsSync(file)) throw new NotFound('file', file)
   requirePlain(file)
@@ -56,8 +58,8 @@ async function settle(
   wish: Wish,
 ): Promise<{ settled: Settled; commands: string[] }> {
   const place = openHome(stage)
-  const store = await openSqlite(place.storeFile, { migrate: true })
-  const fleet = makeFleet({ home: place, store, environment: wish.env })
+  const store = await openStore(storeOf(place), { migrate: true })
+  const fleet = makeFleet({ home: place, keys: openKeys(place), store, environment: wish.env })
   try {
     const commands = await commandsIn(fleet)
     const settled = await settleRestored(fleet, {
@@ -73,22 +75,22 @@ async function settle(
   }
 }
 
-/** What any command makes when it looks for a home and finds none. */
-const MADE_BY_LOOKING = ['id', 'token', 'key']
+/** Files that any command creates when it finds no home. */
+const MADE_BY_LOOKING = ['id', ...KEY_FILES]
 
-/** Nothing is ever restored over anything. */
+/** A restore never overwrites anything. */
 function requireEmpty(home: string): void {
   if (!existsSync(home)) return
   if (!statSync(home).isDirectory())
     throw new NotAllowed(`${home} is not a folder.`, { try: 'fleet restore <file> --home <folder>' })
   if (isHeld(home))
-    throw new NotAllowed(`The home ${home} is held by a running fleet.`, {
+    throw new NotAllowed(`The home ${home} is used by a running fleet.`, {
       try: 'Restore into another one: fleet restore <file> --home <folder>',
     })
   const isEmpty = (path: string): boolean => lstatSync(path).isDirectory() && readdirSync(path).length === 0
   const inTheWay = readdirSync(home).find(name => !MADE_BY_LOOKING.includes(name) && !isEmpty(join(home, name)))
   if (inTheWay)
-    throw new NotAllowed(`The home ${home} is not empty: ${inTheWay} is in it.`, {
+    throw new NotAllowed(`The home ${home} is not empty: it contains ${inTheWay}.`, {
       try: 'Move it away, or restore into another one: fleet restore <file> --home <folder>',
     })
 }

@@ -17,25 +17,25 @@ export interface Origin {
   /** Where the home was, and where this one is going to be. */
   from: string
   to: string
-  /** Clients keep their conversations on the machine. */
+  /** Clients store their conversations on their machine. */
   sameMachine: boolean
   paused: boolean
 }
 
 export interface Settled {
-  /** Sessions that were at work. */
+  /** Sessions that were live. */
   lost: number
-  /** Missions that wait for a person because the home they come from may still be at them. */
+  /** Missions that wait for a person, because the original home may still be working on them. */
   asking: string[]
   /** Missions that were landing, or being undone. */
   landing: string[]
 }
 
-const REASON = 'It was at work when the backup was made that it was restored from.'
+const REASON = 'It was running when the backup was made.'
 
 /**
- * What a restored home says is at work is at work elsewhere, or nowhere: the home it comes from may still be there, with
- * its agents alive. So nothing is taken up, no worktree is taken for one of ours, and nothing lands by itself.
+ * Sessions that are live in the backup run elsewhere or nowhere: the original home may still exist, with its agents
+ * running. So no session is continued, no worktree is used, and nothing lands automatically.
  */
 export async function settleRestored(fleet: Fleet, origin: Origin): Promise<Settled> {
   const by: By = { actor: 'person', now: fleet.now() }
@@ -52,10 +52,10 @@ export async function settleRestored(fleet: Fleet, origin: Origin): Promise<Sett
     if (mission.status === 'needs_input') asking.push(mission.id)
   }
   await moveWorktrees(fleet, origin)
-  // Who is let in here comes with a link of this home.
+  // Browsers must sign in with a link of this home.
   for (const { value, version } of await Array.fromAsync(all(fleet, 'devices', 'signed_in')))
     await fleet.commit('commit.wish', { changes: [put('devices', { ...value, signed_out_at: by.now }, version)] })
-  await endKeptProcesses(fleet, by)
+  await endSideProcesses(fleet, by)
   for (const { value, version } of await Array.fromAsync(all(fleet, 'missions', 'taken_over'))) {
     const next = handedBack(
       value,
@@ -80,10 +80,10 @@ function unlanded(mission: Mission, by: By): ReturnType<typeof toReview> {
       cause: 'It was restored while it was being undone.',
     })
   const as = mission.landing_commit ? ` as ${mission.landing_commit.commit}` : ''
-  const text = `It was about to land${as} when the backup was made that it was restored from.`
+  const text = `It was about to land${as} when the backup was made.`
   return toReview(
     mission,
-    { code: 'restored', text, try: `Look whether it has landed, then fleet mission land ${mission.id}` },
+    { code: 'restored', text, try: `Check whether it has landed, then fleet mission land ${mission.id}` },
     by,
   )
 }
@@ -93,7 +93,7 @@ async function loseSession(fleet: Fleet, id: string, origin: Origin, by: By): Pr
   const mission = await current(fleet, 'missions', session.value.mission_id)
   const { value: project } = await current(fleet, 'projects', session.value.project_id)
   const { landing, maxRetries } = effective(mission.value, project, defaultsOf(fleet))
-  const talk = await talkLeft(fleet, id, false)
+  const talk = await talkLeft(fleet, mission.value, session.value, false)
   const isThere = session.value.worktree !== null && existsSync(session.value.worktree)
   const after = ended(
     mission.value,
@@ -114,14 +114,14 @@ async function loseSession(fleet: Fleet, id: string, origin: Origin, by: By): Pr
     },
     by,
   )
-  // Two homes would work on one branch.
+  // Otherwise two homes would work on one branch.
   const next =
     isThere && after.mission.status === 'queued'
       ? toPerson(
           mission.value,
           {
             code: 'restored',
-            text: `${REASON} Its worktree is still at ${session.value.worktree}, where an agent may go on with it.`,
+            text: `${REASON} Its worktree is still at ${session.value.worktree}, where an agent may still be at work.`,
             try: `fleet mission retry ${mission.value.id}`,
           },
           by,
@@ -154,7 +154,7 @@ async function loseSession(fleet: Fleet, id: string, origin: Origin, by: By): Pr
 
 const AT_ONCE = 40
 
-/** None of them came along. Whoever goes on with their work does so in this home. */
+/** The backup has no worktrees. Work continues in new ones of this home. */
 async function moveWorktrees(fleet: Fleet, { from, to }: Origin): Promise<void> {
   const moved = (path: string | null): string | null =>
     path?.startsWith(from + sep) ? join(to, relative(from, path)) : path
@@ -168,9 +168,9 @@ async function moveWorktrees(fleet: Fleet, { from, to }: Origin): Promise<void> 
     await fleet.commit('commit.wish', { changes: changes.slice(done, done + AT_ONCE) })
 }
 
-async function endKeptProcesses(fleet: Fleet, by: By): Promise<void> {
+async function endSideProcesses(fleet: Fleet, by: By): Promise<void> {
   for (const { value, version } of await Array.fromAsync(all(fleet, 'processes', 'live')))
-    await fleet.commit('commit.kept-process', {
+    await fleet.commit('commit.side-process', {
       changes: [put('processes', { ...value, status: 'ended', reason: REASON, ended_at: by.now, url: null }, version)],
     })
 }

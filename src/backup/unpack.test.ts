@@ -73,9 +73,9 @@ const ODD: Record<string, [Entry[], RegExp]> = {
   'a FIFO': [[{ name: 'pipe', type: '6' }], /pipe is a FIFO/],
   'a manifest that is a FIFO': [[{ name: 'manifest.json', type: '6' }], /manifest.json is a FIFO/],
   'a sparse file': [[{ name: 'sparse', type: 'S' }], /sparse is neither a file nor a folder/],
-  'an absolute name': [[{ name: '/tmp/outside' }], /leads out of the home/],
-  'a name that leads out': [[{ name: '../outside' }], /leads out of the home/],
-  'a name that leads out further in': [[{ name: 'tasks/../../outside' }], /leads out of the home/],
+  'an absolute name': [[{ name: '/tmp/outside' }], /is outside the home/],
+  'a name that leads out': [[{ name: '../outside' }], /is outside the home/],
+  'a name that leads out further in': [[{ name: 'tasks/../../outside' }], /is outside the home/],
   'a name twice': [
     [
       { name: 'notes.txt', content: 'a' },

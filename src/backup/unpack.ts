@@ -4,7 +4,8 @@ import { pipeline } from 'node:stream/promises'
 import { createGunzip } from 'node:zlib'
 import { NotAllowed, Refusal, Unfit } from '../domain/errors.ts'
 import { Blocks, entriesIn } from './archive.ts'
-import { damaged, MANIFEST } from './manifest.ts'
+import { MANIFEST } from './contents.ts'
+import { damaged } from './manifest.ts'
 
 export interface Limits {
   entries: number
@@ -13,14 +14,14 @@ export interface Limits {
 /** More than any home has. */
 export const MOST_ENTRIES = 1_000_000
 const MOST_MANIFEST_BYTES = 256 * 1024 * 1024
-/** What a disk gives out, and what it should keep for others. */
+/** How a disk allocates space, and how much to leave for others. */
 const BLOCK_BYTES = 4096
 const SHARE_OF_DISK = 0.95
 const GB = 1_000_000_000
 
 /**
- * Puts the files and folders of an archive into an empty folder, with our modes instead of its own. Whoever wrote it may
- * be anybody: nothing else than files and folders is made, nothing outside, and no more than the limits and the disk allow.
+ * Unpacks the files and folders of an archive into an empty folder, with our modes. The author of the archive may be
+ * anybody: only files and folders are made, nothing outside the folder, and no more than the limits and the disk allow.
  */
 export async function unpack(file: string, folder: string, limits: Limits): Promise<void> {
   const { bavail, bsize } = statfsSync(folder)
@@ -34,11 +35,11 @@ export async function unpack(file: string, folder: string, limits: Limits): Prom
     bytes += Math.ceil(size / BLOCK_BYTES) * BLOCK_BYTES
     if (bytes > limits.bytes)
       throw new NotAllowed(`${file} unpacks to more than ${limits.bytes / GB} GB. Nothing was restored.`, {
-        try: 'If you know that it is so large: fleet restore <file> --max-gb <number>',
+        try: 'If you expect that size: fleet restore <file> --max-gb <number>',
       })
     if (bytes > room)
       throw new Unfit(`There is no room for ${file}: ${dirname(folder)} has ${(room / GB).toFixed(1)} GB.`, {
-        try: 'Nothing was restored. Make room, or choose another place: --home <folder>',
+        try: 'Nothing was restored. Free some space, or choose another place: --home <folder>',
       })
   }
   try {

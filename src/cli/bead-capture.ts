@@ -2,11 +2,11 @@ import type { Agents } from '../agents/index.ts'
 import { InvalidInput } from '../domain/errors.ts'
 import { asMetadata } from '../domain/rules/beads.ts'
 
-/** Beads that come out of a file, many at a time: bd takes nothing else for them. */
+/** Options that make many beads from a file. bd accepts no metadata with them. */
 const FROM_A_FILE = ['-f', '--file', '--graph']
 const METADATA = '--metadata'
 
-/** The arguments of `bd create`, with where the person stands and what they chose kept in the metadata of the bead. */
+/** The arguments of `bd create`. The metadata of the bead records where the person is and what they chose. */
 export function capturing(args: readonly string[], directory: string, agents: Agents): readonly string[] {
   const end = args.indexOf('--')
   const [options, rest] = end < 0 ? [args, []] : [args.slice(0, end), args.slice(end)]
@@ -43,7 +43,7 @@ function objectIn(text: string): object {
     const value: unknown = JSON.parse(text)
     if (typeof value === 'object' && value !== null && !Array.isArray(value)) return value
   } catch {
-    // Told below, like everything else that is none.
+    // Reported below, like any other invalid value.
   }
-  throw new InvalidInput(METADATA, 'must be a JSON object here, so that what is noted of the place can be added to it')
+  throw new InvalidInput(METADATA, 'must be a JSON object, so that the folder and the agent can be added to it')
 }

@@ -1,11 +1,11 @@
+import { answers } from '../daemon/running.ts'
 import { Refusal, Unreachable } from '../domain/errors.ts'
-import type { Item, Operation } from '../operations/operation.ts'
-import type { Client } from './client.ts'
+import { itemsIn, requestFor } from '../operations/wire.ts'
 import { EXIT } from './exit.ts'
 import { operationOf } from './operation-of.ts'
-import { serverSentEvents } from './sse.ts'
+import type { Client } from './server.ts'
 
-/** A refusal as a server told it. */
+/** A refusal that came from a server. */
 class Refused extends Refusal {
   readonly code: string
   readonly status: number
@@ -27,10 +27,15 @@ export function httpClient(url: string, token: string): Client {
     const { method, address, body } = requestFor(operation.http, input as Record<string, unknown>)
     const headers: Record<string, string> = { authorization: `Bearer ${token}` }
     if (body !== undefined) headers['content-type'] = 'application/json'
-    const response = await fetch(new URL(address, url), { method, headers, body, signal }).catch(cause => {
-      if (signal?.aborted) throw cause
-      throw new Unreachable(`The server at ${url} cannot be reached.`, { try: 'fleet up --detach', cause })
-    })
+    const silence = silenceOf(url)
+    const signals = AbortSignal.any([silence.signal, ...(signal ? [signal] : [])])
+    const response = await fetch(new URL(address, url), { method, headers, body, signal: signals })
+      .catch(cause => {
+        if (signal?.aborted) throw cause
+        if (silence.signal.aborted) throw silence.signal.reason
+        throw new Unreachable(`The server at ${url} cannot be reached.`, { try: 'fleet up --detach', cause })
+      })
+      .finally(silence.end)
     if (!response.ok) throw await refusalFrom(response, url)
     return response
   }
@@ -39,12 +44,10 @@ export function httpClient(url: string, token: string): Client {
     async *stream<T>(name: string, input: object, signal: AbortSignal) {
       const response = await ask(name, input, signal)
       try {
-        for await (const event of serverSentEvents(response.body!)) {
-          yield { cursor: event.id, kind: event.event, data: JSON.parse(event.data || 'null') as T } satisfies Item<T>
-        }
+        for await (const items of itemsIn<T>(response.body!)) yield* items
       } catch (cause) {
         if (signal.aborted || cause instanceof Refusal) throw cause
-        throw new Unreachable(`The server at ${url} stopped answering; agents go on.`, {
+        throw new Unreachable(`The server at ${url} stopped answering. Agents continue.`, {
           try: 'fleet up --detach',
           cause,
         })
@@ -55,32 +58,31 @@ export function httpClient(url: string, token: string): Client {
   }
 }
 
+const SILENT_MS = 3000
+
+/** A call may take long, but the server must keep answering that it is alive. */
+function silenceOf(url: string): { signal: AbortSignal; end(): void } {
+  const over = new AbortController()
+  const began = Date.now()
+  const timer = setInterval(async () => {
+    if (await answers(url)) return
+    const seconds = Math.round((Date.now() - began) / 1000)
+    over.abort(
+      new Unreachable(`The server at ${url} has not answered for ${seconds} s.`, {
+        try: 'Run fleet status on the machine of the server.',
+      }),
+    )
+  }, SILENT_MS)
+  return { signal: over.signal, end: () => clearInterval(timer) }
+}
+
 async function refusalFrom(response: Response, url: string): Promise<Refusal> {
   const text = await response.text()
   try {
     const { error } = JSON.parse(text) as { error: { code: string; message: string } }
     if (typeof error.message === 'string') return new Refused(response.status, error)
   } catch {
-    // Not one of our answers: another program listens there.
+    // This is not one of our answers, so another program listens there.
   }
-  return new Unreachable(`What answers at ${url} is not a fleet: status ${response.status}.`, { try: 'fleet status' })
-}
-
-/** Where the fields of an input travel: in the path, then in the query or the body. */
-export function requestFor(
-  http: Operation['http'],
-  input: Record<string, unknown>,
-): { method: string; address: string; body?: string } {
-  const [method, route] = http.split(' ') as [string, string]
-  const rest = new Map(Object.entries(input).filter(([, value]) => value !== undefined))
-  const path = route.replace(/:(\w+)/g, (_, field: string) => {
-    const value = rest.get(field)
-    rest.delete(field)
-    return encodeURIComponent(String(value))
-  })
-  if (method !== 'GET' && method !== 'DELETE')
-    return { method, address: path, body: JSON.stringify(Object.fromEntries(rest)) }
-  const query = new URLSearchParams()
-  for (const [field, value] of rest) for (const each of [value].flat()) query.append(field, String(each))
-  return { method, address: query.size ? `${path}?${query}` : path }
+  return new Unreachable(`The program at ${url} is not a fleet (status ${response.status}).`, { try: 'fleet status' })
 }

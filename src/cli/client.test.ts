@@ -5,8 +5,9 @@ import { hostname, tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { type Home, openHome } from '../platform/home.ts'
+import { openKeys } from '../platform/keys.ts'
 import { VERSION } from '../platform/version.ts'
-import { takeLease } from '../store/index.ts'
+import { takeLock } from '../store/index.ts'
 import { fleet } from './testing.ts'
 
 let home: Home
@@ -19,7 +20,7 @@ afterEach(async () => {
   for (const step of undo.splice(0).reverse()) await step()
 })
 
-/** Something that holds the home and answers every question in the same way. */
+/** A server that holds the home and answers every request in the same way. */
 async function aServerOf(version: string, settings: Record<string, string> = {}): Promise<{ asked: string[] }> {
   const asked: string[] = []
   const server = createServer((request, response) => {
@@ -28,7 +29,7 @@ async function aServerOf(version: string, settings: Record<string, string> = {})
   })
   await new Promise<void>(resolve => server.listen(0, '127.0.0.1', resolve))
   undo.push(() => server.close())
-  const lease = takeLease(home.path)!
+  const lease = takeLock(home.path)!
   undo.push(() => lease.release())
   const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
   await lease.announce({ pid: process.pid, started: 'now', version, host: hostname(), url, settings, flags: {} })
@@ -39,7 +40,7 @@ const list = () => fleet(['mission', 'list', '--json'], { real: true, env: { FLE
 
 test('a store that is not there yet is made under the lease, which is let go', async () => {
   expect(JSON.parse((await list()).out)).toEqual({ missions: [] })
-  const lease = takeLease(home.path)
+  const lease = takeLock(home.path)
   expect(lease).toBeDefined()
   lease?.release()
 })
@@ -47,7 +48,7 @@ test('a store that is not there yet is made under the lease, which is let go', a
 test('a running server of another version is asked, with the token of the home', async () => {
   const { asked } = await aServerOf('0.0.0-other')
   expect((await list()).code).toBe(0)
-  expect(asked).toEqual([`GET /api/missions?limit=50 Bearer ${home.token}`])
+  expect(asked).toEqual([`GET /api/missions?limit=50 Bearer ${await openKeys(home).ownerToken()}`])
 })
 
 test('one of the same version is not: the store is read here', async () => {

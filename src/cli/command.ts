@@ -2,18 +2,21 @@ import { readFileSync } from 'node:fs'
 import { resolve } from 'node:path'
 import { type Command, InvalidArgumentError, Option } from 'commander'
 import { InvalidInput } from '../domain/errors.ts'
-import { type Client, connect, type Where } from './client.ts'
+import { connect } from './client.ts'
+import type { Client, Where } from './server.ts'
 import { type Streams, Terminal } from './terminal.ts'
 
-/** What every command works with. */
+/** What every command gets. */
 export interface Cli {
   terminal: Terminal
   where: Where
-  /** Opened when first asked for, closed when the command is over. */
+  /** Opened on first use, closed when the command is over. */
   client(): Promise<Client>
+  ask<T>(operation: string, input: object): Promise<T>
 }
 
-export interface Surroundings {
+/** The input of one run of the command line. */
+export interface Invocation {
   streams: Streams
   connect?: (where: Where) => Promise<Client>
 }
@@ -22,17 +25,18 @@ type Options = Record<string, unknown>
 /** A number is the exit code; nothing means done. */
 type Work = (cli: Cli, args: string[], options: Options) => Promise<number | undefined>
 
-const surroundings = new WeakMap<Command, Surroundings>()
+const invocations = new WeakMap<Command, Invocation>()
 const exitCodes = new WeakMap<Command, number>()
 
-export const setSurroundings = (program: Command, around: Surroundings): void => void surroundings.set(program, around)
+export const setInvocation = (program: Command, invocation: Invocation): void =>
+  void invocations.set(program, invocation)
 export const exitCodeOf = (program: Command): number => exitCodes.get(program) ?? 0
 
-/** Ties what a command does to its place in the tree. */
+/** Attaches the work to a command. */
 export function does(command: Command, work: Work): Command {
   return command.action(async () => {
     const program = rootOf(command)
-    const { streams, connect: connecting = connect } = surroundings.get(program)!
+    const { streams, connect: connecting = connect } = invocations.get(program)!
     const options = command.optsWithGlobals<Options>()
     const terminal = new Terminal(streams, options.json === true)
     const where: Where = {
@@ -42,7 +46,13 @@ export function does(command: Command, work: Work): Command {
       note: line => terminal.note(line),
     }
     let client: Promise<Client> | undefined
-    const cli: Cli = { terminal, where, client: () => (client ??= connecting(where)) }
+    const opened = () => (client ??= connecting(where))
+    const cli: Cli = {
+      terminal,
+      where,
+      client: opened,
+      ask: async (operation, input) => (await opened()).call(operation, input),
+    }
     try {
       exitCodes.set(program, (await work(cli, command.processedArgs.flat() as string[], options)) ?? 0)
     } finally {
@@ -81,7 +91,7 @@ export function addFields(command: Command, fields: readonly Field[]): Command {
   return command
 }
 
-/** The fields that were given; an empty value takes a setting back. */
+/** The given fields. An empty value resets a setting. */
 export function inputFrom(fields: readonly Field[], options: Options): Record<string, unknown> {
   const input: Record<string, unknown> = {}
   for (const field of fields) {
@@ -109,7 +119,7 @@ function choiceFrom(value: string, choices: readonly string[]): string {
   return value
 }
 
-/** May be repeated, and may name several at once; an empty one clears the list. */
+/** The option may be repeated, and may name several at once. An empty value clears the list. */
 export function collected(value: string, before: string[] = []): string[] {
   return [
     ...before,
@@ -120,14 +130,14 @@ export function collected(value: string, before: string[] = []): string[] {
   ]
 }
 
-/** A name and a text, as they stand on a command line. */
+/** A name and a text from the command line. */
 export function pairFrom(text: string, example: string): [string, string] {
   const at = text.indexOf('=')
   if (at < 1) throw new InvalidInput(text, `must be a name and a value, such as ${example}`)
   return [text.slice(0, at).trim(), text.slice(at + 1)]
 }
 
-/** Words from the command line, `-` for what comes in, `@file` for what a file holds. */
+/** Text from the command line, `-` for standard input, `@file` for a file. */
 export async function textFrom(cli: Cli, argument: string): Promise<string> {
   if (argument === '-') {
     const chunks: Buffer[] = []
@@ -141,7 +151,7 @@ export async function textFrom(cli: Cli, argument: string): Promise<string> {
     return readFileSync(file, 'utf8')
   } catch (cause) {
     throw new InvalidInput(argument, `${file} cannot be read (${(cause as NodeJS.ErrnoException).code})`, {
-      try: 'Write @@ for a text that begins with @.',
+      try: 'For a text that begins with @, write @@.',
     })
   }
 }

@@ -330,7 +330,7 @@ test('inside a session its own server is asked, with its own token', async () =>
   }
 })
 
-test('what a variable of a template stands for is said with =, and may be nothing', async () => {
+test('the value of a template variable is given with =, and may be empty', async () => {
   const use = (...more: string[]) =>
     fleet(['template', 'use', 'add', '--project', 'ship', ...more], {
       answers: { list_projects: PROJECTS, create_mission_from_template: MISSION },

@@ -29,7 +29,7 @@ interface SessionSide extends Common {
   report: { summary: string } | null
 }
 
-/** Two missions, or two sessions: whichever the names are of. */
+/** Compares two missions or two sessions, whichever the names belong to. */
 export async function compare(cli: Cli, first: string, second: string): Promise<undefined> {
   const client = await cli.client()
   const missions = await client
@@ -63,7 +63,7 @@ function rowsOf(side: MissionSide | SessionSide): [string, string][] {
     const { id, number, reason, agent, outcome, usage } = side.session
     return [
       ['session', `${shortId(id)} ${number}. ${reason}`],
-      ['outcome', outcome ?? 'at work'],
+      ['outcome', outcome ?? 'running'],
       ['agent', agent],
       ['took', took],
       ['cost', costOf(usage)],

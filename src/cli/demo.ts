@@ -3,18 +3,20 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { startInBackground } from '../daemon/background.ts'
 import { withoutSession } from '../daemon/environment.ts'
-import { stopServer } from '../daemon/start.ts'
+import { runningServer } from '../daemon/running.ts'
+import { stopServer } from '../daemon/stop.ts'
 import { shortId } from '../domain/ids.ts'
 import type { Event } from '../domain/records/event.ts'
 import type { Project } from '../domain/records/project.ts'
 import { gitText } from '../git/run.ts'
 import type { MissionView } from '../operations/views.ts'
 import { openHome } from '../platform/home.ts'
-import { type Client, connect, runningServer, type Where } from './client.ts'
+import { connect } from './client.ts'
 import type { Cli } from './command.ts'
 import { type DemoMission, demoMissions } from './demo-missions.ts'
 import { EXIT } from './exit.ts'
 import { LiveTable } from './live-table.ts'
+import type { Client, Where } from './server.ts'
 import { because, inStatusColour, standing } from './show.ts'
 import type { Column } from './table.ts'
 
@@ -33,7 +35,7 @@ const ENDS = [
 ]
 const OVER = ['done', 'failed', 'cancelled', 'review', 'needs_input']
 
-/** True work through the real path: a repository, a server, eight missions, and what landed. */
+/** Real work on the real path: a repository, a server, eight missions, and what landed. */
 export async function demo(cli: Cli): Promise<number> {
   const { terminal } = cli
   const folder = await realpath(await mkdtemp(join(tmpdir(), 'fleet-demo-')))
@@ -58,7 +60,7 @@ export async function demo(cli: Cli): Promise<number> {
     return landed ? EXIT.done : EXIT.failed
   } finally {
     await client.close()
-    if (ours) await stopServer(where)
+    if (ours) await stopServer(home)
   }
 }
 
@@ -90,7 +92,7 @@ async function createMissions(client: Client, project_id: string, missions: Demo
   }
 }
 
-/** Shows how they stand each time something happens, until all are over. */
+/** Shows the missions each time something happens, until all are over. */
 async function watch(cli: Cli, client: Client, project_id: string, after: string): Promise<MissionView[]> {
   const { terminal } = cli
   const stop = new AbortController()

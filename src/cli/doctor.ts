@@ -1,18 +1,28 @@
 import { statfsSync } from 'node:fs'
-import { agentsOf, enginesOf } from '../agents/index.ts'
+import { enginesOf } from '../agents/index.ts'
 import { configurationOf } from '../config/configuration.ts'
 import { modelsIn, PRICES_FILE } from '../config/prices.ts'
 import { givenIn } from '../config/settings.ts'
+import { answeringServer, runningServer } from '../daemon/running.ts'
 import { NotAllowed, Refusal } from '../domain/errors.ts'
 import { drivenName } from '../domain/records/project.ts'
+import { agentsFor } from '../fleet/agents.ts'
 import { readFitting } from '../fleet/projects/configuration.ts'
 import { git, requireGit } from '../git/run.ts'
 import { openHome } from '../platform/home.ts'
+import { openKeys } from '../platform/keys.ts'
 import { groupsFolderOf } from '../runner/groups.ts'
 import { sandboxState } from '../runner/sandbox.ts'
-import { examineSqlite, openSqlite, repairIndexes, StoreOutdated, takeLease } from '../store/index.ts'
-import type { StoreHealth } from '../store/sqlite/examine.ts'
-import { homeOf, runningServer, type Where } from './client.ts'
+import {
+  examineSqlite,
+  openStore,
+  repairIndexes,
+  type StoreHealth,
+  StoreOutdated,
+  storeOf,
+  takeLock,
+} from '../store/index.ts'
+import { homeOf, type Where } from './server.ts'
 import { size } from './show.ts'
 
 export interface Finding {
@@ -26,17 +36,17 @@ export interface Finding {
 type Examination = (where: Where) => Promise<Omit<Finding, 'name'>>
 
 const PLATFORMS: Record<string, Omit<Finding, 'name'>> = {
-  linux: { state: 'good', text: 'Linux: proven by the test suite' },
-  darwin: { state: 'good', text: 'macOS: supported' },
+  linux: { state: 'good', text: 'Linux: supported and tested' },
+  darwin: { state: 'good', text: 'macOS: supported, but not tested' },
   win32: {
     state: 'bad',
-    text: 'Windows is not supported by itself',
-    advice: 'Use it through WSL: wsl --install, then install fleet there.',
+    text: 'Windows is supported only through WSL',
+    advice: 'Run wsl --install, then install fleet in WSL.',
   },
 }
 
 const EXAMINATIONS: Record<string, Examination> = {
-  platform: async () => PLATFORMS[process.platform] ?? { state: 'poor', text: `${process.platform}: not tried` },
+  platform: async () => PLATFORMS[process.platform] ?? { state: 'poor', text: `${process.platform}: not tested` },
   node: async () => ({ state: 'good', text: `Node ${process.versions.node}` }),
   git: async () => ({ state: 'good', text: `git ${await requireGit()}` }),
   author: async where => {
@@ -45,16 +55,20 @@ const EXAMINATIONS: Record<string, Examination> = {
     if (exit === 0) return { state: 'good', text: stdout.toString('utf8').replace(/ \d+ [+-]\d+\s*$/, '') }
     return {
       state: 'poor',
-      text: 'git has no user.name or user.email: what missions commit is by Flotilla',
+      text: 'git has no user.name or user.email, so Flotilla is the author of commits',
       advice: 'git config --global user.name "…", and user.email',
     }
   },
-  home: async where => ({ state: 'good', text: openHome(homeOf(where)).path }),
+  home: async where => {
+    const home = openHome(homeOf(where))
+    openKeys(home)
+    return { state: 'good', text: home.path }
+  },
   settings: async where => {
     givenIn(where.env)
-    const { fault } = readFitting(homeOf(where), agentsOf(homeOf(where)))
+    const { fault } = readFitting(homeOf(where), agentsFor(homeOf(where)).agents)
     if (!fault) return { state: 'good', text: 'all settings are valid' }
-    return { state: 'poor', text: `${fault.message} What it said before holds`, advice: fault.hint }
+    return { state: 'poor', text: `${fault.message} The previous settings stay in effect`, advice: fault.hint }
   },
   store: examineStore,
   disk: async where => {
@@ -70,18 +84,18 @@ const EXAMINATIONS: Record<string, Examination> = {
   sandbox: async where => {
     const { works, problem, advice } = await sandboxState(where.env)
     return works
-      ? { state: 'good', text: 'bubblewrap works: agents that cannot be held to a preset by themselves run in it' }
-      : { state: 'poor', text: `${problem} Agents that cannot be held to a preset by themselves are refused`, advice }
+      ? { state: 'good', text: 'bubblewrap works; it confines agents that cannot enforce a preset themselves' }
+      : { state: 'poor', text: `${problem} Agents that cannot enforce a preset themselves are refused`, advice }
   },
   processes: async where => {
-    // A server that runs may have been started elsewhere than this command.
+    // A running server may have been started from elsewhere.
     const running = await runningServer(openHome(homeOf(where)))
     if (groupsFolderOf(running?.pid ?? 'self'))
-      return { state: 'good', text: `whole: what a session starts is ended with it, by its control group` }
+      return { state: 'good', text: `complete: a session ends with everything it started, by its control group` }
     const { works } = await sandboxState(where.env)
     return {
       state: 'poor',
-      text: `${works ? 'whole in the sandbox; otherwise ' : ''}searched for: a process that leaves its parents, its environment and its folder can outlive its session`,
+      text: `${works ? 'complete in the sandbox; otherwise ' : ''}searched for: a process that leaves its parents, its environment and its folder can outlive its session`,
       advice:
         process.platform === 'linux'
           ? 'Run the server where it may make control groups: as a user service of systemd, or with a writable /sys/fs/cgroup (version 2).'
@@ -89,26 +103,25 @@ const EXAMINATIONS: Record<string, Examination> = {
     }
   },
   server: async where => {
-    const running = await runningServer(openHome(homeOf(where)))
+    const running = await answeringServer(openHome(homeOf(where)))
     return running
       ? { state: 'good', text: `up at ${running.url}` }
-      : { state: 'good', text: 'down; commands start it when they need it' }
+      : { state: 'good', text: 'down; commands start it when needed' }
   },
 }
 
 async function examineStore(where: Where): Promise<Omit<Finding, 'name'>> {
   try {
-    const store = await openSqlite(openHome(homeOf(where)).storeFile, { migrate: false })
+    const store = await openStore(storeOf(openHome(homeOf(where))), { migrate: false })
     await store.close()
     return soundness(examineSqlite(openHome(homeOf(where)).storeFile))
   } catch (error) {
     if (error instanceof StoreOutdated)
       return {
         state: 'good',
-        text:
-          error.found === 0
-            ? 'none yet; made when first needed'
-            : 'older than this program; brought up to date when first used',
+        text: error.missing
+          ? 'none yet; it is created when needed'
+          : 'older than this program; it is updated when first used',
       }
     throw error
   }
@@ -125,7 +138,7 @@ function soundness({ faults, missing, damaged, indexes }: StoreHealth): Omit<Fin
     return {
       state: 'bad',
       text: `records are missing: it has ${missing.join(', ')}`,
-      advice: 'Restore a backup: fleet restore. To go on with what is left: fleet down, then fleet doctor --repair',
+      advice: 'Restore a backup: fleet restore. To continue with what is left: fleet down, then fleet doctor --repair',
     }
   if (indexes)
     return {
@@ -137,21 +150,20 @@ function soundness({ faults, missing, damaged, indexes }: StoreHealth): Omit<Fin
     return {
       state: 'bad',
       text: `${damaged.length} damaged: ${damaged.slice(0, 20).join(', ')}`,
-      advice: 'They are left out of lists; everything else works. Restore a backup to get them back.',
+      advice: 'Lists do not show them; everything else works. Restore a backup to get them back.',
     }
-  return { state: 'good', text: 'SQLite opens, is up to date and sound' }
+  return { state: 'good', text: 'SQLite opens, is up to date and has no errors' }
 }
 
-/** Makes the indexes of the store anew. Nobody else may work in the home meanwhile. */
+/** Builds the indexes of the store again. Nobody else may use the home at that time. */
 export function repairStore(where: Where): void {
   const home = openHome(homeOf(where))
-  const lease = takeLease(home.path)
-  if (!lease)
-    throw new NotAllowed('A running fleet holds this home.', { try: 'fleet down, then fleet doctor --repair' })
+  const lock = takeLock(home.path)
+  if (!lock) throw new NotAllowed('A running fleet holds this home.', { try: 'fleet down, then fleet doctor --repair' })
   try {
     repairIndexes(home.storeFile)
   } finally {
-    lease.release()
+    lock.release()
   }
 }
 
@@ -163,7 +175,7 @@ export async function examine(where: Where): Promise<Finding[]> {
         .then(found => ({ name, ...found })),
     ),
   )
-  const agents = agentsOf(homeOf(where))
+  const agents = agentsFor(homeOf(where)).agents
   const declared = agents.fault ? [{ name: 'agents.json', ...failed(agents.fault), state: 'poor' as const }] : []
   const prices = modelsIn(homeOf(where)).fault
   const priced = prices ? [{ name: PRICES_FILE, ...failed(prices), state: 'poor' as const }] : []

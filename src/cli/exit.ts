@@ -2,17 +2,17 @@ import { Refusal } from '../domain/errors.ts'
 
 export const EXIT = { done: 0, failed: 1, usage: 2, person: 3, state: 4, unreachable: 5, cancelled: 130 } as const
 
-/** Printed by --help; the test holds it against EXIT. */
+/** Printed by --help. A test compares it with EXIT. */
 export const EXIT_HELP = `Exit codes:
   0    done
   1    failed
-  2    the command was written wrongly
+  2    wrong usage
   3    a mission waits for a person
   4    not found, or in the wrong state
   5    the server cannot be reached
   130  cancelled`
 
-/** What a command that waited for a mission exits with. */
+/** The exit code of a command that waited for a mission. */
 export function exitOfMission(mission: { status: string }): number {
   switch (mission.status) {
     case 'failed':

@@ -17,7 +17,7 @@ const RUNNING = {
   sessions: [{ id: 's1', number: 1, agent: 'shell', reason: 'first' }],
 }
 
-/** A session that says one thing, is interrupted, and goes on until it is left or cancelled. */
+/** A session that prints one line, gets Ctrl-C, and continues until it is detached or cancelled. */
 function interrupted(answer: string, terminal: boolean) {
   const cancelled = Promise.withResolvers<void>()
   let status = 'running'
@@ -48,7 +48,7 @@ function interrupted(answer: string, terminal: boolean) {
 
 test('Ctrl-C, then cancel: it is cancelled and followed to its end', async () => {
   const { code, asked, err, out } = await interrupted('c\n', true)
-  expect(err).toContain('Detach and let it go on (d), cancel it (c)')
+  expect(err).toContain('Detach and let it continue (d), cancel it (c)')
   expect(asked.some(each => each.operation === 'cancel_mission')).toBe(true)
   expect(out).toContain('cancelled')
   expect(code).toBe(EXIT.cancelled)
@@ -57,7 +57,7 @@ test('Ctrl-C, then cancel: it is cancelled and followed to its end', async () =>
 test('Ctrl-C, then detach: it goes on', async () => {
   const { code, asked, err } = await interrupted('d\n', true)
   expect(asked.some(each => each.operation === 'cancel_mission')).toBe(false)
-  expect(err).toContain('Detached; mission abcdef goes on.')
+  expect(err).toContain('Detached; mission abcdef continues.')
   expect(code).toBe(EXIT.done)
 })
 

@@ -3,9 +3,9 @@ import { shortId } from '../domain/ids.ts'
 import type { Event } from '../domain/records/event.ts'
 import type { TranscriptEvent } from '../domain/records/transcript.ts'
 import type { MissionView } from '../operations/views.ts'
-import type { Client } from './client.ts'
 import type { Cli } from './command.ts'
 import { EXIT, exitOfMission } from './exit.ts'
+import type { Client } from './server.ts'
 import { because, duration, inStatusColour, named, standing } from './show.ts'
 import type { Detail } from './show-mission.ts'
 import { type SessionItem, Showing, WHOLE } from './transcript.ts'
@@ -13,7 +13,7 @@ import { type SessionItem, Showing, WHOLE } from './transcript.ts'
 const SETTLED = ['done', 'failed', 'cancelled', 'review', 'needs_input']
 const TICK_MS = 1000
 
-/** Streams a mission through all its sessions until nothing more happens by itself; answers with the exit code. */
+/** Streams a mission through all its sessions until it needs a person or is over. Returns the exit code. */
 export async function followMission(cli: Cli, mission: MissionView, what: 'work' | 'undo' = 'work'): Promise<number> {
   const { terminal } = cli
   const client = await cli.client()
@@ -23,14 +23,13 @@ export async function followMission(cli: Cli, mission: MissionView, what: 'work'
   try {
     const end = await follower.untilSettled()
     const stillThere = what === 'undo' && end.landed !== null
-    if (terminal.json) terminal.data(end)
-    else tellEnd(cli, end, stillThere ? `not undone: ${because(end)}` : howItEnded(end))
+    terminal.tell(end, () => tellEnd(cli, end, stillThere ? `not undone: ${because(end)}` : howItEnded(end)))
     if (what === 'undo') return stillThere ? EXIT.failed : EXIT.done
     return exitOfMission(end)
   } catch (error) {
     if (!leaving.signal.aborted) throw error
     terminal.progress('')
-    terminal.note(`Detached; mission ${shortId(mission.id)} goes on. Watch it: fleet logs -f ${shortId(mission.id)}`)
+    terminal.note(`Detached; mission ${shortId(mission.id)} continues. Watch it: fleet logs -f ${shortId(mission.id)}`)
     return EXIT.done
   } finally {
     interrupts.stop()
@@ -45,10 +44,10 @@ class Follower {
   readonly #signal: AbortSignal
   readonly #interrupts: Interrupts
   readonly #started = Date.now()
-  /** The session told last; one that was over before is not told again. */
+  /** The session shown last. One that was over before is not shown. */
   #told: string | null
   #doing = 'queued'
-  /** What keeps it from starting, as it was last said. */
+  /** What it waits for, as last shown. */
   #waitsFor = ''
 
   constructor(cli: Cli, client: Client, mission: MissionView, signal: AbortSignal, interrupts: Interrupts) {
@@ -87,7 +86,7 @@ class Follower {
     }
   }
 
-  /** Where no line of progress is shown, nothing else would tell why nothing happens. */
+  /** Without a progress line, nothing else would say why nothing happens. */
   #sayWhy(mission: Detail): void {
     const { terminal } = this.#cli
     const why = mission.status === 'queued' && mission.waits_for.length ? because(mission) : ''
@@ -99,7 +98,7 @@ class Follower {
   async #session(session: Detail['sessions'][number]): Promise<void> {
     const { terminal } = this.#cli
     const showing = new Showing(terminal)
-    this.#doing = `${session.agent} is at work`
+    this.#doing = `${session.agent} is working`
     if (!terminal.json)
       terminal.note(terminal.paint('dim', `── session ${shortId(session.id)}: ${session.agent}, ${session.reason}`))
     for await (const item of this.#client.stream<SessionItem>(
@@ -125,7 +124,7 @@ class Follower {
       { project_id: this.#project, after },
       this.#signal,
     )) {
-      // What it waits for may be changed by anything, such as another mission that fails or a disk that has room again.
+      // Any event may change what it waits for: another mission fails, or a disk has room again.
       if (this.#waitsFor || item.data?.mission_id === this.#id) return item.cursor
     }
     this.#signal.throwIfAborted()
@@ -138,7 +137,7 @@ class Follower {
   }
 }
 
-/** Ctrl-C: asks a person what they mean by it; where there is nobody to ask, detaches. */
+/** Ctrl-C asks the person what they want. Without a person to ask, it detaches. */
 class Interrupts {
   readonly #cli: Cli
   readonly #leaving: AbortController
@@ -179,7 +178,7 @@ class Interrupts {
     questions.on('SIGINT', () => this.#leaving.abort())
     try {
       const answer = await questions.question(
-        '\nDetach and let it go on (d), cancel it (c), or go on watching (Enter)? ',
+        '\nDetach and let it continue (d), cancel it (c), or keep watching (Enter)? ',
         { signal: this.#leaving.signal },
       )
       if (/^c/i.test(answer.trim())) await this.#cancel()

@@ -5,20 +5,23 @@ import type { ReviewView } from '../operations/reviews.ts'
 import type { Cli } from './command.ts'
 import { named } from './show.ts'
 
-/** As much of a commit id as people read, and scripts may send. */
+/** How much of a commit id people see, and scripts may send. */
 export const SHOWN_CHARS = 12
 const MOST_FILES = 40
 
-/** Shows what would land and asks once. Undefined: the person does not want it. A script names what it was shown. */
+/**
+ * Shows what would land and asks once; undefined: the person does not want it. A script must name the commit it was
+ * shown.
+ */
 export async function shown(cli: Cli, mission_id: string): Promise<{ expected?: string } | undefined> {
   const { terminal } = cli
-  const review = await (await cli.client()).call<ReviewView>('get_review', { mission_id })
+  const review = await cli.ask<ReviewView>('get_review', { mission_id })
   const { mission, candidate } = review
-  // Whatever keeps it from landing is the server's to say.
+  // There is nothing to show. The server will say why it cannot land.
   if (!candidate) return {}
   const id = candidate.commit.slice(0, SHOWN_CHARS)
   if (!terminal.interactive || terminal.json)
-    throw new NotShown(`Say which work of mission ${mission.id} is to land; it is ${candidate.commit} now.`, {
+    throw new NotShown(`Name the commit of mission ${mission.id} that you reviewed; it is ${candidate.commit} now.`, {
       try: `fleet diff ${shortId(mission.id)}, then fleet mission land ${shortId(mission.id)} --commit ${id}`,
       facts: { candidate: candidate.commit },
     })
@@ -33,7 +36,7 @@ export async function shown(cli: Cli, mission_id: string): Promise<{ expected?: 
   }
 }
 
-/** The files of a candidate, and whose work is among them. */
+/** The files of a candidate, and the missions whose work it includes. */
 export function tellWork({ terminal }: Cli, { files, files_omitted, includes }: ReviewView): void {
   const line = (text: string): void => terminal.print(`  ${terminal.foreign(text)}`)
   for (const { path, change, added, deleted } of files.slice(0, MOST_FILES))
@@ -51,6 +54,6 @@ export function includedInWords({
   standing,
 }: ReviewView['includes'][number]): string {
   const count = files.length + files_omitted
-  const how = { landed: ', which has landed', approved: '', handed_on: '', unapproved: ', which nobody has let land' }
+  const how = { landed: ', which has landed', approved: '', handed_on: '', unapproved: ', which is not approved' }
   return `includes ${count} file${count === 1 ? '' : 's'} of ${title} (${shortId(mission_id)})${how[standing]}`
 }

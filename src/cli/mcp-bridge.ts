@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { setTimeout as pause } from 'node:timers/promises'
 import { Refusal, Unreachable } from '../domain/errors.ts'
-import { linesOf, serverSentEvents } from './sse.ts'
+import { itemsIn } from '../operations/wire.ts'
 
 export interface FarSide {
   /** The server as it is now; starts one if that is what it takes. */
@@ -13,6 +13,8 @@ export interface FarSide {
 interface Message {
   id?: string | number | null
   method?: string
+  result?: unknown
+  error?: unknown
   params?: { requestId?: string | number }
 }
 
@@ -34,6 +36,7 @@ export async function bridge(
 ): Promise<void> {
   const underWay = new Map<string | number, AbortController>()
   const answers = new Set<Promise<void>>()
+  const about: Session = {}
   const say = (message: object): void => void stdout.write(`${JSON.stringify({ jsonrpc: '2.0', ...message })}\n`)
 
   const take = async (line: string): Promise<void> => {
@@ -42,6 +45,7 @@ export async function bridge(
     const { id, method, params } = message
     if (method === 'notifications/cancelled' && params?.requestId !== undefined)
       return underWay.get(params.requestId)?.abort()
+    if (!method && (message.result !== undefined || message.error !== undefined)) return reply(line, far, about)
     // Other notices tell a server that keeps nothing, nothing.
     if (method && (id === undefined || id === null)) return
     if (!method || id === undefined || id === null)
@@ -49,7 +53,7 @@ export async function bridge(
     const ending = new AbortController()
     underWay.set(id, ending)
     try {
-      await carry({ line, id, far, say, signal: ending.signal })
+      await carry({ line, id, far, say, signal: ending.signal, about })
     } catch (error) {
       if (!ending.signal.aborted) say({ id, error: { code: SERVER_ERROR, message: sentenceOf(error) } })
     } finally {
@@ -73,9 +77,31 @@ interface Carried {
   far: FarSide
   say: (message: object) => void
   signal: AbortSignal
+  about: Session
 }
 
-async function carry({ line, id, far, say, signal }: Carried): Promise<void> {
+/** What the server said that each following message is to carry. */
+interface Session {
+  id?: string
+}
+
+const SESSION = 'mcp-session-id'
+
+const headersOf = (token: string, { id }: Session) => ({
+  authorization: `Bearer ${token}`,
+  'content-type': 'application/json',
+  accept: 'application/json, text/event-stream',
+  ...(id && { [SESSION]: id }),
+})
+
+/** What a person answered to a form belongs to a stream that is open now: a server that is gone has no use for it. */
+async function reply(line: string, far: FarSide, about: Session): Promise<void> {
+  const { url, token } = await far.find()
+  const sent = fetch(new URL(far.path, url), { method: 'POST', body: line, headers: headersOf(token, about) })
+  await sent.then(response => response.text()).catch(() => {})
+}
+
+async function carry({ line, id, far, say, signal, about }: Carried): Promise<void> {
   const key = randomUUID()
   const end = performance.now() + PATIENCE_MS
   for (;;) {
@@ -84,15 +110,11 @@ async function carry({ line, id, far, say, signal }: Carried): Promise<void> {
       const response = await fetch(new URL(far.path, url), {
         method: 'POST',
         body: line,
-        headers: {
-          authorization: `Bearer ${token}`,
-          'content-type': 'application/json',
-          accept: 'application/json, text/event-stream',
-          'idempotency-key': key,
-        },
+        headers: { ...headersOf(token, about), 'idempotency-key': key },
         signal,
       })
       if (!response.ok) throw new Refused(await response.text())
+      about.id = response.headers.get(SESSION) ?? about.id
       for await (const message of messagesIn(response)) {
         say(message)
         if (message.id === id && !message.method) return
@@ -109,7 +131,17 @@ async function carry({ line, id, far, say, signal }: Carried): Promise<void> {
 async function* messagesIn(response: Response): AsyncIterable<Message> {
   if (!response.headers.get('content-type')?.startsWith('text/event-stream'))
     return yield (await response.json()) as Message
-  for await (const { data } of serverSentEvents(response.body!)) if (data) yield JSON.parse(data)
+  for await (const items of itemsIn<Message | null>(response.body!)) for (const { data } of items) if (data) yield data
+}
+
+async function* linesOf(input: AsyncIterable<Uint8Array>): AsyncIterable<string> {
+  const decoder = new TextDecoder()
+  let rest = ''
+  for await (const chunk of input) {
+    const lines = (rest + decoder.decode(chunk, { stream: true })).split(/\r?\n/)
+    rest = lines.pop()!
+    yield* lines
+  }
 }
 
 /** What the server refused, in its own words. */

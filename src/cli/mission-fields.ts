@@ -3,11 +3,11 @@ import { APPROVAL_MODES, ENGINES, LANDING_POLICIES, TOOL_PRESETS } from '../doma
 import { DECISIONS } from '../domain/rules/decisions.ts'
 import type { Field } from './command.ts'
 
-/** When an agent goes on in a fresh conversation. */
+/** When an agent continues in a fresh conversation. */
 export const CONTEXT_FIELD: Field = {
   flags: '--context-limit <percent>',
   field: 'context_limit_percent',
-  summary: 'how much of its context window it may fill',
+  summary: 'share of the context window it may fill',
   kind: 'number',
 }
 
@@ -19,22 +19,22 @@ export const ENGINE_FIELD: Field = {
   choices: ENGINES,
 }
 
-/** What may be said anew each time an agent is sent; the mission keeps it. */
+/** Settings that can be given each time an agent is sent. The mission keeps them. */
 export const RUN_FIELDS: readonly Field[] = [
   { flags: '--agent <agent>', field: 'agent', summary: 'the coding agent' },
   { flags: '--model <model>', field: 'model', summary: 'the model' },
-  { flags: '--effort <level>', field: 'effort', summary: 'how hard it is to think: see fleet agents' },
+  { flags: '--effort <level>', field: 'effort', summary: 'reasoning effort; see fleet agents' },
   ENGINE_FIELD,
-  { flags: '--turns <n>', field: 'max_turns', summary: 'how many turns it may take', kind: 'number' },
+  { flags: '--turns <n>', field: 'max_turns', summary: 'maximum number of turns', kind: 'number' },
   {
     flags: '--budget <usd>',
     field: 'max_budget_usd',
-    summary: 'what all its sessions together may cost',
+    summary: 'maximum cost of all its sessions together',
     kind: 'number',
   },
-  { flags: '--timeout <seconds>', field: 'timeout_seconds', summary: 'how long it may take', kind: 'number' },
+  { flags: '--timeout <seconds>', field: 'timeout_seconds', summary: 'maximum duration', kind: 'number' },
   CONTEXT_FIELD,
-  { flags: '--preset <preset>', field: 'tool_preset', summary: 'which tools it may use', choices: TOOL_PRESETS },
+  { flags: '--preset <preset>', field: 'tool_preset', summary: 'tools it may use', choices: TOOL_PRESETS },
   { flags: '--tools <tools>', field: 'allowed_tools', summary: 'exactly the tools it may use', kind: 'list' },
   {
     flags: '--landing <policy>',
@@ -50,7 +50,7 @@ export const RUN_FIELDS: readonly Field[] = [
   },
 ]
 
-/** What becomes of what the preset does not allow. */
+/** What happens if the agent wants something that its preset does not allow. */
 export const APPROVALS_FIELD: Field = {
   flags: '--approvals <mode>',
   field: 'approvals',
@@ -58,11 +58,11 @@ export const APPROVALS_FIELD: Field = {
   choices: APPROVAL_MODES,
 }
 
-/** What shows its work in a browser. */
+/** The command that shows its work in a browser. */
 export const PREVIEW_FIELD: Field = {
   flags: '--preview <line>',
   field: 'preview_command',
-  summary: 'a shell line that shows the work, on the port in $PORT',
+  summary: 'shell command that serves a preview on $PORT',
 }
 
 /** Everything a person may set on a mission. */
@@ -73,13 +73,13 @@ export const MISSION_FIELDS: readonly Field[] = [
   {
     flags: '--answer-within <seconds>',
     field: 'answer_within_seconds',
-    summary: 'when a question is answered by itself',
+    summary: 'when to answer a question automatically',
     kind: 'number',
   },
-  { flags: '--otherwise <answer>', field: 'otherwise', summary: '… and how', choices: DECISIONS },
+  { flags: '--otherwise <answer>', field: 'otherwise', summary: 'the automatic answer', choices: DECISIONS },
   { flags: '--accept <text>', field: 'acceptance_criteria', summary: 'how to tell that it is done', kind: 'text' },
   { flags: '--type <type>', field: 'mission_type', summary: 'what kind of work it is', choices: MISSION_TYPES },
-  { flags: '--retries <n>', field: 'max_retries', summary: 'how often it is tried again by itself', kind: 'number' },
+  { flags: '--retries <n>', field: 'max_retries', summary: 'number of automatic retries', kind: 'number' },
   {
     flags: '--instructions <text>',
     field: 'append_system_prompt',
@@ -88,7 +88,7 @@ export const MISSION_FIELDS: readonly Field[] = [
   },
   { flags: '--priority <n>', field: 'priority', summary: 'higher starts first', kind: 'number' },
   { flags: '--tag <tags>', field: 'tags', summary: 'tags, separated by commas; may be repeated', kind: 'list' },
-  { flags: '--parent <mission>', field: 'parent_mission_id', summary: 'the mission it is a part of' },
+  { flags: '--parent <mission>', field: 'parent_mission_id', summary: 'parent mission' },
   {
     flags: '--after <missions>',
     field: 'depends_on',
@@ -98,14 +98,14 @@ export const MISSION_FIELDS: readonly Field[] = [
   {
     flags: '--start-from <where>',
     field: 'start_from',
-    summary: 'branch: on the unlanded work of what it depends on',
+    summary: 'branch: start from the unlanded work of its dependencies',
     choices: ['base', 'branch'],
   },
   { flags: '--from <ref>', field: 'base_ref', summary: 'the branch, tag or commit it starts from' },
   {
     flags: '--subdirectory <folder>',
     field: 'subdirectory',
-    summary: 'where in the repository the agent starts',
+    summary: 'folder in the repository where the agent starts',
     kind: 'text',
   },
   PREVIEW_FIELD,

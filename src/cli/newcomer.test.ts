@@ -13,7 +13,7 @@ test('a subcommand with a slip in it names the nearest', async () => {
     expect(err).toContain(`unknown command '${args[1]}'`)
   }
   expect((await fleet(['mission', 'lnd', '1'])).err).toContain('Did you mean land?')
-  expect((await fleet(['task', 'k7xq2m9d', 'nonsense'])).err).toContain('is nothing a task has')
+  expect((await fleet(['task', 'k7xq2m9d', 'nonsense'])).err).toContain('is not a part of a task')
 })
 
 test('an empty list says whether there is nothing yet, or nothing like that', async () => {
@@ -21,7 +21,7 @@ test('an empty list says whether there is nothing yet, or nothing like that', as
   expect((await fleet(['mission', 'list'], { answers })).err).toBe(
     'There are no missions yet. Make one: fleet run "<what to do>"\n',
   )
-  expect((await fleet(['mission', 'list', '--status', 'failed'], { answers })).err).toBe('No mission is like that.\n')
+  expect((await fleet(['mission', 'list', '--status', 'failed'], { answers })).err).toBe('No missions match.\n')
 })
 
 test('--json stands once in the help of call', async () => {

@@ -1,8 +1,8 @@
 import { Command, CommanderError, Help, type Option } from 'commander'
-import { Refusal } from '../domain/errors.ts'
+import { Refusal, Unavailable } from '../domain/errors.ts'
 import { safe } from '../platform/safe-text.ts'
 import { VERSION } from '../platform/version.ts'
-import { exitCodeOf, type Surroundings, setSurroundings } from './command.ts'
+import { exitCodeOf, type Invocation, setInvocation } from './command.ts'
 import { addAbout } from './commands/about.ts'
 import { addApprovals } from './commands/approvals.ts'
 import { addBackup } from './commands/backup.ts'
@@ -12,6 +12,7 @@ import { addCompletion } from './commands/completion.ts'
 import { addConfig } from './commands/config.ts'
 import { addDemo } from './commands/demo.ts'
 import { addDevices } from './commands/device.ts'
+import { addHost } from './commands/host.ts'
 import { addInit } from './commands/init.ts'
 import { addLoop } from './commands/loop.ts'
 import { addMcp } from './commands/mcp.ts'
@@ -26,7 +27,7 @@ import { addReview } from './commands/review.ts'
 import { addRun } from './commands/run.ts'
 import { addSchedule } from './commands/schedule.ts'
 import { addServer } from './commands/server.ts'
-import { addKept } from './commands/side-processes.ts'
+import { addSideProcesses } from './commands/side-processes.ts'
 import { addTakeover } from './commands/takeover.ts'
 import { addTalk } from './commands/talk.ts'
 import { addTemplate } from './commands/template.ts'
@@ -45,7 +46,7 @@ export function makeProgram(): Command {
     .version(VERSION, '-V, --version', 'print the version')
     .helpOption('-h, --help', 'print help')
     .helpCommand('help [command]', 'print help for a command')
-    .option('--json', 'print what programs read')
+    .option('--json', 'print JSON')
     .option('--home <folder>', 'the home of the fleet (default: $FLEET_HOME or ~/.flotilla)')
     .option('--url <address>', 'ask the server at this address (default inside a session: $FLEET_URL)')
     .addHelpText('after', `\nAny unambiguous beginning of an id will do.\n\n${EXIT_HELP}`)
@@ -70,7 +71,8 @@ export function makeProgram(): Command {
     addPlugin,
     addTakeover,
     addDevices,
-    addKept,
+    addSideProcesses,
+    addHost,
     addWorktree,
     addAbout,
     addConfig,
@@ -86,8 +88,8 @@ export function makeProgram(): Command {
 }
 
 /** Runs one command line and answers with its exit code. */
-export async function run(args: readonly string[], around: Surroundings): Promise<number> {
-  const { streams } = around
+export async function run(args: readonly string[], invocation: Invocation): Promise<number> {
+  const { streams } = invocation
   const program = makeProgram()
   for (const command of everyCommand(program)) {
     command
@@ -98,7 +100,7 @@ export async function run(args: readonly string[], around: Surroundings): Promis
         writeErr: text => void streams.stderr.write(text),
       })
   }
-  setSurroundings(program, around)
+  setInvocation(program, invocation)
   try {
     await program.parseAsync(verbatim(args), { from: 'user' })
     return exitCodeOf(program)
@@ -109,7 +111,7 @@ export async function run(args: readonly string[], around: Surroundings): Promis
   }
 }
 
-/** Without those that the command has itself, with another meaning. */
+/** The global options, except those that the command has itself with another meaning. */
 const visibleGlobalOptions = (command: Command): Option[] =>
   Object.assign(new Help(), { showGlobalOptions: true })
     .visibleGlobalOptions(command)
@@ -126,6 +128,7 @@ function complain(error: unknown, streams: Streams): void {
   if (error instanceof Exit) return
   const say = (line: string) => streams.stderr.write(`${streams.stderr.isTTY ? safe(line) : line}\n`)
   say(`fleet: ${error instanceof Error ? error.message : String(error)}`)
-  if (error instanceof Refusal && error.hint) say(`  Try: ${error.hint}`)
-  else if (!(error instanceof Refusal) && streams.env.FLEET_DEBUG) say(String((error as Error).stack))
+  const isKnown = error instanceof Refusal || error instanceof Unavailable
+  if (isKnown && error.hint) say(`  Try: ${error.hint}`)
+  else if (!isKnown && streams.env.FLEET_DEBUG) say(String((error as Error).stack))
 }

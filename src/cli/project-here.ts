@@ -6,7 +6,7 @@ import { requireNameable } from '../git/repository.ts'
 import type { Cli } from './command.ts'
 
 export const projectsAt = async (cli: Cli, path: string): Promise<Project[]> =>
-  (await (await cli.client()).call<{ projects: Project[] }>('list_projects', { path })).projects
+  (await cli.ask<{ projects: Project[] }>('list_projects', { path })).projects
 
 interface Here {
   project: Project
@@ -18,10 +18,10 @@ export async function knownProjectHere(cli: Cli): Promise<Here | undefined> {
   return knownAt(cli, await locate(cli.terminal.streams.cwd))
 }
 
-async function knownAt(cli: Cli, place: FolderLocation | undefined): Promise<Here | undefined> {
-  for (const path of place ? [place.top, place.main] : [cli.terminal.streams.cwd]) {
+async function knownAt(cli: Cli, location: FolderLocation | undefined): Promise<Here | undefined> {
+  for (const path of location ? [location.top, location.main] : [cli.terminal.streams.cwd]) {
     const [project] = path ? await projectsAt(cli, path) : []
-    if (project) return { project, subdirectory: place?.subdirectory ?? '' }
+    if (project) return { project, subdirectory: location?.subdirectory ?? '' }
   }
   return undefined
 }
@@ -29,29 +29,29 @@ async function knownAt(cli: Cli, place: FolderLocation | undefined): Promise<Her
 /** The project of the repository the person is in, made if there is none. */
 export async function projectHere(cli: Cli): Promise<Here> {
   const { cwd } = cli.terminal.streams
-  const place = await locate(cwd)
-  const known = await knownAt(cli, place)
+  const location = await locate(cwd)
+  const known = await knownAt(cli, location)
   if (known) return known
   requireNameable(cwd)
-  if (!place)
+  if (!location)
     throw new NotAllowed(`${cwd} is not inside a git repository.`, {
-      try: 'Go to a repository, make one with git init, or name a project: --project <name>',
+      try: 'Go to a repository, create one with git init, or choose a project: --project <name>',
     })
-  const path = place.main ?? place.top
+  const path = location.main ?? location.top
   try {
-    const project = await (await cli.client()).call<Project>('create_project', { path })
+    const project = await cli.ask<Project>('create_project', { path })
     tellOtherName(cli, project)
-    cli.terminal.note(`Made project ${project.name} for ${project.path}. ${howItWorks(project)}`)
-    return { project, subdirectory: place.subdirectory }
+    cli.terminal.note(`Added project ${project.name} for ${project.path}. ${howItWorks(project)}`)
+    return { project, subdirectory: location.subdirectory }
   } catch (error) {
     // Another command may have made it in the same moment.
-    const made = await knownAt(cli, place)
+    const made = await knownAt(cli, location)
     if (made) return made
     throw error
   }
 }
 
-/** What was decided for a new project, and how to decide otherwise. */
+/** The settings of a new project, and how to change them. */
 export function howItWorks({ id, agent, landing }: Project): string {
   const who = agent ? `${agent} works on it` : 'Its missions name their agents'
   const lands = {
@@ -63,13 +63,13 @@ export function howItWorks({ id, agent, landing }: Project): string {
   return `${who}; ${lands}. To change that: fleet project set ${id} --agent … --landing …`
 }
 
-/** A name that was taken from a folder, and had to be another. */
+/** Says that the project is not called like its folder, because that name was taken. */
 export function tellOtherName({ terminal }: Cli, { name, path }: Project): void {
   const folder = basename(path)
   if (name !== folder) terminal.note(`Another project is called ${folder}, so this one is called ${name}.`)
 }
 
-/** What looks like a path, as the id of the project there; ids and names are known where they are used. */
+/** Turns a path into the id of the project there. Ids and names are returned as they are. */
 export async function projectRef(cli: Cli, given: string): Promise<string> {
   const isPath = given.includes('/') || given === '.' || given === '..'
   const [project] = isPath ? await projectsAt(cli, resolve(cli.terminal.streams.cwd, given)) : []

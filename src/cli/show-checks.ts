@@ -1,12 +1,16 @@
+import type { z } from 'zod'
 import { shortId } from '../domain/ids.ts'
-import type { Detail } from './show-mission.ts'
+import type { MissionDetail } from '../operations/views.ts'
 
 const LAST_LINES = 10
 const LAST_CHARS = 2000
 
-type Checked = Pick<Detail['evidence'][number], 'name' | 'commit' | 'passed' | 'exit_code' | 'seconds' | 'output'>
+type Checked = Pick<
+  z.infer<typeof MissionDetail>['evidence'][number],
+  'name' | 'commit' | 'passed' | 'exit_code' | 'seconds' | 'output'
+>
 
-/** The checks of a mission; of those that failed the end of what they printed, or all of it. */
+/** The checks of a mission. For failed ones it adds the end of their output, or all of it. */
 export function checkLines(missionId: string, evidence: readonly Checked[], whole: boolean): string[] {
   return evidence.flatMap(({ name, commit, passed, exit_code, seconds, output }) => {
     const line = `${name} at ${commit.slice(0, 10)} (${seconds.toFixed(1)} s)`
@@ -26,6 +30,6 @@ function endOf(output: string, missionId: string): string {
   const last = lines.slice(-LAST_LINES).join('\n')
   const before = lines.length - LAST_LINES
   const all = `fleet mission show ${shortId(missionId)} --checks`
-  if (last.length > LAST_CHARS) return `The end of it; all: ${all}\n${last.slice(-LAST_CHARS)}`
-  return before > 0 ? `${before} ${before === 1 ? 'line' : 'lines'} before: ${all}\n${last}` : last
+  if (last.length > LAST_CHARS) return `The end of its output; all of it: ${all}\n${last.slice(-LAST_CHARS)}`
+  return before > 0 ? `${before} ${before === 1 ? 'earlier line' : 'earlier lines'}: ${all}\n${last}` : last
 }

@@ -7,10 +7,10 @@ import { EXIT } from './exit.ts'
 /** Both sides of a conflict, and where to resolve it. */
 export async function showConflict(cli: Cli, mission_id: string): Promise<number | undefined> {
   const { terminal } = cli
-  const found = await (await cli.client()).call<z.infer<typeof ConflictView>>('get_conflict', { mission_id })
+  const found = await cli.ask<z.infer<typeof ConflictView>>('get_conflict', { mission_id })
   if (terminal.json) return void terminal.data(found)
   const { base, work, files, rounds } = found
-  if (!found.in_conflict) return void terminal.print(`Its work can be merged with ${base.branch} as it is now.`)
+  if (!found.in_conflict) return void terminal.print(`Its work has no conflicts with ${base.branch}.`)
   for (const { path, kind, regions, regions_omitted, landed } of files) {
     terminal.print(`${terminal.paint('bold', terminal.foreign(path))}  ${kind}`)
     for (const { commit, subject, mission_id: by } of landed)

@@ -19,10 +19,10 @@ export interface Missions {
 }
 
 export async function listMissions(cli: Cli, filter: Record<string, unknown>): Promise<undefined> {
-  const answer = await (await cli.client()).call<Missions>('list_missions', filter)
+  const answer = await cli.ask<Missions>('list_missions', filter)
   const { limit, cursor, ...asked } = filter
   const isFiltered = cursor !== undefined || Object.values(asked).some(value => value !== undefined)
-  const none = isFiltered ? 'No mission is like that.' : 'There are no missions yet. Make one: fleet run "<what to do>"'
+  const none = isFiltered ? 'No missions match.' : 'There are no missions yet. Make one: fleet run "<what to do>"'
   return tellMissions(cli, answer, none)
 }
 
@@ -45,7 +45,7 @@ export async function tellMissions(cli: Cli, answer: Missions, otherwise: string
   if (answer.cursor) terminal.note(`There are more: add --cursor ${answer.cursor}`)
 }
 
-/** Only asked for where it tells rows apart. */
+/** Asked for only if the missions belong to different projects. */
 async function projectNames(cli: Cli, missions: MissionView[]): Promise<Map<string, string>> {
   const ids = [...new Set(missions.map(mission => mission.project_id))]
   if (ids.length < 2) return new Map()
@@ -72,10 +72,10 @@ function nextStep({ id, status, status_reason }: MissionView): string | undefine
   return status_reason?.try
 }
 
-/** The folder of its last session that is on the disk, and nothing else: other programs read it. */
+/** Prints the folder of its last session that still exists, and nothing else, because other programs read this. */
 export async function printPath(cli: Cli, id: string): Promise<number> {
   const { terminal } = cli
-  const { id: whole, sessions } = await (await cli.client()).call<Detail>('get_mission', { mission_id: id })
+  const { id: whole, sessions } = await cli.ask<Detail>('get_mission', { mission_id: id })
   const path = sessions.findLast(session => session.worktree && session.worktree_kept)?.worktree
   if (terminal.json) terminal.data({ path: path ?? null })
   else if (path) terminal.print(path)
@@ -83,10 +83,10 @@ export async function printPath(cli: Cli, id: string): Promise<number> {
   return path ? EXIT.done : EXIT.state
 }
 
-/** `checks`: with all that they printed. */
+/** `checks`: with their whole output. */
 export async function describeMission(cli: Cli, id: string, { checks = false } = {}): Promise<undefined> {
   const { terminal } = cli
-  const mission = await (await cli.client()).call<Detail>('get_mission', { mission_id: id })
+  const mission = await cli.ask<Detail>('get_mission', { mission_id: id })
   if (terminal.json) return void terminal.data(mission)
   terminal.print(
     `${terminal.paint('bold', safeLine(mission.title))}  ${inStatusColour(terminal, mission.status, standing(mission))}`,
@@ -130,7 +130,7 @@ export async function describeMission(cli: Cli, id: string, { checks = false } =
   section(cli, 'Report', reportLines(mission))
   section(
     cli,
-    'Kept running',
+    'Previews and remote control',
     mission.processes.map(each => `${each.kind}  ${each.status}  ${each.url ?? ''}  ${ago(each.created_at)}`),
   )
   section(cli, 'Checks', checkLines(mission.id, mission.evidence, checks))
@@ -150,7 +150,7 @@ export async function describeMission(cli: Cli, id: string, { checks = false } =
   )
 }
 
-/** What landed, as what, and who let it. */
+/** What landed, as which commit, and who approved it. */
 function landingInWords({ commit, branch, at, candidate, approved, forced, with: bringer, undone }: Landing): string {
   const facts = [
     `${commit.slice(0, 10)} on ${branch}, ${ago(at)}`,
@@ -162,9 +162,9 @@ function landingInWords({ commit, branch, at, candidate, approved, forced, with:
   return facts.filter(Boolean).join(', ')
 }
 
-/** What it remembers, and how to see all of it. */
+/** The notes of a mission, and the command that shows all of them. */
 async function noted(cli: Cli, mission_id: string): Promise<string[]> {
-  const { plan, knowledge, questions, artifacts } = await (await cli.client()).call<MissionNotes>('get_mission_notes', {
+  const { plan, knowledge, questions, artifacts } = await cli.ask<MissionNotes>('get_mission_notes', {
     mission_id,
   })
   const lines = (text: string): string => counted(text.trim().split('\n').length, 'line')
@@ -199,7 +199,7 @@ const inherited = (value: string | number | null, from: string): string => {
   return `${value}${from === 'mission' ? '' : from === 'project' ? ' (default of the project)' : ' (default)'}`
 }
 
-/** What a session used, on a line of its own. */
+/** The usage of a session, on a line of its own. */
 function measures({ usage, context }: Detail['sessions'][number]): string {
   const used = [usageInWords(usage), context && contextInWords(context)].filter(Boolean).join('; ')
   return used && `\n    ${used}`

@@ -23,7 +23,7 @@ export function showPlan({ terminal }: Cli, plan: PlanView): undefined {
   }
 }
 
-/** Which colour of a mission says the same. */
+/** The status of a mission that has the right colour. */
 const COLOUR_AS: Record<PlanView['status'], string> = {
   planning: 'running',
   proposed: 'review',
@@ -64,8 +64,8 @@ const detail = ({ agent, model, mission_type, estimate_minutes, estimate_usd, mi
 
 function total({ estimate: { missions, minutes, longest_minutes, usd } }: PlanView): string {
   const guesses = [
-    minutes !== null && `${minutes} min of work, ${longest_minutes} min at the least`,
+    minutes !== null && `${minutes} min of work, at least ${longest_minutes} min`,
     usd !== null && `$${usd.toFixed(2)}`,
   ].filter(Boolean)
-  return `${missions} ${missions === 1 ? 'mission' : 'missions'}${guesses.length ? `; its guess: ${guesses.join(', ')}` : ''}.`
+  return `${missions} ${missions === 1 ? 'mission' : 'missions'}${guesses.length ? `; estimate: ${guesses.join(', ')}` : ''}.`
 }

@@ -13,8 +13,8 @@ interface Live {
 }
 
 /**
- * Cancels every live session, stops what is kept running for missions, and waits until all have ended. The fleet is paused meanwhile, or the queue would fill the
- * free slots; answers with how to take that back once the server is down.
+ * Cancels every live session, stops all side processes, and waits until they have ended. It pauses the fleet first,
+ * because the queue would fill the free slots. The result is a function that undoes the pause once the server is down.
  */
 export async function stopAgents(cli: Cli): Promise<() => Promise<void>> {
   const client = await cli.client()
@@ -22,7 +22,7 @@ export async function stopAgents(cli: Cli): Promise<() => Promise<void>> {
   if (!paused) await client.call('pause', {})
   const live = async (): Promise<SessionView[]> =>
     (await client.call<Live>('list_sessions', { live: true, limit: 500 })).sessions.filter(
-      // A person at their own terminal is no agent.
+      // A person at their own terminal is not an agent.
       session => session.reason !== 'takeover',
     )
   const asked = new Set<string>()
@@ -35,15 +35,15 @@ export async function stopAgents(cli: Cli): Promise<() => Promise<void>> {
     cli.terminal.progress(`Stopping ${left.length} ${left.length === 1 ? 'agent' : 'agents'}…`)
     await new Promise(resolve => setTimeout(resolve, LOOK_EVERY_MS))
   }
-  await stopKept(cli)
+  await stopSideProcess(cli)
   cli.terminal.progress('')
   return async () => {
     if (!paused) await client.call('unpause', {})
   }
 }
 
-/** Without a server nobody would end previews when their time is up. */
-async function stopKept(cli: Cli): Promise<void> {
+/** Without a server, nothing would stop previews when their time is up. */
+async function stopSideProcess(cli: Cli): Promise<void> {
   const client = await cli.client()
   const live = async () => (await client.call<Kept>('list_processes', { limit: 500 })).processes
   for (const { kind, mission_id } of await live()) {

@@ -27,12 +27,12 @@ interface Opened {
 export async function takeOver(cli: Cli, ref: string, wish: Wish): Promise<number> {
   const { terminal: screen } = cli
   if (!screen.interactive)
-    throw new NotAllowed('A mission is taken over in a terminal, and this is none.', {
+    throw new NotAllowed('Taking over a mission needs a terminal.', {
       try: 'fleet mission resume <mission> --message "…"',
     })
   const client = await cli.client()
   const terminal = identityOf(process.pid)
-  if (!terminal) throw new Unfit('This process could not be found among those of the machine.')
+  if (!terminal) throw new Unfit('This process was not found on this machine.')
   const { id } = await client.call<Detail>('take_over_mission', { mission_id: ref, terminal })
   const giveBack = (next: Then, message?: string) =>
     client.call('hand_back_mission', { mission_id: id, next, message, terminal })
@@ -45,7 +45,7 @@ export async function takeOver(cli: Cli, ref: string, wish: Wish): Promise<numbe
     const ready = await untilReady(cli, id, left.signal)
     if (!ready) {
       await giveBack('resume')
-      screen.note('It was given back; its agent goes on.')
+      screen.note('Handed back; the agent continues.')
       return EXIT.cancelled
     }
     if (ready.outcome) screen.note(ready.outcome)
@@ -53,29 +53,28 @@ export async function takeOver(cli: Cli, ref: string, wish: Wish): Promise<numbe
   } finally {
     process.off('SIGINT', leave)
   }
-  // What was to come next was said of work that the person would have seen.
+  // If the client could not be opened, the person's choice does not apply: it was about work they would have seen.
   await giveBack(opened ? (wish.next ?? (await askThen(cli))) : 'keep', wish.message)
   return tellOnceBack(cli, id)
 }
 
-/** Someone else's terminal is gone: what it held is given back from here. */
+/** Hands a mission back that was taken over in another terminal, which is gone. */
 export async function release(cli: Cli, ref: string, { next = 'keep', message }: Wish): Promise<number> {
-  const { id } = await (await cli.client()).call<Detail>('hand_back_mission', { mission_id: ref, next, message })
+  const { id } = await cli.ask<Detail>('hand_back_mission', { mission_id: ref, next, message })
   return tellOnceBack(cli, id)
 }
 
-const look = async (cli: Cli, id: string): Promise<Detail> =>
-  (await cli.client()).call<Detail>('get_mission', { mission_id: id })
+const look = async (cli: Cli, id: string): Promise<Detail> => cli.ask<Detail>('get_mission', { mission_id: id })
 
 const moment = () => new Promise(resolve => setTimeout(resolve, LOOK_EVERY_MS))
 
-/** Waits until the agent has stopped and the worktree is there; undefined: the person does not want to wait. */
+/** Waits until the agent has stopped and the worktree is ready; undefined: the person does not want to wait. */
 async function untilReady(cli: Cli, id: string, left: AbortSignal): Promise<{ outcome: string | null } | undefined> {
   for (;;) {
     const mission = await look(cli, id)
     const session = mission.sessions.find(each => each.id === mission.taken_over?.session_id)
     if (!mission.taken_over)
-      throw new NotAllowed(mission.status_reason?.text ?? 'It could not be taken over.', {
+      throw new NotAllowed(mission.status_reason?.text ?? 'The mission could not be taken over.', {
         try: mission.status_reason?.try,
       })
     if (left.aborted) return undefined
@@ -85,20 +84,23 @@ async function untilReady(cli: Cli, id: string, left: AbortSignal): Promise<{ ou
     }
     cli.terminal.progress(
       mission.status === 'running'
-        ? `Waiting for a safe moment to stop the agent of mission ${shortId(id)}… (Ctrl-C to let it go on)`
+        ? `Waiting for a safe moment to stop the agent of mission ${shortId(id)}… (Ctrl-C to let it continue)`
         : `Opening the conversation of mission ${shortId(id)}…`,
     )
     await moment()
   }
 }
 
-/** Said only where the agent was in the middle of something. */
+/** Only if the agent was stopped in the middle of a tool. */
 function howStopped(sessions: readonly SessionView[], taken: SessionView): string | null {
   const before = sessions.find(each => each.number === taken.number - 1)?.outcome_reason
   return before?.includes('in the middle of a tool') ? before : null
 }
 
-/** The client has the terminal for itself: what is typed there, Ctrl-C too, is for it. False: there is no such client. */
+/**
+ * The client has the terminal to itself, so all input, including Ctrl-C, is for the client. False: it could not be
+ * started.
+ */
 function runClient({ terminal }: Cli, { argv: [command, ...args], cwd, variables }: Opened): Promise<boolean> {
   return new Promise(resolve => {
     const child = spawn(command, args, { cwd, env: { ...terminal.streams.env, ...variables }, stdio: 'inherit' })
@@ -116,7 +118,7 @@ async function askThen({ terminal: { streams } }: Cli): Promise<Then> {
   const questions = createInterface({ input: streams.stdin as Readable, output: streams.stdout as Writable })
   try {
     const answer = await questions.question(
-      'What now? Let the agent go on (r), land the work (l), or keep it for review (k, or Enter): ',
+      'What now? Let the agent continue (r), land the work (l), or keep it for review (k, or Enter): ',
     )
     return ANSWERS[answer.trim().charAt(0).toLowerCase()] ?? 'keep'
   } catch {
@@ -129,6 +131,6 @@ async function askThen({ terminal: { streams } }: Cli): Promise<Then> {
 async function tellOnceBack(cli: Cli, id: string): Promise<number> {
   let mission = await look(cli, id)
   for (; mission.taken_over; mission = await look(cli, id)) await moment()
-  await tellMission(cli, { ...mission, sessions: mission.sessions.length }, 'Gave back')
+  await tellMission(cli, { ...mission, sessions: mission.sessions.length }, 'Handed back')
   return mission.status === 'failed' ? exitOfMission(mission) : EXIT.done
 }

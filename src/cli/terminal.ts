@@ -1,7 +1,7 @@
 import { safe, safeLine } from '../platform/safe-text.ts'
 import { type Column, table } from './table.ts'
 
-/** What a command reads from and writes to; a test gives its own. */
+/** The input and output of a command. A test has its own. */
 export interface Streams {
   stdin: NodeJS.ReadableStream & { isTTY?: boolean }
   stdout: NodeJS.WritableStream & { isTTY?: boolean; columns?: number }
@@ -37,7 +37,7 @@ export class Terminal {
     return this.#colours && text ? `\x1b[${COLOURS[colour]}m${text}\x1b[0m` : text
   }
 
-  /** Text from elsewhere: harmless on a terminal, untouched in a pipe. */
+  /** Text from agents or repositories: harmless on a terminal, unchanged in a pipe. */
   foreign(text: string): string {
     return this.streams.stdout.isTTY ? safe(text) : text
   }
@@ -52,6 +52,12 @@ export class Terminal {
 
   data(value: unknown): void {
     this.print(JSON.stringify(value, null, 2))
+  }
+
+  /** Prints the whole answer for a program, or words for a person. */
+  tell(answer: unknown, words: () => void): void {
+    if (this.json) this.data(answer)
+    else words()
   }
 
   /** For the person, not for the program that reads the output. */
@@ -75,7 +81,7 @@ export class Terminal {
     }
   }
 
-  /** One line that is overwritten while work goes on; nothing where nobody watches. Empty takes it away. */
+  /** One line that is overwritten while work goes on. It is not shown without a terminal. An empty text removes it. */
   progress(text: string): void {
     if (!this.streams.stderr.isTTY) return
     const width = (this.streams.stderr.columns ?? 80) - 1

@@ -1,7 +1,7 @@
 import { PassThrough } from 'node:stream'
 import type { Item } from '../operations/operation.ts'
-import type { Client } from './client.ts'
 import { run } from './program.ts'
+import type { Client } from './server.ts'
 import type { Streams } from './terminal.ts'
 
 interface Asked {
@@ -17,7 +17,7 @@ export interface Ran {
 }
 
 interface Given {
-  /** A function is asked each time. */
+  /** A function is called for each answer. */
   answers?: Record<string, unknown>
   items?: Record<string, Item<unknown>[] | ((signal: AbortSignal) => AsyncIterable<Item<unknown>>)>
   stdin?: string
@@ -28,7 +28,7 @@ interface Given {
   real?: boolean
 }
 
-/** Runs one command line in this process, against answers that are given, and tells what was asked for. */
+/** Runs one command line in this process with given answers, and returns what it asked for. */
 export async function fleet(args: string[], given: Given = {}): Promise<Ran> {
   const [stdout, stderr] = [sink(given.terminal), sink(given.terminal)]
   const asked: Asked[] = []

@@ -1,106 +1,123 @@
-import type { AgentEvent, Stream, TranscriptEnd, TranscriptEvent } from '../domain/records/transcript.ts'
+import type { TranscriptEnd, TranscriptEvent } from '../domain/records/transcript.ts'
+import {
+  type Block,
+  type NoteBlock,
+  type Step,
+  stepOf,
+  type TextBlock,
+  type ToolBlock,
+} from '../domain/rules/conversation.ts'
 import { cut } from '../platform/safe-text.ts'
 import type { Terminal } from './terminal.ts'
 
-/** What `stream_session` says; null: it is alive. */
+/** An item of `stream_session`; null: the session is alive. */
 export type SessionItem = TranscriptEvent | TranscriptEnd | null
 
-/** A terminal scrolls: everything is shown whole. */
+/** A terminal scrolls, so everything is shown in full. */
 export const WHOLE = { max_chars: 8 * 1024 * 1024 }
-
-export type Shown = AgentEvent & { stream?: Stream }
 
 const MAX_INPUT_WIDTH = 160
 
-/** A transcript as a person wants to see it. What an agent says in pieces is put together, and shown line by line. */
+/** Shows a conversation on a terminal: printed lines stay, and new ones are added below. */
 export class Showing {
   readonly #terminal: Terminal
-  #unfinished = ''
+  #latest: Block | undefined
+  readonly #calls = new Map<string, ToolBlock>()
+  /** The line that the agent has not finished. */
+  #unfinished: TextBlock | undefined
 
   constructor(terminal: Terminal) {
     this.#terminal = terminal
   }
 
-  /** What can be shown now that this has come. */
-  take(item: Shown): string[] {
-    if (item.type === 'usage') return []
-    if (item.type !== 'text' || !item.piece) return [...this.rest(), ...this.#lines(item)]
-    const text = this.#unfinished + item.text
-    const end = text.lastIndexOf('\n') + 1
-    this.#unfinished = text.slice(end)
-    return this.#lines({ type: 'text', text: text.slice(0, end) })
+  /** The lines that can be shown after this event. */
+  take(event: TranscriptEvent): string[] {
+    const step = stepOf(event, this.#latest, id => this.#calls.get(id))
+    if (!step) return []
+    const { block, before } = step
+    if (block.kind === 'tool') {
+      if (block.result) this.#calls.delete(block.call)
+      else this.#calls.set(block.call, block)
+    }
+    if (!before || before === this.#latest) this.#latest = withoutWords(block)
+    if ((block.kind === 'text' || block.kind === 'thinking') && block.open) return this.#go(block, before)
+    const lines = linesOf(this.#terminal, step).filter(Boolean)
+    return lines.length ? [...this.rest(), ...lines] : []
   }
 
-  /** What was left unfinished, once nothing more comes of it. */
+  /** The rest of an unfinished line, once it gets no more text. */
   rest(): string[] {
-    const text = this.#unfinished
-    this.#unfinished = ''
-    return this.#lines({ type: 'text', text })
+    const block = this.#unfinished
+    this.#unfinished = undefined
+    return block ? linesOf(this.#terminal, { block }).filter(Boolean) : []
   }
 
-  #lines(item: Shown): string[] {
-    const line = shown(this.#terminal, item)
-    return line === undefined ? [] : [line]
+  #go(piece: TextBlock, before: Block | undefined): string[] {
+    const ended = before ? [] : this.rest()
+    const text = (this.#unfinished?.text ?? '') + piece.text
+    const end = text.lastIndexOf('\n') + 1
+    this.#unfinished = { ...piece, text: text.slice(end) }
+    return [...ended, ...linesOf(this.#terminal, { block: { ...piece, text: text.slice(0, end) } }).filter(Boolean)]
   }
 }
 
-/** A line of a transcript as a person wants to see it; undefined: nothing worth a line. */
-function shown(terminal: Terminal, item: Shown): string | undefined {
-  const say = (text: string): string | undefined => terminal.foreign(text.trimEnd()) || undefined
-  switch (item.type) {
+/** Drops text that was printed, so that the next step has only the new text. */
+function withoutWords(block: Block): Block {
+  if (block.kind === 'lines') return { ...block, lines: [] }
+  return block.kind === 'tool' ? block : { ...block, text: '' }
+}
+
+function linesOf(terminal: Terminal, { block, before }: Step): string[] {
+  switch (block.kind) {
     case 'text':
-      return say(item.text)
-    case 'raw':
-      return item.stream === 'stderr' ? dim(terminal, item.text) : say(item.text)
+      return [terminal.foreign(block.text.trimEnd())]
     case 'thinking':
-      return dim(terminal, item.text)
-    case 'tool_call':
-      return (
-        terminal.paint('cyan', `▸ ${terminal.foreign(item.name)}`) +
-        terminal.paint('dim', ` ${terminal.foreign(summary(item.input))}`)
-      )
-    case 'tool_result':
-      return item.failed ? terminal.paint('red', `  ✗ ${terminal.foreign(firstLine(item.output))}`) : undefined
-    case 'error':
-      return terminal.paint('red', terminal.foreign(item.text))
-    case 'warning':
-      return terminal.paint('yellow', `Warning: ${terminal.foreign(item.text)}`)
-    case 'rate_limit':
-      return terminal.paint(
-        'yellow',
-        `Rate limit: ${terminal.foreign(item.text)}${item.until ? ` (until ${item.until})` : ''}`,
-      )
-    case 'retry':
-      if (item.again) return undefined
-      return dim(terminal, `Trying again (${item.attempt}${item.of ? ` of ${item.of}` : ''}): ${item.why}`)
-    case 'permission':
-      return terminal.paint(
-        'yellow',
-        `${item.denied ? 'Not allowed' : 'Asks to use'}: ${terminal.foreign(`${item.tool} ${summary(item.input)}`)}`,
-      )
-    case 'question':
-      return terminal.paint('yellow', `Asks: ${terminal.foreign(item.text)}`)
+      return [dim(terminal, block.text)]
     case 'said':
-      return terminal.paint('blue', `> ${terminal.foreign(item.text)}`)
-    case 'interrupted':
-      return terminal.paint('blue', '> (interrupted)')
-    case 'result':
-      return item.ok
-        ? undefined
-        : terminal.paint('red', terminal.foreign(item.text || item.reason || 'The agent says it failed.'))
-    case 'started':
-    case 'usage':
-    case 'context':
-    case 'provider_window':
-      return undefined
+      return [terminal.paint('blue', `> ${terminal.foreign(block.text)}`)]
+    case 'lines':
+      return block.lines.map(line =>
+        block.stream === 'stderr' ? dim(terminal, line) : terminal.foreign(line.trimEnd()),
+      )
+    case 'tool':
+      return [toolLine(terminal, block, before as ToolBlock | undefined)]
+    case 'note':
+      return [noteLine(terminal, block)]
   }
 }
 
-const dim = (terminal: Terminal, text: string): string | undefined =>
-  terminal.paint('dim', terminal.foreign(text.trimEnd())) || undefined
+/** What is new about a tool: it is called, somebody has to allow it, or it failed. */
+function toolLine(terminal: Terminal, tool: ToolBlock, before: ToolBlock | undefined): string {
+  const { name, input, leave, result } = tool
+  if (leave && leave !== before?.leave) {
+    const what = leave === 'denied' ? 'Not allowed' : 'Asks to use'
+    return terminal.paint('yellow', `${what}: ${terminal.foreign(`${name} ${summary(input)}`)}`)
+  }
+  if (result) return result.failed ? terminal.paint('red', `  ✗ ${terminal.foreign(firstLine(result.output))}`) : ''
+  if (before?.name === name && summary(before.input) === summary(input)) return ''
+  return (
+    terminal.paint('cyan', `▸ ${terminal.foreign(name)}`) +
+    terminal.paint('dim', ` ${terminal.foreign(summary(input))}`)
+  )
+}
+
+function noteLine(terminal: Terminal, { tone, text }: NoteBlock): string {
+  switch (tone) {
+    case 'bad':
+      return terminal.paint('red', terminal.foreign(text))
+    case 'warning':
+      return terminal.paint('yellow', `Warning: ${terminal.foreign(text)}`)
+    case 'asks':
+      return terminal.paint('yellow', terminal.foreign(text))
+    case 'quiet':
+      return dim(terminal, text)
+  }
+}
+
+const dim = (terminal: Terminal, text: string): string => terminal.paint('dim', terminal.foreign(text.trimEnd()))
 const firstLine = (text: string): string => text.trim().split('\n', 1)[0] ?? ''
 
-/** What a tool was called with, on one line: a lone text as it is, anything else as JSON. */
+/** The input of a tool on one line: a single text as it is, anything else as JSON. */
 function summary(input: unknown): string {
   const values = input && typeof input === 'object' ? Object.values(input) : [input]
   const text = values.length === 1 && typeof values[0] === 'string' ? values[0] : JSON.stringify(input ?? '')

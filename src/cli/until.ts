@@ -1,6 +1,6 @@
-import type { Client } from './client.ts'
+import type { Client } from './server.ts'
 
-/** Looks again whenever something happens in a project, until there is an answer. */
+/** Tries again whenever something happens in a project, until there is an answer. */
 export async function untilThereIs<T>(
   client: Client,
   project_id: string,

@@ -1,10 +1,10 @@
 import { which } from '../agents/detect.ts'
-import { agentsOf } from '../agents/index.ts'
+import { agentsFor } from '../fleet/agents.ts'
 import type { Home } from '../platform/home.ts'
 import { VERSION } from '../platform/version.ts'
 import type { Cli } from './command.ts'
 
-/** What a person wants to know once the fleet is up. */
+/** What a person needs to know once the fleet is up. */
 export async function welcome(
   { terminal, where }: Cli,
   home: Home,
@@ -12,7 +12,7 @@ export async function welcome(
 ): Promise<void> {
   if (terminal.json) return terminal.data({ version: VERSION, home: home.path, url: at.url, sign_in_url: at.signIn })
   const found = await Promise.all(
-    agentsOf(home.path).all.map(async agent => ({ agent, is: await agent.detect(where.env) })),
+    agentsFor(home.path).agents.all.map(async agent => ({ agent, is: await agent.detect(where.env) })),
   )
   const installed = found.filter(({ is }) => is.installed)
   const missing = found.filter(({ is }) => !is.installed)
@@ -37,6 +37,6 @@ export async function welcome(
       'Next',
       'fleet demo                  watch eight missions work on a small repository\nfleet run "<what to do>"    in one of your own repositories',
     ],
-    ['Stop', 'fleet down                  agents go on'],
+    ['Stop', 'fleet down                  agents continue'],
   ])
 }

@@ -1,22 +1,22 @@
 import { spawn } from 'node:child_process'
 import { closeSync, fstatSync, openSync, readSync } from 'node:fs'
 import { join } from 'node:path'
-import { type Running, runningServer, type Where } from '../cli/client.ts'
 import { Unfit } from '../domain/errors.ts'
 import type { Home } from '../platform/home.ts'
 import { requirePlain } from '../platform/whole-files.ts'
 import { withoutSession } from './environment.ts'
+import { type Running, runningServer } from './running.ts'
 
 const START_MS = 60_000
-/** What a server prints into its log once everything of it has started. */
+/** What a server prints into its log when it has started completely. */
 export const UP = 'The fleet is up at'
 const LOOK_EVERY_MS = 20
 const LAST_WORDS_BYTES = 2000
 
-/** Starts a server that outlives this command, and says so; comes back when it answers. */
+/** Starts a server that outlives this command, and says so. Returns when the server answers. */
 export async function startInBackground(
   home: Home,
-  where: Pick<Where, 'env' | 'note'>,
+  where: { env: NodeJS.ProcessEnv; note(line: string): void },
   options: readonly string[] = [],
 ): Promise<Running> {
   const logFile = join(home.logs, 'up.log')
@@ -33,12 +33,12 @@ export async function startInBackground(
     child.unref()
     const gone = () => child.exitCode !== null || child.signalCode !== null
     const running = await answering(home, gone)
-    // It answers before it has taken up what there is, and may still fail at that.
+    // It answers before it has adopted the running work, and may still fail at that.
     const isUp = () => running?.pid !== child.pid || lastWords(log, before).includes(UP)
     while (running && !isUp() && !gone()) await new Promise(resolve => setTimeout(resolve, LOOK_EVERY_MS))
     if (!running || !isUp())
       throw new Unfit(`The server did not start. ${lastWords(log, before)}`.trim(), {
-        try: `See ${logFile}, or start it in the open: fleet up`,
+        try: `See ${logFile}, or start it in the foreground: fleet up`,
       })
     where.note(`Started the fleet in the background at ${running.url} (stop it with fleet down).`)
     return running
@@ -48,8 +48,8 @@ export async function startInBackground(
 }
 
 /**
- * The server says where it answers once it does. The one that answers need not be ours: of several that were started at
- * once, one takes the home, and the others end before it listens.
+ * Waits until a server answers. It need not be ours: if several are started at once, one takes the home, and the others
+ * end before they listen.
  */
 async function answering(home: Home, gone: () => boolean): Promise<Running | undefined> {
   const { isHeld } = await import('../store/index.ts')

@@ -40,7 +40,7 @@ export class Ambiguous extends Refusal {
   readonly code = 'ambiguous'
   readonly status = 400
   readonly exit = 4
-  /** `path`: of what shares a name, so that a person knows which is which. */
+  /** `path` tells records with the same name apart. */
   constructor(what: string, given: string, matches: readonly { id: string; path?: string }[]) {
     const each = matches.map(({ id, path }) => (path ? `${id} (${path})` : id))
     super(`${JSON.stringify(given)} could be several ${what}s: ${each.join(', ')}.`, {
@@ -59,7 +59,7 @@ export class WrongState extends Refusal {
   }
 }
 
-/** The request is well formed and the state is right, but a rule says no. */
+/** The request is well formed and the state is right, but a rule forbids it. */
 export class NotAllowed extends Refusal {
   readonly code = 'not_allowed'
   readonly status = 409
@@ -78,12 +78,15 @@ export class Unauthorized extends Refusal {
   readonly exit = 4
 }
 
-/** Something on this machine is missing or will not do: a tool, a disk, a version. */
+/** Something on this machine is missing or unfit: a tool, a disk, a version. */
 export class Unfit extends Refusal {
   readonly code = 'unfit'
   readonly status = 422
   readonly exit = 1
 }
+
+/** The store itself has a problem, such as a full disk. It says nothing about the work that ran into it. */
+export class StoreTrouble extends Unfit {}
 
 export class Unreachable extends Refusal {
   readonly code = 'unreachable'
@@ -94,4 +97,21 @@ export class Unreachable extends Refusal {
 export function oneOf(options: readonly string[]): string {
   if (options.length <= 1) return options[0] ?? 'nothing'
   return `${options.slice(0, -1).join(', ')} or ${options.at(-1)}`
+}
+
+/**
+ * The store gave no answer, so nobody knows whether a commit was written.
+ * - A command with a key is asked again: its receipt says whether it happened.
+ * - A command without a key is left to its caller, who looks before asking again.
+ * - A reactor takes stock: its work follows from the records.
+ * - A reader reads again.
+ * This is no refusal, because it says nothing about the request.
+ */
+export class Unavailable extends Error {
+  readonly hint: string | undefined
+  constructor(message: string, more: { try?: string; cause?: unknown } = {}) {
+    super(message, { cause: more.cause })
+    this.name = 'Unavailable'
+    this.hint = more.try
+  }
 }

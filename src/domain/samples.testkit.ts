@@ -35,7 +35,6 @@ export const aSession = (more: Partial<Session> = {}): Session =>
     id: 's1',
     mission_id: 'm1',
     project_id: 'p1',
-    node: 'local',
     number: 1,
     reason: 'first',
     agent: 'shell',

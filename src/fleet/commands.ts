@@ -1,39 +1,63 @@
 import { NotAllowed } from '../domain/errors.ts'
+import type { Receipt } from '../domain/records/fleet.ts'
 import type { Mission } from '../domain/records/mission.ts'
 import type { By, Step } from '../domain/rules/life.ts'
 import type { Batch, Change, Check, Stored } from '../store/index.ts'
-import { type Fleet, retryOnConflict } from './fleet.ts'
+import { type Fleet, retryOnConflict, retryUntilKnown } from './fleet.ts'
 import { current, derivedId, put } from './records.ts'
 
-/** Someone asks for a command: who, for what, and the key under which they may ask again without it happening twice. */
+/** Who asks for which command, with an optional key: the same request with the same key does not happen twice. */
 export interface Ask {
   operation: string
   actor: string
   key?: string
+  /** A fingerprint of the input: a key is refused when it comes again with another input. */
+  input?: string
 }
 
 export const by = (fleet: Fleet, ask: Pick<Ask, 'actor'>): By => ({ actor: ask.actor, now: fleet.now() })
 
-/** Carries out a command once per key: what it changed is committed together with a receipt that names its subject. */
+/** Carries out a command once per key: its changes are committed with a receipt that names its subject. */
 export async function oncePerKey(
   fleet: Fleet,
   ask: Ask,
   decide: () => Promise<Batch & { subject: string }>,
 ): Promise<string> {
   const receiptId = ask.key && derivedId(ask.operation, ask.actor, ask.key)
-  return retryOnConflict(async () => {
+  const persist = receiptId ? retryUntilKnown : retryOnConflict
+  return persist(async () => {
     const receipt = receiptId && (await fleet.store.get('receipts', receiptId))
-    if (receipt) return receipt.value.subject
+    if (receipt) {
+      requireSame(receipt.value, ask)
+      return receipt.value.subject
+    }
     const { subject, ...batch } = await decide()
     const changes: Change[] = receiptId
       ? [
           ...batch.changes,
-          put('receipts', { id: receiptId, operation: ask.operation, subject, created_at: fleet.now() }, 'absent'),
+          put(
+            'receipts',
+            {
+              id: receiptId,
+              operation: ask.operation,
+              subject,
+              input: ask.input ?? null,
+              created_at: fleet.now(),
+            },
+            'absent',
+          ),
         ]
       : batch.changes
-    if (changes.length) await fleet.commit('commit.wish', { ...batch, changes })
+    if (changes.length || batch.events?.length) await fleet.commit('commit.wish', { ...batch, changes })
     return subject
   })
+}
+
+function requireSame({ input }: Receipt, ask: Ask): void {
+  if (input !== null && ask.input !== undefined && input !== ask.input)
+    throw new NotAllowed('This idempotency key was used for something else.', {
+      try: 'Use another key, or send exactly what was sent with it before.',
+    })
 }
 
 type Decision = Step & { changes?: Change[]; checks?: Check[] }

@@ -1,24 +1,33 @@
-import { type Agents, agentsOf } from '../agents/index.ts'
+import { setTimeout as delay } from 'node:timers/promises'
+import type { Agents } from '../agents/index.ts'
 import { type Configuration, configurationOf } from '../config/configuration.ts'
 import { type Models, modelsIn } from '../config/prices.ts'
 import { SETTINGS, type Settings } from '../config/settings.ts'
 import { type EffectName, effect } from '../platform/effects.ts'
 import type { Home } from '../platform/home.ts'
-import { type Batch, type Blobs, Conflict, openBlobs, type Store } from '../store/index.ts'
-import type { PluginHost } from './plugins/host.ts'
+import type { Keys } from '../platform/keys.ts'
+import type { PluginAgents } from '../plugins/adapters.ts'
+import { type Batch, type Blobs, Conflict, type Lease, openBlobs, type Store, Unavailable } from '../store/index.ts'
+import { agentsFor } from './agents.ts'
+import type { RunningPlugins } from './plugins/running.ts'
 
-/** What every part of the application stands on. Opening one starts nothing: any process may read and leave wishes. */
+/** What every part of the application uses. Opening a fleet starts nothing: any process may read, and commit wishes. */
 export interface Fleet {
   readonly home: Home
+  readonly keys: Keys
   readonly store: Store
   readonly blobs: Blobs
-  /** What holds now: it may change while everything goes on, so it is read where it is needed. */
+  /** The current settings. They may change at any time, so read them where they are needed. */
   readonly settings: Settings
   readonly configuration: Configuration
   readonly agents: Agents
-  /** At work only where the home is held. */
-  readonly plugins: { host?: PluginHost }
-  /** What is known of models: prices and windows. */
+  /** The agents among them that plugins bring. */
+  readonly pluginAgents: PluginAgents
+  /** Set where this process is the daemon: the same fleet, for what only the daemon may do. */
+  readonly daemon?: Fleet
+  /** `host` is set only in the daemon. */
+  readonly plugins: { host?: RunningPlugins }
+  /** Prices and context windows of models. */
   readonly models: Models
   /** The environment of this process, from which agents get what is allowed to reach them. */
   readonly environment: Readonly<Record<string, string | undefined>>
@@ -30,18 +39,21 @@ export interface Fleet {
 
 export function makeFleet(parts: {
   home: Home
+  keys: Keys
   store: Store
   environment: NodeJS.ProcessEnv
-  /** Absent: as the home's own file and the environment say. */
+  /** If absent: what the home's own file and the environment say. */
   configuration?: Configuration
   now?: () => string
 }): Fleet {
-  const { home, store, environment, configuration = configurationOf(home.path, environment) } = parts
+  const { home, keys, store, environment, configuration = configurationOf(home.path, environment) } = parts
+  const { agents, pluginAgents } = agentsFor(home.path)
   return {
     home,
+    keys,
     store,
     get environment() {
-      // The adapter knows this one by its variable only.
+      // The adapter reads this setting only from its environment variable.
       const { claudeSdk } = configuration.settings
       return claudeSdk ? { ...environment, [SETTINGS.claudeSdk.variable]: claudeSdk } : environment
     },
@@ -50,7 +62,8 @@ export function makeFleet(parts: {
     get settings() {
       return configuration.settings
     },
-    agents: agentsOf(home.path),
+    agents,
+    pluginAgents,
     plugins: {},
     models: modelsIn(home.path),
     now: parts.now ?? (() => new Date().toISOString()),
@@ -59,15 +72,44 @@ export function makeFleet(parts: {
   }
 }
 
-const MAX_ATTEMPTS = 50
+/** The same fleet for the daemon: each of its commits is refused once another daemon has taken the lease. */
+export const asDaemon = (fleet: Fleet, lease: Lease): Fleet =>
+  Object.create(fleet, {
+    commit: { value: (name: EffectName, batch: Batch) => effect(name, () => lease.commit(batch)) },
+  })
 
-/** Read, decide, commit; when someone else was first, read and decide again. The decision is pure, so repeating it is free. */
-export async function retryOnConflict<T>(attempt: () => Promise<T>): Promise<T> {
+/**
+ * The same fleet for the server in the daemon: its own commits are wishes, and `daemon` does what only the daemon may.
+ */
+export const served = (fleet: Fleet, lease: Lease): Fleet =>
+  Object.create(fleet, { daemon: { value: asDaemon(fleet, lease) } })
+
+const MAX_ATTEMPTS = 50
+const LONGEST_PAUSE_MS = 50
+
+/** Doubles with every try up to a limit, times a random factor, so that two that collided do not collide again. */
+export const pauseAfterConflict = (tries: number, random: () => number): number =>
+  random() * Math.min(2 ** (tries - 1), LONGEST_PAUSE_MS)
+
+/** Read, decide, commit. After a conflict, read and decide again: the decision is pure, so repeating it is free. */
+export const retryOnConflict = <T>(attempt: () => Promise<T>, random?: () => number): Promise<T> =>
+  retry(attempt, error => error instanceof Conflict, random)
+
+/** For an attempt that finds out whether an earlier one was written: it also retries when the store gave no answer. */
+export const retryUntilKnown = <T>(attempt: () => Promise<T>, random?: () => number): Promise<T> =>
+  retry(attempt, error => error instanceof Conflict || error instanceof Unavailable, random)
+
+async function retry<T>(
+  attempt: () => Promise<T>,
+  isWorthIt: (error: unknown) => boolean,
+  random: () => number = Math.random,
+): Promise<T> {
   for (let tries = 1; ; tries++) {
     try {
       return await attempt()
     } catch (error) {
-      if (!(error instanceof Conflict) || tries >= MAX_ATTEMPTS) throw error
+      if (!isWorthIt(error) || tries >= MAX_ATTEMPTS) throw error
     }
+    await delay(pauseAfterConflict(tries, random))
   }
 }

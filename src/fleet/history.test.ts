@@ -8,6 +8,7 @@ const time = '2026-11-15T10:00:00.000Z'
 
 async function aPast(count: number) {
   const store = memoryStore()
+  const start = await store.tail()
   const kinds: EventKind[] = ['mission_created', 'dispatched', 'landed']
   for (let n = 0; n < count; n += 50)
     await store.commit({
@@ -17,7 +18,7 @@ async function aPast(count: number) {
         ...{ mission_id: `m${(n + i) % 5}`, session_id: `s${(n + i) % 4}`, data: { n: n + i } },
       })),
     })
-  return { store } as unknown as Fleet
+  return { fleet: { store } as unknown as Fleet, start }
 }
 
 const numbers = (events: { data: Record<string, unknown> }[]) => events.map(({ data }) => data.n as number)
@@ -31,7 +32,7 @@ test.each([
   [{ actor: 'session:s2', kinds: ['landed'] }, (n: number) => n % 4 === 2 && n % 3 === 2],
   [{}, () => true],
 ] as const)('what is asked for is found page by page, in both directions: %j', async (wanted, is) => {
-  const fleet = await aPast(1300)
+  const { fleet, start } = await aPast(1300)
   const should = upTo(1300, is)
   const back: number[] = []
   let page = await happenedBefore(fleet, wanted, { limit: 100 })
@@ -40,7 +41,7 @@ test.each([
     page = await happenedBefore(fleet, wanted, { limit: 100, before: page.start })
   expect(back).toEqual(should)
   const on: number[] = []
-  for (let after = '0', more = true; more; ) {
+  for (let after = start, more = true; more; ) {
     const next = await happenedAfter(fleet, wanted, { limit: 100, after })
     on.push(...numbers(next.events))
     after = next.cursor
@@ -50,18 +51,20 @@ test.each([
 })
 
 test('one answer goes through so many events and no more, and says where to go on', async () => {
-  const fleet = await aPast(5200)
+  const { fleet, start } = await aPast(5200)
   const first = await happenedBefore(fleet, { kinds: ['server_started'] }, { limit: 10 })
   expect(first).toMatchObject({ events: [], more: true })
   const second = await happenedBefore(fleet, { kinds: ['server_started'] }, { limit: 10, before: first.start })
   expect(second).toMatchObject({ events: [], more: false })
-  expect(await happenedAfter(fleet, { kinds: ['server_started'] }, { limit: 10, after: '0' })).toMatchObject({
-    ...{ events: [], more: true, cursor: '5000' },
-  })
+  const third = await happenedAfter(fleet, { kinds: ['server_started'] }, { limit: 10, after: start })
+  expect(third).toMatchObject({ events: [], more: true })
+  const rest = await happenedAfter(fleet, {}, { limit: 300, after: third.cursor })
+  expect(numbers(rest.events)).toEqual(upTo(5200, n => n >= 5000))
 })
 
 test('where nothing happened yet there is nothing to go back to', async () => {
-  expect(await happenedBefore(await aPast(0), {}, { limit: 10 })).toEqual({
-    ...{ events: [], start: undefined, cursor: '0', more: false, reset: false },
+  const { fleet, start } = await aPast(0)
+  expect(await happenedBefore(fleet, {}, { limit: 10 })).toEqual({
+    ...{ events: [], start: undefined, cursor: start, more: false, reset: false },
   })
 })

@@ -4,11 +4,20 @@ import { FLEET, FleetState } from '../domain/records/fleet.ts'
 import type { Mission } from '../domain/records/mission.ts'
 import type { Project } from '../domain/records/project.ts'
 import type { Report } from '../domain/records/report.ts'
-import type { Change, Collection, RecordOf, Stored } from '../store/index.ts'
+import type { Session } from '../domain/records/session.ts'
+import {
+  type Change,
+  type Collection,
+  Damaged,
+  type RecordOf,
+  type Store,
+  type Stored,
+  type Version,
+} from '../store/index.ts'
 import type { Fleet } from './fleet.ts'
 
 /** A write whose value is known to fit its collection. */
-export const put = <C extends Collection>(collection: C, value: RecordOf<C>, expects: number | 'absent'): Change =>
+export const put = <C extends Collection>(collection: C, value: RecordOf<C>, expects: Version | 'absent'): Change =>
   ({ put: collection, value, expects }) as Change
 
 const NOUNS: Record<Collection, string> = {
@@ -33,10 +42,13 @@ const NOUNS: Record<Collection, string> = {
   fleet: 'fleet',
   counts: 'count',
   providers: 'provider',
+  faults: 'fault',
+  lease: 'lease',
+  migrations: 'migration',
   spending: 'spending',
 }
 
-/** What shows a person all there are. */
+/** The command that lists the records of a collection. */
 const LISTS: Partial<Record<Collection, string>> = {
   projects: 'fleet project list',
   missions: 'fleet mission list',
@@ -49,7 +61,7 @@ const LISTS: Partial<Record<Collection, string>> = {
   devices: 'fleet device list',
 }
 
-/** The record with this id, the project with this name, or the only one whose id begins with it. */
+/** The record with this id, the project with this name, or the only record whose id begins with this text. */
 export async function lookUp<C extends Collection>(
   fleet: Fleet,
   collection: C,
@@ -68,7 +80,7 @@ export async function lookUp<C extends Collection>(
   return found
 }
 
-/** Those of this name, in whatever case; more than one only in homes of before names were kept apart. */
+/** The projects with this name in any case. Only homes from before names had to be unique have more than one. */
 export async function projectsCalled(fleet: Fleet, name: string): Promise<Project[]> {
   const { items } = await fleet.store.find('projects', { index: 'name', equals: [name.toLowerCase()], limit: 20 })
   return items.map(({ value }) => value).filter(({ deleting }) => !deleting)
@@ -97,13 +109,29 @@ export async function current<C extends Collection>(
   return found
 }
 
-export async function fleetState(fleet: Fleet): Promise<{ value: FleetState; expects: number | 'absent' }> {
-  const stored = await fleet.store.get('fleet', FLEET)
-  if (stored) return { value: stored.value, expects: stored.version }
-  return { value: FleetState.parse({ id: FLEET, updated_at: fleet.now() }), expects: 'absent' }
+export async function fleetState(fleet: Fleet): Promise<{ value: FleetState; expects: Version | 'absent' }> {
+  const { value, expects } = await ownRecord(fleet.store, 'fleet', FLEET)
+  return { value: value ?? FleetState.parse({ id: FLEET, updated_at: fleet.now() }), expects }
 }
 
-/** What a mission depends on, as it is now; what was deleted is missing from the answer. */
+/**
+ * A record that the fleet keeps for itself. A damaged one is overwritten, so that no work waits for a person's repair.
+ */
+export async function ownRecord<C extends 'fleet' | 'counts' | 'providers'>(
+  store: Store,
+  collection: C,
+  id: string,
+): Promise<{ value: RecordOf<C> | undefined; expects: Version | 'absent' }> {
+  try {
+    const stored = await store.get(collection, id)
+    return { value: stored?.value, expects: stored?.version ?? 'absent' }
+  } catch (error) {
+    if (!(error instanceof Damaged)) throw error
+    return { value: undefined, expects: error.version }
+  }
+}
+
+/** The dependencies of a mission as they are now, without deleted ones. */
 export async function dependenciesOf(fleet: Fleet, mission: Pick<Mission, 'depends_on'>): Promise<Stored<Mission>[]> {
   const found = await Promise.all(mission.depends_on.map(id => fleet.store.get('missions', id)))
   return found.filter(d => d !== undefined)
@@ -124,7 +152,7 @@ export async function* all<C extends Collection>(
   } while (cursor)
 }
 
-/** An id that follows from what it stands for, so that the same thing cannot be made twice. */
+/** An id that is made from what it stands for, so that the same thing cannot be made twice. */
 export function derivedId(...parts: string[]): string {
   return BigInt(`0x${createHash('sha256').update(parts.join('\0')).digest('hex').slice(0, 20)}`)
     .toString(36)
@@ -132,8 +160,68 @@ export function derivedId(...parts: string[]): string {
     .slice(0, 12)
 }
 
-/** What the newest session of a mission that reported anything says it did. */
+/** The newest report of a mission. */
 export async function newestReport(fleet: Fleet, missionId: string): Promise<Report | undefined> {
   const query = { index: 'mission', equals: [missionId], newestFirst: true, limit: 1 }
   return (await fleet.store.find('reports', query)).items[0]?.value
+}
+
+/**
+ * The records in a list and those that `names` names, each read as it is now: lists may lag behind, so no decision
+ * rests on a list alone. A record that is over for good is taken from the list.
+ */
+export async function asTheyAre<C extends Collection>(
+  fleet: Fleet,
+  collection: C,
+  { index, equals }: { index: string; equals: readonly string[] },
+  names: readonly string[],
+  isForGood: (value: RecordOf<C>) => boolean = () => false,
+): Promise<Stored<RecordOf<C>>[]> {
+  const idOf = ({ value }: Stored<RecordOf<C>>) => (value as { id: string }).id
+  const listed = await Array.fromAsync(all(fleet, collection, index, equals))
+  const over = listed.filter(({ value }) => isForGood(value))
+  const done = new Set(over.map(idOf))
+  const ids = new Set([...listed.map(idOf), ...names])
+  const now = await Promise.all([...ids].filter(id => !done.has(id)).map(id => fleet.store.get(collection, id)))
+  return [...over, ...now.filter(each => each !== undefined)]
+}
+
+/** Sorts the oldest first, the order that a list by an index already has. */
+export const inOrder = <T extends { created_at: string }>(found: Stored<T>[]): Stored<T>[] =>
+  found.toSorted((one, other) => one.value.created_at.localeCompare(other.value.created_at))
+
+/** The sessions of a mission, the oldest first. */
+export async function sessionsOf(
+  fleet: Fleet,
+  missionId: string,
+  isForGood?: (session: Session) => boolean,
+): Promise<Stored<Session>[]> {
+  const names = (await fleet.store.get('missions', missionId))?.value.session_ids ?? []
+  return inOrder(await asTheyAre(fleet, 'sessions', { index: 'mission', equals: [missionId] }, names, isForGood))
+}
+
+/** What the sessions of a mission cost. The cost of an ended session is final. */
+export async function costsOf(fleet: Fleet, missionId: string): Promise<{ ended: number; live: number }> {
+  const costs = { ended: 0, live: 0 }
+  for (const { value } of await sessionsOf(fleet, missionId, ({ status }) => status === 'ended'))
+    costs[value.status === 'ended' ? 'ended' : 'live'] += value.usage.cost_usd
+  return costs
+}
+
+/**
+ * The missions that depend on this one. Adding another writes this record too, so its version shows that these are all.
+ */
+export async function dependentsOf(
+  fleet: Fleet,
+  { id, dependents, parts }: Pick<Mission, 'id' | 'dependents' | 'parts'>,
+): Promise<Mission[]> {
+  const found = await asTheyAre(fleet, 'missions', { index: 'dependency', equals: [id] }, [...dependents, ...parts])
+  return found.map(({ value }) => value).filter(({ depends_on }) => depends_on.includes(id))
+}
+
+/** The sub-missions of a mission. */
+export async function childrenOf(fleet: Fleet, id: string): Promise<Mission[]> {
+  const parent = await fleet.store.get('missions', id)
+  const found = await asTheyAre(fleet, 'missions', { index: 'parent', equals: [id] }, parent?.value.parts ?? [])
+  return found.map(({ value }) => value).filter(({ parent_mission_id }) => parent_mission_id === id)
 }

@@ -18,7 +18,7 @@ afterAll(() => rmSync(root, { recursive: true, force: true }))
 type Random = (below: number) => number
 type Made = { value: unknown; text: string }
 
-/** The same numbers every time, so that a failure can be seen again. */
+/** The same numbers every time, so that a failure can be reproduced. */
 function seeded(seed: number): Random {
   let state = seed
   return below => {
@@ -32,7 +32,7 @@ const oneOf = <T>(random: Random, all: readonly T[]): T => all[random(all.length
 const SERVER: Item = { path: ['mcpServers', 'flotilla'], value: { command: 'fleet', args: ['mcp'], trust: true } }
 const RULE: Item = { path: ['permissions', 'allow'], value: 'mcp__flotilla__*', element: true }
 
-describe('whatever a file holds, it holds afterwards', () => {
+describe('everything else in a file stays as it was', () => {
   test.each(['plain JSON', 'with comments', 'JSON5'] as const)('%s', kind => {
     for (let seed = 1; seed <= ROUNDS; seed++) {
       const { text, value } = someJson(seeded(seed * 7919), kind)
@@ -48,7 +48,7 @@ describe('whatever a file holds, it holds afterwards', () => {
   })
 })
 
-/** Puts the items in, then takes them out: with what was noted, and again without. */
+/** Adds the items, then removes them: once with the memory of what was added, and once without. */
 function keepsEveryByte(format: Format, text: string, items: readonly Item[]): void {
   const file = join(root, 'file')
   writeFileSync(file, text)

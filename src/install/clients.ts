@@ -8,38 +8,38 @@ import { toml } from './toml-format.ts'
 export const SCOPES = ['user', 'project'] as const
 export type Scope = (typeof SCOPES)[number]
 
-/** Where a person is: their folder, the top of the project, and what clients go by. */
-export interface Place {
+/** The folders of a person: their home, the top of the project, and the variables that clients use. */
+export interface ClientFolders {
   user: string
   project: string
   env: NodeJS.ProcessEnv
 }
 
-/** A command to start, or an address to ask. */
+/** A command to start, or an address. */
 export type Reach = { command: string; args: string[] } | { url: string }
 
-type FileIn = (place: Place) => string
+type FileIn = (folders: ClientFolders) => string
 
-/** How one MCP client is told of a server, in its own form. */
+/** How to add a server to one MCP client, in the client's own form. */
 export interface McpClient {
   name: ClientName
   title: string
   format: Format
   files: Partial<Record<Scope, FileIn>>
-  /** The keys above the servers. */
+  /** The keys that lead to the servers. */
   servers: readonly string[]
   entry(reach: Reach): object
-  /** What lets it call every tool of the server without asking; a sentence where no file can say so. */
+  /** Lets the client call every tool of the server without asking; `cannot`: no file can allow that. */
   allow: { inEntry(tools: readonly string[]): object } | { rules: Rules } | { cannot: string }
   /** Where it looks for skills. */
   skills: Partial<Record<Scope, FileIn>>
-  /** What shows a person that it is there. */
+  /** The command that shows a person that it works. */
   check: string
-  /** What a person should know besides, if the permission was written. */
+  /** What else a person should know once this was allowed. */
   allowed?: string
 }
 
-type Rules = Partial<Record<Scope, (place: Place) => { file: string; items: Item[] }>>
+type Rules = Partial<Record<Scope, (folders: ClientFolders) => { file: string; items: Item[] }>>
 
 const orElse = (value: string | undefined, otherwise: string): string => value || otherwise
 const bearer = (reference: string) => ({ Authorization: `Bearer ${reference}` })
@@ -50,7 +50,7 @@ const opencodeFolder: FileIn = ({ user, env }) => join(orElse(env.XDG_CONFIG_HOM
 const openclawFolder: FileIn = ({ user, env }) => orElse(env.OPENCLAW_STATE_DIR, join(user, '.openclaw'))
 const geminiFolder: FileIn = ({ user, env }) => join(orElse(env.GEMINI_CLI_HOME, user), '.gemini')
 
-/** OpenCode reads either; the one that is there is taken. */
+/** OpenCode reads both; the existing one is used. */
 const opencodeFile = (folder: string): string =>
   [join(folder, 'opencode.jsonc'), join(folder, 'opencode.json')].find(existsSync) ?? join(folder, 'opencode.json')
 
@@ -70,11 +70,11 @@ export const CLIENTS: readonly McpClient[] = [
         : { type: 'stdio', ...reach },
     allow: {
       rules: {
-        user: place => ({
-          file: join(claudeFolder(place), 'settings.json'),
+        user: folders => ({
+          file: join(claudeFolder(folders), 'settings.json'),
           items: [element(['permissions', 'allow'], `mcp__${SERVER}__*`)],
         }),
-        // Whoever allows something here does it for themselves: this file is not shared.
+        // This file is not shared, so a person allows it only for themselves.
         project: ({ project }) => ({
           file: join(project, '.claude', 'settings.local.json'),
           items: [element(['permissions', 'allow'], `mcp__${SERVER}__*`), element(['enabledMcpjsonServers'], SERVER)],
@@ -82,7 +82,7 @@ export const CLIENTS: readonly McpClient[] = [
       },
     },
     skills: {
-      user: place => join(claudeFolder(place), 'skills'),
+      user: folders => join(claudeFolder(folders), 'skills'),
       project: ({ project }) => join(project, '.claude', 'skills'),
     },
     check: 'claude mcp get flotilla',
@@ -150,7 +150,9 @@ export const CLIENTS: readonly McpClient[] = [
     name: 'openclaw',
     title: 'OpenClaw',
     format: json,
-    files: { user: place => orElse(place.env.OPENCLAW_CONFIG_PATH, join(openclawFolder(place), 'openclaw.json')) },
+    files: {
+      user: folders => orElse(folders.env.OPENCLAW_CONFIG_PATH, join(openclawFolder(folders), 'openclaw.json')),
+    },
     servers: ['mcp', 'servers'],
     entry: reach =>
       'url' in reach
@@ -159,7 +161,7 @@ export const CLIENTS: readonly McpClient[] = [
     allow: {
       cannot: 'OpenClaw offers the tools of its servers under the tool profiles coding and messaging without asking',
     },
-    skills: { user: place => join(openclawFolder(place), 'skills') },
+    skills: { user: folders => join(openclawFolder(folders), 'skills') },
     check: 'openclaw mcp doctor flotilla --probe',
   },
   {
@@ -184,14 +186,14 @@ export const CLIENTS: readonly McpClient[] = [
     title: 'Gemini CLI',
     format: json,
     files: {
-      user: place => join(geminiFolder(place), 'settings.json'),
+      user: folders => join(geminiFolder(folders), 'settings.json'),
       project: ({ project }) => join(project, '.gemini', 'settings.json'),
     },
     servers: ['mcpServers'],
     entry: reach => ('url' in reach ? { httpUrl: reach.url, headers: bearer(`\${${TOKEN_VARIABLE}}`) } : { ...reach }),
     allow: { inEntry: () => ({ trust: true }) },
     skills: {
-      user: place => join(geminiFolder(place), 'skills'),
+      user: folders => join(geminiFolder(folders), 'skills'),
       project: ({ project }) => join(project, '.gemini', 'skills'),
     },
     check: 'gemini mcp list',
@@ -200,7 +202,7 @@ export const CLIENTS: readonly McpClient[] = [
     name: 'opencode',
     title: 'OpenCode',
     format: json,
-    files: { user: place => opencodeFile(opencodeFolder(place)), project: ({ project }) => opencodeFile(project) },
+    files: { user: folders => opencodeFile(opencodeFolder(folders)), project: ({ project }) => opencodeFile(project) },
     servers: ['mcp'],
     entry: reach =>
       'url' in reach
@@ -208,17 +210,17 @@ export const CLIENTS: readonly McpClient[] = [
         : { type: 'local', command: [reach.command, ...reach.args] },
     allow: {
       rules: {
-        user: place => ({ file: opencodeFile(opencodeFolder(place)), items: [opencodeRule] }),
+        user: folders => ({ file: opencodeFile(opencodeFolder(folders)), items: [opencodeRule] }),
         project: ({ project }) => ({ file: opencodeFile(project), items: [opencodeRule] }),
       },
     },
     skills: {
-      user: place => join(opencodeFolder(place), 'skills'),
+      user: folders => join(opencodeFolder(folders), 'skills'),
       project: ({ project }) => join(project, '.opencode', 'skills'),
     },
     check: 'opencode mcp list',
   },
 ]
 
-/** The last rule that fits decides, so it has to stand behind the others, where new ones are put. */
+/** The last rule that matches decides, so this one must come after the others, where new ones are added. */
 const opencodeRule: Item = { path: ['permission', `${SERVER}_*`], value: 'allow' }

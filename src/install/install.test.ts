@@ -16,7 +16,7 @@ import { dirname, join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { fleet } from '../cli/testing.ts'
 import { STATUSES } from '../domain/records/mission.ts'
-import { ALIASES } from '../operations/aliases/index.ts'
+import { TOOLS } from '../operations/tools.ts'
 import { CLIENTS, type McpClient, SCOPES, type Scope } from './clients.ts'
 import { valueAt } from './document.ts'
 
@@ -39,7 +39,7 @@ const write = (file: string, text: string) => {
   mkdirSync(dirname(file), { recursive: true })
   writeFileSync(file, text)
 }
-/** Everything a client or a person could find, apart from the fleet's own home. */
+/** Everything outside the fleet's own home that a client or a person could find. */
 const files = () =>
   readdirSync(root, { recursive: true, encoding: 'utf8' })
     .filter(path => !path.startsWith('fleet'))
@@ -52,7 +52,7 @@ const places = CLIENTS.flatMap(client =>
 describe.each(places)('$name for a $scope', ({ client, scope }) => {
   const options = [`--${scope}`, ...('cannot' in client.allow ? [] : ['--allow']), '--skill']
 
-  test('is told, is not told twice, and forgets without a trace', async () => {
+  test('is added, is not added twice, and is removed without a trace', async () => {
     const before = files()
     expect(await install(client.name, ...options)).toMatchObject({ code: 0 })
     const told = files()
@@ -123,7 +123,7 @@ describe('what stands in a file already', () => {
     expect(JSON.parse(read(claude()))).toEqual({ new: true, mcpServers: {} })
   })
 
-  test('may be printed anew by the client', async () => {
+  test('may be rewritten by the client', async () => {
     write(claude(), '{"theme": "dark"}')
     await install('claude')
     write(claude(), JSON.stringify(JSON.parse(read(claude()))))
@@ -162,8 +162,8 @@ describe('what stands in a file already', () => {
   test.each([
     ['claude', '{"mcpServers": {', 'line 1'],
     ['claude', '{"a": 1} trailing', 'something follows'],
-    ['claude', '{"mcpServers": []}', 'is no group of settings'],
-    ['claude', '[1]', 'is no group of settings'],
+    ['claude', '{"mcpServers": []}', 'is not an object'],
+    ['claude', '[1]', 'is not an object'],
     ['claude', '{"mcpServers": {}, "mcpServers": {}}', 'twice'],
     ['codex', 'model = ', 'cannot be read'],
     [
@@ -209,7 +209,7 @@ describe('what stands in a file already', () => {
     }
   })
 
-  test('what Codex was told goes also when more was added behind it', async () => {
+  test('the entry in Codex is removed even if more was added after it', async () => {
     const file = fileOf(named('codex'))
     write(file, 'model = "x"\n')
     await install('codex')
@@ -229,13 +229,13 @@ describe('what stands in a file already', () => {
     expect(read(file)).toBe(text)
   })
 
-  test('OpenCode hears the permission last, where it counts', async () => {
+  test('the permission for OpenCode comes last, where it counts', async () => {
     const file = join(root, '.config/opencode/opencode.jsonc')
     write(file, '{ "permission": { "*": "ask" } }')
     await install('opencode', '--allow')
     expect(Object.keys(JSON.parse(read(file)).permission)).toEqual(['*', 'flotilla_*'])
     write(file, '{ "permission": "ask" }')
-    expect((await install('opencode', '--allow')).err).toContain('"permission" is no group of settings')
+    expect((await install('opencode', '--allow')).err).toContain('"permission" is not an object')
   })
 })
 
@@ -246,7 +246,7 @@ test('what cannot be done is refused with the reason', async () => {
   expect(await install('claude', '--tools', 'everything')).toMatchObject({ code: 2 })
   expect(await install('claude', '--tools', 'constructor')).toMatchObject({ code: 2 })
   expect(await install('claude', '--user', '--project')).toMatchObject({ code: 2 })
-  expect((await install('claude', '--url', 'http://127.0.0.1:1')).err).toContain('only with --http')
+  expect((await install('claude', '--url', 'http://127.0.0.1:1')).err).toContain('needs --http')
   expect(await install('emacs')).toMatchObject({ code: 2 })
 })
 
@@ -298,7 +298,7 @@ test('the skill has the name of its folder and a description that loaders take',
   expect(description.length).toBeLessThan(1024)
   expect(description).not.toMatch(/: |[<>]/)
   const named = [...out.matchAll(/`([a-z]+(?:_[a-z]+)+)`/g)].map(match => match[1]!)
-  const known = [...ALIASES.flatMap(({ name, input }) => [name, ...Object.keys(input.shape)]), ...STATUSES]
+  const known = [...TOOLS.flatMap(({ name, input }) => [name, ...Object.keys(input.shape)]), ...STATUSES]
   expect(named.filter(name => !known.includes(name))).toEqual([])
   expect(named).toContain('create_mission')
 })

@@ -3,7 +3,7 @@ import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { NotAllowed } from '../domain/errors.ts'
 import { removeFile, replaceText } from '../platform/whole-files.ts'
-import { CLIENTS, type McpClient, type Place, type Reach, SCOPES, type Scope } from './clients.ts'
+import { CLIENTS, type ClientFolders, type McpClient, type Reach, SCOPES, type Scope } from './clients.ts'
 import type { Item } from './document.ts'
 import { memoriesIn, remember } from './memory.ts'
 import { SERVER } from './names.ts'
@@ -11,10 +11,10 @@ import { type Change, reconciled, reconciledFile } from './reconcile.ts'
 
 export interface Wishes {
   scope: Scope | undefined
-  /** Instead of where the client looks by itself. */
+  /** Used instead of the client's own file. */
   file: string | undefined
   reach: Reach
-  /** May be called without asking, by name for clients that know no other way. */
+  /** The tools that may be called without asking, by name for clients that need names. */
   allow: readonly string[] | undefined
   skill: boolean
   remove: boolean
@@ -22,18 +22,18 @@ export interface Wishes {
 
 export const clientNamed = (name: string): McpClient => CLIENTS.find(client => client.name === name)!
 
-/** Everything that has to change so that the client knows the fleet, or no longer does. Writes nothing. */
-export function planned(client: McpClient, place: Place, home: string, wishes: Wishes): Change[] {
+/** All changes that add the fleet to a client, or remove it. Writes nothing. */
+export function planned(client: McpClient, folders: ClientFolders, home: string, wishes: Wishes): Change[] {
   const scope = scopeOf(client, wishes.scope)
   const memories = memoriesIn(home)
-  const rules = 'rules' in client.allow ? client.allow.rules[scope]?.(place) : undefined
-  const servers = wishes.file ?? client.files[scope]!(place)
+  const rules = 'rules' in client.allow ? client.allow.rules[scope]?.(folders) : undefined
+  const servers = wishes.file ?? client.files[scope]!(folders)
   const wanted = new Map<string, { items: Item[]; drop: Item[] }>([[servers, { items: [], drop: [] }]])
   const entry: Item = { path: [...client.servers, SERVER], value: entryOf(client, wishes) }
   wanted.get(servers)![wishes.remove ? 'drop' : 'items'].push(entry)
   if (rules) {
     const { file, items } =
-      wishes.file && rules.file === client.files[scope]!(place) ? { ...rules, file: servers } : rules
+      wishes.file && rules.file === client.files[scope]!(folders) ? { ...rules, file: servers } : rules
     const there = wanted.get(file) ?? { items: [], drop: [] }
     if (wishes.allow && !wishes.remove) there.items.push(...items)
     wanted.set(file, there)
@@ -44,7 +44,7 @@ export function planned(client: McpClient, place: Place, home: string, wishes: W
     ...(skill
       ? [
           reconciledFile(
-            join(skill(place), SERVER, 'SKILL.md'),
+            join(skill(folders), SERVER, 'SKILL.md'),
             memories,
             wishes.skill && !wishes.remove ? skillText() : undefined,
           ),
@@ -53,7 +53,7 @@ export function planned(client: McpClient, place: Place, home: string, wishes: W
   ].filter(change => change.before !== change.after || memories[change.file] !== change.memory)
 }
 
-/** What was put in is written down first: a crash in between leaves a note of something that is not there, which harms nobody. */
+/** The memory is written first. After a crash it may name something that is not there, which does no harm. */
 export function carryOut(home: string, changes: readonly Change[]): void {
   const memories = memoriesIn(home)
   for (const { file, before, after, memory } of changes) {
@@ -80,7 +80,7 @@ function entryOf(client: McpClient, { reach, allow, remove }: Wishes): object {
   return 'inEntry' in client.allow ? { ...entry, ...client.allow.inEntry(allow) } : entry
 }
 
-/** What teaches an agent to use the fleet; it lies beside the program. */
+/** The skill that teaches an agent to use the fleet. The file is beside the program. */
 export const skillText = (): string => readFileSync(fileURLToPath(new URL('./SKILL.md', import.meta.url)), 'utf8')
 
 /** The top of the repository, or the folder itself outside of one. */

@@ -20,7 +20,7 @@ function insertions(text: string, item: Item): Insertion[] {
   const missing = depth < keys.length
   const wanted = item.element && !missing ? 'array' : 'object'
   if (container.kind !== wanted)
-    throw inTheWay(keys.slice(0, depth), `is no ${wanted === 'array' ? 'list' : 'group of settings'}`)
+    throw inTheWay(keys.slice(0, depth), `is not ${wanted === 'array' ? 'a list' : 'an object'}`)
   const key = wanted === 'object' ? item.path[depth] : undefined
   const value = item.element && !missing ? item.value : wrapped(item, depth + 1)
   return appended(text, container, (indent, unit) => {
@@ -29,7 +29,7 @@ function insertions(text: string, item: Item): Insertion[] {
   })
 }
 
-/** What stands under the first keys of the path, put into those that follow. */
+/** The value, nested in the keys of the path from `depth` on. */
 function wrapped(item: Item, depth: number): unknown {
   const innermost = item.element ? [item.value] : item.value
   return item.path.slice(depth).reduceRight<unknown>((value, key) => ({ [key]: value }), innermost)
@@ -46,16 +46,16 @@ function deepest(root: Node, keys: readonly string[]): { container: Node; depth:
 }
 
 function memberOf(container: Node, key: string, path: readonly string[]): Member | undefined {
-  if (container.kind !== 'object') throw inTheWay(path, 'is no group of settings')
+  if (container.kind !== 'object') throw inTheWay(path, 'is not an object')
   const found = container.members.filter(member => member.key === key)
-  if (found.length > 1) throw inTheWay([...path, key], 'stands in the file twice')
+  if (found.length > 1) throw inTheWay([...path, key], 'is in the file twice')
   return found[0]
 }
 
-/** Spaces and comments that begin on a line; one comment may go on to others. */
+/** Spaces and comments that begin on this line. A block comment may end on a later line. */
 const ON_ITS_LINE = /^(?:[^\S\n\r]|\/\/[^\n\r]*|\/\*[\s\S]*?\*\/)*/
 
-/** Behind the last member, and behind the comment on its line; a line of its own where the others have one. */
+/** Adds after the last member and the comment on its line; on a new line if the first member has one. */
 function appended(
   text: string,
   container: Node,
@@ -80,12 +80,12 @@ function appended(
   return [...comma, { at: at + comma.length, text: space + print(indent, unit) }]
 }
 
-/** Where the last comment between two places ends; the first place if there is none. */
+/** The end of the last comment between two positions; the first position if there is none. */
 function behindComments(text: string, from: number, to: number): number {
   return from + text.slice(from, to).replace(/[\s\ufeff]+$/, '').length
 }
 
-/** What follows such a comment needs a line of its own. */
+/** Text after such a comment needs a new line. */
 function endsInLineComment(text: string, from: number, to: number): boolean {
   const comments = text.slice(from, to).match(/\/\/[^\n\r]*|\/\*[\s\S]*?\*\//g)
   return comments?.at(-1)?.startsWith('//') ?? false
@@ -133,7 +133,7 @@ function cut(text: string, container: Node, member: Member): string {
   const spaces = /[\s\ufeff]*$/.exec(text.slice(gap, member.start))![0].length
   const from = member.start - (endsInLineComment(text, gap, member.start) ? 0 : spaces)
   const end = member.comma === undefined ? member.node.end : member.comma + 1
-  // The comma before it was for its sake, unless one stands behind it, too.
+  // The comma before the last member goes with it, unless another comma follows it.
   if (previous && isLast && member.comma === undefined)
     return text.slice(0, previous.comma) + text.slice(previous.comma! + 1, from) + text.slice(end)
   return text.slice(0, from) + text.slice(end)

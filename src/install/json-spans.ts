@@ -1,13 +1,16 @@
 /**
- * Where everything stands in a configuration file: JSON, JSON with comments and JSON5, which is what clients read.
- * Editors that print a parsed file anew lose comments and spacing; whoever knows the places can leave them alone.
+ * The positions of everything in a configuration file: JSON, JSON with comments, or JSON5, which clients read. Printing
+ * a parsed file again loses comments and spacing. With the positions, the rest can be left alone.
+ *
+ * We tried `jsonc-parser` 3.3.1: it does not read JSON5, takes a byte order mark for an error, moves the comment after
+ * the last entry to the new one, and reprints entries on the same line.
  */
 export interface Node {
   kind: 'object' | 'array' | 'scalar'
   start: number
   end: number
   value: unknown
-  /** In order; those of an object have keys. */
+  /** In order. Members of an object have keys. */
   members: Member[]
 }
 
@@ -15,7 +18,7 @@ export interface Member {
   key: string | undefined
   start: number
   node: Node
-  /** Where the comma behind it is, if there is one. */
+  /** The position of the comma after it, if there is one. */
   comma: number | undefined
 }
 
@@ -30,7 +33,7 @@ const WORD = /[^\s\ufeff,:[\]{}"'/]+/y
 const NUMBER = /^[+-]?(?:Infinity|NaN|0[xX][\da-fA-F]+|(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?)$/
 const WORDS: Record<string, unknown> = { true: true, false: false, null: null }
 
-/** The value of a file, or undefined if it holds nothing but space and comments. */
+/** The value of a file, or undefined if it has only spaces and comments. */
 export function spansOf(text: string): Node | undefined {
   const reader = new Reader(text)
   reader.skip()
@@ -41,7 +44,7 @@ export function spansOf(text: string): Node | undefined {
   return root
 }
 
-/** How far spaces and comments go from a place. */
+/** The position after spaces and comments. */
 export function skipFrom(text: string, at: number): number {
   const reader = new Reader(text)
   reader.at = at
@@ -110,7 +113,7 @@ class Reader {
     if (string !== undefined) return decoded(string)
     const word = this.take(WORD)
     if (word !== undefined && Object.hasOwn(WORDS, word)) return WORDS[word]
-    if (word === undefined || !NUMBER.test(word)) this.fail(word ? `${word} is no value` : 'a value is missing')
+    if (word === undefined || !NUMBER.test(word)) this.fail(word ? `${word} is not a value` : 'a value is missing')
     return word.startsWith('-') ? -Number(word.slice(1)) : Number(word.replace(/^\+/, ''))
   }
 

@@ -7,19 +7,19 @@ import { type Memories, type Memory, missingFolder, type Put } from './memory.ts
 export interface Change {
   file: string
   before: string | undefined
-  /** Undefined: the file goes. */
+  /** Undefined: the file is removed. */
   after: string | undefined
   memory: Memory | undefined
 }
 
 interface Wish {
-  /** What is to be there. */
+  /** What must be in the file. */
   items: readonly Item[]
-  /** What is not to be there, whoever wrote it. */
+  /** What must not be in the file, whoever wrote it. */
   drop?: readonly Item[]
 }
 
-/** What has to change in a file so that of all we ever put into it exactly this is there. */
+/** The change of a file after which, of everything we ever added to it, exactly these items are there. */
 export function reconciled(path: string, format: Format, memories: Memories, { items, drop = [] }: Wish): Change {
   const file = behindLinks(path)
   const before = textOf(file)
@@ -64,7 +64,7 @@ export function reconciled(path: string, format: Format, memories: Memories, { i
     return memory?.puts.find(put => isDeepStrictEqual(put.item.path, item.path))?.made ?? 0
   }
 
-  /** Byte for byte what was there before, if the rest still means the same. */
+  /** The exact text from before, if the rest still has the same meaning. */
   function verbatim(text: string, insertions: Put['insertions'], item: Item): string | undefined {
     const rest = takenOut(text, insertions)
     if (rest === undefined) return undefined
@@ -97,7 +97,7 @@ function withItem(value: unknown, { path: [key, ...rest], value: wanted, element
   return { ...table, [key]: withItem(table[key], { path: rest, value: wanted, element }) }
 }
 
-/** A file that cannot be understood is left alone, and the person is told where. */
+/** A file that cannot be parsed is left alone, and the person learns which one. */
 function understood<T>(file: string, work: () => T): T {
   try {
     return work()
@@ -106,7 +106,7 @@ function understood<T>(file: string, work: () => T): T {
     const said = error instanceof Error ? error.message.split('\n')[0]! : String(error)
     const problem = error instanceof Refusal ? said : `It cannot be read as configuration (${said}).`
     throw new Unfit(`${file} is left as it is. ${problem}`, {
-      try: error instanceof Refusal && error.hint ? error.hint : 'Mend the file, or add the server by hand.',
+      try: error instanceof Refusal && error.hint ? error.hint : 'Fix the file, or add the server by hand.',
       cause: error,
     })
   }
@@ -114,10 +114,10 @@ function understood<T>(file: string, work: () => T): T {
 
 const notOurs = (file: string, item: Item): NotAllowed =>
   new NotAllowed(`${file} already has ${item.path.join('.')}, and not as this command would write it.`, {
-    try: 'Take it out first with --remove, or keep what is there.',
+    try: 'Remove it first with --remove, or keep what is there.',
   })
 
-/** A file that is ours as a whole; what someone else wrote there is not touched. */
+/** A file that is entirely ours. Text that someone else wrote there is not touched. */
 export function reconciledFile(path: string, memories: Memories, text: string | undefined): Change {
   const file = behindLinks(path)
   const before = textOf(file)

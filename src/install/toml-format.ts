@@ -4,7 +4,7 @@ import { Unfit } from '../domain/errors.ts'
 import { eolOf } from '../platform/whole-files.ts'
 import { type Format, type Item, isTable, valueAt } from './document.ts'
 
-/** A table of its own at the end of the file; what the parser says afterwards decides whether that was right. */
+/** Adds a table at the end of the file. The result is parsed again to check it. */
 export const toml: Format = { read: readToml, insertions, without }
 
 function insertions(text: string, { path, value }: Item) {
@@ -24,7 +24,10 @@ function tableLines(path: readonly string[], table: Record<string, unknown>): st
   ]
 }
 
-/** The lines from the table's heading to the next one that is not its own; a line in a text may look like one. */
+/**
+ * Removes the lines from the table's heading to the next heading that is not its own. A line in a text may look like
+ * one.
+ */
 function without(text: string, { path }: Item): string {
   const before = readToml(text)
   if (valueAt(before, path) === undefined) return text
@@ -40,8 +43,8 @@ function without(text: string, { path }: Item): string {
     const after = [...lines.slice(0, start), ...(next < 0 ? [] : lines.slice(next))].join('')
     if (isDeepStrictEqual(pruned(readTomlSafely(after), path), wanted)) return after
   }
-  throw new Unfit(`${path.join('.')} is written in a way that cannot be taken out safely.`, {
-    try: 'Take it out by hand.',
+  throw new Unfit(`${path.join('.')} is written in a way that cannot be removed safely.`, {
+    try: 'Remove it by hand.',
   })
 }
 
@@ -51,7 +54,7 @@ function withoutPath(value: unknown, [key, ...rest]: readonly string[]): unknown
   return rest.length ? { ...value, [key]: withoutPath(found, rest) } : others
 }
 
-/** A table above that is empty now: whether it is still there depends on who wrote its heading, and says nothing. */
+/** Leaves out a table above it that is empty now. It may still be there, depending on who wrote its heading. */
 function pruned(value: unknown, [key, ...rest]: readonly string[]): unknown {
   if (!isTable(value) || key === undefined || !rest.length) return value
   const { [key]: found, ...others } = value

@@ -6,19 +6,21 @@ import { lookUp } from '../fleet/records.ts'
 import { ask, Paging, ProjectRef, Ref } from './inputs.ts'
 import { type Caller, command, query } from './operation.ts'
 
-export const RuleView = ApprovalRule.extend({ covers: z.string().describe('what is allowed, in words') })
+export const RuleView = ApprovalRule.extend({ covers: z.string().describe('what the rule allows, in words') })
 
 const view = (rule: ApprovalRule): z.infer<typeof RuleView> => ({ ...rule, covers: coverage(rule.tool, rule.subject) })
 
-/** A rule stands for a person when nobody is asked: nothing else makes or ends one. */
+/** A rule answers for a person, so only a person makes or revokes one. */
 export function requirePerson(caller: Caller): void {
-  if (caller.kind !== 'owner' || caller.plugin) throw new Forbidden('Only a person makes and revokes approval rules.')
+  if (caller.kind !== 'owner' || caller.plugin) throw new Forbidden('Only a person can make or revoke approval rules.')
 }
 
 export const approvals = [
   query({
     name: 'list_approval_rules',
-    summary: 'What people have allowed for a session or for good, so that nobody is asked again',
+    may: 'approvals.decide',
+    mcp: 'talk',
+    summary: 'List what people have allowed for a session or always, so that nobody is asked again',
     http: 'GET /api/approval-rules',
     input: z.object({ project_id: ProjectRef.optional(), limit: Paging.limit, cursor: Paging.cursor }),
     output: z.object({ rules: z.array(RuleView), cursor: z.string().nullable() }),
@@ -31,7 +33,9 @@ export const approvals = [
   }),
   command({
     name: 'revoke_approval_rule',
-    summary: 'Have agents ask again for what a rule allowed',
+    may: 'approvals.decide',
+    mcp: 'talk',
+    summary: 'Revoke a rule, so that agents ask again',
     http: 'DELETE /api/approval-rules/:rule_id',
     input: z.object({ rule_id: Ref }),
     output: RuleView,

@@ -1,24 +1,31 @@
 import { NotFound } from '../domain/errors.ts'
 import type { Fleet } from '../fleet/fleet.ts'
 import type { Ask } from './aliases/index.ts'
+import { authorize } from './authorize.ts'
 import { operationNamed } from './index.ts'
-import type { Context } from './operation.ts'
+import type { Context, Query } from './operation.ts'
 import { parseInput } from './shape.ts'
 
 type Asking = Omit<Context, 'fleet'>
 const OWNER: Asking = { caller: { kind: 'owner' }, signal: new AbortController().signal }
 
-/** Operations as they are asked for within one call: with its key, its signal and whoever hears how far it is. */
+/** Runs an operation with an input that was already read, if the caller may use it. */
+export async function asked(context: Context, operation: Query, input: Record<string, unknown>): Promise<unknown> {
+  authorize(operation, context.caller, input)
+  return operation.output.parse(await operation.run(context, input))
+}
+
+/** Runs operations within one call: with its key, its signal and its progress. */
 export function askOf(fleet: Fleet, asking: Asking = OWNER): Ask {
-  return async <T>(name: string, input: object) => {
+  return async <T>(name: string, input: object, signal?: AbortSignal) => {
     const operation = operationNamed(name)
     if (!operation || operation.kind === 'stream') throw new NotFound('operation that answers', name)
-    const answer = await operation.run({ fleet, ...asking }, parseInput(operation, input))
-    return operation.output.parse(answer) as T
+    const until = signal ? AbortSignal.any([asking.signal, signal]) : asking.signal
+    return (await asked({ fleet, ...asking, signal: until }, operation, parseInput(operation, input))) as T
   }
 }
 
-/** As a plugin asks: with all the owner may, and under its own name. */
+/** Runs an operation for a plugin: it may do everything that the owner may, under its own name. */
 export const askAsPlugin = (
   fleet: Fleet,
   plugin: string,

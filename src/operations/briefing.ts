@@ -48,7 +48,7 @@ function elapsed({ started_at, ended_at }: Briefed, nowMs: number): number {
   return Math.max(0, Math.round((ended_at ? Date.parse(ended_at) : nowMs) - Date.parse(started_at)) / 1000)
 }
 
-/** One line that says how it is and, where it does not go on by itself, why and what to do. */
+/** One line with the status. If a person has to act, it says why and what to do. */
 function summaryOf(mission: Briefed, session: SessionView | undefined, seconds: number): string {
   const { title, status, status_reason: why, waits_for } = mission
   const after = seconds ? ` after ${Math.round(seconds)} s` : ''
@@ -56,7 +56,7 @@ function summaryOf(mission: Briefed, session: SessionView | undefined, seconds: 
   const line = (text: string): string => `${title}: ${text}`.replace(/\s+/g, ' ')
   switch (status) {
     case 'draft':
-      return line('a draft; nothing happens until it is dispatched')
+      return line('a draft; it starts when you dispatch it')
     case 'queued':
       return line(`queued, ${waits_for.map(({ text }) => text).join(', ') || 'about to start'}`)
     case 'running': {
@@ -81,7 +81,7 @@ const ENDINGS: Record<NonNullable<Briefed['result']>, (mission: Briefed) => stri
   no_changes: () => 'nothing had to change',
 }
 
-/** How far along its way it is: an agent does not tell how much of its work is left. */
+/** The stage it has reached. An agent does not say how much of its work is left. */
 function progressBar({ status, landing }: Briefed): string {
   const way = landing === 'never' ? ['queued', 'running', 'done'] : ['queued', 'running', 'landing', 'done']
   const reached = REACHED[status] ?? status
@@ -97,7 +97,7 @@ const REACHED: Partial<Record<Briefed['status'], string>> = {
   cancelled: 'running',
 }
 
-/** A line of a log for one event of a transcript; undefined: not worth one. */
+/** A log line for one event of a transcript; undefined if the event is not worth a line. */
 export function logLine(event: Record<string, unknown>): string | undefined {
   const text = (value: unknown): string => (typeof value === 'string' ? value : JSON.stringify(value))
   switch (event.type) {

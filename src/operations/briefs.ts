@@ -9,7 +9,7 @@ import { missionView } from './views.ts'
 
 const REPORT_CHARS = 8000
 
-/** A mission as another agent sees it: what it is, how it stands and what it says it did. */
+/** A mission as another agent sees it: what it is, its status and its report. */
 export const Brief = Mission.pick({
   id: true,
   title: true,
@@ -23,8 +23,8 @@ export const Brief = Mission.pick({
   max_budget_usd: true,
 }).extend({
   waits_for: z.array(z.string()),
-  why: z.string().nullable().describe('why it is where it is'),
-  report: z.string().nullable().describe('what its newest session says it did'),
+  why: z.string().nullable().describe('the reason for its status'),
+  report: z.string().nullable().describe('what its newest session reported'),
   landed: z.string().nullable().describe('the commit on the base branch'),
   depends_on: z.array(Id),
 })

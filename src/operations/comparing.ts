@@ -17,20 +17,20 @@ const SessionSide = z.object({
   session: SessionView,
   seconds: z.number(),
   files: z.array(SizedFile),
-  diff: z.string().describe('against where the mission began'),
+  diff: z.string().describe('compared with the start of the mission'),
   truncated: z.boolean(),
-  evidence: z.array(EvidenceView).describe('of the checks that ran on this work'),
+  evidence: z.array(EvidenceView).describe('the checks that ran on this work'),
   report: Report.nullable(),
 })
 
 const NO_DIFF = { text: '', truncated: false, files: [] }
 
-/** One of two missions that are held against each other. */
+/** One of two missions that are compared. */
 const Side = z.object({
   mission: MissionView.omit({ sessions: true }),
   agent: z.string().nullable(),
   sessions: z.number().int(),
-  seconds: z.number().describe('how long its sessions took together'),
+  seconds: z.number().describe('how long its sessions took in total'),
   usage: Usage,
   files: z.array(SizedFile),
   diff: z.string(),
@@ -67,11 +67,11 @@ async function sessionSide(fleet: Fleet, session: Session): Promise<z.infer<type
     Array.fromAsync(all(fleet, 'reports', 'mission', of)),
     Array.fromAsync(all(fleet, 'evidence', 'mission', of)),
   ])
-  // Checks run on what the newest session left, so until the next one begins they speak of this one.
+  // Checks run on the work of the newest session, so until the next session starts they belong to this one.
   const next = sessions.find(({ value }) => value.number > session.number)?.value.created_at
   const isOfThis = (at: string): boolean => !!session.ended_at && at >= session.ended_at && (!next || at < next)
   return {
-    session: sessionView(session),
+    session: sessionView(fleet, session),
     seconds: took(session),
     files,
     diff: text,
@@ -86,17 +86,18 @@ async function sessionSide(fleet: Fleet, session: Session): Promise<z.infer<type
   }
 }
 
-/** From the end of one to the end of the other. */
+/** The diff from the end of one session to the end of the other. */
 async function between(fleet: Fleet, first: Session, second: Session): Promise<z.infer<typeof Diff> | null> {
   const { value: project } = await current(fleet, 'projects', first.project_id)
   return first.end_commit && second.end_commit ? commitsDiff(project, first.end_commit, second.end_commit) : null
 }
 
-/** Two of a kind, side by side. */
 export const comparing = [
   query({
     name: 'compare_missions',
-    summary: 'Two missions side by side: what they changed, what their checks say, what they cost',
+    may: 'missions.read',
+    mcp: 'review',
+    summary: 'Compare two missions: their changes, checks and costs',
     http: 'GET /api/compare',
     input: z.object({ first: Ref, second: Ref }),
     output: z.object({ first: Side, second: Side }),
@@ -109,14 +110,16 @@ export const comparing = [
   }),
   query({
     name: 'compare_sessions',
-    summary: 'Two sessions of one mission side by side: what they changed, what checks say, what they cost and report',
+    may: 'missions.read',
+    mcp: 'review',
+    summary: 'Compare two sessions of one mission: their changes, checks, costs and reports',
     http: 'GET /api/compare/sessions',
     input: z.object({ first: Ref, second: Ref }),
     output: z.object({
       first: SessionSide,
       second: SessionSide,
       between: Diff.nullable().describe(
-        'what differs from the end of the first to the end of the second, also by what landed between them; empty: one has not ended',
+        'what changed from the end of the first to the end of the second, including what landed in between; empty: one has not ended',
       ),
     }),
     run: async ({ fleet }, { first, second }) => {
@@ -125,7 +128,7 @@ export const comparing = [
         lookUp(fleet, 'sessions', second),
       ])
       if (one.mission_id !== two.mission_id)
-        throw new InvalidInput('second', `is of another mission than ${one.id}`, {
+        throw new InvalidInput('second', `belongs to another mission than ${one.id}`, {
           try: `compare_missions, or fleet compare ${one.mission_id} ${two.mission_id}`,
         })
       const [left, right, difference] = await Promise.all([

@@ -13,35 +13,35 @@ const Landed = z.object({
   at: z.string(),
   author: z.string(),
   subject: z.string(),
-  mission_id: z.string().nullable().describe('the mission that brought it; empty: a person did'),
-  title: z.string().nullable().describe('of that mission, while it is known'),
+  mission_id: z.string().nullable().describe('the mission it came from; empty: a person committed it'),
+  title: z.string().nullable().describe('the title of that mission, if it still exists'),
 })
 
 const ConflictedFile = z.object({
   path: z.string(),
-  kind: z.string().describe('as git says, such as contents or modify/delete'),
+  kind: z.string().describe('as git names it, such as contents or modify/delete'),
   regions: z
     .array(
       z.object({
-        line: z.number().int().describe('where it begins, in the file with conflict markers'),
-        base: z.string().describe('what landed meanwhile'),
-        work: z.string().describe('what the mission has there'),
+        line: z.number().int().describe('its first line, in the file with conflict markers'),
+        base: z.string().describe('what landed in the meantime'),
+        work: z.string().describe('what the mission wrote'),
       }),
     )
-    .describe('none where the file is no text, or only one side has it'),
+    .describe('empty if the file is not text, or if only one side has it'),
   regions_omitted: z.number().int(),
-  landed: z.array(Landed).describe('what landed meanwhile and changed the file, newest first'),
+  landed: z.array(Landed).describe('commits that landed in the meantime and changed the file, newest first'),
 })
 
 export const ConflictView = z.object({
   mission_id: z.string(),
-  in_conflict: z.boolean().describe('as things are now, whatever was when it was last tried'),
+  in_conflict: z.boolean().describe('the current state, not that of the last attempt'),
   work: z.object({
     session_id: z.string(),
     agent: z.string(),
     branch: z.string().nullable(),
     commit: z.string(),
-    worktree: z.string().nullable().describe('where a person can resolve it; empty: it was cleaned away'),
+    worktree: z.string().nullable().describe('where a person can resolve it; empty: it was removed'),
   }),
   base: z.object({ branch: z.string(), commit: z.string() }),
   files: z.array(ConflictedFile),
@@ -49,7 +49,7 @@ export const ConflictView = z.object({
   rounds: z
     .object({
       used: z.number().int(),
-      left: z.number().int().describe('how often the agent is still sent back by itself'),
+      left: z.number().int().describe('how many more times the agent is sent back automatically'),
     })
     .describe('since a person last asked for it'),
   told: z
@@ -58,18 +58,21 @@ export const ConflictView = z.object({
         session_id: z.string(),
         number: z.number().int(),
         at: z.string(),
-        outcome: z.string().nullable().describe('empty: it is at work'),
+        outcome: z.string().nullable().describe('empty: it is running'),
         outcome_reason: z.string().nullable(),
-        text: z.string().nullable().describe('what the agent was told, its beginning'),
+        text: z.string().nullable().describe('the beginning of what the agent was told'),
       }),
     )
-    .describe('the sessions that were sent to resolve it, oldest first'),
+    .describe('the sessions that tried to resolve it, oldest first'),
 })
 
 export const conflicts = [
   query({
     name: 'get_conflict',
-    summary: 'How the work of a mission and its base branch stand against each other: files, both sides, who was sent',
+    may: 'missions.read',
+    mcp: 'review',
+    summary:
+      'Show the conflict between a mission and its base branch: files, both sides, sessions that tried to resolve it',
     http: 'GET /api/missions/:mission_id/conflict',
     input: z.object({ mission_id: Ref }),
     output: ConflictView,

@@ -5,7 +5,7 @@ import { Device } from '../domain/records/device.ts'
 import { signedInDevices, signOutDevice } from '../fleet/people/devices.ts'
 import { lookUp } from '../fleet/records.ts'
 import { deviceUrl, LINK_LASTS_MS } from '../platform/tokens.ts'
-import { isHeld, readHolder } from '../store/index.ts'
+import { isHeld, readDaemon } from '../store/index.ts'
 import { ask, Ref } from './inputs.ts'
 import { type Caller, command, query } from './operation.ts'
 import { qrOf } from './qr.ts'
@@ -14,14 +14,14 @@ const DeviceView = Device.omit({ signed_out_at: true, key: true }).extend({
   key: z
     .enum(['p256', 'shared'])
     .describe(
-      'what it proves itself with: a key that cannot be copied, or, at an unencrypted address, a shared secret',
+      'how it signs requests: with a key that cannot be copied or, at an unencrypted address, with a shared secret',
     ),
-  this_one: z.boolean().describe('the browser that asks'),
+  this_one: z.boolean().describe('true for the browser that sent this request'),
 })
 
-/** What a plugin or an agent does must not outlive it on somebody's phone. */
+/** A plugin or an agent must not gain access that outlives it on a device. */
 function requirePerson(caller: Caller): void {
-  if (caller.kind !== 'owner' || caller.plugin) throw new Forbidden('Only a person lets a device in.')
+  if (caller.kind !== 'owner' || caller.plugin) throw new Forbidden('Only a person can sign a device in.')
 }
 
 const ADVICE = [
@@ -30,11 +30,11 @@ const ADVICE = [
     command: 'fleet down && fleet up --detach --host 0.0.0.0 --tls-cert cert.pem --tls-key key.pem',
   },
   {
-    how: 'Through a VPN that both are in, such as WireGuard or Tailscale, which encrypts',
+    how: 'Through a VPN that includes both, such as WireGuard or Tailscale, which encrypts',
     command: 'fleet down && fleet up --detach --host <address of this machine in the VPN> --allow-insecure',
   },
   {
-    how: 'Through a tunnel or a proxy that speaks TLS and leads to the address of the fleet on this machine',
+    how: 'Through a TLS tunnel or proxy that forwards to the address of the fleet on this machine',
     command: 'fleet down && fleet up --detach --allow-host <the name the phone uses>',
   },
 ]
@@ -42,40 +42,43 @@ const ADVICE = [
 export const devices = [
   command({
     name: 'continue_on_phone',
-    summary: 'Make a link, and a code to scan, that signs one other device in: once, within ten minutes',
+    may: 'devices.manage',
+    // The answer signs a browser in, so it is for the person and not for a model.
+    mcp: false,
+    summary: 'Create a link and a QR code that sign in one other device, once, within ten minutes',
     http: 'POST /api/devices',
     input: z.object({
-      name: z.string().max(100).default('').describe('what to call the device; empty: as its browser says'),
-      address: z.string().max(300).optional().describe('one of those the answer names; absent: the first'),
+      name: z.string().max(100).default('').describe('a name for the device; empty: the name its browser gives'),
+      address: z.string().max(300).optional().describe('one of the addresses in the answer; absent: the first'),
     }),
     output: z.object({
       link: z
         .object({
           url: z.string(),
           expires_at: z.string(),
-          device_id: z.string().describe('under which the device is listed once it came'),
-          encrypted: z.boolean().describe('false: what travels can be read along, unless a VPN hides it'),
+          device_id: z.string().describe('the id of the device in the list, once it has signed in'),
+          encrypted: z.boolean().describe('false: others can read the traffic, unless a VPN encrypts it'),
           qr: z.object({ text: z.string(), svg: z.string(), modules: z.array(z.array(z.boolean())) }),
         })
         .nullable()
-        .describe('empty: no other machine reaches this server'),
-      addresses: z.array(z.string()).describe('where other machines reach this server, the likeliest first'),
+        .describe('empty: other machines cannot reach this server'),
+      addresses: z.array(z.string()).describe('where other machines can reach this server, the likeliest first'),
       advice: z
         .array(z.object({ how: z.string(), command: z.string() }))
-        .describe('where none does: how to change that safely'),
+        .describe('if other machines cannot reach it: how to change that safely'),
     }),
     run: async ({ fleet, caller }, { name, address }) => {
       requirePerson(caller)
-      const addresses = isHeld(fleet.home.path) ? (readHolder(fleet.home.path)?.reachable_at ?? []) : []
+      const addresses = isHeld(fleet.home.path) ? (readDaemon(fleet.home.path)?.reachable_at ?? []) : []
       if (address !== undefined && !addresses.includes(address))
-        throw new InvalidInput('address', `this server is not reached at ${address}`, {
-          try: addresses.length ? `Choose one of ${addresses.join(', ')}.` : 'Leave it out to be told what to do.',
+        throw new InvalidInput('address', `is not an address of this server: ${address}`, {
+          try: addresses.length ? `Choose one of ${addresses.join(', ')}.` : 'Leave it out to see what to do.',
         })
       const [at] = address === undefined ? addresses : [address]
       if (!at) return { link: null, addresses, advice: ADVICE }
       const expiresMs = Date.parse(fleet.now()) + LINK_LASTS_MS
       const id = newId()
-      const url = deviceUrl(fleet.home, at, { id, name, expiresMs })
+      const url = await deviceUrl(fleet.keys, at, { id, name, expiresMs })
       const expires_at = new Date(expiresMs).toISOString()
       const encrypted = at.startsWith('https:')
       return { link: { url, expires_at, device_id: id, encrypted, qr: qrOf(url) }, addresses, advice: [] }
@@ -83,7 +86,9 @@ export const devices = [
   }),
   query({
     name: 'list_devices',
-    summary: 'The browsers that are signed in, newest first',
+    may: 'devices.manage',
+    mcp: 'system',
+    summary: 'List the browsers that are signed in, newest first',
     http: 'GET /api/devices',
     input: z.object({}),
     output: z.object({ devices: z.array(DeviceView) }),
@@ -100,7 +105,9 @@ export const devices = [
   }),
   command({
     name: 'sign_out_device',
-    summary: 'Sign a browser out, at once and for good; what it has open is closed',
+    may: 'devices.manage',
+    mcp: 'system',
+    summary: 'Sign a browser out at once and close its connections',
     http: 'DELETE /api/devices/:device_id',
     input: z.object({ device_id: Ref }),
     output: z.object({ device_id: z.string() }),

@@ -10,23 +10,25 @@ import { query } from './operation.ts'
 const Path = z.string().min(1).max(4096)
 const Wish = {
   path: Path.optional().describe('only this file, up to 8 MiB of its diff'),
-  context: z.number().int().min(0).max(100_000).optional().describe('how many lines around each change; absent: 3'),
-  text: z.boolean().default(true).describe('false: only which files differ'),
+  context: z.number().int().min(0).max(100_000).optional().describe('lines of context around each change; absent: 3'),
+  text: z.boolean().default(true).describe('false: only the list of changed files'),
 }
 
 export const Diff = z.object({
-  text: z.string().describe('as git writes it'),
-  truncated: z.boolean().describe('it is longer: ask for the files one by one'),
+  text: z.string().describe('the diff as git prints it'),
+  truncated: z.boolean().describe('the diff is longer: request the files one by one'),
   files: z.array(SizedFile),
-  files_omitted: z.number().int().describe('how many more changed than are listed'),
-  added: z.number().int().describe('lines, of all files'),
+  files_omitted: z.number().int().describe('how many changed files are not listed'),
+  added: z.number().int().describe('lines in all files'),
   deleted: z.number().int(),
 })
 
 export const diffs = [
   query({
     name: 'diff_session',
-    summary: 'What a session changed, also while it runs: all of it, or one file',
+    may: 'missions.read',
+    mcp: 'review',
+    summary: 'Show what a session changed, also while it runs: everything, or one file',
     http: 'GET /api/sessions/:session_id/diff',
     input: z.object({ session_id: Ref, ...Wish }),
     output: Diff,
@@ -36,8 +38,10 @@ export const diffs = [
   }),
   query({
     name: 'diff_mission',
+    may: 'missions.read',
+    mcp: 'review',
     summary:
-      'All that a mission would bring onto its base branch, or one file of it; while an agent works, what that changed',
+      'Show everything a mission would land on its base branch, or one file of it; while an agent works, its changes so far',
     http: 'GET /api/missions/:mission_id/diff',
     inServer: true,
     input: z.object({ mission_id: Ref, ...Wish }),
@@ -45,8 +49,8 @@ export const diffs = [
       candidate: z
         .string()
         .nullable()
-        .describe('the commit this is: land_mission wants it as `expected`; empty: it is at work'),
-      includes: z.array(Included).describe('whose work is among it, beside its own'),
+        .describe('the commit of this diff: pass it to land_mission as `expected`; empty: an agent is working'),
+      includes: z.array(Included).describe('other missions whose work is included'),
     }),
     agentMay: (caller, input) => caller.mission_id === input.mission_id,
     run: async ({ fleet }, { mission_id, ...wish }) =>
@@ -54,18 +58,20 @@ export const diffs = [
   }),
   query({
     name: 'read_file_at',
-    summary: 'Lines of a file as it was before a session, or as the session has it',
+    may: 'missions.read',
+    mcp: 'review',
+    summary: 'Read lines of a file before a session, or as the session has it',
     http: 'GET /api/files/at',
     input: z.object({
       session_id: Ref.optional(),
-      mission_id: Ref.optional().describe('as its diff has it'),
+      mission_id: Ref.optional().describe('the file as in the diff of this mission'),
       path: Path,
-      side: z.enum(['base', 'work']).default('work').describe('base: as it was before'),
+      side: z.enum(['base', 'work']).default('work').describe('base: the file before the change'),
       from: z.number().int().min(1).default(1).describe('the first line'),
       count: z.number().int().min(1).max(5000).default(500).describe('how many lines'),
     }),
     output: z.object({
-      lines: z.array(z.string()).nullable().describe('empty: it is no text'),
+      lines: z.array(z.string()).nullable().describe('empty: the file is not text'),
       first_line: z.number().int(),
       total_lines: z.number().int(),
     }),

@@ -18,37 +18,42 @@ const Filters = {
     .string()
     .max(120)
     .optional()
-    .describe('whose doing: person, fleet, plugin, session, or one by its full name'),
+    .describe('who caused it: person, fleet, plugin, session, or one by its full name'),
 }
 
 export const events = [
   query({
     name: 'list_events',
-    summary: 'What happened, oldest first: the last of it, what was before, or what came after',
+    may: 'missions.read',
+    mcp: 'history',
+    summary: 'List events, oldest first: the newest, those before a cursor, or those after one',
     http: 'GET /api/events',
     input: z.object({
       ...Filters,
-      before: Cursor.optional().describe('the cursor of an event: what happened before it'),
-      after: Cursor.optional().describe('what happened since; with neither, the newest'),
+      before: Cursor.optional().describe('the cursor of an event: events before it'),
+      after: Cursor.optional().describe('events after this cursor; with neither, the newest'),
       limit: Paging.limit,
     }),
     output: z.object({
-      events: z.array(Event).describe('fewer than asked for where few of many are wanted'),
-      start: z.string().optional().describe('as `before`, goes on backwards; absent: there was nothing'),
-      cursor: z.string().describe('as `after`, also of stream_events, goes on with what comes'),
-      more: z.boolean().describe('whether there may be more in the direction it was read'),
-      reset: z.boolean().describe('older events were dropped: read the state anew'),
+      events: z.array(Event).describe('may be fewer than requested if a filter matches few events'),
+      start: z.string().optional().describe('pass it as `before` to read backwards; absent: there was nothing'),
+      cursor: z.string().describe('pass it as `after`, also to stream_events, to continue'),
+      more: z.boolean().describe('whether there may be more in the direction of reading'),
+      reset: z.boolean().describe('older events were dropped: read the state again'),
     }),
     run: async ({ fleet }, { after, before, limit, ...filters }) => {
       const wanted = await named(fleet, filters)
       if (after === undefined) return happenedBefore(fleet, wanted, { before, limit })
-      if (before !== undefined) throw new InvalidInput('before', 'does not go with after')
+      if (before !== undefined) throw new InvalidInput('before', 'cannot be combined with after')
       return happenedAfter(fleet, wanted, { after, limit })
     },
   }),
   stream({
     name: 'stream_events',
-    summary: 'Follow what happens, from now or from a cursor',
+    may: 'missions.read',
+    // A tool answers once, and list_events returns the same page by page.
+    mcp: false,
+    summary: 'Follow events, from now or from a cursor',
     http: 'GET /api/events/stream',
     input: z.object({ project_id: ProjectRef.optional(), after: z.string().optional() }),
     output: z.record(z.string(), z.unknown()),
@@ -59,7 +64,7 @@ export const events = [
   }),
 ]
 
-/** What is meant by the first letters of ids. A session's events are among those of its mission, which are found at once. */
+/** Resolves shortened ids. A session's events are found through its mission, which has an index. */
 async function named(fleet: Fleet, { project_id, mission_id, session_id, ...rest }: Wanted): Promise<Wanted> {
   const session = session_id === undefined ? undefined : (await lookUp(fleet, 'sessions', session_id)).value
   const mission = mission_id === undefined ? undefined : (await lookUp(fleet, 'missions', mission_id)).value.id

@@ -3,7 +3,7 @@ import { InvalidInput } from '../domain/errors.ts'
 import { Result, Status } from '../domain/records/mission.ts'
 import { effective } from '../domain/rules/effective.ts'
 import { defaultsOf } from '../fleet/dispatch/capacity.ts'
-import { surroundings } from '../fleet/dispatch/circumstances.ts'
+import { circumstancesOf } from '../fleet/dispatch/circumstances.ts'
 import type { Fleet } from '../fleet/fleet.ts'
 import { graphOf, type Scope, stageNames } from '../fleet/missions/graph.ts'
 import { lookUp } from '../fleet/records.ts'
@@ -17,25 +17,26 @@ const Node = z.object({
   project_id: z.string(),
   status: Status,
   result: Result.nullable(),
-  agent: z.string().nullable().describe('who works on it, or would'),
+  agent: z.string().nullable().describe('the agent that works on it, or would'),
   waits_for: z.array(z.string()),
   workflow: z.object({ id: z.string(), name: z.string(), stage: z.number().int(), stage_name: z.string() }).nullable(),
   parent_mission_id: z.string().nullable(),
-  asked: z.boolean().describe('false: it is here because of another'),
+  asked: z.boolean().describe('false: it is included because of another mission'),
 })
 
-/** How missions hang together, to be drawn. */
 export const graph = [
   query({
     name: 'get_graph',
+    may: 'missions.read',
+    mcp: 'history',
     summary:
-      'What is unfinished, in all or of a project, and what it hangs on; or one workflow; or everything one mission hangs together with',
+      'Show a graph: unfinished missions and their dependencies, in the fleet or a project; one workflow; or everything related to one mission',
     http: 'GET /api/graph',
     input: z.object({
       project_id: ProjectRef.optional(),
       mission_id: Ref.optional(),
       workflow_id: Ref.optional(),
-      limit: z.number().int().min(1).max(1000).default(200).describe('how many missions at most'),
+      limit: z.number().int().min(1).max(1000).default(200).describe('the most missions to return'),
     }),
     output: z.object({
       nodes: z.array(Node),
@@ -44,7 +45,7 @@ export const graph = [
     }),
     run: async ({ fleet }, { limit, ...refs }) => {
       const { missions, asked, edges, more } = await graphOf(fleet, await scopeOf(fleet, refs), limit)
-      const [world, defaults, names] = [surroundings(fleet), defaultsOf(fleet), await stageNames(fleet, missions)]
+      const [world, defaults, names] = [circumstancesOf(fleet), defaultsOf(fleet), await stageNames(fleet, missions)]
       const nodes = await Promise.all(
         missions.map(async mission => {
           const { id, title, project_id, status, result, workflow, parent_mission_id } = mission
@@ -76,7 +77,7 @@ async function scopeOf(
   refs: { project_id?: string; mission_id?: string; workflow_id?: string },
 ): Promise<Scope> {
   const given = (['mission', 'workflow', 'project'] as const).filter(noun => refs[`${noun}_id`] !== undefined)
-  if (given.length > 1) throw new InvalidInput(`${given[1]}_id`, `only one of ${given[0]}_id and this can be asked for`)
+  if (given.length > 1) throw new InvalidInput(`${given[1]}_id`, `cannot be combined with ${given[0]}_id`)
   const [noun] = given
   if (!noun) return { of: 'fleet' }
   return { of: noun, id: (await lookUp(fleet, `${noun}s` as const, refs[`${noun}_id`]!)).value.id }

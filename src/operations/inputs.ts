@@ -7,7 +7,7 @@ export const Ref = z.string().min(1).max(120).describe('an id, or its first lett
 export const ProjectRef = Ref.describe('an id, its first letters, or its name')
 export const Paging = { limit: z.number().int().min(1).max(500).default(50), cursor: z.string().max(500).optional() }
 
-/** The same fields, each optional and without its default: what is not sent is not changed. */
+/** The same fields, each optional and without its default: a field that is not sent is not changed. */
 export function edits<S extends z.ZodRawShape>(
   schema: z.ZodObject<S>,
 ): z.ZodObject<{ [K in keyof S]: z.ZodOptional<WithoutDefault<S[K]>> }> {
@@ -19,7 +19,7 @@ export function edits<S extends z.ZodRawShape>(
 }
 type WithoutDefault<F> = F extends z.ZodDefault<infer Inner> ? Inner : F
 
-/** What was sent, without what was not. */
+/** Only the fields that were sent. */
 export const given = <T extends object>(fields: T): Partial<T> =>
   Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined)) as Partial<T>
 
@@ -29,9 +29,10 @@ export const ask = (context: Context, operation: string): Ask => ({
   operation,
   actor: actorOf(context),
   key: context.key,
+  input: context.fingerprint,
 })
 
-/** Clients of older tools say `prompt` where ours say `detailed_prompt`. */
+/** Clients of older tools send `prompt` instead of `detailed_prompt`. */
 export function promptOf(input: { detailed_prompt?: string; prompt?: string }): string {
   const prompt = input.detailed_prompt ?? input.prompt
   if (!prompt?.trim()) throw new InvalidInput('detailed_prompt', 'is missing: say what the agent should do')

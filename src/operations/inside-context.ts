@@ -59,13 +59,14 @@ const ProjectContext = Project.pick({
   instructions: true,
 })
 
-/** How many of the newest missions and reports of a project are told unasked. */
+/** How many of the newest missions and reports of a project are included by default. */
 const RECENT = 10
 
 export const insideContext = [
   insideQuery({
     name: 'get_mission_context',
-    summary: 'Your mission: what is asked, what it depends on, your limits, notes and remarks',
+    mcp: 'inside',
+    summary: 'Your mission: the task, its dependencies, your limits, notes and comments',
     http: 'GET /api/agent/mission',
     input: z.object({}),
     output: z.object({
@@ -110,7 +111,8 @@ export const insideContext = [
   }),
   insideQuery({
     name: 'get_project_context',
-    summary: 'Your project: its rules, its checks, and what was done in it lately',
+    mcp: 'inside',
+    summary: 'Your project: its rules, its checks and its recent work',
     http: 'GET /api/agent/project',
     input: z.object({}),
     output: z.object({ project: ProjectContext, recent: z.array(Brief) }),
@@ -121,7 +123,8 @@ export const insideContext = [
   }),
   insideQuery({
     name: 'get_session_history',
-    summary: 'The runs of a mission of your project and how each ended; without an id, of yours',
+    mcp: 'inside',
+    summary: 'The sessions of a mission of your project and how each ended; without an id, of your mission',
     http: 'GET /api/agent/sessions',
     input: z.object({ mission_id: Ref.optional(), ...Paging }),
     output: z.object({ sessions: z.array(PastSession), cursor: z.string().optional() }),
@@ -134,8 +137,9 @@ export const insideContext = [
   }),
   insideQuery({
     name: 'get_team_context',
+    mcp: 'inside',
     summary:
-      'Who works beside you: the mission yours is part of, its other parts, your own, and the rest of the project',
+      'Who else is working: the parent of your mission, its other sub-missions, your own, and the rest of the project',
     http: 'GET /api/agent/team',
     input: z.object({}),
     output: z.object({
@@ -167,7 +171,8 @@ export const insideContext = [
   }),
   insideQuery({
     name: 'read_past_reports',
-    summary: 'What the sessions of a mission of your project reported, newest first',
+    mcp: 'inside',
+    summary: 'The reports of a mission of your project, newest first',
     http: 'GET /api/agent/reports',
     input: z.object({ mission_id: Ref, limit: z.number().int().min(1).max(50).default(5) }),
     output: z.object({ reports: z.array(Report) }),
@@ -179,6 +184,7 @@ export const insideContext = [
   }),
   insideQuery({
     name: 'list_project_missions',
+    mcp: 'inside',
     summary: 'The missions of your project, newest first',
     http: 'GET /api/agent/missions',
     input: z.object({ status: Status.optional(), limit: z.number().int().min(1).max(100).default(30) }),
@@ -199,7 +205,7 @@ async function newest(fleet: Fleet, project: string, status: Status | undefined,
   return (await fleet.store.find('missions', { ...where, newestFirst: true, limit })).items.map(({ value }) => value)
 }
 
-/** A mission of another project is none, as far as an agent can tell. */
+/** To an agent, a mission of another project does not exist. */
 async function inProject(fleet: Fleet, ref: string, projectId: string): Promise<Mission> {
   const { value } = await lookUp(fleet, 'missions', ref).catch(() => ({ value: undefined }))
   if (value?.project_id === projectId) return value

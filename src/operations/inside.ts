@@ -17,19 +17,20 @@ import { type Caller, type Context, command, type Query, query } from './operati
 
 type Session = Extract<Caller, { kind: 'session' }>
 
-type Inside<I extends z.ZodObject, O extends z.ZodType> = Omit<Query<I, O>, 'kind' | 'agentMay' | 'run'> & {
+type Inside<I extends z.ZodObject, O extends z.ZodType> = Omit<Query<I, O>, 'kind' | 'may' | 'agentMay' | 'run'> & {
   run(context: Context, input: z.infer<I>, session: Session): Promise<z.input<O>>
 }
 
-/** What only an agent at work can ask for: it is about that agent's own session. */
+/** Operations that only a running agent can use: they are about its own session. */
 function own<I extends z.ZodObject, O extends z.ZodType>({ run, ...rest }: Inside<I, O>): Omit<Query<I, O>, 'kind'> {
   return {
     ...rest,
+    may: 'session.act',
     agentMay: () => true,
     run: (context, input) => {
       if (context.caller.kind !== 'session')
-        throw new Forbidden('Only an agent at work can ask for this: it needs the token of a session.', {
-          try: 'Inside a session the fleet command has it; a person uses the other operations.',
+        throw new Forbidden('Only a running agent can use this: it needs the token of a session.', {
+          try: 'Inside a session, the fleet command has the token; a person uses the other operations.',
         })
       return run(context, input, context.caller)
     },
@@ -39,7 +40,7 @@ export const insideQuery = <I extends z.ZodObject, O extends z.ZodType>(definiti
   query(own(definition))
 const insideCommand = <I extends z.ZodObject, O extends z.ZodType>(definition: Inside<I, O>) => command(own(definition))
 
-/** A text, one thing a line; or a list. */
+/** A text with one item per line, or a list. */
 const Lines = z.union([z.string().max(20_000), z.array(z.string().max(4000)).max(100)])
 const listed = (said: z.infer<typeof Lines>): string[] =>
   [said]
@@ -56,8 +57,9 @@ const SUMMARY_CHARS = 4000
 export const selfService = [
   insideCommand({
     name: 'submit_report',
+    mcp: 'inside',
     summary:
-      'Report what you did, before you end. It is kept at once; a second report takes the place of the first. Which files changed is taken from git',
+      'Report what you did before you end. The report is saved at once; a second report replaces the first. Git says which files changed',
     http: 'POST /api/agent/report',
     input: z.object({
       files_changed: Lines,
@@ -67,10 +69,10 @@ export const selfService = [
       what_untested: Lines,
       next_steps: Lines,
       errors_encountered: Lines,
-      preview_url: PreviewUrl.nullish().describe('where the result can be looked at'),
-      summary: z.string().max(20_000).optional().describe('in a few sentences; otherwise what was done'),
+      preview_url: PreviewUrl.nullish().describe('where the result can be seen'),
+      summary: z.string().max(20_000).optional().describe('a few sentences; default: what_done'),
       status: Claim.shape.status.describe(
-        'completed_no_changes: nothing had to be changed; blocked: a person must decide something first',
+        'completed_no_changes: nothing had to change; blocked: a person must decide something first',
       ),
     }),
     output: z.object({ message: z.string() }),
@@ -81,13 +83,14 @@ export const selfService = [
         summary: summary ?? clipped(listed(lists.what_done).join('\n'), SUMMARY_CHARS),
       })
       await submitReport(context.fleet, ask(context, 'submit_report'), session_id, claim)
-      return { message: 'Your report is kept. End your turn when nothing is left to do.' }
+      return { message: 'Your report is saved. End your turn when nothing is left to do.' }
     },
   }),
   insideCommand({
     name: 'create_sub_mission',
+    mcp: 'inside',
     summary:
-      'Hand a part of your work to another agent. It starts at once, in a worktree of its own, unless it is to wait for you',
+      'Give a part of your work to another agent. It starts at once, in its own worktree, unless you let it wait for you',
     http: 'POST /api/agent/sub-missions',
     needsFleet: true,
     input: z.object({
@@ -96,30 +99,36 @@ export const selfService = [
         .string()
         .min(1)
         .max(1_000_000)
-        .describe('all it has to know: it does not see your conversation'),
+        .describe('everything it needs to know: it does not see your conversation'),
       acceptance_criteria: z.string().max(20_000).optional(),
       mission_type: MissionType.optional(),
-      priority: z.number().int().min(-1000).max(1000).optional().describe('higher starts first; otherwise as yours'),
-      wait_for_me: z.boolean().default(false).describe('start it only once your own mission is done'),
+      priority: z
+        .number()
+        .int()
+        .min(-1000)
+        .max(1000)
+        .optional()
+        .describe('higher starts first; default: your priority'),
+      wait_for_me: z.boolean().default(false).describe('start it only when your own mission is done'),
       agent: z
         .string()
         .min(1)
         .max(40)
         .optional()
-        .describe('otherwise the same as you; shell: detailed_prompt is a script, run within your own limits'),
+        .describe('default: your agent; shell: detailed_prompt is a script, run within your own limits'),
       model: z.string().min(1).max(120).optional(),
       from: z
         .enum(['base', 'me'])
         .default('base')
         .describe(
-          'me: start from your files as they are now, committed or not; the work then stays on a branch for you to merge, while work that starts from base lands there by itself',
+          'me: start from your files as they are now, committed or not; the work then stays on a branch for you to merge. base: the work lands on the base branch automatically',
         ),
       max_budget_usd: z
         .number()
         .positive()
         .max(100_000)
         .optional()
-        .describe('comes out of your own budget; otherwise half of what is left of it'),
+        .describe('taken from your own budget; default: half of what is left'),
     }),
     output: Brief,
     run: async (context, input, { session_id }) =>
@@ -127,12 +136,13 @@ export const selfService = [
   }),
   insideCommand({
     name: 'request_review',
-    summary: 'Have another agent look at your work as it is now; it changes nothing, and reports what it found',
+    mcp: 'inside',
+    summary: 'Ask another agent to review your work as it is now; it changes nothing and reports what it found',
     http: 'POST /api/agent/reviews',
     needsFleet: true,
     input: z.object({
       description: z.string().min(1).max(100_000).describe('what you did and what to look for'),
-      files_to_review: Lines.optional().describe('otherwise everything you changed'),
+      files_to_review: Lines.optional().describe('default: everything you changed'),
     }),
     output: Brief,
     run: async (context, { description, files_to_review = [] }, { session_id }) => {
@@ -146,7 +156,7 @@ export const selfService = [
       const holds = fleet.agents.ofSession(agent).can.presets.includes('review')
       const review = await delegate(fleet, ask(context, 'request_review'), session_id, {
         title: `Review: ${clipped(description.split('\n', 1)[0]!, TITLE_CHARS)}`,
-        detailed_prompt: `Review this work and say what is wrong with it; change nothing.\n\n${description}${files && `\n\nFiles:\n${files}`}${since}`,
+        detailed_prompt: `Review this work and say what is wrong with it. Change nothing.\n\n${description}${files && `\n\nFiles:\n${files}`}${since}`,
         mission_type: 'review',
         agent,
         tool_preset: holds && !mission.tool_preset ? 'review' : mission.tool_preset,
@@ -158,7 +168,8 @@ export const selfService = [
   }),
   insideQuery({
     name: 'get_sub_mission_status',
-    summary: 'How your sub-missions are getting on, and what those that are over report',
+    mcp: 'inside',
+    summary: 'The status of your sub-missions, and the reports of those that are over',
     http: 'GET /api/agent/sub-missions',
     input: z.object({}),
     output: z.object({ sub_missions: z.array(Brief) }),
@@ -168,8 +179,9 @@ export const selfService = [
   }),
   insideCommand({
     name: 'wait_for_sub_missions',
+    mcp: 'inside',
     summary:
-      'Wait for your sub-missions: when this says so, end your turn; you are resumed with their reports when all are done or one needs you',
+      'Wait for your sub-missions. If the answer says so, end your turn: you are resumed with their reports when all are done or one needs you',
     http: 'POST /api/agent/wait',
     input: z.object({}),
     output: z.object({
@@ -186,19 +198,20 @@ export const selfService = [
         message: awaits.length
           ? 'End your turn now. You will be resumed with the reports of your sub-missions.'
           : children.every(isOver)
-            ? 'All your sub-missions are over. Go on.'
-            : 'One of your sub-missions needs somebody. Go on without it, or call this again to wait until it is over.',
+            ? 'All your sub-missions are over. Continue.'
+            : 'One of your sub-missions needs somebody. Continue without it, or call this again to wait until it is over.',
         sub_missions: await Promise.all(children.map(child => brief(fleet, child))),
       }
     },
   }),
   insideCommand({
     name: 'ask_human',
-    summary: 'Ask the person in charge. Answers within 20 seconds: with their answer, or that it is pending',
+    mcp: 'inside',
+    summary: 'Ask the person in charge. Returns within 20 seconds: their answer, or that it is pending',
     http: 'POST /api/agent/questions',
     input: z.object({
       question: z.string().min(1).max(20_000),
-      wait_seconds: z.number().int().min(0).max(18).default(18).describe('how long to wait for the answer here'),
+      wait_seconds: z.number().int().min(0).max(18).default(18).describe('how long to wait for the answer'),
     }),
     output: z.object({
       status: z.enum(['answered', 'pending']),
@@ -214,13 +227,16 @@ export const selfService = [
   }),
   insideCommand({
     name: 'note',
-    summary: 'Write down what whoever goes on with this mission must know: the plan, or something you learned',
+    mcp: 'inside',
+    summary: 'Write down what the next session of this mission must know: the plan, or something you learned',
     http: 'POST /api/agent/notes',
     input: z.object({
       text: z.string().min(1).max(20_000),
       kind: z.enum(['plan', 'knowledge'] satisfies NoteKind[]).default('knowledge'),
     }),
     output: z.object({ file: z.string() }),
-    run: async ({ fleet }, { text, kind }, { mission_id }) => ({ file: addNote(fleet, mission_id, kind, text) }),
+    run: async (context, { text, kind }, { mission_id }) => ({
+      file: await addNote(context.fleet, mission_id, kind, text, ask(context, 'note')),
+    }),
   }),
 ]

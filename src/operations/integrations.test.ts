@@ -7,6 +7,7 @@ import { CLIENTS } from '../install/clients.ts'
 import { carryOut, planned } from '../install/install.ts'
 import { byAddress, byCommand } from '../install/reach.ts'
 import { openHome } from '../platform/home.ts'
+import { memoryKeys } from '../platform/keys.ts'
 import { memoryStore } from '../store/index.ts'
 import { integrations } from './integrations.ts'
 
@@ -14,7 +15,12 @@ async function aPerson() {
   const user = mkdtempSync(join(tmpdir(), 'flotilla-user-'))
   onTestFinished(() => rmSync(user, { recursive: true }))
   const environment = { HOME: user, PATH: '' }
-  const fleet = makeFleet({ home: openHome(join(user, 'a home')), store: memoryStore(), environment })
+  const fleet = makeFleet({
+    home: openHome(join(user, 'a home')),
+    keys: memoryKeys(),
+    store: memoryStore(),
+    environment,
+  })
   const caller = { kind: 'owner' as const }
   const list = async () => {
     const [operation] = integrations
@@ -46,7 +52,7 @@ test.each(CLIENTS.map(({ name }) => name))(
 
     carryOut(fleet.home.path, [change!])
     expect((await shown()).files[0]).toMatchObject({ scope: 'user', installed: true })
-    expect(JSON.stringify(await list())).not.toContain(fleet.home.token)
+    expect(JSON.stringify(await list())).not.toContain(await fleet.keys.ownerToken())
   },
 )
 
@@ -56,7 +62,7 @@ test('before the fleet was ever up there is no address to give', async () => {
   expect(mcp).toBeNull()
   expect(clients.every(({ over_http }) => over_http === null)).toBe(true)
   expect(examples.map(({ text }) => text).join('\n')).toContain('fleet plugin enable webhook')
-  // A file that is broken is nobody's proof of anything.
+  // A broken file does not count as installed.
   writeFileSync(join(user, '.claude.json'), '{ "mcpServers": ')
   expect((await list()).clients[0]!.files[0]!.installed).toBe(false)
 })

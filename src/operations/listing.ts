@@ -9,37 +9,41 @@ import { MissionView, missionViews } from './views.ts'
 
 export const MissionList = z.object({ missions: z.array(MissionView), cursor: z.string().optional() })
 
-const ByStatus = z.record(z.string(), z.number().int()).describe('those that are not zero')
+const ByStatus = z.record(z.string(), z.number().int()).describe('statuses with a count of zero are left out')
 
-/** Finding missions among many. */
 export const listing = [
   query({
     name: 'list_missions',
-    summary: `List missions, newest first. Of agent, text and result no index knows: a call looks at ${MOST_LOOKED_AT} missions at most and may answer with fewer than asked for, or none; with a cursor there is more to look at`,
+    may: 'missions.read',
+    mcp: { set: 'control', name: 'list_missions_in_full' },
+    summary: `List missions, newest first. No index covers agent, text and result: with these, a call looks at ${MOST_LOOKED_AT} missions at most and may return fewer than requested, or none; a cursor means there is more to look at`,
     http: 'GET /api/missions',
     input: z.object({
       project_id: ProjectRef.optional(),
       status: z
         .union([Status, z.array(Status).min(1).max(10)])
         .optional()
-        .describe('one, or several'),
-      agent: z.string().max(40).optional().describe("whose work it is: its own agent, its project's or the fleet's"),
+        .describe('one or several'),
+      agent: z.string().max(40).optional().describe("the mission's own agent, its project's or the fleet's"),
       tag: z.string().optional(),
       text: z
         .string()
         .min(1)
         .max(200)
         .optional()
-        .describe('in its title or the beginning of its prompt, in any case; or the first letters of its id'),
+        .describe('words in its title or the beginning of its prompt, in any case; or the first letters of its id'),
       ids: z
         .array(z.string().max(120))
         .max(MOST_IDS)
         .optional()
-        .describe('only these, whole ids; those that are gone are missing, and no limit applies'),
+        .describe('only these, by full id; missing ones are left out, and no limit applies'),
       parent_mission_id: Ref.optional(),
       result: Result.optional(),
-      ended_since: z.iso.datetime().optional().describe('over, and not before this; implies order ended'),
-      order: z.enum(['created', 'ended']).default('created').describe('ended: those that are over, by when they ended'),
+      ended_since: z.iso
+        .datetime()
+        .optional()
+        .describe('only those that ended at this time or later; implies order ended'),
+      order: z.enum(['created', 'ended']).default('created').describe('ended: only those that are over, by end time'),
       ...Paging,
     }),
     output: MissionList,
@@ -50,13 +54,15 @@ export const listing = [
   }),
   query({
     name: 'count_missions',
-    summary: 'How many missions are in each status, in all and of each project, or of one project',
+    may: 'missions.read',
+    mcp: 'control',
+    summary: 'Count missions by status, in total and per project, or for one project',
     http: 'GET /api/missions/counts',
     input: z.object({ project_id: ProjectRef.optional() }),
     output: z.object({
       total: z.number().int(),
       counts: ByStatus,
-      projects: z.record(z.string(), ByStatus).describe('by the id of the project'),
+      projects: z.record(z.string(), ByStatus).describe('by project id'),
     }),
     run: async ({ fleet }, { project_id }) => {
       const all = await missionCounts(fleet)

@@ -9,7 +9,7 @@ import { lookUp } from '../fleet/records.ts'
 import { ask, Paging, ProjectRef } from './inputs.ts'
 import { command, query } from './operation.ts'
 
-const LoopSummary = Loop.omit({ goal: true }).extend({ goal: z.string().describe('in lists only its beginning') })
+const LoopSummary = Loop.omit({ goal: true }).extend({ goal: z.string().describe('in lists, only its beginning') })
 const LoopView = LoopSummary.extend({
   spent_usd: z.number(),
   waits_for: z.string().nullable().describe('empty when it is over'),
@@ -27,7 +27,7 @@ async function loopView(fleet: Fleet, loop: Loop): Promise<LoopView> {
   }
 }
 
-/** Not waited for long: a running server does it by itself. */
+/** Short waits: a running server does these by itself. */
 const DOING = {
   plan: 'its next round',
   approve: 'the missions of its plan',
@@ -47,6 +47,8 @@ function onLoop(
   run: (fleet: Fleet, ask: Ask, projectId: string) => Promise<{ value: Loop }>,
 ) {
   return command({
+    may: 'loops.run',
+    mcp: 'planning',
     name: `${verb}_loop`,
     summary,
     http: `POST /api/autoloop/${verb}/:project_id`,
@@ -63,7 +65,9 @@ function onLoop(
 export const loops = [
   command({
     name: 'start_loop',
-    summary: 'Pursue a goal on a project in rounds: plan, missions, landing, and again until it is reached',
+    may: 'loops.run',
+    mcp: 'planning',
+    summary: 'Start a loop: plan, run missions and land them in rounds until a goal is reached',
     http: 'POST /api/autoloop/start',
     needsFleet: true,
     input: LoopSettings.extend({ project_id: ProjectRef, goal: z.string().trim().min(1).max(200_000) }),
@@ -74,12 +78,14 @@ export const loops = [
       return loopView(context.fleet, value)
     },
   }),
-  onLoop('pause', 'Begin nothing new in the loop of a project; what runs goes on', pauseLoop),
-  onLoop('resume', 'Let the paused loop of a project go on', resumeLoop),
+  onLoop('pause', 'Pause the loop of a project: nothing new starts, running work continues', pauseLoop),
+  onLoop('resume', 'Resume the paused loop of a project', resumeLoop),
   onLoop('stop', 'End the loop of a project and stop its agents; their work is kept', stopLoop),
   query({
     name: 'get_loop',
-    summary: 'How the newest loop of a project stands',
+    may: 'missions.read',
+    mcp: 'planning',
+    summary: 'Show the newest loop of a project',
     http: 'GET /api/autoloop/status/:project_id',
     input: WithProject,
     output: LoopView,
@@ -90,7 +96,9 @@ export const loops = [
   }),
   query({
     name: 'list_loops',
-    summary: 'The loops of a project, newest first',
+    may: 'missions.read',
+    mcp: 'planning',
+    summary: 'List the loops of a project, newest first',
     http: 'GET /api/autoloop/history/:project_id',
     input: WithProject.extend(Paging),
     output: z.object({ loops: z.array(LoopSummary), cursor: z.string().optional() }),

@@ -11,7 +11,9 @@ const WithServer = z.object({ server_id: Ref })
 export const mcpServers = [
   query({
     name: 'list_mcp_servers',
-    summary: 'The MCP servers that agents on a project are given, beside the one of the fleet',
+    may: 'projects.read',
+    mcp: 'projects',
+    summary: 'List the MCP servers that agents of a project get besides the one of the fleet',
     http: 'GET /api/projects/:project_id/mcp-servers',
     input: WithProject,
     output: z.object({ mcp_servers: z.array(ProjectServer) }),
@@ -21,7 +23,9 @@ export const mcpServers = [
   }),
   command({
     name: 'add_mcp_server',
-    summary: 'Give every agent on a project a server of tools; sessions that start from now on have it',
+    may: 'mcp_servers.write',
+    mcp: 'projects',
+    summary: 'Give every agent of a project an MCP server; it applies to sessions that start from now on',
     http: 'POST /api/projects/:project_id/mcp-servers',
     input: ServerSettings.extend(WithProject.shape),
     output: ProjectServer,
@@ -30,11 +34,13 @@ export const mcpServers = [
       return addServer(context.fleet, ask(context, 'add_mcp_server'), value.id, settings)
     },
   }),
-  switching('enable_mcp_server', 'Give it to agents again', true),
+  switching('enable_mcp_server', 'Give an MCP server to agents again', true),
   switching('disable_mcp_server', 'Keep an MCP server, but do not give it to agents', false),
   command({
     name: 'remove_mcp_server',
-    summary: 'Forget an MCP server of a project',
+    may: 'mcp_servers.write',
+    mcp: 'projects',
+    summary: 'Remove an MCP server from a project',
     http: 'DELETE /api/mcp-servers/:server_id',
     input: WithServer,
     output: z.object({ removed: z.string() }),
@@ -46,6 +52,8 @@ export const mcpServers = [
 
 function switching(name: 'enable_mcp_server' | 'disable_mcp_server', summary: string, enabled: boolean) {
   return command({
+    may: 'mcp_servers.write',
+    mcp: 'projects',
     name,
     summary,
     http: `POST /api/mcp-servers/:server_id/${enabled ? 'enable' : 'disable'}`,

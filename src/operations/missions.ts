@@ -2,16 +2,17 @@ import * as z from 'zod'
 import { Event } from '../domain/records/event.ts'
 import { type Mission, MissionSettings } from '../domain/records/mission.ts'
 import { ScheduleSettings } from '../domain/records/schedule.ts'
+import { cancelWithSubMissions } from '../fleet/missions/cancelling.ts'
 import { forkMission } from '../fleet/missions/forks.ts'
 import * as missionsOf from '../fleet/missions/missions.ts'
 import { lookUp } from '../fleet/records.ts'
 import { sendBack } from '../fleet/review/comments.ts'
-import { slotsOf } from '../fleet/schedules/cron-times.ts'
+import { cronTimesOf } from '../fleet/schedules/cron-times.ts'
 import { setSchedule } from '../fleet/schedules/scheduler.ts'
 import { comments } from './comments.ts'
 import { ask, edits, given, Paging, ProjectRef, promptOf, Ref } from './inputs.ts'
 import { listing, MissionList } from './listing.ts'
-import { type Caller, type Context, command, query } from './operation.ts'
+import { type Caller, type Context, command, type Operation, query } from './operation.ts'
 import { scheduleFrom, TimeZone } from './schedules.ts'
 import { MissionDetail, MissionView, missionDetail, missionView, missionViews } from './views.ts'
 
@@ -24,7 +25,7 @@ const Prompt = {
 const ownMission = (caller: Extract<Caller, { kind: 'session' }>, input: { mission_id: string }): boolean =>
   caller.mission_id === input.mission_id
 
-/** They are settings of the mission, and stay with it. */
+/** Settings of the mission; they stay with it. */
 const Options = edits(
   MissionSettings.pick({
     agent: true,
@@ -43,19 +44,23 @@ const Options = edits(
 )
 const WithMessage = WithMission.extend({
   ...Options.shape,
-  message: z.string().max(200_000).optional().describe('what to tell the agent, this time only'),
+  message: z.string().max(200_000).optional().describe('a message for the agent, for this session only'),
 })
 
-/** The commands that only name a mission and say what is to become of it. */
+/** These decide about finished work. */
+const DECIDING: readonly string[] = ['land_mission', 'undo_mission', 'reject_mission', 'reconsider_mission']
+
 function onMission<const N extends string, I extends z.ZodObject<{ mission_id: typeof Ref }>>(
   name: N,
   summary: string,
   input: I,
   run: (context: Context, id: string, input: Omit<z.infer<I>, 'mission_id'>) => Promise<{ value: Mission }>,
-  more: { inServer?: boolean } = {},
+  more: Partial<Pick<Operation, 'inServer' | 'mcp'>> = {},
 ) {
   return command({
+    mcp: DECIDING.includes(name) ? 'review' : 'control',
     ...more,
+    may: DECIDING.includes(name) ? 'missions.land' : 'missions.run',
     name,
     summary,
     http: `POST /api/missions/:mission_id/${name.replace(/_mission$/, '').replaceAll('_', '-')}`,
@@ -77,13 +82,15 @@ const wish = ({ message, ...override }: Omit<z.infer<typeof WithMessage>, 'missi
 export const missions = [
   command({
     name: 'create_mission',
-    summary: 'Describe a piece of work for one agent',
+    may: 'missions.create',
+    mcp: { set: 'control', name: 'create_mission_in_full' },
+    summary: 'Create a mission: a piece of work for one agent',
     http: 'POST /api/missions',
     input: MissionSettings.extend({
       project_id: ProjectRef,
       ...Prompt,
-      auto_dispatch: z.boolean().default(false).describe('queue it at once; it starts when what it depends on is done'),
-      schedule_cron: ScheduleSettings.shape.cron.optional().describe('copy it again and again, as this rule says'),
+      auto_dispatch: z.boolean().default(false).describe('queue it at once; it starts when its dependencies are done'),
+      schedule_cron: ScheduleSettings.shape.cron.optional().describe('copy it repeatedly by this cron rule'),
       schedule_time_zone: TimeZone,
     }),
     output: MissionView,
@@ -91,8 +98,8 @@ export const missions = [
       const { project_id, detailed_prompt, prompt, auto_dispatch, schedule_cron, schedule_time_zone, ...settings } =
         input
       const schedule = schedule_cron && scheduleFrom({ cron: schedule_cron, time_zone: schedule_time_zone })
-      // A rule that cannot be kept makes no mission.
-      if (schedule) await slotsOf(schedule)
+      // Check the rule first, so that an invalid one creates no mission.
+      if (schedule) await cronTimesOf(schedule)
       const fields = { ...settings, detailed_prompt: promptOf({ detailed_prompt, prompt }) }
       const { value } = await missionsOf.createMission(
         context.fleet,
@@ -109,6 +116,8 @@ export const missions = [
   ...listing,
   query({
     name: 'get_mission',
+    may: 'missions.read',
+    mcp: 'control',
     summary: 'Show a mission with its sessions, report, evidence, children and comments',
     http: 'GET /api/missions/:mission_id',
     input: WithMission,
@@ -118,7 +127,9 @@ export const missions = [
   }),
   command({
     name: 'update_mission',
-    summary: 'Change a mission; what is not named stays as it is',
+    may: 'missions.run',
+    mcp: 'control',
+    summary: 'Change a mission; fields that are not sent stay as they are',
     http: 'PUT /api/missions/:mission_id',
     input: edits(MissionSettings).extend({ ...WithMission.shape, ...Prompt }),
     output: MissionView,
@@ -137,11 +148,13 @@ export const missions = [
   }),
   command({
     name: 'delete_mission',
-    summary: 'Forget a mission; its work stays in the repository under refs/fleet',
+    may: 'missions.delete',
+    mcp: 'control',
+    summary: 'Delete a mission; its work stays in the repository under refs/fleet',
     http: 'DELETE /api/missions/:mission_id',
     inServer: true,
     input: WithMission.extend({
-      discard: z.boolean().default(false).describe('also what of its work no commit holds'),
+      discard: z.boolean().default(false).describe('also delete work that is in no commit'),
     }),
     output: z.object({ deleted: z.string() }),
     run: async (context, { mission_id, discard }) => {
@@ -152,7 +165,7 @@ export const missions = [
   }),
   onMission(
     'dispatch_mission',
-    'Send an agent to work on a mission; settings named here stay with the mission',
+    'Start an agent on a mission; settings given here stay with the mission',
     WithMission.extend({
       ...Options.shape,
       append_system_prompt: z.string().max(20_000).optional().describe('extra instructions, for this session only'),
@@ -164,76 +177,100 @@ export const missions = [
         id,
         wish({ ...options, message: append_system_prompt }),
       ),
+    { mcp: { set: 'control', name: 'dispatch_mission_in_full' } },
   ),
   onMission(
     'resume_mission',
-    'Go on in the same worktree and conversation; settings named here stay with the mission',
+    'Continue in the same worktree and conversation; settings given here stay with the mission',
     WithMessage,
     (context, id, input) => missionsOf.resumeMission(context.fleet, ask(context, 'resume_mission'), id, wish(input)),
   ),
   onMission(
     'retry_mission',
-    'Start over on a new branch; the old one is kept, and settings named here stay with the mission',
+    'Start over on a new branch; the old one is kept, and settings given here stay with the mission',
     WithMessage,
     (context, id, input) => missionsOf.retryMission(context.fleet, ask(context, 'retry_mission'), id, wish(input)),
   ),
   onMission(
     'reopen_mission',
-    'Send a done mission back to work; settings named here stay with the mission',
+    'Send a finished mission back to work; settings given here stay with the mission',
     WithMessage,
     (context, id, input) => missionsOf.reopenMission(context.fleet, ask(context, 'reopen_mission'), id, wish(input)),
   ),
   onMission(
     'fork_mission',
-    'Begin a second mission with the work and a copy of the conversation of this one, to compare two ways',
+    'Start a second mission with the work and a copy of the conversation of this one, to compare two ways',
     WithMessage.extend({
-      fresh: z.boolean().default(false).describe('begin a new conversation with a written hand-over instead'),
+      fresh: z.boolean().default(false).describe('start a new conversation with a written hand-over instead'),
     }),
     (context, id, { fresh, ...input }) =>
       forkMission(context.fleet, ask(context, 'fork_mission'), id, wish(input), fresh),
   ),
   onMission(
     'send_back_mission',
-    'Tell the agent of finished work all remarks it was not told yet, with a message, and let it go on in its conversation; done work is reopened',
+    'Send finished work back to its agent with all undelivered comments and a message, in the same conversation; done work is reopened',
     WithMessage,
     (context, id, input) => sendBack(context.fleet, ask(context, 'send_back_mission'), id, wish(input)),
+    { mcp: 'review' },
   ),
   onMission(
     'reject_mission',
-    'Decide that finished work does not land; it is kept on its branch, and the mission is cancelled',
+    'Reject finished work: it does not land, it is kept on its branch, and the mission is cancelled',
     WithMission.extend({ reason: z.string().max(4000).optional() }),
     (context, id, { reason }) => missionsOf.rejectMission(context.fleet, ask(context, 'reject_mission'), id, reason),
   ),
-  onMission(
-    'reconsider_mission',
-    'Take a rejection back: the work waits for review again',
-    WithMission,
-    (context, id) => missionsOf.reconsiderMission(context.fleet, ask(context, 'reconsider_mission'), id),
+  onMission('reconsider_mission', 'Undo a rejection: the work waits for review again', WithMission, (context, id) =>
+    missionsOf.reconsiderMission(context.fleet, ask(context, 'reconsider_mission'), id),
   ),
-  onMission('cancel_mission', 'Stop a mission; its work is kept on its branch', WithMission, (context, id) =>
-    missionsOf.cancelMission(context.fleet, ask(context, 'cancel_mission'), id),
-  ),
+  command({
+    name: 'cancel_mission',
+    may: 'missions.run',
+    mcp: { set: 'control', name: 'cancel_mission_in_full' },
+    summary: 'Cancel a mission and its sub-missions; their work is kept on their branches',
+    http: 'POST /api/missions/:mission_id/cancel',
+    needsFleet: true,
+    input: WithMission.extend({
+      sub_missions: z.boolean().default(true).describe('false: its sub-missions keep running'),
+    }),
+    output: MissionView.extend({
+      sub_missions_cancelled: z.number().int().describe('how many running sub-missions were cancelled'),
+    }),
+    run: async (context, { mission_id, sub_missions }) => {
+      const { fleet } = context
+      const { id } = (await lookUp(fleet, 'missions', mission_id)).value
+      const asked = ask(context, 'cancel_mission')
+      const { cancelled, subMissions } = sub_missions
+        ? await cancelWithSubMissions(fleet, asked, id)
+        : { cancelled: await missionsOf.requestCancel(fleet, asked, id), subMissions: 0 }
+      return {
+        ...(await missionView(fleet, cancelled.value, { whole: true })),
+        sub_missions_cancelled: subMissions,
+      }
+    },
+  }),
   onMission(
     'land_mission',
-    'Bring the work you were shown onto the base branch',
+    'Land the reviewed work on the base branch',
     WithMission.extend({
       expected: z
         .string()
-        .regex(/^[0-9a-fA-F]{7,64}$/, 'is not a commit: give its id, or at least its first 7 letters')
+        .regex(/^[0-9a-fA-F]{7,64}$/, 'is not a commit: give its id, or at least its first 7 characters')
         .optional()
         .describe(
-          'the id of the candidate you were shown, or its beginning: see get_review or diff_mission. Without it, or where the work is another one by now, the answer is 409 with the id and the files',
+          'the id of the candidate you reviewed, or its beginning: see get_review or diff_mission. Without it, or if the work has changed since, the answer is 409 with the id and the files',
         ),
-      force: z.boolean().default(false).describe('even though its checks fail'),
+      force: z.boolean().default(false).describe('land even if its checks fail'),
     }),
-    (context, id, wanted) => missionsOf.landMission(context.fleet, ask(context, 'land_mission'), id, wanted),
+    (context, id, wanted) => missionsOf.requestLanding(context.fleet, ask(context, 'land_mission'), id, wanted),
     { inServer: true },
   ),
-  onMission('undo_mission', 'Take a landed mission back with a revert commit', WithMission, (context, id) =>
-    missionsOf.undoMission(context.fleet, ask(context, 'undo_mission'), id),
+  onMission('undo_mission', 'Undo a landed mission with a revert commit', WithMission, (context, id) =>
+    missionsOf.requestUndo(context.fleet, ask(context, 'undo_mission'), id),
   ),
   query({
     name: 'list_children',
+    may: 'missions.read',
+    mcp: 'control',
     summary: 'List the sub-missions of a mission',
     http: 'GET /api/missions/:mission_id/children',
     input: WithMission.extend(Paging),
@@ -248,7 +285,9 @@ export const missions = [
   }),
   query({
     name: 'list_mission_events',
-    summary: 'What happened to a mission, oldest first',
+    may: 'missions.read',
+    mcp: 'history',
+    summary: 'List the events of a mission, oldest first',
     http: 'GET /api/missions/:mission_id/events',
     input: WithMission.extend({ limit: Paging.limit, after: z.string().optional() }),
     output: z.object({ events: z.array(Event), cursor: z.string() }),

@@ -21,10 +21,10 @@ export type MissionNotes = z.infer<typeof MissionNotes>
 
 export const ArtifactPiece = z.object({
   path: z.string(),
-  bytes: z.number().describe('of the whole file'),
+  bytes: z.number().describe('the size of the whole file'),
   offset: z.number(),
-  next_offset: z.number().nullable().describe('where the file goes on; null: this is the end'),
-  encoding: z.enum(['utf8', 'base64']).describe('base64: it is no text'),
+  next_offset: z.number().nullable().describe('where the file continues; null: this is the end'),
+  encoding: z.enum(['utf8', 'base64']).describe('base64: the file is not text'),
   content: z.string(),
 })
 export type ArtifactPiece = z.infer<typeof ArtifactPiece>
@@ -33,7 +33,9 @@ export type ArtifactPiece = z.infer<typeof ArtifactPiece>
 export const notes = [
   query({
     name: 'get_mission_notes',
-    summary: 'What the agents of a mission noted for whoever goes on with it: plan, knowledge, questions, artifacts',
+    may: 'missions.read',
+    mcp: 'missions',
+    summary: 'Read what the agents of a mission noted for its next session: plan, knowledge, questions, artifacts',
     http: 'GET /api/missions/:mission_id/notes',
     input: z.object({ mission_id: Ref }),
     output: MissionNotes,
@@ -50,13 +52,15 @@ export const notes = [
   }),
   query({
     name: 'read_artifact',
-    summary: 'A file that the agents of a mission left behind, piece by piece',
+    may: 'missions.read',
+    mcp: { set: 'missions', defaults: { limit: 50_000 } },
+    summary: 'Read a file that the agents of a mission left, in pieces',
     http: 'GET /api/missions/:mission_id/artifacts/content',
     input: z.object({
       mission_id: Ref,
-      path: z.string().min(1).max(4096).describe('as get_mission_notes lists it'),
+      path: z.string().min(1).max(4096).describe('as listed by get_mission_notes'),
       offset: z.number().int().min(0).default(0),
-      limit: z.number().int().min(4).max(MOST_BYTES).default(MOST_BYTES).describe('how many bytes at most'),
+      limit: z.number().int().min(4).max(MOST_BYTES).default(MOST_BYTES).describe('the most bytes to return'),
     }),
     output: ArtifactPiece,
     run: async ({ fleet }, { mission_id, path, offset, limit }) => {
@@ -74,7 +78,7 @@ export const notes = [
   }),
 ]
 
-/** A character that is cut in two belongs to the next piece. Undefined: it is no text. */
+/** Leaves a character that is cut in two to the next piece. Undefined if the content is not text. */
 function asText(content: Buffer, isEnd: boolean): { text: string; bytes: number } | undefined {
   for (let cut = 0; cut <= (isEnd ? 0 : 3) && cut <= content.length; cut++) {
     const piece = content.subarray(0, content.length - cut)
@@ -82,7 +86,7 @@ function asText(content: Buffer, isEnd: boolean): { text: string; bytes: number 
       const text = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(piece)
       return text.includes('\0') ? undefined : { text, bytes: piece.length }
     } catch {
-      // Perhaps a character less is whole.
+      // The last character may be cut: try with one byte less.
     }
   }
   return undefined

@@ -1,5 +1,8 @@
+import { createHash } from 'node:crypto'
 import type { z } from 'zod'
 import type { Fleet } from '../fleet/fleet.ts'
+import type { Permission } from './permissions.ts'
+import type { Offered } from './tool-sets.ts'
 
 /** Who asks. A session's token speaks for that session only; a plugin asks as the owner, and is named. */
 export type Caller =
@@ -11,11 +14,25 @@ export interface Context {
   caller: Caller
   /** The idempotency key: the same command sent again with it is not carried out again. */
   key?: string
-  /** Fires when the asker is gone. */
+  /** With a key: a fingerprint of the input. */
+  fingerprint?: string
+  /** Aborted when the caller is gone. */
   signal: AbortSignal
-  /** Hears how far it is, where the way it was asked allows for that. */
+  /** Reports progress, if the caller can receive it. */
   progress?: (step: Progress) => void
+  /** Asks the person at the caller's client, if that is possible. */
+  elicit?: Elicit
 }
+
+/** A form with one field for each property; the schemas are as MCP allows them. */
+export interface Form {
+  message: string
+  properties: Record<string, object>
+  required: readonly string[]
+}
+
+/** What the person filled in. Undefined: they did not, or the signal was first. */
+export type Elicit = (form: Form, signal: AbortSignal) => Promise<Record<string, unknown> | undefined>
 
 export interface Progress {
   done: number
@@ -28,14 +45,21 @@ export type Method = 'GET' | 'POST' | 'PUT' | 'DELETE'
 interface Common<I extends z.ZodObject, N extends string> {
   name: N
   summary: string
-  /** `POST /api/missions/:mission_id/dispatch`; what is named in the path is a field of the input. */
+  /** The permission that a person will need. Nothing checks it yet: see `authorize`. */
+  may: Permission
+  /** The set of MCP tools that has it, or how it is offered there. False: it is not. */
+  mcp: Offered['set'] | Offered | false
+  /** `POST /api/missions/:mission_id/dispatch`. The names in the path are fields of the input. */
   http: `${Method} /${string}`
   input: I
-  /** Whether a session's own token may ask for this, given the input; absent: never. */
+  /** Whether a session's own token may use this, given the input. Absent: never. */
   agentMay?: (caller: Extract<Caller, { kind: 'session' }>, input: z.infer<I>) => boolean
-  /** Whether the thing asked for happens only while a server runs; the terminal starts one then. */
+  /** Whether it takes effect only while a server runs. Then the terminal starts one. */
   needsFleet?: boolean
-  /** Whether a running server must do it itself, because it works in worktrees that sessions work in too. */
+  /**
+   * Whether a running server must do it itself, because it works in worktrees that sessions work in too. It does so as
+   * the daemon: once another has taken the lease, nothing of it is committed.
+   */
   inServer?: boolean
 }
 
@@ -46,7 +70,7 @@ export interface Query<I extends z.ZodObject = z.ZodObject, O extends z.ZodType 
   run(context: Context, input: z.infer<I>): Promise<z.input<O>>
 }
 
-/** One item of a stream; `cursor` resumes after it. `null` data marks time passing: nothing new, still alive. */
+/** One item of a stream; `cursor` resumes after it. An item of the kind `ping` says: nothing new, still alive. */
 export interface Item<T> {
   cursor: string
   kind: string
@@ -59,14 +83,15 @@ export interface Streaming<
   N extends string = string,
 > extends Common<I, N> {
   kind: 'stream'
-  /** Of each item's data. The input has an optional `after`: the cursor to go on from. */
+  /** The type of each item's data. The input has an optional `after`: the cursor to continue from. */
   output: O
   run(context: Context, input: z.infer<I>): AsyncIterable<Item<z.input<O>>>
 }
 
 export type Operation = Query | Streaming
 
-// The makers tie the types of input, output and run together; the name stays literal, for typed clients. A field nobody knows is a mistake, not a thing to ignore.
+// These makers tie the types of input, output and run together. The name stays literal, for typed clients. An unknown
+// field is refused, not ignored.
 const strict = <I extends z.ZodObject>(input: I): I => input.strict() as unknown as I
 
 export const query = <const N extends string, I extends z.ZodObject, O extends z.ZodType>(
@@ -75,6 +100,7 @@ export const query = <const N extends string, I extends z.ZodObject, O extends z
   ...definition,
   input: strict(definition.input),
   kind: 'query',
+  run: (context, input) => definition.run(asDecider(definition, context), input),
 })
 export const command = <const N extends string, I extends z.ZodObject, O extends z.ZodType>(
   definition: Omit<Query<I, O, N>, 'kind'>,
@@ -82,7 +108,17 @@ export const command = <const N extends string, I extends z.ZodObject, O extends
   ...definition,
   input: strict(definition.input),
   kind: 'command',
+  run: (context, input) =>
+    definition.run(
+      asDecider(definition, context.key ? { ...context, fingerprint: fingerprintOf(input) } : context),
+      input,
+    ),
 })
+
+const asDecider = ({ inServer }: { inServer?: boolean }, context: Context): Context =>
+  inServer && context.fleet.daemon ? { ...context, fleet: context.fleet.daemon } : context
+
+const fingerprintOf = (input: object): string => createHash('sha256').update(JSON.stringify(input)).digest('base64url')
 export const stream = <const N extends string, I extends z.ZodObject, O extends z.ZodType>(
   definition: Omit<Streaming<I, O, N>, 'kind'>,
 ): Streaming<I, O, N> => ({ ...definition, input: strict(definition.input), kind: 'stream' })

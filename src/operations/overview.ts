@@ -3,6 +3,7 @@ import { missionCounts } from '../fleet/counts.ts'
 import { liveSessions } from '../fleet/dispatch/capacity.ts'
 import { dayOf } from '../fleet/dispatch/holds.ts'
 import { providersOf } from '../fleet/dispatch/windows.ts'
+import { faultsOf } from '../fleet/faults.ts'
 import type { Fleet } from '../fleet/fleet.ts'
 import { countOf, MOST_LOOKED_AT, waitingForPerson } from '../fleet/missions/waiting.ts'
 import { fleetState } from '../fleet/records.ts'
@@ -14,26 +15,26 @@ import { MissionView, missionViews } from './views.ts'
 
 const MOST_LANDED_SHOWN = 20
 
-/** The first look in the morning. */
 export const overview = [
   query({
     name: 'get_overview',
-    summary:
-      'The fleet today at a glance: what needs you, what runs, what landed, and what it cost against the budgets',
+    may: 'missions.read',
+    mcp: 'history',
+    summary: 'Show the fleet today: what needs you, what is running, what landed, and the cost against the budgets',
     http: 'GET /api/overview',
     input: z.object({}),
     output: z.object({
-      day: z.iso.date().describe('as budgets count days: of UTC'),
+      day: z.iso.date().describe('in UTC, like budgets'),
       paused: z.boolean(),
-      missions: z.record(z.string(), z.number().int()).describe('how many are in each status'),
+      missions: z.record(z.string(), z.number().int()).describe('the count for each status'),
       needs_you: z
         .object({
-          count: z.number().int().describe('questions, plans, reviews and what is stuck: as many as the inbox has'),
+          count: z.number().int().describe('questions, plans, reviews and stuck missions: the same count as the inbox'),
           questions: z.number().int(),
           plans: z.number().int(),
-          reviews: z.number().int().describe('finished work, conflicts too'),
+          reviews: z.number().int().describe('finished work, including conflicts'),
           conflicts: z.number().int(),
-          stuck: z.number().int().describe('cannot go on for another reason, such as a limit'),
+          stuck: z.number().int().describe('cannot continue for another reason, such as a limit'),
           failed_today: z.number().int(),
         })
         .describe(`each at most ${MOST_LOOKED_AT}`),
@@ -41,16 +42,20 @@ export const overview = [
       max_concurrent: z.number().int(),
       landed_today: z.object({
         count: z.number().int(),
-        more: z.boolean().describe('more ended today than were looked at'),
+        more: z.boolean().describe('more missions ended today than were looked at'),
         missions: z.array(MissionView).describe('the newest'),
       }),
       spent_today: Budgets,
       providers: z.array(ProviderView),
-      unreadable_records: z.number().int().describe('how many were met that cannot be read, and are in no list'),
+      faults: z.number().int().describe('how many faults the fleet has; list_faults lists them'),
+      unreadable_records: z
+        .number()
+        .int()
+        .describe('how many records were found that cannot be read; no list includes them'),
     }),
     run: async ({ fleet }) => {
       const day = dayOf(fleet.now())
-      const [state, { counts }, needs_you, live, ended, spent_today, providers] = await Promise.all([
+      const [state, { counts }, needs_you, live, ended, spent_today, providers, faults] = await Promise.all([
         fleetState(fleet),
         missionCounts(fleet),
         needsYou(fleet),
@@ -58,6 +63,7 @@ export const overview = [
         fleet.store.find('missions', { index: 'ended', from: day, newestFirst: true, limit: MOST_LOOKED_AT }),
         budgetsOf(fleet),
         providersOf(fleet),
+        faultsOf(fleet),
       ])
       const over = ended.items.map(({ value }) => value)
       const landed = over.filter(({ result }) => result === 'landed')
@@ -75,6 +81,7 @@ export const overview = [
         },
         spent_today,
         providers: providers.map(({ id, held_until, windows }) => ({ id, held_until, windows })),
+        faults: faults.length,
         unreadable_records: fleet.store.unreadable.size,
       }
     },

@@ -15,33 +15,48 @@ import type { Fleet } from '../fleet/fleet.ts'
 import { awaitMission } from '../fleet/missions/await.ts'
 import { followUp } from '../fleet/missions/follow-ups.ts'
 import { approvePlan, editPlan, missionIdOf, plannedIn, rejectPlan, requestPlan } from '../fleet/planning/plans.ts'
-import { newProject, type Place, projectAt, takeBack } from '../fleet/projects/new-projects.ts'
+import { type FoundProject, newProject, projectAt, takeBack } from '../fleet/projects/new-projects.ts'
 import { lookUp } from '../fleet/records.ts'
 import { ask, Paging, ProjectRef, Ref } from './inputs.ts'
-import { type Context, command, query } from './operation.ts'
+import { type Context, command, type Operation, query } from './operation.ts'
 import { MissionView, missionView, Waiting } from './views.ts'
 
 export const PlanSummary = Plan.omit({ goal: true, missions: true }).extend({
-  goal: z.string().describe('in lists only its beginning'),
+  goal: z.string().describe('in lists, only its beginning'),
 })
 const PlanView = PlanSummary.extend({
   missions: z.array(
     PlannedMission.extend({
-      mission_id: z.string().nullable().describe('once it is approved'),
-      status: Status.nullable().describe('of that mission'),
+      mission_id: z.string().nullable().describe('set once the plan is approved'),
+      status: Status.nullable().describe('the status of that mission'),
     }),
   ),
   steps: z
     .array(z.array(z.string()))
-    .describe('the keys of the missions; each step needs only what stands in those before'),
+    .describe('the keys of the missions; each step needs only missions of earlier steps'),
   estimate: PlanEstimate,
-  waits_for: z.array(Waiting).describe('what keeps the planner from starting or going on'),
+  waits_for: z.array(Waiting).describe('what keeps the planner from starting or continuing'),
 })
 export type PlanView = z.infer<typeof PlanView>
 
 export function planSummary({ goal, missions, ...shown }: Plan): z.infer<typeof PlanSummary> {
   return { ...shown, goal: headOf(goal) }
 }
+
+/** A plan in brief for a model, with what it may do next. */
+export const planBrief = ({ id, project_id, status, reason, summary, missions, steps, estimate }: PlanView) => ({
+  plan_id: id,
+  ...{ project_id, status, reason, summary, steps, estimate },
+  missions: missions.map(({ estimate_minutes, estimate_usd, priority, ...mission }) => mission),
+  next: {
+    planning: 'The planner is at work: call get_plan again.',
+    proposed: 'Nothing runs yet. Show it to the person; approve_plan starts it.',
+    approved: 'Its missions are queued: wait_for_mission with their ids.',
+    rejected: 'It was rejected.',
+    complete: 'The planner says that nothing is left to do.',
+    failed: 'Ask again with plan_project, in other words or with another agent.',
+  }[status],
+})
 
 async function planView(fleet: Fleet, plan: Plan): Promise<PlanView> {
   const planned = await plannedIn(fleet, plan)
@@ -70,7 +85,7 @@ const Where = {
     .min(1)
     .max(4000)
     .optional()
-    .describe('a repository, by its absolute path; where there is no such folder, one is made'),
+    .describe('the absolute path of a repository; if the folder does not exist, it is created'),
 }
 
 async function projectFor(
@@ -83,7 +98,7 @@ async function projectFor(
     agent?: string
     landing?: LandingPolicy
   },
-): Promise<Place> {
+): Promise<FoundProject> {
   const { fleet } = context
   if (input.project_id) return { project: (await lookUp(fleet, 'projects', input.project_id)).value, made: false }
   const wish = { planner: input.agent, landing: input.landing }
@@ -93,15 +108,17 @@ async function projectFor(
 
 const WithPlan = z.object({ plan_id: Ref })
 
-/** The commands that decide about a plan. */
 function onPlan<const N extends string, I extends z.ZodObject<{ plan_id: typeof Ref }>>(
   name: N,
   summary: string,
   http: `${'PUT' | 'POST'} /${string}`,
   input: I,
   run: (context: Context, id: string, input: Omit<z.infer<I>, 'plan_id'>) => Promise<{ value: Plan }>,
+  mcp: Operation['mcp'] = 'planning',
 ) {
   return command({
+    may: 'plans.run',
+    mcp,
     name,
     summary,
     http,
@@ -118,27 +135,29 @@ function onPlan<const N extends string, I extends z.ZodObject<{ plan_id: typeof 
 export const plans = [
   command({
     name: 'plan_project',
-    summary: 'Have an agent look at a repository and propose missions for what is to be built',
+    may: 'plans.run',
+    mcp: { set: 'planning', name: 'plan_project_in_full' },
+    summary: 'Ask an agent to look at a repository and propose missions for a goal',
     http: 'POST /api/plan',
     needsFleet: true,
     input: z.object({
       prompt: z.string().trim().min(1).max(200_000).describe('what to build'),
       ...Where,
-      name: z.string().min(1).max(120).optional().describe('of the new repository, where none is named'),
-      landing: LandingPolicy.optional().describe('of the project, where one is made'),
-      agent: z.string().min(1).max(40).optional().describe('who plans; it must be able to only look'),
+      name: z.string().min(1).max(120).optional().describe('the name of the new repository, if none is named'),
+      landing: LandingPolicy.optional().describe('the landing policy of the project, if one is created'),
+      agent: z.string().min(1).max(40).optional().describe('the agent that plans; it must support the preset explore'),
       model: z.string().min(1).max(120).optional(),
-      scripts: z.boolean().default(false).describe('its missions may be scripts: the planner may name shell for them'),
+      scripts: z.boolean().default(false).describe('the planner may use shell, so its missions may be scripts'),
       approve: z.boolean().default(false).describe('start the missions without asking'),
     }),
     output: PlanView,
     run: async (context, { prompt, agent, model, approve, scripts, ...where }) => {
       const { fleet } = context
       const asked = ask(context, 'plan_project')
-      const place = await projectFor(context, { ...where, prompt, agent })
+      const found = await projectFor(context, { ...where, prompt, agent })
       const wish = { goal: prompt, agent, model, auto_approve: approve, scripts }
-      const plan = await requestPlan(fleet, asked, place.project.id, wish).catch(async error => {
-        await takeBack(fleet, asked, place)
+      const plan = await requestPlan(fleet, asked, found.project.id, wish).catch(async error => {
+        await takeBack(fleet, asked, found)
         throw error
       })
       return planView(fleet, plan.value)
@@ -146,22 +165,25 @@ export const plans = [
   }),
   query({
     name: 'list_plans',
+    may: 'missions.read',
+    mcp: 'planning',
     summary: 'List plans, newest first',
     http: 'GET /api/plans',
     input: z.object({ project_id: ProjectRef.optional(), status: z.enum(PLAN_STATUSES).optional(), ...Paging }),
     output: z.object({ plans: z.array(PlanSummary), cursor: z.string().optional() }),
     run: async ({ fleet }, { project_id, status, limit, cursor }) => {
-      const where = project_id
-        ? { index: 'project', equals: [(await lookUp(fleet, 'projects', project_id)).value.id] }
-        : { index: 'created' }
-      const page = await fleet.store.find('plans', { ...where, newestFirst: true, limit, cursor })
-      const found = page.items.map(item => item.value).filter(plan => !status || plan.status === status)
-      return { plans: found.map(planSummary), cursor: page.cursor }
+      const project = project_id && (await lookUp(fleet, 'projects', project_id)).value.id
+      const index = project ? (status ? 'project_status' : 'project') : status ? 'status' : 'created'
+      const equals = [project, status].filter(each => each !== undefined)
+      const page = await fleet.store.find('plans', { index, equals, newestFirst: true, limit, cursor })
+      return { plans: page.items.map(({ value }) => planSummary(value)), cursor: page.cursor }
     },
   }),
   query({
     name: 'get_plan',
-    summary: 'Show a plan with its missions and what depends on what',
+    may: 'missions.read',
+    mcp: { set: 'planning', name: 'get_plan_in_full' },
+    summary: 'Show a plan with its missions and their dependencies',
     http: 'GET /api/plans/:plan_id',
     input: WithPlan,
     output: PlanView,
@@ -169,19 +191,21 @@ export const plans = [
   }),
   query({
     name: 'wait_for_plan',
-    summary: 'Wait until a planner has answered or needs a person, at most so many seconds',
+    may: 'missions.read',
+    mcp: { set: 'missions', name: 'get_plan', long: true, told: planBrief },
+    summary: 'Wait until a planner has answered or needs a person, up to a number of seconds',
     http: 'GET /api/plans/:plan_id/wait',
     input: WithPlan.extend({ timeout_seconds: z.number().min(0).max(3600).default(45) }),
     output: PlanView,
     run: async ({ fleet, signal, progress }, { plan_id, timeout_seconds }) => {
       const { value: plan } = await lookUp(fleet, 'plans', plan_id)
-      // Its planner may be deleted by then.
+      // By then its planner may have been deleted.
       if (plan.status !== 'planning') return planView(fleet, plan)
       const began = performance.now()
       await awaitMission(fleet, plan.mission_id, {
         seconds: timeout_seconds,
         signal,
-        // The holder settles a plan whose planner has failed; that is a commit of its own.
+        // The daemon settles a plan whose planner has failed, in a separate commit.
         settled: async planner =>
           ['needs_input', 'review'].includes(planner.status) ||
           (await fleet.store.get('plans', plan.id))?.value.status !== 'planning',
@@ -195,7 +219,7 @@ export const plans = [
   }),
   onPlan(
     'edit_plan',
-    'Put other missions in place of the proposed ones',
+    'Replace the proposed missions',
     'PUT /api/plans/:plan_id',
     WithPlan.extend({
       missions: z.array(PlannedMission.strict()).min(1).max(MAX_PLANNED),
@@ -205,26 +229,29 @@ export const plans = [
   ),
   onPlan(
     'approve_plan',
-    'Make the missions of a plan and start them; either all are made or none is',
+    'Create the missions of a plan and start them, all or none',
     'POST /api/plans/:plan_id/approve',
     WithPlan,
     (context, id) => approvePlan(context.fleet, ask(context, 'approve_plan'), id),
+    { set: 'missions', told: planBrief },
   ),
   onPlan(
     'reject_plan',
-    'Put a plan aside, and stop its planner if that is still at work',
+    'Reject a plan, and stop its planner if it is still running',
     'POST /api/plans/:plan_id/reject',
     WithPlan.extend({ reason: z.string().max(2000).default('') }),
     (context, id, { reason }) => rejectPlan(context.fleet, ask(context, 'reject_plan'), id, reason),
   ),
   command({
     name: 'generate_next',
-    summary: 'Make a mission of what the report of another one leaves to do; asked for twice, it is the same',
+    may: 'plans.run',
+    mcp: 'planning',
+    summary: 'Create a mission from what the report of another one left to do; a second call returns the same mission',
     http: 'POST /api/missions/:mission_id/generate-next',
     needsFleet: true,
     input: z.object({
       mission_id: Ref,
-      again: z.boolean().default(false).describe('make another one although there is one already'),
+      again: z.boolean().default(false).describe('create another one even if there is one already'),
       auto_dispatch: z.boolean().default(false).describe('queue it at once'),
     }),
     output: MissionView,

@@ -13,7 +13,7 @@ const PluginView = PluginRecord.omit({ id: true, cursor: true, updated_at: true 
   name: PluginName,
   origin: z.enum(['shipped', 'home', 'configured']),
   file: z.string().nullable(),
-  running: z.boolean().describe('at work in the server that answers'),
+  running: z.boolean().describe('loaded in the server that answers'),
   description: z.string(),
   hooks: z.array(z.enum(HOOKS)),
   tools: z.array(
@@ -26,7 +26,7 @@ const PluginView = PluginRecord.omit({ id: true, cursor: true, updated_at: true 
   ),
   agents: z
     .array(z.object({ name: z.string(), kind: z.enum(['acp', 'custom', 'code']) }))
-    .describe('trusted: what they start runs as the person does; code also says what a session did'),
+    .describe('trusted: what they start runs as you; code also says what a session did'),
 })
 type PluginView = z.infer<typeof PluginView>
 
@@ -58,18 +58,22 @@ const WithPlugin = z.object({ plugin: PluginName })
 export const plugins = [
   query({
     name: 'list_plugins',
-    summary: 'The plugins there are, what each offers, and what went wrong with it',
+    may: 'system.read',
+    mcp: 'system',
+    summary: 'List the plugins, what each offers, and what went wrong with it',
     http: 'GET /api/plugins',
     inServer: true,
     input: z.object({}),
     output: z.object({ plugins: z.array(PluginView) }),
     run: async ({ fleet }) => ({ plugins: await Promise.all(sourcesOf(fleet).map(source => view(fleet, source))) }),
   }),
-  switching('enable_plugin', 'Switch a plugin on, also one the fleet switched off; it is read anew', true),
-  switching('disable_plugin', 'Switch a plugin off, also for every later start', false),
+  switching('enable_plugin', 'Enable a plugin, also one the fleet disabled; it is loaded again', true),
+  switching('disable_plugin', 'Disable a plugin, also for later starts', false),
   command({
     name: 'reload_plugins',
-    summary: 'Read plugins and their settings anew: one, or all that are switched on',
+    may: 'plugins.manage',
+    mcp: 'system',
+    summary: 'Reload plugins and their settings: one, or all that are enabled',
     http: 'POST /api/plugins/reload',
     inServer: true,
     input: z.object({ plugin: PluginName.optional() }),
@@ -80,7 +84,7 @@ export const plugins = [
       if (!plugin) await fleet.plugins.host?.keepOnly(sources)
       for (const source of sources) {
         const { enabled, reason } = await recordOf(fleet, source)
-        // Whoever mended a plugin that the fleet had switched off means to use it.
+        // A person who reloads a plugin that the fleet had disabled wants to use it.
         if (enabled) await fleet.plugins.host?.open(source)
         else if (plugin && reason) await turn(context, source, true)
       }
@@ -89,7 +93,10 @@ export const plugins = [
   }),
   command({
     name: 'call_plugin_tool',
-    summary: 'Use a tool of a plugin',
+    may: 'plugins.manage',
+    // MCP offers the tools of plugins directly.
+    mcp: false,
+    summary: 'Call a tool of a plugin',
     http: 'POST /api/plugins/:plugin/tools/:tool',
     inServer: true,
     input: WithPlugin.extend({
@@ -100,7 +107,8 @@ export const plugins = [
     run: async ({ fleet }, { plugin, tool, input }) => {
       found(fleet, plugin)
       const { host } = fleet.plugins
-      if (!host) throw new Unreachable('Plugins work in the server, and none runs.', { try: 'fleet up --detach' })
+      if (!host)
+        throw new Unreachable('Plugins run in the server, and no server is running.', { try: 'fleet up --detach' })
       const known = host.seat(plugin)?.tools.find(({ name }) => name === tool)
       return { result: await host.callTool(plugin, tool, known ? parseInput(known, input) : input) }
     },
@@ -116,6 +124,8 @@ async function turn(context: Context, source: Source, enabled: boolean): Promise
 
 function switching(name: 'enable_plugin' | 'disable_plugin', summary: string, enabled: boolean) {
   return command({
+    may: 'plugins.manage',
+    mcp: 'system',
     name,
     summary,
     http: `POST /api/plugins/:plugin/${enabled ? 'enable' : 'disable'}`,
@@ -124,8 +134,9 @@ function switching(name: 'enable_plugin' | 'disable_plugin', summary: string, en
     output: PluginView,
     run: async (context, { plugin }) => {
       const { caller, fleet } = context
-      // It would wait for its own end.
-      if (caller.kind === 'owner' && caller.plugin === plugin) throw new InvalidInput('plugin', 'cannot switch itself')
+      // A plugin that switches itself off would wait for its own end.
+      if (caller.kind === 'owner' && caller.plugin === plugin)
+        throw new InvalidInput('plugin', 'cannot switch itself on or off')
       const source = found(fleet, plugin)
       await turn(context, source, enabled)
       return view(fleet, source)

@@ -1,19 +1,19 @@
 import * as z from 'zod'
-import { KEPT_KINDS, type KeptKind, KeptProcess } from '../domain/records/side-process.ts'
+import { SIDE_KINDS, type SideKind, SideProcess } from '../domain/records/side-process.ts'
 import type { Fleet } from '../fleet/fleet.ts'
-import { keptId, startKept, stopKept } from '../fleet/previews/processes.ts'
+import { sideProcessId, startSideProcess, stopSideProcess } from '../fleet/previews/processes.ts'
 import { current, lookUp } from '../fleet/records.ts'
 import { ask, Paging, Ref } from './inputs.ts'
 import { command, query } from './operation.ts'
 import { qrOf } from './qr.ts'
 
-export const ProcessView = KeptProcess.omit({ process: true, stopping: true, run: true }).extend({
+export const ProcessView = SideProcess.omit({ process: true, stopping: true, run: true }).extend({
   pid: z.number().int().nullable(),
   ending: z.boolean(),
 })
 export type ProcessView = z.infer<typeof ProcessView>
 
-export function processView({ process, stopping, run, ...shown }: KeptProcess): ProcessView {
+export function processView({ process, stopping, run, ...shown }: SideProcess): ProcessView {
   return { ...shown, pid: process?.pid ?? null, ending: stopping !== null && shown.status !== 'ended' }
 }
 
@@ -22,54 +22,60 @@ const Shown = ProcessView.extend({
   qr: z
     .object({ text: z.string(), svg: z.string() })
     .nullable()
-    .describe('its link to photograph: as lines for a terminal, and as a picture'),
+    .describe('its link as a QR code: as lines for a terminal, and as a picture'),
 })
 
-/** The same three for each kind: start it, look at it, stop it. */
-function kept<const Start extends string, const Get extends string, const Stop extends string>(
-  kind: KeptKind,
+/** Each kind has the same three operations: start, show, stop. */
+function aboutKind<const Start extends string, const Get extends string, const Stop extends string>(
+  kind: SideKind,
   path: string,
   [start, get, stop]: [start: Start, get: Get, stop: Stop],
   title: string,
 ) {
   const http = `/api/missions/:mission_id/${path}` as const
   const missionId = async (fleet: Fleet, ref: string) => (await lookUp(fleet, 'missions', ref)).value.id
-  const shown = (value: KeptProcess) => ({
+  const shown = (value: SideProcess) => ({
     ...processView(value),
     qr: kind === 'remote' && value.url ? qrOf(value.url) : null,
   })
   return [
     command({
       name: start,
-      summary: `Start ${title} of a mission in its worktree and keep it running; it answers before that is up`,
+      may: 'previews.run',
+      mcp: 'control',
+      summary: `Start ${title} of a mission in its worktree and keep it running; the answer comes before it is up`,
       http: `POST ${http}`,
       needsFleet: true,
       input: WithMission,
       output: Shown,
       run: async (context, { mission_id }) => {
         const id = await missionId(context.fleet, mission_id)
-        return shown((await startKept(context.fleet, ask(context, start), id, kind)).value)
+        return shown((await startSideProcess(context.fleet, ask(context, start), id, kind)).value)
       },
     }),
     query({
       name: get,
-      summary: `How ${title} of a mission is, and where`,
+      may: 'missions.read',
+      mcp: 'control',
+      summary: `Show ${title} of a mission: its state and its address`,
       http: `GET ${http}`,
       input: WithMission,
       output: Shown,
       run: async ({ fleet }, { mission_id }) =>
-        shown((await current(fleet, 'processes', keptId(await missionId(fleet, mission_id), kind))).value),
+        shown((await current(fleet, 'processes', sideProcessId(await missionId(fleet, mission_id), kind))).value),
     }),
     command({
       name: stop,
-      summary: `End ${title} of a mission with everything it started`,
+      may: 'previews.run',
+      mcp: 'control',
+      summary: `Stop ${title} of a mission and everything it started`,
       http: `DELETE ${http}`,
       needsFleet: true,
       input: WithMission,
       output: Shown,
       run: async (context, { mission_id }) => {
         const id = await missionId(context.fleet, mission_id)
-        return shown((await stopKept(context.fleet, ask(context, stop), id, kind)).value)
+        return shown((await stopSideProcess(context.fleet, ask(context, stop), id, kind)).value)
       },
     }),
   ]
@@ -78,10 +84,12 @@ function kept<const Start extends string, const Get extends string, const Stop e
 export const processes = [
   query({
     name: 'list_processes',
-    summary: 'What is kept running for missions: previews and remote controls, newest first',
+    may: 'missions.read',
+    mcp: 'control',
+    summary: 'List what is kept running for missions: previews and remote controls, newest first',
     http: 'GET /api/processes',
     input: z.object({
-      kind: z.enum(KEPT_KINDS).optional(),
+      kind: z.enum(SIDE_KINDS).optional(),
       mission_id: Ref.optional(),
       live: z.boolean().default(true).describe('false: also those that have ended'),
       ...Paging,
@@ -97,8 +105,8 @@ export const processes = [
       return { processes: found.map(processView), cursor: page.cursor }
     },
   }),
-  ...kept('preview', 'preview', ['start_preview', 'get_preview', 'stop_preview'], 'the preview'),
-  ...kept(
+  ...aboutKind('preview', 'preview', ['start_preview', 'get_preview', 'stop_preview'], 'the preview'),
+  ...aboutKind(
     'remote',
     'remote-control',
     ['start_remote_control', 'get_remote_control', 'stop_remote_control'],

@@ -13,7 +13,9 @@ const WithProject = z.object({ project_id: ProjectRef })
 export const projects = [
   command({
     name: 'create_project',
-    summary: 'Make a repository on this machine a project',
+    may: 'projects.write',
+    mcp: { set: 'projects', name: 'create_project_in_full' },
+    summary: 'Create a project from a repository on this machine',
     http: 'POST /api/projects',
     input: NewProject.extend({
       path: z
@@ -21,8 +23,8 @@ export const projects = [
         .min(1)
         .max(4000)
         .optional()
-        .describe('the absolute path of the repository; empty: a new one is made in projects_dir'),
-      worktree: z.enum(['git', 'none']).optional().describe('none: a folder that is no repository'),
+        .describe('the absolute path of the repository; empty: a new one is created in projects_dir'),
+      worktree: z.enum(['git', 'none']).optional().describe('none: a folder that is not a repository'),
       if_exists: z.enum(['refuse', 'return']).default('refuse').describe('what to do if it already is a project'),
     }),
     output: ProjectView,
@@ -38,6 +40,8 @@ export const projects = [
   }),
   query({
     name: 'list_projects',
+    may: 'projects.read',
+    mcp: { set: 'projects', name: 'list_projects_in_full' },
     summary: 'List the projects, newest first',
     http: 'GET /api/projects',
     input: z.object({ path: z.string().optional().describe('only the project at this path'), ...Paging }),
@@ -50,6 +54,8 @@ export const projects = [
   }),
   query({
     name: 'get_project',
+    may: 'projects.read',
+    mcp: 'projects',
     summary: 'Show a project and its settings',
     http: 'GET /api/projects/:project_id',
     input: WithProject,
@@ -59,7 +65,9 @@ export const projects = [
   }),
   command({
     name: 'update_project',
-    summary: 'Change settings of a project; what is not named stays as it is',
+    may: 'projects.write',
+    mcp: 'projects',
+    summary: 'Change settings of a project; fields that are not sent stay as they are',
     http: 'PUT /api/projects/:project_id',
     input: edits(ProjectSettings).extend(WithProject.shape),
     output: ProjectView,
@@ -70,11 +78,13 @@ export const projects = [
   }),
   command({
     name: 'delete_project',
-    summary: 'Forget a project and its missions; branches in the repository stay',
+    may: 'projects.write',
+    mcp: 'projects',
+    summary: 'Delete a project and its missions; branches in the repository stay',
     http: 'DELETE /api/projects/:project_id',
     inServer: true,
     input: WithProject.extend({
-      discard: z.boolean().default(false).describe('also what of their work no commit holds'),
+      discard: z.boolean().default(false).describe('also delete work that is in no commit'),
     }),
     output: z.object({ deleted: z.string() }),
     run: async (context, { project_id, discard }) => {
@@ -83,12 +93,14 @@ export const projects = [
       return { deleted: value.id }
     },
   }),
-  pausing('pause', 'Start nothing new in a project, or in the whole fleet; what runs goes on', true),
+  pausing('pause', 'Pause a project or the whole fleet: nothing new starts, running sessions continue', true),
   pausing('unpause', 'Let a paused project, or the whole fleet, start missions again', false),
 ]
 
 function pausing(name: 'pause' | 'unpause', summary: string, paused: boolean) {
   return command({
+    may: 'system.operate',
+    mcp: 'projects',
     name,
     summary,
     http: `POST /api/${name}`,

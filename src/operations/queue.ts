@@ -4,6 +4,7 @@ import { retryReasons } from '../domain/rules/waiting.ts'
 import { liveSessions } from '../fleet/dispatch/capacity.ts'
 import type { Fleet } from '../fleet/fleet.ts'
 import { forgetProgress, progressOf } from '../fleet/sessions/progress.ts'
+import { isHere } from '../fleet/sessions/record.ts'
 import { Paging } from './inputs.ts'
 import { query } from './operation.ts'
 import { MissionView, missionViews, Waiting } from './views.ts'
@@ -16,7 +17,7 @@ const Running = z.object({
   project_id: z.string(),
   repository: z.string(),
   status: z.string(),
-  waits_for: z.array(Waiting).describe('what holds it up: its client tries again against its provider'),
+  waits_for: z.array(Waiting).describe('what delays it: its client retries a request to its provider'),
   started_at: z.string(),
   last_at: z.string().nullable().describe('when it last printed something'),
   events: z.number().describe('lines of its transcript'),
@@ -24,14 +25,17 @@ const Running = z.object({
   usage: Usage.describe('of this session so far'),
   agent: z.string(),
   model: z.string().nullable(),
-  set: z.array(z.enum(['agent', 'model'])).describe('what the mission names itself; the rest is inherited'),
+  host: z.string().nullable(),
+  elsewhere: z.boolean().describe('it is on another host: this server leaves it alone'),
+  set: z.array(z.enum(['agent', 'model'])).describe('what the mission sets itself; the rest is inherited'),
 })
 
-/** One queue over all repositories. */
 export const queue = [
   query({
     name: 'list_ready',
-    summary: 'Missions of all projects that could start now, in the order they will',
+    may: 'missions.read',
+    mcp: 'control',
+    summary: 'List missions of all projects that could start now, in the order they will start',
     http: 'GET /api/missions/ready',
     input: z.object({ ...Paging }),
     output: z.object({ missions: z.array(MissionView), cursor: z.string().optional() }),
@@ -43,7 +47,9 @@ export const queue = [
   }),
   query({
     name: 'list_running',
-    summary: 'What is at work in all projects, and how far it is',
+    may: 'missions.read',
+    mcp: 'control',
+    summary: 'List running missions of all projects with their progress',
     http: 'GET /api/missions/running',
     input: z.object({ limit: Paging.limit }),
     output: z.object({ tasks: z.array(Running), more: z.number().describe('how many were left out') }),
@@ -81,6 +87,8 @@ async function running(
     usage: session.usage,
     agent: session.agent,
     model: session.model,
+    host: session.host,
+    elsewhere: !isHere(fleet, session),
     set: [...(agent ? ['agent' as const] : []), ...(model ? ['model' as const] : [])],
   }
 }

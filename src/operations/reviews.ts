@@ -11,18 +11,18 @@ import { MissionView, missionView, missionViews } from './views.ts'
 
 export const ReviewView = z.object({
   mission: MissionView,
-  session_id: z.string().nullable().describe('whose work it is'),
-  candidate: Candidate.nullable().describe('the commit this is about: land_mission wants it as `expected`'),
-  includes: z.array(Included).describe('whose unlanded work is among it, beside its own'),
+  session_id: z.string().nullable().describe('the session that did the work'),
+  candidate: Candidate.nullable().describe('the commit under review: pass it to land_mission as `expected`'),
+  includes: z.array(Included).describe('other missions whose unlanded work is included'),
   files: z.array(SizedFile),
-  files_omitted: z.number().int().describe('how many more changed than are listed'),
-  added: z.number().int().describe('lines, of all files'),
+  files_omitted: z.number().int().describe('how many changed files are not listed'),
+  added: z.number().int().describe('lines in all files'),
   deleted: z.number().int(),
   checks: Checked,
   overlaps: z
     .array(Overlap)
-    .describe('other work of the project that has not landed; what an agent at work changes counts once it has ended'),
-  remarks: z.number().int().describe('that its agent was not told yet; 100: or more'),
+    .describe('other unlanded work of the project; changes of a running agent count once its session has ended'),
+  comments: z.number().int().describe('comments that its agent has not received yet; 100 means 100 or more'),
   risk: Risk,
 })
 
@@ -36,11 +36,13 @@ const shown = ({ mission, checked, filesOmitted, ...review }: Review, view: Miss
   checks: checked,
 })
 
-/** Deciding about finished work. */
 export const reviews = [
   query({
     name: 'list_reviews',
-    summary: 'Finished work that waits for a person, the riskiest first: in review, in conflict, or kept from landing',
+    may: 'missions.read',
+    mcp: 'review',
+    summary:
+      'List finished work that waits for a person, the riskiest first: in review, in conflict, or kept from landing',
     http: 'GET /api/reviews',
     input: z.object({
       project_id: ProjectRef.optional(),
@@ -48,7 +50,7 @@ export const reviews = [
     }),
     output: z.object({
       reviews: z.array(ReviewView),
-      more: z.number().int().describe('how many wait beside those'),
+      more: z.number().int().describe('how many more are waiting'),
     }),
     run: async ({ fleet }, { project_id, limit }) => {
       const project = project_id && (await lookUp(fleet, 'projects', project_id)).value.id
@@ -63,7 +65,9 @@ export const reviews = [
   }),
   query({
     name: 'get_review',
-    summary: 'The work of one mission as a reviewer sees it: its files with their sizes, checks, overlaps and risk',
+    may: 'missions.read',
+    mcp: 'review',
+    summary: 'Show the work of one mission for review: its files with their sizes, checks, overlaps and risk',
     http: 'GET /api/missions/:mission_id/review',
     inServer: true,
     input: z.object({ mission_id: Ref }),

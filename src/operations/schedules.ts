@@ -3,7 +3,7 @@ import { InvalidInput } from '../domain/errors.ts'
 import { Schedule, ScheduleSettings } from '../domain/records/schedule.ts'
 import type { Fleet } from '../fleet/fleet.ts'
 import { lookUp } from '../fleet/records.ts'
-import { slotsOf } from '../fleet/schedules/cron-times.ts'
+import { cronTimesOf } from '../fleet/schedules/cron-times.ts'
 import { removeSchedule, runSchedule, setSchedule } from '../fleet/schedules/scheduler.ts'
 import { ask, edits, Paging, ProjectRef, Ref } from './inputs.ts'
 import { command, query } from './operation.ts'
@@ -11,8 +11,8 @@ import { command, query } from './operation.ts'
 const NEXT_TIMES = 5
 
 const ScheduleView = Schedule.extend({
-  title: z.string().describe('of the mission or workflow it copies'),
-  next_times: z.array(z.string()).describe('the next five; empty when it is switched off'),
+  title: z.string().describe('the title of the mission or workflow it copies'),
+  next_times: z.array(z.string()).describe('the next five times; empty if it is disabled'),
 })
 type ScheduleView = z.infer<typeof ScheduleView>
 
@@ -26,28 +26,31 @@ async function scheduleView(fleet: Fleet, schedule: Schedule): Promise<ScheduleV
 
 async function nextTimes({ enabled, next_at, cron, time_zone }: Schedule): Promise<string[]> {
   if (!enabled || !next_at) return []
-  const slots = await slotsOf({ cron, time_zone })
+  const cronTimes = await cronTimesOf({ cron, time_zone })
   const times = [next_at]
-  for (let next = slots.after(next_at); next && times.length < NEXT_TIMES; next = slots.after(next)) times.push(next)
+  for (let next = cronTimes.after(next_at); next && times.length < NEXT_TIMES; next = cronTimes.after(next))
+    times.push(next)
   return times
 }
 
-/** Where the server stands, unless a person says otherwise. */
+/** The time zone of the server, unless a person names another. */
 const hereZone = (): string => Intl.DateTimeFormat().resolvedOptions().timeZone
 export const TimeZone = ScheduleSettings.shape.time_zone
   .optional()
-  .describe('such as Europe/Berlin; empty: that of the machine the fleet runs on')
+  .describe('such as Europe/Berlin; empty: the time zone of the machine the fleet runs on')
 
 export const scheduleFrom = (settings: z.input<typeof ScheduleInput>): ScheduleSettings =>
   ScheduleSettings.parse({ ...settings, time_zone: settings.time_zone ?? hereZone() })
 const ScheduleInput = ScheduleSettings.extend({ time_zone: TimeZone })
 
-const WithSchedule = z.object({ schedule_id: Ref.describe('that of the mission or workflow it copies') })
+const WithSchedule = z.object({ schedule_id: Ref.describe('the id of the mission or workflow it copies') })
 
 export const schedules = [
   command({
     name: 'schedule_mission',
-    summary: 'Copy a mission again and again, as a cron rule says',
+    may: 'schedules.write',
+    mcp: 'planning',
+    summary: 'Copy a mission repeatedly by a cron rule',
     http: 'POST /api/missions/:mission_id/schedule',
     needsFleet: true,
     input: ScheduleInput.extend({ mission_id: Ref }),
@@ -66,7 +69,9 @@ export const schedules = [
   }),
   command({
     name: 'schedule_workflow',
-    summary: 'Run a workflow again and again, as a cron rule says',
+    may: 'schedules.write',
+    mcp: 'planning',
+    summary: 'Run a workflow repeatedly by a cron rule',
     http: 'POST /api/workflows/:workflow_id/schedule',
     needsFleet: true,
     input: ScheduleInput.extend({ workflow_id: Ref }),
@@ -81,7 +86,9 @@ export const schedules = [
   }),
   command({
     name: 'remove_schedule',
-    summary: 'Take a schedule away; copies already made stay',
+    may: 'schedules.write',
+    mcp: 'planning',
+    summary: 'Remove a schedule; copies already made stay',
     http: 'DELETE /api/schedules/:schedule_id',
     input: WithSchedule,
     output: z.object({ removed: z.string() }),
@@ -93,7 +100,9 @@ export const schedules = [
   }),
   command({
     name: 'unschedule_mission',
-    summary: 'Take the schedule of a mission away; copies already made stay',
+    may: 'schedules.write',
+    mcp: 'planning',
+    summary: 'Remove the schedule of a mission; copies already made stay',
     http: 'DELETE /api/missions/:mission_id/schedule',
     input: z.object({ mission_id: Ref }),
     output: z.object({ removed: z.string() }),
@@ -105,6 +114,8 @@ export const schedules = [
   }),
   query({
     name: 'list_schedules',
+    may: 'missions.read',
+    mcp: 'planning',
     summary: 'List schedules with the next five times of each',
     http: 'GET /api/schedules',
     input: z.object({ project_id: ProjectRef.optional(), ...Paging }),
@@ -121,7 +132,9 @@ export const schedules = [
   }),
   command({
     name: 'update_schedule',
-    summary: 'Change a schedule, or switch it on or off',
+    may: 'schedules.write',
+    mcp: 'planning',
+    summary: 'Change, enable or disable a schedule',
     http: 'PUT /api/schedules/:schedule_id',
     needsFleet: true,
     input: edits(ScheduleSettings).extend(WithSchedule.shape),
@@ -129,7 +142,7 @@ export const schedules = [
     run: async (context, { schedule_id, ...changes }) => {
       const { value } = await lookUp(context.fleet, 'schedules', schedule_id)
       const given = Object.fromEntries(Object.entries(changes).filter(([, change]) => change !== undefined))
-      if (Object.keys(given).length === 0) throw new InvalidInput('schedule', 'says nothing to change')
+      if (Object.keys(given).length === 0) throw new InvalidInput('schedule', 'has nothing to change')
       const settings = ScheduleSettings.parse({ ...value, ...given })
       const changed = await setSchedule(context.fleet, ask(context, 'update_schedule'), value, settings)
       return scheduleView(context.fleet, changed.value)
@@ -137,7 +150,9 @@ export const schedules = [
   }),
   command({
     name: 'run_schedule',
-    summary: 'Make a copy now; if the last one is still at work, once that is over',
+    may: 'schedules.write',
+    mcp: 'planning',
+    summary: 'Make a copy now; if the last one is still running, once that is over',
     http: 'POST /api/schedules/:schedule_id/run',
     needsFleet: true,
     input: WithSchedule,

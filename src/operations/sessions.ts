@@ -4,20 +4,23 @@ import { Report } from '../domain/records/report.ts'
 import { Outcome } from '../domain/records/session.ts'
 import { MAX_REASON_CHARS } from '../domain/text.ts'
 import type { Fleet } from '../fleet/fleet.ts'
-import { cancelMission } from '../fleet/missions/missions.ts'
+import { claimHost } from '../fleet/hosts/claim.ts'
+import { requestCancel } from '../fleet/missions/missions.ts'
 import { current, lookUp, newestReport } from '../fleet/records.ts'
 import { ask, Paging, ProjectRef, Ref } from './inputs.ts'
 import { type Caller, command, query } from './operation.ts'
 import { SessionView, sessionView } from './views.ts'
 
 const WithSession = z.object({ session_id: Ref })
-const CancelReason = z.string().max(MAX_REASON_CHARS).optional().describe('why, as the mission then says')
+const CancelReason = z.string().max(MAX_REASON_CHARS).optional().describe('the reason, shown on the mission')
 const ownSession = (caller: Extract<Caller, { kind: 'session' }>, input: { session_id: string }): boolean =>
   caller.session_id === input.session_id
 
 export const sessions = [
   query({
     name: 'list_sessions',
+    may: 'missions.read',
+    mcp: 'control',
     summary: 'List sessions, newest first',
     http: 'GET /api/sessions',
     input: z.object({
@@ -25,7 +28,7 @@ export const sessions = [
       project_id: ProjectRef.optional(),
       live: z.boolean().default(false).describe('only those that have not ended'),
       outcome: Outcome.optional().describe(
-        'only those that ended so; a page may then hold fewer, or none, and still have a cursor',
+        'only those with this outcome; a page may then have fewer, or none, and still have a cursor',
       ),
       ...Paging,
     }),
@@ -39,24 +42,28 @@ export const sessions = [
         .map(item => item.value)
         .filter(each => !outcome || each.outcome === outcome)
         .filter(each => !wanted || each.mission_id === wanted || each.project_id === wanted)
-      return { sessions: sessions.map(sessionView), cursor: page.cursor }
+      return { sessions: sessions.map(each => sessionView(fleet, each)), cursor: page.cursor }
     },
   }),
   query({
     name: 'get_session',
-    summary: 'Show one run of an agent',
+    may: 'missions.read',
+    mcp: 'control',
+    summary: 'Show a session',
     http: 'GET /api/sessions/:session_id',
     input: WithSession,
-    output: SessionView.extend({ prompt: z.string().nullable().describe('all that the agent was told at the start') }),
+    output: SessionView.extend({ prompt: z.string().nullable().describe('the whole prompt the agent started with') }),
     agentMay: ownSession,
     run: async ({ fleet }, { session_id }) => {
       const { value } = await lookUp(fleet, 'sessions', session_id)
-      return { ...sessionView(value), prompt: value.prompt && (await fleet.blobs.read(value.prompt)) }
+      return { ...sessionView(fleet, value), prompt: value.prompt && (await fleet.blobs.read(value.prompt)) }
     },
   }),
   command({
     name: 'cancel_session',
-    summary: "Stop a session, and its mission with it; the work is kept on the mission's branch",
+    may: 'missions.run',
+    mcp: 'control',
+    summary: "Cancel a session and its mission; the work is kept on the mission's branch",
     http: 'POST /api/sessions/:session_id/cancel',
     needsFleet: true,
     input: WithSession.extend({ reason: CancelReason }),
@@ -64,12 +71,28 @@ export const sessions = [
     run: async (context, { session_id, reason }) => {
       const { value } = await lookUp(context.fleet, 'sessions', session_id)
       if (value.status === 'ended') throw new WrongState('Session', value.id, 'ended', ['starting', 'running'])
-      await cancelMission(context.fleet, ask(context, 'cancel_session'), value.mission_id, reason)
-      return sessionView((await current(context.fleet, 'sessions', value.id)).value)
+      await requestCancel(context.fleet, ask(context, 'cancel_session'), value.mission_id, reason)
+      return sessionView(context.fleet, (await current(context.fleet, 'sessions', value.id)).value)
     },
+  }),
+  command({
+    name: 'claim_host',
+    may: 'system.operate',
+    mcp: 'system',
+    summary: 'Claim what ran on a host that is gone for good: this machine continues it, or ends it',
+    http: 'POST /api/hosts/:host/claim',
+    input: z.object({ host: z.string().min(1).max(60).describe('as its sessions name it') }),
+    output: z.object({
+      sessions: z.array(z.string()).describe('sessions that now belong to this machine, in a new generation'),
+      processes: z.array(z.string()).describe('previews and remote controls'),
+      terminals: z.array(z.string()).describe('missions that a person had taken over there'),
+    }),
+    run: (context, { host }) => claimHost(context.fleet, ask(context, 'claim_host'), host),
   }),
   query({
     name: 'list_reports',
+    may: 'reports.read',
+    mcp: 'history',
     summary: 'List reports, newest first',
     http: 'GET /api/reports',
     input: z.object({ mission_id: Ref.optional(), project_id: ProjectRef.optional(), ...Paging }),
@@ -93,7 +116,9 @@ export const sessions = [
   }),
   query({
     name: 'get_report',
-    summary: "Show a report, by its id or by its mission's",
+    may: 'reports.read',
+    mcp: { set: 'history', name: 'get_report_by_id' },
+    summary: "Show a report, by its id or its mission's id",
     http: 'GET /api/reports/:report_id',
     input: z.object({ report_id: Ref }),
     output: Report,

@@ -23,7 +23,7 @@ import { requireAgents, takeConfiguration } from '../fleet/projects/configuratio
 import { lookUp } from '../fleet/records.ts'
 import { behindLinks, replaceText, textOf } from '../platform/whole-files.ts'
 import { actorOf, ProjectRef } from './inputs.ts'
-import { command, query } from './operation.ts'
+import { type Context, command, query } from './operation.ts'
 
 const SettingView = z.object({
   key: z.string(),
@@ -35,7 +35,7 @@ const SettingView = z.object({
 })
 const SettingsView = z.object({
   file: z.string(),
-  problem: z.string().nullable().describe('why the file is not heeded as it is now; what it said before holds'),
+  problem: z.string().nullable().describe('why the current file is ignored; the settings before it apply'),
   settings: z.array(SettingView),
 })
 
@@ -61,40 +61,58 @@ function settingsView(fleet: Fleet, project?: Project): z.infer<typeof SettingsV
   }
 }
 
+type Changes = ReadonlyMap<SettingName, Settings[SettingName] | undefined>
+
+/**
+ * Computes changes from the file as it is, and writes them. There is no `await` between reading and writing, so two
+ * changes of the same setting on a running server are both applied. Returns the keys that something overrules.
+ */
+export async function changeSettings(
+  context: Context,
+  decide: (file: Partial<Settings>) => Changes,
+): Promise<string[]> {
+  const { fleet } = context
+  const file = behindLinks(configurationFile(fleet.home.path))
+  const before = textOf(file)
+  const changes = decide(parseConfiguration(before ?? ''))
+  const after = editConfiguration(before ?? '', changes)
+  requireAgents(parseConfiguration(after), fleet.agents)
+  if (after !== (before ?? '')) replaceText(file, before, after)
+  await takeConfiguration(fleet, actorOf(context))
+  return [...changes.keys()].filter(name => isInsisted(fleet.configuration.origins[name])).map(keyOf)
+}
+
 export const settings = [
   query({
     name: 'get_settings',
-    summary: 'Show every setting, its value and where it comes from',
+    may: 'system.read',
+    mcp: 'system',
+    summary: 'List all settings with their values and where they come from',
     http: 'GET /api/settings',
-    input: z.object({ project_id: ProjectRef.optional().describe('as they hold for missions of this project') }),
+    input: z.object({ project_id: ProjectRef.optional().describe('the values for missions of this project') }),
     output: SettingsView,
     run: async ({ fleet }, { project_id }) =>
       settingsView(fleet, project_id ? (await lookUp(fleet, 'projects', project_id)).value : undefined),
   }),
   command({
     name: 'set_settings',
-    summary: `Change settings in ${CONFIGURATION_FILE}, keeping its comments and order; they hold at once`,
+    may: 'settings.write',
+    mcp: 'system',
+    summary: `Change settings in ${CONFIGURATION_FILE}, keeping its comments and order; they apply at once`,
     http: 'PUT /api/settings',
     inServer: true,
     input: z.object({
       settings: z
         .record(z.string(), z.unknown())
-        .describe('by key; a text is read as in an environment variable, null or an empty text takes one back'),
+        .describe('by key; a text is read like an environment variable; null or an empty text removes the setting'),
     }),
     output: SettingsView.extend({
-      overruled: z.array(z.string()).describe('keys of those changed that the environment or a flag says otherwise'),
+      overruled: z.array(z.string()).describe('changed keys that the environment or a flag overrides'),
     }),
     run: async (context, input) => {
-      const { fleet } = context
       const changes = new Map(Object.entries(input.settings).map(([key, value]) => change(key, value)))
-      const file = behindLinks(configurationFile(fleet.home.path))
-      const before = textOf(file)
-      const after = editConfiguration(before ?? '', changes)
-      requireAgents(parseConfiguration(after), fleet.agents)
-      if (after !== (before ?? '')) replaceText(file, before, after)
-      await takeConfiguration(fleet, actorOf(context))
-      const overruled = [...changes.keys()].filter(name => isInsisted(fleet.configuration.origins[name])).map(keyOf)
-      return { ...settingsView(fleet), overruled }
+      const overruled = await changeSettings(context, () => changes)
+      return { ...settingsView(context.fleet), overruled }
     },
   }),
 ]

@@ -15,20 +15,22 @@ const Budget = z.object({ usage: Usage, budget_usd: z.number().nullable().descri
 export const Budgets = Budget.extend({
   projects: z
     .array(Budget.extend({ project_id: z.string(), name: z.string() }))
-    .describe('those that used something today or have a budget, the most expensive first'),
+    .describe('projects that used something today or have a budget, the most expensive first'),
 })
 
 export const spending = [
   query({
     name: 'list_spending',
-    summary: 'What was used, by day, project, agent and model, newest day first',
+    may: 'costs.read',
+    mcp: 'history',
+    summary: 'Show usage by day, project, agent and model, newest day first',
     http: 'GET /api/spending',
     input: z.object({ days: z.number().int().min(1).max(366).default(7), project_id: ProjectRef.optional() }),
     output: z.object({
       spending: z
         .array(Spending.omit({ id: true }))
-        .describe('of sessions that have ended, and for today also of those at work; of UTC days'),
-      more: z.boolean().describe('there is too much of it: the oldest is not here'),
+        .describe('of sessions that have ended, and for today also of running ones; days are in UTC'),
+      more: z.boolean().describe('the oldest entries are left out'),
     }),
     run: async ({ fleet }, { days, project_id }) => {
       const project = project_id && (await lookUp(fleet, 'projects', project_id)).value.id
@@ -39,15 +41,17 @@ export const spending = [
   }),
   query({
     name: 'get_budgets',
-    summary: "Today's budgets of the fleet and of projects, and what was used of them, by agents still at work too",
+    may: 'costs.read',
+    mcp: 'history',
+    summary: "Show today's budgets of the fleet and of projects with their usage, including running agents",
     http: 'GET /api/budgets',
     input: z.object({}),
-    output: Budgets.extend({ day: z.iso.date().describe('as budgets count days: of UTC') }),
+    output: Budgets.extend({ day: z.iso.date().describe('in UTC, like budgets') }),
     run: async ({ fleet }) => ({ day: dayOf(fleet.now()), ...(await budgetsOf(fleet)) }),
   }),
 ]
 
-/** The day's budgets, and what was used of each. */
+/** The day's budgets with their usage. */
 export async function budgetsOf(fleet: Fleet): Promise<z.infer<typeof Budgets>> {
   const { rows: spent } = await spentSince(fleet, dayOf(fleet.now()))
   return { usage: sumOf(spent), budget_usd: fleet.settings.dailyBudget, projects: await ofProjects(fleet, spent) }

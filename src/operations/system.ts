@@ -1,19 +1,21 @@
 import { statfsSync } from 'node:fs'
 import * as z from 'zod'
 import { enginesOf, toolPresets } from '../agents/index.ts'
+import { Fault } from '../domain/records/fault.ts'
 import { Provider, ProviderWindow } from '../domain/records/fleet.ts'
 import { Engine } from '../domain/records/project.ts'
 import { missionCounts } from '../fleet/counts.ts'
 import { liveSessions } from '../fleet/dispatch/capacity.ts'
 import { providersOf } from '../fleet/dispatch/windows.ts'
+import { faultsOf, retryFaults } from '../fleet/faults.ts'
 import type { Fleet } from '../fleet/fleet.ts'
 import { countOf, waitingForPerson } from '../fleet/missions/waiting.ts'
 import { fleetState, lookUp } from '../fleet/records.ts'
 import { clean, worktreesOnDisk } from '../fleet/worktrees/cleaning.ts'
 import { VERSION } from '../platform/version.ts'
 import { sandboxState } from '../runner/sandbox.ts'
-import { isHeld, readHolder } from '../store/index.ts'
-import { Ref } from './inputs.ts'
+import { isHeld, readDaemon } from '../store/index.ts'
+import { ask, Ref } from './inputs.ts'
 import { command, query } from './operation.ts'
 import { Cleaned, SessionView, sessionView } from './views.ts'
 
@@ -25,20 +27,18 @@ const AgentView = z.object({
   installed: z.boolean(),
   path: z.string().optional(),
   version: z.string().optional(),
-  signed_in: z.boolean().optional().describe('absent: the client does not tell'),
+  signed_in: z.boolean().optional().describe('absent: the client does not say'),
   advice: z.string().optional(),
-  plugin: z.string().optional().describe('the plugin whose code it is, which is trusted with it'),
+  plugin: z.string().optional().describe('the plugin that provides its code, which is trusted'),
   models: z.array(z.object({ name: z.string(), alias: z.string().optional() })).describe('those known by name'),
   models_asked_at: z.string().optional().describe('when its client was last asked for them'),
   can: z.record(z.string(), z.unknown()),
-  windows: z.array(ProviderWindow).describe('how much of its provider is used up, as far as clients tell'),
+  windows: z.array(ProviderWindow).describe("how much of its provider's quota is used, as far as clients report it"),
 })
 
 const ModelList = z.object({
   models: z.array(z.object({ agent: z.string(), name: z.string(), alias: z.string().optional() })),
-  asked_at: z
-    .record(z.string(), z.string())
-    .describe('when which client was asked; absent: what is built in or declared'),
+  asked_at: z.record(z.string(), z.string()).describe('when the client was asked; absent: built in or declared'),
 })
 
 function modelList({ agents }: Fleet): z.infer<typeof ModelList> {
@@ -57,7 +57,9 @@ export const ProviderView = Provider.pick({ id: true, held_until: true, windows:
 export const system = [
   query({
     name: 'system_status',
-    summary: 'How the fleet is: what runs, what waits, room and disk',
+    may: 'system.read',
+    mcp: 'system',
+    summary: 'Show the state of the fleet: what runs, what waits, capacity and disk',
     http: 'GET /api/system/status',
     input: z.object({}),
     output: z.object({
@@ -68,42 +70,49 @@ export const system = [
         .describe('empty: no server is running'),
       home: z.string(),
       paused: z.boolean(),
-      missions: z.record(z.string(), z.number()).describe('how many are in each status'),
-      needs_you: z.number().int().describe('how much waits for a person: as much as the inbox has'),
+      missions: z.record(z.string(), z.number()).describe('the count for each status'),
+      needs_you: z.number().int().describe('how many items wait for a person: the same count as the inbox'),
       live_sessions: z.array(SessionView),
       max_concurrent: z.number(),
       settings_problem: z
         .string()
         .nullable()
-        .describe('why fleet.toml is not heeded as it is now; what it said before holds'),
+        .describe('why the current fleet.toml is ignored; the settings before it apply'),
       unreadable_records: z
         .array(z.string())
-        .describe('records that were met and cannot be read: they are missing from every list'),
-      providers: z.array(ProviderView).describe('what is known of the limits of providers'),
+        .describe('records that were found and cannot be read: every list leaves them out'),
+      faults: z.array(Fault).describe('what the fleet cannot continue with, why, and when it tries again'),
+      fault_counts: z
+        .record(z.string(), z.number())
+        .describe('how often each part of the fleet has failed since the home was created'),
+      providers: z.array(ProviderView).describe('the known limits of providers'),
       disk: z.object({ free_bytes: z.number(), worktrees: z.number(), worktree_bytes: z.number() }),
     }),
     run: async ({ fleet }) => {
-      const [state, { counts }, live, kept, providers, waiting] = await Promise.all([
+      const [state, { counts }, live, kept, providers, waiting, faults] = await Promise.all([
         fleetState(fleet),
         missionCounts(fleet),
         liveSessions(fleet),
         worktreesOnDisk(fleet),
         providersOf(fleet),
         waitingForPerson(fleet),
+        faultsOf(fleet),
       ])
-      const holder = isHeld(fleet.home.path) ? readHolder(fleet.home.path) : undefined
+      const daemon = isHeld(fleet.home.path) ? readDaemon(fleet.home.path) : undefined
       const { bavail, bsize } = statfsSync(fleet.home.path)
       return {
         version: VERSION,
-        server: holder ? { pid: holder.pid, url: holder.url, started: holder.started, version: holder.version } : null,
+        server: daemon ? { pid: daemon.pid, url: daemon.url, started: daemon.started, version: daemon.version } : null,
         home: fleet.home.path,
         paused: state.value.paused,
         missions: counts,
         needs_you: countOf(waiting),
-        live_sessions: live.map(sessionView),
+        live_sessions: live.map(each => sessionView(fleet, each)),
         max_concurrent: fleet.settings.maxConcurrent,
         settings_problem: fleet.configuration.fault?.message ?? null,
         unreadable_records: [...fleet.store.unreadable],
+        faults,
+        fault_counts: state.value.fault_counts,
         providers: providers.map(({ id, held_until, windows }) => ({ id, held_until, windows })),
         disk: { free_bytes: bavail * bsize, worktrees: kept.count, worktree_bytes: kept.bytes },
       }
@@ -111,12 +120,14 @@ export const system = [
   }),
   query({
     name: 'get_engine',
-    summary: 'Which storage engine and default agent this fleet uses, and how Claude Code is driven',
+    may: 'system.read',
+    mcp: 'system',
+    summary: 'Show the storage engine and default agent of this fleet, and how it drives Claude Code',
     http: 'GET /api/config/engine',
     input: z.object({}),
     output: z.object({
       engine: z.string(),
-      default_agent: z.string().nullable().describe('of projects that name none; empty: each project has its own'),
+      default_agent: z.string().nullable().describe('for projects that name none; empty: each project has its own'),
       default_model: z.string().nullable(),
       claude_engine: Engine,
     }),
@@ -129,7 +140,9 @@ export const system = [
   }),
   query({
     name: 'list_models',
-    summary: 'The models each agent knows by name; other names are passed on as they are, with a warning',
+    may: 'system.read',
+    mcp: 'system',
+    summary: 'List the models each agent knows by name; other names are passed on unchanged, with a warning',
     http: 'GET /api/config/models',
     input: z.object({}),
     output: ModelList,
@@ -137,7 +150,9 @@ export const system = [
   }),
   command({
     name: 'refresh_models',
-    summary: 'Ask the clients that can tell which models there are, and remember it',
+    may: 'system.operate',
+    mcp: 'system',
+    summary: 'Ask the clients that support it for their models, and store the list',
     http: 'POST /api/config/models/refresh',
     input: z.object({}),
     output: ModelList,
@@ -148,7 +163,9 @@ export const system = [
   }),
   query({
     name: 'list_tool_presets',
-    summary: 'What each tool preset allows',
+    may: 'system.read',
+    mcp: 'system',
+    summary: 'Show what each tool preset allows',
     http: 'GET /api/config/tool-presets',
     input: z.object({}),
     output: z.object({ presets: z.array(z.record(z.string(), z.unknown())) }),
@@ -156,15 +173,17 @@ export const system = [
   }),
   query({
     name: 'list_agents',
-    summary: 'The coding agents found on this machine and what each can do',
+    may: 'system.read',
+    mcp: 'system',
+    summary: 'List the coding agents found on this machine and what each can do',
     http: 'GET /api/agents',
     input: z.object({}),
     output: z.object({
       agents: z.array(AgentView),
-      problem: z.string().optional().describe('why the agents declared in the home are not among them'),
+      problem: z.string().optional().describe('why the agents declared in the home are missing'),
       sandbox: z
         .object({ works: z.boolean(), problem: z.string().optional(), advice: z.string().optional() })
-        .describe('what holds agents to the presets under `can.sandboxed`'),
+        .describe('what enforces the presets under `can.sandboxed`'),
     }),
     run: async ({ fleet }) => {
       const providers = await providersOf(fleet)
@@ -195,8 +214,30 @@ export const system = [
       }
     },
   }),
+  query({
+    name: 'list_faults',
+    may: 'system.read',
+    mcp: 'system',
+    summary: 'List what the fleet cannot continue with, why, and when it tries again',
+    http: 'GET /api/system/faults',
+    input: z.object({}),
+    output: z.object({ faults: z.array(Fault).describe('the oldest first') }),
+    run: async ({ fleet }) => ({ faults: await faultsOf(fleet) }),
+  }),
+  command({
+    name: 'retry_faults',
+    may: 'system.operate',
+    mcp: 'system',
+    summary: 'Retry at once what the fleet cannot continue with',
+    http: 'POST /api/system/faults/retry',
+    input: z.object({}),
+    output: z.object({ faults: z.array(Fault).describe('what is retried') }),
+    run: async context => ({ faults: await retryFaults(context.fleet, ask(context, 'retry_faults')) }),
+  }),
   command({
     name: 'clean',
+    may: 'system.operate',
+    mcp: 'system',
     summary: 'Remove worktrees of sessions that are over; their work stays in the repository as a ref',
     http: 'POST /api/clean',
     inServer: true,

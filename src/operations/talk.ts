@@ -6,8 +6,9 @@ import { HOW_TO_DECIDE } from '../domain/rules/decisions.ts'
 import type { Fleet } from '../fleet/fleet.ts'
 import { countOf, waitingForPerson } from '../fleet/missions/waiting.ts'
 import { answerQuestion, interruptMission, openQuestions, sentenceOf } from '../fleet/questions/questions.ts'
-import { lookUp } from '../fleet/records.ts'
+import { current, lookUp } from '../fleet/records.ts'
 import { sayToMission } from '../fleet/sessions/messages.ts'
+import { untilSeen } from '../fleet/watching.ts'
 import { requirePerson } from './approvals.ts'
 import { ask, Paging, Ref } from './inputs.ts'
 import { command, query } from './operation.ts'
@@ -17,7 +18,10 @@ import { MissionView, missionViews } from './views.ts'
 export const QuestionView = Question.omit({ text: true, asked_as: true, delivered: true, covers: true }).extend({
   text: z.string().describe('the question, or the whole input of the tool'),
   summary: z.string().describe('one sentence'),
-  covers: z.string().nullable().describe('what exactly a rule made of it would allow; empty: none can be made'),
+  covers: z
+    .string()
+    .nullable()
+    .describe('what exactly a rule from this question would allow; empty: no rule is possible'),
 })
 export type QuestionView = z.infer<typeof QuestionView>
 
@@ -33,14 +37,14 @@ export async function questionView(fleet: Fleet, question: Question): Promise<Qu
 
 const ofMission = (id: string) => ({ index: 'mission', equals: [id], newestFirst: true })
 
-/** By the id of the question, or of a mission that asks just one. */
+/** Finds a question by its id, or by a mission with exactly one open question. */
 async function findQuestion(fleet: Fleet, ref: string): Promise<Question> {
   const mission = await lookUp(fleet, 'missions', ref).catch(error => {
     if (error instanceof NotFound) return undefined
     throw error
   })
   if (!mission) return (await lookUp(fleet, 'questions', ref)).value
-  const open = await openQuestions(fleet, mission.value.id)
+  const open = await openQuestions(fleet, mission.value)
   if (open.length > 1)
     throw new Ambiguous(
       'question',
@@ -48,7 +52,7 @@ async function findQuestion(fleet: Fleet, ref: string): Promise<Question> {
       open.map(({ id }) => ({ id })),
     )
   if (open[0]) return open[0]
-  // Whoever answers second is told who was first.
+  // If the question is already answered, the caller is told who answered it.
   const [last] = (await fleet.store.find('questions', { ...ofMission(mission.value.id), limit: 1 })).items
   if (last?.value.status === 'answered') return last.value
   throw new NotFound('open question of mission', mission.value.id, { try: 'fleet inbox' })
@@ -57,16 +61,16 @@ async function findQuestion(fleet: Fleet, ref: string): Promise<Question> {
 export const talk = [
   command({
     name: 'say_to_mission',
-    summary: 'Say something to an agent at work',
+    may: 'messages.send',
+    mcp: 'talk',
+    summary: 'Send a message to a running agent',
     http: 'POST /api/missions/:mission_id/say',
     needsFleet: true,
     input: z.object({ mission_id: Ref, text: z.string().min(1).max(200_000) }),
     output: z.object({
       message_id: z.string(),
       session_id: z.string(),
-      heard: z
-        .enum(['mid-turn', 'next-turn'])
-        .describe('in the middle of what the agent does, or once it has finished that'),
+      heard: z.enum(['mid-turn', 'next-turn']).describe('in the middle of the current step, or once it is finished'),
     }),
     run: async (context, { mission_id, text }) => {
       const { value } = await lookUp(context.fleet, 'missions', mission_id)
@@ -76,7 +80,9 @@ export const talk = [
   }),
   command({
     name: 'interrupt_mission',
-    summary: 'Have an agent stop what it does and wait; the answer to the question this puts is what it is told next',
+    may: 'messages.send',
+    mcp: 'talk',
+    summary: 'Interrupt an agent: it stops and waits for your answer, which is the next thing it is told',
     http: 'POST /api/missions/:mission_id/interrupt',
     needsFleet: true,
     input: z.object({ mission_id: Ref }),
@@ -89,16 +95,18 @@ export const talk = [
   }),
   query({
     name: 'list_inbox',
+    may: 'missions.read',
+    mcp: 'talk',
     summary:
-      'What waits for a person: questions of agents, plans to decide about, work to review, missions that cannot go on; and what failed lately',
+      'List what waits for a person: questions of agents, plans to decide, work to review, stuck missions; and recent failures',
     http: 'GET /api/inbox',
     input: z.object({ limit: Paging.limit }),
     output: z.object({
       questions: z.array(QuestionView),
       missions: z.array(MissionView),
       plans: z.array(PlanSummary),
-      failures: z.array(MissionView).describe('what failed in the last days, the newest first; not counted'),
-      count: z.number().int().describe('of all that waits, also of what is beyond the limit'),
+      failures: z.array(MissionView).describe('recent failures, newest first; they are not counted'),
+      count: z.number().int().describe('everything that waits, also beyond the limit'),
     }),
     run: async ({ fleet }, { limit }) => {
       const waiting = await waitingForPerson(fleet)
@@ -114,29 +122,54 @@ export const talk = [
   }),
   query({
     name: 'get_question',
-    summary: 'What an agent asks, with all of its words or the whole input of the tool',
+    may: 'missions.read',
+    mcp: 'talk',
+    summary: "Show an agent's question with its full text or the whole input of the tool",
     http: 'GET /api/questions/:question_id',
-    input: z.object({ question_id: Ref.describe('of the question, or of a mission that asks just one') }),
+    input: z.object({ question_id: Ref.describe('the id of the question, or of a mission with one open question') }),
     output: QuestionView,
     run: async ({ fleet }, { question_id }) => questionView(fleet, await findQuestion(fleet, question_id)),
   }),
+  query({
+    name: 'wait_for_question',
+    may: 'missions.read',
+    mcp: { set: 'talk', long: true },
+    summary: 'Wait until a question is answered or withdrawn, up to a number of seconds',
+    http: 'GET /api/questions/:question_id/wait',
+    input: z.object({
+      question_id: Ref.describe('the id of the question, or of a mission with one open question'),
+      timeout_seconds: z.number().min(0).max(3600).default(45).describe('some clients end a call after 60 seconds'),
+    }),
+    output: QuestionView.describe('its status is open if the time was up first'),
+    run: async ({ fleet, signal }, { question_id, timeout_seconds }) => {
+      const { id } = await findQuestion(fleet, question_id)
+      const look = async () => {
+        const { value } = await current(fleet, 'questions', id)
+        return value.status === 'open' ? undefined : value
+      }
+      const closed = await untilSeen(fleet.store, look, { ms: timeout_seconds * 1000, signal })
+      return questionView(fleet, closed ?? (await current(fleet, 'questions', id)).value)
+    },
+  }),
   command({
     name: 'answer_question',
-    summary: 'Answer an agent that waits; the first answer wins',
+    may: 'questions.answer',
+    mcp: 'talk',
+    summary: 'Answer a waiting agent; the first answer wins',
     http: 'POST /api/questions/:question_id/answer',
     needsFleet: true,
     input: z.object({
-      question_id: Ref.describe('of the question, or of a mission that asks just one'),
+      question_id: Ref.describe('the id of the question, or of a mission with one open question'),
       decision: z
         .string()
         .max(MAX_ANSWER_CHARS)
         .optional()
-        .describe(`${HOW_TO_DECIDE}. A permission needs it, and has no other answer`),
+        .describe(`${HOW_TO_DECIDE}. Required for a permission, which has no other answer`),
       text: z
         .string()
         .max(MAX_ANSWER_CHARS)
         .optional()
-        .describe('the answer to a question; with a decision, a note that the agent is told'),
+        .describe('the answer to a question; with a decision, a note for the agent'),
       remember: RuleScope.optional().describe(
         'with allow: allow exactly the same again without asking, in this session or in the whole project',
       ),

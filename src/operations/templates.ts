@@ -22,7 +22,7 @@ import { ProjectView } from './projects.ts'
 import { MissionView, missionView } from './views.ts'
 
 const TemplateView = Template.omit({ prompt: true }).extend({
-  prompt: z.string().nullable().describe('of a mission, with its variables'),
+  prompt: z.string().nullable().describe('the prompt of a mission, with its variables'),
 })
 const templateView = async (
   fleet: Fleet,
@@ -41,7 +41,7 @@ async function modelOf(
   throw new InvalidInput('mission_id', 'name either a mission or a project to save')
 }
 
-/** What a person says instead of the template; what they do not say is not there at all. */
+/** Only the fields that a person gave; they override the template. */
 const said = <T extends object>(fields: T): Partial<T> =>
   Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined)) as Partial<T>
 
@@ -50,6 +50,8 @@ const Named = z.object({ template: TemplateName })
 export const templates = [
   command({
     name: 'save_template',
+    may: 'templates.write',
+    mcp: 'planning',
     summary: 'Save the settings of a mission, with its prompt, or of a project, under a name',
     http: 'POST /api/templates',
     input: z.object({
@@ -57,7 +59,7 @@ export const templates = [
       mission_id: Ref.optional(),
       project_id: ProjectRef.optional(),
       variables: z.array(TemplateVariable).max(30).default([]),
-      replace: z.boolean().default(false).describe('also if there is one of this name'),
+      replace: z.boolean().default(false).describe('overwrite a template of this name'),
     }),
     output: TemplateView,
     run: async (context, { mission_id, project_id, ...wanted }) => {
@@ -68,6 +70,8 @@ export const templates = [
   }),
   query({
     name: 'list_templates',
+    may: 'missions.read',
+    mcp: 'planning',
     summary: 'List the templates of missions and projects',
     http: 'GET /api/templates',
     input: z.object(Paging),
@@ -79,6 +83,8 @@ export const templates = [
   }),
   query({
     name: 'get_template',
+    may: 'missions.read',
+    mcp: 'planning',
     summary: 'Show a template',
     http: 'GET /api/templates/:template',
     input: Named,
@@ -87,6 +93,8 @@ export const templates = [
   }),
   command({
     name: 'delete_template',
+    may: 'templates.write',
+    mcp: 'planning',
     summary: 'Delete a template; what was made from it stays',
     http: 'DELETE /api/templates/:template',
     input: Named,
@@ -97,12 +105,14 @@ export const templates = [
   }),
   command({
     name: 'create_mission_from_template',
-    summary: 'Make a mission from a template; what is said here holds instead of what the template says',
+    may: 'missions.create',
+    mcp: 'planning',
+    summary: 'Create a mission from a template; fields given here override the template',
     http: 'POST /api/templates/:template/missions',
     input: edits(MissionSettings).extend({
       ...Named.shape,
       project_id: ProjectRef,
-      values: z.record(z.string(), z.string().max(20_000)).default({}).describe('what its variables stand for'),
+      values: z.record(z.string(), z.string().max(20_000)).default({}).describe('the values of its variables'),
       auto_dispatch: z.boolean().default(false).describe('queue it at once'),
     }),
     output: MissionView,
@@ -124,13 +134,15 @@ export const templates = [
   }),
   command({
     name: 'create_project_from_template',
-    summary: 'Make a repository a project with the settings of a template; what is said here holds instead',
+    may: 'projects.write',
+    mcp: 'planning',
+    summary: 'Create a project from a repository with the settings of a template; fields given here override it',
     http: 'POST /api/templates/:template/projects',
     input: edits(ProjectSettings).extend({
       ...Named.shape,
       name: NewProject.shape.name,
       path: z.string().min(1).max(4000).describe('the absolute path of the repository'),
-      worktree: z.enum(['git', 'none']).optional().describe('none: a folder that is no repository'),
+      worktree: z.enum(['git', 'none']).optional().describe('none: a folder that is not a repository'),
     }),
     output: ProjectView,
     run: async (context, { template, path, worktree, ...settings }) => {

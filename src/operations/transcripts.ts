@@ -11,34 +11,37 @@ const ownSession = (caller: Extract<Caller, { kind: 'session' }>, input: { sessi
   caller.session_id === input.session_id
 
 const Cursor = z.string().max(120)
-const raw = z.boolean().default(false).describe('each line as it was printed, instead of what it means')
+const raw = z.boolean().default(false).describe('each line as it was printed, not parsed')
 const max_chars = z
   .number()
   .int()
   .min(1000)
   .max(8 * 1024 * 1024)
   .default(16_384)
-  .describe('how much of each text of an event is shown; what is longer is marked as cut')
+  .describe('how much of each text of an event is shown; longer texts are marked as cut')
 
 const Range = {
-  after: Cursor.optional().describe('from this place on; absent: from the beginning'),
-  before: Cursor.optional().describe('what ends at this place, instead of what begins there'),
-  last: z.boolean().default(false).describe('what ends at the end, as it is now'),
+  after: Cursor.optional().describe('from this position on; absent: from the beginning'),
+  before: Cursor.optional().describe('what ends at this position'),
+  last: z.boolean().default(false).describe('what ends at the current end'),
 }
 const Looked = {
-  start: z.string().describe('the place in front of what was read: `before` goes on backwards from there'),
-  cursor: z.string().describe('the place behind it: `after`, also of stream_session, goes on from there'),
-  more: z.boolean().describe('whether there may be more in the direction it was read'),
+  start: z.string().describe('the position before what was read: pass it as `before` to read backwards'),
+  cursor: z.string().describe('the position after it: pass it as `after`, also to stream_session, to continue'),
+  more: z.boolean().describe('whether there may be more in the direction of reading'),
 }
 
 export const transcripts = [
   stream({
     name: 'stream_session',
+    may: 'transcripts.read',
+    // A tool answers once, and read_transcript returns the same page by page.
+    mcp: false,
     summary: "Follow a session's transcript, from its beginning or from a cursor",
     http: 'GET /api/sessions/:session_id/stream',
     input: WithSession.extend({
       after: Cursor.optional(),
-      follow: z.boolean().default(true).describe('false: what is there now, then stop'),
+      follow: z.boolean().default(true).describe('false: return what is there now, then stop'),
       max_chars,
       raw,
     }),
@@ -51,11 +54,13 @@ export const transcripts = [
   }),
   query({
     name: 'read_transcript',
-    summary: "Read a page of a session's transcript, forwards or backwards from any place in it",
+    may: 'transcripts.read',
+    mcp: 'history',
+    summary: "Read a page of a session's transcript, forwards or backwards from any position",
     http: 'GET /api/sessions/:session_id/transcript',
     input: WithSession.extend({ ...Range, limit: Paging.limit, max_chars, raw }),
     output: z.object({
-      events: z.array(TranscriptEvent).describe('oldest first; fewer than asked for where much of it is no event'),
+      events: z.array(TranscriptEvent).describe('oldest first; fewer than requested if many lines are not events'),
       ...Looked,
     }),
     agentMay: ownSession,
@@ -64,7 +69,9 @@ export const transcripts = [
   }),
   query({
     name: 'read_transcript_event',
-    summary: 'Read all of one event that is shown cut',
+    may: 'transcripts.read',
+    mcp: 'history',
+    summary: 'Read the full text of an event that is shown cut',
     http: 'GET /api/sessions/:session_id/transcript/events/:event_id',
     input: WithSession.extend({ event_id: z.string().max(60), raw }),
     output: z.object({ event_id: z.string(), stream: Stream, event: AgentEvent }),
@@ -74,11 +81,13 @@ export const transcripts = [
   }),
   query({
     name: 'search_transcript',
-    summary: "Find words, or what failed, in a session's transcript; with a limit of 1, the next or the one before",
+    may: 'transcripts.read',
+    mcp: 'history',
+    summary: "Search a session's transcript for words or failures; with a limit of 1, the next or previous one",
     http: 'GET /api/sessions/:session_id/transcript/search',
     input: WithSession.extend({
-      text: z.string().min(1).max(500).optional().describe('as it stands there; large and small letters are the same'),
-      only: z.enum(['errors']).optional().describe('errors, failed tools, refusals and turns that failed'),
+      text: z.string().min(1).max(500).optional().describe('the exact text; upper and lower case are the same'),
+      only: z.enum(['errors']).optional().describe('errors, failed tools, refusals and failed turns'),
       ...Range,
       limit: Paging.limit,
       raw,
@@ -88,8 +97,8 @@ export const transcripts = [
         .array(
           z.object({
             event_id: z.string(),
-            start: z.string().describe('the place in front of the event'),
-            cursor: z.string().describe('the place behind it'),
+            start: z.string().describe('the position before the event'),
+            cursor: z.string().describe('the position after it'),
             type: z.string(),
             at: z.string().nullable(),
             stream: Stream,
@@ -97,7 +106,7 @@ export const transcripts = [
             marked: z
               .object({ from: z.number(), length: z.number() })
               .nullable()
-              .describe('where in the snippet what was looked for is'),
+              .describe('where the match is in the snippet'),
           }),
         )
         .describe('oldest first'),

@@ -6,10 +6,11 @@ import { effective, held } from '../domain/rules/effective.ts'
 import { waitingReasons } from '../domain/rules/waiting.ts'
 import { headOf } from '../domain/text.ts'
 import { defaultsOf, modelDoubt } from '../fleet/dispatch/capacity.ts'
-import { type Surroundings, surroundings } from '../fleet/dispatch/circumstances.ts'
+import { type Circumstances, circumstancesOf } from '../fleet/dispatch/circumstances.ts'
 import type { Fleet } from '../fleet/fleet.ts'
-import { keptOf } from '../fleet/previews/processes.ts'
+import { sideProcessesOf } from '../fleet/previews/processes.ts'
 import { all, newestReport } from '../fleet/records.ts'
+import { isHere } from '../fleet/sessions/record.ts'
 import { ProcessView, processView } from './processes.ts'
 
 export const Waiting = z.object({
@@ -29,23 +30,27 @@ const internal = {
   undo: true,
   cancel_requested: true,
   asking: true,
+  questions: true,
+  parts: true,
+  session_ids: true,
+  dependents: true,
   taken_over: true,
   forced: true,
 } as const
 export const MissionView = Mission.omit(internal).extend({
-  detailed_prompt: z.string().describe('in lists only its beginning'),
+  detailed_prompt: z.string().describe('in lists, only its beginning'),
   done_by: z
     .string()
     .nullable()
     .describe("the agent of its next session: its own, its project's or the fleet's; not in lists"),
-  warnings: z.array(z.string()).describe('what may go wrong with it; not in lists'),
-  waits_for: z.array(Waiting).describe('empty when it is over, or at work and not held up'),
+  warnings: z.array(z.string()).describe('what may go wrong; not in lists'),
+  waits_for: z.array(Waiting).describe('empty if it is over, or running without delay'),
   cancelling: z.boolean(),
   undoing: z.boolean(),
   taken_over: TakenOver.pick({ by: true, since: true, session_id: true, gone: true })
     .extend({ pid: z.number().int().describe('of the terminal that holds it') })
     .nullable()
-    .describe('a person goes on with it in their own terminal'),
+    .describe('a person continues it in their own terminal'),
 })
 export type MissionView = z.infer<typeof MissionView>
 
@@ -58,10 +63,11 @@ export const SessionView = Session.omit({
   landable: true,
   stopping: true,
   claim: true,
-})
+  messages: true,
+}).extend({ elsewhere: z.boolean().describe('it is on another host: this server leaves it alone') })
 export type SessionView = z.infer<typeof SessionView>
 
-/** What was taken away to make room, and what was not, and why. */
+/** What was removed to free space, and what was kept and why. */
 export const Cleaned = z.object({
   freed_bytes: z.number(),
   worktrees: z.array(
@@ -72,7 +78,7 @@ export const Cleaned = z.object({
       bytes: z.number(),
       ref: z.string(),
       kept_because: z.string().optional(),
-      ends: z.array(z.string()).optional().describe('what was kept running there and ends with it'),
+      ends: z.array(z.string()).optional().describe('side processes there that end with it'),
     }),
   ),
 })
@@ -85,7 +91,7 @@ export const MissionDetail = MissionView.omit({ sessions: true }).extend({
   usage: Usage.describe('of all its sessions'),
   report: Report.nullable(),
   children: z.array(MissionView),
-  dependents: z.array(MissionView).describe('what waits for it to be done'),
+  dependents: z.array(MissionView).describe('the missions that wait for it'),
   evidence: z.array(EvidenceView),
   comments: z.array(Comment),
   processes: z.array(ProcessView).describe('what is kept running in its worktree'),
@@ -97,19 +103,19 @@ export const MissionDetail = MissionView.omit({ sessions: true }).extend({
         from: z.enum(['mission', 'project', 'default']).describe('default: the settings of the fleet'),
       }),
     )
-    .describe('what its next session runs under, and who says so'),
+    .describe('the settings of its next session, and where each comes from'),
 })
 
-/** Those of one list; what they share is looked up once. */
+/** The views of one list; what they share is looked up once. */
 export function missionViews(fleet: Fleet, missions: readonly Mission[]): Promise<MissionView[]> {
-  const world = surroundings(fleet)
+  const world = circumstancesOf(fleet)
   return Promise.all(missions.map(mission => missionView(fleet, mission, { world })))
 }
 
 export async function missionView(
   fleet: Fleet,
   mission: Mission,
-  { whole = false, world = surroundings(fleet) } = {},
+  { whole = false, world = circumstancesOf(fleet) } = {},
 ): Promise<MissionView> {
   const { prompt, variables, next, ready, landing_commit, landing_looks, undo, ...rest } = mission
   const { cancel_requested, asking, taken_over, forced, ...shown } = rest
@@ -137,7 +143,7 @@ async function doneBy(fleet: Fleet, mission: Mission): Promise<Pick<MissionView,
   return { done_by: agent, warnings: [(agent && modelDoubt(fleet, agent, model)) || []].flat() }
 }
 
-async function waitsFor(fleet: Fleet, mission: Mission, world: Surroundings): Promise<MissionView['waits_for']> {
+async function waitsFor(fleet: Fleet, mission: Mission, world: Circumstances): Promise<MissionView['waits_for']> {
   const landings = mission.status === 'landing' ? await world.landings(mission.project_id) : []
   const nothing = { dependencies: [], project: { name: '', paused: false }, fleetPaused: false, hold: null, full: null }
   const retrying = (mission.status === 'running' && (await world.session(mission.id))?.retrying) || null
@@ -160,18 +166,9 @@ async function waitsFor(fleet: Fleet, mission: Mission, world: Surroundings): Pr
   })
 }
 
-export function sessionView({
-  prompt,
-  instructions,
-  guard_mark,
-  branch_from,
-  descends_from,
-  landable,
-  stopping,
-  claim,
-  ...shown
-}: Session): SessionView {
-  return shown
+export function sessionView(fleet: Fleet, session: Session): SessionView {
+  const { prompt, instructions, guard_mark, branch_from, descends_from, landable, stopping, claim, ...shown } = session
+  return { ...shown, elsewhere: !isHere(fleet, session) }
 }
 
 export async function missionDetail(fleet: Fleet, mission: Mission): Promise<z.infer<typeof MissionDetail>> {
@@ -189,13 +186,13 @@ export async function missionDetail(fleet: Fleet, mission: Mission): Promise<z.i
     related('dependency'),
     listed(fleet, 'evidence', mission.id),
     listed(fleet, 'comments', mission.id),
-    keptOf(fleet, mission.id),
+    sideProcessesOf(fleet, mission.id),
     fleet.store.get('projects', mission.project_id),
   ])
   return {
     ...view,
     project_name: project?.value.name ?? null,
-    sessions: sessions.map(sessionView),
+    sessions: sessions.map(each => sessionView(fleet, each)),
     usage: sessions.reduce((sum, session) => plus(sum, session.usage), NO_USAGE),
     report: report ?? null,
     children: await views(children),

@@ -8,26 +8,28 @@ import { Ref } from './inputs.ts'
 import { query } from './operation.ts'
 import { MissionView, missionView } from './views.ts'
 
-/** In these it goes on by itself. */
+/** In these statuses a mission goes on by itself. */
 const MOVING: readonly Status[] = ['queued', 'running', 'landing', 'waiting']
 
 export const waiting = [
   query({
     name: 'wait_for_mission',
-    summary: 'Wait until a mission is over or needs a person, at most so many seconds',
+    may: 'missions.read',
+    mcp: { set: 'control', name: 'wait_for_mission_in_full', long: true },
+    summary: 'Wait until a mission is over or needs a person, up to a number of seconds',
     http: 'GET /api/missions/:mission_id/wait',
     input: z.object({
       mission_id: Ref,
       timeout_seconds: z.number().min(0).max(3600).default(45).describe('some clients end a call after 60 seconds'),
     }),
     output: z.object({
-      answer: z.enum(['running', 'over', 'needs_person']).describe('running: the time was up first, ask again'),
+      answer: z.enum(['running', 'over', 'needs_person']).describe('running: the time was up first, call again'),
       mission: MissionView,
     }),
     run: async ({ fleet, signal, progress }, { mission_id, timeout_seconds }) => {
       const { value: found } = await lookUp(fleet, 'missions', mission_id)
       if (found.status === 'draft')
-        throw new NotAllowed(`Mission ${found.id} is a draft: nothing happens until it is dispatched.`, {
+        throw new NotAllowed(`Mission ${found.id} is a draft: it starts when you dispatch it.`, {
           try: `dispatch_mission, or fleet mission dispatch ${found.id}`,
         })
       const began = performance.now()
@@ -52,5 +54,5 @@ export const waiting = [
   }),
 ]
 
-/** What it depends on has failed, so it waits for whoever mends that. */
+/** A dependency has failed, so it waits for a person to fix that. */
 const blocked = ({ waits_for }: MissionView): boolean => waits_for.some(({ kind }) => kind === 'blocked')

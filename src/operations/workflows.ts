@@ -12,7 +12,7 @@ import { type Plan, planOf, resultOf, stageId } from '../fleet/workflows/stages.
 import * as workflowsOf from '../fleet/workflows/workflows.ts'
 import { clean } from '../fleet/worktrees/cleaning.ts'
 import { ask, Paging, ProjectRef, Ref } from './inputs.ts'
-import { type Context, command, query } from './operation.ts'
+import { type Context, command, type Operation, query } from './operation.ts'
 import { Cleaned } from './views.ts'
 
 const BAR_CELLS = 20
@@ -24,15 +24,15 @@ const StageView = z.object({
   model: z.string().nullable(),
   subdirectory: z.string().describe('where in the repository its agent starts'),
   mission_id: z.string(),
-  status: z.string().describe('of its mission; made: the mission is not there yet'),
-  settled: z.enum(STAGE_STATUSES).nullable().describe('how it went; empty: it is not over'),
+  status: z.string().describe('the status of its mission; made: the mission does not exist yet'),
+  settled: z.enum(STAGE_STATUSES).nullable().describe('how it ended; empty: it is not over'),
   summary: z.string().describe('one line'),
   elapsed_seconds: z.number().nullable(),
 })
 
 const WorkflowRow = Workflow.omit({ task: true, definition: true, again: true, stages: true }).extend({
   stage_count: z.number(),
-  task_prompt: z.string().describe('in lists only its beginning'),
+  task_prompt: z.string().describe('in lists, only its beginning'),
   progress: z.string().describe('a bar, and how many stages are over'),
   elapsed_seconds: z.number(),
   waits_for: z
@@ -56,7 +56,7 @@ function row(fleet: Fleet, workflow: Workflow, waiting: Waiting): z.infer<typeof
 type Waiting = Map<string, z.infer<typeof WorkflowRow>['waits_for']>
 const MOST_WAITING = 500
 
-/** What workflows wait for a person to do. Of all at once: few missions wait, and a workflow may have thousands. */
+/** All stages that wait for a person, read in one go: few missions wait, but a workflow may have thousands. */
 async function waitingStages(fleet: Fleet): Promise<Waiting> {
   const statuses = ['needs_input', 'review']
   const pages = await Promise.all(
@@ -110,13 +110,15 @@ async function oneLine(fleet: Fleet, mission: Mission): Promise<string> {
 
 const WithWorkflow = z.object({ workflow_id: Ref })
 
-/** The commands that only name a workflow. */
 function onWorkflow<const N extends string>(
   name: N,
   summary: string,
   run: (context: Context, id: string) => Promise<unknown>,
+  mcp: Operation['mcp'] = 'planning',
 ) {
   return command({
+    may: 'workflows.run',
+    mcp,
     name,
     summary,
     http: `POST /api/workflows/:workflow_id/${name.split('_')[0]}`,
@@ -134,7 +136,9 @@ function onWorkflow<const N extends string>(
 export const workflows = [
   command({
     name: 'create_workflow',
-    summary: 'Run a graph of stages, each a mission, handing results on',
+    may: 'workflows.run',
+    mcp: { set: 'planning', name: 'create_workflow_in_full' },
+    summary: 'Run a graph of stages; each is a mission that passes its result on',
     http: 'POST /api/workflows',
     needsFleet: true,
     input: z.object({
@@ -153,13 +157,13 @@ export const workflows = [
         .min(1)
         .max(250)
         .optional()
-        .describe('a branch, tag or commit to begin with; empty: the base branch'),
+        .describe('a branch, tag or commit to start from; empty: the base branch'),
       tags: Workflow.shape.tags,
     }),
     output: WorkflowView,
     run: async (context, { project_id, task_prompt, stages, use, name, tags, base_ref, ...recipe }) => {
       if ((stages === undefined) === (use === undefined))
-        throw new InvalidInput('stages', 'say either the stages, or which ready-made workflow to use')
+        throw new InvalidInput('stages', 'give either the stages or the name of a ready-made workflow')
       const { value } = await workflowsOf.createWorkflow(context.fleet, ask(context, 'create_workflow'), {
         name: name ?? use ?? (task_prompt.split('\n')[0]!.slice(0, 80) || 'workflow'),
         project_id,
@@ -173,7 +177,9 @@ export const workflows = [
   }),
   query({
     name: 'list_ready_made_workflows',
-    summary: 'List the workflows that are ready to use',
+    may: 'missions.read',
+    mcp: 'planning',
+    summary: 'List the ready-made workflows',
     http: 'GET /api/ready-made-workflows',
     input: z.object({}),
     output: z.object({ workflows: z.array(z.object({ name: z.string(), summary: z.string() })) }),
@@ -183,6 +189,8 @@ export const workflows = [
   }),
   query({
     name: 'list_workflows',
+    may: 'missions.read',
+    mcp: { set: 'planning', name: 'list_workflows_in_full' },
     summary: 'List workflows, newest first',
     http: 'GET /api/workflows',
     input: z.object({ project_id: ProjectRef.optional(), status: z.enum(WORKFLOW_STATUSES).optional(), ...Paging }),
@@ -202,22 +210,29 @@ export const workflows = [
   }),
   query({
     name: 'get_workflow',
-    summary: 'Show a workflow and how far each stage is',
+    may: 'missions.read',
+    mcp: 'planning',
+    summary: 'Show a workflow and the progress of each stage',
     http: 'GET /api/workflows/:workflow_id',
     input: WithWorkflow,
     output: WorkflowView,
     run: async ({ fleet }, { workflow_id }) =>
       workflowView(fleet, (await lookUp(fleet, 'workflows', workflow_id)).value.id),
   }),
-  onWorkflow('cancel_workflow', 'Stop a workflow; the work of its stages is kept', (context, id) =>
-    workflowsOf.cancelWorkflow(context.fleet, ask(context, 'cancel_workflow'), id),
+  onWorkflow(
+    'cancel_workflow',
+    'Cancel a workflow; the work of its stages is kept',
+    (context, id) => workflowsOf.cancelWorkflow(context.fleet, ask(context, 'cancel_workflow'), id),
+    { set: 'planning', name: 'cancel_workflow_in_full' },
   ),
-  onWorkflow('retry_workflow', 'Do again what failed or was stopped; what is done stays done', (context, id) =>
+  onWorkflow('retry_workflow', 'Retry what failed or was stopped; finished stages stay as they are', (context, id) =>
     workflowsOf.retryWorkflow(context.fleet, ask(context, 'retry_workflow'), id),
   ),
   command({
     name: 'change_workflow_stage',
-    summary: 'Change a stage of a workflow that is over; it and what depends on it are done anew',
+    may: 'workflows.run',
+    mcp: 'planning',
+    summary: 'Change a stage of a workflow that is over, and run it and its dependents again',
     http: 'PUT /api/workflows/:workflow_id/stages/:stage',
     needsFleet: true,
     input: WithWorkflow.extend({
@@ -236,7 +251,9 @@ export const workflows = [
   }),
   query({
     name: 'collect_workflow_result',
-    summary: 'What a workflow came to: the results of its last stages, or of all',
+    may: 'missions.read',
+    mcp: { set: 'planning', name: 'collect_workflow_result_in_full' },
+    summary: 'Show the result of a workflow: of its last stages, or of all',
     http: 'GET /api/workflows/:workflow_id/result',
     input: WithWorkflow.extend({ include_all_stages: z.boolean().default(false) }),
     output: z.object({
@@ -264,6 +281,8 @@ export const workflows = [
   }),
   command({
     name: 'cleanup_workflow',
+    may: 'workflows.run',
+    mcp: { set: 'planning', name: 'cleanup_workflow_in_full' },
     summary: 'Remove the worktrees of a workflow that is over; their work stays in the repository as refs',
     http: 'POST /api/workflows/:workflow_id/cleanup',
     inServer: true,

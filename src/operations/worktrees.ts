@@ -13,8 +13,8 @@ const ListedWorktree = z.object({
   title: z.string().nullable(),
   state: z.string().describe('at work, for checks, of no session, or the status of its mission'),
   isolation: z.enum(['private', 'linked']),
-  bytes: z.number().describe('of its files'),
-  repository_bytes: z.number().describe('of its own repository; objects of the project are not in it'),
+  bytes: z.number().describe('the size of its files'),
+  repository_bytes: z.number().describe('the size of its own repository, without the objects of the project'),
   created_at: Timestamp,
 })
 export type ListedWorktree = z.infer<typeof ListedWorktree>
@@ -22,10 +22,12 @@ export type ListedWorktree = z.infer<typeof ListedWorktree>
 export const worktrees = [
   query({
     name: 'list_worktrees',
-    summary: 'Worktrees on the disk with their sizes, largest first',
+    may: 'missions.read',
+    mcp: 'control',
+    summary: 'List worktrees on disk with their sizes, largest first',
     http: 'GET /api/worktrees',
     input: z.object({ project_id: ProjectRef.optional() }),
-    output: z.object({ worktrees: z.array(ListedWorktree), bytes: z.number().describe('of all of them') }),
+    output: z.object({ worktrees: z.array(ListedWorktree), bytes: z.number().describe('the total size') }),
     run: async ({ fleet }, { project_id }) => {
       const project = project_id && (await lookUp(fleet, 'projects', project_id)).value.id
       const worktrees = await listWorktrees(fleet, project || undefined)

@@ -1,6 +1,6 @@
 /**
- * Every act on the outside world that a crash could cut in two goes through `effect` under a name from this list.
- * The chaos suite takes the names from here, kills a real server before and after each, and fails if one is never reached.
+ * Every action on the outside world that a crash could interrupt goes through `effect` under a name from this list. The
+ * chaos suite takes the names from here, kills a real server before and after each, and fails if one is never reached.
  */
 export const EFFECTS = [
   'commit.wish',
@@ -29,10 +29,11 @@ export const EFFECTS = [
   'commit.undone',
   'commit.undone-with',
   'commit.worktree-removed',
-  'commit.kept-process',
+  'commit.side-process',
   'commit.plan-failed',
   'commit.loop',
   'commit.counts',
+  'commit.fault',
   'commit.plugin',
   'commit.schedule',
   'commit.workflow-made',
@@ -41,7 +42,7 @@ export const EFFECTS = [
   'spawn.setup',
   'spawn.agent',
   'spawn.check',
-  'spawn.kept-process',
+  'spawn.side-process',
   'spawn.courier',
   'launch.write',
   'claim.take',
@@ -82,7 +83,7 @@ export const EFFECTS = [
 export type EffectName = (typeof EFFECTS)[number]
 type Witness = (name: EffectName, moment: 'before' | 'after') => void
 
-// A test process puts its witness here before the program loads; in a normal run there is none.
+// A test process sets its witness before the program loads; a normal run has none.
 const witness = (globalThis as { [key: symbol]: unknown })[Symbol.for('flotilla.effects')] as Witness | undefined
 
 export async function effect<T>(name: EffectName, run: () => T | Promise<T>): Promise<T> {

@@ -1,77 +1,64 @@
-import {
-  closeSync,
-  constants,
-  existsSync,
-  fstatSync,
-  mkdirSync,
-  openSync,
-  readdirSync,
-  readSync,
-  writeFileSync,
-  writeSync,
-} from 'node:fs'
+import { closeSync, existsSync, fstatSync, mkdirSync, readdirSync, readSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { openPlain, readPlain } from './plain-files.ts'
 
 /**
- * Opens a file that an agent could have put something else in place of: a link, a device or a fifo is not opened, so
- * that reading never waits for anyone. Undefined: there is no such file.
+ * The folder of a session, a preview or a check has a folder for each launch: `agent-1` and so on. These are all files
+ * in one. `wrapper.sh` and `courier.sh` use the same names.
  */
-export function openPlain(file: string): number | undefined {
-  let fd: number
-  try {
-    fd = openSync(file, constants.O_RDONLY | constants.O_NONBLOCK | constants.O_NOFOLLOW)
-  } catch {
-    return undefined
-  }
-  if (fstatSync(fd).isFile()) return fd
-  closeSync(fd)
-  return undefined
-}
+const LAUNCH_FILES = {
+  /**
+   * The process that makes this owns the launch. A wrapper makes a file; a server that gives the launch up makes a
+   * folder.
+   */
+  claim: 'claim',
+  /** Pid, start and boot of the wrapper. */
+  process: 'pid',
+  exit: 'exit',
+  /** Exists if the program printed more than is kept. */
+  full: 'full',
+  /** The path of its control group. */
+  group: 'group',
+  stdin: 'stdin',
+  stdout: 'stdout',
+  stderr: 'stderr',
+  /** Everything that was sent to it. */
+  sent: 'sent',
+  /** When each part of these arrived. */
+  times: 'times',
+  stdoutPipe: 'stdout.pipe',
+  stderrPipe: 'stderr.pipe',
+  /** The folder of messages on their way to it. */
+  messages: 'messages',
+  /** The state in which the conversation began. */
+  dialogue: 'dialogue.json',
+  prompt: 'prompt',
+  /** The report that the agent may write. */
+  result: join('own', 'result.json'),
+} as const
+export type LaunchFile = keyof typeof LAUNCH_FILES
 
-/** The text of such a file, if it is no longer than it may be. */
-export function readPlain(file: string, maxBytes: number): string | undefined {
-  const fd = openPlain(file)
-  if (fd === undefined) return undefined
-  try {
-    const { size } = fstatSync(fd)
-    if (size > maxBytes) return undefined
-    const bytes = Buffer.alloc(size)
-    return bytes.toString('utf8', 0, readSync(fd, bytes, 0, size, 0))
-  } finally {
-    closeSync(fd)
-  }
-}
+export const fileOf = (launch: string, file: LaunchFile): string => join(launch, LAUNCH_FILES[file])
+/** The file's name in the folder. */
+export const nameOf = (file: LaunchFile): string => LAUNCH_FILES[file]
 
-/** Adds to a file of ours, unless something else was put in its place: what it notes is worth no waiting. */
-export function appendPlain(file: string, text: string): void {
-  const { O_WRONLY, O_APPEND, O_CREAT, O_NONBLOCK, O_NOFOLLOW } = constants
-  try {
-    const fd = openSync(file, O_WRONLY | O_APPEND | O_CREAT | O_NONBLOCK | O_NOFOLLOW, 0o600)
-    try {
-      if (fstatSync(fd).isFile()) writeSync(fd, text)
-    } finally {
-      closeSync(fd)
-    }
-  } catch (error) {
-    if (!['ENXIO', 'ELOOP'].includes((error as NodeJS.ErrnoException).code ?? '')) throw error
-  }
-}
+export type LaunchKind = 'agent' | 'setup' | 'check' | 'kept'
 
 /**
- * In a launch's folder, what its program may write itself. The rest is the wrapper's and ours: through a link put there
- * from inside a sandbox, they would write outside of it.
+ * The part of a launch's folder that its program may write. Only the wrapper and the server write the rest: a link put
+ * there from inside a sandbox would make them write outside of it.
  */
 export const OWN_FOLDER = 'own'
 
-/** Each launch has a folder of its own, `agent-1` and so on: one that nobody claimed is never used again. */
-export function newestLaunch(directory: string, kind: string): string | undefined {
+/** Each launch has its own folder, `agent-1` and so on. One that nobody claimed is never used again. */
+export function newestLaunch(directory: string, kind: LaunchKind): string | undefined {
   if (!existsSync(directory)) return undefined
   const [newest] = launchesOf(directory, kind)
   return newest
 }
 
-/** Newest first. Whoever else makes folders here names them otherwise, or is not believed: see `launchOf`. */
-function launchesOf(directory: string, kind: string): string[] {
+/** Newest first. An agent can make folders here too, but they do not mislead us: see `launchOf`. */
+function launchesOf(directory: string, kind: LaunchKind): string[] {
   const numbers = readdirSync(directory).flatMap(name => {
     const [, is, number] = /^([a-z]+)-([1-9]\d{0,4})$/.exec(name) ?? []
     return is === kind ? [Number(number)] : []
@@ -79,22 +66,26 @@ function launchesOf(directory: string, kind: string): string[] {
   return numbers.toSorted((a, b) => b - a).map(number => join(directory, `${kind}-${number}`))
 }
 
-/** The launch of a process that is known by pid and start: an agent may have made newer folders beside its own. */
+/**
+ * Finds the launch of a process by its pid and start time, because an agent may have made newer folders beside its own.
+ */
 export function launchOf(
   directory: string,
-  kind: string,
+  kind: LaunchKind,
   process: { pid: number; started: string } | null,
 ): string | undefined {
   if (!existsSync(directory)) return undefined
-  // Where a server died before it noted the process: the one that a wrapper has claimed.
+  // If a server died before it stored the process: the launch that a wrapper has claimed.
   const begins = process ? `${process.pid} ${process.started} ` : ''
-  const own = launchesOf(directory, kind).find(launch => readPlain(join(launch, 'pid'), PID_BYTES)?.startsWith(begins))
+  const own = launchesOf(directory, kind).find(launch =>
+    readPlain(fileOf(launch, 'process'), PID_BYTES)?.startsWith(begins),
+  )
   return own ?? newestLaunch(directory, kind)
 }
 
 const PID_BYTES = 200
 
-export function nextLaunch(directory: string, kind: string): string {
+export function nextLaunch(directory: string, kind: LaunchKind): string {
   const newest = newestLaunch(directory, kind)
   const number = newest ? Number(newest.slice(newest.lastIndexOf('-') + 1)) + 1 : 1
   const folder = join(directory, `${kind}-${number}`)
@@ -112,10 +103,10 @@ export function writeFiles(
   }
 }
 
-/** The end of what a program printed, errors last: for a sentence, or as evidence. */
+/** The end of a program's output, errors last. */
 export function outputOf(directory: string, maxBytes: number): string {
-  return ['stdout', 'stderr']
-    .map(name => endOf(join(directory, name), maxBytes))
+  return (['stdout', 'stderr'] as const)
+    .map(name => endOf(fileOf(directory, name), maxBytes))
     .filter(Boolean)
     .join('\n')
 }

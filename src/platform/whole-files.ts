@@ -21,24 +21,24 @@ import { dirname, join, resolve } from 'node:path'
 import { NotAllowed, Unfit } from '../domain/errors.ts'
 import { newId } from '../domain/ids.ts'
 
-/** More than any file has that we read by its name. */
+/** Larger than any file that we read by name. */
 const MOST_BYTES = 64 * 1024 * 1024
 
-/** What a file holds, byte for byte, or undefined if it is not there. Nothing in a file's place makes it wait. */
+/** The content of a file, byte for byte; undefined if it does not exist. Never waits, whatever is in its place. */
 export function textOf(file: string): string | undefined {
   const bytes = bytesOf(file)
   if (!bytes) return undefined
   try {
     return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes)
   } catch (cause) {
-    throw new Unfit(`${file} is not written in UTF-8, so it is left alone.`, { cause })
+    throw new Unfit(`${file} is not UTF-8, so it was left alone.`, { cause })
   }
 }
 
 function bytesOf(file: string): Buffer | undefined {
   let fd: number | undefined
   try {
-    // Opening a FIFO or a device could wait for ever otherwise.
+    // Otherwise opening a FIFO or a device could wait for ever.
     fd = openSync(file, constants.O_RDONLY | constants.O_NONBLOCK)
     const found = fstatSync(fd)
     if (!found.isFile()) throw notPlain(file)
@@ -48,7 +48,7 @@ function bytesOf(file: string): Buffer | undefined {
     if (cause instanceof Unfit) throw cause
     const { code } = cause as NodeJS.ErrnoException
     if (code === 'ENOENT') return undefined
-    // A socket, or a device that is not there.
+    // A socket, or a missing device.
     if (code === 'ENXIO') throw notPlain(file)
     throw new Unfit(`${file} cannot be read (${code}).`, { cause })
   } finally {
@@ -59,7 +59,7 @@ function bytesOf(file: string): Buffer | undefined {
 const notPlain = (file: string): Unfit =>
   new Unfit(`${file} is not a file.`, { try: 'Move away what is in its place.' })
 
-/** For a file that others open: what is in its place is a file, or nothing. */
+/** For a file that others open: there must be a file in its place, or nothing. */
 export function requirePlain(file: string): void {
   const found = statSync(file, { throwIfNoEntry: false })
   if (found && !found.isFile()) throw notPlain(file)
@@ -67,7 +67,7 @@ export function requirePlain(file: string): void {
 
 export const eolOf = (text: string): string => (text.includes('\r\n') ? '\r\n' : '\n')
 
-/** The file itself, where a link leads to it: renaming over a link would cut it. */
+/** The file that a link leads to: renaming over a link would replace the link. */
 export function behindLinks(file: string): string {
   try {
     return realpathSync(file)
@@ -81,8 +81,8 @@ export function behindLinks(file: string): string {
 }
 
 /**
- * Puts the new text in the place of the old one at once: whoever reads meanwhile finds one or the other whole.
- * Answers with the topmost folder that had to be made.
+ * Replaces the text in one step: a reader sees either the old or the new text, complete.
+ * Returns the topmost folder that had to be created.
  */
 export function replaceText(file: string, before: string | undefined, after: string): string | undefined {
   const folder = mkdirSync(dirname(file), { recursive: true })
@@ -98,7 +98,7 @@ export function replaceText(file: string, before: string | undefined, after: str
       if (process.getuid?.() === 0) chownSync(next, old.uid, old.gid)
     }
     if (textOf(file) !== before)
-      throw new NotAllowed(`${file} was changed by someone else just now; nothing was written.`, {
+      throw new NotAllowed(`Someone else changed ${file} just now; nothing was written.`, {
         try: 'Run the command again.',
       })
     renameSync(next, file)
@@ -108,7 +108,7 @@ export function replaceText(file: string, before: string | undefined, after: str
   return folder
 }
 
-/** Also the folders that were made for it, as far as nothing else has come into them. */
+/** Also removes the folders created for it, if they are empty. */
 export function removeFile(file: string, made: string | undefined): void {
   rmSync(file, { force: true })
   for (let folder = dirname(file); made && folder.startsWith(made) && existsSync(folder); folder = dirname(folder)) {

@@ -1,21 +1,21 @@
 import type { Exit } from '../agents/contract.ts'
 import { newestLaunch, nextLaunch, outputOf } from '../platform/launch-folder.ts'
 import { every } from '../platform/timers.ts'
-import { adoptJob, isCutShort, type Job, type JobSpec, startJob } from './jobs.ts'
-import { stopTree, sweep } from './stopping.ts'
+import { isCutShort, type Job, type JobSpec } from './jobs.ts'
+import { ProcessTree } from './process-tree.ts'
 
 export interface CommandRun {
-  /** Where its launches are kept; a second call with the same one takes up what an earlier server started. */
+  /** The folder of its launches. A second call with the same folder adopts what an earlier server started. */
   directory: string
   kind: 'setup' | 'check'
-  /** A shell line a person wrote; it is handed to sh as it is, nothing is put into it. */
+  /** A shell line that a person wrote. It is passed to sh unchanged. */
   line: string
   cwd: string
   env: Record<string, string>
   mark: string
   timeoutSeconds: number
   signal?: AbortSignal
-  /** The walls it runs behind, if there are any. */
+  /** The sandbox it runs in, if there is one. */
   within?: (argv: readonly [string, ...string[]]) => readonly string[]
 }
 
@@ -35,31 +35,24 @@ const SIZE_LOOK_MS = 500
 /** Runs a setup command or a check to its end, under the wrapper, so that a crash of the server neither ends nor repeats it. */
 export async function runCommand(run: CommandRun): Promise<CommandResult> {
   const started = performance.now()
-  const job = (await takenUp(run)) ?? (await startJob(specOf(run)))
-  const { root, directory } = job
-  const belonging = () => ({ mark: run.mark, root, worktree: null, directory, known: new Map<number, string>() })
+  const tree = new ProcessTree({ mark: run.mark, worktree: null })
+  const job = (await tree.adopt(newestLaunch(run.directory, run.kind))) ?? (await tree.start(specOf(run)))
   const stopped = await Promise.race([
     job.exited.then(() => null),
     timeUp(run, job.exited),
     tooLong(job),
     asked(run, job.exited),
   ])
-  if (stopped) await stopTree(belonging, STOP_GRACE_MS)
+  if (stopped) await tree.stop(STOP_GRACE_MS)
   const exit: Exit = await job.exited
-  // What a check leaves running would meet the next one; what a setup command starts may be for the agent.
-  if (run.kind === 'check') await sweep(belonging)
+  // What a check leaves running would disturb the next one. What a setup command starts may be for the agent.
+  if (run.kind === 'check') await tree.sweep()
   return {
     code: stopped ? null : exit.code,
     stopped,
     output: outputOf(job.directory, OUTPUT_BYTES),
     seconds: (performance.now() - started) / 1000,
   }
-}
-
-async function takenUp({ directory, kind }: CommandRun): Promise<Job | undefined> {
-  const newest = newestLaunch(directory, kind)
-  const found = newest ? await adoptJob(newest) : 'never started'
-  return found === 'never started' ? undefined : found
 }
 
 function specOf({ directory, kind, line, cwd, env, mark, within = argv => argv }: CommandRun): JobSpec {
@@ -81,13 +74,13 @@ function timeUp({ timeoutSeconds }: CommandRun, exited: Promise<unknown>): Promi
   })
 }
 
-/** It prints without end. */
+/** Settles when it has printed too much. */
 function tooLong(job: Job): Promise<'size'> {
   return new Promise(resolve => {
     const look = (): void => {
       if (isCutShort(job.directory)) resolve('size')
     }
-    // What cannot be looked at now is looked at the next time.
+    // If the size cannot be read now, it is read the next time.
     const timer = every(SIZE_LOOK_MS, look, () => {})
     void job.exited.then(() => clearInterval(timer))
   })

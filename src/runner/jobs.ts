@@ -1,12 +1,12 @@
 import { execFile } from 'node:child_process'
 import { closeSync, existsSync, mkdirSync, openSync, statSync } from 'node:fs'
-import { join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
 import type { Exit } from '../agents/contract.ts'
 import { effect } from '../platform/effects.ts'
-import { readPlain } from '../platform/launch-folder.ts'
+import { fileOf } from '../platform/launch-folder.ts'
+import { readPlain } from '../platform/plain-files.ts'
 import { startProgram } from '../spawning/index.ts'
 import { makeGroup } from './groups.ts'
 import { type Identity, identityOf, isAlive, signal } from './processes.ts'
@@ -19,40 +19,40 @@ const EXIT_POLL_MS = 50
 /** A wrapper writes its pid within milliseconds; on a machine that swaps it may take a while. */
 const PID_WAIT_MS = 10_000
 
-/** A program under the wrapper: an agent, a setup command, a check or what a person keeps running. It outlives this process. */
+/** A program under the wrapper: an agent, a setup command, a check or a side process. It outlives this process. */
 export interface JobSpec {
   directory: string
   argv: readonly string[]
   cwd: string
   env: Record<string, string>
   stdin: 'none' | 'fifo'
-  /** How much of each stream is written down. What it prints beyond that is read and dropped: see `isCutShort`. */
+  /** How much of each stream is kept. The rest is read and dropped: see `isCutShort`. */
   maxBytes: number
-  /** Under which name a crash here is tried. */
-  effect: 'spawn.agent' | 'spawn.setup' | 'spawn.check' | 'spawn.kept-process'
+  /** The effect's name, under which the tests crash here. */
+  effect: 'spawn.agent' | 'spawn.setup' | 'spawn.check' | 'spawn.side-process'
 }
 
 export interface Job {
   directory: string
   root: Identity | null
   exited: Promise<Exit>
-  /** Ends its input, where that is held in this process. */
+  /** Closes its input, if this process holds it. */
   letGo?(): void
 }
 
-/** What the wrapper finds in the folder of its launch. */
+/** Makes the files that the wrapper needs in the folder of its launch. */
 export async function makeStreams({ directory, stdin, env }: JobSpec): Promise<void> {
   mkdirSync(directory, { recursive: true, mode: 0o700 })
-  for (const name of ['stdout', 'stderr']) closeSync(openSync(join(directory, name), 'a', 0o600))
+  for (const name of ['stdout', 'stderr'] as const) closeSync(openSync(fileOf(directory, name), 'a', 0o600))
   makeGroup(directory, env.FLEET_SESSION)
   if (stdin === 'none') return
-  // The wrapper makes its own where they are missing; in one call they cost nothing more.
-  const pipes = ['stdin', 'stdout.pipe', 'stderr.pipe'].map(name => join(directory, name))
+  // The wrapper makes missing ones itself, but making all of them here at once costs nothing more.
+  const pipes = (['stdin', 'stdoutPipe', 'stderrPipe'] as const).map(name => fileOf(directory, name))
   await effect('fifo.make', () => promisify(execFile)('mkfifo', ['-m', '600', ...pipes]))
 }
 
 /** Whether it printed more than is kept. */
-export const isCutShort = (directory: string): boolean => existsSync(join(directory, 'full'))
+export const isCutShort = (directory: string): boolean => existsSync(fileOf(directory, 'full'))
 
 export async function startJob(spec: JobSpec): Promise<Job> {
   await makeStreams(spec)
@@ -70,16 +70,19 @@ export async function startJob(spec: JobSpec): Promise<Job> {
 
 export type Found = Job | 'never started'
 
-/** Takes up what an earlier server started. A launch nobody claimed is claimed here, so that a late wrapper does nothing. */
+/**
+ * Adopts what an earlier server started. A launch that nobody claimed is claimed here, so that a late wrapper does
+ * nothing.
+ */
 export async function adoptJob(directory: string): Promise<Found> {
   if (!existsSync(directory) || (await effect('claim.take', () => takeClaim(directory)))) return 'never started'
   const root = await pidOf(directory)
   return { directory, root, exited: exitOf(directory, root) }
 }
 
-/** A wrapper's claim is a file and a server's a folder: one that an earlier server made, and then died, is as good as ours. */
+/** A wrapper claims with a file and a server with a folder. A folder of an earlier server that died counts as ours. */
 function takeClaim(directory: string): boolean {
-  const claim = join(directory, 'claim')
+  const claim = fileOf(directory, 'claim')
   try {
     mkdirSync(claim)
     return true
@@ -91,7 +94,7 @@ function takeClaim(directory: string): boolean {
 
 async function pidOf(directory: string): Promise<Identity | null> {
   for (let waited = 0; waited < PID_WAIT_MS; waited += EXIT_POLL_MS) {
-    const line = completeLine(join(directory, 'pid'))
+    const line = completeLine(fileOf(directory, 'process'))
     if (line) {
       const [pid, started, boot] = line.split(' ')
       return { pid: Number(pid), started: started!, boot: boot! }
@@ -101,20 +104,20 @@ async function pidOf(directory: string): Promise<Identity | null> {
   return null
 }
 
-/** The exit that the wrapper wrote down, or none if the wrapper itself is gone without a word. */
+/** The exit that the wrapper recorded, or none if the wrapper itself died. */
 export async function exitOf(directory: string, root: Identity | null): Promise<Exit> {
   for (;;) {
     const gone = root === null || !isAlive(root)
     const exit = readExit(directory)
     if (exit) return exit
     if (gone) return { code: null }
-    // A server that is asked to go does not stay for the agents it took up.
+    // A server that stops does not wait for the agents it adopted.
     await pause(EXIT_POLL_MS, undefined, { ref: false })
   }
 }
 
 function readExit(directory: string): Exit | undefined {
-  const line = completeLine(join(directory, 'exit'))
+  const line = completeLine(fileOf(directory, 'exit'))
   return line === undefined ? undefined : { code: Number(line) }
 }
 
@@ -125,7 +128,7 @@ function completeLine(file: string): string | undefined {
   return text?.endsWith('\n') ? text.slice(0, -1) : undefined
 }
 
-/** Lets the program read the end of its input. */
+/** Closes the program's input. */
 export async function endInput(job: Job): Promise<void> {
   await effect('signal.end-input', () => (job.letGo ? job.letGo() : job.root && signal(job.root, 'SIGUSR1')))
 }

@@ -4,15 +4,16 @@ import { join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
 import type { Message } from '../agents/contract.ts'
 import { effect } from '../platform/effects.ts'
+import { fileOf } from '../platform/launch-folder.ts'
 import { COURIER } from './jobs.ts'
 
 const POLL_MS = 5
-/** Of the number that a message's name begins with. */
+/** The digits of the number that begins the name of a message. */
 const NUMBER_LENGTH = 6
 
 /**
- * Messages to an agent: one file each in the session's directory, in the order of their names, each carried into the
- * transcript and the fifo by a courier that outlives the server.
+ * Messages to an agent: one file each in the session's directory, in the order of their names. A courier that outlives
+ * the server carries each into the transcript and the fifo.
  */
 export class Outbox {
   readonly #directory: string
@@ -22,12 +23,12 @@ export class Outbox {
 
   constructor(directory: string, env: Record<string, string>) {
     this.#directory = directory
-    this.#folder = join(directory, 'messages')
+    this.#folder = fileOf(directory, 'messages')
     this.#env = env
     mkdirSync(this.#folder, { recursive: true, mode: 0o700 })
   }
 
-  /** Writes a message down. Doing it again is free, so a crash in between is mended by saying it once more. */
+  /** Stores a message. Doing it again is free, so after a crash it is simply stored once more. */
   async write(message: Message): Promise<void> {
     const written = this.#files()
     if (written.some(name => name.slice(NUMBER_LENGTH + 1) === message.id)) return
@@ -36,7 +37,7 @@ export class Outbox {
     await effect('message.rename', () => renameSync(`${file}.new`, file))
   }
 
-  /** Carries what was written down and has not gone yet, in order; callers at the same time take turns. */
+  /** Carries stored messages that were not sent yet, in order. Simultaneous callers take turns. */
   carry(): Promise<void> {
     this.#turn = this.#turn.then(async () => {
       for (const name of this.#files()) await this.#carryOne(join(this.#folder, name))
@@ -44,7 +45,9 @@ export class Outbox {
     return this.#turn
   }
 
-  /** One after another, so that two long messages never mix; an agent that does not read ends this by ending. */
+  /**
+   * Messages go one after another, so that two long ones never mix. An agent that does not read ends this by exiting.
+   */
   async #carryOne(file: string): Promise<void> {
     if (existsSync(`${file}.delivered`)) return
     await effect('spawn.courier', () => {
@@ -56,10 +59,10 @@ export class Outbox {
       courier.unref()
       return new Promise<void>((resolve, reject) => courier.once('spawn', resolve).once('error', reject))
     })
-    while (!existsSync(`${file}.delivered`) && !existsSync(join(this.#directory, 'exit'))) await pause(POLL_MS)
+    while (!existsSync(`${file}.delivered`) && !existsSync(fileOf(this.#directory, 'exit'))) await pause(POLL_MS)
   }
 
-  /** How many messages were written down so far. */
+  /** How many messages were stored so far. */
   get size(): number {
     return this.#files().length
   }

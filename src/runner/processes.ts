@@ -10,7 +10,7 @@ export interface Identity {
   boot: string
 }
 
-/** One process as it was when all of them were looked at. */
+/** One process at the moment when all of them were listed. */
 export interface Seen {
   pid: number
   parent: number
@@ -21,15 +21,15 @@ export interface Seen {
   cpu: number
 }
 
-/** What belongs to a session, wherever its processes have gone. */
+/** What identifies the processes of a session, wherever they have gone. */
 export interface Belonging {
   /** The value of FLEET_SESSION that every process of it inherits. */
   mark: string
   root: Identity | null
   worktree: string | null
-  /** Of its launch, where that is known. */
+  /** The folder of its launch, if known. */
   directory?: string | null
-  /** Descendants noticed earlier: found again even after they were cut off from their parents. */
+  /** Descendants seen earlier. They are found even after they lost their parents. */
   known: ReadonlyMap<number, string>
 }
 
@@ -51,7 +51,8 @@ function look(pid: number): Seen | undefined {
   if (!onLinux) return fromPs(['-p', String(pid)])[0]
   try {
     const stat = readFileSync(`/proc/${pid}/stat`, 'latin1')
-    // The name in brackets may hold anything, brackets and spaces too: only what follows the last one is counted.
+    // The name in brackets may contain anything, even brackets and spaces, so only what follows the last bracket
+    // counts.
     const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ')
     return {
       pid,
@@ -59,7 +60,7 @@ function look(pid: number): Seen | undefined {
       started: fields[19]!,
       zombie: fields[0] === 'Z' || fields[0] === 'X',
       terminal: fields[4] !== '0',
-      // Its own, and that of children which have ended: a script that starts one short program after another is at work.
+      // Its own time and that of children that have ended: a script that starts many short programs is at work.
       cpu: [11, 12, 13, 14].reduce((sum, field) => sum + Number(fields[field]), 0),
     }
   } catch {
@@ -67,7 +68,7 @@ function look(pid: number): Seen | undefined {
   }
 }
 
-/** Every process there is. It takes milliseconds, so whoever asks for several sessions looks once. */
+/** Lists every process. It takes milliseconds, so a caller with several sessions lists once. */
 export function everything(): Seen[] {
   if (!onLinux) return fromPs(['-ax'])
   return readdirSync('/proc')
@@ -99,7 +100,7 @@ function fromPs(which: string[]): Seen[] {
   }
 }
 
-/** The descendants of a process that is still the one we mean. */
+/** The descendants of a process, if it still is the same process. */
 export function descendants(root: Identity, all: readonly Seen[] = everything()): Map<number, string> {
   return isAlive(root) ? below(all, root.pid) : new Map()
 }
@@ -122,7 +123,7 @@ function below(all: readonly Seen[], root: number): Map<number, string> {
   return found
 }
 
-/** How a tree of processes is doing: see domain/vitals. */
+/** The work of a process tree: see domain/vitals. */
 export function workOf(root: Identity, all: readonly Seen[]): { cpu: number; processes: string; written: number } {
   const tree = descendants(root, all)
   const members = all.filter(seen => tree.has(seen.pid))
@@ -142,9 +143,9 @@ function writtenBy(pid: number): number {
 }
 
 /**
- * Whether the wrapper started it to write a transcript, or to wait for that: it reads from the pipe, or from a file of the
- * launch, also one that was deleted meanwhile. It ends by itself when nobody holds the pipe's other end, and before that
- * it must not: what was printed would be lost.
+ * Whether the wrapper started it to write a transcript, or to wait for that: it reads from the pipe, or from a file of
+ * the launch, which may be deleted by now. It ends by itself when nobody holds the other end of the pipe. It must not
+ * end earlier, because output would be lost.
  */
 export function isWriter(pid: number): boolean {
   try {
@@ -169,9 +170,9 @@ export function membersOf(belonging: Belonging): Identity[] {
           descended.has(seen.pid) ||
           belonging.known.get(seen.pid) === seen.started ||
           isMarked(seen.pid, belonging.mark) ||
-          (worksIn(seen, belonging.worktree) && !isKeptByPerson(seen.pid)),
+          (worksIn(seen, belonging.worktree) && !isSideProcess(seen.pid)),
       )
-      // A writer is never in the group: what is in there and reads such a file belongs to the program.
+      // A writer is never in the group, so a process in the group that reads such a file belongs to the program.
       .filter(seen => grouped.has(seen.pid) || !isWriter(seen.pid))
       .map(seen => ({ pid: seen.pid, started: seen.started, boot: bootId }))
   )
@@ -179,14 +180,15 @@ export function membersOf(belonging: Belonging): Identity[] {
 
 const MARK = 'FLEET_SESSION='
 
-/** The mark of a program that a person keeps running in a worktree: no session that works there too ends it. */
-export const keptMark = (homeId: string, id: string): string => `${homeId}/${KEPT}${id}`
-const KEPT = 'kept-'
+/** The mark of a side process. A session that works in the same worktree does not end it. */
+export const sideMark = (homeId: string, id: string): string => `${homeId}/${SIDE}${id}`
+/** Marks and folders had this word in version 0.1.0, whose processes may still run. */
+const SIDE = 'kept-'
 /** The id in such a mark; undefined: it is the mark of a session. */
-export const keptIn = (mark: string): string | undefined => new RegExp(`/${KEPT}([^/]+)$`).exec(mark)?.[1]
+export const sideProcessIn = (mark: string): string | undefined => new RegExp(`/${SIDE}([^/]+)$`).exec(mark)?.[1]
 
-const isKeptByPerson = (pid: number): boolean =>
-  environmentOf(pid).some(variable => variable.startsWith(MARK) && keptIn(variable) !== undefined)
+const isSideProcess = (pid: number): boolean =>
+  environmentOf(pid).some(variable => variable.startsWith(MARK) && sideProcessIn(variable) !== undefined)
 
 const isMarked = (pid: number, mark: string): boolean => environmentOf(pid).includes(MARK + mark)
 
@@ -199,7 +201,7 @@ function environmentOf(pid: number): string[] {
   }
 }
 
-/** What processes of this home are marked with, whoever started them. */
+/** The marks of all processes of this home, whoever started them. */
 export function marksOf(homeId: string): Set<string> {
   const marks = everything().flatMap(({ pid }) =>
     environmentOf(pid).filter(variable => variable.startsWith(`${MARK}${homeId}/`)),
@@ -207,7 +209,7 @@ export function marksOf(homeId: string): Set<string> {
   return new Set(marks.map(variable => variable.slice(MARK.length)))
 }
 
-/** A process with a terminal is a person looking around in the worktree, and theirs to end. */
+/** A process with a terminal belongs to a person who looks around in the worktree, and is theirs to end. */
 function worksIn(seen: Seen, worktree: string | null): boolean {
   if (!worktree || seen.terminal || !onLinux) return false
   try {

@@ -15,21 +15,21 @@ const POINT = Buffer.concat([Buffer.from([4]), ...[x!, y!].map(part => Buffer.fr
 const KEY = { kind: 'p256', value: POINT.toString('base64url') }
 
 async function signedIn(running: Running): Promise<TestBrowser> {
-  const { answer, browser } = await aBrowser(running.server.url, tokenIn(running.server.signInUrl()))
+  const { answer, browser } = await aBrowser(running.server.url, tokenIn(await running.server.signInUrl()))
   expect(answer.status).toBe(200)
   return browser
 }
 
 test('the printed link signs one browser in, once; looking at it uses nothing up', async () => {
   const running = await aServer(TOYS)
-  const link = running.server.signInUrl()
-  expect(link).not.toContain(running.fleet.home.token)
+  const link = await running.server.signInUrl()
+  expect(link).not.toContain(await running.fleet.keys.ownerToken())
   const { pathname, search } = new URL(link)
   for (let looked = 0; looked < 3; looked++)
     expect(await running.ask('GET', pathname + search, { token: null })).toMatchObject({ status: 200 })
   const { answer, browser } = await aBrowser(running.server.url, tokenIn(link))
   expect(answer).toMatchObject({ status: 200, json: { device: browser.device } })
-  // Nothing that a browser would hand to other ports.
+  // No cookie, which a browser would send to other ports too.
   expect(answer.headers['set-cookie']).toBeUndefined()
   expect((await browser.ask('GET', OWN_TOY)).status).toBe(200)
   expect((await aBrowser(running.server.url, tokenIn(link))).answer.status).toBe(401)
@@ -39,23 +39,24 @@ test('the printed link signs one browser in, once; looking at it uses nothing up
 test("the owner's token signs a browser in too; anything else does not, and a link stops working after ten minutes", async () => {
   const running = await aServer(TOYS)
   const { origin } = new URL(running.server.url)
+  const owner = await running.fleet.keys.ownerToken()
   const tryIn = async (token: string, headers = {}) =>
     (await aBrowser(running.server.url, token, { headers })).answer.status
-  expect(await tryIn(running.fleet.home.token)).toBe(200)
-  for (const token of ['wrong', '', running.fleet.home.token.slice(1), await running.session('running')])
+  expect(await tryIn(owner)).toBe(200)
+  for (const token of ['wrong', '', owner.slice(1), await running.session('running')])
     expect(await tryIn(token)).toBe(401)
-  // Signing somebody in as oneself is what another page would gain from it.
-  expect(await tryIn(running.fleet.home.token, { origin: 'https://elsewhere.example' })).toBe(403)
-  expect(await tryIn(running.fleet.home.token, { 'sec-fetch-site': 'same-site' })).toBe(403)
+  // Another page could gain from signing somebody in as itself.
+  expect(await tryIn(owner, { origin: 'https://elsewhere.example' })).toBe(403)
+  expect(await tryIn(owner, { 'sec-fetch-site': 'same-site' })).toBe(403)
   const post = (body: object) =>
     running.ask('POST', '/sign-in', {
       token: null,
       headers: { origin },
-      body: { token: running.fleet.home.token, ...body },
+      body: { token: owner, ...body },
     })
   for (const key of [undefined, {}, { kind: 'p256', value: 'x'.repeat(87) }, { kind: 'none', value: '' }])
     expect((await post({ key })).status).toBe(400)
-  const link = tokenIn(running.server.signInUrl())
+  const link = tokenIn(await running.server.signInUrl())
   const later = new Date(Date.now() + 11 * 60_000).toISOString()
   running.fleet.now = () => later
   expect(await tryIn(link)).toBe(401)
@@ -98,7 +99,7 @@ test('a request counts once, for its method, address, body, time and run of the 
   ])
     expect(await status('GET', OWN_TOY, bad)).toBe(401)
 
-  // Another run of the server takes nothing that was signed for this one, and says what to sign.
+  // Another run of the server refuses what was signed for this one, and says what to sign.
   const before = await get()
   const second = await serve(running.fleet, TOYS, { port: 0, say: () => {} })
   onTestFinished(() => second.close())
@@ -110,13 +111,13 @@ test('a request counts once, for its method, address, body, time and run of the 
   expect((await raw(url, 'GET', OWN_TOY, { authorization: before })).status).toBe(200)
 })
 
-test('signing out ends the session for good, and only for the page itself; coming anew replaces the session before', async () => {
+test('signing out ends a session for good, only from its own page; signing in again replaces it', async () => {
   const running = await aServer(TOYS)
   const { origin } = new URL(running.server.url)
   const browser = await signedIn(running)
   expect((await browser.ask('POST', '/sign-out', { headers: { origin: undefined } })).status).toBe(403)
   expect((await browser.ask('POST', '/sign-out', { headers: { origin: 'http://localhost:1' } })).status).toBe(403)
-  const body = { token: tokenIn(running.server.signInUrl()), key: KEY }
+  const body = { token: tokenIn(await running.server.signInUrl()), key: KEY }
   const proof = await browser.proof('POST', '/sign-in', { body: JSON.stringify(body) })
   const again = await running.ask('POST', '/sign-in', { token: null, headers: { authorization: proof, origin }, body })
   expect(again.status).toBe(200)
@@ -130,7 +131,12 @@ test('a cookie opens nothing, whatever is in it; the page that asks to sign in s
   const running = await aServer(TOYS)
   const browser = await signedIn(running)
   const name = `fleet_${running.fleet.home.id}`
-  for (const value of [browser.device, running.fleet.home.token, tokenIn(running.server.signInUrl()), '']) {
+  for (const value of [
+    browser.device,
+    await running.fleet.keys.ownerToken(),
+    tokenIn(await running.server.signInUrl()),
+    '',
+  ]) {
     const headers = { cookie: `${name}=${value}`, origin: running.server.url }
     expect(await running.ask('GET', OWN_TOY, { token: null, headers })).toMatchObject({
       status: 401,
@@ -160,7 +166,7 @@ test('a key that a page can read is taken only at an address where browsers offe
   const { port } = new URL(url)
   const at = async (origin: string) => {
     const headers = { origin, host: origin.replace(/^https?:\/\//, '') }
-    return aBrowser(url, tokenIn(signInUrl()), { kind: 'shared', headers })
+    return aBrowser(url, tokenIn(await signInUrl()), { kind: 'shared', headers })
   }
   for (const origin of [
     `http://127.0.0.1:${port}`,

@@ -5,15 +5,16 @@ import { DeviceKey } from '../domain/records/device.ts'
 import type { Fleet } from '../fleet/fleet.ts'
 import { admitDevice } from '../fleet/people/devices.ts'
 import type { Caller } from '../operations/operation.ts'
-import { deviceOf, same, sessionOf } from '../platform/tokens.ts'
+import { same } from '../platform/keys.ts'
+import { deviceOf, sessionOf } from '../platform/tokens.ts'
 import { isLoopback } from './origin.ts'
 import { type Proofs, publicKeyOf } from './proof.ts'
 
-/** Who asks, and how they showed it. */
+/** The caller, and how they proved it. */
 export interface Asker {
   caller: Caller
   by: 'token' | 'proof'
-  /** What a browser signed as the digest of its body. */
+  /** The digest of the body that the browser signed. */
   digest?: string
 }
 
@@ -31,23 +32,25 @@ export async function whoAsks(fleet: Fleet, proofs: Proofs, request: FastifyRequ
 
 async function callerOf(fleet: Fleet, authorization: string): Promise<Caller> {
   const token = /^Bearer +(\S+)$/i.exec(authorization)?.[1] ?? ''
-  if (same(token, fleet.home.token)) return { kind: 'owner' }
-  const sessionId = sessionOf(fleet.home, token)
-  const session = sessionId === undefined ? undefined : (await fleet.store.get('sessions', sessionId))?.value
+  if (same(token, await fleet.keys.ownerToken())) return { kind: 'owner' }
+  const named = await sessionOf(fleet.keys, token)
+  const session = named && (await fleet.store.get('sessions', named.id))?.value
   if (!session)
     throw new Unauthorized('This token is not valid here.', { try: 'Each home has its own token; check FLEET_HOME.' })
   if (session.status === 'ended') throw new Unauthorized(`Session ${session.id} has ended, and its token with it.`)
+  if ((named?.generation ?? 0) < session.tokens_from)
+    throw new Unauthorized(`Session ${session.id} was claimed by another host; this token belongs to the earlier host.`)
   return { kind: 'session', session_id: session.id, mission_id: session.mission_id, project_id: session.project_id }
 }
 
-/** Lets a browser in that came with a link or the owner's token; undefined: with neither, or somebody used that link. */
+/** Signs in a browser that has a link or the owner's token; undefined: it has neither, or the link was used. */
 export async function signIn(
   fleet: Fleet,
   { token, key, userAgent }: { token: string; key: DeviceKey; userAgent: string },
 ): Promise<{ device: string } | undefined> {
   const now = Date.parse(fleet.now())
-  const byToken = same(token, fleet.home.token)
-  const invited = byToken ? { id: newId(), name: '' } : deviceOf(fleet.home, token, now)
+  const byToken = same(token, await fleet.keys.ownerToken())
+  const invited = byToken ? { id: newId(), name: '' } : await deviceOf(fleet.keys, token, now)
   if (!invited) return undefined
   const device = await admitDevice(fleet, invited, {
     userAgent,
@@ -58,23 +61,23 @@ export async function signIn(
   return device && { device: device.id }
 }
 
-/** A key that the browser can be held to. One that its page can read is taken only where browsers offer no other. */
+/** The key that identifies a browser. A key that its page can read is accepted only where browsers offer no other. */
 export function keyIn(body: unknown, { headers }: FastifyRequest): DeviceKey {
   const { success, data: key } = DeviceKey.safeParse(body)
   if (!success || (key.kind === 'p256' && !publicKeyOf(key.value)))
-    throw new InvalidInput('key', 'is none that a browser can be known by')
+    throw new InvalidInput('key', 'is not a key that identifies a browser')
   if (key.kind === 'shared' && !isInsecure(headers.origin))
-    throw new InvalidInput('key', 'must be one that only the browser itself can use at this address')
+    throw new InvalidInput('key', 'must be a key that only the browser itself can use at this address')
   return key
 }
 
-/** Browsers sign with a key that cannot be copied at https addresses and on the machine itself, not elsewhere. */
+/** Browsers offer keys that cannot be copied only at https addresses and on the machine itself. */
 function isInsecure(origin: string | undefined): boolean {
   const at = origin && URL.parse(origin)
   return Boolean(at && at.protocol === 'http:' && !isLoopback(at.hostname.replace(/^\[|\]$/g, '')))
 }
 
-/** Set by versions that took a cookie for enough. */
+/** Set by earlier versions, which accepted a cookie. */
 const cookieName = (fleet: Fleet): string => `fleet_${fleet.home.id}`
 
 export const hasOldCookie = (fleet: Fleet, { headers }: FastifyRequest): boolean =>

@@ -1,7 +1,7 @@
 import { expect, onTestFinished, test } from 'vitest'
 import { Device } from '../domain/records/device.ts'
 import { OPERATIONS, operationNamed } from '../operations/index.ts'
-import { takeLease } from '../store/index.ts'
+import { takeLock } from '../store/index.ts'
 import { aBrowser, type TestBrowser, tokenIn } from './browser.testkit.ts'
 import { reachableAt } from './origin.ts'
 import { aServer, type Running, raw } from './server.testkit.ts'
@@ -9,7 +9,7 @@ import { serve } from './server.ts'
 
 const PHONE = { 'user-agent': 'Mozilla/5.0 (iPhone; CPU iPhone OS 19_0) AppleWebKit/605 Version/19.0 Safari/604.1' }
 
-/** A server that says of itself that others reach it; the test reaches it as always. */
+/** A server that says that others can reach it; the test reaches it as always. */
 async function aReachableServer(): Promise<Running> {
   const running = await aServer(OPERATIONS)
   await announce(running, [running.server.url, 'https://fleet.example'])
@@ -17,7 +17,7 @@ async function aReachableServer(): Promise<Running> {
 }
 
 async function announce({ fleet, server }: Running, reachable_at: string[]): Promise<void> {
-  const lease = takeLease(fleet.home.path)!
+  const lease = takeLock(fleet.home.path)!
   onTestFinished(() => lease.release())
   await lease.announce({ pid: process.pid, started: '0', version: '0', host: 'here', url: server.url, reachable_at })
 }
@@ -61,8 +61,8 @@ test('a link lets one device in, which is listed by name and can be shut out aga
 
 test('browsers that came by the printed link or with the token are listed too, and shut out alike', async () => {
   const running = await aReachableServer()
-  const byLink = await enter(running, tokenIn(running.server.signInUrl()))
-  const byToken = await enter(running, running.fleet.home.token)
+  const byLink = await enter(running, tokenIn(await running.server.signInUrl()))
+  const byToken = await enter(running, await running.fleet.keys.ownerToken())
   const { devices } = (await running.ask('GET', '/api/devices')).json
   expect(devices.map(({ id, via }: { id: string; via: string }) => [id, via]).toSorted()).toEqual(
     [
@@ -165,7 +165,7 @@ test('what a device that was signed out had opened tells it nothing more', async
     })
   await happen(1)
   await expect.poll(() => heard.join('')).toContain('"n":1')
-  // Although nothing more is said on it.
+  // Even if nothing more is sent on it.
   await running.ask('DELETE', `/api/devices/${phone.device}`)
   const started = performance.now()
   await over
@@ -176,7 +176,7 @@ test('a browser is no MCP client', async () => {
   const running = await aServer(OPERATIONS, {
     endpoints: [{ path: '/mcp', offer: () => ({}) as never, legacySse: true }],
   })
-  const browser = await enter(running, running.fleet.home.token)
+  const browser = await enter(running, await running.fleet.keys.ownerToken())
   const call = { jsonrpc: '2.0', id: 1, method: 'tools/list' }
   expect((await browser.ask('POST', '/mcp', { body: call })).status).toBe(403)
   expect((await browser.ask('GET', '/mcp/sse')).status).toBe(403)
@@ -217,7 +217,7 @@ test('one that listens on every address answers to the one it was asked for by n
   const running = await aServer(OPERATIONS, { host: '0.0.0.0', allowInsecure: true })
   const { port } = new URL(running.server.url)
   const there = `127.0.0.2:${port}`
-  const authorization = `Bearer ${running.fleet.home.token}`
+  const authorization = `Bearer ${await running.fleet.keys.ownerToken()}`
   const get = async (headers: Record<string, string>) =>
     (await raw(`http://${there}`, 'GET', '/api/devices', { authorization, ...headers })).status
   expect(await get({ host: there })).toBe(200)

@@ -7,17 +7,17 @@ import type { Proofs } from './proof.ts'
 
 declare module 'fastify' {
   interface FastifyRequest {
-    /** Known once the guard has let the request in; absent on addresses that are open to everyone. */
+    /** Set once the guard has accepted the request; absent on addresses that are open to everyone. */
     asker: Asker | undefined
-    /** Of the body as it came; absent: there was none. */
+    /** The digest of the received body; absent if there was none. */
     bodyDigest: string | undefined
   }
   interface FastifyContextConfig {
     /** Needs no token: health, sign-in, and documents and files that hold no data. */
     open?: boolean
-    /** For programs: a browser's proof does not open it. */
+    /** For programs: a browser's proof is not accepted. */
     tokenOnly?: boolean
-    /** Something a person looks at: links from elsewhere may lead to it, and a refusal is a page too. */
+    /** A page for people: links from elsewhere may lead to it, and a refusal is a page too. */
     page?: boolean
   }
 }
@@ -25,13 +25,13 @@ declare module 'fastify' {
 const policy = (styles: string): string =>
   `default-src 'none'; script-src 'self'; style-src ${styles}; img-src 'self' data:; connect-src 'self'; manifest-src 'self'; worker-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'`
 
-/** Lines that hide the native scroll bars of Radix's scroll area and select; they cannot be given a nonce. */
+/** Styles that hide the native scroll bars of Radix's scroll area and select; they cannot have a nonce. */
 const RADIX_STYLES = [
   'sha256-vGQdhYJbTuF+M8iCn1IZCHpdkiICocWHDq4qnQF4Rjw=',
   'sha256-441zG27rExd4/il+NvIqyL8zFx5XmyNQtE381kSkUJk=',
 ]
 
-/** For the dashboard, whose components bring a few lines of style along. */
+/** For the dashboard, whose components add a few lines of style. */
 export const dashboardPolicy = (nonce: string): string =>
   policy(['self', `nonce-${nonce}`, ...RADIX_STYLES].map(source => `'${source}'`).join(' '))
 
@@ -45,7 +45,7 @@ const SECURITY_HEADERS = {
   'cache-control': 'no-store',
 }
 
-/** Stands before every address, the unknown ones too. */
+/** Protects every address, including unknown ones. */
 export function guard(app: FastifyInstance, fleet: Fleet, proofs: Proofs, own: () => OwnNames): void {
   app.decorateRequest('asker', undefined)
   app.decorateRequest('bodyDigest', undefined)
@@ -57,13 +57,13 @@ export function guard(app: FastifyInstance, fleet: Fleet, proofs: Proofs, own: (
     if (open) return
     request.asker = await whoAsks(fleet, proofs, request)
     if (request.asker.by !== 'proof') return
-    if (tokenOnly) throw new Forbidden('This is for programs, which send a token.')
+    if (tokenOnly) throw new Forbidden('This address is for programs, which send a token.')
     if (isWrite(request)) requireOrigin(request)
   })
-  // Only now the body is there to be compared with what was signed.
+  // Only now the body is there to compare with what was signed.
   app.addHook('preValidation', async ({ asker, bodyDigest = '' }) => {
     if (asker?.by === 'proof' && asker.digest !== bodyDigest)
-      throw new Unauthorized('This is not the body that was signed.')
+      throw new Unauthorized('The body does not match the signature.')
   })
 }
 

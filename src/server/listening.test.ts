@@ -57,7 +57,7 @@ test('with a certificate it speaks TLS', async () => {
   const server = await serve(fleet, TOYS, { ...quiet, port: 0, tlsCert: cert, tlsKey: key })
   onTestFinished(() => server.close())
   expect(server.url).toMatch(/^https:/)
-  const sent = request(server.signInUrl(), { rejectUnauthorized: false, agent: false }).end()
+  const sent = request(await server.signInUrl(), { rejectUnauthorized: false, agent: false }).end()
   const [response] = await once(sent, 'response')
   response.resume()
   expect(response.statusCode).toBe(200)

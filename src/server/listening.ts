@@ -3,14 +3,14 @@ import { InvalidInput, type Refusal } from '../domain/errors.ts'
 import { isLoopback } from './origin.ts'
 import { CannotListen } from './refusals.ts'
 
-export interface Place {
+export interface ListenAddress {
   host: string
   port: number
   tls: boolean
 }
 
-/** A token that travels in the clear is anyone's. */
-export function requireSafePlace({
+/** Anyone can read a token that travels unencrypted. */
+export function requireSafeAddress({
   host,
   tls,
   allowInsecure,
@@ -22,15 +22,15 @@ export function requireSafePlace({
   if (isLoopback(host) || tls || allowInsecure) return
   throw new InvalidInput(
     'host',
-    `${host} can be reached from other machines, and without TLS the token would travel in the clear.`,
+    `Other machines can reach ${host}, and without TLS the token would travel unencrypted.`,
     {
-      try: 'Give --tls-cert and --tls-key, or --allow-insecure where something else encrypts: a VPN, a proxy.',
+      try: 'Give --tls-cert and --tls-key, or --allow-insecure if something else encrypts: a VPN, a proxy.',
     },
   )
 }
 
-/** Why a server could not listen, for a person; undefined: not for any reason we know. */
-export function whyNotListening(error: NodeJS.ErrnoException, { host, port }: Place): Refusal | undefined {
+/** Why a server could not listen, for a person; undefined for an unknown reason. */
+export function whyNotListening(error: NodeJS.ErrnoException, { host, port }: ListenAddress): Refusal | undefined {
   if (error.code === 'EADDRINUSE') {
     const who = whoListens(port)
     return new CannotListen(`Port ${port} is taken${who ? ` by ${who.name} (pid ${who.pid})` : ''}.`, {
@@ -44,14 +44,14 @@ export function whyNotListening(error: NodeJS.ErrnoException, { host, port }: Pl
     })
   if (error.code === 'EADDRNOTAVAIL' || error.code === 'ENOTFOUND')
     return new CannotListen(`${host} is not an address of this machine.`, {
-      try: 'Leave --host away to listen on 127.0.0.1.',
+      try: 'Leave out --host to listen on 127.0.0.1.',
     })
   return undefined
 }
 
 const LISTENING = '0A'
 
-/** As the kernel tells it on Linux; elsewhere, or for another user's program, nobody is named. */
+/** As the kernel reports it on Linux. Elsewhere, or for another user's program, it is unknown. */
 export function whoListens(port: number): { pid: number; name: string } | undefined {
   try {
     const sockets = ['/proc/net/tcp', '/proc/net/tcp6']

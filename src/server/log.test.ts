@@ -12,8 +12,8 @@ test('secrets in headers, addresses, bodies, the environment and error texts rea
   const running = await aServer(TOYS, { environment: { SOME_API_KEY: CANARY } })
   const { ask, fleet, server } = running
   const session = await running.session('running')
-  const link = new URL(server.signInUrl()).searchParams.get('token')!
-  const secrets = [CANARY, fleet.home.token, session, link]
+  const link = new URL(await server.signInUrl()).searchParams.get('token')!
+  const secrets = [CANARY, await fleet.keys.ownerToken(), session, link]
   const answers = [
     await ask('GET', '/api/toys/bear', { token: CANARY }),
     await ask('GET', '/api/toys/bear', {
@@ -28,7 +28,7 @@ test('secrets in headers, addresses, bodies, the environment and error texts rea
     await ask('POST', '/api/toys', { headers: { 'content-type': 'text/plain' }, body: CANARY }),
     await ask('POST', '/api/toys', { body: `{"title": ${CANARY}` }),
     await ask('POST', '/api/toys/bear/break', {
-      body: { words: `https://h/?token=${fleet.home.token}&x Bearer ${session} ${link} ${CANARY}` },
+      body: { words: `https://h/?token=${await fleet.keys.ownerToken()}&x Bearer ${session} ${link} ${CANARY}` },
     }),
   ]
   expect(answers.at(-1)!.status).toBe(500)
@@ -60,10 +60,10 @@ test('what was changed and refused is in the log, and who asked; reading is not'
 
 test('the file is readable by its owner only, and a full one makes room for the next', async () => {
   const fleet = await aFleet()
-  const log = openLog(fleet, 1000)
+  const log = await openLog(fleet, 1000)
   const file = join(fleet.home.logs, 'server.log')
   expect(statSync(file).mode & 0o777).toBe(0o600)
-  for (let n = 0; n < 30; n++) log.info({ n, link: signInUrl(fleet.home, 'http://h', 0) }, 'a line')
+  for (let n = 0; n < 30; n++) log.info({ n, link: await signInUrl(fleet.keys, 'http://h', 0) }, 'a line')
   expect(existsSync(`${file}.1`)).toBe(true)
   expect(statSync(file).size).toBeLessThan(1200)
   expect(readFileSync(file, 'utf8')).toContain('"n":29')

@@ -10,9 +10,12 @@ const MAX_LOG_BYTES = 10 * 1024 * 1024
 const MIN_SECRET_LENGTH = 8
 const SECRET_NAME = /token|secret|password|passwd|credential|api_?key|private_?key/i
 
-/** JSON lines in the home's logs folder. Whatever is written passes the scrubber, also the text of unforeseen errors. */
-export function openLog(fleet: Pick<Fleet, 'home' | 'environment'>, maxBytes = MAX_LOG_BYTES): Log {
-  const scrub = scrubber(fleet)
+/** JSON lines in the home's logs folder. The scrubber removes secrets from everything, also from unexpected errors. */
+export async function openLog(
+  fleet: Pick<Fleet, 'home' | 'keys' | 'environment'>,
+  maxBytes = MAX_LOG_BYTES,
+): Promise<Log> {
+  const scrub = scrubber(fleet.environment, await fleet.keys.secrets())
   const file = new RotatingFile(join(fleet.home.logs, 'server.log'), maxBytes)
   return pino(
     { base: { pid: process.pid }, timestamp: pino.stdTimeFunctions.isoTime },
@@ -20,12 +23,12 @@ export function openLog(fleet: Pick<Fleet, 'home' | 'environment'>, maxBytes = M
   )
 }
 
-/** Takes out what opens doors: tokens by their form, the home's own and the environment's secrets by their value. */
-export function scrubber({ home, environment }: Pick<Fleet, 'home' | 'environment'>): (text: string) => string {
+/** Removes secrets: tokens by their form, the home's own and the environment's secrets by their value. */
+export function scrubber(environment: Fleet['environment'], own: readonly string[]): (text: string) => string {
   const named = Object.entries(environment).filter(
     ([name, value]) => SECRET_NAME.test(name) && value && value.length >= MIN_SECRET_LENGTH,
   )
-  const values = [home.token, home.key.toString('hex'), ...named.map(([, value]) => JSON.stringify(value).slice(1, -1))]
+  const values = [...own, ...named.map(([, value]) => JSON.stringify(value).slice(1, -1))]
   const known = values.map(value => value.replace(/[^\w]/g, '\\$&')).join('|')
   const pattern = new RegExp(
     `${known}|(?<=Bearer +)[^\\s"\\\\]+|(?<=[?&]token=)[^\\s&"\\\\]+|\\b(?:session|browser|link|device)\\.[\\w:.-]+\\.[\\w-]{43}`,
@@ -34,7 +37,7 @@ export function scrubber({ home, environment }: Pick<Fleet, 'home' | 'environmen
   return text => text.replace(pattern, '[hidden]')
 }
 
-/** Written at once, so that a killed server leaves its last words; the file before is kept as `.1`. */
+/** Written at once, so that a killed server leaves its last lines; the previous file is kept as `.1`. */
 class RotatingFile {
   readonly #path: string
   readonly #maxBytes: number
@@ -54,7 +57,7 @@ class RotatingFile {
     try {
       this.#bytes += writeSync(this.#fd, line)
     } catch {
-      // A full disk must not take the server down with its log.
+      // A full disk must not stop the server.
     }
   }
 

@@ -40,10 +40,10 @@ export function openapi(operations: readonly Operation[]): object {
           type: 'http',
           scheme: 'Fleet-Proof',
           description:
-            'A signature over each request, made by the page with a key that a browser keeps since its sign-in.',
+            'A signature over each request, made by the page with a key that the browser has kept since it signed in.',
         },
       },
-      responses: { Refusal: { description: 'Why not, and what to do next', content: json(REFUSAL) } },
+      responses: { Refusal: { description: 'The reason, and what to do next', content: json(REFUSAL) } },
     },
   }
 }
@@ -70,14 +70,14 @@ const REFUSAL: JsonSchema = {
 const IDEMPOTENCY_KEY = {
   name: 'Idempotency-Key',
   in: 'header',
-  description: 'The same command sent again with the same key is not carried out again.',
+  description: 'A command repeated with the same key is carried out once.',
   schema: { type: 'string', maxLength: 200 },
 }
 
 const LAST_EVENT_ID = {
   name: 'Last-Event-ID',
   in: 'header',
-  description: 'Go on after this event.',
+  description: 'Continue after this event.',
   schema: { type: 'string' },
 }
 
@@ -120,11 +120,11 @@ function success(operation: Operation): object {
   const schema = named(operation.output, 'output', `${operation.name}_output`)
   if (operation.kind !== 'stream') return { description: 'The answer', content: json(schema) }
   const description =
-    'Server-sent events: `id` is the cursor to go on from, `event` the kind, `data` JSON of this form.'
+    'Server-sent events: `id` is the cursor to continue from, `event` the kind, `data` JSON of this form.'
   return { description, content: { 'text/event-stream': { schema } } }
 }
 
-/** A schema that refers to parts of itself needs a name of its own, or its references would mean the whole document. */
+/** A schema that refers to parts of itself needs a name, because its references would otherwise mean the whole document. */
 function named(type: Operation['output'], io: 'input' | 'output', id: string): JsonSchema {
   const schema = jsonSchema(type, io)
   return schema.$defs ? { $id: id, ...schema } : schema

@@ -13,7 +13,7 @@ import { type Asset, readDashboard } from './dashboard.ts'
 import { dashboardPolicy } from './guard.ts'
 import type { Proofs } from './proof.ts'
 
-// Beside this file in the sources and beside the bundle in dist.
+// Beside this file in the sources, or beside the bundle in dist.
 const FOLDER = join(import.meta.dirname, 'pages')
 const page = (name: string): string => readFileSync(join(FOLDER, name), 'utf8')
 
@@ -30,7 +30,7 @@ const OPEN = { config: { open: true } }
 const OPEN_PAGE = { config: { open: true, page: true } }
 const SIGN_OUT = { operation: 'sign_out_device', actor: 'person' }
 
-/** Pages that are sent in place of an answer; what a page must know to sign in is filled in each time. */
+/** Pages sent instead of an answer. What a page must know to sign in is filled in each time. */
 export const errorPages = (proofs: Proofs): ErrorPages => {
   const nothingHere = page('nothing-here.html')
   const signedOut = signInPage(proofs)
@@ -42,13 +42,13 @@ const withChallenge = (text: string, proofs: Proofs): string => {
   return text.replace('%SERVER%', `${home} ${epoch} ${now}`)
 }
 
-/** `why`: what only the server can know of why this browser is asked to sign in. */
+/** `why`: the reason for signing in that only the server knows. */
 function signInPage(proofs: Proofs): (why: '' | 'cookie') => string {
   const text = page('signed-out.html')
   return why => withChallenge(text, proofs).replace('%WHY%', why)
 }
 
-/** What a browser loads. No document holds data: pages ask for it as everyone else does, and prove who asks. */
+/** The files a browser loads. No document holds data: pages request it like every client, and prove who asks. */
 export function addPages(app: FastifyInstance, { fleet, proofs }: { fleet: Fleet; proofs: Proofs }): void {
   app.get('/health', OPEN, async () => ({ status: 'ok', version: VERSION }))
   addSignIn(app, fleet, proofs)
@@ -64,7 +64,7 @@ export function addPages(app: FastifyInstance, { fleet, proofs }: { fleet: Fleet
 
 function addSignIn(app: FastifyInstance, fleet: Fleet, proofs: Proofs): void {
   const signedOut = signInPage(proofs)
-  // Looking at it uses nothing up: its page sends the token of the link together with the key it made.
+  // Opening it does not use up the link: its page sends the link's token together with the key it made.
   app.get('/sign-in', OPEN_PAGE, async (request, reply) => {
     const hadCookie = hasOldCookie(fleet, request)
     if (hadCookie) reply.header('set-cookie', dropOldCookie(fleet))
@@ -74,13 +74,13 @@ function addSignIn(app: FastifyInstance, fleet: Fleet, proofs: Proofs): void {
   app.post('/sign-in', OPEN, async (request, reply) => {
     const { token, key } = (request.body ?? {}) as { token?: unknown; key?: unknown }
     const { 'user-agent': userAgent = '' } = request.headers
-    // A browser that was signed in already is one browser still.
+    // A browser that was already signed in is still one browser.
     const before = await proofs.check(request).catch(() => undefined)
     const known = keyIn(key, request)
     const admitted = typeof token === 'string' ? await signIn(fleet, { token, key: known, userAgent }) : undefined
     if (!admitted)
       throw new Unauthorized('This is not the token of this fleet.', {
-        try: 'Copy the whole of the file named token in its home, without the line end.',
+        try: 'Copy the whole content of the file named token in its home, without the line end.',
       })
     if (before) await signOutDevice(fleet, SIGN_OUT, before.device)
     return reply.send(admitted)
@@ -93,7 +93,7 @@ function addSignIn(app: FastifyInstance, fleet: Fleet, proofs: Proofs): void {
   })
 }
 
-/** The dashboard: its files, and its one document at every address that is a view of it. */
+/** The dashboard: its files, and its one document at the address of every view. */
 function addDashboard(app: FastifyInstance, proofs: Proofs): void {
   const { document, assets } = readDashboard()
   for (const asset of assets) app.get(asset.path, OPEN, async (request, reply) => sendAsset(request, reply, asset))
@@ -109,7 +109,7 @@ function sendAsset({ headers }: FastifyRequest, reply: FastifyReply, asset: Asse
   const accepted = headers['accept-encoding'] ?? ''
   const encoding = (['br', 'gzip'] as const).find(each => accepted.includes(each) && asset.encoded[each])
   if (encoding) reply.header('content-encoding', encoding)
-  // Names with a hash never mean anything else.
+  // A file with a hash in its name never changes.
   if (asset.isImmutable) reply.header('cache-control', 'public, max-age=31536000, immutable')
   return reply
     .header('vary', 'accept-encoding')

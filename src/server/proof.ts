@@ -3,18 +3,18 @@ import type { FastifyRequest } from 'fastify'
 import { Unauthorized } from '../domain/errors.ts'
 import { type DeviceKey, isLetIn } from '../domain/records/device.ts'
 import type { Fleet } from '../fleet/fleet.ts'
-import { same } from '../platform/tokens.ts'
+import { same } from '../platform/keys.ts'
 import { StaleProof } from './refusals.ts'
 
 /**
- * How a browser shows that it asks: not by a cookie, which browsers hand to every port of a machine, but by a signature
- * over this one request. `Authorization: Fleet-Proof <device>.<ms>.<nonce>.<digest of the body>.<signature>`; what is
- * signed is in `signedText`, and pages/proof.js signs it.
+ * How a browser proves that it sends a request: not with a cookie, which browsers send to every port of a machine, but
+ * with a signature over this one request. `Authorization: Fleet-Proof <device>.<ms>.<nonce>.<digest of the
+ * body>.<signature>`; `signedText` is what is signed, and pages/proof.js signs it.
  */
 export interface Proofs {
-  /** What a page must know to sign: for this run of the server only. */
+  /** What a page must know to sign: valid for this run of the server only. */
   challenge(): Challenge
-  /** The device that signed, and what it says the body is; undefined: this is no proof. Each is taken once. */
+  /** The device that signed, and its digest of the body; undefined: this is not a proof. Each proof is accepted once. */
   check(request: FastifyRequest): Promise<Proven | undefined>
 }
 
@@ -26,17 +26,19 @@ export interface Challenge {
 
 export interface Proven {
   device: string
-  /** SHA-256 of the body, base64url; empty: there is none. */
+  /** SHA-256 of the body, base64url; empty if there is none. */
   digest: string
 }
 
-/** How far the time in a proof may be off; for as long a proof is remembered, so that none is taken twice. */
+/**
+ * How far the time in a proof may be off. Proofs are remembered for at least twice as long, so none is accepted twice.
+ */
 const WINDOW_MS = 60_000
-/** Remembered proofs beyond this number mean a flood; then new ones wait for the window to pass. */
+/** More remembered proofs than this mean a flood; then new ones are refused until the window has passed. */
 const MOST_REMEMBERED = 200_000
 const PROOF = /^Fleet-Proof ([\w:-]{1,80})\.(\d{1,16})\.([\w-]{16,32})\.([\w-]{43})?\.([\w-]{43,90})$/
 
-/** A new one for each run of a server: what was signed for another program on this port, or an earlier run, is void. */
+/** New for each run of a server: a signature for another program on this port, or an earlier run, is not valid. */
 export function openProofs(fleet: Fleet): Proofs {
   const epoch = randomBytes(12).toString('base64url')
   const used = new UsedOnce()
@@ -51,10 +53,10 @@ export function openProofs(fleet: Fleet): Proofs {
       if (!isLetIn(record, fleet.now())) throw signedOut()
       const at = { ...challenge(), now: Number(time) }
       const text = signedText(at, { device, nonce, method, url, digest })
-      // Whatever is not signed for this run may be signed for another; its page is told what to sign.
+      // It may be signed for another run. The answer tells the page what to sign.
       if (!isSignedWith(record.key, text, signature) || Math.abs(now() - Number(time)) > WINDOW_MS)
         throw new StaleProof(challenge())
-      if (!used.take(`${device}.${nonce}`, now())) throw new Unauthorized('This request was made before.')
+      if (!used.take(`${device}.${nonce}`, now())) throw new Unauthorized('This request was already used.')
       return { device, digest }
     },
   }
@@ -83,7 +85,7 @@ function isSignedWith(key: DeviceKey, text: string, signature: string): boolean 
   )
 }
 
-/** A point of the curve as browsers export it: 4, x, y. Undefined: it is none. */
+/** A point of the curve as browsers export it: 4, x, y. Undefined if it is not one. */
 export function publicKeyOf(value: string): ReturnType<typeof createPublicKey> | undefined {
   const bytes = Buffer.from(value, 'base64url')
   if (bytes.length !== 65 || bytes[0] !== 4) return undefined
@@ -95,13 +97,13 @@ export function publicKeyOf(value: string): ReturnType<typeof createPublicKey> |
   }
 }
 
-/** Remembers names for two windows at most, in two halves that are thrown away in turn. */
+/** Remembers each name for at least two windows, the time in which a proof is valid. Two halves are dropped in turn. */
 class UsedOnce {
   #older = new Set<string>()
   #newer = new Set<string>()
   #since = 0
 
-  /** False: it was taken before, or too many were. */
+  /** False if it was taken before, or if there are too many. */
   take(name: string, nowMs: number): boolean {
     if (nowMs - this.#since > 2 * WINDOW_MS) {
       this.#older = nowMs - this.#since > 4 * WINDOW_MS ? new Set() : this.#newer

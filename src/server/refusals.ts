@@ -1,4 +1,4 @@
-import { InvalidInput, oneOf, Refusal } from '../domain/errors.ts'
+import { InvalidInput, oneOf, Refusal, Unavailable } from '../domain/errors.ts'
 
 /** Refusals that only a server can give. */
 export class UnsupportedMedia extends Refusal {
@@ -44,13 +44,23 @@ export class CannotListen extends Refusal {
   readonly exit = 1
 }
 
-/** Signed for another run of this server, or at another time; with what this answer says, a page signs anew. */
+/** Signed for another run of this server, or at another time. The answer has what a page needs to sign again. */
 export class StaleProof extends Refusal {
   readonly code = 'stale_proof'
   readonly status = 401
   readonly exit = 4
   constructor(challenge: { home: string; epoch: string; now: number }) {
-    super('This was not signed for this server at this time.', { try: 'Load the page anew.', facts: { challenge } })
+    super('This was not signed for this server at this time.', { try: 'Reload the page.', facts: { challenge } })
+  }
+}
+
+/** It is unknown whether the request was carried out. With the same idempotency key it can be sent again. */
+class StoreUnavailable extends Refusal {
+  readonly code = 'store_unavailable'
+  readonly status = 503
+  readonly exit = 1
+  constructor({ message, hint = 'Check whether it happened before you ask again.' }: Unavailable) {
+    super(message, { try: hint })
   }
 }
 
@@ -59,9 +69,10 @@ interface FrameworkError extends Error {
   statusCode?: number
 }
 
-/** What the web framework itself refused, in our words; undefined: nobody expected this error. */
+/** A refusal of the web framework in our words; undefined for an unexpected error. */
 export function asRefusal(error: unknown, bodyLimit: number): Refusal | undefined {
   if (error instanceof Refusal) return error
+  if (error instanceof Unavailable) return new StoreUnavailable(error)
   const { code, statusCode } = error as FrameworkError
   if (code === 'FST_ERR_CTP_INVALID_MEDIA_TYPE') return new UnsupportedMedia()
   if (code === 'FST_ERR_CTP_BODY_TOO_LARGE') return new TooLarge(bodyLimit)

@@ -63,7 +63,7 @@ test('a body above the limit, an unknown address, a wrong method and a broken ad
   expect([broken.status, broken.json.error.code]).toEqual([400, 'invalid_input'])
 })
 
-test('whoever types an unknown address into a browser reads a page, signed in or not', async () => {
+test('a person who types an unknown address into a browser reads a page, signed in or not', async () => {
   const { ask } = await aToyServer()
   const typed = { 'sec-fetch-mode': 'navigate' }
   const unknown = await ask('GET', '/mision', { headers: typed })

@@ -1,8 +1,8 @@
 import { setTimeout as passed } from 'node:timers/promises'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
-import { Forbidden } from '../domain/errors.ts'
 import type { Fleet } from '../fleet/fleet.ts'
 import { isSignedIn } from '../fleet/people/devices.ts'
+import { authorize } from '../operations/authorize.ts'
 import type { Caller, Context, Operation, Query, Streaming } from '../operations/operation.ts'
 import { routeOf } from '../operations/shape.ts'
 import type { Answer, Explain } from './answers.ts'
@@ -14,16 +14,16 @@ export interface Serving {
   fleet: Fleet
   explain: Explain
   streamLimits: StreamLimits
-  /** Ends each open stream. */
+  /** Ends every open stream. */
   openStreams: Set<AbortController>
 }
 
-/** How long a stream's first word may decide the status of the answer, before the stream is opened anyway. */
+/** How long a stream's first message may decide the status of the answer, before the stream is opened anyway. */
 const FIRST_WORD_MS = 250
-/** Many commits in a row are one look at who is still let in. */
+/** Several commits in a row cause one look at who is still signed in. */
 const LOOK_EVERY_MS = 200
 
-/** One route per operation; what is special about one of them is in its definition. */
+/** One route per operation; anything special about one is in its definition. */
 export function addOperations(app: FastifyInstance, operations: readonly Operation[], serving: Serving): void {
   for (const operation of operations) {
     const { method, path } = routeOf(operation)
@@ -75,12 +75,12 @@ function streams(operation: Streaming, { fleet, explain, streamLimits, openStrea
     }
     stopLooking()
     watcher.end()
-    // Not awaited: an iterable that is still waiting for something ends when it notices the signal.
+    // Not awaited: an iterable that is still waiting ends when it notices the signal.
     items.return?.().catch(() => {})
   }
 }
 
-/** Who is signed out, here or by another process, hears no more on a stream that was opened before. Answers how to stop looking. */
+/** Ends open streams of a browser that is signed out, here or by another process. Returns how to stop looking. */
 function endWithSignOut(fleet: Fleet, caller: Caller, ending: AbortController): () => void {
   const device = caller.kind === 'owner' ? caller.device : undefined
   if (device === undefined) return () => {}
@@ -101,25 +101,19 @@ function endWithSignOut(fleet: Fleet, caller: Caller, ending: AbortController): 
 
 const lastWord = ({ body }: Answer): string => `event: refusal\ndata: ${JSON.stringify(body)}\n\n`
 
-/** Reads the input and asks whether this caller may; an agent that may not is told so before its input is looked at. */
+/** Reads the input and checks the permission. An agent without permission is refused before its input is read. */
 function readerFor(
   operation: Operation,
 ): (request: FastifyRequest) => { caller: Caller; input: Record<string, unknown> } {
   const readInput = inputReader(operation)
-  const { agentMay } = operation
   return request => {
     const { caller } = request.asker!
-    if (caller.kind === 'session' && !agentMay) throw notForAgents(operation)
+    authorize(operation, caller)
     const input = readInput(request)
-    if (caller.kind === 'session' && !agentMay!(caller, input)) throw notForAgents(operation)
+    authorize(operation, caller, input)
     return { caller, input }
   }
 }
-
-const notForAgents = ({ name }: Operation): Forbidden =>
-  new Forbidden(`The token of a session may not ask for this: ${name}.`, {
-    try: 'An agent may ask only about its own mission.',
-  })
 
 function goneSignal({ raw }: FastifyReply): AbortSignal {
   const gone = new AbortController()

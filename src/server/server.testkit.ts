@@ -7,6 +7,7 @@ import { Session } from '../domain/records/session.ts'
 import { type Fleet, makeFleet } from '../fleet/fleet.ts'
 import type { Operation } from '../operations/operation.ts'
 import { openHome } from '../platform/home.ts'
+import { memoryKeys } from '../platform/keys.ts'
 import { sessionToken } from '../platform/tokens.ts'
 import { memoryStore } from '../store/index.ts'
 import type { Endpoint } from './mcp/index.ts'
@@ -17,13 +18,13 @@ export interface Running {
   server: Server
   said: string[]
   log(): string
-  /** Asks with the owner's token unless other headers are given for it. */
+  /** Sends the owner's token unless other headers are given for it. */
   ask(
     method: string,
     path: string,
     options?: { headers?: OutgoingHttpHeaders; body?: unknown; token?: string | null },
   ): Promise<Answer>
-  /** The token of a session that runs, or has ended. */
+  /** The token of a session that is running, or has ended. */
   session(status: 'running' | 'ended'): Promise<string>
 }
 
@@ -31,13 +32,13 @@ export interface Answer {
   status: number
   headers: IncomingHttpHeaders
   text: string
-  // biome-ignore lint/suspicious/noExplicitAny: what a test expects of it, the test says
+  // biome-ignore lint/suspicious/noExplicitAny: each test says what it expects
   json: any
 }
 
 export async function aFleet(environment: NodeJS.ProcessEnv = {}): Promise<Fleet> {
   const folder = mkdtempSync(join(tmpdir(), 'fleet-server-'))
-  const fleet = makeFleet({ home: openHome(folder), store: memoryStore(), environment })
+  const fleet = makeFleet({ home: openHome(folder), keys: memoryKeys(), store: memoryStore(), environment })
   onTestFinished(async () => {
     await fleet.close()
     rmSync(folder, { recursive: true, force: true })
@@ -54,12 +55,13 @@ export async function aServer(
   const said: string[] = []
   const server = await serve(fleet, operations, { port: 0, say: line => said.push(line), ...more }, endpoints)
   onTestFinished(() => server.close())
+  const owner = await fleet.keys.ownerToken()
   return {
     fleet,
     server,
     said,
     log: () => readFileSync(join(fleet.home.logs, 'server.log'), 'utf8'),
-    ask: (method, path, { headers = {}, body, token = fleet.home.token } = {}) =>
+    ask: (method, path, { headers = {}, body, token = owner } = {}) =>
       raw(
         server.url,
         method,
@@ -115,7 +117,6 @@ async function sessionIn(fleet: Fleet, status: 'running' | 'ended'): Promise<str
     id,
     mission_id: 'mission-of-it',
     project_id: 'project-of-it',
-    node: 'here',
     number: 1,
     reason: 'first',
     agent: 'shell',
@@ -126,5 +127,5 @@ async function sessionIn(fleet: Fleet, status: 'running' | 'ended'): Promise<str
     created_at: fleet.now(),
   })
   await fleet.store.commit({ changes: [{ put: 'sessions', value, expects: 'absent' }] })
-  return sessionToken(fleet.home, id)
+  return sessionToken(fleet.keys, value)
 }

@@ -11,7 +11,7 @@ import type { Operation } from '../operations/operation.ts'
 import { signInUrl } from '../platform/tokens.ts'
 import { answerErrors, BODY_LIMIT_BYTES, type Explain, explainer, sendAnswer } from './answers.ts'
 import { guard } from './guard.ts'
-import { requireSafePlace, whyNotListening } from './listening.ts'
+import { requireSafeAddress, whyNotListening } from './listening.ts'
 import { type Log, openLog } from './log.ts'
 import { addMcp, type Endpoint } from './mcp/index.ts'
 import { addOpenapi } from './openapi.ts'
@@ -27,32 +27,34 @@ export interface ServerOptions {
   /** Files in PEM form. */
   tlsCert?: string
   tlsKey?: string
-  /** Other names people reach this server by, such as that of a proxy. */
+  /** Other names for this server, such as that of a proxy. */
   allowedHosts?: readonly string[]
-  /** Listen for other machines without TLS all the same. */
+  /** Listen for other machines even without TLS. */
   allowInsecure?: boolean
   streamLimits?: Partial<StreamLimits>
+  /** The log for requests and errors; one per process, because the file is rotated when it is full. */
+  log?: Log
   /** A line for a person: start, stop and unexpected errors. */
   say?: (line: string) => void
 }
 
 export interface Server {
   readonly url: string
-  /** Where other machines reach it, the likeliest first; empty: it is for this machine only. */
+  /** Where other machines reach it, the likeliest first; empty if it is for this machine only. */
   readonly reachableAt: readonly string[]
   /** An address that signs one browser in, once, within ten minutes. */
-  signInUrl(): string
+  signInUrl(): Promise<string>
   close(): Promise<void>
 }
 
-/** How long requests that are being answered may take to finish once the server closes. */
+/** How long open requests may take to finish once the server closes. */
 const CLOSE_GRACE_MS = 2000
 /** How long a request may take to arrive; its answer, such as a stream, may take any time. */
 const REQUEST_TIMEOUT_MS = 60_000
-/** As long as an address can be: the guard comes first, and then the input says what is too long. */
+/** As long as an address can be, so that the guard comes first and the schema then refuses what is too long. */
 const MAX_PARAM_LENGTH = 16 * 1024
 
-/** Offers the operations over HTTP. Nothing is kept in memory that a restart would lose. */
+/** Offers the operations over HTTP. It keeps nothing in memory that a restart would lose. */
 export async function serve(
   fleet: Fleet,
   operations: readonly Operation[],
@@ -62,10 +64,10 @@ export async function serve(
   const { host = '127.0.0.1', port, allowedHosts = [], allowInsecure = false } = options
   const https = readTls(options)
   const tls = https !== null
-  requireSafePlace({ host, tls, allowInsecure })
+  requireSafeAddress({ host, tls, allowInsecure })
 
   const say = options.say ?? (line => process.stderr.write(`fleet: ${line}\n`))
-  const log = openLog(fleet)
+  const log = options.log ?? (await openLog(fleet))
   const explain = explainer(log, say)
   const openStreams = new Set<AbortController>()
   let own: OwnNames = ownNames({ host, port, tls, allowedHosts })
@@ -99,12 +101,12 @@ export async function serve(
   return {
     url,
     reachableAt: reachableAt({ host, port: actualPort, tls, allowedHosts }, addressesOfThisMachine()),
-    signInUrl: () => signInUrl(fleet.home, url, Date.parse(fleet.now())),
+    signInUrl: () => signInUrl(fleet.keys, url, Date.parse(fleet.now())),
     async close() {
       for (const stream of openStreams) stream.abort()
       const closed = app.close()
       await Promise.race([underWay.over(), passed(CLOSE_GRACE_MS, undefined, { ref: false })])
-      // Also those a browser opened in advance and never used, which would be waited for.
+      // Includes connections that a browser opened in advance and never used; close would wait for them.
       app.server.closeAllConnections()
       await closed
       log.info('closed')
@@ -113,7 +115,7 @@ export async function serve(
   }
 }
 
-/** Those a phone in the same network could know; link-local ones mean nothing elsewhere. */
+/** Addresses that a phone in the same network can reach; link-local ones mean nothing elsewhere. */
 function addressesOfThisMachine(): string[] {
   const all = Object.values(networkInterfaces()).flatMap(each => each ?? [])
   const outside = all.filter(({ internal, address }) => !internal && !address.startsWith('fe80:'))
@@ -147,7 +149,7 @@ function makeApp(https: Tls | null, explain: Explain): FastifyInstance {
   }) as FastifyInstance
 }
 
-/** A form of a foreign page can send text/plain without asking first; it cannot send JSON. */
+/** A form on a foreign page can send text/plain without asking first; it cannot send JSON. */
 function acceptJsonOnly(app: FastifyInstance): void {
   const parse = app.getDefaultJsonParser('error', 'error')
   app.removeAllContentTypeParsers()
@@ -158,7 +160,7 @@ function acceptJsonOnly(app: FastifyInstance): void {
   })
 }
 
-/** Changes and refusals; neither headers, nor bodies, nor what follows a question mark. */
+/** Logs changes and refusals, but no headers, bodies or query strings. */
 function logRequests(app: FastifyInstance, log: Log): void {
   app.addHook('onResponse', async (request, reply) => {
     if (request.method === 'GET' && reply.statusCode < 400) return

@@ -9,8 +9,8 @@ import { counting, TOYS } from './toys.testkit.ts'
 const STREAM = '/api/toys/bear/stream'
 const idsIn = (text: string) => Array.from(text.matchAll(/^id: (.*)$/gm), match => match[1])
 
-function open({ server, fleet }: Running, path: string, signal?: AbortSignal): Promise<Response> {
-  return fetch(server.url + path, { signal, headers: { authorization: `Bearer ${fleet.home.token}` } })
+async function open({ server, fleet }: Running, path: string, signal?: AbortSignal): Promise<Response> {
+  return fetch(server.url + path, { signal, headers: { authorization: `Bearer ${await fleet.keys.ownerToken()}` } })
 }
 
 test('items carry cursor, kind and data', async () => {
@@ -65,7 +65,7 @@ test('a reader that does not read is cut off, and what is kept for it is bounded
   const closed = new Promise(resolve => socket.once('close', resolve))
   socket.on('error', () => {})
   socket.write(
-    `GET /api/toys/endless/stream HTTP/1.1\r\nHost: 127.0.0.1:${port}\r\nAuthorization: Bearer ${running.fleet.home.token}\r\n\r\n`,
+    `GET /api/toys/endless/stream HTTP/1.1\r\nHost: 127.0.0.1:${port}\r\nAuthorization: Bearer ${await running.fleet.keys.ownerToken()}\r\n\r\n`,
   )
   socket.pause()
   await vi.waitFor(() => expect(counting).toContain('endless'))

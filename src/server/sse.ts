@@ -2,13 +2,13 @@ import type { ServerResponse } from 'node:http'
 import type { Item } from '../operations/operation.ts'
 
 export interface StreamLimits {
-  /** Lines that come within this time travel in one write. */
+  /** Lines that arrive within this time go into one write. */
   gatherMs: number
-  /** Nothing more is read for a watcher that has this much not yet taken. */
+  /** Nothing more is read for a watcher with this much unread. */
   maxUnreadBytes: number
-  /** A watcher that needs longer than this to take it is cut off; it may come back with the last id it saw. */
+  /** A watcher that takes longer than this is disconnected; it may come back with the last id it saw. */
   stuckMs: number
-  /** A sign of life when there is nothing to say. */
+  /** How often to send a sign of life when there is nothing else. */
   quietMs: number
 }
 
@@ -19,16 +19,16 @@ export const STREAM_LIMITS: StreamLimits = {
   quietMs: 15_000,
 }
 
-/** As an event stream. A sign of life carries only the cursor, which a browser keeps without telling the page. */
+/** An item as text of an event stream. A sign of life has data too, or a reader would skip it and its cursor. */
 export function frame({ cursor, kind, data }: Item<unknown>): string {
-  // An empty id would make a browser forget the one it has.
+  // An empty id would make a browser forget its last one.
   const id = cursor && `id: ${cursor.replace(/[\r\n\0]/g, '')}\n`
-  return kind === 'ping' ? `: ping\n${id}\n` : `${id}event: ${kind}\ndata: ${JSON.stringify(data)}\n\n`
+  return `${id}event: ${kind}\ndata: ${JSON.stringify(data)}\n\n`
 }
 
 /**
- * Writes an event stream to one watcher. It holds at most `maxUnreadBytes`: `send` resolves when there is room again,
- * so whoever reads items for it simply waits, and what is not yet read stays in the store or the transcript.
+ * Writes an event stream to one watcher. It holds at most `maxUnreadBytes`: `send` resolves when there is room again, so
+ * the reader simply waits, and what is not yet read stays in the store or the transcript.
  */
 export class Watcher {
   readonly #response: ServerResponse

@@ -3,10 +3,12 @@ import * as z from 'zod'
 import { NotFound } from '../domain/errors.ts'
 import { command, type Operation, query, stream } from '../operations/operation.ts'
 
-/** Small operations with every kind of input, for what the real ones need a whole fleet to show. */
+/** Small operations with every kind of input, for tests where the real ones would need a whole fleet. */
 export const TOYS = [
   query({
     name: 'echo_query',
+    may: 'missions.read',
+    mcp: false,
     summary: 'Say back what was understood',
     http: 'GET /api/toys/:toy_id',
     input: z.object({
@@ -22,6 +24,8 @@ export const TOYS = [
   }),
   command({
     name: 'echo_command',
+    may: 'missions.read',
+    mcp: false,
     summary: 'Say back what was understood',
     http: 'POST /api/toys',
     input: z.object({ title: z.string().min(1), size: z.number().optional() }),
@@ -30,6 +34,8 @@ export const TOYS = [
   }),
   command({
     name: 'break',
+    may: 'missions.read',
+    mcp: false,
     summary: 'Fail as nobody expected',
     http: 'POST /api/toys/:toy_id/break',
     input: z.object({ toy_id: z.string(), words: z.string() }),
@@ -40,6 +46,8 @@ export const TOYS = [
   }),
   stream({
     name: 'count',
+    may: 'missions.read',
+    mcp: false,
     summary: 'Count upwards from where the reader was',
     http: 'GET /api/toys/:toy_id/stream',
     input: z.object({ toy_id: z.string(), after: z.string().optional() }),
@@ -61,5 +69,5 @@ export const TOYS = [
   }),
 ] as unknown as readonly Operation[]
 
-/** The streams that are being read now. */
+/** The streams that are read now. */
 export const counting = new Set<string>()

@@ -1,6 +1,7 @@
 import type { z } from 'zod'
 import { ApprovalRule } from '../domain/records/approval-rule.ts'
 import { Device } from '../domain/records/device.ts'
+import { Fault } from '../domain/records/fault.ts'
 import { Counts, FleetState, Provider, Receipt, Spending } from '../domain/records/fleet.ts'
 import { isLoopOver, Loop } from '../domain/records/loop.ts'
 import { Comment, Evidence, isToSend, Mission } from '../domain/records/mission.ts'
@@ -10,15 +11,16 @@ import { Project } from '../domain/records/project.ts'
 import { Report } from '../domain/records/report.ts'
 import { Schedule } from '../domain/records/schedule.ts'
 import { Session } from '../domain/records/session.ts'
-import { KeptProcess } from '../domain/records/side-process.ts'
+import { SideProcess } from '../domain/records/side-process.ts'
+import { LeaseRecord, Migrated } from '../domain/records/store.ts'
 import { Message, Question } from '../domain/records/talk.ts'
 import { Template } from '../domain/records/template.ts'
 import { Workflow } from '../domain/records/workflow.ts'
 import { isOver } from '../domain/rules/delegation.ts'
 import { isAskedAbout } from '../domain/rules/pull-request.ts'
-import type { KeyPart } from './port.ts'
 
 /** The keys a record is found by in one index; several for a list such as tags, none to stay out of it. */
+export type KeyPart = string | number
 type Keys<T> = (record: T) => readonly KeyPart[][]
 interface Declared<S extends z.ZodType> {
   schema: S
@@ -29,7 +31,9 @@ const declare = <S extends z.ZodType>(schema: S, indexes: Record<string, Keys<z.
   indexes,
 })
 
-/** Everything that is kept, declared once; an engine derives its tables from this. Every collection also has the index 'id'. */
+/**
+ * Every collection, declared once; an engine derives its tables from this. Every collection also has the index 'id'.
+ */
 export const COLLECTIONS = {
   projects: declare(Project, {
     created: p => [[p.created_at]],
@@ -45,14 +49,14 @@ export const COLLECTIONS = {
     tag: m => m.tags.map(tag => [tag, m.created_at]),
     tag_status: m => m.tags.map(tag => [tag, m.status, m.created_at]),
     tag_project: m => m.tags.map(tag => [tag, m.project_id, m.created_at]),
-    /** In the order they came to an end. */
+    /** By the time they ended. */
     ended: m => (isOver(m) && m.ended_at ? [[m.ended_at]] : []),
     project_ended: m => (isOver(m) && m.ended_at ? [[m.project_id, m.ended_at]] : []),
     parent: m => (m.parent_mission_id ? [[m.parent_mission_id, m.created_at]] : []),
     dependency: m => m.depends_on.map(id => [id]),
-    /** Queued with every dependency met, in the order they are to start: highest priority, then oldest. */
+    /** Queued with every dependency met, in the order in which they start: highest priority, then oldest. */
     ready: m => (m.status === 'queued' && m.ready ? [[1_000_000 - m.priority, m.queued_at ?? m.created_at]] : []),
-    /** Queued but not ready: looked through once when a server starts. */
+    /** Queued but not ready. The daemon goes through these once when it starts. */
     unready: m => (m.status === 'queued' && !m.ready ? [[m.created_at]] : []),
     landing: m => (m.status === 'landing' || m.undo ? [[m.project_id, m.landing_at ?? m.updated_at]] : []),
     /** Pull requests that GitHub is asked about, the next one first. */
@@ -67,7 +71,7 @@ export const COLLECTIONS = {
     mission: s => [[s.mission_id, s.created_at]],
     project: s => [[s.project_id, s.created_at]],
     live: s => (s.status === 'ended' ? [] : [[s.created_at]]),
-    /** Who works or worked in one worktree: several missions may share it. */
+    /** The sessions of one worktree. Several missions may share it. */
     place: s => (s.worktree_kept && s.worktree ? [[s.worktree, s.created_at]] : []),
     worktree: s => (s.status === 'ended' && s.worktree_kept && s.worktree ? [[s.ended_at ?? s.created_at]] : []),
   }),
@@ -78,7 +82,7 @@ export const COLLECTIONS = {
   }),
   comments: declare(Comment, {
     mission: c => [[c.mission_id, c.created_at]],
-    /** What people remarked and the agent was not told yet. */
+    /** Comments of people that the agent has not been told yet. */
     unsent: c => (isToSend(c) ? [[c.mission_id, c.created_at]] : []),
   }),
   evidence: declare(Evidence, { mission: e => [[e.mission_id, e.created_at]] }),
@@ -100,7 +104,7 @@ export const COLLECTIONS = {
     created: w => [[w.created_at]],
     project: w => [[w.project_id, w.created_at]],
     status: w => [[w.status, w.created_at]],
-    /** Not over: looked at when a server starts. */
+    /** Not over. The daemon looks at these when it starts. */
     active: w => (w.status === 'making' || w.status === 'running' ? [[w.created_at]] : []),
   }),
   schedules: declare(Schedule, {
@@ -109,7 +113,7 @@ export const COLLECTIONS = {
     due: s => (s.enabled && s.next_at ? [[s.next_at]] : []),
     waiting: s => (s.waiting.length ? [[s.waiting[0]!]] : []),
   }),
-  processes: declare(KeptProcess, {
+  processes: declare(SideProcess, {
     mission: p => [[p.mission_id, p.created_at]],
     live: p => (p.status === 'ended' ? [] : [[p.created_at]]),
     created: p => [[p.created_at]],
@@ -117,7 +121,9 @@ export const COLLECTIONS = {
   plans: declare(Plan, {
     created: p => [[p.created_at]],
     project: p => [[p.project_id, p.created_at]],
-    /** Someone still has to do something about it. */
+    status: p => [[p.status, p.created_at]],
+    project_status: p => [[p.project_id, p.status, p.created_at]],
+    /** Its planner or a person still has to act. */
     open: p => (p.status === 'planning' || p.status === 'proposed' ? [[p.status, p.created_at]] : []),
   }),
   loops: declare(Loop, {
@@ -131,6 +137,9 @@ export const COLLECTIONS = {
   counts: declare(Counts, {}),
   providers: declare(Provider, {}),
   devices: declare(Device, { signed_in: d => (d.signed_out_at ? [] : [[d.signed_in_at]]) }),
+  faults: declare(Fault, { reactor: f => [[f.reactor, f.since]], since: f => [[f.since]] }),
+  lease: declare(LeaseRecord, {}),
+  migrations: declare(Migrated, {}),
   spending: declare(Spending, { day: s => [[s.day, s.project_id]] }),
 } as const
 

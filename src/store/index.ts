@@ -1,9 +1,18 @@
-/** Where records, events, long texts and the home's lease are kept. */
+/** Stores records, events and long texts, and the home's lease. */
 export { type Blobs, type BlobText, openBlobs } from './blobs.ts'
-export { COLLECTIONS, type Collection, type RecordOf } from './collections.ts'
-export { Holder, isHeld, type Lease, readHolder, takeLease } from './lease.ts'
-export { memoryStore } from './memory/engine.ts'
+export { COLLECTIONS, type Collection, type KeyPart, type RecordOf } from './collections.ts'
+export { type Lease, LeaseLost, takeLease } from './lease.ts'
+export { LaggingStore, memoryStore } from './memory/index.ts'
+export { openStore, openToAsk, type StoreSettings, storeOf } from './open.ts'
 export * from './port.ts'
-export { openSqlite } from './sqlite/engine.ts'
-export { examineSqlite, repairIndexes } from './sqlite/examine.ts'
-export { StoreOutdated } from './sqlite/schema.ts'
+export {
+  copySqlite,
+  DaemonInfo,
+  examineSqlite,
+  isHeld,
+  type Lock,
+  readDaemon,
+  repairIndexes,
+  type StoreHealth,
+  takeLock,
+} from './sqlite/index.ts'

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
+import type { KeyPart } from './collections.ts'
 import { encodeKey, rangeOf } from './keys.ts'
-import type { KeyPart } from './port.ts'
 
 const inOrder = (keys: KeyPart[][]) => {
   const shuffled = keys.toSorted((a, b) => (JSON.stringify(a) < JSON.stringify(b) ? 1 : -1))

@@ -1,25 +1,26 @@
 import { InvalidInput } from '../domain/errors.ts'
-import type { KeyPart, Query } from './port.ts'
+import type { KeyPart } from './collections.ts'
+import type { Query } from './port.ts'
 
 /**
- * Index keys as bytes whose plain binary order is the order of the parts, so that every engine sorts alike.
- * Each part ends itself, so no key of one shape runs into another: ['a', 'b'] never sorts among ['ab'].
+ * Encodes index keys as bytes whose binary order is the order of the parts, so that every engine sorts alike. Each part
+ * has an end mark, so that keys of different shapes do not mix: ['a', 'b'] never sorts among ['ab'].
  */
 const NUMBER = 0x10
 const TEXT = '\x20'
 const END_OF_TEXT = '\0'
-/** Above every byte that can begin a part or go on with a text. */
+/** Higher than every byte that can begin a part or continue a text. */
 const PAST = Buffer.from([0xff])
 
 export function encodeKey(parts: readonly KeyPart[]): Buffer {
   return Buffer.concat(parts.map(part => (typeof part === 'number' ? encodeNumber(part) : encodeText(part))))
 }
 
-/** Text is ended by a zero byte, so zeros inside it are written as 1 1 and ones as 1 2, which keeps their order. */
+/** A zero byte ends a text. Inside it, zeros are written as 1 1 and ones as 1 2, which keeps their order. */
 const beginText = (text: string): string => TEXT + text.replaceAll('\x01', '\x01\x02').replaceAll('\0', '\x01\x01')
 const encodeText = (text: string): Buffer => Buffer.from(beginText(text) + END_OF_TEXT)
 
-/** IEEE doubles sort as bytes once the sign bit is flipped, and all bits of the negative ones. */
+/** IEEE doubles sort as bytes once the sign bit is flipped, or for negative numbers all bits. */
 function encodeNumber(value: number): Buffer {
   if (Number.isNaN(value)) throw new TypeError('NaN has no place in an index')
   const bytes = Buffer.alloc(9)
@@ -31,7 +32,7 @@ function encodeNumber(value: number): Buffer {
   return bytes
 }
 
-/** The keys a query asks for, cursor included: from `low` (inclusive) to `high` (exclusive). */
+/** The keys that match a query and its cursor: from `low` (inclusive) to `high` (exclusive). */
 export function rangeOf(query: Query): { low: Buffer; high: Buffer } {
   const lead = encodeKey(query.equals ?? [])
   const lows: Buffer[] = [lead]
@@ -51,7 +52,7 @@ export function rangeOf(query: Query): { low: Buffer; high: Buffer } {
   return { low: lows.sort(Buffer.compare).at(-1)!, high: highs.sort(Buffer.compare)[0]! }
 }
 
-/** A cursor is the key of the last item given, so records that come or go meanwhile do not shift it. */
+/** A cursor is the key of the last item returned, so records that are added or removed later do not shift it. */
 export const cursorOfKey = (key: Buffer): string => key.toString('base64url')
 
 function keyOfCursor(cursor: string): Buffer {
@@ -65,6 +66,6 @@ export function sequenceOfCursor(cursor: string): number {
   return Number(cursor)
 }
 
-/** Lists go on from a `cursor`, what happened is told `after` one. */
-const badCursor = (field: 'cursor' | 'after'): InvalidInput =>
+/** Lists continue from a `cursor`; events are read `after` one. */
+export const badCursor = (field: 'cursor' | 'after'): InvalidInput =>
   new InvalidInput(field, 'this is not a cursor of this store', { try: 'Leave it out to start at the beginning.' })

@@ -1,85 +1,95 @@
-import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { expect, onTestFinished, test } from 'vitest'
-import { isHeld, readHolder, takeLease } from './lease.ts'
-import { aFolder, run } from './sqlite/processes.testkit.ts'
+import Database from 'better-sqlite3'
+import { describe, expect, onTestFinished, test } from 'vitest'
+import { LEASE } from '../domain/records/store.ts'
+import { LeaseLost, takeLease } from './lease.ts'
+import { openStore, type StoreSettings } from './open.ts'
+import { type Batch, Conflict, MAX_COMMIT_ITEMS, type Store } from './port.ts'
+import { aMission, anEvent, insist } from './samples.testkit.ts'
+import { aFolder } from './sqlite/processes.testkit.ts'
 
-const me = {
-  pid: process.pid,
-  started: 'now',
-  version: '1',
-  host: 'here',
-  url: 'http://127.0.0.1:3847',
-  reachable_at: [],
-  settings: {},
-  flags: {},
+let seed = 0
+const ENGINES: Record<string, () => StoreSettings> = {
+  sqlite: () => ({ engine: 'sqlite', file: join(aFolder(), 'store.db') }),
+  memory: () => ({ engine: 'memory' }),
+  'hostile memory': () => ({ engine: 'memory', hostile: { seed: ++seed } }),
 }
+const NOW = '2026-01-01T00:00:00.000Z'
 
-test('one process holds a home; a second is refused and can read who holds it', async () => {
-  const home = aFolder()
-  const first = run('holder.testkit.ts', home)
-  await first.lines(1)
-  endLater(Number(first.printed[0]))
-  const second = run('holder.testkit.ts', home)
-  expect(await second.exit).toBe(0)
-  expect(second.printed).toEqual(['refused'])
-  expect(takeLease(home)).toBeUndefined()
-  expect(isHeld(home)).toBe(true)
-  expect(readHolder(home)).toMatchObject({ pid: first.child.pid })
-})
-
-test('kill -9 frees the home at once, though a child of the holder lives on', async () => {
-  const home = aFolder()
-  const holder = run('holder.testkit.ts', home)
-  await holder.lines(1)
-  const child = Number(holder.printed[0])
-  endLater(child)
-  holder.child.kill('SIGKILL')
-  await holder.exit
-  expect(process.kill(child, 0)).toBe(true)
-  expect(isHeld(home)).toBe(false)
-  const lease = takeLease(home)
-  expect(lease).toBeDefined()
-  expect(readHolder(home)).toBeUndefined()
-  lease!.release()
-})
-
-test('a lease is announced, refused to others in the same process, and released', async () => {
-  const home = join(aFolder(), 'not/there/yet')
-  expect(isHeld(home)).toBe(false)
-  const lease = takeLease(home)!
-  expect(readHolder(home)).toBeUndefined()
-  await lease.announce(me)
-  expect(readHolder(home)).toEqual(me)
-  expect(takeLease(home)).toBeUndefined()
-  expect(isHeld(home)).toBe(true)
-  expect(isHeld(home)).toBe(true)
-  lease.release()
-  expect(isHeld(home)).toBe(false)
-  expect(readHolder(home)).toBeUndefined()
-  const next = takeLease(home)!
-  lease.release()
-  expect(isHeld(home)).toBe(true)
-  next.release()
-})
-
-test('someone who keeps asking whether a home is held keeps nobody from taking it', async () => {
-  const home = aFolder()
-  takeLease(home)!.release()
-  await run('asker.testkit.ts', home).lines(1)
-  for (let n = 0; n < 200; n++) {
-    const lease = takeLease(home)
-    expect(lease, `attempt ${n}`).toBeDefined()
-    lease!.release()
+describe.each(Object.entries(ENGINES))('on the %s engine', (_name, settings) => {
+  async function aStore(): Promise<Store> {
+    const store = await openStore(settings(), { migrate: true })
+    onTestFinished(() => store.close())
+    return store
   }
+  const making = (id: string): Batch => ({
+    changes: [{ put: 'missions', value: aMission(id), expects: 'absent' }],
+    events: [anEvent({ mission_id: id })],
+  })
+
+  test('each taking is a new epoch, and all commits of the one before are refused whole', async () => {
+    const store = await aStore()
+    const first = await takeLease(store, NOW)
+    await insist(first, making('a'))
+    const second = await takeLease(store, NOW)
+    expect(second.epoch).toBe(first.epoch + 1)
+    expect(first.lost.aborted).toBe(false)
+    const tail = await store.tail()
+    for (const id of ['b', 'c']) await expect(insist(first, making(id))).rejects.toBeInstanceOf(LeaseLost)
+    expect(first.lost.aborted).toBe(true)
+    expect(await store.get('missions', 'b')).toBeUndefined()
+    expect(await store.tail()).toBe(tail)
+    await insist(second, making('b'))
+    // A process that only makes requests needs no lease.
+    await insist(store, making('c'))
+    expect(second.lost.aborted).toBe(false)
+  })
+
+  test('a daemon with nothing to commit learns of it by looking', async () => {
+    const store = await aStore()
+    const first = await takeLease(store, NOW)
+    await first.look()
+    expect(first.lost.aborted).toBe(false)
+    await takeLease(store, NOW)
+    await first.look()
+    expect(first.lost.aborted).toBe(true)
+  })
+
+  test('of many who take it at once one is left, with the highest epoch', async () => {
+    const store = await aStore()
+    const leases = await Promise.all(Array.from({ length: 6 }, () => takeLease(store, NOW)))
+    for (const lease of leases) await lease.look()
+    const left = leases.filter(lease => !lease.lost.aborted)
+    expect(left.map(({ epoch }) => epoch)).toEqual([Math.max(...leases.map(({ epoch }) => epoch))])
+    expect((await store.get('lease', LEASE))!.value.epoch).toBe(left[0]!.epoch)
+  })
+
+  test('an ordinary conflict is told as one, and a full commit has room for the check', async () => {
+    const store = await aStore()
+    const lease = await takeLease(store, NOW)
+    await insist(lease, making('a'))
+    await expect(lease.commit(making('a'))).rejects.toBeInstanceOf(Conflict)
+    expect(lease.lost.aborted).toBe(false)
+    const full = Array.from({ length: MAX_COMMIT_ITEMS }, (_, n) => aMission(`m${n}`))
+    await insist(lease, { changes: full.map(value => ({ put: 'missions', value, expects: 'absent' })) })
+  })
 })
 
-test('a holder file that makes no sense is as good as none', () => {
-  const home = aFolder()
-  for (const text of ['', '{', '{"pid":"x"}', 'null']) {
-    writeFileSync(join(home, 'holder.json'), text)
-    expect(readHolder(home)).toBeUndefined()
-  }
+test('a damaged lease, and damaged notes of migrations, keep no daemon from acting', async () => {
+  const file = join(aFolder(), 'store.db')
+  const first = await openStore({ engine: 'sqlite', file }, { migrate: true })
+  const before = await takeLease(first, NOW)
+  const db = new Database(file)
+  db.exec(`UPDATE records_lease SET body = '{"half'; UPDATE records_migrations SET body = '{"half'`)
+  db.close()
+  const store = await openStore({ engine: 'sqlite', file }, { migrate: true })
+  onTestFinished(async () => {
+    await store.close()
+    await first.close()
+  })
+  const after = await takeLease(store, NOW)
+  expect(after.epoch).toBeGreaterThan(before.epoch)
+  await before.look()
+  expect(before.lost.aborted).toBe(true)
+  await after.commit({ changes: [{ put: 'missions', value: aMission('a'), expects: 'absent' }] })
 })
-
-const endLater = (pid: number) => onTestFinished(() => void process.kill(pid, 'SIGKILL'))

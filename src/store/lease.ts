@@ -1,96 +1,90 @@
-import { existsSync, mkdirSync, rmSync } from 'node:fs'
-import { rename, writeFile } from 'node:fs/promises'
-import { join } from 'node:path'
-import Database from 'better-sqlite3'
-import * as z from 'zod'
-import { effect } from '../platform/effects.ts'
-import { requirePlain, textOf } from '../platform/whole-files.ts'
-
-/** Who holds a home, as it says of itself. */
-export const Holder = z.object({
-  pid: z.number().int(),
-  started: z.string().describe('when the process started, as the kernel tells it: a pid alone may be reused'),
-  version: z.string(),
-  host: z.string(),
-  url: z.string().nullable().default(null).describe('where it answers; empty until it listens'),
-  reachable_at: z.array(z.string()).default([]).describe('where other machines reach it'),
-  settings: z.record(z.string(), z.string()).default({}).describe('the variables of settings it was started with'),
-  flags: z.record(z.string(), z.string()).default({}).describe('settings its command line named, by key'),
-})
-export type Holder = z.infer<typeof Holder>
-
-export interface Lease {
-  /** Writes down for others who holds the home; may be repeated as more is known. */
-  announce(holder: z.input<typeof Holder>): Promise<void>
-  release(): void
-}
-
-/** Someone who only asks whether the lease is held is in the way for less than this. */
-const WAIT_MS = 50
-
-/** A lock must live as long as its process, even if nobody keeps the lease: an unreachable database is closed. */
-const held = new Set<Database.Database>()
+import { StoreTrouble, Unfit } from '../domain/errors.ts'
+import { LEASE } from '../domain/records/store.ts'
+import { type Batch, Conflict, Damaged, type Store, Unavailable, type Version } from './port.ts'
 
 /**
- * The right to dispatch, land and migrate, for one process per home; undefined when another has it. It is the lock of
- * an open SQLite transaction: the kernel frees it with the process, however that ends, and no child inherits it.
+ * The right to decide: to dispatch, land and tidy up. One process has it at a time. The engine says who may take it; on
+ * SQLite, the process with the lock of the home. The store makes sure that a daemon stops once it has lost the lease:
+ * every commit of a daemon checks the record that taking the lease writes.
  */
-export function takeLease(home: string): Lease | undefined {
-  mkdirSync(home, { recursive: true, mode: 0o700 })
-  requirePlain(leaseFile(home))
-  const db = new Database(leaseFile(home), { timeout: WAIT_MS })
-  if (!locked(db, 'BEGIN EXCLUSIVE')) {
-    db.close()
-    return undefined
+export interface Lease {
+  /** Grows each time the lease is taken. */
+  readonly epoch: number
+  /** Aborted once another process has taken it. The daemon then stops acting. */
+  readonly lost: AbortSignal
+  /** Commits as the daemon. Throws LeaseLost if another process has taken the lease; then nothing was written. */
+  commit(batch: Batch): Promise<void>
+  /** Checks whether it was taken. A daemon may have nothing to commit for a long time. */
+  look(): Promise<void>
+}
+
+export class LeaseLost extends StoreTrouble {
+  constructor(epoch: number) {
+    super('Another process decides for this home now; this one no longer does.', {
+      try: 'fleet status',
+      facts: { epoch },
+    })
   }
-  held.add(db)
-  // What a holder that was killed has left behind.
-  rmSync(holderFile(home), { force: true, recursive: true })
+}
+
+const MOST_TRIES = 50
+
+/** Takes the lease, also from another process. */
+export async function takeLease(store: Store, now: string): Promise<Lease> {
+  for (let left = MOST_TRIES; ; left--) {
+    const { epoch, expects } = await lastTaken(store)
+    const mine = { id: LEASE, epoch: epoch + 1, taken_at: now } as const
+    try {
+      await store.commit({ changes: [{ put: 'lease', value: mine, expects }] })
+    } catch (error) {
+      // If it is not known whether it was written, one more epoch does no harm.
+      if ((error instanceof Conflict || error instanceof Unavailable) && left > 0) continue
+      throw error
+    }
+    const taken = await store.get('lease', LEASE)
+    // If another process has taken it since, take it again.
+    if (taken?.value.epoch === mine.epoch) return leaseOf(store, mine.epoch, taken.version)
+  }
+}
+
+function leaseOf(store: Store, epoch: number, expects: Version): Lease {
+  const lost = new AbortController()
+  const look = async (): Promise<void> => {
+    if ((await readLease(store)).expects !== expects) lost.abort()
+  }
   return {
-    announce: holder => writeHolder(home, holder),
-    release() {
-      if (!held.delete(db)) return
-      rmSync(holderFile(home), { force: true })
-      db.close()
+    epoch,
+    lost: lost.signal,
+    look,
+    async commit(batch) {
+      if (lost.signal.aborted) throw new LeaseLost(epoch)
+      try {
+        await store.commit({ ...batch, checks: [{ collection: 'lease', id: LEASE, expects }, ...(batch.checks ?? [])] })
+      } catch (error) {
+        if (!(error instanceof Conflict) || error.collection !== 'lease') throw error
+        await look()
+        throw lost.signal.aborted ? new LeaseLost(epoch) : error
+      }
     },
   }
 }
 
-export function isHeld(home: string): boolean {
-  if (!existsSync(leaseFile(home))) return false
-  requirePlain(leaseFile(home))
-  const db = new Database(leaseFile(home), { timeout: 0, readonly: true, fileMustExist: true })
-  try {
-    return !locked(db, 'SELECT count(*) FROM sqlite_schema')
-  } finally {
-    db.close()
-  }
+async function lastTaken(store: Store): Promise<{ epoch: number; expects: Version }> {
+  const { epoch, expects } = await readLease(store)
+  if (expects === 'absent') throw new Unfit('This store has no record of who decides.', { try: 'fleet doctor' })
+  return { epoch, expects }
 }
 
-/** What the last holder wrote; whether it still lives is for isHeld to say. */
-export function readHolder(home: string): Holder | undefined {
+/**
+ * A damaged record is written again. Its epoch is unknown, so it becomes the seconds since 1970, which are more than
+ * any count of starts.
+ */
+async function readLease(store: Store): Promise<{ epoch: number; expects: Version | 'absent' }> {
   try {
-    return Holder.safeParse(JSON.parse(textOf(holderFile(home)) ?? '')).data
-  } catch {
-    return undefined
-  }
-}
-
-async function writeHolder(home: string, holder: z.input<typeof Holder>): Promise<void> {
-  const temporary = `${holderFile(home)}.${crypto.randomUUID()}`
-  await writeFile(temporary, `${JSON.stringify(Holder.parse(holder), null, 2)}\n`, { mode: 0o600 })
-  await effect('holder.rename', () => rename(temporary, holderFile(home)))
-}
-
-function locked(db: Database.Database, statement: string): boolean {
-  try {
-    db.exec(statement)
-    return true
+    const stored = await store.get('lease', LEASE)
+    return { epoch: stored?.value.epoch ?? 0, expects: stored?.version ?? 'absent' }
   } catch (error) {
-    if (error instanceof Database.SqliteError && error.code.startsWith('SQLITE_BUSY')) return false
-    throw error
+    if (!(error instanceof Damaged)) throw error
+    return { epoch: Math.floor(Date.now() / 1000), expects: error.version }
   }
 }
-
-const leaseFile = (home: string): string => join(home, 'lease.db')
-const holderFile = (home: string): string => join(home, 'holder.json')

@@ -1,22 +1,31 @@
+import { StoreTrouble, Unfit } from '../domain/errors.ts'
 import type { Event, NewEvent } from '../domain/records/event.ts'
-import type { Collection, RecordOf } from './collections.ts'
+import type { Collection, KeyPart, RecordOf } from './collections.ts'
 
-/** A record as the store holds it. The version counts its writes, from 1. */
+export { Unavailable } from '../domain/errors.ts'
+
+declare const token: unique symbol
+/**
+ * Identifies one write of a record. It is only ever compared. None is used twice, not even if a record is made again.
+ */
+export type Version = string & { readonly [token]: 'version' }
+
+/** A record as the store holds it. */
 export interface Stored<T> {
   value: T
-  version: number
+  version: Version
 }
 
 /** A write: `expects` is the version that was read, or 'absent' for a record that must not exist yet. */
 export type Change =
-  | { [C in Collection]: { put: C; value: RecordOf<C>; expects: number | 'absent' } }[Collection]
-  | { remove: Collection; id: string; expects: number }
+  | { [C in Collection]: { put: C; value: RecordOf<C>; expects: Version | 'absent' } }[Collection]
+  | { remove: Collection; id: string; expects: Version }
 
-/** A record that is not written but must still be what was read, or still not exist. */
+/** A record that is not written, but must still have the version that was read, or still not exist. */
 export interface Check {
   collection: Collection
   id: string
-  expects: number | 'absent'
+  expects: Version | 'absent'
 }
 
 export interface Batch {
@@ -30,7 +39,7 @@ export interface Query {
   index: string
   /** The leading parts of the key that must match exactly. */
   equals?: readonly KeyPart[]
-  /** For the part after those: a lower bound (inclusive) and an upper bound (exclusive); a prefix where it is text. */
+  /** Bounds for the part after those: lower (inclusive), upper (exclusive), or a prefix of a text. */
   from?: KeyPart
   below?: KeyPart
   prefix?: string
@@ -39,17 +48,16 @@ export interface Query {
   newestFirst?: boolean
 }
 
-export type KeyPart = string | number
 export interface Page<T> {
   items: Stored<T>[]
-  /** Give it back to go on; absent at the end. */
+  /** For the next page; absent at the end. */
   cursor?: string
 }
 
 export interface EventQuery {
   /** A cursor from an earlier answer; absent: from the oldest event kept. */
   after?: string
-  /** The cursor of an event: only what comes before it. */
+  /** The cursor of an event: only events before it. */
   before?: string
   /** The last `limit` events instead of the first, still oldest first. */
   newest?: boolean
@@ -59,38 +67,43 @@ export interface EventQuery {
 }
 export interface EventPage {
   events: Event[]
-  /** Where to go on, also when nothing was found. */
+  /** Where to continue, even if nothing was found. */
   cursor: string
-  /** Events between `after` and the first one here were dropped: read the state anew. */
+  /** Events between `after` and the first one here were dropped: read the state again. */
   reset: boolean
 }
 
 /**
- * What all engines can honour. `get` is current; `find` may lag, so no decision rests on it alone;
- * `commit` is all or nothing.
+ * What every engine offers. `get` is current. `find` may lag, so no decision is based on it alone. `commit` is all or
+ * nothing.
  */
 export interface Store {
   readonly engine: string
-  /** Records that were met and could not be read, as collection/id: `find` leaves them out. */
+  /** Whether `find` may show an earlier state. */
+  readonly listsLag: boolean
+  /** Records that could not be read so far, as collection/id. `find` leaves them out. */
   readonly unreadable: ReadonlySet<string>
   get<C extends Collection>(collection: C, id: string): Promise<Stored<RecordOf<C>> | undefined>
   find<C extends Collection>(collection: C, query: Query): Promise<Page<RecordOf<C>>>
-  /** Throws Conflict when any expectation no longer holds; then nothing was written. */
+  /**
+   * Throws Conflict if an expectation no longer holds; then nothing was written. After Unavailable, everything or
+   * nothing was.
+   */
   commit(batch: Batch): Promise<void>
   events(query: EventQuery): Promise<EventPage>
-  /** The cursor after the newest event: where a reader starts who wants only what comes. */
+  /** The cursor after the newest event, for a reader who only wants new events. */
   tail(): Promise<string>
-  /** Drops all but the newest `keep` events (at least one); a reader who has not seen a dropped one is told `reset`. */
+  /** Drops all but the newest `keep` events (at least one). A reader who missed a dropped event gets `reset`. */
   trimEvents(keep: number): Promise<void>
   /**
-   * Called soon after any commit, by this process or another, with nothing said about what changed; where `find` lags,
-   * once more when it has caught up. Returns how to stop.
+   * Calls `hint` soon after any commit of any process, without saying what changed. If `find` lags, it is called again
+   * once the lists are current. Returns a function that stops it.
    */
   watch(hint: () => void): () => void
   close(): Promise<void>
 }
 
-/** Someone else was first. Read again and decide again. */
+/** Another commit was first. Read and decide again. */
 export class Conflict extends Error {
   readonly collection: string
   readonly id: string
@@ -102,6 +115,25 @@ export class Conflict extends Error {
   }
 }
 
-/** A bound that every engine shares, so that what works on one works on all. */
+/** The store is missing or older than this program. A process that may decide can open it with `migrate`. */
+export class StoreOutdated extends Unfit {
+  /** There is no store yet. */
+  readonly missing: boolean
+  constructor(message: string, { missing = false, ...facts }: Record<string, unknown> & { missing?: boolean } = {}) {
+    super(message, { try: 'Start the fleet once: fleet up', facts })
+    this.missing = missing
+  }
+}
+
+/** The record exists but cannot be read. Its version is known, so it can be written again. */
+export class Damaged extends StoreTrouble {
+  readonly version: Version
+  constructor(name: string, version: Version) {
+    super(`The record ${name} is damaged and cannot be read.`, { try: 'fleet doctor' })
+    this.version = version
+  }
+}
+
+/** The same limits on every engine, so that a commit that works on one works on all. */
 export const MAX_RECORD_BYTES = 100 * 1024
 export const MAX_COMMIT_ITEMS = 90

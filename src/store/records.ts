@@ -1,16 +1,17 @@
 import type { z } from 'zod'
 import { InvalidInput } from '../domain/errors.ts'
+import { rename } from '../domain/records/earlier.ts'
 import { type Event, NewEvent } from '../domain/records/event.ts'
-import { COLLECTIONS, type Collection, type RecordOf } from './collections.ts'
+import { COLLECTIONS, type Collection, type KeyPart, type RecordOf } from './collections.ts'
 import { encodeKey } from './keys.ts'
-import { type Batch, type Check, type KeyPart, MAX_COMMIT_ITEMS, MAX_RECORD_BYTES, type Query } from './port.ts'
+import { type Batch, type Check, MAX_COMMIT_ITEMS, MAX_RECORD_BYTES, type Query, type Version } from './port.ts'
 
-/** What every engine does alike with records and events before it writes and after it reads them. */
+/** What every engine does with records and events before it writes and after it reads them. */
 export interface IndexEntry {
   index: string
   key: Buffer
 }
-/** By identity, so that two writes of a record can be compared. */
+/** By index and key, so that two writes of a record can be compared. */
 export type IndexEntries = Map<string, IndexEntry>
 
 export interface PreparedWrite extends Check {
@@ -34,9 +35,10 @@ interface Declared {
 }
 const declared = (collection: Collection): Declared => COLLECTIONS[collection] as unknown as Declared
 
-/** Throws when a record does not fit its schema, or the batch is not one that every engine could take. */
+/** Throws if a record does not fit its schema, or if some engine could not take the batch. */
 export function prepareBatch({ changes, checks = [], events = [] }: Batch): PreparedBatch {
-  const items = changes.length + checks.length + events.length
+  // The check of the daemon's lease does not count, because callers do not know of it.
+  const items = changes.length + checks.filter(check => check.collection !== 'lease').length + events.length
   if (items > MAX_COMMIT_ITEMS) throw new RangeError(`a commit of ${items} items; at most ${MAX_COMMIT_ITEMS} fit`)
   const prepared = {
     writes: changes.map(
@@ -75,7 +77,7 @@ function bounded(what: string, body: string): string {
   })
 }
 
-/** Some databases refuse a transaction that names one record twice, so none takes it. */
+/** Some databases refuse a transaction that names one record twice, so every engine does. */
 function requireEachOnce(items: Check[]): void {
   const seen = new Set<string>()
   for (const { collection, id } of items) {
@@ -110,12 +112,13 @@ export function requireLimit(limit: number): void {
 }
 
 /**
- * Records were validated when they were written, so reading trusts them; only fields that did not exist then
- * get the default their schema gives them now.
+ * Records were validated when they were written, so reading trusts them. Fields that did not exist then get the default
+ * of today's schema, and renamed fields get today's name.
  */
 export function revive<C extends Collection>(collection: C, body: string): RecordOf<C> {
   const record = JSON.parse(body)
   if (typeof record?.id !== 'string') throw new TypeError(`a record of ${collection} without an id`)
+  rename(collection, record)
   for (const [field, fill] of defaultsOf(collection)) if (record[field] === undefined) record[field] = fill()
   return record
 }
@@ -132,12 +135,19 @@ function defaultsOf(collection: Collection): [string, () => unknown][] {
   return known
 }
 
-export const reviveEvent = (sequence: number, body: string): Event => ({
-  ...JSON.parse(body),
-  cursor: String(sequence),
-})
+/**
+ * Random instead of counted: a count would start again if a record is made again. Every engine can store a whole
+ * number.
+ */
+export const drawVersion = (): Version => versionFrom(Math.floor(Math.random() * Number.MAX_SAFE_INTEGER))
+export const versionFrom = (kept: number): Version => String(kept) as Version
 
-/** Where a reader of events goes on, given what is kept; a cursor from another or an emptied store is beyond both ends. */
+export const reviveEvent = (cursor: string, body: string): Event => ({ ...JSON.parse(body), cursor })
+
+/**
+ * Where a reader of events continues. A cursor from another store, or older than all kept events, starts at the oldest
+ * one.
+ */
 export function startOfReading(
   after: number | undefined,
   kept: { oldest: number; newest: number },

@@ -25,8 +25,8 @@ export const anEvent = (fields: Partial<NewEvent> = {}): NewEvent => ({
   ...fields,
 })
 
-/** For what only a contrary engine refuses: tries again. */
-export async function insist(store: Store, batch: Batch): Promise<void> {
+/** Tries again, because a hostile engine refuses some commits at random. */
+export async function insist(store: Pick<Store, 'commit'>, batch: Batch): Promise<void> {
   for (let left = 40; ; left--) {
     try {
       return await store.commit(batch)

@@ -3,8 +3,9 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { endOf, TranscriptBackwards } from './backwards.ts'
+import type { Offsets } from './moments.ts'
 import { Times } from './moments.ts'
-import { type Line, type Offsets, START, STREAMS, TranscriptReader } from './reader.ts'
+import { type Line, START, STREAMS, TranscriptReader } from './reader.ts'
 
 let directory: string
 beforeEach(() => {
@@ -32,7 +33,7 @@ function backwards(upTo: Offsets): Line[] {
   return all
 }
 
-/** The same for the same seed. */
+/** Random numbers that are the same for the same seed. */
 function randomFrom(seed: number): (below: number) => number {
   let state = seed
   return below => {
@@ -70,7 +71,7 @@ test.each([1, 2, 3])('read backwards, a transcript is the same the other way rou
 test('whatever place it is cut at, nothing is missing and nothing is there twice', () => {
   printAtRandom(4, 300)
   const all = forwards()
-  // As a live reader may have come upon them: all of one stream first.
+  // The positions that a live reader may have: all of one stream first.
   const random = randomFrom(5)
   for (let n = 0; n < 30; n++) {
     const ends = STREAMS.map(stream => {

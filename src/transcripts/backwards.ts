@@ -1,17 +1,18 @@
 import { closeSync, fstatSync, readSync } from 'node:fs'
-import { join } from 'node:path'
 import type { Stream } from '../agents/contract.ts'
-import { openPlain } from '../platform/launch-folder.ts'
+import { fileOf } from '../platform/launch-folder.ts'
+import { openPlain } from '../platform/plain-files.ts'
+import type { Offsets } from './moments.ts'
 import { momentsBefore } from './moments.ts'
-import { CHUNK_BYTES, type Line, MAX_LINE_BYTES, NEWLINE, type Offsets, STREAMS } from './reader.ts'
+import { CHUNK_BYTES, type Line, MAX_LINE_BYTES, NEWLINE, STREAMS } from './reader.ts'
 
-/** One file read from a place towards its beginning. */
+/** Reads one file from a position towards its beginning. */
 class LinesBefore {
   readonly #fd: number | undefined
-  /** What of the file is at hand, and where that begins. */
+  /** The part of the file in memory, and where it begins. */
   #bytes = Buffer.alloc(0)
   #from = 0
-  /** In front of the last line handed out. */
+  /** The start of the last line returned. */
   offset: number
 
   constructor(file: string, offset: number) {
@@ -20,14 +21,14 @@ class LinesBefore {
     this.#from = this.offset
   }
 
-  /** Where the last whole line ends. What comes after it belongs to nobody yet, unless it is too long to wait for. */
+  /** Where the last whole line ends. What follows is not ready yet, unless it is too long to wait for. */
   wholeLines(): number {
     const end = this.offset
     const start = this.#startOf(end, end)
     return end - start >= MAX_LINE_BYTES ? end : start
   }
 
-  /** The line before; undefined: none that ends behind `after`. */
+  /** The previous line; undefined: none ends after `after`. */
   previous(after: number): { start: number; text: string } | undefined {
     const end = this.offset
     if (end <= after) return undefined
@@ -43,7 +44,7 @@ class LinesBefore {
     if (this.#fd !== undefined) closeSync(this.#fd)
   }
 
-  /** Behind the last end of line before `before`; a line that is too long is cut. */
+  /** The position after the last line break before `before`. A line that is too long is cut. */
   #startOf(end: number, before: number): number {
     let looked = before
     for (;;) {
@@ -56,7 +57,7 @@ class LinesBefore {
     }
   }
 
-  /** Takes twice as much each time: a long line is not copied again for each of its pieces. */
+  /** Reads twice as much each time, so a long line is not copied again for each piece. */
   #more(): void {
     const wanted = Math.min(this.#from, Math.max(CHUNK_BYTES, this.#bytes.length))
     const piece = Buffer.allocUnsafe(wanted)
@@ -66,10 +67,10 @@ class LinesBefore {
   }
 }
 
-/** Where a transcript ends by now. `final`: it is complete, half a line included. */
+/** Where a transcript ends now. `final`: it is complete, including half a line. */
 export function endOf(directory: string, final: boolean): Offsets {
   const at = (stream: Stream): number => {
-    const lines = new LinesBefore(join(directory, stream), Infinity)
+    const lines = new LinesBefore(fileOf(directory, stream), Infinity)
     try {
       return final ? lines.offset : lines.wholeLines()
     } finally {
@@ -79,22 +80,22 @@ export function endOf(directory: string, final: boolean): Offsets {
   return { sent: at('sent'), stdout: at('stdout'), stderr: at('stderr') }
 }
 
-/** Reads a session's transcript from a place towards its beginning: the same lines, the other way round. */
+/** Reads a session's transcript from a position towards its beginning: the same lines in reverse. */
 export class TranscriptBackwards {
   readonly #lines: Record<Stream, LinesBefore>
   readonly #moments: ReturnType<typeof momentsBefore>
   #moment: { at: string | null; from: Offsets } | undefined
 
   constructor(directory: string, upTo: Offsets) {
-    const before = (stream: Stream) => new LinesBefore(join(directory, stream), upTo[stream])
+    const before = (stream: Stream) => new LinesBefore(fileOf(directory, stream), upTo[stream])
     this.#lines = { sent: before('sent'), stdout: before('stdout'), stderr: before('stderr') }
     this.#moments = momentsBefore(directory, upTo)
-    // Lines without an end come last, whenever they were begun.
+    // Lines without an end come last, whenever they began.
     const whole = (stream: Stream) => this.#lines[stream].wholeLines()
     this.#moment = { at: null, from: { sent: whole('sent'), stdout: whole('stdout'), stderr: whole('stderr') } }
   }
 
-  /** The line before the last one that was handed out; undefined: that was the first. */
+  /** The line before the last one returned; undefined: that was the first. */
   previous(): Line | undefined {
     for (;;) {
       this.#moment ??= this.#moments.next().value

@@ -1,35 +1,38 @@
 import { closeSync, fstatSync, readSync } from 'node:fs'
-import { join } from 'node:path'
-import { appendPlain, openPlain } from '../platform/launch-folder.ts'
-import type { Offsets } from './reader.ts'
+import type { Stream } from '../agents/contract.ts'
+import { fileOf } from '../platform/launch-folder.ts'
+import { appendPlain, openPlain } from '../platform/plain-files.ts'
 
-/** How far each file of a transcript had grown at a time. */
+/** A size or position in each file of a transcript. */
+export type Offsets = Record<Stream, number>
+
+/** The size of each file at a time. */
 export interface Moment extends Offsets {
   at: number
 }
 
 export const timeOf = ({ at }: Moment): string => new Date(at).toISOString()
 
-/** Notes how far each file had grown, at most a few times a second. */
+/** Records the size of each file, at most a few times a second. */
 export class Times {
   readonly #file: string
   #last: Offsets | undefined
   #cutShort = false
   constructor(directory: string) {
-    this.#file = join(directory, 'times')
+    this.#file = fileOf(directory, 'times')
   }
 
   note(at: number, sizes: Offsets): void {
-    // A server that takes a session up reads it from the start: what was noted of that before is the truer time.
+    // A server that adopts a session reads it from the start. The times recorded before are the right ones.
     this.#last ??= lastOf(this.#file)
     if (!grew(this.#last, sizes)) return
     try {
-      // What a full disk cut short is ended first.
+      // A line that a full disk cut short is ended first.
       appendPlain(this.#file, `${this.#cutShort ? '\n' : ''}${at} ${sizes.sent} ${sizes.stdout} ${sizes.stderr}\n`)
       this.#last = sizes
       this.#cutShort = false
     } catch {
-      // The order of the streams is not worth a server: it is noted again as soon as it can be.
+      // A failure here must not stop the server. The time is recorded again as soon as possible.
       this.#cutShort = true
     }
   }
@@ -48,14 +51,14 @@ function lastOf(file: string): Offsets {
   return NOTHING
 }
 
-/** The moments in which anything beyond these offsets came, oldest first. */
+/** The moments with something after these offsets, oldest first. */
 export function momentsAfter(directory: string, from: Offsets): Generator<Moment, undefined> {
   const reachesBeyond = (moment: Moment) =>
     moment.sent > from.sent || moment.stdout > from.stdout || moment.stderr > from.stderr
-  return reading(join(directory, 'times'), times => times.forwards(times.first(reachesBeyond)))
+  return reading(fileOf(directory, 'times'), times => times.forwards(times.first(reachesBeyond)))
 }
 
-/** The moments in which what lies before these offsets came, newest first, and where each of them began. */
+/** The moments with something before these offsets, newest first, and where each began. */
 export function* momentsBefore(
   directory: string,
   upTo: Offsets,
@@ -63,7 +66,7 @@ export function* momentsBefore(
   const covers = (moment: Moment) =>
     moment.sent >= upTo.sent && moment.stdout >= upTo.stdout && moment.stderr >= upTo.stderr
   let later: string | null = null
-  const noted = reading(join(directory, 'times'), function* (times) {
+  const noted = reading(fileOf(directory, 'times'), function* (times) {
     const place = times.first(covers)
     for (const moment of times.forwards(place)) {
       later = timeOf(moment)
@@ -92,7 +95,7 @@ const PIECE_BYTES = 16 * 1024
 /** Longer than any line of ours. */
 const LINE_BYTES = 128
 
-/** The file of times, of which only as much is read as is asked for: its lines are in order, so a place is found by halving. */
+/** The file of times. Its lines are in order, so a position is found by halving and little is read. */
 class TimesFile {
   readonly #fd: number
   readonly size: number
@@ -102,7 +105,7 @@ class TimesFile {
     this.size = fstatSync(fd).size
   }
 
-  /** Where the line of the first moment is for which this holds, as it then does for all after it; the end: there is none. */
+  /** The position of the first moment for which this holds, as it does for all later ones; the end: there is none. */
   first(holds: (moment: Moment) => boolean): number {
     let low = 0
     let high = this.size
@@ -136,7 +139,7 @@ class TimesFile {
     }
   }
 
-  /** The whole lines in a part of the file; `inside`: it may begin in the middle of one, which is left out. */
+  /** The whole lines in a part of the file. `inside`: it may begin in the middle of a line, which is left out. */
   #lines(from: number, bytes: number, inside: boolean): { start: number; end: number; moment: Moment | undefined }[] {
     const piece = Buffer.alloc(Math.min(bytes, this.size - from))
     const got = readSync(this.#fd, piece, 0, piece.length, from)

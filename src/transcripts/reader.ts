@@ -1,8 +1,8 @@
 import { closeSync, fstatSync, readSync } from 'node:fs'
-import { join } from 'node:path'
 import type { Stream } from '../agents/contract.ts'
-import { openPlain } from '../platform/launch-folder.ts'
-import { type Moment, momentsAfter, timeOf } from './moments.ts'
+import { fileOf } from '../platform/launch-folder.ts'
+import { openPlain } from '../platform/plain-files.ts'
+import { type Moment, momentsAfter, type Offsets, timeOf } from './moments.ts'
 
 /**
  * A session's transcript is what it printed, kept as printed: append-only files. A cursor is one offset per file,
@@ -10,7 +10,6 @@ import { type Moment, momentsAfter, timeOf } from './moments.ts'
  * so that the files can be read in the order things happened.
  */
 export const STREAMS: readonly Stream[] = ['sent', 'stdout', 'stderr']
-export type Offsets = Record<Stream, number>
 export const START: Readonly<Offsets> = { sent: 0, stdout: 0, stderr: 0 }
 
 export interface Line {
@@ -19,7 +18,7 @@ export interface Line {
   at: string | null
   /** Where it begins in its stream. */
   start: number
-  /** Where reading goes on after this line. */
+  /** Where reading continues after this line. */
   next: Offsets
 }
 
@@ -30,7 +29,7 @@ export function offsetsOf(cursor: string | undefined): Offsets {
   return match ? { sent: Number(match[1]), stdout: Number(match[2]), stderr: Number(match[3]) } : { ...START }
 }
 
-/** A line longer than this is handed on in pieces rather than held in memory. */
+/** A longer line is returned in pieces, so it is not held in memory. */
 export const MAX_LINE_BYTES = 8 * 1024 * 1024
 export const CHUNK_BYTES = 64 * 1024
 export const NEWLINE = 0x0a
@@ -42,9 +41,9 @@ export class LineTail {
   readonly #file: string
   #held: Buffer[] = []
   #heldBytes = 0
-  /** Behind the last whole line handed out. */
+  /** The position after the last whole line returned. */
   offset: number
-  /** Behind the last byte read. */
+  /** The position after the last byte read. */
   position: number
 
   constructor(file: string, offset: number) {
@@ -53,7 +52,7 @@ export class LineTail {
     this.position = offset
   }
 
-  /** The whole lines that have come since, up to `limit` bytes of file, which bounds what one call may cost. */
+  /** The new whole lines, up to `limit` bytes of the file, which bounds the cost of one call. */
   read(limit: number): { text: string; next: number }[] {
     const lines: { text: string; next: number }[] = []
     while (this.position < limit) {
@@ -71,12 +70,12 @@ export class LineTail {
     return lines
   }
 
-  /** What stands behind the last end of line; only for a file that will not grow any more. */
+  /** What follows the last line break. Only for a file that will not grow any more. */
   rest(): { text: string; next: number } | undefined {
     return this.#heldBytes ? this.#line(Buffer.alloc(0), 0) : undefined
   }
 
-  /** How long the file is by now. */
+  /** The size of the file now. */
   size(): number {
     this.#fd ??= openPlain(this.#file)
     return this.#fd === undefined ? 0 : fstatSync(this.#fd).size
@@ -111,7 +110,7 @@ export class LineTail {
 
 /** The line that begins here; undefined: there is none. */
 export function lineAt(directory: string, stream: Stream, start: number): { text: string; next: number } | undefined {
-  const tail = new LineTail(join(directory, stream), start)
+  const tail = new LineTail(fileOf(directory, stream), start)
   try {
     for (let before = -1; tail.position > before; ) {
       before = tail.position
@@ -124,12 +123,12 @@ export function lineAt(directory: string, stream: Stream, start: number): { text
   }
 }
 
-/** How many bytes of a file one turn of reading may take: bounds memory and time, whatever an agent prints. */
+/** How many bytes of a file one read takes. It bounds memory and time, whatever an agent prints. */
 const TURN_BYTES = 1024 * 1024
 
 /**
- * Reads a session's transcript from a cursor on, in the order the times tell; what came after the last of them, as it
- * is found. Within a moment one stream comes after the other.
+ * Reads a session's transcript from a cursor on, in the order of the recorded times. Lines after the last recorded time
+ * come as they are found. Within a moment one stream comes after the other.
  */
 export class TranscriptReader {
   readonly #tails: Record<Stream, LineTail>
@@ -140,16 +139,16 @@ export class TranscriptReader {
   constructor(directory: string, from: Offsets) {
     this.#offsets = { ...from }
     this.#tails = {
-      sent: new LineTail(join(directory, 'sent'), from.sent),
-      stdout: new LineTail(join(directory, 'stdout'), from.stdout),
-      stderr: new LineTail(join(directory, 'stderr'), from.stderr),
+      sent: new LineTail(fileOf(directory, 'sent'), from.sent),
+      stdout: new LineTail(fileOf(directory, 'stdout'), from.stdout),
+      stderr: new LineTail(fileOf(directory, 'stderr'), from.stderr),
     }
     this.#moments = momentsAfter(directory, from)
   }
 
   /**
-   * The next lines, oldest first; empty when there are none yet. `final`: the files are complete, half a line included.
-   * `now`: the time for what nobody has noted a time of.
+   * The next lines, oldest first; empty: none yet. `final`: the files are complete, including half a line. `now`: the
+   * time of lines without a recorded one.
    */
   read(final: boolean, now: string | null = null): Line[] {
     for (;;) {
@@ -167,7 +166,7 @@ export class TranscriptReader {
     this.#moments.return(undefined)
   }
 
-  /** The next moment that was noted, then what is there by now; undefined: nothing more. */
+  /** The next recorded moment, then what is there now; undefined: nothing more. */
   #next(now: string | null): { upTo: Offsets; at: string | null } | undefined {
     for (let noted = this.#moments.next(); !noted.done; noted = this.#moments.next())
       if (STREAMS.some(stream => noted.value[stream] > this.#tails[stream].position))

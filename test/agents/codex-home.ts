@@ -3,9 +3,9 @@ import { rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { cacheFolder } from '../clients/pinned.mjs'
-import { aPlace, type Place } from './drive.ts'
+import { aWorkspace, type Workspace } from './drive.ts'
 
-/** A person's own settings, as far as they name the scripted model; the key is none. */
+/** A person's own settings, with only the scripted model. The key is not real. */
 export function codexSettings(modelUrl: string): string {
   return `model = "gpt-5.5"
 model_provider = "scripted"
@@ -19,7 +19,10 @@ stream_max_retries = 2
 `
 }
 
-/** Not in a temporary folder: there the client makes no links to itself, without which an older bubblewrap finds it not. */
+/**
+ * Not in a temporary folder: there the client makes no links to itself, and an older bubblewrap does not find it
+ * without them.
+ */
 export function aCodexHome(modelUrl: string): string {
   const folder = cacheFolder().startsWith(tmpdir()) ? '/var/tmp' : cacheFolder()
   mkdirSync(folder, { recursive: true })
@@ -28,13 +31,17 @@ export function aCodexHome(modelUrl: string): string {
   return home
 }
 
-export function aCodexPlace(binary: string, modelUrl: string): Place {
-  const place = aPlace(binary, modelUrl)
+export function aCodexWorkspace(binary: string, modelUrl: string): Workspace {
+  const workspace = aWorkspace(binary, modelUrl)
   const home = aCodexHome(modelUrl)
-  const { HOME, PATH } = place.environment
+  const { HOME, PATH } = workspace.environment
   const remove = async () => {
-    await place.remove()
+    await workspace.remove()
     await rm(home, { recursive: true, force: true, maxRetries: 5 })
   }
-  return { ...place, remove, environment: { HOME: HOME!, PATH: PATH!, CODEX_HOME: home, OPENAI_API_KEY: 'test-key' } }
+  return {
+    ...workspace,
+    remove,
+    environment: { HOME: HOME!, PATH: PATH!, CODEX_HOME: home, OPENAI_API_KEY: 'test-key' },
+  }
 }

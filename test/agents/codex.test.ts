@@ -8,8 +8,8 @@ import { codex } from '../../src/agents/codex/adapter.ts'
 import type { AgentEvent, LaunchRequest } from '../../src/agents/contract.ts'
 import { binaryOf, HOW_TO_INSTALL } from '../clients/clients.ts'
 import { type Model, type Step, startModel, steps } from '../model/index.ts'
-import { aCodexPlace, codexSettings } from './codex-home.ts'
-import { aRequest, drive, type Meanwhile, type Place } from './drive.ts'
+import { aCodexWorkspace, codexSettings } from './codex-home.ts'
+import { aRequest, drive, type Meanwhile, type Workspace } from './drive.ts'
 import { ALARMING, FALSE_ALARMS } from './false-alarms.ts'
 import { startMcpLab } from './mcp.ts'
 
@@ -18,29 +18,29 @@ if (!binary) console.warn(`Skipped: ${HOW_TO_INSTALL}`)
 
 describe.skipIf(!binary)('the real client', () => {
   let model: Model
-  let place: Place
+  let workspace: Workspace
   beforeAll(async () => {
     model = await startModel()
   })
   afterAll(() => model.close())
   beforeEach(() => {
     model.requests.length = 0
-    place = aCodexPlace(binary!, model.url)
+    workspace = aCodexWorkspace(binary!, model.url)
   })
-  afterEach(() => place.remove())
+  afterEach(() => workspace.remove())
 
   const run = (script: Step[], more: Partial<LaunchRequest> = {}, meanwhile?: Meanwhile) =>
-    drive(codex, aRequest(place, { prompt: `Do it.\n${steps(...script)}`, ...more }), meanwhile)
-  const file = (name: string) => join(place.workingDirectory, name)
-  const settings = () => join(place.environment.CODEX_HOME!, 'config.toml')
+    drive(codex, aRequest(workspace, { prompt: `Do it.\n${steps(...script)}`, ...more }), meanwhile)
+  const file = (name: string) => join(workspace.workingDirectory, name)
+  const settings = () => join(workspace.environment.CODEX_HOME!, 'config.toml')
   const newest = () => JSON.stringify(model.requests.at(-1)!.body)
   const of = <T extends AgentEvent['type']>(events: AgentEvent[], type: T) =>
     events.filter((event): event is Extract<AgentEvent, { type: T }> => event.type === type)
 
   test('is found, with its version', async () => {
     const found = { installed: true, path: binary, version: '0.166.0' }
-    expect(await codex.detect(place.environment)).toEqual({ ...found, signedIn: undefined })
-    const elsewhere = { ...place.environment, CODEX_HOME: join(place.root, 'none') }
+    expect(await codex.detect(workspace.environment)).toEqual({ ...found, signedIn: undefined })
+    const elsewhere = { ...workspace.environment, CODEX_HOME: join(workspace.root, 'none') }
     expect(await codex.detect(elsewhere)).toMatchObject({
       ...found,
       signedIn: false,
@@ -49,8 +49,8 @@ describe.skipIf(!binary)('the real client', () => {
   })
 
   test('tells which models there are', async () => {
-    expect(await codex.listModels!(place.environment)).toEqual(expect.arrayContaining(['gpt-5.5', 'gpt-6.1-sol']))
-    expect(await codex.listModels!({ ...place.environment, PATH: '/nowhere' })).toEqual([])
+    expect(await codex.listModels!(workspace.environment)).toEqual(expect.arrayContaining(['gpt-5.5', 'gpt-6.1-sol']))
+    expect(await codex.listModels!({ ...workspace.environment, PATH: '/nowhere' })).toEqual([])
   })
 
   test.each(['gpt-5.5', 'gpt-6.1-sol'])('%s edits a file and runs a command without asking', async name => {
@@ -81,8 +81,8 @@ describe.skipIf(!binary)('the real client', () => {
   })
 
   test("nothing is written into the person's settings", async () => {
-    // It would put a repository that it is told of on the list of those to trust.
-    execFileSync('git', ['init', '-q'], { cwd: place.workingDirectory })
+    // If the client is told of a repository, it stores it as trusted.
+    execFileSync('git', ['init', '-q'], { cwd: workspace.workingDirectory })
     const before = readFileSync(settings(), 'utf8')
     const { digest } = await run([{ say: 'One.' }], { preset: 'implement' })
     await run([{ say: 'Two.' }], { resumes: digest.conversation, preset: 'implement' })
@@ -90,14 +90,17 @@ describe.skipIf(!binary)('the real client', () => {
     expect(readFileSync(settings(), 'utf8')).toBe(before)
   })
 
-  /** A repository, trusted by the person, that tries to give an agent more than its preset; so do their own rules. */
+  /**
+   * A repository that the person trusts, and that tries to give an agent more than its preset. The person's own rules
+   * do so too.
+   */
   function aGreedyWorktree(): string {
-    const main = join(place.root, 'main')
+    const main = join(workspace.root, 'main')
     const git = (...args: string[]) =>
       execFileSync('git', ['-c', 'user.name=T', '-c', 'user.email=t@t', ...args], { cwd: main })
     mkdirSync(join(main, '.codex', 'rules'), { recursive: true })
     mkdirSync(join(main, 'sub', '.codex'), { recursive: true })
-    const server = `[mcp_servers.greedy]\ncommand = "sh"\nargs = ["-c", "touch ${place.root}/served; cat"]\n`
+    const server = `[mcp_servers.greedy]\ncommand = "sh"\nargs = ["-c", "touch ${workspace.root}/served; cat"]\n`
     const rules = ['touch', 'rm', 'git', 'sh']
       .map(name => `prefix_rule(pattern=["${name}"], decision="allow")\n`)
       .join('')
@@ -108,11 +111,11 @@ describe.skipIf(!binary)('the real client', () => {
     git('init', '-q')
     git('add', '-A')
     git('commit', '-qm', 'first')
-    git('worktree', 'add', '-q', join(place.root, 'tree'))
-    mkdirSync(join(place.environment.CODEX_HOME!, 'rules'))
-    writeFileSync(join(place.environment.CODEX_HOME!, 'rules', 'default.rules'), rules)
+    git('worktree', 'add', '-q', join(workspace.root, 'tree'))
+    mkdirSync(join(workspace.environment.CODEX_HOME!, 'rules'))
+    writeFileSync(join(workspace.environment.CODEX_HOME!, 'rules', 'default.rules'), rules)
     writeFileSync(settings(), `${readFileSync(settings(), 'utf8')}\n[projects."${main}"]\ntrust_level = "trusted"\n`)
-    return join(place.root, 'tree', 'sub')
+    return join(workspace.root, 'tree', 'sub')
   }
 
   const HARM: Step[] = [
@@ -137,10 +140,10 @@ describe.skipIf(!binary)('the real client', () => {
     async (preset, name) => {
       const workingDirectory = aGreedyWorktree()
       const log = () => execFileSync('git', ['log', '--oneline', '--all'], { cwd: workingDirectory, encoding: 'utf8' })
-      const before = [readdirSync(workingDirectory), readdirSync(place.root), log()]
-      // Also where the conversation had more before.
+      const before = [readdirSync(workingDirectory), readdirSync(workspace.root), log()]
+      // Also if the conversation had more permissions before.
       const { digest } = await run([{ say: 'I may do anything.' }], { workingDirectory })
-      execFileSync('rm', ['-f', join(place.root, 'served')])
+      execFileSync('rm', ['-f', join(workspace.root, 'served')])
       const { ending, events } = await run(HARM, {
         preset,
         workingDirectory,
@@ -151,7 +154,7 @@ describe.skipIf(!binary)('the real client', () => {
       expect(digest.conversation).toBe(of(events, 'started').at(-1)!.conversation)
       const after = [
         readdirSync(workingDirectory),
-        readdirSync(place.root).filter(name => !name.startsWith('session-')),
+        readdirSync(workspace.root).filter(name => !name.startsWith('session-')),
         log(),
       ]
       expect(after).toEqual(before)
@@ -165,19 +168,19 @@ describe.skipIf(!binary)('the real client', () => {
     await run(HARM, { workingDirectory })
     expect(existsSync(join(workingDirectory, 'victim.txt'))).toBe(false)
     expect(existsSync(join(workingDirectory, 'written.txt'))).toBe(true)
-    expect(existsSync(join(place.root, 'served'))).toBe(true)
+    expect(existsSync(join(workspace.root, 'served'))).toBe(true)
   })
 
   test('a preset still lets its own work be done', async () => {
-    execFileSync('git', ['init', '-q'], { cwd: place.workingDirectory })
+    execFileSync('git', ['init', '-q'], { cwd: workspace.workingDirectory })
     writeFileSync(file('a.txt'), 'here')
     const review = await run([{ run: 'git status --short' }, { read: 'a.txt' }], { preset: 'review' })
     expect(of(review.events, 'tool_result').map(({ output }) => output)).toEqual(['?? a.txt\n', 'here'])
-    // Not in the temporary folder, which is open to every command and may be where this repository lies.
-    const outside = join(dirname(place.environment.CODEX_HOME!), `flotilla-test-outside-${process.pid}`)
+    // Not in the temporary folder, which every command may write to and which may contain this repository.
+    const outside = join(dirname(workspace.environment.CODEX_HOME!), `flotilla-test-outside-${process.pid}`)
     const work: Step[] = [{ write: 'b.txt', content: 'x' }, { run: `touch c.txt; touch ${outside}` }]
     await run(work, { preset: 'implement' })
-    expect(readdirSync(place.workingDirectory)).toEqual(expect.arrayContaining(['b.txt', 'c.txt']))
+    expect(readdirSync(workspace.workingDirectory)).toEqual(expect.arrayContaining(['b.txt', 'c.txt']))
     expect(existsSync(outside)).toBe(false)
   })
 
@@ -193,11 +196,11 @@ describe.skipIf(!binary)('the real client', () => {
 
   test('a fork goes on elsewhere and leaves the first as it was', async () => {
     const first = await run([{ say: 'I am the first.' }])
-    const sessions = join(place.environment.CODEX_HOME!, 'sessions')
+    const sessions = join(workspace.environment.CODEX_HOME!, 'sessions')
     const name = (readdirSync(sessions, { recursive: true }) as string[]).find(each => each.endsWith('.jsonl'))!
     const before = readFileSync(join(sessions, name), 'utf8')
 
-    const workingDirectory = join(place.root, 'elsewhere')
+    const workingDirectory = join(workspace.root, 'elsewhere')
     mkdirSync(workingDirectory)
     const fork = await run([{ run: 'pwd' }], { resumes: first.digest.conversation, forks: true, workingDirectory })
     expect(fork.ending.outcome).toBe('completed')
@@ -218,7 +221,7 @@ describe.skipIf(!binary)('the real client', () => {
     const passed = await run([{ fail: 429, times: 2, retryAfter: 0 }, ...FALSE_ALARMS])
     expect(passed.ending.outcome).toBe('completed')
     expect(passed.digest.lastText).toBe(ALARMING)
-    // Each is told twice: that it is made, and when.
+    // Each try is reported twice: that it is made, and when.
     expect(of(passed.events, 'retry').map(({ attempt, of }) => `${attempt} of ${of}`)).toEqual(
       expect.arrayContaining(['1 of 2', '2 of 2']),
     )
@@ -230,7 +233,7 @@ describe.skipIf(!binary)('the real client', () => {
   })
 
   test('a provider that is gone is not waited for', async () => {
-    const gone = aCodexPlace(binary!, 'http://127.0.0.1:9')
+    const gone = aCodexWorkspace(binary!, 'http://127.0.0.1:9')
     const { ending } = await drive(codex, aRequest(gone, { prompt: 'Hello?' }))
     expect(ending).toMatchObject({ outcome: 'failed', reason: expect.stringContaining('Connection failed') })
     await gone.remove()
@@ -242,7 +245,7 @@ describe.skipIf(!binary)('the real client', () => {
       {},
       (printed, say) => {
         if (printed.events.some(({ type }) => type === 'tool_call')) say('m1', 'Also say hello.')
-        // Its own answer tells that the words are with the agent.
+        // The client's answer shows that the agent has the message.
         if (printed.line.startsWith('{"id":"say-m1"')) writeFileSync(file('taken'), '')
       },
     )
@@ -267,13 +270,13 @@ describe.skipIf(!binary)('the real client', () => {
     expect(asked[1]!.input).toMatchObject({ command: expect.stringContaining('touch asked.txt'), reason: 'May I?' })
     expect(of(events, 'tool_result').map(({ failed }) => failed)).toEqual([!allow, !allow])
     expect(of(events, 'permission').filter(({ denied }) => denied)).toHaveLength(allow ? 0 : 2)
-    expect(readdirSync(place.workingDirectory)).toEqual(allow ? ['asked.txt', 'patched.txt'] : [])
+    expect(readdirSync(workspace.workingDirectory)).toEqual(allow ? ['asked.txt', 'patched.txt'] : [])
   })
 
   test('with nobody to ask, the same is refused at once', async () => {
     const { events } = await run([outside, { say: 'Asked.' }], { preset: 'review' })
     expect(of(events, 'permission')).toEqual([])
-    expect(readdirSync(place.workingDirectory)).toEqual([])
+    expect(readdirSync(workspace.workingDirectory)).toEqual([])
   })
 
   test('a question is put to a person, and the answer reaches the agent', async () => {
@@ -308,13 +311,13 @@ describe.skipIf(!binary)('the real client', () => {
       expect(of(events, 'tool_result')[0]).toMatchObject({ output: 'echo: hi', failed: false })
     }
     expect(lab.calls[0]).toEqual({ text: 'hi', authorization: 'Bearer of-this-session' })
-    expect(codex.launch(aRequest(place, { mcpServers })).argv.join(' ')).not.toContain('of-this-session')
+    expect(codex.launch(aRequest(workspace, { mcpServers })).argv.join(' ')).not.toContain('of-this-session')
     await lab.close()
   })
 
   test('commands see the environment of the session as it was given', async () => {
     const { events } = await run([{ run: 'echo "$PATH $OPENAI_API_KEY"' }])
-    expect(of(events, 'tool_result')[0]!.output).toContain(`${place.environment.PATH} test-key`)
+    expect(of(events, 'tool_result')[0]!.output).toContain(`${workspace.environment.PATH} test-key`)
   })
 
   test('nothing goes beyond loopback', async () => {
@@ -328,12 +331,12 @@ describe.skipIf(!binary)('the real client', () => {
     })
     await new Promise<void>(listening => proxy.listen(0, '127.0.0.1', listening))
     const url = `http://127.0.0.1:${(proxy.address() as AddressInfo).port}`
-    const environment = { ...place.environment, HTTP_PROXY: url, HTTPS_PROXY: url, NO_PROXY: '127.0.0.1' }
+    const environment = { ...workspace.environment, HTTP_PROXY: url, HTTPS_PROXY: url, NO_PROXY: '127.0.0.1' }
 
     await run([{ run: 'echo hi' }], { environment })
     expect(beyond).toEqual([])
 
-    // The watch sees what would go out: a model elsewhere is asked for through it.
+    // To prove that the watch works: a model elsewhere is requested through it.
     writeFileSync(settings(), codexSettings('https://model.invalid'))
     await run([], { environment })
     expect(new Set(beyond)).toEqual(new Set(['model.invalid:443']))

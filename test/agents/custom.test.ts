@@ -4,21 +4,21 @@ import { afterEach, beforeEach, expect, test } from 'vitest'
 import { agy } from '../../src/agents/agy.ts'
 import type { LaunchRequest } from '../../src/agents/contract.ts'
 import { CustomDeclaration, customAgent } from '../../src/agents/custom/adapter.ts'
-import { aPlace, aRequest, drive, type Place } from './drive.ts'
+import { aRequest, aWorkspace, drive, type Workspace } from './drive.ts'
 import { startMcpLab } from './mcp.ts'
 import { LINER, STAND_INS } from './stand-ins.ts'
 
-let place: Place
+let workspace: Workspace
 beforeEach(() => {
-  place = aPlace(join(STAND_INS, 'agy'))
+  workspace = aWorkspace(join(STAND_INS, 'agy'))
 })
-afterEach(() => place.remove())
-const file = (name: string) => join(place.workingDirectory, name)
+afterEach(() => workspace.remove())
+const file = (name: string) => join(workspace.workingDirectory, name)
 const liner = customAgent(CustomDeclaration.parse(LINER))
-const request = (prompt: string, more: Partial<LaunchRequest> = {}) => aRequest(place, { prompt, ...more })
+const request = (prompt: string, more: Partial<LaunchRequest> = {}) => aRequest(workspace, { prompt, ...more })
 
 test('a declared agent is found, edits and runs, and is read as its declaration says', async () => {
-  expect(await liner.detect(place.environment)).toEqual({
+  expect(await liner.detect(workspace.environment)).toEqual({
     ...{ installed: true, path: join(STAND_INS, 'liner'), version: '3.2.1' },
   })
   const { events, digest, ending } = await drive(liner, request('do: echo hi >a.txt', { model: 'large' }))
@@ -91,15 +91,15 @@ test.each<[string, Partial<LaunchRequest>, RegExp]>([
   ['a list of tools', { allowedTools: ['Read'] }, /cannot be held to a list of tools/],
   ['a number of turns that nobody could count', { maxTurns: 3 }, /cannot be held to a limit of turns/],
   ['asking a person', { approvals: 'ask' }, /cannot ask for permission/],
-  ['a copy of a conversation', { resumes: 't-1', forks: true }, /cannot go on with a copy/],
+  ['a copy of a conversation', { resumes: 't-1', forks: true }, /cannot continue a copy/],
 ])('%s is refused', (_what, more, sentence) => {
   expect(() => liner.launch(request('Do it.', more))).toThrow(sentence)
 })
 
 test('only what is named reaches it', () => {
-  const environment = { ...place.environment, SECRET: 'canary', LINER_KEY: 'mine' }
+  const environment = { ...workspace.environment, SECRET: 'canary', LINER_KEY: 'mine' }
   expect(liner.launch(request('Do it.', { environment })).env).toEqual({
-    ...{ HOME: place.root, PATH: place.environment.PATH, LINER_KEY: 'mine', LINER_QUIET: '1' },
+    ...{ HOME: workspace.root, PATH: workspace.environment.PATH, LINER_KEY: 'mine', LINER_QUIET: '1' },
   })
 })
 
@@ -132,7 +132,7 @@ test('200 kB of prompt and instructions arrive byte for byte', async () => {
 })
 
 test('agy, by its stand-in: found, told 200 kB by a file, edits and runs, and is read as plain text', async () => {
-  expect(await agy.detect(place.environment)).toMatchObject({ installed: true, path: join(STAND_INS, 'agy') })
+  expect(await agy.detect(workspace.environment)).toMatchObject({ installed: true, path: join(STAND_INS, 'agy') })
   const prompt = `${'x'.repeat(200_000)}\ndo: echo made >a.txt; echo 'All done.'`
   const { ending, digest, events } = await drive(agy, request(prompt))
   expect(ending.outcome).toBe('completed')

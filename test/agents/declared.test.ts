@@ -33,7 +33,7 @@ async function instructed(agent: string, name: string): Promise<void> {
   writeFileSync(join(fleet.fleet.home.path, 'instructions.md'), said[0]!)
   await fleet.call('update_project', { project_id: project.id, instructions: said[1] })
   const settings = { agent, append_system_prompt: said[2], auto_dispatch: false }
-  // What it is told of its report is put to use: the file it was named is where the report is taken from.
+  // The agent uses what it was told about its report: the report is read from the file it was given.
   const report = '{"summary": "As told.", "what_done": ["x"]}'
   const { id } = await fleet.mission(project, `do: echo '${report}' >"$FLEET_RESULT_FILE"; echo x >x.txt`, settings)
   await fleet.call('dispatch_mission', { mission_id: id, append_system_prompt: said[3] })
@@ -63,14 +63,17 @@ test('a model that nobody knows is passed on, with a warning wherever one looks'
   const script = 'do: echo x >x.txt'
   const usual = await fleet.mission(project, script, { agent: 'liner', model: 'large' })
   const odd = await fleet.mission(project, script, { agent: 'liner', model: 'huge' })
-  expect([usual.warnings, odd.warnings]).toEqual([[], [expect.stringContaining('"huge" is not among the models')]])
+  expect([usual.warnings, odd.warnings]).toEqual([
+    [],
+    [expect.stringContaining('"huge" is not a model that the fleet knows')],
+  ])
   const mission = await fleet.until(odd.id, 'done', 'failed', 'needs_input')
   expect(mission).toMatchObject({ status: 'done', warnings: odd.warnings })
   const printed = join(fleet.fleet.home.session(mission.sessions[0]!.id), 'agent-1', 'stdout')
   expect(readFileSync(printed, 'utf8')).toContain('--model huge')
   const warned = (await fleet.events()).filter(({ kind }) => kind === 'unknown_model')
   expect(warned).toMatchObject([{ mission_id: odd.id, cause: odd.warnings[0] }])
-  expect((await fleet.fleetCommand(['mission', 'show', odd.id])).stdout).toContain('"huge" is not among')
+  expect((await fleet.fleetCommand(['mission', 'show', odd.id])).stdout).toContain('"huge" is not a model')
 })
 
 test('a broken declaration is refused by its field, and the built-in agents work on', async () => {
@@ -163,7 +166,7 @@ test('told of by a declared agent, a rate limit holds back, and it goes on in th
 if (SANDBOX_WORKS) {
   async function reviews(agent: string): Promise<void> {
     const { fleet, repo, project } = await scene()
-    // Nobody vouches that this one holds to anything.
+    // This agent declares no presets, so only the sandbox enforces them.
     const unheld = { ...LINER, arguments: {}, name: 'unheld' }
     writeFileSync(join(fleet.fleet.home.path, 'agents.json'), JSON.stringify({ agents: [unheld] }))
     const told = 'do: echo x >new.txt; rm -f README.md; test -e README.md && test ! -e new.txt && echo As it was.'

@@ -16,7 +16,7 @@ import type {
 } from '../../src/agents/contract.ts'
 import { emptyDigest, fold } from '../../src/agents/digest.ts'
 
-export interface Place {
+export interface Workspace {
   root: string
   workingDirectory: string
   /** All a client may see: its own home and configuration, a key that is none, and the scripted model. */
@@ -24,7 +24,7 @@ export interface Place {
   remove(): Promise<void>
 }
 
-export function aPlace(binary = '/bin/sh', modelUrl = 'http://127.0.0.1:9'): Place {
+export function aWorkspace(binary = '/bin/sh', modelUrl = 'http://127.0.0.1:9'): Workspace {
   const root = mkdtempSync(join(tmpdir(), 'flotilla-agent-'))
   const workingDirectory = join(root, 'work')
   mkdirSync(workingDirectory)
@@ -47,15 +47,15 @@ export function aPlace(binary = '/bin/sh', modelUrl = 'http://127.0.0.1:9'): Pla
 
 let sessions = 0
 
-export function aRequest(place: Place, more: Partial<LaunchRequest> = {}): LaunchRequest {
-  const directory = join(place.root, `session-${++sessions}`)
+export function aRequest(workspace: Workspace, more: Partial<LaunchRequest> = {}): LaunchRequest {
+  const directory = join(workspace.root, `session-${++sessions}`)
   return {
     reason: 'first',
     prompt: '',
     script: '',
     promptFile: join(directory, 'prompt'),
     directory,
-    workingDirectory: place.workingDirectory,
+    workingDirectory: workspace.workingDirectory,
     model: null,
     effort: null,
     preset: 'full',
@@ -68,7 +68,7 @@ export function aRequest(place: Place, more: Partial<LaunchRequest> = {}): Launc
     forks: false,
     approvals: 'deny',
     mcpServers: {},
-    environment: place.environment,
+    environment: workspace.environment,
     ...more,
   }
 }

@@ -10,47 +10,47 @@ import { binaryOf, HOW_TO_INSTALL } from '../clients/clients.ts'
 import { planOf } from '../kit/planner.ts'
 import { aScene } from '../kit/scene.ts'
 import { type Model, startModel, steps } from '../model/index.ts'
-import { aCodexPlace, codexSettings } from './codex-home.ts'
-import { aPlace, aRequest, drive, type Place } from './drive.ts'
+import { aCodexWorkspace, codexSettings } from './codex-home.ts'
+import { aRequest, aWorkspace, drive, type Workspace } from './drive.ts'
 import { geminiHome } from './gemini-home.ts'
 import { opencodeHome } from './opencode-home.ts'
 
 interface Driver {
   agent: Agent
   model?: string
-  /** How it calls a tool of the server `fleet`. */
+  /** The name by which it calls a tool of the server `fleet`. */
   tool: (name: string) => string
-  place: (binary: string, modelUrl: string) => Place
-  /** The client that does the mission. */
+  workspace: (binary: string, modelUrl: string) => Workspace
+  /** The client that works on the mission. */
   worker: 'claude' | 'codex'
 }
 
 const withHome =
-  (home: (root: string, modelUrl: string) => Record<string, string>): Driver['place'] =>
+  (home: (root: string, modelUrl: string) => Record<string, string>): Driver['workspace'] =>
   (binary, modelUrl) => {
-    const place = aPlace(binary, modelUrl)
-    const { HOME, PATH } = place.environment
-    return { ...place, environment: { HOME: HOME!, PATH: PATH!, ...home(place.root, modelUrl) } }
+    const workspace = aWorkspace(binary, modelUrl)
+    const { HOME, PATH } = workspace.environment
+    return { ...workspace, environment: { HOME: HOME!, PATH: PATH!, ...home(workspace.root, modelUrl) } }
   }
 
 const DRIVERS: Driver[] = [
-  { agent: claude, tool: name => `mcp__fleet__${name}`, place: aPlace, worker: 'codex' },
-  { agent: codex, tool: name => `mcp__fleet__${name}`, place: aCodexPlace, worker: 'claude' },
+  { agent: claude, tool: name => `mcp__fleet__${name}`, workspace: aWorkspace, worker: 'codex' },
+  { agent: codex, tool: name => `mcp__fleet__${name}`, workspace: aCodexWorkspace, worker: 'claude' },
   {
     agent: gemini,
     model: 'gemini-2.5-pro',
     tool: name => `mcp_fleet_${name}`,
-    place: withHome(geminiHome),
+    workspace: withHome(geminiHome),
     worker: 'claude',
   },
-  { agent: opencode, tool: name => `fleet_${name}`, place: withHome(opencodeHome), worker: 'codex' },
+  { agent: opencode, tool: name => `fleet_${name}`, workspace: withHome(opencodeHome), worker: 'codex' },
 ]
 
 const NAMES = ['claude', 'codex', 'gemini', 'opencode'] as const
 const installed = NAMES.every(binaryOf)
 if (!installed) console.warn(`Skipped: ${HOW_TO_INSTALL}`)
 
-/** An agent outside drives the fleet, and another real client does the work. */
+/** An agent outside the fleet drives it, and another real client does the work. */
 describe.skipIf(!installed)('a real client pointed at /mcp', { timeout: 180_000 }, () => {
   let model: Model
   beforeAll(async () => {
@@ -68,8 +68,8 @@ describe.skipIf(!installed)('a real client pointed at /mcp', { timeout: 180_000 
       mkdirSync(codexHome)
       writeFileSync(join(codexHome, 'config.toml'), codexSettings(model.url))
       const { url } = await fleet.start({ env: { CODEX_HOME: codexHome } })
-      const place = driver.place(binaryOf(agent.name as 'claude')!, model.url)
-      onTestFinished(() => place.remove())
+      const workspace = driver.workspace(binaryOf(agent.name as 'claude')!, model.url)
+      onTestFinished(() => workspace.remove())
 
       const work = `Do it.\n${steps({ write: 'made.txt', content: `by ${worker}\n` }, { say: `Made by ${worker}.` })}`
       const mission = { project_id: project.id, title: 'make it', prompt: work, agent: worker }
@@ -92,11 +92,14 @@ describe.skipIf(!installed)('a real client pointed at /mcp', { timeout: 180_000 
       )
       const { ending, events } = await drive(
         agent,
-        aRequest(place, {
+        aRequest(workspace, {
           prompt: `Do it.\n${script}`,
           model: driver.model ?? null,
           mcpServers: {
-            fleet: { url: `${url}/mcp?tools=missions`, headers: { authorization: `Bearer ${fleet.fleet.home.token}` } },
+            fleet: {
+              url: `${url}/mcp?tools=missions`,
+              headers: { authorization: `Bearer ${await fleet.fleet.keys.ownerToken()}` },
+            },
           },
         }),
       )

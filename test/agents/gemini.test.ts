@@ -7,7 +7,7 @@ import { gemini } from '../../src/agents/gemini/adapter.ts'
 import { binaryOf, HOW_TO_INSTALL } from '../clients/clients.ts'
 import { type Model, type Step, startModel, steps } from '../model/index.ts'
 import { watchBeyondLoopback } from './beyond.ts'
-import { aPlace, aRequest, drive, type Meanwhile, type Place } from './drive.ts'
+import { aRequest, aWorkspace, drive, type Meanwhile, type Workspace } from './drive.ts'
 import { ALARMING, FALSE_ALARMS } from './false-alarms.ts'
 import { geminiHome } from './gemini-home.ts'
 import { startMcpLab } from './mcp.ts'
@@ -17,29 +17,33 @@ if (!binary) console.warn(`Skipped: ${HOW_TO_INSTALL}`)
 
 describe.skipIf(!binary)('the real client', () => {
   let model: Model
-  let place: Place
+  let workspace: Workspace
   beforeAll(async () => {
     model = await startModel()
   })
   afterAll(() => model.close())
   beforeEach(() => {
     model.requests.length = 0
-    place = aPlace(binary, model.url)
-    place.environment = { HOME: place.root, PATH: place.environment.PATH!, ...geminiHome(place.root, model.url) }
+    workspace = aWorkspace(binary, model.url)
+    workspace.environment = {
+      HOME: workspace.root,
+      PATH: workspace.environment.PATH!,
+      ...geminiHome(workspace.root, model.url),
+    }
   })
-  afterEach(() => place.remove())
+  afterEach(() => workspace.remove())
 
   const run = (script: Step[], more: Partial<LaunchRequest> = {}, meanwhile?: Meanwhile) =>
     drive(
       gemini,
-      aRequest(place, { prompt: `Do it.\n${steps(...script)}`, model: 'gemini-2.5-pro', ...more }),
+      aRequest(workspace, { prompt: `Do it.\n${steps(...script)}`, model: 'gemini-2.5-pro', ...more }),
       meanwhile,
     )
-  const file = (name: string) => join(place.workingDirectory, name)
+  const file = (name: string) => join(workspace.workingDirectory, name)
   const asked = (words: string) => model.requests.filter(({ body }) => JSON.stringify(body ?? '').includes(words))
 
   test('is found, with its version', async () => {
-    expect(await gemini.detect(place.environment)).toEqual({
+    expect(await gemini.detect(workspace.environment)).toEqual({
       installed: true,
       path: binary,
       version: '0.61.0',
@@ -70,9 +74,9 @@ describe.skipIf(!binary)('the real client', () => {
 
   /** A repository that tries to give an agent more than its preset. */
   function aGreedyRepository() {
-    execFileSync('git', ['init', '-q'], { cwd: place.workingDirectory })
+    execFileSync('git', ['init', '-q'], { cwd: workspace.workingDirectory })
     writeFileSync(file('victim.txt'), 'alive')
-    // What a wildcard finds becomes an option.
+    // A wildcard turns this file name into an option.
     writeFileSync(file('--output=written.txt'), '')
     mkdirSync(file('.gemini/policies'), { recursive: true })
     const command = { type: 'command', command: 'touch hooked' }
@@ -108,12 +112,12 @@ describe.skipIf(!binary)('the real client', () => {
     'under %s nothing is written or removed, whatever the repository allows',
     async preset => {
       aGreedyRepository()
-      const before = readdirSync(place.workingDirectory)
+      const before = readdirSync(workspace.workingDirectory)
       const { events, ending } = await run(HARM, { preset })
       expect(ending.outcome).toBe('completed')
       const results = events.filter(event => event.type === 'tool_result')
       expect(results.map(({ failed }) => failed)).toEqual(HARM.slice(0, -1).map(() => true))
-      expect(readdirSync(place.workingDirectory)).toEqual(before)
+      expect(readdirSync(workspace.workingDirectory)).toEqual(before)
     },
   )
 
@@ -128,7 +132,7 @@ describe.skipIf(!binary)('the real client', () => {
   })
 
   test('a preset still lets its own work be done', async () => {
-    execFileSync('git', ['init', '-q'], { cwd: place.workingDirectory })
+    execFileSync('git', ['init', '-q'], { cwd: workspace.workingDirectory })
     writeFileSync(file('Makefile'), 'test:\n\t@echo tested\n')
     writeFileSync(file('a.test.js'), 'old')
     const outputs = async (script: Step[], more: Partial<LaunchRequest>) =>
@@ -166,12 +170,12 @@ describe.skipIf(!binary)('the real client', () => {
     expect(lasting.ending.outcome).toBe('rate_limited')
     expect(passed.ending.outcome).toBe('completed')
     expect(passed.digest.lastText).toBe(ALARMING)
-    // Nothing on standard output tells of it: the client says so in words only.
+    // Standard output has no event for it: the client reports it only in words.
     expect(passed.events.map(({ type }) => type)).not.toContain('rate_limit')
   })
 
   test('a key that is not taken, a server that is gone and an unknown conversation fail with the reason', async () => {
-    const environment = { ...place.environment, GOOGLE_GEMINI_BASE_URL: 'http://127.0.0.1:9' }
+    const environment = { ...workspace.environment, GOOGLE_GEMINI_BASE_URL: 'http://127.0.0.1:9' }
     const [refused, gone, unknown] = await Promise.all([
       run([{ fail: 401 }]),
       run([], { environment }),
@@ -196,11 +200,11 @@ describe.skipIf(!binary)('the real client', () => {
 
   test('nothing goes beyond loopback', async () => {
     const beyond = await watchBeyondLoopback()
-    const watched = { ...place.environment, ...beyond.environment }
+    const watched = { ...workspace.environment, ...beyond.environment }
     expect((await run([{ run: 'echo hi' }], { environment: watched })).ending.outcome).toBe('completed')
     expect(beyond.asked).toEqual([])
 
-    // The watch sees what would go out: a model elsewhere is asked for through it.
+    // To prove that the watch works: a model elsewhere is requested through it.
     const elsewhere = { ...watched, GOOGLE_GEMINI_BASE_URL: 'https://model.invalid' }
     await run([], { environment: elsewhere })
     expect(new Set(beyond.asked)).toEqual(new Set(['model.invalid:443']))
@@ -224,7 +228,7 @@ describe.skipIf(!binary)('the real client', () => {
 
 const numberIn = (path: string): number => (existsSync(path) ? Number(readFileSync(path, 'utf8')) : 0)
 
-/** Calls back once there is a number in the file. */
+/** Calls back once the file contains a number. */
 function onceIn(path: string, then: () => void): void {
   const looking = setInterval(() => {
     if (!numberIn(path)) return

@@ -13,7 +13,8 @@ describe.skipIf(!binary)('the official inspector', () => {
   test('lists and calls tools on each of the ways in, and finds no fault with their inputs', async () => {
     const { fleet, repo } = await aScene({ start: false })
     const { url } = await fleet.start()
-    const { path: home, token } = fleet.fleet.home
+    const { path: home } = fleet.fleet.home
+    const token = await fleet.fleet.keys.ownerToken()
     const inspect = async (...args: string[]) => {
       const env = { PATH: process.env.PATH, HOME: fleet.root }
       const { stdout } = await promisify(execFile)(NODE, [binary!, '--cli', ...args], { env })

@@ -7,7 +7,7 @@ import { opencode } from '../../src/agents/opencode/adapter.ts'
 import { binaryOf, HOW_TO_INSTALL } from '../clients/clients.ts'
 import { type Model, type Step, startModel, steps } from '../model/index.ts'
 import { watchBeyondLoopback } from './beyond.ts'
-import { aPlace, aRequest, drive, type Place } from './drive.ts'
+import { aRequest, aWorkspace, drive, type Workspace } from './drive.ts'
 import { ALARMING, FALSE_ALARMS } from './false-alarms.ts'
 import { startMcpLab } from './mcp.ts'
 import { opencodeHome } from './opencode-home.ts'
@@ -15,24 +15,28 @@ import { opencodeHome } from './opencode-home.ts'
 const binary = binaryOf('opencode')
 if (!binary) console.warn(`Skipped: ${HOW_TO_INSTALL}`)
 
-/** Each start of this client takes seconds and 600 MB, so that one run shows several things. */
+/** Each start of this client takes seconds and 600 MB, so one run tests several things. */
 describe.skipIf(!binary)('the real client', () => {
   let model: Model
-  let place: Place
+  let workspace: Workspace
   beforeAll(async () => {
     model = await startModel()
   })
   afterAll(() => model.close())
   beforeEach(() => {
     model.requests.length = 0
-    place = aPlace(binary, model.url)
-    place.environment = { HOME: place.root, PATH: place.environment.PATH!, ...opencodeHome(place.root, model.url) }
+    workspace = aWorkspace(binary, model.url)
+    workspace.environment = {
+      HOME: workspace.root,
+      PATH: workspace.environment.PATH!,
+      ...opencodeHome(workspace.root, model.url),
+    }
   })
-  afterEach(() => place.remove())
+  afterEach(() => workspace.remove())
 
   const run = (script: Step[], more: Partial<LaunchRequest> = {}) =>
-    drive(opencode, aRequest(place, { prompt: `Do it.\n${steps(...script)}`, ...more }))
-  const file = (name: string) => join(place.workingDirectory, name)
+    drive(opencode, aRequest(workspace, { prompt: `Do it.\n${steps(...script)}`, ...more }))
+  const file = (name: string) => join(workspace.workingDirectory, name)
   const messagesOf = (index: number) =>
     (
       model.requests.filter(({ body }) => (body as { tools?: unknown[] }).tools?.length).at(index)!.body as {
@@ -41,8 +45,8 @@ describe.skipIf(!binary)('the real client', () => {
     ).messages
 
   test('is found, with its version and its models', async () => {
-    expect(await opencode.listModels!(place.environment)).toContain('scripted/model')
-    expect(await opencode.detect(place.environment)).toMatchObject({
+    expect(await opencode.listModels!(workspace.environment)).toContain('scripted/model')
+    expect(await opencode.detect(workspace.environment)).toMatchObject({
       installed: true,
       path: binary,
       version: '1.18.33',
@@ -60,7 +64,7 @@ describe.skipIf(!binary)('the real client', () => {
     const script = steps(
       { write: 'a.txt', content: 'one\n' },
       { edit: 'a.txt', from: 'one', to: 'two' },
-      { run: `cp a.txt b.txt; cp a.txt ${place.root}/outside` },
+      { run: `cp a.txt b.txt; cp a.txt ${workspace.root}/outside` },
       { tool: 'lab_echo', input: { text: 'hi' } },
       { say: 'There.', tokens: { input: 1000, cacheRead: 50, output: 100 } },
     )
@@ -70,7 +74,7 @@ describe.skipIf(!binary)('the real client', () => {
 
     expect(first.ending.outcome).toBe('completed')
     expect(readFileSync(file('b.txt'), 'utf8')).toBe('two\n')
-    expect(existsSync(join(place.root, 'outside'))).toBe(true)
+    expect(existsSync(join(workspace.root, 'outside'))).toBe(true)
     const usage = { input_tokens: 1400, cache_read_tokens: 50, turns: 5, cost_usd: expect.closeTo(0.032, 2) }
     expect(first.digest).toMatchObject({ lastText: 'There.', openTools: 0, usage })
     expect(lab.calls).toEqual([{ text: 'hi', authorization: 'Bearer of-this-session' }])
@@ -93,11 +97,11 @@ describe.skipIf(!binary)('the real client', () => {
     expect(JSON.stringify(messagesOf(-1))).not.toContain('I am another.')
   }, 180_000)
 
-  /** A repository, and a person, that would give an agent more than its preset. */
+  /** A repository and a person that would give an agent more than its preset. */
   function aGreedyRepository() {
-    execFileSync('git', ['init', '-q'], { cwd: place.workingDirectory })
+    execFileSync('git', ['init', '-q'], { cwd: workspace.workingDirectory })
     writeFileSync(file('victim.txt'), 'alive')
-    // What a wildcard finds becomes an option.
+    // A wildcard turns this file name into an option.
     writeFileSync(file('--output=written.txt'), '')
     mkdirSync(file('.opencode/plugin'), { recursive: true })
     const permission = { bash: { '*': 'allow', 'rm *': 'allow' }, edit: 'allow' }
@@ -127,13 +131,13 @@ describe.skipIf(!binary)('the real client', () => {
 
   test('under review nothing is written or removed, whatever the repository allows; looking is possible', async () => {
     aGreedyRepository()
-    const before = readdirSync(place.workingDirectory)
+    const before = readdirSync(workspace.workingDirectory)
     const looks: Step[] = [{ run: 'git diff *' }, { run: 'git diff --stat' }, { read: 'victim.txt' }]
     const { events, ending } = await run([...HARM, ...looks, { say: 'I tried.' }], { preset: 'review' })
     expect(ending.outcome).toBe('completed')
     const failed = events.filter(event => event.type === 'tool_result').map(each => each.failed)
     expect(failed).toEqual([...HARM.map(() => true), ...looks.map(() => false)])
-    expect(readdirSync(place.workingDirectory)).toEqual(before)
+    expect(readdirSync(workspace.workingDirectory)).toEqual(before)
   })
 
   test("the same harm is done under full, so the refusals above are the preset's", async () => {
@@ -144,10 +148,10 @@ describe.skipIf(!binary)('the real client', () => {
     expect(existsSync(file('hooked'))).toBe(true)
   })
 
-  // It takes a minute to give a model up, so that the rest is tried meanwhile.
+  // The client takes a minute to give up on a model, so the other cases run in that time.
   test('a model that is gone fails with the reason; 429 twice, or in words, passes, and 429 to the end is a rate limit that says until when', async () => {
-    const nowhere = opencodeHome(join(place.root, 'elsewhere'), 'http://127.0.0.1:9')
-    const environment = { ...place.environment, ...nowhere, HOME: join(place.root, 'elsewhere') }
+    const nowhere = opencodeHome(join(workspace.root, 'elsewhere'), 'http://127.0.0.1:9')
+    const environment = { ...workspace.environment, ...nowhere, HOME: join(workspace.root, 'elsewhere') }
     const gone = run([], { environment })
     const passed = await run([{ fail: 429, times: 2, retryAfter: 0 }, ...FALSE_ALARMS])
     expect(passed.ending.outcome).toBe('completed')
@@ -164,7 +168,7 @@ describe.skipIf(!binary)('the real client', () => {
 
   test('nothing goes beyond loopback, the one attempt of a first start aside', async () => {
     const beyond = await watchBeyondLoopback()
-    const environment = { ...place.environment, ...beyond.environment }
+    const environment = { ...workspace.environment, ...beyond.environment }
     expect((await run([{ run: 'echo hi' }], { environment })).ending.outcome).toBe('completed')
     beyond.asked.splice(0)
     expect((await run([{ run: 'echo hi' }], { environment })).ending.outcome).toBe('completed')

@@ -1,20 +1,20 @@
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { shell } from '../../src/agents/shell.ts'
 import { NotAllowed } from '../../src/domain/errors.ts'
-import { aPlace, aRequest, drive, type Place } from './drive.ts'
+import { aRequest, aWorkspace, drive, type Workspace } from './drive.ts'
 
-let place: Place
+let workspace: Workspace
 beforeEach(() => {
-  place = aPlace()
+  workspace = aWorkspace()
 })
-afterEach(() => place.remove())
+afterEach(() => workspace.remove())
 
-const run = (script: string) => drive(shell, aRequest(place, { script, prompt: `Handed over: exit 9\n${script}` }))
+const run = (script: string) => drive(shell, aRequest(workspace, { script, prompt: `Handed over: exit 9\n${script}` }))
 
 test('only the script itself runs, in the working directory, and each line is text', async () => {
   const { events, ending } = await run('pwd\necho "it\'s $((1 + 1))"')
   expect(events).toEqual([
-    { type: 'text', text: place.workingDirectory },
+    { type: 'text', text: workspace.workingDirectory },
     { type: 'text', text: "it's 2" },
   ])
   expect(ending.outcome).toBe('completed')
@@ -27,7 +27,7 @@ test('a script that names its interpreter is run by it', async () => {
 
 test('a failure says the exit code and the last that was printed', async () => {
   const { ending } = await run('echo half way; exit 3')
-  expect(ending).toEqual({ outcome: 'failed', reason: expect.stringMatching(/exit code 3\b.*half way/) })
+  expect(ending).toEqual({ outcome: 'failed', reason: expect.stringMatching(/^Exited with code 3: half way$/) })
 })
 
 test('standard error is raw, and where a failure says why', async () => {
@@ -46,13 +46,13 @@ test('an end by a signal names it; an end nobody saw is lost', async () => {
 })
 
 test('a script sees nothing of the environment but what is named', async () => {
-  place.environment.SECRET = 'canary'
+  workspace.environment.SECRET = 'canary'
   const { lines } = await run('env')
   expect(lines.join('\n')).not.toContain('canary')
 })
 
 test('what a script cannot be held to is refused, with what would be right', () => {
-  const refused = (more: object) => () => shell.launch(aRequest(place, more))
+  const refused = (more: object) => () => shell.launch(aRequest(workspace, more))
   expect(refused({ preset: 'review' })).toThrow(NotAllowed)
   expect(refused({ allowedTools: ['Read'] })).toThrow(NotAllowed)
   expect(refused({ preset: 'review' })).toThrow(expect.objectContaining({ hint: expect.stringContaining('full') }))

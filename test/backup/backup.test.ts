@@ -24,7 +24,7 @@ const backUp = async (fleet: TestFleet, file: string, ...more: string[]) => {
   return JSON.parse(stdout) as { files: number; left_out: string[] }
 }
 
-/** A home made from a backup, and its server. */
+/** A home restored from a backup, and its server. */
 async function restored(file: string, ...more: string[]) {
   const fleet = await aFleet()
   const env = { FLEET_HOME: join(fleet.root, 'restored') }
@@ -76,7 +76,7 @@ test('a backup made while missions run and land is whole, and what was at work i
   expect(statSync(files[0]!).mode & 0o077).toBe(0)
   expect(readdirSync(fleet.root).filter(name => name.includes('being'))).toEqual([])
 
-  // The machine it was on is gone, and with it the home.
+  // The original machine is lost, and the home with it.
   await fleet.kill()
   for (const { id } of (await fleet.show(at.id)).sessions)
     for (const pid of fleet.processes(id)) process.kill(pid, 'SIGKILL')
@@ -103,7 +103,7 @@ test('a backup made while missions run and land is whole, and what was at work i
   }
 }, 120_000)
 
-/** Whatever the copy of the store speaks of is there. */
+/** Everything that the copy of the store refers to is there. */
 function consistent(folder: string): void {
   const { files } = readJson<Manifest>(join(folder, 'manifest.json'))
   const db = new Database(join(folder, 'store.db'), { readonly: true })
@@ -157,7 +157,7 @@ test('what was cut short or changed is refused, and so is a home with something 
   const file = join(fleet.root, 'backup.tar.gz')
   const { left_out } = await backUp(fleet, file)
   expect(left_out.join()).toMatch(/token/)
-  expect((await fleet.fleetCommand(['backup', file])).stderr).toContain('There already is')
+  expect((await fleet.fleetCommand(['backup', file])).stderr).toContain('already exists')
 
   const home = join(fleet.root, 'other')
   const refused = async (archive: string, because: RegExp) => {
@@ -199,14 +199,14 @@ test('what was cut short or changed is refused, and so is a home with something 
     const cut = join(fleet.root, 'cut.tar.gz')
     spawnSync('cp', [file, cut])
     truncateSync(cut, Math.floor(statSync(file).size * share))
-    await refused(cut, /is not a whole backup/)
+    await refused(cut, /is not a complete backup/)
   }
 
   expect((await fleet.fleetCommand(['restore', file])).stderr).toMatch(/is not empty/)
   await fleet.start()
-  expect((await fleet.fleetCommand(['restore', file])).stderr).toMatch(/is held by a running fleet/)
+  expect((await fleet.fleetCommand(['restore', file])).stderr).toMatch(/is used by a running fleet/)
 
-  // What merely looking for a home leaves behind is nothing.
+  // Files that any command creates when it looks for a home do not count.
   await fleet.fleetCommand(['doctor', '--home', home])
   expect((await fleet.fleetCommand(['restore', file, '--home', home])).code).toBe(0)
   expect(readFileSync(join(home, 'instructions.md'), 'utf8')).toBe('Be kind.')

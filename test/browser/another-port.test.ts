@@ -8,7 +8,7 @@ import { comeIn, signInLink } from './opening.ts'
 
 withBrowser()
 
-/** An agent's own server: it keeps whatever it is sent, and tells at /got. */
+/** An agent's own server. It keeps everything it is sent, and returns it at /got. */
 const LISTENER = [
   'const got = []',
   "const page = (request, response) => { got.push(request.headers); response.setHeader('content-type', 'text/html'); response.end(request.url === '/got' ? JSON.stringify(got) : '<h1>Preview</h1>') }",
@@ -23,7 +23,7 @@ test('a listener on another port gets nothing by a click on Preview that opens a
   const { id } = await fleet.mission(project, 'echo hello > page.txt', { title: 'Look at me' })
   await fleet.until(id, 'review')
   const { page, visit, url, context } = await aPerson(fleet)
-  // It outlives its server, so it is ended also where the test fails.
+  // The preview outlives its server, so it is also stopped if the test fails.
   onTestFinished(async () => void (await fleet.fleetCommand(['preview', 'stop', id])))
   await visit(`/missions/${id}?tab=hands`)
   await page
@@ -41,7 +41,7 @@ test('a listener on another port gets nothing by a click on Preview that opens a
   const sent = (await (await fetch(new URL('/got', preview.url()))).json()) as Record<string, string>[]
   const visits = sent.filter(headers => headers['user-agent']?.includes('Chrome'))
   expect(visits.length).toBeGreaterThan(0)
-  // Also what the browser would send to any other port, whatever page asked for it.
+  // Also the cookies that the browser would send to any other port.
   const jar = (await context.cookies()).map(({ name, value }) => `${name}=${value}`).join('; ')
   const stolen = [...visits.map(({ cookie = '' }) => cookie), jar]
   for (const cookie of new Set(stolen)) {
@@ -61,7 +61,7 @@ test('a listener on another port gets nothing by a click on Preview that opens a
     expect((await fetch(`${url}/mcp/sse`, { headers })).status).toBe(401)
     expect((await fetch(`${url}/sign-out`, { method: 'POST', headers })).status).toBe(401)
   }
-  // The page itself goes on.
+  // The page itself keeps working.
   await visit('/')
   await page.getByRole('heading', { level: 1, name: 'Home' }).waitFor()
 })
@@ -75,7 +75,7 @@ test('the key cannot be read by scripts, each request is signed anew, and signin
     if (authorization) sent.push(authorization)
   })
   await visit('/missions?view=list')
-  await page.getByText('No mission fits').waitFor()
+  await page.getByText('No missions match').waitFor()
   expect(sent.length).toBeGreaterThan(3)
   expect(sent.every(each => each.startsWith('Fleet-Proof '))).toBe(true)
   expect(new Set(sent).size).toBe(sent.length)
@@ -127,9 +127,9 @@ test('a browser that is signed out elsewhere loses its open page at once, and a 
   await stranger.close()
   await page.goto(`${url}/docs`)
   await page.getByText('list_missions').first().waitFor()
-  // Typed in, an address of an operation carries no proof.
+  // A typed address of an operation has no proof.
   await page.goto(`${url}/api/missions`)
-  await page.getByText('This address answers programs').waitFor()
+  await page.getByText('This address is for programs').waitFor()
 })
 
 const OUTSIDE = Object.values(networkInterfaces())
@@ -149,7 +149,7 @@ test.skipIf(!OUTSIDE)(
     expect(await there.evaluate('isSecureContext')).toBe(false)
     await there.getByRole('heading', { level: 1, name: 'Home' }).waitFor()
     await there.goto(`${new URL(link).origin}/missions?view=list`)
-    await there.getByText('No mission fits').waitFor()
+    await there.getByText('No missions match').waitFor()
     const { devices } = await fleet.call<{ devices: object[] }>('list_devices')
     expect(devices).toMatchObject([{ name: 'iPhone, Safari', key: 'shared' }, { key: 'p256' }])
     await phone.close()

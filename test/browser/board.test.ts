@@ -21,7 +21,7 @@ test('missions are found, selected and moved: by address, keyboard, in bulk and 
   await fleet
     .mission(project, 'echo r > r.txt', { title: 'Ready to land', landing: 'review' })
     .then(({ id }) => fleet.until(id, 'review'))
-  // What is queued stays queued.
+  // Queued missions stay queued.
   await fleet.call('pause')
   const drafts = [await draft('Draft one'), await draft('Draft two'), await draft('Draft three', { tags: ['sail'] })]
   await draft('Elsewhere', { project_id: other.id })
@@ -32,8 +32,8 @@ test('missions are found, selected and moved: by address, keyboard, in bulk and 
   await expect.poll(() => column('Draft').locator('.column-count').innerText()).toBe('4')
   await expectAccessible(page)
 
-  // Filters are in the address, and come back with it.
-  await page.getByRole('combobox', { name: 'Only of projects' }).click()
+  // Filters are in the address, and are restored from it.
+  await page.getByRole('combobox', { name: 'Filter by projects' }).click()
   await page.getByRole('option', { name: 'harbour' }).click()
   await column('Draft').getByText('Draft one').waitFor({ state: 'detached' })
   await column('Draft').getByText('Elsewhere').waitFor()
@@ -47,12 +47,12 @@ test('missions are found, selected and moved: by address, keyboard, in bulk and 
   await column('Draft').getByText('Draft one').waitFor({ state: 'detached' })
   await expect.poll(() => new URL(page.url()).searchParams.get('q')).toBe('draft t')
   await expect.poll(() => column('Draft').getByRole('listitem').count()).toBe(2)
-  await page.getByLabel('Only with this tag').fill('sail')
+  await page.getByLabel('Filter by tag').fill('sail')
   await page.keyboard.press('Enter')
   await column('Draft').getByText('Draft two').waitFor({ state: 'detached' })
   await page.getByRole('button', { name: 'Show all' }).click()
 
-  // Dragging where it means something; elsewhere it says why not.
+  // Dragging to a column works, or says why not.
   const card = (title: string) => page.locator('.card', { hasText: title })
   await card('Draft one').dragTo(column('Queued'))
   await column('Queued').getByText('Draft one').waitFor()
@@ -95,7 +95,7 @@ test('missions are found, selected and moved: by address, keyboard, in bulk and 
   await column('Queued').getByText('Draft one').waitFor()
   expect((await fleet.show(drafts[0]!.id)).status).toBe('queued')
 
-  // One on a line, newest first, and gone through by keyboard.
+  // A list, newest first, used by keyboard.
   await page.getByRole('radio', { name: 'List' }).click()
   await page.getByText('5 missions').waitFor()
   await page.keyboard.press('j')
@@ -104,7 +104,7 @@ test('missions are found, selected and moved: by address, keyboard, in bulk and 
   await bulk.getByText('1 selected').waitFor()
   await bulk.getByRole('button', { name: 'Delete' }).click()
   await page.getByText('4 missions').waitFor()
-  // Whoever leaves has not taken it back.
+  // Leaving the page is not an undo.
   await page.goto('about:blank')
   const left = async () => (await fleet.call<{ missions: object[] }>('list_missions')).missions.length
   await expect.poll(left, { timeout: 10_000 }).toBe(4)

@@ -9,7 +9,7 @@ withBrowser()
 
 const SOON = { timeout: 15_000 }
 
-/** In conflict its agent does nothing at first; told so by a person, it makes peace. */
+/** In a conflict its agent does nothing at first. When a person resumes it, it resolves the conflict. */
 const painting = (colour: string): string =>
   `case "$FLEET_REASON" in
      conflict) echo I do not know;;
@@ -49,7 +49,7 @@ test('a conflict from red to landed: both sides are named, its agent resolves on
   await page.getByRole('heading', { name: 'In conflict (1)' }).waitFor()
   await page.getByRole('link', { name: 'Paint it blue', exact: true }).click()
 
-  // Who is on the other side, and what each has there.
+  // The other mission, and what each side has there.
   await page.getByRole('link', { name: 'Paint it red' }).waitFor()
   const landed = (await fleet.show(red)).landed!
   await page.getByText(landed.commit.slice(0, 10)).waitFor()
@@ -71,7 +71,7 @@ test('a conflict from red to landed: both sides are named, its agent resolves on
     await screenshot(other.page, `conflict-${'scheme' in look ? look.scheme : look.size}`)
   }
 
-  // Its agent resolves it, and it lands.
+  // Its agent resolves the conflict, and it lands.
   await page.getByRole('button', { name: 'Have its agent resolve it' }).click()
   await eventually('its agent is done', async () => {
     const { sessions, status, status_reason } = await fleet.show(blue)
@@ -82,7 +82,7 @@ test('a conflict from red to landed: both sides are named, its agent resolves on
   await eventually('it landed', async () => (await fleet.show(blue)).landed !== null)
   expect(await repo.readOn('main', 'line.txt')).toBe('red and blue')
 
-  // The other is resolved by hand, where the page says.
+  // The other conflict is resolved by hand, where the page says.
   await visit(`/review/${green}`)
   await page.getByRole('button', { name: /^Land/ }).click()
   const waiting = await inConflict(scene, green)
@@ -90,10 +90,10 @@ test('a conflict from red to landed: both sides are named, its agent resolves on
   await page.getByRole('link', { name: 'Paint it blue' }).waitFor()
   await writeFile(join(waiting.sessions.at(-1)!.worktree!, 'line.txt'), 'all three\n')
   await page.getByRole('button', { name: 'It is resolved: land it' }).click()
-  // What was written by hand nobody has seen here yet: it is shown first, and lands once that is approved.
-  await page.locator('.toast').getByText('The work has changed since it was shown to you.').waitFor()
+  // Nobody has seen the text written by hand yet. It is shown first, and lands once it is approved.
+  await page.locator('.toast').getByText('The work has changed since you opened it.').waitFor()
   expect((await fleet.show(green)).landed).toBeNull()
-  await page.getByText('As things are now, its work merges with main').waitFor()
+  await page.getByText('Its work now merges with main and can land.').waitFor()
   const written = (await fleet.show(green)).candidate!.commit
   await page.getByText(`Landing it lands ${written.slice(0, 12)}`).waitFor()
   await page.getByRole('button', { name: 'Land it' }).click()

@@ -5,10 +5,10 @@ import { aPerson, expectAccessible, screenshot, withBrowser } from './kit.ts'
 
 withBrowser()
 
-/** Errors of a browser whose server is away. */
+/** Errors of a browser whose server is gone. */
 const AWAY = /ERR_CONNECTION_REFUSED|ERR_CONNECTION_RESET|ERR_EMPTY_RESPONSE|ERR_INCOMPLETE_CHUNKED|503/
 
-/** The cursors of all events that the window which reads tells the others of, in order. */
+/** The cursors of all events that the reading window passes on, in order. */
 async function listenIn(page: Page): Promise<() => Promise<string[]>> {
   await page.evaluate(() => {
     const told: string[] = []
@@ -27,7 +27,7 @@ test('the server is killed and comes back: nothing is missing, nothing is there 
     fleet.call('create_mission', { project_id: project.id, title, detailed_prompt: 'true' })
   const { page, visit, url } = await aPerson(fleet, { expects: AWAY })
   await visit('/missions?view=list')
-  await page.getByText('No mission fits').waitFor()
+  await page.getByText('No missions match').waitFor()
   const told = await listenIn(page)
   await draft('Before')
   await page.getByText('Before').waitFor()
@@ -36,7 +36,7 @@ test('the server is killed and comes back: nothing is missing, nothing is there 
   await fleet.kill()
   await page.getByText('The server does not answer').waitFor()
   await screenshot(page, 'connection-lost-light')
-  // Whoever comes now is told how it is, by a page that keeps looking.
+  // A new window gets a page that says so and keeps trying.
   const late = await page.context().newPage()
   await late.goto(url).catch(() => {})
   await late.getByRole('heading', { name: 'Flotilla does not answer' }).waitFor()
@@ -51,7 +51,7 @@ test('the server is killed and comes back: nothing is missing, nothing is there 
   const titles = await page.locator('.row-title').allInnerTexts()
   expect(titles).toEqual(['After', 'Meanwhile 5', 'Meanwhile 4', 'Meanwhile 3', 'Meanwhile 2', 'Meanwhile 1', 'Before'])
 
-  // And at the source: every event since then once, in order.
+  // Also at the source: every event since then, once and in order.
   const cursors = (await fleet.events()).slice(before).map(({ cursor }) => cursor)
   await expect.poll(async () => (await told()).slice(-cursors.length)).toEqual(cursors)
   expect(new Set(await told()).size).toBe((await told()).length)
@@ -64,7 +64,7 @@ test('what is sent as the server dies stays in its box, and sent again is done o
   await page.getByRole('combobox', { name: 'Agent' }).click()
   await page.getByRole('option', { name: /shell/i }).click()
   await page.getByLabel('Script', { exact: true }).fill('echo once > once.txt')
-  // It arrives and is carried out; its answer never comes back, also when the page asks a second time.
+  // The command arrives and is carried out, but its answer is lost, twice.
   let heard = 0
   await page.route('**/api/missions', async route => {
     if (route.request().method() !== 'POST') return route.continue()
@@ -93,10 +93,10 @@ test('two windows share one connection, and when the one that has it is closed t
     if (request.url().includes('/api/events/stream')) streams.push(request.frame().page())
   })
   await person.visit('/missions?view=list')
-  await person.page.getByText('No mission fits').waitFor()
+  await person.page.getByText('No missions match').waitFor()
   const other = await person.window()
   await other.goto(`${person.url}/missions?view=list`)
-  await other.getByText('No mission fits').waitFor()
+  await other.getByText('No missions match').waitFor()
   for (let each = 1; each <= 3; each++) await draft(`Shared ${each}`)
   await person.page.getByText('3 missions').waitFor()
   await other.getByText('3 missions').waitFor()
@@ -133,9 +133,9 @@ test('without a sign-in, or with a wrong token, nothing is shown but the way in'
   await page.getByText('This link no longer works').waitFor()
   expect(page.url()).not.toContain('old')
   await page.goto(`${url}/missions?view=list`)
-  await page.getByText('It has no key of this fleet').waitFor()
-  await token.fill(` ${fleet.fleet.home.token}\n`)
+  await page.getByText('This browser has no key for this fleet').waitFor()
+  await token.fill(` ${await fleet.fleet.keys.ownerToken()}\n`)
   await token.press('Enter')
-  await page.getByText('No mission fits').waitFor()
+  await page.getByText('No missions match').waitFor()
   expect(page.url()).toBe(`${url}/missions?view=list`)
 })

@@ -15,24 +15,24 @@ test('from the first visit to the first landed mission, then undone, split, and 
   await fleet.start()
   const { page, visit } = await aPerson(fleet)
 
-  // Nothing is there yet: the page says what comes first.
+  // There is nothing yet, so the page says what to do first.
   await visit('/missions/new')
-  await page.getByText('First, a project').waitFor()
-  await page.getByRole('link', { name: 'Add a repository' }).click()
+  await page.getByText('Add a project first').waitFor()
+  await page.getByRole('link', { name: 'Add repository' }).click()
   await page.getByRole('button', { name: 'Add project' }).first().click()
   await page.getByRole('dialog').getByLabel('Path').fill(repo.path)
   await page.getByRole('dialog').getByRole('button', { name: 'Add' }).click()
   await page.getByRole('heading', { level: 1 }).waitFor()
 
-  // What is written stays until it is sent.
+  // Text stays until it is sent.
   await visit('/missions/new')
   await page.getByRole('combobox', { name: 'Agent' }).click()
   await page.getByRole('option', { name: /shell/i }).click()
   const prompt = page.getByLabel('Script')
   await prompt.fill('echo "Ahoy" > greeting.txt')
   await page.getByLabel('Tags').fill('first, small')
-  await page.getByRole('combobox', { name: 'Lands' }).click()
-  await page.getByRole('option', { name: /once a person says so/ }).click()
+  await page.getByRole('combobox', { name: 'Landing' }).click()
+  await page.getByRole('option', { name: 'After a review' }).click()
   await settled(page)
   await expectAccessible(page)
   await screenshot(page, 'new-mission-filled-light')
@@ -51,20 +51,20 @@ test('from the first visit to the first landed mission, then undone, split, and 
   await page.getByText('Landed', { exact: true }).first().waitFor()
   expect(await repo.readOn('main', 'greeting.txt')).toBe('Ahoy')
 
-  // Its history, and taking it back.
+  // Its history, and undo.
   await page.getByRole('link', { name: 'History' }).click()
   await page.getByRole('listitem').filter({ hasText: 'landed' }).first().waitFor()
   expect(new URL(page.url()).search).toBe('?tab=history')
   await expectAccessible(page)
   await page.getByRole('button', { name: 'Actions' }).click()
-  await page.getByRole('menuitem', { name: 'Undo the landing' }).click()
+  await page.getByRole('menuitem', { name: 'Undo landing' }).click()
   await land.waitFor()
   expect(await repo.filesOn('main')).not.toContain('greeting.txt')
 
-  // A part of it, described from its own page; a draft until it is started.
+  // A sub-mission, described on its own page. It is a draft until it is started.
   await page.getByRole('button', { name: 'Actions' }).click()
   await page.getByRole('menuitem', { name: 'New sub-mission' }).click()
-  await page.getByText('as a part of').waitFor()
+  await page.getByText('sub-mission of').waitFor()
   await page.getByRole('combobox', { name: 'Agent' }).click()
   await page.getByRole('option', { name: /shell/i }).click()
   await prompt.fill('echo part > part.txt')
@@ -84,20 +84,20 @@ test('from the first visit to the first landed mission, then undone, split, and 
   const { missions } = await fleet.call<{ missions: { title: string; timeout_seconds: number }[] }>('list_missions')
   expect(missions.find(({ title }) => title === 'The part')).toMatchObject({ timeout_seconds: 120 })
 
-  // What was written once can be begun with again, after what it depends on, which is found by its words.
+  // A template is used for a new mission, with a dependency that is found by its words.
   await page.getByRole('button', { name: 'Actions' }).click()
   await page.getByRole('menuitem', { name: 'Save as template…' }).click()
   await page.getByRole('dialog').getByRole('textbox', { name: 'Name' }).fill('a-part')
   await page.getByRole('dialog').getByRole('button', { name: 'Save' }).click()
   await page.getByRole('link', { name: 'New mission' }).click()
-  await page.getByRole('combobox', { name: 'Begin with a template' }).click()
+  await page.getByRole('combobox', { name: 'Use a template' }).click()
   await page.getByRole('option', { name: 'a-part' }).click()
   await page.waitForFunction("document.querySelector('textarea').value === 'echo part > part.txt'")
   await prompt.fill('echo after > after.txt')
   await page.getByLabel('Title').fill('Afterwards')
   await page.getByRole('combobox', { name: 'Depends on' }).fill('ahoy')
   await page.getByRole('option', { name: /Ahoy/ }).click()
-  await page.getByRole('button', { name: 'Queue, and write another' }).click()
+  await page.getByRole('button', { name: 'Start and create another' }).click()
   await page.getByRole('button', { name: 'Open', exact: true }).click()
   await page.getByRole('heading', { level: 1, name: 'Afterwards' }).waitFor()
   await page.getByText(/waiting for review of/).waitFor()
@@ -106,7 +106,7 @@ test('from the first visit to the first landed mission, then undone, split, and 
   await page.getByRole('link', { name: /Related/ }).click()
   await page.getByRole('link', { name: 'The part' }).click()
 
-  // Deleted after a moment in which it can be taken back.
+  // Deleted after a moment in which it can be undone.
   await page.getByRole('button', { name: 'Actions' }).click()
   await page.getByRole('menuitem', { name: 'Delete' }).click()
   await page.getByText('Deleting “The part”', { exact: true }).waitFor()

@@ -25,7 +25,7 @@ test('from the first visit to the first landed mission, and from a goal to a pla
   await page.getByText('Shell script').waitFor()
   await expectAccessible(page)
   await screenshot(page, 'first-visit-light')
-  const path = page.getByRole('textbox', { name: /path on the machine/ })
+  const path = page.getByRole('textbox', { name: /Path on the machine/ })
   await path.fill('/nowhere/at/all')
   await page.getByRole('button', { name: 'Add project' }).click()
   await page.locator('.toast[data-tone="bad"]').waitFor()
@@ -34,7 +34,7 @@ test('from the first visit to the first landed mission, and from a goal to a pla
 
   await page.getByRole('combobox', { name: 'Agent' }).click()
   await page.getByRole('option', { name: /shell/i }).click()
-  const box = page.getByRole('textbox', { name: /^(Script|What is to be done)$/ })
+  const box = page.getByRole('textbox', { name: /^(Script|Task)$/ })
   const go = join(fleet.root, 'go')
   await box.fill(`until [ -e '${go}' ]; do sleep 0.05; done; echo hello, whoever reads this, > hello.txt`)
   await page.getByRole('button', { name: 'Run' }).click()
@@ -47,7 +47,7 @@ test('from the first visit to the first landed mission, and from a goal to a pla
   writeFileSync(go, '')
 
   await page.getByRole('heading', { name: 'Landed today (1)' }).waitFor()
-  await page.getByText('No agent is at work.').waitFor()
+  await page.getByText('No agent is running.').waitFor()
   await expect.poll(() => page.title()).toBe('Home · Flotilla')
   expect(await repo.readOn('main', 'hello.txt')).toBe('hello, whoever reads this,')
 
@@ -59,7 +59,7 @@ test('from the first visit to the first landed mission, and from a goal to a pla
   await page.getByRole('button', { name: 'Plan', exact: true }).click()
   await page.getByRole('button', { name: 'Approve' }).waitFor()
   expect(new URL(page.url()).pathname).toMatch(/^\/plans\/\w+$/)
-  // It also waits at home, to be decided there.
+  // The plan also waits on the home page, and can be decided there.
   await page.getByRole('link', { name: 'Home' }).click()
   await page.getByRole('heading', { name: 'Needs you (1)' }).waitFor()
   await page.getByRole('button', { name: 'Approve' }).click()
@@ -78,7 +78,7 @@ test('a fleet that is paused says so on every page, and goes on when it is told 
   await bar.waitFor()
   await page.getByRole('link', { name: 'Projects' }).click()
   await bar.waitFor()
-  // From the palette, as anything else.
+  // From the palette, like everything else.
   await page.keyboard.press('Control+k')
   await page.getByPlaceholder('Find a mission').fill('unpause')
   await page.keyboard.press('Enter')

@@ -31,23 +31,23 @@ test('everything that waits is decided in one list: answered, landed, sent back,
 
   const { page, visit } = await aPerson(fleet)
   await visit('/inbox')
-  // What failed is news: listed, and not counted.
+  // Failures are listed, but not counted.
   await page.getByText('3 things wait for you').waitFor()
   await expectAccessible(page)
   await screenshot(page, 'inbox-question-light')
 
-  // The question, with what it offers to choose from.
+  // The question with its choices.
   await page.getByText('Which colour?').waitFor()
   await page.getByRole('button', { name: /Blue/ }).click()
   await page.getByText('2 things wait for you').waitFor()
   await eventually('the agent hears it', () => readFileSync(heard, 'utf8').includes('Blue') || undefined)
   await fleet.until(asking.id, 'done')
 
-  // What was answered stays in its place, and decides nothing any more.
+  // The answered question stays in its place, but can no longer be used.
   const cards = page.locator('.inbox > li')
-  await expect.poll(() => cards.first().innerText()).toContain('No longer waits')
+  await expect.poll(() => cards.first().innerText()).toContain('Resolved')
 
-  // By keyboard: the first is looked at before it is landed …
+  // By keyboard: the first is opened before it is landed …
   const chosen = page.locator('.inbox [data-active]')
   await page.keyboard.press('j')
   await expect.poll(() => chosen.innerText()).toContain('First to review')
@@ -67,25 +67,25 @@ test('everything that waits is decided in one list: answered, landed, sent back,
   await page.getByText('2 things wait for you').waitFor()
   expect((await fleet.show(first.id)).status_reason?.code).toBe('undone')
 
-  // The next is rejected, and that taken back.
+  // The next one is rejected, and that is undone.
   await page.keyboard.press('j')
   await page.keyboard.press('j')
   await expect.poll(() => chosen.innerText()).toContain('Second to review')
   await page.keyboard.press('d')
   await page.getByText('1 thing waits for you').waitFor()
-  await expect.poll(() => chosen.innerText()).toContain('No longer waits')
+  await expect.poll(() => chosen.innerText()).toContain('Resolved')
   await page.keyboard.press('u')
   await page.getByText('2 things wait for you').waitFor()
 
-  await chosen.getByRole('button', { name: 'Send back…' }).click()
-  await page.getByRole('dialog').getByLabel('Words').fill('Say it louder.')
-  await page.getByRole('dialog').getByRole('button', { name: 'Send back' }).click()
+  await chosen.getByRole('button', { name: 'Request changes…' }).click()
+  await page.getByRole('dialog').getByLabel('Message').fill('Say it louder.')
+  await page.getByRole('dialog').getByRole('button', { name: 'Request changes' }).click()
   await page.getByRole('dialog').waitFor({ state: 'detached' })
   await fleet.until(second.id, 'review')
   const told = await repo.git('show', `${(await fleet.show(second.id)).branch}:told.txt`)
   expect(told).toContain('Say it louder.')
 
-  // Only one kind, in the address.
+  // Filter by kind, in the address.
   await page.getByRole('button', { name: /Failures/ }).click()
   await expect.poll(() => new URL(page.url()).search).toBe('?kind=failure')
   await page.reload()
@@ -115,7 +115,7 @@ test('cards stay where they are while others come and go, and keys hit the card 
   await page.getByText('1 file · +1').nth(1).waitFor()
   const before = await placeOf('two')
 
-  // A failure, then a review, which sorts before it; and an older one is decided elsewhere.
+  // A failure, then a review, which sorts before it. An older one is decided elsewhere.
   await fleet.call('create_mission', {
     ...{ project_id: project.id, title: 'stuck', detailed_prompt: 'exit 1', max_retries: 0, auto_dispatch: true },
   })
@@ -123,19 +123,19 @@ test('cards stay where they are while others come and go, and keys hit the card 
   const third = await toReview('three')
   await page.locator('.inbox .waiting-title', { hasText: 'three' }).waitFor()
   await fleet.call('reject_mission', { mission_id: one.id })
-  await page.getByText('No longer waits').waitFor()
+  await page.getByText('Resolved').waitFor()
   expect(await titles()).toEqual(['one', 'two', 'stuck', 'three'])
   expect(await placeOf('two')).toEqual(before)
   expect(await page.locator('.inbox [data-active]').innerText()).toContain('two')
   await expectAccessible(page)
   await screenshot(page, 'inbox-steady-light')
 
-  // The key is for the card that is chosen.
+  // The key applies to the selected card.
   await page.keyboard.press('d')
   await fleet.until(two.id, 'cancelled')
   expect((await fleet.show(third.id)).status).toBe('review')
-  await expect.poll(() => page.getByText('No longer waits').count()).toBe(2)
+  await expect.poll(() => page.getByText('Resolved').count()).toBe(2)
 
-  await page.getByRole('button', { name: 'Sort anew' }).click()
+  await page.getByRole('button', { name: 'Sort again' }).click()
   await expect.poll(titles).toEqual(['three', 'stuck'])
 })

@@ -14,7 +14,7 @@ async function finished({ fleet, project }: Scene, title: string, script: string
   return id
 }
 
-/** How long the page works on each thing that is done, in time of its own thread: others on the machine do not count. */
+/** How long the page works on each action, in the time of its own thread, so that other programs do not count. */
 async function stopwatch(page: Page) {
   const session = await page.context().newCDPSession(page)
   await session.send('Performance.enable', { timeDomain: 'threadTicks' })
@@ -29,7 +29,7 @@ async function stopwatch(page: Page) {
     await page.evaluate(DRAWN)
     times[what] = [...(times[what] ?? []), Math.round((await worked()) - before)]
   }
-  /** Where to click is found out before: that is the test's work. */
+  /** The position is found first, because that is work of the test. */
   const clicking = async (what: string, on: Locator) => {
     const { x, y, width, height } = (await on.boundingBox())!
     await doing(what, () => page.mouse.click(x + width / 2, y + height / 2))
@@ -75,13 +75,13 @@ test('a change of 2,000 files and ten megabytes is looked through without waitin
   const folding = page.getByRole('button', { name: /^(Show|Fold) a-huge-file/ })
   for (let at = 0; at < 6; at++) await clicking('fold 10 MB', folding)
   for (let at = 0; at < 12; at++) await doing('line of 10 MB', () => page.keyboard.press('j'))
-  await doing('remark', () => page.keyboard.press('c'))
-  await page.getByRole('textbox', { name: /^Remark on line/ }).waitFor()
+  await doing('comment', () => page.keyboard.press('c'))
+  await page.getByRole('textbox', { name: /^Comment on line/ }).waitFor()
   for (const key of 'too long') await doing('write', () => page.keyboard.press(key === ' ' ? 'Space' : key))
   await page.evaluate(`document.querySelector('main').scrollTop = 1_000_000`)
   await page.getByText('const value_49').first().waitFor()
   expect(await page.locator('.diff-row').count()).toBeLessThan(150)
-  // Folded from far within, its head stays in sight.
+  // Folding from far inside the file keeps its header visible.
   await page.getByRole('button', { name: 'Fold a-huge-file.js' }).click()
   await expect.poll(async () => (await unfold.boundingBox())?.y, SOON).toBeLessThan(100)
 

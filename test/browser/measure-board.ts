@@ -6,7 +6,7 @@ import { type Change, MAX_COMMIT_ITEMS } from '../../src/store/index.ts'
 import type { TestFleet } from '../kit/fleet.ts'
 import { type Measured, unresponsive } from './measure.ts'
 
-/** Of a hundred missions: most are over, as after a year. */
+/** Of a hundred missions most are over, as after a year. */
 const SHARES: [Status, number][] = [
   ['done', 70],
   ['draft', 15],
@@ -19,7 +19,7 @@ const STATUS_OF = SHARES.flatMap(([status, share]) => Array.from({ length: share
 const FIRST = Date.parse('2026-01-01T00:00:00Z')
 const OVER: readonly Status[] = ['done', 'failed', 'cancelled']
 
-/** Puts so many missions into the store, as if they had been made one a minute. The fleet must be paused. */
+/** Puts this many missions into the store, as if one had been made every minute. The fleet must be paused. */
 export async function fillBoard(fleet: TestFleet, project: { id: string }, count: number): Promise<void> {
   const { store } = fleet.fleet
   const counts: Record<string, number> = {}
@@ -55,7 +55,7 @@ export async function fillBoard(fleet: TestFleet, project: { id: string }, count
   }
 }
 
-/** For how long the board, and the list with all of them read, did not answer while a person used them. */
+/** How long the board and the fully loaded list did not respond while a person used them. */
 export async function measureBoard(
   page: Page,
   visit: (path: string) => Promise<void>,
@@ -70,7 +70,7 @@ export async function measureBoard(
     const { missions } = await fleet.call<{ missions: { id: string }[] }>('list_missions', { status, limit: 1 })
     return missions[0]!.id
   }
-  /** Something happens elsewhere, and the page shows it. */
+  /** Something changes elsewhere, and the page shows it. */
   const happens = async (title: string) => {
     await fleet.call('update_mission', { mission_id: await newest('draft'), title })
     await page.getByText(title).first().waitFor()
@@ -97,11 +97,11 @@ export async function measureBoard(
   })
   const all = await page.locator('.list-count').innerText()
   if (all !== `${count} missions`) throw new Error(`The list shows ${all} of ${count}.`)
-  // It stands at its end.
+  // The list is at its end.
   await measure('list: scrolling', () => wheel(rows, -1200, 12))
   await rows.evaluate(element => element.scrollTo(0, 0))
   await measure('list: selecting', () => page.locator('.row input').first().click())
-  await measure('list: selecting all', () => page.getByLabel('Select all that were read').click())
+  await measure('list: selecting all', () => page.getByLabel('Select all loaded missions').click())
   await measure('list: selecting none', () => page.keyboard.press('Escape'))
   await measure('list: an event', () => happens('Told of in the list'))
   await measure('list: a keystroke in the filter', async () => {

@@ -4,10 +4,10 @@ import { aWrittenSession, claudeTurn } from '../kit/written-session.ts'
 import { atRest, type Measured, unresponsive } from './measure.ts'
 
 const EVENTS_A_TURN = 3
-/** Where among the turns the one that fails is. */
+/** The position of the failing turn. */
 const FAILED = 0.6
 
-/** A session that has printed about so many events, with text, tool calls and one failure. */
+/** A session with about this many events: text, tool calls and one failure. */
 export async function aLongSession(
   fleet: TestFleet,
   project: { id: string },
@@ -24,7 +24,7 @@ export async function aLongSession(
   return { session, turns }
 }
 
-/** For how long the page of a session did not answer while a person read it from one end to the other. */
+/** How long the page of a session did not respond while a person read it from one end to the other. */
 export async function measureTranscript(
   page: Page,
   visit: (path: string) => Promise<void>,
@@ -49,7 +49,7 @@ export async function measureTranscript(
   await measure('scrolling', async () => {
     for (let turn = 0; turn < 20; turn++) await page.mouse.wheel(0, -900)
   })
-  await page.getByRole('button', { name: 'To the end' }).waitFor()
+  await page.getByRole('button', { name: 'Jump to the end' }).waitFor()
   await measure('far back', async () => {
     for (let turn = 0; turn < 60; turn++) await page.mouse.wheel(0, -3000)
     await atRest(log)
@@ -68,12 +68,12 @@ export async function measureTranscript(
   })
   await page.getByRole('button', { name: 'Close the search' }).click()
   await measure('to the end', async () => {
-    await page.getByRole('button', { name: 'To the beginning' }).click()
+    await page.getByRole('button', { name: 'Jump to the start' }).click()
     await said(0).waitFor()
-    await page.getByRole('button', { name: /To the end/ }).click()
+    await page.getByRole('button', { name: /Jump to the end/ }).click()
     await last.waitFor()
   })
-  // What failed is found wherever it is.
+  // The error is found wherever it is.
   await measure('to the error', async () => {
     await page.getByRole('button', { name: 'Errors' }).click()
     await said(Math.floor(turns * FAILED)).waitFor()

@@ -26,22 +26,22 @@ test('a phone is let in by a code to scan, once, and shut out again; without a w
   const link = await dialog.locator('pre').innerText()
   expect(link).toMatch(/^https:\/\/fleet\.example\//)
 
-  // Its tunnel leads here.
+  // The tunnel's address leads to this server.
   const phone = await person.context.browser()!.newContext({ viewport: SIZES.phone, userAgent: 'iPhone Safari/1' })
   onTestFinished(() => phone.close())
   const there = await phone.newPage()
   await there.goto(link.replace('https://fleet.example', person.url))
   await there.getByRole('heading', { level: 1, name: 'Home' }).waitFor()
-  await dialog.getByText('iPhone, Safari is signed in. Go on there.').waitFor()
-  // The browser that came by the printed link is listed too.
+  await dialog.getByText('iPhone, Safari is signed in. Continue there.').waitFor()
+  // The browser with the printed link is listed too.
   await dialog.getByRole('listitem').filter({ hasText: 'this one' }).waitFor()
   const listed = dialog.getByRole('listitem').filter({ hasText: 'iPhone, Safari' })
   await listed.getByRole('button', { name: 'Sign out' }).click()
   await listed.waitFor({ state: 'detached' })
-  // What it had open says so at once, and whoever comes again is asked to sign in.
+  // Its open page says so at once, and a new visit asks for a sign-in.
   await there.getByText('This browser is no longer signed in').waitFor()
   await there.reload()
-  await there.getByText('It was signed out').waitFor()
+  await there.getByText('This browser was signed out').waitFor()
 
   await fleet.stop()
   await fleet.start()
@@ -100,12 +100,12 @@ describe.skipIf(!binary)('standing in a queue, with a phone', () => {
     const fits = () => page.evaluate('document.documentElement.scrollWidth <= innerWidth')
     const tabs = page.getByRole('navigation', { name: 'Main, small' })
     await page.getByRole('heading', { name: /^Running/ }).waitFor()
-    // Speak to the one at work.
-    await page.getByRole('button', { name: 'Speak to the agent of At work' }).click()
-    await page.getByRole('dialog').getByLabel('What to say').fill('Mind the harbour.')
-    await page.getByRole('dialog').getByRole('button', { name: 'Say it' }).click()
+    // Send a message to the running agent.
+    await page.getByRole('button', { name: 'Message the agent of At work' }).click()
+    await page.getByRole('dialog').getByLabel('Message').fill('Mind the harbour.')
+    await page.getByRole('dialog').getByRole('button', { name: 'Send' }).click()
     await page
-      .getByText(/^Said; it hears it/)
+      .getByText(/^Sent. The agent reads it/)
       .first()
       .waitFor()
     const { session_id } = await fleet.show(busy.id)

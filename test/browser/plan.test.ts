@@ -24,7 +24,7 @@ test('a goal becomes a plan, is changed and approved, and the graph shows it fin
   await dialog.getByLabel('Goal').fill('Two files')
   await dialog.getByRole('combobox', { name: 'Planner' }).click()
   await page.getByRole('option', { name: /planner/i }).click()
-  await dialog.getByLabel('May propose scripts').click()
+  await dialog.getByLabel('Allow scripts').click()
   await dialog.getByRole('button', { name: 'Plan', exact: true }).click()
 
   await page.getByRole('button', { name: 'Approve' }).waitFor()
@@ -35,7 +35,7 @@ test('a goal becomes a plan, is changed and approved, and the graph shows it fin
   await page.getByLabel('Script', { exact: true }).fill('cp a.txt copy.txt')
   await page.getByRole('button', { name: 'Approve as changed' }).click()
 
-  // The second waits for the first, and says so.
+  // The second mission waits for the first, and says so.
   const plan = page.getByRole('region', { name: 'Missions of the plan' })
   await plan.getByText('Running').waitFor()
   await plan.getByText('Queued').waitFor()

@@ -6,7 +6,7 @@ import { aPerson, withBrowser } from './kit.ts'
 
 withBrowser()
 
-test('forgetting a project asks before work goes that no commit holds', async () => {
+test('removing a project asks before work goes that no commit holds', async () => {
   const { fleet, project } = await aScene({ project: { landing: 'never' } })
   const { id } = await fleet.mission(project, 'echo made >made.txt')
   const { worktree } = (await fleet.until(id, 'done')).sessions[0]!
@@ -15,11 +15,11 @@ test('forgetting a project asks before work goes that no commit holds', async ()
 
   const { page, visit } = await aPerson(fleet, { expects: /409/ })
   await visit(`/projects/${project.id}`)
-  await page.getByRole('button', { name: 'Forget' }).click()
+  await page.getByRole('button', { name: 'Remove', exact: true }).click()
   const dialog = page.getByRole('dialog')
   await dialog.getByText('precious.txt').waitFor()
   expect(existsSync(precious)).toBe(true)
-  await dialog.getByRole('button', { name: 'Forget with that work' }).click()
+  await dialog.getByRole('button', { name: 'Remove with that work' }).click()
   await page.waitForURL(/\/projects$/)
   expect(existsSync(precious)).toBe(false)
 })

@@ -28,7 +28,7 @@ const FILES = {
   'docs/readme.md': '# Shop\n',
 }
 
-/** Sent back, its agent keeps what it was told and does one thing more. */
+/** If its work is sent back, the agent keeps the prompt and makes one more change. */
 const script = (work: string): string =>
   `if [ "$FLEET_REASON" != first ]; then cp "$FLEET_PROMPT_FILE" "$FLEET_ARTIFACT_DIR/told"; echo // more >> src/shop.ts; exit; fi
    ${work}`
@@ -42,7 +42,7 @@ async function finished({ fleet, project }: Scene, title: string, work: string):
 const SOON = { timeout: 15_000 }
 const heading = (page: Page, name: string) => page.getByRole('heading', { level: 1, name }).waitFor()
 
-test('three missions are reviewed by keyboard: one goes back with a remark, one lands and is undone, one is rejected', {
+test('three missions are reviewed by keyboard: one goes back with a comment, one lands and is undone, one is rejected', {
   timeout: 120_000,
 }, async () => {
   const scene = await aScene({
@@ -72,13 +72,13 @@ test('three missions are reviewed by keyboard: one goes back with a remark, one 
   await expectAccessible(page)
   await screenshot(page, 'review-queue-light')
 
-  // The riskiest is first: one key to it, one to open it.
+  // The riskiest is first: one key selects it, another opens it.
   await page.keyboard.press('j')
   await page.keyboard.press('Enter')
   await heading(page, 'Charge the new tax')
   expect(new URL(page.url()).pathname).toBe(`/review/${tax}`)
   await page.getByText('Renamed from src/names.py').waitFor()
-  await page.getByText('it can be run now').waitFor()
+  await page.getByText('now executable').waitFor()
   await page.getByText('Not text').waitFor()
   await expectAccessible(page)
   await screenshot(page, 'review-light')
@@ -92,41 +92,41 @@ test('three missions are reviewed by keyboard: one goes back with a remark, one 
   await expect.poll(() => page.locator('.diff-pair').count(), SOON).toBeGreaterThan(5)
   await page.getByRole('radio', { name: 'Unified' }).click()
 
-  // What is hidden around a change can be seen.
+  // Hidden lines around a change can be shown.
   await page.getByRole('button', { name: '2 hidden lines' }).click()
   await page.getByText('export interface Item').last().waitFor()
   await expect.poll(() => page.getByRole('button', { name: '2 hidden lines' }).count(), SOON).toBe(0)
 
-  // Files by keyboard, and the tree follows.
+  // Keys move through the files, and the tree follows.
   const inTree = page.getByRole('navigation', { name: 'Changed files' }).locator('[aria-current]')
   for (const name of ['logo.png', 'greeting.py', 'shop.ts']) {
     await page.keyboard.press('n')
     await expect.poll(() => inTree.textContent(), SOON).toContain(name)
   }
   await page.getByText('return net * 0.21').waitFor()
-  // The first changed line of the file is the one remarked on; from there the keys go on line by line.
+  // The comment is on the first changed line of the file. From there, keys move line by line.
   await page.keyboard.press('c')
-  await page.getByRole('textbox', { name: 'Remark on line 6 of src/shop.ts' }).fill('Why twice?')
+  await page.getByRole('textbox', { name: 'Comment on line 6 of src/shop.ts' }).fill('Why twice?')
   await page.keyboard.press('Control+Enter')
-  const remark = page.getByRole('article').filter({ hasText: 'Why twice?' })
-  await remark.getByText('not sent yet').waitFor()
+  const comment = page.getByRole('article').filter({ hasText: 'Why twice?' })
+  await comment.getByText('not sent yet').waitFor()
   await page.keyboard.press('j')
   await page.keyboard.press('c')
-  await page.getByRole('textbox', { name: 'Remark on line 7 of src/shop.ts' }).fill('Never mind')
+  await page.getByRole('textbox', { name: 'Comment on line 7 of src/shop.ts' }).fill('Never mind')
   await page.keyboard.press('Control+Enter')
   const slip = page.getByRole('article').filter({ hasText: 'Never mind' })
-  await slip.getByRole('button', { name: 'Take the remark back' }).click()
+  await slip.getByRole('button', { name: 'Delete the comment' }).click()
   await expect.poll(() => slip.count(), SOON).toBe(0)
-  await remark.getByRole('button', { name: 'Change the remark' }).click()
-  await page.getByRole('textbox', { name: 'Change the remark' }).fill('Why twice? Once is enough.')
+  await comment.getByRole('button', { name: 'Edit the comment' }).click()
+  await page.getByRole('textbox', { name: 'Edit the comment' }).fill('Why twice? Once is enough.')
   await page.getByRole('button', { name: 'Save' }).click()
   await page.getByText('Once is enough.').waitFor()
-  await screenshot(page, 'review-remark-light')
+  await screenshot(page, 'review-comment-light')
   await expectAccessible(page)
 
-  // Sent back with it; its agent is told, and the next mission opens.
+  // Sent back with the comment. The agent gets it, and the next mission opens.
   await page.keyboard.press('b')
-  await page.getByRole('dialog').getByText('Send back with 1 remark').first().waitFor()
+  await page.getByRole('dialog').getByText('Request changes with 1 comment').first().waitFor()
   await page.getByRole('dialog').getByRole('textbox').fill('Nearly there.')
   await page.keyboard.press('Tab')
   await page.keyboard.press('Tab')
@@ -145,7 +145,7 @@ test('three missions are reviewed by keyboard: one goes back with a remark, one 
     { body: 'Nearly there.', path: null },
   ])
 
-  // Landed; the message of it takes it back.
+  // Landed, then undone from its message.
   await page.getByText('"dear "').waitFor()
   await page.keyboard.press('l')
   const toast = page.getByRole('listitem').filter({ hasText: 'Landed “Greet warmly”' })
@@ -155,7 +155,7 @@ test('three missions are reviewed by keyboard: one goes back with a remark, one 
   await eventually('it is taken back', async () => (await repo.readOn('main', 'src/names.py')).includes('hello'))
   await fleet.until(greet, 'review')
 
-  // Rejected, taken back with a key, rejected again.
+  // Rejected, undone by key, rejected again.
   await page.goto(new URL(`/review/${drop}`, page.url()).href)
   await heading(page, 'Drop the readme')
   await page.getByRole('button', { name: /^Reject/ }).waitFor()
@@ -172,7 +172,7 @@ test('three missions are reviewed by keyboard: one goes back with a remark, one 
   expect(await repo.filesOn('main')).toContain('docs/readme.md')
   expect(await repo.filesOn((await fleet.show(drop)).branch!)).not.toContain('docs/readme.md')
 
-  // Two side by side, and one of them chosen.
+  // Two side by side, to choose one.
   await page.goto(new URL(`/compare?first=${tax}&second=${greet}`, page.url()).href)
   await page.getByRole('link', { name: 'Greet warmly' }).waitFor()
   await page.getByText('both changed it').waitFor()

@@ -30,7 +30,7 @@ test('a transcript full of hostile text is harmless, and all of it can be read',
   await person.visit(`/sessions/${session}`)
   const log = page.getByRole('log', { name: 'Transcript' })
   await log.getByText('Now something long.').waitFor()
-  await page.getByRole('button', { name: 'To the beginning' }).click()
+  await page.getByRole('button', { name: 'Jump to the start' }).click()
   await log.getByText('<script>window.harmed = 1</script>').first().waitFor()
   await log.getByText('red  and user ‹U+202E›txt.exe').first().waitFor()
   expect(await log.getByRole('link').evaluateAll(links => links.map(link => link.getAttribute('href')))).toEqual([
@@ -41,7 +41,7 @@ test('a transcript full of hostile text is harmless, and all of it can be read',
   await log.getByText('red  and user ‹U+202E›txt.exe').nth(1).waitFor()
   await screenshot(page, 'session-hostile-light')
 
-  // A million letters come cut, and all of them when one asks.
+  // A million characters are cut, and shown in full on request.
   await page.getByLabel('Search this session').fill('something long')
   await page.keyboard.press('Enter')
   await page.getByText('1 match').waitFor()
@@ -82,7 +82,7 @@ test('what happens is shown as it happens; it holds while one reads, and lets go
   await page.getByText('live', { exact: true }).waitFor()
   await log.hover()
   await page.mouse.wheel(0, -1500)
-  await page.getByRole('button', { name: 'To the end' }).waitFor()
+  await page.getByRole('button', { name: 'Jump to the end' }).waitFor()
   const before = await log.evaluate(element => element.scrollTop)
   more.open()
   await page.getByRole('button', { name: /\d+ new/ }).waitFor()
@@ -90,7 +90,7 @@ test('what happens is shown as it happens; it holds while one reads, and lets go
   await page.getByRole('button', { name: /\d+ new/ }).click()
   await log.getByText('later 30').waitFor()
 
-  // Another window in front of it: the stream is let go, and taken up again where it was.
+  // In the background the stream is closed, and later continues where it was.
   const session = await context.newCDPSession(page)
   const hide = (hidden: boolean) =>
     page.evaluate(`Object.defineProperty(document, 'hidden', { configurable: true, get: () => ${hidden} });

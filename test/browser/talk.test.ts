@@ -50,8 +50,8 @@ describe.skipIf(!binary)('talking with an agent at work', () => {
     const { page, visit } = await aPerson(s.fleet)
     await visit(`/missions/${id}`)
 
-    // The whole input of the tool is shown before anything is decided, on the mission as in the session.
-    const waits = page.getByRole('region', { name: 'It waits for you' })
+    // The whole input of the tool is shown before the decision, both on the mission and in the session.
+    const waits = page.getByRole('region', { name: 'Waiting for you' })
     await page.getByText('Asks to use Write').waitFor()
     await page.getByText('asked.txt').first().waitFor()
     await page.getByRole('link', { name: /watch its agent/ }).click()
@@ -61,17 +61,17 @@ describe.skipIf(!binary)('talking with an agent at work', () => {
     await screenshot(page, 'session-asks-light')
     await waits.getByRole('button', { name: 'Allow once' }).click()
     const log = page.getByRole('log', { name: 'Transcript' })
-    await log.getByText('asked you').waitFor()
+    await log.getByText('asked for permission').waitFor()
 
-    // The next tool is asked for too; while it runs, a message reaches the agent in the middle of its work.
+    // The next tool asks too. While it runs, a message reaches the agent.
     await waits.getByText('Asks to use Bash').waitFor()
     await waits.getByRole('button', { name: 'Allow once' }).click()
     await eventually('the tool runs', () => held.reached())
-    await page.getByText('It hears you in the middle of its work.').waitFor()
-    const box = page.getByPlaceholder('Say something to the agent…')
+    await page.getByText('The agent reads your message while it works.').waitFor()
+    const box = page.getByPlaceholder('Message the agent…')
     await box.fill('Mind the harbour.')
     await box.press('Enter')
-    await page.getByText(/^(on its way|heard)$/).waitFor()
+    await page.getByText(/^(sending|received)$/).waitFor()
     expect(await box.inputValue()).toBe('')
     const { session_id } = await s.fleet.show(id)
     const told = join(s.fleet.fleet.home.session(session_id!), 'agent-1/sent')
@@ -79,7 +79,7 @@ describe.skipIf(!binary)('talking with an agent at work', () => {
     held.open()
     await log.getByText('Mind the harbour.').waitFor()
 
-    // What it asks can be chosen from.
+    // The choices of its question can be clicked.
     await waits.getByText('Which colour?').waitFor()
     await waits.getByRole('button', { name: /Blue/ }).click()
     await log.getByRole('heading', { name: 'Done' }).waitFor()
@@ -90,8 +90,8 @@ describe.skipIf(!binary)('talking with an agent at work', () => {
       true,
     )
 
-    await page.getByText('It has ended. What you say here starts it again.').waitFor()
-    await log.getByRole('button', { name: /Thinks/ }).click()
+    await page.getByText('The session has ended. Your message starts it again.').waitFor()
+    await log.getByRole('button', { name: /Thinking/ }).click()
     await log.getByText('A file would help.').last().waitFor()
     await settled(page)
     await expectAccessible(page)
@@ -112,8 +112,8 @@ describe.skipIf(!binary)('talking with an agent at work', () => {
     const { page, visit } = await aPerson(s.fleet)
     await visit(`/sessions/${(await s.fleet.show(id)).session_id}`)
     await page.getByRole('button', { name: 'Interrupt' }).click()
-    const waits = page.getByRole('region', { name: 'It waits for you' })
-    await waits.getByText('Interrupted, and waits for your word').waitFor()
+    const waits = page.getByRole('region', { name: 'Waiting for you' })
+    await waits.getByText('Interrupted. It waits for your message').waitFor()
     const way = steps({ write: 'other.txt', content: 'other\n' }, { say: 'Otherwise, then.' })
     await waits.getByLabel('Your answer').fill(`Do this instead.\n${way}`)
     await waits.getByRole('button', { name: 'Answer' }).click()

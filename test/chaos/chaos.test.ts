@@ -26,7 +26,7 @@ const MORE: readonly Run[] = [
   { scenario: chain, harm: { kills: ['spawn.agent before 1', 'claim.take before 1'] } },
   { scenario: chain, harm: { kills: ['spawn.agent before 1', 'claim.take after 1'] } },
   { scenario: spoken, harm: { moment: HALF_SENT } },
-  // Project, mission, two remarks, and then the commit that tells of them.
+  // Project, mission, two comments, and then the commit that tells of them.
   { scenario: sentBack, harm: { kills: ['commit.wish before 5'] } },
   { scenario: sentBack, harm: { kills: ['commit.wish after 5'] } },
   // The approval of a plan, and the moment between two rounds.

@@ -33,7 +33,7 @@ test('run in a sub-directory: starts a fleet, streams, lands, and says so', asyn
       cwd: join(path, 'lib'),
     },
   )
-  expect(stderr).toContain('Made project repository')
+  expect(stderr).toContain('Added project repository')
   expect(stderr).toContain('Started the fleet in the background at http://127.0.0.1:')
   expect(stdout).toContain('hello\n')
   const commit = await gitText(path, ['rev-parse', 'trunk'])
@@ -49,7 +49,7 @@ test('the exit code tells how it ended', async () => {
   const run = (...args: string[]) => fleet.fleetCommand(['run', '--agent', 'shell', ...args], { cwd })
   const [failed, review] = [await run('echo no >&2; exit 7'), await run('echo x > x.txt', '--landing', 'review')]
   expect(failed.code).toBe(1)
-  expect(failed.stdout).toContain('exit code 7')
+  expect(failed.stdout).toContain('Exited with code 7')
   expect(failed.stderr).toContain('Try: fleet logs')
   expect(review.code).toBe(3)
 

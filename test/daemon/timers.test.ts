@@ -4,7 +4,7 @@ import { expect, test } from 'vitest'
 import { eventually, ROOT } from '../kit/fleet.ts'
 import { aScene } from '../kit/scene.ts'
 
-test('what a timer meets is told once and does not end the server: it goes on when the fault is over', async () => {
+test('an error in a timer is reported once and does not end the server, which recovers when the fault is over', async () => {
   const { fleet, project } = await aScene({ start: false })
   const [failing, done] = ['failing', 'done'].map(name => join(fleet.root, name)) as [string, string]
   const { child } = await fleet.start({
@@ -19,7 +19,7 @@ test('what a timer meets is told once and does not end the server: it goes on wh
 
   writeFileSync(failing, '')
   const log = join(fleet.root, 'home/logs/server.log')
-  const timers = ['looking at processes', `following session ${session!.id}`]
+  const timers = ['sessions, tick', `following of session ${session!.id}`]
   const told = (timer: string): number => readFileSync(log, 'utf8').split(`"msg":"${timer}"`).length - 1
   await eventually(
     'both timers to have met it',

@@ -12,6 +12,12 @@ describe.each(PAGES)('$path', page => {
     expect(relativeLinks(page).filter(link => !leadsSomewhere(page, link))).toEqual([])
   })
 
+  test.runIf(aboutTheCode(page))('names only files that exist', () => {
+    const folders = ['', 'src', 'web/src', 'src/git']
+    const isThere = (name: string) => folders.some(folder => existsSync(join(ROOT, folder, name)))
+    expect(filesIn(page).filter(name => !isThere(name))).toEqual([])
+  })
+
   test('names only commands and options that exist', () => {
     expect(commandsIn(page).flatMap(line => complaintAbout(line) ?? [])).toEqual([])
   })
@@ -25,6 +31,13 @@ test('a command or an option that does not exist is found', () => {
   expect(complaintAbout('fleet run "x" --quickly')).toContain('--quickly')
 })
 
+const aboutTheCode = ({ path }: Page): boolean =>
+  path.startsWith('docs/architecture') || path === 'AGENTS.md' || path === 'CONTRIBUTING.md'
+
+/** Names of source files that include their folder. */
+const filesIn = ({ text }: Page): string[] =>
+  [...text.matchAll(/`([\w./-]+\/[\w.-]+\.(?:tsx?|sh|mjs|js))`/g)].map(match => match[1]!)
+
 function relativeLinks({ text }: Page): string[] {
   const outsideBlocks = text.replace(/^```[\s\S]*?^```/gm, '')
   return [...outsideBlocks.matchAll(/\]\(([^)\s]+)\)/g)].map(match => match[1]!).filter(link => !/^[a-z]+:/.test(link))
@@ -37,19 +50,19 @@ function leadsSomewhere(page: Page, link: string): boolean {
   return anchor === undefined || anchorsOf(PAGES.find(each => each.path === target)).includes(anchor)
 }
 
-/** As code hosts make them from headings. */
+/** The anchors that code hosts make from headings. */
 function anchorsOf(page: Page | undefined): string[] {
   const headings = [...(page?.text.matchAll(/^#+ +(.+)$/gm) ?? [])].map(match => match[1]!.toLowerCase())
   return headings.map(heading => heading.replace(/[^\p{L}\p{N} _-]/gu, '').replaceAll(' ', '-'))
 }
 
-/** Whatever begins with `fleet` in a shell block or in inline code. */
+/** Everything that begins with `fleet` in a shell block or in inline code. */
 function commandsIn(page: Page): string[] {
   const inBlocks = blocksOf(page).flatMap(block => (block.info.startsWith('sh') ? block.text.split('\n') : []))
   const inline = [...page.text.replace(/^```[\s\S]*?^```/gm, '').matchAll(/`(fleet [^`]+)`/g)].map(match => match[1]!)
   const calls = inBlocks.flatMap(line => {
     const command = line.replace(/\s# .*$/, '')
-    // What is called inside a command is a command of its own.
+    // A command inside a command is checked too.
     const parts = [
       command.replace(/\$\([^)]*\)/g, 'VALUE'),
       ...command.matchAll(/\$\(([^)]*)\)/g).map(([, inner]) => inner!),
@@ -59,7 +72,7 @@ function commandsIn(page: Page): string[] {
   return [...inline, ...calls]
 }
 
-/** What is wrong with a command line, if anything. Options are looked for on the command itself and on `fleet`. */
+/** The problem with a command line, if any. Options may belong to the command itself or to `fleet`. */
 function complaintAbout(line: string): string | undefined {
   const program = makeProgram()
   const all = verbatim(
@@ -68,7 +81,7 @@ function complaintAbout(line: string): string | undefined {
       .split(/\s+/)
       .slice(1),
   )
-  // What follows is for another program.
+  // The rest is for another program.
   const words = all.includes('--') ? all.slice(0, all.indexOf('--')) : all
   let command: Command = program
   for (const word of words) {

@@ -8,18 +8,19 @@ import type { z } from 'zod'
 import type { Event } from '../../src/domain/records/event.ts'
 import { liveSessions } from '../../src/fleet/dispatch/capacity.ts'
 import { type Fleet, makeFleet } from '../../src/fleet/fleet.ts'
-import { markOf } from '../../src/fleet/sessions/launch.ts'
+import { markOf } from '../../src/fleet/sessions/environment.ts'
 import { operationNamed } from '../../src/operations/index.ts'
 import type { MissionDetail, MissionView } from '../../src/operations/views.ts'
 import { openHome } from '../../src/platform/home.ts'
+import { openKeys } from '../../src/platform/keys.ts'
 import { membersOf } from '../../src/runner/processes.ts'
-import { openSqlite } from '../../src/store/index.ts'
+import { openStore, storeOf } from '../../src/store/index.ts'
 
 export const ROOT = join(import.meta.dirname, '../..')
 export const NODE = join(ROOT, 'node_modules/node/bin/node')
 const LAUNCHER = join(ROOT, 'bin/fleet.js')
 
-/** Everything counted is multiplied by this in the full run. */
+/** The full run multiplies every count by this. */
 export const FULL = process.env.FLEET_TEST_SCALE === 'full'
 export const scaled = (small: number, full: number): number => (FULL ? full : small)
 
@@ -34,7 +35,7 @@ export interface TestFleet {
     node?: string[]
     args?: string[]
   }): Promise<{ url: string; child: ChildProcess }>
-  /** SIGKILL: the server has no chance to say goodbye. */
+  /** SIGKILL: the server cannot clean up. */
   kill(): Promise<void>
   /** SIGTERM, as `fleet down` does. */
   stop(): Promise<void>
@@ -44,11 +45,11 @@ export interface TestFleet {
     args: string[],
     options?: { cwd?: string; env?: Record<string, string>; input?: string },
   ): Promise<{ code: number; stdout: string; stderr: string }>
-  /** Adds a repository as a project whose work lands by itself. */
+  /** Adds a repository as a project whose work lands automatically. */
   project(path: string, settings?: object): Promise<{ id: string }>
-  /** Makes a mission and queues it: a script, unless it or its project names another agent. */
+  /** Creates a mission and queues it: a script, unless it or its project names another agent. */
   mission(project: { id: string }, script: string, settings?: object): Promise<MissionView>
-  /** As a person does who looks first: what is shown is what lands. */
+  /** Lands like a person who looks first: what is shown is what lands. */
   land(id: string, settings?: object): Promise<MissionView>
   show(id: string): Promise<Detail>
   until(id: string, ...statuses: string[]): Promise<Detail>
@@ -58,13 +59,13 @@ export interface TestFleet {
   remove(): Promise<void>
 }
 
-/** A home of its own in a temporary folder, with a real server in a process of its own. */
-export async function aFleet(options: { env?: Record<string, string> } = {}): Promise<TestFleet> {
-  const root = realpathSync(mkdtempSync(join(tmpdir(), 'flotilla-test-')))
+/** A home in a temporary folder, or in one that has a home already, with a real server in a separate process. */
+export async function aFleet(options: { env?: Record<string, string>; root?: string } = {}): Promise<TestFleet> {
+  const root = options.root ?? realpathSync(mkdtempSync(join(tmpdir(), 'flotilla-test-')))
   const home = openHome(join(root, 'home'))
-  const store = await openSqlite(home.storeFile, { migrate: true })
+  const store = await openStore(storeOf(home), { migrate: true })
   const env = cleanEnvironment(root, options.env)
-  const fleet = makeFleet({ home, store, environment: env })
+  const fleet = makeFleet({ home, keys: openKeys(home), store, environment: env })
   /** Projects whose agent the test has chosen. */
   const haveAgent = new Set<string>()
   const isScript = (project: string | undefined): boolean =>
@@ -100,11 +101,11 @@ export async function aFleet(options: { env?: Record<string, string> } = {}): Pr
       const context = { fleet, caller: { kind: 'owner' as const }, signal: new AbortController().signal }
       return (await operation.run(context, operation.input.parse(input))) as T
     },
-    http: (path, init = {}) =>
+    http: async (path, init = {}) =>
       fetch(url + path, {
         ...init,
         headers: {
-          authorization: `Bearer ${home.token}`,
+          authorization: `Bearer ${await fleet.keys.ownerToken()}`,
           ...(init.body ? { 'content-type': 'application/json' } : {}),
           ...init.headers,
         },
@@ -176,7 +177,7 @@ interface Asked {
   stages?: object[]
 }
 
-/** What tests give agents to do is a script, unless they or the project name another agent. */
+/** Tests give agents scripts, unless they or the project name another agent. */
 function ofScripts(name: string, input: Asked, isScript: (project: string | undefined) => boolean): Asked {
   if (!isScript(input.project_id)) return input
   if (name === 'create_mission') return { agent: 'shell', ...input }
@@ -185,7 +186,7 @@ function ofScripts(name: string, input: Asked, isScript: (project: string | unde
       ...input,
       stages: input.stages.map(stage => ('executor' in stage ? stage : { agent: 'shell', ...stage })),
     }
-  // What the planner of the kit proposes are scripts too.
+  // The planner of the kit proposes scripts too.
   if (name === 'plan_project' || name === 'start_loop') return { scripts: true, ...input } as Asked
   return input
 }
@@ -199,7 +200,7 @@ export function endProcess(pid: number): void {
   }
 }
 
-/** Nothing of the developer's own fleet, git or agents reaches a test. */
+/** Keeps the developer's own fleet, git and agents out of the tests. */
 function cleanEnvironment(root: string, extra: Record<string, string> = {}): Record<string, string> {
   const { PATH = '', LANG = 'C.UTF-8', TMPDIR } = process.env
   return {
@@ -256,7 +257,7 @@ export function run(
 
 const PATIENCE_MS = 40_000
 
-/** Waits for the world, not for the clock: looks until there is an answer, and says what it saw when there is none. */
+/** Waits for a condition, not for the clock. If it never holds, the error says what it saw. */
 export async function eventually<T>(
   what: string,
   look: () => Promise<T | undefined> | T | undefined,

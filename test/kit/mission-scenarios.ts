@@ -112,7 +112,7 @@ export function missionScenarios({ can }: Pick<Agent, 'can'>, scene: () => Promi
     })
 }
 
-/** What a person adds to a decision is for the model, so the model's own log tells whether it got there. */
+/** A person's note on a decision is for the model, so the model's own log shows whether it arrived. */
 export function wordsScenario(scene: () => Promise<Scene>, model: () => Model): void {
   test.each(['allow', 'deny'] as const)(
     'shows what it asks leave for, and the model hears the words that go with %s',
@@ -194,7 +194,7 @@ function forgottenScenario(scene: () => Promise<Scene>): void {
     const mission = await fleet.until(id, 'review', 'failed', 'needs_input')
     expect(mission, JSON.stringify(mission.status_reason)).toMatchObject({ status: 'review', failures: 0 })
     expect(mission.sessions.map(({ outcome }) => outcome)).toEqual(['completed', 'lost', 'completed'])
-    expect(mission.sessions[1]!.outcome_reason).toContain('does not know')
+    expect(mission.sessions[1]!.outcome_reason).toContain('no longer has the conversation')
     const told = await blobs.read((await store.get('sessions', mission.sessions[2]!.id))!.value.prompt!)
     for (const words of ['Do it.', 'I made one.txt.', message]) expect(told).toContain(words)
     expect(await repo.filesOn(mission.branch!)).toEqual(expect.arrayContaining(['one.txt', 'two.txt']))

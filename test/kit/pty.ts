@@ -3,9 +3,9 @@ import { stripVTControlCharacters } from 'node:util'
 import { onTestFinished } from 'vitest'
 import { eventually, NODE, ROOT } from './fleet.ts'
 
-/** A person at a real terminal: `script` of util-linux gives one. */
+/** A person at a real terminal, made with `script` of util-linux. */
 export interface Person {
-  /** All that was ever on it, without colours and cursor movements. */
+  /** Everything shown so far, without colours and cursor movements. */
   screen(): string
   type(line: string): void
   /** Keys without an end of line, such as Ctrl-C. */
@@ -13,11 +13,11 @@ export interface Person {
   sees(text: string | RegExp): Promise<unknown>
   /** The exit code of the command. */
   over: Promise<number | null>
-  /** The terminal is closed over its head. */
+  /** Closes the terminal while the command runs. */
   close(): Promise<void>
 }
 
-/** Runs one fleet command in a terminal of its own. */
+/** Runs one fleet command in its own terminal. */
 export function atTerminal(args: readonly string[], env: Record<string, string>): Person {
   const line = 'exec "$PTY_NODE" "$PTY_FLEET" $PTY_ARGUMENTS'
   const command = { PTY_NODE: NODE, PTY_FLEET: `${ROOT}/bin/fleet.js`, PTY_ARGUMENTS: args.join(' ') }

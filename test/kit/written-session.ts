@@ -7,11 +7,11 @@ import type { TestFleet } from './fleet.ts'
 
 interface Written {
   agent: string
-  /** What the agent printed, line by line. */
+  /** The output of the agent, line by line. */
   stdout: Iterable<string>
 }
 
-/** A mission with one session that has ended and printed this: for transcripts that no agent would print in a test. */
+/** A mission with one ended session that printed this: for transcripts that no test agent would print. */
 export async function aWrittenSession(
   { fleet, call }: TestFleet,
   project: { id: string },
@@ -27,7 +27,6 @@ export async function aWrittenSession(
     id: newId(),
     mission_id: id,
     project_id: project.id,
-    node: 'local',
     number: 1,
     reason: 'first',
     agent,

@@ -13,7 +13,7 @@ test.each([
   ['a preset its client cannot hold', { agent: 'codex', tool_preset: 'test' }, /cannot be held to the preset test/],
   ['a preset its client cannot hold', { agent: 'opencode', tool_preset: 'test' }, /without making new ones/],
   ['a list of tools', { agent: 'codex', allowed_tools: ['Read'] }, /cannot be held to a list of tools/],
-  ['a tool that is none', { agent: 'claude', allowed_tools: ['Bash(a)(b)'] }, /is no tool/],
+  ['a tool that is none', { agent: 'claude', allowed_tools: ['Bash(a)(b)'] }, /is not a tool/],
   ['an effort it does not know', { agent: 'gemini', effort: 'high' }, /cannot be told to think/],
   ['approvals it cannot ask for', { agent: 'opencode', approvals: 'ask' }, /cannot ask a person/],
   ['turns that nobody counts', { agent: 'agy', max_turns: 3 }, /cannot be held to a limit of turns/],

@@ -1,10 +1,10 @@
-// Records what the clients that are told their prompt once print: node test/recorded/plain.ts gemini|opencode
+// Records the output of clients that get their prompt once: node test/recorded/plain.ts gemini|opencode
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { LaunchRequest } from '../../src/agents/contract.ts'
 import { gemini } from '../../src/agents/gemini/adapter.ts'
 import { opencode } from '../../src/agents/opencode/adapter.ts'
-import { aPlace, aRequest, type Driven, drive } from '../agents/drive.ts'
+import { aWorkspace, aRequest, type Driven, drive } from '../agents/drive.ts'
 import { geminiHome } from '../agents/gemini-home.ts'
 import { opencodeHome, SCRIPTED } from '../agents/opencode-home.ts'
 import { binaryOf, HOW_TO_INSTALL } from '../clients/clients.ts'
@@ -20,14 +20,14 @@ const { agent, home, model: modelName } = CLIENTS[name]
 const binary = binaryOf(name)
 if (!binary) throw new Error(HOW_TO_INSTALL)
 const model = await startModel()
-const place = aPlace(binary, model.url)
-place.environment = { HOME: place.root, PATH: place.environment.PATH!, ...home(place.root, model.url) }
+const workspace = aWorkspace(binary, model.url)
+workspace.environment = { HOME: workspace.root, PATH: workspace.environment.PATH!, ...home(workspace.root, model.url) }
 const folder = join(import.meta.dirname, name)
 mkdirSync(folder, { recursive: true })
 
 async function record(what: string, script: Step[], more: Partial<LaunchRequest> = {}): Promise<Driven> {
-  const run = await drive(agent, aRequest(place, { prompt: `Do it.\n${steps(...script)}`, model: modelName, ...more }))
-  const text = run.lines.join('\n').replaceAll(place.root, '/place').replaceAll(model.url.slice(7), '127.0.0.1:1')
+  const run = await drive(agent, aRequest(workspace, { prompt: `Do it.\n${steps(...script)}`, model: modelName, ...more }))
+  const text = run.lines.join('\n').replaceAll(workspace.root, '/place').replaceAll(model.url.slice(7), '127.0.0.1:1')
   writeFileSync(join(folder, `${what}.jsonl`), `${text}\n`)
   console.log(what, run.code, run.ending.outcome)
   return run
@@ -46,4 +46,4 @@ await record('denied', [{ write: 'b.txt', content: 'x' }, { run: 'rm a.txt' }, {
 await record('rate-limited', [{ fail: 429, retryAfter: 0 }])
 await record('signed-out', [{ fail: 401 }])
 await model.close()
-await place.remove()
+await workspace.remove()

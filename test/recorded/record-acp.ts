@@ -1,10 +1,11 @@
-// Records what real agents print over the Agent Client Protocol, for machines that have none: node test/recorded/record-acp.ts
+// Records the output of real agents over the Agent Client Protocol, for machines without them: node
+// test/recorded/record-acp.ts
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { acpAgent } from '../../src/agents/acp/adapter.ts'
 import type { LaunchRequest } from '../../src/agents/contract.ts'
 import { CLAUDE_ACP, GEMINI_ACP } from '../agents/acp-agents.ts'
-import { aPlace, aRequest, type Driven, drive } from '../agents/drive.ts'
+import { aWorkspace, aRequest, type Driven, drive } from '../agents/drive.ts'
 import { geminiHome } from '../agents/gemini-home.ts'
 import { binaryOf, HOW_TO_INSTALL } from '../clients/clients.ts'
 import { type Step, startModel, steps } from '../model/index.ts'
@@ -16,17 +17,17 @@ const model = await startModel()
 for (const declared of [CLAUDE_ACP, GEMINI_ACP]) {
   const binary = binaryOf(declared === CLAUDE_ACP ? 'claude-agent-acp' : 'gemini')
   if (!binary) throw new Error(HOW_TO_INSTALL)
-  const place = aPlace(binary, model.url)
-  Object.assign(place.environment, geminiHome(place.root, model.url))
+  const workspace = aWorkspace(binary, model.url)
+  Object.assign(workspace.environment, geminiHome(workspace.root, model.url))
 
   const record = async (name: string, script: Step[], more: Partial<LaunchRequest> = {}): Promise<Driven> => {
     const run = await drive(
       acpAgent(declared),
-      aRequest(place, { prompt: `Do it.\n${steps(...script)}`, ...more }),
+      aRequest(workspace, { prompt: `Do it.\n${steps(...script)}`, ...more }),
     )
-    // The list of an agent's own commands is long, and nothing is read from it.
+    // The list of the agent's own commands is long, and nothing reads it.
     const lines = run.lines.filter(line => !line.includes('"available_commands_update"'))
-    const text = lines.join('\n').replaceAll(place.root, '/place').replaceAll(model.url.slice(7), '127.0.0.1:1')
+    const text = lines.join('\n').replaceAll(workspace.root, '/place').replaceAll(model.url.slice(7), '127.0.0.1:1')
     writeFileSync(join(folder, `${declared.name}-${name}.jsonl`), `${text}\n`)
     console.log(declared.name, name, run.code, run.ending.outcome)
     return run
@@ -42,6 +43,6 @@ for (const declared of [CLAUDE_ACP, GEMINI_ACP]) {
   await record('rate-limited', [{ fail: 429, retryAfter: 0 }])
   await record('signed-out', [{ fail: 401 }])
   if (declared.resume) await record('resume', [{ say: 'I remember.' }], { resumes: edit.digest.conversation })
-  await place.remove()
+  await workspace.remove()
 }
 await model.close()

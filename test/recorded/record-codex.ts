@@ -1,9 +1,9 @@
-// Records what the real Codex prints, for machines that do not have it: node test/recorded/record-codex.ts
+// Records the output of the real Codex, for machines without it: node test/recorded/record-codex.ts
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { codex } from '../../src/agents/codex/adapter.ts'
 import type { LaunchRequest } from '../../src/agents/contract.ts'
-import { aCodexPlace } from '../agents/codex-home.ts'
+import { aCodexWorkspace } from '../agents/codex-home.ts'
 import { aRequest, type Driven, drive } from '../agents/drive.ts'
 import { startMcpLab } from '../agents/mcp.ts'
 import { binaryOf, HOW_TO_INSTALL } from '../clients/clients.ts'
@@ -13,12 +13,12 @@ const binary = binaryOf('codex')
 if (!binary) throw new Error(HOW_TO_INSTALL)
 const model = await startModel()
 const lab = await startMcpLab()
-const place = aCodexPlace(binary, model.url)
+const workspace = aCodexWorkspace(binary, model.url)
 const folder = join(import.meta.dirname, 'codex')
 mkdirSync(folder, { recursive: true })
 
 async function record(name: string, script: Step[], more: Partial<LaunchRequest> = {}): Promise<Driven> {
-  const request = aRequest(place, { prompt: `Do it.\n${steps(...script)}`, ...more })
+  const request = aRequest(workspace, { prompt: `Do it.\n${steps(...script)}`, ...more })
   const run = await drive(codex, request, ({ events }, say, answer) => {
     if (name === 'mid-turn' && events.some(({ type }) => type === 'tool_call')) say('live', 'And hurry.')
     for (const event of events) {
@@ -26,7 +26,7 @@ async function record(name: string, script: Step[], more: Partial<LaunchRequest>
       if (event.type === 'question') answer(event.id, { allow: true, text: 'Blue' })
     }
   })
-  const text = run.lines.join('\n').replaceAll(place.root, '/place').replaceAll(model.url.slice(7), '127.0.0.1:1')
+  const text = run.lines.join('\n').replaceAll(workspace.root, '/place').replaceAll(model.url.slice(7), '127.0.0.1:1')
   writeFileSync(join(folder, `${name}.jsonl`), `${text}\n`)
   console.log(name, run.code, run.ending.outcome)
   return run
@@ -58,4 +58,4 @@ await record('signed-out', [{ fail: 401 }])
 await record('unknown-conversation', [{ say: 'Never said.' }], { resumes: crypto.randomUUID() })
 await model.close()
 await lab.close()
-await place.remove()
+await workspace.remove()

@@ -1,23 +1,23 @@
-// Records what the real client prints, for machines that do not have it: node test/recorded/record.ts
+// Records the output of the real client, for machines without it: node test/recorded/record.ts
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { claude } from '../../src/agents/claude/adapter.ts'
 import type { LaunchRequest } from '../../src/agents/contract.ts'
-import { aPlace, aRequest, type Driven, drive } from '../agents/drive.ts'
+import { aWorkspace, aRequest, type Driven, drive } from '../agents/drive.ts'
 import { claudeBinary, HOW_TO_INSTALL } from '../clients/clients.ts'
 import { type Step, startModel, steps } from '../model/index.ts'
 
 const binary = claudeBinary()
 if (!binary) throw new Error(HOW_TO_INSTALL)
 const model = await startModel()
-const place = aPlace(binary, model.url)
+const workspace = aWorkspace(binary, model.url)
 
 async function record(name: string, script: Step[], more: Partial<LaunchRequest> = {}): Promise<Driven> {
-  const request = aRequest(place, { prompt: `Do it.\n${steps(...script)}`, ...more })
+  const request = aRequest(workspace, { prompt: `Do it.\n${steps(...script)}`, ...more })
   const run = await drive(claude, request, ({ events }, say) => {
     if (name === 'mid-turn' && events.some(({ type }) => type === 'tool_call')) say('live', 'And hurry.')
   })
-  const text = run.lines.join('\n').replaceAll(place.root, '/place').replaceAll(model.url.slice(7), '127.0.0.1:1')
+  const text = run.lines.join('\n').replaceAll(workspace.root, '/place').replaceAll(model.url.slice(7), '127.0.0.1:1')
   writeFileSync(join(import.meta.dirname, 'claude', `${name}.jsonl`), `${text}\n`)
   console.log(name, run.code, run.ending.outcome)
   return run
@@ -40,4 +40,4 @@ await record('rate-limited', [{ fail: 429, retryAfter: 0 }])
 await record('signed-out', [{ fail: 401 }])
 await record('unknown-conversation', [{ say: 'Never said.' }], { resumes: crypto.randomUUID() })
 await model.close()
-await place.remove()
+await workspace.remove()

@@ -13,8 +13,8 @@ import { aPlanner, planOf } from '../kit/planner.ts'
 import { aScene, type Scene } from '../kit/scene.ts'
 import { aWorker } from '../kit/worker.ts'
 
-// Bodies and paths are those that clients of the other tools send: for claude-devfleet the pages and the terminal of
-// its own, for codefleet the tools as its server declares them. Nothing of ours is added, unless a line says so.
+// Bodies and paths are those that clients of the other tools send: for claude-devfleet its pages and its terminal, for
+// codefleet the tools as its server declares them. Nothing of ours is added, unless a comment says so.
 
 const hooks = ledger('claude-devfleet', 'hook')
 let scene: Scene
@@ -22,13 +22,13 @@ let url: string
 let diary: string
 const clients: Connected[] = []
 
-/** A path with a client on it that answers for itself and is signed in nowhere: it is named here, and never started. */
+/** A PATH with a stand-in for the client, which only prints its version. It is named here and never started. */
 function withClaude(bin: string): string {
   writeFileSync(join(bin, 'claude'), '#!/bin/sh\necho "2.1.325 (Claude Code)"\n', { mode: 0o755 })
   return `${bin}:${process.env.PATH}`
 }
 
-// One server for all: each test has projects of its own.
+// One server for all tests. Each test has its own projects.
 beforeAll(async () => {
   let clean: () => Promise<void>
   const bin = mkdtempSync(join(tmpdir(), 'flotilla-bin-'))
@@ -56,15 +56,15 @@ beforeAll(async () => {
   }
 })
 
-async function toolsAt(path: string, call: (name: string) => void, token = scene.fleet.fleet.home.token) {
-  const mcp = await mcpClient(url + path, token)
+async function toolsAt(path: string, call: (name: string) => void, token?: string) {
+  const mcp = await mcpClient(url + path, token ?? (await scene.fleet.fleet.keys.ownerToken()))
   clients.push(mcp)
   return toolsOf(mcp, call)
 }
 
 const { call, forgotten } = ledger('claude-devfleet', 'route')
 
-/** As the pages of claude-devfleet ask: always with the type of JSON, also where there is no body. */
+/** Like the pages of claude-devfleet: always with the content type of JSON, even without a body. */
 async function ask(route: string, values: Record<string, string> = {}, body?: object): Promise<Anything> {
   call(route)
   const [method = '', template = ''] = route.split(' ')
@@ -101,7 +101,7 @@ test('claude-devfleet: its pages make, change, schedule and delete projects and 
   expect(made).toMatchObject({ id: expect.any(String), name: 'theirs', path: repo.path })
   const project_id = made.id
   await routesOfProjects(project_id)
-  // What only Claude can be held to is for Claude; its drafts do not start.
+  // Only Claude can follow some of these settings, so the project uses it. The drafts are never started.
   await scene.fleet.call('update_project', { project_id, agent: 'claude' })
 
   const fields = ledger('claude-devfleet', 'field')
@@ -157,7 +157,7 @@ test('claude-devfleet: its pages make, change, schedule and delete projects and 
   const options = ledger('claude-devfleet', 'option')
   const kept = { model: 'claude-opus-4-6', max_turns: 50, max_budget_usd: 2, tool_preset: 'review', context_mode: true }
   const dispatch = { ...kept, allowed_tools: ['Read'], append_system_prompt: 'be brief', fork_session: false }
-  // Nothing starts while its project is paused.
+  // Nothing starts while the project is paused.
   await scene.fleet.call('pause', { project_id })
   const first = { id: parent.id }
   expect(await ask('POST /api/missions/{id}/dispatch', first, dispatch)).toMatchObject({
@@ -187,7 +187,7 @@ test('claude-devfleet: its pages dispatch, follow, cancel and resume missions, p
   const other = gate('other')
   await fleet.mission(scene.project, other.wait)
   await eventually('another to be at work', () => other.reached())
-  // The terminal sends no body where no model is named.
+  // The terminal sends no body if no model is named.
   await ask('POST /api/missions/{id}/dispatch', { id: work.id })
   await eventually('it to be at work', () => hold.reached())
   const running = { mission_id: work.id, status: 'running' }
@@ -214,7 +214,7 @@ test('claude-devfleet: its pages dispatch, follow, cancel and resume missions, p
   expect(await ask('POST /api/plan', {}, { prompt: 'One file', project_path: repo.path })).toMatchObject({
     ...{ project_id, status: 'planning' },
   })
-  // Somebody who can plan, so that the hooks of a plan are called.
+  // This agent can plan, so the hooks of a plan are called.
   await fleet.call('plan_project', { prompt: 'One file', project_id, agent: 'planner', scripts: true })
   await fleet.call('update_project', { project_id, checks: [{ name: 'w', command: 'test -e w' }] })
   await ask('POST /api/autoloop/start', {}, { project_id, goal: 'One file' })
@@ -234,7 +234,7 @@ test('claude-devfleet: its pages dispatch, follow, cancel and resume missions, p
   for (const route of ['GET /api/system/status', 'GET /api/config/engine', 'GET /api/config/models', 'GET /docs'])
     await ask(route)
   expect((await fleet.http('/health')).status).toBe(200)
-  // Only Claude Code has it, and a mission of another agent says so.
+  // Only Claude Code has remote control, and a mission of another agent says so.
   const remote = await fleet.http(`/api/missions/${work.id}/remote-control`, { method: 'POST' })
   expect([remote.status, await remote.text()]).toEqual([409, expect.stringContaining('remote')])
   call('POST /api/missions/{id}/remote-control')
@@ -270,7 +270,7 @@ test('claude-devfleet: its tools are called as its skill says', async () => {
   expect((await tool('get_dashboard')).missions).toMatchObject({ done: expect.any(Number) })
   const idle = await tool('create_mission', { project_id, title: 'two', prompt: 'x' })
   expect(await tool('cancel_mission', { mission_id: idle.id })).toMatchObject({ mission_id: idle.id })
-  // With a planner, so that it answers.
+  // With an agent that can plan.
   const plan = { prompt: 'A', project_path: project.path, agent: 'planner', scripts: true }
   expect(await tool('plan_project', plan)).toMatchObject({ project_id, status: 'proposed' })
   expect(forgotten()).toEqual([])
@@ -313,7 +313,7 @@ test('codefleet: workers answer as its own do', async () => {
     summary_line: expect.stringMatching(/^\[OK\] write-it \(worker\/default\) — \d+s$/),
   })
   expect(status.ended_at - status.created_at).toBeLessThan(60)
-  // The folder that was named, and not the top of the repository.
+  // The folder that was named, not the top of the repository.
   expect(await repo.readOn(status.branch_name, 'packages/api/place')).toBe(join(status.worktree_path, 'packages/api'))
   const list = await tool('list_workers', { statuses: ['succeeded'], limit: 25 })
   expect(list).toMatchObject({ workers: [{ worker_id }], count: 1, summary: '1 workers: 1 ok' })
@@ -363,7 +363,7 @@ test('codefleet: workflows answer as its own do', async () => {
       { index: 1, name: 'review', status: 'pending' },
     ],
   })
-  // A project of codefleet lands by review: nobody looks at it there.
+  // A project of codefleet lands after a review. Nobody reviews here, so its work is only kept.
   const { projects } = await scene.fleet.call<{ projects: { id: string }[] }>('list_projects', { path: repo.path })
   await scene.fleet.call('update_project', { project_id: projects[0]!.id, landing: 'never' })
   await eventually('the workflow to succeed', async () => {

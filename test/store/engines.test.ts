@@ -2,56 +2,58 @@ import { existsSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from 'no
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, describe, expect, test } from 'vitest'
-import { type Holder, startHolder } from '../../src/daemon/holder.ts'
+import { type RunningReactors, startReactors } from '../../src/daemon/reactors.ts'
 import { LoopSettings } from '../../src/domain/records/loop.ts'
 import { MissionSettings } from '../../src/domain/records/mission.ts'
 import { ProjectSettings } from '../../src/domain/records/project.ts'
 import { type Fleet, makeFleet } from '../../src/fleet/fleet.ts'
 import { startLoop } from '../../src/fleet/loops/loops.ts'
-import { createMission, undoMission } from '../../src/fleet/missions/missions.ts'
+import { createMission, requestUndo } from '../../src/fleet/missions/missions.ts'
 import { createProject } from '../../src/fleet/projects/projects.ts'
 import { aRepository, type TestRepository } from '../../src/git/testkit.ts'
 import { openHome } from '../../src/platform/home.ts'
-import { memoryStore, openSqlite, type Store } from '../../src/store/index.ts'
+import { memoryKeys } from '../../src/platform/keys.ts'
+import { openStore, type StoreSettings } from '../../src/store/index.ts'
 import { eventually } from '../kit/fleet.ts'
 import { aPlanner, COMPLETE, planOf } from '../kit/planner.ts'
 
-/** The same work on every engine: whatever only SQLite's habits make possible fails here. */
-const ENGINES: Record<string, (file: string) => Promise<Store>> = {
-  sqlite: file => openSqlite(file, { migrate: true }),
-  memory: async () => memoryStore(),
-  'hostile memory': async () => memoryStore({ hostile: { seed: 7 } }),
+/** The same work on every engine. Code that relies on the behaviour of SQLite fails here. */
+const ENGINES: Record<string, (file: string) => StoreSettings> = {
+  sqlite: file => ({ engine: 'sqlite', file }),
+  memory: () => ({ engine: 'memory' }),
+  'hostile memory': () => ({ engine: 'memory', hostile: { seed: 7 } }),
 }
 
 const ask = { operation: 'test', actor: 'person' }
 let fleet: Fleet
-let holder: Holder
+let reactors: RunningReactors
 let repo: TestRepository
 let root: string
 const faults: unknown[] = []
 
 afterEach(async () => {
-  await holder.stop()
-  await holder.settled()
+  await reactors.stop()
+  await reactors.settled()
   await fleet.close()
   await repo.remove()
   rmSync(root, { recursive: true, force: true, maxRetries: 5 })
 })
 
-describe.each(Object.entries(ENGINES))('on the %s engine', (_name, open) => {
+describe.each(Object.entries(ENGINES))('on the %s engine', (_name, settingsFor) => {
   async function aFleetOn(): Promise<void> {
     root = realpathSync(mkdtempSync(join(tmpdir(), 'flotilla-engine-')))
     const home = openHome(join(root, 'home'))
     repo = await aRepository()
     fleet = makeFleet({
       home,
-      store: await open(home.storeFile),
+      keys: memoryKeys(),
+      store: await openStore(settingsFor(home.storeFile), { migrate: true }),
       environment: { ...process.env, FLEET_MAX_CONCURRENT: '3' },
     })
     await hold()
   }
   async function hold(): Promise<void> {
-    holder = await startHolder(fleet, {
+    reactors = await startReactors(fleet, {
       url: 'http://127.0.0.1:1',
       onFault: (what, error) => faults.push([what, error]),
     })
@@ -97,7 +99,7 @@ describe.each(Object.entries(ENGINES))('on the %s engine', (_name, open) => {
     await until(d, 'done')
 
     expect(await repo.readOn('main', 'd.txt')).toBe('a\na')
-    await undoMission(fleet, ask, d)
+    await requestUndo(fleet, ask, d)
     await until(d, 'review')
     expect(await repo.filesOn('main')).toEqual(['README.md', 'a.txt', 'b.txt', 'c.txt'])
     expect(faults).toEqual([])
@@ -134,13 +136,13 @@ describe.each(Object.entries(ENGINES))('on the %s engine', (_name, open) => {
     expect(faults).toEqual([])
   })
 
-  test('a session goes on without its holder and the next one takes it up', async () => {
+  test('a session goes on without its daemon and the next one adopts it', async () => {
     await aFleetOn()
     const { value: p } = await project()
     const [go, running] = [join(root, 'go'), join(root, 'running')]
     const id = await mission(p.id, `touch ${running}; while [ ! -e ${go} ]; do sleep 0.02; done; echo two > two.txt`)
     await eventually('the agent runs', () => existsSync(running))
-    await holder.stop()
+    await reactors.stop()
     await hold()
     writeFileSync(go, '')
 

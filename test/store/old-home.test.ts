@@ -6,15 +6,15 @@ import { eventually } from '../kit/fleet.ts'
 import { aScene, type Scene } from '../kit/scene.ts'
 import { aWorker } from '../kit/worker.ts'
 
-/** Before a mission said whether its text is a script, and shell was whoever worked where nobody was named. */
+/** The version before missions said whether their text is a script. Shell was the default agent then. */
 const BEFORE_SCRIPTS = 10
 
 interface Old {
   canary(name: string): string
-  /** Run by a shell, it leaves a canary; a coding agent does nothing with it. */
+  /** A text that leaves a canary if a shell runs it. A coding agent does nothing with it. */
   text(name: string): string
   make(name: string, agent: 'shell' | null, more?: object): Promise<string>
-  /** Makes the store what that version wrote. */
+  /** Makes the store look as if that version had written it. */
   age(unnamed: readonly string[]): void
 }
 
@@ -47,14 +47,14 @@ function oldHome({ fleet, project }: Scene): Old {
   }
 }
 
-test('an old home: what named shell is the script it was, and nothing else reaches a shell', {
+test('an old home: missions that named shell are still scripts, and nothing else reaches a shell', {
   timeout: 120_000,
 }, async () => {
   const scene = await aScene({ start: false, env: { FLEET_MAX_CONCURRENT: '6' } })
   aWorker(scene.fleet)
   const { fleet, project } = scene
   const old = oldHome(scene)
-  // One that ran by the old default and failed: whoever wrote it never said that it is a script.
+  // A mission that ran by the old default and failed. Its author never said that it is a script.
   await fleet.start()
   const tried = await fleet.mission(
     project,
@@ -84,7 +84,7 @@ test('an old home: what named shell is the script it was, and nothing else reach
   await eventually('the schedule', () => existsSync(old.canary('scheduled')))
   expect(['named', 'draft', 'scheduled'].map(name => existsSync(old.canary(name)))).toEqual([true, true, true])
 
-  // An agent is found for the project, and does nothing with what is no order for it.
+  // The project gets an agent, which does nothing with a text that has no order for it.
   await run(prose)
   await fleet.call('dispatch_mission', { mission_id: prosaicDraft }).catch(() => undefined)
   await fleet.call('run_schedule', { schedule_id: prosaicSchedule }).catch(() => undefined)

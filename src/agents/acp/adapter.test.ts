@@ -1,29 +1,29 @@
 import { expect, test } from 'vitest'
 import { CLAUDE_ACP } from '../../../test/agents/acp-agents.ts'
-import { aPlace, aRequest } from '../../../test/agents/drive.ts'
+import { aRequest, aWorkspace } from '../../../test/agents/drive.ts'
 import type { AgentEvent, Digest, LaunchRequest } from '../contract.ts'
 import { emptyDigest, fold } from '../digest.ts'
 import { acpAgent } from './adapter.ts'
 
-const place = aPlace()
-place.remove()
+const workspace = aWorkspace()
+workspace.remove()
 const { asks: _, ...SILENT } = CLAUDE_ACP
 const silent = acpAgent({ ...SILENT, resume: false, fork: false })
 const asking = acpAgent({ ...CLAUDE_ACP, asks: { arguments: ['--ask'], set: { MODE: 'careful' } } })
-const request = (more: Partial<LaunchRequest> = {}) => aRequest(place, more)
+const request = (more: Partial<LaunchRequest> = {}) => aRequest(workspace, more)
 
-test('an agent of which nobody said that it asks is held to nothing but full', () => {
+test('an agent that is not declared to ask runs only under full', () => {
   expect(silent.can).toMatchObject({ presets: ['full'], approvals: false, resume: false, fork: false })
   expect(silent.launch(request()).argv).toEqual(['claude-agent-acp'])
   const hint = expect.objectContaining({ hint: expect.stringContaining('"asks" in agents.json') })
   expect(() => silent.launch(request({ preset: 'review' }))).toThrow(hint)
   expect(() => silent.launch(request({ approvals: 'ask' }))).toThrow(hint)
-  expect(() => silent.launch(request({ resumes: 'x' }))).toThrow(/cannot take up/)
-  expect(() => silent.launch(request({ resumes: 'x', forks: true }))).toThrow(/cannot go on with a copy/)
+  expect(() => silent.launch(request({ resumes: 'x' }))).toThrow(/cannot continue an earlier conversation/)
+  expect(() => silent.launch(request({ resumes: 'x', forks: true }))).toThrow(/cannot continue a copy/)
   expect(() => asking.launch(request({ allowedTools: ['Read'] }))).toThrow(/list of tools/)
 })
 
-test('what makes it ask is used wherever it is to be held to something', () => {
+test('the settings that make it ask are used under every other preset', () => {
   const full = asking.launch(request())
   const review = asking.launch(request({ preset: 'review' }))
   expect([full.argv.at(-1), full.env.MODE]).toEqual(['claude-agent-acp', undefined])
@@ -31,7 +31,7 @@ test('what makes it ask is used wherever it is to be held to something', () => {
 })
 
 test('only what is named reaches it, and no prompt stands in its arguments', () => {
-  const environment = { ...place.environment, SECRET: 'canary' }
+  const environment = { ...workspace.environment, SECRET: 'canary' }
   const launch = asking.launch(request({ prompt: 'canary prompt', environment }))
   expect(JSON.stringify(launch)).not.toContain('canary')
   expect(launch.env.ANTHROPIC_API_KEY).toBe('test-key')

@@ -3,7 +3,7 @@ import { NotAllowed } from '../../domain/errors.ts'
 import { TOOL_PRESETS } from '../../domain/records/project.ts'
 import type { Agent, Dialogue, Digest, Ending, Exit, LaunchRequest } from '../contract.ts'
 import { Declaration, detectDeclared, environmentFor, Variable } from '../declaration.ts'
-import { endedEarly, notLetIn, rateLimited, short } from '../endings.ts'
+import { endedEarly, rateLimited, refusedBy, short } from '../endings.ts'
 import { besides } from '../presets.ts'
 import { acpDialogue } from './dialogue.ts'
 import { listAcpModels } from './models.ts'
@@ -11,8 +11,8 @@ import { readAcp } from './read.ts'
 
 export const AcpDeclaration = Declaration.extend({
   kind: z.literal('acp'),
-  resume: z.boolean().default(false).describe('it takes up earlier conversations'),
-  fork: z.boolean().default(false).describe('it goes on with a copy of one'),
+  resume: z.boolean().default(false).describe('it can continue earlier conversations'),
+  fork: z.boolean().default(false).describe('it can continue a copy of one'),
   asks: z
     .strictObject({
       arguments: z.array(z.string()).max(100).default([]),
@@ -22,7 +22,7 @@ export const AcpDeclaration = Declaration.extend({
     })
     .optional()
     .describe(
-      'what makes it ask before it changes, runs or fetches anything; without it no preset but full can be held to',
+      'what makes it ask before it changes, runs or fetches anything; without this it has the preset full only',
     ),
 })
 export type AcpDeclaration = z.infer<typeof AcpDeclaration>
@@ -87,23 +87,23 @@ function refuseLimits({ name, title = name, asks, resume, fork }: AcpDeclaration
   if (!asks && preset !== 'full')
     refuse(`be held to the preset ${preset}: nobody said that it asks before it acts`, declare)
   if (!asks && approvals === 'ask') refuse('be relied on to ask: nobody said that it does', declare)
-  if (resumes && forks && !fork) refuse('go on with a copy of a conversation', 'Resume it, or start afresh.')
-  if (resumes && !resume) refuse('take up an earlier conversation', 'Start afresh: fleet mission retry')
+  if (resumes && forks && !fork) refuse('continue a copy of a conversation', 'Resume it, or start over.')
+  if (resumes && !resume) refuse('continue an earlier conversation', 'Start over: fleet mission retry')
 }
 
 function outcome(title: string, digest: Digest, { code }: Exit): Ending {
   const { result } = digest
   if (code === null) return { outcome: 'lost', reason: 'The agent ended without anyone recording how.' }
   if (!result) return { outcome: 'failed', reason: endedEarly(digest, code) }
-  // How it exits says nothing of the turn: several agents do not end by themselves and are ended.
+  // The exit code says nothing about the turn: several agents never exit by themselves and are ended.
   if (result.ok) return { outcome: 'completed', reason: 'The agent finished its turn.' }
   switch (result.reason) {
     case 'rate_limit':
       return rateLimited(digest)
     case 'not_signed_in':
-      return { outcome: 'failed', reason: notLetIn({ title }, { status: 401, why: result.text }) }
+      return refusedBy({ title }, 401, result.text)
     case 'forbidden':
-      return { outcome: 'failed', reason: notLetIn({ title }, { status: 403, why: result.text }) }
+      return refusedBy({ title }, 403, result.text)
     case 'max_tokens':
       return { outcome: 'limited', reason: 'It reached the limit of tokens of its model.' }
     case 'max_turn_requests':
@@ -114,7 +114,7 @@ function outcome(title: string, digest: Digest, { code }: Exit): Ending {
         reason: 'Its turn was cancelled: it was not allowed to do what it wanted, or was interrupted.',
       }
     case 'refusal':
-      return { outcome: 'failed', reason: 'The model refused to go on.' }
+      return { outcome: 'failed', reason: 'The model refused to continue.' }
     default:
       return {
         outcome: 'failed',

@@ -1,16 +1,16 @@
 import { expect, test } from 'vitest'
-import { aPlace, aRequest } from '../../../test/agents/drive.ts'
+import { aRequest, aWorkspace } from '../../../test/agents/drive.ts'
 import { brokenLines } from '../../../test/agents/fuzz.ts'
 import type { LaunchRequest } from '../contract.ts'
-import { type Asking, acpDialogue } from './dialogue.ts'
+import { acpDialogue, type PermissionSettings } from './dialogue.ts'
 
-const place = aPlace()
-place.remove()
+const workspace = aWorkspace()
+workspace.remove()
 
-/** A conversation by hand: what is said by us is taken from what is due. */
-function talk(more: Partial<LaunchRequest> = {}, asking: Asking | null = null) {
-  const dialogue = acpDialogue(asking)
-  let state = dialogue.begin(aRequest(place, { prompt: 'Do it.', ...more }))
+/** A conversation that the test drives step by step. Our side sends whatever is due. */
+function talk(more: Partial<LaunchRequest> = {}, permissions: PermissionSettings | null = null) {
+  const dialogue = acpDialogue(permissions)
+  let state = dialogue.begin(aRequest(workspace, { prompt: 'Do it.', ...more }))
   const said: { id: string; message: Record<string, unknown> }[] = []
   const hear = (message: object, stream: 'stdout' | 'sent' = 'stdout') => {
     state = dialogue.step(state, JSON.stringify({ jsonrpc: '2.0', ...message }), stream)
@@ -19,7 +19,7 @@ function talk(more: Partial<LaunchRequest> = {}, asking: Asking | null = null) {
     dialogue,
     hear,
     state: () => state,
-    /** Says what is due, as the runner does, and gives the newest of it. */
+    /** Sends what is due, as the runner does, and returns the newest message. */
     next() {
       for (const { id, line } of dialogue.due(state)) {
         said.push({ id, message: JSON.parse(line) })
@@ -64,7 +64,7 @@ test('one step after the other, then the prompt, then the end', () => {
   expect(conversation.next()).toMatchObject({
     method: 'session/new',
     params: {
-      cwd: place.workingDirectory,
+      cwd: workspace.workingDirectory,
       mcpServers: [{ type: 'http', name: 'lab', url: 'http://x', headers: [{ name: 'a', value: 'b' }] }],
     },
   })
@@ -98,8 +98,8 @@ test('tools that outlive the session are taken away at its opening, under every 
 })
 
 test('mode and model are set before the prompt, the model as the agent offers it', () => {
-  const asking = { mode: 'default', meta: { a: 1 } }
-  const byRequest = talk({ preset: 'review', model: 'm' }, asking)
+  const permissions = { mode: 'default', meta: { a: 1 } }
+  const byRequest = talk({ preset: 'review', model: 'm' }, permissions)
   byRequest.next()
   byRequest.hear(INITIALIZED)
   expect(byRequest.next()).toMatchObject({ params: { _meta: { a: 1 } } })
@@ -110,7 +110,7 @@ test('mode and model are set before the prompt, the model as the agent offers it
   byRequest.hear({ id: 'model', result: {} })
   expect(byRequest.next()).toMatchObject({ method: 'session/prompt' })
 
-  const byOption = talk({ model: 'm' }, asking)
+  const byOption = talk({ model: 'm' }, permissions)
   byOption.next()
   byOption.hear(INITIALIZED)
   expect(byOption.next()).not.toHaveProperty('params._meta.a')
@@ -200,7 +200,7 @@ test('words are taken between two turns, and only there', () => {
   expect(dialogue.isOver(state())).toBe(true)
 })
 
-test('whichever file is read first after a crash, the conversation stands where it stood', () => {
+test('after a crash the state is the same, whichever file is read first', () => {
   const conversation = talk({ preset: 'review' }, {})
   const printed: object[] = [INITIALIZED, OPENED, asks(0, 'edit'), asks(1, 'read')]
   for (const message of printed) {

@@ -7,28 +7,28 @@ import { PRESETS } from '../presets.ts'
 import { isAllowed } from './permission.ts'
 import { DENIED, INTERRUPT, SAID, SESSION, TAKEN_UP, toolOf } from './read.ts'
 
-/** What makes an agent ask before it does anything that could do harm. */
-export interface Asking {
+/** What makes an agent ask before it does anything harmful. */
+export interface PermissionSettings {
   mode?: string
   meta?: Json
 }
 
 interface State {
   wish: Wish
-  /** The requests that went to the agent and the ones it has answered, by their names. */
+  /** The requests that were sent to the agent, and those it has answered, by name. */
   told: string[]
   answered: string[]
-  /** It did not do what has to be done before the prompt. */
+  /** It refused a step that comes before the prompt. */
   refused: boolean
   resumes: boolean
   conversation: string | null
-  /** Under which name it lets its model be chosen; null: by a request of its own. */
+  /** The option that chooses its model; null: the model has a request of its own. */
   modelOption: string | null
-  /** What it asked of us and has not been told. */
+  /** Its requests that we have not answered. */
   asked: Asked[]
   /** It was interrupted, and nothing was said to it since. */
   interrupted: boolean
-  /** Answers of ours that were read before what they answer: the transcript's files are read one after the other. */
+  /** Our answers that were read before their requests: the files of a transcript are read one after the other. */
   early: string[]
 }
 
@@ -36,13 +36,13 @@ interface Wish extends Pick<LaunchRequest, 'model' | 'preset' | 'resumes' | 'for
   cwd: string
   prompt: string
   servers: LaunchRequest['mcpServers']
-  asking: Asking | null
+  permissions: PermissionSettings | null
 }
 
 interface Asked {
   id: string | number
   tool: string
-  /** null: it is no request for permission, and nothing we offer. */
+  /** null: it is not a request for permission, and we offer nothing else. */
   options: { allow: string | null; reject: string | null } | null
   /** undefined: a person decides. */
   allow: boolean | undefined
@@ -54,10 +54,13 @@ const MODEL = 'model'
 const PROMPT = 'prompt'
 const METHOD_NOT_FOUND = -32601
 
-/** The protocol from the first word to the end of the last turn. Nothing of the file system or terminal is offered: an agent has its own tools. */
-export const acpDialogue = (asking: Asking | null): Dialogue<State> => ({
+/**
+ * The protocol from the first request to the end of the last turn. We offer no file system and no terminal: agents have
+ * their own tools.
+ */
+export const acpDialogue = (permissions: PermissionSettings | null): Dialogue<State> => ({
   begin: request => ({
-    wish: wishOf(request, request.preset === 'full' ? null : asking),
+    wish: wishOf(request, request.preset === 'full' ? null : permissions),
     told: [],
     answered: [],
     refused: false,
@@ -79,7 +82,7 @@ export const acpDialogue = (asking: Asking | null): Dialogue<State> => ({
     return next ? [...replies, next] : replies
   },
   isOver: state => state.refused || (isBetweenTurns(state) && !state.interrupted),
-  // A second prompt while one is at work is not foreseen: some agents drop the first for it.
+  // The protocol has no second prompt during a turn: some agents drop the first one for it.
   say(state, id, words) {
     const name = SAID + id
     if (state.conversation === null || !(state.told.includes(name) || isBetweenTurns(state))) return undefined
@@ -97,10 +100,10 @@ export const acpDialogue = (asking: Asking | null): Dialogue<State> => ({
   },
 })
 
-function wishOf(request: LaunchRequest, asking: Asking | null): Wish {
+function wishOf(request: LaunchRequest, permissions: PermissionSettings | null): Wish {
   const { model, preset, resumes, forks, approvals } = request
   return {
-    ...{ model, preset, resumes, forks, approvals, asking },
+    ...{ model, preset, resumes, forks, approvals, permissions },
     cwd: request.workingDirectory,
     prompt: [request.systemPrompt, request.prompt].filter(Boolean).join('\n\n'),
     servers: Object.fromEntries(
@@ -157,7 +160,7 @@ function askedIn({ preset, approvals, servers }: Wish, id: string | number, mess
   }
   const call = object(params.toolCall) ?? {}
   const offered = list(params.options).map(each => object(each) ?? {})
-  // Once, not for always: what an agent remembers would hold for sessions under other presets too.
+  // Allowed once, not always: what an agent remembers would also hold for sessions under other presets.
   const option = (...kinds: string[]) =>
     string(kinds.map(kind => offered.find(each => each.kind === kind)).find(Boolean)?.optionId)
   const options = { allow: option('allow_once', 'allow_always'), reject: option('reject_once', 'reject_always') }
@@ -174,7 +177,7 @@ function reply({ id, tool, options }: Asked, allow: boolean): Message {
   return { id: name, line: rpc({ id, result: allow ? { outcome } : { outcome, _meta: { [DENIED]: tool } } }) }
 }
 
-/** One step after the other: each waits for the answer to the one before. */
+/** The next step. Each waits for the answer to the one before. */
 function nextRequest(state: State): Message | undefined {
   const next = state.refused ? undefined : stepsOf(state).find(({ name }) => !state.answered.includes(name))
   if (!next || state.told.includes(next.name)) return undefined
@@ -188,7 +191,7 @@ interface Step {
 
 function stepsOf(state: State): Step[] {
   const { wish, conversation } = state
-  const { mode } = wish.asking ?? {}
+  const { mode } = wish.permissions ?? {}
   const { model } = wish
   return [
     { name: INITIALIZE, line: initialize },
@@ -212,31 +215,31 @@ const initialize = (): string =>
     },
   })
 
-/** All that is said before a new conversation is there. */
+/** All requests that open a new conversation. */
 export const greeting = (cwd: string): string[] => [
   initialize(),
   rpc({ id: SESSION, method: 'session/new', params: { cwd, mcpServers: [] } }),
 ]
 
 /**
- * What one agent is asked beyond the protocol, which others do not heed: to hand on what its own client says of each
- * answer, because the protocol tells what was used at the end of a turn only; and not to have its model guess what a
- * person might say next, which nobody here reads.
+ * Settings for the Claude Code agent, which others ignore. It passes on what its client says about each answer, because
+ * the protocol reports usage only at the end of a turn. And it does not let its model suggest what a person might say
+ * next, because nobody here reads that.
  */
-function metaOf(asking: Asking | null): Json {
-  const own = object(asking?.meta?.claudeCode) ?? {}
+function metaOf(permissions: PermissionSettings | null): Json {
+  const own = object(permissions?.meta?.claudeCode) ?? {}
   const claudeCode = {
     emitRawSDKMessages: [{ type: 'stream_event' }, { type: 'result' }, { type: 'system', subtype: 'api_retry' }],
     ...own,
     options: { promptSuggestions: false, ...object(own.options) },
   }
-  return { ...asking?.meta, claudeCode }
+  return { ...permissions?.meta, claudeCode }
 }
 
 function openingOf({ wish, resumes }: State): Step {
-  const { cwd, asking, resumes: conversation, forks } = wish
+  const { cwd, permissions, resumes: conversation, forks } = wish
   const mcpServers = Object.entries(wish.servers).map(([name, server]) => written(name, server))
-  const params = { cwd, mcpServers, _meta: openingMeta(metaOf(asking), wish.preset) }
+  const params = { cwd, mcpServers, _meta: openingMeta(metaOf(permissions), wish.preset) }
   const opening = (name: string, method: string, more: object = {}): Step => ({
     name,
     line: () => rpc({ id: name, method, params: { ...params, ...more } }),
@@ -244,7 +247,7 @@ function openingOf({ wish, resumes }: State): Step {
   if (!conversation) return opening(SESSION, 'session/new')
   const earlier = { sessionId: conversation }
   if (forks) return opening(SESSION, 'session/fork', earlier)
-  // Loading says everything again that was said before: only where there is nothing better.
+  // `session/load` repeats the whole conversation, so it is used only if there is nothing better.
   return opening(TAKEN_UP + conversation, resumes ? 'session/resume' : 'session/load', earlier)
 }
 

@@ -1,10 +1,9 @@
-import { access } from 'node:fs/promises'
 import { homedir } from 'node:os'
 import { join } from 'node:path'
 import { TOOL_PRESETS } from '../../domain/records/project.ts'
-import type { Agent, Detected, Dialogue, Digest, Ending, Exit } from '../contract.ts'
-import { versionOf, which } from '../detect.ts'
-import { endedEarly, notLetIn, rateLimited, short } from '../endings.ts'
+import type { Agent, Dialogue, Digest, Ending, Exit } from '../contract.ts'
+import { detecting, exists } from '../detect.ts'
+import { commonEnding, rateLimited, refusedBy, short } from '../endings.ts'
 import { claudeDialogue } from './dialogue.ts'
 import { claudeRemote, openClaude } from './hands.ts'
 import { launchClaude } from './launch.ts'
@@ -16,7 +15,14 @@ const WHO = {
   signIn: 'Sign in: run claude once and follow /login, or set ANTHROPIC_API_KEY where the server is started.',
 }
 
-/** The Claude Code command-line client, spoken to in stream-json. */
+const detect = detecting({
+  program: 'claude',
+  install: 'Install Claude Code: npm install -g @anthropic-ai/claude-code',
+  signIn: WHO.signIn,
+  isSignedIn,
+})
+
+/** The Claude Code command-line client, which speaks stream-json. */
 const throughCommandLine: Agent = {
   name: 'claude',
   ...WHO,
@@ -75,39 +81,21 @@ const throughSdk: Agent = {
 
 export const claude: Agent = { ...throughCommandLine, engines: { cli: throughCommandLine, sdk: throughSdk } }
 
-async function detect(environment: Readonly<Record<string, string | undefined>>): Promise<Detected> {
-  const path = await which('claude', environment)
-  if (!path) return { installed: false, advice: 'Install Claude Code: npm install -g @anthropic-ai/claude-code' }
-  const version = await versionOf(path, environment)
-  if (!version) return { installed: false, path, advice: `${path} does not answer to --version; install it again.` }
-  const signedIn = await isSignedIn(environment)
-  return signedIn
-    ? { installed: true, path, version, signedIn }
-    : { installed: true, path, version, signedIn, advice: WHO.signIn }
-}
-
 const KEYS = ['ANTHROPIC_API_KEY', 'ANTHROPIC_AUTH_TOKEN', 'CLAUDE_CODE_OAUTH_TOKEN']
 const OTHER_CLOUDS = ['CLAUDE_CODE_USE_BEDROCK', 'CLAUDE_CODE_USE_VERTEX', 'CLAUDE_CODE_USE_FOUNDRY']
 
-/** From what lies open; its credentials are never read. Elsewhere (a keychain, a cloud's own account) nobody can tell cheaply. */
+/** Judges by files that exist; credentials are never read. Keychains and cloud accounts cannot be checked cheaply. */
 async function isSignedIn(environment: Readonly<Record<string, string | undefined>>): Promise<boolean | undefined> {
   if (KEYS.some(name => environment[name])) return true
   if (OTHER_CLOUDS.some(name => environment[name]) || process.platform === 'darwin') return undefined
   const folder = environment.CLAUDE_CONFIG_DIR ?? join(environment.HOME ?? homedir(), '.claude')
-  return access(join(folder, '.credentials.json')).then(
-    () => true,
-    () => false,
-  )
+  return exists(join(folder, '.credentials.json'))
 }
 
-function outcome(digest: Digest, { code }: Exit): Ending {
-  const { result } = digest
-  if (code === null) return { outcome: 'lost', reason: 'The client ended without anyone recording how.' }
-  if (!result) return { outcome: 'failed', reason: endedEarly(digest, code) }
-  if (result.ok) {
-    if (code === 0) return { outcome: 'completed', reason: 'The agent finished its turn.' }
-    return { outcome: 'failed', reason: `The client ended with exit code ${code} after its last result.` }
-  }
+function outcome(digest: Digest, exit: Exit): Ending {
+  const common = commonEnding(digest, exit)
+  if (common) return common
+  const result = digest.result!
   switch (result.reason) {
     case 'error_max_turns':
       return { outcome: 'limited', reason: 'It reached its limit of turns.' }
@@ -116,14 +104,14 @@ function outcome(digest: Digest, { code }: Exit): Ending {
     case 'http_429':
       return rateLimited(digest)
     case 'http_401':
-      return { outcome: 'failed', reason: notLetIn(WHO, { status: 401, why: result.text }) }
+      return refusedBy(WHO, 401, result.text)
     case 'http_403':
-      return { outcome: 'failed', reason: notLetIn(WHO, { status: 403, why: result.text }) }
+      return refusedBy(WHO, 403, result.text)
     default:
       return {
         outcome: 'failed',
         reason: short(result.text || digest.lastError || `The client says: ${result.reason}.`),
-        // A result of a conversation that never began.
+        // The result belongs to a conversation that never began.
         forgotten: digest.conversation === null,
       }
   }

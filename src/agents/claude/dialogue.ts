@@ -12,23 +12,23 @@ interface Asked {
 interface State {
   id: string
   prompt: string
-  /** The prompt has gone: nothing is due any more. */
+  /** The prompt was sent, so nothing is due any more. */
   told: boolean
-  /** A turn is at work. */
+  /** A turn is running. */
   working: boolean
   /** The last turn has its result, and no other has begun. */
   over: boolean
-  /** What it asks, by the name of the request. */
+  /** Its open requests, by id. */
   asked: Record<string, Asked>
-  /** It was interrupted: what it waits for, first any words at all, then those on their way to it. */
+  /** After an interruption: what it waits for. First any message, then the one on its way. */
   waitsFor: string | null
-  /** The words it took last. */
+  /** The last message it took. */
   heard: string | null
 }
 
 const ANY_WORDS = 'words'
 
-/** Lines of stream-json: the prompt first, then whatever a person says, at any time. */
+/** The client reads lines of stream-json: the prompt first, then messages at any time. */
 export const claudeDialogue: Dialogue<State> = {
   begin: ({ directory, prompt }) => ({
     ...{ id: `${directory}/prompt`, prompt, told: false, working: false, over: false },
@@ -37,10 +37,13 @@ export const claudeDialogue: Dialogue<State> = {
   step(state, line, stream) {
     if (stream === 'sent') return afterSaying(state, parseObject(line) ?? {})
     const message = stream === 'stdout' ? parseObject(line) : undefined
-    return readClaude(line, stream).reduce(after, message?.type === 'control_request' ? asking(state, message) : state)
+    return readClaude(line, stream).reduce(
+      after,
+      message?.type === 'control_request' ? withRequest(state, message) : state,
+    )
   },
   due: ({ told, id, prompt }) => (told ? [] : [encode(id, prompt)]),
-  // Messages already in the fifo are still read: letting go of it loses none.
+  // Messages already in the fifo are still read, so closing it loses none.
   isOver: ({ over, waitsFor }) => over && !waitsFor,
   say: (_state, id, text) => encode(id, text),
   refusesInWords: true,
@@ -67,11 +70,11 @@ function afterSaying(state: State, message: Json): State {
   const said = { ...state, told: true, asked: without(state.asked, text(object(message.response)?.request_id)) }
   if (message.type === 'control_request') return { ...said, waitsFor: ANY_WORDS }
   if (message.type !== 'user' || !state.waitsFor) return said
-  // The transcript's files are read one after the other: it may have been heard before it was said.
+  // The files of a transcript are read one after the other, so the answer may be read before the message.
   return { ...said, waitsFor: message.uuid === state.heard ? null : string(message.uuid) }
 }
 
-function asking(state: State, message: Json): State {
+function withRequest(state: State, message: Json): State {
   const { subtype, tool_name, input = null } = object(message.request) ?? {}
   if (subtype !== 'can_use_tool') return state
   return { ...state, asked: { ...state.asked, [text(message.request_id)]: { tool: text(tool_name), input } } }
@@ -93,7 +96,7 @@ function after(state: State, event: AgentEvent): State {
 const without = (asked: State['asked'], id: string): State['asked'] =>
   Object.fromEntries(Object.entries(asked).filter(([name]) => name !== id))
 
-/** The client takes a message with an id it has seen as the same message, so that sending it again does no harm. */
+/** The client ignores a message whose id it has seen, so sending it again does no harm. */
 function encode(id: string, text: string): Message {
   const uuid = uuidOf(id)
   return { id: uuid, line: JSON.stringify({ type: 'user', uuid, message: { role: 'user', content: text } }) }
@@ -101,7 +104,7 @@ function encode(id: string, text: string): Message {
 
 const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/
 
-/** The client knows things by UUIDs only: another id always becomes the same one. */
+/** The client accepts UUIDs only. Any other id always becomes the same UUID. */
 export function uuidOf(id: string): string {
   if (UUID.test(id)) return id
   const hash = createHash('sha256').update(id).digest('hex')

@@ -7,7 +7,7 @@ import { isRestricting, PRESETS } from '../presets.ts'
 import { uuidOf } from './dialogue.ts'
 import { NEVER } from './tools.ts'
 
-/** What the client may see of the server's environment: where it is, how it signs in, how it reaches the network. */
+/** The variables of the server that the client may see: where it is, how it signs in, how it reaches the network. */
 export const CLAUDE_ENVIRONMENT = [
   ...['HOME', 'PATH', 'CLAUDE_CONFIG_DIR'],
   ...[
@@ -25,38 +25,38 @@ export const CLAUDE_ENVIRONMENT = [
   ...['HTTP_PROXY', 'HTTPS_PROXY', 'NO_PROXY', 'NODE_EXTRA_CA_CERTS', 'SSL_CERT_FILE'],
 ]
 
-/** Beyond the named tools, what "everything without asking" means for this client. */
+/** The tools that the preset `full` adds to the named ones for this client. */
 const FULL_EXTRAS = ['NotebookEdit', 'Task', 'Skill', 'Workflow', 'Monitor']
 
 /**
- * `git diff --output=file` writes, although everything else about it only looks; and a repository can hold a file of
- * such a name, for a wildcard to find.
+ * `git diff --output=file` writes a file, although `git diff` only reads. A wildcard could also match a file with the
+ * name of that option.
  */
 const NEVER_TO_FILE = ['Bash(git * --output*)', 'Bash(git *\\**)', 'Bash(git *?*)', 'Bash(git *[*)']
 
-/** Reads what the tool is to do, and decides by its exit: what it cannot read is not allowed. */
+/** Reads the input of the tool and decides by its exit code. Input it cannot read is refused. */
 const NO_NEW_FILES = `case "$(cat)" in
 *'"old_string":""'*) echo 'Only files that are there may be changed; this would make a new one.' >&2; exit 2 ;;
 *'"old_string":"'*) exit 0 ;;
 *) exit 2 ;;
 esac`
 
-/** A change of nothing into something makes a file, and no rule of the client tells the two apart. A hook does. */
+/** Replacing nothing by something creates a file. The client's rules cannot tell this from an edit, but a hook can. */
 const CHANGES_ONLY = {
   hooks: { PreToolUse: [{ matcher: 'Edit', hooks: [{ type: 'command', command: NO_NEW_FILES }] }] },
 }
 
-// One rule each: the client splits what it is given at commas and spaces outside brackets.
+// One rule per argument, because the client splits lists at commas and spaces outside brackets.
 const TOOL_RULE = /^(mcp__[\w*-]+|[A-Za-z]\w*)(\([^()\n]+\))?$/
 
 interface Rules {
-  /** Which built-in tools exist at all; null: the client's own choice. */
+  /** The built-in tools that exist; null: the client's own choice. */
   tools: readonly string[] | null
   allowed: readonly string[]
   denied: readonly string[]
-  /** Of ours, beside or instead of those. */
+  /** Our settings, besides or instead of the person's. */
   settings: object | null
-  /** Whether the settings, hooks and memory that the repository and the person bring along are read. */
+  /** Whether the settings, hooks and memory of the repository and the person are read. */
   readsSettings: boolean
 }
 
@@ -65,7 +65,7 @@ export function launchClaude(request: LaunchRequest): Launch {
   const servers = serversOf(request)
   const flags = [
     ...['-p', '--verbose', '--input-format=stream-json', '--output-format=stream-json', '--replay-user-messages'],
-    // What an answer used is told at its end only in here; without it, what a session used until it was stopped is lost.
+    // Only these events report the usage of each answer. Without them a stopped session would lose its usage.
     '--include-partial-messages',
     ...(request.approvals === 'ask'
       ? ['--permission-mode=default', '--permission-prompt-tool=stdio']
@@ -87,7 +87,7 @@ export function launchClaude(request: LaunchRequest): Launch {
   ]
   return {
     argv: ['claude', ...flags],
-    // A client that replaces itself under a running fleet would no longer be the one that was detected.
+    // A client that updates itself would no longer be the one that was detected.
     env: { ...pick(request.environment, CLAUDE_ENVIRONMENT), DISABLE_AUTOUPDATER: '1' },
     files: {
       ...(request.systemPrompt ? { 'system-prompt': request.systemPrompt } : {}),
@@ -97,7 +97,10 @@ export function launchClaude(request: LaunchRequest): Launch {
   }
 }
 
-/** The same rules in the terms of its SDK. Servers travel by file here too: the SDK would put their tokens into arguments. */
+/**
+ * The same rules as options of its SDK. Servers are passed by file here too, because the SDK would put their tokens
+ * into arguments.
+ */
 export function sdkOptions(request: LaunchRequest): Json {
   const rules = rulesFor(request)
   const servers = serversOf(request)
@@ -132,7 +135,7 @@ export function sdkOptions(request: LaunchRequest): Json {
 function rulesFor(request: LaunchRequest): Rules {
   const rules = presetRules(request)
   const settings = rules.tools?.includes('Edit') && !rules.tools.includes('Write') ? CHANGES_ONLY : null
-  // What a person may allow must exist, or it could not even be asked for.
+  // A tool that a person may allow must exist, or nobody would be asked about it.
   return { ...rules, settings, tools: request.approvals === 'ask' ? null : rules.tools }
 }
 
@@ -162,7 +165,7 @@ function custom(allowedTools: readonly string[]): Omit<Rules, 'settings'> {
   const tools = allowedTools.map(rule => {
     const name = TOOL_RULE.exec(rule)?.[1]
     if (name) return name
-    throw new InvalidInput('allowed_tools', `${JSON.stringify(rule)} is no tool`, {
+    throw new InvalidInput('allowed_tools', `${JSON.stringify(rule)} is not a tool`, {
       try: 'Write a name such as Read, or a name with a rule such as Bash(npm test:*).',
     })
   })

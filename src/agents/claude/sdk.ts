@@ -9,7 +9,7 @@ import { Queue } from '../queue.ts'
 import { launchClaude, sdkOptions } from './launch.ts'
 
 const NAME = '@anthropic-ai/claude-agent-sdk'
-/** Where it is, if not beside this program. */
+/** The variable that says where it is, if it is not beside this program. */
 const VARIABLE = 'FLEET_CLAUDE_SDK'
 
 export const SDK_ADVICE = `Install it beside fleet: npm install -g ${NAME}; or say where it is with ${VARIABLE}.`
@@ -17,7 +17,7 @@ export const NO_SDK = 'The Claude Agent SDK was not found, and the engine sdk ne
 
 type Environment = Readonly<Record<string, string | undefined>>
 
-/** As far as it is used here; the package is not ours to bring along, so neither are its types. */
+/** The part of it that is used here. The package does not come with Flotilla, so its types do not either. */
 interface Sdk {
   query(request: {
     prompt: AsyncIterable<Json>
@@ -25,7 +25,7 @@ interface Sdk {
   }): AsyncIterable<Json> & { interrupt(): Promise<unknown> }
 }
 
-/** The package on this machine; only its description is read. */
+/** Finds the package on this machine. Only its description is read. */
 export function findSdk(environment: Environment): { folder: string; version: string } | undefined {
   const folder = environment[VARIABLE] ?? beside(dirname(fileURLToPath(import.meta.url)))
   const described = folder && join(folder, 'package.json')
@@ -33,14 +33,14 @@ export function findSdk(environment: Environment): { folder: string; version: st
   return { folder, version: text(parseObject(readFileSync(described, 'utf8'))?.version) }
 }
 
-/** Like any package that this one would import: in a folder of packages here or further up. */
+/** Looks where any imported package would be: in `node_modules` here or further up. */
 function beside(from: string): string | undefined {
   const folder = join(from, 'node_modules', NAME)
   if (existsSync(folder)) return folder
   return dirname(from) === from ? undefined : beside(dirname(from))
 }
 
-/** The same client under the same rules, but spoken to by its maker's library from inside the server. */
+/** The same client under the same rules, driven by its maker's library inside the server. */
 export function launchClaudeSdk(request: LaunchRequest): Launch {
   return { ...launchClaude(request), driver: driverFor(request) }
 }
@@ -54,14 +54,14 @@ const driverFor =
       ...sdkOptions(request),
       pathToClaudeCodeExecutable: (await which('claude', request.environment)) ?? 'claude',
       cwd: request.workingDirectory,
-      // It starts the client with nothing else.
+      // The client gets no other variables.
       env: seat.env,
       spawnClaudeCodeProcess: ({ command, args, env }: Starting) => seat.start(command, args, env),
-      ...(request.approvals === 'ask' && { canUseTool: asking(seat, asked) }),
+      ...(request.approvals === 'ask' && { canUseTool: askPermission(seat, asked) }),
     }
     const words = new Queue<Json>()
     const session = query({ prompt: words, options })
-    // One that has just ended needs no interrupting.
+    // A session that has just ended need not be interrupted.
     void hear(seat, { words, asked, interrupt: () => session.interrupt().catch(() => {}) })
     for await (const message of session) seat.print(JSON.stringify(message))
   }
@@ -75,12 +75,12 @@ interface Starting {
 async function loadSdk(environment: Environment): Promise<Sdk> {
   const found = findSdk(environment)
   if (!found) throw new Unfit(NO_SDK, { try: SDK_ADVICE })
-  // By its path: in the bundle this becomes a require, which takes no URL.
+  // Imported by its path: in the bundle this becomes a require, which takes no URL.
   return (await import(resolve(found.folder, 'sdk.mjs'))) as Sdk
 }
 
-/** What it wants to do is printed as its command-line client prints it, so that it is read and answered in the same way. */
-function asking(seat: Seat, asked: Map<string, (decision: Json) => void>) {
+/** Prints a request for permission as the command-line client does, so that it is read and answered in the same way. */
+function askPermission(seat: Seat, asked: Map<string, (decision: Json) => void>) {
   return (tool_name: string, input: Json, { requestId, toolUseID }: { requestId?: string; toolUseID: string }) => {
     const request_id = requestId ?? toolUseID
     const answer = new Promise<Json>(decide => asked.set(request_id, decide))
@@ -97,7 +97,7 @@ interface Ears {
   interrupt(): Promise<unknown>
 }
 
-/** What is said to the command-line client in lines, in the terms of the library. */
+/** Translates lines for the command-line client into calls of the library. */
 async function hear({ said }: Seat, { words, asked, interrupt }: Ears): Promise<void> {
   for await (const line of said) {
     const message = parseObject(line) ?? {}

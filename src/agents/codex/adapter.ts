@@ -1,9 +1,8 @@
-import { access } from 'node:fs/promises'
 import { homedir } from 'node:os'
 import { join } from 'node:path'
-import type { Agent, Detected, Dialogue, Digest, Ending, Exit } from '../contract.ts'
-import { printed, versionOf, which } from '../detect.ts'
-import { endedEarly, notLetIn, rateLimited, short } from '../endings.ts'
+import type { Agent, Dialogue, Digest, Ending, Exit } from '../contract.ts'
+import { detecting, exists, printed, which } from '../detect.ts'
+import { commonEnding, rateLimited, refusedBy, short } from '../endings.ts'
 import { list, object, parseObject, string } from '../json.ts'
 import { codexDialogue } from './dialogue.ts'
 import { CODEX_MODELS, CODEX_PRESETS, codexEnvironment, launchCodex, openCodex } from './launch.ts'
@@ -14,9 +13,17 @@ const WHO = {
   signIn: 'Sign in: run codex login, or codex login --with-api-key.',
 }
 
+const detect = detecting({
+  program: 'codex',
+  install: 'Install Codex: npm install -g @openai/codex',
+  signIn: WHO.signIn,
+  isSignedIn,
+  advisesUnknown: false,
+})
+
 /**
- * The Codex client, spoken to through its app server. `codex exec` would be simpler, but it tells failures in words
- * only, takes no messages while it works and cannot ask.
+ * The Codex client, driven through its app server. `codex exec` would be simpler, but it reports failures only in
+ * words, takes no messages while it works and cannot ask.
  */
 export const codex: Agent = {
   name: 'codex',
@@ -57,17 +64,6 @@ export const codex: Agent = {
 
 type Environment = Readonly<Record<string, string | undefined>>
 
-async function detect(environment: Environment): Promise<Detected> {
-  const path = await which('codex', environment)
-  if (!path) return { installed: false, advice: 'Install Codex: npm install -g @openai/codex' }
-  const version = await versionOf(path, environment)
-  if (!version) return { installed: false, path, advice: `${path} does not answer to --version; install it again.` }
-  const signedIn = await isSignedIn(environment)
-  return signedIn === false
-    ? { installed: true, path, version, signedIn, advice: WHO.signIn }
-    : { installed: true, path, version, signedIn }
-}
-
 async function listModels(environment: Environment): Promise<string[]> {
   const path = await which('codex', environment)
   if (!path) return []
@@ -76,34 +72,27 @@ async function listModels(environment: Environment): Promise<string[]> {
   return listed.filter(({ visibility }) => visibility !== 'hide').flatMap(({ slug }) => string(slug) ?? [])
 }
 
-/** From what lies open; its credentials are never read. With a provider or a keychain of one's own nobody can tell cheaply. */
+/**
+ * Judges by files that exist; credentials are never read. A custom provider or a keychain cannot be checked cheaply.
+ */
 async function isSignedIn({ CODEX_HOME, HOME }: Environment): Promise<boolean | undefined> {
   const folder = CODEX_HOME ?? join(HOME ?? homedir(), '.codex')
-  const has = (name: string) =>
-    access(join(folder, name)).then(
-      () => true,
-      () => false,
-    )
-  if (await has('auth.json')) return true
-  return (await has('config.toml')) ? undefined : false
+  if (await exists(join(folder, 'auth.json'))) return true
+  return (await exists(join(folder, 'config.toml'))) ? undefined : false
 }
 
-function outcome(digest: Digest, { code }: Exit): Ending {
-  const { result } = digest
-  if (code === null) return { outcome: 'lost', reason: 'The client ended without anyone recording how.' }
-  if (!result) return { outcome: 'failed', reason: endedEarly(digest, code) }
-  if (result.ok) {
-    if (code === 0) return { outcome: 'completed', reason: 'The agent finished its turn.' }
-    return { outcome: 'failed', reason: `The client ended with exit code ${code} after its last result.` }
-  }
+function outcome(digest: Digest, exit: Exit): Ending {
+  const common = commonEnding(digest, exit)
+  if (common) return common
+  const result = digest.result!
   const why = result.reason ?? ''
   if (RATE_LIMITS.has(why)) return rateLimited(digest)
   switch (why) {
     case 'http_401':
     case 'unauthorized':
-      return { outcome: 'failed', reason: notLetIn(WHO, { status: 401, why: result.text }) }
+      return refusedBy(WHO, 401, result.text)
     case 'http_403':
-      return { outcome: 'failed', reason: notLetIn(WHO, { status: 403, why: result.text }) }
+      return refusedBy(WHO, 403, result.text)
     case 'contextWindowExceeded':
       return { outcome: 'limited', reason: 'The conversation no longer fits into the context of the model.' }
     case 'sessionBudgetExceeded':

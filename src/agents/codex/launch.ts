@@ -16,7 +16,7 @@ import {
 } from '../mcp-servers.ts'
 import { isRestricting, PRESETS } from '../presets.ts'
 
-/** Those its sandbox can hold to. It has no list of commands, as `test` would need. */
+/** The presets that its sandbox can enforce. `test` needs a list of commands, which it does not have. */
 export const CODEX_PRESETS: readonly ToolPreset[] = ['full', 'implement', 'fix', 'review', 'explore']
 
 export const CODEX_MODELS: Agent['models'] = [
@@ -27,7 +27,7 @@ export const CODEX_MODELS: Agent['models'] = [
   { name: 'gpt-5.5' },
 ]
 
-/** What the client may see of the server's environment: where it is, how it signs in, how it reaches the network. */
+/** The variables of the server that the client may see: where it is, how it signs in, how it reaches the network. */
 const ENVIRONMENT = [
   ...['HOME', 'PATH', 'CODEX_HOME', 'OPENAI_API_KEY', 'OPENAI_BASE_URL'],
   ...['OPENAI_ORGANIZATION', 'OPENAI_PROJECT', 'CODEX_CA_CERTIFICATE', 'SSL_CERT_FILE'],
@@ -38,16 +38,16 @@ export const codexEnvironment = (environment: LaunchRequest['environment']): Rec
   pick(environment, ENVIRONMENT)
 
 const SETTINGS = {
-  // A server that is gone would be waited for without end.
+  // The client would wait for a missing server without end.
   'features.unbounded_connection_retries': false,
-  // A session is one conversation: helpers would speak in between, and a goal would go on after its last word.
+  // A session is one conversation. Helpers would speak in between, and a goal would go on after its last message.
   'features.multi_agent': false,
   'features.goals': false,
-  // The person's profile would take the place of the PATH that the project gives.
+  // The person's shell profile would replace the PATH that the project sets.
   allow_login_shell: false,
-  // Would outlive the session.
+  // These would outlive the session.
   'features.daemon_auto_start': false,
-  // What they fetch and report at every start.
+  // These fetch and report things at every start.
   'features.plugins': false,
   'features.remote_plugin': false,
   'features.plugin_discovery_prefetch': false,
@@ -61,7 +61,7 @@ export function launchCodex(request: LaunchRequest): Launch {
   refuse(request)
   const settings = {
     ...SETTINGS,
-    // Only with someone there to answer: otherwise the agent is told at once that it cannot ask.
+    // Only if a person can answer. Otherwise the agent is told at once that it cannot ask.
     'features.default_mode_request_user_input': request.approvals === 'ask',
     'features.hooks': !isRestricting(PRESETS[request.preset]),
     ...(request.effort && { model_reasoning_effort: `"${request.effort}"` }),
@@ -75,13 +75,12 @@ export function launchCodex(request: LaunchRequest): Launch {
 }
 
 /**
- * Through its protocol it tells what an answer used only once the tools that the answer calls are done, and of a try
- * that comes later not when. Its log tells both at once, without any text of the conversation; everything else stays as
- * without the variable.
+ * The protocol reports the usage of an answer only after its tools are done, and does not say when a retry comes. The
+ * log says both at once, without any text of the conversation. Everything else stays as it is without this variable.
  */
 const LOGS = 'error,codex_otel.trace_safe=info,codex_core::responses_retry=warn'
 
-/** How the conversation is begun, as the client is told through its input: servers bring tokens along. */
+/** The request that opens the conversation. It is sent as input, because servers bring tokens along. */
 export function openingOf(request: LaunchRequest): { method: string; params: Json } {
   const { resumes, forks, model, systemPrompt, workingDirectory } = request
   const params = {
@@ -89,7 +88,8 @@ export function openingOf(request: LaunchRequest): { method: string; params: Jso
     ...(systemPrompt ? { developerInstructions: systemPrompt } : {}),
     ...rulesFor(request),
   }
-  // Starting where it is already: a directory that is named is written down as trusted in the person's settings.
+  // It starts in the right directory already. A directory that is named would be stored as trusted in the person's
+  // settings.
   if (!resumes) return { method: 'thread/start', params }
   return {
     method: forks ? 'thread/fork' : 'thread/resume',
@@ -97,7 +97,7 @@ export function openingOf(request: LaunchRequest): { method: string; params: Jso
   }
 }
 
-/** The client knows no short names. */
+/** The client does not know our short names. */
 const nameOf = (model: string): string => CODEX_MODELS.find(({ alias }) => alias === model)?.name ?? model
 
 function rulesFor(request: LaunchRequest): Json {
@@ -113,28 +113,31 @@ function rulesFor(request: LaunchRequest): Json {
     return { sandbox: 'workspace-write', approvalPolicy, config: { ...config, ...network } }
   }
   const closed = { ...config, projects: untrusted(workingDirectory) }
-  // Where a person is asked, what they have told the client to allow always is allowed.
+  // If a person is asked, what they told the client to always allow is allowed.
   if (asks) return { sandbox: 'read-only', approvalPolicy, config: closed }
   return { approvalPolicy, config: { ...closed, ...readOnly(directory) } }
 }
 
 /**
- * Plain `read-only` lets commands that the person has allowed for good run outside the sandbox.
- * A profile that forbids reading something never does.
+ * Plain `read-only` lets commands that the person always allows run outside the sandbox. A profile that forbids reading
+ * something does not.
  */
 function readOnly(directory: string): Json {
   const profile = { extends: ':read-only', filesystem: { [directory]: 'deny' } }
   return { default_permissions: 'flotilla', permissions: { flotilla: profile } }
 }
 
-/** What the repository brings along, on any level: rules, hooks and servers would undo the preset. */
+/** Rules, hooks and servers of the repository, on any level, would undo the preset. */
 function untrusted(directory: string): Json {
   const parent = dirname(directory)
   const here = { [directory]: { trust_level: 'untrusted' } }
   return parent === directory ? here : { ...untrusted(parent), ...here }
 }
 
-/** Beside those in the person's own settings, whose tools are refused unless they let them run unasked there. */
+/**
+ * The servers of this session, besides those in the person's settings. Tools of the latter are refused unless the
+ * person lets them run without asking.
+ */
 function serversFor(request: LaunchRequest): Json {
   const entries = serversOf(request).map(([name, server]) => [
     name,
@@ -143,7 +146,7 @@ function serversFor(request: LaunchRequest): Json {
   return Object.fromEntries(entries)
 }
 
-/** What is said to it is part of the transcript, so that secrets are named there. */
+/** What we send is in the transcript, so secrets are given by name. */
 function written(server: McpServer, environment: LaunchRequest['environment']): Json {
   if (isHttp(server)) {
     const { url } = expanded(server, environment) as HttpServer
@@ -168,15 +171,15 @@ function refuse(request: LaunchRequest): void {
     })
   }
   if (!CODEX_PRESETS.includes(preset)) {
-    throw new NotAllowed(`Codex cannot be held to the preset ${preset}: its sandbox does not tell commands apart.`, {
+    throw new NotAllowed(`Codex cannot be held to the preset ${preset}: its sandbox cannot distinguish commands.`, {
       try: `Use one of: ${CODEX_PRESETS.join(', ')}; or an agent that can be held to it, such as claude.`,
     })
   }
 }
 
 /**
- * In a person's own hands the client asks them. It has to be told: otherwise the conversation goes on under what the
- * mission's session was allowed, and that was never asked about.
+ * In a person's terminal the client must ask the person, and it has to be told so. Otherwise the conversation would
+ * continue with the permissions of the mission's session.
  */
 export const openCodex = ({ conversation, model, preset }: Opening): Program => ({
   argv: [

@@ -14,14 +14,17 @@ const Arguments = z.array(z.string()).max(100)
 
 const CustomFields = Declaration.extend({
   kind: z.literal('custom'),
-  prompt: z.enum(['file', 'stdin']).default('file').describe('file: a {prompt_file} in the command names it'),
+  prompt: z
+    .enum(['file', 'stdin'])
+    .default('file')
+    .describe('file: {prompt_file} in the command is replaced by its path'),
   scripts: z
     .boolean()
     .default(false)
     .describe(
-      'it runs the prompt as a script, byte for byte, and only for missions that name it; always so where the command hands the prompt to a shell',
+      'it runs the prompt as a script, byte for byte, and only for missions that name it; always true if the command passes the prompt to a shell',
     ),
-  /** What is added where it is wanted; what is not named here is not offered. */
+  /** Arguments for further features. A feature that is not named here is not offered. */
   arguments: z
     .strictObject({
       model: Arguments.optional().describe('with {model}'),
@@ -30,20 +33,20 @@ const CustomFields = Declaration.extend({
       presets: z.partialRecord(z.enum(TOOL_PRESETS), Arguments).default({ full: [] }),
     })
     .default({ presets: { full: [] } })
-    .describe('what is added to the command, and by that what the agent can do'),
+    .describe('arguments for further features; they also say what the agent can do'),
   context_limit: z
     .number()
     .int()
     .positive()
     .max(1e9)
     .optional()
-    .describe('how many tokens fit into its context window, where no line of it says so'),
+    .describe('the size of its context window in tokens, if its output does not say'),
   mcp_by: z
     .enum(['http', 'stdio'])
     .default('http')
-    .describe('how it reaches MCP servers; stdio: it only starts programs, so that it is given a bridge to the fleet'),
-  events: z.array(EventRule).max(100).default([]).describe('how its lines of JSON are read'),
-  other_lines: z.enum(['text', 'raw']).default('text').describe('what a line is that no rule reads'),
+    .describe("how it reaches MCP servers; stdio: it only starts programs, and gets a bridge to the fleet's server"),
+  events: z.array(EventRule).max(100).default([]).describe('rules that read its lines of JSON'),
+  other_lines: z.enum(['text', 'raw']).default('text').describe('how a line is read that no rule matches'),
 })
 
 export const CustomDeclaration = CustomFields.refine(
@@ -58,7 +61,7 @@ export const CustomDeclaration = CustomFields.refine(
 )
 export type CustomDeclaration = z.infer<typeof CustomDeclaration>
 
-/** An agent that a person describes: how it is started and how its lines are read. */
+/** An agent that a person declares: how it is started and how its lines are read. */
 export function customAgent(declared: CustomDeclaration): Agent {
   const { name, title = name, provider = name, models, events, other_lines } = declared
   const { presets, ...adds } = declared.arguments
@@ -102,7 +105,7 @@ export function customAgent(declared: CustomDeclaration): Agent {
 
 const SHELLS = ['sh', 'bash', 'dash', 'zsh', 'ksh', 'fish', 'busybox']
 
-/** A shell that is handed the prompt runs it, whatever its declaration says of it. */
+/** A shell that gets the prompt runs it, whatever the declaration says. */
 function runsScripts({ scripts, prompt, command: [program, ...rest] }: CustomDeclaration): boolean {
   const [first] = rest.filter(each => !each.startsWith('-') && each !== 'sh')
   const isShell = SHELLS.includes(basename(program))
@@ -110,7 +113,7 @@ function runsScripts({ scripts, prompt, command: [program, ...rest] }: CustomDec
   return scripts || (isShell && readsPrompt)
 }
 
-/** Tokens have a price only where it is known of which model they are. */
+/** Tokens have a price only if their model is known. */
 function costOf({ events, arguments: adds }: CustomDeclaration): Agent['can']['cost'] {
   const usage = events.filter(rule => rule.event === 'usage')
   if (usage.some(rule => rule.cost_usd !== undefined)) return 'money'
@@ -159,7 +162,7 @@ function launch(declared: CustomDeclaration, request: LaunchRequest): Launch {
   }
 }
 
-/** A word in braces that names nothing stays as it is: it may mean something to the program. */
+/** An unknown word in braces stays as it is: it may mean something to the program. */
 const filled = (argument: string, places: Record<string, string>): string =>
   argument.replace(/\{(\w+)\}/g, (whole, place: string) => places[place] ?? whole)
 
@@ -183,9 +186,9 @@ function refuseLimits(
     )
   if (request.approvals === 'ask') refuse('ask for permission', other)
   if (request.maxTurns && !tellsTurns(events))
-    refuse('be held to a limit of turns: it does not tell them', 'Limit its time instead, or use an agent that can.')
-  if (request.forks) refuse('go on with a copy of a conversation', other)
-  if (request.resumes && !adds.resume) refuse('take up an earlier conversation', 'Start afresh: fleet mission retry')
+    refuse('be held to a limit of turns: it does not report them', 'Limit its time instead, or use an agent that can.')
+  if (request.forks) refuse('continue a copy of a conversation', other)
+  if (request.resumes && !adds.resume) refuse('continue an earlier conversation', 'Start over: fleet mission retry')
   if (request.model && !adds.model) refuse('be told which model to use', 'Leave the model to it.')
 }
 

@@ -26,7 +26,7 @@ test('every rule that fits gives its event; where none fits the line is kept as 
   expect(readMapped(both, 'text', 'a warning', 'stderr')).toEqual([{ type: 'raw', text: 'a warning' }])
 })
 
-test('figures that are none count nothing, and a time that is none is none', () => {
+test('invalid figures count as nothing, and an invalid time is left out', () => {
   const bill = rules({ event: 'usage', when: {}, counts: 'total', input_tokens: 'in', cost_usd: 'usd' })
   expect(read(bill, { in: 'many', usd: null })).toMatchObject([{ usage: { input_tokens: 0, cost_usd: 0 } }])
   const wait = rules({ event: 'rate_limit', when: {}, until: 'at' })

@@ -2,11 +2,11 @@ import * as z from 'zod'
 import type { AgentEvent, Stream } from '../contract.ts'
 import { type Json, number, parseObject } from '../json.ts'
 
-const Path = z.string().min(1).max(200).describe('where in the line it is, such as message.text or parts.0.id')
+const Path = z.string().min(1).max(200).describe('its path in the line, such as message.text or parts.0.id')
 const When = z
   .record(Path, z.union([z.string(), z.number(), z.boolean(), z.null()]))
   .default({})
-  .describe('what must stand in the line; empty: every line')
+  .describe('what the line must contain; empty: every line')
 
 const rule = <E extends string, F extends z.ZodRawShape>(event: E, fields: F) =>
   z.strictObject({ event: z.literal(event), when: When, ...fields })
@@ -14,7 +14,10 @@ const rule = <E extends string, F extends z.ZodRawShape>(event: E, fields: F) =>
 /** One rule: which lines it reads, which event they become, and where its parts are. */
 export const EventRule = z.discriminatedUnion('event', [
   rule('started', { conversation: Path.optional(), model: Path.optional() }),
-  rule('text', { text: Path, piece: z.boolean().default(false).describe('it goes on where the one before stopped') }),
+  rule('text', {
+    text: Path,
+    piece: z.boolean().default(false).describe('it continues the text of the event before it'),
+  }),
   rule('thinking', { text: Path }),
   rule('tool_call', { id: Path, name: Path, input: Path.optional() }),
   rule('tool_result', { id: Path, output: Path.optional(), failed: z.boolean().default(false) }),
@@ -32,7 +35,7 @@ export const EventRule = z.discriminatedUnion('event', [
 ])
 export type EventRule = z.infer<typeof EventRule>
 
-/** One line in, events out: one for each rule that reads it. Never throws. */
+/** Turns one line into events, one for each rule that matches. Never throws. */
 export function readMapped(
   rules: readonly EventRule[],
   others: 'text' | 'raw',

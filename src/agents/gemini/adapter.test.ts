@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
-import { aPlace, aRequest } from '../../../test/agents/drive.ts'
+import { aRequest, aWorkspace } from '../../../test/agents/drive.ts'
 import { brokenLines } from '../../../test/agents/fuzz.ts'
 import type { AgentEvent } from '../contract.ts'
 import { emptyDigest, fold } from '../digest.ts'
@@ -155,23 +155,25 @@ test('a reason fits into a record however long the client talks', () => {
 })
 
 test('what it cannot do is refused with what to do instead', () => {
-  const place = aPlace()
-  const launch = (more: Parameters<typeof aRequest>[1]) => () => gemini.launch(aRequest(place, more))
+  const workspace = aWorkspace()
+  const launch = (more: Parameters<typeof aRequest>[1]) => () => gemini.launch(aRequest(workspace, more))
   expect(launch({ resumes: 'c', forks: true })).toThrow('copy of a conversation')
   expect(launch({ approvals: 'ask' })).toThrow('cannot wait')
-  expect(launch({ allowedTools: ['Bash(make'] })).toThrow('is no tool')
-  expect(launch({ mcpServers: { a_b: { url: 'http://127.0.0.1:9', headers: {} } } })).toThrow('is no name for a server')
+  expect(launch({ allowedTools: ['Bash(make'] })).toThrow('is not a tool')
+  expect(launch({ mcpServers: { a_b: { url: 'http://127.0.0.1:9', headers: {} } } })).toThrow(
+    'is not a valid name for a server',
+  )
   for (const preset of gemini.can.presets) expect(launch({ preset })).not.toThrow()
-  place.remove()
+  workspace.remove()
 })
 
 test('neither the prompt nor a key of a server is ever an argument', () => {
-  const place = aPlace()
+  const workspace = aWorkspace()
   const mcpServers = { lab: { url: 'http://127.0.0.1:9', headers: { authorization: 'Bearer secret' } } }
-  const launch = gemini.launch(aRequest(place, { prompt: 'the prompt', systemPrompt: 'the rules', mcpServers }))
+  const launch = gemini.launch(aRequest(workspace, { prompt: 'the prompt', systemPrompt: 'the rules', mcpServers }))
   expect(launch.argv.join(' ')).not.toMatch(/secret|the prompt|the rules/)
   expect(launch.files.input).toBe('the rules\n\nthe prompt')
-  place.remove()
+  workspace.remove()
 })
 
 test('what was thought is a part of what was put out, and each model has its share', () => {

@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
-import { aPlace, aRequest } from '../../../test/agents/drive.ts'
+import { aRequest, aWorkspace } from '../../../test/agents/drive.ts'
 import { brokenLines } from '../../../test/agents/fuzz.ts'
 import type { AgentEvent } from '../contract.ts'
 import { emptyDigest, fold } from '../digest.ts'
@@ -123,15 +123,15 @@ test.each([
 })
 
 test('what it cannot be held to is refused with what to do', () => {
-  const place = aPlace()
-  const launch = (more: Parameters<typeof aRequest>[1]) => () => opencode.launch(aRequest(place, more))
+  const workspace = aWorkspace()
+  const launch = (more: Parameters<typeof aRequest>[1]) => () => opencode.launch(aRequest(workspace, more))
   expect(launch({ preset: 'test' })).toThrow('without making new ones')
   expect(launch({ allowedTools: ['Edit'] })).toThrow('without making new ones')
   expect(launch({ allowedTools: ['Edit', 'Write', 'Bash(make:*)'] })).not.toThrow()
-  expect(launch({ allowedTools: ['Bash(make'] })).toThrow('is no tool')
+  expect(launch({ allowedTools: ['Bash(make'] })).toThrow('is not a tool')
   expect(launch({ approvals: 'ask' })).toThrow('cannot wait')
   for (const preset of opencode.can.presets) expect(launch({ preset })).not.toThrow()
-  place.remove()
+  workspace.remove()
 })
 
 test('what was thought is a part of what was put out', () => {

@@ -1,9 +1,8 @@
-import { access } from 'node:fs/promises'
 import { homedir } from 'node:os'
 import { join } from 'node:path'
-import type { Agent, Detected, Digest, Ending, Exit } from '../contract.ts'
-import { printed, versionOf, which } from '../detect.ts'
-import { endedEarly, notLetIn, rateLimited, short } from '../endings.ts'
+import type { Agent, Digest, Ending, Exit } from '../contract.ts'
+import { detecting, exists, printed, which } from '../detect.ts'
+import { commonEnding, rateLimited, refusedBy, short } from '../endings.ts'
 import { opencodeWindow } from './config.ts'
 import { launchOpencode, opencodeEnvironment, openOpencode } from './launch.ts'
 import { readOpencode } from './read.ts'
@@ -13,7 +12,14 @@ const WHO = {
   signIn: 'Sign in: run opencode auth login, or set the key of your provider where the server is started.',
 }
 
-/** The OpenCode command-line client, told its prompt once and read in its own JSON lines. */
+const detect = detecting({
+  program: 'opencode',
+  install: 'Install OpenCode: npm install -g opencode-ai',
+  signIn: WHO.signIn,
+  isSignedIn,
+})
+
+/** The OpenCode command-line client. It gets its prompt once and prints JSON lines of its own. */
 export const opencode: Agent = {
   name: 'opencode',
   ...WHO,
@@ -30,7 +36,7 @@ export const opencode: Agent = {
     contextWindow: true,
     approvals: false,
     questions: false,
-    // Making a file and changing one are the same permission to it, so that `test` cannot be held.
+    // It has one permission for creating and changing files, so it cannot enforce `test`.
     presets: ['full', 'implement', 'fix', 'review', 'explore'],
     sandboxed: [],
     customTools: true,
@@ -56,15 +62,6 @@ export const opencode: Agent = {
   outcome,
 }
 
-async function detect(environment: Readonly<Record<string, string | undefined>>): Promise<Detected> {
-  const path = await which('opencode', environment)
-  if (!path) return { installed: false, advice: 'Install OpenCode: npm install -g opencode-ai' }
-  const version = await versionOf(path, environment)
-  if (!version) return { installed: false, path, advice: `${path} does not answer to --version; install it again.` }
-  const signedIn = await isSignedIn(environment)
-  return { installed: true, path, version, signedIn, ...(signedIn === undefined && { advice: WHO.signIn }) }
-}
-
 async function listModels(environment: Readonly<Record<string, string | undefined>>): Promise<string[]> {
   const path = await which('opencode', environment)
   if (!path) return []
@@ -74,38 +71,29 @@ async function listModels(environment: Readonly<Record<string, string | undefine
 
 const KEYS = ['OPENCODE_API_KEY', 'ANTHROPIC_API_KEY', 'OPENAI_API_KEY', 'OPENROUTER_API_KEY']
 
-/** From what lies open; its credentials are never read. A provider may be set up in its configuration: nobody can tell. */
+/**
+ * Judges by files that exist; credentials are never read. A provider may be set up in its configuration, so nobody can
+ * tell.
+ */
 async function isSignedIn(environment: Readonly<Record<string, string | undefined>>): Promise<boolean | undefined> {
   if (KEYS.some(name => environment[name])) return true
   const data = environment.XDG_DATA_HOME ?? join(environment.HOME ?? homedir(), '.local', 'share')
-  return access(join(data, 'opencode', 'auth.json')).then(
-    () => true,
-    () => undefined,
-  )
+  return (await exists(join(data, 'opencode', 'auth.json'))) || undefined
 }
 
-function outcome(digest: Digest, { code }: Exit): Ending {
-  const { result } = digest
-  if (code === null) return { outcome: 'lost', reason: 'The client ended without anyone recording how.' }
-  // It also exits with 0 when it gave up on something that nobody was there to allow.
-  if (!result)
-    return {
-      outcome: 'failed',
-      reason: endedEarly(digest, code),
-      forgotten: code === 1 && digest.conversation === null,
-    }
-  if (result.ok) {
-    if (code === 0) return { outcome: 'completed', reason: 'The agent finished its turn.' }
-    return { outcome: 'failed', reason: `The client ended with exit code ${code} after its last step.` }
-  }
+function outcome(digest: Digest, exit: Exit): Ending {
+  // It also exits with 0 when it gave up because nobody was there to allow something.
+  const common = commonEnding(digest, exit, exit.code === 1 && digest.conversation === null)
+  if (common) return common
+  const result = digest.result!
   switch (result.reason) {
     case 'http_429':
       return rateLimited(digest)
     case 'http_401':
     case 'ProviderAuthError':
-      return { outcome: 'failed', reason: notLetIn(WHO, { status: 401, why: result.text }) }
+      return refusedBy(WHO, 401, result.text)
     case 'http_403':
-      return { outcome: 'failed', reason: notLetIn(WHO, { status: 403, why: result.text }) }
+      return refusedBy(WHO, 403, result.text)
     default:
       return { outcome: 'failed', reason: short(result.text || `Its last step ended with: ${result.reason}.`) }
   }

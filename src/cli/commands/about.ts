@@ -1,5 +1,7 @@
 import { type Command, InvalidArgumentError } from 'commander'
+import { answers, silentDaemon } from '../../daemon/running.ts'
 import { shortId } from '../../domain/ids.ts'
+import type { Fault } from '../../domain/records/fault.ts'
 import type { ProviderWindow } from '../../domain/records/fleet.ts'
 import { STATUSES } from '../../domain/records/mission.ts'
 import { drivenName, type Engine, TOOL_PRESETS } from '../../domain/records/project.ts'
@@ -8,18 +10,24 @@ import type { SessionView } from '../../operations/views.ts'
 import { type Cli, does } from '../command.ts'
 import { EXIT } from '../exit.ts'
 import { projectRef } from '../project-here.ts'
+import { namedServer } from '../server.ts'
 import { duration, inStatusColour, size } from '../show.ts'
 
 export function addAbout(program: Command): void {
-  does(program.command('status').description('how the fleet is: what runs, what waits, room and disk'), showStatus)
+  does(
+    program.command('status').description('show the state of the fleet: running, waiting, capacity and disk'),
+    showStatus,
+  )
 
   const doctor = program
     .command('doctor')
     .description('check this machine: git, Node, disk, store, agents')
-    .option('--repair', 'make the indexes of the store anew first; the fleet must be down')
+    .option('--repair', 'rebuild the indexes of the store first; the fleet must be down')
+    .option('--retry', 'retry now everything the fleet is stuck on')
   does(doctor, async (cli, _, options) => {
     const { examine, repairStore } = await import('../doctor.ts')
     if (options.repair) repairStore(cli.where)
+    if (options.retry) await cli.ask('retry_faults', {})
     const findings = await examine(cli.where)
     if (cli.terminal.json) cli.terminal.data({ findings })
     else {
@@ -37,22 +45,22 @@ export function addAbout(program: Command): void {
 
   const agents = program
     .command('agents')
-    .description('the coding agents found on this machine and what each can do')
-    .option('--refresh', 'ask the clients again which models there are')
+    .description('list the coding agents on this machine and what each can do')
+    .option('--refresh', 'ask the clients for their models again')
   does(agents, showAgents)
 
   const costs = program
     .command('costs')
-    .description('what was used, by day, project and agent')
-    .option('--days <n>', 'how many days back', Number, 7)
+    .description('show tokens and cost by day, project and agent')
+    .option('--days <n>', 'number of days to show', Number, 7)
   does(costs, showCosts)
 
   for (const name of ['pause', 'unpause'] as const) {
-    const summary = name === 'pause' ? 'start nothing new; what runs goes on' : 'let missions start again'
+    const summary = name === 'pause' ? 'start no new missions; running agents continue' : 'let missions start again'
     does(
       program.command(name).description(summary).argument('[project]', 'id, name or path (default: the whole fleet)'),
       async (cli, [project]) => {
-        const answer = await (await cli.client()).call<{ paused: boolean }>(
+        const answer = await cli.ask<{ paused: boolean }>(
           name,
           project ? { project_id: await projectRef(cli, project) } : {},
         )
@@ -67,9 +75,9 @@ export function addAbout(program: Command): void {
 
   const clean = program
     .command('clean')
-    .description('remove worktrees of sessions that are over; their work stays in the repository as a ref')
-    .option('--older-than <age>', 'only of sessions that ended this long ago, such as 90m, 12h or 7d', hoursFrom)
-    .option('--dry-run', 'only say what would be removed')
+    .description('remove worktrees of ended sessions; their work stays in the repository as a ref')
+    .option('--older-than <age>', 'only sessions that ended at least this long ago, such as 90m, 12h or 7d', hoursFrom)
+    .option('--dry-run', 'show what would be removed and remove nothing')
   does(clean, showCleaning)
 }
 
@@ -91,7 +99,7 @@ async function showCosts(cli: Cli, _args: string[], options: Record<string, unkn
   const client = await cli.client()
   const answer = await client.call<{ spending: Spent[] }>('list_spending', { days: options.days })
   if (terminal.json) return void terminal.data(answer)
-  if (answer.spending.length === 0) return void terminal.print('Nothing was used in that time.')
+  if (answer.spending.length === 0) return void terminal.print('No usage in this period.')
   const { projects } = await client.call<{ projects: { id: string; name: string }[] }>('list_projects', { limit: 500 })
   const names = new Map(projects.map(({ id, name }) => [id, name]))
   terminal.table(
@@ -113,7 +121,7 @@ async function showCosts(cli: Cli, _args: string[], options: Record<string, unkn
     answer.spending,
   )
   const total = answer.spending.reduce((sum, row) => sum + row.cost_usd, 0)
-  terminal.print(`Together $${total.toFixed(2)}. What has no price is counted in tokens only.`)
+  terminal.print(`Total: $${total.toFixed(2)}. Models without a price are counted in tokens only.`)
 }
 
 const HOURS: Record<string, number> = { m: 1 / 60, h: 1, d: 24, w: 168 }
@@ -126,7 +134,7 @@ export function hoursFrom(text: string): number {
 
 interface Status {
   version: string
-  server: { pid: number; url: string; version: string } | null
+  server: { pid: number; url: string | null; version: string } | null
   home: string
   paused: boolean
   missions: Record<string, number>
@@ -134,29 +142,58 @@ interface Status {
   live_sessions: SessionView[]
   max_concurrent: number
   settings_problem: string | null
+  faults: Fault[]
   providers: { id: string; held_until: string | null; windows: ProviderWindow[] }[]
   disk: { free_bytes: number; worktrees: number; worktree_bytes: number }
 }
 
-async function showStatus(cli: Cli): Promise<undefined> {
+/** The state of the server of a home. A named server is asked itself, so its answer is proof. */
+async function lookAtServer({ where }: Cli, server: Status['server']): Promise<'down' | 'starting' | 'up' | 'silent'> {
+  if (!server) return 'down'
+  if (!server.url) return 'starting'
+  return namedServer(where) || (await answers(server.url)) ? 'up' : 'silent'
+}
+
+function serverLine({ terminal }: Cli, state: string, server: Status['server']): string {
+  if (!server)
+    return `${terminal.paint('yellow', 'The fleet is down')}: nothing is dispatched. Start it: fleet up --detach`
+  const id = `(process ${server.pid}, version ${server.version})`
+  if (state === 'up') return `${terminal.paint('green', 'The fleet is up')} at ${server.url} ${id}`
+  if (state === 'starting') return `${terminal.paint('yellow', 'The fleet is starting')} ${id}`
+  const { message, hint } = silentDaemon(server)
+  return `${terminal.paint('red', message)} ${hint}`
+}
+
+async function showStatus(cli: Cli): Promise<number> {
   const { terminal } = cli
-  const status = await (await cli.client()).call<Status>('system_status', {})
-  if (terminal.json) return void terminal.data(status)
-  const { server, disk } = status
+  const status = await cli.ask<Status>('system_status', {})
+  const state = await lookAtServer(cli, status.server)
+  if (terminal.json)
+    terminal.data({ ...status, server: status.server && { ...status.server, answers: state === 'up' } })
+  else {
+    terminal.print(serverLine(cli, state, status.server))
+    sayStatus(cli, status)
+  }
+  return state === 'silent' ? EXIT.unreachable : EXIT.done
+}
+
+function sayStatus({ terminal }: Cli, status: Status): void {
+  const { disk } = status
+  const here = status.live_sessions.filter(each => !each.elsewhere)
+  const elsewhere = status.live_sessions.filter(each => each.elsewhere)
   const now = new Date().toISOString()
   const counts = STATUSES.filter(each => status.missions[each]).map(each =>
     inStatusColour(terminal, each, `${status.missions[each]} ${each.replace('_', ' ')}`),
   )
-  terminal.print(
-    server
-      ? `${terminal.paint('green', 'The fleet is up')} at ${server.url} (process ${server.pid}, version ${server.version})`
-      : `${terminal.paint('yellow', 'The fleet is down')}: nothing is dispatched. Start it: fleet up --detach`,
-  )
   if (status.paused)
-    terminal.print(`${terminal.paint('yellow', 'It is paused')}: nothing new starts. Go on: fleet unpause`)
+    terminal.print(`${terminal.paint('yellow', 'It is paused')}: no new missions start. Continue: fleet unpause`)
   if (status.settings_problem)
     terminal.print(
-      `${terminal.paint('yellow', 'fleet.toml is not heeded')}; what it said before holds. ${terminal.foreign(status.settings_problem)}`,
+      `${terminal.paint('yellow', 'fleet.toml is not applied')}; the previous settings stay in effect. ${terminal.foreign(status.settings_problem)}`,
+    )
+  for (const { reactor, record, reason, tries, next_try_at } of status.faults)
+    terminal.print(
+      `${terminal.paint('yellow', `Stuck: ${reactor}`)}${record ? `, ${record}` : ''}: ${terminal.foreign(reason)} Tried ${tries === 1 ? 'once' : `${tries} times`}, next at ${next_try_at}; now: fleet doctor --retry`,
     )
   terminal.facts([['home', status.home]])
   terminal.print(`${terminal.paint('dim', 'missions')}  ${counts.join(', ') || 'none'}`)
@@ -165,7 +202,7 @@ async function showStatus(cli: Cli): Promise<undefined> {
       `${terminal.paint('dim', 'for you')}   ${terminal.paint('yellow', String(status.needs_you))}: fleet inbox`,
     )
   terminal.facts([
-    ['agents', `${status.live_sessions.length} of ${status.max_concurrent} at work`],
+    ['agents', `${here.length} of ${status.max_concurrent} running`],
     ['disk', `${size(disk.free_bytes)} free, ${disk.worktrees} worktrees (${size(disk.worktree_bytes)})`],
   ])
   terminal.facts(
@@ -176,6 +213,10 @@ async function showStatus(cli: Cli): Promise<undefined> {
         .join(', '),
     ]),
   )
+  for (const [host, there] of Map.groupBy(elsewhere, each => each.host))
+    terminal.print(
+      `${terminal.paint('yellow', `On host ${host}`)}: ${there.length === 1 ? '1 session' : `${there.length} sessions`}, left alone here. If that machine is gone for good: fleet host claim ${host}`,
+    )
   if (!status.live_sessions.length) return
   terminal.print()
   terminal.table<SessionView>(
@@ -191,7 +232,8 @@ async function showStatus(cli: Cli): Promise<undefined> {
       },
       {
         title: 'BECAUSE',
-        value: ({ retrying }) => (retrying ? retryingInWords(retrying, now) : ''),
+        value: ({ retrying, elsewhere, host }) =>
+          elsewhere ? `on host ${host}` : retrying ? retryingInWords(retrying, now) : '',
         flexible: true,
         paint: text => terminal.paint('dim', text),
       },
@@ -226,10 +268,10 @@ async function showAgents(cli: Cli, _: string[], { refresh }: Record<string, unk
   const { terminal } = cli
   if (refresh) {
     terminal.progress('Asking the clients for their models…')
-    await (await cli.client()).call('refresh_models', {})
+    await cli.ask('refresh_models', {})
     terminal.progress('')
   }
-  const answer = await (await cli.client()).call<Agents>('list_agents', {})
+  const answer = await cli.ask<Agents>('list_agents', {})
   if (terminal.json) return void terminal.data(answer)
   terminal.table<Agents['agents'][number]>(
     [
@@ -243,9 +285,12 @@ async function showAgents(cli: Cli, _: string[], { refresh }: Record<string, unk
       { title: 'SIGNED IN', value: each => (each.signed_in === undefined ? '' : each.signed_in ? 'yes' : 'no') },
       { title: 'MODELS', value: each => String(each.models.length || ''), right: true },
       { title: 'RESUMES', value: each => (each.can.resume ? 'yes' : 'no') },
-      { title: 'MCP', value: each => (each.can.mcp === 'stdio' ? 'by a bridge' : String(each.can.mcp)) },
-      { title: 'HOLDS TO', value: each => presets(each.can.presets) },
-      { title: 'BY THE SANDBOX', value: each => (answer.sandbox.works ? presets(each.can.sandboxed) : 'no sandbox') },
+      { title: 'MCP', value: each => (each.can.mcp === 'stdio' ? 'through a bridge' : String(each.can.mcp)) },
+      { title: 'PRESETS', value: each => presets(each.can.presets) },
+      {
+        title: 'PRESETS IN THE SANDBOX',
+        value: each => (answer.sandbox.works ? presets(each.can.sandboxed) : 'no sandbox'),
+      },
       { title: 'SURVIVES A RESTART', value: each => (each.can.adopted ? 'yes' : 'no: it is resumed') },
     ],
     answer.agents,
@@ -255,7 +300,9 @@ async function showAgents(cli: Cli, _: string[], { refresh }: Record<string, unk
   const now = new Date().toISOString()
   for (const each of answer.agents) {
     const used = windowsInWords(each.windows, now).join(', ')
-    const origin = each.plugin && `code of the plugin ${each.plugin}, trusted with what it starts and tells`
+    const origin =
+      each.plugin &&
+      `code of the plugin ${each.plugin}, which is trusted: it runs as you, and the fleet believes what it reports`
     for (const note of [each.advice, origin, used])
       if (note) terminal.note(terminal.foreign(`${agentName(each)}: ${note}`))
   }
@@ -283,7 +330,7 @@ async function showCleaning(cli: Cli, _: string[], options: Record<string, unkno
   const { terminal } = cli
   const dryRun = options.dryRun === true
   terminal.progress('Looking at worktrees…')
-  const answer = await (await cli.client()).call<Cleaned>('clean', {
+  const answer = await cli.ask<Cleaned>('clean', {
     older_than_hours: options.olderThan,
     dry_run: dryRun,
   })

@@ -12,14 +12,14 @@ interface RuleView {
 }
 
 export function addApprovals(program: Command): void {
-  const approvals = program.command('approvals').description('what agents may do without asking again')
+  const approvals = program.command('approvals').description('manage what agents may do without asking again')
   const list = approvals
     .command('list')
-    .description('the rules that people have made with fleet answer … allow --for-session or --always')
-    .option('--project <project>', 'only those of a project: its id, or the first letters of it')
+    .description('list the rules made with fleet answer … allow --for-session or --always')
+    .option('--project <project>', 'only rules of this project (id or first letters)')
   does(list, async (cli, _, options) => {
     const input = { project_id: options.project, limit: 500 }
-    const answer = await (await cli.client()).call<{ rules: RuleView[] }>('list_approval_rules', input)
+    const answer = await cli.ask<{ rules: RuleView[] }>('list_approval_rules', input)
     if (cli.terminal.json) return void cli.terminal.data(answer)
     for (const { id, scope, project_id, mission_id, covers } of answer.rules) {
       const where = scope === 'project' ? `project ${shortId(project_id)}` : `session of ${shortId(mission_id ?? '')}`
@@ -30,10 +30,10 @@ export function addApprovals(program: Command): void {
   })
   const revoke = approvals
     .command('revoke')
-    .description('have agents ask again for what a rule allowed')
-    .argument('<rule>', 'its id, or the first letters of it')
+    .description('delete a rule; agents ask again')
+    .argument('<rule>', 'id or first letters')
   does(revoke, async (cli, [rule]) => {
-    const revoked = await (await cli.client()).call<RuleView>('revoke_approval_rule', { rule_id: rule })
+    const revoked = await cli.ask<RuleView>('revoke_approval_rule', { rule_id: rule })
     if (cli.terminal.json) return void cli.terminal.data(revoked)
     cli.terminal.print(`Revoked. ${cli.terminal.foreign(revoked.covers)}`)
     return undefined

@@ -1,16 +1,16 @@
 import { constants, setPriority } from 'node:os'
 import { resolve } from 'node:path'
 import { type Command, InvalidArgumentError } from 'commander'
-import { homeOf } from '../client.ts'
 import { type Cli, does } from '../command.ts'
+import { homeOf } from '../server.ts'
 import { size } from '../show.ts'
 
 export function addBackup(program: Command): void {
   const backup = program
     .command('backup')
-    .description('copy the home into one file, also while the fleet runs')
-    .argument('<file>', 'what to make, such as fleet.tar.gz')
-    .option('--with-tokens', 'with the token and the key of the home')
+    .description('back up the home to one file, even while the fleet runs')
+    .argument('<file>', 'file to create, such as fleet.tar.gz')
+    .option('--with-tokens', 'include the token and the key of the home')
   does(backup, async (cli, [file], options) => {
     const { backUp } = await import('../../backup/make.ts')
     makeWay()
@@ -28,15 +28,12 @@ export function addBackup(program: Command): void {
 
   const restoring = program
     .command('restore')
-    .description('make a home from a backup; the place must be empty')
-    .argument('<file>', 'what fleet backup made')
-    .option('--unpaused', 'let missions start at once: the home it comes from is gone')
-    .option('--with-tokens', 'with the token and the key that it has: only of a file that nobody else could write')
-    .option(
-      '--with-plugins',
-      'with the plugins that it has, which are code: only of a file that nobody else could write',
-    )
-    .option('--max-gb <number>', 'unpack at most this much', sizeFrom, 50)
+    .description('restore a home from a backup into an empty folder')
+    .argument('<file>', 'file made by fleet backup')
+    .option('--unpaused', 'start missions right away; use it when the original home is gone')
+    .option('--with-tokens', 'restore the token and the key too; only for a file that nobody else could change')
+    .option('--with-plugins', 'restore the plugins too, which are code; only for a file that nobody else could change')
+    .option('--max-gb <number>', 'limit of the unpacked size', sizeFrom, 50)
   does(restoring, async (cli, [file], options) => {
     const { restore } = await import('../../backup/restore.ts')
     const home = homeOf(cli.where)
@@ -56,15 +53,15 @@ export function addBackup(program: Command): void {
     }
     cli.terminal.print(`Restored ${home} as ${manifest.home} was at ${manifest.made_at}.`)
     tellLeftOut(cli, manifest.left_out)
-    tell(cli, 'In it, but not taken over:', notTaken)
-    tell(cli, 'Taken over, and able to act on this machine:', powers)
+    tell(cli, 'In the backup, but not restored:', notTaken)
+    tell(cli, 'Restored, and able to act on this machine:', powers)
     const say = (count: number, what: string): void => void (count && cli.terminal.print(`  ${count} ${what}`))
-    say(settled.lost, 'sessions were at work and are lost now; their missions are resumed, or say why not')
+    say(settled.lost, 'sessions were running and are now lost; their missions are resumed, or say why not')
     say(settled.asking.length, `missions need you: ${settled.asking.join(', ')}`)
     say(settled.landing.length, `missions were landing and wait for review: ${settled.landing.join(', ')}`)
     if (!unpaused)
       cli.terminal.print(
-        'It is paused, so that two fleets do not do the same work. Once the other one is gone: fleet unpause',
+        'The fleet is paused, so that two fleets do not do the same work. When the other one is gone: fleet unpause',
       )
   })
 }
@@ -75,12 +72,12 @@ function sizeFrom(text: string): number {
   return Number(text)
 }
 
-/** Whatever the fleet does goes first; tar inherits this. */
+/** Lowers our priority, so that the fleet's work goes first. tar inherits this. */
 function makeWay(): void {
   try {
     setPriority(constants.priority.PRIORITY_LOW)
   } catch {
-    // Where that is not allowed, it takes its share.
+    // If that is not allowed, the backup runs at normal priority.
   }
 }
 

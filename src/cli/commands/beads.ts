@@ -5,30 +5,29 @@ import { dirname, join, resolve } from 'node:path'
 import { setTimeout } from 'node:timers/promises'
 import { type Command, InvalidArgumentError } from 'commander'
 import { which } from '../../agents/detect.ts'
-import { NotAllowed, NotFound, Refusal, Unfit } from '../../domain/errors.ts'
+import { NotFound, Refusal, Unfit } from '../../domain/errors.ts'
 import type { Project } from '../../domain/records/project.ts'
 import { HOME_DATABASE } from '../../domain/rules/beads.ts'
 import type { Passed } from '../../fleet/beads/bridge.ts'
 import { openHome } from '../../platform/home.ts'
 import { behindLinks, replaceText, textOf } from '../../platform/whole-files.ts'
 import { capturing } from '../bead-capture.ts'
-import { homeOf } from '../client.ts'
 import { type Cli, countFrom, does, textFrom } from '../command.ts'
 import { projectHere, projectRef } from '../project-here.ts'
+import { homeOf } from '../server.ts'
 
-const SETTING = 'beads_bridges'
 const FILES = ['issues.jsonl', 'beads.jsonl']
 const FILE_SUMMARY = 'the file (default: that in .beads of the repository)'
 
 export function addBeads(program: Command): void {
-  const beads = program.command('beads').description('exchange with a beads database (.beads/*.jsonl)')
+  const beads = program.command('beads').description('import, export and sync beads (.beads/*.jsonl)')
 
   const take = beads
     .command('import')
-    .description('make missions of beads; doing it again makes nothing twice')
-    .argument('[file]', `${FILE_SUMMARY}; - reads the input, such as what bd export prints`)
+    .description('create missions from beads; importing again creates no duplicates')
+    .argument('[file]', `${FILE_SUMMARY}; - reads stdin, such as the output of bd export`)
     .option('--project <project>', 'id, name or path (default: the repository you are in)')
-    .option('--dispatch', 'queue what is open at once; what waits for others starts after them')
+    .option('--dispatch', 'queue open beads right away; dependencies start first')
   does(take, async (cli, [file], options) => {
     const project = await projectOf(cli, options.project)
     const from = fileFor(cli, project, file)
@@ -43,7 +42,7 @@ export function addBeads(program: Command): void {
     if (options.dispatch) await client.wake()
     if (cli.terminal.json) return void cli.terminal.data(done)
     cli.terminal.print(
-      `${done.made.length} missions made, ${done.known.length} known already, ${done.skipped.length} beads closed or no work.`,
+      `${done.made.length} missions created, ${done.known.length} already known, ${done.skipped.length} beads skipped (closed, or not work).`,
     )
     if (done.links)
       cli.terminal.note(`${done.links} links are of kinds that a mission cannot have; they stay in the file.`)
@@ -51,37 +50,37 @@ export function addBeads(program: Command): void {
 
   const give = beads
     .command('export')
-    .description('bring a file up to date: beads of missions, their states and comments; everything else in it stays')
+    .description('update a file with the beads of missions, their states and comments; the rest of the file stays')
     .argument('[file]', FILE_SUMMARY)
     .option('--project <project>', 'id, name or path (default: the repository you are in)')
   does(give, async (cli, [file], options) => {
     const project = await projectOf(cli, options.project)
     const to = behindLinks(fileFor(cli, project, file))
     const before = textOf(to)
-    const answer = await (await cli.client()).call<{ jsonl: string; beads: number }>('export_beads', {
+    const answer = await cli.ask<{ jsonl: string; beads: number }>('export_beads', {
       project_id: project.id,
       jsonl: before ?? '',
     })
     mkdirSync(dirname(to), { recursive: true })
     if (answer.jsonl !== before) replaceText(to, before, answer.jsonl)
-    if (cli.terminal.json) cli.terminal.data({ file: to, beads: answer.beads })
-    else cli.terminal.print(`${answer.beads} beads are in ${to}.`)
+    cli.terminal.tell({ file: to, beads: answer.beads }, () =>
+      cli.terminal.print(`${answer.beads} beads are in ${to}.`),
+    )
   })
 
   const bridge = beads
     .command('bridge')
-    .description('claim ready beads as missions through bd, and close them when their missions are done')
+    .description('claim ready beads as missions with bd, and close them when their missions are done')
     .option('--project <project>', 'id, name or path (default: the repository you are in)')
-    .option('--of-home', 'the database of the home, which fleet bd works on, for all repositories')
-    .option('--once', 'look once and end')
-    .option('--every <seconds>', 'how often to look', secondsFrom, 30)
-    .option('--at-once <n>', 'how many beads to have claimed at a time', countFrom, 5)
-    .option('--detach', 'have the server do it from now on, also after a restart (setting beads_bridges)')
-    .option('--stop', 'have the server do it no more')
+    .option('--of-home', 'use the database of the home (the one of fleet bd), for all repositories')
+    .option('--once', 'look once and exit')
+    .option('--every <seconds>', 'seconds between two looks', secondsFrom, 30)
+    .option('--at-once <n>', 'limit of beads claimed at the same time', countFrom, 5)
+    .option('--detach', 'let the server do this from now on, also after a restart (setting beads_bridges)')
+    .option('--stop', 'tell the server to stop doing this')
   does(bridge, async (cli, _, options) => {
     const project = options.ofHome ? undefined : await projectOf(cli, options.project)
-    if (options.detach || options.stop)
-      return leaveToServer(cli, project?.path ?? HOME_DATABASE, options.detach === true)
+    if (options.detach || options.stop) return void (await leaveToServer(cli, project, options.detach === true))
     const leaving = new AbortController()
     for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => leaving.abort())
     const look = (): Promise<void> => lookOnce(cli, { project_id: project?.id, at_once: Number(options.atOnce) })
@@ -93,9 +92,9 @@ export function addBeads(program: Command): void {
   const bd = program
     .command('bd')
     .description(
-      'run bd, the program of beads, in the home of the fleet, with its exit code; bd create also notes where you stand, and takes --coder and --model',
+      'run bd (beads) in the home of the fleet; bd create also records your folder, and takes --coder and --model',
     )
-    .argument('[arguments...]', 'handed on as they are')
+    .argument('[arguments...]', 'passed to bd unchanged')
     .helpOption(false)
   does(bd, async (cli, args) => passThrough(cli, args))
 }
@@ -108,7 +107,7 @@ function secondsFrom(text: string): number {
 const BEFORE_A_COMMAND = /^--(json|home=.*|url=.*)$/
 const WITH_A_VALUE = ['--home', '--url']
 
-/** What follows `fleet bd` is for bd, options too. */
+/** Everything after `fleet bd` is for bd, including options. */
 export function verbatim(args: readonly string[]): readonly string[] {
   let at = 0
   while (at < args.length && (BEFORE_A_COMMAND.test(args[at]!) || WITH_A_VALUE.includes(args[at]!)))
@@ -118,7 +117,7 @@ export function verbatim(args: readonly string[]): readonly string[] {
 
 async function projectOf(cli: Cli, given: unknown): Promise<Pick<Project, 'id' | 'path'>> {
   if (given === undefined) return (await projectHere(cli)).project
-  return (await cli.client()).call<Project>('get_project', { project_id: await projectRef(cli, String(given)) })
+  return cli.ask<Project>('get_project', { project_id: await projectRef(cli, String(given)) })
 }
 
 function fileFor(cli: Cli, project: Pick<Project, 'path'>, given: string | undefined): string {
@@ -127,39 +126,36 @@ function fileFor(cli: Cli, project: Pick<Project, 'path'>, given: string | undef
   return known.find(existsSync) ?? known[0]!
 }
 
-interface Settings {
-  settings: { key: string; value: unknown }[]
-}
-
-async function leaveToServer(cli: Cli, folder: string, goesOn: boolean): Promise<undefined> {
+/** The server changes the list itself, so that two simultaneous commands both find their folder in it. */
+async function leaveToServer(
+  cli: Cli,
+  project: Pick<Project, 'id' | 'path'> | undefined,
+  active: boolean,
+): Promise<void> {
   const client = await cli.client()
-  const { settings } = await client.call<Settings>('get_settings', {})
-  const now = settings.find(each => each.key === SETTING)?.value as string[]
-  const folders = [...now.filter(each => each !== folder), ...(goesOn ? [folder] : [])]
-  const wanted = { settings: { [SETTING]: folders.length ? folders : null } }
-  const { overruled } = await client.call<{ overruled: string[] }>('set_settings', wanted)
-  if (overruled.length)
-    throw new NotAllowed(`${SETTING} is written down, but the environment or a flag of the fleet says otherwise.`)
   await client.wake()
-  if (cli.terminal.json) cli.terminal.data({ bridges: folders })
-  else
+  const answer = await client.call<{ bridges: string[] }>('set_beads_bridge', { project_id: project?.id, active })
+  const folder = project?.path ?? HOME_DATABASE
+  cli.terminal.tell(answer, () =>
     cli.terminal.print(
-      goesOn ? `The server goes on with the beads of ${folder}.` : `The server leaves the beads of ${folder} alone.`,
-    )
+      active
+        ? `The server now bridges the beads of ${folder}.`
+        : `The server no longer bridges the beads of ${folder}.`,
+    ),
+  )
 }
 
 async function lookOnce(cli: Cli, asked: { project_id: string | undefined; at_once: number }): Promise<void> {
   const client = await cli.client()
   const passed = await client.call<Passed>('bridge_beads', asked)
   if (passed.claimed.length) await client.wake()
-  if (cli.terminal.json) cli.terminal.data(passed)
-  else tellPassed(cli, passed)
+  cli.terminal.tell(passed, () => tellPassed(cli, passed))
 }
 
-/** What worked once may fail for a while: bd has its database locked, or the server is being restarted. */
+/** A call may fail for a while: bd has its database locked, or the server is restarting. */
 function tellProblem({ terminal }: Cli, error: unknown): void {
   if (!(error instanceof Refusal)) throw error
-  terminal.note(terminal.foreign(`Nothing was looked at: ${error.message}`))
+  terminal.note(terminal.foreign(`Could not look at the beads: ${error.message}`))
 }
 
 function tellPassed({ terminal }: Cli, { claimed, closed, refused }: Passed): void {
@@ -168,21 +164,21 @@ function tellPassed({ terminal }: Cli, { claimed, closed, refused }: Passed): vo
   for (const { bead, reason } of refused) terminal.note(terminal.foreign(`${bead} is left alone: ${reason}`))
 }
 
-/** False: it is time to go. */
+/** False: the person wants to stop. */
 const pausedFor = (seconds: number, signal: AbortSignal): Promise<boolean> =>
   setTimeout(seconds * 1000, true, { signal }).catch(() => false)
 
 async function passThrough(cli: Cli, given: readonly string[]): Promise<number> {
   const { env } = cli.where
   const program = await which('bd', env)
-  if (!program) throw new Unfit('bd was not found.', { try: 'Install beads, so that bd is on the PATH.' })
+  if (!program) throw new Unfit('bd was not found.', { try: 'Install beads and put bd on the PATH.' })
   const home = openHome(homeOf(cli.where)).path
-  const { agentsOf } = await import('../../agents/index.ts')
-  const args = given[0] === 'create' ? capturing(given, cli.terminal.streams.cwd, agentsOf(home)) : given
+  const { agentsFor } = await import('../../fleet/agents.ts')
+  const args = given[0] === 'create' ? capturing(given, cli.terminal.streams.cwd, agentsFor(home).agents) : given
   const child = spawn(program, args, { cwd: home, env, stdio: 'inherit' })
   return new Promise((done, failed) => {
     child.once('error', failed)
-    // As a shell tells it: a program that was killed has no exit code.
+    // The exit code a shell would give: a killed program has none.
     child.once('exit', (code, signal) => done(code ?? 128 + (signal ? constants.signals[signal] : 0)))
   })
 }

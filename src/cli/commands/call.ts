@@ -5,10 +5,10 @@ import { type Cli, does, textFrom } from '../command.ts'
 export function addCall(program: Command): void {
   const call = program
     .command('call')
-    .description('ask for any operation by name; alone, list them')
-    .argument('[operation]', 'its name, or <plugin>.<tool>')
-    .argument('[input]', 'its input as JSON; - reads it from the input, @file from a file')
-    .option('--json <input>', 'the same')
+    .description('call any operation by name, or list them all')
+    .argument('[operation]', 'operation name, or <plugin>.<tool>')
+    .argument('[input]', 'input as JSON; - reads stdin, @file reads a file')
+    .option('--json <input>', 'same as [input]')
   does(call, async (cli, [name, input], options) => {
     if (!name) return listOperations(cli)
     const given = inputOf(await textFrom(cli, input ?? (typeof options.json === 'string' ? options.json : '{}')))
@@ -30,7 +30,7 @@ function inputOf(text: string): object {
     const input: unknown = JSON.parse(text)
     if (input && typeof input === 'object' && !Array.isArray(input)) return input
   } catch {
-    // Said below: anything but an object is refused in the same words.
+    // Anything that is not an object is refused below.
   }
   throw new InvalidInput('input', 'must be a JSON object', {
     try: `fleet call get_mission --json '{"mission_id": "…"}'`,

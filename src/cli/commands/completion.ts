@@ -18,19 +18,19 @@ export function addCompletion(program: Command): void {
   does(completion, async (cli, [shell]) => void cli.terminal.write(completionScript(program, shell as Shell)))
 }
 
-interface Place {
-  /** The words that lead here, such as `mission create`; aliases count as places of their own. */
+interface CommandPath {
+  /** The words that lead here, such as `mission create`; an alias is a path of its own. */
   path: string
   words: string[]
 }
 
 export function completionScript(program: Command, shell: Shell): string {
-  const places = placesBelow(program, [])
+  const paths = pathsBelow(program, [])
   const choices = choicesOf(program)
-  return { bash, zsh, fish }[shell](places, choices, optionsOf(program))
+  return { bash, zsh, fish }[shell](paths, choices, optionsOf(program))
 }
 
-function placesBelow(command: Command, path: string[]): Place[] {
+function pathsBelow(command: Command, path: string[]): CommandPath[] {
   const own = {
     path: path.join(' '),
     words: [
@@ -42,7 +42,7 @@ function placesBelow(command: Command, path: string[]): Place[] {
   return [
     own,
     ...command.commands.flatMap(each =>
-      [each.name(), ...each.aliases()].flatMap(name => placesBelow(each, [...path, name])),
+      [each.name(), ...each.aliases()].flatMap(name => pathsBelow(each, [...path, name])),
     ),
   ]
 }
@@ -61,15 +61,15 @@ function choicesOf(command: Command): Map<string, string[]> {
   return new Map([...own, ...command.commands.flatMap(each => [...choicesOf(each)])])
 }
 
-function bash(places: Place[], choices: Map<string, string[]>, global: string[]): string {
+function bash(paths: CommandPath[], choices: Map<string, string[]>, global: string[]): string {
   return `# Completion of fleet for bash.
 _fleet() {
   local current="\${COMP_WORDS[COMP_CWORD]}" before="\${COMP_WORDS[COMP_CWORD-1]}" path="" word words=""
   for word in "\${COMP_WORDS[@]:1:COMP_CWORD-1}"; do
     case "\${path:+$path }$word" in
-${places
-  .filter(place => place.path)
-  .map(place => `      '${place.path}') path='${place.path}' ;;`)
+${paths
+  .filter(at => at.path)
+  .map(at => `      '${at.path}') path='${at.path}' ;;`)
   .join('\n')}
     esac
   done
@@ -77,7 +77,7 @@ ${places
 ${[...choices].map(([option, values]) => `    ${option}) words='${values.join(' ')}' ;;`).join('\n')}
     *)
       case "$path" in
-${places.map(place => `        '${place.path}') words='${[...place.words, ...global].join(' ')}' ;;`).join('\n')}
+${paths.map(at => `        '${at.path}') words='${[...at.words, ...global].join(' ')}' ;;`).join('\n')}
       esac ;;
   esac
   COMPREPLY=($(compgen -W "$words" -- "$current"))
@@ -86,16 +86,16 @@ complete -o default -F _fleet fleet
 `
 }
 
-function zsh(places: Place[], choices: Map<string, string[]>, global: string[]): string {
+function zsh(paths: CommandPath[], choices: Map<string, string[]>, global: string[]): string {
   return `#compdef fleet
 # Completion of fleet for zsh.
 _fleet() {
   local joined="" word
   for word in "\${(@)words[2,CURRENT-1]}"; do
     case "\${joined:+$joined }$word" in
-${places
-  .filter(place => place.path)
-  .map(place => `      '${place.path}') joined='${place.path}' ;;`)
+${paths
+  .filter(at => at.path)
+  .map(at => `      '${at.path}') joined='${at.path}' ;;`)
   .join('\n')}
     esac
   done
@@ -103,7 +103,7 @@ ${places
 ${[...choices].map(([option, values]) => `    ${option}) compadd -- ${values.join(' ')}; return ;;`).join('\n')}
   esac
   case "$joined" in
-${places.map(place => `    '${place.path}') compadd -- ${[...place.words, ...global].join(' ')} ;;`).join('\n')}
+${paths.map(at => `    '${at.path}') compadd -- ${[...at.words, ...global].join(' ')} ;;`).join('\n')}
   esac
   _files
 }
@@ -111,21 +111,21 @@ compdef _fleet fleet
 `
 }
 
-function fish(places: Place[], choices: Map<string, string[]>, global: string[]): string {
+function fish(paths: CommandPath[], choices: Map<string, string[]>, global: string[]): string {
   return `# Completion of fleet for fish.
 function __fleet_at
   set -l joined ''
   for word in (commandline -opc)[2..-1]
     switch (string trim "$joined $word")
-${places
-  .filter(place => place.path)
-  .map(place => `      case '${place.path}'\n        set joined '${place.path}'`)
+${paths
+  .filter(at => at.path)
+  .map(at => `      case '${at.path}'\n        set joined '${at.path}'`)
   .join('\n')}
     end
   end
   test "$joined" = "$argv[1]"
 end
 ${[...choices].map(([option, values]) => `complete -c fleet -l ${option.slice(2)} -x -a '${values.join(' ')}'`).join('\n')}
-${places.map(place => `complete -c fleet -n "__fleet_at '${place.path}'" -a '${[...place.words, ...global].join(' ')}'`).join('\n')}
+${paths.map(at => `complete -c fleet -n "__fleet_at '${at.path}'" -a '${[...at.words, ...global].join(' ')}'`).join('\n')}
 `
 }

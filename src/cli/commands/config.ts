@@ -2,9 +2,9 @@ import type { Command } from 'commander'
 import { configurationFile, configurationTemplate } from '../../config/configuration.ts'
 import { openHome } from '../../platform/home.ts'
 import { behindLinks, replaceText, textOf } from '../../platform/whole-files.ts'
-import { homeOf } from '../client.ts'
 import { type Cli, does, pairFrom } from '../command.ts'
 import { knownProjectHere, projectRef } from '../project-here.ts'
+import { homeOf } from '../server.ts'
 
 interface Answer {
   file: string
@@ -15,30 +15,32 @@ interface Answer {
 type Shown = Answer['settings'][number]
 
 export function addConfig(program: Command): void {
-  const config = program.command('config').description('how the fleet is set up')
+  const config = program.command('config').description('show and change settings')
 
   const show = config
     .command('show')
     .description('show every setting, its value and where it comes from')
     .option('--raw', 'print fleet.toml as it is')
-    .option('--project <project>', 'as they hold for this project: id, name or path (default: the one you are in)')
+    .option('--project <project>', 'show the settings of this project: id, name or path (default: the one you are in)')
   does(show, async (cli, _, options) => (options.raw ? printRaw(cli) : showSettings(cli, options.project)))
 
   const set = config
     .command('set')
-    .description('change settings in fleet.toml, keeping its comments and order; a running fleet heeds them at once')
-    .argument('<key=value...>', 'such as max_concurrent=8; without a value it is taken back')
+    .description(
+      'change settings in fleet.toml and keep its comments and order; a running fleet applies them right away',
+    )
+    .argument('<key=value...>', 'such as max_concurrent=8; an empty value resets the setting')
   does(set, async (cli, pairs) => {
-    const answer = await (await cli.client()).call<Answer>('set_settings', { settings: settingsFrom(pairs) })
+    const answer = await cli.ask<Answer>('set_settings', { settings: settingsFrom(pairs) })
     if (cli.terminal.json) return void cli.terminal.data(answer)
     const keys = Object.keys(settingsFrom(pairs))
     for (const key of answer.overruled ?? [])
-      cli.terminal.note(`${key} is written down, but the environment or a flag of the fleet says otherwise.`)
+      cli.terminal.note(`${key} was saved, but the environment or a flag of the fleet overrides it.`)
     cli.terminal.print(`Set ${keys.join(', ')} in ${answer.file}.`)
   })
 }
 
-/** A fleet.toml that names every setting. One that is there stays; by force it is kept beside. */
+/** Writes a fleet.toml that names every setting. An existing one stays; with force it is kept under another name. */
 export function prepareHome({ terminal, where }: Cli, force: boolean): { file: string; written: boolean } {
   const file = behindLinks(configurationFile(openHome(homeOf(where)).path))
   const before = textOf(file)
@@ -47,7 +49,7 @@ export function prepareHome({ terminal, where }: Cli, force: boolean): { file: s
   if (written) replaceText(file, before, configurationTemplate())
   if (terminal.json) return { file, written }
   if (written) terminal.print(`Wrote ${file}.`)
-  else terminal.note(`There is a ${file} already; with --force it is begun anew.`)
+  else terminal.note(`${file} already exists. Use --force to replace it.`)
   return { file, written }
 }
 
@@ -57,7 +59,7 @@ export const settingsFrom = (pairs: readonly string[]): Record<string, string> =
 async function printRaw(cli: Cli): Promise<undefined> {
   const file = configurationFile(homeOf(cli.where))
   const text = textOf(file)
-  if (text === undefined) cli.terminal.note(`There is no ${file}: everything is as by default.`)
+  if (text === undefined) cli.terminal.note(`There is no ${file}. All settings have their defaults.`)
   else cli.terminal.write(cli.terminal.foreign(text))
 }
 
@@ -65,7 +67,7 @@ async function showSettings(cli: Cli, named: unknown): Promise<undefined> {
   const { terminal } = cli
   const project_id =
     named === undefined ? (await knownProjectHere(cli))?.project.id : await projectRef(cli, String(named))
-  const answer = await (await cli.client()).call<Answer>('get_settings', { project_id })
+  const answer = await cli.ask<Answer>('get_settings', { project_id })
   if (terminal.json) return void terminal.data(answer)
   terminal.table<Shown>(
     [
@@ -80,7 +82,7 @@ async function showSettings(cli: Cli, named: unknown): Promise<undefined> {
     ],
     answer.settings,
   )
-  if (answer.problem) terminal.note(terminal.foreign(`Not heeded as it is now: ${answer.problem}`))
+  if (answer.problem) terminal.note(terminal.foreign(`fleet.toml is not applied: ${answer.problem}`))
 }
 
 const ORIGIN_WORDS: Record<string, (setting: Shown) => string> = {

@@ -13,32 +13,29 @@ type Answer<N extends (typeof devices)[number]['name']> = z.infer<
 export function addDevices(program: Command): void {
   const phone = program
     .command('phone')
-    .description('a code to scan that signs your phone in: once, within ten minutes')
-    .option('--name <name>', 'what to call the device (default: as its browser says)')
-    .option('--address <url>', 'another of the addresses this server is reached at')
+    .description('show a QR code that signs in your phone; it works once, for ten minutes')
+    .option('--name <name>', 'name of the device (default: the name its browser gives)')
+    .option('--address <url>', 'use another address of this server')
   does(phone, async (cli, _, options) => letIn(cli, { name: options.name, address: options.address }))
 
-  const device = program
-    .command('device')
-    .description('the browsers that are signed in: by a link, by the token, on other devices')
-  does(device.command('list').description('which there are'), listDevices)
+  const device = program.command('device').description('manage signed-in browsers')
+  does(device.command('list').description('list signed-in browsers'), listDevices)
   const out = device
     .command('sign-out')
-    .description('shut one out again, at once')
-    .argument('<device>', 'its id, or the first letters of it')
+    .description('sign out a device now')
+    .argument('<device>', 'id or first letters')
   does(out, async (cli, [id]) => {
-    const answer = await (await cli.client()).call<Answer<'sign_out_device'>>('sign_out_device', { device_id: id })
-    if (cli.terminal.json) cli.terminal.data(answer)
-    else cli.terminal.print(`Device ${shortId(answer.device_id)} is signed out.`)
+    const answer = await cli.ask<Answer<'sign_out_device'>>('sign_out_device', { device_id: id })
+    cli.terminal.tell(answer, () => cli.terminal.print(`Device ${shortId(answer.device_id)} is signed out.`))
   })
 }
 
 async function letIn(cli: Cli, wish: object): Promise<number | undefined> {
   const { terminal } = cli
-  const answer = await (await cli.client()).call<Answer<'continue_on_phone'>>('continue_on_phone', wish)
+  const answer = await cli.ask<Answer<'continue_on_phone'>>('continue_on_phone', wish)
   if (terminal.json) return void terminal.data(answer)
   if (!answer.link) {
-    terminal.note('No other machine reaches this fleet. To let a phone in safely:')
+    terminal.note('Other machines cannot reach this fleet. To connect a phone safely:')
     for (const { how, command } of answer.advice) terminal.note(`\n  ${how}:\n    ${command}`)
     return EXIT.failed
   }
@@ -46,14 +43,14 @@ async function letIn(cli: Cli, wish: object): Promise<number | undefined> {
   terminal.print(answer.link.url)
   terminal.note(`It works once, until ${answer.link.expires_at}.`)
   if (!answer.link.encrypted)
-    terminal.note('What travels is not encrypted: use it only where a VPN does that, such as WireGuard or Tailscale.')
+    terminal.note('The connection is not encrypted. Use it only inside a VPN such as WireGuard or Tailscale.')
   const others = answer.addresses.filter(address => !answer.link!.url.startsWith(`${address}/`))
   if (others.length) terminal.note(`If the phone does not reach it, try --address with one of: ${others.join(', ')}`)
 }
 
 async function listDevices(cli: Cli): Promise<undefined> {
   const { terminal } = cli
-  const answer = await (await cli.client()).call<Answer<'list_devices'>>('list_devices', {})
+  const answer = await cli.ask<Answer<'list_devices'>>('list_devices', {})
   if (terminal.json) return void terminal.data(answer)
   if (!answer.devices.length) return void terminal.note('No browser is signed in.')
   terminal.table(

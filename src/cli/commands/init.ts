@@ -12,22 +12,23 @@ import { prepareHome } from './config.ts'
 export function addInit(program: Command): void {
   const init = program
     .command('init')
-    .description('prepare the home with a fleet.toml, and propose settings for the repository you stand in')
-    .option('-y, --yes', 'take the proposal without asking')
-    .option('--replace', 'also in place of settings that the project has already')
-    .option('--force', 'also if there is a fleet.toml; that is kept beside as fleet.toml.old')
+    .description('create a fleet.toml and suggest settings for the repository you are in')
+    .option('-y, --yes', 'accept the suggestion without asking')
+    .option('--replace', 'replace settings that the project already has')
+    .option('--force', 'replace an existing fleet.toml and keep it as fleet.toml.old')
   does(init, async (cli, _, options) => {
     const { terminal } = cli
     const home = prepareHome(cli, options.force === true)
-    const { agents } = await (await cli.client()).call<{ agents: Candidate[] }>('list_agents', {})
-    const place = await locate(terminal.streams.cwd)
-    if (!place) {
-      if (terminal.json) terminal.data({ ...home, project: null })
-      else terminal.note('To have settings proposed for a repository, type fleet init there.')
+    const { agents } = await cli.ask<{ agents: Candidate[] }>('list_agents', {})
+    const location = await locate(terminal.streams.cwd)
+    if (!location) {
+      terminal.tell({ ...home, project: null }, () =>
+        terminal.note('To get suggested settings for a repository, run fleet init there.'),
+      )
       return
     }
-    const path = place.main ?? place.top
-    const { because, ...found } = propose(await listingOf(place.top))
+    const path = location.main ?? location.top
+    const { because, ...found } = propose(await listingOf(location.top))
     const agent = chooseAgent(agents)
     const proposed: Proposed = { agent: agent?.name ?? null, ...found }
     const [current] = await projectsAt(cli, path)
@@ -40,11 +41,11 @@ export function addInit(program: Command): void {
     const project = isAgreed ? await apply(cli, path, current, changes) : current
     if (terminal.json)
       return void terminal.data({ ...home, path, because, settings: lines, changed: isAgreed, project })
-    if (isSettled) return void terminal.print(`Nothing to change in project ${current.name} (${current.id}).`)
-    if (!isAgreed) return void terminal.note('The project was not changed. To take these settings: fleet init --yes')
-    terminal.print(`${current ? 'Changed' : 'Made'} project ${project!.name} (${project!.id}).`)
+    if (isSettled) return void terminal.print(`No changes for project ${current.name} (${current.id}).`)
+    if (!isAgreed) return void terminal.note('The project was not changed. To apply these settings: fleet init --yes')
+    terminal.print(`${current ? 'Changed' : 'Added'} project ${project!.name} (${project!.id}).`)
     if (!current) tellOtherName(cli, project!)
-    terminal.note('Now: fleet run "what is to be done"')
+    terminal.note('Next: fleet run "what to do"')
   })
 }
 
@@ -67,8 +68,8 @@ const TITLES: Record<Line['field'], string> = {
 }
 const REMARKS: Record<Line['what'], (line: Line) => string> = {
   set: () => '',
-  same: () => '  (as it is)',
-  kept: ({ current }) => `  (not taken: it stays ${inOneLine(current)}; --replace takes it)`,
+  same: () => '  (unchanged)',
+  kept: ({ current }) => `  (not applied: it stays ${inOneLine(current)}; --replace applies it)`,
   replaced: ({ current }) => `  (instead of ${inOneLine(current)})`,
 }
 const inOneLine = (text: string): string => text.replaceAll('\n', ', ')
@@ -84,15 +85,15 @@ interface Told {
 function tell({ terminal }: Cli, { path, because, lines, current, hasAgent }: Told): void {
   terminal.print(`${path}${current ? '' : ', not a project yet'}${because.length ? `: ${because.join(', ')}` : ''}`)
   terminal.facts(lines.map(line => [TITLES[line.field], line.proposed + REMARKS[line.what](line)]))
-  if (!hasAgent) terminal.note('No coding agent was found that is installed and signed in. See fleet doctor.')
+  if (!hasAgent) terminal.note('No coding agent is installed and signed in. See fleet doctor.')
   if (!lines.some(({ field }) => field === 'checks') && !current?.checks.length)
-    terminal.note('Nothing says how it is checked. Later: fleet project set <project> --check "a shell line"')
+    terminal.note('No checks were found. Add one: fleet project set <project> --check "shell command"')
 }
 
 async function agreed({ terminal: { streams } }: Cli): Promise<boolean> {
   const questions = createInterface({ input: streams.stdin, output: streams.stderr })
   try {
-    return /^(y|yes|)$/i.test((await questions.question('Take these settings? [Y/n] ')).trim())
+    return /^(y|yes|)$/i.test((await questions.question('Apply these settings? [Y/n] ')).trim())
   } catch {
     return false
   } finally {

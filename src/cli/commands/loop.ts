@@ -9,26 +9,28 @@ import { ago, inStatusColour } from '../show.ts'
 import { untilThereIs } from '../until.ts'
 
 const FIELDS: readonly Field[] = [
-  { flags: '--agent <agent>', field: 'agent', summary: 'who plans' },
-  { flags: '--model <model>', field: 'model', summary: 'the model that plans' },
-  { flags: '--rounds <n>', field: 'max_rounds', summary: 'how many rounds at most (10)', kind: 'number' },
-  { flags: '--budget <usd>', field: 'max_budget_usd', summary: 'what all its agents may cost', kind: 'number' },
+  { flags: '--agent <agent>', field: 'agent', summary: 'agent that plans' },
+  { flags: '--model <model>', field: 'model', summary: 'model that plans' },
+  { flags: '--rounds <n>', field: 'max_rounds', summary: 'maximum number of rounds (10)', kind: 'number' },
+  { flags: '--budget <usd>', field: 'max_budget_usd', summary: 'maximum cost of all its agents', kind: 'number' },
   {
     flags: '--failures <n>',
     field: 'max_failures',
-    summary: 'how many rounds in a row may come to nothing (3)',
+    summary: 'maximum number of rounds in a row without progress (3)',
     kind: 'number',
   },
 ]
 
 export function addLoop(program: Command): void {
-  const loop = program.command('loop').description('pursue a goal in rounds of plan and missions until it is reached')
+  const loop = program
+    .command('loop')
+    .description('work towards a goal in rounds of planning and missions until it is reached')
   const start = loop
     .command('start')
-    .description('begin; the project needs checks, which decide whether the goal is reached')
-    .argument('<goal>', 'what is to be reached; - reads it from the input, @file from a file')
-  addFields(start, FIELDS).option('--scripts', 'its missions may be scripts, run by shell')
-  start.option('--unchecked', "take the planner's word for it where the project has no checks")
+    .description('start a loop; the checks of the project decide when the goal is reached')
+    .argument('<goal>', 'goal to reach; - reads stdin, @file reads a file')
+  addFields(start, FIELDS).option('--scripts', 'allow missions that are shell scripts')
+  start.option('--unchecked', 'trust the planner if the project has no checks')
   onProject(start).option(...FOLLOW)
   does(start, async (cli, [goal], options) => {
     const input = {
@@ -38,28 +40,28 @@ export function addLoop(program: Command): void {
     }
     return tell(cli, await ask(cli, 'start_loop', options, { ...input, goal: await textFrom(cli, goal!) }), options)
   })
-  const status = onProject(loop.command('status').description('how it stands')).option(...FOLLOW)
+  const status = onProject(loop.command('status').description('show the loop')).option(...FOLLOW)
   does(status, async (cli, _, options) => tell(cli, await ask(cli, 'get_loop', options), options))
   for (const [verb, operation, summary] of [
-    ['pause', 'pause_loop', 'begin nothing new; what runs goes on'],
-    ['resume', 'resume_loop', 'let it go on'],
-    ['stop', 'stop_loop', 'end it and stop its agents; their work is kept'],
+    ['pause', 'pause_loop', 'pause the loop; running agents continue'],
+    ['resume', 'resume_loop', 'resume the loop'],
+    ['stop', 'stop_loop', 'stop the loop and its agents; their work is kept'],
   ] as const)
     does(onProject(loop.command(verb).description(summary)), async (cli, _, options) =>
       showLoop(cli, await ask(cli, operation, options)),
     )
-  const history = onProject(loop.command('history').description('the loops of a project, newest first'))
+  const history = onProject(loop.command('history').description('list the loops of a project, newest first'))
   does(history, async (cli, _, options) => {
     const answer = await ask<{ loops: LoopView[] }>(cli, 'list_loops', options)
     if (cli.terminal.json) return void cli.terminal.data(answer)
     for (const each of answer.loops) showLoop(cli, each)
-    if (answer.loops.length === 0) cli.terminal.print('There was no loop. Start one: fleet loop start "<goal>"')
+    if (answer.loops.length === 0) cli.terminal.print('There are no loops yet. Start one: fleet loop start "<goal>"')
   })
 }
 
-const FOLLOW = ['-f, --follow', 'wait until it is over'] as const
+const FOLLOW = ['-f, --follow', 'wait until it ends'] as const
 
-/** How it stands; followed, how it ended, and that as exit code. */
+/** Shows the state of a loop. With --follow it waits for the end, which is also the exit code. */
 async function tell(cli: Cli, loop: LoopView, { follow }: Record<string, unknown>): Promise<number | undefined> {
   if (!follow) return showLoop(cli, loop)
   const { project_id } = loop
@@ -84,10 +86,10 @@ async function ask<T = LoopView>(
 ): Promise<T> {
   const project_id =
     project === undefined ? (await projectHere(cli)).project.id : await projectRef(cli, String(project))
-  return (await cli.client()).call<T>(operation, { project_id, ...input })
+  return cli.ask<T>(operation, { project_id, ...input })
 }
 
-/** Without what it waits for and has spent where only its record is at hand. */
+/** `waits_for` and `spent_usd` are missing if there is only the record. */
 function showLoop({ terminal }: Cli, loop: Omit<LoopView, 'waits_for' | 'spent_usd'> & Partial<LoopView>): undefined {
   if (terminal.json) return void terminal.data(loop)
   const colour = { complete: 'done', limit: 'failed', stopped: 'cancelled', paused: 'queued' }[loop.status as string]

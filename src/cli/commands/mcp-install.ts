@@ -5,14 +5,14 @@ import { collected, does } from '../command.ts'
 export function addMcpInstall(program: Command): void {
   const mcp =
     program.commands.find(command => command.name() === 'mcp') ??
-    program.command('mcp').description('the fleet for MCP clients')
+    program.command('mcp').description('connect MCP clients to the fleet')
   const install = mcp
     .command('install')
-    .description('tell an MCP client of the fleet, in its own configuration; what else stands there is not touched')
-    .addArgument(new Argument('<client>', 'which one').choices(CLIENT_NAMES))
-    .option('--user', 'for all your work (the default)')
+    .description('add the fleet to the configuration of an MCP client; the rest of the file stays as it is')
+    .addArgument(new Argument('<client>', 'the MCP client').choices(CLIENT_NAMES))
+    .option('--user', 'for all your projects (default)')
     .option('--project', 'for the repository you are in')
-    .option('--file <path>', 'write to this file instead of the one the client reads by itself')
+    .option('--file <path>', 'write to this file instead of the default file of the client')
     .option('--tools <sets>', 'offer only these sets of tools, such as missions,workers', collected)
     .option(
       '--http',
@@ -20,7 +20,7 @@ export function addMcpInstall(program: Command): void {
     )
     .option('--allow', 'let the client call the tools of the fleet without asking')
     .option('--skill', 'also write the skill that teaches an agent to use the fleet')
-    .option('--remove', 'take out what was put in')
+    .option('--remove', 'remove the fleet from the configuration')
     .option('--dry-run', 'print what would change and write nothing')
   does(install, async (cli, [client], options) => {
     const { tellClient } = await import('../tell-client.ts')

@@ -8,32 +8,33 @@ import { projectHere, projectRef } from '../project-here.ts'
 const PROJECT = '--project <project>'
 const PROJECT_SUMMARY = 'id, name or path (default: the repository you are in)'
 
-/** Servers of tools that every agent on a project is given. */
+/** MCP servers that every agent on a project gets. */
 export function addMcpServer(program: Command): void {
-  const group = program.command('mcp-server').description('the MCP servers that agents on a project are given')
+  const group = program.command('mcp-server').description('manage the MCP servers that agents of a project get')
 
   const add = group
     .command('add')
-    .description('give agents a server: one that answers at an address, or a program they start')
+    .description('add an MCP server: a URL, or a program that agents start')
     .argument('<name>', 'letters, digits and -')
     .argument('[command...]', 'the program and its arguments, after --')
-    .option('--address <url>', 'where it answers')
+    .option('--address <url>', 'URL of the server')
     .option('--header <name: value>', `sent with every request, such as 'Authorization: Bearer \${TOKEN}'`, gathered)
     .option('--env <name=value>', `a variable of the program, such as 'TOKEN=\${TOKEN}'`, gathered)
     .option(PROJECT, PROJECT_SUMMARY)
     .addHelpText(
       'after',
-      `\nA secret is named, not written: \${NAME} stands for a variable of the environment the fleet was started with.`,
+      `\nName a secret instead of writing it: \${NAME} stands for an environment variable that the fleet was started with.`,
     )
   does(add, async (cli, [name, ...command], { address: url, header, env, project }) => {
-    const server = await (await cli.client()).call<ProjectServer>('add_mcp_server', {
+    const server = await cli.ask<ProjectServer>('add_mcp_server', {
       ...{ project_id: await projectOf(cli, project), name, command },
       ...(url !== undefined && { url }),
       headers: pairs('--header', header, /^([^:\s]+):\s*(.*)$/s),
       env: pairs('--env', env, /^([^=\s]+)=(.*)$/s),
     })
-    if (cli.terminal.json) cli.terminal.data(server)
-    else cli.terminal.print(`Agents that start from now on have the tools of ${server.name}.`)
+    cli.terminal.tell(server, () =>
+      cli.terminal.print(`Agents that start from now on have the tools of ${server.name}.`),
+    )
   })
 
   does(
@@ -41,7 +42,8 @@ export function addMcpServer(program: Command): void {
     async (cli, _, { project }) => {
       const mcp_servers = await serversOf(cli, await projectOf(cli, project))
       if (cli.terminal.json) return void cli.terminal.data({ mcp_servers })
-      if (!mcp_servers.length) return void cli.terminal.note('It has none. Add one: fleet mcp-server add <name> …')
+      if (!mcp_servers.length)
+        return void cli.terminal.note('The project has no MCP servers. Add one: fleet mcp-server add <name> …')
       cli.terminal.table<ProjectServer>(
         [
           { title: 'ID', value: each => shortId(each.id) },
@@ -55,21 +57,16 @@ export function addMcpServer(program: Command): void {
   )
 
   for (const [verb, description, done] of [
-    ['enable', 'give it to agents again', 'Agents that start from now on have it again.'],
-    ['disable', 'keep it, but do not give it to agents', 'Agents that start from now on do not have it.'],
-    ['remove', 'forget it', 'It is forgotten.'],
+    ['enable', 'enable it for agents', 'Agents that start from now on have it again.'],
+    ['disable', 'disable it for agents', 'Agents that start from now on do not have it.'],
+    ['remove', 'remove it', 'Removed.'],
   ] as const)
     does(
-      group
-        .command(verb)
-        .description(description)
-        .argument('<server>', 'its name or id')
-        .option(PROJECT, PROJECT_SUMMARY),
+      group.command(verb).description(description).argument('<server>', 'name or id').option(PROJECT, PROJECT_SUMMARY),
       async (cli, [given], { project }) => {
         const server_id = await serverRef(cli, given!, project)
-        const answer = await (await cli.client()).call(`${verb}_mcp_server`, { server_id })
-        if (cli.terminal.json) cli.terminal.data(answer)
-        else cli.terminal.print(done)
+        const answer = await cli.ask(`${verb}_mcp_server`, { server_id })
+        cli.terminal.tell(answer, () => cli.terminal.print(done))
       },
     )
 }
@@ -89,7 +86,7 @@ const projectOf = async (cli: Cli, given: unknown): Promise<string> =>
   typeof given === 'string' ? projectRef(cli, given) : (await projectHere(cli)).project.id
 
 const serversOf = async (cli: Cli, project_id: string): Promise<ProjectServer[]> =>
-  (await (await cli.client()).call<{ mcp_servers: ProjectServer[] }>('list_mcp_servers', { project_id })).mcp_servers
+  (await cli.ask<{ mcp_servers: ProjectServer[] }>('list_mcp_servers', { project_id })).mcp_servers
 
 async function serverRef(cli: Cli, given: string, project: unknown): Promise<string> {
   const found = (await serversOf(cli, await projectOf(cli, project))).find(

@@ -9,34 +9,34 @@ import { describeMission, listMissions, printPath, tellMission } from '../show-m
 import { addTask } from './task.ts'
 
 const ID = '<mission>'
-const ID_SUMMARY = 'its id, or the first letters of it'
-const PROMPT_SUMMARY = 'what the agent should do; - reads it from the input, @file from a file'
+const ID_SUMMARY = 'id or first letters'
+const PROMPT_SUMMARY = 'what the agent should do; - reads stdin, @file reads a file'
 
 export function addMission(program: Command): void {
-  const mission = program.command('mission').alias('task').description('pieces of work for agents')
+  const mission = program.command('mission').alias('task').description('create and manage missions')
 
   addTask(mission)
 
-  const create = mission.command('create').description('describe a piece of work').argument('<prompt>', PROMPT_SUMMARY)
+  const create = mission.command('create').description('create a mission').argument('<prompt>', PROMPT_SUMMARY)
   addFields(create, MISSION_FIELDS)
     .option('--project <project>', 'id, name or path (default: the repository you are in)')
-    .option('--dispatch', 'queue it at once; it starts when what it depends on is done')
+    .option('--dispatch', 'queue it right away; it starts when its dependencies are done')
   does(create, async (cli, [prompt], options) => {
-    await tellMission(cli, await createMission(cli, prompt!, options, options.dispatch === true), 'Made')
+    await tellMission(cli, await createMission(cli, prompt!, options, options.dispatch === true), 'Created')
   })
 
   const list = mission
     .command('list')
     .alias('ls')
     .description('list missions, newest first')
-    .option('--project <project>', 'only of this project: id, name or path')
+    .option('--project <project>', 'only this project: id, name or path')
     .addOption(new Option('--status <status>', 'only with this status').choices(STATUSES))
     .option('--tag <tag>', 'only with this tag')
-    .option('--agent <agent>', 'only of this agent')
-    .option('--text <text>', 'only with this in the title or the beginning of the prompt')
-    .option('--parent <mission>', 'only sub-missions of this one')
-    .option('--limit <n>', 'how many at most', Number, 50)
-    .option('--cursor <cursor>', 'go on where an earlier list ended')
+    .option('--agent <agent>', 'only this agent')
+    .option('--text <text>', 'only missions with this text in the title or at the start of the prompt')
+    .option('--parent <mission>', 'only sub-missions of this mission')
+    .option('--limit <n>', 'maximum number', Number, 50)
+    .option('--cursor <cursor>', 'continue from the end of an earlier list')
   does(list, async (cli, _, { project, parent, status, tag, agent, text, limit, cursor }) => {
     const project_id = project === undefined ? undefined : await projectRef(cli, String(project))
     await listMissions(cli, { project_id, parent_mission_id: parent, status, tag, agent, text, limit, cursor })
@@ -47,28 +47,32 @@ export function addMission(program: Command): void {
       .command('show')
       .description('show a mission with its sessions, report, evidence and comments')
       .argument(ID, ID_SUMMARY)
-      .option('--checks', 'with all that its checks printed'),
+      .option('--checks', 'include the full output of its checks'),
     (cli, [id], { checks }) => describeMission(cli, id!, { checks: checks === true }),
   )
 
   does(
     mission
       .command('path')
-      .description('print the folder it works in, as for cd "$(fleet mission path …)"')
+      .description('print the folder of a mission, for cd "$(fleet mission path …)"')
       .argument(ID, ID_SUMMARY),
     (cli, [id]) => printPath(cli, id!),
   )
 
   const edit = mission
     .command('edit')
-    .description('change a mission; an empty value takes a setting back')
+    .description('change a mission; an empty value resets a setting')
     .argument(ID, ID_SUMMARY)
   addFields(edit, MISSION_FIELDS).option('--prompt <prompt>', PROMPT_SUMMARY)
   does(edit, async (cli, [id], options) => {
     const prompt = options.prompt === undefined ? {} : { detailed_prompt: await textFrom(cli, String(options.prompt)) }
     await tellMission(
       cli,
-      await ask(cli, 'update_mission', { mission_id: id, ...inputFrom(MISSION_FIELDS, options), ...prompt }),
+      await cli.ask<MissionView>('update_mission', {
+        mission_id: id,
+        ...inputFrom(MISSION_FIELDS, options),
+        ...prompt,
+      }),
       'Changed',
     )
   })
@@ -77,29 +81,28 @@ export function addMission(program: Command): void {
     mission
       .command('delete')
       .alias('rm')
-      .description('forget a mission; its work stays in the repository under refs/fleet')
+      .description('delete a mission; its work stays in the repository under refs/fleet')
       .argument(ID, ID_SUMMARY)
-      .option('--discard', 'also what of its work no commit holds'),
+      .option('--discard', 'delete uncommitted work too'),
     async (cli, [id], { discard }) => {
       const input = { mission_id: id, ...(discard === true && { discard }) }
-      const answer = await (await cli.client()).call<{ deleted: string }>('delete_mission', input)
-      if (cli.terminal.json) cli.terminal.data(answer)
-      else cli.terminal.print(`Forgot mission ${answer.deleted}.`)
+      const answer = await cli.ask<{ deleted: string }>('delete_mission', input)
+      cli.terminal.tell(answer, () => cli.terminal.print(`Deleted mission ${answer.deleted}.`))
     },
   )
 
   const dispatch = mission
     .command('dispatch')
-    .description('send an agent to work on it; settings named here stay with the mission')
+    .description('start an agent on it; settings given here are saved in the mission')
     .argument(ID, ID_SUMMARY)
   addFields(dispatch, RUN_FIELDS)
-    .option('--instructions <text>', 'extra instructions, for this session only')
-    .option('-f, --follow', 'stream it until it is over')
+    .option('--instructions <text>', 'extra instructions for this session only')
+    .option('-f, --follow', 'watch it until it ends')
   does(dispatch, async (cli, [id], options) => {
     const extra = options.instructions === undefined ? {} : { append_system_prompt: options.instructions }
     return goOn(
       cli,
-      await ask(cli, 'dispatch_mission', { mission_id: id, ...inputFrom(RUN_FIELDS, options), ...extra }),
+      await cli.ask<MissionView>('dispatch_mission', { mission_id: id, ...inputFrom(RUN_FIELDS, options), ...extra }),
       options,
     )
   })
@@ -107,88 +110,97 @@ export function addMission(program: Command): void {
   addAgain(
     mission,
     'retry',
-    'start over on a new branch; the old one is kept, and settings named here stay with the mission',
+    'start over on a new branch; the old one is kept, and settings given here are saved in the mission',
   )
-  addAgain(mission, 'resume', 'go on in the same worktree and conversation; settings named here stay with the mission')
-  addAgain(mission, 'reopen', 'send a done mission back to work; settings named here stay with the mission')
-  addAgain(mission, 'fork', 'try another way: a second mission with its work and a copy of its conversation').option(
+  addAgain(
+    mission,
+    'resume',
+    'continue in the same worktree and conversation; settings given here are saved in the mission',
+  )
+  addAgain(mission, 'reopen', 'reopen a finished mission; settings given here are saved in the mission')
+  addAgain(mission, 'fork', 'fork a mission: a second mission with its work and a copy of its conversation').option(
     '--fresh',
     'with a new conversation and a written hand-over instead',
   )
 
-  does(
-    mission.command('cancel').description('stop it; its work is kept on its branch').argument(ID, ID_SUMMARY),
-    async (cli, [id]) => {
-      await tellMission(cli, await ask(cli, 'cancel_mission', { mission_id: id }), 'Cancelled')
-    },
-  )
+  const cancel = mission
+    .command('cancel')
+    .description('stop it and its sub-missions; their work is kept on their branches')
+    .argument(ID, ID_SUMMARY)
+    .option('--keep-sub-missions', 'let its sub-missions continue')
+  does(cancel, async (cli, [id], { keepSubMissions }) => {
+    const asked = { mission_id: id, ...(keepSubMissions ? { sub_missions: false } : {}) }
+    const cancelled = await cli.ask<MissionView & { sub_missions_cancelled: number }>('cancel_mission', asked)
+    await tellMission(cli, cancelled, 'Cancelled')
+    const { sub_missions_cancelled: count } = cancelled
+    if (count) cli.terminal.note(`Also cancelled ${count} ${count === 1 ? 'sub-mission' : 'sub-missions'}.`)
+  })
 
   const land = mission
     .command('land')
-    .description('show what would land, and bring it onto the base branch')
+    .description('show what would land, and land it on the base branch')
     .argument(ID, ID_SUMMARY)
   land
-    .option('--commit <id>', 'the candidate that was looked at, or the beginning of its id: nothing is asked')
-    .option('--force', 'even though its checks fail')
+    .option('--commit <id>', 'id of the reviewed candidate, or its first letters; lands without asking')
+    .option('--force', 'land even if checks fail')
     .option('-f, --follow', 'wait until it has landed')
   does(land, async (cli, [id], { commit, force, ...options }) => {
     const looked = commit ? { expected: commit } : await (await import('../landing.ts')).shown(cli, id!)
-    if (!looked) return void cli.terminal.note('Nothing was landed.')
-    return goOn(cli, await ask(cli, 'land_mission', { mission_id: id, ...looked, force }), options)
+    if (!looked) return void cli.terminal.note('Nothing landed.')
+    return goOn(cli, await cli.ask<MissionView>('land_mission', { mission_id: id, ...looked, force }), options)
   })
 
-  const undo = mission.command('undo').description('take it back with a revert commit').argument(ID, ID_SUMMARY)
-  undo.option('-f, --follow', 'wait until it has been taken back')
+  const undo = mission.command('undo').description('undo a landing with a revert commit').argument(ID, ID_SUMMARY)
+  undo.option('-f, --follow', 'wait until it is undone')
   does(undo, async (cli, [id], options) => {
-    const undoing = await ask(cli, 'undo_mission', { mission_id: id })
+    const undoing = await cli.ask<MissionView>('undo_mission', { mission_id: id })
     if (options.follow) return (await import('../follow.ts')).followMission(cli, undoing, 'undo')
     await tellMission(cli, undoing, 'Undoing')
   })
 
   const next = mission
     .command('next')
-    .description('make a mission of what its report leaves to do; asked for twice, it is the same one')
+    .description('create a mission from the open points of its report; a second call returns the same mission')
     .argument(ID, ID_SUMMARY)
-    .option('--again', 'make another one')
-    .option('--dispatch', 'queue it at once')
+    .option('--again', 'create another one')
+    .option('--dispatch', 'queue it right away')
   does(next, async (cli, [id], { again, dispatch }) => {
     const input = { mission_id: id, again: again === true, auto_dispatch: dispatch === true }
-    await tellMission(cli, await ask(cli, 'generate_next', input), 'Follow-up')
+    await tellMission(cli, await cli.ask<MissionView>('generate_next', input), 'Follow-up')
   })
 
   const comment = mission
     .command('comment')
-    .description('leave a remark on it, or on a line of its diff')
+    .description('comment on it, or on a line of its diff')
     .argument(ID, ID_SUMMARY)
-    .argument('<text>', 'the remark; - reads it from the input')
+    .argument('<text>', 'the comment; - reads stdin')
   comment
     .option('--path <file>', 'the file it is about')
     .option('--line <n>', 'the line it is about', Number)
     .addOption(new Option('--side <side>', 'the line before or after the change').choices(['old', 'new']))
   does(comment, async (cli, [id, text], { path, line, side }) => {
-    const answer = await (await cli.client()).call<{ id: string }>('comment_mission', {
+    const answer = await cli.ask<{ id: string }>('comment_mission', {
       mission_id: id,
       body: await textFrom(cli, text!),
       path,
       line,
       side,
     })
-    if (cli.terminal.json) cli.terminal.data(answer)
-    else cli.terminal.print('Noted.')
+    cli.terminal.tell(answer, () => cli.terminal.print('Noted.'))
   })
 }
 
-/** These differ only in what the fleet does with them. */
+/** These commands differ only in what the fleet does with them. */
 function addAgain(parent: Command, verb: 'retry' | 'resume' | 'reopen' | 'fork', summary: string): Command {
   const command = parent.command(verb).description(summary).argument(ID, ID_SUMMARY)
   addFields(command, RUN_FIELDS)
-    .option('-m, --message <text>', 'what to tell the agent, this time only')
-    .option('-f, --follow', 'stream it until it is over')
+    .option('-m, --message <text>', 'message for the agent, this time only')
+    .option('-f, --follow', 'watch it until it ends')
   does(command, async (cli, [id], options) => {
     const message = options.message === undefined ? undefined : await textFrom(cli, String(options.message))
     return goOn(
       cli,
-      await ask(cli, `${verb}_mission`, {
+      await cli.ask<MissionView>(`${verb}_mission`, {
         mission_id: id,
         ...inputFrom(RUN_FIELDS, options),
         message,
@@ -200,9 +212,6 @@ function addAgain(parent: Command, verb: 'retry' | 'resume' | 'reopen' | 'fork',
   return command
 }
 
-const ask = async (cli: Cli, operation: string, input: object): Promise<MissionView> =>
-  (await cli.client()).call<MissionView>(operation, input)
-
 export async function createMission(
   cli: Cli,
   argument: string,
@@ -213,7 +222,7 @@ export async function createMission(
   const place = options.project === undefined ? await projectHere(cli) : undefined
   const project_id = place?.project.id ?? (await projectRef(cli, String(options.project)))
   const input = { title: titleOf(prompt), subdirectory: place?.subdirectory, ...inputFrom(MISSION_FIELDS, options) }
-  const mission = await ask(cli, 'create_mission', {
+  const mission = await cli.ask<MissionView>('create_mission', {
     ...input,
     project_id,
     detailed_prompt: prompt,

@@ -12,23 +12,23 @@ import { showPlan } from '../show-plan.ts'
 import { untilThereIs } from '../until.ts'
 
 const ID = '<plan>'
-const ID_SUMMARY = 'its id, or the first letters of it'
+const ID_SUMMARY = 'id or first letters'
 
 export function addPlan(program: Command): void {
   const plan = program
     .command('plan')
-    .description('have an agent propose missions for what is to be built; nothing runs before you approve')
-    .argument('<goal>', 'what to build; - reads it from the input, @file from a file')
+    .description('ask an agent for a plan of missions; nothing runs before you approve it')
+    .argument('<goal>', 'what to build; - reads stdin, @file reads a file')
     .option('--project <project>', 'id, name or path (default: the repository you are in)')
-    .option('--new', 'in a new repository, made in FLEET_PROJECTS_DIR')
-    .option('--name <name>', 'what the new repository is called')
-    .option('--agent <agent>', 'who plans')
-    .option('--model <model>', 'the model that plans')
-    .option('--scripts', 'its missions may be scripts, run by shell')
+    .option('--new', 'create a new repository in FLEET_PROJECTS_DIR')
+    .option('--name <name>', 'name of the new repository')
+    .option('--agent <agent>', 'agent that plans')
+    .option('--model <model>', 'model that plans')
+    .option('--scripts', 'allow missions that are shell scripts')
     .option('-y, --yes', 'start the missions without asking')
     .option('-d, --detach', 'do not wait for the plan')
   does(plan, async (cli, [goal], options) => {
-    const made = await ask(cli, 'plan_project', {
+    const made = await cli.ask<PlanView>('plan_project', {
       prompt: await textFrom(cli, goal!),
       ...(await whereFrom(cli, options)),
       agent: options.agent,
@@ -43,40 +43,37 @@ export function addPlan(program: Command): void {
   })
 
   does(plan.command('show').description('show a plan as a graph').argument(ID, ID_SUMMARY), async (cli, [id]) =>
-    showPlan(cli, await ask(cli, 'get_plan', { plan_id: id })),
+    showPlan(cli, await cli.ask<PlanView>('get_plan', { plan_id: id })),
   )
 
   const list = plan
     .command('list')
     .alias('ls')
     .description('list plans, newest first')
-    .option('--limit <n>', 'how many at most', Number, 50)
+    .option('--limit <n>', 'maximum number', Number, 50)
   does(list, (cli, _, options) => listPlans(cli, options))
 
   does(
     plan
       .command('edit')
-      .description('put other missions in place of the proposed ones')
+      .description('replace the missions of a plan')
       .argument(ID, ID_SUMMARY)
-      .argument('<missions>', 'as `fleet plan show --json` prints them; @file from a file, - from the input'),
+      .argument('<missions>', 'missions as `fleet plan show --json` prints them; @file reads a file, - reads stdin'),
     async (cli, [id, text]) =>
-      showPlan(cli, await ask(cli, 'edit_plan', { plan_id: id, ...missionsFrom(await textFrom(cli, text!)) })),
+      showPlan(cli, await cli.ask<PlanView>('edit_plan', { plan_id: id, ...missionsFrom(await textFrom(cli, text!)) })),
   )
 
   does(
-    plan.command('approve').description('make its missions and start them').argument(ID, ID_SUMMARY),
-    async (cli, [id]) => showPlan(cli, await ask(cli, 'approve_plan', { plan_id: id })),
+    plan.command('approve').description('create and start the missions of a plan').argument(ID, ID_SUMMARY),
+    async (cli, [id]) => showPlan(cli, await cli.ask<PlanView>('approve_plan', { plan_id: id })),
   )
 
-  const reject = plan.command('reject').description('put it aside').argument(ID, ID_SUMMARY)
+  const reject = plan.command('reject').description('reject a plan').argument(ID, ID_SUMMARY)
   reject.option('--reason <text>', 'why')
   does(reject, async (cli, [id], { reason }) => {
-    return showPlan(cli, await ask(cli, 'reject_plan', { plan_id: id, reason }))
+    return showPlan(cli, await cli.ask<PlanView>('reject_plan', { plan_id: id, reason }))
   })
 }
-
-const ask = async (cli: Cli, operation: string, input: object): Promise<PlanView> =>
-  (await cli.client()).call<PlanView>(operation, input)
 
 async function whereFrom(cli: Cli, options: Record<string, unknown>): Promise<object> {
   if (options.new === true) return { name: options.name }
@@ -86,7 +83,7 @@ async function whereFrom(cli: Cli, options: Record<string, unknown>): Promise<ob
 
 const Missions = z.union([z.array(PlannedMission), z.object({ missions: z.array(PlannedMission) })])
 
-/** A list of missions, or a whole plan; what only the fleet says of them is left out. */
+/** A list of missions, or a whole plan without the fields that only the fleet sets. */
 function missionsFrom(text: string): { missions: PlannedMission[] } {
   try {
     const given = Missions.parse(JSON.parse(text))
@@ -103,7 +100,7 @@ async function settled(cli: Cli, { id, mission_id, project_id }: PlanView, appro
     (status === 'planning' && !waits_for.some(each => each.kind === 'person')) || (approving && status === 'proposed')
   if (!terminal.json) terminal.note(`Planning (${shortId(id)}). Watch it: fleet logs -f ${shortId(mission_id)}`)
   return untilThereIs(await cli.client(), project_id, async () => {
-    const now = await ask(cli, 'get_plan', { plan_id: id })
+    const now = await cli.ask<PlanView>('get_plan', { plan_id: id })
     terminal.progress(['planning', ...now.waits_for.map(each => each.text)].join(' · '))
     return isUnderWay(now) ? undefined : now
   })
@@ -117,10 +114,10 @@ function exitOf({ status }: PlanView): number {
 async function listPlans(cli: Cli, { project, limit }: Record<string, unknown>): Promise<undefined> {
   const { terminal } = cli
   const project_id = project === undefined ? undefined : await projectRef(cli, String(project))
-  const answer = await (await cli.client()).call<{ plans: PlanView[] }>('list_plans', { project_id, limit })
+  const answer = await cli.ask<{ plans: PlanView[] }>('list_plans', { project_id, limit })
   if (terminal.json) return void terminal.data(answer)
   if (answer.plans.length === 0)
-    return void terminal.note('There is no plan. Ask for one: fleet plan "<what to build>"')
+    return void terminal.note('There are no plans yet. Ask for one: fleet plan "<what to build>"')
   terminal.table(
     [
       { title: 'ID', value: each => shortId(each.id) },

@@ -18,26 +18,25 @@ interface PluginView {
 const PLUGIN = '<plugin>'
 
 export function addPlugin(program: Command): void {
-  const plugin = program.command('plugin').description('what others added to the fleet: hooks, tools and agents')
+  const plugin = program.command('plugin').description('manage plugins: hooks, tools and agents')
 
-  const list = plugin
-    .command('list')
-    .alias('ls')
-    .description('list plugins, what each offers, and what went wrong with it')
-  does(list, async (cli, _) => show(cli, await ask(cli, 'list_plugins', {})))
+  const list = plugin.command('list').alias('ls').description('list plugins with what each offers and its errors')
+  does(list, async (cli, _) => show(cli, await cli.ask<{ plugins: PluginView[] }>('list_plugins', {})))
 
   const reload = plugin
     .command('reload')
-    .description('read plugins and their settings anew: one, or all that are switched on')
-    .argument('[plugin]', 'its name')
-  does(reload, async (cli, [name]) => show(cli, await ask(cli, 'reload_plugins', { plugin: name })))
+    .description('reload one plugin, or all enabled ones')
+    .argument('[plugin]', 'name')
+  does(reload, async (cli, [name]) =>
+    show(cli, await cli.ask<{ plugins: PluginView[] }>('reload_plugins', { plugin: name })),
+  )
 
   for (const [verb, summary] of [
-    ['enable', 'switch it on, also one that the fleet switched off'],
-    ['disable', 'switch it off, also for every later start'],
+    ['enable', 'enable a plugin, also one that the fleet disabled'],
+    ['disable', 'disable a plugin, also after a restart'],
   ] as const) {
-    does(plugin.command(verb).description(summary).argument(PLUGIN, 'its name'), async (cli, [name]) => {
-      const changed = await (await cli.client()).call<PluginView>(`${verb}_plugin`, { plugin: name })
+    does(plugin.command(verb).description(summary).argument(PLUGIN, 'name'), async (cli, [name]) => {
+      const changed = await cli.ask<PluginView>(`${verb}_plugin`, { plugin: name })
       if (cli.terminal.json) return void cli.terminal.data(changed)
       describe(cli, changed)
       return verb === 'enable' && !changed.enabled ? 1 : 0
@@ -45,16 +44,13 @@ export function addPlugin(program: Command): void {
   }
 }
 
-const ask = async (cli: Cli, operation: string, input: object): Promise<{ plugins: PluginView[] }> =>
-  (await cli.client()).call(operation, input)
-
 async function show(cli: Cli, answer: { plugins: PluginView[] }): Promise<undefined> {
   if (cli.terminal.json) return void cli.terminal.data(answer)
   for (const each of answer.plugins) describe(cli, each)
 }
 
 function describe({ terminal }: Cli, each: PluginView): void {
-  const state = each.running ? 'at work' : each.enabled ? 'on, once a server runs' : 'off'
+  const state = each.running ? 'running' : each.enabled ? 'on, starts with the server' : 'off'
   terminal.print(`${terminal.paint('bold', each.name)}  ${each.origin}, ${state}`)
   if (each.description) terminal.note(`  ${terminal.foreign(each.description)}`)
   if (each.reason) terminal.note(`  ${terminal.foreign(`switched off: ${each.reason}`)}`)

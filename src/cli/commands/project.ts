@@ -7,10 +7,10 @@ import { APPROVALS_FIELD, CONTEXT_FIELD, ENGINE_FIELD, PREVIEW_FIELD } from '../
 import { projectRef, tellOtherName } from '../project-here.ts'
 
 export const PROJECT_FIELDS: readonly Field[] = [
-  { flags: '--name <name>', field: 'name', summary: 'what to call it' },
-  { flags: '--description <text>', field: 'description', summary: 'what it is', kind: 'text' },
-  { flags: '--agent <agent>', field: 'agent', summary: 'the coding agent of missions that name none; not shell' },
-  { flags: '--model <model>', field: 'model', summary: 'the model of its missions' },
+  { flags: '--name <name>', field: 'name', summary: 'name' },
+  { flags: '--description <text>', field: 'description', summary: 'description', kind: 'text' },
+  { flags: '--agent <agent>', field: 'agent', summary: 'default coding agent; not shell' },
+  { flags: '--model <model>', field: 'model', summary: 'default model' },
   { flags: '--base <branch>', field: 'base_branch', summary: 'the branch that work starts from and lands on' },
   {
     flags: '--landing <policy>',
@@ -21,7 +21,7 @@ export const PROJECT_FIELDS: readonly Field[] = [
   {
     flags: '--setup <line>',
     field: 'setup_command',
-    summary: 'a shell line run in each new worktree before the agent',
+    summary: 'shell command to run in each new worktree before the agent starts',
   },
   PREVIEW_FIELD,
   {
@@ -30,36 +30,36 @@ export const PROJECT_FIELDS: readonly Field[] = [
     summary: 'ignored files to copy into each worktree, such as .env',
     kind: 'list',
   },
-  { flags: '--instructions <text>', field: 'instructions', summary: 'what every agent on it is told', kind: 'text' },
+  { flags: '--instructions <text>', field: 'instructions', summary: 'instructions for every agent', kind: 'text' },
   {
     flags: '--max-concurrent <n>',
     field: 'max_concurrent',
-    summary: 'how many agents may work on it at once',
+    summary: 'maximum number of agents at the same time',
     kind: 'number',
   },
-  { flags: '--turns <n>', field: 'max_turns', summary: 'how many turns a session may take', kind: 'number' },
-  { flags: '--budget <usd>', field: 'max_budget_usd', summary: 'what a mission may cost', kind: 'number' },
+  { flags: '--turns <n>', field: 'max_turns', summary: 'maximum number of turns per session', kind: 'number' },
+  { flags: '--budget <usd>', field: 'max_budget_usd', summary: 'maximum cost per mission', kind: 'number' },
   {
     flags: '--daily-budget <usd>',
     field: 'daily_budget_usd',
-    summary: 'what all of it may cost in a day',
+    summary: 'maximum cost per day',
     kind: 'number',
   },
   APPROVALS_FIELD,
-  { flags: '--timeout <seconds>', field: 'timeout_seconds', summary: 'how long a session may take', kind: 'number' },
+  { flags: '--timeout <seconds>', field: 'timeout_seconds', summary: 'maximum duration of a session', kind: 'number' },
   CONTEXT_FIELD,
   {
     flags: '--retries <n>',
     field: 'max_retries',
-    summary: 'how often a failed mission is tried again by itself',
+    summary: 'number of automatic retries of a failed mission',
     kind: 'number',
   },
   ENGINE_FIELD,
-  { flags: '--preset <preset>', field: 'tool_preset', summary: 'which tools agents may use', choices: TOOL_PRESETS },
+  { flags: '--preset <preset>', field: 'tool_preset', summary: 'tools that agents may use', choices: TOOL_PRESETS },
   {
     flags: '--environment <names>',
     field: 'environment',
-    summary: 'variables of the server that its agents may see',
+    summary: 'environment variables of the server that agents may see',
     kind: 'list',
   },
   {
@@ -71,23 +71,26 @@ export const PROJECT_FIELDS: readonly Field[] = [
   {
     flags: '--hooks <on|off>',
     field: 'hooks',
-    summary: "whether the repository's own hooks run for what agents commit",
+    summary: 'whether the hooks of the repository run for commits of agents',
     choices: ['on', 'off'],
   },
   { flags: '--allow-push', field: 'allow_push', summary: 'let agents push', kind: 'flag' },
-  { flags: '--no-allow-push', field: 'allow_push', summary: 'keep agents from pushing', kind: 'flag' },
+  { flags: '--no-allow-push', field: 'allow_push', summary: 'do not let agents push', kind: 'flag' },
 ]
 
 const CHECK = '--check <name=line>'
 const CHECK_SUMMARY = 'a shell line that must pass before work lands; may be repeated, empty for none'
 
 export function addProject(program: Command): void {
-  const project = program.command('project').description('repositories and their settings')
+  const project = program.command('project').description('manage projects and their settings')
 
-  const add = project.command('add').description('make a repository a project').argument('[path]', 'where it is', '.')
+  const add = project
+    .command('add')
+    .description('add a repository as a project')
+    .argument('[path]', 'path of the repository', '.')
   addFields(add, PROJECT_FIELDS).option(CHECK, CHECK_SUMMARY, collectCheck)
-  add.option('--template <name>', 'begin with the settings of this template: see fleet template')
-  add.option('--no-worktree', 'a folder that is no repository: one mission at a time, nothing lands')
+  add.option('--template <name>', 'use the settings of this template; see fleet template')
+  add.option('--no-worktree', 'use a plain folder instead of a repository: one mission at a time, nothing lands')
   does(add, async (cli, [path], options) => {
     const full = resolve(cli.terminal.streams.cwd, path!)
     const worktree = options.worktree === false ? { worktree: 'none' } : {}
@@ -95,8 +98,8 @@ export function addProject(program: Command): void {
     const { template } = options
     const made =
       template === undefined
-        ? await told(cli, 'create_project', input, 'Made')
-        : await told(cli, 'create_project_from_template', { ...input, template }, 'Made')
+        ? await told(cli, 'create_project', input, 'Added')
+        : await told(cli, 'create_project_from_template', { ...input, template }, 'Added')
     if (options.name === undefined) tellOtherName(cli, made)
   })
 
@@ -104,13 +107,13 @@ export function addProject(program: Command): void {
     project
       .command('list')
       .alias('ls')
-      .description('list the projects')
-      .option('--limit <n>', 'how many at most', Number, 50),
+      .description('list projects')
+      .option('--limit <n>', 'maximum number', Number, 50),
     async (cli, _, options) => {
-      const answer = await (await cli.client()).call<{ projects: Project[] }>('list_projects', { limit: options.limit })
+      const answer = await cli.ask<{ projects: Project[] }>('list_projects', { limit: options.limit })
       if (cli.terminal.json) return void cli.terminal.data(answer)
       if (!answer.projects.length)
-        return void cli.terminal.note('There is no project yet. Make one: fleet project add <path>')
+        return void cli.terminal.note('There are no projects yet. Add one: fleet project add <path>')
       cli.terminal.table<Project>(
         [
           { title: 'ID', value: each => shortId(each.id) },
@@ -133,17 +136,16 @@ export function addProject(program: Command): void {
   does(
     project.command('show').description('show a project and its settings').argument('<project>', 'id, name or path'),
     async (cli, [given]) => {
-      const found = await (await cli.client()).call<Project>('get_project', {
+      const found = await cli.ask<Project>('get_project', {
         project_id: await projectRef(cli, given!),
       })
-      if (cli.terminal.json) cli.terminal.data(found)
-      else describe(cli, found)
+      cli.terminal.tell(found, () => describe(cli, found))
     },
   )
 
   const set = project
     .command('set')
-    .description('change settings; an empty value takes one back')
+    .description('change settings; an empty value resets one')
     .argument('<project>', 'id, name or path')
   addFields(set, PROJECT_FIELDS).option(CHECK, CHECK_SUMMARY, collectCheck)
   does(set, async (cli, [given], options) => {
@@ -154,14 +156,15 @@ export function addProject(program: Command): void {
     project
       .command('remove')
       .alias('rm')
-      .description('forget a project and its missions; branches in the repository stay')
+      .description('remove a project and its missions; branches stay in the repository')
       .argument('<project>', 'id, name or path')
-      .option('--discard', 'also what of their work no commit holds'),
+      .option('--discard', 'delete uncommitted work too'),
     async (cli, [given], { discard }) => {
       const input = { project_id: await projectRef(cli, given!), ...(discard === true && { discard }) }
-      const answer = await (await cli.client()).call<{ deleted: string }>('delete_project', input)
-      if (cli.terminal.json) cli.terminal.data(answer)
-      else cli.terminal.print(`Forgot project ${answer.deleted}. Its repository is as it was.`)
+      const answer = await cli.ask<{ deleted: string }>('delete_project', input)
+      cli.terminal.tell(answer, () =>
+        cli.terminal.print(`Removed project ${answer.deleted}. Its repository is unchanged.`),
+      )
     },
   )
 }
@@ -171,7 +174,7 @@ interface Check {
   command: string
 }
 
-/** `lint=npm run lint`; without a name the line is its own. */
+/** `lint=npm run lint`. Without a name, the line itself is the name. */
 export function collectCheck(text: string, before: Check[] = []): Check[] {
   if (text === '') return before
   const [, name, line] = /^([\w -]{1,40})=(.*)$/s.exec(text) ?? [undefined, text.slice(0, 80), text]
@@ -183,7 +186,7 @@ function settings(options: Record<string, unknown>): Record<string, unknown> {
 }
 
 async function told(cli: Cli, operation: string, input: object, verb: string): Promise<Project> {
-  const project = await (await cli.client()).call<Project>(operation, input)
+  const project = await cli.ask<Project>(operation, input)
   if (cli.terminal.json) cli.terminal.data(project)
   else {
     cli.terminal.print(`${verb} project ${project.name} (${project.id}).`)
@@ -192,11 +195,11 @@ async function told(cli: Cli, operation: string, input: object, verb: string): P
   return project
 }
 
-/** An earlier version let a project have shell, which now runs only what names it. */
+/** In an earlier version a project could have shell as its agent. Now shell runs only missions that name it. */
 const agentOf = ({ agent }: Project): string =>
   agent === 'shell'
     ? 'shell (runs only missions that name it; others are refused: choose a coding agent with --agent)'
-    : (agent ?? 'none yet: the first that is installed, once it is needed')
+    : (agent ?? 'none yet: the first one that is installed is chosen when it is needed')
 
 function describe({ terminal }: Cli, project: Project): void {
   const number = (value: number | null): string => (value === null ? '' : String(value))

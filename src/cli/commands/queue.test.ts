@@ -32,5 +32,5 @@ test('tasks draws over itself until Ctrl-C: what is inherited is dim, what is se
   expect(out).toMatch(/1m 5s +5s +25% +75% +12/)
   expect(out).not.toContain('\x1b[2J')
   expect(out).toContain('\x1b[2A')
-  expect(out).toContain('Nothing is at work.')
+  expect(out).toContain('Nothing is running.')
 })

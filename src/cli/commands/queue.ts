@@ -12,27 +12,27 @@ import { untilInterrupted } from '../until.ts'
 
 const LOOK_EVERY_MS = 1000
 
-/** What waits and what runs in all repositories, wherever one stands. */
+/** Queued and running missions of all repositories, from any folder. */
 export function addQueue(program: Command): void {
   const ready = program
     .command('ready')
-    .description('missions of all projects that could start now, in the order they will')
-    .option('--limit <n>', 'how many at most', countFrom, 50)
+    .description('list the missions that can start now, in order')
+    .option('--limit <n>', 'maximum number', countFrom, 50)
   does(ready, async (cli, _, { limit }) => {
-    const answer = await (await cli.client()).call<Missions>('list_ready', { limit })
+    const answer = await cli.ask<Missions>('list_ready', { limit })
     return tellMissions(cli, answer, 'Nothing is ready to start. Add something: fleet task add "<title>"')
   })
 
   const show = program
     .command('show')
-    .description('show a mission with all that holds for it; what it inherits is tagged')
-    .argument('<mission>', 'its id, or the first letters of it')
+    .description('show a mission with all its settings; inherited ones are tagged')
+    .argument('<mission>', 'id or first letters')
   does(show, (cli, [id]) => describeMission(cli, id!))
 
   const tasks = program
     .command('tasks')
-    .description('what is at work in all projects, until you press Ctrl-C; in a pipe, what is at work now')
-    .option('--limit <n>', 'how many at most', countFrom, 20)
+    .description('watch running missions of all projects until Ctrl-C; in a pipe, print them once')
+    .option('--limit <n>', 'maximum number', countFrom, 20)
   does(tasks, watchTasks)
 }
 
@@ -60,7 +60,7 @@ async function watchTasks(cli: Cli, _: string[], { limit }: Record<string, unkno
   const live = new LiveTable(terminal, columns)
   while (!leaving.aborted) {
     const { tasks, more } = await look()
-    live.show(tasks, tasks.length ? more && `and ${more} more` : 'Nothing is at work.')
+    live.show(tasks, tasks.length ? more && `and ${more} more` : 'Nothing is running.')
     await pause(LOOK_EVERY_MS, undefined, { signal: leaving }).catch(() => {})
   }
 }

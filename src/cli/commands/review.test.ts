@@ -31,7 +31,7 @@ const REVIEW = {
   deleted: 3,
   checks: { passed: [], failed: ['float'], missing: [] },
   overlaps: [],
-  remarks: 1,
+  comments: 1,
   risk: { level: 'high', score: 60, reasons: ['The check float failed on this work.'] },
 }
 
@@ -46,7 +46,7 @@ test('what waits for review is listed with its risk and why', async () => {
   expect([none.out, none.code]).toEqual(['Nothing waits for your review.\n', EXIT.done])
 })
 
-test('one of them is shown with its files and the remarks its agent was not told', async () => {
+test('one of them is shown with its files and the comments its agent was not told', async () => {
   const comments = [{ path: 'hull.ts', line: 3, body: 'leaks\x1b[2J' }]
   const { out, asked } = await fleet(['review', 'abc'], {
     terminal: true,
@@ -56,7 +56,7 @@ test('one of them is shown with its files and the remarks its agent was not told
   expect(out).toContain('added hull.ts +12 -0')
   expect(out).toContain('candidate c0ffee0123456789')
   expect(out).toContain('includes 3 files of write (writer)')
-  expect(out).toContain('not told yet: hull.ts:3 leaks')
+  expect(out).toContain('not sent yet: hull.ts:3 leaks')
   expect(out).not.toContain('\x1b[2J')
 })
 

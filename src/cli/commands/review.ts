@@ -12,51 +12,48 @@ import { ago, named } from '../show.ts'
 import { tellMission } from '../show-mission.ts'
 
 const ID = '<mission>'
-const ID_SUMMARY = 'its id, or the first letters of it'
+const ID_SUMMARY = 'id or first letters'
 
 export function addReview(program: Command): void {
   const review = program
     .command('review')
-    .description('finished work that waits for you, the riskiest first; or one of them, with why')
+    .description('list finished work that waits for review, riskiest first, or show one with its risk')
     .argument('[mission]', ID_SUMMARY)
-    .option('--project <project>', 'only of this project: id, name or path')
-    .option('--limit <n>', 'how many at most', Number, 50)
+    .option('--project <project>', 'only this project: id, name or path')
+    .option('--limit <n>', 'maximum number', Number, 50)
   does(review, (cli, [mission], options) => (mission ? showReview(cli, mission) : listReviews(cli, options)))
 
   const back = review
     .command('send-back')
-    .description('tell its agent all remarks it was not told yet, and let it go on')
+    .description('send new comments to the agent and let it continue')
     .argument(ID, ID_SUMMARY)
   addFields(back, RUN_FIELDS)
-    .option('-m, --message <text>', 'what to tell it besides; - reads it from the input')
-    .option('-f, --follow', 'stream it until it is over')
+    .option('-m, --message <text>', 'message for the agent; - reads stdin')
+    .option('-f, --follow', 'watch it until it ends')
   does(back, async (cli, [id], options) => {
     const message = options.message === undefined ? undefined : await textFrom(cli, String(options.message))
     const input = { mission_id: id, ...inputFrom(RUN_FIELDS, options), message }
-    const mission = await ask<MissionView>(cli, 'send_back_mission', input)
+    const mission = await cli.ask<MissionView>('send_back_mission', input)
     if (options.follow) return (await import('../follow.ts')).followMission(cli, mission)
     await tellMission(cli, mission, 'Sent back')
   })
 
   const reject = review
     .command('reject')
-    .description('it does not land; its work is kept')
+    .description('reject the work; it does not land and is kept')
     .argument(ID, ID_SUMMARY)
     .option('-m, --message <text>', 'why')
   does(reject, async (cli, [mission_id], { message }) => {
-    await tellMission(cli, await ask<MissionView>(cli, 'reject_mission', { mission_id, reason: message }), 'Rejected')
+    await tellMission(cli, await cli.ask<MissionView>('reject_mission', { mission_id, reason: message }), 'Rejected')
   })
 
   does(
-    review.command('reconsider').description('take a rejection back').argument(ID, ID_SUMMARY),
+    review.command('reconsider').description('undo a rejection').argument(ID, ID_SUMMARY),
     async (cli, [mission_id]) => {
-      await tellMission(cli, await ask<MissionView>(cli, 'reconsider_mission', { mission_id }), 'Reconsidering')
+      await tellMission(cli, await cli.ask<MissionView>('reconsider_mission', { mission_id }), 'Reconsidering')
     },
   )
 }
-
-const ask = async <T>(cli: Cli, operation: string, input: object): Promise<T> =>
-  (await cli.client()).call<T>(operation, input)
 
 const COLOURS = { low: 'green', medium: 'yellow', high: 'red' } as const
 const sizeOf = ({ added, deleted }: ReviewView): string => `+${added} -${deleted}`
@@ -64,7 +61,7 @@ const sizeOf = ({ added, deleted }: ReviewView): string => `+${added} -${deleted
 async function listReviews(cli: Cli, { project, limit }: Record<string, unknown>): Promise<number | undefined> {
   const { terminal } = cli
   const project_id = project === undefined ? undefined : await projectRef(cli, String(project))
-  const answer = await ask<{ reviews: ReviewView[]; more: number }>(cli, 'list_reviews', { project_id, limit })
+  const answer = await cli.ask<{ reviews: ReviewView[]; more: number }>('list_reviews', { project_id, limit })
   if (terminal.json) return void terminal.data(answer)
   if (!answer.reviews.length) return void terminal.print('Nothing waits for your review.')
   terminal.table<ReviewView>(
@@ -88,8 +85,8 @@ async function listReviews(cli: Cli, { project, limit }: Record<string, unknown>
 
 async function showReview(cli: Cli, mission_id: string): Promise<undefined> {
   const { terminal } = cli
-  const review = await ask<ReviewView>(cli, 'get_review', { mission_id })
-  const { comments } = await ask<{ comments: Comment[] }>(cli, 'list_comments', { mission_id, unsent: true })
+  const review = await cli.ask<ReviewView>('get_review', { mission_id })
+  const { comments } = await cli.ask<{ comments: Comment[] }>('list_comments', { mission_id, unsent: true })
   if (terminal.json) return void terminal.data({ ...review, comments })
   const { mission, risk, checks, candidate } = review
   const [id, line] = [shortId(mission.id), (text: string) => terminal.print(`  ${terminal.foreign(text)}`)]
@@ -105,7 +102,7 @@ async function showReview(cli: Cli, mission_id: string): Promise<undefined> {
     if (name.length) line(`checks ${state}: ${name.join(', ')}`)
   if (candidate) line(`candidate ${candidate.commit}`)
   tellWork(cli, review)
-  for (const { path, line: at, body } of comments) line(`not told yet: ${path ? `${path}:${at ?? ''} ` : ''}${body}`)
+  for (const { path, line: at, body } of comments) line(`not sent yet: ${path ? `${path}:${at ?? ''} ` : ''}${body}`)
   terminal.note(
     `fleet diff ${id}; then fleet mission land ${id}, fleet review send-back ${id} -m "…", or fleet review reject ${id}`,
   )

@@ -11,13 +11,11 @@ const whoRuns = ({ done_by, script }: MissionView): string =>
 export function addRun(program: Command): void {
   const run = program
     .command('run')
-    .description(
-      'send an agent to work on the repository you are in, and watch it until its work lands or waits for you',
-    )
-    .argument('<prompt>', 'what to do; with --agent shell, a script; - reads it from the input, @file from a file')
+    .description('start an agent on the repository you are in, and watch it until its work lands or waits for you')
+    .argument('<prompt>', 'what to do; with --agent shell, a script; - reads stdin, @file reads a file')
   addFields(run, MISSION_FIELDS)
     .option('--project <project>', 'id, name or path (default: the repository you are in)')
-    .option('-d, --detach', 'do not watch')
+    .option('-d, --detach', 'do not wait for it')
     .addHelpText('after', '\nCtrl-C asks whether to detach or to cancel; without a terminal it detaches.')
   does(run, async (cli, [prompt], options) => {
     const mission = await createMission(cli, prompt!, options, true)

@@ -1,37 +1,40 @@
 import { type Command, InvalidArgumentError, Option } from 'commander'
 import { UP } from '../../daemon/background.ts'
+import { answeringServer } from '../../daemon/running.ts'
 import type { Listening } from '../../daemon/start.ts'
 import { openHome } from '../../platform/home.ts'
-import { homeOf, runningServer } from '../client.ts'
+import { openKeys } from '../../platform/keys.ts'
 import { type Cli, collected, does } from '../command.ts'
+import { homeOf } from '../server.ts'
 import { settingsFrom } from './config.ts'
 
 export function addServer(program: Command): void {
   const up = program
     .command('up')
-    .description('start the fleet: serve, dispatch and land')
-    .option('-d, --detach', 'in the background')
+    .description('start the fleet')
+    .option('-d, --detach', 'run in the background')
     .option('--host <address>', 'listen on this address (default: 127.0.0.1)')
     .option('--port <n>', 'listen on this port (default: the one used before, at first 3847)', portFrom)
-    .option('--tls-cert <file>', 'certificate in PEM form, for https')
-    .option('--tls-key <file>', 'its key in PEM form')
-    .option('--allow-host <names>', 'other names people reach it by, such as that of a proxy', collected)
-    .option('--allow-insecure', 'listen for other machines without TLS')
+    .option('--tls-cert <file>', 'TLS certificate (PEM)')
+    .option('--tls-key <file>', 'TLS key (PEM)')
+    .option('--allow-host <names>', 'other host names to accept, such as the one of a proxy', collected)
+    .option('--allow-insecure', 'accept other machines without TLS')
     .option('--set <key=value>', 'a setting for this run; may be repeated', repeated)
-    .addOption(new Option('--into-log', 'nobody reads along: print nothing that opens a door').hideHelp())
+    .addOption(new Option('--into-log', 'print no sign-in links').hideHelp())
   does(up, async (cli, _, options) => (options.detach ? startDetached(cli, options) : startHere(cli, options)))
 
   const down = program
     .command('down')
-    .description('stop the fleet; agents go on and are taken up again by the next fleet up')
-    .option('--agents', 'stop the agents and previews first; work is kept')
+    .description('stop the fleet; agents continue, and the next fleet up picks them up')
+    .option('--agents', 'stop agents and previews first; their work is kept')
   does(down, async (cli, _, options) => {
-    const { stopServer } = await import('../../daemon/start.ts')
+    const { stopServer } = await import('../../daemon/stop.ts')
     const resume = options.agents ? await (await import('../stop-agents.ts')).stopAgents(cli) : undefined
-    const stopped = await stopServer(cli.where)
+    const stopped = await stopServer(openHome(homeOf(cli.where)))
     await resume?.()
-    if (cli.terminal.json) cli.terminal.data({ stopped })
-    else cli.terminal.print(stopped ? 'The fleet is down.' : 'No fleet is running on this home.')
+    cli.terminal.tell({ stopped }, () =>
+      cli.terminal.print(stopped ? 'The fleet is down.' : 'No fleet is running on this home.'),
+    )
   })
 }
 
@@ -51,7 +54,7 @@ const listeningFrom = (options: Record<string, unknown>): Listening => ({
   allowInsecure: options.allowInsecure === true,
 })
 
-/** Values may hold commas, so each has an option of its own. */
+/** Values may contain commas, so each has its own option. */
 const repeated = (value: string, before: string[] = []): string[] => [...before, value]
 const flagsFrom = ({ set = [] }: Record<string, unknown>): Record<string, string> => settingsFrom(set as string[])
 
@@ -60,21 +63,22 @@ async function startHere(cli: Cli, options: Record<string, unknown>): Promise<un
   const { start } = await import('../../daemon/start.ts')
   const { welcome } = await import('../welcome.ts')
   const home = openHome(homeOf(where))
-  // A server does not end because nobody reads along, or because the disk that holds its output is full.
+  await answeringServer(home)
+  // A server keeps running even if nobody reads its output, or if the disk for its output is full.
   for (const stream of [process.stdout, process.stderr]) stream.removeAllListeners('error').on('error', () => {})
   const stopped = stopAsked()
   let started = false
   const asked = { ...listeningFrom(options), flags: flagsFrom(options) }
   const up = await start(home, where.env, asked, line => started && terminal.note(`fleet: ${line}`))
   if (options.intoLog) terminal.print(`${new Date().toISOString()} ${UP} ${up.server.url}`)
-  else await welcome(cli, home, { url: up.server.url, signIn: up.server.signInUrl() })
+  else await welcome(cli, home, { url: up.server.url, signIn: await up.server.signInUrl() })
   started = true
   await stopped
   started = false
   const live = await up.stop()
   terminal.note(
     live
-      ? `Stopped. ${live} ${live === 1 ? 'agent goes' : 'agents go'} on; the next fleet up takes them up again.`
+      ? `Stopped. ${live} ${live === 1 ? 'agent continues' : 'agents continue'}; the next fleet up picks them up.`
       : 'Stopped.',
   )
 }
@@ -89,10 +93,10 @@ async function startDetached(cli: Cli, options: Record<string, unknown>): Promis
   const { welcome } = await import('../welcome.ts')
   const { signInUrl } = await import('../../platform/tokens.ts')
   const home = openHome(homeOf(cli.where))
-  const already = await runningServer(home)
+  const already = await answeringServer(home)
   if (already) cli.terminal.note(`The fleet is already up (process ${already.pid}).`)
   const running = already ?? (await startInBackground(home, cli.where, argumentsFrom(options)))
-  await welcome(cli, home, { url: running.url, signIn: signInUrl(home, running.url, Date.now()) })
+  await welcome(cli, home, { url: running.url, signIn: await signInUrl(openKeys(home), running.url, Date.now()) })
 }
 
 function argumentsFrom(options: Record<string, unknown>): string[] {

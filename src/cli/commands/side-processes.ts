@@ -8,35 +8,35 @@ import { ago } from '../show.ts'
 
 const LOOK_EVERY_MS = 200
 const ID = '<mission>'
-const ID_SUMMARY = 'its id, or the first letters of it'
+const ID_SUMMARY = 'id or first letters'
 
 type Shown = ProcessView & { qr: { text: string } | null }
 
-/** Programs that are kept running for a mission: what shows its work, and what lets you work on it from elsewhere. */
-export function addKept(program: Command): void {
-  const preview = program.command('preview').description("a mission's work, shown in a browser")
+/** Side processes of a mission: the preview shows its work, and remote control lets you work on it from elsewhere. */
+export function addSideProcesses(program: Command): void {
+  const preview = program.command('preview').description("preview a mission's work in a browser")
   const start = preview
     .command('start')
-    .description('run the preview command in its worktree and keep it running')
+    .description('start the preview command in the worktree and keep it running')
     .argument(ID, ID_SUMMARY)
   does(start, (cli, [mission]) => begin(cli, 'preview', mission!))
   does(
-    preview.command('stop').description('end it with everything it started').argument(ID, ID_SUMMARY),
+    preview.command('stop').description('stop it and everything it started').argument(ID, ID_SUMMARY),
     (cli, [mission]) => end(cli, 'preview', mission!),
   )
   const list = preview
     .command('list')
     .alias('ls')
-    .description('what is kept running for missions, remote controls too')
+    .description('list previews and remote controls that run for missions')
     .argument('[mission]', ID_SUMMARY)
-    .option('--all', 'also those that have ended')
+    .option('--all', 'include ended ones')
   does(list, (cli, [mission], { all }) => listKept(cli, mission, all === true))
 
   const remote = program
     .command('remote')
     .description("work in a mission's worktree from a phone or another machine (Claude Code only)")
     .argument(ID, ID_SUMMARY)
-    .option('--stop', 'end it')
+    .option('--stop', 'stop it')
   does(remote, (cli, [mission], { stop }) =>
     stop === true ? end(cli, 'remote_control', mission!) : begin(cli, 'remote_control', mission!),
   )
@@ -59,13 +59,13 @@ async function begin(cli: Cli, noun: Noun, mission: string): Promise<number | un
   else if (shown.status === 'up') {
     if (shown.qr) terminal.print(shown.qr.text)
     terminal.print(terminal.foreign(shown.url ?? ''))
-    const until = shown.until ? ` It is ended at ${shown.until}.` : ''
+    const until = shown.until ? ` It ends at ${shown.until}.` : ''
     const how =
       noun === 'preview'
         ? `fleet preview stop ${shortId(shown.mission_id)}`
         : `fleet remote ${shortId(shown.mission_id)} --stop`
     terminal.note(`It runs in ${shown.worktree}.${until} Stop it: ${how}`)
-  } else terminal.note(`fleet: There is no ${title}. ${terminal.foreign(shown.reason ?? '')}`)
+  } else terminal.note(`fleet: The ${title} did not start. ${terminal.foreign(shown.reason ?? '')}`)
   return shown.status === 'up' ? undefined : EXIT.failed
 }
 
@@ -79,16 +79,15 @@ async function end(cli: Cli, noun: Noun, mission: string): Promise<undefined> {
       throw error
     })
   }
-  if (cli.terminal.json) cli.terminal.data(shown)
-  else cli.terminal.print('Stopped.')
+  cli.terminal.tell(shown, () => cli.terminal.print('Stopped.'))
 }
 
 async function listKept(cli: Cli, mission: string | undefined, all: boolean): Promise<undefined> {
   const { terminal } = cli
   const input = { mission_id: mission, live: !all, limit: 200 }
-  const answer = await (await cli.client()).call<{ processes: ProcessView[] }>('list_processes', input)
+  const answer = await cli.ask<{ processes: ProcessView[] }>('list_processes', input)
   if (terminal.json) return void terminal.data(answer)
-  if (!answer.processes.length) return void terminal.note('Nothing is kept running.')
+  if (!answer.processes.length) return void terminal.note('Nothing is running.')
   terminal.table(
     [
       { title: 'MISSION', value: each => shortId(each.mission_id) },

@@ -5,13 +5,13 @@ import { does } from '../command.ts'
 export function addTakeover(program: Command): void {
   const takeover = program
     .command('takeover')
-    .description("stop a mission's agent and go on with its conversation yourself, in this terminal")
-    .argument('<mission>', 'its id, or the first letters of it')
+    .description('stop the agent of a mission and continue its conversation yourself in this terminal')
+    .argument('<mission>', 'id or first letters')
     .addOption(
       new Option('--then <what>', 'what becomes of it when you leave (default: you are asked)').choices(HAND_BACKS),
     )
-    .option('-m, --message <text>', 'what to tell the agent that goes on')
-    .option('--release', 'give back one that was taken over by a terminal that is gone')
+    .option('-m, --message <text>', 'message for the agent that continues')
+    .option('--release', 'hand back a mission whose terminal is gone')
   does(takeover, async (cli, [mission], options) => {
     const { release, takeOver } = await import('../takeover.ts')
     const wish = {

@@ -23,62 +23,60 @@ interface QuestionView {
 export function addTalk(program: Command): void {
   const say = program
     .command('say')
-    .description('say something to an agent at work')
-    .argument('<mission>', 'its id, or the first letters of it')
-    .argument('<text>', 'what to say')
+    .description('send a message to an agent at work')
+    .argument('<mission>', 'id or first letters')
+    .argument('<text>', 'message to send')
   does(say, async (cli, [mission, text]) => {
-    const said = await ask<{ heard: string }>(cli, 'say_to_mission', { mission_id: mission, text })
+    const said = await cli.ask<{ heard: string }>('say_to_mission', { mission_id: mission, text })
     if (cli.terminal.json) return void cli.terminal.data(said)
     cli.terminal.print(
       said.heard === 'mid-turn'
-        ? 'It will hear this in the middle of what it does.'
-        : 'It will hear this once it has finished what it does.',
+        ? 'The agent gets this message while it works.'
+        : 'The agent gets this message once it has finished its turn.',
     )
   })
 
   const interrupt = program
     .command('interrupt')
-    .description('have an agent stop what it does and wait for what you say next')
-    .argument('<mission>', 'its id, or the first letters of it')
+    .description('interrupt an agent; it waits for your next message')
+    .argument('<mission>', 'id or first letters')
   does(interrupt, async (cli, [mission]) => {
-    const asked = await ask<QuestionView>(cli, 'interrupt_mission', { mission_id: mission })
+    const asked = await cli.ask<QuestionView>('interrupt_mission', { mission_id: mission })
     if (cli.terminal.json) return void cli.terminal.data(asked)
-    cli.terminal.print('It stops and waits. Tell it how to go on:')
+    cli.terminal.print('The agent stops and waits. Tell it how to continue:')
     cli.terminal.note(`  fleet answer ${shortId(asked.id)} "…"`)
   })
 
   does(
     program
       .command('inbox')
-      .description('what waits for you: questions, plans, reviews, missions that cannot go on; and what failed lately'),
+      .description('list what waits for you: questions, plans, reviews, blocked missions, recent failures'),
     showInbox,
   )
 
   const answer = program
     .command('answer')
-    .description('answer an agent that waits; the first answer wins')
-    .argument('<question>', 'the id of the question, or of the mission that asks')
-    .argument('<answer>', 'allow or deny (or yes, no, y, n); or your words, where words are asked for')
-    .argument('[note]', 'what to tell the agent with allow or deny')
-    .option('--for-session', 'with allow: allow exactly the same again in this session')
-    .option('--always', 'with allow: allow exactly the same again in this project')
+    .description('answer a question of an agent; the first answer counts')
+    .argument('<question>', 'id of the question, or of its mission')
+    .argument('<answer>', 'allow or deny (also yes, no, y, n), or a text answer')
+    .argument('[note]', 'note for the agent with allow or deny')
+    .option('--for-session', 'with allow: always allow exactly this in this session')
+    .option('--always', 'with allow: always allow exactly this in this project')
   does(answer, async (cli, [asked, given = '', note], options) => {
-    if (options.forSession && options.always) throw new InvalidInput('--always', 'does not go with --for-session')
+    if (options.forSession && options.always)
+      throw new InvalidInput('--always', 'cannot be combined with --for-session')
     const remember = options.always ? 'project' : options.forSession ? 'session' : undefined
-    const { id, kind } = await ask<QuestionView>(cli, 'get_question', { question_id: asked })
-    // A question takes words, and "no" is one; about a permission, and how to go on, words for a decision decide.
+    const { id, kind } = await cli.ask<QuestionView>('get_question', { question_id: asked })
+    // A question takes any words, including "no". About a permission or an interruption, such words decide.
     const decides = kind === 'permission' || (kind === 'interruption' && decisionIn(given) !== undefined)
     const said = decides ? { decision: given, text: note } : { text: [given, note].filter(Boolean).join(' ') }
-    const answered = await ask<QuestionView>(cli, 'answer_question', { question_id: id, ...said, remember })
+    const answered = await cli.ask<QuestionView>('answer_question', { question_id: id, ...said, remember })
     if (cli.terminal.json) return void cli.terminal.data(answered)
     const word = decides ? { allow: 'Allowed', deny: 'Denied' }[answered.answer!.decision] : 'Answered'
     cli.terminal.print(`${word}. ${cli.terminal.foreign(answered.summary)}`)
-    if (remember) cli.terminal.note(`From now on without asking: ${cli.terminal.foreign(answered.covers ?? '')}`)
+    if (remember) cli.terminal.note(`Allowed from now on: ${cli.terminal.foreign(answered.covers ?? '')}`)
   })
 }
-
-const ask = async <T>(cli: Cli, operation: string, input: object): Promise<T> =>
-  (await cli.client()).call<T>(operation, input)
 
 interface Inbox {
   questions: QuestionView[]
@@ -90,7 +88,7 @@ interface Inbox {
 
 async function showInbox(cli: Cli): Promise<number | undefined> {
   const { terminal } = cli
-  const inbox = await ask<Inbox>(cli, 'list_inbox', {})
+  const inbox = await cli.ask<Inbox>('list_inbox', {})
   if (terminal.json) return void terminal.data(inbox)
   const titles = await titlesOf(cli, inbox.questions)
   for (const question of inbox.questions) {
@@ -114,16 +112,16 @@ async function showInbox(cli: Cli): Promise<number | undefined> {
   const shown = inbox.questions.length + inbox.missions.length + inbox.plans.length
   if (inbox.count > shown) terminal.note(`and ${inbox.count - shown} more`)
   if (inbox.count === 0) terminal.print('Nothing waits for you.')
-  if (inbox.failures.length) terminal.print(`\n${terminal.paint('dim', 'Failed lately')}`)
+  if (inbox.failures.length) terminal.print(`\n${terminal.paint('dim', 'Recent failures')}`)
   for (const mission of inbox.failures) tellStanding(cli, mission)
   return inbox.count ? EXIT.person : undefined
 }
 
-/** What the missions that ask are called. */
+/** The titles of the missions that ask. */
 async function titlesOf(cli: Cli, questions: readonly QuestionView[]): Promise<Map<string, string>> {
   const ids = [...new Set(questions.map(({ mission_id }) => mission_id))]
   if (!ids.length) return new Map()
-  const { missions } = await ask<{ missions: MissionView[] }>(cli, 'list_missions', { ids, limit: ids.length })
+  const { missions } = await cli.ask<{ missions: MissionView[] }>('list_missions', { ids, limit: ids.length })
   return new Map(missions.map(({ id, title }) => [id, title]))
 }
 

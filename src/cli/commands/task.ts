@@ -14,15 +14,15 @@ import { showLog } from './watching.ts'
 
 const FIELDS = MISSION_FIELDS.filter(({ field }) => field !== 'title')
 
-/** What people call a task: the same missions, put into the queue in a line, and looked into by what they left behind. */
+/** Tasks are missions under another name: queued with one line, and judged by their results. */
 export function addTask(mission: Command): void {
   const add = mission
     .command('add')
-    .description('put a piece of work into the queue, for the repository and folder you are in')
-    .argument('<title>', 'what is to be done, in a line')
-    .option('--description <text>', 'all the agent needs to know besides; - reads it from the input, @file from a file')
+    .description('queue a task for the repository and folder you are in')
+    .argument('<title>', 'title of the task')
+    .option('--description <text>', 'details for the agent; - reads stdin, @file reads a file')
   addFields(add, FIELDS)
-    .option('--depends-on <missions>', 'the same as --after', collected)
+    .option('--depends-on <missions>', 'same as --after', collected)
     .option('--project <project>', 'id, name or path (default: the repository you are in)')
   does(add, async (cli, [title], options) => {
     await tellMission(cli, await addToQueue(cli, title!, options), 'Queued')
@@ -31,9 +31,9 @@ export function addTask(mission: Command): void {
   const looks = Object.keys(LOOKS)
   mission
     .usage('[options] [command] | <mission> <what> [file]')
-    .argument('[mission]', 'instead of a command: its id, or the first letters of it')
+    .argument('[mission]', 'mission to show: id or first letters')
     .argument('[what]', `what of it: ${looks.join(', ')}`)
-    .argument('[file]', 'one of its artifacts, to be printed')
+    .argument('[file]', 'artifact to print')
   does(mission, async (cli, [id, what, file]) => {
     if (id === undefined) return listRunning(cli, mission)
     const look = what === undefined ? undefined : LOOKS[what]
@@ -46,7 +46,7 @@ export function addTask(mission: Command): void {
     if (meant) mission.error(`error: unknown command '${id}'\n(Did you mean ${meant}?)`)
     if (what === undefined)
       mission.error(`error: unknown command '${id}' (for a mission: fleet task ${id} <what>, or fleet show ${id})`)
-    if (!look) throw new InvalidInput(what, `is nothing a task has; there is ${looks.join(', ')}`)
+    if (!look) throw new InvalidInput(what, `is not a part of a task. Choose ${looks.join(', ')}`)
     if (file === undefined) return look(cli, id)
     if (what !== 'artifacts') throw new InvalidInput(file, `a task has no files under ${what}`)
     return printArtifact(cli, id, file)
@@ -78,20 +78,17 @@ interface Described {
   agent: unknown
 }
 
-/** A script is run as it is, and the title is no part of it. */
+/** A script runs as it is, without the title. */
 function promptFrom({ title, description, agent }: Described): string {
   if (description === undefined) return title
   return agent === 'shell' ? description : `${title}\n\n${description}`
 }
 
 async function listRunning(cli: Cli, mission: Command): Promise<undefined> {
-  const { tasks } = await (await cli.client()).call<{ tasks: { mission_id: string; title: string }[] }>(
-    'list_running',
-    {},
-  )
+  const { tasks } = await cli.ask<{ tasks: { mission_id: string; title: string }[] }>('list_running', {})
   if (cli.terminal.json) return void cli.terminal.data({ tasks })
   cli.terminal.print(mission.helpInformation().trimEnd())
-  cli.terminal.print(tasks.length ? '\nAt work now:' : '\nNothing is at work now.')
+  cli.terminal.print(tasks.length ? '\nRunning now:' : '\nNothing is running now.')
   for (const { mission_id, title } of tasks)
     cli.terminal.print(`  ${shortId(mission_id)}  ${cli.terminal.foreign(title)}`)
 }
@@ -101,7 +98,7 @@ type Look = (cli: Cli, id: string) => Promise<number | undefined>
 const fromNotes =
   <K extends 'plan' | 'knowledge' | 'questions'>(kind: K, print: (cli: Cli, notes: MissionNotes[K]) => void): Look =>
   async (cli, mission_id) => {
-    const notes = await (await cli.client()).call<MissionNotes>('get_mission_notes', { mission_id })
+    const notes = await cli.ask<MissionNotes>('get_mission_notes', { mission_id })
     if (cli.terminal.json) cli.terminal.data({ [kind]: notes[kind] })
     else if (!notes[kind].length) cli.terminal.note(`It has no ${kind}.`)
     else print(cli, notes[kind])
@@ -126,7 +123,7 @@ const LOOKS: Record<string, Look> = {
       terminal.note('Answer with fleet answer <id> "…"; a permission with fleet answer <id> allow|deny')
   }),
   artifacts: async (cli, mission_id) => {
-    const { artifacts } = await (await cli.client()).call<MissionNotes>('get_mission_notes', { mission_id })
+    const { artifacts } = await cli.ask<MissionNotes>('get_mission_notes', { mission_id })
     if (cli.terminal.json) return void cli.terminal.data({ artifacts })
     if (!artifacts.files.length) return void cli.terminal.note(`There is nothing in ${artifacts.folder}.`)
     cli.terminal.print(cli.terminal.paint('dim', artifacts.folder))
@@ -137,7 +134,7 @@ const LOOKS: Record<string, Look> = {
       ],
       artifacts.files,
     )
-    if (artifacts.more) cli.terminal.note('There are more than are listed.')
+    if (artifacts.more) cli.terminal.note('Not all files are listed.')
   },
 }
 
@@ -148,7 +145,9 @@ async function printArtifact(cli: Cli, mission_id: string, path: string): Promis
     if (cli.terminal.json) return void cli.terminal.data(piece)
     if (piece.encoding === 'utf8') cli.terminal.write(cli.terminal.foreign(piece.content))
     else if (cli.terminal.interactive)
-      return void cli.terminal.note(`It is no text: fleet task ${mission_id} artifacts ${path} > <file>`)
+      return void cli.terminal.note(
+        `This is not a text file. Save it: fleet task ${mission_id} artifacts ${path} > <file>`,
+      )
     else cli.terminal.write(Buffer.from(piece.content, 'base64'))
     offset = piece.next_offset
   }

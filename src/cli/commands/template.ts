@@ -10,36 +10,36 @@ import { tellMission } from '../show-mission.ts'
 type TemplateView = Omit<Template, 'prompt'> & { prompt?: string | null }
 
 export function addTemplate(program: Command): void {
-  const template = program.command('template').description('missions and project settings to begin with, by name')
+  const template = program.command('template').description('save and use templates of missions and projects')
 
   const save = template
     .command('save')
     .description('save a mission with its prompt, or the settings of a project')
-    .argument('<name>', 'what to call it')
-    .option('--mission <mission>', 'the mission: its id, or the first letters of it')
-    .option('--project <project>', 'or the project: id, name or path')
-    .option('--variable <name=default>', 'what {name} in the prompt stands for; may be repeated', gathered)
-    .option('--replace', 'also if there is one of this name')
+    .argument('<name>', 'name')
+    .option('--mission <mission>', 'mission to save: id or first letters')
+    .option('--project <project>', 'project to save: id, name or path')
+    .option('--variable <name=default>', 'variable for {name} in the prompt; may be repeated', gathered)
+    .option('--replace', 'replace an existing template')
   does(save, async (cli, [name], { mission, project, variable = [], replace }) => {
-    const saved = await (await cli.client()).call<TemplateView>('save_template', {
+    const saved = await cli.ask<TemplateView>('save_template', {
       name,
       ...(mission !== undefined && { mission_id: mission }),
       ...(project !== undefined && { project_id: await projectRef(cli, String(project)) }),
       variables: (variable as string[]).map(variableFrom),
       replace: replace === true,
     })
-    if (cli.terminal.json) cli.terminal.data(saved)
-    else cli.terminal.print(`Saved ${saved.kind} template ${saved.name}.`)
+    cli.terminal.tell(saved, () => cli.terminal.print(`Saved ${saved.kind} template ${saved.name}.`))
   })
 
-  does(template.command('list').alias('ls').description('list the templates'), async cli => {
-    const answer = await (await cli.client()).call<{ templates: TemplateView[] }>('list_templates', { limit: 500 })
+  does(template.command('list').alias('ls').description('list templates'), async cli => {
+    const answer = await cli.ask<{ templates: TemplateView[] }>('list_templates', { limit: 500 })
     if (cli.terminal.json) return void cli.terminal.data(answer)
-    if (!answer.templates.length) return void cli.terminal.note('There is none yet. Save one: fleet template save')
+    if (!answer.templates.length)
+      return void cli.terminal.note('There are no templates yet. Save one: fleet template save')
     cli.terminal.table<TemplateView>(
       [
         { title: 'NAME', value: each => each.name },
-        { title: 'OF A', value: each => each.kind },
+        { title: 'KIND', value: each => each.kind },
         { title: 'VARIABLES', value: inWords, flexible: true },
       ],
       answer.templates,
@@ -47,22 +47,21 @@ export function addTemplate(program: Command): void {
   })
 
   does(
-    template.command('show').description('show a template').argument('<name>', 'what it is called'),
+    template.command('show').description('show a template').argument('<name>', 'name of the template'),
     async (cli, [name]) => {
-      const found = await (await cli.client()).call<TemplateView>('get_template', { template: name })
-      if (cli.terminal.json) cli.terminal.data(found)
-      else describe(cli, found)
+      const found = await cli.ask<TemplateView>('get_template', { template: name })
+      cli.terminal.tell(found, () => describe(cli, found))
     },
   )
 
   const use = template
     .command('use')
-    .description('make a mission from a template; options hold instead of what it says')
-    .argument('<name>', 'what it is called')
-    .option('--with <name=value>', 'what a variable stands for; may be repeated', gathered)
+    .description('create a mission from a template; options override the template')
+    .argument('<name>', 'name of the template')
+    .option('--with <name=value>', 'value of a variable; may be repeated', gathered)
   addFields(use, MISSION_FIELDS)
     .option('--project <project>', 'id, name or path (default: the repository you are in)')
-    .option('--dispatch', 'queue it at once; it starts when what it depends on is done')
+    .option('--dispatch', 'queue it right away; it starts when its dependencies are done')
   does(use, async (cli, [name], options) => {
     const client = await cli.client()
     const here = options.project === undefined ? await projectHere(cli) : undefined
@@ -75,23 +74,22 @@ export function addTemplate(program: Command): void {
       auto_dispatch: options.dispatch === true,
     })
     if (options.dispatch) await client.wake()
-    await tellMission(cli, mission, 'Made')
+    await tellMission(cli, mission, 'Created')
   })
 
   does(
     template
       .command('delete')
-      .description('delete a template; what was made from it stays')
-      .argument('<name>', 'its name'),
+      .description('delete a template; missions and projects made from it stay')
+      .argument('<name>', 'name'),
     async (cli, [name]) => {
-      const answer = await (await cli.client()).call<{ deleted: string }>('delete_template', { template: name })
-      if (cli.terminal.json) cli.terminal.data(answer)
-      else cli.terminal.print(`Deleted template ${answer.deleted}.`)
+      const answer = await cli.ask<{ deleted: string }>('delete_template', { template: name })
+      cli.terminal.tell(answer, () => cli.terminal.print(`Deleted template ${answer.deleted}.`))
     },
   )
 }
 
-/** May be repeated; unlike other lists a comma belongs to the value. */
+/** May be repeated. Unlike in other lists, a comma is part of the value. */
 const gathered = (value: string, before: string[] = []): string[] => [...before, value]
 
 const variableFrom = (text: string): object => {
@@ -109,7 +107,7 @@ function describe({ terminal }: Cli, template: TemplateView): void {
   )
   terminal.facts([
     ['name', template.name],
-    ['of a', template.kind],
+    ['kind', template.kind],
     ['variables', inWords(template)],
     ...set.map(([field, value]) => [field, typeof value === 'string' ? value : JSON.stringify(value)] as const),
     ['prompt', template.prompt],

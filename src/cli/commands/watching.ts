@@ -18,12 +18,12 @@ import { untilInterrupted } from '../until.ts'
 export function addWatching(program: Command): void {
   const logs = program
     .command('logs')
-    .description('what the agent of a mission printed')
-    .argument('<mission>', 'a mission or a session: its id, or the first letters of it')
-    .option('-f, --follow', 'go on until the session ends')
-    .option('--find <text>', 'only where this is said')
-    .option('--errors', 'only what failed')
-    .option('--session <n>', 'the first, second … session of the mission (default: the newest)', Number)
+    .description('show the transcript of a mission')
+    .argument('<mission>', 'mission or session: id or first letters')
+    .option('-f, --follow', 'follow until the session ends')
+    .option('--find <text>', 'only lines with this text')
+    .option('--errors', 'only failures')
+    .option('--session <n>', 'number of the session (default: the newest)', Number)
   does(logs, async (cli, [id], options) => {
     const session = await sessionOf(cli, id!, options.session as number | undefined)
     const { find: text, errors } = options
@@ -33,12 +33,12 @@ export function addWatching(program: Command): void {
 
   const diff = program
     .command('diff')
-    .description('all that a mission would bring onto its base branch, or what a session changed')
-    .argument('<mission>', 'a mission or a session: its id, or the first letters of it')
+    .description('show the changes of a mission against its base branch, or of a session')
+    .argument('<mission>', 'mission or session: id or first letters')
     .argument('[file]', 'only this file')
-    .option('--id', 'only the id of what would land, for fleet mission land --commit')
-    .option('--stat', 'only the names of the files, and how many lines of each')
-    .option('-U, --context <n>', 'how many lines around each change', Number)
+    .option('--id', 'print only the commit id that would land, for fleet mission land --commit')
+    .option('--stat', 'print only file names and line counts')
+    .option('-U, --context <n>', 'lines of context around each change', Number)
   does(diff, async (cli, [id, path], options) => {
     if (options.id) return printCandidate(cli, id!)
     const wish = { path, context: options.context as number | undefined, text: options.stat !== true }
@@ -47,32 +47,30 @@ export function addWatching(program: Command): void {
 
   const compare = program
     .command('compare')
-    .description(
-      'two missions side by side, or two sessions of one: what they changed, what checks say, what they cost',
-    )
-    .argument('<first>', 'its id, or the first letters of it')
-    .argument('<second>', 'its id, or the first letters of it')
+    .description('compare two missions or sessions: changes, checks and cost')
+    .argument('<first>', 'id or first letters')
+    .argument('<second>', 'id or first letters')
   does(compare, async (cli, [first, second]) => (await import('../compare.ts')).compare(cli, first!, second!))
 
   const conflict = program
     .command('conflict')
-    .description('what of a mission is in conflict with its base branch, and what landed there meanwhile')
-    .argument('<mission>', 'its id, or the first letters of it')
+    .description('show the conflicts of a mission with its base branch, and what landed there since')
+    .argument('<mission>', 'id or first letters')
   does(conflict, async (cli, [id]) => (await import('../show-conflict.ts')).showConflict(cli, id!))
 
   const events = program
     .command('events')
     .alias('log')
-    .description('what happened in the fleet')
-    .argument('[n]', 'how many at most, as --limit', countFrom)
-    .option('-f, --follow', 'go on with what happens')
-    .option('--project <project>', 'only of this project: id, name or path')
-    .option('--mission <mission>', 'only of this mission')
-    .option('--kind <kinds...>', 'only of these kinds')
-    .option('--actor <actor>', 'only what they did: person, fleet, session, plugin, or one by its full name')
-    .option('--before <cursor>', 'the last before this one')
-    .option('--after <cursor>', 'only after this one')
-    .option('--limit <n>', 'how many at most', Number, 50)
+    .description('show events')
+    .argument('[n]', 'same as --limit', countFrom)
+    .option('-f, --follow', 'follow new events')
+    .option('--project <project>', 'only this project: id, name or path')
+    .option('--mission <mission>', 'only this mission')
+    .option('--kind <kinds...>', 'only these kinds')
+    .option('--actor <actor>', 'only events by this actor: person, fleet, session, plugin, or a full name')
+    .option('--before <cursor>', 'only events before this cursor')
+    .option('--after <cursor>', 'only events after this cursor')
+    .option('--limit <n>', 'maximum number', Number, 50)
   does(events, printEvents)
 }
 
@@ -80,7 +78,7 @@ export function addWatching(program: Command): void {
 export const showLog = async (cli: Cli, id: string): Promise<number> =>
   printTranscript(cli, await sessionOf(cli, id), false)
 
-/** Most people name the mission; whoever names a session means that one. */
+/** Most people name the mission, and mean its newest session. A session can be named too. */
 async function sessionOf(cli: Cli, id: string, number?: number): Promise<SessionView> {
   const client = await cli.client()
   const mission = await client.call<Detail>('get_mission', { mission_id: id }).catch(error => {
@@ -147,15 +145,14 @@ async function printMatches({ client, terminal }: Cli, session: SessionView, wan
 }
 
 async function printCandidate(cli: Cli, mission_id: string): Promise<undefined> {
-  const { candidate } = await (await cli.client()).call<Diff>('diff_mission', { mission_id, text: false })
+  const { candidate } = await cli.ask<Diff>('diff_mission', { mission_id, text: false })
   if (!candidate)
     throw new NotAllowed(`Mission ${mission_id} has no finished work.`, { try: `fleet mission show ${mission_id}` })
-  if (cli.terminal.json) cli.terminal.data({ candidate })
-  else cli.terminal.print(candidate)
+  cli.terminal.tell({ candidate }, () => cli.terminal.print(candidate))
 }
 
 interface Diff {
-  /** Not of a session. */
+  /** Only of a mission. */
   candidate?: string | null
   includes?: ReviewView['includes']
   text: string
@@ -179,7 +176,7 @@ async function printDiff(
     terminal.table<Diff['files'][number]>(
       [
         { title: 'CHANGE', value: file => file.change },
-        { title: '+', value: file => String(file.added ?? 'no text'), right: true },
+        { title: '+', value: file => String(file.added ?? 'binary'), right: true },
         { title: '-', value: file => String(file.deleted ?? ''), right: true },
         { title: 'FILE', value: file => (file.from ? `${file.from} → ${file.path}` : file.path) },
       ],
@@ -189,7 +186,7 @@ async function printDiff(
   else for (const line of answer.text.split('\n')) terminal.print(diffLine(cli, line))
   for (const each of answer.includes ?? []) terminal.note(terminal.foreign(includedInWords(each)))
   if (answer.candidate) terminal.note(`candidate ${answer.candidate}`)
-  if (answer.truncated) terminal.note('The diff is longer than this; name a file to see its own, or see the branch.')
+  if (answer.truncated) terminal.note('The diff is cut here. Name a file to see its own diff, or look at the branch.')
 }
 
 function diffLine({ terminal }: Cli, line: string): string {

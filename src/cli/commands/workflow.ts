@@ -27,31 +27,31 @@ interface WorkflowView {
 }
 
 const ID = '<workflow>'
-const ID_SUMMARY = 'its id, or the first letters of it'
+const ID_SUMMARY = 'id or first letters'
 const WATCH_EVERY_MS = 500
 
 export function addWorkflow(program: Command): void {
-  const workflow = program.command('workflow').description('graphs of missions that hand their results on')
+  const workflow = program.command('workflow').description('run missions in stages that pass on their results')
 
   const run = workflow
     .command('run')
     .description('run a workflow: a YAML or JSON file, or the name of a ready-made one')
     .argument('<workflow>', 'a file, or one of: fleet workflow ready-made')
-    .argument('[task]', 'what {task_prompt} stands for; - reads it from the input, @file from a file')
+    .argument('[task]', 'value of {task_prompt}; - reads stdin, @file reads a file')
     .option('--project <project>', 'id, name or path (default: the repository you are in)')
-    .option('--name <name>', 'what to call this run')
-    .option('--agents <agents>', 'for a ready-made one: who does its stages, in order', collected)
-    .option('--models <models>', 'one for each agent', collected)
-    .option('--item <text>', 'for map: one stage for each; may be repeated', (text, before: string[] = []) => [
+    .option('--name <name>', 'name of this run')
+    .option('--agents <agents>', 'for a ready-made workflow: agents of its stages, in order', collected)
+    .option('--models <models>', 'one model for each agent', collected)
+    .option('--item <text>', 'for map: one stage per item; may be repeated', (text, before: string[] = []) => [
       ...before,
       text,
     ])
-    .option('-f, --follow', 'wait until it is over')
+    .option('-f, --follow', 'wait until it ends')
   does(run, async (cli, [what, task], options) => {
     const project_id = options.project
       ? await projectRef(cli, String(options.project))
       : (await projectHere(cli)).project.id
-    const made = await ask(cli, 'create_workflow', {
+    const made = await cli.ask<WorkflowView>('create_workflow', {
       ...(await written(cli, what!)),
       project_id,
       ...(task !== undefined && { task_prompt: await textFrom(cli, task) }),
@@ -65,11 +65,8 @@ export function addWorkflow(program: Command): void {
     return undefined
   })
 
-  does(workflow.command('ready-made').description('list the workflows that are ready to use'), async cli => {
-    const answer = await (await cli.client()).call<{ workflows: { name: string; summary: string }[] }>(
-      'list_ready_made_workflows',
-      {},
-    )
+  does(workflow.command('ready-made').description('list ready-made workflows'), async cli => {
+    const answer = await cli.ask<{ workflows: { name: string; summary: string }[] }>('list_ready_made_workflows', {})
     if (cli.terminal.json) return void cli.terminal.data(answer)
     for (const { name, summary } of answer.workflows) cli.terminal.print(`${name.padEnd(24)}${summary}`)
   })
@@ -79,9 +76,9 @@ export function addWorkflow(program: Command): void {
       .command('list')
       .alias('ls')
       .description('list workflows, newest first')
-      .option('--limit <n>', 'how many at most', Number, 50),
+      .option('--limit <n>', 'maximum number', Number, 50),
     async (cli, _, { limit }) => {
-      const answer = await (await cli.client()).call<{ workflows: WorkflowView[] }>('list_workflows', { limit })
+      const answer = await cli.ask<{ workflows: WorkflowView[] }>('list_workflows', { limit })
       if (cli.terminal.json) return void cli.terminal.data(answer)
       for (const each of answer.workflows) cli.terminal.print(headline(cli, each))
       if (answer.workflows.length === 0) cli.terminal.print('There are no workflows.')
@@ -91,11 +88,11 @@ export function addWorkflow(program: Command): void {
   does(
     workflow
       .command('show')
-      .description('show a workflow and how far each stage is')
+      .description('show a workflow and its stages')
       .argument(ID, ID_SUMMARY)
-      .option('-f, --follow', 'wait until it is over'),
+      .option('-f, --follow', 'wait until it ends'),
     async (cli, [id], { follow: wait }) => {
-      const shown = await ask(cli, 'get_workflow', { workflow_id: id })
+      const shown = await cli.ask<WorkflowView>('get_workflow', { workflow_id: id })
       if (wait) return follow(cli, shown.id)
       tell(cli, shown)
       return undefined
@@ -103,50 +100,58 @@ export function addWorkflow(program: Command): void {
   )
 
   for (const [verb, summary] of [
-    ['cancel', 'stop it; the work of its stages is kept'],
-    ['retry', 'do again what failed or was stopped; what is done stays done'],
+    ['cancel', 'stop a workflow; the work of its stages is kept'],
+    ['retry', 'run failed and stopped stages again; finished stages stay'],
   ] as const)
     does(workflow.command(verb).description(summary).argument(ID, ID_SUMMARY), async (cli, [id]) => {
-      tell(cli, await ask(cli, `${verb}_workflow`, { workflow_id: id }))
+      tell(cli, await cli.ask<WorkflowView>(`${verb}_workflow`, { workflow_id: id }))
     })
 
   does(
     workflow
       .command('change')
-      .description('change a stage of one that is over; it and what depends on it are done anew')
+      .description('change a stage of an ended workflow and run it and its dependents again')
       .argument(ID, ID_SUMMARY)
-      .argument('<stage>', 'its name')
-      .option('--prompt <prompt>', 'a new template; - reads it from the input, @file from a file')
+      .argument('<stage>', 'name')
+      .option('--prompt <prompt>', 'new prompt template; - reads stdin, @file reads a file')
       .option('--agent <agent>', 'another agent')
       .option('--model <model>', 'another model'),
     async (cli, [id, stage], { prompt, agent, model }) => {
       const template = prompt === undefined ? undefined : await textFrom(cli, String(prompt))
-      tell(cli, await ask(cli, 'change_workflow_stage', { workflow_id: id, stage, prompt: template, agent, model }))
+      tell(
+        cli,
+        await cli.ask<WorkflowView>('change_workflow_stage', {
+          workflow_id: id,
+          stage,
+          prompt: template,
+          agent,
+          model,
+        }),
+      )
     },
   )
 
   does(
     workflow
       .command('collect')
-      .description('print what it came to, as JSON')
+      .description('print the results as JSON')
       .argument(ID, ID_SUMMARY)
-      .option('--all', 'of every stage, not only of the last ones'),
+      .option('--all', 'print every stage, not only the last ones'),
     async (cli, [id], { all }) => {
       const input = { workflow_id: id, include_all_stages: all === true }
-      cli.terminal.data(await (await cli.client()).call<object>('collect_workflow_result', input))
+      cli.terminal.data(await cli.ask<object>('collect_workflow_result', input))
     },
   )
 
   does(
     workflow
       .command('cleanup')
-      .description('remove its worktrees; their work stays in the repository as refs')
+      .description('remove its worktrees; the work stays in the repository as refs')
       .argument(ID, ID_SUMMARY),
     async (cli, [id]) => {
-      const cleaned = await (await cli.client()).call<{ worktrees: { path: string; kept_because?: string }[] }>(
-        'cleanup_workflow',
-        { workflow_id: id },
-      )
+      const cleaned = await cli.ask<{ worktrees: { path: string; kept_because?: string }[] }>('cleanup_workflow', {
+        workflow_id: id,
+      })
       if (cli.terminal.json) return void cli.terminal.data(cleaned)
       for (const { path, kept_because } of cleaned.worktrees)
         cli.terminal.print(kept_because ? `kept ${path}: ${kept_because}` : `removed ${path}`)
@@ -174,19 +179,16 @@ async function written(cli: Cli, what: string): Promise<object> {
   }
   if (Array.isArray(content)) return { stages: content }
   if (content && typeof content === 'object') return content
-  throw new InvalidInput(what, 'holds no stages')
+  throw new InvalidInput(what, 'has no stages')
 }
 
-const ask = async (cli: Cli, operation: string, input: object): Promise<WorkflowView> =>
-  (await cli.client()).call<WorkflowView>(operation, input)
-
-/** Something of it goes on by itself. */
+/** These statuses change without a person. */
 const AT_WORK = ['queued', 'running', 'landing', 'waiting']
 
 async function follow(cli: Cli, id: string): Promise<number> {
   let last = ''
   for (;;) {
-    const now = await ask(cli, 'get_workflow', { workflow_id: id })
+    const now = await cli.ask<WorkflowView>('get_workflow', { workflow_id: id })
     if (!cli.terminal.json && now.progress !== last) cli.terminal.note(headline(cli, now))
     last = now.progress
     if (now.waits_for.length && !now.stages.some(({ status }) => AT_WORK.includes(status))) {

@@ -8,20 +8,22 @@ import { ago, size } from '../show.ts'
 import type { Detail } from '../show-mission.ts'
 import type { Cleaned } from './about.ts'
 
-/** Where missions work: `git worktree list` does not show them, since nothing of them is in the person's repository. */
+/**
+ * The worktrees of missions. `git worktree list` does not show them, because they are not in the person's repository.
+ */
 export function addWorktree(program: Command): void {
-  const worktree = program.command('worktree').description('the folders missions work in')
+  const worktree = program.command('worktree').description('list and remove the worktrees of missions')
   const list = worktree
     .command('list')
     .alias('ls')
-    .description('which there are, whose, and what they take on disk')
-    .option('--project <project>', 'only of this one')
+    .description('list worktrees with mission, state and size')
+    .option('--project <project>', 'only this project: id, name or path')
   does(list, (cli, _, { project }) => listAll(cli, project as string | undefined))
   const remove = worktree
     .command('remove')
     .alias('rm')
-    .description('remove those of a mission that is over; its work stays in the repository as a ref')
-    .argument('<mission>', 'its id, or the first letters of it')
+    .description('remove the worktrees of an ended mission; the work stays in the repository as a ref')
+    .argument('<mission>', 'id or first letters')
   does(remove, (cli, [mission]) => removeOf(cli, mission!))
 }
 
@@ -32,7 +34,7 @@ async function listAll(cli: Cli, project: string | undefined): Promise<undefined
     project_id: project && (await projectRef(cli, project)),
   })
   if (terminal.json) return void terminal.data(answer)
-  if (!answer.worktrees.length) return void terminal.note('There is no worktree.')
+  if (!answer.worktrees.length) return void terminal.note('There are no worktrees.')
   terminal.table<ListedWorktree>(
     [
       { title: 'MISSION', value: each => (each.mission_id ? shortId(each.mission_id) : '') },
@@ -65,5 +67,5 @@ async function removeOf(cli: Cli, mission: string): Promise<undefined> {
   if (left) throw new NotAllowed(`${left.path} was not removed: ${left.kept_because}.`)
   if (terminal.json) return void terminal.data(answer)
   for (const { path, ref } of answer.worktrees) terminal.print(`Removed ${path}; its work is ${ref}.`)
-  terminal.print(answer.worktrees.length ? `Freed ${size(answer.freed_bytes)}.` : 'It has no worktree.')
+  terminal.print(answer.worktrees.length ? `Freed ${size(answer.freed_bytes)}.` : 'The mission has no worktree.')
 }

@@ -1,6 +1,6 @@
-import type { Listing, Part } from './proposal.ts'
+import type { Listing, Part } from './listing.ts'
 
-/** These fetch what they need by themselves, so there is nothing to set up. */
+/** These tools fetch what they need, so there is nothing to set up. */
 const whole = (because: string, checks: Part['checks']): Part => ({ setup: '', checks, because })
 
 export const ofCargo = ({ names }: Listing): Part | undefined =>

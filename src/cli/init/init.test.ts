@@ -38,7 +38,7 @@ test('without a yes nothing happens', async () => {
   const silent = await fleet(['init'], { cwd, env: homeIn(cwd), answers })
   expect(silent.err).toContain('was not changed')
   const refused = await fleet(['init'], { cwd, env: homeIn(cwd), answers, terminal: true, stdin: 'n\n' })
-  expect(refused.err).toContain('Take these settings?')
+  expect(refused.err).toContain('Apply these settings?')
   for (const { asked } of [silent, refused])
     expect(asked.map(each => each.operation)).toEqual(['list_agents', 'list_projects'])
   const agreed = await fleet(['init'], { cwd, env: homeIn(cwd), answers, terminal: true, stdin: '\n' })
@@ -51,21 +51,21 @@ test('settings that are there are replaced only when asked, and either is said',
   const answers = { list_agents: AGENTS, list_projects: { projects: [project] }, update_project: project }
   const { checks } = wanted
   const kept = await fleet(['init', '-y'], { cwd, env: homeIn(cwd), answers })
-  expect(kept.out).toMatch(/claude {2}\(not taken: it stays codex; --replace takes it\)/)
+  expect(kept.out).toMatch(/claude {2}\(not applied: it stays codex; --replace applies it\)/)
   expect(kept.asked.at(-1)).toEqual({ operation: 'update_project', input: { project_id: MADE.id, checks } })
   const forced = await fleet(['init', '-y', '--replace'], { cwd, env: homeIn(cwd), answers })
   expect(forced.out).toMatch(/claude {2}\(instead of codex\)/)
   expect(forced.asked.at(-1)?.input).toEqual({ project_id: MADE.id, agent: 'claude', checks })
 })
 
-test('where nothing is to change nothing is asked, and what is there is not said to be missing', async () => {
+test('without changes nothing is asked, and existing settings are not reported as missing', async () => {
   const cwd = await aProject()
   const project = { ...MADE, ...wanted, setup_command: null }
   const answers = { list_agents: AGENTS, list_projects: { projects: [project] } }
   const asTyped = { cwd, env: homeIn(cwd), answers, terminal: true, stdin: 'n\n' }
   const settled = await fleet(['init'], asTyped)
-  expect(settled.err).not.toContain('Take these settings?')
-  expect(settled.out).toContain('Nothing to change in project repo')
+  expect(settled.err).not.toContain('Apply these settings?')
+  expect(settled.out).toContain('No changes for project repo')
   rmSync(join(cwd, 'package.json'))
   expect((await fleet(['init'], asTyped)).err).not.toContain('Nothing says how it is checked')
 })

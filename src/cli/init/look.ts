@@ -1,7 +1,8 @@
 import { readdirSync, readFileSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { gitText } from '../../git/run.ts'
-import { type Listing, TELLING, WOULD_BE_MADE } from './proposal.ts'
+import type { Listing } from './listing.ts'
+import { TELLING, WOULD_BE_MADE } from './proposal.ts'
 
 const MAX_BYTES = 1024 * 1024
 
@@ -13,7 +14,7 @@ export async function listingOf(top: string): Promise<Listing> {
   return {
     names,
     texts: Object.fromEntries(readable.map(name => [name, readFileSync(join(top, name), 'utf8')])),
-    // A folder that is ignored as a whole is named as such, with a slash, and not entered.
+    // If a whole folder is ignored, git names only the folder, with a slash.
     ignored: await list('-c', 'core.quotePath=off', 'ls-files', '-o', '-i', '--exclude-standard', '--directory'),
     ignores: (await list('check-ignore', ...WOULD_BE_MADE, ...WOULD_BE_MADE.map(name => `${name}/`))).map(name =>
       name.replace(/\/$/, ''),

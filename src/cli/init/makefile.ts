@@ -1,6 +1,6 @@
-import type { Listing, Part } from './proposal.ts'
+import type { Listing, Part } from './listing.ts'
 
-/** `check` usually means all of it. */
+/** A `check` target usually runs all checks. */
 export function ofMakefile({ texts }: Listing): Part | undefined {
   const text = texts.Makefile
   if (text === undefined) return undefined

@@ -1,5 +1,5 @@
 import * as z from 'zod'
-import type { Listing, Part } from './proposal.ts'
+import type { Listing, Part } from './listing.ts'
 
 const Package = z.object({
   scripts: z.record(z.string(), z.string()).catch({}).default({}),
@@ -24,7 +24,7 @@ const LOCKS: readonly Manager[] = [
   { name: 'npm', lock: 'npm-shrinkwrap.json', install: 'npm ci' },
 ]
 
-/** What people call their checks, in the order they are best run: the quickest to fail first. */
+/** Common names of checks, in the order in which they run best: those that fail fastest first. */
 const CHECKS: readonly { name: string; scripts: readonly string[] }[] = [
   { name: 'lint', scripts: ['lint'] },
   { name: 'types', scripts: ['typecheck', 'type-check', 'check-types', 'check:types', 'tsc'] },
@@ -50,7 +50,7 @@ export function ofNode({ names, texts }: Listing): Part | undefined {
   }
 }
 
-/** Without a lock file: none is left behind to be committed with the work. */
+/** Installs without a lock file, so that none is made and committed with the work. */
 const UNLOCKED: Record<Manager['name'], string> = {
   npm: 'npm install --no-package-lock',
   pnpm: 'pnpm install --no-lockfile',
@@ -58,13 +58,13 @@ const UNLOCKED: Record<Manager['name'], string> = {
   bun: 'bun install --no-save',
 }
 
-/** Newer Yarn calls it otherwise. */
+/** Newer versions of Yarn have another option for this. */
 const installOf = ({ name, install }: Manager, names: readonly string[], packageManager: string): string =>
   name === 'yarn' && (names.includes('.yarnrc.yml') || /^yarn@[2-9]/.test(packageManager))
     ? 'yarn install --immutable'
     : install
 
-/** Neither what `npm init` writes, nor what never ends. */
+/** Not the placeholder that `npm init` writes, and not a script that never ends. */
 const isCheck = (script: string): boolean => !/no test specified|--watch(All)?(?!=false)\b/.test(script)
 
 function readPackage(text: string): z.infer<typeof Package> {

@@ -1,9 +1,9 @@
-import type { Listing, Part } from './proposal.ts'
+import type { Listing, Part } from './listing.ts'
 
 const SIGNS = ['pyproject.toml', 'setup.py', 'setup.cfg', 'requirements.txt', 'pytest.ini', 'tox.ini']
 
 interface Manager {
-  /** Put before a command so that it finds what was installed. */
+  /** A prefix for commands, so that they find the installed packages. */
   run: string
   setup: string
   because: string

@@ -6,7 +6,7 @@ const of = (input: unknown, files: string[] = [], worktree: string | null = '/w/
 
 test('the same command is the same, whatever the agent says of it and in whichever worktree', () => {
   const subject = of({ command: 'npm test', description: 'Run the tests', timeout: 1000, cwd: '/w/one' })
-  expect(subject).toBe('{"command":"npm test","cwd":".."}')
+  expect(subject).toBe('{"command":"npm test","cwd":"./"}')
   expect(subjectOf({ input: { cwd: '/w/two', command: 'npm test', reason: 'x' }, files: [], worktree: '/w/two' })).toBe(
     subject,
   )

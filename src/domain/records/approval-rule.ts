@@ -1,47 +1,47 @@
 import * as z from 'zod'
 import { Id, Timestamp } from '../ids.ts'
 
-/** session: the conversation it was asked in, also after it was put aside; project: every mission of the project. */
+/** `session`: the conversation that asked, even after it was parked. `project`: every mission of the project. */
 export const RULE_SCOPES = ['session', 'project'] as const
 export const RuleScope = z.enum(RULE_SCOPES)
 export type RuleScope = z.infer<typeof RuleScope>
 
 export const MAX_SUBJECT_CHARS = 8000
 
-/** A person's standing answer: the same tool with the same command or files is allowed without asking. */
+/** A person's standing answer: the same tool with the same command or files is allowed without a question. */
 export const ApprovalRule = z.object({
-  id: Id.describe('follows from what it covers, so that it is there once'),
+  id: Id.describe('derived from what it covers, so each rule exists once'),
   scope: RuleScope,
   project_id: Id,
   mission_id: Id.nullable().describe('the mission of its session'),
-  session_id: Id.nullable().describe('the session that its conversation began with'),
+  session_id: Id.nullable().describe('the session in which its conversation began'),
   tool: z.string().max(200),
   subject: z.string().max(MAX_SUBJECT_CHARS).describe('exactly what is allowed, as JSON'),
-  question_id: Id.describe('what was asked when a person made it'),
+  question_id: Id.describe('the question that a person answered with this rule'),
   created_by: z.string().max(120),
   created_at: Timestamp,
 })
 export type ApprovalRule = z.infer<typeof ApprovalRule>
 
-/** What an agent says beside what it does: two requests that differ in these alone are the same. */
-const REMARKS = new Set(['description', 'reason', 'timeout'])
+/** Fields that only describe a request. Two requests that differ in these alone are the same. */
+const NOT_COMPARED = new Set(['description', 'reason', 'timeout'])
 const PLACES = new Set(['cwd', 'workdir'])
 
 interface Wanted {
   input: unknown
-  /** Which files it changes, as the agent names them; none: it is no change of files. */
+  /** The files it changes, as the agent names them; none if it changes no file. */
   files: readonly string[]
   worktree: string | null
 }
 
-/** What a rule made of this request would cover; null: no rule can be made of it. */
+/** What a rule from this request would cover; null if no rule can be made. */
 export function subjectOf({ input, files, worktree }: Wanted): string | null {
   const subject = files.length ? filesIn(files, worktree) : fieldsIn(input, worktree)
   const text = subject === null ? null : canonical(subject)
   return text === null || text.length > MAX_SUBJECT_CHARS ? null : text
 }
 
-/** A change of a file is known by its path in the worktree; elsewhere a rule could not tell what it is about. */
+/** A changed file is identified by its path in the worktree. No rule is made for files outside it. */
 function filesIn(files: readonly string[], worktree: string | null): object | null {
   const inside = files.map(file => insideOf(file, worktree))
   return inside.includes(null) ? null : { files: [...new Set(inside)].sort() }
@@ -49,7 +49,7 @@ function filesIn(files: readonly string[], worktree: string | null): object | nu
 
 function fieldsIn(input: unknown, worktree: string | null): object | null {
   if (typeof input !== 'object' || input === null || Array.isArray(input)) return null
-  const fields = Object.entries(input).filter(([name, value]) => !REMARKS.has(name) && value !== null)
+  const fields = Object.entries(input).filter(([name, value]) => !NOT_COMPARED.has(name) && value !== null)
   if (!fields.length) return null
   return Object.fromEntries(
     fields.map(([name, value]) => [
@@ -59,7 +59,7 @@ function fieldsIn(input: unknown, worktree: string | null): object | null {
   )
 }
 
-/** Every mission has a worktree of its own: what lies in it is named from there. null: it does not lie in it. */
+/** The path from the worktree; null if it is not inside. Every mission has its own worktree. */
 function insideOf(path: string, worktree: string | null): string | null {
   const plain = worktree && path.startsWith('/') ? relative(path, worktree) : path
   if (plain === null || plain.startsWith('/') || plain.includes('\0')) return null
@@ -72,7 +72,7 @@ function relative(path: string, worktree: string): string | null {
   return path.startsWith(`${worktree}/`) ? path.slice(worktree.length + 1) : null
 }
 
-/** JSON with the names of fields in order: the same request is the same text. */
+/** JSON with sorted field names, so that the same request is the same text. */
 function canonical(value: unknown): string {
   return JSON.stringify(value, (_, part: unknown) =>
     typeof part === 'object' && part !== null && !Array.isArray(part)
@@ -81,17 +81,17 @@ function canonical(value: unknown): string {
   )
 }
 
-/** The files that a rule is about; none: it is about something else. */
+/** The files that a rule is about; none if it is about something else. */
 export function filesOf(subject: string): string[] {
   const { files, ...rest } = JSON.parse(subject) as { files?: unknown }
   return Array.isArray(files) && Object.keys(rest).length === 0 ? files.map(String) : []
 }
 
-/** What a rule covers, for a person. */
+/** What a rule covers, in words. */
 export function coverage(tool: string, subject: string): string {
   const files = filesOf(subject)
   if (files.length) return `${tool} on ${files.join(', ')}, whatever the change`
   const { command, cwd, ...rest } = JSON.parse(subject) as { command?: unknown; cwd?: unknown }
-  const isPlain = typeof command === 'string' && (cwd === undefined || cwd === '..') && !Object.keys(rest).length
+  const isPlain = typeof command === 'string' && (cwd === undefined || cwd === './') && !Object.keys(rest).length
   return isPlain ? `${tool}: ${command}` : `${tool}: ${subject}`
 }

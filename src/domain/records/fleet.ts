@@ -2,29 +2,32 @@ import * as z from 'zod'
 import { Id, Timestamp } from '../ids.ts'
 import { Usage } from './session.ts'
 
-/** The one record of what holds for the whole fleet; its id is FLEET. */
+/** The single record with the state of the whole fleet; its id is FLEET. */
 export const FLEET = 'fleet'
 export const FleetState = z.object({
   id: z.literal(FLEET),
   paused: z.boolean().default(false),
-  /** Counts edits of dependencies: two at once cannot both win, so their halves never close a cycle. */
+  /** Counts edits of dependencies. Of two edits at once only one wins, so they cannot close a cycle together. */
   dependency_edits: z.number().int().default(0),
-  /** What fleet.toml said when it last could be read: it holds while that is broken, and across restarts. */
+  /** What fleet.toml said when it could last be read. It applies while the file is broken, and across restarts. */
   settings: z.record(z.string(), z.unknown()).default({}),
+  /** How often each reactor has failed, since the home was made. */
+  fault_counts: z.record(z.string(), z.number().int()).default({}),
   updated_at: Timestamp,
 })
 export type FleetState = z.infer<typeof FleetState>
 
-/** That a command with this idempotency key was carried out, and on what; its id is derived from the key. */
+/** Proof that a command with this idempotency key was carried out, and on what. Its id is derived from the key. */
 export const Receipt = z.object({
   id: Id,
   operation: z.string(),
   subject: z.string().describe('the id of the record the command made or changed'),
+  input: z.string().nullable().default(null).describe('what was asked for, as a fingerprint; null: not known'),
   created_at: Timestamp,
 })
 export type Receipt = z.infer<typeof Receipt>
 
-/** How many missions are in each status: folded from events up to the cursor, and from there on by whoever reads it. */
+/** How many missions are in each status, folded from events up to the cursor. A reader folds the rest. */
 export const MISSION_COUNTS = 'missions'
 export const Counts = z.object({
   id: z.literal(MISSION_COUNTS),
@@ -34,7 +37,7 @@ export const Counts = z.object({
 })
 export type Counts = z.infer<typeof Counts>
 
-/** How much of what a provider grants in a time is used up, as its clients tell. */
+/** How much of a provider's quota for a window is used, as its clients report it. */
 export const ProviderWindow = z.object({
   name: z.string().max(200),
   used_percent: z.number(),
@@ -42,7 +45,7 @@ export const ProviderWindow = z.object({
 })
 export type ProviderWindow = z.infer<typeof ProviderWindow>
 
-/** What keeps a provider from taking something new: a limit that was reached, or a window that is nearly used up. Nobody else is held back. */
+/** Why a provider is on hold: a limit was reached, or a window is nearly used up. Other providers are not held. */
 export const Provider = z.object({
   id: Id,
   held_until: Timestamp.nullable().default(null),
@@ -52,7 +55,10 @@ export const Provider = z.object({
 })
 export type Provider = z.infer<typeof Provider>
 
-/** What one agent used with one model on one project in one day (of UTC), summed when its sessions end; its id is made of these. */
+/**
+ * What one agent used with one model on one project in one day (UTC), summed when its sessions end. Its id is made of
+ * these.
+ */
 export const Spending = Usage.extend({
   id: Id,
   day: z.iso.date(),
@@ -62,7 +68,7 @@ export const Spending = Usage.extend({
     .string()
     .nullable()
     .default(null)
-    .describe('as its client names it; where it uses several, the one it says it works with; empty: nobody tells'),
+    .describe('the name its client uses; with several models, the one it says it works with; empty: unknown'),
   sessions: z.number().int(),
 })
 export type Spending = z.infer<typeof Spending>

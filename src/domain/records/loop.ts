@@ -6,16 +6,16 @@ import type { Mission } from './mission.ts'
 import type { Plan } from './plan.ts'
 
 export const LoopSettings = z.object({
-  agent: z.string().min(1).max(40).nullable().default(null).describe('who plans; empty: as the project says'),
+  agent: z.string().min(1).max(40).nullable().default(null).describe("who plans; empty: the project's agent"),
   model: z.string().min(1).max(120).nullable().default(null),
   max_rounds: z.number().int().min(1).max(50).default(10),
-  max_budget_usd: z.number().positive().max(100_000).nullable().default(null).describe('of all its agents together'),
-  max_failures: z.number().int().min(1).max(20).default(3).describe('rounds in a row that came to nothing'),
+  max_budget_usd: z.number().positive().max(100_000).nullable().default(null).describe('for all its agents together'),
+  max_failures: z.number().int().min(1).max(20).default(3).describe('stop after this many failed rounds in a row'),
   unchecked: z
     .boolean()
     .default(false)
-    .describe("take the planner's word for it that all is done, where the project has no checks"),
-  scripts: z.boolean().default(false).describe('its plans may have missions that are scripts (agent shell)'),
+    .describe('if the project has no checks, trust the planner when it says that everything is done'),
+  scripts: z.boolean().default(false).describe('its plans may contain scripts (agent shell)'),
 })
 export type LoopSettings = z.infer<typeof LoopSettings>
 
@@ -25,7 +25,7 @@ const FAILURES: readonly string[] = ['nothing_done', 'planning_failed', 'checks_
 export const Round = z.object({
   number: z.number().int(),
   plan_id: Id,
-  outcome: z.enum(ROUND_OUTCOMES).nullable().default(null).describe('empty: it is under way'),
+  outcome: z.enum(ROUND_OUTCOMES).nullable().default(null).describe('empty: the round is not over'),
   text: z.string().max(300).default(''),
   cost_usd: z.number().default(0),
   started_at: Timestamp,
@@ -41,14 +41,14 @@ export const LoopEnd = z.object({
 })
 export type LoopEnd = z.infer<typeof LoopEnd>
 
-/** A goal on a project, pursued in rounds of plan and missions. */
+/** A goal on a project, approached in rounds of a plan and its missions. */
 export const Loop = LoopSettings.extend({
   id: Id,
   project_id: Id,
   goal: StoredText,
   status: z
     .enum(['running', 'paused', 'stopping', ...LOOP_ENDS])
-    .describe('stopping: it has its end, and waits for its agents to be stopped'),
+    .describe('stopping: it has ended, and its agents are being stopped'),
   ending: LoopEnd.nullable().default(null),
   rounds: z.array(Round).max(50).default([]),
   created_at: Timestamp,
@@ -60,18 +60,18 @@ export type Loop = z.infer<typeof Loop>
 export const isLoopOver = ({ status }: Pick<Loop, 'status'>): boolean =>
   (LOOP_ENDS as readonly string[]).includes(status)
 
-/** What its finished rounds have left of its budget. */
+/** The part of its budget that its finished rounds did not spend. */
 export const budgetLeft = ({ max_budget_usd, rounds }: Loop): number | null =>
   max_budget_usd === null
     ? null
     : Math.max(0.01, max_budget_usd - rounds.reduce((sum, round) => sum + round.cost_usd, 0))
 
-/** What a loop knows of its present round. A plan or a mission that was deleted is missing. */
+/** What a loop knows of its current round. A plan or mission that was deleted is missing. */
 export interface Standing {
   plan: Plan | undefined
   planner: Mission | undefined
   missions: readonly Mission[]
-  /** Of the whole loop, what is under way included. */
+  /** The whole loop, including the current round. */
   spentUsd: number
 }
 
@@ -99,7 +99,7 @@ export function nextMove(loop: Loop, standing: Standing): Move {
   return inRound(standing)
 }
 
-/** Nothing of it may still be at work when it is over. */
+/** Nothing of a loop may still be at work when it is over. */
 function close({ plan, planner, missions }: Standing): Move {
   if (plan?.status === 'planning' || plan?.status === 'proposed') return { do: 'reject' }
   const planning = planner && planner.status !== 'review' ? [planner] : []
@@ -133,7 +133,7 @@ function inRound({ plan, planner, missions }: Standing): Move {
       return { do: 'wait', for: planner && isForPerson(planner) ? `you: ${nameOf(planner)}` : 'the planner' }
     case 'proposed':
     case 'complete':
-      // Something happened in the shared repository while it planned that a person should see first.
+      // Something happened in the shared repository during planning that a person should see first.
       if (planner?.status === 'review') return { do: 'wait', for: `you: ${nameOf(planner)}` }
       return { do: plan.status === 'proposed' ? 'approve' : 'check' }
     case 'failed':
@@ -151,7 +151,7 @@ function working(missions: readonly Mission[]): Move {
   const open = missions.filter(mission => !isOver(mission))
   if (open.length === 0) return roundOver(missions)
   const stuck = blocked(missions)
-  // What waits for one that failed would wait for ever: the next plan is for what is missing.
+  // Missions that wait for a failed one would wait for ever. The next plan covers what is missing.
   if (stuck.length === open.length) return { do: 'cancel', missions: stuck }
   const forPerson = open.filter(isForPerson)
   if (forPerson.length + stuck.length === open.length)

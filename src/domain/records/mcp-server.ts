@@ -6,13 +6,13 @@ import { Id, Timestamp } from '../ids.ts'
 export const OWN_SERVER = 'fleet'
 export const CONTEXT_SERVER = 'context-mode'
 
-/** Where a server offers agents at work its tools. */
+/** Where a server offers its tools to agents at work. */
 export const AGENT_MCP = '/agent/mcp'
 
 const Words = z.string().min(1).max(4000)
 const Values = z.record(z.string().min(1).max(200), z.string().max(4000))
 
-/** A server of tools that every agent on a project is given: reached by HTTP, or started by the client. */
+/** An MCP server that every agent on a project gets: reached over HTTP, or started by the client. */
 export const ServerSettings = z.object({
   name: z.string().regex(/^[A-Za-z0-9-]{1,40}$/, 'letters, digits and -'),
   url: z
@@ -20,7 +20,7 @@ export const ServerSettings = z.object({
     .max(4000)
     .nullable()
     .default(null)
-    .describe('where it answers; or else a command'),
+    .describe('the address of the server; give this or a command'),
   headers: Values.default({}).describe(`secrets by name: Bearer \${GITHUB_TOKEN}`),
   command: z.array(Words).max(50).default([]).describe('the program and its arguments'),
   env: Values.default({}).describe(`secrets by name: \${GITHUB_TOKEN}`),
@@ -31,12 +31,12 @@ export type ServerSettings = z.infer<typeof ServerSettings>
 export const ProjectServer = ServerSettings.extend({ id: Id, created_at: Timestamp })
 export type ProjectServer = z.infer<typeof ProjectServer>
 
-/** What is called so is a secret. */
+/** A field with such a name is a secret. */
 const SECRET = /authorization|token|secret|passw|key(?![a-z])|credential|cookie/i
 const PLACE_OF_SECRET = /(file|path|dir|name)$/i
 const REFERENCE = /\$\{[A-Za-z_][A-Za-z0-9_]*\}/
 
-/** What its fields cannot say each for itself. A secret that was written down would be shown to whoever lists servers. */
+/** Checks that involve several fields. A secret in plain text would be visible to everyone who lists servers. */
 export function requireServer({ name, url, headers, command, env }: ServerSettings): void {
   if (name === OWN_SERVER || name === CONTEXT_SERVER) throw new InvalidInput('name', `${name} is the fleet's own`)
   if ((url === null) === (command.length === 0))
@@ -57,7 +57,7 @@ export function requireServer({ name, url, headers, command, env }: ServerSettin
     })
 }
 
-/** The options of a command with what they are given: `--token=x`, `--token x`. */
+/** The options of a command with their values: `--token=x`, `--token x`. */
 const namedIn = (command: readonly string[]): [string, string][] =>
   command.flatMap((word, at): [string, string][] => {
     const [, name, value] = /^--?([\w-]+)(?:=(.*))?$/s.exec(word) ?? []

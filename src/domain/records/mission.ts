@@ -33,7 +33,7 @@ const fits = (value: object): boolean => JSON.stringify(value).length <= MAX_MET
 /** Where the work of a mission begins. */
 const START_POINTS = ['base', 'branch', 'clean', 'share'] as const
 
-/** What a person may set on a mission; an empty value means "as the project says". */
+/** What a person may set on a mission. An empty value means the project's. */
 export const MissionSettings = z.object({
   title: z.string().min(1).max(300),
   acceptance_criteria: z.string().max(20_000).default(''),
@@ -45,7 +45,7 @@ export const MissionSettings = z.object({
     .regex(/^[a-z]{1,20}$/)
     .nullable()
     .default(null)
-    .describe('how hard it is to think, such as low or high; see fleet agents'),
+    .describe('how much the model should think, such as low or high; see fleet agents'),
   engine: Engine.nullable().default(null),
   max_turns: z.number().int().min(1).max(10_000).nullable().default(null),
   max_budget_usd: z.number().positive().max(100_000).nullable().default(null),
@@ -63,7 +63,7 @@ export const MissionSettings = z.object({
     .enum(START_POINTS)
     .default('base')
     .describe(
-      'base: the base branch, and work it depends on that was kept; branch: also unlanded work, without waiting for it to land; clean: the base branch alone; share: the very worktree of what it depends on',
+      'base: the base branch, with the kept work of its dependencies; branch: also their unlanded work, without waiting for it to land; clean: the base branch alone; share: the same worktree as its dependency',
     ),
   base_ref: z
     .string()
@@ -71,11 +71,13 @@ export const MissionSettings = z.object({
     .max(250)
     .nullable()
     .default(null)
-    .describe('a branch, tag or commit to start from, taken as it is now; empty: the base branch, when it starts'),
+    .describe(
+      'a branch, tag or commit to start from, as it stands now; empty: the base branch as it stands when the mission starts',
+    ),
   check_kept: z
     .boolean()
     .default(false)
-    .describe("where it does not land: it is done only if the project's checks pass on its own work"),
+    .describe("for work that does not land: it is done only if the project's checks pass on it"),
   landing: LandingPolicy.nullable().default(null),
   approvals: ApprovalMode.nullable().default(null),
   answer_within_seconds: z
@@ -85,14 +87,14 @@ export const MissionSettings = z.object({
     .max(604_800)
     .nullable()
     .default(null)
-    .describe('after that a question is answered by itself'),
-  otherwise: z.enum(DECISIONS).nullable().default(null).describe('… with this; empty: deny'),
+    .describe('after this many seconds a question is answered automatically'),
+  otherwise: z.enum(DECISIONS).nullable().default(null).describe('the automatic answer; empty: deny'),
   preview_command: PreviewCommand,
   metadata: z
     .record(z.string(), z.unknown())
     .default({})
     .refine(fits, `must have at most ${MAX_METADATA_CHARS} characters as JSON`)
-    .describe('whatever a client wants to find here again'),
+    .describe('anything a client wants to store with the mission'),
   subdirectory: z.string().max(1000).default('').describe('where in the repository the agent starts'),
   context_mode: z
     .boolean()
@@ -101,7 +103,7 @@ export const MissionSettings = z.object({
 })
 export type MissionSettings = z.infer<typeof MissionSettings>
 
-/** Why a mission is where it is, for people and programs: a fixed code and a sentence. */
+/** Why a mission has its status, for people and programs: a fixed code and a sentence. */
 export const StatusReason = z.object({
   code: z.string().max(60),
   text: z.string().max(MAX_REASON_CHARS),
@@ -109,7 +111,7 @@ export const StatusReason = z.object({
 })
 export type StatusReason = z.infer<typeof StatusReason>
 
-/** The finished work of a mission as one commit: what a person is shown, and what they let land. */
+/** The finished work of a mission as one commit: what a person is shown and approves. */
 export const Candidate = z.object({
   commit: z.string(),
   session_id: Id.describe('the session that ended with it'),
@@ -117,13 +119,20 @@ export const Candidate = z.object({
 })
 export type Candidate = z.infer<typeof Candidate>
 
-/** A landing under way: written down before the base branch moves, so that a crash can be compared with the world. */
+/**
+ * A landing under way. It is stored before the base branch moves, so that after a crash it can be compared with the
+ * branch.
+ */
 export const LandingCommit = z.object({
   commit: z.string(),
   onto: z.string(),
   branch: z.string().describe('the base branch'),
   checked: z.boolean(),
-  past: z.string().max(MAX_REASON_CHARS).optional().describe('the check that failed on it, where that was forced'),
+  past: z
+    .string()
+    .max(MAX_REASON_CHARS)
+    .optional()
+    .describe('the check that failed on it, if a person forced the landing'),
 })
 export type LandingCommit = z.infer<typeof LandingCommit>
 
@@ -131,46 +140,49 @@ const Approval = z.object({
   candidate: z.string(),
   by: z.string().max(120),
   at: Timestamp,
-  past: z.string().max(MAX_REASON_CHARS).nullable().default(null).describe('the refusal that it sets aside'),
+  past: z.string().max(MAX_REASON_CHARS).nullable().default(null).describe('the refusal that the person overrides'),
 })
 
-/** What landed, as what, and who let it: kept for whoever asks later. */
+/** What landed, as which commit, and who approved it. */
 export const Landing = z.object({
-  candidate: z.string().nullable().describe('what was shown; empty: it landed before that was written down'),
+  candidate: z.string().nullable().describe('the candidate that was shown; empty: it landed before this was recorded'),
   commit: z.string().describe('the landing commit, made of the candidate on the base branch'),
   onto: z.string(),
   branch: z.string(),
   at: Timestamp,
-  approved: Approval.pick({ by: true, at: true }).nullable().describe('who let it land; empty: its policy did'),
+  approved: Approval.pick({ by: true, at: true }).nullable().describe('who approved it; empty: its landing policy did'),
   files: z
     .number()
     .int()
     .nullable()
     .default(null)
-    .describe('how many files it changed on what it landed on; empty: not counted'),
+    .describe('how many files it changed on the base branch; empty: not counted'),
   forced: z
     .object({ by: z.string().max(120), past: z.string() })
     .nullable()
     .default(null)
-    .describe('who let it land although a check failed or it had been refused, and which'),
+    .describe('who forced the landing, and the check or refusal they overrode'),
   evidence: z.array(Id).describe('the checks that ran on the landing commit'),
   includes: z
     .array(z.object({ mission_id: Id, title: z.string(), commit: z.string() }))
-    .describe('whose unlanded work came along'),
-  with: Id.nullable().describe('the mission whose landing brought it'),
-  undone: z.object({ commit: z.string(), at: Timestamp }).nullable().describe('by which commit it was taken back'),
+    .describe('missions whose unlanded work landed with it'),
+  with: Id.nullable().describe('the mission whose landing included it'),
+  undone: z.object({ commit: z.string(), at: Timestamp }).nullable().describe('the commit that undid it'),
 })
 export type Landing = z.infer<typeof Landing>
 export const MOST_PAST_LANDINGS = 20
 
-/** A landing that others decide about. Written down before anything is pushed, so that a crash can be compared with the world. */
+/**
+ * A landing by pull request. It is stored before anything is pushed, so that after a crash it can be compared with the
+ * remote.
+ */
 export const PullRequest = z.object({
   state: z.enum(['opening', 'open', 'merged', 'closed']),
   url: z.string().max(500).nullable(),
   number: z.number().int().nullable(),
-  branch: z.string().describe('where on the remote the work is'),
-  commit: z.string().describe('what is there, or is about to be'),
-  /** What was there before, put by us. */
+  branch: z.string().describe('the branch on the remote'),
+  commit: z.string().describe('the commit that is there, or is about to be pushed'),
+  /** What we pushed there before. */
   pushed: z.string().nullable(),
   /** The end of the session that it was made from. */
   work: z.string(),
@@ -182,17 +194,22 @@ export type PullRequest = z.infer<typeof PullRequest>
 
 export const HAND_BACKS = ['resume', 'land', 'keep'] as const
 
-/** A person goes on with a mission in their own terminal. */
+/** A person continues the mission in their own terminal. */
 export const TakenOver = z.object({
   by: z.string().max(120),
   since: Timestamp,
-  /** The process that holds it: while that lives nobody else takes it over or gives it back. */
-  terminal: z.object({ pid: z.number().int().positive(), started: z.string().max(60), boot: z.string().max(60) }),
-  /** To go back to when nothing was added to what was done. */
+  /** The process that holds it. While it lives, nobody else takes the mission over or hands it back. */
+  terminal: z.object({
+    pid: z.number().int().positive(),
+    started: z.string().max(60),
+    boot: z.string().max(60),
+    host: z.string().max(60).nullable().default(null).describe('empty: the host of its home'),
+  }),
+  /** The status to return to if nothing was added. */
   was: z.object({ status: Status, result: Result.nullable(), ended_at: Timestamp.nullable() }),
-  session_id: Id.nullable().describe('the session that stands for it, once the agent has been stopped'),
+  session_id: Id.nullable().describe('the session of the take-over, once the agent has stopped'),
   gone: z.boolean().describe('the terminal was closed or killed'),
-  /** What becomes of it now that the person has left. */
+  /** What happens now that the person has left. */
   next: z.enum(HAND_BACKS).nullable(),
   message: StoredText.nullable(),
 })
@@ -205,56 +222,64 @@ export const Mission = MissionSettings.extend({
   status: Status,
   status_reason: StatusReason.nullable().default(null),
   result: Result.nullable().default(null),
-  /** Queued and nothing it depends on is missing. */
+  /** Queued, and no dependency is missing. */
   ready: z.boolean().default(false),
   queued_at: Timestamp.nullable().default(null),
   not_before: Timestamp.nullable().default(null),
-  /** How the next session begins; set whenever the mission is queued. */
+  /** How the next session starts. Set whenever the mission is queued. */
   next: z.object({ reason: SessionReason, instructions: StoredText.nullable() }).nullable().default(null),
   session_id: Id.nullable().default(null).describe('the newest session'),
   fork_of: z
     .object({ mission_id: Id, session_id: Id, conversation: z.boolean() })
     .nullable()
     .default(null)
-    .describe('whose work, and with `conversation` whose memory, it began with'),
+    .describe('the mission whose work it started from; with `conversation` also its conversation'),
   workflow: z
     .object({ id: Id, stage: z.number().int(), settled: z.enum(STAGE_STATUSES).nullable() })
     .nullable()
     .default(null)
-    .describe('the workflow it is a stage of, which one, and how it went for those after it'),
+    .describe('its workflow, the number of its stage, and the result for later stages'),
   scheduled: z
-    .object({ by: Id, slot: Timestamp })
+    .object({ by: Id, cron_time: Timestamp })
     .nullable()
     .default(null)
-    .describe('the schedule that made it, and for when'),
-  planning: Id.nullable().default(null).describe('the plan it works out'),
-  plan_id: Id.nullable().default(null).describe('the plan it is a part of'),
-  follows: Id.nullable().default(null).describe('the mission whose next steps it takes up'),
+    .describe('the schedule that made it, and for which time'),
+  planning: Id.nullable().default(null).describe('the plan that its agent makes'),
+  plan_id: Id.nullable().default(null).describe('the plan it belongs to'),
+  follows: Id.nullable().default(null).describe('the mission whose next steps it continues'),
   spawned: z.number().int().default(0).describe('how many sub-missions its agents have made'),
   sessions: z.number().int().default(0),
-  failures: z.number().int().default(0).describe('failed sessions since a person last asked for it'),
+  failures: z.number().int().default(0).describe('failed sessions since a person last started it'),
   interruptions: z.number().int().default(0).describe('lost or stalled sessions in a row; not failures'),
   rate_limits: z.number().int().default(0).describe('how often in a row its provider refused it'),
   hand_overs: z
     .number()
     .int()
     .default(0)
-    .describe('how often it went on in a fresh conversation, the last one being full'),
+    .describe('how often it continued in a fresh conversation because the last one was full'),
   conflicts: z.number().int().default(0).describe('how often the agent was sent back for a conflict or a failed check'),
   cancel_requested: z.boolean().default(false),
-  /** Its live session waits for a person's answer; once that has ended, the answer starts the next one. */
+  /** Its live session waits for an answer. After the session has ended, the answer starts the next one. */
   asking: z.boolean().default(false),
+  /** Its newest questions, sub-missions, sessions and dependents. Lists from the store may lag behind. */
+  questions: z.array(Id).default([]),
+  parts: z.array(Id).default([]),
+  session_ids: z.array(Id).default([]),
+  dependents: z.array(Id).default([]),
   taken_over: TakenOver.nullable().default(null),
-  approval: Approval.nullable().default(null).describe('a person lets this candidate land, whatever sent it to review'),
-  /** … and even though its checks fail. */
+  approval: Approval.nullable().default(null).describe('a person approved this candidate, whatever sent it to review'),
+  /** Approved even though its checks fail. */
   forced: z.boolean().default(false),
   landing_at: Timestamp.nullable().default(null),
   candidate: Candidate.nullable().default(null),
   landing_commit: LandingCommit.nullable().default(null),
-  /** How often in a row a landing stepped aside for something that passes by itself. */
+  /** How many times in a row the landing waited for something that clears by itself. */
   landing_looks: z.number().int().default(0),
   landed: Landing.nullable().default(null),
-  past_landings: z.array(Landing).default([]).describe('taken back, or followed by another; the newest last'),
+  past_landings: z
+    .array(Landing)
+    .default([])
+    .describe('landings that were undone or followed by another; the newest last'),
   pull_request: PullRequest.nullable().default(null),
   undo: z.object({ requested_at: Timestamp, landing_commit: LandingCommit.nullable() }).nullable().default(null),
   deleting: z.boolean().default(false),
@@ -262,7 +287,7 @@ export const Mission = MissionSettings.extend({
     .boolean()
     .default(false)
     .describe('its prompt is a script: whoever wrote it named an agent that runs scripts, such as shell'),
-  /** What a script finds in its environment, as JSON by the names of the variables. */
+  /** The environment variables of a script, as JSON by name. */
   variables: StoredText.nullable().default(null),
   branch: z
     .string()
@@ -276,14 +301,14 @@ export const Mission = MissionSettings.extend({
 })
 export type Mission = z.infer<typeof Mission>
 
-/** The result of one check at one commit: the claim "it works" with its proof. */
+/** The result of one check at one commit. */
 export const Evidence = z.object({
   id: Id,
   mission_id: Id,
   project_id: Id,
-  commit: z.string().describe('exactly what was checked: the landing commit, where it is about a landing'),
-  candidate: z.string().nullable().default(null).describe('what that was made of'),
-  purpose: z.enum(['landing', 'undo', 'goal']).describe('goal: whether what a loop is for is reached'),
+  commit: z.string().describe('the commit that was checked; for a landing, the landing commit'),
+  candidate: z.string().nullable().default(null).describe('the candidate that the landing commit was made from'),
+  purpose: z.enum(['landing', 'undo', 'goal']).describe('goal: whether the goal of a loop is reached'),
   name: z.string(),
   command: z.string(),
   exit_code: z.number().int().nullable().describe('empty: it was stopped at its time limit'),
@@ -307,11 +332,11 @@ export const Comment = z.object({
   side: z.enum(['old', 'new']).default('new').describe('which side of the diff the line is on'),
   session_id: Id.nullable().default(null).describe('the session whose work it is about'),
   candidate: z.string().nullable().default(null).describe('the commit it is about'),
-  quote: z.string().max(500).nullable().default(null).describe('that line, as it was then'),
-  sent_at: Timestamp.nullable().default(null).describe('when the agent was sent back with it'),
+  quote: z.string().max(500).nullable().default(null).describe('the text of that line at the time'),
+  sent_at: Timestamp.nullable().default(null).describe('when it was sent to the agent'),
   created_at: Timestamp,
 })
 export type Comment = z.infer<typeof Comment>
 
-/** What an agent remarked itself need not be told to it. */
+/** An agent does not need to hear its own comments. */
 export const isToSend = ({ author, sent_at }: Comment): boolean => sent_at === null && !author.startsWith('session:')

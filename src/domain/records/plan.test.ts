@@ -6,7 +6,7 @@ const mission = (key: string, depends_on: string[] = [], more: object = {}): Pla
   PlannedMission.parse({ key, title: key, prompt: `do ${key}`, depends_on, ...more })
 const answer = (...missions: PlannedMission[]): PlanAnswer => PlanAnswer.parse({ missions })
 const problem = (given: PlanAnswer, mayBeComplete = false): string | null =>
-  problemWith(given, { objection: name => (name === 'claude' ? null : 'which there is not'), mayBeComplete })
+  problemWith(given, { objection: name => (name === 'claude' ? null : 'which does not exist'), mayBeComplete })
 
 describe('what is wrong with a plan', () => {
   test.each([
@@ -32,11 +32,11 @@ describe('what is wrong with a plan', () => {
     const complete = (more: object) => problem(PlanAnswer.parse({ complete: true, ...more }), true)
     expect(complete({ reason: 'I ran it.' })).toBeNull()
     expect(complete({ reason: ' ' })).toContain('without a "reason"')
-    expect(complete({ reason: 'x', missions: [mission('a')] })).toContain('it can only be one')
+    expect(complete({ reason: 'x', missions: [mission('a')] })).toContain('only one of the two is possible')
   })
 })
 
-test('steps hold what needs only what is before, and the longest way is counted', () => {
+test('each step needs only earlier steps, and the longest path is counted', () => {
   const minutes = (estimate_minutes: number) => ({ estimate_minutes })
   const missions = [
     mission('d', ['b', 'c'], minutes(1)),

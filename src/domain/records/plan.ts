@@ -3,9 +3,9 @@ import { Id, Timestamp } from '../ids.ts'
 import { MAX_REASON_CHARS, StoredText } from '../text.ts'
 import { MissionType } from './mission.ts'
 
-/** With its event each mission takes two of the ninety items of a commit: so many are written by one commit, or none. */
+/** A mission and its event take two of the ninety items of a commit, and a plan is written by one commit. */
 export const MAX_PLANNED = 40
-/** How often a planner is sent back with what is wrong with its answer. */
+/** How many times a planner is sent back with the problem of its answer. */
 export const MAX_ANSWERS_REFUSED = 2
 
 const lines = (value: unknown): unknown => (Array.isArray(value) ? value.join('\n') : value)
@@ -13,15 +13,15 @@ const Key = z
   .string()
   .regex(/^[A-Za-z0-9][A-Za-z0-9_.-]{0,59}$/, 'must be a short word of letters, digits, - and _, such as api')
 
-/** A mission that is not one yet: others of its plan depend on it by its key. */
+/** A planned mission. Others of its plan depend on it by its key. */
 export const PlannedMission = z.object({
   key: Key.describe('a short name for it within the plan'),
   title: z.string().min(1).max(300),
-  prompt: z.string().max(100_000).describe('all that the agent is told: it knows nothing else of the plan'),
+  prompt: z.string().max(100_000).describe('everything the agent is told; it knows nothing else about the plan'),
   acceptance_criteria: z.preprocess(lines, z.string().max(20_000)).default('').describe('how to tell that it is done'),
   mission_type: MissionType.default('implement'),
   depends_on: z.array(Key).max(MAX_PLANNED).default([]).describe('keys of the missions whose work it needs'),
-  agent: z.string().min(1).max(40).nullable().default(null).describe('empty: the one of the project'),
+  agent: z.string().min(1).max(40).nullable().default(null).describe("empty: the project's agent"),
   model: z.string().min(1).max(120).nullable().default(null),
   priority: z.number().int().min(-1000).max(1000).default(0),
   estimate_minutes: z.number().nonnegative().max(100_000).nullable().default(null),
@@ -31,24 +31,24 @@ export type PlannedMission = z.infer<typeof PlannedMission>
 
 /** What a planner answers with. */
 export const PlanAnswer = z.object({
-  summary: z.string().max(8000).default('').describe('what the plan comes to, in a few sentences'),
+  summary: z.string().max(8000).default('').describe('what the plan does, in a few sentences'),
   missions: z.array(PlannedMission).max(MAX_PLANNED).default([]),
   complete: z.boolean().default(false).describe('the goal is reached and nothing is left to do'),
-  reason: z.string().max(8000).default('').describe('how you know that it is complete: what you looked at'),
+  reason: z.string().max(8000).default('').describe('how you know that it is complete, and what you checked'),
 })
 export type PlanAnswer = z.infer<typeof PlanAnswer>
 
 export const PLAN_STATUSES = ['planning', 'proposed', 'approved', 'rejected', 'complete', 'failed'] as const
 
-/** What a planner proposes, until a person has decided about it. */
+/** What a planner proposes, until a person has decided. */
 export const Plan = z.object({
   id: Id,
   project_id: Id,
-  mission_id: Id.describe('the mission whose agent works it out'),
-  loop_id: Id.nullable().default(null).describe('the loop it is a round of'),
+  mission_id: Id.describe('the mission whose agent makes it'),
+  loop_id: Id.nullable().default(null).describe('the loop it belongs to'),
   goal: StoredText,
   status: z.enum(PLAN_STATUSES).describe('complete: the planner says that nothing is left to do'),
-  /** Why it failed or was rejected, or how the planner knows that all is done. */
+  /** Why it failed or was rejected, or how the planner knows that everything is done. */
   reason: z.string().max(MAX_REASON_CHARS).nullable().default(null),
   summary: z.string().max(8000).default(''),
   /** The missions as JSON. */
@@ -60,19 +60,20 @@ export const Plan = z.object({
 })
 export type Plan = z.infer<typeof Plan>
 
-/** What is wrong with an answer, in words for whoever gave it; null: nothing. */
+/** The problem with an answer, as a sentence for the planner; null if there is none. */
 export function problemWith(
   answer: PlanAnswer,
   { objection, mayBeComplete }: { objection: Objection; mayBeComplete: boolean },
 ): string | null {
   if (answer.complete && !mayBeComplete) return 'A plan was asked for: "complete" must be false.'
-  if (answer.complete && answer.missions.length) return 'It says "complete" and names missions; it can only be one.'
+  if (answer.complete && answer.missions.length)
+    return 'It says "complete" and names missions; only one of the two is possible.'
   if (answer.complete) return answer.reason.trim() ? null : 'It says "complete" without a "reason".'
   if (answer.missions.length === 0) return 'It names no missions.'
   return problemWithMissions(answer.missions, objection)
 }
 
-/** Why a mission of a plan may not name this agent; null: it may. */
+/** Why a mission of a plan may not name this agent; null if it may. */
 export type Objection = (agent: string) => string | null
 
 export function problemWithMissions(missions: readonly PlannedMission[], objection: Objection): string | null {
@@ -87,7 +88,7 @@ export function problemWithMissions(missions: readonly PlannedMission[], objecti
   }
   for (const { key, depends_on } of missions) {
     const unknown = depends_on.find(each => !keys.has(each))
-    if (unknown) return `${key} depends on ${unknown}, which is no mission of this plan.`
+    if (unknown) return `${key} depends on ${unknown}, which is not a mission of this plan.`
   }
   const circle = circleIn(missions)
   return circle && `They depend on each other in a circle: ${circle.join(' → ')}.`
@@ -113,7 +114,7 @@ function circleIn(missions: readonly PlannedMission[]): string[] | null {
   return null
 }
 
-/** The missions in steps: each needs only what stands in steps before its own. There must be no circle. */
+/** The missions in steps. Each needs only missions of earlier steps. They must not depend on each other in a circle. */
 export function levelsOf<M extends Pick<PlannedMission, 'key' | 'depends_on'>>(missions: readonly M[]): M[][] {
   const depth = new Map<string, number>()
   const byKey = new Map(missions.map(each => [each.key, each]))
@@ -130,12 +131,12 @@ export function levelsOf<M extends Pick<PlannedMission, 'key' | 'depends_on'>>(m
 
 export const PlanEstimate = z.object({
   missions: z.number().int(),
-  minutes: z.number().nullable().describe('of all missions together'),
-  longest_minutes: z.number().nullable().describe('if all that is independent runs at once'),
+  minutes: z.number().nullable().describe('for all missions together'),
+  longest_minutes: z.number().nullable().describe('if independent missions run at the same time'),
   usd: z.number().nullable(),
 })
 
-/** The planner's own guesses, added up; empty where a mission has none. */
+/** The sum of the planner's own estimates; empty where a mission has none. */
 export function estimateOf(missions: readonly PlannedMission[]): z.infer<typeof PlanEstimate> {
   const sum = (values: (number | null)[]): number | null =>
     values.every(value => value !== null) ? values.reduce((total: number, value) => total + value!, 0) : null

@@ -1,28 +1,27 @@
 import * as z from 'zod'
+import { APPROVAL_MODES, ENGINES, ISOLATIONS, LANDING_POLICIES, TOOL_PRESETS } from '../choices.ts'
 import { Id, Timestamp } from '../ids.ts'
 import { ProjectServer } from './mcp-server.ts'
 
-export const LANDING_POLICIES = ['auto', 'review', 'pull-request', 'never'] as const
+export { APPROVAL_MODES, ENGINES, ISOLATIONS, LANDING_POLICIES, TOOL_PRESETS }
+
 export const LandingPolicy = z.enum(LANDING_POLICIES)
 export type LandingPolicy = z.infer<typeof LandingPolicy>
 
-export const TOOL_PRESETS = ['full', 'implement', 'review', 'test', 'explore', 'fix'] as const
 export const ToolPreset = z.enum(TOOL_PRESETS)
 export type ToolPreset = z.infer<typeof ToolPreset>
 
-export const ENGINES = ['cli', 'sdk'] as const
 export const Engine = z
   .enum(ENGINES)
   .describe('how Claude Code is driven: through its command line, or its SDK, which does not survive a restart')
 export type Engine = z.infer<typeof Engine>
 
-/** How people call an agent that is driven so. */
+/** What people call an agent that is driven this way. */
 export const drivenName = (agent: string, engine: Engine): string => (engine === 'cli' ? agent : `${agent} (${engine})`)
 
-export const APPROVAL_MODES = ['deny', 'ask'] as const
 export const ApprovalMode = z
   .enum(APPROVAL_MODES)
-  .describe('what becomes of what the preset does not allow: it is denied, or a person is asked')
+  .describe('what happens when an agent wants more than its preset allows: deny it, or ask a person')
 export type ApprovalMode = z.infer<typeof ApprovalMode>
 
 export const ContextLimit = z
@@ -31,10 +30,9 @@ export const ContextLimit = z
   .min(1)
   .max(100)
   .describe(
-    'how much of its context window an agent may fill before it goes on in a fresh conversation; 100: all of it',
+    'how much of its context window an agent may fill before it continues in a new conversation; 100: all of it',
   )
 
-export const ISOLATIONS = ['private', 'linked'] as const
 export const Isolation = z
   .enum(ISOLATIONS)
   .describe(
@@ -56,6 +54,7 @@ export const PreviewCommand = z
   .describe('a shell line that shows the work in a browser; it must listen on the port in $PORT')
 
 export const MAX_NAME_CHARS = 120
+export const MOST_SERVERS = 30
 
 /** What a person may set on a project. */
 export const ProjectSettings = z.object({
@@ -80,7 +79,7 @@ export const ProjectSettings = z.object({
     .default(null)
     .describe('empty: the branch checked out when the project was made'),
   landing: LandingPolicy.default('review').describe(
-    'what becomes of finished work: auto: it lands; review: a person lands it; pull-request: it is pushed to the remote and a pull request opened through gh; never: it stays on its branch',
+    'what happens to finished work. auto: it lands; review: a person lands it; pull-request: it is pushed to the remote, and gh opens a pull request; never: it stays on its branch',
   ),
   checks: z.array(Check).max(20).default([]),
   setup_command: z
@@ -95,7 +94,7 @@ export const ProjectSettings = z.object({
     .max(50)
     .default([])
     .describe('ignored files to copy into a worktree, such as .env'),
-  instructions: z.string().max(20_000).default('').describe('said to every agent on this project'),
+  instructions: z.string().max(20_000).default('').describe('given to every agent on this project'),
   max_concurrent: z.number().int().min(1).max(200).nullable().default(null),
   max_turns: z.number().int().min(1).max(10_000).nullable().default(null),
   max_budget_usd: z.number().positive().max(100_000).nullable().default(null),
@@ -105,7 +104,7 @@ export const ProjectSettings = z.object({
     .max(100_000)
     .nullable()
     .default(null)
-    .describe('once this is spent in a day (of UTC), nothing new starts and what runs is stopped'),
+    .describe('once this is spent in a day (UTC), nothing new starts and running agents are stopped'),
   timeout_seconds: z.number().int().min(1).max(604_800).nullable().default(null),
   context_limit_percent: ContextLimit.nullable().default(null),
   max_retries: z.number().int().min(0).max(10).nullable().default(null),
@@ -115,19 +114,21 @@ export const ProjectSettings = z.object({
     .array(z.string().regex(/^[A-Za-z_][A-Za-z0-9_]*$/))
     .max(100)
     .default([])
-    .describe('names of variables of the server that its agents may see'),
+    .describe("names of the server's environment variables that its agents may see"),
   allow_push: z.boolean().default(false),
   isolation: Isolation.default('private'),
   hooks: z
     .enum(['on', 'off'])
     .default('on')
-    .describe("whether the repository's own git hooks run for what agents commit themselves; ours never run any"),
+    .describe("whether the repository's git hooks run when agents commit; they never run for commits of Flotilla"),
 })
 export type ProjectSettings = z.infer<typeof ProjectSettings>
 
-/** The same for a project that is made: its name may be left to its folder, and how its work lands to the fleet. */
+/** The settings of a new project. The folder may give its name, and the fleet its landing policy. */
 export const NewProject = ProjectSettings.extend({
-  name: ProjectSettings.shape.name.optional().describe('empty: that of its folder, with a number if another has it'),
+  name: ProjectSettings.shape.name
+    .optional()
+    .describe('empty: the name of its folder, with a number if that name is taken'),
   landing: LandingPolicy.optional(),
 })
 
@@ -136,12 +137,12 @@ export const Project = ProjectSettings.extend({
   path: z.string(),
   worktree: z
     .enum(['git', 'none'])
-    .describe('none: a folder that is no repository; one mission at a time, nothing lands'),
+    .describe('none: a plain folder without git; one mission at a time, and nothing lands'),
   base_branch: z.string(),
-  mcp_servers: z.array(ProjectServer).max(30).default([]),
+  mcp_servers: z.array(ProjectServer).max(MOST_SERVERS).default([]),
   paused: z.boolean().default(false),
   deleting: z.boolean().default(false),
-  /** The newest commit of the base branch that we or a person's approval put there. */
+  /** The newest commit of the base branch that we, or a person's approval, put there. */
   known_tip: z.string().nullable().default(null),
   loop_id: Id.nullable().default(null).describe('its newest loop'),
   created_at: Timestamp,

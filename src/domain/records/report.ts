@@ -23,7 +23,7 @@ const ClaimedTest = z.preprocess(
   }),
 )
 
-/** What an agent says of its own work. Files and commits are never taken from here. */
+/** What an agent says about its own work. Files and commits are never taken from here. */
 export const Claim = z.object({
   status: ClaimedStatus.default('completed'),
   summary: z.string().max(20_000).default(''),
@@ -50,20 +50,22 @@ export const Report = Claim.extend({
   status: z
     .enum(['completed', 'completed_no_changes', ...OUTCOMES.filter(outcome => outcome !== 'completed')])
     .default('completed')
-    .describe("how the session ended; the agent's own word counts only where it ended well"),
+    .describe("how the session ended; the agent's own status counts only if it ended well"),
   claimed_status: ClaimedStatus.nullable().default(null).describe('what the agent itself said'),
   id: Id,
   mission_id: Id,
   session_id: Id,
   project_id: Id,
-  source: z.enum(['agent', 'git']).describe('git: the agent gave none, so it was written from git and its last words'),
+  source: z
+    .enum(['agent', 'git'])
+    .describe('git: the agent gave no report, so this one was made from git and its last words'),
   problem: z
     .string()
     .max(1000)
     .nullable()
     .default(null)
     .describe("what was wrong with the agent's own, if it gave one"),
-  candidate: z.string().nullable().default(null).describe('the commit it speaks of; empty: there is none'),
+  candidate: z.string().nullable().default(null).describe('the commit it describes; empty: there is none'),
   files_changed: z.array(ChangedFile).describe('from git'),
   files_omitted: z.number().int().default(0).describe('how many more files changed than are listed'),
   commits: z.array(z.object({ commit: z.string(), subject: z.string() })).describe('from git'),
@@ -71,7 +73,9 @@ export const Report = Claim.extend({
 })
 export type Report = z.infer<typeof Report>
 
-/** Of an agent that ended well: whether it is blocked is its own word, whether it changed anything is git's. */
+/**
+ * The outcome of an agent that ended well. It says itself whether it is blocked; git says whether it changed anything.
+ */
 export function statusOf(outcome: Outcome, claimed: ClaimedStatus | null, changed: boolean): Report['status'] {
   if (outcome !== 'completed') return outcome
   if (claimed === 'blocked') return 'blocked'
@@ -92,7 +96,7 @@ export const CLAIMED_LISTS = [
   'files_claimed',
 ] as const
 
-/** The same report, small enough to be kept by every engine whatever an agent claims; what is cut says so. */
+/** The same report, small enough for every store, whatever an agent claims. Cuts are marked. */
 export function fitted(report: Report): Report {
   const files_changed = firstOf(report.files_changed, FILES_BYTES)
   const lists = CLAIMED_LISTS.map(name => [name, shortened(report[name])])

@@ -1,9 +1,9 @@
 import { describe, expect, test } from 'vitest'
-import { MOST_WAITING, Schedule, type Slots, tick } from './schedule.ts'
+import { type CronTimes, MOST_WAITING, Schedule, tick } from './schedule.ts'
 
 const at = (minute: number, second = 0): string => new Date(Date.UTC(2026, 0, 1, 0, minute, second)).toISOString()
 /** Every minute. */
-const slots: Slots = {
+const times: CronTimes = {
   after: moment => new Date(Math.floor(Date.parse(moment) / 60_000) * 60_000 + 60_000).toISOString(),
   upTo: moment => new Date(Math.floor(Date.parse(moment) / 60_000) * 60_000).toISOString(),
 }
@@ -21,7 +21,7 @@ const schedule = (settings: Partial<Schedule> = {}): Schedule =>
   })
 
 test('before its time nothing happens', () => {
-  expect(tick(schedule(), { now: at(4, 59), slots, busy: false })).toMatchObject({
+  expect(tick(schedule(), { now: at(4, 59), times, busy: false })).toMatchObject({
     make: null,
     skipped: null,
     schedule: { next_at: at(5) },
@@ -29,18 +29,18 @@ test('before its time nothing happens', () => {
 })
 
 test('its time makes one copy and moves on', () => {
-  const first = tick(schedule(), { now: at(5, 1), slots, busy: false })
+  const first = tick(schedule(), { now: at(5, 1), times, busy: false })
   expect(first).toMatchObject({ make: at(5), schedule: { next_at: at(6), waiting: [] } })
-  expect(tick(first.schedule, { now: at(5, 2), slots, busy: false }).make).toBeNull()
+  expect(tick(first.schedule, { now: at(5, 2), times, busy: false }).make).toBeNull()
 })
 
 test('switched off, only what a person asked for is made', () => {
   const off = schedule({ enabled: false, waiting: [at(3)] })
-  expect(tick(off, { now: at(9), slots, busy: false })).toMatchObject({ make: at(3), skipped: null })
+  expect(tick(off, { now: at(9), times, busy: false })).toMatchObject({ make: at(3), skipped: null })
 })
 
 describe('when the last copy is still at work', () => {
-  const tickBusy = (settings: Partial<Schedule>) => tick(schedule(settings), { now: at(5), slots, busy: true })
+  const tickBusy = (settings: Partial<Schedule>) => tick(schedule(settings), { now: at(5), times, busy: true })
 
   test('skip: this time is left out', () => {
     expect(tickBusy({ overlap: 'skip' })).toMatchObject({
@@ -53,7 +53,7 @@ describe('when the last copy is still at work', () => {
   test('queue: it is made once the last is over', () => {
     const { schedule: queued, make } = tickBusy({ overlap: 'queue' })
     expect([make, queued.waiting]).toEqual([null, [at(5)]])
-    expect(tick(queued, { now: at(5, 30), slots, busy: false })).toMatchObject({
+    expect(tick(queued, { now: at(5, 30), times, busy: false })).toMatchObject({
       make: at(5),
       schedule: { waiting: [] },
     })
@@ -77,7 +77,7 @@ describe('after an hour without a server', () => {
   const late = (catch_up: 'none' | 'once', now = at(65, 30)) =>
     tick(schedule({ catch_up, next_at: at(5) }), {
       now,
-      slots: { ...slots, upTo: () => at(60), after: () => at(120) },
+      times: { ...times, upTo: () => at(60), after: () => at(120) },
       busy: false,
     })
 

@@ -13,25 +13,28 @@ export const TemplateName = z
   .describe('what people call it')
 
 export const TemplateVariable = z.object({
-  name: z.string().regex(/^[a-z][a-z0-9_]{0,39}$/, 'may have small letters, digits and _'),
+  name: z.string().regex(/^[a-z][a-z0-9_]{0,39}$/, 'may have lower-case letters, digits and _'),
   default: z.string().max(20_000).nullable().default(null).describe('empty: it must be given'),
 })
 export type TemplateVariable = z.infer<typeof TemplateVariable>
 
-/** Settings to begin with, saved under a name: of a mission, with its prompt, or of a project. */
+/** Saved settings with a name: those of a mission with its prompt, or those of a project. */
 export const Template = z.object({
   id: Id.describe('follows from its name'),
   name: TemplateName,
   kind: z.enum(['mission', 'project']),
   settings: z.record(z.string(), z.unknown()),
   prompt: StoredText.nullable(),
-  variables: z.array(TemplateVariable).max(30).describe('what {name} in its texts stands for; other braces stay'),
+  variables: z
+    .array(TemplateVariable)
+    .max(30)
+    .describe('what {name} in its texts stands for; other braces stay as they are'),
   created_at: Timestamp,
   updated_at: Timestamp,
 })
 export type Template = z.infer<typeof Template>
 
-/** What belongs to one mission or repository, and to no other. */
+/** Settings that belong to one mission or repository only. */
 export const MissionTemplate = MissionSettings.omit({
   parent_mission_id: true,
   depends_on: true,
@@ -45,7 +48,7 @@ const MAX_TITLE_CHARS = MissionSettings.shape.title.maxLength ?? 300
 
 type Written = z.infer<typeof MissionTemplate> & { detailed_prompt: string }
 
-/** A variable that no text has a place for is a mistake in one of them; in a script it stands in the environment. */
+/** A variable that no text uses is a mistake. In a script it is used as an environment variable. */
 export function requirePlaces(variables: readonly TemplateVariable[], written: Written, script: boolean): void {
   const places = namedIn([script ? '' : written.detailed_prompt, ...TEXTS.map(field => written[field])].join('\n'))
   const has = ({ name }: TemplateVariable): boolean =>
@@ -60,16 +63,20 @@ export function requirePlaces(variables: readonly TemplateVariable[], written: W
   }
 }
 
-/** What a value says is never put into the text of a script, where it would be run. */
+/** A value is never put into the text of a script, where it would be run. */
 function requireUnspliced(variables: readonly TemplateVariable[], script: string): void {
   const spliced = variables.find(({ name }) => script.replaceAll(`\${${name}}`, '').includes(`{${name}}`))
   if (spliced)
-    throw new InvalidInput('variables', `{${spliced.name}} cannot stand in a script: its value would be run`, {
-      try: `Write "$${valueName(spliced.name)}" instead: the value is in that variable, and all of it in the file $${valueName(spliced.name)}_FILE.`,
-    })
+    throw new InvalidInput(
+      'variables',
+      `{${spliced.name}} cannot be used in a script: its value would run as a part of it`,
+      {
+        try: `Write "$${valueName(spliced.name)}" instead: the value is in that variable, and all of it in the file $${valueName(spliced.name)}_FILE.`,
+      },
+    )
 }
 
-/** The same with every variable filled in. What a value says is never taken for a variable, nor for a part of a script. */
+/** The same with every variable filled in. A value is never read as a variable, nor as part of a script. */
 export function filledIn(
   written: Written,
   variables: readonly TemplateVariable[],

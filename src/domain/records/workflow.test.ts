@@ -44,7 +44,7 @@ describe('templates', () => {
 })
 
 describe('what is decided when a workflow is written', () => {
-  test('the last stages land, and whoever depends on another inherits its work', () => {
+  test('the last stages land, and a dependent stage inherits the work before it', () => {
     const stages = decideStages([
       { name: 'a', prompt: 'x' },
       { name: 'b', prompt: 'x', depends_on: [0] },

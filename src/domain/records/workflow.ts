@@ -8,7 +8,7 @@ import { MissionSettings, MissionType, StatusReason } from './mission.ts'
 import { STAGE_STATUSES, type StageStatus } from './stage-status.ts'
 
 export const MAX_STAGES = 2000
-/** As many as a mission may depend on. */
+/** The same limit as for the dependencies of a mission. */
 const MAX_DEPENDENCIES = 60
 
 export const WORKTREE_STRATEGIES = ['new', 'inherit', 'share'] as const
@@ -20,7 +20,12 @@ const limits = MissionSettings.shape
 export const StageInput = z
   .object({
     name: z.string().min(1).max(120),
-    prompt: z.string().min(1).max(200_000).optional().describe('with {task_prompt}, {stage_N_summary} and the like'),
+    prompt: z
+      .string()
+      .min(1)
+      .max(200_000)
+      .optional()
+      .describe('may contain {task_prompt}, {stage_N_summary} and other variables'),
     prompt_template: z.string().min(1).max(200_000).optional().describe('the same as prompt'),
     agent: limits.agent,
     executor: z.string().min(1).max(40).optional().describe('the same as agent'),
@@ -35,7 +40,11 @@ export const StageInput = z
         'new: from the base branch; inherit: from the work of what it depends on, merged; share: in its worktree',
       ),
     worktree_strategy: z.enum(WORKTREE_STRATEGIES).optional().describe('the same as worktree'),
-    depends_on: z.array(StageRef).max(MAX_DEPENDENCIES).default([]).describe('by name, or by place in the list from 0'),
+    depends_on: z
+      .array(StageRef)
+      .max(MAX_DEPENDENCIES)
+      .default([])
+      .describe('names, or positions in the list, counted from 0'),
     subdirectory: limits.subdirectory,
     acceptance_criteria: limits.acceptance_criteria,
     tool_preset: limits.tool_preset,
@@ -44,29 +53,29 @@ export const StageInput = z
     max_budget_usd: limits.max_budget_usd,
     timeout_seconds: limits.timeout_seconds,
     retries: z.number().int().min(0).max(10).default(0),
-    checked: z.boolean().default(false).describe("it counts only if the project's checks pass on its own work"),
+    checked: z.boolean().default(false).describe("it succeeds only if the project's checks pass on its own work"),
     lands: z
       .union([z.boolean(), z.literal('review')])
       .optional()
-      .describe('empty: it lands if nothing depends on it; review: once a person has said so'),
+      .describe('empty: it lands if nothing depends on it; review: it lands when a person approves it'),
     on_failure: z
       .union([z.enum(['stop', 'continue']), z.object({ run: StageRef })])
       .default('stop')
-      .describe('continue: those after it run all the same; run: another stage takes its place'),
+      .describe('continue: later stages run anyway; run: another stage replaces it'),
     when: z
       .object({
         stage: StageRef,
         status: z.array(z.enum(STAGE_STATUSES)).min(1).optional(),
-        says: z.string().min(1).max(400).optional().describe('its report holds these words, in any case of letters'),
+        says: z.string().min(1).max(400).optional().describe('its report contains these words, in upper or lower case'),
       })
       .optional()
-      .describe('it is skipped unless this was so'),
+      .describe('it is skipped unless this is true'),
     chooses: z
       .array(StageRef)
       .min(2)
       .max(MAX_DEPENDENCIES)
       .optional()
-      .describe('it names a winner among these, and only that lands'),
+      .describe('it names a winner among these, and only the winner lands'),
   })
   .strict()
 export type StageInput = z.input<typeof StageInput>
@@ -81,19 +90,22 @@ export const WorkflowFile = z.union([
   }),
 ])
 
-/** A stage with everything decided; other stages are named by their place in the list. */
+/** A stage with all defaults filled in. Other stages are named by their index. */
 export interface Stage {
   name: string
   prompt: string
   agent: string | null
-  /** Its prompt is a script: whoever wrote it named an agent that runs scripts. Absent in what an earlier version decided. */
+  /**
+   * Whether its prompt is a script, because its author named an agent that runs scripts. Absent in records of an
+   * earlier version.
+   */
   script?: boolean
   model: string | null
   effort: string | null
   type: z.infer<typeof MissionType>
   worktree: (typeof WORKTREE_STRATEGIES)[number]
   depends_on: number[]
-  /** Absent in what an earlier version decided. */
+  /** Absent in records of an earlier version. */
   subdirectory?: string
   acceptance_criteria: string
   tool_preset: z.infer<typeof limits.tool_preset>
@@ -107,29 +119,29 @@ export interface Stage {
   on_failure: 'stop' | 'continue' | { run: number }
   when: { stage: number; status?: StageStatus[]; says?: string } | null
   chooses: number[] | null
-  /** Counts up whenever the stage is to be done anew. */
+  /** Incremented whenever the stage is to be done again. */
   generation: number
 }
 
 export const WORKFLOW_STATUSES = ['making', 'running', 'done', 'failed', 'cancelled'] as const
 
-/** A graph of missions made together. */
+/** Missions in stages, made together. */
 export const Workflow = z.object({
   id: Id,
   name: z.string().min(1).max(200),
   project_id: Id,
   task: StoredText,
-  /** The stages, decided. */
+  /** The stages, with all defaults filled in. */
   definition: StoredText,
   stages: z.number().int(),
   status: z.enum(WORKFLOW_STATUSES),
   status_reason: StatusReason.nullable().default(null),
-  again: z.array(z.number().int()).default([]).describe('stages that are to go back to work before anything else'),
-  /** Stages at work, and stages that are over: kept here so that no end has to count them. */
+  again: z.array(z.number().int()).default([]).describe('stages that are done again before anything else'),
+  /** The number of stages at work, and of stages that are over, so that nobody has to count them. */
   open: z.number().int().default(0),
   over: z.number().int().default(0),
   failed: z.array(z.string()).default([]).describe('stages that failed and stopped it'),
-  base_ref: limits.base_ref.describe('where stages begin that do not begin with the work of others; a commit'),
+  base_ref: limits.base_ref.describe('the commit from which stages start that do not start from the work of others'),
   tags: limits.tags,
   created_at: Timestamp,
   updated_at: Timestamp,
@@ -137,72 +149,88 @@ export const Workflow = z.object({
 })
 export type Workflow = z.infer<typeof Workflow>
 
-/** What a person wrote, checked and decided. Whatever can never work is refused here, before anything is made. */
+type RunsScripts = (agent: string) => boolean
+/** The index of the stage that a reference means. */
+type StageIndex = (ref: string | number, field: string) => number
+
+/**
+ * Checks a workflow as a person wrote it and fills in the defaults. A workflow that can never work is refused here,
+ * before anything is made.
+ */
 export function decideStages(
   inputs: readonly StageInput[],
-  runsScripts: (agent: string) => boolean = agent => agent === 'shell',
+  runsScripts: RunsScripts = agent => agent === 'shell',
 ): Stage[] {
   const parsed = inputs.map(input => StageInput.parse(input))
   if (parsed.length === 0) throw new InvalidInput('stages', 'there are none')
-  if (parsed.length > MAX_STAGES) throw new InvalidInput('stages', `at most ${MAX_STAGES} make a workflow`)
-  const places = new Map<string, number>()
-  for (const [index, { name }] of parsed.entries()) {
-    if (places.has(keyOf(name))) throw new InvalidInput(`stages[${index}].name`, `${name} is there twice`)
-    if (/^[0-9]+$/.test(keyOf(name))) throw new InvalidInput(`stages[${index}].name`, 'a number is no name')
-    places.set(keyOf(name), index)
-  }
-  const at = (ref: string | number, field: string): number => {
-    const index = typeof ref === 'number' ? ref : places.get(keyOf(ref))
-    if (index === undefined || !parsed[index]) throw new InvalidInput(field, `there is no stage ${JSON.stringify(ref)}`)
-    return index
-  }
-  const leadsOn = new Set<number>()
-  const stages = parsed.map((stage, index): Stage => {
-    const field = `stages[${index}]`
-    const prompt = stage.prompt ?? stage.prompt_template
-    if (!prompt) throw new InvalidInput(`${field}.prompt`, 'is missing')
-    const depends_on = [...new Set(stage.depends_on.map(ref => at(ref, `${field}.depends_on`)))]
-    for (const each of depends_on) leadsOn.add(each)
-    const worktree = stage.worktree ?? stage.worktree_strategy ?? (depends_on.length ? 'inherit' : 'new')
-    if (worktree === 'share' && depends_on.length !== 1)
-      throw new InvalidInput(`${field}.worktree`, 'share needs exactly one stage to share with')
-    const { on_failure, when } = stage
-    return {
-      name: stage.name,
-      prompt,
-      agent: stage.agent ?? stage.executor ?? null,
-      script: runsScripts(stage.agent ?? stage.executor ?? ''),
-      model: stage.model,
-      effort: stage.effort ?? stage.reasoning_effort ?? null,
-      type: stage.type ?? 'implement',
-      worktree,
-      depends_on,
-      subdirectory: stage.subdirectory,
-      acceptance_criteria: stage.acceptance_criteria,
-      tool_preset: stage.tool_preset,
-      approvals: stage.approvals,
-      max_turns: stage.max_turns,
-      max_budget_usd: stage.max_budget_usd,
-      timeout_seconds: stage.timeout_seconds,
-      retries: stage.retries,
-      checked: stage.checked,
-      lands: stage.lands ?? true,
-      on_failure: typeof on_failure === 'object' ? { run: at(on_failure.run, `${field}.on_failure`) } : on_failure,
-      when: when ? { ...when, stage: at(when.stage, `${field}.when`) } : null,
-      chooses: stage.chooses?.map(ref => at(ref, `${field}.chooses`)) ?? null,
-      generation: 0,
-    }
-  })
+  if (parsed.length > MAX_STAGES) throw new InvalidInput('stages', `a workflow has at most ${MAX_STAGES}`)
+  const at = indexOf(parsed)
+  const stages = parsed.map((stage, index) => decideStage(stage, `stages[${index}]`, at, runsScripts))
+  const leadsOn = new Set(stages.flatMap(({ depends_on }) => depends_on))
   const decided = stages.map((stage, index) => ({
     ...stage,
-    // By default the last ones land; one that chooses lets the winner land instead.
+    // By default the last stages land. A stage that chooses lets the winner land instead.
     lands: parsed[index]!.lands ?? (!leadsOn.has(index) && !stage.chooses),
   }))
   requireSound(decided)
   return decided
 }
 
-/** What each stage begins after: what it depends on, and what it stands in for. */
+function indexOf(parsed: readonly z.output<typeof StageInput>[]): StageIndex {
+  const places = new Map<string, number>()
+  for (const [index, { name }] of parsed.entries()) {
+    if (places.has(keyOf(name))) throw new InvalidInput(`stages[${index}].name`, `${name} is there twice`)
+    if (/^[0-9]+$/.test(keyOf(name))) throw new InvalidInput(`stages[${index}].name`, 'must not be a number')
+    places.set(keyOf(name), index)
+  }
+  return (ref, field) => {
+    const index = typeof ref === 'number' ? ref : places.get(keyOf(ref))
+    if (index === undefined || !parsed[index]) throw new InvalidInput(field, `there is no stage ${JSON.stringify(ref)}`)
+    return index
+  }
+}
+
+function decideStage(
+  stage: z.output<typeof StageInput>,
+  field: string,
+  at: StageIndex,
+  runsScripts: RunsScripts,
+): Stage {
+  const prompt = stage.prompt ?? stage.prompt_template
+  if (!prompt) throw new InvalidInput(`${field}.prompt`, 'is missing')
+  const depends_on = [...new Set(stage.depends_on.map(ref => at(ref, `${field}.depends_on`)))]
+  const worktree = stage.worktree ?? stage.worktree_strategy ?? (depends_on.length ? 'inherit' : 'new')
+  if (worktree === 'share' && depends_on.length !== 1)
+    throw new InvalidInput(`${field}.worktree`, 'share needs exactly one stage to share with')
+  const { on_failure, when } = stage
+  return {
+    name: stage.name,
+    prompt,
+    agent: stage.agent ?? stage.executor ?? null,
+    script: runsScripts(stage.agent ?? stage.executor ?? ''),
+    model: stage.model,
+    effort: stage.effort ?? stage.reasoning_effort ?? null,
+    type: stage.type ?? 'implement',
+    worktree,
+    depends_on,
+    subdirectory: stage.subdirectory,
+    acceptance_criteria: stage.acceptance_criteria,
+    tool_preset: stage.tool_preset,
+    approvals: stage.approvals,
+    max_turns: stage.max_turns,
+    max_budget_usd: stage.max_budget_usd,
+    timeout_seconds: stage.timeout_seconds,
+    retries: stage.retries,
+    checked: stage.checked,
+    lands: stage.lands ?? true,
+    on_failure: typeof on_failure === 'object' ? { run: at(on_failure.run, `${field}.on_failure`) } : on_failure,
+    when: when ? { ...when, stage: at(when.stage, `${field}.when`) } : null,
+    chooses: stage.chooses?.map(ref => at(ref, `${field}.chooses`)) ?? null,
+    generation: 0,
+  }
+}
+
+/** The stages before each stage: its dependencies, and the stages it replaces. */
 function waysInto(stages: readonly Stage[]): number[][] {
   const ways = stages.map(stage => [...stage.depends_on])
   for (const [index, { on_failure }] of stages.entries())
@@ -210,7 +238,7 @@ function waysInto(stages: readonly Stage[]): number[][] {
   return ways
 }
 
-/** An order in which stages can begin; where some wait for themselves, only those that do not. */
+/** An order in which stages can start. Stages in a circle are left out. */
 function inOrder(ways: readonly number[][]): number[] {
   const waits = ways.map(into => new Set(into))
   const after = ways.map((): number[] => [])
@@ -224,7 +252,10 @@ function inOrder(ways: readonly number[][]): number[] {
   return order
 }
 
-/** Whether one stage is surely over before another begins. A bit for each: a large graph has millions of such pairs. */
+/**
+ * Whether one stage is certainly over before another starts. One bit per pair, because a large graph has millions of
+ * pairs.
+ */
 function precedence(ways: readonly number[][], order: readonly number[]): (one: number, other: number) => boolean {
   const words = Math.ceil(ways.length / 32)
   const before = ways.map(() => new Uint32Array(words))
@@ -260,11 +291,11 @@ function requireSound(stages: readonly Stage[]): void {
   }
 }
 
-/** Which other stages a stage speaks of, and where. */
+/** Which other stages a stage mentions, and where. */
 function needsOf(stages: readonly Stage[], stage: Stage, field: string): { what: string; of: number }[] {
   const named: [string, Variable][] = isScriptStage(stage)
     ? [...mentionedIn(stage.prompt)].map(([name, variable]) => [`$${name}`, variable])
-    : variablesIn(stage.prompt).map(variable => [placeOf(variable), variable])
+    : variablesIn(stage.prompt).map(variable => [writtenAs(variable), variable])
   const variables = named.flatMap(([name, variable]) => {
     if (variable.of === 'task') return []
     const of = stageCalled(stages, variable.stage)
@@ -278,14 +309,14 @@ function needsOf(stages: readonly Stage[], stage: Stage, field: string): { what:
   ]
 }
 
-const placeOf = (variable: Variable): string =>
+const writtenAs = (variable: Variable): string =>
   variable.of === 'task' ? '{task_prompt}' : `{stage_${variable.stage}_${variable.fact}}`
 
-/** An earlier version did not write it down, and had one agent that runs scripts. */
+/** An earlier version did not store this, and had one agent that runs scripts. */
 export const isScriptStage = ({ script, agent }: Pick<Stage, 'script' | 'agent'>): boolean =>
   script ?? agent === 'shell'
 
-/** What others wrote is never put into the text of a script, where it would be run. */
+/** A value that others wrote is never put into the text of a script, where it would be run. */
 export function requireUnspliced(stages: readonly Stage[], stage: Stage, field: string): void {
   if (!isScriptStage(stage)) return
   const [variable] = variablesIn(stage.prompt)
@@ -293,14 +324,14 @@ export function requireUnspliced(stages: readonly Stage[], stage: Stage, field: 
   const name = nameOf(variable, variable.of === 'stage' ? stageCalled(stages, variable.stage) : undefined)
   throw new InvalidInput(
     field,
-    `${placeOf(variable)} cannot stand in a script: its value would be run as a part of it`,
+    `${writtenAs(variable)} cannot be used in a script: its value would run as a part of it`,
     {
       try: `Write "$${name}" instead: the value is in that variable, and all of it in the file $${name}_FILE.`,
     },
   )
 }
 
-/** By its number or its name, as a variable calls it. */
+/** By its number or its name, as in a variable. */
 export function stageCalled(stages: readonly Stage[], key: string): number | undefined {
   const index = /^[0-9]+$/.test(key) ? Number(key) : stages.findIndex(({ name }) => keyOf(name) === key)
   return stages[index] ? index : undefined

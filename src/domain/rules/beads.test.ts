@@ -29,7 +29,7 @@ test('a bead says what its mission is', () => {
   expect(missionOf(plain!)).toMatchObject({ detailed_prompt: 'Bead bd-2', priority: 0, mission_type: 'implement' })
 })
 
-test('whoever others wait for comes first, and a circle is refused with its names', () => {
+test('dependencies come first, and a circle is refused with its names', () => {
   expect(inOrder(read(line('a', on('b')), line('b', on('c', 'elsewhere')), line('c'))).map(({ id }) => id)).toEqual([
     'c',
     'b',
@@ -40,8 +40,8 @@ test('whoever others wait for comes first, and a circle is refused with its name
   expect(inOrder(read(...long)).at(-1)!.id).toBe('0')
 })
 
-test('a line that is none is told by its number', () => {
-  expect(() => read(line('a'), '', '{"id":')).toThrow('line 3: is no JSON')
+test('an invalid line is reported with its number', () => {
+  expect(() => read(line('a'), '', '{"id":')).toThrow('line 3: is not JSON')
   expect(() => read(line('a'), '{"id":"b"}')).toThrow('line 2: title')
   expect(() => read(line('a', { title: ' \n' }))).toThrow('line 1: title')
 })

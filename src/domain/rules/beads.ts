@@ -5,7 +5,7 @@ import type { Comment, Mission, MissionType, Status } from '../records/mission.t
 /** How the settings name the database of the home, which `fleet bd` works on. */
 export const HOME_DATABASE = 'home'
 
-/** One line of a beads database (`.beads/*.jsonl`). What is not named here is kept as it is. */
+/** One line of a beads database (`.beads/*.jsonl`). Fields not named here are kept as they are. */
 export const Bead = z.looseObject({
   id: z.string().min(1).max(120),
   title: z.string().regex(/\S/, 'must not be empty'),
@@ -40,7 +40,7 @@ export const Bead = z.looseObject({
 })
 export type Bead = z.infer<typeof Bead>
 
-/** A bead and the line it stands in. */
+/** A bead and the line of the file it was read from. */
 export interface Line {
   text: string
   bead: Bead
@@ -61,14 +61,14 @@ function jsonOf(line: string, wrong: (problem: string) => InvalidInput): unknown
   try {
     return JSON.parse(line)
   } catch {
-    throw wrong('is no JSON')
+    throw wrong('is not JSON')
   }
 }
 
-/** Kinds of beads that are work; others are messages, gates and the like of tools around them. */
+/** Kinds of beads that are work. Others are messages, gates and the like of other tools. */
 const WORK = ['task', 'bug', 'feature', 'chore', 'epic']
 const OVER = ['closed', 'tombstone']
-/** Of the kinds of dependencies, the one that means the same here. */
+/** The only kind of dependency that missions have too. */
 const BLOCKS = 'blocks'
 const PARENT = 'parent-child'
 
@@ -79,11 +79,11 @@ export const parentOf = (bead: Bead): string | undefined =>
   bead.dependencies.find(({ type }) => type === PARENT)?.depends_on_id
 export const blockersOf = (bead: Bead): string[] =>
   bead.dependencies.filter(({ type }) => type === BLOCKS).map(({ depends_on_id }) => depends_on_id)
-/** What cannot be said of a mission. It stays in the file it came from. */
+/** The number of links of a kind that missions do not have. They stay in the file. */
 export const otherLinks = (bead: Bead): number =>
   bead.dependencies.filter(({ type }) => type !== BLOCKS && type !== PARENT).length
 
-/** Whoever others wait for comes before them; a circle is refused. */
+/** Puts dependencies before the beads that wait for them. A circle is refused. */
 export function inOrder(beads: readonly Bead[]): Bead[] {
   const byId = new Map(beads.map(bead => [bead.id, bead]))
   const before = (bead: Bead): Bead[] =>
@@ -91,7 +91,7 @@ export function inOrder(beads: readonly Bead[]): Bead[] {
   const ordered = new Set<Bead>()
   const path = new Set<Bead>()
   for (const first of byId.values()) {
-    // Steps in a list of their own: a chain may be longer than calls can be nested.
+    // A list instead of recursion: a chain may be longer than the call stack.
     const steps = [{ bead: first, left: before(first) }]
     for (let step = steps.at(-1); step; step = steps.at(-1)) {
       path.add(step.bead)
@@ -116,7 +116,7 @@ const MAX_TITLE_CHARS = 300
 const PRIORITY_STEP = 100
 const USUAL_PRIORITY = 2
 
-/** What a bead says of the mission it becomes. */
+/** The fields of the mission that a bead becomes. */
 export function missionOf(bead: Bead) {
   const section = (title: string, text: string): string => (text.trim() ? `## ${title}\n\n${text}` : '')
   const opening = bead.title.length > MAX_TITLE_CHARS || !bead.description.trim() ? bead.title : ''
@@ -134,7 +134,7 @@ export function missionOf(bead: Bead) {
   }
 }
 
-/** Where whoever made a bead with `fleet bd create` stood, and what they chose for it. */
+/** Where a person was when they ran `fleet bd create`, and what they chose. */
 export interface Captured {
   directory?: string
   agent?: string
@@ -163,7 +163,7 @@ export function capturedIn({ metadata }: Bead): Captured {
 
 const clamped = (priority: number): number => Math.min(4, Math.max(0, priority))
 
-/** The bead that a mission came from, or goes under. */
+/** The id of the bead that a mission came from, or is exported as. */
 export const beadIdOf = (mission: Pick<Mission, 'id' | 'metadata'>): string =>
   typeof mission.metadata.bead === 'string' ? mission.metadata.bead : `fleet-${mission.id}`
 
@@ -180,15 +180,15 @@ export interface Told {
   mission: Mission
   prompt: string
   comments: readonly Comment[]
-  /** Beads of what it depends on, and of its parent. */
+  /** The beads of its dependencies and of its parent. */
   blockers: readonly string[]
   parent: string | null
 }
 
-/** The line of a bead whose mission has moved on. Whatever else is in it stays as it is. */
+/** The new line of a bead whose mission has changed. All other fields stay as they are. */
 export function updated({ mission, comments }: Told, { text, bead }: Line): string {
   const status = STATUSES[mission.status] ?? 'open'
-  // A bead that others have closed, put off or claimed stays so while the mission has not begun.
+  // While the mission has not begun, a bead that someone closed, deferred or claimed stays that way.
   const moves = status !== 'open' && !isOver(bead) && status !== bead.status
   const merged = mergedComments(bead.id, bead.comments, comments)
   const comes = merged.length > bead.comments.length
@@ -209,7 +209,7 @@ const stateOf = (mission: Mission, status: string) => ({
   }),
 })
 
-/** A mission that came from nowhere else, as a line. */
+/** The line of a mission that came from no bead. */
 export function newLine({ mission, prompt, comments, blockers, parent }: Told): string {
   const id = beadIdOf(mission)
   const { created_at, updated_at } = mission
@@ -230,7 +230,7 @@ export function newLine({ mission, prompt, comments, blockers, parent }: Told): 
   })
 }
 
-/** Those of the file first and as they are; a comment is the same if author, time and words are. */
+/** The comments of the file come first, unchanged. Two comments are the same if author, time and text are. */
 function mergedComments(issue: string, before: Bead['comments'], comments: readonly Comment[]): Bead['comments'] {
   const key = (author: string, at: string | undefined, text: string) =>
     JSON.stringify([author, at && Date.parse(at), text])

@@ -4,24 +4,24 @@ import { isExpected, standingOf, unapprovedAmong } from './candidate.ts'
 
 const stage = { id: 'w', stage: 0, settled: null }
 
-test('work rides along where nobody wanted to decide about it, or somebody did', () => {
+test('work lands with a dependent if nobody has to approve it, or somebody has', () => {
   const kept = aMission({ status: 'done', result: 'kept' })
   expect(standingOf(kept, null, 'auto')).toBe('handed_on')
   for (const policy of ['never', 'review'] as const) expect(standingOf(kept, null, policy)).toBe('unapproved')
   expect(standingOf(kept, 'approved', 'review')).toBe('approved')
   expect(standingOf(kept, 'landed', 'never')).toBe('landed')
-  // Something about it made a person look, whatever the policy says.
+  // It is in review for a reason, so a person decides about it, whatever the policy is.
   expect(standingOf(aMission({ status: 'review' }), null, 'auto')).toBe('unapproved')
   expect(standingOf(aMission({ status: 'cancelled' }), null, 'auto')).toBe('unapproved')
 })
 
-test('what a stage hands on is covered by whoever takes it up; a stage that is to be reviewed is not', () => {
+test('the work of a stage is covered by the mission that builds on it, unless the stage has to be reviewed', () => {
   const handsOn = aMission({ status: 'done', result: 'kept', landing: 'never', workflow: stage })
   expect(standingOf(handsOn, null, 'never')).toBe('handed_on')
   expect(standingOf({ ...handsOn, landing: 'review' }, null, 'review')).toBe('unapproved')
 })
 
-test('what nobody let land is named, and what to do about it', () => {
+test('unapproved work is named, with what to do about it', () => {
   const other = { mission_id: 'm2', title: 'Sketch', commit: 'c', files: ['a'], files_omitted: 0 }
   expect(unapprovedAmong([{ ...other, standing: 'handed_on' }])).toBeUndefined()
   expect(unapprovedAmong([{ ...other, standing: 'unapproved' }])).toMatchObject({

@@ -11,19 +11,20 @@ export const Included = z.object({
   mission_id: z.string(),
   title: z.string(),
   commit: z.string().describe('where that work ended'),
-  files: z.array(z.string()).describe('that it changed'),
+  files: z.array(z.string()).describe('the files it changed'),
   files_omitted: z.number().int(),
   standing: z
     .enum(STANDINGS)
     .describe(
-      'landed: it is on the base branch already; approved, handed_on: it lands with this; unapproved: somebody must let it land first',
+      'landed: it is on the base branch already; approved, handed_on: it lands with this; unapproved: a person must approve it first',
     ),
 })
 export type Included = z.infer<typeof Included>
 
 /**
- * Whether work may ride along with what was built on it. Where a person or the project wants to decide about it, only
- * if they did, about that very commit; what a stage or an automatic landing hands on is covered by who takes it up.
+ * Whether the work of another mission may land with the candidate that was built on it. If a person or the project
+ * decides about that work, they must have approved exactly this commit. Work of a workflow stage, or of a mission that
+ * lands automatically, is covered by the mission that builds on it.
  */
 export function standingOf(
   of: Pick<Mission, 'workflow' | 'landing' | 'status'>,
@@ -32,18 +33,19 @@ export function standingOf(
 ): Included['standing'] {
   if (letLand) return letLand
   if (of.workflow && of.landing === 'never') return 'handed_on'
-  const asksFirst = landing === 'never' || landing === 'review' || ['review', 'cancelled'].includes(of.status)
+  const landsAlone = landing === 'auto' || landing === 'pull-request'
+  const asksFirst = !landsAlone || ['review', 'cancelled'].includes(of.status)
   return asksFirst ? 'unapproved' : 'handed_on'
 }
 
-/** Why a candidate may not land: it would take something along that nobody let land. */
+/** Why a candidate may not land: it includes work that nobody approved. */
 export function unapprovedAmong(includes: readonly Included[]): StatusReason | undefined {
   const [first, ...more] = includes.filter(({ standing }) => standing === 'unapproved')
   if (!first) return undefined
   const others = more.length ? `, and of ${more.map(({ title }) => `“${title}”`).join(', ')}` : ''
   return {
     code: 'unapproved',
-    text: `It holds the work of “${first.title}” (${first.mission_id})${others}, which nobody has let land.`,
+    text: `It holds the work of “${first.title}” (${first.mission_id})${others}, which nobody has approved.`,
     try: `fleet mission land ${first.mission_id} first`,
   }
 }
@@ -53,7 +55,7 @@ export function requireApproved(id: string, includes: readonly Included[]): void
   if (why) throw new NotAllowed(`Mission ${id} cannot land yet. ${why.text}`, { try: why.try, facts: { includes } })
 }
 
-/** Somebody wants to land work without saying what they were shown, or other work than there is. */
+/** The caller wants to land work without naming the commit they saw, or names another commit. */
 export class NotShown extends Refusal {
   readonly code = 'not_shown'
   readonly status = 409

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest'
 import { Comment } from '../records/mission.ts'
 import { sentBack } from './comments.ts'
 
-const remark = (body: string, fields: Partial<Comment> = {}): Comment =>
+const comment = (body: string, fields: Partial<Comment> = {}): Comment =>
   Comment.parse({
     id: 'c',
     mission_id: 'm',
@@ -17,13 +17,13 @@ test('a message alone is told as it is', () => {
   expect(sentBack([], ' go on ')).toEqual({ text: 'go on', told: [] })
 })
 
-test('lines of one remark stay together under its number', () => {
-  expect(sentBack([remark('a\nb'), remark('c')], undefined).text).toMatch(/\n\n1\. a\n {3}b\n\n2\. c$/)
+test('lines of one comment stay together under its number', () => {
+  expect(sentBack([comment('a\nb'), comment('c')], undefined).text).toMatch(/\n\n1\. a\n {3}b\n\n2\. c$/)
 })
 
-test('what does not fit is not told, and counts as not told; one remark always is', () => {
+test('comments that do not fit are not sent and not counted as sent; one comment always is', () => {
   const long = 'x'.repeat(19_000)
-  const { text, told } = sentBack([remark(long), remark(long), remark(long), remark(long)], 'see')
+  const { text, told } = sentBack([comment(long), comment(long), comment(long), comment(long)], 'see')
   expect(told).toHaveLength(3)
   expect(text.length).toBeLessThan(61_000)
 })

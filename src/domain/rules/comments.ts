@@ -1,28 +1,28 @@
 import type { Comment } from '../records/mission.ts'
 
-/** As much as an agent is told at once; what does not fit waits for the next time. */
+/** The most an agent is told at once. The other comments are sent next time. */
 const MAX_CHARS = 60_000
 
 export interface SentBack {
   /** What the agent is told. */
   text: string
-  /** The remarks that are in it. */
+  /** The comments that are in it. */
   told: Comment[]
 }
 
-/** What a person says of finished work, as one text: their message, and each remark with the place it is about. */
-export function sentBack(remarks: readonly Comment[], message: string | undefined): SentBack {
+/** What a person says about finished work, as one text: their message, and each comment with its file and line. */
+export function sentBack(comments: readonly Comment[], message: string | undefined): SentBack {
   const told: Comment[] = []
   const parts: string[] = []
   let left = MAX_CHARS
-  for (const remark of remarks) {
-    const part = `${told.length + 1}. ${inWords(remark)}`
+  for (const comment of comments) {
+    const part = `${told.length + 1}. ${inWords(comment)}`
     left -= part.length
     if (left < 0 && told.length) break
-    told.push(remark)
+    told.push(comment)
     parts.push(part)
   }
-  const heading = parts.length ? 'These are the remarks on your work. See to each of them.' : ''
+  const heading = parts.length ? 'These are the comments on your work. See to each of them.' : ''
   return { text: [message?.trim(), heading, ...parts].filter(Boolean).join('\n\n'), told }
 }
 

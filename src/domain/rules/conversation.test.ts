@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest'
-import { type Block, blockShowing, fold, NOTHING_SAID, type ToolBlock, type TranscriptEvent } from './conversation.ts'
+import type { TranscriptEvent } from '../records/transcript.ts'
+import { type Block, blockShowing, fold, NOTHING_SAID, type ToolBlock } from './conversation.ts'
 
 let count = 0
 const event = (fields: Record<string, unknown>): TranscriptEvent =>
@@ -42,7 +43,7 @@ test('pieces of a text are one text, whatever is counted between them; a new tex
   expect(fold(NOTHING_SAID, thinks).blocks).toMatchObject([{ kind: 'thinking' }, { text: 'Aha!' }])
 })
 
-test('a call of which more becomes known is shown once, with all of it', () => {
+test('a call that is reported again is shown once, with everything known', () => {
   const first = call('1', 'Edit', {})
   const edits = [{ path: 'a', old_text: 'x', new_text: 'y', diff: null }]
   const more = event({ type: 'tool_call', id: '1', name: 'Edit', input: { file_path: 'a' }, edits, again: true })
@@ -51,7 +52,7 @@ test('a call of which more becomes known is shown once, with all of it', () => {
   expect(blocks[0]).toMatchObject({ input: { file_path: 'a' }, edits, result: { output: 'a.txt' } })
 })
 
-test('whether it may is told at the call it is about, or by itself', () => {
+test('a permission is shown at its call, or alone if it names no call', () => {
   const asked = event({ type: 'permission', id: 'p', tool: 'Write', input: {}, call: '1', denied: false })
   const alone = event({ type: 'permission', id: 'q', tool: 'Write', input: { a: 1 }, denied: true })
   const { blocks } = fold(NOTHING_SAID, [call('1', 'Write'), asked, alone])
@@ -80,7 +81,7 @@ test('what a program prints stands together in lines, not too many, and not its 
   expect(blockShowing(said, out, out[45]!.event_id)).toBe(1)
 })
 
-test('an answer whose call lies further up stands by itself, and what was cut is known', () => {
+test('a result without its call is shown alone, and cuts are marked', () => {
   const { blocks } = fold(NOTHING_SAID, [{ ...result('0', 'long'), cut: true } as TranscriptEvent])
   expect((blocks[0] as ToolBlock).result?.cut).toBe(blocks[0]!.id)
 })

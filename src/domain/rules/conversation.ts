@@ -1,12 +1,10 @@
 import type { Edit, TranscriptEvent } from '../records/transcript.ts'
 
-export type { TranscriptEvent }
-
 interface Said {
-  /** Of the event it begins with: stays the same however often it is read. */
+  /** The id of its first event, so it is the same on every read. */
   id: string
   at: string | null
-  /** What is shown of it is not all: under this id there is the rest. */
+  /** Set if only a part is shown: the id under which all of it can be read. */
   cut?: string
 }
 
@@ -17,7 +15,7 @@ export interface TextBlock extends Said {
   open: boolean
 }
 
-/** Lines as they were printed, several together. */
+/** Printed lines, several in one block. */
 export interface LinesBlock extends Said {
   kind: 'lines'
   stream: TranscriptEvent['stream']
@@ -30,7 +28,7 @@ export interface ToolBlock extends Said {
   name: string
   input: unknown
   edits: readonly Edit[]
-  /** What the fleet had to ask or to refuse before it could be used. */
+  /** Whether a person was asked for permission to use it, or it was denied. */
   leave: 'asked' | 'denied' | null
   result: { output: string; failed: boolean; at: string | null; cut?: string } | null
 }
@@ -45,104 +43,106 @@ export type Block = TextBlock | LinesBlock | ToolBlock | NoteBlock
 
 export interface Conversation {
   blocks: readonly Block[]
-  /** The blocks of calls by the id of the call. */
+  /** The index of each call's block, by the id of the call. */
   calls: ReadonlyMap<string, number>
 }
 
 export interface Folding {
-  /** What the agent says is the output of a program: line by line, not prose. */
+  /** The agent's text is the output of a program: separate lines, not prose. */
   lines?: boolean
 }
 
-/** So many lines stand together, so that none of them is a row of its own, nor all of them one. */
+/** One block holds at most this many lines. A row for every line, or one row for all, would be hard to read. */
 const MOST_LINES = 40
 const MOST_LINES_CHARS = 4000
 
 export const NOTHING_SAID: Conversation = { blocks: [], calls: new Map() }
 
 /**
- * What was said, as a conversation: pieces of one text together, each tool with its answer. Pure, and goes on where it
- * stopped: folding events at once or one by one comes to the same.
+ * Folds events into a conversation: pieces of one text are joined, and each tool call gets its result. It is pure and
+ * can continue from an earlier result: all events at once or one by one give the same conversation.
  */
 export function fold(before: Conversation, events: readonly TranscriptEvent[], folding: Folding = {}): Conversation {
   const blocks = [...before.blocks]
   const calls = new Map(before.calls)
-  const add = (block: Block) => {
-    if (block.kind === 'tool') calls.set(block.call, blocks.length)
-    blocks.push(block)
-  }
-  const change = (index: number, block: Block) => {
-    blocks[index] = block
-  }
+  const indexOf = (id: string): number => calls.get(id) ?? -1
   for (const event of events) {
-    const last = blocks.length - 1
-    const latest = blocks[last]
-    const isOutput = event.type === 'raw' || (event.type === 'text' && folding.lines)
-    if (isOutput) {
-      const text = 'text' in event ? event.text : ''
-      if (latest?.kind === 'lines' && latest.stream === event.stream && hasRoom(latest, text) && !event.cut)
-        change(last, { ...latest, lines: [...latest.lines, text] })
-      else add({ ...placed(event), kind: 'lines', stream: event.stream, lines: [text] })
-      continue
-    }
-    switch (event.type) {
-      case 'text':
-      case 'thinking': {
-        const open = event.piece === true
-        if (open && latest?.kind === event.type && latest.open)
-          change(last, { ...latest, ...cutOf(event), text: latest.text + event.text })
-        else if (event.text.trim()) add({ ...placed(event), kind: event.type, text: event.text, open })
-        break
-      }
-      case 'said':
-        add({ ...placed(event), kind: 'said', text: event.text, open: false })
-        break
-      case 'tool_call': {
-        const index = calls.get(event.id)
-        const known = index === undefined ? undefined : (blocks[index] as ToolBlock)
-        const edits = event.edits ?? known?.edits ?? []
-        if (known && index !== undefined && event.again)
-          change(index, { ...known, ...cutOf(event), name: event.name, input: event.input, edits })
-        else
-          add({
-            ...placed(event),
-            ...{ kind: 'tool', call: event.id, name: event.name, input: event.input, edits, leave: null, result: null },
-          })
-        break
-      }
-      case 'tool_result': {
-        const { output, failed, at, edits } = event
-        const result = { output, failed, at, ...cutOf(event) }
-        const index = calls.get(event.id)
-        if (index !== undefined) {
-          const called = blocks[index] as ToolBlock
-          change(index, { ...called, edits: called.edits.length ? called.edits : (edits ?? []), result })
-        } else
-          add({
-            ...placed(event),
-            ...{ kind: 'tool', call: event.id, name: '', input: null, edits: edits ?? [], leave: null, result },
-          })
-        break
-      }
-      case 'permission': {
-        const index = event.call === undefined ? undefined : calls.get(event.call)
-        const leave = event.denied ? 'denied' : 'asked'
-        if (index !== undefined) change(index, { ...(blocks[index] as ToolBlock), leave })
-        else
-          add({
-            ...placed(event),
-            ...{ kind: 'tool', call: event.call ?? event.id, name: event.tool, input: event.input },
-            ...{ edits: event.edits ?? [], leave, result: null },
-          })
-        break
-      }
-      default: {
-        const note = noteOf(event)
-        if (note) add({ ...placed(event), kind: 'note', ...note })
-      }
+    const latest = blocks.at(-1)
+    const step = stepOf(event, latest, id => blocks[indexOf(id)] as ToolBlock | undefined, folding)
+    if (!step) continue
+    const { block, before: known } = step
+    if (known) blocks[known === latest ? blocks.length - 1 : indexOf((known as ToolBlock).call)] = block
+    else {
+      if (block.kind === 'tool') calls.set(block.call, blocks.length)
+      blocks.push(block)
     }
   }
   return { blocks, calls }
+}
+
+/** A new block, or one that replaces an earlier block. */
+export interface Step {
+  block: Block
+  before?: Block
+}
+
+/** How one event changes a conversation; undefined: it only has figures, which are shown elsewhere. */
+export function stepOf(
+  event: TranscriptEvent,
+  latest: Block | undefined,
+  called: (id: string) => ToolBlock | undefined,
+  { lines = false }: Folding = {},
+): Step | undefined {
+  switch (event.type) {
+    case 'text':
+      return lines ? printed(event, latest) : spoken(event, latest)
+    case 'thinking':
+      return spoken(event, latest)
+    case 'raw':
+      return printed(event, latest)
+    case 'said':
+      return { block: { ...placed(event), kind: 'said', text: event.text, open: false } }
+    case 'tool_call': {
+      const before = event.again && called(event.id)
+      const told = { name: event.name, input: event.input, edits: event.edits ?? (before ? before.edits : []) }
+      if (before) return { block: { ...before, ...cutOf(event), ...told }, before }
+      return { block: { ...placed(event), kind: 'tool', call: event.id, ...told, leave: null, result: null } }
+    }
+    case 'tool_result': {
+      const { id, output, failed, at, edits = [] } = event
+      const result = { output, failed, at, ...cutOf(event) }
+      const before = called(id)
+      if (before) return { block: { ...before, edits: before.edits.length ? before.edits : edits, result }, before }
+      return { block: { ...placed(event), kind: 'tool', call: id, name: '', input: null, edits, leave: null, result } }
+    }
+    case 'permission': {
+      const { id, call = id, tool: name, input, edits = [] } = event
+      const leave = event.denied ? 'denied' : 'asked'
+      const before = event.call === undefined ? undefined : called(event.call)
+      if (before) return { block: { ...before, leave }, before }
+      return { block: { ...placed(event), kind: 'tool', call, name, input, edits, leave, result: null } }
+    }
+    default: {
+      const note = noteOf(event)
+      return note && { block: { ...placed(event), kind: 'note', ...note } }
+    }
+  }
+}
+
+type Of<T extends TranscriptEvent['type']> = Extract<TranscriptEvent, { type: T }>
+
+function spoken(event: Of<'text' | 'thinking'>, latest: Block | undefined): Step | undefined {
+  const open = event.piece === true
+  if (open && latest?.kind === event.type && latest.open)
+    return { block: { ...latest, ...cutOf(event), text: latest.text + event.text }, before: latest }
+  return event.text.trim() ? { block: { ...placed(event), kind: event.type, text: event.text, open } } : undefined
+}
+
+function printed(event: Of<'text' | 'raw'>, latest: Block | undefined): Step {
+  const { text, stream } = event
+  if (latest?.kind === 'lines' && latest.stream === stream && hasRoom(latest, text) && !event.cut)
+    return { block: { ...latest, lines: [...latest.lines, text] }, before: latest }
+  return { block: { ...placed(event), kind: 'lines', stream, lines: [text] } }
 }
 
 const cutOf = (event: TranscriptEvent): { cut?: string } => (event.cut ? { cut: event.event_id } : {})
@@ -151,7 +151,7 @@ const placed = (event: TranscriptEvent) => ({ id: event.event_id, at: event.at, 
 const hasRoom = ({ lines, cut }: LinesBlock, text: string): boolean =>
   !cut && lines.length < MOST_LINES && lines.reduce((sum, line) => sum + line.length, text.length) < MOST_LINES_CHARS
 
-/** What is worth a line of its own; undefined: only figures, which are shown elsewhere. */
+/** A note for an event that is worth its own line; undefined: it only has figures, which are shown elsewhere. */
 function noteOf(event: TranscriptEvent): Pick<NoteBlock, 'tone' | 'text'> | undefined {
   switch (event.type) {
     case 'error':
@@ -159,22 +159,24 @@ function noteOf(event: TranscriptEvent): Pick<NoteBlock, 'tone' | 'text'> | unde
     case 'warning':
       return { tone: 'warning', text: event.text }
     case 'rate_limit':
-      return { tone: 'bad', text: `The provider refuses${event.until ? ` until ${event.until}` : ''}: ${event.text}` }
+      return { tone: 'bad', text: `Rate limit${event.until ? ` until ${event.until}` : ''}: ${event.text}` }
     case 'retry':
       if (event.again) return undefined
-      return { tone: 'quiet', text: `Tries again (${event.attempt}${event.of ? ` of ${event.of}` : ''}): ${event.why}` }
+      return { tone: 'quiet', text: `Retrying (${event.attempt}${event.of ? ` of ${event.of}` : ''}): ${event.why}` }
     case 'question':
-      return { tone: 'asks', text: event.text }
+      return { tone: 'asks', text: `Asks: ${event.text}` }
     case 'interrupted':
-      return { tone: 'asks', text: 'You interrupted it.' }
+      return { tone: 'asks', text: 'Interrupted by a person.' }
     case 'result':
-      return event.ok ? undefined : { tone: 'bad', text: event.text || event.reason || 'The agent says it failed.' }
+      return event.ok
+        ? undefined
+        : { tone: 'bad', text: event.text || event.reason || 'The agent reports that it failed.' }
     default:
       return undefined
   }
 }
 
-/** Which block shows an event: its own, that of the call it answers, or the one it went into. */
+/** The block that shows an event: its own, the one of the call it answers, or the one it was joined to. */
 export function blockShowing(
   { blocks, calls }: Conversation,
   events: readonly TranscriptEvent[],

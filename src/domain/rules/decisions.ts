@@ -1,7 +1,7 @@
 export const DECISIONS = ['allow', 'deny'] as const
 export type Decision = (typeof DECISIONS)[number]
 
-/** The words that decide about a permission. Nothing else does, and no word of another language. */
+/** Only these words decide about a permission. No word of another language does. */
 export const ALLOWS = ['allow', 'approve', 'accept', 'yes', 'y', 'ok'] as const
 export const DENIES = ['deny', 'reject', 'refuse', 'decline', 'no', 'n'] as const
 
@@ -9,10 +9,10 @@ const WORDS = new Map<string, Decision>([
   ...ALLOWS.map(word => [word, 'allow'] as const),
   ...DENIES.map(word => [word, 'deny'] as const),
 ])
-/** Lower-casing maps some foreign letters to plain ones; these are looked at before. */
+/** Lower-casing maps some foreign letters to plain ones, so letters are checked first. */
 const PLAIN = /^[A-Za-z]+$/
 
-/** Undefined: it decides nothing, and whoever said it is asked again. */
+/** Undefined: the words decide nothing, and the person is asked again. */
 export function decisionIn(words: string): Decision | undefined {
   const word = words.trim()
   return PLAIN.test(word) ? WORDS.get(word.toLowerCase()) : undefined
@@ -20,7 +20,7 @@ export function decisionIn(words: string): Decision | undefined {
 
 export const HOW_TO_DECIDE = `say allow or deny (also ${[...ALLOWS.slice(1), ...DENIES.slice(1)].join(', ')}; any case)`
 
-/** What a person answered, for people: only a permission is decided, a question has words. */
+/** A person's answer, for people to read. Only a permission has a decision; a question has words. */
 export function answerInWords({
   kind,
   answer,

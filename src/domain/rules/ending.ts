@@ -12,26 +12,26 @@ import { MAX_HOLD_SECONDS } from './retrying.ts'
 import { handedBack, takenOver } from './takeover.ts'
 
 export const MAX_INTERRUPTIONS = 2
-/** A week of waiting for the next hour, and then a person should look. */
+/** After about a week of hourly waits a person should look. */
 export const MAX_RATE_LIMITS = 150
 export const MAX_CONFLICT_ROUNDS = 2
-/** For the person whom a conflict is left to. */
+/** Advice for the person who has to resolve a conflict. */
 export const conflictAdvice = (id: string): string =>
   `fleet conflict ${id} shows both sides and where to resolve it, then fleet mission land ${id}; or fleet mission retry ${id}`
 export const MAX_HAND_OVERS = 2
-/** Ended without an error, without a change, and without saying that none was needed. */
+/** The session ended without an error and without a change, and did not say that none was needed. */
 export const NOTHING_DONE = 'nothing_done'
 const BACK_OFF_SECONDS = [1, 10, 60, 600]
-/** At most this share more, so that what was refused together does not come back together. */
+/** A hold is up to this share longer, so that missions refused together do not return together. */
 const JITTER = 0.25
 
 export interface Ended {
   outcome: Outcome
   reason: string
-  /** What a person can do about it, where that is not the usual. */
+  /** What a person can do about it, if the usual advice does not fit. */
   try?: string
   until?: string
-  /** Not one of the interruptions that are counted. */
+  /** It does not count as an interruption. */
   uncounted?: boolean
   /** Whether git sees work on the branch that is not on the base. */
   changed: boolean
@@ -40,15 +40,15 @@ export interface Ended {
   maxRetries: number
   /** Why a person must look before it lands, whatever the policy says. */
   concern: StatusReason | null
-  /** What a person said to it that it had not heard when it ended. */
+  /** Messages that had not reached it when it ended. */
   unheard: StoredText | null
-  /** What it waits for a person to answer, if it was parked with that. */
+  /** The question it was parked with. */
   question: string | null
-  /** What is wrong with the answer that was asked for, and what its agent is told about it; null: nothing. */
+  /** The problem with its answer, and the instructions for the agent; null: none. */
   unusable: { problem: string; instructions: StoredText } | null
-  /** Whether its branch is further than where the session began. */
+  /** Whether the session added commits to its branch. */
   added: boolean
-  /** Whether a worktree is involved at all; without one nothing lands. */
+  /** Whether it has a worktree. Without one nothing lands. */
   isolated: boolean
 }
 
@@ -103,7 +103,10 @@ const limited = (mission: Mission, end: Ended, by: By): Step =>
     'limit_reached',
   )
 
-/** Its conversation was full: the work goes on in a fresh one, but one that fills again and again gets nowhere. */
+/**
+ * Its conversation was full, so the work continues in a fresh one. A mission that fills one after another gets nowhere,
+ * so there is a limit.
+ */
 function handedOver(mission: Mission, end: Ended, by: By): Step {
   if (mission.hand_overs >= MAX_HAND_OVERS) return limited(mission, end, by)
   return life.requeued(
@@ -115,13 +118,13 @@ function handedOver(mission: Mission, end: Ended, by: By): Step {
   )
 }
 
-/** The end of the agent's session makes it the person's; the end of theirs gives it back. */
+/** When the agent's session ends, the mission is the person's. When theirs ends, it goes back to the fleet. */
 function takenOrGiven(mission: Mission, end: Ended, by: By): Step {
   if (!mission.taken_over?.session_id) return takenOver(mission, end.unheard, by)
   return handedBack(mission, { ...end, failed: end.outcome === 'completed' ? null : end.reason }, by)
 }
 
-/** The provider takes nothing now: later, without counting it against the mission, but not for ever. */
+/** The provider refuses now. The mission tries later without counting this against it, but not for ever. */
 function refused(mission: Mission, end: Ended, by: By): Step {
   if (mission.rate_limits >= MAX_RATE_LIMITS) {
     const text = `${end.reason} This was the ${mission.rate_limits + 1}th time in a row.`
@@ -136,7 +139,9 @@ function refused(mission: Mission, end: Ended, by: By): Step {
   )
 }
 
-/** Until when it was told, if that is a time to come and not beyond any window; otherwise a while, not the same for all. */
+/**
+ * The time the provider named, if it lies ahead and within any window. Otherwise a pause that differs between missions.
+ */
 function holdUntil({ id, rate_limits }: Mission, told: string | undefined, now: string): string {
   const seconds = (Date.parse(told ?? '') - Date.parse(now)) / 1000
   if (seconds > 0) return later(now, Math.min(seconds, MAX_HOLD_SECONDS))
@@ -179,7 +184,7 @@ function completed(mission: Mission, end: Ended, by: By): Step {
         by,
       )
     case 'never':
-      // Checked like a landing, and then kept where it is.
+      // It is checked like a landing, and then kept.
       return mission.check_kept ? landings.toLand(mission, by) : life.done(mission, 'kept', by)
   }
 }
@@ -187,13 +192,13 @@ function completed(mission: Mission, end: Ended, by: By): Step {
 const concerned = (mission: Mission, why: StatusReason, by: By): Step =>
   life.toReview(mission, { try: `fleet diff ${mission.id}, then fleet mission land ${mission.id}`, ...why }, by)
 
-/** What a person said and it had not heard when it ended starts its next session. */
+/** Messages that had not reached it when it ended start its next session. */
 function told(mission: Mission, instructions: StoredText, by: By): Step {
-  const why = { code: 'unheard', text: 'A person said something that it had not heard when it ended.' }
+  const why = { code: 'unheard', text: 'A person sent a message that it had not received when it ended.' }
   return life.requeued(mission, { reason: 'resume', ready: true, instructions }, why, by)
 }
 
-/** Sent back in the same conversation with what is wrong, and not for ever. */
+/** The agent is sent back in the same conversation with the problem, a limited number of times. */
 function answersAgain(mission: Mission, { problem, instructions }: NonNullable<Ended['unusable']>, by: By): Step {
   const failures = mission.failures + 1
   const why = { code: 'unusable_answer', text: `Its answer cannot be used. ${problem}` }
@@ -204,12 +209,12 @@ function answersAgain(mission: Mission, { problem, instructions }: NonNullable<E
   return { ...step, mission: { ...step.mission, failures } }
 }
 
-/** No change is fine where none is expected, or where the agent's own report says so; silence is neither. */
+/** No change is fine if none is expected, or if the agent's report says so. Silence is not enough. */
 function unchanged(mission: Mission, end: Ended, by: By): Step {
   const saysSo = end.report?.claimed_status === 'completed_no_changes'
   const spoke = (end.report?.summary ?? '').trim() !== ''
   if (end.concern) return concerned(mission, end.concern, by)
-  // A stage hands on what it says as much as what it changed.
+  // A stage hands on its report as well as its changes.
   if (saysSo || ((mission.workflow || mayChangeNothing(mission.mission_type)) && spoke))
     return life.done(mission, 'no_changes', by)
   const text = 'The agent ended without an error, but changed nothing and did not report that nothing was needed.'

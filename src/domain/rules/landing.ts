@@ -5,16 +5,16 @@ import {
   type LandingCommit,
   type Mission,
   MOST_PAST_LANDINGS,
-  type Status,
   type StatusReason,
 } from '../records/mission.ts'
 import { type By, requireFree, requireStatus, type Step, step } from './life.ts'
+import { DECIDABLE, UNDOABLE } from './states.ts'
 
 export const isKept = ({ status, result }: Mission): boolean => status === 'done' && result === 'kept'
 
 /** Work that a person may send onto the base branch: reviewed, in conflict, kept, or waiting for their files. */
 export function requireLandable(mission: Mission): asserts mission is Mission & { candidate: Candidate } {
-  if (!isKept(mission)) requireStatus(mission, ['review', 'needs_input'])
+  if (!isKept(mission)) requireStatus(mission, DECIDABLE)
   requireFree(mission)
   if (mission.undo)
     throw new NotAllowed(`Mission ${mission.id} is being undone.`, { try: `fleet mission show ${mission.id}` })
@@ -22,11 +22,11 @@ export function requireLandable(mission: Mission): asserts mission is Mission & 
     throw new NotAllowed(`Mission ${mission.id} has no work to land.`, { try: `fleet mission retry ${mission.id}` })
 }
 
-/** What lands by itself is refused for these; a person's word sets them aside. */
+/** These refuse an automatic landing. A person can override them. */
 const SET_ASIDE = ['plugin_refused', 'base_moved']
 
-/** `forced`: even though its checks fail. */
-export function land(mission: Mission, by: By, forced = false): Step {
+/** `forced`: it lands even if its checks fail. */
+export function requestLanding(mission: Mission, by: By, forced = false): Step {
   requireLandable(mission)
   const { status_reason: why } = mission
   const past = why && SET_ASIDE.includes(why.code) ? why.text : null
@@ -36,9 +36,7 @@ export function land(mission: Mission, by: By, forced = false): Step {
   })
 }
 
-const UNDOABLE = ['done', 'review', 'needs_input', 'failed', 'cancelled'] as const satisfies Status[]
-
-export function undo(mission: Mission, by: By): Step {
+export function requestUndo(mission: Mission, by: By): Step {
   if (!mission.landed)
     throw new NotAllowed(`Mission ${mission.id} did not land, so there is nothing to undo.`, {
       facts: { result: mission.result },
@@ -54,9 +52,12 @@ export function undo(mission: Mission, by: By): Step {
     )
   if (mission.undo) throw new NotAllowed(`Mission ${mission.id} is already being undone.`)
   if (mission.pull_request?.merge_commit === mission.landed.commit)
-    throw new NotAllowed(`Mission ${mission.id} landed by a pull request, so it is undone where that was merged.`, {
-      try: `Revert ${mission.pull_request.url}`,
-    })
+    throw new NotAllowed(
+      `Mission ${mission.id} landed by a pull request, so it must be undone where that was merged.`,
+      {
+        try: `Revert ${mission.pull_request.url}`,
+      },
+    )
   return step(
     mission,
     { undo: { requested_at: by.now, landing_commit: null }, landing_at: by.now },
@@ -73,7 +74,7 @@ const toLanding = (by: By): Partial<Mission> => ({
   result: null,
 })
 
-/** Its landing waits for something that passes by itself. Whoever follows events is told once. */
+/** Its landing waits for something that passes by itself. An event is written the first time only. */
 export function stepsAside(mission: Mission, why: StatusReason, by: By): Step {
   const change = { status_reason: why, landing_commit: null, landing_looks: mission.landing_looks + 1 }
   const next = step(mission, change, by, 'landing_waits', { cause: why.text, data: { code: why.code } })
@@ -82,7 +83,7 @@ export function stepsAside(mission: Mission, why: StatusReason, by: By): Step {
 
 export const toLand = (mission: Mission, by: By): Step => step(mission, toLanding(by), by, 'landing_started')
 
-/** What came of a landing, beside the mission itself. */
+/** The result of a landing, besides the mission itself. */
 export type Brought = Pick<Landing, 'commit' | 'onto' | 'branch'> &
   Partial<Pick<Landing, 'files' | 'evidence' | 'includes'>> &
   Pick<LandingCommit, 'past'>
@@ -118,7 +119,7 @@ export const canComeAlong = (mission: Mission): boolean =>
   !mission.undo &&
   (isKept(mission) || ['review', 'needs_input'].includes(mission.status))
 
-/** Its work came along with that of a mission that began with it. */
+/** Its work landed with a mission that was built on it. */
 export function landedWith(
   mission: Mission,
   whole: Pick<Landing, 'commit' | 'onto' | 'branch'> & { with: string },
@@ -180,7 +181,7 @@ export function undone(mission: Mission, commit: string, candidate: Candidate | 
   return step(mission, change, by, 'undone', { data: { commit, includes } })
 }
 
-/** What came along with the landing that was undone is kept, as it was before. */
+/** Work that landed with the undone landing is kept, as before. */
 export const undoneWith = (mission: Mission, commit: string, by: By): Step =>
   step(mission, { ...takenBack(mission, commit, by), result: 'kept' }, by, 'undone', {
     data: { commit, with: mission.landed?.with },

@@ -7,7 +7,7 @@ import * as life from './life.ts'
 
 const CANDIDATE = { commit: 'c', session_id: 's1', at: BY.now }
 
-/** What a person may ask for, and from where; everything else is refused with the state named. */
+/** What a person may ask for, and in which statuses. In all others it is refused, and the refusal names the status. */
 const ASKS: Record<string, { from: Status[]; ask: (mission: Mission) => life.Step }> = {
   dispatch: { from: ['draft'], ask: m => life.dispatch(m, true, null, BY) },
   retry: { from: ['failed', 'cancelled', 'needs_input', 'review', 'waiting'], ask: m => life.retry(m, true, null, BY) },
@@ -18,9 +18,12 @@ const ASKS: Record<string, { from: Status[]; ask: (mission: Mission) => life.Ste
   reopen: { from: ['done'], ask: m => life.reopen(m, true, null, BY) },
   cancel: {
     from: ['draft', 'queued', 'running', 'needs_input', 'waiting', 'landing', 'review'],
-    ask: m => life.cancel(m, BY),
+    ask: m => life.requestCancel(m, BY),
   },
-  land: { from: ['review', 'needs_input'], ask: m => landings.land({ ...m, branch: 'b', candidate: CANDIDATE }, BY) },
+  land: {
+    from: ['review', 'needs_input'],
+    ask: m => landings.requestLanding({ ...m, branch: 'b', candidate: CANDIDATE }, BY),
+  },
 }
 
 describe.each(Object.entries(ASKS))('%s', (_name, { from, ask }) => {
@@ -38,14 +41,14 @@ const LANDED = {
 
 test('a landing is undone also where its mission was sent on since; what came with another is undone with that', () => {
   const cancelled = aMission({ status: 'cancelled', landed: LANDED })
-  const asked = landings.undo(cancelled, BY).mission
+  const asked = landings.requestUndo(cancelled, BY).mission
   expect(landings.undone(asked, 'u', null, BY).mission).toMatchObject({
     status: 'cancelled',
     landed: null,
     status_reason: { code: 'undone' },
   })
   const along = aMission({ status: 'done', result: 'landed', landed: { ...LANDED, with: 'm9' } })
-  expect(() => landings.undo(along, BY)).toThrow(/landed with m9/)
+  expect(() => landings.requestUndo(along, BY)).toThrow(/landed with m9/)
   expect(landings.undoneWith(along, 'u', BY).mission).toMatchObject({ status: 'done', result: 'kept', landed: null })
 })
 
@@ -70,20 +73,20 @@ test('what is queued by a person starts with a clean slate and says how its next
   })
 })
 
-test('cancelling what runs is a wish that only the holder fulfils; asking twice is refused politely', () => {
-  const { mission, events } = life.cancel(aMission({ status: 'running' }), BY)
+test('cancelling what runs is a wish that only the daemon fulfils; asking twice is refused politely', () => {
+  const { mission, events } = life.requestCancel(aMission({ status: 'running' }), BY)
   expect(mission).toMatchObject({ status: 'running', cancel_requested: true })
   expect(events[0]?.kind).toBe('cancel_requested')
-  expect(() => life.cancel(mission, BY)).toThrow(NotAllowed)
+  expect(() => life.requestCancel(mission, BY)).toThrow(NotAllowed)
 })
 
 test('a kept mission may land later, one without work may not', () => {
   const kept = aMission({ status: 'done', result: 'kept', branch: 'b', candidate: CANDIDATE })
-  expect(landings.land(kept, BY).mission).toMatchObject({
+  expect(landings.requestLanding(kept, BY).mission).toMatchObject({
     status: 'landing',
     approval: { candidate: 'c', by: BY.actor, at: BY.now },
   })
-  expect(() => landings.land(aMission({ status: 'review' }), BY)).toThrow(/no work to land/)
+  expect(() => landings.requestLanding(aMission({ status: 'review' }), BY)).toThrow(/no work to land/)
 })
 
 test('an undone mission goes to review and can land again; only what landed can be undone', () => {
@@ -94,8 +97,8 @@ test('an undone mission goes to review and can land again; only what landed can 
     candidate: CANDIDATE,
     branch: 'b',
   })
-  const asked = landings.undo(landed, BY).mission
-  expect(() => landings.undo(asked, BY)).toThrow(/already being undone/)
+  const asked = landings.requestUndo(landed, BY).mission
+  expect(() => landings.requestUndo(asked, BY)).toThrow(/already being undone/)
   const undone = landings.undone(asked, 'u', CANDIDATE, BY).mission
   expect(undone).toMatchObject({
     status: 'review',
@@ -103,8 +106,8 @@ test('an undone mission goes to review and can land again; only what landed can 
     undo: null,
     past_landings: [{ ...LANDED, undone: { commit: 'u', at: BY.now } }],
   })
-  expect(landings.land(undone, BY).mission.status).toBe('landing')
-  expect(() => landings.undo(aMission({ status: 'done', result: 'kept' }), BY)).toThrow(/did not land/)
+  expect(landings.requestLanding(undone, BY).mission.status).toBe('landing')
+  expect(() => landings.requestUndo(aMission({ status: 'done', result: 'kept' }), BY)).toThrow(/did not land/)
 })
 
 test('starting notes the session and leaves the queue', () => {
@@ -118,7 +121,7 @@ test('starting notes the session and leaves the queue', () => {
   })
 })
 
-test('every change of status is said in its event, for whoever counts', () => {
+test('every change of status is in its event, so that statuses can be counted', () => {
   const { events } = life.dispatch(aMission(), false, null, BY)
   expect(events[0]?.data).toMatchObject({ was: 'draft', status: 'queued' })
 })

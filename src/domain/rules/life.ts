@@ -3,8 +3,10 @@ import type { NewEvent } from '../records/event.ts'
 import type { Mission, Status, StatusReason } from '../records/mission.ts'
 import type { Session, SessionReason } from '../records/session.ts'
 import { clipped, MAX_CAUSE_CHARS, MAX_REASON_CHARS, type StoredText } from '../text.ts'
+import { named } from './named.ts'
+import { CANCELLABLE, DECIDABLE, RETRYABLE } from './states.ts'
 
-/** What a decision leads to: the mission as it is to be, and what happened. Nothing is done here. */
+/** The result of a decision: the new mission, and the events. Nothing is done here. */
 export interface Step {
   mission: Mission
   events: NewEvent[]
@@ -48,16 +50,16 @@ export function step(
     text: clipped(change.status_reason.text, MAX_REASON_CHARS),
   }
   const next = { ...mission, ...change, ...(status_reason && { status_reason }), updated_at: by.now }
-  // Whoever counts missions by status folds these two.
+  // The counts of missions by status are folded from these two.
   const moved = next.status === mission.status ? {} : { was: mission.status, status: next.status }
   return { mission: next, events: [about(next, kind, by, { ...extra, data: { ...moved, ...extra.data } })] }
 }
 
-/** While a person goes on with it themselves, nobody else does anything with it. */
+/** While a person has taken it over, nobody else may do anything with it. */
 export function requireNotTaken({ id, taken_over }: Mission): void {
   if (taken_over)
     throw new NotAllowed(
-      `Mission ${id} is taken over by a ${taken_over.gone ? 'terminal that is gone' : 'person'} since ${taken_over.since} (process ${taken_over.terminal.pid}).`,
+      `Mission ${id} was taken over at ${taken_over.since} by a ${taken_over.gone ? 'terminal that is gone' : 'person'} (process ${taken_over.terminal.pid}).`,
       {
         try: taken_over.gone ? `fleet takeover --release ${id}` : 'Wait until they hand it back.',
         facts: { taken_over: { by: taken_over.by, since: taken_over.since, gone: taken_over.gone } },
@@ -65,7 +67,7 @@ export function requireNotTaken({ id, taken_over }: Mission): void {
     )
 }
 
-/** Neither a person goes on with it, nor does its agent wait for one: then the way on is the answer. */
+/** No person has taken it over, and its agent waits for no answer. If it does, answering is the way on. */
 export function requireFree(mission: Mission): void {
   requireNotTaken(mission)
   if (mission.asking)
@@ -120,7 +122,7 @@ function queued(by: By, q: Queueing): Partial<Mission> {
   }
 }
 
-/** A person asking afresh: what went wrong before no longer counts against it. */
+/** A person starts it again, so earlier failures no longer count. */
 const CLEAN_SLATE: Partial<Mission> = {
   failures: 0,
   interruptions: 0,
@@ -145,8 +147,6 @@ export function dispatch(
 
 export const forked = (mission: Mission, instructions: StoredText | null, by: By): Step =>
   step(mission, queued(by, { reason: 'fork', ready: true, instructions }), by, 'dispatched')
-
-export const RETRYABLE = ['failed', 'cancelled', 'needs_input', 'review', 'waiting'] as const satisfies Status[]
 
 export function retry(mission: Mission, ready: boolean, instructions: StoredText | null, by: By): Step {
   requireStatus(mission, RETRYABLE)
@@ -192,23 +192,23 @@ export function reopen(
 
 const CANCELLED = 'cancelled'
 
-export function cancel(mission: Mission, by: By, reason?: string): Step {
+export function requestCancel(mission: Mission, by: By, reason?: string): Step {
   requireNotTaken(mission)
   if (mission.cancel_requested)
     throw new NotAllowed(`Mission ${mission.id} is already being cancelled.`, {
       facts: { id: mission.id, is: mission.status },
     })
-  requireStatus(mission, ['draft', 'queued', 'running', 'needs_input', 'waiting', 'landing', 'review'])
+  requireStatus(mission, CANCELLABLE)
   const why = reason?.trim()
     ? { code: CANCELLED, text: reason.trim(), try: `fleet mission resume ${mission.id}` }
     : null
-  // Only the holder of the home ends processes and landings; everyone else leaves the wish.
+  // Only the daemon ends processes and landings. Everyone else leaves a wish.
   if (mission.asking || mission.status === 'running' || mission.status === 'landing')
     return step(mission, { cancel_requested: true, ...(why && { status_reason: why }) }, by, 'cancel_requested')
   return cancelled(mission, by, why)
 }
 
-/** Why it was asked for, if whoever asked said so. */
+/** The reason for the cancellation, if one was given. */
 const askedBecause = ({ cancel_requested, status_reason }: Mission): StatusReason | null =>
   cancel_requested && status_reason?.code === CANCELLED ? status_reason : null
 
@@ -228,7 +228,7 @@ const REJECTED = 'rejected'
 
 /** A person decides that finished work does not land; it stays on its branch. */
 export function reject(mission: Mission, reason: string | undefined, by: By): Step {
-  requireStatus(mission, ['review', 'needs_input'])
+  requireStatus(mission, DECIDABLE)
   requireFree(mission)
   if (!mission.branch)
     throw new NotAllowed(`Mission ${mission.id} has no work to reject.`, { try: `fleet mission cancel ${mission.id}` })
@@ -248,7 +248,7 @@ export function reconsider(mission: Mission, by: By): Step {
     mission,
     {
       code: 'reconsidered',
-      text: 'It was rejected, and that was taken back; its work waits for review.',
+      text: 'The rejection was undone. Its work waits for review.',
       try: `fleet diff ${mission.id}, then fleet mission land ${mission.id}`,
     },
     by,
@@ -266,6 +266,7 @@ export function started(mission: Mission, session: Session, by: By): Step {
     ready: false,
     not_before: null,
     session_id: session.id,
+    session_ids: named(mission.session_ids, session.id),
     sessions: session.number,
     started_at: mission.started_at ?? by.now,
     branch: session.branch,
@@ -277,7 +278,7 @@ export function started(mission: Mission, session: Session, by: By): Step {
   })
 }
 
-/** The agent goes on living, and waits. */
+/** The agent stays alive and waits for the answer. */
 export function asks(mission: Mission, question: { id: string; text: string }, by: By): Step {
   const why = { code: 'question', text: question.text, try: `fleet answer ${mission.id} …` }
   return step(mission, { status: 'needs_input', asking: true, status_reason: why }, by, 'asked', {
@@ -287,7 +288,7 @@ export function asks(mission: Mission, question: { id: string; text: string }, b
   })
 }
 
-/** Nothing is open any more: the agent goes on. */
+/** No question is open any more, so the agent continues. */
 export const goesOn = (mission: Mission, question: string, by: By): Step =>
   step(mission, { status: 'running', asking: false, status_reason: null }, by, 'answered', { data: { question } })
 
@@ -344,19 +345,19 @@ export const failed = (mission: Mission, why: StatusReason, by: By): Step =>
     { cause: why.text, data: { code: why.code } },
   )
 
-/** What it waited for among its sub-missions has come. */
+/** The sub-missions it waited for have ended. */
 export const childrenEnded = (mission: Mission, by: By): Step =>
   requeued(
     mission,
     { reason: 'children', ready: true },
-    { code: 'children', text: 'Its sub-missions have ended, or one of them needs somebody.' },
+    { code: 'children', text: 'Its sub-missions have ended, or one of them needs a person.' },
     by,
   )
 
 export const dependencyMet = (mission: Mission, on: string, by: By): Step =>
   step(mission, { ready: true }, by, 'dependency_met', { data: { on } })
 
-/** What it depends on was reopened or undone before it started. */
+/** A dependency was reopened or undone before it started. */
 export const noLongerReady = (mission: Mission, by: By): Mission => ({ ...mission, ready: false, updated_at: by.now })
 
 export function requeued(

@@ -7,7 +7,7 @@ const Rates = z.strictObject({
   input: dollars,
   cached_input: dollars,
   cache_write: dollars,
-  output: dollars.describe('what is thought is paid as output'),
+  output: dollars.describe('thinking is paid as output'),
 })
 
 /** Dollars per million tokens. */
@@ -18,7 +18,7 @@ export const Price = Rates.extend({
 })
 export type Price = z.infer<typeof Price>
 
-/** What is known of a model beforehand; one without a price is counted in tokens. */
+/** What is known about a model. Without a price only its tokens are counted. */
 export const KnownModel = z.strictObject({
   price: Price.optional(),
   context_window: z.number().int().positive().max(1e9).optional().describe('tokens'),
@@ -31,7 +31,7 @@ const price = (input: number, cached_input: number, cache_write: number, output:
   ...{ input, cached_input, cache_write, output },
 })
 
-/** Long prompts cost this provider's customers twice the input and half as much again of the output. */
+/** This provider charges twice the input price and one and a half times the output price for long prompts. */
 const openai = (...[input, cached, write, output]: Parameters<typeof price>): Price => ({
   ...price(input, cached, write, output),
   long: { over: 272_000, ...price(2 * input, 2 * cached, 2 * write, 1.5 * output) },
@@ -45,8 +45,8 @@ const GEMINI_WINDOW = 1_048_576
 export const PRICES_DATE = '2026-11-15'
 
 /**
- * The models of the clients that tell tokens and no money, and of those that do not tell their window. List prices of
- * the providers' own interfaces: a subscription, a cloud or a contract has others, and `prices.json` in the home says so.
+ * The models of clients that report tokens but no money, or do not report their window. These are list prices. A
+ * subscription, a cloud or a contract has others; `prices.json` in the home can say so.
  */
 export const KNOWN_MODELS: ModelTable = {
   'gpt-6.1-sol': { price: openai(2, 0.1, 2.5, 10), context_window: 272 * K },
@@ -83,7 +83,9 @@ export const KNOWN_MODELS: ModelTable = {
   'claude-haiku-4-5': { price: price(1, 0.1, 1.25, 5), context_window: 200 * K },
 }
 
-/** A model by its name as a client tells it: with its provider before it, or a date or a variant behind it. */
+/**
+ * Finds a model by the name that a client uses, which may have a provider in front, or a date or variant at the end.
+ */
 export function knownModel(table: ModelTable, name: string): KnownModel | undefined {
   const bare = name.slice(name.lastIndexOf('/') + 1)
   const undated = bare.replace(/\[\w+\]$/, '').replace(/-(\d{8}|\d{4}-\d{2}-\d{2})$/, '')
@@ -91,7 +93,7 @@ export function knownModel(table: ModelTable, name: string): KnownModel | undefi
   return found === undefined ? undefined : table[found]
 }
 
-/** What so many tokens cost. Whether a prompt was long shows only where one request is reported, not a sum of several. */
+/** What these tokens cost. Long-prompt prices apply only if one request is reported, not the sum of several. */
 export function costOf(price: Price, usage: Partial<Usage>): number {
   const { input_tokens = 0, cache_read_tokens = 0, cache_write_tokens = 0, output_tokens = 0, turns } = usage
   const isLong = turns === 1 && input_tokens + cache_read_tokens + cache_write_tokens > (price.long?.over ?? Infinity)

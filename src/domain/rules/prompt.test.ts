@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest'
 import { aReport } from '../samples.testkit.ts'
-import { type Briefing, composePrompt } from './prompt.ts'
+import { composePrompt, type PromptParts } from './prompt.ts'
 
-const briefing = (more: Partial<Briefing> = {}): Briefing => ({
+const parts = (more: Partial<PromptParts> = {}): PromptParts => ({
   reason: 'first',
   prompt: 'Do it.',
   acceptanceCriteria: '',
@@ -19,7 +19,7 @@ const briefing = (more: Partial<Briefing> = {}): Briefing => ({
 
 test('the prompt itself arrives byte for byte', () => {
   const prompt = '"quotes" $(and) `more` \\ \'stuff\'\t\n'.repeat(6000)
-  expect(composePrompt(briefing({ prompt }))).toBe(prompt)
+  expect(composePrompt(parts({ prompt }))).toBe(prompt)
 })
 
 test('criteria, the reports of what it depends on and the words of a person follow', () => {
@@ -29,7 +29,7 @@ test('criteria, the reports of what it depends on and the words of a person foll
     files_changed: [{ path: 'api.ts', change: 'added' }],
   })
   const text = composePrompt(
-    briefing({
+    parts({
       acceptanceCriteria: 'It works.',
       handOvers: [{ mission: { title: 'API' }, report }],
       message: 'Be quick.',
@@ -42,13 +42,13 @@ test('criteria, the reports of what it depends on and the words of a person foll
 })
 
 test('an agent that remembers is not told everything again', () => {
-  expect(composePrompt(briefing({ reason: 'resume', remembers: true }))).not.toContain('Do it.')
-  expect(composePrompt(briefing({ reason: 'resume', remembers: false }))).toContain('Do it.')
+  expect(composePrompt(parts({ reason: 'resume', remembers: true }))).not.toContain('Do it.')
+  expect(composePrompt(parts({ reason: 'resume', remembers: false }))).toContain('Do it.')
 })
 
 test('a conflict names the files and the branch', () => {
   for (const remembers of [true, false]) {
-    const text = composePrompt(briefing({ reason: 'conflict', remembers, conflicts: ['a b.txt'], baseBranch: 'trunk' }))
+    const text = composePrompt(parts({ reason: 'conflict', remembers, conflicts: ['a b.txt'], baseBranch: 'trunk' }))
     expect(text).toContain('- a b.txt')
     expect(text).toContain('landed on trunk')
   }

@@ -20,35 +20,35 @@ export interface Note {
   text: string
 }
 
-/** Said to every agent that has the fleet's own tools. */
+/** For every agent that has the fleet's own tools. */
 export const WITH_TOOLS = `You work on one mission of a fleet of agents, in a folder of its own. The MCP server "fleet" is about it:
 - get_mission_context, get_project_context, get_team_context, read_past_reports: what is asked, by which rules, who works beside you.
 - create_sub_mission hands a part to another agent; then call wait_for_sub_missions and end your turn: you are resumed with the reports.
 - ask_human asks the person in charge; note keeps what whoever goes on with this mission must know.
 - When you are done, call submit_report, then end your turn.`
 
-export interface Briefing {
+export interface PromptParts {
   reason: SessionReason
-  /** The mission's own prompt, which arrives byte for byte. */
+  /** The mission's own prompt. It is passed on byte for byte. */
   prompt: string
   acceptanceCriteria: string
-  /** What it depends on, and what they say they did. */
+  /** Its dependencies and their reports. */
   handOvers: readonly HandOver[]
   children: readonly ChildReport[]
   notes: readonly Note[]
   /** What a person added for this run. */
   message: string | null
-  /** Files that could not be merged, for a session that is to resolve them. */
+  /** Files in conflict, if the session has to resolve them. */
   conflicts: readonly string[]
   baseBranch: string
   /** Whether the agent remembers the earlier conversation. */
   remembers: boolean
-  /** What an earlier conversation on the same work left in writing, for one that does not remember it. */
+  /** What the earlier conversation wrote down, for an agent that does not remember it. */
   handedOver: string
 }
 
 /** Everything an agent is told at the start of a session. */
-export function composePrompt(b: Briefing): string {
+export function composePrompt(b: PromptParts): string {
   const opening = b.remembers
     ? goOn(b)
     : [
@@ -64,7 +64,7 @@ export function composePrompt(b: Briefing): string {
     .join('\n\n')
 }
 
-function goOn(b: Briefing): string[] {
+function goOn(b: PromptParts): string[] {
   if (b.reason === 'conflict') return [conflict(b)]
   if (b.reason === 'children')
     return ['You waited for your sub-missions. This is how they stand. Go on with your mission.']
@@ -75,7 +75,7 @@ function goOn(b: Briefing): string[] {
   return [b.message ? 'Go on with your mission.' : 'Your last run was interrupted. Go on where you stopped.']
 }
 
-function again(b: Briefing): string[] {
+function again(b: PromptParts): string[] {
   if (b.reason === 'conflict') return [conflict(b)]
   if (b.reason === 'resume' || b.reason === 'fork' || b.reason === 'children')
     return ['The worktree holds what an earlier run left. Look at it first and go on from there.']
@@ -87,7 +87,7 @@ function again(b: Briefing): string[] {
   return []
 }
 
-const conflict = ({ conflicts, baseBranch }: Briefing): string =>
+const conflict = ({ conflicts, baseBranch }: PromptParts): string =>
   `Others have landed on ${baseBranch} meanwhile. It was merged into your branch, and these files are in conflict:\n${conflicts.map(path => `- ${path}`).join('\n')}\n` +
   'Resolve them so that both sides keep their meaning, remove every conflict marker, and check that the whole still works.'
 

@@ -56,7 +56,9 @@ test('one that is open is asked about, and told of only when there is news', () 
   expect(same.events).toEqual([])
   expect(same.mission.pull_request?.look_at).toBe(later)
   const news = stillOpen(mission, { ...JUST_OPEN, changesWanted: true }, { by, look_at: later })
-  expect(news.events).toMatchObject([{ kind: 'landing_waits', cause: expect.stringContaining('Changes are wanted') }])
+  expect(news.events).toMatchObject([
+    { kind: 'landing_waits', cause: expect.stringContaining('Changes were requested') },
+  ])
 })
 
 test('what cannot be asked is asked later and later, and then no more', () => {

@@ -6,15 +6,15 @@ import * as landings from './landing.ts'
 import type { By, Step } from './life.ts'
 import * as life from './life.ts'
 
-/** After that a person has to ask; until then the pauses double. */
+/** The pauses between tries double. After this many tries a person has to ask. */
 export const MAX_UNANSWERED = 10
 const LONGEST_PAUSE_SECONDS = 3600
-/** Of a mission that waits for its pull request. A mission with one that waits for something else has another. */
+/** The status reason of a mission that waits for its pull request. */
 const CODE = 'pull_request'
 
 type Proposed = Mission & { pull_request: PullRequest }
 
-/** Where a project lands by pull requests, so does whatever lands there, unless the mission itself says `auto`. */
+/** In a project that lands by pull requests every mission does, unless it says `auto` itself. */
 export const landsByPullRequest = (mission: Pick<Mission, 'landing'>, project: Pick<Project, 'landing'>): boolean =>
   mission.landing === 'pull-request' || (project.landing === 'pull-request' && mission.landing !== 'auto')
 
@@ -26,7 +26,7 @@ export const isAskedAbout = (
 ): mission is Proposed & { pull_request: PullRequest & { look_at: string } } =>
   isWaiting(mission) && mission.pull_request.look_at !== null
 
-/** What GitHub says of one that is open, for a person. */
+/** What GitHub says about an open pull request, for a person. */
 export interface Standing {
   changesWanted: boolean
   inConflict: boolean
@@ -42,15 +42,20 @@ function reasonOf({ id }: Mission, { url }: PullRequest, standing: Standing): St
   const resume = `fleet mission resume ${id} --message "…"`
   if (standing.cannotFollow)
     return { code: CODE, text: `Its pull request ${url} is merged. ${standing.cannotFollow}`, try: ask }
-  if (standing.changesWanted) return { code: CODE, text: `Changes are wanted in its pull request: ${url}`, try: resume }
+  if (standing.changesWanted)
+    return { code: CODE, text: `Changes were requested in its pull request: ${url}`, try: resume }
   if (standing.inConflict)
     return { code: CODE, text: `Its pull request is in conflict with the base branch: ${url}`, try: resume }
   if (standing.notAnswered)
-    return { code: CODE, text: `Its pull request ${url} could not be asked about. ${standing.notAnswered}`, try: ask }
+    return {
+      code: CODE,
+      text: `GitHub could not be asked about its pull request ${url}. ${standing.notAnswered}`,
+      try: ask,
+    }
   return { code: CODE, text: `Its pull request waits to be merged: ${url}`, try: `Merge or close it; ${ask}` }
 }
 
-/** It is open, and from now on it is asked about. */
+/** It is open, and GitHub is asked about it from now on. */
 export function opened(mission: Mission, pull_request: PullRequest, standing: Standing, by: By): Step {
   const why = reasonOf(mission, pull_request, standing)
   const { url, number } = pull_request
@@ -60,7 +65,7 @@ export function opened(mission: Mission, pull_request: PullRequest, standing: St
 }
 const BACK_TO_REVIEW = { status: 'review', landing_commit: null, approval: null, cancel_requested: false } as const
 
-/** Still open. Whoever follows events is told only when there is something new to tell. */
+/** It is still open. An event is written only if there is news. */
 export function stillOpen(mission: Proposed, standing: Standing, next: { by: By; look_at: string }): Step {
   const pull_request = { ...mission.pull_request, look_at: next.look_at, unanswered: 0 }
   const why = reasonOf(mission, pull_request, standing)
@@ -69,7 +74,7 @@ export function stillOpen(mission: Proposed, standing: Standing, next: { by: By;
   return life.step(mission, change, next.by, 'landing_waits', { cause: why.text, data: { code: why.code } })
 }
 
-/** GitHub could not be asked: later, at growing intervals, and not for ever. */
+/** GitHub could not be asked. It is asked again after growing pauses, and not for ever. */
 export function unanswered(mission: Proposed, problem: string, by: By, everySeconds: number): Step {
   const times = mission.pull_request.unanswered + 1
   if (times < MAX_UNANSWERED) {

@@ -9,7 +9,7 @@ const retrying = (more: Partial<Retrying> = {}): Retrying => ({
   ...more,
 })
 
-test('a try is known from when it was told, until the conversation goes on', () => {
+test('a try is known from its report until the conversation continues', () => {
   const first = retryingAfter(null, told({ wait_seconds: 3 }), NOW)
   expect(first).toEqual(retrying({ next_at: at(3) }))
   const second = retryingAfter(first, told({ attempt: 2, wait_seconds: 6 }), at(4))
@@ -17,23 +17,23 @@ test('a try is known from when it was told, until the conversation goes on', () 
   expect(retryingAfter(second, null, at(11))).toBeNull()
 })
 
-test('read again after a restart, a try is the one that was known: its time does not move', () => {
+test('a try that is read again after a restart keeps its time', () => {
   const first = retryingAfter(null, told({ wait_seconds: 3600 }), NOW)
   expect(retryingAfter(first, told({ wait_seconds: 3600 }), at(1800))).toBe(first)
 })
 
-test('where a client tells of one try in two ways, what the second adds is taken', () => {
+test('if a client reports one try in two ways, the second report adds its details', () => {
   const first = retryingAfter(null, told(), NOW)
   expect(first?.next_at).toBeNull()
   expect(retryingAfter(first, told({ wait_seconds: 3600 }), at(1))).toEqual(retrying({ next_at: at(3601) }))
 })
 
-test('another row of tries begins anew', () => {
+test('a new series of tries has a new start time', () => {
   const earlier = retrying({ attempt: 5, since: at(-600) })
   expect(retryingAfter(earlier, told(), NOW)?.since).toBe(NOW)
 })
 
-test('a wait that nobody would wait for is cut to what a provider may count', () => {
+test('an absurdly long wait is cut to the longest window of a provider', () => {
   for (const odd of [1e12, Number.MAX_VALUE]) {
     const next = retryingAfter(null, told({ wait_seconds: odd }), NOW)!.next_at!
     expect(Date.parse(next)).toBeLessThan(Date.parse(NOW) + 32 * 86_400_000)
@@ -75,11 +75,11 @@ test.each<[ReturnType<typeof afterRetry>, string, Partial<Retrying>]>([
   expect(afterRetry(retrying(of), WAITS)).toBe(what)
 })
 
-test('one that could not go on afterwards is not put aside', () => {
+test('a client that could not be resumed is not parked', () => {
   expect(afterRetry(retrying({ next_at: at(3600) }), { ...WAITS, canPark: false })).toBe('wait')
 })
 
-test('why it was put aside says until when', () => {
+test('the reason for parking says until when', () => {
   expect(parkedInWords(retrying({ next_at: at(3600), why: 'Too Many Requests' }))).toBe(
     'The provider refuses it (429) until 2026-11-16T15:00:00.000Z, and its slot is free meanwhile. Too Many Requests',
   )

@@ -2,14 +2,14 @@ import * as z from 'zod'
 import { Timestamp } from '../ids.ts'
 import { clipped, MAX_REASON_CHARS } from '../text.ts'
 
-/** A client tries again against its provider, and its conversation stands still meanwhile. */
+/** A client retries at its provider. Its conversation is paused until then. */
 export const Retrying = z.object({
-  status: z.number().int().nullable().describe('of HTTP, as the provider answered; empty: the client does not tell'),
+  status: z.number().int().nullable().describe('the HTTP status of the provider; empty: the client does not say'),
   why: z.string().describe("in the client's words"),
-  attempt: z.number().int().describe('0: the client does not count'),
-  of: z.number().int().nullable().describe('how often it tries; empty: it does not tell'),
-  next_at: Timestamp.nullable().describe('when it tries next; empty: it does not tell'),
-  since: Timestamp.describe('of the first of these tries'),
+  attempt: z.number().int().describe('the number of the try; 0: the client does not count'),
+  of: z.number().int().nullable().describe('how often it tries; empty: it does not say'),
+  next_at: Timestamp.nullable().describe('when it tries next; empty: it does not say'),
+  since: Timestamp.describe('the time of the first of these tries'),
 })
 export type Retrying = z.infer<typeof Retrying>
 
@@ -22,10 +22,10 @@ export interface Try {
 }
 
 const MAX_WHY_CHARS = 500
-/** No provider counts longer; a client that says so is mistaken. */
+/** No provider has a longer window. A client that names a longer wait is mistaken. */
 export const MAX_HOLD_SECONDS = 31 * 24 * 3600
 
-/** What is known now that the client has told of this try. Read again after a restart, it is the one that was known. */
+/** The state after the client reported this try. Reading the same report again after a restart changes nothing. */
 export function retryingAfter(before: Retrying | null, told: Try | null, now: string): Retrying | null {
   if (!told) return null
   const { attempt, of, status = null, wait_seconds: wait } = told
@@ -48,19 +48,19 @@ export function retryingInWords({ status, why, attempt, of, next_at }: Retrying,
   return `retrying (${status ?? clipped(why, 80)})${nth}${next}`
 }
 
-/** The whole time where it is another day's. */
+/** The time, with its date if it is on another day. */
 const clock = (time: string, now: string): string =>
   time.slice(0, 10) === now.slice(0, 10) ? `${time.slice(11, 19)} UTC` : time
 
-/** Refused everybody, or whoever asks too much: later it may be different, and nobody here can do anything about it. */
+/** The provider is overloaded or limits this client. Nobody here can change that; it may work later. */
 const BUSY: ReadonlySet<number> = new Set([429, 503, 529])
 const NOT_LET_IN: ReadonlySet<number> = new Set([401, 403])
-/** After the first refusal a client may have renewed its sign-in: the second was with what it has. */
+/** A client may have renewed its sign-in after the first refusal. The second refusal concerns the renewed one. */
 const REFUSALS = 2
 
 /**
- * What becomes of a client that tries again. `refused`: no try will help until a person signs in. `parked`: it would hold
- * its slot for longer than an agent may wait for an answer, as it says itself or as it has done.
+ * What happens to a client that retries. `refused`: no try will help until a person signs in. `parked`: it would hold
+ * its slot for longer than an agent may wait for an answer.
  */
 export function afterRetry(
   { status, attempt, of, next_at, since }: Retrying,
@@ -68,13 +68,13 @@ export function afterRetry(
 ): 'wait' | 'refused' | 'parked' {
   if (status !== null && NOT_LET_IN.has(status) && attempt >= REFUSALS) return 'refused'
   const isFar = next_at !== null && secondsBetween(now, next_at) > parkAfter
-  // Where a client tells neither why nor how often, nobody else ends it.
+  // A client that gives neither a status nor a number of tries may retry for ever. One that counts gives up by itself.
   const isEndless = status === null ? of === null : BUSY.has(status)
   const isLong = isEndless && secondsBetween(since, now) > parkAfter
   return canPark && (isFar || isLong) ? 'parked' : 'wait'
 }
 
-/** Why it was put aside. */
+/** Why it was parked. */
 export const parkedInWords = ({ status, why, next_at }: Retrying): string =>
   clipped(
     `The provider refuses it${status ? ` (${status})` : ''}${

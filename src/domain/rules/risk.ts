@@ -6,7 +6,7 @@ import type { Included } from './candidate.ts'
 import { isTest } from './test-files.ts'
 
 export const SizedFile = ChangedFile.extend({
-  added: z.number().int().nullable().describe('lines; empty: it is no text'),
+  added: z.number().int().nullable().describe('lines; empty: not a text file'),
   deleted: z.number().int().nullable(),
 })
 export type SizedFile = z.infer<typeof SizedFile>
@@ -15,11 +15,11 @@ export const Overlap = z.object({
   mission_id: z.string(),
   title: z.string(),
   status: z.string(),
-  files: z.array(z.string()).describe('changed by both'),
+  files: z.array(z.string()).describe('the files that both changed'),
 })
 export type Overlap = z.infer<typeof Overlap>
 
-/** What the checks of the project say of exactly this work. */
+/** The results of the project's checks on exactly this work. */
 export const Checked = z.object({
   passed: z.array(z.string()),
   failed: z.array(z.string()),
@@ -31,20 +31,20 @@ export const RISK_LEVELS = ['low', 'medium', 'high'] as const
 export const Risk = z.object({
   level: z.enum(RISK_LEVELS),
   score: z.number().int().min(0).max(100),
-  reasons: z.array(z.string()).describe('sentences, the weightiest first'),
+  reasons: z.array(z.string()).describe('sentences, the most important first'),
 })
 export type Risk = z.infer<typeof Risk>
 
 export interface Work {
   mission: Pick<Mission, 'title' | 'prompt' | 'acceptance_criteria' | 'subdirectory' | 'status_reason'>
   files: readonly SizedFile[]
-  /** Whose unlanded work is among them. */
+  /** Missions whose unlanded work it includes. */
   includes: readonly Included[]
   filesOmitted: number
   lines: number
   checked: Checked
   overlaps: readonly Overlap[]
-  /** What its agent says it did not test. */
+  /** What the agent says it did not test. */
   untested: readonly string[]
 }
 
@@ -56,7 +56,7 @@ interface Doubt {
 const MEDIUM = 20
 const HIGH = 50
 const NAMED_FILES = 4
-/** A sentence, not a page: agents write some of them. */
+/** Agents write some of the reasons, so each is cut to a sentence or two. */
 const REASON_CHARS = 400
 
 /** How carefully a person should look at finished work before it lands, and why. */
@@ -84,7 +84,7 @@ export function riskOf(work: Work): Risk {
   }
 }
 
-/** Why it was put to a person although nobody asked for that; a policy is no doubt, and checks speak for themselves. */
+/** The weight of each reason that sent work to review although the policy did not. Checks are weighed separately. */
 const CONCERNS: Record<string, number> = {
   shared_git_changed: 60,
   secret_committed: 60,
@@ -163,7 +163,7 @@ function ofTests(files: readonly SizedFile[]): Doubt[] {
   return program.length && !tested ? [{ points: 10, text: 'No test was touched.' }] : []
 }
 
-/** Files away from what the mission names; one that names none of them leaves the place open. */
+/** Files outside the folders that the mission names. A mission that names none may change any. */
 function ofPlaces({ mission, files }: Work): Doubt[] {
   const inside = insideOf(mission, files)
   const outside = inside

@@ -3,7 +3,7 @@ import type { Mission } from '../records/mission.ts'
 import { aMission, BY, NOW } from '../samples.testkit.ts'
 import { handBack, handedBack, type Left, takenOver, takeOver, terminalGone } from './takeover.ts'
 
-const TERMINAL = { pid: 7, started: '1', boot: 'b' }
+const TERMINAL = { pid: 7, started: '1', boot: 'b', host: null }
 const ran = (more: Partial<Mission> = {}): Mission =>
   aMission({
     ...{ status: 'review', session_id: 's1', branch: 'fleet/a' },
@@ -24,7 +24,7 @@ describe('taking over', () => {
   })
 
   test('is refused a second time, and where there is nothing to take over', () => {
-    expect(() => taken(taken())).toThrow('is taken over by a person')
+    expect(() => taken(taken())).toThrow('was taken over at')
     expect(() => taken(ran({ session_id: null }))).toThrow('never ran')
     expect(() => taken(ran({ status: 'landing' }))).toThrow('is landing')
     expect(() => taken(ran({ cancel_requested: true, status: 'running' }))).toThrow('being cancelled')

@@ -11,7 +11,7 @@ type Terminal = TakenOver['terminal']
 
 const MAY_BE_TAKEN = ['queued', 'running', 'needs_input', 'review', 'failed', 'cancelled', 'done'] as const
 
-/** A person wants to go on themselves. An agent at work is stopped first; the mission says so meanwhile. */
+/** A person wants to take it over. A running agent is stopped first, and the mission says so until it has stopped. */
 export function takeOver(mission: Mission, terminal: Terminal, by: By): Step {
   life.requireNotTaken(mission)
   life.requireStatus(mission, MAY_BE_TAKEN)
@@ -37,7 +37,7 @@ export function takeOver(mission: Mission, terminal: Terminal, by: By): Step {
   return { ...takenOver(taken, null, by) }
 }
 
-/** Nobody else works on it: it is the person's now. `unheard`: what was said to the agent and it never heard. */
+/** Nobody else works on it, so it is the person's now. `unheard`: messages that never reached the agent. */
 export function takenOver(mission: Mission, unheard: StoredText | null, by: By): Step {
   const taken = mission.taken_over!
   const change: Partial<Mission> = {
@@ -68,7 +68,7 @@ function reasonOf(mission: Mission, { terminal, since, gone }: TakenOver): Missi
       }
 }
 
-/** The terminal was closed or killed: the mission is nobody's until someone gives it back. */
+/** The terminal was closed or killed. The mission belongs to nobody until someone hands it back. */
 export function terminalGone(mission: Mission, by: By): Step {
   const taken_over = { ...mission.taken_over!, gone: true }
   return life.step(mission, { taken_over, status_reason: reasonOf(mission, taken_over) }, by, 'takeover_gone')
@@ -76,7 +76,7 @@ export function terminalGone(mission: Mission, by: By): Step {
 
 export type Then = NonNullable<TakenOver['next']>
 
-/** The person has left. Whoever holds the home commits what they left and goes on as they chose. */
+/** The person has left. The daemon commits their changes and continues as they chose. */
 export function handBack(mission: Mission, next: Then, message: StoredText | null, by: By): Step {
   const taken = requireTaken(mission)
   const taken_over = { ...taken, next, message: message ?? taken.message }
@@ -88,21 +88,21 @@ export function requireTaken(mission: Mission): TakenOver {
   throw new NotAllowed(`Mission ${mission.id} is not taken over.`, { try: `fleet takeover ${mission.id}` })
 }
 
-/** Given back before the agent was stopped: it goes on as if nobody had asked. */
+/** It was handed back before the agent was stopped, so the agent continues as if nobody had asked. */
 export const notTaken = (mission: Mission, by: By): Step =>
   life.step(mission, { taken_over: null }, by, 'handed_back', { data: { next: 'resume' } })
 
 export interface Left {
-  /** Why it did not come to an end, if it did not. */
+  /** Why the hand-back failed, if it did. */
   failed: string | null
   /** Whether git sees work that is not on the base branch. */
   changed: boolean
-  /** Whether there is more of it than before the take-over. */
+  /** Whether the person added work. */
   added: boolean
   concern: StatusReason | null
 }
 
-/** What becomes of a mission that a person gives back. */
+/** What happens to a mission that a person hands back. */
 export function handedBack(taken: Mission, left: Left, by: By): Step {
   const { next, was, message } = taken.taken_over!
   const mission: Mission = { ...taken, taken_over: null }
@@ -117,7 +117,7 @@ export function handedBack(taken: Mission, left: Left, by: By): Step {
   if (was.status === 'done' && !left.added)
     return life.step(mission, { ...was, status_reason: null }, by, 'handed_back', { data: { next } })
   if (left.concern) return life.toReview(mission, { try: look, ...left.concern }, by)
-  if (next === 'land') return left.changed ? landings.land(mission, by) : life.done(mission, 'no_changes', by)
+  if (next === 'land') return left.changed ? landings.requestLanding(mission, by) : life.done(mission, 'no_changes', by)
   const text = 'A person took it over and left its work to be looked at.'
   return life.toReview(mission, { code: 'handed_back', text, try: look }, by)
 }

@@ -4,7 +4,7 @@ import type { StageInput } from '../records/workflow.ts'
 
 /** What a ready-made workflow is made from. */
 export const Recipe = z.object({
-  agents: z.array(z.string().min(1).max(40)).max(20).default([]).describe('who does the stages, in order'),
+  agents: z.array(z.string().min(1).max(40)).max(20).default([]).describe('the agents of the stages, in order'),
   models: z.array(z.string().min(1).max(120)).max(20).default([]).describe('one for each agent'),
   items: z.array(z.string().min(1).max(20_000)).max(500).default([]).describe('for map: one stage for each'),
 })
@@ -29,7 +29,7 @@ Say what is wrong or missing, most important first, each with its file and place
 /** Workflows that most people want, made from a task and a few names. */
 export const LIBRARY: Record<string, ReadyMade> = {
   'write-review-refine': {
-    summary: 'one agent writes, a second reviews, a third makes it good; only the last lands',
+    summary: 'one agent writes, a second reviews, a third improves it; only the last lands',
     stages: recipe => [
       { name: 'write', prompt: '{task_prompt}', ...by(recipe, 0) },
       {
@@ -102,7 +102,7 @@ export const LIBRARY: Record<string, ReadyMade> = {
   map: {
     summary: 'the same task for each item of a list, all at once; each lands by itself',
     stages: recipe => {
-      if (recipe.items.length === 0) throw new InvalidInput('items', 'name what the task is to be done for')
+      if (recipe.items.length === 0) throw new InvalidInput('items', 'name at least one item')
       return recipe.items.map((item, place) => ({
         name: `item ${place + 1}`,
         prompt: `{task_prompt}\n\n${item}`,

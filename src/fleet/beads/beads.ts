@@ -17,14 +17,14 @@ import {
   updated,
 } from '../../domain/rules/beads.ts'
 import { type Ask, by } from '../commands.ts'
-import type { Fleet } from '../fleet.ts'
+import { type Fleet, retryOnConflict } from '../fleet.ts'
 import { requireCodingAgent, runsScripts } from '../missions/agents.ts'
 import { newMission } from '../missions/missions.ts'
 import { all, derivedId, put } from '../records.ts'
 
 const COMMENTS_AT_ONCE = 40
 
-/** Of the mission that a bead becomes in a project. */
+/** The id of the mission that a bead becomes in a project. */
 export const missionIdOf = (projectId: string, bead: string): string => derivedId('bead', projectId, bead)
 
 export interface Imported {
@@ -33,11 +33,11 @@ export interface Imported {
   known: string[]
   /** Beads that are closed, or no work. */
   skipped: string[]
-  /** Links of kinds that mean nothing here. */
+  /** How many links are of kinds that the fleet does not use. */
   links: number
 }
 
-/** Makes a mission of each bead that is work and not over. Ids follow from the beads, so doing it again makes nothing twice. */
+/** Makes a mission of each open bead that is work. Ids are derived from the beads, so doing it again adds nothing. */
 export async function importBeads(
   fleet: Fleet,
   ask: Ask,
@@ -72,24 +72,33 @@ export async function importBeads(
     throw new InvalidInput('beads', `${bead.id}: ${path.join('.')}: ${message}`)
   }
   if (wanted.length && !captured.agent) await requireCodingAgent(fleet, project)
-  // All of them before the first is made: one that will not do is told while nothing has happened.
+  // All settings are checked before the first mission is made, so that a bad bead is refused before anything happens.
   for (const { bead, settings } of wanted.map(bead => ({ bead, settings: settingsOf(bead) }))) {
     const id = idOf(bead.id)
-    const isNew = !(await fleet.store.get('missions', id))
-    if (isNew) {
-      const fields = { ...settings, id, prompt: await fleet.blobs.keep(missionOf(bead).detailed_prompt) }
-      // An epic holds others together; whoever is at work on a bead elsewhere goes on there.
-      const starts = dispatch && bead.issue_type !== 'epic' && bead.status === 'open'
-      const { subject, ...batch } = await newMission(fleet, project.id, fields, starts, by(fleet, ask))
-      await fleet.commit('commit.wish', batch)
-    }
-    await addComments(fleet, project, id, bead)
+    // An epic only groups other beads, and a bead that someone works on elsewhere stays there.
+    const starts = dispatch && bead.issue_type !== 'epic' && bead.status === 'open'
+    const isNew = await retryOnConflict(() => addMission(fleet, ask, project, { bead, settings, id, starts }))
+    await retryOnConflict(() => addComments(fleet, project, id, bead))
     imported[isNew ? 'made' : 'known'].push(isNew ? id : bead.id)
   }
   return imported
 }
 
-/** What a bead says is written by many; none of it is a script. */
+/** False if the bead already has its mission. */
+async function addMission(
+  fleet: Fleet,
+  ask: Ask,
+  project: Project,
+  { bead, settings, id, starts }: { bead: Bead; settings: MissionSettings; id: string; starts: boolean },
+): Promise<boolean> {
+  if (await fleet.store.get('missions', id)) return false
+  const fields = { ...settings, id, prompt: await fleet.blobs.keep(missionOf(bead).detailed_prompt) }
+  const { subject, ...batch } = await newMission(fleet, project.id, fields, starts, by(fleet, ask))
+  await fleet.commit('commit.wish', batch)
+  return true
+}
+
+/** Many people write beads, so no text of a bead may run as a script. */
 export function requireProse(fleet: Fleet, agent: string | null | undefined): void {
   if (runsScripts(fleet, agent))
     throw new NotAllowed(`A bead cannot name ${agent}, which runs text as a script: beads are prose.`, {
@@ -97,12 +106,12 @@ export function requireProse(fleet: Fleet, agent: string | null | undefined): vo
     })
 }
 
-/** A dependency that is nowhere in the file would be forgotten silently. */
+/** A dependency that is nowhere in the file would be lost silently. */
 function requireKnown(beads: readonly Bead[], known: ReadonlySet<string>): void {
   for (const bead of beads)
     for (const other of blockersOf(bead))
       if (!known.has(other))
-        throw new InvalidInput('beads', `${bead.id} waits for ${other}, which is not in the file or is no work`, {
+        throw new InvalidInput('beads', `${bead.id} waits for ${other}, which is not in the file, or is not work`, {
           try: 'Export the whole database first: bd export',
         })
 }
@@ -133,7 +142,7 @@ function timeOf(text: string | undefined): string | undefined {
   return Number.isNaN(time) ? undefined : new Date(time).toISOString()
 }
 
-/** The missions of a project as beads. What is in `text` stays, in its order; a bead with a mission is brought up to date. */
+/** The missions of a project as beads. The lines of `text` keep their order, and a bead with a mission is updated. */
 export async function exportBeads(
   fleet: Fleet,
   project: Project,

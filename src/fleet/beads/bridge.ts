@@ -34,17 +34,17 @@ export interface Passed {
 interface Bridge {
   fleet: Fleet
   ask: Ask
-  /** Whose `.beads` it is. */
+  /** The folder that has `.beads` in it. */
   folder: string
-  /** Empty for the database of the home, whose beads say themselves where they belong. */
+  /** Null for the database of the home, whose beads name their own folders. */
   project: Project | null
   /** Tells our claims from those of other homes. */
   actor: string
   bd(args: readonly string[], name?: EffectName): Promise<string>
 }
 
-/** What a bead becomes a mission of, and with whom. */
-interface Place {
+/** The project in which a bead becomes a mission, and the settings that the bead names. */
+interface Target {
   project: Project
   captured: { agent?: string; model?: string; subdirectory?: string }
 }
@@ -73,8 +73,8 @@ export async function bridgeTo(fleet: Fleet, ask: Ask, project: Project | null):
 }
 
 /**
- * One look at both sides: what is done here is closed there, what is ready there is claimed and made a mission here.
- * Every step can be done again, so a pass that was cut short is finished by the next.
+ * One look at both sides: a mission that is done here closes its bead there, and a bead that is ready there is claimed
+ * and becomes a mission here. Every step can be repeated, so the next pass finishes one that was cut short.
  */
 export async function pass(bridge: Bridge, atOnce: number): Promise<Passed> {
   const passed: Passed = { claimed: [], closed: [], open: [], refused: [] }
@@ -89,20 +89,20 @@ export async function pass(bridge: Bridge, atOnce: number): Promise<Passed> {
   for (const id of ourClaims(bridge))
     await unlessRefused(id, async () => {
       const bead = await showBead(bridge, id)
-      const place = await placeFor(bridge, bead)
-      const mission = await missionFor(bridge, place, id)
+      const target = await targetFor(bridge, bead)
+      const mission = await missionFor(bridge, target, id)
       if (mission?.status === 'done') {
         await close(bridge, bead, mission)
         passed.closed.push(id)
-      } else if (mission || (await take(bridge, id, place))) passed.open.push(id)
+      } else if (mission || (await take(bridge, id, target))) passed.open.push(id)
     })
   for (const bead of await readyBeads(bridge)) {
     if (passed.open.length >= atOnce) break
     if (passed.open.includes(bead.id)) continue
     await unlessRefused(bead.id, async () => {
       requirePlainId(bead.id)
-      const place = await placeFor(bridge, bead)
-      if (!(await claimFile(bridge, bead.id)) || !(await take(bridge, bead.id, place))) return
+      const target = await targetFor(bridge, bead)
+      if (!(await claimFile(bridge, bead.id)) || !(await take(bridge, bead.id, target))) return
       passed.claimed.push(bead.id)
       passed.open.push(bead.id)
     })
@@ -110,47 +110,49 @@ export async function pass(bridge: Bridge, atOnce: number): Promise<Passed> {
   return passed
 }
 
-/** It is an argument of bd and the name of a file: what bd itself makes will do. */
+/** The id becomes an argument of bd and a file name. The ids that bd makes are plain. */
 const PLAIN_ID = /^\w[\w.-]*$/
 
 function requirePlainId(id: string): void {
   if (!PLAIN_ID.test(id))
-    throw new NotAllowed('Its id has more in it than letters, digits, dots and dashes.', { try: 'Rename it in bd.' })
+    throw new NotAllowed('Its id may contain only letters, digits, dots, dashes and underscores.', {
+      try: 'Rename it in bd.',
+    })
 }
 
-/** A database in a repository is about that one. In the home's, a bead belongs where whoever made it stood. */
-async function placeFor({ fleet, ask, project }: Bridge, bead: Bead): Promise<Place> {
-  // What is in a repository may have been written by anyone: only in the home it chooses the agent.
+/** A bead in a repository's database belongs to that repository, and one in the home's to the folder it was made in. */
+async function targetFor({ fleet, ask, project }: Bridge, bead: Bead): Promise<Target> {
+  // Anyone may have written what is in a repository, so only a bead in the home may choose the agent.
   if (project) return { project, captured: {} }
   const { directory, agent, model } = capturedIn(bead)
-  const place = directory ? await locate(directory) : undefined
-  if (!directory || !place)
-    throw new NotAllowed(directory ? `${directory} is in no repository.` : 'It does not say where it belongs.', {
-      try: 'Make it in a repository: fleet bd create',
+  const location = directory ? await locate(directory) : undefined
+  if (!directory || !location)
+    throw new NotAllowed(directory ? `${directory} is not inside a repository.` : 'It does not name a folder.', {
+      try: 'Create it in a repository: fleet bd create',
     })
   requireProse(fleet, agent)
-  const { subdirectory } = place
-  for (const path of [place.top, place.main]) {
+  const { subdirectory } = location
+  for (const path of [location.top, location.main]) {
     const known = path && (await fleet.store.get('projects', derivedId('project', path)))
     if (known) return { project: known.value, captured: { agent, model, subdirectory } }
   }
-  const path = place.main ?? place.top
+  const path = location.main ?? location.top
   const made = await createProject(fleet, ask, { ...NewProject.parse({}), path }, 'return')
   return { project: made.value, captured: { agent, model, subdirectory } }
 }
 
 /**
- * Claims a bead in the database and makes its mission; false: someone else was first, and ours is let go. While bd
- * cannot tell whose it is, ours stays: a bead that is claimed there and by nobody here would never be done.
+ * Claims a bead in the database and makes its mission. False: someone else was first, and our claim file is removed. If
+ * bd cannot say whose the bead is, our claim file stays: a bead that is claimed there but not here would never be done.
  */
-async function take(bridge: Bridge, id: string, { project, captured }: Place): Promise<boolean> {
+async function take(bridge: Bridge, id: string, { project, captured }: Target): Promise<boolean> {
   await bridge.bd(['update', id, '--claim', '--actor', bridge.actor], 'bd.claim').catch(() => undefined)
   const bead = await showBead(bridge, id)
   if (bead.assignee !== bridge.actor || isOver(bead)) {
     rmSync(fileOf(bridge, id), { force: true })
     return false
   }
-  // It is ready, so what it waited for is over; the mission stands for itself.
+  // It is ready, so nothing blocks it any more, and its mission needs no dependencies.
   const jsonl = JSON.stringify({ ...bead, status: 'open', dependencies: [] })
   await importBeads(bridge.fleet, bridge.ask, project, jsonl, { dispatch: true, captured })
   return true
@@ -163,7 +165,7 @@ async function close(bridge: Bridge, bead: Bead, mission: Mission): Promise<void
   rmSync(fileOf(bridge, bead.id), { force: true })
 }
 
-const missionFor = async ({ fleet }: Bridge, { project }: Place, bead: string): Promise<Mission | undefined> =>
+const missionFor = async ({ fleet }: Bridge, { project }: Target, bead: string): Promise<Mission | undefined> =>
   (await fleet.store.get('missions', missionIdOf(project.id, bead)))?.value
 
 const Answer = z.array(Bead)
@@ -182,16 +184,18 @@ function answerOf(text: string): Bead[] {
   try {
     return Answer.parse([JSON.parse(text)].flat())
   } catch (cause) {
-    throw new Unfit('bd answered with something that is no list of beads.', { try: 'bd ready --json', cause })
+    throw new Unfit('bd answered with something that is not a list of beads.', { try: 'bd ready --json', cause })
   }
 }
 
-// bd has been seen to give one bead to two who claim it in the same moment. A file that only one can make decides.
+// bd was seen to give one bead to two that claimed it at the same moment. A file that only one can make decides.
 
 const claimsOf = ({ folder }: Bridge): string => join(folder, '.beads', 'fleet-claims')
 const fileOf = (bridge: Bridge, bead: string): string => join(claimsOf(bridge), bead)
 
-/** True: it was free, and is ours now. Linked into place, so that it says whose it is from the first moment. */
+/**
+ * True: it was free, and is ours now. The file is linked into place, so that it names its owner from the first moment.
+ */
 async function claimFile(bridge: Bridge, bead: string): Promise<boolean> {
   const folder = claimsOf(bridge)
   mkdirSync(folder, { recursive: true })

@@ -2,16 +2,18 @@ import { NewProject, type Project } from '../../domain/records/project.ts'
 import { HOME_DATABASE } from '../../domain/rules/beads.ts'
 import type { Fleet } from '../fleet.ts'
 import { createProject } from '../projects/projects.ts'
+import type { Reactor, Ref } from '../reactor.ts'
 import { sentence } from '../sentences.ts'
 import { bridgeTo, pass } from './bridge.ts'
 
 const ASK = { operation: 'bridge_beads', actor: 'fleet' }
 
-/** Goes between the fleet and the beads databases that the settings name. Only the holder of the home has one. */
-export class Bridges {
+/** Connects the fleet with the beads databases that the settings name. */
+export class Bridges implements Reactor {
+  readonly name = 'beads'
   readonly #fleet: Fleet
   readonly #tell: (what: string, error: unknown) => void
-  /** What was told of each last, so that a database that is missing is not told of every time. */
+  /** The last problem that was reported for each database, so that the same one is not reported every time. */
   readonly #told = new Map<string, string>()
   #due = 0
 
@@ -20,8 +22,17 @@ export class Bridges {
     this.#tell = tell
   }
 
-  /** Goes over all of them if it is time; nothing of what it does has to be remembered. */
-  async look(): Promise<void> {
+  /** It has no unfinished records: each pass finds what to do. */
+  async *unfinished(): AsyncGenerator<Ref> {}
+
+  affectedBy(): Ref[] {
+    return []
+  }
+
+  async look(): Promise<void> {}
+
+  /** Goes over all databases when it is time. */
+  async tick(): Promise<void> {
     const { beadsBridges, beadsEvery } = this.#fleet.settings
     if (performance.now() < this.#due) return
     this.#due = Number.POSITIVE_INFINITY

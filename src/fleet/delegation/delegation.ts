@@ -5,19 +5,20 @@ import type { Project } from '../../domain/records/project.ts'
 import type { Session } from '../../domain/records/session.ts'
 import { awaitsOf, isAwaitable, mayGoOn } from '../../domain/rules/delegation.ts'
 import * as life from '../../domain/rules/life.ts'
+import { named } from '../../domain/rules/named.ts'
 import type { StoredText } from '../../domain/text.ts'
 import { dropRef, keptRef, snapshot } from '../../git/index.ts'
 import { type Ask, by, oncePerKey } from '../commands.ts'
 import { budgetLeft } from '../dispatch/budgets.ts'
 import { type Fleet, retryOnConflict } from '../fleet.ts'
 import { isScript, requireCodingAgent } from '../missions/agents.ts'
-import { childrenOf, newMission } from '../missions/missions.ts'
+import { newMission } from '../missions/missions.ts'
 import { repositoryOf } from '../projects/repositories.ts'
-import { current, put } from '../records.ts'
+import { childrenOf, current, put } from '../records.ts'
 import { changeSession } from '../sessions/inside.ts'
 import { gitWithin } from '../sessions/sandbox.ts'
 
-/** What an agent says of work that it hands on. */
+/** What an agent says about work that it hands on. */
 export interface SubMission {
   title: string
   detailed_prompt: string
@@ -28,16 +29,13 @@ export interface SubMission {
   model?: string
   tool_preset?: Mission['tool_preset']
   max_budget_usd?: number
-  /** Only once the mission that makes it is done. */
+  /** Starts only after the mission that makes it is done. */
   wait_for_me: boolean
-  /** me: from what its parent has done so far, committed or not. */
+  /** `me`: starts from what its parent has done so far, committed or not. */
   from: 'base' | 'me'
 }
 
-/**
- * Makes a mission for a part of another one's work. It may no more than its parent may, and what it may spend comes out
- * of its parent's budget.
- */
+/** Makes a sub-mission. It may do no more than its parent, and spends from its parent's budget. */
 export async function delegate(fleet: Fleet, ask: Ask, sessionId: string, wanted: SubMission): Promise<Mission> {
   const { value: session } = await current(fleet, 'sessions', sessionId)
   const { value: project } = await current(fleet, 'projects', session.project_id)
@@ -55,13 +53,13 @@ export async function delegate(fleet: Fleet, ask: Ask, sessionId: string, wanted
   try {
     made = await handOn(fleet, ask, { session, project, wanted: { ...wanted, agent }, script, id, prompt, base_ref })
   } finally {
-    // It was refused, or made before under the same key: nothing starts from this one.
+    // It was refused, or made before under the same key, so nothing starts from this snapshot.
     if (base_ref && made !== id) await dropRef(await repositoryOf(project), keptRef(id, 0))
   }
   return (await current(fleet, 'missions', made)).value
 }
 
-/** The same as whoever hands it on, unless that is a script: what it says is prose. */
+/** The agent of its parent, unless that runs scripts: a sub-mission is described in prose. */
 const agentAfter = async (fleet: Fleet, { agent }: Session, project: Project): Promise<string> =>
   fleet.agents.ofSession(agent).can.scripts ? requireCodingAgent(fleet, project) : agent
 
@@ -89,7 +87,7 @@ function handOn(
       max_budget_usd: await granted(fleet, parent.value, session, project, wanted.max_budget_usd),
     }
     const when = by(fleet, ask)
-    const { subject, changes, checks, events } = await newMission(
+    const made = await newMission(
       fleet,
       project.id,
       {
@@ -104,13 +102,18 @@ function handOn(
       when,
     )
     const told = life.about(parent.value, 'delegated', when, { session_id: session.id, data: { to: id } })
-    // Writing the parent too keeps two that are made at once from both being the last that is allowed.
-    const counted = put('missions', { ...parent.value, spawned: parent.value.spawned + 1 }, parent.version)
+    // Writing the parent too keeps two sub-missions that are made at once from both being the last allowed one.
+    const { spawned, parts, dependents } = parent.value
+    const counted = {
+      ...parent.value,
+      ...{ spawned: spawned + 1, parts: named(parts, id) },
+      dependents: wanted.wait_for_me ? named(dependents, id) : dependents,
+    }
+    const others = made.changes.filter(change => !('put' in change && change.value.id === parent.value.id))
     return {
-      subject,
-      changes: [...changes, counted],
-      checks: checks?.filter(check => check.id !== parent.value.id),
-      events: [...(events ?? []), told],
+      ...made,
+      changes: [...others, put('missions', counted, parent.version)],
+      events: [...(made.events ?? []), told],
     }
   })
 }
@@ -127,7 +130,7 @@ function inherited(parent: Mission, session: Session, wanted: Part['wanted']): M
     subdirectory: parent.subdirectory,
     context_mode: parent.context_mode,
     priority: parent.priority,
-    // Its work is part of its parent's: on the base branch it would bring along what the parent has not finished.
+    // Its work is part of its parent's. On the base branch it would bring along unfinished work of the parent.
     landing: from === 'me' ? 'never' : parent.landing,
     ...Object.fromEntries(Object.entries(given).filter(([, value]) => value !== undefined)),
     parent_mission_id: parent.id,
@@ -138,22 +141,25 @@ function inherited(parent: Mission, session: Session, wanted: Part['wanted']): M
 async function requireRoom(fleet: Fleet, parent: Mission): Promise<void> {
   const { maxSpawnDepth, maxSubMissions } = fleet.settings
   if ((await depthOf(fleet, parent)) >= maxSpawnDepth)
-    throw new NotAllowed(`Sub-missions may be ${maxSpawnDepth} deep, and this would be one more.`, {
+    throw new NotAllowed(`Sub-missions may be nested at most ${maxSpawnDepth} deep, and this one would be deeper.`, {
       try: 'Do it yourself, or say in your report what is left to do.',
     })
   if (parent.spawned >= maxSubMissions)
-    throw new NotAllowed(`A mission may have ${maxSubMissions} sub-missions, and this one has made them all.`, {
-      try: 'Do it yourself, or say in your report what is left to do.',
-    })
+    throw new NotAllowed(
+      `A mission may have at most ${maxSubMissions} sub-missions, and this one has that many already.`,
+      {
+        try: 'Do it yourself, or say in your report what is left to do.',
+      },
+    )
 }
 
-/** How many missions it is a part of. */
+/** How many missions are above it. */
 async function depthOf(fleet: Fleet, mission: Mission): Promise<number> {
   const parent = mission.parent_mission_id && (await fleet.store.get('missions', mission.parent_mission_id))
   return parent ? 1 + (await depthOf(fleet, parent.value)) : 0
 }
 
-/** What a sub-mission may spend of its parent's budget: what was asked for, or half of what is left. */
+/** What a sub-mission may spend of its parent's budget: the requested amount, or half of what is left. */
 async function granted(
   fleet: Fleet,
   parent: Mission,
@@ -166,7 +172,7 @@ async function granted(
   const left = budget - (await current(fleet, 'sessions', session.id)).value.usage.cost_usd
   const share = wanted ?? left / 2
   if (share > 0 && share <= left) return share
-  throw new NotAllowed(`Of its budget $${Math.max(0, left).toFixed(2)} is left.`, {
+  throw new NotAllowed(`Only $${Math.max(0, left).toFixed(2)} of its budget is left.`, {
     try: 'Ask for less, or do it yourself.',
     facts: { left },
   })
@@ -184,7 +190,7 @@ async function snapshotOf(fleet: Fleet, session: Session, project: Project, chil
   })
 }
 
-/** Notes which of its sub-missions the session waits for once its turn is over; none of them: it goes on. */
+/** Notes which sub-missions the session waits for after its turn. Without any it goes on. */
 export async function awaitChildren(fleet: Fleet, ask: Ask, sessionId: string): Promise<string[]> {
   const session = await changeSession(fleet, ask, sessionId, async value => {
     const parent = { id: value.mission_id, project_id: value.project_id }
@@ -193,7 +199,7 @@ export async function awaitChildren(fleet: Fleet, ask: Ask, sessionId: string): 
   return session.awaits?.children ?? []
 }
 
-/** The sub-missions of a mission, as its agents see them: in their own project. */
+/** The sub-missions of a mission in the same project, which is what its agents see. */
 export async function partsOf(fleet: Fleet, parent: Pick<Mission, 'id' | 'project_id'>): Promise<Mission[]> {
   return (await childrenOf(fleet, parent.id)).filter(({ project_id }) => project_id === parent.project_id)
 }
@@ -201,7 +207,7 @@ export async function partsOf(fleet: Fleet, parent: Pick<Mission, 'id' | 'projec
 export const awaitable = (parent: string, children: readonly Mission[]): Mission[] =>
   children.filter(child => isAwaitable(child, parent, children))
 
-/** Lets a mission that waits for its sub-missions go on, if what it waits for has come. */
+/** Lets a mission go on if the sub-missions it waits for have ended. */
 export async function goOnAfterChildren(fleet: Fleet, parentId: string): Promise<void> {
   await retryOnConflict(async () => {
     const stored = await fleet.store.get('missions', parentId)

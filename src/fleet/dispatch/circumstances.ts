@@ -7,22 +7,22 @@ import { fleetState } from '../records.ts'
 import { diskIsFull, fullSlot, liveSessions } from './capacity.ts'
 import { holdOn } from './holds.ts'
 
-/** What keeps queued missions from starting, for someone who is not the holder and has to look it up: each thing once. */
-export interface Surroundings {
+/** What keeps queued missions from starting, for a process that is not the daemon. Each thing is looked up once. */
+export interface Circumstances {
   isPaused(): Promise<boolean>
   project(id: string): Promise<Project | undefined>
   mission(id: string): Promise<Mission | undefined>
   hold(agent: string, project: Project): Promise<Reason | null>
   full(agent: string, project: Project): Promise<FullSlot | null>
-  /** The missions of a project that are landing or being undone, in the order of their turns; not endlessly many. */
+  /** The first missions of a project that are landing or being undone, in the order of their turns. */
   landings(project: string): Promise<Mission[]>
-  /** The session of a mission that is at work. */
+  /** The live session of a mission. */
   session(mission: string): Promise<Session | undefined>
 }
 
 const MOST_LANDINGS = 200
 
-export function surroundings(fleet: Fleet): Surroundings {
+export function circumstancesOf(fleet: Fleet): Circumstances {
   const known = new Map<string, unknown>()
   const once = <T>(name: string, look: () => T): T => {
     if (!known.has(name)) known.set(name, look())

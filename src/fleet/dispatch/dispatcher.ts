@@ -1,11 +1,13 @@
-import type { Mission } from '../../domain/records/mission.ts'
+import type { Event } from '../../domain/records/event.ts'
+import type { Mission, Status } from '../../domain/records/mission.ts'
 import type { Session } from '../../domain/records/session.ts'
 import { effective } from '../../domain/rules/effective.ts'
 import * as life from '../../domain/rules/life.ts'
 import { isReady, waitsFor } from '../../domain/rules/waiting.ts'
-import { type Change, type Check, Conflict, type Stored } from '../../store/index.ts'
+import { type Change, type Check, Conflict, type Stored, Unavailable } from '../../store/index.ts'
 import { type Fleet, retryOnConflict } from '../fleet.ts'
 import { DispatchGate } from '../plugins/gate.ts'
+import { type Desk, idIn, type Reactor, type Ref, refTo } from '../reactor.ts'
 import { all, dependenciesOf, fleetState, put } from '../records.ts'
 import { sentence } from '../sentences.ts'
 import type { LiveSession } from '../sessions/live-session.ts'
@@ -17,52 +19,67 @@ import { planSession } from './next-session.ts'
 const PAGE = 50
 const DISK_RETRY_MS = 10_000
 
-/** Starts what may start, in order of priority and age, as far as there is room. Only the holder of the home has one. */
-export class Dispatcher {
-  readonly #fleet: Fleet
-  readonly #live: ReadonlyMap<string, LiveSession>
-  readonly #begin: (session: Session) => void
-  readonly #wake: () => void
-  readonly #gate: DispatchGate
-  #timer: NodeJS.Timeout | undefined
-  #wakesAt = Infinity
+/** When a mission gets one of these statuses, missions that depend on it may have nothing left to wait for. */
+const RELEASING: readonly unknown[] = ['done', 'review', 'landing'] satisfies Status[]
 
-  constructor(
-    fleet: Fleet,
-    live: ReadonlyMap<string, LiveSession>,
-    begin: (session: Session) => void,
-    wake: () => void,
-    inBackground: (what: string, work: Promise<unknown>) => void,
-  ) {
+/** What runs sessions. */
+interface Runs {
+  readonly live: ReadonlyMap<string, Pick<LiveSession, 'slot'>>
+  begin(session: Session): void
+}
+
+/** Starts queued missions by priority and age, as far as there is room. */
+export class Dispatcher implements Reactor {
+  readonly name = 'dispatch'
+  readonly #fleet: Fleet
+  readonly #desk: Desk
+  readonly #runs: Runs
+  readonly #gate: DispatchGate
+
+  constructor(fleet: Fleet, desk: Desk, runs: Runs) {
     this.#fleet = fleet
-    this.#live = live
-    this.#begin = begin
-    this.#wake = wake
-    this.#gate = new DispatchGate(fleet, inBackground, wake)
+    this.#desk = desk
+    this.#runs = runs
+    this.#gate = new DispatchGate(fleet, desk)
   }
 
-  stop(): void {
-    clearTimeout(this.#timer)
+  async *unfinished(): AsyncGenerator<Ref> {
+    for await (const { value } of all(this.#fleet, 'missions', 'unready')) yield refTo('missions', value.id)
+  }
+
+  /** The missions that wait for one that has moved. */
+  async affectedBy({ mission_id, data }: Event): Promise<Ref[]> {
+    if (!mission_id || !RELEASING.includes(data.status)) return []
+    const waiting = await Array.fromAsync(all(this.#fleet, 'missions', 'dependency', [mission_id]))
+    return waiting.map(({ value }) => refTo('missions', value.id))
   }
 
   async pass(): Promise<void> {
     if (this.#isFull()) return
-    if (diskIsFull(this.#fleet)) return this.#wakeIn(DISK_RETRY_MS)
-    // What is paused is asked before the list is read: what was let go meanwhile is for the next pass, with a new list.
+    if (diskIsFull(this.#fleet)) return this.#desk.passIn(DISK_RETRY_MS)
+    // Pauses are read before the list. A project that is resumed during this pass waits for the next one.
     const began = this.#fleet.now()
     const fleetPaused = (await fleetState(this.#fleet)).value.paused
     let cursor: string | undefined
     do {
       const page = await this.#fleet.store.find('missions', { index: 'ready', limit: PAGE, cursor })
       for (const { value } of page.items) {
-        await this.#consider(value.id, { began, fleetPaused })
+        // A mission that cannot start must not keep the ones behind it.
+        await this.#desk.attempt(refTo('missions', value.id), () => this.#consider(value.id, { began, fleetPaused }))
         if (this.#isFull()) return
       }
       cursor = page.cursor
     } while (cursor)
   }
 
-  #isFull = (): boolean => this.#live.size >= this.#fleet.settings.maxConcurrent
+  #isFull = (): boolean => this.#runs.live.size >= this.#fleet.settings.maxConcurrent
+
+  /** A mission that could not be started before. */
+  async #considerAlone(id: string): Promise<void> {
+    if (this.#isFull()) return
+    const fleetPaused = (await fleetState(this.#fleet)).value.paused
+    await this.#consider(id, { began: this.#fleet.now(), fleetPaused })
+  }
 
   async #consider(id: string, { began, fleetPaused }: { began: string; fleetPaused: boolean }): Promise<void> {
     const stored = await this.#fleet.store.get('missions', id)
@@ -70,7 +87,7 @@ export class Dispatcher {
     const mission = stored.value
     const project = (await this.#fleet.store.get('projects', mission.project_id))?.value
     if (!project || project.deleting) return
-    if (project.updated_at >= began) return this.#wakeIn(20)
+    if (project.updated_at >= began) return this.#desk.passIn(20)
     const dependencies = await dependenciesOf(this.#fleet, mission)
     if (
       !isReady(
@@ -92,12 +109,12 @@ export class Dispatcher {
       hold: agent === null ? null : await holdOn(this.#fleet, agent, project),
       full: fullSlot(
         this.#fleet,
-        [...this.#live.values()].map(session => session.slot),
+        [...this.#runs.live.values()].map(session => session.slot),
         agent ?? '',
         project,
       ),
     })
-    if (reason?.until) return this.#wakeIn(Date.parse(reason.until) - Date.parse(this.#fleet.now()))
+    if (reason?.until) return this.#desk.passIn(Date.parse(reason.until) - Date.parse(this.#fleet.now()))
     if (!reason && this.#gate.lets(stored)) await this.#try(() => this.#start(stored, dependencies))
   }
 
@@ -105,12 +122,13 @@ export class Dispatcher {
     const mission = stored.value
     const project = (await this.#fleet.store.get('projects', mission.project_id))!.value
     const own = await ownBudget(this.#fleet, mission, project)
-    // A budget is the mission's: a retry or a new conversation does not begin it anew.
+    // A budget belongs to the mission. A retry or a new conversation does not reset it.
     if (own && leftOf(own) <= 0) return this.#spent(stored, own)
     let session: Session
     try {
       session = await planSession(this.#fleet, mission, project)
     } catch (error) {
+      if (error instanceof Unavailable) throw error
       const why = {
         code: 'dispatch_failed',
         text: sentence(error).slice(0, 4000),
@@ -131,7 +149,7 @@ export class Dispatcher {
       : []
     await this.#fleet.commit('commit.session-start', { changes, checks, events: [...step.events, ...warning] })
     this.#gate.forget(mission.id)
-    this.#begin(session)
+    this.#runs.begin(session)
   }
 
   async #spent(stored: Stored<Mission>, own: Budget): Promise<void> {
@@ -143,44 +161,32 @@ export class Dispatcher {
     })
   }
 
-  /** Someone else was first: their commit will wake us again. */
+  /** If another commit was first, there is another pass right after. */
   async #try(attempt: () => Promise<void>): Promise<void> {
     try {
       await attempt()
     } catch (error) {
       if (!(error instanceof Conflict)) throw error
-      this.#wakeIn(5)
+      this.#desk.passIn(5)
     }
   }
 
-  /** Once something it depends on is done: whoever has nothing left to wait for may start. */
-  async release(dependency: string): Promise<void> {
-    for await (const { value } of all(this.#fleet, 'missions', 'dependency', [dependency]))
-      await this.reconsider(value.id, dependency)
-  }
-
-  async reconsider(id: string, on: string): Promise<void> {
+  /**
+   * Marks a mission as ready when it has nothing left to wait for. The next pass starts it. One that is ready already
+   * could not be started before, and is tried now.
+   */
+  async look(ref: Ref): Promise<void> {
     await retryOnConflict(async () => {
-      const stored = await this.#fleet.store.get('missions', id)
-      if (stored?.value.status !== 'queued' || stored.value.ready) return
+      const stored = await this.#fleet.store.get('missions', idIn(ref))
+      if (stored?.value.status !== 'queued') return
+      if (stored.value.ready) return this.#considerAlone(stored.value.id)
       const dependencies = (await dependenciesOf(this.#fleet, stored.value)).map(d => d.value)
       if (!isReady(stored.value, dependencies)) return
+      const on = dependencies.toSorted((a, b) => (a.updated_at < b.updated_at ? -1 : 1)).at(-1)?.id ?? ''
       const { mission, events } = life.dependencyMet(stored.value, on, this.#by())
       await this.#fleet.commit('commit.dependency-met', { changes: [put('missions', mission, stored.version)], events })
     })
   }
 
   #by = () => ({ actor: 'fleet', now: this.#fleet.now() })
-
-  /** The earliest of all wishes to be woken wins. */
-  #wakeIn(ms: number): void {
-    const at = performance.now() + Math.max(1, Math.min(ms, 60_000))
-    if (at >= this.#wakesAt) return
-    clearTimeout(this.#timer)
-    this.#wakesAt = at
-    this.#timer = setTimeout(() => {
-      this.#wakesAt = Infinity
-      this.#wake()
-    }, at - performance.now())
-  }
 }

@@ -8,7 +8,7 @@ import { spent } from './holds.ts'
 
 const day = '2026-11-15'
 
-test('what is used is summed by model; what was noted before models were goes on as nobody knows which', async () => {
+test('usage is summed by model; usage that was stored without a model stays without one', async () => {
   const store = memoryStore()
   const fleet = { store } as unknown as Fleet
   const old = { ...NO_USAGE, day, project_id: 'p1', agent: 'claude', sessions: 3, cost_usd: 1 }

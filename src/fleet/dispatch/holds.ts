@@ -4,7 +4,7 @@ import { NO_USAGE, plus, type Session, Usage } from '../../domain/records/sessio
 import type { Reason } from '../../domain/rules/waiting.ts'
 import type { Change } from '../../store/index.ts'
 import type { Fleet } from '../fleet.ts'
-import { derivedId, put } from '../records.ts'
+import { derivedId, ownRecord, put } from '../records.ts'
 import { liveSessions } from './capacity.ts'
 import { fullWindow } from './windows.ts'
 
@@ -15,7 +15,7 @@ export async function holdOn(fleet: Fleet, agentName: string, project: Project):
 
 async function rateLimit(fleet: Fleet, agentName: string): Promise<Reason | null> {
   const { provider } = fleet.agents.named(agentName)
-  const known = (await fleet.store.get('providers', provider))?.value
+  const known = (await ownRecord(fleet.store, 'providers', provider)).value
   if (!known) return null
   if (known.held_until && known.held_until > fleet.now())
     return {
@@ -34,7 +34,7 @@ interface DaysBudget {
   try: string
 }
 
-/** The budgets for today that a session on this project draws on, with what all others have spent by now. */
+/** Today's budgets that a session on this project draws on, with what all others have spent so far. */
 export async function budgetsToday(
   fleet: Fleet,
   project: Project,
@@ -71,19 +71,34 @@ export type Spent = Omit<Spending, 'id'>
 const MOST_ROWS = 5000
 
 /**
- * What was used since a day, by sessions that ended and by those at work, but one: budgets and costs are counted from
- * here. Newest day first; `more`: the oldest of it is not here.
+ * What ended and live sessions used since a day, except one session. Budgets and costs are both counted from here.
+ * Newest day first; `more` says that older days are left out.
  */
 export async function spentSince(
   fleet: Fleet,
   from: string,
   beside: string | null = null,
 ): Promise<{ rows: Spent[]; more: boolean }> {
-  const ended = await fleet.store.find('spending', { index: 'day', from, newestFirst: true, limit: MOST_ROWS })
-  const live = (await liveSessions(fleet)).filter(session => session.id !== beside && hasUsed(session))
   const today = dayOf(fleet.now())
-  const rows = [...live.map(session => shareOf(session, today)), ...ended.items.map(({ value: { id, ...row } }) => row)]
+  // Live sessions are read first: one that ends in between is counted twice for a moment, but is never missing.
+  const shown = (await Promise.all((await liveSessions(fleet)).map(({ id }) => fleet.store.get('sessions', id))))
+    .flatMap(stored => stored?.value ?? [])
+    .filter(session => session.id !== beside && hasUsed(session))
+  const live = shown.filter(({ status }) => status !== 'ended')
+  const justEnded = shown.filter(({ status }) => status === 'ended').map(session => rowOf(fleet, session))
+  const ended = await fleet.store.find('spending', { index: 'day', from, newestFirst: true, limit: MOST_ROWS })
+  const listed = ended.items.map(({ value }) => value)
+  const old = fleet.store.listsLag ? listed.filter(({ day }) => day === today).map(({ id }) => id) : []
+  const now = await Promise.all([...new Set([...justEnded, ...old])].map(id => fleet.store.get('spending', id)))
+  const byId = new Map([...listed, ...now.flatMap(stored => stored?.value ?? [])].map(row => [row.id, row]))
+  const rows = [...live.map(session => shareOf(session, today)), ...[...byId.values()].map(({ id, ...row }) => row)]
   return { rows, more: ended.cursor !== undefined }
+}
+
+/** The record that an ended session adds its usage to. */
+function rowOf(fleet: Fleet, session: Session): string {
+  const { day, project_id, agent, model } = shareOf(session, dayOf(session.ended_at ?? fleet.now()))
+  return derivedId('spending', day, project_id, agent, ...(model === null ? [] : [model]))
 }
 
 const hasUsed = ({ usage }: Session): boolean => Object.values(usage).some(count => count !== 0)
@@ -104,15 +119,14 @@ export const hasDaysBudget = ({ settings }: Fleet, project: Project): boolean =>
   settings.dailyBudget !== null || project.daily_budget_usd !== null
 
 const DAY_MS = 24 * 3600 * 1000
-/** The day that budgets count, of UTC. */
+/** The day that budgets count, in UTC. */
 export const dayOf = (time: string): string => time.slice(0, 10)
 
-/** What a finished session adds to its day. Part of the commit that ends it, so that nothing is counted twice. */
+/** What an ended session adds to its day. It is part of the commit that ends the session, so nothing counts twice. */
 export async function spent(fleet: Fleet, session: Session): Promise<Change[]> {
   if (!hasUsed(session)) return []
   const share = shareOf(session, dayOf(session.ended_at ?? fleet.now()))
-  const { day, project_id, agent, model } = share
-  const id = derivedId('spending', day, project_id, agent, ...(model === null ? [] : [model]))
+  const id = rowOf(fleet, session)
   const before = await fleet.store.get('spending', id)
   const value: Spending = {
     ...share,

@@ -13,12 +13,17 @@ import { repositoryOf } from '../projects/repositories.ts'
 import { dependenciesOf } from '../records.ts'
 import { defaultsOf } from './capacity.ts'
 
-/** These go on in the worktree and on the branch of the session before, and in its conversation while that has room. */
+/**
+ * These continue in the worktree and on the branch of the session before, and in its conversation while that has room.
+ */
 export const CONTINUES: readonly SessionReason[] = ['resume', 'conflict', 'hand_over', 'takeover', 'children']
 
-type Place = Pick<Session, 'worktree' | 'branch' | 'branch_from' | 'start_commit' | 'base_tip' | 'guard_mark'>
+type WorktreeFields = Pick<Session, 'worktree' | 'branch' | 'branch_from' | 'start_commit' | 'base_tip' | 'guard_mark'>
 
-/** The session a queued mission is to have next, with all it starts from. Nothing is made yet: the first commit writes this down. */
+/**
+ * The next session of a queued mission, with everything it starts from. Nothing is made yet: the first commit writes
+ * this down.
+ */
 export async function planSession(fleet: Fleet, mission: Mission, project: Project): Promise<Session> {
   const { name: agent } = requireRunner(fleet, mission, project)
   const { model, contextLimit, preset, ...limits } = effective(mission, project, defaultsOf(fleet))
@@ -32,17 +37,17 @@ export async function planSession(fleet: Fleet, mission: Mission, project: Proje
       ? (await fleet.store.get('sessions', mission.fork_of.session_id))?.value
       : undefined
   const remembered = origin && mission.fork_of?.conversation ? origin : continued
-  // A conversation belongs to one client: another one, and one that takes none up, starts afresh in the same worktree.
+  // A conversation belongs to one client. Another client, or one that cannot resume, starts a new one in the same worktree.
   const takesUp = remembered?.agent === agent && fleet.agents.ofSession(agent).can.resume
   const resumes = takesUp && hasRoom(remembered, reason, contextLimit) ? conversationOf(remembered) : null
-  // What a person had added still holds for a conversation that did not hear it.
+  // A person's instructions are given to a conversation that has not had them yet.
   const unheard = continued && (resumes === null || continued.conversation === null) ? continued.instructions : null
   const id = newId()
   return Session.parse({
     id,
     mission_id: mission.id,
     project_id: project.id,
-    node: 'local',
+    host: fleet.home.host,
     number: mission.sessions + 1,
     reason,
     agent,
@@ -53,17 +58,19 @@ export async function planSession(fleet: Fleet, mission: Mission, project: Proje
     instructions: mission.next?.instructions ?? unheard,
     created_at: fleet.now(),
     ...(project.worktree === 'git' &&
-      (await placeOf(fleet, mission, project, { id, agent, reason, continued, origin }))),
+      (await worktreeFieldsOf(fleet, mission, project, { id, agent, reason, continued, origin }))),
     worktree_kept: project.worktree === 'git',
     resumes,
   })
 }
 
-/** A conversation that was full would be stopped at its first word: another one goes on instead. A person sees to that. */
+/**
+ * A full conversation would be stopped at its first word, so a new one continues. In a take-over the person decides.
+ */
 const hasRoom = ({ context }: Session, reason: SessionReason, limit: number): boolean =>
   reason === 'takeover' || (reason !== 'hand_over' && !isFull(context, limit))
 
-/** Only who asks for an engine by name is told that an agent has none: elsewhere it is about the agents that do. */
+/** A default engine that the agent does not have is ignored. Only a mission that asks for it is refused. */
 async function requireEngine(fleet: Fleet, name: string, engine: Engine, asked: Engine | null): Promise<Engine> {
   const { title, engines } = fleet.agents.named(name)
   const driven = engines?.[engine]
@@ -80,16 +87,16 @@ interface Plan {
   agent: string
   reason: SessionReason
   continued: Session | undefined
-  /** Whose work a fork begins with. */
+  /** The session that a fork starts from. */
   origin: Session | undefined
 }
 
-async function placeOf(
+async function worktreeFieldsOf(
   fleet: Fleet,
   mission: Mission,
   project: Project,
   { id, agent, reason, continued, origin }: Plan,
-): Promise<Place> {
+): Promise<WorktreeFields> {
   const repository = await repositoryOf(project)
   const [tip, guard_mark] = await Promise.all([
     branchTip(repository, project.base_branch),
@@ -100,10 +107,10 @@ async function placeOf(
     throw new Unfit(`The base branch ${project.base_branch} is gone from ${project.path}.`, {
       try: `fleet project set ${project.id} --base <branch>`,
     })
-  // What has landed is on the base branch already: a person goes on from there, where the conversation was held.
+  // Landed work is on the base branch already, so a person continues from there, in the folder of the conversation.
   const hasLanded = mission.taken_over?.was.result === 'landed'
   if (continued && !hasLanded) {
-    // In a conflict the base is merged into the branch, so what it changed is counted from there.
+    // In a conflict the base is merged into the branch, so changes are counted from there.
     const start_commit = reason === 'conflict' ? tip : continued.start_commit
     return {
       worktree: continued.worktree,
@@ -143,7 +150,7 @@ async function lastSessionOf(fleet: Fleet, missionId: string | undefined): Promi
   return session?.value.end_commit ? session.value : undefined
 }
 
-/** What the mission names, or the work of dependencies that was not landed (several of them merged), or the base branch. */
+/** The named start, or the unlanded work of dependencies (several are merged), or the base branch. */
 async function startPoint(fleet: Fleet, repository: Repository, mission: Mission, baseTip: string): Promise<string> {
   if (mission.base_ref) return mission.base_ref
   if (mission.start_from === 'clean') return baseTip
@@ -151,7 +158,7 @@ async function startPoint(fleet: Fleet, repository: Repository, mission: Mission
   const ends = await Promise.all(dependencies.map(d => unlandedEnd(fleet, repository, d, baseTip)))
   const tips = ends.filter(end => end !== undefined)
   if (tips.length === 0) return baseTip
-  // What has landed meanwhile belongs to it as well.
+  // Dependencies that have landed are part of it too.
   if (dependencies.some(d => d.result === 'landed')) tips.push(baseTip)
   const merged = await mergeTips(repository, tips)
   if ('commit' in merged) return merged.commit
@@ -163,7 +170,7 @@ async function startPoint(fleet: Fleet, repository: Repository, mission: Mission
   )
 }
 
-/** Where the work of a dependency ends that is not on the base branch; one that changed nothing passes on what it began with. */
+/** The end of a dependency's work that is not on the base branch. One that changed nothing passes on its own start. */
 async function unlandedEnd(
   fleet: Fleet,
   repository: Repository,

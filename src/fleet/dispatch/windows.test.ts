@@ -15,13 +15,13 @@ test('a window only fills until it ends; what is read again after a restart chan
   expect(mergeWindows(full, { seven_day: { usedPercent: 5, resetsAt: null } })).toHaveLength(2)
 })
 
-test('a window that would end beyond any there is, or at no time at all, is not believed', () => {
+test('a window with an impossible end is not believed', () => {
   expect(believable(told(100, '9998-01-01T00:00:00.000Z'), at(12))).toEqual({})
   expect(believable(told(100, '2026-99-99'), at(12))).toEqual({})
   for (const time of [null, at(17)]) expect(believable(told(100, time), at(12))).toEqual(told(100, time))
 })
 
-test('a provider is held back from the share on, until its window is reset', () => {
+test('a provider is held from the limit on, until its window is reset', () => {
   const provider = (used: number) => ({
     ...{ id: 'anthropic', held_until: null, reason: '', windows: known(used, at(12)), updated_at: at(10) },
   })

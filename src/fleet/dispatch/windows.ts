@@ -5,7 +5,7 @@ import type { Reason } from '../../domain/rules/waiting.ts'
 import { clipped, MAX_REASON_CHARS } from '../../domain/text.ts'
 import type { Change } from '../../store/index.ts'
 import { type Fleet, retryOnConflict } from '../fleet.ts'
-import { all, put } from '../records.ts'
+import { all, ownRecord, put } from '../records.ts'
 
 /** Two reports of one window may differ by this much in when it ends. */
 const SAME_WINDOW_MS = 60_000
@@ -13,19 +13,19 @@ const MOST_WINDOWS = 20
 
 interface News {
   windows: Digest['windows']
-  /** For a limit that was reached. */
+  /** A limit that was reached. */
   hold?: { until: string | null; reason: string } | null
 }
 
-/** What a session adds to what is known of its provider. */
+/** Adds what a session says to what is known of its provider. */
 export async function providerAfter(fleet: Fleet, id: string, { windows, hold }: News): Promise<Change[]> {
-  const before = await fleet.store.get('providers', id)
-  const known = before?.value ?? { id, held_until: null, reason: '', windows: [] as ProviderWindow[] }
+  const { value: before, expects } = await ownRecord(fleet.store, 'providers', id)
+  const known = before ?? { id, held_until: null, reason: '', windows: [] as ProviderWindow[] }
   const merged = mergeWindows(known.windows, believable(windows, fleet.now()))
   const held = hold?.until ? { held_until: hold.until, reason: clipped(hold.reason, MAX_REASON_CHARS) } : {}
   if (merged === known.windows && !hold?.until) return []
   const value: Provider = { ...known, ...held, windows: merged, updated_at: fleet.now() }
-  return [put('providers', value, before?.version ?? 'absent')]
+  return [put('providers', value, expects)]
 }
 
 export const noteWindows = (fleet: Fleet, provider: string, windows: Digest['windows']): Promise<void> =>
@@ -34,7 +34,7 @@ export const noteWindows = (fleet: Fleet, provider: string, windows: Digest['win
     if (changes.length) await fleet.commit('commit.session-noted', { changes })
   })
 
-/** Not one that would end beyond any there is: it would hold its provider back, and no other would ever be newer. */
+/** Leaves out a window that ends impossibly late: it would hold its provider back, and none would ever be newer. */
 export function believable(told: Digest['windows'], now: string): Digest['windows'] {
   const latest = Date.parse(now) + MAX_HOLD_SECONDS * 1000
   const isOne = ({ resetsAt }: Digest['windows'][string]) => resetsAt === null || Date.parse(resetsAt) <= latest
@@ -42,8 +42,8 @@ export function believable(told: Digest['windows'], now: string): Digest['window
 }
 
 /**
- * The newest of what several sessions tell, each read again from its beginning after a restart: a window that ends later
- * is newer, and one window only fills. The list given is returned as it is if nothing is new.
+ * Keeps the newest report of each window. Several sessions report, and after a restart each is read from its beginning
+ * again, so a window that ends later is newer, and one window only fills. Returns the given list if nothing is new.
  */
 export function mergeWindows(known: ProviderWindow[], told: Digest['windows']): ProviderWindow[] {
   const next = new Map(known.map(window => [window.name, window]))
@@ -77,6 +77,6 @@ export function fullWindow({ id, windows }: Provider, limit: number, now: string
   return {
     kind: 'provider_window',
     until: last.resets_at!,
-    text: `${last.used_percent} % of the window ${last.name} of ${id} are used (the limit is ${limit} %); it is reset at ${last.resets_at}`,
+    text: `${last.used_percent} % of the window ${last.name} of ${id} is used (the limit is ${limit} %); it is reset at ${last.resets_at}`,
   }
 }

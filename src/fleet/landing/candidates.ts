@@ -1,11 +1,12 @@
 import { existsSync } from 'node:fs'
 import { NotAllowed } from '../../domain/errors.ts'
-import type { Candidate, Mission } from '../../domain/records/mission.ts'
+import type { Candidate, Mission, StatusReason } from '../../domain/records/mission.ts'
 import type { Project } from '../../domain/records/project.ts'
 import { keptRefs, type Session } from '../../domain/records/session.ts'
 import { type Included, isExpected, NotShown, requireApproved } from '../../domain/rules/candidate.ts'
 import { isKept, requireLandable } from '../../domain/rules/landing.ts'
 import { about, step } from '../../domain/rules/life.ts'
+import { reasonToReview } from '../../domain/rules/review-reasons.ts'
 import { clipped, MAX_REASON_CHARS } from '../../domain/text.ts'
 import { branchTip, type Collected, changes, commitLeftovers, commitNamed, mergeBase, treeOf } from '../../git/index.ts'
 import { type Fleet, retryOnConflict } from '../fleet.ts'
@@ -14,22 +15,21 @@ import { current, newestReport, put } from '../records.ts'
 import { gitWithin } from '../sessions/sandbox.ts'
 import { leftIn, sharedWithLater, worktreeTurns } from '../worktrees/retiring.ts'
 import { includedIn } from './included.ts'
-import { branchApart, type Concern } from './review-reasons.ts'
 import { landingMessage } from './trailers.ts'
 
 const FILES_TOLD = 100
 
-/** The two commits between which all lies that a mission would bring, or has brought. */
+/** The two commits that enclose everything a mission would bring, or has brought. */
 export interface Shown {
   from: string
   to: string
-  /** What is approved by letting this land. */
+  /** The commit that a person approves by letting this land. */
   candidate: string
 }
 
 export async function shownOf(project: Project, mission: Mission): Promise<Shown | undefined> {
   const { candidate, landed, result } = mission
-  // What came along with another mission is still told by itself.
+  // Work that came along with another mission is still shown by itself.
   if (result === 'landed' && landed && !landed.with)
     return { from: landed.onto, to: landed.commit, candidate: landed.candidate ?? landed.commit }
   if (!candidate) return undefined
@@ -49,13 +49,13 @@ export async function includesOf(fleet: Fleet, project: Project, mission: Missio
 
 interface Look {
   mission: Mission
-  /** Why its worktree cannot be told as a commit. */
+  /** Why its worktree cannot be committed. */
   unfinished: string | null
 }
 
 /**
- * Compares finished work with its worktree: what a person mended there since, or a process left that outlived its
- * session, makes another candidate, which says so. Nothing is done where somebody else is at work in it.
+ * Compares finished work with its worktree. A change since then, by a person or by a process that outlived its session,
+ * makes a new candidate and an event. A worktree in which somebody works is left alone.
  */
 export async function lookAtPlace(fleet: Fleet, mission: Mission): Promise<Look> {
   const asIs = { mission, unfinished: null }
@@ -76,11 +76,11 @@ export async function lookAtPlace(fleet: Fleet, mission: Mission): Promise<Look>
     const isSame = await isUnchanged(project, session, collected.tip, now.candidate!.commit)
     if (isSame) await noteLeft(fleet, session, leftIn(collected, project))
     const found = isSame ? now : await another(fleet, now, session, project, collected)
-    return { mission: await tellApart(fleet, found, branchApart({ collected, session })), unfinished }
+    return { mission: await tellApart(fleet, found, reasonToReview(session, { apart: collected.apart })), unfinished }
   })
 }
 
-/** Whether a worktree holds what the candidate does: that commit, or the one of which it is a copy to land again. */
+/** Whether a worktree has the candidate: that commit, or the one that the candidate copies in order to land again. */
 async function isUnchanged(project: Project, session: Session, tip: string, candidate: string): Promise<boolean> {
   if (tip === candidate) return true
   if (tip !== session.end_commit) return false
@@ -143,7 +143,7 @@ async function another(
   })
 }
 
-/** What the end of the session left there may have been put in order since, without changing the work. */
+/** A person may have tidied up what the session left behind, without changing the work. */
 async function noteLeft(fleet: Fleet, { id }: Session, left_behind: string | null): Promise<void> {
   await retryOnConflict(async () => {
     const { value, version } = await current(fleet, 'sessions', id)
@@ -152,8 +152,8 @@ async function noteLeft(fleet: Fleet, { id }: Session, left_behind: string | nul
   })
 }
 
-/** A mission whose branch somebody moved elsewhere says so while it waits, beside what else it waits for. */
-async function tellApart(fleet: Fleet, { id }: Mission, apart: Concern | null): Promise<Mission> {
+/** Adds to the status reason of a waiting mission that somebody moved its branch elsewhere. */
+async function tellApart(fleet: Fleet, { id }: Mission, apart: StatusReason | null): Promise<Mission> {
   return retryOnConflict(async () => {
     const { value: mission, version } = await current(fleet, 'missions', id)
     const reason = mission.status_reason
@@ -170,7 +170,7 @@ async function tellApart(fleet: Fleet, { id }: Mission, apart: Concern | null): 
   })
 }
 
-/** Whoever asks for a landing says which candidate they were shown; it must be the one that there is. */
+/** A request to land names the candidate that the person was shown. It must be the current one. */
 export async function requireShown(fleet: Fleet, asked: Mission, expected: string | undefined): Promise<Mission> {
   requireLandable(asked)
   const { mission, unfinished } = await lookAtPlace(fleet, asked)
@@ -189,7 +189,7 @@ async function notShown(
   expected: string | undefined,
 ): Promise<NotShown> {
   const repository = await repositoryOf(project)
-  // Of what somebody was shown earlier, what is new since; otherwise all of it.
+  // Only the files that changed since the commit they were shown, or all files if that commit is unknown.
   const known = expected && (await commitNamed(repository, expected))
   const from = known && known !== (await branchTip(repository, project.base_branch)) ? known : undefined
   const since = from ?? (await shownOf(project, mission))?.from ?? commit
@@ -200,6 +200,6 @@ async function notShown(
       ? `${expected} is not a commit of this repository; the work of mission ${mission.id} is ${commit} now.`
       : expected
         ? `The work of mission ${mission.id} is ${commit} now, not ${expected}: ${files.join(', ') || 'no file differs'}.`
-        : `Say which work of mission ${mission.id} you were shown; it is ${commit} now: ${files.join(', ')}.`
+        : `Name the commit of mission ${mission.id} that you reviewed; it is ${commit} now: ${files.join(', ')}.`
   return new NotShown(clipped(text, MAX_REASON_CHARS), { try: look, facts: { candidate: commit, expected, files } })
 }

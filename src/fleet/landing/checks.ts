@@ -19,13 +19,13 @@ import { type CommandResult, runCommand } from '../../runner/commands.ts'
 import { sweep } from '../../runner/stopping.ts'
 import { type Fleet, retryOnConflict } from '../fleet.ts'
 import { derivedId, put } from '../records.ts'
-import { commandEnvironment, markOf } from '../sessions/launch.ts'
+import { commandEnvironment, markOf } from '../sessions/environment.ts'
 import { copyFiles, givenTo } from '../sessions/prepare.ts'
 import { commandWithin, gitWithin, sandboxOf } from '../sessions/sandbox.ts'
 
 /**
- * Behind walls a check has a worktree that is made for it alone, so that what it leaves, below ignored folders too, reaches
- * no other one. Elsewhere whatever a commit ignores, such as installed packages, is left warm for the next one.
+ * In the sandbox the checks of each landing get a new worktree, so that nothing they leave reaches the next ones, not
+ * even in ignored folders. Elsewhere ignored files such as installed packages stay for the next checks.
  */
 const FRESH = 'checks'
 const WARM = 'checks-warm'
@@ -39,17 +39,17 @@ interface Subject {
   project: Project
   repository: Repository
   commit: string
-  /** What that was made of, where it is about a landing. */
+  /** The candidate that the commit was made of, if it is about a landing. */
   candidate?: string
   purpose: Evidence['purpose']
-  /** When the landing or undo began: one that is asked for anew is checked anew. */
+  /** When the landing or undo was requested. A new request is checked again. */
   since: string
   signal: AbortSignal
 }
 
 /**
- * Runs the project's checks on exactly one commit, in a worktree for that, and stores what each printed.
- * One that an earlier server already ran on this commit is not run again, and one that is still running is taken up.
+ * Runs the project's checks on exactly one commit, in a worktree for checks, and stores what each printed. A check that
+ * an earlier server finished on this commit is not run again, and one that still runs is followed to its end.
  */
 export async function runChecks(fleet: Fleet, subject: Subject): Promise<Failure> {
   const { mission, project, commit, since } = subject
@@ -67,9 +67,9 @@ async function checkAll(fleet: Fleet, subject: Subject, directory: string): Prom
   const scratch = join(fleet.home.worktrees, project.id, isWalled ? FRESH : WARM)
   const mark = markOf(fleet, `check-${mission.id}`)
   const done = await earlier(fleet, subject)
-  // Where something was launched the worktree is as it should be, and that may still be at work in it.
+  // A check that was launched already has its worktree, and may still work in it.
   if (done.size === 0 && !existsSync(directory)) await prepareScratch(fleet, subject, session, scratch, mark)
-  // A check runs what the agent left, so it runs behind the walls of the agent.
+  // A check runs what the agent left, so it runs in the agent's sandbox.
   const within = session && (await commandWithin(fleet, session, mission, project, scratch))
   const base = { cwd: scratch, env: commandEnvironment(fleet, project), mark, signal, within }
   if (project.setup_command && done.size === 0) {
@@ -106,16 +106,16 @@ async function prepareScratch(
   scratch: string,
   mark: string,
 ): Promise<void> {
-  // A check of a commit that the base has left behind, started by an earlier server, has nobody left who waits for it.
+  // An earlier server may have started a check on an outdated commit. Nobody waits for it any more, so it is ended.
   await sweep(() => ({ mark, root: null, worktree: scratch, known: new Map() }))
   const fresh = join(dirname(scratch), FRESH)
-  // An earlier version had one for all, which is not left lying about where no walls will ever be.
+  // An earlier version had one folder for all checks. It is removed where no sandbox will use it.
   if (scratch === fresh || !existsSync(scratch)) await removeScratch(repository, fresh)
   if (project.isolation === 'linked') {
     await scratchWorktree(repository, scratch, commit)
     await checkoutScratch(scratch, commit)
   } else {
-    // One that was registered in the person's repository holds nothing that is not made again.
+    // A worktree that is registered in the person's repository holds nothing that cannot be made again.
     if (!placeAt(scratch)) await removeScratch(repository, scratch)
     const within = session && (await gitWithin(fleet, session, mission, project, scratch))
     await checkoutPlace(repository, scratch, commit, { ...givenTo(project, 'checks'), within })
@@ -128,7 +128,7 @@ async function removeScratch(repository: Repository, scratch: string): Promise<v
   else await removeWorktree(repository, scratch)
 }
 
-/** One record per check, commit and landing, by a derived id: what was proven once is not proven again. */
+/** One record per check, commit and landing, by a derived id, so that nothing is checked twice. */
 const evidenceId = ({ mission, commit, since }: Subject, check: Check): string =>
   derivedId('evidence', mission.id, commit, since, check.name)
 

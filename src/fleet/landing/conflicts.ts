@@ -6,7 +6,7 @@ import { clipped } from '../../domain/text.ts'
 import { branchTip, type Conflict, type Logged, logOf, mergeTrees, type Repository, textOf } from '../../git/index.ts'
 import type { Fleet } from '../fleet.ts'
 import { repositoryOf } from '../projects/repositories.ts'
-import { all, current } from '../records.ts'
+import { current, sessionsOf } from '../records.ts'
 import { MISSION_TRAILER } from './trailers.ts'
 
 const MOST_FILES = 50
@@ -24,7 +24,7 @@ export interface Landed extends Logged {
 export interface ConflictedFile extends Conflict {
   regions: Region[]
   regionsOmitted: number
-  /** What landed meanwhile and changed this file, newest first. */
+  /** Landings that changed this file since the work started, newest first. */
   landed: Landed[]
 }
 
@@ -38,9 +38,9 @@ export interface Standing {
   rounds: Session[]
 }
 
-/** How the work of a mission and its base branch stand against each other now. Nothing is merged anywhere. */
+/** Compares the work of a mission with its base branch as both are now. It merges nothing anywhere. */
 export async function conflictOf(fleet: Fleet, mission: Mission): Promise<Standing> {
-  const sessions = (await Array.fromAsync(all(fleet, 'sessions', 'mission', [mission.id]))).map(({ value }) => value)
+  const sessions = (await sessionsOf(fleet, mission.id)).map(({ value }) => value)
   const work = sessions.findLast(({ end_commit }) => end_commit !== null)
   if (!work?.end_commit)
     throw new NotAllowed(`Mission ${mission.id} has no finished work yet, so nothing can be in conflict with it.`, {

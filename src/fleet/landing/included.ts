@@ -7,21 +7,21 @@ import { changes, commitsBeyond, commitsOf, isAncestor, mergeBase, type Reposito
 import { defaultsOf } from '../dispatch/capacity.ts'
 import { CONTINUES } from '../dispatch/next-session.ts'
 import type { Fleet } from '../fleet.ts'
-import { all } from '../records.ts'
+import { all, sessionsOf } from '../records.ts'
 
-/** More than anybody looks through; a workflow may have a thousand stages. */
+/** The most missions that are compared. A workflow may have a thousand stages. */
 const MOST_LOOKED_AT = 1000
 const AT_ONCE = 8
 
 interface Where {
   project: Project
   repository: Repository
-  /** Where the base branch is. */
+  /** The tip of the base branch. */
   base: string
   candidate: string
 }
 
-/** Whose work a candidate holds beside that of its own mission, as far as it is not on the base branch by itself. */
+/** The work of other missions that a candidate holds and that is not on the base branch yet. */
 export async function includedIn(fleet: Fleet, mission: Mission, where: Where): Promise<Included[]> {
   const isRelated = mission.depends_on.length > 0 || mission.fork_of || (mission.base_ref && mission.parent_mission_id)
   if (!isRelated && (await isOneOfItsOwn(fleet, mission, where.candidate))) return []
@@ -37,16 +37,16 @@ export async function includedIn(fleet: Fleet, mission: Mission, where: Where): 
   return [...found, ...parents]
 }
 
-/** Whether all it has is one commit that we made on the base branch: nobody else's can be in it. */
+/** Whether the candidate is one commit that we made on the base branch. Then it holds nobody else's work. */
 async function isOneOfItsOwn(fleet: Fleet, { session_id }: Mission, candidate: string): Promise<boolean> {
   const session = session_id ? (await fleet.store.get('sessions', session_id))?.value : undefined
   return session?.landable === true && session.end_commit === candidate && session.start_commit === session.base_tip
 }
 
 /**
- * Missions that have nothing to do with this one, as far as anybody said, and whose commits it has all the same: it was
- * started from their branch, or its agent merged them. What they have done better since counts as well: nobody let it
- * land. What its own sub-missions made is its to merge.
+ * Missions without a declared relation to this one whose commits it holds: it was started from their branch, or its
+ * agent merged them. Their newer versions count too, because nobody approved those. The work of its own sub-missions is
+ * its to merge.
  */
 async function strangersWithin(
   fleet: Fleet,
@@ -60,18 +60,18 @@ async function strangersWithin(
   for await (const { value } of all(fleet, 'missions', 'project', [project.id])) {
     const isKnown =
       value.id === id || value.parent_mission_id === id || known.some(each => each.mission.id === value.id)
-    // A parent that is at work has handed on what it had; see below.
+    // A parent at work has handed on what it had: see snapshotOfParent.
     const handsOn = value.id === parent_mission_id && !value.candidate
     if (value.sessions > 0 && value.result !== 'landed' && !isKnown && !handsOn) unlanded.push(value)
   }
   const others: Other[] = []
   for (const mission of unlanded.slice(-MOST_LOOKED_AT))
-    others.push({ mission, tips: (await sessionsOf(fleet, mission.id)).flatMap(tipsOf) })
+    others.push({ mission, tips: (await sessionsOf(fleet, mission.id)).flatMap(({ value }) => tipsOf(value)) })
   const within = await holders(others, async tips =>
     [...(await commitsOf(repository, tips, [base]))].some(commit => beyond.has(commit)),
   )
   if (!within.length) return []
-  const own = await sessionsOf(fleet, id)
+  const own = (await sessionsOf(fleet, id)).map(({ value }) => value)
   return within.map(({ mission }) => ({ mission, forked: false, strangerTo: own }))
 }
 
@@ -80,7 +80,9 @@ interface Other {
   tips: readonly string[]
 }
 
-/** Those of them that are found by what they hold. Half of them are asked about at once: nearly always none is found. */
+/**
+ * The missions that hold something. It halves the list instead of asking about each, because nearly always none does.
+ */
 async function holders(
   others: readonly Other[],
   found: (tips: readonly string[]) => Promise<boolean>,
@@ -91,15 +93,12 @@ async function holders(
   return [...(await holders(others.slice(0, middle), found)), ...(await holders(others.slice(middle), found))]
 }
 
-const sessionsOf = async (fleet: Fleet, mission: string): Promise<Session[]> =>
-  (await Array.fromAsync(all(fleet, 'sessions', 'mission', [mission]))).map(({ value }) => value)
-
-/** All that a session left in the repository. */
+/** Everything that a session left in the repository. */
 const tipsOf = ({ end_commit, kept_refs }: Session): string[] => [...(end_commit ? [end_commit] : []), ...kept_refs]
 
-/** Whether any of its branches began with something that is not on the base branch. */
+/** Whether one of its branches started from a commit that is not on the base branch. */
 async function beganWithin(fleet: Fleet, mission: Mission, beyond: ReadonlySet<string>): Promise<boolean> {
-  for await (const { value } of all(fleet, 'sessions', 'mission', [mission.id]))
+  for (const { value } of await sessionsOf(fleet, mission.id))
     if (!CONTINUES.includes(value.reason) && [value.start_commit, value.branch_from].some(at => at && beyond.has(at)))
       return true
   return false
@@ -107,13 +106,16 @@ async function beganWithin(fleet: Fleet, mission: Mission, beyond: ReadonlySet<s
 
 interface Predecessor {
   mission: Mission
-  /** A fork is made to go on with this work. */
+  /** A fork is made to continue this work. */
   forked: boolean
-  /** Nobody said that it comes before the mission with these sessions: only what it had first is its own. */
+  /**
+   * Set if no relation is declared: the sessions of the mission that would land. Then only commits that this mission
+   * had first count as its own.
+   */
   strangerTo?: readonly Session[]
 }
 
-/** What a mission was to begin with, and what that was to begin with, and so on. */
+/** The missions that a mission was to start from, those that they were to start from, and so on. */
 async function predecessorsOf(fleet: Fleet, mission: Mission): Promise<Predecessor[]> {
   const found = new Map<string, Predecessor>()
   const wanted = [mission]
@@ -155,14 +157,14 @@ async function included(
   ]
 }
 
-/** The newest of its work that is part of what would land. It may have gone on since: a fix, or what a process left. */
+/** Its newest work that is part of what would land. It may have gone on since, by a fix or a leftover process. */
 async function lastWithin(
   fleet: Fleet,
   repository: Repository,
   { mission, strangerTo }: Pick<Predecessor, 'mission' | 'strangerTo'>,
   beyond: ReadonlySet<string>,
 ): Promise<{ start: string; commit: string } | undefined> {
-  for (const session of (await sessionsOf(fleet, mission.id)).toReversed()) {
+  for (const { value: session } of (await sessionsOf(fleet, mission.id)).toReversed()) {
     const { start_commit: start, end_commit: end } = session
     if (!start) continue
     const own = strangerTo
@@ -196,7 +198,7 @@ async function hadFirst(
   return commitsOf(repository, tipsOf(session), not)
 }
 
-/** Whether somebody has let this commit land, or something that was built on it by the same mission. */
+/** Whether somebody approved this commit, or a commit of the same mission that was built on it. */
 async function letLand(
   repository: Repository,
   mission: Mission,
@@ -208,7 +210,7 @@ async function letLand(
   return approval && (await isAncestor(repository, commit, approval.candidate)) ? 'approved' : null
 }
 
-/** A part that was made from the files of its parent as they were then; the parent may be at work still. */
+/** A sub-mission may start from a snapshot of its parent's files while the parent still works. */
 async function snapshotOfParent(
   fleet: Fleet,
   { base_ref, parent_mission_id }: Mission,

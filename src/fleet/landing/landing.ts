@@ -5,49 +5,41 @@ import { effective } from '../../domain/rules/effective.ts'
 import * as landings from '../../domain/rules/landing.ts'
 import * as life from '../../domain/rules/life.ts'
 import { landsByPullRequest } from '../../domain/rules/pull-request.ts'
-import { type Advanced, advanceWhenFree, branchTip, contains, placeAt, tellBase } from '../../git/index.ts'
-import type { Change } from '../../store/index.ts'
+import { type Advanced, placeAt, tellBase } from '../../git/index.ts'
+import { type Change, Unavailable } from '../../store/index.ts'
 import { defaultsOf, liveSessions } from '../dispatch/capacity.ts'
 import { type Fleet, retryOnConflict } from '../fleet.ts'
 import { objectionToLanding } from '../plugins/gate.ts'
-import { propose } from '../pull-requests/open-pull-request.ts'
+import { landByPullRequest } from '../pull-requests/open-pull-request.ts'
 import { current, put } from '../records.ts'
 import { sentence } from '../sentences.ts'
 import { bringAlong } from './brought-along.ts'
 import { runChecks } from './checks.ts'
 import { includedIn } from './included.ts'
+import { mergeRound } from './merge-round.ts'
 import { movedUnderSession } from './review-reasons.ts'
-import {
-  decide,
-  noteLanding,
-  prepare,
-  read,
-  refuse,
-  roundsOf,
-  since,
-  stepAside,
-  type Work,
-  wantsCancel,
-  whatIsInTheWay,
-} from './steps.ts'
+import { hasMoved, moveBranch, type Round } from './rounds.ts'
+import { decide, read, refuse, since, stepAside, type Work, wantsCancel, whatIsInTheWay } from './steps.ts'
 
 /**
- * Brings one mission's work onto the base branch. Every way out is a commit; a crash anywhere is taken up by calling it
- * again. A number: it waits for something that passes, and wants another look after so many milliseconds.
+ * Brings one mission's work onto the base branch. Every way out is a commit, so after a crash it is called again. It
+ * answers after how many milliseconds to look again, if it waits for something that passes by itself.
  */
 export async function landMission(fleet: Fleet, missionId: string, signal: AbortSignal): Promise<number | undefined> {
   const work = await read(fleet, missionId, signal)
   if (work.mission.status !== 'landing') return undefined
   try {
-    if (await alreadyThere(fleet, work)) return undefined
+    const { landing_commit: noted } = work.mission
+    if (await hasMoved(work, noted)) return void (await landed(fleet, work, noted!))
     if (work.mission.cancel_requested) return void (await decide(fleet, missionId, life.cancelled))
     const { landing } = effective(work.mission, work.project, defaultsOf(fleet))
     if (landing === 'never' && !work.mission.approval) return void (await checkKept(fleet, work))
     const objection = work.mission.approval ? undefined : await objectionToLanding(fleet, work)
     if (objection) return void (await refuse(fleet, missionId, objection))
     if (!landsByPullRequest(work.mission, work.project)) return await attempt(fleet, work)
-    await propose(fleet, work)
+    await landByPullRequest(fleet, work)
   } catch (error) {
+    if (error instanceof Unavailable) throw error
     if (signal.aborted && !(await wantsCancel(fleet, missionId))) return undefined
     await decide(fleet, missionId, (mission, by) => {
       if (mission.cancel_requested) return life.cancelled(mission, by)
@@ -57,7 +49,7 @@ export async function landMission(fleet: Fleet, missionId: string, signal: Abort
   }
 }
 
-/** Work that stays on its branch, and is done only if the checks pass there. */
+/** Checks work that stays on its branch. The mission is done only if they pass. */
 async function checkKept(fleet: Fleet, work: Work): Promise<void> {
   const { mission, candidate, project, repository, signal } = work
   const subject = { mission, project, repository, commit: candidate, candidate, since: since(mission), signal }
@@ -70,47 +62,50 @@ async function checkKept(fleet: Fleet, work: Work): Promise<void> {
   })
 }
 
-/** After a crash: the branch may have moved although nobody wrote down that it did. */
-async function alreadyThere(fleet: Fleet, work: Work): Promise<boolean> {
-  const { landing_commit: landing } = work.mission
-  if (!landing?.checked || !(await contains(work.repository, landing.branch, landing.commit))) return false
-  await landed(fleet, work, landing)
-  return true
+async function attempt(fleet: Fleet, work: Work): Promise<number | undefined> {
+  const { mission, project } = work
+  const branch = project.base_branch
+  const outcome = await moveBranch(fleet, landingRound(fleet, work))
+  if (outcome === 'decided') return undefined
+  if (outcome === 'branch gone')
+    return void (await refuse(fleet, mission.id, {
+      code: 'base_gone',
+      text: `The base branch ${branch} is gone.`,
+      try: `fleet project set ${project.id} --base <branch>, then fleet mission land ${mission.id}`,
+    }))
+  if (outcome === 'branch busy') {
+    const why = {
+      code: 'base_busy',
+      text: `${branch} moved each time this was about to land. Flotilla tries again later.`,
+      try: `fleet mission land ${mission.id}`,
+    }
+    return stepAside(fleet, mission.id, why, (m, by) => life.toReview(m, why, by))
+  }
+  if ('blocked' in outcome) return inTheWay(fleet, mission, project, outcome)
+  await landed(fleet, work, outcome.moved)
 }
 
-async function attempt(fleet: Fleet, work: Work): Promise<number | undefined> {
+/** Refuses unapproved work of others, and a branch that an agent at work may have moved. */
+function landingRound(fleet: Fleet, work: Work): Round {
+  const round = mergeRound(fleet, work)
+  return {
+    ...round,
+    async make(base) {
+      const objection = await objectionTo(fleet, work, base)
+      return objection ? void (await refuse(fleet, work.mission.id, objection)) : round.make(base)
+    },
+  }
+}
+
+async function objectionTo(fleet: Fleet, work: Work, base: string): Promise<StatusReason | undefined> {
   const { mission, candidate, project, repository } = work
-  const branch = project.base_branch
-  const no = (why: StatusReason): Promise<undefined> => refuse(fleet, mission.id, why).then(() => undefined)
-  for (let round = 1; round <= roundsOf(project); round++) {
-    const base = await branchTip(repository, branch)
-    if (!base)
-      return no({
-        code: 'base_gone',
-        text: `The base branch ${branch} is gone.`,
-        try: `fleet project set ${project.id} --base <branch>, then fleet mission land ${mission.id}`,
-      })
-    if (!mission.approval && (await movedUnderSession({ fleet, project, repository }, base)))
-      return no({
-        code: 'base_moved',
-        text: `${branch} was moved to ${base} while agents were at work, not by Flotilla and not in a checkout of it.`,
-        try: `git log ${base}, then fleet mission land ${mission.id}`,
-      })
-    const unapproved = unapprovedAmong(await includedIn(fleet, mission, { project, repository, base, candidate }))
-    if (unapproved) return no(unapproved)
-    const landing = await prepare(fleet, work, base)
-    if (!landing) return undefined
-    await noteLanding(fleet, mission.id, { ...landing, checked: true })
-    const advanced = await advanceWhenFree(repository, { branch, from: base, to: landing.commit })
-    if ('moved' in advanced) return landed(fleet, work, landing).then(() => undefined)
-    if ('blocked' in advanced) return inTheWay(fleet, mission, project, advanced)
-  }
-  const why = {
-    code: 'base_busy',
-    text: `${branch} keeps moving while this is being landed; it is tried again when that rests.`,
-    try: `fleet mission land ${mission.id}`,
-  }
-  return stepAside(fleet, mission.id, why, (m, by) => life.toReview(m, why, by))
+  if (!mission.approval && (await movedUnderSession({ fleet, project, repository }, base)))
+    return {
+      code: 'base_moved',
+      text: `${project.base_branch} was moved to ${base} while agents were at work, not by Flotilla and not in a checkout of it.`,
+      try: `git log ${base}, then fleet mission land ${mission.id}`,
+    }
+  return unapprovedAmong(await includedIn(fleet, mission, { project, repository, base, candidate }))
 }
 
 async function inTheWay(
@@ -142,7 +137,7 @@ async function landed(fleet: Fleet, work: Work, { checked: _, ...landing }: Land
   await tellSessions(fleet, work)
 }
 
-/** Agents at work see the base branch as it is now. One that cannot be told knows no less than before. */
+/** Tells agents at work of the new base branch. One that cannot be told is told at its next start. */
 async function tellSessions(fleet: Fleet, { project, repository }: Work): Promise<void> {
   const places = (await liveSessions(fleet))
     .filter(({ project_id, worktree }) => project_id === project.id && worktree)

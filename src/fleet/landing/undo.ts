@@ -1,75 +1,86 @@
-import type { Candidate, LandingCommit } from '../../domain/records/mission.ts'
+import type { Candidate, Landing, LandingCommit, StatusReason } from '../../domain/records/mission.ts'
 import * as landings from '../../domain/rules/landing.ts'
-import { advanceWhenFree, branchTip, commitTree, contains, keepRef, revertTree } from '../../git/index.ts'
+import { commitTree, contains, keepRef, revertTree } from '../../git/index.ts'
+import { Unavailable } from '../../store/index.ts'
 import { type Fleet, retryOnConflict } from '../fleet.ts'
 import { current, put } from '../records.ts'
 import { sentence } from '../sentences.ts'
 import { takeBack } from './brought-along.ts'
-import { runChecks } from './checks.ts'
-import { decide, read, roundsOf, type Work, whatIsInTheWay } from './steps.ts'
+import { hasMoved, moveBranch, type Round } from './rounds.ts'
+import { decide, read, type Work, whatIsInTheWay } from './steps.ts'
 import { undoMessage } from './trailers.ts'
 
-/** Takes a landed mission back by a commit of its own, through the same path; what landed later stays. */
+/** Takes a landed mission back by a commit of its own. What landed later stays. */
 export async function undoMission(fleet: Fleet, missionId: string, signal: AbortSignal): Promise<void> {
   const work = await read(fleet, missionId, signal)
-  const { mission, session, project, repository } = work
-  if (!mission.undo || !mission.landed) return
-  const fail = (code: string, text: string, hint?: string) =>
-    decide(fleet, missionId, (m, by) => landings.undoFailed(m, { code, text, try: hint }, by))
+  const { undo, landed } = work.mission
+  if (!undo || !landed) return
   try {
-    const earlier = mission.undo.landing_commit
-    if (earlier && (await contains(repository, earlier.branch, earlier.commit)))
-      return await undone(fleet, work, earlier)
-    for (let round = 1; round <= roundsOf(project); round++) {
-      const { branch, commit } = mission.landed
-      const base = await branchTip(repository, branch)
-      if (!base)
-        return await fail(
-          'base_gone',
-          `The branch ${branch} is gone.`,
-          `Bring it back, then fleet mission undo ${missionId}`,
-        )
-      const reverted = await revertTree(repository, { commit, onto: base })
-      if (reverted === 'nothing') return await fail('nothing_to_undo', `${branch} no longer holds ${commit}.`)
-      if ('conflicts' in reverted)
-        return await fail(
-          'undo_conflict',
-          `Later work changed the same lines: ${reverted.conflicts.map(c => c.path).join(', ')}.`,
-          'Undo the later missions first, or revert it by hand.',
-        )
-      const undoing: LandingCommit = {
-        commit: await commitTree(repository, {
-          tree: reverted.tree,
-          parents: [base],
-          message: undoMessage(mission, session, mission.landed),
-          at: mission.undo.requested_at,
-        }),
-        onto: base,
-        branch,
-        checked: true,
-      }
-      const failure = await runChecks(fleet, {
-        mission,
-        project,
-        repository,
-        commit: undoing.commit,
-        candidate: mission.landed.candidate ?? undefined,
-        purpose: 'undo',
-        since: mission.undo.requested_at,
-        signal,
+    const noted = undo.landing_commit
+    if (await hasMoved(work, noted)) return await undone(fleet, work, noted!)
+    const outcome = await moveBranch(fleet, undoRound(fleet, work, landed))
+    if (outcome === 'decided') return
+    const again = `fleet mission undo ${missionId}`
+    if (outcome === 'branch gone')
+      return await fail(fleet, work, {
+        code: 'base_gone',
+        text: `The branch ${landed.branch} is gone.`,
+        try: `Bring it back, then ${again}`,
       })
-      if (signal.aborted) return
-      if (failure) return await fail('checks_failed', `Without it, ${failure.text}`)
-      await noteUndo(fleet, missionId, undoing)
-      const advanced = await advanceWhenFree(repository, { branch, from: base, to: undoing.commit })
-      if ('moved' in advanced) return await undone(fleet, work, undoing)
-      if ('blocked' in advanced)
-        return await fail('in_the_way', whatIsInTheWay(branch, advanced), `fleet mission undo ${missionId}`)
-    }
-    await fail('base_busy', 'The base branch kept moving.', `fleet mission undo ${missionId}`)
+    if (outcome === 'branch busy')
+      return await fail(fleet, work, { code: 'base_busy', text: 'The base branch kept moving.', try: again })
+    if ('blocked' in outcome)
+      return await fail(fleet, work, {
+        code: 'in_the_way',
+        text: whatIsInTheWay(landed.branch, outcome),
+        try: again,
+      })
+    await undone(fleet, work, outcome.moved)
   } catch (error) {
-    if (!signal.aborted) await fail('undo_failed', `Undoing failed: ${sentence(error)}`)
+    if (error instanceof Unavailable) throw error
+    if (!signal.aborted) await fail(fleet, work, { code: 'undo_failed', text: `Undoing failed: ${sentence(error)}` })
   }
+}
+
+const fail = (fleet: Fleet, { mission }: Work, why: StatusReason): Promise<void> =>
+  decide(fleet, mission.id, (m, by) => landings.undoFailed(m, why, by))
+
+function undoRound(fleet: Fleet, work: Work, landed: Landing): Round {
+  const { mission, signal } = work
+  return {
+    work,
+    branch: landed.branch,
+    purpose: 'undo',
+    candidate: landed.candidate ?? undefined,
+    since: mission.undo!.requested_at,
+    make: base => reverted(fleet, work, landed, base),
+    async judge(failure) {
+      if (signal.aborted) return undefined
+      if (!failure) return {}
+      await fail(fleet, work, { code: 'checks_failed', text: `Without it, ${failure.text}` })
+    },
+    note: commit => noteUndo(fleet, mission.id, commit),
+  }
+}
+
+async function reverted(fleet: Fleet, work: Work, landed: Landing, base: string): Promise<string | undefined> {
+  const { mission, session, repository } = work
+  const { branch, commit } = landed
+  const revert = await revertTree(repository, { commit, onto: base })
+  if (revert === 'nothing')
+    return void (await fail(fleet, work, { code: 'nothing_to_undo', text: `${branch} no longer holds ${commit}.` }))
+  if ('conflicts' in revert)
+    return void (await fail(fleet, work, {
+      code: 'undo_conflict',
+      text: `Later work changed the same lines: ${revert.conflicts.map(c => c.path).join(', ')}.`,
+      try: 'Undo the later missions first, or revert it by hand.',
+    }))
+  return commitTree(repository, {
+    tree: revert.tree,
+    parents: [base],
+    message: undoMessage(mission, session, landed),
+    at: mission.undo!.requested_at,
+  })
 }
 
 async function noteUndo(fleet: Fleet, missionId: string, landing_commit: LandingCommit): Promise<void> {
@@ -105,7 +116,10 @@ async function undone(fleet: Fleet, work: Work, { commit }: LandingCommit): Prom
   })
 }
 
-/** What landed as it was is still in the history of the base, where merging it again brings nothing: a copy of it does. */
+/**
+ * Work that landed unchanged stays in the history of the base branch, so merging it again would bring nothing. A copy
+ * of the work lands instead.
+ */
 async function canLandAgain({ mission, repository }: Work): Promise<Candidate | null> {
   const { candidate, landed } = mission
   if (!candidate || !landed || !(await contains(repository, landed.branch, candidate.commit))) return candidate

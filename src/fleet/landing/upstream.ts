@@ -18,21 +18,24 @@ import { whatIsInTheWay } from './steps.ts'
 export async function requireRemote(repository: Repository, { path, base_branch }: Project): Promise<Remote> {
   const remote = await remoteOf(repository, base_branch)
   if (remote) return remote
-  throw new Unfit(`${path} has no remote that a pull request could be made on.`, {
+  throw new Unfit(`${path} has no remote for a pull request.`, {
     try: 'git remote add origin <address>; of several, name the right one in branch.<base branch>.remote',
   })
 }
 
 export interface Followed {
-  /** Where the base branch of the remote is; undefined: the remote has no such branch. */
+  /** The tip of the remote's base branch; undefined if the remote has no such branch. */
   tip: string | undefined
-  /** Why the base branch here is not there too; null: it is. */
+  /** Why the local base branch did not follow; null if it did. */
   behind: string | null
-  /** It has commits here that the remote does not have. */
+  /** The local base branch has commits that the remote does not have. */
   ahead: boolean
 }
 
-/** Fetches the base branch of the remote and moves the one here forward to it, as a landing would: nothing of a person's is touched. */
+/**
+ * Fetches the remote's base branch and moves the local one forward to it, as a landing would. It leaves the uncommitted
+ * files of a person alone.
+ */
 export async function followBase(
   fleet: Fleet,
   project: Project,
@@ -47,7 +50,7 @@ export async function followBase(
   if (await contains(repository, branch, tip)) return { tip, behind: null, ahead: true }
   if (!(await isAncestor(repository, here, tip)))
     return { tip, behind: `${branch} has commits here that ${remote} does not have.`, ahead: true }
-  // Written down first: a session that ends meanwhile must not take it for an agent's doing.
+  // Stored first, so that a session that ends at the same time does not blame its agent for the move.
   await retryOnConflict(async () => {
     const { value, version } = await current(fleet, 'projects', project.id)
     await fleet.commit('commit.base-followed', { changes: [put('projects', { ...value, known_tip: tip }, version)] })

@@ -1,4 +1,4 @@
-import { Refusal } from '../../domain/errors.ts'
+import { Refusal, StoreTrouble, Unavailable } from '../../domain/errors.ts'
 import type { Event } from '../../domain/records/event.ts'
 import {
   budgetLeft,
@@ -12,29 +12,23 @@ import {
 } from '../../domain/records/loop.ts'
 import { clipped, MAX_REASON_CHARS } from '../../domain/text.ts'
 import { branchTip } from '../../git/index.ts'
+import type { Turns } from '../../git/turns.ts'
 import { type Fleet, retryOnConflict } from '../fleet.ts'
 import { runChecks } from '../landing/checks.ts'
-import { cancelMission } from '../missions/missions.ts'
+import { requestCancel } from '../missions/missions.ts'
 import { approvePlan, lesser, planRequest, rejectPlan } from '../planning/plans.ts'
 import { repositoryOf } from '../projects/repositories.ts'
+import { type Desk, idIn, type Reactor, type Ref, refTo } from '../reactor.ts'
 import { all, current, derivedId, put } from '../records.ts'
 import { sentence } from '../sentences.ts'
 import { loopEvent } from './loops.ts'
 import { costOf, historyOf, standingOf } from './standing.ts'
 
-const LOOK_AGAIN_MS = 5000
-/** How often in a row something unforeseen may keep a loop from going on before it is ended with that as its reason. */
+/** How many unexpected faults in a row end a loop, with the fault as its reason. */
 const MAX_FAULTS = 5
-/** So short that fifty of them fit into the record of a loop. */
+/** Short enough that fifty of them fit into the record of a loop. */
 const ROUND_TEXT_CHARS = 300
 const FLEET = { operation: 'loop', actor: 'fleet' }
-
-export interface LooperOptions {
-  signal: AbortSignal
-  inBackground(what: string, work: Promise<unknown>): void
-  /** Checks of a project take turns with its landings: they use one worktree. */
-  inTurn(projectId: string, work: () => Promise<void>): Promise<void>
-}
 
 interface Active {
   projectId: string
@@ -45,38 +39,44 @@ interface Active {
   checks: AbortController
 }
 
-/** Drives the loops of a home from commit to commit. What is to do next follows from the records alone, so a new one goes on where the last stopped. */
-export class Looper {
+/**
+ * Drives the loops of a home. The next step follows from the records alone, so a new server continues where the last
+ * one stopped.
+ */
+export class Loops implements Reactor {
+  readonly name = 'loops'
   readonly #fleet: Fleet
-  readonly #options: LooperOptions
+  readonly #desk: Desk
+  /** By project. Checks take turns with landings, because they share a worktree. */
+  readonly #turns: Turns
   readonly #active = new Map<string, Active>()
 
-  constructor(fleet: Fleet, options: LooperOptions) {
+  constructor(fleet: Fleet, desk: Desk, turns: Turns) {
     this.#fleet = fleet
-    this.#options = options
+    this.#desk = desk
+    this.#turns = turns
   }
 
-  async takeStock(): Promise<void> {
-    for await (const { value } of all(this.#fleet, 'loops', 'active')) this.#take(value)
+  async *unfinished(): AsyncGenerator<Ref> {
+    for await (const { value } of all(this.#fleet, 'loops', 'active')) yield refTo('loops', value.id)
   }
 
-  async noticed({ kind, project_id, data }: Event): Promise<void> {
-    const loop = kind === 'loop_started' && (await this.#fleet.store.get('loops', String(data.loop)))
-    if (loop) return this.#take(loop.value)
-    if (data.status === undefined && !/^(plan|loop)_/.test(kind)) return
-    for (const [id, active] of this.#active) {
-      if (active.projectId !== project_id) continue
-      if (kind === 'loop_stopping') active.checks.abort()
-      this.#look(id)
-    }
+  affectedBy({ kind, project_id, data }: Event): Ref[] {
+    if (kind === 'loop_started') return [refTo('loops', String(data.loop))]
+    if (data.status === undefined && !/^(plan|loop)_/.test(kind)) return []
+    const concerned = [...this.#active].filter(([, active]) => active.projectId === project_id)
+    if (kind === 'loop_stopping') for (const [, active] of concerned) active.checks.abort()
+    return concerned.map(([id]) => refTo('loops', id))
   }
 
-  /** What agents at work have spent is not announced. */
-  lookAtBudgets(): void {
+  /** No event announces what agents at work have spent. */
+  async tick(): Promise<void> {
     for (const [id, { hasBudget }] of this.#active) if (hasBudget) this.#look(id)
   }
 
-  #take(loop: Loop): void {
+  async look(ref: Ref): Promise<void> {
+    const loop = (await this.#fleet.store.get('loops', idIn(ref)))?.value
+    if (!loop || isLoopOver(loop)) return
     if (!this.#active.has(loop.id))
       this.#active.set(loop.id, {
         projectId: loop.project_id,
@@ -91,7 +91,7 @@ export class Looper {
 
   #look(id: string): void {
     const active = this.#active.get(id)
-    if (!active || this.#options.signal.aborted) return
+    if (!active || this.#desk.signal.aborted) return
     active.again = active.looking
     if (active.looking) return
     active.looking = true
@@ -99,23 +99,23 @@ export class Looper {
       active.looking = false
       if (active.again) this.#look(id)
     })
-    this.#options.inBackground(`loop ${id}`, done)
+    this.#desk.goOn(refTo('loops', id), done)
   }
 
   async #goOn(id: string, active: Active): Promise<void> {
     try {
-      while (!this.#options.signal.aborted && (await this.#step(id, active)));
+      while (!this.#desk.signal.aborted && (await this.#step(id, active)));
       active.faults = 0
     } catch (error) {
+      if (error instanceof StoreTrouble || error instanceof Unavailable) throw error
       active.faults++
-      setTimeout(() => this.#look(id), LOOK_AGAIN_MS).unref()
       if (error instanceof Refusal || active.faults >= MAX_FAULTS)
-        await this.#end(id, { status: 'failed', code: 'fault', text: `It could not go on. ${sentence(error)}` })
+        await this.#end(id, { status: 'failed', code: 'fault', text: `It could not continue. ${sentence(error)}` })
       else throw error
     }
   }
 
-  /** Whether something was done, so that there may be more. */
+  /** Whether something was done, so that there may be more to do. */
   async #step(id: string, active: Active): Promise<boolean> {
     const loop = (await this.#fleet.store.get('loops', id))?.value
     if (!loop || isLoopOver(loop)) {
@@ -135,7 +135,7 @@ export class Looper {
       case 'approve':
         return this.#approve(loop, standing)
       case 'check':
-        return this.#options.inTurn(loop.project_id, () => this.#check(loop, standing, active.checks.signal))
+        return this.#turns.take(loop.project_id, () => this.#check(loop, standing, active.checks.signal))
       case 'reject':
         return rejectPlan(this.#fleet, FLEET, standing.plan!.id, 'Its loop has ended.')
       case 'cancel':
@@ -149,11 +149,11 @@ export class Looper {
     }
   }
 
-  /** One that cannot be cancelled is changing otherwise, and its event wakes us again. */
+  /** A mission that cannot be cancelled now is changing, and its event wakes this reactor again. */
   async #cancel(missions: readonly string[]): Promise<'nothing' | undefined> {
     let cancelled = 0
     for (const mission of missions)
-      await cancelMission(this.#fleet, FLEET, mission).then(
+      await requestCancel(this.#fleet, FLEET, mission).then(
         () => cancelled++,
         error => {
           if (!(error instanceof Refusal)) throw error
@@ -197,14 +197,14 @@ export class Looper {
       await approvePlan(this.#fleet, FLEET, plan.id)
     } catch (error) {
       if (!(error instanceof Refusal)) throw error
-      // A person may have decided about it just now; then that counts.
+      // A person may have decided about it just now. Then that decision counts.
       if ((await current(this.#fleet, 'plans', plan.id)).value.status !== 'proposed') return
       await rejectPlan(this.#fleet, FLEET, plan.id, sentence(error))
       await this.#endRound(loop, standing, { outcome: 'planning_failed', text: sentence(error) })
     }
   }
 
-  /** The planner says that all is done: what the project's checks say of the base branch decides. */
+  /** The planner says that everything is done. The project's checks on the base branch decide. */
   async #check(loop: Loop, standing: Standing, signal: AbortSignal): Promise<void> {
     const fleet = this.#fleet
     const { value: project } = await current(fleet, 'projects', loop.project_id)

@@ -11,7 +11,7 @@ import { requireHeld } from '../missions/requirements.ts'
 import { plannerSettings, requirePlanner } from '../planning/plans.ts'
 import { current, put } from '../records.ts'
 
-/** A goal is pursued from now on. A project has one loop at a time. */
+/** Starts a loop towards a goal. A project has one loop at a time. */
 export async function startLoop(
   fleet: Fleet,
   ask: Ask,
@@ -26,9 +26,9 @@ export async function startLoop(
     const { value: project, version } = await current(fleet, 'projects', projectId)
     if (project.deleting) throw new NotAllowed(`Project ${project.name} is being deleted.`)
     if (project.worktree === 'none')
-      throw new NotAllowed(`${project.name} is no repository: nothing lands there that a loop could build on.`)
+      throw new NotAllowed(`${project.name} is not a repository, so a loop has nothing to build on there.`)
     if (project.checks.length === 0 && !settings.unchecked)
-      throw new NotAllowed(`Project ${project.name} has no checks, so nothing would tell when the goal is reached.`, {
+      throw new NotAllowed(`Project ${project.name} has no checks, so nothing can tell when the goal is reached.`, {
         try: `fleet project set ${project.id} --check 'tests=npm test', or add --unchecked`,
       })
     await requirePlanner(fleet, planner)
@@ -88,10 +88,10 @@ const changing =
     return current(fleet, 'loops', id)
   }
 
-/** What runs goes on; nothing new is planned or begun. */
+/** Running missions go on. Nothing new is planned or started. */
 export const pauseLoop = changing(['running'], 'loop_paused', { status: 'paused' })
 export const resumeLoop = changing(['paused'], 'loop_resumed', { status: 'running' })
-/** Whoever holds the home ends its agents; their work is kept. */
+/** The daemon ends its agents. Their work is kept. */
 export const stopLoop = changing(['running', 'paused'], 'loop_stopping', {
   status: 'stopping',
   ending: { status: 'stopped', code: 'person', text: 'A person stopped it.' },

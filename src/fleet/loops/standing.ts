@@ -4,11 +4,10 @@ import type { Plan } from '../../domain/records/plan.ts'
 import { describeReport } from '../../domain/rules/prompt.ts'
 import { clipped } from '../../domain/text.ts'
 import type { Fleet } from '../fleet.ts'
-import { childrenOf } from '../missions/missions.ts'
 import { missionIdOf, plannedIn } from '../planning/plans.ts'
-import { all, newestReport } from '../records.ts'
+import { all, childrenOf, costsOf, newestReport } from '../records.ts'
 
-/** How many of its last rounds a planner is told in detail. */
+/** How many of the last rounds a planner gets in detail. */
 const TOLD_ROUNDS = 3
 const REPORT_CHARS = 2000
 const OUTPUT_CHARS = 3000
@@ -19,7 +18,7 @@ export async function standingOf(fleet: Fleet, loop: Loop): Promise<Standing> {
   const { plan, planner, missions } = await inRound(fleet, round)
   const before = loop.rounds.reduce((sum, { cost_usd }) => sum + cost_usd, 0)
   const now = round && !round.outcome ? await costOf(fleet, [...missions, ...(planner ? [planner] : [])]) : 0
-  // What they handed on is theirs to finish, but nothing of it may outlive the loop.
+  // Sub-missions are their parents' to finish, but none may outlive the loop.
   const concerned = loop.status === 'stopping' ? await withParts(fleet, missions) : missions
   return { plan, planner, missions: concerned, spentUsd: before + now }
 }
@@ -41,17 +40,17 @@ async function missionsOf(fleet: Fleet, plan: Plan): Promise<Mission[]> {
   return found.flatMap(stored => (stored ? [stored.value] : []))
 }
 
-/** What missions and those they delegated to have cost so far. */
+/** What missions and their sub-missions have cost so far. */
 export async function costOf(fleet: Fleet, missions: readonly Mission[]): Promise<number> {
   let sum = 0
   for (const { id } of missions) {
-    for await (const { value } of all(fleet, 'sessions', 'mission', [id])) sum += value.usage.cost_usd
-    sum += await costOf(fleet, await childrenOf(fleet, id))
+    const { ended, live } = await costsOf(fleet, id)
+    sum += ended + live + (await costOf(fleet, await childrenOf(fleet, id)))
   }
   return sum
 }
 
-/** What became of the rounds before, for whoever plans the next one. */
+/** What the earlier rounds came to, for the planner of the next one. */
 export async function historyOf(fleet: Fleet, { rounds }: Loop): Promise<string> {
   if (rounds.length === 0) return 'Nothing was done for it yet.'
   const told = rounds.map(async (round, index) => {

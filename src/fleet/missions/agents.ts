@@ -12,8 +12,8 @@ export const runsScripts = (fleet: Fleet, agent: string | null | undefined): boo
   agent != null && fleet.agents.named(agent).can.scripts
 
 /**
- * Whether a text that is written now is a script: only if whoever writes it names an agent that runs scripts. A plugin
- * passes on what others wrote, so it may not.
+ * Whether a new text is a script. It is one only if its author names an agent that runs scripts. A plugin may not do
+ * that, because it passes on what others wrote.
  */
 export function isScript(fleet: Fleet, { actor }: Pick<Ask, 'actor'>, agent: string | null | undefined): boolean {
   if (!runsScripts(fleet, agent)) return false
@@ -23,7 +23,7 @@ export function isScript(fleet: Fleet, { actor }: Pick<Ask, 'actor'>, agent: str
   })
 }
 
-/** Whether the text of a mission is a script after a change. What was written as prose never becomes one by its agent alone. */
+/** Whether the text of a mission is a script after a change. Prose never becomes one by a change of the agent alone. */
 export function isScriptAfter(
   fleet: Fleet,
   ask: Pick<Ask, 'actor'>,
@@ -31,7 +31,7 @@ export function isScriptAfter(
   { agent, text }: { agent?: string | null; text: boolean },
 ): boolean {
   if (agent === undefined && script && text)
-    throw new NotAllowed('Its text is a script. Whoever gives it another names the agent that runs it.', {
+    throw new NotAllowed('Its text is a script. Name the agent that runs it together with a new text.', {
       try: 'Name the agent with the new text: --agent shell.',
     })
   if (agent === undefined) return script
@@ -45,7 +45,10 @@ export function isScriptAfter(
 const codingAgents = (fleet: Fleet): string[] =>
   fleet.agents.all.filter(({ can }) => !can.scripts).map(({ name }) => name)
 
-/** The first coding agent that is installed and, as far as it tells, signed in. Plugins are never chosen for a person. */
+/**
+ * The first coding agent that is installed and, as far as it says, signed in. Agents of plugins are never chosen for a
+ * person.
+ */
 export async function firstInstalled(fleet: Fleet): Promise<string | null> {
   for (const agent of fleet.agents.ofPeople.filter(({ can }) => !can.scripts)) {
     const { installed, signedIn } = await agent.detect(fleet.environment)
@@ -54,7 +57,9 @@ export async function firstInstalled(fleet: Fleet): Promise<string | null> {
   return null
 }
 
-/** The agent of texts that name none in this project. Where nobody has chosen one it is decided now, and written down. */
+/**
+ * The agent for texts of this project that name none. Where nobody has chosen one, it is chosen now and written down.
+ */
 export async function requireCodingAgent(fleet: Fleet, project: Project): Promise<string> {
   const { agent } = forProject(project, defaultsOf(fleet))
   if (agent !== null) return requireCoding(fleet, project, agent)
@@ -104,7 +109,7 @@ const howToGetOne = (fleet: Fleet, project: Pick<Project, 'id'> | null, script =
     .filter(Boolean)
     .join(' ')
 
-/** Who runs a mission now. The last look before text reaches a program that would run it. */
+/** The agent that runs a mission now. This is the last check before a text reaches a program that would run it. */
 export function requireRunner(fleet: Fleet, mission: Mission, project: Project): Agent {
   const { agent } = effective(mission, project, defaultsOf(fleet))
   if (agent === null) throw noAgent(fleet, project)
@@ -120,7 +125,7 @@ export function requireScript({ can, name }: Agent, { script }: Pick<Mission, 's
   })
 }
 
-/** A default for texts that nobody has written yet may not be one that runs them. */
+/** A default agent for texts that nobody has written yet may not be one that runs scripts. */
 export function requireNoScripts(fleet: Fleet, agent: string | null | undefined): void {
   if (!runsScripts(fleet, agent)) return
   throw new NotAllowed(`${agent} runs text as a script, so it cannot be the agent of a project.`, {

@@ -1,11 +1,11 @@
 import { closeSync, type Dirent, fstatSync, lstatSync, opendirSync, readSync, realpathSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { InvalidInput, NotFound } from '../../domain/errors.ts'
-import { openPlain } from '../../platform/launch-folder.ts'
+import { openPlain } from '../../platform/plain-files.ts'
 import type { Fleet } from '../fleet.ts'
 
 const MOST_FILES = 1000
-/** Whatever an agent put there, looking through it ends soon. */
+/** Bounds the walk, whatever an agent put there. */
 const MOST_ENTRIES = 10_000
 /** How much of a file is read at once. */
 export const MOST_BYTES = 1024 * 1024
@@ -17,7 +17,7 @@ export interface Artifact {
 
 export const artifactFolder = (fleet: Fleet, missionId: string): string => join(fleet.home.task(missionId), 'artifacts')
 
-/** What the agents of a mission left in its folder for whoever wants it: plain files, links are none. */
+/** The files that the agents of a mission left in its artifacts folder. Links do not count. */
 export function artifactsOf(fleet: Fleet, missionId: string): { folder: string; files: Artifact[]; more: boolean } {
   const folder = artifactFolder(fleet, missionId)
   const files: Artifact[] = []
@@ -49,7 +49,7 @@ function entriesOf(folder: string, most: number): Dirent[] {
 }
 
 export interface Piece {
-  /** Of the whole file. */
+  /** The size of the whole file. */
   bytes: number
   content: Buffer
 }
@@ -76,8 +76,8 @@ export function readArtifact(
 }
 
 /**
- * The agent may put links into its folder at any moment, also while it is looked into. So the file is opened first, and
- * it counts only if it is the one that stands, without any link on the way, where it was asked for.
+ * The agent may put links into its folder at any moment, even during this call. So the file is opened first, and it
+ * counts only if it is the same file that the path leads to without any link.
  */
 function openBelow(fleet: Fleet, missionId: string, path: string): number | undefined {
   const file = join(artifactFolder(fleet, missionId), path)

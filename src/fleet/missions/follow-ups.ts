@@ -3,6 +3,7 @@ import { newId } from '../../domain/ids.ts'
 import { Mission, MissionSettings } from '../../domain/records/mission.ts'
 import type { Report } from '../../domain/records/report.ts'
 import * as life from '../../domain/rules/life.ts'
+import { named } from '../../domain/rules/named.ts'
 import { describeReport } from '../../domain/rules/prompt.ts'
 import { clipped } from '../../domain/text.ts'
 import type { Stored } from '../../store/index.ts'
@@ -15,8 +16,8 @@ import { dispatchMission, projectOf } from './missions.ts'
 const TITLE_CHARS = 300
 
 /**
- * Makes a mission of what the newest report of another one leaves to do. Asked for twice, it is the same mission, unless
- * the report is a new one or `again` says so.
+ * Makes a mission of what the newest report of another one leaves to do. The same request again gives the same mission,
+ * unless the report is new or `again` is set.
  */
 export async function followUp(
   fleet: Fleet,
@@ -31,7 +32,7 @@ export async function followUp(
     const next = again ? newId() : derivedId('next', originId, report.id)
     if (await fleet.store.get('missions', next)) return { subject: next, changes: [] }
     const when = by(fleet, ask)
-    // What it is told is prose: whoever ran the script before does not run this.
+    // Its prompt is prose, so an agent that runs scripts does not get it.
     const agent = origin.value.script ? null : origin.value.agent
     if (agent === null) await requireCodingAgent(fleet, await projectOf(fleet, originId))
     const draft = Mission.parse({
@@ -39,10 +40,10 @@ export async function followUp(
       agent,
       title: clipped(`Next: ${origin.value.title.replace(/^(Next: )+/, '')}`, TITLE_CHARS),
       acceptance_criteria: '',
-      // It goes on from what the first one left, wherever that began.
+      // It continues from what the first one left, wherever that started.
       start_from: 'base',
       base_ref: null,
-      // What failed would keep it waiting for ever; everything else it goes on from, and is told about.
+      // A failed mission would keep it waiting for ever, so it depends only on one that did not fail.
       depends_on: ['failed', 'cancelled'].includes(origin.value.status) ? [] : [originId],
       id: next,
       project_id: origin.value.project_id,
@@ -55,8 +56,10 @@ export async function followUp(
     const data = { title: draft.title, follows: originId, was: null, status: 'draft' }
     return {
       subject: next,
-      changes: [put('missions', draft, 'absent')],
-      checks: [{ collection: 'missions', id: originId, expects: origin.version }],
+      changes: [
+        put('missions', draft, 'absent'),
+        put('missions', { ...origin.value, dependents: named(origin.value.dependents, next) }, origin.version),
+      ],
       events: [life.about(draft, 'mission_created', when, { data })],
     }
   })

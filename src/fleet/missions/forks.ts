@@ -12,8 +12,8 @@ import type { Wish } from './missions.ts'
 import { requireStartable } from './requirements.ts'
 
 /**
- * Begins a second mission with the work and, where the client can, a copy of the conversation of a first one, which
- * stays as it is. `fresh`: without the conversation, told what the first one reports instead.
+ * Starts a second mission with the work and, where the client can, a copy of the conversation of a first one, which
+ * stays as it is. `fresh` leaves out the conversation and gives the report of the first one instead.
  */
 export async function forkMission(
   fleet: Fleet,
@@ -71,12 +71,12 @@ async function finished(fleet: Fleet, origin: Mission): Promise<Session> {
   return session
 }
 
-/** Whether the new one can have a copy of the conversation; where not, a person chooses to do without. */
+/** Refuses a fork that cannot have a copy of the conversation. A person can then choose to do without. */
 function remembers(fleet: Fleet, session: Session, agent: string): true {
   const { can, title } = fleet.agents.named(agent)
   const why =
     agent !== session.agent
-      ? `${title} cannot go on with a conversation of another agent.`
+      ? `${title} cannot continue a conversation of another agent.`
       : !can.fork
         ? `${title} cannot copy a conversation.`
         : session.conversation === null

@@ -8,11 +8,11 @@ import { defaultsOf } from '../dispatch/capacity.ts'
 import type { Fleet } from '../fleet.ts'
 import { lookUp } from '../records.ts'
 
-/** How many records one call looks at where no index covers all that was asked for. */
+/** How many records one call reads where no index covers the whole filter. */
 export const MOST_LOOKED_AT = 1000
 export const MOST_IDS = 200
 const PAGE = 100
-/** A shorter text is rather a part of a word than the beginning of an id. */
+/** A shorter text is more likely part of a word than the start of an id. */
 const ID_PREFIX = /^[0-9a-z]{4,12}$/
 const MOST_BY_ID = 20
 
@@ -36,18 +36,18 @@ export interface Listed {
   cursor?: string
 }
 
-/** Where a list goes on: after this one, in the order of the list. */
-interface Place {
+/** Where a list continues: after this one, in the order of the list. */
+interface ListPosition {
   time: string
   id: string
 }
 
 /** Newer than any. */
-const BEFORE_ALL: Place = { time: '9999-12-31T23:59:59.999Z', id: '~' }
+const BEFORE_ALL: ListPosition = { time: '9999-12-31T23:59:59.999Z', id: '~' }
 
 /**
- * Missions, newest first. The narrowest index that fits finds them, several of its ranges side by side where several
- * statuses are asked for; what it does not cover is looked at record by record, so many per call.
+ * Lists missions, newest first. The narrowest index finds them, with one range per status where it tells them apart.
+ * What it does not cover is filtered record by record, up to a limit per call.
  */
 export async function listMissions(fleet: Fleet, filter: Filter): Promise<Listed> {
   const project = filter.project_id && (await lookUp(fleet, 'projects', filter.project_id)).value.id
@@ -58,11 +58,11 @@ export async function listMissions(fleet: Fleet, filter: Filter): Promise<Listed
   if (filter.ids) return { missions: (await named(fleet, filter.ids)).filter(fits).toSorted(newestFirst) }
 
   const missions = filter.cursor ? [] : await withIdLike(fleet, filter, fits)
-  const after = filter.cursor === undefined ? undefined : placeOf(filter.cursor)
+  const after = filter.cursor === undefined ? undefined : positionOf(filter.cursor)
   let looked = 0
   let last = BEFORE_ALL
   for await (const mission of merged(rangesFor({ ...filter, project, parent, byEnd }).map(inRange), timeOf)) {
-    // One that moved from one status to the next meanwhile is in both ranges.
+    // A mission that changed its status meanwhile is in both ranges.
     if (mission.id === last.id) continue
     if (missions.length >= filter.limit || looked >= MOST_LOOKED_AT) return { missions, cursor: cursorAt(last) }
     looked++
@@ -72,7 +72,7 @@ export async function listMissions(fleet: Fleet, filter: Filter): Promise<Listed
   return { missions }
 
   async function* inRange(range: Range): AsyncGenerator<Mission> {
-    // Whatever has the same time as the last one given is read again, and left out by its id.
+    // Records with the time of the last one are read again, and left out by their id.
     const below = after && `${after.time}\0`
     let cursor: string | undefined
     do {
@@ -98,7 +98,7 @@ interface Wanted extends Omit<Filter, 'project_id' | 'parent_mission_id'> {
   byEnd: boolean
 }
 
-/** The narrowest index, and a range of it for each status where it holds them apart. */
+/** The narrowest index, and a range of it for each status where it tells them apart. */
 function rangesFor({ project, parent, status, tag, byEnd, ended_since: from }: Wanted): Range[] {
   if (byEnd)
     return [project ? { index: 'project_ended', equals: [project], from } : { index: 'ended', equals: [], from }]
@@ -117,11 +117,11 @@ function rangesFor({ project, parent, status, tag, byEnd, ended_since: from }: W
     const [index, equals] = narrowest(one).find(([, keys]) => keys.every(key => key !== undefined))!
     return { index, equals: equals as KeyPart[] }
   })
-  // Where the index does not tell statuses apart, one range holds them all.
+  // Where the index does not tell statuses apart, one range has them all.
   return ranges[0]!.index.endsWith('status') ? ranges : ranges.slice(0, 1)
 }
 
-/** Several streams, each newest first, as one. */
+/** Merges several streams, each newest first, into one. */
 async function* merged(
   streams: AsyncGenerator<Mission>[],
   timeOf: (mission: Mission) => string,
@@ -153,7 +153,7 @@ async function named(fleet: Fleet, ids: readonly string[]): Promise<Mission[]> {
   return found.flatMap(stored => stored?.value ?? [])
 }
 
-/** Whether a mission is one of those asked for, as far as its own record and its project tell. */
+/** Whether a mission passes the filter, by its own record and its project. */
 async function fitting(fleet: Fleet, filter: Filter): Promise<(mission: Mission) => boolean> {
   const statuses = filter.status && new Set([filter.status].flat())
   const text = filter.text?.toLowerCase()
@@ -175,14 +175,14 @@ const says = (mission: Mission, text: string): boolean =>
 const isIdLike = ({ id }: Mission, text: string | undefined): boolean =>
   text !== undefined && ID_PREFIX.test(text.toLowerCase()) && id.startsWith(text.toLowerCase())
 
-/** A text that begins an id finds it however old it is, before all that is looked through. */
+/** A text that starts an id finds that mission however old it is, before all others. */
 async function withIdLike(fleet: Fleet, { text }: Filter, fits: (mission: Mission) => boolean): Promise<Mission[]> {
   if (text === undefined || !ID_PREFIX.test(text.toLowerCase())) return []
   const page = await fleet.store.find('missions', { index: 'id', prefix: text.toLowerCase(), limit: MOST_BY_ID })
   return page.items.map(({ value }) => value).filter(fits)
 }
 
-/** Whose work a mission is: its own agent, or its project's, or the fleet's. */
+/** The agent of a mission: its own, its project's, or the fleet's. */
 async function agents(fleet: Fleet): Promise<(mission: Mission) => string | undefined> {
   const defaults = defaultsOf(fleet)
   const { items } = await fleet.store.find('projects', { index: 'created', limit: 5000 })
@@ -193,9 +193,9 @@ async function agents(fleet: Fleet): Promise<(mission: Mission) => string | unde
   }
 }
 
-const cursorAt = ({ time, id }: Place): string => Buffer.from(`${time} ${id}`).toString('base64url')
+const cursorAt = ({ time, id }: ListPosition): string => Buffer.from(`${time} ${id}`).toString('base64url')
 
-function placeOf(cursor: string): Place {
+function positionOf(cursor: string): ListPosition {
   const [, time, id] = /^(\S+Z) (\S+)$/.exec(Buffer.from(cursor, 'base64url').toString('utf8')) ?? []
   if (time && id) return { time, id }
   throw new InvalidInput('cursor', 'this is not a cursor of this list', {

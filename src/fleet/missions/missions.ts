@@ -4,6 +4,8 @@ import { Mission, type MissionSettings, type Status } from '../../domain/records
 import type { Project } from '../../domain/records/project.ts'
 import * as landings from '../../domain/rules/landing.ts'
 import * as life from '../../domain/rules/life.ts'
+import { named } from '../../domain/rules/named.ts'
+import { DELETABLE } from '../../domain/rules/states.ts'
 import { isReady } from '../../domain/rules/waiting.ts'
 import { commitNamed } from '../../git/index.ts'
 import type { Batch, Change, Check, Stored } from '../../store/index.ts'
@@ -11,8 +13,8 @@ import { type Ask, by, changeMission, oncePerKey } from '../commands.ts'
 import type { Fleet } from '../fleet.ts'
 import { requireShown } from '../landing/candidates.ts'
 import { repositoryOf } from '../projects/repositories.ts'
-import { requireProposable } from '../pull-requests/open-pull-request.ts'
-import { all, current, dependenciesOf, fleetState, lookUp, put } from '../records.ts'
+import { requirePullRequests } from '../pull-requests/open-pull-request.ts'
+import { current, dependenciesOf, dependentsOf, fleetState, lookUp, put } from '../records.ts'
 import { discarded, forgetMission, leftBehind, stillHolds } from '../worktrees/retiring.ts'
 import { isScript, isScriptAfter, requireCodingAgent } from './agents.ts'
 import { requireHeld } from './requirements.ts'
@@ -58,22 +60,22 @@ export async function newMission(
   const created = life.about(draft, 'mission_created', when, {
     data: { title: draft.title, was: null, status: 'draft' },
   })
-  const { ready, checks } = await readiness(fleet, draft)
+  const { ready, changes } = await linked(fleet, draft)
   const next = autoDispatch
     ? life.dispatch(draft, ready, null, when, 'auto_dispatched')
     : { mission: draft, events: [] }
   return {
     subject: draft.id,
-    changes: [put('missions', next.mission, 'absent')],
-    checks: [{ collection: 'projects', id: project.id, expects: version }, ...checks],
+    changes: [put('missions', next.mission, 'absent'), ...changes],
+    checks: [{ collection: 'projects', id: project.id, expects: version }],
     events: [created, ...next.events],
   }
 }
 
-/** While work is under way only what does not change the work itself may be edited. */
+/** The settings that may be edited while an agent works: those that do not change the work itself. */
 const EDITABLE: Status[] = ['draft', 'queued', 'needs_input', 'waiting', 'review', 'failed', 'cancelled']
 const ALWAYS_EDITABLE = new Set(['title', 'tags', 'priority'])
-/** What says which agent works, and what it is held to. */
+/** The settings that decide which agent works, and what it is held to. */
 const HELD = new Set<string>([
   ...['agent', 'model', 'engine', 'effort', 'tool_preset', 'allowed_tools', 'approvals'],
   ...['max_turns', 'max_budget_usd'],
@@ -95,12 +97,15 @@ export async function updateMission(
     if (Object.keys(fields).some(field => !ALWAYS_EDITABLE.has(field))) life.requireStatus(mission, EDITABLE)
     const edited = { ...mission, ...settings, ...(prompt && { prompt }), script }
     if (Object.keys(settings).some(field => HELD.has(field))) requireHeld(fleet, edited, project)
-    const { ready, checks } = await readiness(fleet, edited)
+    const isLinked = settings.depends_on || settings.parent_mission_id
+    const guard = isLinked ? await againstCycles(fleet, edited) : []
+    const { ready, changes, checks } = isLinked
+      ? { checks: [], ...(await linked(fleet, edited)) }
+      : { changes: [], ...(await readiness(fleet, edited)) }
     const change = mission.status === 'queued' ? { ...edited, ready } : edited
-    const guard = settings.depends_on || settings.parent_mission_id ? await againstCycles(fleet, edited) : []
     return {
       ...life.step(mission, change, when, 'mission_updated', { data: { fields: Object.keys(fields) } }),
-      changes: guard,
+      changes: [...guard, ...changes],
       checks,
     }
   })
@@ -123,9 +128,9 @@ type Override = Partial<
   >
 >
 
-/** What a person may say when an agent is sent. */
+/** What a person may add when they start an agent. */
 export interface Wish {
-  /** Settings that the mission keeps from then on. */
+  /** Settings that the mission keeps. */
   override?: Override
   /** For the next session only. */
   message?: string
@@ -150,7 +155,7 @@ export const retryMission = asked(life.retry)
 export const resumeMission = asked(life.resume)
 export const reopenMission = asked(life.reopen)
 
-/** Asking for what is already queued changes nothing and is no mistake: a hundred requests make one session. */
+/** Dispatching a queued mission again changes nothing and is no mistake: a hundred requests make one session. */
 export async function dispatchMission(fleet: Fleet, ask: Ask, id: string, wish: Wish = {}): Promise<Stored<Mission>> {
   const plain = !wish.message && Object.keys(wish.override ?? {}).length === 0
   const found = await current(fleet, 'missions', id)
@@ -158,18 +163,18 @@ export async function dispatchMission(fleet: Fleet, ask: Ask, id: string, wish: 
   return queueDraft(fleet, ask, id, wish)
 }
 
-export const cancelMission = (fleet: Fleet, ask: Ask, id: string, reason?: string): Promise<Stored<Mission>> =>
-  changeMission(fleet, id, ask, (mission, when) => life.cancel(mission, when, reason))
+export const requestCancel = (fleet: Fleet, ask: Ask, id: string, reason?: string): Promise<Stored<Mission>> =>
+  changeMission(fleet, id, ask, (mission, when) => life.requestCancel(mission, when, reason))
 
-/** `expected`: the candidate that whoever asks was shown. */
-export const landMission = (
+/** `expected`: the candidate that the person was shown. */
+export const requestLanding = (
   fleet: Fleet,
   ask: Ask,
   id: string,
   { force = false, expected }: { force?: boolean; expected?: string },
 ): Promise<Stored<Mission>> =>
   changeMission(fleet, id, ask, async (mission, when) =>
-    landings.land(await requireShown(fleet, mission, expected), when, force),
+    landings.requestLanding(await requireShown(fleet, mission, expected), when, force),
   )
 
 export const rejectMission = (fleet: Fleet, ask: Ask, id: string, reason?: string): Promise<Stored<Mission>> =>
@@ -178,10 +183,10 @@ export const rejectMission = (fleet: Fleet, ask: Ask, id: string, reason?: strin
 export const reconsiderMission = (fleet: Fleet, ask: Ask, id: string): Promise<Stored<Mission>> =>
   changeMission(fleet, id, ask, (mission, when) => life.reconsider(mission, when))
 
-export const undoMission = (fleet: Fleet, ask: Ask, id: string): Promise<Stored<Mission>> =>
-  changeMission(fleet, id, ask, (mission, when) => landings.undo(mission, when))
+export const requestUndo = (fleet: Fleet, ask: Ask, id: string): Promise<Stored<Mission>> =>
+  changeMission(fleet, id, ask, (mission, when) => landings.requestUndo(mission, when))
 
-const DELETABLE: Status[] = ['draft', 'needs_input', 'review', 'done', 'failed', 'cancelled']
+const MOST_TOLD = 20
 
 export async function deleteMission(fleet: Fleet, ask: Ask, id: string, discard: boolean): Promise<void> {
   await oncePerKey(fleet, ask, async () => {
@@ -191,11 +196,10 @@ export async function deleteMission(fleet: Fleet, ask: Ask, id: string, discard:
     life.requireFree(mission)
     const left = await leftBehind(fleet, id)
     if (left.length && !discard) throw stillHolds(left, `fleet mission delete ${id} --discard`)
-    const dependents = (await fleet.store.find('missions', { index: 'dependency', equals: [id], limit: 20 })).items.map(
-      d => d.value.id,
-    )
+    // Later stages of a running workflow are not in this list. requireNoStage protects their dependencies.
+    const dependents = (await dependentsOf(fleet, mission)).slice(0, MOST_TOLD).map(each => each.id)
     if (dependents.length) {
-      throw new NotAllowed(`Mission ${id} is depended on by ${dependents.join(', ')}.`, {
+      throw new NotAllowed(`Other missions depend on mission ${id}: ${dependents.join(', ')}.`, {
         try: `fleet mission delete ${dependents[0]}`,
         facts: { dependents },
       })
@@ -212,7 +216,7 @@ async function requireNoStage(fleet: Fleet, { id, workflow: at }: Mission): Prom
   const workflow = at && (await fleet.store.get('workflows', at.id))
   if (!workflow) return []
   if (workflow.value.status === 'making' || workflow.value.status === 'running')
-    throw new NotAllowed(`Mission ${id} is a stage of workflow ${at.id}, which is at work.`, {
+    throw new NotAllowed(`Mission ${id} is a stage of workflow ${at.id}, which is running.`, {
       try: `fleet workflow cancel ${at.id}`,
     })
   return [{ collection: 'workflows', id: at.id, expects: workflow.version }]
@@ -226,7 +230,7 @@ export async function checkedSettings<T extends Partial<MissionSettings>>(
 ): Promise<T> {
   if (settings.agent) fleet.agents.named(settings.agent)
   if (settings.subdirectory !== undefined) requireInside(settings.subdirectory)
-  if (settings.landing === 'pull-request') await requireProposable(fleet, project)
+  if (settings.landing === 'pull-request') await requirePullRequests(fleet, project)
   const parent = settings.parent_mission_id && (await lookUp(fleet, 'missions', settings.parent_mission_id)).value.id
   const depends_on = settings.depends_on && [
     ...new Set(
@@ -245,9 +249,9 @@ export async function checkedSettings<T extends Partial<MissionSettings>>(
 export const projectOf = async (fleet: Fleet, missionId: string): Promise<Project> =>
   (await current(fleet, 'projects', (await current(fleet, 'missions', missionId)).value.project_id)).value
 
-/** Held fast when it is written: a branch that moves on before the mission starts changes nothing. */
+/** Resolved when it is written, so that a branch that moves before the mission starts changes nothing. */
 export async function startCommit(project: Project, ref: string): Promise<string> {
-  if (project.worktree === 'none') throw new InvalidInput('base_ref', `${project.path} is no repository`)
+  if (project.worktree === 'none') throw new InvalidInput('base_ref', `${project.path} is not a repository`)
   const commit = await commitNamed(await repositoryOf(project), ref)
   if (commit) return commit
   throw new InvalidInput('base_ref', `there is no branch, tag or commit ${JSON.stringify(ref)} in ${project.path}`)
@@ -260,8 +264,8 @@ function requireInside(subdirectory: string): void {
 }
 
 /**
- * Whether a mission could start as far as others are concerned, and the versions that answer rests on:
- * a dependency that finishes meanwhile makes the commit fail, so its end is never missed.
+ * Whether a mission could start as far as its dependencies go, and the versions this answer rests on. A dependency that
+ * ends before the commit makes the commit fail, so its end is never missed.
  */
 export async function readiness(fleet: Fleet, mission: Mission): Promise<{ ready: boolean; checks: Check[] }> {
   const dependencies = await dependenciesOf(fleet, mission)
@@ -275,13 +279,37 @@ export async function readiness(fleet: Fleet, mission: Mission): Promise<{ ready
   }
 }
 
-/** How missions hang together; none of these ways may lead back to where it began. */
+/**
+ * Whether a mission that is made or edited could start, and the changes to write with it: its dependencies and its
+ * parent name it. Lists may lag behind, and a deletion of one of those at the same time must conflict.
+ */
+export async function linked(fleet: Fleet, mission: Mission): Promise<{ ready: boolean; changes: Change[] }> {
+  const { id, depends_on, parent_mission_id } = mission
+  const dependencies = await dependenciesOf(fleet, mission)
+  const gone = dependencies.find(({ value }) => value.deleting)
+  if (gone) throw new NotAllowed(`Mission ${gone.value.id} is being deleted.`)
+  const isApart = parent_mission_id !== null && !depends_on.includes(parent_mission_id)
+  const parent = isApart ? await fleet.store.get('missions', parent_mission_id) : undefined
+  const naming = (other: Mission): Mission => ({
+    ...other,
+    ...(depends_on.includes(other.id) && { dependents: named(other.dependents, id) }),
+    ...(parent_mission_id === other.id && { parts: named(other.parts, id) }),
+  })
+  const ready = isReady(
+    mission,
+    dependencies.map(d => d.value),
+  )
+  const others = parent ? [...dependencies, parent] : dependencies
+  return { ready, changes: others.map(({ value, version }) => put('missions', naming(value), version)) }
+}
+
+/** The links between missions. None of them may form a circle. */
 const WAYS: Record<'depends_on' | 'parent_mission_id', (mission: Mission) => readonly string[]> = {
   depends_on: mission => mission.depends_on,
   parent_mission_id: mission => (mission.parent_mission_id ? [mission.parent_mission_id] : []),
 }
 
-/** Follows where an edited mission leads; the count it bumps makes two edits at once see each other. */
+/** Follows the links of an edited mission. The count that it increments makes two edits at once see each other. */
 async function againstCycles(fleet: Fleet, mission: Mission): Promise<Change[]> {
   const { value, expects } = await fleetState(fleet)
   for (const [field, leadsTo] of Object.entries(WAYS)) {
@@ -298,10 +326,4 @@ async function againstCycles(fleet: Fleet, mission: Mission): Promise<Change[]> 
     await follow(mission, [mission.id])
   }
   return [put('fleet', { ...value, dependency_edits: value.dependency_edits + 1, updated_at: fleet.now() }, expects)]
-}
-
-export async function childrenOf(fleet: Fleet, id: string): Promise<Mission[]> {
-  const children: Mission[] = []
-  for await (const { value } of all(fleet, 'missions', 'parent', [id])) children.push(value)
-  return children
 }

@@ -1,4 +1,3 @@
-import { join } from 'node:path'
 import { setImmediate as breath } from 'node:timers/promises'
 import { type Agent, readForShow } from '../../agents/index.ts'
 import type { NewEvent } from '../../domain/records/event.ts'
@@ -8,24 +7,24 @@ import { answerIn } from '../../domain/rules/answers.ts'
 import type { By } from '../../domain/rules/life.ts'
 import { answerAgain } from '../../domain/rules/plan-prompt.ts'
 import { clipped, MAX_REASON_CHARS, type StoredText } from '../../domain/text.ts'
+import { fileOf } from '../../platform/launch-folder.ts'
 import type { Change } from '../../store/index.ts'
-import { START, TranscriptReader } from '../../transcripts/reader.ts'
+import { localTranscript, START } from '../../transcripts/index.ts'
 import type { Fleet } from '../fleet.ts'
 import { put } from '../records.ts'
-import { RESULT_FILE } from '../sessions/launch.ts'
-import { readResult } from '../watching.ts'
+import { readResult } from '../sessions/results.ts'
 import { eventOf, objectionTo } from './plans.ts'
 
-/** Of all that an agent says, the end is read: an answer is no longer than this. */
+/** Only the end of what an agent said is read. An answer is never longer than this. */
 const MAX_SAID_CHARS = 2_000_000
 
 type Proposal = Pick<Plan, 'status' | 'summary' | 'missions' | 'reason'>
 export type Answer = { plan: Proposal } | { problem: string; instructions: StoredText }
 
-/** The plan that a planner has answered with, checked; or what is wrong with it. */
+/** Reads and checks the plan that a planner answered, or says what is wrong with it. */
 export async function answerOf(fleet: Fleet, agent: Agent, planId: string, directory: string): Promise<Answer> {
   const plan = (await fleet.store.get('plans', planId))?.value
-  const read = answered(await saidIn(agent, directory), readResult(join(directory, RESULT_FILE)))
+  const read = answered(await saidIn(agent, directory), readResult(fileOf(directory, 'result')))
   const problem =
     'problem' in read
       ? read.problem
@@ -49,7 +48,7 @@ export async function answerOf(fleet: Fleet, agent: Agent, planId: string, direc
 const isAnswer = (object: Record<string, unknown>): boolean =>
   Object.hasOwn(object, 'missions') || Object.hasOwn(object, 'complete')
 
-/** From the file for reports if it was put there, otherwise from what was said. */
+/** Reads the answer from the report file, or else from what the agent said. */
 function answered(said: readonly string[], file: unknown): { answer: PlanAnswer } | { problem: string } {
   const found = answerIn([...said, JSON.stringify(file) ?? ''], isAnswer)
   if ('problem' in found) return found
@@ -59,7 +58,7 @@ function answered(said: readonly string[], file: unknown): { answer: PlanAnswer 
   return { problem: `${path.join('.') || 'It'}: ${message}.` }
 }
 
-/** What an agent said, message by message: words that no tool comes between belong together. */
+/** What an agent said, message by message. Text without a tool call in between belongs together. */
 async function saidIn(agent: Agent, directory: string): Promise<string[]> {
   const messages = ['']
   let chars = 0
@@ -68,23 +67,18 @@ async function saidIn(agent: Agent, directory: string): Promise<string[]> {
     chars += text.length
     while (chars > MAX_SAID_CHARS && messages.length > 1) chars -= messages.shift()!.length
   }
-  const reader = new TranscriptReader(directory, START)
-  try {
-    for (let lines = reader.read(true); lines.length; lines = reader.read(true)) {
-      for (const event of lines.flatMap(line => readForShow(agent, line))) {
-        if (event.type === 'text') add(event.piece ? event.text : `\n${event.text}`)
-        else if (['result', 'tool_call', 'said'].includes(event.type)) messages.push('')
-        if (event.type === 'result') add(event.text)
-      }
-      await breath()
+  for await (const lines of localTranscript(directory).read(START, true)) {
+    for (const event of lines.flatMap(line => readForShow(agent, line))) {
+      if (event.type === 'text') add(event.piece ? event.text : `\n${event.text}`)
+      else if (['result', 'tool_call', 'said'].includes(event.type)) messages.push('')
+      if (event.type === 'result') add(event.text)
     }
-  } finally {
-    reader.close()
+    await breath()
   }
   return messages
 }
 
-/** What the end of a planner's session writes about its plan, unless someone has decided about that meanwhile. */
+/** What the end of a planner's session changes about its plan, unless somebody has already decided about the plan. */
 export async function proposed(
   fleet: Fleet,
   mission: Mission,
@@ -97,6 +91,8 @@ export async function proposed(
   return { changes: [put('plans', next, plan.version)], events: [eventOf(next, 'plan_proposed', when)] }
 }
 
-/** A person may have tried a failed planner again; a loop has gone on without it. */
+/**
+ * Whether the answer of a planner still counts. A person may retry a failed planner, but a loop has gone on without it.
+ */
 const isWanted = ({ status, loop_id }: Plan): boolean =>
   status === 'planning' || (status === 'failed' && loop_id === null)

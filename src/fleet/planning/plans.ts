@@ -1,7 +1,7 @@
 import type { Agent } from '../../agents/index.ts'
 import { InvalidInput, NotAllowed, Refusal, WrongState } from '../../domain/errors.ts'
 import { newId } from '../../domain/ids.ts'
-import type { Event, NewEvent } from '../../domain/records/event.ts'
+import type { NewEvent } from '../../domain/records/event.ts'
 import { budgetLeft } from '../../domain/records/loop.ts'
 import { Mission, MissionSettings } from '../../domain/records/mission.ts'
 import { type Objection, Plan, type PlannedMission, problemWithMissions } from '../../domain/records/plan.ts'
@@ -30,7 +30,7 @@ export interface PlanWish {
   scripts?: boolean
 }
 
-/** Asks an agent for a plan. It works it out as a mission like any other, which may look and change nothing. */
+/** Asks an agent for a plan. The agent works on it as an ordinary mission that may read and change nothing. */
 export async function requestPlan(fleet: Fleet, ask: Ask, projectId: string, wish: PlanWish): Promise<Stored<Plan>> {
   const { value: project } = await current(fleet, 'projects', projectId)
   const request = await planRequest(fleet, project, { ...wish, id: newId(), loop: null })
@@ -49,7 +49,7 @@ interface Request {
   events: NewEvent[]
 }
 
-/** What is written when a plan is asked for; everything slow about it is done before. */
+/** Prepares what is written when a plan is requested. Everything slow is done before the commit. */
 export async function planRequest(
   fleet: Fleet,
   project: Project,
@@ -100,7 +100,7 @@ export async function planRequest(
   }
 }
 
-/** How a planner is held, whoever it is. */
+/** The limits of a planner, whichever agent it is. */
 export const plannerSettings = (agent: string, { model, max_budget_usd }: Omit<PlanWish, 'goal'>): MissionSettings =>
   MissionSettings.parse({
     title: 'Plan',
@@ -114,7 +114,7 @@ export const plannerSettings = (agent: string, { model, max_budget_usd }: Omit<P
     max_retries: 0,
   })
 
-/** Whoever plans must understand what it is asked, and be held to looking. */
+/** A planner must understand prose, and must be able to hold itself to reading. */
 export async function requirePlanner(fleet: Fleet, name: string): Promise<void> {
   const agent = fleet.agents.named(name)
   const canBeHeld = ({ can }: Agent) => can.presets.includes('explore') || can.sandboxed.includes('explore')
@@ -142,13 +142,13 @@ export const eventOf = (plan: Plan, kind: NewEvent['kind'], when: life.By, cause
 export const plannedIn = async (fleet: Fleet, { missions }: Pick<Plan, 'missions'>): Promise<PlannedMission[]> =>
   missions ? (JSON.parse(await fleet.blobs.read(missions)) as PlannedMission[]) : []
 
-/** A planner writes what agents are told; that is only run as a script where a person allowed it. */
+/** A planner writes the prompts of agents. Its text runs as a script only where a person allowed that. */
 export const objectionTo =
   (fleet: Fleet, scripts: boolean): Objection =>
   name => {
     const agent = fleet.agents.all.find(each => each.name === name)
-    if (!agent) return 'which there is not'
-    return agent.can.scripts && !scripts ? 'which runs text as a script, and this plan may have none' : null
+    if (!agent) return 'which does not exist'
+    return agent.can.scripts && !scripts ? 'which runs text as a script, and this plan may not contain scripts' : null
   }
 
 function requireProposed(plan: Plan): void {
@@ -156,7 +156,7 @@ function requireProposed(plan: Plan): void {
     throw new WrongState('Plan', plan.id, plan.status, ['proposed'], { try: `fleet plan show ${plan.id}` })
 }
 
-/** Puts other missions in place of the proposed ones. */
+/** Replaces the proposed missions by others. */
 export async function editPlan(
   fleet: Fleet,
   ask: Ask,
@@ -164,7 +164,7 @@ export async function editPlan(
   missions: PlannedMission[],
   summary?: string,
 ): Promise<Stored<Plan>> {
-  // Whoever edits names the agents of what they send.
+  // The author of an edit names the agents of its missions, so they may name one that runs scripts.
   const scripts = missions.some(({ agent }) => isScript(fleet, ask, agent))
   const problem = missions.length ? problemWithMissions(missions, objectionTo(fleet, true)) : 'It names no missions.'
   if (problem) throw new InvalidInput('missions', problem)
@@ -179,10 +179,10 @@ export async function editPlan(
   return current(fleet, 'plans', id)
 }
 
-/** The id a planned mission will have: the same however often it is approved. */
+/** The id that a planned mission will have, the same however often it is approved. */
 export const missionIdOf = (planId: string, key: string): string => derivedId('planned', planId, key)
 
-/** Makes missions of a proposal and queues them, all by one commit: either all are there or none is. */
+/** Makes missions of a plan and queues them in one commit, so that all are there or none is. */
 export async function approvePlan(fleet: Fleet, ask: Ask, id: string): Promise<Stored<Plan>> {
   await oncePerKey(fleet, ask, async () => {
     const { value: plan, version } = await current(fleet, 'plans', id)
@@ -191,7 +191,7 @@ export async function approvePlan(fleet: Fleet, ask: Ask, id: string): Promise<S
     const project = await current(fleet, 'projects', plan.project_id)
     if (project.value.deleting) throw new NotAllowed(`Project ${project.value.name} is being deleted.`)
     const planned = await plannedIn(fleet, plan)
-    // An agent that was declared when it was proposed may be gone.
+    // An agent that was declared when the plan was made may be gone.
     const problem = problemWithMissions(planned, objectionTo(fleet, plan.scripts))
     if (problem) throw new NotAllowed(problem, { try: `fleet plan edit ${id} …` })
     const budget = plan.loop_id ? await budgetIn(fleet, plan.loop_id, project.value) : null
@@ -220,9 +220,14 @@ export async function approvePlan(fleet: Fleet, ask: Ask, id: string): Promise<S
       ),
     )
     const next: Plan = { ...plan, status: 'approved', updated_at: when.now }
+    const after = ({ id }: Mission): string[] =>
+      missions.flatMap(({ mission }) => (mission.depends_on.includes(id) ? [mission.id] : []))
     return {
       subject: id,
-      changes: [...missions.map(({ mission }) => put('missions', mission, 'absent')), put('plans', next, version)],
+      changes: [
+        ...missions.map(({ mission }) => put('missions', { ...mission, dependents: after(mission) }, 'absent')),
+        put('plans', next, version),
+      ],
       checks: [{ collection: 'projects', id: project.value.id, expects: project.version }],
       events: [...missions.map(({ event }) => event), eventOf(next, 'plan_approved', when)],
     }
@@ -230,14 +235,14 @@ export async function approvePlan(fleet: Fleet, ask: Ask, id: string): Promise<S
   return current(fleet, 'plans', id)
 }
 
-/** Who does what names nobody: the project's agent, or whoever planned it where the project has none. */
+/** The agent for missions that name none: the project's, or the planner where the project has none. */
 async function agentOfUnnamed(fleet: Fleet, plan: Plan, project: Project): Promise<string | null> {
   const { agent } = forProject(project, defaultsOf(fleet))
   if (agent !== null && !runsScripts(fleet, agent)) return null
   return (await current(fleet, 'missions', plan.mission_id)).value.agent
 }
 
-/** What one mission of a loop may cost: no more than the loop has left, nor than the project allows. */
+/** What one mission of a loop may cost: no more than the loop has left and the project allows. */
 async function budgetIn(fleet: Fleet, loopId: string, project: Project): Promise<number | null> {
   const loop = (await fleet.store.get('loops', loopId))?.value
   return loop ? lesser(project.max_budget_usd, budgetLeft(loop)) : null
@@ -248,7 +253,7 @@ export function lesser(one: number | null, other: number | null): number | null 
   return known.length ? Math.min(...known) : null
 }
 
-/** Its one event tells both that it was made and that it is queued: two for each would not fit into the commit. */
+/** One event says both that it was made and that it is queued. Two for each would not fit into the commit. */
 function missionOf(
   plan: Plan,
   { key, depends_on, prompt: _, estimate_minutes: __, estimate_usd: ___, ...settings }: PlannedMission,
@@ -271,7 +276,7 @@ function missionOf(
   return { mission, event: life.about(mission, 'mission_created', when, { data }) }
 }
 
-/** What is proposed, or still being worked out, is not to be. */
+/** Rejects a plan that is proposed or still being made. */
 export async function rejectPlan(fleet: Fleet, ask: Ask, id: string, reason: string): Promise<Stored<Plan>> {
   await oncePerKey(fleet, ask, async () => {
     const { value, version } = await current(fleet, 'plans', id)
@@ -281,7 +286,7 @@ export async function rejectPlan(fleet: Fleet, ask: Ask, id: string, reason: str
     const plan: Plan = { ...value, status: 'rejected', reason: reason || null, updated_at: when.now }
     const planner = await fleet.store.get('missions', value.mission_id)
     const isAtWork = planner && !isOver(planner.value)
-    const cancel = isAtWork && !planner.value.cancel_requested ? life.cancel(planner.value, when) : null
+    const cancel = isAtWork && !planner.value.cancel_requested ? life.requestCancel(planner.value, when) : null
     return {
       subject: id,
       changes: [put('plans', plan, version), ...(cancel ? [put('missions', cancel.mission, planner!.version)] : [])],
@@ -291,7 +296,7 @@ export async function rejectPlan(fleet: Fleet, ask: Ask, id: string, reason: str
   return current(fleet, 'plans', id)
 }
 
-/** Its planner has failed, was cancelled or is gone: then so has the plan. Only the holder asks. */
+/** Fails a plan whose planner failed, was cancelled or is gone. Only the daemon calls it. */
 export async function settlePlan(fleet: Fleet, id: string): Promise<void> {
   await retryOnConflict(async () => {
     const plan = await fleet.store.get('plans', id)
@@ -315,23 +320,15 @@ export async function settlePlan(fleet: Fleet, id: string): Promise<void> {
   })
 }
 
-/** What the holder does about a plan by itself, on an event or after a start. */
+/** What the daemon does about a plan by itself, on an event or after a start. */
 export async function heedPlan(fleet: Fleet, id: string): Promise<void> {
   await settlePlan(fleet, id)
   const plan = (await fleet.store.get('plans', id))?.value
   if (plan?.status !== 'proposed' || !plan.auto_approve) return
-  // Something happened in the shared repository while it was planned: a person should look first.
+  // Something happened in the shared repository while the plan was made, so a person should look first.
   if ((await fleet.store.get('missions', plan.mission_id))?.value.status === 'review') return
   await approvePlan(fleet, { operation: 'approve_plan', actor: 'fleet' }, id).catch(error => {
-    // It stays proposed, where a person sees it and is told the same.
+    // It stays proposed. A person who approves it gets the same refusal.
     if (!(error instanceof Refusal)) throw error
   })
-}
-
-/** The plan that an event may have decided about. */
-export async function planTold(fleet: Fleet, { kind, mission_id, data }: Event): Promise<string | null> {
-  if (kind === 'plan_proposed') return data.plan as string
-  if (kind === 'mission_deleted') return (data.planning as string | null | undefined) ?? null
-  if (!mission_id || (data.status !== 'failed' && data.status !== 'cancelled')) return null
-  return (await fleet.store.get('missions', mission_id))?.value.planning ?? null
 }

@@ -4,8 +4,9 @@ import type { Session } from '../../domain/records/session.ts'
 import * as life from '../../domain/rules/life.ts'
 import { Refused, Verdict } from '../../plugins/contract.ts'
 import type * as published from '../../plugins/plugin.ts'
-import { Conflict, type Stored } from '../../store/index.ts'
+import { Conflict, type Stored, type Version } from '../../store/index.ts'
 import type { Fleet } from '../fleet.ts'
+import { type Desk, refTo } from '../reactor.ts'
 import { current, put } from '../records.ts'
 import { sentence } from '../sentences.ts'
 import { publishedMission } from './news.ts'
@@ -13,22 +14,20 @@ import { publishedMission } from './news.ts'
 const MAX_CLEARED = 1000
 const SECOND_TRY_MS = 1000
 
-/** Has plugins asked about every session before it is begun, while everything else goes on. */
+/** Asks plugins about every session before it begins, while everything else goes on. */
 export class DispatchGate {
   readonly #fleet: Fleet
-  readonly #wake: () => void
-  readonly #inBackground: (what: string, work: Promise<unknown>) => void
-  /** The version of each mission that nobody had anything against. */
-  readonly #cleared = new Map<string, number>()
+  readonly #desk: Desk
+  /** The version of each mission that no plugin objected to. */
+  readonly #cleared = new Map<string, Version>()
   readonly #asking = new Set<string>()
 
-  constructor(fleet: Fleet, inBackground: (what: string, work: Promise<unknown>) => void, wake: () => void) {
+  constructor(fleet: Fleet, desk: Desk) {
     this.#fleet = fleet
-    this.#inBackground = inBackground
-    this.#wake = wake
+    this.#desk = desk
   }
 
-  /** Whether it may start as it is now. If that is not known yet it is asked, and there is a wake when it is. */
+  /** Whether it may start as it is now. If that is unknown, plugins are asked, and another pass follows. */
   lets(stored: Stored<Mission>): boolean {
     const { value: mission, version } = stored
     const asked = hooksOf(mission).flatMap(
@@ -38,8 +37,11 @@ export class DispatchGate {
     if (this.#asking.has(mission.id)) return false
     this.#asking.add(mission.id)
     const asking = this.#ask(stored, asked).finally(() => this.#asking.delete(mission.id))
-    asking.then(this.#wake, () => setTimeout(this.#wake, SECOND_TRY_MS).unref())
-    this.#inBackground(`asking plugins about mission ${mission.id}`, asking)
+    asking.then(
+      () => this.#desk.passIn(0),
+      () => this.#desk.passIn(SECOND_TRY_MS),
+    )
+    this.#desk.goOn(refTo('missions', mission.id), asking)
     return false
   }
 
@@ -60,6 +62,9 @@ export class DispatchGate {
       const verdict = await host?.hear(plugin, hook, input, Verdict)
       if (verdict?.refuse) return this.#refuse({ value: mission, version }, plugin, verdict)
       if (!verdict?.change) continue
+      const before = await this.#fleet.store.tail()
+      // Somebody else has changed it, so plugins are asked again from the beginning.
+      if ((await current(this.#fleet, 'missions', mission.id)).version !== version) return
       try {
         await host!.askAs(plugin, 'update_mission', { ...verdict.change, mission_id: mission.id })
       } catch (error) {
@@ -67,12 +72,12 @@ export class DispatchGate {
         continue
       }
       const changed = await current(this.#fleet, 'missions', mission.id)
-      // Somebody else changed it as well: it is asked about from the beginning.
-      if (changed.version !== version + 1) return
+      const { events } = await this.#fleet.store.events({ after: before, mission_id: mission.id, limit: 100 })
+      if (events.some(({ actor }) => actor !== `plugin:${plugin}`)) return
       mission = changed.value
       version = changed.version
     }
-    // What is missing here is asked again, so a long list may be forgotten.
+    // A mission that is missing here is asked about again, so a long list may be dropped.
     if (this.#cleared.size >= MAX_CLEARED) this.#cleared.clear()
     this.#cleared.set(mission.id, version)
   }
@@ -89,7 +94,7 @@ export class DispatchGate {
     try {
       await this.#fleet.commit('commit.dispatch-failed', { changes: [put('missions', mission, version)], events })
     } catch (error) {
-      // It was changed meanwhile: the plugin is asked about what it is now.
+      // It has changed, so the plugin is asked about the new version.
       if (!(error instanceof Conflict)) throw error
     }
   }
@@ -98,7 +103,7 @@ export class DispatchGate {
 const hooksOf = ({ planning }: Mission): ('pre_plan' | 'pre_dispatch')[] =>
   planning ? ['pre_plan', 'pre_dispatch'] : ['pre_dispatch']
 
-/** Why a plugin does not want this work on the base branch; nothing: none objects. */
+/** Why a plugin objects to this landing. Undefined: none objects. */
 export async function objectionToLanding(
   fleet: Fleet,
   { mission, project, session }: { mission: Mission; project: Project; session: Session },

@@ -2,7 +2,6 @@ import * as z from 'zod'
 import type { AdapterFault } from '../../agents/index.ts'
 import { NotAllowed, NotFound, Unfit } from '../../domain/errors.ts'
 import { newId } from '../../domain/ids.ts'
-import type { PluginRecord } from '../../domain/records/plugin.ts'
 import { clipped, MAX_REASON_CHARS } from '../../domain/text.ts'
 import { Turns } from '../../git/turns.ts'
 import { AFTER, type Hook, type Manifest } from '../../plugins/contract.ts'
@@ -13,27 +12,20 @@ import { sentence } from '../sentences.ts'
 import { type Bringer, keepPluginAgents, requireFreeNames } from './agents.ts'
 import { News } from './news.ts'
 import { notePlugin, recordOf, sourcesOf, switchPlugin } from './records.ts'
+import type { PluginTool, RunningPlugins, ShownSeat } from './running.ts'
 
-/** A thread that ended so often within so long is not started again. */
+/** A thread that ended this often within this time is not started again. */
 const MAX_ENDS = 3
 const ENDS_WITHIN_MS = 600_000
 /** One event for the first fault, then at most one a minute for all that follow. */
 const REPORT_EVERY_MS = 60_000
-/** Being told, and tools, may take this many times as long as a decision that something waits for. */
+/** Notifications and tools may take this many times as long as a decision that something waits for. */
 const PATIENCE = 6
-/** … and starting this many times: many may start at once, on a machine that is busy. */
+/** A start may take this many times as long: many plugins may start at once on a busy machine. */
 const PATIENCE_AT_START = 3
 
-/** A server that stops decides nothing more: what a plugin was being asked, the next server asks again. */
+/** A server that stops decides nothing more. The next server asks the plugin again. */
 const NEVER = new Promise<never>(() => {})
-
-export interface PluginTool {
-  plugin: string
-  name: string
-  summary: string
-  read_only: boolean
-  input: z.ZodObject
-}
 
 export interface PluginSurroundings {
   /** Asks for an operation in the name of a plugin. */
@@ -42,42 +34,37 @@ export interface PluginSurroundings {
   log(plugin: string, text: string): void
 }
 
-interface Seat {
+interface Seat extends ShownSeat {
   source: Source
-  manifest: Manifest | undefined
-  /** Another one each time it is read. */
+  /** A new id each time the plugin is loaded. */
   reading: string
-  tools: PluginTool[]
-  thread: PluginThread | undefined
   /** While it is being started. */
   starting: Promise<void> | undefined
   news: News | undefined
-  faults: number
-  last: PluginRecord['last_fault']
   reportedAt: number
   /** When its threads ended. */
   ends: number[]
 }
 
-/** The plugins of a home at work. Only the holder of the home has one. */
-export class PluginHost {
+/** Runs the plugins of a home. Only the daemon has one. */
+export class PluginHost implements RunningPlugins {
   readonly #fleet: Fleet
   readonly #around: PluginSurroundings
   readonly #seats = new Map<string, Seat>()
-  /** By plugin: nobody starts what another is ending. */
+  /** By plugin, so that none is started while it is being ended. */
   readonly #turns = new Turns()
   #over = false
 
   constructor(fleet: Fleet, around: PluginSurroundings) {
     this.#fleet = fleet
     this.#around = around
-    fleet.agents.ofPlugins.news = {
+    fleet.pluginAgents.news = {
       fault: (plugin, fault) => this.#misread(plugin, fault),
       printed: (plugin, text) => around.log(plugin, text),
     }
   }
 
-  /** Never fails because of a plugin: one that does not start is switched off. */
+  /** No plugin makes this fail: one that does not start is switched off. */
   async start(): Promise<void> {
     await Promise.all(
       sourcesOf(this.#fleet).map(async source => {
@@ -89,12 +76,12 @@ export class PluginHost {
 
   async stop(): Promise<void> {
     this.#over = true
-    this.#fleet.agents.ofPlugins.news = undefined
-    this.#fleet.agents.ofPlugins.end()
+    this.#fleet.pluginAgents.news = undefined
+    this.#fleet.pluginAgents.end()
     await Promise.all([...this.#seats.values()].map(seat => this.#close(seat)))
   }
 
-  /** Starts it anew, also one that was switched off for what it did. */
+  /** Starts it again, even one that was switched off for its faults. */
   async open(source: Source): Promise<void> {
     await this.#inTurn(source, async () => {
       await this.#leave(source.name)
@@ -103,7 +90,7 @@ export class PluginHost {
     await this.#bring()
   }
 
-  /** Those whose files are gone are, too. */
+  /** Ends plugins whose files are gone. */
   async keepOnly(sources: readonly Source[]): Promise<void> {
     const gone = [...this.#seats.values()].filter(seat => sources.every(({ name }) => name !== seat.source.name))
     for (const { source } of gone) await this.shut(source)
@@ -114,7 +101,7 @@ export class PluginHost {
     await this.#bring()
   }
 
-  seat(name: string): Pick<Seat, 'manifest' | 'tools' | 'thread' | 'faults' | 'last'> | undefined {
+  seat(name: string): ShownSeat | undefined {
     return this.#seats.get(name)
   }
 
@@ -128,7 +115,7 @@ export class PluginHost {
     return having.map(seat => seat.source.name).sort()
   }
 
-  /** What a plugin says to a hook. One that fails at it is reported, and has said nothing. */
+  /** A plugin's answer to a hook. A failure is reported, and counts as no answer. */
   async hear<S extends z.ZodType>(name: string, hook: Hook, input: object, answer: S): Promise<z.infer<S> | undefined> {
     const seat = this.#seats.get(name)
     await seat?.starting
@@ -141,10 +128,10 @@ export class PluginHost {
       if (success) return data
       const issue = error.issues[0]!
       const where = issue.path.length ? `${issue.path.join('.')}: ` : ''
-      throw new PluginFault(`${hook} answered nonsense: ${where}${issue.message}.`, false)
+      throw new PluginFault(`${hook} gave an invalid answer: ${where}${issue.message}.`, false)
     } catch (error) {
       if (this.#over && decides) return NEVER
-      // That its thread ended is reported where that is seen.
+      // #ended reports that its thread has ended.
       if (!(error instanceof PluginFault) || !error.ended) this.blame(name, `${hook}: ${sentence(error)}`)
       return undefined
     }
@@ -154,7 +141,7 @@ export class PluginHost {
     const seat = this.#seats.get(plugin)
     await seat?.starting
     if (!seat?.thread || seat.thread.isOver)
-      throw new NotAllowed(`The plugin ${plugin} is not at work.`, { try: 'fleet plugin list' })
+      throw new NotAllowed(`The plugin ${plugin} is not running.`, { try: 'fleet plugin list' })
     const tool = seat.tools.find(each => each.name === name)
     if (!tool) throw new NotFound(`tool of the plugin ${plugin}`, name, { try: 'fleet plugin list' })
     try {
@@ -170,7 +157,7 @@ export class PluginHost {
     return this.#around.ask(name, operation, input)
   }
 
-  /** Writes down what a plugin did wrong; of many at once, only how many. */
+  /** Stores a fault of a plugin. Of many at once, it stores only their number and the last one. */
   blame(name: string, what: string): void {
     const seat = this.#seats.get(name)
     if (!seat) return
@@ -248,7 +235,7 @@ export class PluginHost {
     const { name } = seat.source
     const save = (cursor: string) => notePlugin(this.#fleet, seat.source, () => ({ cursor }))
     const { cursor } = await recordOf(this.#fleet, seat.source)
-    // Written down at once: what happens until the next server is there is told by that one.
+    // Saved at once: the next server tells it what happens until then.
     const from = cursor ?? (await save(await this.#fleet.store.tail())).cursor!
     seat.news = new News(this.#fleet, {
       actor: `plugin:${name}`,
@@ -260,7 +247,7 @@ export class PluginHost {
     })
   }
 
-  /** Its thread is gone without having been asked to: it gets another, unless it did that too often. */
+  /** Its thread ended by itself. It gets another one, unless that happened too often. */
   #ended(seat: Seat, fault: PluginFault): void {
     const { source } = seat
     const often = this.#endsTooOften(seat, fault)
@@ -275,7 +262,9 @@ export class PluginHost {
     )
   }
 
-  /** An adapter of it is at fault. Whoever asks it next gets it a new thread, so that there is nothing to start here. */
+  /**
+   * One of its adapters failed. The next call to the adapter starts a new thread, so there is nothing to start here.
+   */
   #misread(name: string, fault: AdapterFault): void {
     const seat = this.#seats.get(name)
     if (!fault.ended) this.blame(name, fault.message)
@@ -295,7 +284,7 @@ export class PluginHost {
     return seat.ends.length >= MAX_ENDS
   }
 
-  /** Whoever wants something of it meanwhile waits. */
+  /** Calls to the plugin wait while it starts. */
   async #startingWith(seat: Seat, work: Promise<void>): Promise<void> {
     const mine = work.catch(() => {})
     seat.starting = mine
@@ -323,7 +312,7 @@ export class PluginHost {
     const { thread, news } = seat
     Object.assign(seat, { thread: undefined, news: undefined })
     news?.halt()
-    // It may be what the news waits for.
+    // `news` may wait for this thread, so the thread ends first.
     await thread?.end()
     await news?.stopped()
   }
@@ -333,14 +322,17 @@ export class PluginHost {
       name !== but && file && manifest?.agents.length ? [{ plugin: name, file, reading, agents: manifest.agents }] : [],
     )
 
-  /** Makes the agents known, and has their code loaded before anything waits for it; what cannot be is switched off. */
+  /**
+   * Makes the agents of plugins known, and loads their code before anything waits for it. A plugin whose code does not
+   * load is switched off.
+   */
   async #bring(): Promise<void> {
     if (this.#over) return
     keepPluginAgents(this.#fleet.home.path, this.#bringers())
     const loading = this.#bringers().map(async ({ plugin, reading }) => {
       const seat = this.#seats.get(plugin)
       try {
-        await this.#fleet.agents.ofPlugins.ready(plugin)
+        await this.#fleet.pluginAgents.ready(plugin)
       } catch (error) {
         if (!seat || this.#over || this.#seats.get(plugin) !== seat || seat.reading !== reading) return
         await this.#switchOff(seat, sentence(error))

@@ -8,9 +8,9 @@ const PAGE = 100
 const SAVE_EVERY_MS = 1000
 
 export interface Listener {
-  /** As events name it. */
+  /** Its name as the actor of events. */
   actor: string
-  /** Up to where it was told before. */
+  /** It was told everything up to here. */
   cursor: string
   listens(hook: After): boolean
   tell(hook: After, told: published.Told): Promise<void>
@@ -18,7 +18,10 @@ export interface Listener {
   onFault(error: unknown): void
 }
 
-/** Tells one plugin what happened, in order and after the commit. Where it is is written down behind it: after a crash it hears the last of it again. */
+/**
+ * Tells one plugin what happened, in order and after the commit. Its cursor is saved after that, so after a crash it
+ * hears the last events again.
+ */
 export class News {
   readonly #fleet: Fleet
   readonly #to: Listener
@@ -39,14 +42,14 @@ export class News {
     this.#wake()
   }
 
-  /** What it is being told now counts as not told. */
+  /** Stops. An event that is being told now counts as not told. */
   halt(): void {
     this.#over = true
     this.#unwatch()
     clearTimeout(this.#later)
   }
 
-  /** Once what it was being told is over. */
+  /** Resolves when the event that was being told is done. */
   async stopped(): Promise<void> {
     await this.#turn
     await this.#save()
@@ -71,7 +74,7 @@ export class News {
   async #read(): Promise<void> {
     for (;;) {
       const page = await this.#fleet.store.events({ after: this.#cursor, limit: PAGE })
-      if (page.reset) this.#to.onFault(new Error('Events were dropped before it was told of them.'))
+      if (page.reset) this.#to.onFault(new Error('Events were dropped before it received them.'))
       for (const event of page.events) {
         await this.#tell(event)
         if (this.#over) return
@@ -95,7 +98,7 @@ export class News {
   }
 
   async #tell(event: Event): Promise<void> {
-    // What it did itself it knows; told of it, one that answers everything would never end.
+    // A plugin is not told what it did itself: one that reacts to every event would never stop.
     if (event.actor === this.#to.actor) return
     const hooks = hooksFor(event).filter(hook => this.#to.listens(hook))
     if (hooks.length === 0) return
@@ -109,7 +112,7 @@ export class News {
   }
 }
 
-/** What became of plugins is not told to plugins: one that fails at that would never hear the end of it. */
+/** Plugins are not told about plugins: one that fails at such an event would cause the next one. */
 function hooksFor({ kind, data }: Event): After[] {
   if (kind.startsWith('plugin_')) return []
   return [
@@ -121,7 +124,7 @@ function hooksFor({ kind, data }: Event): After[] {
   ]
 }
 
-/** Nothing, once it was answered. */
+/** Undefined once it was answered. */
 async function questionIn(fleet: Fleet, { data }: Event): Promise<published.Question | undefined> {
   const question = typeof data.question === 'string' ? await fleet.store.get('questions', data.question) : undefined
   if (question?.value.status !== 'open') return undefined

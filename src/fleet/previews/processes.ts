@@ -4,34 +4,35 @@ import { NotAllowed } from '../../domain/errors.ts'
 import type { Mission } from '../../domain/records/mission.ts'
 import type { Project } from '../../domain/records/project.ts'
 import type { Session } from '../../domain/records/session.ts'
-import { KEPT_TITLES, type KeptKind, type KeptProcess } from '../../domain/records/side-process.ts'
+import { SIDE_KINDS, SIDE_TITLES, type SideKind, type SideProcess } from '../../domain/records/side-process.ts'
 import { about } from '../../domain/rules/life.ts'
 import { clipped, MAX_REASON_CHARS } from '../../domain/text.ts'
 import { effect } from '../../platform/effects.ts'
 import { newestLaunch } from '../../platform/launch-folder.ts'
-import { type Belonging, keptMark } from '../../runner/processes.ts'
-import { stopTree } from '../../runner/stopping.ts'
+import { ProcessTree } from '../../runner/process-tree.ts'
+import { sideMark } from '../../runner/processes.ts'
 import type { Stored } from '../../store/index.ts'
 import { type Ask, by, oncePerKey } from '../commands.ts'
 import { type Fleet, retryOnConflict } from '../fleet.ts'
-import { all, current, derivedId, put } from '../records.ts'
+import { current, derivedId, put } from '../records.ts'
+import { isHere } from '../sessions/record.ts'
 
-/** One of each kind per mission: of two who ask at once, one makes the record and both are answered with it. */
-export const keptId = (missionId: string, kind: KeptKind): string => derivedId('process', missionId, kind)
+/** A mission has one process of each kind: of two requests at once, one makes the record and both get it. */
+export const sideProcessId = (missionId: string, kind: SideKind): string => derivedId('process', missionId, kind)
 
-/** Leaves the wish that it runs; whoever holds the home sees to it. Asking for what already runs changes nothing. */
-export async function startKept(
+/** Commits the wish that it runs, and the daemon starts it. A request for one that already runs changes nothing. */
+export async function startSideProcess(
   fleet: Fleet,
   ask: Ask,
   missionId: string,
-  kind: KeptKind,
-): Promise<Stored<KeptProcess>> {
-  const id = keptId(missionId, kind)
+  kind: SideKind,
+): Promise<Stored<SideProcess>> {
+  const id = sideProcessId(missionId, kind)
   await oncePerKey(fleet, ask, async () => {
     const before = await fleet.store.get('processes', id)
     if (before && before.value.status !== 'ended') {
       if (!before.value.stopping) return { subject: id, changes: [] }
-      throw new NotAllowed(`The ${KEPT_TITLES[kind]} of mission ${missionId} is just being ended.`, {
+      throw new NotAllowed(`The ${SIDE_TITLES[kind]} of mission ${missionId} is being stopped.`, {
         try: 'Ask again in a moment.',
       })
     }
@@ -42,7 +43,7 @@ export async function startKept(
     if (kind === 'remote') requireRemote(fleet, mission.value, session)
     const when = by(fleet, ask)
     const hours = fleet.settings.previewHours
-    const wanted: KeptProcess = {
+    const wanted: SideProcess = {
       id,
       mission_id: missionId,
       project_id: project.id,
@@ -50,6 +51,7 @@ export async function startKept(
       run: (before?.value.run ?? 0) + 1,
       session_id: session.id,
       worktree: session.worktree ?? project.path,
+      host: fleet.home.host,
       command: kind === 'preview' ? commandOf(mission.value, project) : null,
       status: 'starting',
       stopping: null,
@@ -90,11 +92,11 @@ function commandOf(mission: Mission, project: Project): string {
   })
 }
 
-/** Beside an agent at work it would be a second one in the same files. */
+/** Remote control beside an agent at work would put a second agent into the same files. */
 function requireRemote(fleet: Fleet, mission: Mission, session: Session): void {
   const { title, remote } = fleet.agents.ofSession(session.agent)
   if (!remote)
-    throw new NotAllowed(`${title} has no remote control; of the agents only Claude Code has.`, {
+    throw new NotAllowed(`${title} has no remote control; only Claude Code has it.`, {
       try: `fleet takeover ${mission.id}`,
     })
   if (session.status !== 'ended')
@@ -103,18 +105,18 @@ function requireRemote(fleet: Fleet, mission: Mission, session: Session): void {
     })
 }
 
-/** Leaves the wish that it ends. */
-export async function stopKept(
+/** Commits the wish that it ends. */
+export async function stopSideProcess(
   fleet: Fleet,
   ask: Ask,
   missionId: string,
-  kind: KeptKind,
-): Promise<Stored<KeptProcess>> {
-  const id = keptId(missionId, kind)
+  kind: SideKind,
+): Promise<Stored<SideProcess>> {
+  const id = sideProcessId(missionId, kind)
   await oncePerKey(fleet, ask, async () => {
     const found = await fleet.store.get('processes', id)
     if (!found || found.value.status === 'ended')
-      throw new NotAllowed(`There is no ${KEPT_TITLES[kind]} of mission ${missionId} to stop.`, {
+      throw new NotAllowed(`There is no ${SIDE_TITLES[kind]} of mission ${missionId} to stop.`, {
         try: 'fleet preview list',
       })
     const when = by(fleet, ask)
@@ -133,50 +135,50 @@ export async function stopKept(
   return current(fleet, 'processes', id)
 }
 
-/** What runs for a mission, or is about to. */
-export async function keptOf(fleet: Fleet, missionId: string): Promise<KeptProcess[]> {
-  return (await Array.fromAsync(all(fleet, 'processes', 'mission', [missionId])))
-    .map(stored => stored.value)
-    .filter(each => each.status !== 'ended')
+/** The side processes of a mission that run, or are about to. */
+export async function sideProcessesOf(fleet: Fleet, missionId: string): Promise<SideProcess[]> {
+  const found = await Promise.all(SIDE_KINDS.map(kind => fleet.store.get('processes', sideProcessId(missionId, kind))))
+  return found.flatMap(stored => stored?.value ?? []).filter(each => each.status !== 'ended')
 }
 
-/** Whose work is shown in a worktree; it is not tidied away meanwhile. */
-export const keptInWorktree = async (fleet: Fleet, session: Session): Promise<KeptProcess[]> =>
-  (await keptOf(fleet, session.mission_id)).filter(each => each.worktree === session.worktree)
+/** The side processes in a session's worktree on this host. The worktree is not cleaned up while there are any. */
+export const sideProcessesIn = async (fleet: Fleet, session: Session): Promise<SideProcess[]> =>
+  (await sideProcessesOf(fleet, session.mission_id)).filter(
+    each => each.worktree === session.worktree && isHere(fleet, each),
+  )
 
 /** The kind of its launches, and where they are. */
-export const KEPT_LAUNCH = 'kept'
-export const launchesOfKept = (fleet: Fleet, { id, run }: KeptProcess): string =>
+export const SIDE_LAUNCH = 'kept'
+export const launchesOfSide = (fleet: Fleet, { id, run }: SideProcess): string =>
   join(fleet.home.process(id), String(run))
 
-/** All that belongs to it. Not the worktree: sessions work there too. */
-export function belongingOf(
-  fleet: Fleet,
-  kept: KeptProcess,
-  known: ReadonlyMap<number, string> = new Map(),
-): Belonging {
-  const directory = newestLaunch(launchesOfKept(fleet, kept), KEPT_LAUNCH)
-  return { mark: keptMark(fleet.home.id, kept.id), root: kept.process, worktree: null, directory, known }
-}
+/** The process and everything it starts. The worktree is left out, because sessions work there too. */
+export const treeOf = (fleet: Fleet, process: SideProcess): ProcessTree =>
+  new ProcessTree({
+    mark: sideMark(fleet.home.id, process.id),
+    worktree: null,
+    root: process.process,
+    directory: () => newestLaunch(launchesOfSide(fleet, process), SIDE_LAUNCH),
+  })
 
-/** Ends what is kept here and now, with or without a server: for whoever takes the worktree away. */
-export async function endKept(fleet: Fleet, kept: readonly KeptProcess[], reason: string): Promise<void> {
-  for (const { id } of kept) {
-    await changeKept(fleet, id, { stopping: reason })
+/** Ends them now, with or without a server, for code that removes the worktree. */
+export async function endSideProcesses(fleet: Fleet, processes: readonly SideProcess[], reason: string): Promise<void> {
+  for (const { id } of processes) {
+    await changeSideProcess(fleet, id, { stopping: reason })
     const found = await fleet.store.get('processes', id)
     if (!found) continue
-    await stopTree(() => belongingOf(fleet, found.value), fleet.settings.graceSeconds * 1000)
-    await keptEnded(fleet, id, { reason, exit_code: null })
+    if (isHere(fleet, found.value)) await treeOf(fleet, found.value).stop(fleet.settings.graceSeconds * 1000)
+    await sideProcessEnded(fleet, id, { reason, exit_code: null })
   }
 }
 
-/** Changes one that has not ended; undefined: it has, or is forgotten. */
-export function changeKept(
+/** Changes one that has not ended. Undefined: it has ended, or is deleted. */
+export function changeSideProcess(
   fleet: Fleet,
   id: string,
-  change: Partial<KeptProcess>,
+  change: Partial<SideProcess>,
   event?: 'process_up' | 'process_ended',
-): Promise<KeptProcess | undefined> {
+): Promise<SideProcess | undefined> {
   return retryOnConflict(async () => {
     const found = await fleet.store.get('processes', id)
     if (!found || found.value.status === 'ended') return undefined
@@ -191,17 +193,17 @@ export function changeKept(
           }),
         ]
       : []
-    await fleet.commit('commit.kept-process', { changes: [put('processes', next, found.version)], events: told })
+    await fleet.commit('commit.side-process', { changes: [put('processes', next, found.version)], events: told })
     return next
   })
 }
 
-export const keptEnded = (
+export const sideProcessEnded = (
   fleet: Fleet,
   id: string,
   { reason, exit_code }: { reason: string; exit_code: number | null },
-): Promise<KeptProcess | undefined> =>
-  changeKept(
+): Promise<SideProcess | undefined> =>
+  changeSideProcess(
     fleet,
     id,
     {
@@ -215,10 +217,10 @@ export const keptEnded = (
     'process_ended',
   )
 
-/** With a mission everything kept for it goes. */
-export async function forgetKept(fleet: Fleet, missionId: string): Promise<string[]> {
-  await endKept(fleet, await keptOf(fleet, missionId), 'Its mission was deleted.')
-  const ids = (await Array.fromAsync(all(fleet, 'processes', 'mission', [missionId]))).map(({ value }) => value.id)
+/** Ends the side processes of a mission and removes their files. */
+export async function forgetSideProcesses(fleet: Fleet, missionId: string): Promise<string[]> {
+  await endSideProcesses(fleet, await sideProcessesOf(fleet, missionId), 'Its mission was deleted.')
+  const ids = SIDE_KINDS.map(kind => sideProcessId(missionId, kind))
   for (const id of ids) await effect('files.forget', () => rm(fleet.home.process(id), { recursive: true, force: true }))
   return ids
 }

@@ -1,61 +1,69 @@
-import type { KeptProcess } from '../../domain/records/side-process.ts'
+import type { Event } from '../../domain/records/event.ts'
+import type { SideProcess } from '../../domain/records/side-process.ts'
 import type { Seen } from '../../runner/processes.ts'
 import type { Fleet } from '../fleet.ts'
+import { type Desk, idIn, isOf, type Reactor, type Ref, refTo } from '../reactor.ts'
 import { all } from '../records.ts'
-import { KeptRun } from './side-run.ts'
+import { isHere } from '../sessions/record.ts'
+import { SideRun } from './side-run.ts'
 
-/** All programs that are kept running, for whoever holds the home. */
-export class Keepers {
+const ASKED: readonly Event['kind'][] = ['process_asked', 'process_stop_requested']
+
+/** Runs the programs that are kept running beside missions: previews, and remote controls of an agent. */
+export class Previews implements Reactor {
+  readonly name = 'previews'
   readonly #fleet: Fleet
-  readonly #runs = new Map<string, KeptRun>()
-  readonly #inBackground: (what: string, work: Promise<unknown>) => void
-  readonly #isOver: (missionId: string) => void
+  readonly #desk: Desk
+  readonly #processes: () => readonly Seen[]
+  readonly #runs = new Map<string, SideRun>()
 
-  constructor(
-    fleet: Fleet,
-    inBackground: (what: string, work: Promise<unknown>) => void,
-    isOver: (missionId: string) => void,
-  ) {
+  constructor(fleet: Fleet, desk: Desk, processes: () => readonly Seen[]) {
     this.#fleet = fleet
-    this.#inBackground = inBackground
-    this.#isOver = isOver
+    this.#desk = desk
+    this.#processes = processes
   }
 
-  get size(): number {
-    return this.#runs.size
+  async *unfinished(): AsyncGenerator<Ref> {
+    for await (const { value } of all(this.#fleet, 'processes', 'live')) yield refTo('processes', value.id)
   }
 
-  /** Takes up what nobody looks after, and ends what is to end. */
-  async look(): Promise<void> {
-    for await (const { value } of all(this.#fleet, 'processes', 'live')) {
-      const run = this.#runs.get(value.id)
-      if (!run) this.#begin(value)
-      else if (value.stopping) this.#inBackground(`ending ${value.id}`, run.stop(value.stopping))
-    }
+  affectedBy({ kind, mission_id, data }: Event): Ref[] {
+    if (ASKED.includes(kind)) return [refTo('processes', String(data.process))]
+    return mission_id && kind === 'session_starting' ? [refTo('missions', mission_id)] : []
   }
 
-  #begin(kept: KeptProcess): void {
-    const run = new KeptRun(this.#fleet, kept)
-    this.#runs.set(kept.id, run)
-    const over = run.run().finally(() => {
-      this.#runs.delete(kept.id)
-      this.#isOver(kept.mission_id)
-    })
-    this.#inBackground(`${kept.kind} of mission ${kept.mission_id}`, over)
+  async look(ref: Ref): Promise<void> {
+    if (isOf(ref, 'missions')) return this.#endRemote(idIn(ref))
+    const process = (await this.#fleet.store.get('processes', idIn(ref)))?.value
+    const run = this.#runs.get(idIn(ref))
+    if (!process || process.status === 'ended' || !isHere(this.#fleet, process)) return
+    if (!run) this.#begin(process)
+    else if (process.stopping) this.#desk.goOn(ref, run.stop(process.stopping))
   }
 
-  /** An agent goes to work in the same files. */
-  endRemote(missionId: string): void {
-    for (const run of this.#runs.values())
-      if (run.missionId === missionId && run.kind === 'remote')
-        this.#inBackground(`remote control of ${missionId}`, run.stop('Its agent went back to work.'))
+  async tick(): Promise<void> {
+    if (this.#runs.size === 0) return
+    const processes = this.#processes()
+    for (const [id, run] of this.#runs) this.#desk.goOn(refTo('processes', id), run.notice(processes))
   }
 
-  notice(seen: readonly Seen[]): void {
-    for (const run of this.#runs.values()) this.#inBackground(`${run.kind} of ${run.missionId}`, run.notice(seen))
-  }
-
-  release(): void {
+  stop(): void {
     for (const run of this.#runs.values()) run.release()
+  }
+
+  #begin(process: SideProcess): void {
+    const run = new SideRun(this.#fleet, process)
+    this.#runs.set(process.id, run)
+    this.#desk.goOn(
+      refTo('processes', process.id),
+      run.run().finally(() => this.#runs.delete(process.id)),
+    )
+  }
+
+  /** Remote control ends when an agent goes to work in the same files. */
+  #endRemote(missionId: string): void {
+    for (const [id, run] of this.#runs)
+      if (run.missionId === missionId && run.kind === 'remote')
+        this.#desk.goOn(refTo('processes', id), run.stop('Its agent went back to work.'))
   }
 }

@@ -4,136 +4,134 @@ import { setTimeout as pause } from 'node:timers/promises'
 import type { Exit } from '../../agents/index.ts'
 import type { Mission } from '../../domain/records/mission.ts'
 import type { Project } from '../../domain/records/project.ts'
-import { KEPT_TITLES, type KeptProcess } from '../../domain/records/side-process.ts'
+import { SIDE_TITLES, type SideProcess } from '../../domain/records/side-process.ts'
 import { pushGuardEnvironment } from '../../git/index.ts'
 import { newestLaunch, nextLaunch, outputOf } from '../../platform/launch-folder.ts'
 import { agentEnvironment } from '../../runner/environment.ts'
-import { adoptJob, isCutShort, type Job, startJob } from '../../runner/jobs.ts'
-import { type Belonging, descendants, keptMark, type Seen } from '../../runner/processes.ts'
-import { stopTree, sweep } from '../../runner/stopping.ts'
+import { isCutShort, type Job } from '../../runner/jobs.ts'
+import type { ProcessTree } from '../../runner/process-tree.ts'
+import { type Seen, sideMark } from '../../runner/processes.ts'
 import { type Fleet, retryOnConflict } from '../fleet.ts'
 import { repositoryOf } from '../projects/repositories.ts'
 import { current, put } from '../records.ts'
 import { sentence } from '../sentences.ts'
-import { commandEnvironment } from '../sessions/launch.ts'
-import { preparePlace, setUp } from '../sessions/prepare.ts'
+import { commandEnvironment } from '../sessions/environment.ts'
+import { prepareFolder, setUp } from '../sessions/prepare.ts'
 import { commandWithin } from '../sessions/sandbox.ts'
 import { worktreeTurns } from '../worktrees/retiring.ts'
 import { addressesFor, firstAnswering, freePort, plain } from './port.ts'
-import { belongingOf, changeKept, KEPT_LAUNCH, keptEnded, launchesOfKept } from './processes.ts'
+import { changeSideProcess, launchesOfSide, SIDE_LAUNCH, sideProcessEnded, treeOf } from './processes.ts'
 
 const LOOK_EVERY_MS = 200
 const PRINTED_BYTES = 64 * 1024
 const LAST_LINES_CHARS = 1500
 
-/** One program that is kept running, from its start, or from where an earlier server left it, to its end. */
-export class KeptRun {
+/** One side process, from its start, or from where an earlier server left it, to its end. */
+export class SideRun {
   readonly id: string
   readonly missionId: string
   readonly #fleet: Fleet
-  readonly #known = new Map<number, string>()
+  readonly #tree: ProcessTree
   readonly #stopSignal = new AbortController()
   readonly #released = Promise.withResolvers<'released'>()
   #isReleased = false
-  #kept: KeptProcess
-  #job: Job | null = null
-  #stopping: Promise<unknown> | null = null
+  #record: SideProcess
 
-  constructor(fleet: Fleet, kept: KeptProcess) {
+  constructor(fleet: Fleet, process: SideProcess) {
     this.#fleet = fleet
-    this.#kept = kept
-    this.id = kept.id
-    this.missionId = kept.mission_id
+    this.#record = process
+    this.#tree = treeOf(fleet, process)
+    this.id = process.id
+    this.missionId = process.mission_id
   }
 
-  get kind(): KeptProcess['kind'] {
-    return this.#kept.kind
+  get kind(): SideProcess['kind'] {
+    return this.#record.kind
   }
 
-  /** Resolves once its end is committed, or the server lets go of it. Running it again finds what is already done. */
+  /** Resolves once its end is committed, or the server stops. Running it again finds what is already done. */
   async run(): Promise<void> {
     try {
-      this.#job = (await this.#adopt()) ?? (await this.#start())
-      // A stop that came in the moment of the launch has met no process.
-      if (this.#kept.stopping) await this.stop(this.#kept.stopping)
-      const exit = await this.#follow(this.#job)
-      if (exit !== 'released') await this.#end(exit, this.#job)
+      const job = (await this.#adopt()) ?? (await this.#start())
+      // A stop that came during the launch found no process.
+      if (this.#record.stopping) await this.stop(this.#record.stopping)
+      const exit = await this.#follow(job)
+      if (exit !== 'released') await this.#end(exit, job)
     } catch (error) {
-      // With a program at work it is our own fault, such as a full disk: it is taken up again, not ended.
-      if (this.#job && !this.#kept.stopping) throw error
-      await sweep(() => this.#belonging())
-      await keptEnded(this.#fleet, this.id, { reason: this.#kept.stopping ?? sentence(error), exit_code: null })
+      // If a program runs, the error is our own, such as a full disk: the run is taken up again, not ended.
+      if (this.#tree.job && !this.#record.stopping) throw error
+      await this.#tree.sweep()
+      await sideProcessEnded(this.#fleet, this.id, {
+        reason: this.#record.stopping ?? sentence(error),
+        exit_code: null,
+      })
     }
   }
 
-  /** The cause is committed before the first signal. */
+  /** The reason is committed before the first signal. */
   async stop(reason: string): Promise<void> {
     await this.#note({ stopping: reason })
     this.#stopSignal.abort()
-    if (this.#job) this.#stopping ??= stopTree(() => this.#belonging(), this.#fleet.settings.graceSeconds * 1000)
-    await this.#stopping
+    if (this.#tree.job) await this.#tree.stop(this.#fleet.settings.graceSeconds * 1000)
   }
 
-  /** The server goes; the program stays. */
+  /** The server stops, and the program goes on. */
   release(): void {
     this.#isReleased = true
     this.#released.resolve('released')
   }
 
-  /** Remembers its descendants; and ends it when its time is up or it prints without end. */
+  /** Remembers its descendants, and ends it when its time is up or it prints too much. */
   async notice(all: readonly Seen[]): Promise<void> {
-    const root = this.#job?.root
-    if (!root || this.#stopping) return
-    for (const [pid, started] of descendants(root, all)) this.#known.set(pid, started)
-    const { until } = this.#kept
+    const { job, stopping } = this.#tree
+    if (!job?.root || stopping) return
+    this.#tree.notice(all)
+    const { until } = this.#record
     if (until && until <= this.#fleet.now()) await this.stop(`Its time was up at ${until}.`)
-    else if (isCutShort(this.#job!.directory)) await this.stop('It printed too much.')
+    else if (isCutShort(job.directory)) await this.stop('It printed too much.')
   }
 
   get #directory(): string {
-    return launchesOfKept(this.#fleet, this.#kept)
+    return launchesOfSide(this.#fleet, this.#record)
   }
 
   async #adopt(): Promise<Job | undefined> {
-    const newest = newestLaunch(this.#directory, KEPT_LAUNCH)
-    const found = newest ? await adoptJob(newest) : 'never started'
-    if (found === 'never started') return undefined
-    await this.#note({ process: found.root })
-    return found
+    const job = await this.#tree.adopt(newestLaunch(this.#directory, SIDE_LAUNCH))
+    if (job) await this.#note({ process: job.root })
+    return job
   }
 
   async #start(): Promise<Job> {
     const { value: mission } = await current(this.#fleet, 'missions', this.missionId)
-    const { value: project } = await current(this.#fleet, 'projects', this.#kept.project_id)
+    const { value: project } = await current(this.#fleet, 'projects', this.#record.project_id)
     const cwd = await worktreeTurns.take(this.missionId, () => this.#place(mission, project))
     const program = await this.#program(mission, project, cwd)
     this.#heedStop()
-    const job = await startJob({
+    const job = await this.#tree.start({
       ...program,
-      directory: nextLaunch(this.#directory, KEPT_LAUNCH),
+      directory: nextLaunch(this.#directory, SIDE_LAUNCH),
       cwd,
       stdin: 'none',
       maxBytes: this.#fleet.settings.transcriptLimit,
-      effect: 'spawn.kept-process',
+      effect: 'spawn.side-process',
     })
-    this.#job = job
     await this.#note({ process: job.root })
     return job
   }
 
   /** The worktree of the session, made again at its old path if it was cleaned away. */
   async #place(mission: Mission, project: Project): Promise<string> {
-    const { value: session } = await current(this.#fleet, 'sessions', this.#kept.session_id)
+    const { value: session } = await current(this.#fleet, 'sessions', this.#record.session_id)
     if (session.worktree && !existsSync(session.worktree)) {
-      // Written down first: whoever tidies up knows of it from then on.
+      // Written first, so that a clean-up knows about it.
       await this.#worktreeIsKept()
       const end = { ...session, reason: 'resume' as const, branch_from: session.end_commit ?? session.branch_from }
-      const { workingDirectory } = await preparePlace(this.#fleet, end, mission, project)
+      const { workingDirectory } = await prepareFolder(this.#fleet, end, mission, project)
       await setUp(this.#fleet, project, {
         session,
         mission,
         directory: this.#directory,
-        mark: keptMark(this.#fleet.home.id, this.id),
+        mark: sideMark(this.#fleet.home.id, this.id),
         signal: this.#stopSignal.signal,
       })
       return workingDirectory
@@ -143,9 +141,9 @@ export class KeptRun {
 
   #worktreeIsKept(): Promise<void> {
     return retryOnConflict(async () => {
-      const { value, version } = await current(this.#fleet, 'sessions', this.#kept.session_id)
+      const { value, version } = await current(this.#fleet, 'sessions', this.#record.session_id)
       if (!value.worktree_kept)
-        await this.#fleet.commit('commit.kept-process', {
+        await this.#fleet.commit('commit.side-process', {
           changes: [put('sessions', { ...value, worktree_kept: true }, version)],
         })
     })
@@ -156,14 +154,14 @@ export class KeptRun {
     project: Project,
     cwd: string,
   ): Promise<{ argv: readonly string[]; env: Record<string, string> }> {
-    const FLEET_SESSION = keptMark(this.#fleet.home.id, this.id)
-    if (this.#kept.kind === 'preview') {
-      const port = this.#kept.port ?? (await freePort())
+    const FLEET_SESSION = sideMark(this.#fleet.home.id, this.id)
+    if (this.#record.kind === 'preview') {
+      const port = this.#record.port ?? (await freePort())
       await this.#note({ port })
       const env = { ...commandEnvironment(this.#fleet, project), PORT: String(port), FLEET_SESSION }
-      const { value: session } = await current(this.#fleet, 'sessions', this.#kept.session_id)
-      const within = await commandWithin(this.#fleet, session, mission, project, this.#kept.worktree, cwd)
-      const argv = ['/bin/sh', '-c', this.#kept.command!] as const
+      const { value: session } = await current(this.#fleet, 'sessions', this.#record.session_id)
+      const within = await commandWithin(this.#fleet, session, mission, project, this.#record.worktree, cwd)
+      const argv = ['/bin/sh', '-c', this.#record.command!] as const
       return { argv: within ? within(argv) : argv, env }
     }
     const { argv, env } = (await this.#remote()).launch(this.#fleet.environment)
@@ -172,38 +170,38 @@ export class KeptRun {
   }
 
   async #remote() {
-    const { agent } = (await current(this.#fleet, 'sessions', this.#kept.session_id)).value
+    const { agent } = (await current(this.#fleet, 'sessions', this.#record.session_id)).value
     return this.#fleet.agents.ofSession(agent).remote!
   }
 
   async #follow(job: Job): Promise<Exit | 'released'> {
     const exited = job.exited.then(exit => ({ exit }))
-    if (this.#kept.status === 'starting') {
+    if (this.#record.status === 'starting') {
       const url = await Promise.race([this.#comesUp(job), exited, this.#released.promise])
       if (typeof url === 'string' && url !== 'released')
         await this.#note({ status: 'up', url, up_at: this.#fleet.now() }, 'process_up')
     }
     const over = await Promise.race([exited, this.#released.promise])
     if (over === 'released') return over
-    await this.#stopping
+    await this.#tree.stopping
     return over.exit
   }
 
-  /** Where it answers, or the link it printed; undefined: it has not come up in time and is being ended. */
+  /** The address where it answers, or the link it printed. Undefined: it has not come up in time and is being ended. */
   async #comesUp(job: Job): Promise<string | undefined> {
-    const remote = this.#kept.kind === 'remote' ? await this.#remote() : undefined
+    const remote = this.#record.kind === 'remote' ? await this.#remote() : undefined
     const seconds = this.#fleet.settings.previewWait
     const end = performance.now() + seconds * 1000
     const over = { is: false }
     void job.exited.then(() => (over.is = true))
-    while (!over.is && !this.#isReleased && !this.#stopping) {
+    while (!over.is && !this.#isReleased && !this.#tree.stopping) {
       const printed = outputOf(job.directory, PRINTED_BYTES)
-      const url = remote ? remote.link(plain(printed)) : await firstAnswering(addressesFor(this.#kept.port!, printed))
+      const url = remote ? remote.link(plain(printed)) : await firstAnswering(addressesFor(this.#record.port!, printed))
       if (url) return url
       if (performance.now() > end) {
         const what = remote
           ? 'It printed no link'
-          : `Nothing answered at port ${this.#kept.port}, which it is given as $PORT,`
+          : `Nothing answered at port ${this.#record.port}, which it is given as $PORT,`
         await this.stop(`${what} within ${seconds} seconds.${lastLines(printed)}`)
         return undefined
       }
@@ -213,32 +211,29 @@ export class KeptRun {
   }
 
   async #end({ code }: Exit, job: Job): Promise<void> {
-    await sweep(() => this.#belonging())
-    // Whoever took the worktree away may have ended it from outside.
+    await this.#tree.sweep()
+    // Code that removed the worktree may have ended it.
     const stopping = (await this.#fleet.store.get('processes', this.id))?.value.stopping
     const printed = outputOf(job.directory, PRINTED_BYTES)
-    const refusal = this.#kept.kind === 'remote' ? (await this.#remote()).refusal(plain(printed)) : undefined
+    const refusal = this.#record.kind === 'remote' ? (await this.#remote()).refusal(plain(printed)) : undefined
     const how = code === null ? 'ended without anyone recording how' : `ended by itself with exit code ${code}`
-    const early = this.#kept.status === 'starting' ? ' before it came up' : ''
-    const reason = stopping ?? refusal ?? `The ${KEPT_TITLES[this.#kept.kind]} ${how}${early}.${lastLines(printed)}`
-    await keptEnded(this.#fleet, this.id, { reason, exit_code: stopping ? null : code })
+    const early = this.#record.status === 'starting' ? ' before it came up' : ''
+    const reason = stopping ?? refusal ?? `The ${SIDE_TITLES[this.#record.kind]} ${how}${early}.${lastLines(printed)}`
+    await sideProcessEnded(this.#fleet, this.id, { reason, exit_code: stopping ? null : code })
   }
 
   #heedStop(): void {
-    if (this.#kept.stopping) throw new Error(this.#kept.stopping)
+    if (this.#record.stopping) throw new Error(this.#record.stopping)
   }
 
-  /** What another process ended or forgot meanwhile has nothing more to run for. */
-  async #note(change: Partial<KeptProcess>, event?: 'process_up'): Promise<void> {
-    const next = await changeKept(this.#fleet, this.id, change, event)
-    this.#kept = next ?? { ...this.#kept, ...change, stopping: this.#kept.stopping ?? 'It was ended.' }
+  /** If another process has ended or deleted it, this one stops too. */
+  async #note(change: Partial<SideProcess>, event?: 'process_up'): Promise<void> {
+    const next = await changeSideProcess(this.#fleet, this.id, change, event)
+    this.#record = next ?? { ...this.#record, ...change, stopping: this.#record.stopping ?? 'It was ended.' }
   }
-
-  #belonging = (): Belonging =>
-    belongingOf(this.#fleet, { ...this.#kept, process: this.#job?.root ?? this.#kept.process }, this.#known)
 }
 
 const lastLines = (printed: string): string => {
   const end = plain(printed).trim().slice(-LAST_LINES_CHARS)
-  return end ? ` The last it printed:\n${end}` : ' It printed nothing.'
+  return end ? ` Its last output:\n${end}` : ' It printed nothing.'
 }

@@ -15,15 +15,15 @@ import { FLEET } from '../../domain/records/fleet.ts'
 import { clipped, MAX_CAUSE_CHARS } from '../../domain/text.ts'
 import type { Store } from '../../store/index.ts'
 import { type Fleet, retryOnConflict } from '../fleet.ts'
-import { fleetState, put } from '../records.ts'
+import { fleetState, ownRecord, put } from '../records.ts'
 
 const LOOK_EVERY_MS = 100
 const AFTER_A_FAULT_MS = 5000
 
-/** As the file said when a fleet of this home last took it. */
+/** The file as a fleet of this home last read it. */
 export async function lastConfiguration(store: Store, layers: Omit<Layers, 'file'>): Promise<Configuration> {
-  const taken = Object.entries((await store.get('fleet', FLEET))?.value.settings ?? {})
-  // What another version of the program took may mean nothing to this one.
+  const taken = Object.entries((await ownRecord(store, 'fleet', FLEET)).value?.settings ?? {})
+  // Settings that another version of the program read may mean nothing to this one.
   const known = taken.flatMap(([key, value]) => {
     try {
       return Object.entries(givenFrom({ [key]: value }))
@@ -34,7 +34,7 @@ export async function lastConfiguration(store: Store, layers: Omit<Layers, 'file
   return new Configuration({ ...layers, file: Object.fromEntries(known) })
 }
 
-/** For a process that only asks: by the file as it is, unless that is broken or a running server has the say. */
+/** For a process that only asks: the file as it is, unless it is broken or a running server decides. */
 export function lookAtConfiguration(fleet: Fleet, { served }: { served: boolean }): void {
   const { given, fault } = readFitting(fleet.home.path, fleet.agents)
   if (given && !served) fleet.configuration.take(given)
@@ -42,13 +42,13 @@ export function lookAtConfiguration(fleet: Fleet, { served }: { served: boolean 
 }
 
 export interface Taken {
-  /** What holds otherwise than before, by key. */
+  /** The settings that changed, by key. */
   changed: Record<string, { from: unknown; to: unknown }>
-  /** Why the file is not heeded, when that is news. */
+  /** Why the file is ignored, if that is news. */
   refused: string | null
 }
 
-/** Reads the file and goes by it from now on; if it is broken, everything stays as it is and that is said once. */
+/** Reads the file and applies it. If it is broken, everything stays as it is, and that is said once. */
 export async function takeConfiguration(fleet: Fleet, actor = 'fleet'): Promise<Taken> {
   const { configuration } = fleet
   const { given, fault } = readFitting(fleet.home.path, fleet.agents)
@@ -64,7 +64,7 @@ export async function takeConfiguration(fleet: Fleet, actor = 'fleet'): Promise<
   return { changed, refused: null }
 }
 
-/** What the file says, if it is whole and means agents there are. */
+/** What the file says, if it can be read and names agents that exist. */
 export function readFitting(home: string, agents: Agents): Read {
   const read = readConfiguration(home)
   try {
@@ -89,7 +89,7 @@ function difference(before: Settings, after: Settings): Taken['changed'] {
   return Object.fromEntries(names.map(name => [keyOf(name), { from: before[name], to: after[name] }]))
 }
 
-/** Keeps what was taken together with the event, which wakes whoever dispatches. */
+/** Stores the settings together with the event, which wakes the dispatcher. */
 async function commit(
   fleet: Fleet,
   event: Pick<NewEvent, 'kind' | 'cause' | 'data'>,
@@ -109,7 +109,7 @@ async function commit(
   })
 }
 
-/** Takes the file whenever it has changed, once it has stayed as it is for a moment: an editor may write it in pieces. */
+/** Reads the file after a change, once it has been stable for a moment: an editor may write it in pieces. */
 export function watchConfiguration(
   fleet: Fleet,
   tell: (taken: Taken) => void,

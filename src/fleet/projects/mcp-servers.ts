@@ -1,7 +1,7 @@
 import { NotAllowed, NotFound } from '../../domain/errors.ts'
 import { newId } from '../../domain/ids.ts'
 import { type ProjectServer, requireServer, type ServerSettings } from '../../domain/records/mcp-server.ts'
-import type { Project } from '../../domain/records/project.ts'
+import { MOST_SERVERS, type Project } from '../../domain/records/project.ts'
 import { type Ask, by, oncePerKey } from '../commands.ts'
 import type { Fleet } from '../fleet.ts'
 import { all, current, put } from '../records.ts'
@@ -17,6 +17,10 @@ export async function addServer(
     if (servers.some(({ name }) => name === settings.name))
       throw new NotAllowed(`The project has a server ${settings.name} already.`, {
         try: `fleet mcp-server remove ${settings.name}`,
+      })
+    if (servers.length >= MOST_SERVERS)
+      throw new NotAllowed(`The project has ${servers.length} servers already, and it can have no more.`, {
+        try: 'fleet mcp-server list, then fleet mcp-server remove <server>',
       })
     const added = { ...settings, id: newId(), created_at: now }
     return { subject: added.id, servers: [...servers, added] }
@@ -72,7 +76,7 @@ function serverIn(project: Project, id: string): ProjectServer {
   return found
 }
 
-/** By its id, or the beginning of it. */
+/** Finds a server by its id, or by the beginning of it. */
 async function findServer(fleet: Fleet, ref: string): Promise<{ project: Project; server: ProjectServer }> {
   const found: { project: Project; server: ProjectServer }[] = []
   for await (const { value: project } of all(fleet, 'projects', 'created'))

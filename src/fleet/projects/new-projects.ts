@@ -15,23 +15,26 @@ import { createProject, deleteProject, type ProjectFields, realFolder, requireAl
 
 interface NewProjectWish {
   planner?: string
-  /** Of a project that is made. */
+  /** Only for a project that is made. */
   landing?: LandingPolicy
 }
 
-export interface Place {
+export interface FoundProject {
   project: Project
-  /** The repository was made now. */
+  /** Whether the repository was made now. */
   made: boolean
 }
 
-/** The project of a repository, made if there is none; where there is no such folder, the repository is made too, if somebody can plan in it. */
+/**
+ * The project of a repository, made if there is none. Where the folder does not exist, the repository is made too, if
+ * an agent can plan in it.
+ */
 export async function projectAt(
   fleet: Fleet,
   ask: Ask,
   path: string,
   { planner, landing }: NewProjectWish = {},
-): Promise<Place> {
+): Promise<FoundProject> {
   if (!isAbsolute(path)) throw new InvalidInput('project_path', 'must be absolute, such as /home/me/my-repository')
   const made = !existsSync(path)
   if (made) {
@@ -47,8 +50,10 @@ export async function projectAt(
   }))
 }
 
-/** What was made for a plan that is refused goes again, with its project; what somebody has put something into stays. */
-export async function takeBack(fleet: Fleet, ask: Ask, { project, made }: Place): Promise<void> {
+/**
+ * Removes the repository and project that were made for a refused plan, unless somebody has put something into them.
+ */
+export async function takeBack(fleet: Fleet, ask: Ask, { project, made }: FoundProject): Promise<void> {
   if (!made || !(await removeUntouched(project.path))) return
   await deleteProject(fleet, ask, project.id)
 }
@@ -59,12 +64,12 @@ async function someAgent(fleet: Fleet): Promise<string> {
   return agent
 }
 
-/** A project in a new repository of its own. Asked for again with the same key, it is the same one. */
-export async function newProject(fleet: Fleet, ask: Ask, name: string, wish: NewProjectWish): Promise<Place> {
+/** A project in a new repository. The same key again gives the same one. */
+export async function newProject(fleet: Fleet, ask: Ask, name: string, wish: NewProjectWish): Promise<FoundProject> {
   return projectAt(fleet, ask, await newFolder(fleet, ask, name), wish)
 }
 
-/** The same for whoever brings missions of their own, so that nobody has to plan there. */
+/** The same for a caller with missions of its own, so no planner is needed. */
 export async function projectInNewRepository(
   fleet: Fleet,
   ask: Ask,
@@ -78,7 +83,7 @@ export async function projectInNewRepository(
   return orTakenBack(path, made, async () => (await createProject(fleet, ask, { ...fields, path }, 'return')).value)
 }
 
-/** A repository that was made for something that is refused then goes again. */
+/** Removes a repository that was made for something that was then refused. */
 async function orTakenBack<T>(path: string, made: boolean, act: () => Promise<T>): Promise<T> {
   try {
     return await act()

@@ -7,24 +7,24 @@ import { type LandingPolicy, MAX_NAME_CHARS, Project, type ProjectSettings } fro
 import type { Session } from '../../domain/records/session.ts'
 import type { By } from '../../domain/rules/life.ts'
 import { branchTip, describe, openRepository, requireCommits, requireNameable } from '../../git/index.ts'
-import type { Stored } from '../../store/index.ts'
+import type { Change, Stored } from '../../store/index.ts'
 import { type Ask, by, oncePerKey } from '../commands.ts'
 import { type Fleet, retryOnConflict } from '../fleet.ts'
 import { firstInstalled, requireNoScripts } from '../missions/agents.ts'
-import { requireProposable } from '../pull-requests/open-pull-request.ts'
+import { requirePullRequests } from '../pull-requests/open-pull-request.ts'
 import { all, current, derivedId, fleetState, projectsCalled, put } from '../records.ts'
 import { discarded, forget, forgetMission, leftBehind, stillHolds } from '../worktrees/retiring.ts'
 
 export type ProjectFields = Omit<ProjectSettings, 'landing' | 'name'> & {
-  /** Empty: that of its folder, with a number if another has it. */
+  /** Empty: the name of its folder, with a number if another project has it. */
   name?: string
   path: string
   worktree?: 'git' | 'none'
-  /** Empty: as the fleet has it for new projects. */
+  /** Empty: the fleet's setting for new projects. */
   landing?: LandingPolicy
 }
 
-/** `existing` says what becomes of the wish if the repository already is a project. */
+/** `existing` says what happens if the repository already is a project. */
 export async function createProject(
   fleet: Fleet,
   ask: Ask,
@@ -32,31 +32,47 @@ export async function createProject(
   existing: 'refuse' | 'return' = 'refuse',
 ): Promise<Stored<Project>> {
   requireNoScripts(fleet, fields.agent)
-  const place = await placeOf(fleet, fields)
+  const repository = await repositoryFields(fleet, fields)
   // Derived from its path, so that one repository is one project however many ask at once.
-  const id = derivedId('project', place.path)
+  const id = derivedId('project', repository.path)
   const agent = fields.agent ?? (await defaultFor(fleet, id))
   const landing = fields.landing ?? fleet.settings.landing
   await oncePerKey(fleet, ask, async () => {
     const found = await fleet.store.get('projects', id)
     if (found && existing === 'return') return { subject: id, changes: [] }
     if (found)
-      throw new NotAllowed(`${place.path} already is the project ${found.value.name} (${id}).`, {
+      throw new NotAllowed(`${repository.path} already is the project ${found.value.name} (${id}).`, {
         try: `fleet project show ${id}`,
         facts: { id },
       })
     const { now, actor } = by(fleet, ask)
+    const guard = await amongNames(fleet)
     if (fields.name !== undefined) await requireFreeName(fleet, fields.name)
-    const name = fields.name ?? (await freeName(fleet, basename(place.path) || 'project'))
-    const project = Project.parse({ ...fields, ...place, name, agent, landing, id, created_at: now, updated_at: now })
-    if (landing === 'pull-request') await requireProposable(fleet, project)
+    const name = fields.name ?? (await freeName(fleet, basename(repository.path) || 'project'))
+    const project = Project.parse({
+      ...fields,
+      ...repository,
+      name,
+      agent,
+      landing,
+      id,
+      created_at: now,
+      updated_at: now,
+    })
+    if (landing === 'pull-request') await requirePullRequests(fleet, project)
     return {
       subject: id,
-      changes: [put('projects', project, 'absent')],
+      changes: [put('projects', project, 'absent'), guard],
       events: [event(project, 'project_created', actor, now, { name: project.name, path: project.path })],
     }
   })
   return current(fleet, 'projects', id)
+}
+
+/** Read before the names, and written with the project: of two that choose a name at once, one chooses again. */
+async function amongNames(fleet: Fleet): Promise<Change> {
+  const { value, expects } = await fleetState(fleet)
+  return put('fleet', { ...value, updated_at: fleet.now() }, expects)
 }
 
 async function requireFreeName(fleet: Fleet, name: string, own?: string): Promise<void> {
@@ -76,13 +92,13 @@ async function freeName(fleet: Fleet, wanted: string): Promise<string> {
   }
 }
 
-/** Who works in a new project where nobody is named: as the fleet says while it says so, else whoever is installed now. */
+/** The agent of a new project that names none: the fleet's setting, or the first that is installed now. */
 async function defaultFor(fleet: Fleet, id: string): Promise<string | null> {
   if (fleet.settings.defaultAgent || (await fleet.store.get('projects', id))) return null
   return firstInstalled(fleet)
 }
 
-async function placeOf(
+async function repositoryFields(
   fleet: Fleet,
   { path, worktree, base_branch }: Pick<ProjectFields, 'path' | 'worktree' | 'base_branch'>,
 ): Promise<Pick<Project, 'path' | 'worktree' | 'base_branch'>> {
@@ -113,7 +129,7 @@ export function realFolder(path: string): string {
   throw new InvalidInput('path', `${path} is not a folder`)
 }
 
-/** An allowed folder that is not there allows nothing; the others still count. */
+/** An allowed folder that does not exist allows nothing. The others still count. */
 function existingFolder(path: string): string | undefined {
   try {
     return realFolder(path)
@@ -123,7 +139,7 @@ function existingFolder(path: string): string | undefined {
   }
 }
 
-/** Compared after links are followed, so that a link out of the allowed folders leads nowhere. */
+/** Compared after links are followed, so that a link cannot lead out of the allowed folders. */
 export function requireAllowed(fleet: Fleet, path: string): void {
   const roots = fleet.settings.allowedRepos
   if (roots.length === 0) return
@@ -145,23 +161,28 @@ export async function updateProject(
   requireNoScripts(fleet, fields.agent)
   await oncePerKey(fleet, ask, async () => {
     const { value, version } = await current(fleet, 'projects', id)
-    if (fields.base_branch) await placeOf(fleet, { ...value, ...fields, base_branch: fields.base_branch })
+    if (fields.base_branch) await repositoryFields(fleet, { ...value, ...fields, base_branch: fields.base_branch })
     const { now, actor } = by(fleet, ask)
-    if (fields.name !== undefined && fields.name !== value.name) await requireFreeName(fleet, fields.name, id)
+    const isRenamed = fields.name !== undefined && fields.name !== value.name
+    const guard = isRenamed ? [await amongNames(fleet)] : []
+    if (isRenamed) await requireFreeName(fleet, fields.name!, id)
     const base_branch = fields.base_branch ?? value.base_branch
     const moved = base_branch === value.base_branch ? {} : { known_tip: null }
     const project = Project.parse({ ...value, ...fields, ...moved, base_branch, updated_at: now })
-    if (fields.landing === 'pull-request') await requireProposable(fleet, project)
+    if (fields.landing === 'pull-request') await requirePullRequests(fleet, project)
     return {
       subject: id,
-      changes: [put('projects', project, version)],
+      changes: [put('projects', project, version), ...guard],
       events: [event(project, 'project_updated', actor, now, { fields: Object.keys(fields) })],
     }
   })
   return current(fleet, 'projects', id)
 }
 
-/** Removes records, never branches: what its agents did stays in the repository. `discard`: also what no commit holds. */
+/**
+ * Removes records, never branches: the agents' work stays in the repository. `discard` also removes what no commit
+ * holds.
+ */
 export async function deleteProject(fleet: Fleet, ask: Ask, id: string, discard = false): Promise<void> {
   const live = await liveMissions(fleet, id)
   if (live.length)
@@ -188,7 +209,7 @@ export async function deleteProject(fleet: Fleet, ask: Ask, id: string, discard 
   await forgetProject(fleet, project, by(fleet, ask))
 }
 
-/** What deleting a project leaves to do once that is written down; doing it again is free. */
+/** What is left to do after a project's deletion is written down. Doing it again is free. */
 export async function forgetProject(fleet: Fleet, project: Project, when: By): Promise<void> {
   for await (const { value } of all(fleet, 'missions', 'project', [project.id]))
     await forgetMission(fleet, value.id, when)
@@ -222,7 +243,7 @@ async function liveMissions(fleet: Fleet, id: string): Promise<string[]> {
   return [...pages.flatMap(page => page.items), ...waiting].map(item => item.value.id)
 }
 
-/** Pausing keeps new sessions from starting; what runs goes on. Without a project: the whole fleet. */
+/** Pausing keeps new sessions from starting; running ones go on. Without a project it pauses the whole fleet. */
 export async function setPaused(fleet: Fleet, ask: Ask, projectId: string | undefined, paused: boolean): Promise<void> {
   await oncePerKey(fleet, ask, async () => {
     const { now, actor } = by(fleet, ask)

@@ -9,7 +9,7 @@ import type { Fleet } from '../fleet.ts'
 const LIMIT_MS = 60_000
 const MAX_BYTES = 4 * 1024 * 1024
 const TOLD_CHARS = 400
-/** What gh exits with when nobody is signed in. */
+/** The exit code of gh when nobody is signed in. */
 const SIGNED_OUT = 4
 const MOST_LISTED = 30
 
@@ -23,7 +23,7 @@ const Seen = z.object({
   reviewDecision: z.string().nullish(),
   mergeable: z.string().nullish(),
 })
-/** A pull request as GitHub tells of it. */
+/** A pull request as GitHub describes it. */
 export type Seen = z.infer<typeof Seen>
 const FIELDS = Object.keys(Seen.shape).join(',')
 
@@ -35,7 +35,7 @@ export async function requireGh({ environment }: Fleet): Promise<string> {
   })
 }
 
-/** GitHub's own program, with whatever sign-in it has. */
+/** Runs gh, GitHub's own program, with the sign-in that it has. */
 async function gh(fleet: Fleet, args: readonly string[], input?: string): Promise<string> {
   const known = Object.entries(fleet.environment).filter((each): each is [string, string] => each[1] !== undefined)
   const { code, stdout, stderr, failure, stopped } = await runProgram({
@@ -58,11 +58,11 @@ function told<S extends z.ZodType>(schema: S, text: string): z.infer<S> {
   try {
     return schema.parse(JSON.parse(text))
   } catch (cause) {
-    throw new Unreachable('gh answered with something that is no pull request.', { cause })
+    throw new Unreachable('gh answered with something that is not a pull request.', { cause })
   }
 }
 
-/** Every pull request that was ever made of a branch, the newest first. Those of forks are others', whatever it is called there. */
+/** Every pull request of a branch, newest first. Those of forks belong to others, whatever their branch is called. */
 export async function pullRequestsOf(fleet: Fleet, repo: string, head: string): Promise<Seen[]> {
   const asked = ['--repo', repo, '--head', head, '--state', 'all', '--limit', String(MOST_LISTED), '--json', FIELDS]
   const all = told(z.array(Seen), await gh(fleet, ['pr', 'list', ...asked]))
@@ -80,16 +80,16 @@ export interface Proposal {
   body: string
 }
 
-/** Its number. */
+/** The number of the pull request. */
 export async function openPullRequest(
   fleet: Fleet,
   repo: string,
   { head, base, title, body }: Proposal,
 ): Promise<number> {
-  // With --head gh neither asks nor pushes; the text comes by its input, so that no argument grows with it.
+  // With --head gh neither asks nor pushes. The text comes by standard input, so no argument grows with it.
   const args = ['--repo', repo, '--head', head, '--base', base, `--title=${title}`, '--body-file', '-']
   const answer = await effect('gh.pull-request', () => gh(fleet, ['pr', 'create', ...args], body))
   const number = Number(/\/pull\/(\d+)\s*$/.exec(answer)?.[1])
-  if (!number) throw new Unreachable('gh does not tell which pull request it made.')
+  if (!number) throw new Unreachable('gh did not say which pull request it made.')
   return number
 }

@@ -8,30 +8,32 @@ import * as pulls from '../../domain/rules/pull-request.ts'
 import { GitFailed, pushCommit, type Remote, remoteTip } from '../../git/index.ts'
 import type { Fleet } from '../fleet.ts'
 import { includedIn } from '../landing/included.ts'
-import { prepare, refuse, type Work } from '../landing/steps.ts'
+import { mergeRound } from '../landing/merge-round.ts'
+import { prepare } from '../landing/rounds.ts'
+import { refuse, type Work } from '../landing/steps.ts'
 import { followBase, requireRemote } from '../landing/upstream.ts'
 import { repositoryOf } from '../projects/repositories.ts'
 import { newestReport } from '../records.ts'
 import { sentence } from '../sentences.ts'
 import { openPullRequest, pullRequestsOf, requireGh, type Seen, seePullRequest } from './github.ts'
-import { changeProposal, heed, nextLook, remains, standingOf } from './pull-requests.ts'
+import { changeWithPullRequest, heed, nextLook, remains, standingOf } from './pull-requests.ts'
 
-/** The net may fail for a moment; a person is told when it does not come back soon. */
+/** The network may fail for a moment. A person is told when it does not come back soon. */
 const PAUSES_MS = [1000, 4000]
 
-/** Refused where it can never work: better now than when the work is done. */
-export async function requireProposable(fleet: Fleet, project: Project): Promise<void> {
+/** Refuses early where no pull request can be made, before any work is done. */
+export async function requirePullRequests(fleet: Fleet, project: Project): Promise<void> {
   if (project.worktree === 'none')
-    throw new InvalidInput('landing', `${project.path} is no repository, so there is nothing to make a pull request of`)
+    throw new InvalidInput('landing', `${project.path} is not a repository, so no pull request can be made there`)
   await requireRemote(await repositoryOf(project), project)
   await requireGh(fleet)
 }
 
 /**
- * Lands by a pull request: the work is pushed to a branch of the remote, and others decide. What is about to be pushed
- * is written down before; whether it was, and whether its pull request is there, is asked before either is done.
+ * Lands by a pull request: pushes the work to a branch of the remote, where others decide. The intent is written down
+ * before the push. After a crash the remote is asked whether the push and the pull request are there already.
  */
-export async function propose(fleet: Fleet, work: Work): Promise<void> {
+export async function landByPullRequest(fleet: Fleet, work: Work): Promise<void> {
   const { mission, project, repository, signal } = work
   await requireGh(fleet)
   const remote = await requireRemote(repository, project)
@@ -42,7 +44,7 @@ export async function propose(fleet: Fleet, work: Work): Promise<void> {
   if (!base.tip)
     return refuse(fleet, mission.id, {
       code: 'base_gone',
-      text: `${remote.name} has no branch ${project.base_branch} that a pull request could be made for.`,
+      text: `${remote.name} has no branch ${project.base_branch}, so no pull request can be made for it.`,
       try: `git push ${remote.name} ${project.base_branch}, then fleet mission land ${mission.id}`,
     })
   if (base.ahead)
@@ -54,20 +56,23 @@ export async function propose(fleet: Fleet, work: Work): Promise<void> {
   const where = { project, repository, base: base.tip, candidate: work.candidate }
   const unapproved = unapprovedAmong(await includedIn(fleet, mission, where))
   if (unapproved) return refuse(fleet, mission.id, unapproved)
-  const landing = await prepare(fleet, work, base.tip)
+  const landing = await prepare(fleet, mergeRound(fleet, work), base.tip)
   if (!landing) return
   const pr = await push(fleet, work, { remote, landing, update: seen?.state === 'OPEN' })
   const there = await tried(signal, () => theirs(fleet, work, remote, pr))
-  await changeProposal(fleet, mission.id, (m, by) => {
+  await changeWithPullRequest(fleet, mission.id, (m, by) => {
     const made = { ...pr, state: 'open' as const, url: there.url, number: there.number }
     if (m.cancel_requested) return life.cancelled({ ...m, pull_request: made }, by)
-    // What became of it while nobody was there is asked at once.
+    // It may have been merged or closed since, so GitHub is asked at once.
     const look_at = there.state === 'OPEN' ? nextLook(fleet, by) : by.now
     return pulls.opened(m, { ...made, look_at }, standingOf(there), by)
   })
 }
 
-/** Nothing is new here, so a person wants to know what is new there. In vain, it is asked about as before. */
+/**
+ * The work is unchanged, so the person wants the state of the pull request. If GitHub does not answer, it is asked
+ * later.
+ */
 async function askAtOnce(fleet: Fleet, work: Work, remote: Remote, pr: PullRequest): Promise<void> {
   let seen: Seen
   try {
@@ -85,7 +90,7 @@ const seenNow = (fleet: Fleet, { signal }: Work, remote: Remote, pr: PullRequest
 interface Push {
   remote: Remote
   landing: LandingCommit
-  /** Its pull request is open: that one gets the new work. */
+  /** The pull request is open and gets the new work. */
   update: boolean
 }
 
@@ -113,20 +118,20 @@ async function push(fleet: Fleet, work: Work, { remote, landing, update }: Push)
     look_at: null,
     unanswered: 0,
   }
-  await changeProposal(fleet, mission.id, m => ({ mission: { ...m, pull_request: pr }, events: [] }))
+  await changeWithPullRequest(fleet, mission.id, m => ({ mission: { ...m, pull_request: pr }, events: [] }))
   await tried(signal, async () => {
-    // A push that failed, or was cut off, may still have arrived.
+    // A push that failed or was cut off may still have arrived.
     if ((await remoteTip(repository, remote.name, branch)) === commit) return
     await pushCommit(repository, { remote: remote.name, branch, commit, seen })
   })
   return { ...pr, pushed: commit }
 }
 
-/** The pull request of what was pushed: the one that is there, whoever was cut off after making it, or a new one. */
+/** The pull request of what was pushed: an existing one, even if a crash followed its making, or a new one. */
 async function theirs(fleet: Fleet, { mission, project }: Work, remote: Remote, pr: PullRequest): Promise<Seen> {
   const all = await pullRequestsOf(fleet, remote.address, pr.branch)
   const open = all.find(each => each.state === 'OPEN')
-  // A number that is known already is of one that was closed or merged before.
+  // A known number belongs to a pull request that was closed or merged before.
   const there = open ?? all.find(each => each.headRefOid === pr.commit && each.number > (pr.number ?? 0))
   if (there) return there
   const checks = mission.forced ? [] : project.checks.map(check => check.name)
@@ -135,7 +140,7 @@ async function theirs(fleet: Fleet, { mission, project }: Work, remote: Remote, 
   return seePullRequest(fleet, remote.address, await openPullRequest(fleet, remote.address, proposal))
 }
 
-/** What the net may fail at is tried again, a few times. */
+/** Tries again a few times where the network may fail. */
 async function tried<T>(signal: AbortSignal, act: () => Promise<T>): Promise<T> {
   for (const ms of PAUSES_MS) {
     try {

@@ -4,20 +4,21 @@ import type { By, Step } from '../../domain/rules/life.ts'
 import * as life from '../../domain/rules/life.ts'
 import * as pulls from '../../domain/rules/pull-request.ts'
 import { commitNamed, contains, type Remote } from '../../git/index.ts'
+import type { Turns } from '../../git/turns.ts'
 import { type Fleet, retryOnConflict } from '../fleet.ts'
 import { bringAlong } from '../landing/brought-along.ts'
 import { read, type Work } from '../landing/steps.ts'
 import { followBase, requireRemote } from '../landing/upstream.ts'
+import { type Desk, idIn, type Reactor, type Ref, refTo } from '../reactor.ts'
 import { put } from '../records.ts'
 import { sentence } from '../sentences.ts'
 import { type Seen, seePullRequest } from './github.ts'
 
-const LONGEST_NAP_MS = 60_000
-const AFTER_A_FAULT_MS = 30_000
+const AGAIN_MS = 1000
 const AT_A_TIME = 100
 
-/** One step of a mission with a pull request; undefined: it is not what it was, and nothing is to be done. */
-export async function changeProposal(
+/** Commits one step of a mission with a pull request. Undefined: the mission has changed, and nothing is done. */
+export async function changeWithPullRequest(
   fleet: Fleet,
   missionId: string,
   step: (mission: Mission, by: By) => Step | undefined,
@@ -41,13 +42,15 @@ export const standingOf = ({ reviewDecision, mergeable }: Seen): pulls.Standing 
   inConflict: mergeable === 'CONFLICTING',
 })
 
-/** Does what follows from how a pull request is found. Where it was merged, whoever calls has the turn of its project. */
+/**
+ * Does what follows from the state of a pull request. If it was merged, the caller must have the turn of its project.
+ */
 export async function heed(fleet: Fleet, work: Work, remote: Remote, seen: Seen): Promise<void> {
   const { mission, project, repository } = work
-  if (seen.state === 'CLOSED') return changeProposal(fleet, mission.id, unlessChanged(mission, pulls.closed))
+  if (seen.state === 'CLOSED') return changeWithPullRequest(fleet, mission.id, unlessChanged(mission, pulls.closed))
   if (seen.state === 'OPEN') return remains(fleet, mission, standingOf(seen))
   const commit = seen.mergeCommit?.oid
-  if (!commit) throw new Unreachable(`GitHub does not tell what ${seen.url} was merged as.`)
+  if (!commit) throw new Unreachable(`GitHub does not say which commit ${seen.url} was merged as.`)
   const { behind } = await followBase(fleet, project, repository, remote.name)
   const branch = project.base_branch
   if (!(await commitNamed(repository, commit)) || !(await contains(repository, branch, commit))) {
@@ -56,22 +59,22 @@ export async function heed(fleet: Fleet, work: Work, remote: Remote, seen: Seen)
   }
   const onto = (await commitNamed(repository, `${commit}^1`)) ?? commit
   const brought = await bringAlong(fleet, { ...work, candidate: mission.pull_request!.work }, { commit, onto, branch })
-  await changeProposal(
+  await changeWithPullRequest(
     fleet,
     mission.id,
     unlessChanged(mission, (m, by) => pulls.merged(m, brought, by)),
   )
 }
 
-/** What was found out is about a mission as it was then: one that a person has sent on meanwhile is left alone. */
+/** GitHub's answer is about the mission as it was then. One that a person has changed since is left alone. */
 const unlessChanged =
   (mission: Mission, step: (mission: Mission, by: By) => Step) =>
   (now: Mission, by: By): Step | undefined =>
     now.status === mission.status && now.session_id === mission.session_id ? step(now, by) : undefined
 
-/** It is still open, as far as is known, and asked about again when it is time. */
+/** The pull request is still open as far as is known. GitHub is asked again later. */
 export function remains(fleet: Fleet, mission: Mission, standing: pulls.Standing): Promise<void> {
-  return changeProposal(
+  return changeWithPullRequest(
     fleet,
     mission.id,
     unlessChanged(mission, (m, by) => {
@@ -83,70 +86,69 @@ export function remains(fleet: Fleet, mission: Mission, standing: pulls.Standing
   )
 }
 
-interface Around {
-  wake: () => void
-  inBackground: (what: string, work: Promise<unknown>) => void
-  /** Landings of a project take turns. */
-  inTurn: (projectId: string, work: () => Promise<void>) => Promise<void>
-  signal: AbortSignal
-}
-
-/** Asks GitHub, one at a time and at the pace of the settings, what became of pull requests. Only the holder of the home has one. */
-export class PullRequests {
+/** Asks GitHub what became of pull requests, one at a time, at the pace of the settings. */
+export class PullRequests implements Reactor {
+  readonly name = 'pull requests'
   readonly #fleet: Fleet
-  readonly #around: Around
-  #timer: NodeJS.Timeout | undefined
-  #asking = false
-  #restsUntil = 0
+  readonly #desk: Desk
+  /** By project: landings take turns. */
+  readonly #turns: Turns
+  #isLooking = false
 
-  constructor(fleet: Fleet, around: Around) {
+  constructor(fleet: Fleet, desk: Desk, turns: Turns) {
     this.#fleet = fleet
-    this.#around = around
+    this.#desk = desk
+    this.#turns = turns
   }
 
-  stop(): void {
-    clearTimeout(this.#timer)
+  /** Each pass looks at the next ones that are due. */
+  async *unfinished(): AsyncGenerator<Ref> {}
+
+  affectedBy(): Ref[] {
+    return []
+  }
+
+  look(ref: Ref): Promise<void> {
+    return this.#askAbout(idIn(ref))
   }
 
   async pass(): Promise<void> {
-    if (this.#asking) return
+    if (this.#isLooking) return
     const [next] = (await this.#fleet.store.find('missions', { index: 'pull_request', limit: 1 })).items
-    this.stop()
     if (!next) return
     const due = Date.parse(next.value.pull_request?.look_at ?? '') - Date.parse(this.#fleet.now())
-    const nap = Math.max(due, this.#restsUntil - performance.now())
-    if (nap > 0) this.#timer = setTimeout(this.#around.wake, Math.min(nap, LONGEST_NAP_MS)).unref()
-    else this.#around.inBackground('pull requests', this.#askAboutAll())
+    if (due > 0) this.#desk.passIn(due)
+    else this.#desk.goOn(refTo('missions', next.value.id), this.#askAboutAll())
   }
 
   async #askAboutAll(): Promise<void> {
-    this.#asking = true
+    this.#isLooking = true
     try {
       const now = pulls.after(this.#fleet.now(), 0.001)
       const due = await this.#fleet.store.find('missions', { index: 'pull_request', below: now, limit: AT_A_TIME })
-      for (const { value } of due.items) if (!this.#around.signal.aborted) await this.#askAbout(value.id)
-    } catch (error) {
-      this.#restsUntil = performance.now() + AFTER_A_FAULT_MS
-      throw error
+      for (const { value } of due.items)
+        if (!this.#desk.signal.aborted)
+          await this.#desk.attempt(refTo('missions', value.id), () => this.#askAbout(value.id))
     } finally {
-      this.#asking = false
-      this.#around.wake()
+      this.#isLooking = false
+      // One that failed is still due. It waits, and so do the others for a moment.
+      this.#desk.passIn(AGAIN_MS)
     }
   }
 
   async #askAbout(id: string): Promise<void> {
     try {
-      const work = await read(this.#fleet, id, this.#around.signal)
+      const work = await read(this.#fleet, id, this.#desk.signal)
       const { mission, project, repository } = work
       if (!pulls.isAskedAbout(mission)) return
       const remote = await requireRemote(repository, project)
       const seen = await seePullRequest(this.#fleet, remote.address, mission.pull_request.number!)
       const go = (): Promise<void> => heed(this.#fleet, work, remote, seen)
-      await (seen.state === 'MERGED' ? this.#around.inTurn(project.id, go) : go())
+      await (seen.state === 'MERGED' ? this.#turns.take(project.id, go) : go())
     } catch (error) {
       if (!(error instanceof Refusal)) throw error
       const { pullRequestEvery } = this.#fleet.settings
-      await changeProposal(this.#fleet, id, (mission, by) =>
+      await changeWithPullRequest(this.#fleet, id, (mission, by) =>
         pulls.isAskedAbout(mission) ? pulls.unanswered(mission, sentence(error), by, pullRequestEvery) : undefined,
       )
     }

@@ -9,9 +9,9 @@ import type { Change, Stored } from '../../store/index.ts'
 import { type Ask, by, oncePerKey } from '../commands.ts'
 import { CONTINUES } from '../dispatch/next-session.ts'
 import type { Fleet } from '../fleet.ts'
-import { all, current, derivedId, put } from '../records.ts'
+import { current, derivedId, put, sessionsOf } from '../records.ts'
 
-/** What a rule made of this request would cover; null: none can be made. */
+/** What a rule made from this request would cover; null where no rule can be made. */
 export function coveredBy(session: Session, tool: string, input: unknown): string | null {
   const { changes } = (input ?? {}) as { changes?: unknown }
   const { edits = [] } = Array.isArray(changes) ? patchesOf(changes) : editsOf(tool, input)
@@ -29,7 +29,7 @@ export async function ruleFor(
   const first = await beginningOf(fleet, session)
   for (const owner of [session.project_id, first.id]) {
     const rule: Stored<ApprovalRule> | undefined = await fleet.store.get('approval_rules', ruleId(owner, tool, subject))
-    // The id is a short digest: what it stands for is compared.
+    // The id is a short digest, so what it stands for is compared too.
     if (rule && rule.value.tool === tool && rule.value.subject === subject && ownerOf(rule.value) === owner) return rule
   }
   return undefined
@@ -39,7 +39,7 @@ const ownerOf = ({ scope, project_id, session_id }: ApprovalRule): string | null
   scope === 'project' ? project_id : session_id
 const ruleId = (owner: string, tool: string, subject: string): string => derivedId('approval', owner, tool, subject)
 
-/** A link in the path of a file leads to another one than a person was shown. */
+/** A link in a path leads to another file than the person was shown. */
 function leadsElsewhere(subject: string, worktree: string | null): boolean {
   return filesOf(subject).some(file => {
     const parts = file.split('/').slice(1)
@@ -49,9 +49,9 @@ function leadsElsewhere(subject: string, worktree: string | null): boolean {
   })
 }
 
-/** The session that began the conversation which this one goes on with: putting it aside makes no other session of it. */
+/** The session that began this conversation. A parked session that is resumed belongs to the same one. */
 async function beginningOf(fleet: Fleet, session: Session): Promise<Session> {
-  const sessions = (await Array.fromAsync(all(fleet, 'sessions', 'mission', [session.mission_id])))
+  const sessions = (await sessionsOf(fleet, session.mission_id))
     .map(({ value }) => value)
     .toSorted((one, other) => one.number - other.number)
   let first = session
@@ -63,15 +63,15 @@ async function beginningOf(fleet: Fleet, session: Session): Promise<Session> {
   return first
 }
 
-/** The rule that a person makes with their answer, to be committed with it. */
+/** The rule that a person makes with their answer. It is committed with the answer. */
 export async function newRule(
   fleet: Fleet,
   question: Question,
   scope: RuleScope,
   when: { actor: string; now: string },
 ): Promise<{ changes: Change[]; events: NewEvent[] }> {
-  const { value: asking } = await current(fleet, 'sessions', question.session_id)
-  const first = await beginningOf(fleet, asking)
+  const { value: session } = await current(fleet, 'sessions', question.session_id)
+  const first = await beginningOf(fleet, session)
   const tool = question.tool!
   const subject = question.covers!
   const owner = scope === 'project' ? question.project_id : first.id

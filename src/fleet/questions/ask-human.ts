@@ -1,17 +1,15 @@
 import { createHash } from 'node:crypto'
-import { setTimeout as pause } from 'node:timers/promises'
 import type { Session } from '../../domain/records/session.ts'
 import { CONTINUES } from '../dispatch/next-session.ts'
 import type { Fleet } from '../fleet.ts'
-import { all, current } from '../records.ts'
+import { current, sessionsOf } from '../records.ts'
+import { untilSeen } from '../watching.ts'
 import { markDelivered, questionId, raiseQuestion } from './questions.ts'
 
-const LOOK_EVERY_MS = 200
-
 /**
- * Asks a person through a tool and waits for a while. null: nobody has answered yet; the answer will start the next
- * session. The same words asked again in one session are the same question, and so they are in one that goes on
- * without remembering, as a script does that is started again: it gets the answer that was given.
+ * Asks a person through a tool and waits for a while. Null: nobody has answered yet, and the answer will start the next
+ * session. The same words asked again in one session are the same question. So they are in a later session that does
+ * not remember the first, such as a script that is started again: it gets the answer that was given.
  */
 export async function askHuman(
   fleet: Fleet,
@@ -24,20 +22,19 @@ export async function askHuman(
   const id = (await answeredBefore(fleet, session, asked)) ?? questionId(session.id, asked)
   if (id === questionId(session.id, asked))
     await raiseQuestion(fleet, session, { type: 'question', id: asked, text }, 'tool')
-  for (const end = performance.now() + seconds * 1000; ; ) {
-    const { status, answer } = (await current(fleet, 'questions', id)).value
-    if (status !== 'open') {
-      await markDelivered(fleet, id)
-      return answer?.text ?? (answer?.decision === 'allow' ? 'yes' : 'no')
-    }
-    if (performance.now() >= end || signal.aborted) return null
-    await pause(LOOK_EVERY_MS, undefined, { signal }).catch(() => {})
+  const look = async () => {
+    const { value } = await current(fleet, 'questions', id)
+    return value.status === 'open' ? undefined : value
   }
+  const closed = await untilSeen(fleet.store, look, { ms: seconds * 1000, signal })
+  if (!closed) return null
+  await markDelivered(fleet, id)
+  return closed.answer?.text ?? (closed.answer?.decision === 'allow' ? 'yes' : 'no')
 }
 
-/** The question of an earlier session that this one goes on from, if it was asked in the same words and answered. */
+/** The question of an earlier session in the same words, if it was answered. */
 async function answeredBefore(fleet: Fleet, session: Session, asked: string): Promise<string | undefined> {
-  const before = (await Array.fromAsync(all(fleet, 'sessions', 'mission', [session.mission_id])))
+  const before = (await sessionsOf(fleet, session.mission_id))
     .map(({ value }) => value)
     .filter(({ number }) => number < session.number)
     .toSorted((one, other) => other.number - one.number)

@@ -3,8 +3,10 @@ import { Question } from '../../domain/records/talk.ts'
 import { aMission } from '../../domain/samples.testkit.ts'
 import { memoryStore, type Store } from '../../store/index.ts'
 import type { Fleet } from '../fleet.ts'
+import { aDesk } from '../reactor.testkit.ts'
+import type { Desk } from '../reactor.ts'
 import { put } from '../records.ts'
-import { lookAtQuestions } from './overdue.ts'
+import { Questions } from './reactor.ts'
 
 const now = '2026-11-15T12:00:00.000Z'
 const before = '2026-11-15T11:00:00.000Z'
@@ -16,7 +18,7 @@ const aQuestion = (id: string): Question =>
     ...{ deadline: before, otherwise: 'deny', created_at: before, answered_at: null },
   })
 
-/** A fleet in whose store a person answers between the list and what is done about it. */
+/** A fleet in whose store a person answers right after the questions were listed. */
 async function answeredMeanwhile(id: string): Promise<Fleet> {
   const store = memoryStore()
   for (const each of ['q1', 'q2', 'q3'])
@@ -48,11 +50,23 @@ async function answeredMeanwhile(id: string): Promise<Fleet> {
 
 test('a question that a person answers in the moment its time is up keeps their answer, and keeps no other waiting', async () => {
   const fleet = await answeredMeanwhile('q2')
-  await lookAtQuestions(fleet, () => {})
+  await new Questions(fleet, aDesk(), () => {}).tick()
   const answers = await Promise.all(['q1', 'q2', 'q3'].map(id => fleet.store.get('questions', id)))
   expect(answers.map(each => [each!.value.status, each!.value.answered_by])).toEqual([
     ['answered', 'fleet'],
     ['answered', 'a person'],
     ['answered', 'fleet'],
   ])
+})
+
+test('a question that cannot be answered keeps no other waiting, and is a fault of its own', async () => {
+  const fleet = await answeredMeanwhile('none')
+  const { get } = fleet.store
+  fleet.store.get = ((collection: 'questions', id: string) =>
+    id === 'q1' ? Promise.reject(new Error('damaged')) : get(collection, id)) as Store['get']
+  const faults: string[] = []
+  const attempt: Desk['attempt'] = (ref, work) => work().catch(() => void faults.push(ref))
+  await new Questions(fleet, { ...aDesk(), attempt }, () => {}).tick()
+  expect(faults).toEqual(['questions/q1'])
+  for (const id of ['q2', 'q3']) expect((await get('questions', id))?.value.status).toBe('answered')
 })

@@ -7,33 +7,38 @@ import type { Session } from '../../domain/records/session.ts'
 import type { Question } from '../../domain/records/talk.ts'
 import { answerInWords, type Decision, decisionIn, HOW_TO_DECIDE } from '../../domain/rules/decisions.ts'
 import * as life from '../../domain/rules/life.ts'
+import { named } from '../../domain/rules/named.ts'
 import { clipped, headOf, type StoredText } from '../../domain/text.ts'
 import type { Change, Stored } from '../../store/index.ts'
 import { type Ask, by, oncePerKey } from '../commands.ts'
-import { type Fleet, retryOnConflict } from '../fleet.ts'
-import { all, current, derivedId, put } from '../records.ts'
+import { type Fleet, retryOnConflict, retryUntilKnown } from '../fleet.ts'
+import { asTheyAre, current, derivedId, inOrder, put } from '../records.ts'
 import { messageTo } from '../sessions/messages.ts'
 import { coveredBy, newRule, ruleFor } from './approvals.ts'
 
-type Asking = Extract<AgentEvent, { type: 'permission' | 'question' }>
+type AgentRequest = Extract<AgentEvent, { type: 'permission' | 'question' }>
 
 const TEXT_CHARS = 500
 
-/** Writes down what an agent asks, and that its mission waits for a person. Reading the same line again asks nothing new. */
+/**
+ * Writes down what an agent asks, and that its mission waits for a person. The same line read again asks nothing new.
+ */
 export async function raiseQuestion(
   fleet: Fleet,
   session: Session,
-  asking: Asking,
+  request: AgentRequest,
   through: Question['through'] = 'client',
 ): Promise<void> {
-  const id = questionId(session.id, asking.id)
-  const tool = asking.type === 'permission' ? clipped(asking.tool, 200) : null
-  const covers = asking.type === 'permission' ? coveredBy(session, asking.tool, asking.input) : null
-  const text = await fleet.blobs.keep(asking.type === 'question' ? asking.text : JSON.stringify(asking.input, null, 2))
-  await retryOnConflict(async () => {
+  const id = questionId(session.id, request.id)
+  const tool = request.type === 'permission' ? clipped(request.tool, 200) : null
+  const covers = request.type === 'permission' ? coveredBy(session, request.tool, request.input) : null
+  const text = await fleet.blobs.keep(
+    request.type === 'question' ? request.text : JSON.stringify(request.input, null, 2),
+  )
+  await retryUntilKnown(async () => {
     if (await fleet.store.get('questions', id)) return
     const mission = await current(fleet, 'missions', session.mission_id)
-    // Read after the mission, which its end changes too: an agent that is gone asks nothing, however late it is heard.
+    // Read after the mission, which the end of a session changes too: an agent that has ended asks nothing any more.
     if ((await current(fleet, 'sessions', session.id)).value.status === 'ended')
       throw new NotAllowed(`Session ${session.id} has ended.`)
     const when = { actor: `session:${session.id}`, now: fleet.now() }
@@ -41,8 +46,8 @@ export async function raiseQuestion(
     const question: Question = {
       ...asked(session, text, when.now),
       id,
-      kind: asking.type,
-      asked_as: asking.id,
+      kind: request.type,
+      asked_as: request.id,
       through,
       tool,
       covers,
@@ -55,13 +60,13 @@ export async function raiseQuestion(
     if (rule) return allowByRule(fleet, mission.value, question, rule)
     const step = life.asks(mission.value, { id, text: sentenceOf(question) }, when)
     await fleet.commit('commit.question', {
-      changes: [put('questions', question, 'absent'), put('missions', step.mission, mission.version)],
+      changes: [put('questions', question, 'absent'), put('missions', withQuestion(step.mission, id), mission.version)],
       events: step.events,
     })
   })
 }
 
-/** A person has answered this before: it is noted like any other answer, and its mission goes on. */
+/** A rule allows this already. The question is noted with its answer, and its mission goes on. */
 async function allowByRule(fleet: Fleet, mission: Mission, asked: Question, rule: Stored<ApprovalRule>): Promise<void> {
   const by = `rule:${rule.value.id}`
   const question: Question = {
@@ -80,7 +85,7 @@ async function allowByRule(fleet: Fleet, mission: Mission, asked: Question, rule
   )
   await fleet.commit('commit.question', {
     changes: [put('questions', question, 'absent')],
-    // Revoked in this moment, it allows nothing any more.
+    // The rule was revoked at the same time and allows nothing any more.
     checks: [{ collection: 'approval_rules', id: rule.value.id, expects: rule.version }],
     events: [told],
   })
@@ -101,7 +106,7 @@ const asked = (session: Session, text: StoredText, now: string) => ({
   answered_at: null,
 })
 
-/** Has an agent stop what it does and wait. What it is to do then is asked like anything else, so that it may wait as long. */
+/** Makes an agent stop and wait. What it should do next is asked as a question, so it may wait as long. */
 export async function interruptMission(fleet: Fleet, ask: Ask, missionId: string): Promise<Stored<Question>> {
   const text = await fleet.blobs.keep('You interrupted it. What is it to do now?')
   const id = await oncePerKey(fleet, ask, async () => {
@@ -117,7 +122,7 @@ export async function interruptMission(fleet: Fleet, ask: Ask, missionId: string
     const told = life.about(mission.value, 'interrupt_requested', when, { session_id: session.id })
     return {
       subject: id,
-      changes: [put('questions', question, 'absent'), put('missions', step.mission, mission.version)],
+      changes: [put('questions', question, 'absent'), put('missions', withQuestion(step.mission, id), mission.version)],
       events: [told, ...step.events],
     }
   })
@@ -129,7 +134,7 @@ async function interruptible(fleet: Fleet, { id, session_id, asking }: Mission):
   if (!session || session.value.status === 'ended')
     throw new NotAllowed(`No agent is at work on mission ${id}.`, { try: `fleet mission resume ${id} --message "…"` })
   if (session.value.reason === 'takeover')
-    throw new NotAllowed(`A person has taken mission ${id} over: it is theirs to interrupt.`)
+    throw new NotAllowed(`A person has taken over mission ${id}, so only they can interrupt it.`)
   const { title, can } = fleet.agents.ofSession(session.value.agent)
   if (!can.interrupt)
     throw new NotAllowed(`${title} cannot be interrupted without ending its session.`, {
@@ -151,11 +156,11 @@ export function sentenceOf(question: Question): string {
 export interface Given {
   decision?: string
   text?: string
-  /** The same is allowed from now on, so far. */
+  /** A rule for the same request is made with this scope. */
   remember?: RuleScope
 }
 
-/** The first answer wins; whoever comes later is told what was answered and by whom. `find` tells which is meant. */
+/** The first answer wins. Whoever answers later is told what was answered and by whom. */
 export async function answerQuestion(
   fleet: Fleet,
   ask: Ask,
@@ -175,7 +180,7 @@ export async function answerQuestion(
       answered_by: ask.actor,
       answered_at: when.now,
     }
-    const others = await openQuestions(fleet, next.mission_id, next.id)
+    const others = await openQuestions(fleet, mission.value, next.id)
     const step = await after(fleet, mission.value, next, others, when)
     requireRule(next, given.remember)
     const rule = given.remember ? await newRule(fleet, next, given.remember, when) : { changes: [], events: [] }
@@ -187,7 +192,8 @@ export async function answerQuestion(
 
 function requireOpen(question: Question): void {
   const { status, answer, answered_by } = question
-  if (status === 'withdrawn') throw new NotAllowed('It is no longer asked: the session ended.', { facts: { status } })
+  if (status === 'withdrawn')
+    throw new NotAllowed('The session ended, so this question is no longer open.', { facts: { status } })
   if (status === 'answered') {
     throw new NotAllowed(`It was already answered by ${answered_by}: ${clipped(answerInWords(question), 200)}`, {
       facts: { status, answer, answered_by },
@@ -195,22 +201,22 @@ function requireOpen(question: Question): void {
   }
 }
 
-/** What was given as the answer to this question. Anything that could be taken for another answer is refused. */
+/** What was given as the answer to this question. An ambiguous answer is refused. */
 function answerIn({ id, kind, through }: Question, given: Given): { decision: Decision; text: string | null } {
   const text = given.text?.trim() ? given.text : null
   const decision = given.decision === undefined ? undefined : decisionIn(given.decision)
   if (given.decision !== undefined && !decision)
     throw new InvalidInput(
       'decision',
-      `${JSON.stringify(clipped(given.decision, 100))} is no decision; ${HOW_TO_DECIDE}`,
+      `${JSON.stringify(clipped(given.decision, 100))} is not a decision; ${HOW_TO_DECIDE}`,
     )
   if (kind === 'permission') {
     if (decision) return { decision, text }
-    throw new InvalidInput('decision', `it asks for permission, which words alone do not give; ${HOW_TO_DECIDE}`, {
+    throw new InvalidInput('decision', `it asks for permission, and words alone do not decide that; ${HOW_TO_DECIDE}`, {
       try: `fleet answer ${id} allow|deny ["a note for the agent"]`,
     })
   }
-  // What a client asks by itself has choices or is open; through our own tool a plain yes is an answer.
+  // A question of the client has choices or is open. Through our own tool, a plain yes is an answer.
   const isAnswer = text !== null || decision === 'deny' || (decision && (through === 'tool' || kind === 'interruption'))
   if (isAnswer) return { decision: decision ?? 'allow', text }
   throw new InvalidInput('text', 'it asks for words, not for permission', { try: `fleet answer ${id} "…"` })
@@ -221,13 +227,10 @@ function requireRule({ kind, covers, answer }: Question, scope: RuleScope | unde
   if (kind !== 'permission' || answer?.decision !== 'allow')
     throw new InvalidInput('remember', 'only a permission that is allowed can be remembered')
   if (covers === null)
-    throw new InvalidInput(
-      'remember',
-      'what it asks for is nothing a rule could be exact about; it can be allowed once',
-    )
+    throw new InvalidInput('remember', 'no rule can describe this request exactly; it can be allowed once')
 }
 
-/** A live session goes on with the answer; one that was parked is resumed with it. */
+/** A live session gets the answer. A parked one is resumed with it. */
 async function after(
   fleet: Fleet,
   mission: Mission,
@@ -242,7 +245,7 @@ async function after(
   return life.resume(mission, true, await fleet.blobs.keep(inWords(answered)), when)
 }
 
-/** The answer for an agent that asked in an earlier session and is resumed with it. */
+/** The answer for an agent that asked in an earlier session and is resumed. */
 export function inWords(question: Question): string {
   const { kind, tool, text, answer } = question
   if (kind === 'interruption') return `You were interrupted. ${wordsAfter(question)}`
@@ -257,17 +260,39 @@ export function wordsAfter({ answer }: Question): string {
   return answer?.text ?? (answer?.decision === 'deny' ? 'Leave it at that, and end your turn.' : 'Go on.')
 }
 
-export async function openQuestions(fleet: Fleet, missionId: string, except?: string): Promise<Question[]> {
-  const found = (await Array.fromAsync(all(fleet, 'questions', 'mission', [missionId]))).map(stored => stored.value)
-  return found.filter(question => question.status === 'open' && question.id !== except)
+const withQuestion = (mission: Mission, id: string): Mission => ({
+  ...mission,
+  questions: named(mission.questions, id),
+})
+
+/** Nothing about it changes any more. */
+const isOver = ({ status, delivered }: Question): boolean =>
+  status === 'withdrawn' || (status === 'answered' && delivered)
+
+export async function openQuestions(fleet: Fleet, mission: Mission, except?: string): Promise<Question[]> {
+  const found = await asTheyAre(
+    fleet,
+    'questions',
+    { index: 'mission', equals: [mission.id] },
+    mission.questions,
+    isOver,
+  )
+  return found.map(({ value }) => value).filter(({ status, id }) => status === 'open' && id !== except)
 }
 
-/** What was asked in a session, oldest first. */
-export async function questionsOf(fleet: Fleet, sessionId: string): Promise<Question[]> {
-  return (await Array.fromAsync(all(fleet, 'questions', 'session', [sessionId]))).map(stored => stored.value)
+/** What was asked in a session, as it is now, oldest first. */
+export async function questionsOf(fleet: Fleet, session: Session, mission: Mission): Promise<Stored<Question>[]> {
+  const found = await asTheyAre(
+    fleet,
+    'questions',
+    { index: 'session', equals: [session.id] },
+    mission.questions,
+    isOver,
+  )
+  return inOrder(found.filter(({ value }) => value.session_id === session.id))
 }
 
-/** The answer has reached the client; words that could not go with it are on their way as a message of their own. */
+/** The answer has reached the client. Words that could not go with it follow as a message. */
 export async function markDelivered(fleet: Fleet, id: string, words: string | null = null): Promise<void> {
   const text = words === null ? null : await fleet.blobs.keep(words)
   await retryOnConflict(async () => {

@@ -15,26 +15,29 @@ import { repositoryOf } from '../projects/repositories.ts'
 import { current, put } from '../records.ts'
 
 const QUOTE_CHARS = 500
-/** Beside the remarks a commit has the mission, the message, its event and a receipt. */
-const BESIDE_REMARKS = 4
+/** Beside the comments, a commit has the mission, the message, its event and a receipt. */
+const BESIDE_COMMENTS = 4
 
-export type Remark = Pick<Comment, 'body' | 'path' | 'line' | 'side'>
+export type CommentFields = Pick<Comment, 'body' | 'path' | 'line' | 'side'>
 
-export async function makeRemark(fleet: Fleet, ask: Ask, mission: Mission, remark: Remark): Promise<Comment> {
-  const quote = await quoteOf(fleet, mission, remark)
+export async function addComment(fleet: Fleet, ask: Ask, shown: Mission, fields: CommentFields): Promise<Comment> {
+  const quote = await quoteOf(fleet, shown, fields)
   const id = await oncePerKey(fleet, ask, async () => {
+    const { value: mission, version } = await current(fleet, 'missions', shown.id)
+    if (mission.deleting) throw new NotAllowed(`Mission ${mission.id} is being deleted.`)
     const when = by(fleet, ask)
-    const comment = newRemark(mission, when, { ...remark, quote })
+    const comment = newComment(shown, when, { ...fields, quote })
     return {
       subject: comment.id,
       changes: [put('comments', comment, 'absent')],
+      checks: [{ collection: 'missions', id: mission.id, expects: version }],
       events: [life.about(mission, 'commented', when, { data: { comment: comment.id } })],
     }
   })
   return (await current(fleet, 'comments', id)).value
 }
 
-const newRemark = (mission: Mission, when: life.By, fields: Partial<Comment>): Comment =>
+const newComment = (mission: Mission, when: life.By, fields: Partial<Comment>): Comment =>
   Comment.parse({
     ...fields,
     id: newId(),
@@ -46,7 +49,12 @@ const newRemark = (mission: Mission, when: life.By, fields: Partial<Comment>): C
     created_at: when.now,
   })
 
-export async function changeRemark(fleet: Fleet, ask: Ask, id: string, fields: Partial<Remark>): Promise<Comment> {
+export async function editComment(
+  fleet: Fleet,
+  ask: Ask,
+  id: string,
+  fields: Partial<CommentFields>,
+): Promise<Comment> {
   await oncePerKey(fleet, ask, async () => {
     const { value, version } = await requireUnsent(fleet, id)
     const { value: mission } = await current(fleet, 'missions', value.mission_id)
@@ -61,7 +69,7 @@ export async function changeRemark(fleet: Fleet, ask: Ask, id: string, fields: P
   return (await current(fleet, 'comments', id)).value
 }
 
-export async function deleteRemark(fleet: Fleet, ask: Ask, id: string): Promise<void> {
+export async function deleteComment(fleet: Fleet, ask: Ask, id: string): Promise<void> {
   await oncePerKey(fleet, ask, async () => {
     const { value, version } = await requireUnsent(fleet, id)
     const { value: mission } = await current(fleet, 'missions', value.mission_id)
@@ -73,46 +81,46 @@ export async function deleteRemark(fleet: Fleet, ask: Ask, id: string): Promise<
   })
 }
 
-/** What an agent was told cannot be unsaid. */
+/** A comment that was sent to the agent cannot be changed or taken back. */
 async function requireUnsent(fleet: Fleet, id: string): Promise<Stored<Comment>> {
   const found = await current(fleet, 'comments', id)
   if (!found.value.sent_at) return found
-  throw new NotAllowed(`Its agent was told of comment ${id} at ${found.value.sent_at}.`, {
+  throw new NotAllowed(`Comment ${id} was sent to the agent at ${found.value.sent_at}, so it cannot be changed.`, {
     try: `fleet mission comment ${found.value.mission_id} "…"`,
     facts: { sent_at: found.value.sent_at },
   })
 }
 
 /**
- * Sends the agent back to its work with everything people remarked since it was last told. That they are told is written
- * in the commit that queues the mission, so each is told once. What is said besides becomes a remark too, told already.
+ * Sends the agent back to its work with all unsent comments. The commit that queues the mission also marks them as
+ * sent, so each is sent once. The message becomes a comment too, which is marked as sent from the start.
  */
 export async function sendBack(fleet: Fleet, ask: Ask, id: string, wish: Wish): Promise<Stored<Mission>> {
   const settings = await checkedSettings(fleet, wish.override ?? {}, await projectOf(fleet, id))
   return changeMission(fleet, id, ask, async (mission, when) => {
     const script = isScriptAfter(fleet, ask, mission, { agent: settings.agent, text: false })
     const { ready, checks } = await readiness(fleet, mission)
-    const room = MAX_COMMIT_ITEMS - BESIDE_REMARKS - checks.length
-    const remarks = await unsentOf(fleet, id, room)
+    const room = MAX_COMMIT_ITEMS - BESIDE_COMMENTS - checks.length
+    const unsent = await unsentOf(fleet, id, room)
     const message = wish.message?.trim()
-    if (!remarks.length && !message)
-      throw new InvalidInput('message', 'is missing, and there are no remarks that its agent was not told of', {
+    if (!unsent.length && !message)
+      throw new InvalidInput('message', 'is missing, and every comment was already sent to the agent', {
         try: `fleet mission comment ${id} "…"`,
       })
     const { text, told } = sentBack(
-      remarks.map(({ value }) => value),
+      unsent.map(({ value }) => value),
       message,
     )
     const said = message && { body: clipped(message, MAX_COMMENT_CHARS), sent_at: when.now }
     const decide = mission.status === 'done' ? life.reopen : life.resume
     return {
       ...decide({ ...mission, ...settings, script }, ready, await fleet.blobs.keep(text), when, {
-        data: { remarks: told.length },
+        data: { comments: told.length },
         cause: message,
       }),
       changes: [
-        ...(said ? [put('comments', newRemark(mission, when, said), 'absent')] : []),
-        ...remarks
+        ...(said ? [put('comments', newComment(mission, when, said), 'absent')] : []),
+        ...unsent
           .slice(0, told.length)
           .map(({ value, version }) => put('comments', { ...value, sent_at: when.now }, version)),
       ],
@@ -127,8 +135,8 @@ async function unsentOf(fleet: Fleet, missionId: string, limit: number): Promise
   return now.filter(found => found !== undefined).filter(({ value }) => isToSend(value))
 }
 
-/** The line a remark is about, as a person sees it now: the work may have moved on when the agent reads it. */
-async function quoteOf(fleet: Fleet, mission: Mission, { path, line, side }: Remark): Promise<string | null> {
+/** The line a comment is about, as the person sees it now. The work may have moved on when the agent reads it. */
+async function quoteOf(fleet: Fleet, mission: Mission, { path, line, side }: CommentFields): Promise<string | null> {
   const project = path ? (await fleet.store.get('projects', mission.project_id))?.value : undefined
   const shown = project && (await shownOf(project, mission))
   if (!project || !shown) return null

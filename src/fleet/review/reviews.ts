@@ -10,10 +10,10 @@ import { includesOf, shownOf } from '../landing/candidates.ts'
 import { repositoryOf } from '../projects/repositories.ts'
 import { all, current, newestReport } from '../records.ts'
 
-/** More work than this does not wait for review at once; what does is ranked among the oldest. */
+/** At most this much waiting work is ranked, the oldest of it. */
 const MOST_WAITING = 500
 const MOST_BESIDE = 500
-/** As many programs at once as do not keep everything else waiting. */
+/** How many git processes run at once. */
 const AT_ONCE = 8
 
 /** Finished work that stopped on its way to the base branch for a person. */
@@ -21,7 +21,7 @@ const STOPPED = ['conflict', 'in_the_way']
 export const isToReview = ({ status, status_reason, branch }: Mission): boolean =>
   branch !== null && (status === 'review' || (status === 'needs_input' && STOPPED.includes(status_reason?.code ?? '')))
 
-/** Where there may be work that has not landed. */
+/** The statuses in which a mission may have unlanded work. */
 const UNLANDED: readonly Status[] = ['review', 'landing', 'needs_input', 'waiting', 'queued', 'running']
 
 export interface Review extends Sizes {
@@ -30,11 +30,11 @@ export interface Review extends Sizes {
   session_id: string | null
   checked: Checked
   overlaps: Overlap[]
-  remarks: number
+  comments: number
   risk: Risk
 }
 
-/** The work that waits for a person, the riskiest first, then what waits longest. */
+/** Work that waits for a person, the riskiest first, then the oldest. */
 export async function reviewsOf(fleet: Fleet, projectId?: string): Promise<Review[]> {
   const waiting = (
     await Promise.all(['review', 'needs_input'].map(status => ofStatus(fleet, status, MOST_WAITING, projectId)))
@@ -54,8 +54,8 @@ export async function reviewOf(fleet: Fleet, mission: Mission, others = new Besi
   const { value: project } = await current(fleet, 'projects', mission.project_id)
   const session = mission.session_id ? (await fleet.store.get('sessions', mission.session_id))?.value : undefined
   const report = await newestReport(fleet, mission.id)
-  const [sizes, includes, checked, remarks] = await Promise.all([
-    // A repository that cannot be asked must not hide what waits in the others.
+  const [sizes, includes, checked, comments] = await Promise.all([
+    // A repository that cannot be read must not hide the work in others.
     sizesOfWork(project, mission).catch(() => toldBy(report)),
     includesOf(fleet, project, mission).catch(() => []),
     checkedOf(fleet, mission, project, session),
@@ -74,7 +74,7 @@ export async function reviewOf(fleet: Fleet, mission: Mission, others = new Besi
   })
   return {
     ...{ mission, session_id: session?.id ?? null, includes, ...sizes, checked, overlaps, risk },
-    remarks: remarks.items.length,
+    comments: comments.items.length,
   }
 }
 
@@ -86,7 +86,7 @@ async function ofStatus(fleet: Fleet, status: string, limit: number, project?: s
 const pathsOf = (files: readonly ChangedFile[]): ReadonlySet<string> =>
   new Set(files.flatMap(({ path, from }) => (from ? [path, from] : [path])))
 
-/** The files alone, as they were when the session ended. */
+/** The files of the report, as they were when the session ended. */
 const toldBy = (report: Report | undefined): Sizes => ({
   files: (report?.files_changed ?? []).map(file => ({ ...file, added: null, deleted: null })),
   filesOmitted: report?.files_omitted ?? 0,
@@ -95,7 +95,7 @@ const toldBy = (report: Report | undefined): Sizes => ({
 })
 
 const NOTHING: Sizes = { files: [], filesOmitted: 0, added: 0, deleted: 0 }
-/** Two commits always differ by the same, so it is asked for once. */
+/** The difference between two commits never changes, so it is computed once. */
 const known = new Map<string, Promise<Sizes>>()
 const MOST_KNOWN = 1000
 
@@ -111,7 +111,7 @@ async function sizesOfWork(project: Project, mission: Mission): Promise<Sizes> {
   return asked
 }
 
-/** The newest word of each check since the work was finished. */
+/** The newest result of each check since the work was finished. */
 async function checkedOf(
   fleet: Fleet,
   mission: Mission,
@@ -135,7 +135,7 @@ interface Other {
   paths: ReadonlySet<string>
 }
 
-/** The unlanded work of each project, as the newest reports tell it; read once for a whole list. */
+/** The unlanded work of each project according to the newest reports, read once for a whole list. */
 class Beside {
   readonly #fleet: Fleet
   readonly #projects = new Map<string, Promise<Other[]>>()
@@ -144,7 +144,7 @@ class Beside {
     this.#fleet = fleet
   }
 
-  /** What is part of the work is no other work beside it. */
+  /** Work that is part of the candidate is not other work beside it. */
   async overlapsWith(mission: Mission, own: ReadonlySet<string>, part: readonly Included[]): Promise<Overlap[]> {
     const others = own.size ? await this.#of(mission.project_id) : []
     const inside = new Set([mission.id, ...part.map(({ mission_id }) => mission_id)])

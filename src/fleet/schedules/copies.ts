@@ -7,7 +7,7 @@ import { Workflow } from '../../domain/records/workflow.ts'
 import * as life from '../../domain/rules/life.ts'
 import type { Change, Check } from '../../store/index.ts'
 import type { Fleet } from '../fleet.ts'
-import { readiness } from '../missions/missions.ts'
+import { linked } from '../missions/missions.ts'
 import { current, derivedId, put } from '../records.ts'
 import { aboutWorkflow } from '../workflows/engine.ts'
 
@@ -18,18 +18,25 @@ interface Copy {
   events: NewEvent[]
 }
 
-/** What a schedule makes for one of its times. Its id follows from the time, so that no time has two. */
-export async function copyOf(fleet: Fleet, schedule: Schedule, slot: string, when: life.By): Promise<Copy> {
-  const id = derivedId('slot', schedule.id, schedule.created_at, slot)
-  // A clock was put back: what was made for this time stands.
+/** What a schedule makes for one of its times. Its id is derived from the time, so no time has two. */
+export async function copyOf(fleet: Fleet, schedule: Schedule, cronTime: string, when: life.By): Promise<Copy> {
+  // The first word stays as it was in version 0.1.0, so that a time from then keeps its copy.
+  const id = derivedId('slot', schedule.id, schedule.created_at, cronTime)
+  // The clock was put back: the copy that was made for this time stays.
   if (await fleet.store.get(schedule.of === 'mission' ? 'missions' : 'workflows', id))
     return { id, changes: [], checks: [], events: [] }
   return schedule.of === 'mission'
-    ? missionCopy(fleet, schedule, slot, id, when)
+    ? missionCopy(fleet, schedule, cronTime, id, when)
     : workflowCopy(fleet, schedule, id, when)
 }
 
-async function missionCopy(fleet: Fleet, schedule: Schedule, slot: string, id: string, when: life.By): Promise<Copy> {
+async function missionCopy(
+  fleet: Fleet,
+  schedule: Schedule,
+  cronTime: string,
+  id: string,
+  when: life.By,
+): Promise<Copy> {
   const { value: template, version } = await current(fleet, 'missions', schedule.id)
   if (template.deleting) throw new NotAllowed(`Mission ${template.id} is being deleted.`)
   const draft = Mission.parse({
@@ -39,20 +46,20 @@ async function missionCopy(fleet: Fleet, schedule: Schedule, slot: string, id: s
     prompt: template.prompt,
     variables: template.variables,
     script: template.script,
-    scheduled: { by: schedule.id, slot },
+    scheduled: { by: schedule.id, cron_time: cronTime },
     status: 'draft',
     created_at: when.now,
     updated_at: when.now,
   })
-  const { ready, checks } = await readiness(fleet, draft)
+  const { ready, changes } = await linked(fleet, draft)
   const created = life.about(draft, 'mission_created', when, {
-    data: { title: draft.title, scheduled: schedule.id, slot, was: null, status: 'draft' },
+    data: { title: draft.title, scheduled: schedule.id, cron_time: cronTime, was: null, status: 'draft' },
   })
   const queued = life.dispatch(draft, ready, null, when, 'auto_dispatched')
   return {
     id,
-    changes: [put('missions', queued.mission, 'absent')],
-    checks: [{ collection: 'missions', id: template.id, expects: version }, ...checks],
+    changes: [put('missions', queued.mission, 'absent'), ...changes],
+    checks: [{ collection: 'missions', id: template.id, expects: version }],
     events: [created, ...queued.events],
   }
 }
@@ -82,7 +89,7 @@ async function workflowCopy(fleet: Fleet, schedule: Schedule, id: string, when: 
 }
 
 interface LastCopy {
-  /** Still at work, or waiting to be. */
+  /** Whether a copy is still at work, or waits to be. */
   busy: boolean
   cancel(when: life.By): { changes: Change[]; events: NewEvent[] } | null
 }
@@ -96,8 +103,9 @@ export async function lastCopy(fleet: Fleet, { of, last }: Schedule): Promise<La
     return {
       busy: true,
       cancel(when) {
-        if (copy.value.cancel_requested) return null
-        const step = life.cancel(copy.value, when)
+        // What a person has taken over is theirs until they hand it back. The next copy waits for that.
+        if (copy.value.cancel_requested || copy.value.taken_over) return null
+        const step = life.requestCancel(copy.value, when)
         return { changes: [put('missions', step.mission, copy.version)], events: step.events }
       },
     }
@@ -117,6 +125,6 @@ export async function lastCopy(fleet: Fleet, { of, last }: Schedule): Promise<La
   }
 }
 
-/** One that was cancelled is at work until the last of its stages has stopped. */
+/** A cancelled workflow is at work until the last of its stages has stopped. */
 const isWorkflowAtWork = ({ status, open }: Workflow): boolean =>
   status === 'making' || status === 'running' || (status === 'cancelled' && open > 0)

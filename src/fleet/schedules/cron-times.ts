@@ -1,24 +1,24 @@
 import type { Cron } from 'croner'
 import { InvalidInput } from '../../domain/errors.ts'
-import type { Slots } from '../../domain/records/schedule.ts'
+import type { CronTimes } from '../../domain/records/schedule.ts'
 
-/** Whether a rule can be kept is found out when it is written, by asking for its next time. */
-export async function slotsOf({ cron, time_zone }: { cron: string; time_zone: string }): Promise<Slots> {
+/** Asks a rule for its next time when it is written, so that a rule without one is refused then. */
+export async function cronTimesOf({ cron, time_zone }: { cron: string; time_zone: string }): Promise<CronTimes> {
   const rule = await ruleOf(cron, time_zone)
   return {
     after: moment => rule.nextRun(new Date(moment))?.toISOString() ?? null,
-    // The one before the next: croner looks back from just after a moment, and a rule fires once a minute at most.
+    // The time before the next one: croner looks back from just after a moment, and a rule fires once a minute at most.
     upTo: moment => rule.previousRuns(1, new Date(Date.parse(moment) + 1000))[0]?.toISOString() ?? null,
   }
 }
 
 async function ruleOf(cron: string, timezone: string): Promise<Cron> {
-  // Loaded when asked for: most commands have nothing to do with time.
+  // Loaded on demand, because most commands do not need it.
   const { Cron } = await import('croner')
   try {
     new Intl.DateTimeFormat('en', { timeZone: timezone })
   } catch {
-    throw new InvalidInput('time_zone', `${JSON.stringify(timezone)} is no time zone`, {
+    throw new InvalidInput('time_zone', `${JSON.stringify(timezone)} is not a time zone`, {
       try: 'Such as Europe/Berlin.',
     })
   }

@@ -1,4 +1,4 @@
-import { InvalidInput, NotAllowed, Refusal } from '../../domain/errors.ts'
+import { InvalidInput, NotAllowed, Refusal, StoreTrouble } from '../../domain/errors.ts'
 import type { NewEvent } from '../../domain/records/event.ts'
 import { MissionSettings } from '../../domain/records/mission.ts'
 import { MOST_WAITING, Schedule, type ScheduleSettings, tick } from '../../domain/records/schedule.ts'
@@ -7,15 +7,13 @@ import type { Check, Stored } from '../../store/index.ts'
 import { type Ask, by, oncePerKey } from '../commands.ts'
 import { type Fleet, retryOnConflict } from '../fleet.ts'
 import { requireStartable } from '../missions/requirements.ts'
+import { type Desk, idIn, type Reactor, type Ref, refTo } from '../reactor.ts'
 import { all, current, put } from '../records.ts'
 import { sentence } from '../sentences.ts'
 import { planOf } from '../workflows/stages.ts'
 import { requireStages } from '../workflows/workflows.ts'
 import { copyOf, lastCopy } from './copies.ts'
-import { slotsOf } from './cron-times.ts'
-
-/** A timer counts at most this far: a machine that slept, or whose clock was set, is noticed. */
-const LONGEST_NAP_MS = 30_000
+import { cronTimesOf } from './cron-times.ts'
 
 // What people ask for
 
@@ -26,9 +24,9 @@ export async function setSchedule(
   settings: ScheduleSettings,
 ): Promise<Stored<Schedule>> {
   const { of, id } = template
-  const slots = await slotsOf(settings)
-  const next_at = slots.after(fleet.now())
-  if (!next_at) throw new InvalidInput('cron', 'never comes round')
+  const times = await cronTimesOf(settings)
+  const next_at = times.after(fleet.now())
+  if (!next_at) throw new InvalidInput('cron', 'no date ever matches it')
   if (settings.enabled) await requireCopies(fleet, template)
   await oncePerKey(fleet, ask, async () => {
     const { project_id, check } = await templateOf(fleet, template)
@@ -38,7 +36,7 @@ export async function setSchedule(
       waiting: [],
       created_at: when.now,
       ...found?.value,
-      // Switched off, nothing more comes of it, also not what waited behind the copy at work.
+      // A schedule that is switched off makes no more copies, not even those that waited for the one at work.
       ...(!settings.enabled && { waiting: [] }),
       ...settings,
       id,
@@ -58,7 +56,7 @@ export async function setSchedule(
   return current(fleet, 'schedules', id)
 }
 
-/** A copy that could not start is told of now, not when nobody looks. */
+/** Says now why a copy could not start, instead of at a time when nobody looks. */
 async function requireCopies(fleet: Fleet, { of, id }: Pick<Schedule, 'of' | 'id'>): Promise<void> {
   const { value } = await current(fleet, of === 'mission' ? 'missions' : 'workflows', id)
   const { value: project } = await current(fleet, 'projects', value.project_id)
@@ -66,7 +64,7 @@ async function requireCopies(fleet: Fleet, { of, id }: Pick<Schedule, 'of' | 'id
   else await requireStartable(fleet, project, [{ called: id, settings: MissionSettings.parse(value) }])
 }
 
-/** The mission or workflow to copy, as it must still be when the commit is made. */
+/** The mission or workflow to copy. It must still be the same when the commit is made. */
 async function templateOf(
   fleet: Fleet,
   { of, id }: Pick<Schedule, 'of' | 'id'>,
@@ -100,14 +98,14 @@ export async function removeSchedule(fleet: Fleet, ask: Ask, id: string): Promis
   })
 }
 
-/** Once more, now; behind the one that is still at work. */
+/** Runs it once more, after the copy that is still at work. */
 export async function runSchedule(fleet: Fleet, ask: Ask, id: string): Promise<Stored<Schedule>> {
   await oncePerKey(fleet, ask, async () => {
     const { value, version } = await current(fleet, 'schedules', id)
     if (value.waiting.length >= MOST_WAITING)
-      throw new NotAllowed(`${value.waiting.length} copies already wait for the one at work.`)
+      throw new NotAllowed(`${value.waiting.length} copies already wait for the one that runs.`)
     const when = by(fleet, ask)
-    const taken = [...value.waiting, ...(value.last ? [value.last.slot] : [])]
+    const taken = [...value.waiting, ...(value.last ? [value.last.cron_time] : [])]
     const changed = { ...value, waiting: [...value.waiting, freeMoment(when.now, taken)], updated_at: when.now }
     return {
       subject: id,
@@ -118,25 +116,32 @@ export async function runSchedule(fleet: Fleet, ask: Ask, id: string): Promise<S
   return current(fleet, 'schedules', id)
 }
 
-/** A copy is known by its time: asked for twice in one moment, the second has the next. */
+/** A copy is known by its time. The second request in the same millisecond gets the next one. */
 const freeMoment = (moment: string, taken: readonly string[]): string =>
   taken.includes(moment) ? freeMoment(after(moment), taken) : moment
 
 // What the fleet does
 
-/** Makes copies when it is time. Only the holder of the home has one; each commit wakes it, and a timer. */
-export class Scheduler {
+/** Makes copies when their time comes. */
+export class Schedules implements Reactor {
+  readonly name = 'schedules'
   readonly #fleet: Fleet
-  readonly #wake: () => void
-  #timer: NodeJS.Timeout | undefined
+  readonly #desk: Desk
 
-  constructor(fleet: Fleet, wake: () => void) {
+  constructor(fleet: Fleet, desk: Desk) {
     this.#fleet = fleet
-    this.#wake = wake
+    this.#desk = desk
   }
 
-  stop(): void {
-    clearTimeout(this.#timer)
+  /** Each pass looks at all of them. */
+  async *unfinished(): AsyncGenerator<Ref> {}
+
+  affectedBy(): Ref[] {
+    return []
+  }
+
+  look(ref: Ref): Promise<void> {
+    return this.#keep(idIn(ref))
   }
 
   async pass(): Promise<void> {
@@ -144,26 +149,18 @@ export class Scheduler {
     const due = await this.#fleet.store.find('schedules', { index: 'due', below: after(now), limit: 100 })
     const waiting = await Array.fromAsync(all(this.#fleet, 'schedules', 'waiting'))
     const ids = new Set([...due.items, ...waiting].map(({ value }) => value.id))
-    // A fault of ours in one, such as a full disk, must not keep the others from their time.
-    const kept = await Promise.allSettled([...ids].map(id => this.#keep(id)))
-    const [next] = (await this.#fleet.store.find('schedules', { index: 'due', limit: 1 })).items
-    this.stop()
-    const failed = kept.find(each => each.status === 'rejected')
-    if (next?.value.next_at) {
-      const wait = Date.parse(next.value.next_at) - Date.parse(this.#fleet.now())
-      // One that cannot be kept now is still due: it is tried again, but not at once.
-      const nap = failed ? LONGEST_NAP_MS : Math.min(Math.max(wait, 1), LONGEST_NAP_MS)
-      this.#timer = setTimeout(this.#wake, nap).unref()
-    }
-    if (failed) throw failed.reason
+    // A fault in one schedule, such as a full disk, must not keep the others from their time.
+    await Promise.all([...ids].map(id => this.#desk.attempt(refTo('schedules', id), () => this.#keep(id))))
+    const [next] = (await this.#fleet.store.find('schedules', { index: 'due', from: after(now), limit: 1 })).items
+    if (next?.value.next_at) this.#desk.passIn(Date.parse(next.value.next_at) - Date.parse(this.#fleet.now()))
   }
 
-  /** One that cannot be kept is switched off and says why; the others go on. */
+  /** Switches off a schedule that cannot be kept, and says why. The others go on. */
   async #keep(id: string): Promise<void> {
     try {
       await retryOnConflict(() => this.#step(id))
     } catch (error) {
-      if (!(error instanceof Refusal)) throw error
+      if (!(error instanceof Refusal) || error instanceof StoreTrouble) throw error
       await retryOnConflict(() => this.#switchOff(id, sentence(error)))
     }
   }
@@ -173,17 +170,19 @@ export class Scheduler {
     if (!stored) return
     const when = { actor: 'fleet', now: this.#fleet.now() }
     const last = await lastCopy(this.#fleet, stored.value)
-    const slots = await slotsOf(stored.value)
-    const { schedule, make, skipped, cancelLast } = tick(stored.value, { now: when.now, slots, busy: last.busy })
+    const times = await cronTimesOf(stored.value)
+    const { schedule, make, skipped, cancelLast } = tick(stored.value, { now: when.now, times, busy: last.busy })
     if (!make && !skipped && !cancelLast && schedule.next_at === stored.value.next_at) return
     const copy = make ? await copyOf(this.#fleet, schedule, make, when) : null
     const cancelled = cancelLast ? last.cancel(when) : null
-    const changed = copy ? { ...schedule, last: { slot: make!, copy_id: copy.id }, made: schedule.made + 1 } : schedule
+    const changed = copy
+      ? { ...schedule, last: { cron_time: make!, copy_id: copy.id }, made: schedule.made + 1 }
+      : schedule
     await this.#fleet.commit('commit.schedule', {
       changes: [put('schedules', changed, stored.version), ...(copy?.changes ?? []), ...(cancelled?.changes ?? [])],
       checks: copy?.checks,
       events: [
-        ...(skipped ? [aboutSchedule(schedule, 'schedule_skipped', when, { data: { slot: skipped } })] : []),
+        ...(skipped ? [aboutSchedule(schedule, 'schedule_skipped', when, { data: { cron_time: skipped } })] : []),
         ...(cancelled?.events ?? []),
         ...(copy?.events ?? []),
       ],
@@ -202,5 +201,5 @@ export class Scheduler {
   }
 }
 
-/** The first moment that is later: bounds are exclusive. */
+/** The next millisecond, because bounds are exclusive. */
 const after = (moment: string): string => new Date(Date.parse(moment) + 1).toISOString()

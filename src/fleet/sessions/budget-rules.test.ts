@@ -15,13 +15,13 @@ test('a budget is refused where nobody can hold the agent to it, and only then',
   expect(() => asked('codex', 'terra')).not.toThrow()
   expect(() => asked('codex', 'no-such-model')).toThrow(/no price for the model no-such-model/)
   expect(() => asked('gemini')).not.toThrow()
-  expect(() => asked('agy')).toThrow(/does not tell what it costs/)
+  expect(() => asked('agy')).toThrow(/does not report its cost/)
   for (const { name } of AGENTS) expect(() => requireBudget(fleet, named(name), noBudget), name).not.toThrow()
 })
 
 const noBudget = { maxBudgetUsd: null, model: 'no-such-model' }
 
-test('a model that shows only once the agent works is judged then', () => {
+test('a model that is known only once the agent works is judged then', () => {
   const unheld = (model: string | null, output_tokens = 0, asked: string | null = null) => {
     const digest = emptyDigest()
     return unheldBudget(fleet, named('codex'), asked, { ...digest, model, usage: { ...digest.usage, output_tokens } })

@@ -4,21 +4,21 @@ import type { Effective } from '../../domain/rules/effective.ts'
 import { costOf, type KnownModel } from '../../domain/rules/prices.ts'
 import type { Fleet } from '../fleet.ts'
 
-/** The client's own name for what was asked for. */
+/** The client's own name for the requested model. */
 const nameOf = ({ agents }: Fleet, agent: Agent, model: string): string =>
   agents.models.of(agent).find(({ alias }) => alias === model)?.name ?? model
 
 const modelOf = (fleet: Fleet, agent: Agent, model: string | null): KnownModel | undefined =>
   model === null ? undefined : fleet.models.known(nameOf(fleet, agent, model))
 
-/** Where a client tells money it does so at the end of its turns; until then the table says what it will be. */
+/** A client that reports money does so at the end of its turns. Until then the table of prices says what it will be. */
 const PRICED: readonly Agent['can']['cost'][] = ['priced', 'money']
 
-/** A model that nobody knows counts as the first of its client's, as the client itself has it. */
+/** Until the client reports its cost, an unknown model is priced as the first model of the client. */
 const priceUntilTold = (fleet: Fleet, agent: Agent) =>
   agent.can.cost === 'money' ? modelOf(fleet, agent, agent.models[0]?.name ?? null)?.price : undefined
 
-/** What the table of models adds to what a session's client tells. */
+/** What the table of models adds to what a client reports. */
 export function knowledgeFor(fleet: Fleet, agent: Agent, asked: string | null): Knowledge {
   const known = (told: string | null) => modelOf(fleet, agent, told ?? asked)
   const ownWindows = new Map<string | null, number | null>()
@@ -37,7 +37,7 @@ export function knowledgeFor(fleet: Fleet, agent: Agent, asked: string | null): 
 
 const NO_BUDGET = 'Take the budget off, or choose another agent: fleet agents'
 
-/** A budget that nobody can hold an agent to is refused, not shown. */
+/** A budget that cannot be enforced is refused, not just shown. */
 export function requireBudget(
   fleet: Fleet,
   agent: Agent,
@@ -46,16 +46,16 @@ export function requireBudget(
   const { can, title } = agent
   if (maxBudgetUsd === null || can.budgetLimit || can.cost === 'free') return
   if (can.cost === 'none' || can.cost === 'tokens')
-    throw new NotAllowed(`${title} does not tell what it costs, so it cannot be held to a budget.`, { try: NO_BUDGET })
+    throw new NotAllowed(`${title} does not report its cost, so it cannot be held to a budget.`, { try: NO_BUDGET })
   if (can.usage !== 'while working')
-    throw new NotAllowed(`${title} tells what it used only at its end, so it cannot be held to a budget.`, {
+    throw new NotAllowed(`${title} reports its usage only at the end, so it cannot be held to a budget.`, {
       try: NO_BUDGET,
     })
   if (can.cost === 'priced' && model !== null && !modelOf(fleet, agent, model)?.price)
     throw new NotAllowed(unpriced(nameOf(fleet, agent, model)), { try: NO_BUDGET })
 }
 
-/** Why a session whose model nobody knew before it started cannot be held to its budget. */
+/** Why a budget cannot be enforced, for a session whose model was not known before it started. */
 export function unheldBudget(
   fleet: Fleet,
   agent: Agent,

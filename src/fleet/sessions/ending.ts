@@ -1,33 +1,34 @@
 import { existsSync } from 'node:fs'
-import { join } from 'node:path'
 import { AdapterFault, type Agent, type Digest, type Ending, type Exit } from '../../agents/index.ts'
 import { newId } from '../../domain/ids.ts'
-import type { Mission } from '../../domain/records/mission.ts'
+import type { NewEvent } from '../../domain/records/event.ts'
+import type { Mission, StatusReason } from '../../domain/records/mission.ts'
 import type { Project } from '../../domain/records/project.ts'
 import { Claim, fitted, Report, statusOf } from '../../domain/records/report.ts'
 import { keptRefs, type Outcome, type Session } from '../../domain/records/session.ts'
 import { effective } from '../../domain/rules/effective.ts'
 import { ended as missionAfter, NOTHING_DONE } from '../../domain/rules/ending.ts'
-import { about } from '../../domain/rules/life.ts'
+import { about, type By } from '../../domain/rules/life.ts'
 import { clipped, MAX_REASON_CHARS, type StoredText } from '../../domain/text.ts'
 import { type Changes, type Collected, changes, commitLeftovers, mergeBase, type Repository } from '../../git/index.ts'
-import type { Change } from '../../store/index.ts'
+import { fileOf, nameOf } from '../../platform/launch-folder.ts'
+import { type Change, Unavailable } from '../../store/index.ts'
 import { defaultsOf } from '../dispatch/capacity.ts'
 import { spent } from '../dispatch/holds.ts'
 import { CONTINUES } from '../dispatch/next-session.ts'
 import { providerAfter } from '../dispatch/windows.ts'
 import { type Fleet, retryOnConflict } from '../fleet.ts'
-import { type Concern, concernAbout } from '../landing/review-reasons.ts'
+import { reasonToReview } from '../landing/review-reasons.ts'
 import { landingMessage } from '../landing/trailers.ts'
 import { answerOf, proposed } from '../planning/answers.ts'
 import { repositoryOf } from '../projects/repositories.ts'
 import { inWords, questionsOf, sentenceOf } from '../questions/questions.ts'
-import { current, put } from '../records.ts'
+import { asTheyAre, current, inOrder, put } from '../records.ts'
 import { sentence } from '../sentences.ts'
-import { readResult } from '../watching.ts'
 import { leftIn } from '../worktrees/retiring.ts'
 import { submittedClaim } from './inside.ts'
-import { RESULT_FILE } from './launch.ts'
+import { type Held, heldSession } from './record.ts'
+import { readResult } from './results.ts'
 import { gitWithin } from './sandbox.ts'
 
 /** How an agent's process ended, before anyone looked at what it left behind. */
@@ -36,27 +37,31 @@ export interface Over {
   digest: Digest
   directory: string
   swept: number
-  /** Why nobody can tell what it came to. */
+  /** Why its output could not be read, if it could not. */
   fault: string | null
-  /** How it ended, if what it was allowed to spend is spent: a client that stops itself cannot say whose money it was. */
+  /** The ending if its budget is spent: a client that stops itself cannot say which budget that was. */
   spentBudget: Ending | null
+  workedSeconds: number
 }
 
 interface Work {
-  /** What no commit holds. */
+  /** Work that no commit holds. */
   leftBehind: string | null
-  /** What its changes are counted from. */
+  /** The commit from which its changes are counted. */
   from: string | null
   collected: Collected | null
   changes: Changes
-  concern: Concern | null
+  concern: StatusReason | null
 }
 
 const NO_CHANGES: Changes = { files: [], filesOmitted: 0, commits: [], commitsOmitted: 0, descends: true }
 
-/** The end of a session: commits what was left, asks git what changed, writes the report, and moves the mission on, all in one commit. */
-export async function endSession(fleet: Fleet, agent: Agent, sessionId: string, over: Over): Promise<void> {
-  const { value: session } = await current(fleet, 'sessions', sessionId)
+/**
+ * Ends a session: commits what was left, asks git what changed, then writes the report and moves the mission on. The
+ * last two are one commit of the store.
+ */
+export async function endSession(fleet: Fleet, agent: Agent, held: Held, over: Over): Promise<void> {
+  const { value: session } = await heldSession(fleet, held)
   const { value: mission } = await current(fleet, 'missions', session.mission_id)
   const { value: project } = await current(fleet, 'projects', session.project_id)
   const submitted = await submittedClaim(fleet, session)
@@ -67,7 +72,8 @@ export async function endSession(fleet: Fleet, agent: Agent, sessionId: string, 
   try {
     work = await collectWork(fleet, session, mission, project, summary)
   } catch (error) {
-    // The worktree stays as it is: nothing is lost, but nothing may land from it either. One that never ran has said why.
+    if (error instanceof Unavailable) throw error
+    // The worktree stays: nothing is lost, but nothing may land from it. A session that never ran has already said why.
     const isGone = session.worktree !== null && !existsSync(session.worktree)
     const why = isGone
       ? `Its worktree is gone; what it had committed is on the branch ${session.branch}.`
@@ -75,7 +81,7 @@ export async function endSession(fleet: Fleet, agent: Agent, sessionId: string, 
     work = { ...work, leftBehind: isGone || session.status === 'starting' ? null : why }
     if (ending.outcome !== 'cancelled' && session.status !== 'starting') ending = { outcome: 'failed', reason: why }
   }
-  // What it did to the shared repository is told however it ended: it may have failed because of it, or to hide it.
+  // What it did to the shared repository is always reported: it may have failed because of that, or to hide it.
   if (work.concern && ending.outcome !== 'completed')
     ending = { ...ending, reason: `${ending.reason} ${work.concern.text}` }
   const told = makeReport(session, { claim, problem }, summary, ending.outcome, work.changes, fleet.now())
@@ -85,11 +91,13 @@ export async function endSession(fleet: Fleet, agent: Agent, sessionId: string, 
   await commitEnd(fleet, agent, session, project, { ending, work, report, over, answer })
 }
 
-/** A conversation that the client does not have any more is nobody's failure: another one goes on, told in writing what was done. */
+/**
+ * A conversation that the client has lost is nobody's failure: a new one goes on, with the work so far in its prompt.
+ */
 function outcomeOf(agent: Agent, { resumes, reason }: Session, over: Over): Ending {
   const ending = toldOutcome(agent, over)
   if (!ending.forgotten || resumes === null || !CONTINUES.includes(reason)) return { ...ending, forgotten: false }
-  const why = `${agent.title} does not know the conversation ${resumes} any more; another one goes on. ${ending.reason}`
+  const why = `${agent.title} no longer has the conversation ${resumes}; the mission continues in a new one. ${ending.reason}`
   return { outcome: 'lost', reason: why, uncounted: true, forgotten: true }
 }
 
@@ -104,11 +112,12 @@ function toldOutcome(agent: Agent, { digest, exit, fault, spentBudget }: Over): 
   }
 }
 
-/** A turn that ended well, of an agent that said it waits for something, is the end of a part only. */
+/** An agent that ended its turn well, but said that it waits for something, is parked. */
 async function putAside(fleet: Fleet, session: Session, ending: Ending): Promise<Ending> {
   if (ending.outcome !== 'completed') return ending
-  const asked = (await questionsOf(fleet, session.id)).filter(({ through }) => through === 'tool')
-  if (asked.some(({ status, delivered }) => status === 'open' || (status === 'answered' && !delivered)))
+  const { value: mission } = await current(fleet, 'missions', session.mission_id)
+  const asked = (await questionsOf(fleet, session, mission)).filter(({ value }) => value.through === 'tool')
+  if (asked.some(({ value: { status, delivered } }) => status === 'open' || (status === 'answered' && !delivered)))
     return { outcome: 'parked', reason: 'It waits for an answer.' }
   if (!session.awaits?.children.length) return ending
   return { outcome: 'parked', reason: `It waits for its sub-missions: ${session.awaits.children.join(', ')}.` }
@@ -139,11 +148,11 @@ async function collectWork(
     collected,
     changes: changed,
     from,
-    concern: await concernAbout({ fleet, session, project, repository, collected, from }),
+    concern: await reasonToReview({ fleet, session, project, repository, collected, from }),
   }
 }
 
-/** What it did since it began; where a base branch was to be merged and was not, since its work parted from that. */
+/** Its changes since it began or, if it did not merge a base branch as it should have, since it parted from that. */
 async function ownChanges(
   repository: Repository,
   start: string,
@@ -156,19 +165,19 @@ async function ownChanges(
 
 interface Claimed {
   claim: Claim | null
-  /** Why what it left is no report. */
+  /** Why the file it left is not a report. */
   problem: string | null
 }
 
 /** The report that an agent left as a file. */
 function writtenClaim(directory: string): Claimed {
-  const file = join(directory, RESULT_FILE)
+  const file = fileOf(directory, 'result')
   if (!existsSync(file)) return { claim: null, problem: null }
   const { success, data, error } = Claim.safeParse(readResult(file))
   if (success) return { claim: data, problem: null }
   const { path, message } = error.issues[0]!
   const where = path.map(String).join('.') || 'the whole file'
-  return { claim: null, problem: clipped(`${RESULT_FILE}, ${where}: ${message}`, 1000) }
+  return { claim: null, problem: clipped(`${nameOf('result')}, ${where}: ${message}`, 1000) }
 }
 
 function makeReport(
@@ -205,7 +214,7 @@ interface End {
   work: Work
   report: Report
   over: Over
-  /** What it was asked to answer, if it was. */
+  /** The answer of a planner. */
   answer: Awaited<ReturnType<typeof answerOf>> | null
 }
 
@@ -219,12 +228,12 @@ async function commitEnd(
   const { collected, changes: changed, concern } = work
   await retryOnConflict(async () => {
     const mission = await current(fleet, 'missions', ended.mission_id)
-    const session = await current(fleet, 'sessions', ended.id)
+    const session = await heldSession(fleet, ended)
     if (session.value.status === 'ended') return
     const { landing, maxRetries } = effective(mission.value, project, defaultsOf(fleet))
     const now = { actor: 'fleet', now: fleet.now() }
     const isPutAside = ending.outcome === 'parked' && !mission.value.taken_over
-    const talk = await talkLeft(fleet, ended.id, isPutAside)
+    const talk = await talkLeft(fleet, mission.value, session.value, isPutAside)
     const candidate = collected && { commit: collected.tip, session_id: ended.id, at: now.now }
     const step = missionAfter(
       { ...mission.value, candidate },
@@ -243,40 +252,9 @@ async function commitEnd(
       },
       now,
     )
-    const next: Session = {
-      ...session.value,
-      status: 'ended',
-      outcome: ending.outcome,
-      outcome_reason: clipped(ending.reason, MAX_REASON_CHARS),
-      exit_code: over.exit.code,
-      end_commit: collected?.tip ?? session.value.end_commit,
-      left_behind: work.leftBehind && clipped(work.leftBehind, MAX_REASON_CHARS),
-      kept_refs: keptRefs(session.value, collected?.kept),
-      descends_from: changed.descends ? work.from : null,
-      landable:
-        collected?.committed === true && changed.commits.length === 1 && changed.descends && !collected.unfinished,
-      conversation: over.digest.conversation ?? session.value.conversation,
-      resumes: ending.forgotten ? null : session.value.resumes,
-      usage: over.digest.usage,
-      used_model: over.digest.model ?? session.value.used_model,
-      context: over.digest.context,
-      retrying: null,
-      ended_at: now.now,
-    }
+    const next = endedRecord(session.value, { ending, work, over }, now.now)
     const proposal = answer && 'plan' in answer ? await proposed(fleet, step.mission, answer.plan, now) : null
-    const events = [
-      ...(over.swept
-        ? [about(step.mission, 'swept', now, { session_id: ended.id, data: { processes: over.swept } })]
-        : []),
-      about(step.mission, 'session_ended', now, {
-        session_id: ended.id,
-        cause: ending.reason,
-        data: { outcome: ending.outcome, exit_code: over.exit.code },
-      }),
-      ...talk.events.map(([kind, data]) => about(step.mission, kind, now, { session_id: ended.id, data })),
-      ...step.events,
-      ...(proposal?.events ?? []),
-    ]
+    const events = [...eventsOf(step, ended.id, { ending, over, talk }, now), ...(proposal?.events ?? [])]
     const changes = [
       put('missions', step.mission, mission.version),
       put('sessions', next, session.version),
@@ -297,6 +275,51 @@ async function commitEnd(
   })
 }
 
+/** The session's record with everything that is known about its end. */
+function endedRecord(
+  session: Session,
+  { ending, work, over }: Pick<End, 'ending' | 'work' | 'over'>,
+  now: string,
+): Session {
+  const { collected, changes: changed } = work
+  return {
+    ...session,
+    status: 'ended',
+    outcome: ending.outcome,
+    outcome_reason: clipped(ending.reason, MAX_REASON_CHARS),
+    exit_code: over.exit.code,
+    end_commit: collected?.tip ?? session.end_commit,
+    left_behind: work.leftBehind && clipped(work.leftBehind, MAX_REASON_CHARS),
+    kept_refs: keptRefs(session, collected?.kept),
+    descends_from: changed.descends ? work.from : null,
+    landable:
+      collected?.committed === true && changed.commits.length === 1 && changed.descends && !collected.unfinished,
+    conversation: over.digest.conversation ?? session.conversation,
+    resumes: ending.forgotten ? null : session.resumes,
+    usage: over.digest.usage,
+    used_model: over.digest.model ?? session.used_model,
+    context: over.digest.context,
+    retrying: null,
+    worked_seconds: Math.max(over.workedSeconds, session.worked_seconds),
+    ended_at: now,
+  }
+}
+
+function eventsOf(
+  step: ReturnType<typeof missionAfter>,
+  session_id: string,
+  { ending, over, talk }: Pick<End, 'ending' | 'over'> & { talk: TalkLeft },
+  now: By,
+): NewEvent[] {
+  const data = { outcome: ending.outcome, exit_code: over.exit.code }
+  return [
+    ...(over.swept ? [about(step.mission, 'swept', now, { session_id, data: { processes: over.swept } })] : []),
+    about(step.mission, 'session_ended', now, { session_id, cause: ending.reason, data }),
+    ...talk.events.map(([kind, told]) => about(step.mission, kind, now, { session_id, data: told })),
+    ...step.events,
+  ]
+}
+
 interface TalkLeft {
   changes: Change[]
   events: ['message_missed' | 'question_withdrawn', Record<string, string>][]
@@ -304,24 +327,23 @@ interface TalkLeft {
   question: string | null
 }
 
-/** More than this at once would not fit into the commit that ends a session; the rest stays where it is. */
+/** More at once would not fit into the commit that ends a session. The rest stays as it is. */
 const MOST_TALK = 20
 
-/** What people said that was not heard, and what was asked and not answered, when a session ends. */
-export async function talkLeft(fleet: Fleet, sessionId: string, parked: boolean): Promise<TalkLeft> {
-  const messages = (await fleet.store.find('messages', { index: 'waiting', equals: [sessionId], limit: MOST_TALK }))
-    .items
-  const asked = (
-    await fleet.store.find('questions', { index: 'session', equals: [sessionId], newestFirst: true, limit: MOST_TALK })
-  ).items
+/** Messages that were not heard and questions that were not answered when a session ends. */
+export async function talkLeft(fleet: Fleet, mission: Mission, session: Session, parked: boolean): Promise<TalkLeft> {
+  const said = await asTheyAre(fleet, 'messages', { index: 'waiting', equals: [session.id] }, session.messages)
+  const unheard = inOrder(said.filter(({ value }) => value.status === 'waiting'))
+  const messages = unheard.slice(0, MOST_TALK)
+  const asked = (await questionsOf(fleet, session, mission)).reverse().slice(0, MOST_TALK)
   const open = asked.filter(({ value }) => value.status === 'open')
-  // Answered in the moment it was put aside, or when it had no ear for it any more: the next session is told instead.
+  // Answers that came too late for this session, such as in the moment it was parked. The next session gets them.
   const late = asked.filter(
     ({ value }) => value.status === 'answered' && !value.delivered && (parked || value.kind === 'interruption'),
   )
   const texts = [
     ...late.map(({ value }) => inWords(value)),
-    ...(await Promise.all(messages.map(({ value }) => fleet.blobs.read(value.text)))),
+    ...(await Promise.all(unheard.map(({ value }) => fleet.blobs.read(value.text)))),
   ]
   const withdrawn = parked ? [] : open
   return {

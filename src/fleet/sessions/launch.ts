@@ -10,11 +10,11 @@ import { type Effective, effective } from '../../domain/rules/effective.ts'
 import { type ChildReport, composePrompt, type HandOver } from '../../domain/rules/prompt.ts'
 import { givenTo } from '../../domain/rules/script-variables.ts'
 import { placeAt, pushGuardEnvironment } from '../../git/index.ts'
-import { effect } from '../../platform/effects.ts'
-import { nextLaunch, OWN_FOLDER, readPlain, writeFiles } from '../../platform/launch-folder.ts'
+import { fileOf, nameOf, nextLaunch } from '../../platform/launch-folder.ts'
+import { readPlain } from '../../platform/plain-files.ts'
 import { sessionToken } from '../../platform/tokens.ts'
-import { DIALOGUE_FILE } from '../../runner/conversation.ts'
 import { agentEnvironment } from '../../runner/environment.ts'
+import type { LaunchOrder } from '../../runner/protocol.ts'
 import { partsOf } from '../delegation/delegation.ts'
 import { type Budget, budgetsOf, leftOf, tightest } from '../dispatch/budgets.ts'
 import { defaultsOf } from '../dispatch/capacity.ts'
@@ -25,33 +25,23 @@ import { requireApprovals, requireEffort } from '../missions/requirements.ts'
 import { repositoryOf } from '../projects/repositories.ts'
 import { dependenciesOf, newestReport } from '../records.ts'
 import { requireBudget } from './budget-rules.ts'
+import { markOf } from './environment.ts'
 import { writtenHandOver } from './hand-over.ts'
-import type { Place } from './prepare.ts'
+import type { PreparedFolder } from './prepare.ts'
 import { contained, sandboxFor, wallsOf } from './sandbox.ts'
 import { type Attached, attach } from './session-mcp-servers.ts'
 import { instructionsFor } from './system-prompt.ts'
 
-export const RESULT_FILE = join(OWN_FOLDER, 'result.json')
-const PROMPT_FILE = 'prompt'
 const PROMPT_BYTES = 16 * 1024 * 1024
 
-export interface Ready {
-  directory: string
-  launch: Launch
-  env: Record<string, string>
-}
-
-/** The mark that every process of a session carries. */
-export const markOf = (fleet: Fleet, sessionId: string): string => `${fleet.home.id}/${sessionId}`
-
 export interface SessionLimits extends Effective {
-  /** What the mission or project gives it, whatever is left of the day's. */
+  /** What is left of the mission's own budget, whatever is left of the day's. */
   ownBudgetUsd: number | null
-  /** What it may spend, and out of which budget. */
+  /** The budget that limits it. */
   budget: Budget | null
 }
 
-/** What a session runs under: its own budget, or what is left of the day's where that is less. */
+/** The limits of a session. Its budget is its own, or what is left of the day's if that is less. */
 export async function limitsOf(fleet: Fleet, mission: Mission, project: Project): Promise<SessionLimits> {
   const limits = effective(mission, project, defaultsOf(fleet))
   const budgets = await budgetsOf(fleet, mission, project)
@@ -60,16 +50,16 @@ export async function limitsOf(fleet: Fleet, mission: Mission, project: Project)
   return { ...limits, ownBudgetUsd: own ? leftOf(own) : null, budget, maxBudgetUsd: budget && leftOf(budget) }
 }
 
-/** Writes down everything the agent is told and given. The next step is only to start it. */
+/** Prepares everything that the agent gets. The next step only starts it. */
 export async function prepareLaunch(
   fleet: Fleet,
   agent: Agent,
   session: Session,
   mission: Mission,
   project: Project,
-  place: Place,
+  place: PreparedFolder,
   url: string,
-): Promise<Ready> {
+): Promise<LaunchOrder> {
   requireScript(agent, mission)
   const { preset, ...rest } = await limitsOf(fleet, mission, project)
   const limits = { ...rest, preset: session.tool_preset ?? preset }
@@ -94,33 +84,37 @@ export async function prepareLaunch(
   const sandbox = mission.allowed_tools ? null : await sandboxFor(fleet, agent, limits.preset)
   if (sandbox) requirePrivate(session, project)
   const { servers, variables } = await attach(fleet, agent, mission, project, url)
-  const given = { fleet, agent, session, mission, project, place, limits, directory, script, prompt, servers, url }
-  // Inside the sandbox the client is not held back: it may do everything, and what it changes is its own.
+  const token = await sessionToken(fleet.keys, session)
+  const given = {
+    ...{ fleet, agent, session, mission, project, place, limits, directory, script, prompt, servers },
+    ...{ url, token },
+  }
+  // The sandbox holds the agent to its preset, so the client inside may do everything.
   const request = { ...requestFor(given), ...(sandbox && { preset: 'full' as const }) }
   const launched = agent.launch(request)
   const launch = sandbox
     ? contained(launched, sandbox, await wallsOf({ ...given, program: programOf(launched.argv) }))
     : launched
   const dialogue: Record<string, string> =
-    agent.dialogue && launch.stdin === 'fifo' ? { [DIALOGUE_FILE]: JSON.stringify(agent.dialogue.begin(request)) } : {}
+    agent.dialogue && launch.stdin === 'fifo'
+      ? { [nameOf('dialogue')]: JSON.stringify(agent.dialogue.begin(request)) }
+      : {}
   const told = givenTo(await valuesOf(fleet, mission), file => join(directory, file))
-  await effect('launch.write', () =>
-    writeFiles(directory, { [PROMPT_FILE]: prompt, ...dialogue, ...told.files, ...launch.files }),
-  )
-  const env = {
-    ...(await environmentFor(fleet, session, mission, project, {
-      directory,
-      launch,
-      url,
-      variables,
-      walled: sandbox !== null,
-    })),
-    ...told.env,
+  const env = await environmentFor(fleet, session, mission, project, {
+    ...{ directory, launch, url, token, variables },
+    walled: sandbox !== null,
+  })
+  const { argv, stdin, driver } = launch
+  return {
+    directory,
+    files: { [nameOf('prompt')]: prompt, ...dialogue, ...told.files, ...launch.files },
+    ...{ argv, stdin, driver, cwd: place.workingDirectory },
+    env: { ...env, ...told.env },
+    maxBytes: fleet.settings.transcriptLimit,
   }
-  return { directory, launch, env }
 }
 
-/** What a script finds in its environment. */
+/** The variables that a script gets. */
 async function valuesOf(fleet: Fleet, { script, variables }: Mission): Promise<Record<string, string>> {
   return script && variables ? (JSON.parse(await fleet.blobs.read(variables)) as Record<string, string>) : {}
 }
@@ -136,8 +130,8 @@ function requirePrivate({ worktree, tool_preset }: Session, { id }: Project): vo
   )
 }
 
-/** What an agent was told, also when it was launched by an earlier server. */
-export const promptOf = (directory: string): string => readPlain(join(directory, PROMPT_FILE), PROMPT_BYTES) ?? ''
+/** The prompt that an agent was given, even if an earlier server launched it. */
+export const promptOf = (directory: string): string => readPlain(fileOf(directory, 'prompt'), PROMPT_BYTES) ?? ''
 
 interface Everything {
   fleet: Fleet
@@ -145,13 +139,14 @@ interface Everything {
   session: Session
   mission: Mission
   project: Project
-  place: Place
+  place: PreparedFolder
   limits: SessionLimits
   directory: string
   script: string
   prompt: string
   servers: Attached['servers']
   url: string
+  token: string
 }
 
 function requestFor({
@@ -167,12 +162,13 @@ function requestFor({
   prompt,
   servers,
   url,
+  token,
 }: Everything): Parameters<Agent['launch']>[0] {
   return {
     reason: session.reason,
     prompt,
     script,
-    promptFile: join(directory, PROMPT_FILE),
+    promptFile: fileOf(directory, 'prompt'),
     directory,
     workingDirectory: place.workingDirectory,
     model: session.model,
@@ -181,18 +177,18 @@ function requestFor({
     allowedTools: mission.allowed_tools,
     maxTurns: limits.maxTurns,
     maxBudgetUsd: limits.maxBudgetUsd,
-    systemPrompt: instructionsFor(fleet, agent, project, mission, join(directory, RESULT_FILE)),
+    systemPrompt: instructionsFor(fleet, agent, project, mission, fileOf(directory, 'result')),
     conversation: crypto.randomUUID(),
     resumes: session.resumes,
-    // One that begins afresh has nothing to copy.
+    // A fork that begins a new conversation has nothing to copy.
     forks: session.reason === 'fork' && session.resumes !== null,
     approvals: limits.approvals,
     mcpServers: servers,
-    environment: { ...fleet.environment, FLEET_URL: url, FLEET_TOKEN: sessionToken(fleet.home, session.id) },
+    environment: { ...fleet.environment, FLEET_URL: url, FLEET_TOKEN: token },
   }
 }
 
-/** The reports of what it depends on; and for a fork without the conversation, of what it was forked from. */
+/** The reports of its dependencies and, for a fork without the conversation, of the mission it was forked from. */
 async function handOvers(fleet: Fleet, mission: Mission, session: Session): Promise<HandOver[]> {
   const dependencies = (await dependenciesOf(fleet, mission)).map(d => d.value)
   const origin =
@@ -205,7 +201,7 @@ async function handOvers(fleet: Fleet, mission: Mission, session: Session): Prom
   return found.flat()
 }
 
-/** Those of its sub-missions: for the session that they were waited for by, and for whoever does not remember. */
+/** The reports of its sub-missions: for the session that waited for them, and for one that does not remember. */
 async function childReports(fleet: Fleet, mission: Mission, session: Session): Promise<ChildReport[]> {
   if (session.reason !== 'children' && (session.resumes || session.number === 1)) return []
   return Promise.all(
@@ -230,9 +226,10 @@ async function environmentFor(
     directory,
     launch,
     url,
+    token,
     variables,
     walled,
-  }: { directory: string; launch: Launch; url: string; variables: readonly string[]; walled: boolean },
+  }: { directory: string; launch: Launch; url: string; token: string; variables: readonly string[]; walled: boolean },
 ): Promise<Record<string, string>> {
   const task = fleet.home.task(mission.id)
   const artifacts = join(task, 'artifacts')
@@ -242,16 +239,12 @@ async function environmentFor(
   return agentEnvironment(fleet.environment, [...project.environment, ...variables], launch.env, guard, {
     FLEET_SESSION: markOf(fleet, session.id),
     FLEET_URL: url,
-    FLEET_TOKEN: sessionToken(fleet.home, session.id),
+    FLEET_TOKEN: token,
     FLEET_TASK_ID: mission.id,
     FLEET_TASK_DIR: task,
     FLEET_ARTIFACT_DIR: artifacts,
     FLEET_REASON: session.reason,
-    FLEET_PROMPT_FILE: join(directory, PROMPT_FILE),
-    FLEET_RESULT_FILE: join(directory, RESULT_FILE),
+    FLEET_PROMPT_FILE: fileOf(directory, 'prompt'),
+    FLEET_RESULT_FILE: fileOf(directory, 'result'),
   })
 }
-
-/** For setup commands and checks: the same allow-list, but nothing that speaks for an agent. */
-export const commandEnvironment = (fleet: Fleet, project: Project): Record<string, string> =>
-  agentEnvironment(fleet.environment, project.environment)

@@ -4,6 +4,7 @@ import type { NewEvent } from '../../domain/records/event.ts'
 import type { Session } from '../../domain/records/session.ts'
 import type { Message } from '../../domain/records/talk.ts'
 import { about, type By } from '../../domain/rules/life.ts'
+import { named } from '../../domain/rules/named.ts'
 import type { StoredText } from '../../domain/text.ts'
 import type { Change, Stored } from '../../store/index.ts'
 import { type Ask, by, oncePerKey } from '../commands.ts'
@@ -12,11 +13,11 @@ import { all, current, put } from '../records.ts'
 
 export interface Said {
   message: Message
-  /** When it is heard: in the middle of what the agent does, or once it has finished that. */
+  /** When the agent hears it: in the middle of its turn, or after it. */
   heard: 'mid-turn' | 'next-turn'
 }
 
-/** Words for an agent at work. Whoever holds the home carries them to it. */
+/** Commits a message to an agent at work. The daemon delivers it. */
 export async function sayToMission(fleet: Fleet, ask: Ask, missionId: string, words: string): Promise<Said> {
   const text = await fleet.blobs.keep(words)
   const id = await oncePerKey(fleet, ask, async () => {
@@ -30,7 +31,7 @@ export async function sayToMission(fleet: Fleet, ask: Ask, missionId: string, wo
   return { message, heard: fleet.agents.ofSession(agent).can.liveMessages === 'mid-turn' ? 'mid-turn' : 'next-turn' }
 }
 
-/** Words for a session at work, to be committed; whoever holds the home carries them. */
+/** The changes that send a message to a session at work. The daemon delivers it. */
 export function messageTo(
   { value: session, version }: Stored<Session>,
   id: string,
@@ -41,8 +42,14 @@ export function messageTo(
   const of = { id, mission_id, project_id, session_id }
   const message: Message = { ...of, author: when.actor, text, status: 'waiting', created_at: when.now }
   const event = about({ id: mission_id, project_id }, 'message', when, { session_id, data: { message: id } })
-  // The session must still be there when this is written: its end looks for what was not heard.
-  return { changes: [put('messages', message, 'absent'), put('sessions', session, version)], events: [event] }
+  // The session must not change before this commit. It names the message, because its end looks for unheard messages.
+  return {
+    changes: [
+      put('messages', message, 'absent'),
+      put('sessions', { ...session, messages: named(session.messages, id) }, version),
+    ],
+    events: [event],
+  }
 }
 
 async function listening(fleet: Fleet, sessionId: string | null, missionId: string): Promise<Stored<Session>> {
@@ -53,7 +60,7 @@ async function listening(fleet: Fleet, sessionId: string | null, missionId: stri
   if (session.value.reason === 'takeover')
     throw new NotAllowed(`A person has taken mission ${missionId} over: say it to them.`)
   const { title, can } = fleet.agents.ofSession(session.value.agent)
-  if (can.liveMessages === 'no') throw new NotAllowed(`${title} cannot be spoken to while it works.`, resume)
+  if (can.liveMessages === 'no') throw new NotAllowed(`${title} cannot receive messages while it works.`, resume)
   return session
 }
 

@@ -11,27 +11,32 @@ import { effect } from '../../platform/effects.ts'
 import { runCommand } from '../../runner/commands.ts'
 import { defaultsOf } from '../dispatch/capacity.ts'
 import type { Fleet } from '../fleet.ts'
-import { childrenOf } from '../missions/missions.ts'
 import { repositoryOf } from '../projects/repositories.ts'
-import { commandEnvironment } from './launch.ts'
+import { childrenOf } from '../records.ts'
+import { commandEnvironment } from './environment.ts'
 import { commandWithin, gitWithin } from './sandbox.ts'
 
 const SETUP_TIMEOUT_SECONDS = 1800
 const ERROR_CHARS = 3000
 
-export interface Place {
+export interface PreparedFolder {
   /** Where the agent starts. */
   workingDirectory: string
   /** Files left with conflict markers for it to resolve. */
   conflicts: string[]
 }
 
-/** Makes the worktree, or finds it as a crashed start left it. Never falls back to anywhere else. */
-export async function preparePlace(fleet: Fleet, session: Session, mission: Mission, project: Project): Promise<Place> {
+/** Makes the worktree, or finds it as a crashed start left it. It never uses another folder instead. */
+export async function prepareFolder(
+  fleet: Fleet,
+  session: Session,
+  mission: Mission,
+  project: Project,
+): Promise<PreparedFolder> {
   const top = session.worktree ?? project.path
   const conflicts = session.worktree ? await prepareWorktree(fleet, session, mission, project) : []
   const workingDirectory = join(top, mission.subdirectory)
-  // Links are followed before it is compared: a link out of the worktree leads nowhere.
+  // Links are followed before the comparison, so that a link out of the worktree is refused.
   const [real, inside] = await Promise.all([realpath(workingDirectory).catch(() => undefined), realpath(top)])
   const isInside = real === inside || real?.startsWith(inside + sep)
   if (!isInside || !(await stat(real!)).isDirectory()) {
@@ -74,7 +79,7 @@ export interface SetUp {
 /** The mission's time was up before its agent began. */
 export class OutOfTime extends Unfit {}
 
-/** What stays of cleaned-away work is a ref, and otherwise a branch. */
+/** Work that was cleaned up has a ref, other work has a branch. */
 const refNamed = (branch: string): string => (branch.startsWith('refs/') ? branch : `refs/heads/${branch}`)
 
 /** What a private repository of a project is given. */
@@ -114,7 +119,7 @@ export async function setUp(
   throw new Unfit(`The setup command failed (${how}):\n${output.slice(-ERROR_CHARS)}`)
 }
 
-/** A link that an agent or the repository put in the way would lead the copy over files elsewhere. */
+/** A link that an agent or the repository put in the way would make the copy overwrite files elsewhere. */
 async function requireInside(worktree: string, path: string): Promise<void> {
   const top = await realpath(worktree)
   let folder = dirname(join(top, path))

@@ -1,6 +1,6 @@
 import { closeSync, fstatSync, readSync } from 'node:fs'
-import { join } from 'node:path'
-import { newestLaunch, openPlain } from '../../platform/launch-folder.ts'
+import { fileOf, newestLaunch } from '../../platform/launch-folder.ts'
+import { openPlain } from '../../platform/plain-files.ts'
 import type { Fleet } from '../fleet.ts'
 
 const NEWLINE = 0x0a
@@ -11,13 +11,13 @@ interface Printed {
   read: number
   lines: number
 }
-/** What was counted before: a transcript only grows, so the next look reads only what is new. */
+/** Earlier counts: a transcript only grows, so the next look reads only what is new. */
 const counted = new Map<string, Printed>()
 
-/** How many lines the agent of a session has printed, one for each of its events, and when the last of them came. */
+/** How many lines the agent of a session has printed (each is an event), and when the last one came. */
 export function progressOf(fleet: Fleet, sessionId: string): { events: number; last_at: string | null } {
   const launch = newestLaunch(fleet.home.session(sessionId), 'agent')
-  const file = join(launch ?? '', 'stdout')
+  const file = fileOf(launch ?? '', 'stdout')
   const fd = launch ? openPlain(file) : undefined
   if (fd === undefined) return { events: 0, last_at: null }
   try {
@@ -37,7 +37,7 @@ export function progressOf(fleet: Fleet, sessionId: string): { events: number; l
   }
 }
 
-/** The count is for sessions at work only. */
+/** Drops the counts of sessions that are not at work. */
 export function forgetProgress(live: ReadonlySet<string>): void {
   for (const id of counted.keys()) if (!live.has(id)) counted.delete(id)
 }

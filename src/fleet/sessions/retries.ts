@@ -1,8 +1,11 @@
 import { type Agent, type Digest, notLetIn } from '../../agents/index.ts'
 import { afterRetry, parkedInWords, type Retrying, retryingAfter } from '../../domain/rules/retrying.ts'
-import type { Stop } from '../watching.ts'
+import type { Stop } from './stops.ts'
 
-/** What a try of its client means for a session: it is told, or it ends where trying is of no use or takes long; null: nothing new. */
+/**
+ * What a client's retry means for a session: it is noted, or the session ends because retries are useless or take too
+ * long. Null: nothing is new.
+ */
 export function afterTry(
   agent: Agent,
   before: Retrying | null,

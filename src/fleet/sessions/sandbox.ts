@@ -14,7 +14,7 @@ import { findSandbox, type Sandbox, type Walls, walled } from '../../runner/sand
 import type { Fleet } from '../fleet.ts'
 import { repositoryOf } from '../projects/repositories.ts'
 
-/** The sandbox, where it has to hold an agent to a preset that its client cannot; null: the client does. */
+/** The sandbox that holds an agent to a preset, if its client cannot do that itself. Null: no sandbox is used. */
 export async function sandboxFor(
   { environment }: Fleet,
   { title, can }: Agent,
@@ -33,7 +33,7 @@ export async function sandboxFor(
 export const contained = (launch: Launch, sandbox: Sandbox, walls: Walls): Launch => ({
   ...launch,
   argv: walled(sandbox, walls, launch.argv),
-  // A git that only looks would refresh its index on the way, and say that it cannot.
+  // Even a git command that only reads would refresh the index, and complain that it cannot.
   env: { ...launch.env, GIT_OPTIONAL_LOCKS: '0' },
 })
 
@@ -44,13 +44,15 @@ interface Inside {
   project: Project
   limits: { preset: ToolPreset }
   place: { workingDirectory: string }
-  /** Of this launch. */
+  /** The folder of this launch. */
   directory: string
-  /** What is run: the client of the agent. */
+  /** The program that is run: the client of the agent. */
   program: string
 }
 
-/** What an agent finds and may change inside: its own folders, and the worktree unless the preset only looks. */
+/**
+ * What an agent sees and may write inside the walls: its own folders, and the worktree unless the preset only reads.
+ */
 export async function wallsOf({
   fleet,
   agent,
@@ -70,12 +72,12 @@ export async function wallsOf({
   const top = session.worktree ?? project.path
   const place = session.worktree ? placeAt(session.worktree) : undefined
   if (place && !(await isLinked(place))) throw new NotFound('worktree', top)
-  // Inside walls nothing signs in.
+  // Nothing inside the walls may sign in.
   if (place) await seal(place, { walled: true, files: false })
   const work = changesNothing(limits.preset) ? [] : [top, ...(place ? [place.git] : [])]
   return {
     workingDirectory: real(workingDirectory),
-    // The client and the program itself may lie in a folder that is hidden, and an agent calls `fleet`.
+    // The client and this program may be in a hidden folder, and an agent calls `fleet`.
     readable: [
       ...(await foldersOf(program, fleet)),
       ...[directory, top, project.path, PROGRAM_FOLDER],
@@ -91,8 +93,8 @@ export async function wallsOf({
 }
 
 /**
- * The folder in which a program is found, and the one in which its own files lie. A folder that everybody or the person
- * uses is not shown: then it is the file alone.
+ * The folder where a program is found, and the folder of its own files. If others use that folder too, such as /tmp or
+ * the person's home, only the file is shown.
  */
 async function foldersOf(program: string, { environment, home }: Fleet): Promise<string[]> {
   const path = isAbsolute(program) ? program : await which(program, environment)
@@ -104,10 +106,7 @@ async function foldersOf(program: string, { environment, home }: Fleet): Promise
   })
 }
 
-/**
- * For programs that git of ours runs over what such an agent left, such as filters; undefined: it did not work inside
- * walls.
- */
+/** The walls for programs that our git runs on what a session left, such as filters. Undefined: it had no walls. */
 export const gitWithin = (
   fleet: Fleet,
   session: Session,
@@ -115,14 +114,14 @@ export const gitWithin = (
   project: Project,
   folder = session.worktree,
 ): Promise<Within | undefined> =>
-  // Where the sandbox is gone, only what would have to run inside is refused.
+  // If the sandbox is gone, only programs that would have to run inside it are refused.
   sharing(fleet, session, mission, project, { folder }).catch(refusal => () => {
     throw refusal
   })
 
 /**
- * For a setup command, check or preview of such a mission, which run what the agent left: they may change the folder they
- * run in, and nothing else. What programs keep for next time is kept for as long as they run.
+ * The walls for a setup command, check or preview, which run what the agent left. They may change only the folder they
+ * run in, and their caches are dropped when they end.
  */
 export async function commandWithin(
   fleet: Fleet,
@@ -136,7 +135,7 @@ export async function commandWithin(
   return within && (argv => within(['/usr/bin/env', 'XDG_CACHE_HOME=/tmp/cache', 'npm_config_cache=/tmp/npm', ...argv]))
 }
 
-/** The sandbox that such a session worked in, and that what it left is run in; null: there was none around it. */
+/** The sandbox that a session worked in, and that its work is run in. Null: it had none. */
 export async function sandboxOf(
   fleet: Fleet,
   { agent, worktree, tool_preset }: Session,
@@ -157,7 +156,7 @@ async function sharing(
   if (!sandbox) return undefined
   const home = fleet.environment.HOME
   const ofGit = await gitWalls(project)
-  // Looked at when it is used: the place may still be in the making.
+  // Read when it is used, because the place may not be made yet.
   const walls = (): Walls => {
     const place = placeAt(folder!)
     return {
@@ -174,14 +173,17 @@ async function sharing(
   return argv => walled(sandbox, walls(), argv)
 }
 
-/** Of the person's git there is what it needs in a worktree, and nothing that signs in. */
+/** What git needs of the person's repository in a worktree, without anything that signs in. */
 async function gitWalls(project: Project): Promise<(worktree: string) => Pick<Walls, 'partly'>> {
   const repository = await repositoryOf(project)
   const settings = await settingsOf(repository)
   return worktree => ({ partly: [repositoryInWalls(repository, settings, worktree)] })
 }
 
-/** What says where the repository is and what git runs: a person's git would heed it too, before it is written anew. */
+/**
+ * Files that say where the repository is and what git runs. They cannot be changed inside, because a person's git would
+ * read them before they are sealed again.
+ */
 const fixedIn = ({ worktree, git }: Place): string[] => [
   join(worktree, '.git'),
   ...['commondir', 'config', 'hooks', 'info', 'objects/info'].map(name => join(git, name)),
@@ -189,7 +191,7 @@ const fixedIn = ({ worktree, git }: Place): string[] => [
 
 const expanded = (path: string, home = '/'): string => (path.startsWith('~/') ? join(home, path.slice(2)) : path)
 
-/** Also of what is not there yet: a link may be in the path to it. */
+/** Works for a path that does not exist yet too, because there may be a link in it. */
 function real(path: string): string {
   try {
     return realpathSync(path)

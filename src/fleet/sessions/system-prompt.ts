@@ -6,14 +6,14 @@ import type { Mission } from '../../domain/records/mission.ts'
 import type { Project } from '../../domain/records/project.ts'
 import { CLAIMED_LISTS, Claim } from '../../domain/records/report.ts'
 import { WITH_TOOLS } from '../../domain/rules/prompt.ts'
-import { readPlain } from '../../platform/launch-folder.ts'
+import { readPlain } from '../../platform/plain-files.ts'
 import type { Fleet } from '../fleet.ts'
 
-/** In the home: what is said to every agent of the fleet. */
+/** In the home: instructions for every agent of the fleet. */
 const FILE = 'instructions.md'
 const MOST_BYTES = 100 * 1024
 
-/** What an agent is told besides its prompt, from the widest to the nearest. */
+/** The instructions of an agent besides its prompt, the most general first. */
 export function instructionsFor(
   fleet: Fleet,
   agent: Agent,

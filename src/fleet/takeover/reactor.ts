@@ -1,51 +1,64 @@
 import { existsSync, mkdirSync } from 'node:fs'
 import { emptyDigest } from '../../agents/index.ts'
+import type { Event } from '../../domain/records/event.ts'
 import type { Mission } from '../../domain/records/mission.ts'
 import type { Project } from '../../domain/records/project.ts'
 import type { Outcome, Session } from '../../domain/records/session.ts'
 import { about, toPerson } from '../../domain/rules/life.ts'
+import { named } from '../../domain/rules/named.ts'
 import * as takeover from '../../domain/rules/takeover.ts'
 import { Turns } from '../../git/turns.ts'
+import { ProcessTree } from '../../runner/process-tree.ts'
 import { isAlive } from '../../runner/processes.ts'
-import { stopTree } from '../../runner/stopping.ts'
 import { planSession } from '../dispatch/next-session.ts'
 import { type Fleet, retryOnConflict } from '../fleet.ts'
+import { type Desk, idIn, type Reactor, type Ref, refTo } from '../reactor.ts'
 import { all, current, put } from '../records.ts'
 import { sentence } from '../sentences.ts'
 import { endSession } from '../sessions/ending.ts'
-import { markOf } from '../sessions/launch.ts'
+import { markOf } from '../sessions/environment.ts'
 import type { LiveSession } from '../sessions/live-session.ts'
-import { preparePlace, setUp } from '../sessions/prepare.ts'
+import { prepareFolder, setUp } from '../sessions/prepare.ts'
+import { isHere, updateSession } from '../sessions/record.ts'
 import { retire, worktreeTurns } from '../worktrees/retiring.ts'
 
+/** What moves a mission to the hands of a person, or back. */
+const TAKE_OVERS: readonly Event['kind'][] = ['takeover_requested', 'taken_over', 'hand_back_requested']
+
 /**
- * Missions that people go on with themselves, for whoever holds the home. Where one stands is in its record and in that
+ * Missions that people go on with themselves. Where one stands is in its record and in that
  * of the session which stands for it, so that every look finds the next step, also after a crash.
  */
-export class TakeOvers {
+export class TakeOvers implements Reactor {
+  readonly name = 'take-overs'
   readonly #fleet: Fleet
+  readonly #desk: Desk
   readonly #live: ReadonlyMap<string, LiveSession>
-  readonly #inBackground: (what: string, work: Promise<unknown>) => void
   readonly #turns = new Turns()
   readonly #awaited = new Set<string>()
   readonly #stopping = new Set<string>()
 
-  constructor(
-    fleet: Fleet,
-    live: ReadonlyMap<string, LiveSession>,
-    inBackground: (what: string, work: Promise<unknown>) => void,
-  ) {
+  constructor(fleet: Fleet, desk: Desk, live: ReadonlyMap<string, LiveSession>) {
     this.#fleet = fleet
+    this.#desk = desk
     this.#live = live
-    this.#inBackground = inBackground
   }
 
-  /** All of them: after a start, and now and then because terminals end without a word. */
-  async look(): Promise<void> {
-    for await (const { value } of all(this.#fleet, 'missions', 'taken_over')) this.see(value.id)
+  async *unfinished(): AsyncGenerator<Ref> {
+    for await (const { value } of all(this.#fleet, 'missions', 'taken_over')) yield refTo('missions', value.id)
   }
 
-  see(missionId: string): void {
+  affectedBy({ kind, mission_id }: Event): Ref[] {
+    return mission_id && TAKE_OVERS.includes(kind) ? [refTo('missions', mission_id)] : []
+  }
+
+  /** Terminals end without a word. */
+  async tick(): Promise<void> {
+    for await (const ref of this.unfinished()) await this.#desk.attempt(ref, () => this.look(ref))
+  }
+
+  async look(ref: Ref): Promise<void> {
+    const missionId = idIn(ref)
     // One at work and one that looks again afterwards are enough, however often it is asked for.
     if (this.#awaited.has(missionId)) return
     this.#awaited.add(missionId)
@@ -53,7 +66,7 @@ export class TakeOvers {
       this.#awaited.delete(missionId)
       return this.#step(missionId)
     })
-    this.#inBackground(`take-over of ${missionId}`, look)
+    this.#desk.goOn(ref, look)
   }
 
   async #step(missionId: string): Promise<void> {
@@ -62,9 +75,10 @@ export class TakeOvers {
     if (!mission || !taken) return
     const agent = [...this.#live.values()].find(session => session.missionId === missionId)
     if (agent) return this.#stopAgent(mission, agent)
-    if (mission.status !== 'needs_input' || mission.asking) return
+    if (mission.status !== 'needs_input' || mission.asking || !isHere(this.#fleet, taken.terminal)) return
     if (!taken.session_id) return this.#begin(mission)
     const session = (await current(this.#fleet, 'sessions', taken.session_id)).value
+    if (!isHere(this.#fleet, session)) return
     if (taken.next) return this.#end(session, 'completed', 'A person handed it back.')
     if (session.status === 'starting') return this.#prepare(session, mission)
     if (!taken.gone && !isAlive(taken.terminal)) await this.#decide(missionId, takeover.terminalGone)
@@ -76,8 +90,8 @@ export class TakeOvers {
     if (this.#stopping.has(agent.id)) return
     this.#stopping.add(agent.id)
     const stopped = agent.handOver(mission.asking ? 0 : this.#fleet.settings.takeoverWait)
-    this.#inBackground(
-      `handing over ${agent.id}`,
+    this.#desk.goOn(
+      refTo('missions', mission.id),
       stopped.finally(() => this.#stopping.delete(agent.id)),
     )
   }
@@ -113,6 +127,7 @@ export class TakeOvers {
       const next: Mission = {
         ...mission,
         session_id: session.id,
+        session_ids: named(mission.session_ids, session.id),
         sessions: session.number,
         branch: session.branch,
         taken_over: { ...taken, session_id: session.id },
@@ -130,7 +145,7 @@ export class TakeOvers {
         events: [event],
       })
     })
-    this.see(id)
+    await this.look(refTo('missions', id))
   }
 
   async #prepare(session: Session, mission: Mission): Promise<void> {
@@ -141,12 +156,8 @@ export class TakeOvers {
       return this.#end(session, 'failed', sentence(error))
     }
     const { pid, started } = mission.taken_over!.terminal
-    await this.#update(session.id, 'commit.session-running', {
-      status: 'running',
-      started_at: this.#fleet.now(),
-      pid,
-      process_started: started,
-    })
+    const running = { status: 'running', started_at: this.#fleet.now(), pid, process_started: started } as const
+    await updateSession(this.#fleet, session, 'commit.session-running', running, { event: 'session_running' })
   }
 
   /** The worktree, made again if it was cleaned away; one that is there is as the agent left it. */
@@ -155,7 +166,7 @@ export class TakeOvers {
     // The folder says that the worktree is new, also to a server that takes this up.
     const isNew = existsSync(directory) || !existsSync(session.worktree!)
     if (isNew) mkdirSync(directory, { recursive: true, mode: 0o700 })
-    await preparePlace(this.#fleet, session, mission, project)
+    await prepareFolder(this.#fleet, session, mission, project)
     const mark = markOf(this.#fleet, session.id)
     const { signal } = new AbortController()
     if (isNew) await setUp(this.#fleet, project, { session, mission, directory, mark, signal })
@@ -163,12 +174,10 @@ export class TakeOvers {
 
   /** Whatever the client left running goes, what the person left in the worktree is committed, and the mission moves on. */
   async #end(session: Session, outcome: Outcome, reason: string): Promise<void> {
-    await this.#update(session.id, 'commit.session-stopping', { stopping: session.stopping ?? { outcome, reason } })
+    const stopping = session.stopping ?? { outcome, reason }
+    await updateSession(this.#fleet, session, 'commit.session-stopping', { stopping })
     const mark = markOf(this.#fleet, session.id)
-    const swept = await stopTree(
-      () => ({ mark, root: null, worktree: null, known: new Map() }),
-      this.#fleet.settings.graceSeconds * 1000,
-    )
+    const swept = await new ProcessTree({ mark, worktree: null }).stop(this.#fleet.settings.graceSeconds * 1000)
     const agent = this.#fleet.agents.ofSession(session.agent)
     const digest = { ...emptyDigest(), lastText: 'A person worked on it in their own terminal.' }
     const over = {
@@ -178,8 +187,9 @@ export class TakeOvers {
       swept,
       fault: null,
       spentBudget: null,
+      workedSeconds: 0,
     }
-    await worktreeTurns.take(session.mission_id, () => endSession(this.#fleet, agent, session.id, over))
+    await worktreeTurns.take(session.mission_id, () => endSession(this.#fleet, agent, session, over))
   }
 
   async #decide(
@@ -191,23 +201,6 @@ export class TakeOvers {
       if (!value.taken_over) return
       const { mission, events } = decide(value, this.#by())
       await this.#fleet.commit('commit.session-noted', { changes: [put('missions', mission, version)], events })
-    })
-  }
-
-  async #update(
-    id: string,
-    name: 'commit.session-running' | 'commit.session-stopping',
-    change: Partial<Session>,
-  ): Promise<void> {
-    await retryOnConflict(async () => {
-      const { value, version } = await current(this.#fleet, 'sessions', id)
-      if (value.status === 'ended') return
-      const subject = { id: value.mission_id, project_id: value.project_id }
-      const events =
-        name === 'commit.session-running'
-          ? [about(subject, 'session_running', this.#by(), { session_id: id, data: { pid: change.pid } })]
-          : []
-      await this.#fleet.commit(name, { changes: [put('sessions', { ...value, ...change }, version)], events })
     })
   }
 

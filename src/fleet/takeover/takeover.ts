@@ -9,17 +9,18 @@ import { isAlive } from '../../runner/processes.ts'
 import type { Stored } from '../../store/index.ts'
 import { type Ask, changeMission } from '../commands.ts'
 import type { Fleet } from '../fleet.ts'
-import { keptInWorktree } from '../previews/processes.ts'
+import { sideProcessesIn } from '../previews/processes.ts'
 import { repositoryOf } from '../projects/repositories.ts'
 import { current } from '../records.ts'
-import { markOf } from '../sessions/launch.ts'
+import { markOf } from '../sessions/environment.ts'
+import { isHere } from '../sessions/record.ts'
 
 type Terminal = TakenOver['terminal']
 
-/** Leaves the wish to go on oneself; of two people who ask at once, one gets it. */
+/** Commits the wish to take over. Of two people who ask at once, one gets it. */
 export const takeOverMission = (fleet: Fleet, ask: Ask, id: string, terminal: Terminal): Promise<Stored<Mission>> =>
   changeMission(fleet, id, ask, async (mission, by) => {
-    const step = takeover.takeOver(mission, terminal, by)
+    const step = takeover.takeOver(mission, { ...terminal, host: fleet.home.host }, by)
     await requireConversation(fleet, mission)
     return step
   })
@@ -28,22 +29,22 @@ async function requireConversation(fleet: Fleet, mission: Mission): Promise<void
   const { value: session } = await current(fleet, 'sessions', mission.session_id!)
   const { title, interactive } = fleet.agents.ofSession(session.agent)
   const instead = { try: `fleet mission resume ${mission.id} --message "…"; its work is in ${session.worktree}` }
-  if (!interactive) throw new NotAllowed(`${title} has no conversation that a person could go on with.`, instead)
+  if (!interactive) throw new NotAllowed(`${title} has no conversation that a person could continue.`, instead)
   if (session.status === 'ended' && !conversationOf(session))
-    throw new NotAllowed(`The last session of mission ${mission.id} left no conversation to go on with.`, instead)
+    throw new NotAllowed(`The last session of mission ${mission.id} left no conversation to continue.`, instead)
   if (!session.worktree)
     throw new NotAllowed(`Mission ${mission.id} works in a folder without worktrees.`, {
       try: `Its agent can be opened there by hand: ${conversationOf(session) ?? 'it left no conversation'}`,
     })
-  // It goes on from the base branch, in the place of what is shown there.
-  const shown = mission.result === 'landed' ? await keptInWorktree(fleet, session) : []
+  // A landed mission goes on from the base branch, in a new worktree at the path where its preview runs.
+  const shown = mission.result === 'landed' ? await sideProcessesIn(fleet, session) : []
   if (shown[0])
     throw new NotAllowed(`Its ${shown[0].kind} runs in the worktree of what has landed.`, {
       try: `fleet preview stop ${mission.id}`,
     })
 }
 
-/** Leaves the wish to give it back: by the terminal that holds it, or by anyone once that is gone. */
+/** Commits the wish to hand it back: by the terminal that has it, or by anyone once that terminal is gone. */
 export async function handBackMission(
   fleet: Fleet,
   ask: Ask,
@@ -54,6 +55,10 @@ export async function handBackMission(
   return changeMission(fleet, id, ask, (mission, by) => {
     const { terminal } = takeover.requireTaken(mission)
     const isTheirs = wish.terminal?.pid === terminal.pid && wish.terminal.started === terminal.started
+    if (!isTheirs && !isHere(fleet, terminal))
+      throw new NotAllowed(`Mission ${id} is open in a terminal on host ${terminal.host}.`, {
+        try: `Leave the client there; if that machine is gone for good: fleet host claim ${terminal.host}`,
+      })
     if (!isTheirs && isAlive(terminal))
       throw new NotAllowed(`Mission ${id} is still open in a terminal: process ${terminal.pid}.`, {
         try: 'Leave the client there, or end that process.',
@@ -92,9 +97,10 @@ export async function openConversation(fleet: Fleet, mission: Mission, url: stri
     variables: {
       ...env,
       ...guard,
-      // Marks what is started there as part of the session, and makes a fleet command of the agent speak for that only.
+      // Marks processes that are started there as part of the session, and lets the agent's `fleet` commands act for
+      // that session only.
       FLEET_SESSION: markOf(fleet, session.id),
-      FLEET_TOKEN: sessionToken(fleet.home, session.id),
+      FLEET_TOKEN: await sessionToken(fleet.keys, session),
       ...(url && { FLEET_URL: url }),
       FLEET_TASK_ID: mission.id,
       FLEET_TASK_DIR: fleet.home.task(mission.id),

@@ -1,11 +1,22 @@
 import { setTimeout as pause } from 'node:timers/promises'
+import type { Agent } from '../../agents/index.ts'
 import type { Event } from '../../domain/records/event.ts'
+import type { Session } from '../../domain/records/session.ts'
 import type { TranscriptEnd, TranscriptEvent } from '../../domain/records/transcript.ts'
 import { newestLaunch } from '../../platform/launch-folder.ts'
-import { START, TranscriptReader } from '../../transcripts/reader.ts'
+import { type Followed, type Line, localTranscript, START } from '../../transcripts/index.ts'
 import type { Fleet } from '../fleet.ts'
 import { current } from '../records.ts'
-import { behind, cursorOf, eventsBehind, type Place, placeAt, placeOf, type Showing, shown } from './positions.ts'
+import {
+  behind,
+  cursorOf,
+  eventsBehind,
+  type Position,
+  positionAt,
+  positionOf,
+  type Showing,
+  shown,
+} from './positions.ts'
 
 interface Item<T> {
   cursor: string
@@ -13,9 +24,38 @@ interface Item<T> {
   data: T
 }
 
-const LOOK_EVERY_MS = 50
 const PING_EVERY_MS = 15_000
 const PAGE = 200
+
+/** Waits until something happens, or until nothing has happened for a while. */
+class Bell {
+  readonly #signal: AbortSignal
+  #rung = Promise.withResolvers<void>()
+  readonly ring = (): void => this.#rung.resolve()
+
+  constructor(signal: AbortSignal) {
+    this.#signal = signal
+    signal.addEventListener('abort', this.ring)
+  }
+
+  /** The next wait hears everything that happens from now on. */
+  reset(): void {
+    this.#rung = Promise.withResolvers<void>()
+    if (this.#signal.aborted) this.ring()
+  }
+
+  async isQuiet(): Promise<boolean> {
+    const timer = new AbortController()
+    const quiet = pause(PING_EVERY_MS, true, { signal: timer.signal }).catch(() => false)
+    const isQuiet = await Promise.race([this.#rung.promise.then(() => false), quiet])
+    timer.abort()
+    return isQuiet
+  }
+
+  close(): void {
+    this.#signal.removeEventListener('abort', this.ring)
+  }
+}
 
 interface Following extends Showing {
   after?: string
@@ -23,87 +63,124 @@ interface Following extends Showing {
   signal: AbortSignal
 }
 
-/** A session's transcript as events, from a cursor on, until the session has ended and all of it was told. */
+/** A session's transcript as events, after a cursor, until the session has ended and everything was sent. */
 export async function* followSession(
   fleet: Fleet,
   sessionId: string,
   { after, follow, signal, ...showing }: Following,
 ): AsyncGenerator<Item<TranscriptEvent | TranscriptEnd | Record<string, never>>> {
-  const { value: session } = await current(fleet, 'sessions', sessionId)
-  const agent = fleet.agents.ofSession(session.agent)
-  const asked = after ? placeOf(after) : undefined
-  let reader: { directory: string; lines: TranscriptReader } | undefined
-  let place = asked
-  let quietSince = performance.now()
+  let position = after ? positionOf(after) : undefined
+  const bell = new Bell(signal)
+  const following = new FollowedSession(fleet, sessionId, position, bell.ring)
   try {
     while (!signal.aborted) {
-      const { value: now } = await current(fleet, 'sessions', sessionId)
-      const directory = newestLaunch(fleet.home.session(sessionId), 'agent')
-      // A launch that nobody claimed printed nothing: only the newest has a transcript.
-      if (directory && directory !== reader?.directory) {
-        reader?.lines.close()
-        place = startOf(directory, asked)
-        reader = { directory, lines: new TranscriptReader(directory, place.offsets) }
-      }
-      const ended = now.status === 'ended'
-      const lines = reader?.lines.read(ended, ended ? null : new Date().toISOString()) ?? []
+      bell.reset()
+      const { agent, from, lines, ended } = await following.read()
+      position = from ?? position
       for (const line of lines) {
-        const events = eventsBehind(agent, line, place!, showing.raw)
-        place = behind(line, place!)
+        const events = eventsBehind(agent, line, position!, showing.raw)
+        position = behind(line, position!)
         for (const event of events)
           yield { cursor: cursorOf(event.to), kind: event.event.type, data: shown(event, line, showing) }
       }
-      if (lines.length) {
-        quietSince = performance.now()
-        continue
-      }
-      const cursor = place ? cursorOf(place) : ''
-      if (ended || !follow) {
-        if (ended) yield { cursor, kind: 'end', data: { outcome: now.outcome, outcome_reason: now.outcome_reason } }
-        return
-      }
-      if (performance.now() - quietSince > PING_EVERY_MS) {
-        quietSince = performance.now()
-        yield { cursor, kind: 'ping', data: {} }
-      }
-      await pause(LOOK_EVERY_MS, undefined, { signal }).catch(() => {})
+      if (lines.length) continue
+      const cursor = position ? cursorOf(position) : ''
+      if (ended) yield { cursor, kind: 'end', data: ended }
+      if (ended || !follow) return
+      if (await bell.isQuiet()) yield { cursor, kind: 'ping', data: {} }
     }
   } finally {
-    reader?.lines.close()
+    following.close()
+    bell.close()
   }
 }
 
-/** A place in another launch than this is none here: that one printed nothing. */
-export const startOf = (directory: string, asked: Place | undefined): Place => {
-  const start = placeAt(directory, START)
+/** A session and its transcript as both change: commits announce the one, the viewer the other. */
+class FollowedSession {
+  readonly #fleet: Fleet
+  readonly #id: string
+  readonly #asked: Position | undefined
+  readonly #onNews: () => void
+  readonly #stopWatching: () => void
+  #session: Session | null = null
+  #isStale = true
+  #viewer: { directory: string; lines: Followed } | null = null
+
+  constructor(fleet: Fleet, id: string, asked: Position | undefined, onNews: () => void) {
+    this.#fleet = fleet
+    this.#id = id
+    this.#asked = asked
+    this.#onNews = onNews
+    this.#stopWatching = fleet.store.watch(() => {
+      this.#isStale = true
+      onNews()
+    })
+  }
+
+  /**
+   * What is new. `from`: where it begins, if the last part ended elsewhere. `ended`: how the session ended, if it has.
+   */
+  async read(): Promise<{ agent: Agent; from?: Position; lines: Line[]; ended: TranscriptEnd | null }> {
+    let from: Position | undefined
+    if (this.#isStale || !this.#session) {
+      this.#isStale = false
+      this.#session = (await current(this.#fleet, 'sessions', this.#id)).value
+      from = this.#look()
+    }
+    const session = this.#session
+    const isOver = session.status === 'ended'
+    const viewer = this.#viewer?.lines
+    const { outcome, outcome_reason } = session
+    return {
+      agent: this.#fleet.agents.ofSession(session.agent),
+      from,
+      lines: (await (isOver ? viewer?.finish() : viewer?.read())) ?? [],
+      ended: isOver ? { outcome, outcome_reason } : null,
+    }
+  }
+
+  close(): void {
+    this.#stopWatching()
+    this.#viewer?.lines.close()
+  }
+
+  /** Only the newest launch has a transcript: one that nobody claimed printed nothing. */
+  #look(): Position | undefined {
+    const directory = newestLaunch(this.#fleet.home.session(this.#id), 'agent')
+    if (!directory || directory === this.#viewer?.directory) return undefined
+    this.#viewer?.lines.close()
+    const from = startOf(directory, this.#asked)
+    this.#viewer = { directory, lines: localTranscript(directory).follow(from.offsets, this.#onNews) }
+    return from
+  }
+}
+
+/** A position in another launch does not count, because that launch printed nothing. */
+export const startOf = (directory: string, asked: Position | undefined): Position => {
+  const start = positionAt(directory, START)
   return asked?.launch === start.launch ? asked : start
 }
-/** What happens in the fleet, from now or from a cursor on: no gap, nothing twice. */
+
+/** The events of the fleet, from now or after a cursor, without gaps or repeats. */
 export async function* followEvents(
   fleet: Fleet,
   { project, after, signal }: { project?: string; after?: string; signal: AbortSignal },
 ): AsyncGenerator<Item<Event | Record<string, never>>> {
   let cursor = after ?? (await fleet.store.tail())
-  let woken = Promise.withResolvers<void>()
-  const stopWatching = fleet.store.watch(() => woken.resolve())
-  const onAbort = () => woken.resolve()
-  signal.addEventListener('abort', onAbort)
+  const bell = new Bell(signal)
+  const stopWatching = fleet.store.watch(bell.ring)
   try {
     while (!signal.aborted) {
-      woken = Promise.withResolvers<void>()
+      bell.reset()
       const page = await fleet.store.events({ after: cursor, limit: PAGE, project_id: project })
       cursor = page.cursor
       if (page.reset) yield { cursor, kind: 'reset', data: {} }
       for (const event of page.events) yield { cursor: event.cursor, kind: event.kind, data: event }
       if (page.events.length === PAGE) continue
-      const timer = new AbortController()
-      const quiet = pause(PING_EVERY_MS, 'quiet' as const, { signal: timer.signal }).catch(() => undefined)
-      const woke = await Promise.race([woken.promise, quiet])
-      timer.abort()
-      if (woke === 'quiet') yield { cursor, kind: 'ping', data: {} }
+      if (await bell.isQuiet()) yield { cursor, kind: 'ping', data: {} }
     }
   } finally {
     stopWatching()
-    signal.removeEventListener('abort', onAbort)
+    bell.close()
   }
 }

@@ -4,61 +4,60 @@ import { InvalidInput, NotFound } from '../../domain/errors.ts'
 import { type AgentEvent, isError, type Stream, type TranscriptEvent } from '../../domain/records/transcript.ts'
 import { MOST_LEVELS, shortened } from '../../domain/rules/shortening.ts'
 import { newestLaunch } from '../../platform/launch-folder.ts'
-import { endOf, TranscriptBackwards } from '../../transcripts/backwards.ts'
-import { type Line, lineAt, STREAMS, TranscriptReader } from '../../transcripts/reader.ts'
+import { type Line, localTranscript, STREAMS } from '../../transcripts/index.ts'
 import type { Fleet } from '../fleet.ts'
 import { current } from '../records.ts'
 import { startOf } from './follow.ts'
 import {
   behind,
   cursorOf,
-  eventPlace,
+  eventPosition,
   eventsBehind,
   eventsIn,
   numberOf,
-  type Place,
-  type Placed,
-  placeAt,
-  placeOf,
+  type Position,
+  type PositionedEvent,
+  positionAt,
+  positionOf,
   type Showing,
   shown,
 } from './positions.ts'
 
-/** How much one answer holds, and how much of a transcript is gone through for it, whatever its length. */
+/** How much one answer holds, and how much of a transcript is read for it, however long the transcript is. */
 const PAGE_BYTES = 256 * 1024
 const SCAN_BYTES = 2 * 1024 * 1024
-/** Others have their turn after this much. */
+/** Other work gets a turn after this much. */
 const BREATH_BYTES = 256 * 1024
 
-/** Where to begin, and in which direction: on from a place, or back from one or from the end. */
+/** Where to begin, and in which direction: forward from a position, or back from a position or from the end. */
 export interface Range {
   after?: string
   before?: string
   last: boolean
 }
 
-/** One event on the way. */
-interface Passed extends Placed {
+/** One event that is passed, with its line. */
+interface Passed extends PositionedEvent {
   line: Line
 }
 
-/** A line on the way, in the direction of reading, and the place where it is done with. */
+/** A line that is passed, its events in the direction of reading, and the position behind it in that direction. */
 interface Step {
   line: Line
-  events: Placed[]
-  place: Place
+  events: PositionedEvent[]
+  position: Position
 }
 
 interface Found<T> {
   found: T[]
-  /** In front of the first and behind the last thing that was looked at. */
+  /** The positions before the first and after the last event that was read. */
   start: string
   cursor: string
   /** Whether there is more in the direction it was read. */
   more: boolean
 }
 
-/** What is there of a transcript now: so many events from a place on, or up to one. */
+/** A page of a transcript as it is now: events after a position, or before one. */
 export async function transcriptPage(
   fleet: Fleet,
   sessionId: string,
@@ -81,7 +80,7 @@ export interface Match {
   at: string | null
   stream: Stream
   snippet: string
-  /** Where in the snippet what was looked for begins, and how long it is. */
+  /** Where the match begins in the snippet, and how long it is. */
   marked: { from: number; length: number } | null
 }
 
@@ -90,7 +89,7 @@ export interface Wanted {
   only?: 'errors'
 }
 
-/** The events that say this, or that something failed; a part of a long transcript at a time. */
+/** Finds events that have this text, or that are errors. It reads a part of a long transcript at a time. */
 export async function searchTranscript(
   fleet: Fleet,
   sessionId: string,
@@ -111,7 +110,7 @@ export async function searchTranscript(
   return { matches: found, ...rest }
 }
 
-/** All of one event, however long. */
+/** One whole event, however long. */
 export async function transcriptEvent(
   fleet: Fleet,
   sessionId: string,
@@ -119,18 +118,19 @@ export async function transcriptEvent(
   raw: boolean,
 ): Promise<{ event_id: string; stream: Stream; event: AgentEvent }> {
   const { value: session } = await current(fleet, 'sessions', sessionId)
-  const { launch, stream, start, index } = eventPlace(eventId)
+  const { launch, stream, start, index } = eventPosition(eventId)
   const directory = newestLaunch(fleet.home.session(sessionId), 'agent')
-  const line = directory && numberOf(directory) === launch ? lineAt(directory, stream, start) : undefined
+  const line =
+    directory && numberOf(directory) === launch ? await localTranscript(directory).lineAt(stream, start) : undefined
   const events =
     line && (raw ? [rawLine(line)] : readForShow(fleet.agents.ofSession(session.agent), { ...line, stream }))
   const event = events?.[index]
-  if (!event) throw new NotFound('event', eventId, { try: 'read_transcript tells the ids of events.' })
-  // However long, but not however deep: nobody could write that down again.
+  if (!event) throw new NotFound('event', eventId, { try: 'read_transcript lists the ids of events.' })
+  // Any length is allowed, but not any depth: a value that is too deep could not be written as JSON.
   return { event_id: eventId, stream, event: shortened(event, Infinity).value }
 }
 
-/** Goes through a transcript from a place in one direction, until so much is found, or so much was gone through. */
+/** Goes through a transcript from a position in one direction, until it has found or read enough. */
 async function look<T>(
   fleet: Fleet,
   sessionId: string,
@@ -143,24 +143,24 @@ async function look<T>(
   const directory = newestLaunch(fleet.home.session(sessionId), 'agent')
   if (!directory) return { found: [], start: '', cursor: '', more: false }
   const agent = fleet.agents.ofSession(session.agent)
-  const from = placeToBegin(directory, range, session.status === 'ended')
+  const from = await positionToBegin(directory, range, session.status === 'ended')
   const walk = { agent, directory, from, raw, final: session.status === 'ended' }
   const found: T[] = []
-  let place = from
+  let position = from
   let more = false
   let enough = false
   let bytes = 0
   let breathAt = BREATH_BYTES
-  through: for (const step of backwards ? stepsBack(walk) : stepsOn(walk)) {
+  through: for await (const step of backwards ? stepsBack(walk) : stepsOn(walk)) {
     for (const event of step.events) {
       more = enough || found.length >= limit
       if (more) break through
       const taken = take({ ...event, line: step.line })
       if (taken.found) found.push(taken.found)
       enough = taken.enough === true
-      place = backwards ? event.from : event.to
+      position = backwards ? event.from : event.to
     }
-    place = step.place
+    position = step.position
     bytes += step.line.text.length
     more = bytes >= SCAN_BYTES
     if (more) break
@@ -169,62 +169,60 @@ async function look<T>(
       await breath()
     }
   }
-  if (!backwards) return { found, start: cursorOf(from), cursor: cursorOf(place), more }
-  return { found: found.reverse(), start: cursorOf(place), cursor: cursorOf(from), more }
+  if (!backwards) return { found, start: cursorOf(from), cursor: cursorOf(position), more }
+  return { found: found.reverse(), start: cursorOf(position), cursor: cursorOf(from), more }
 }
 
-function placeToBegin(directory: string, { after, before, last }: Range, final: boolean): Place {
-  if (after && (before || last)) throw new InvalidInput('after', 'goes with neither before nor last')
-  if (after || !(last || before !== undefined)) return startOf(directory, after ? placeOf(after) : undefined)
-  const asked = before && !last ? placeOf(before, 'before') : undefined
-  const end = () => placeAt(directory, endOf(directory, final))
-  return asked?.launch === numberOf(directory) ? asked : end()
+async function positionToBegin(directory: string, { after, before, last }: Range, final: boolean): Promise<Position> {
+  if (after && (before || last)) throw new InvalidInput('after', 'cannot be combined with before or last')
+  if (after || !(last || before !== undefined)) return startOf(directory, after ? positionOf(after) : undefined)
+  const asked = before && !last ? positionOf(before, 'before') : undefined
+  return asked?.launch === numberOf(directory)
+    ? asked
+    : positionAt(directory, await localTranscript(directory).size(final))
 }
 
 interface Walk {
   agent: Agent
   directory: string
-  from: Place
+  from: Position
   raw: boolean
   final: boolean
 }
 
-function* stepsOn({ agent, directory, from, raw, final }: Walk): Generator<Step> {
-  const reader = new TranscriptReader(directory, from.offsets)
-  let place = from
-  try {
-    for (let lines = reader.read(final); lines.length; lines = reader.read(final))
-      for (const line of lines) {
-        const events = eventsBehind(agent, line, place, raw)
-        place = behind(line, place)
-        yield { line, events, place }
-      }
-  } finally {
-    reader.close()
-  }
+async function* stepsOn({ agent, directory, from, raw, final }: Walk): AsyncGenerator<Step> {
+  let position = from
+  for await (const lines of localTranscript(directory).read(from.offsets, final))
+    for (const line of lines) {
+      const events = eventsBehind(agent, line, position, raw)
+      position = behind(line, position)
+      yield { line, events, position }
+    }
 }
 
-function* stepsBack({ agent, directory, from, raw }: Walk): Generator<Step> {
-  let place = from
-  // Of a line in whose middle the place is, the part in front of it.
+async function* stepsBack({ agent, directory, from, raw }: Walk): AsyncGenerator<Step> {
+  const transcript = localTranscript(directory)
+  let position = from
+  // If the position is inside a line, the part of that line before it comes first.
   for (const stream of STREAMS) {
-    const taken = place.taken[stream]
-    const start = place.offsets[stream]
-    const rest = taken ? lineAt(directory, stream, start) : undefined
-    const line = rest && { stream, start, at: null, text: rest.text, next: { ...place.offsets, [stream]: rest.next } }
-    const events = line ? eventsIn(agent, line, place, raw).slice(0, taken).reverse() : []
-    place = { ...place, taken: { ...place.taken, [stream]: 0 } }
-    if (line) yield { line, events, place }
-  }
-  const lines = new TranscriptBackwards(directory, place.offsets)
-  try {
-    for (let line = lines.previous(); line; line = lines.previous()) {
-      const events = eventsIn(agent, line, { ...place, offsets: line.next }, raw).reverse()
-      place = { ...place, offsets: { ...line.next, [line.stream]: line.start } }
-      yield { line, events, place }
+    const taken = position.taken[stream]
+    const start = position.offsets[stream]
+    const rest = taken ? await transcript.lineAt(stream, start) : undefined
+    const line = rest && {
+      stream,
+      start,
+      at: null,
+      text: rest.text,
+      next: { ...position.offsets, [stream]: rest.next },
     }
-  } finally {
-    lines.close()
+    const events = line ? eventsIn(agent, line, position, raw).slice(0, taken).reverse() : []
+    position = { ...position, taken: { ...position.taken, [stream]: 0 } }
+    if (line) yield { line, events, position }
+  }
+  for await (const line of transcript.readBack(position.offsets)) {
+    const events = eventsIn(agent, line, { ...position, offsets: line.next }, raw).reverse()
+    position = { ...position, offsets: { ...line.next, [line.stream]: line.start } }
+    yield { line, events, position }
   }
 }
 
@@ -232,7 +230,7 @@ const rawLine = ({ text }: { text: string }): AgentEvent => ({ type: 'raw', text
 
 const SNIPPET_CHARS = 240
 
-/** What is around the words that were looked for; undefined: they are not in it. */
+/** The text around a match. Undefined: there is no match. */
 function snippetOf(event: AgentEvent, wanted: RegExp | undefined): Pick<Match, 'snippet' | 'marked'> | undefined {
   for (const text of textsIn(event)) {
     const match = wanted ? wanted.exec(text) : { index: 0, 0: '' }
@@ -245,7 +243,7 @@ function snippetOf(event: AgentEvent, wanted: RegExp | undefined): Pick<Match, '
   return wanted ? undefined : { snippet: '', marked: null }
 }
 
-/** Every text in an event but what names its kind, in the order it is shown; bounded by the depth that is shown. */
+/** Every text in an event except its kind and ids, in the order it is shown, down to the depth that is shown. */
 function* textsIn(value: unknown, level = 0): Generator<string> {
   if (typeof value === 'string') {
     if (value) yield value

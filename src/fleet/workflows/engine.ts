@@ -1,4 +1,4 @@
-import { Refusal } from '../../domain/errors.ts'
+import { Refusal, StoreTrouble } from '../../domain/errors.ts'
 import type { NewEvent } from '../../domain/records/event.ts'
 import { Mission } from '../../domain/records/mission.ts'
 import type { Report } from '../../domain/records/report.ts'
@@ -7,14 +7,23 @@ import { isScriptStage, type Stage, type Workflow } from '../../domain/records/w
 import { isOver } from '../../domain/rules/delegation.ts'
 import * as landings from '../../domain/rules/landing.ts'
 import * as life from '../../domain/rules/life.ts'
-import { keyOf } from '../../domain/rules/template.ts'
+import {
+  counted,
+  endOf,
+  judgedBy,
+  namedWinner,
+  type StageFacts,
+  stageStatus,
+  type Verdict,
+  verdictOn,
+} from '../../domain/rules/workflow.ts'
 import { MAX_REASON_CHARS } from '../../domain/text.ts'
 import type { Change, Stored } from '../../store/index.ts'
 import { type Fleet, retryOnConflict } from '../fleet.ts'
 import { readiness, reopenMission, retryMission } from '../missions/missions.ts'
-import { all, current, newestReport, put } from '../records.ts'
+import { current, newestReport, put } from '../records.ts'
 import { sentence } from '../sentences.ts'
-import { type Plan, planOf, stageId, stageMission, toldTo } from './stages.ts'
+import { type Plan, planOf, stageId, stageIds, stageMission, toldTo } from './stages.ts'
 
 /** A commit takes at most 90 changes and events together. */
 const BATCH = 40
@@ -27,22 +36,22 @@ export const aboutWorkflow = (
 ): NewEvent => ({ kind, time: by.now, actor: by.actor, project_id, data: { workflow: id, ...data } })
 
 /**
- * Brings a workflow to where it should be, wherever it was left: its missions made, ends taken note of, whatever may
- * begin begun. Doing it again is free.
+ * Brings a workflow to where it should be, wherever it was left: makes its missions, notes ended stages, starts what
+ * may start. Doing it again is free.
  */
 export const takeUpWorkflow = (fleet: Fleet, id: string): Promise<void> => orFail(fleet, id, takeUp(fleet, id))
 
-/** One that cannot go on, such as one whose mission is gone, fails and says why; the others go on. */
+/** A workflow that cannot go on, such as one whose mission is gone, fails and says why. The others go on. */
 async function orFail(fleet: Fleet, id: string, work: Promise<void>): Promise<void> {
   try {
     await work
   } catch (error) {
-    if (!(error instanceof Refusal)) throw error
+    if (!(error instanceof Refusal) || error instanceof StoreTrouble) throw error
     const text = sentence(error).slice(0, MAX_REASON_CHARS)
     await retryOnConflict(async () => {
       const stored = await fleet.store.get('workflows', id)
       if (stored?.value.status === 'making' || stored?.value.status === 'running')
-        await endWorkflow(fleet, stored, 'failed', { code: 'cannot_go_on', text })
+        await endWorkflow(fleet, stored, { status: 'failed', status_reason: { code: 'cannot_go_on', text } })
     })
   }
 }
@@ -53,12 +62,12 @@ async function takeUp(fleet: Fleet, id: string): Promise<void> {
   if (made.workflow.status === 'making') await makeMissions(fleet, made)
   const plan = await planOf(fleet, id)
   if (plan.workflow.status !== 'running') return
-  for await (const { value } of all(fleet, 'missions', 'workflow', [id])) await noteStage(fleet, value.id)
+  for (const missionId of stageIds(plan)) await noteStage(fleet, missionId)
   for (const index of plan.stages.keys()) await considerStage(fleet, plan, index)
   await considerEnd(fleet, id)
 }
 
-/** A mission has moved; if it is a stage, those after it may begin. */
+/** A mission has moved. If it is a stage, the stages after it may start. */
 export async function stageMoved(fleet: Fleet, missionId: string): Promise<void> {
   const at = (await fleet.store.get('missions', missionId))?.value.workflow
   if (at) await orFail(fleet, at.id, goOn(fleet, missionId))
@@ -73,7 +82,7 @@ async function goOn(fleet: Fleet, missionId: string): Promise<void> {
   await considerEnd(fleet, settled.id)
 }
 
-/** What failed or was stopped goes back to work, also what ended well but did not do what it was for, such as naming a winner. */
+/** Retries stages that failed or were stopped, and those that ended without their purpose, such as naming a winner. */
 async function tryAgain(fleet: Fleet, plan: Plan): Promise<void> {
   const ask = { operation: 'retry_workflow', actor: 'fleet' }
   for (const index of plan.workflow.again) {
@@ -83,21 +92,25 @@ async function tryAgain(fleet: Fleet, plan: Plan): Promise<void> {
   }
 }
 
-/** Written in batches as drafts, and let go by one commit: a server that dies in between leaves nothing half begun. */
+/**
+ * Makes the missions as drafts in batches, and starts them by one commit. A crash in between leaves nothing half
+ * started.
+ */
 async function makeMissions(fleet: Fleet, { workflow, stages }: Plan): Promise<void> {
   const by = { actor: 'fleet', now: fleet.now() }
-  for (let from = 0; from < stages.length; from += BATCH) {
-    const changes: Change[] = []
-    const events: NewEvent[] = []
-    for (const [offset, stage] of stages.slice(from, from + BATCH).entries()) {
-      const mission = await draftOf(fleet, { workflow, stages }, from + offset, stage, by)
-      if (await fleet.store.get('missions', mission.id)) continue
-      changes.push(put('missions', mission, 'absent'))
-      const data = { title: mission.title, workflow: workflow.id, was: null, status: 'draft' }
-      events.push(life.about(mission, 'mission_created', by, { data }))
-    }
-    if (changes.length) await fleet.commit('commit.workflow-made', { changes, events })
-  }
+  for (let from = 0; from < stages.length; from += BATCH)
+    await retryOnConflict(async () => {
+      const changes: Change[] = []
+      const events: NewEvent[] = []
+      for (const [offset, stage] of stages.slice(from, from + BATCH).entries()) {
+        const mission = await draftOf(fleet, { workflow, stages }, from + offset, stage, by)
+        if (await fleet.store.get('missions', mission.id)) continue
+        changes.push(put('missions', mission, 'absent'))
+        const data = { title: mission.title, workflow: workflow.id, was: null, status: 'draft' }
+        events.push(life.about(mission, 'mission_created', by, { data }))
+      }
+      if (changes.length) await fleet.commit('commit.workflow-made', { changes, events })
+    })
   await retryOnConflict(async () => {
     const { value, version } = await current(fleet, 'workflows', workflow.id)
     if (value.status !== 'making') return
@@ -147,7 +160,7 @@ async function draftOf(
   })
 }
 
-/** Takes note, once, that a stage is over, or that a person has sent it back to work. */
+/** Notes once that a stage is over, or that a person sent it back to work. */
 async function noteStage(fleet: Fleet, missionId: string): Promise<{ id: string; stage: number } | undefined> {
   return retryOnConflict(async () => {
     const stored = await fleet.store.get('missions', missionId)
@@ -169,18 +182,10 @@ async function settle(fleet: Fleet, plan: Plan, stored: Stored<Mission>): Promis
   const by = { actor: 'fleet', now: fleet.now() }
   const stage = plan.stages[mission.workflow!.stage]!
   const report = await newestReport(fleet, mission.id)
-  const chosen = stage.chooses && mission.status === 'done' ? await winner(fleet, plan, stage, report) : undefined
-  const settled: StageStatus = stage.chooses && !chosen ? 'failed' : statusOf(mission, report)
-  const stops = settled === 'failed' && stage.on_failure === 'stop'
-  const landing = chosen && chosen.value.result === 'kept' ? landings.land(chosen.value, by) : undefined
-  const next: Workflow = {
-    ...workflow,
-    // The winner is at work again: it lands.
-    open: workflow.open - 1 + (landing ? 1 : 0),
-    over: workflow.over + 1 - (landing ? 1 : 0),
-    failed: stops ? [...workflow.failed, stage.name].slice(0, 20) : workflow.failed,
-    updated_at: by.now,
-  }
+  const chosen = mission.status === 'done' ? await winner(fleet, plan, stage, report) : undefined
+  const settled: StageStatus = stage.chooses && !chosen ? 'failed' : stageStatus(mission, report)
+  const landing = chosen && chosen.value.result === 'kept' ? landings.requestLanding(chosen.value, by) : undefined
+  const next = { ...counted.ended(workflow, stage, settled, landing !== undefined), updated_at: by.now }
   const changes: Change[] = [
     put('missions', { ...mission, workflow: { ...mission.workflow!, settled } }, stored.version),
     put('workflows', next, version),
@@ -198,18 +203,8 @@ async function settle(fleet: Fleet, plan: Plan, stored: Stored<Mission>): Promis
 
 async function reopened(fleet: Fleet, plan: Plan, { value: mission, version: read }: Stored<Mission>): Promise<void> {
   const { value: workflow, version } = await current(fleet, 'workflows', plan.workflow.id)
-  const { name } = plan.stages[mission.workflow!.stage]!
   const by = { actor: 'fleet', now: fleet.now() }
-  const next: Workflow = {
-    ...workflow,
-    status: 'running',
-    status_reason: null,
-    open: workflow.open + 1,
-    over: workflow.over - 1,
-    failed: workflow.failed.filter(each => each !== name),
-    ended_at: null,
-    updated_at: by.now,
-  }
+  const next = { ...counted.reopened(workflow, plan.stages[mission.workflow!.stage]!), updated_at: by.now }
   await fleet.commit('commit.stage', {
     changes: [
       put('missions', { ...mission, workflow: { ...mission.workflow!, settled: null } }, read),
@@ -218,41 +213,33 @@ async function reopened(fleet: Fleet, plan: Plan, { value: mission, version: rea
   })
 }
 
-function statusOf(mission: Mission, report: Report | undefined): StageStatus {
-  if (mission.status === 'done') return report?.status === 'blocked' ? 'blocked' : 'completed'
-  return mission.status_reason?.code === 'skipped' ? 'skipped' : 'failed'
-}
-
-/** Whom a stage that chooses has named: the last of the names that stands after "winner" in what it says. */
+/** The mission that a stage chose, if the stage ended well. */
 async function winner(
   fleet: Fleet,
   plan: Plan,
   stage: Stage,
   report: Report | undefined,
 ): Promise<Stored<Mission> | undefined> {
-  const named = [...(report?.summary ?? '').matchAll(/winner["'*\s]*[:=]["'*\s]*([^"'\n*,}]+)/gi)].at(-1)?.[1]
-  const choice = stage.chooses!.find(index => named && keyOf(plan.stages[index]!.name) === keyOf(named.trim()))
+  const choice = namedWinner(plan.stages, stage, report?.summary ?? '')
   if (choice === undefined) return undefined
   const stored = await current(fleet, 'missions', stageId(plan.workflow.id, choice, plan.stages[choice]!))
   return stored.value.status === 'done' ? stored : undefined
 }
 
-type Verdict = 'go' | 'skip' | 'wait'
-
-/** Begins a stage, or skips it, if all that it waits for is over. */
+/** Starts a stage, or skips it, when everything it waits for is over. */
 async function considerStage(fleet: Fleet, plan: Plan, index: number): Promise<void> {
   await retryOnConflict(async () => {
     const { workflow, stages } = plan
     const stored = await current(fleet, 'missions', stageId(workflow.id, index, stages[index]!))
     if (stored.value.status !== 'draft' || stored.value.workflow?.settled) return
-    const verdict = await verdictOn(fleet, plan, index)
+    const verdict = await judged(fleet, plan, index)
     if (verdict === 'wait') return
     const { value, version } = await current(fleet, 'workflows', workflow.id)
     if (value.status !== 'running') return
     const by = { actor: 'fleet', now: fleet.now() }
     if (verdict === 'skip') {
       const step = life.cancelled(stored.value, by)
-      const why = { code: 'skipped', text: 'What it was for did not come about.' }
+      const why = { code: 'skipped', text: 'Its condition was not met, so it was skipped.' }
       const skipped = {
         ...step.mission,
         status_reason: why,
@@ -261,14 +248,14 @@ async function considerStage(fleet: Fleet, plan: Plan, index: number): Promise<v
       await fleet.commit('commit.stage', {
         changes: [
           put('missions', skipped, stored.version),
-          put('workflows', { ...value, over: value.over + 1, updated_at: by.now }, version),
+          put('workflows', { ...counted.skipped(value), updated_at: by.now }, version),
         ],
         events: step.events,
       })
       return
     }
     const told = await toldTo(fleet, plan, index)
-    // A stage that failed or was skipped is no reason to wait any more; one that was done anew has another mission.
+    // A stage that failed or was skipped is no reason to wait. One that was done again has another mission.
     const done = await Promise.all(
       stages[index]!.depends_on.map(async each => {
         const { id, status } = await stageMission({ fleet, plan }, each)
@@ -281,68 +268,41 @@ async function considerStage(fleet: Fleet, plan: Plan, index: number): Promise<v
     await fleet.commit('commit.stage', {
       changes: [
         put('missions', step.mission, stored.version),
-        put('workflows', { ...value, open: value.open + 1, updated_at: by.now }, version),
+        put('workflows', { ...counted.begun(value), updated_at: by.now }, version),
       ],
       checks,
       events: step.events,
     })
   })
-  // A stage that was skipped is over: those after it may begin.
+  // A skipped stage is over, so the stages after it may start.
   const now = await stageMission({ fleet, plan }, index)
   if (now.workflow?.settled === 'skipped') for (const next of plan.after[index]!) await considerStage(fleet, plan, next)
 }
 
-async function verdictOn(fleet: Fleet, plan: Plan, index: number): Promise<Verdict> {
-  const { stages } = plan
-  const stage = stages[index]!
-  const replaced = stages.flatMap(({ on_failure }, at) =>
-    typeof on_failure === 'object' && on_failure.run === index ? [at] : [],
-  )
-  if (replaced.length) {
-    const missions = await Promise.all(replaced.map(at => stageMission({ fleet, plan }, at)))
-    const settled = missions.map(({ workflow }) => workflow?.settled)
-    if (settled.some(status => !status)) return 'wait'
-    return settled.includes('failed') ? 'go' : 'skip'
+async function judged(fleet: Fleet, plan: Plan, index: number): Promise<Verdict> {
+  const facts = new Map<number, StageFacts>()
+  for (const each of judgedBy(plan.stages, index)) {
+    const mission = await stageMission({ fleet, plan }, each)
+    // Only its own text may decide. Of the other stages only the result counts.
+    const report = plan.stages[index]!.when?.stage === each ? await newestReport(fleet, mission.id) : undefined
+    facts.set(each, { settled: mission.workflow?.settled ?? null, says: report?.summary ?? '' })
   }
-  for (const each of stage.depends_on) if (!(await isOut(fleet, plan, each))) return 'wait'
-  return (await conditionHolds(fleet, plan, stage)) ? 'go' : 'skip'
+  return verdictOn(plan.stages, index, each => facts.get(each)!)
 }
 
-/** Whether a stage no longer keeps those after it from beginning. */
-async function isOut(fleet: Fleet, plan: Plan, index: number): Promise<boolean> {
-  const { workflow } = await stageMission({ fleet, plan }, index)
-  const { on_failure } = plan.stages[index]!
-  if (!workflow?.settled) return false
-  if (workflow.settled !== 'failed' || on_failure === 'continue') return true
-  return typeof on_failure === 'object' && isOut(fleet, plan, on_failure.run)
-}
-
-async function conditionHolds(fleet: Fleet, plan: Plan, { when }: Stage): Promise<boolean> {
-  if (!when) return true
-  const mission = await stageMission({ fleet, plan }, when.stage)
-  const settled = mission.workflow!.settled!
-  if (when.status && !when.status.includes(settled)) return false
-  const report = await newestReport(fleet, mission.id)
-  return !when.says || (report?.summary ?? '').toLowerCase().includes(when.says.toLowerCase())
-}
-
-/** Nothing is at work and nothing more can begin. */
+/** Ends a workflow in which nothing works and nothing more can start. */
 async function considerEnd(fleet: Fleet, id: string): Promise<void> {
   await retryOnConflict(async () => {
     const stored = await current(fleet, 'workflows', id)
-    const { status, open, over, stages, failed } = stored.value
-    if (status !== 'running' || open > 0) return
-    const why = { code: 'stage_failed', text: `Failed: ${failed.join(', ')}.`, try: `fleet workflow retry ${id}` }
-    if (over === stages && failed.length === 0) await endWorkflow(fleet, stored, 'done', null)
-    else await endWorkflow(fleet, stored, 'failed', why)
+    const end = endOf(stored.value)
+    if (end) await endWorkflow(fleet, stored, end)
   })
 }
 
 async function endWorkflow(
   fleet: Fleet,
   { value, version }: Stored<Workflow>,
-  status: 'done' | 'failed',
-  status_reason: Workflow['status_reason'],
+  { status, status_reason }: Pick<Workflow, 'status' | 'status_reason'>,
 ): Promise<void> {
   const by = { actor: 'fleet', now: fleet.now() }
   const ended: Workflow = { ...value, status, status_reason, ended_at: by.now, updated_at: by.now }

@@ -13,18 +13,18 @@ import { fillIn, type StageFact } from '../../domain/rules/template.ts'
 import type { Fleet } from '../fleet.ts'
 import { current, derivedId, newestReport } from '../records.ts'
 
-/** A workflow with its graph laid out. */
+/** A workflow and its graph. */
 export interface Plan {
   workflow: Workflow
   stages: Stage[]
-  /** Which stages may begin once one is over, by its place. */
+  /** For each stage, the stages that may start once it is over. */
   after: number[][]
 }
 
 const MOST_KNOWN = 50
 const known = new Map<string, Pick<Plan, 'stages' | 'after'>>()
 
-/** Reading a graph of a thousand stages at each of their ends would cost more than the ends: it is kept while it is the same. */
+/** The graph is cached by its content: reading a thousand stages at the end of each stage would cost too much. */
 export async function planOf(fleet: Fleet, workflowId: string): Promise<Plan> {
   const { value: workflow } = await current(fleet, 'workflows', workflowId)
   const key = 'blob' in workflow.definition ? workflow.definition.blob : workflow.definition.inline
@@ -41,16 +41,20 @@ function laidOut(stages: Stage[]): Pick<Plan, 'stages' | 'after'> {
   const after = dependents.map(those => new Set(those))
   for (const [index, stage] of stages.entries()) {
     if (typeof stage.on_failure === 'object') after[index]!.add(stage.on_failure.run)
-    // Whoever waits for a stage waits for the one that takes its place, and for the one that takes the place of that.
+    // What waits for a stage also waits for the stage that runs in its place if it fails, and so on.
     for (let { on_failure } = stage; typeof on_failure === 'object'; { on_failure } = stages[on_failure.run]!)
       for (const next of dependents[index]!) after[on_failure.run]!.add(next)
   }
   return { stages, after: after.map(those => [...those]) }
 }
 
-/** The mission of a stage; its id follows from the workflow, so that it cannot be made twice. */
+/** The mission of a stage. Its id is derived from the workflow, so it cannot be made twice. */
 export const stageId = (workflowId: string, index: number, { generation }: Stage): string =>
   derivedId('stage', workflowId, String(index), String(generation))
+
+/** The missions of its stages, made or not. */
+export const stageIds = ({ workflow, stages }: Plan): string[] =>
+  stages.map((stage, index) => stageId(workflow.id, index, stage))
 
 export async function stageMission({ fleet, plan }: { fleet: Fleet; plan: Plan }, index: number): Promise<Mission> {
   const { workflow, stages } = plan
@@ -59,7 +63,7 @@ export async function stageMission({ fleet, plan }: { fleet: Fleet; plan: Plan }
 
 type Told = Pick<Mission, 'prompt' | 'variables'>
 
-/** What a stage is told: its template with everything filled in, or a script as it is and all that in its variables. */
+/** The prompt of a stage: its template filled in, or a script as it is with the values as variables. */
 export async function toldTo(fleet: Fleet, plan: Plan, index: number): Promise<Told> {
   const stage = plan.stages[index]!
   if (!isScriptStage(stage))
@@ -111,7 +115,7 @@ async function factOf(of: { fleet: Fleet; plan: Plan }, index: number, fact: Sta
   }
 }
 
-/** What a stage came to, in the shape that clients of older tools expect. */
+/** The result of a stage in the shape that clients of older tools expect. */
 export function resultOf(mission: Mission, report: Report | undefined): object {
   const settled: StageStatus | null = mission.workflow?.settled ?? null
   return {

@@ -1,5 +1,6 @@
-import { NotAllowed } from '../../domain/errors.ts'
+import { NotAllowed, Refusal } from '../../domain/errors.ts'
 import { newId } from '../../domain/ids.ts'
+import type { Status } from '../../domain/records/mission.ts'
 import type { Project } from '../../domain/records/project.ts'
 import type { StageStatus } from '../../domain/records/stage-status.ts'
 import {
@@ -18,9 +19,9 @@ import { type Fleet, retryOnConflict } from '../fleet.ts'
 import { isScript, isScriptAfter, requireCodingAgent } from '../missions/agents.ts'
 import { startCommit } from '../missions/missions.ts'
 import { requireStartable } from '../missions/requirements.ts'
-import { all, current, lookUp, put } from '../records.ts'
+import { asTheyAre, current, lookUp, put } from '../records.ts'
 import { aboutWorkflow } from './engine.ts'
-import { type Plan, planOf, stageId } from './stages.ts'
+import { type Plan, planOf, stageId, stageIds } from './stages.ts'
 
 export interface NewWorkflow {
   name: string
@@ -28,11 +29,11 @@ export interface NewWorkflow {
   task: string
   stages: readonly StageInput[]
   tags: string[]
-  /** A branch, tag or commit; null: the base branch, when a stage begins. */
+  /** A branch, tag or commit; null for the base branch as it is when a stage starts. */
   base_ref: string | null
 }
 
-/** Everything is decided and written down at once; the holder of the home makes the missions. */
+/** Decides and writes everything at once. The daemon makes the missions. */
 export async function createWorkflow(fleet: Fleet, ask: Ask, asked: NewWorkflow): Promise<Stored<Workflow>> {
   const { value: project } = await lookUp(fleet, 'projects', asked.project_id)
   const stages = decideStages(asked.stages, agent => Boolean(agent) && isScript(fleet, ask, agent))
@@ -67,7 +68,7 @@ export async function createWorkflow(fleet: Fleet, ask: Ask, asked: NewWorkflow)
   return current(fleet, 'workflows', id)
 }
 
-/** What a stage would be refused for when its turn comes is said before anything is done. */
+/** Refuses a workflow now for what one of its stages would be refused for later. */
 export async function requireStages(fleet: Fleet, project: Project, stages: readonly Stage[]): Promise<void> {
   const missions = stages.map(({ name, agent, model, effort, tool_preset, approvals, max_turns, max_budget_usd }) => ({
     called: `Stage ${name}`,
@@ -76,7 +77,7 @@ export async function requireStages(fleet: Fleet, project: Project, stages: read
   await requireStartable(fleet, project, missions)
 }
 
-/** Nothing new begins; what is at work is stopped by the holder. */
+/** Nothing new starts, and the daemon stops what is at work. */
 export async function cancelWorkflow(fleet: Fleet, ask: Ask, id: string): Promise<Stored<Workflow>> {
   await oncePerKey(fleet, ask, async () => {
     const { value, version } = await current(fleet, 'workflows', id)
@@ -93,23 +94,34 @@ export async function cancelWorkflow(fleet: Fleet, ask: Ask, id: string): Promis
   return current(fleet, 'workflows', id)
 }
 
+/** The statuses of a stage that is stopped when its workflow is cancelled. */
+export const TO_STOP: readonly Status[] = ['queued', 'running', 'needs_input', 'waiting', 'landing', 'review']
+
+/** A stage that cannot be stopped now, such as one that a person has taken over, does not keep the others running. */
 export async function cancelStages(fleet: Fleet, id: string): Promise<void> {
-  for await (const { value } of all(fleet, 'missions', 'workflow', [id]))
-    await retryOnConflict(async () => {
-      const { value: mission, version } = await current(fleet, 'missions', value.id)
-      const atWork = !['draft', 'done', 'failed', 'cancelled'].includes(mission.status)
-      if (!atWork || mission.cancel_requested) return
-      const step = life.cancel(mission, { actor: 'fleet', now: fleet.now() })
-      await fleet.commit('commit.stage', { changes: [put('missions', step.mission, version)], events: step.events })
+  const stages = stageIds(await planOf(fleet, id))
+  const refusals: Refusal[] = []
+  for (const { value } of await asTheyAre(fleet, 'missions', { index: 'workflow', equals: [id] }, stages))
+    await retryOnConflict(() => cancelStage(fleet, value.id)).catch(error => {
+      if (!(error instanceof Refusal)) throw error
+      refusals.push(error)
     })
+  if (refusals[0]) throw refusals[0]
 }
 
-/** Whatever failed or was stopped is done again; what is done stays done. */
+async function cancelStage(fleet: Fleet, id: string): Promise<void> {
+  const { value: mission, version } = await current(fleet, 'missions', id)
+  if (!TO_STOP.includes(mission.status) || mission.cancel_requested) return
+  const step = life.requestCancel(mission, { actor: 'fleet', now: fleet.now() })
+  await fleet.commit('commit.stage', { changes: [put('missions', step.mission, version)], events: step.events })
+}
+
+/** Does failed and stopped stages again. Finished ones stay as they are. */
 export async function retryWorkflow(fleet: Fleet, ask: Ask, id: string): Promise<Stored<Workflow>> {
   await oncePerKey(fleet, ask, async () => {
     const { value, version } = await current(fleet, 'workflows', id)
     if (value.status !== 'failed' && value.status !== 'cancelled')
-      throw new NotAllowed(`Workflow ${id} is ${value.status}, so there is nothing to try again.`)
+      throw new NotAllowed(`Workflow ${id} is ${value.status}, so there is nothing to retry.`)
     if (value.open > 0)
       throw new NotAllowed(`Workflow ${id} is still being stopped.`, { try: `fleet workflow show ${id}` })
     const plan = await planOf(fleet, id)
@@ -120,7 +132,7 @@ export async function retryWorkflow(fleet: Fleet, ask: Ask, id: string): Promise
       }),
     )
     if (settled.filter(Boolean).length !== value.over)
-      throw new NotAllowed(`A stage of workflow ${id} was deleted.`, { try: 'Run the workflow anew.' })
+      throw new NotAllowed(`A stage of workflow ${id} was deleted.`, { try: 'Run a new workflow.' })
     const { first, anew } = doneAgain({ ...plan, settled })
     const when = by(fleet, ask)
     const next = { ...(await withAnew(fleet, value, plan, new Set(anew), settled)), again: first, updated_at: when.now }
@@ -133,7 +145,7 @@ export async function retryWorkflow(fleet: Fleet, ask: Ask, id: string): Promise
   return current(fleet, 'workflows', id)
 }
 
-/** The same workflow, to be taken up again with other missions for some of its stages. */
+/** The same workflow, with new missions for some of its stages. */
 async function withAnew(
   fleet: Fleet,
   workflow: Workflow,
@@ -153,7 +165,7 @@ async function withAnew(
   }
 }
 
-/** Changes one stage. It and all that depends on it are done anew; whatever else is finished stays so. */
+/** Changes one stage. It and everything that depends on it is done again; other finished stages stay. */
 export async function changeStage(
   fleet: Fleet,
   ask: Ask,
@@ -169,7 +181,7 @@ export async function changeStage(
     if (index === -1)
       throw new NotAllowed(`Workflow ${id} has no stage ${JSON.stringify(name)}.`, { try: `fleet workflow show ${id}` })
     if (value.status === 'making' || value.status === 'running' || value.open > 0)
-      throw new NotAllowed(`Workflow ${id} is at work.`, {
+      throw new NotAllowed(`Workflow ${id} is running.`, {
         try: `fleet workflow cancel ${id}, or wait until it is over`,
       })
     const anew = reachedFrom(plan.after, index)

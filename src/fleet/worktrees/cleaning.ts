@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import type { Status } from '../../domain/records/mission.ts'
 import type { Session } from '../../domain/records/session.ts'
 import type { Fleet } from '../fleet.ts'
-import { endKept, keptInWorktree } from '../previews/processes.ts'
+import { endSideProcesses, sideProcessesIn } from '../previews/processes.ts'
 import { all } from '../records.ts'
 import { sentence } from '../sentences.ts'
 import { laterIn, refOf, retire, sharedWithLater, worktreeTurns } from './retiring.ts'
@@ -14,7 +14,10 @@ interface Kept {
   bytes: number
 }
 
-/** How many worktrees lie in the home and what they take. Asked of the disk: records of what is gone cost nothing. */
+/**
+ * How many worktrees the home has and how much disk they use. It reads the disk, so records of removed ones cost
+ * nothing.
+ */
 export async function worktreesOnDisk({ home }: Fleet): Promise<Kept> {
   const projects = await readdir(home.worktrees).catch(() => [])
   const folders = await Promise.all(
@@ -35,7 +38,7 @@ export interface Cleaned {
     bytes: number
     ref: string
     kept_because?: string
-    /** What was kept running there and ends with it. */
+    /** The previews that run there and end with it. */
     ends?: string[]
   }[]
 }
@@ -43,12 +46,12 @@ export interface Cleaned {
 interface CleanOptions {
   olderThanHours: number
   dryRun: boolean
-  /** Only those of these. */
+  /** Only worktrees of these missions. */
   missions?: ReadonlySet<string>
   keepBranches: boolean
 }
 
-/** Removes worktrees that nobody works in any more; what was done in them stays as a ref. */
+/** Removes worktrees that nobody works in any more. Their work stays under a ref. */
 export async function clean(
   fleet: Fleet,
   { olderThanHours, dryRun, missions, keepBranches }: CleanOptions,
@@ -58,7 +61,7 @@ export async function clean(
   for await (const { value: session } of all(fleet, 'sessions', 'worktree')) {
     if ((session.ended_at ?? session.created_at) > before) continue
     if (missions && !missions.has(session.mission_id)) continue
-    // One worktree is one row: that of the session which worked in it last.
+    // One row per worktree, with the session that worked in it last.
     if ((await laterIn(fleet, session))?.status === 'ended') continue
     const row = {
       session_id: session.id,
@@ -67,7 +70,7 @@ export async function clean(
       bytes: await bytesOfPlace(session.worktree!),
       ref: refOf(session),
     }
-    const ends = (await keptInWorktree(fleet, session)).map(each => each.kind)
+    const ends = (await sideProcessesIn(fleet, session)).map(each => each.kind)
     const reason = await whyKept(fleet, session)
     const failed = reason || dryRun ? undefined : await tryRetire(fleet, session, keepBranches)
     const kept_because = reason ?? failed
@@ -81,7 +84,7 @@ export async function clean(
   return cleaned
 }
 
-/** Work that is still waited for, or that no commit holds, is not cleaned away. */
+/** Why a worktree stays: somebody still waits for its work, or no commit holds it. */
 async function whyKept(fleet: Fleet, session: Session): Promise<string | undefined> {
   if (session.left_behind) return holdsWork(session.left_behind)
   if (!session.end_commit) return 'its work could not be committed; look at it first'
@@ -95,7 +98,7 @@ const WAITED_FOR: Partial<Record<Status, string>> = {
   running: 'its agent is at work',
   landing: 'its work is landing',
   needs_input: 'its mission waits for you',
-  waiting: 'its mission waits for what it handed on',
+  waiting: 'its mission waits for its sub-missions',
   review: 'its work waits for review',
 }
 
@@ -108,10 +111,10 @@ async function tryRetire(fleet: Fleet, session: Session, keepBranch: boolean): P
   if (!project) return 'its project is gone'
   try {
     return await worktreeTurns.take(session.mission_id, async () => {
-      // Looked at again now that nobody else can begin anything there.
+      // Checked again, now that nobody else can start anything there.
       const reason = await whyKept(fleet, session)
       if (reason) return reason
-      await endKept(fleet, await keptInWorktree(fleet, session), 'Its worktree was cleaned away.')
+      await endSideProcesses(fleet, await sideProcessesIn(fleet, session), 'Its worktree was cleaned up.')
       const left = await retire(fleet, session, project.value, { keepBranch })
       return left && holdsWork(left)
     })

@@ -21,20 +21,20 @@ import { Turns } from '../../git/turns.ts'
 import { effect } from '../../platform/effects.ts'
 import type { Change, Collection, RecordOf, Stored } from '../../store/index.ts'
 import { type Fleet, retryOnConflict } from '../fleet.ts'
-import { forgetKept } from '../previews/processes.ts'
+import { forgetSideProcesses } from '../previews/processes.ts'
 import { repositoryOf } from '../projects/repositories.ts'
-import { all, current, put } from '../records.ts'
+import { all, current, put, sessionsOf } from '../records.ts'
 import { gitWithin } from '../sessions/sandbox.ts'
 
-/** Who works in the worktrees of a mission: a session, a landing or whoever tidies up, one at a time. */
+/** The turns of the worktrees of a mission: a session, a landing or a clean-up, one at a time. */
 export const worktreeTurns = new Turns()
 
 /** The ref that keeps a session's commits once its branch and worktree are gone. */
 export const refOf = (session: Session): string => keptRef(session.mission_id, session.number)
 
 /**
- * Removes the worktree and the branch of a session that is over, and of those before it that worked there too.
- * Its work stays under a ref of ours; doing it again is free. Answers why the worktree stays, where it does.
+ * Removes the worktree and the branch of an ended session, and of earlier sessions that worked there too. Their work
+ * stays under a ref. Doing it again is free. Returns why the worktree stays, if it does.
  */
 export async function retire(
   fleet: Fleet,
@@ -51,7 +51,7 @@ export async function retire(
   else await removeWorktree(repository, session.worktree)
   const holdsBranch = keepBranch || !(await canLetGo(repository, session.branch, session.end_commit ?? ''))
   const others = (await Array.fromAsync(all(fleet, 'sessions', 'place', [session.worktree]))).map(({ value }) => value)
-  // The last of each mission that worked there: its work keeps a name of its own.
+  // The last session of each mission that worked there, because each mission's work keeps a name of its own.
   const lastOfEach = new Map([...others, session].map(each => [each.mission_id, each]))
   for (const last of lastOfEach.values()) {
     const deleteBranch = last.id === session.id && !holdsBranch ? session.branch : undefined
@@ -60,9 +60,16 @@ export async function retire(
   await retryOnConflict(async () => {
     const shared = await Array.fromAsync(all(fleet, 'sessions', 'place', [session.worktree!]))
     if (!shared.length) return
-    const changes: Change[] = shared.map(({ value, version }) =>
-      put('sessions', { ...value, worktree_kept: false }, version),
-    )
+    // More do not fit into one commit. The last commit has the event.
+    for (let i = MOST_AT_ONCE; i < shared.length; i += MOST_AT_ONCE)
+      await fleet.commit('commit.worktree-removed', {
+        changes: shared
+          .slice(i, i + MOST_AT_ONCE)
+          .map(({ value, version }) => put('sessions', { ...value, worktree_kept: false }, version)),
+      })
+    const changes: Change[] = shared
+      .slice(0, MOST_AT_ONCE)
+      .map(({ value, version }) => put('sessions', { ...value, worktree_kept: false }, version))
     for (const last of lastOfEach.values()) {
       const mission = await fleet.store.get('missions', last.mission_id)
       // A mission that already has a newer branch keeps that.
@@ -83,22 +90,26 @@ export async function retire(
   return undefined
 }
 
-/** What of its worktree the project does not hold. */
+const MOST_AT_ONCE = 40
+
+/** What its worktree has that the project does not. */
 export async function unheldBy(fleet: Fleet, session: Session, project: Project): Promise<string[]> {
   const mission = (await current(fleet, 'missions', session.mission_id)).value
   return unheld(session.worktree!, project.copy_files, await gitWithin(fleet, session, mission, project))
 }
 
-/** What stays in a worktree only, whose work was just committed; copies of the person's own files are no work. */
+/** What only the worktree has after its work was committed. Copies of the person's own files are no work. */
 export function leftIn({ unfinished, skipped }: Collected, { copy_files }: Project): string | null {
   if (unfinished) return `The worktree is in the middle of something: ${unfinished.doing}.`
   const work = skipped.filter(({ path }) => !copy_files.some(copy => path === copy || path.startsWith(`${copy}/`)))
   return work.length ? clipped(`Not committed: ${work.map(({ path }) => path).join(', ')}.`, MAX_REASON_CHARS) : null
 }
 
-/** Sessions of a mission whose worktrees hold what the project does not, each with the sentence that says so. */
+/**
+ * Sessions of a mission whose worktrees have something that the project does not, each with the sentence that says so.
+ */
 export async function leftBehind(fleet: Fleet, missionId: string): Promise<Stored<Session>[]> {
-  const sessions = await Array.fromAsync(all(fleet, 'sessions', 'mission', [missionId]))
+  const sessions = await sessionsOf(fleet, missionId)
   const kept = sessions.filter(({ value }) => value.worktree_kept && value.worktree)
   const looked = await Promise.all(
     kept.map(async stored => {
@@ -112,7 +123,7 @@ export async function leftBehind(fleet: Fleet, missionId: string): Promise<Store
   return looked.flat()
 }
 
-/** Why they are not forgotten, unless a person says that what they hold may go. */
+/** Refuses to forget them unless a person discards what they hold. */
 export function stillHolds(left: readonly Stored<Session>[], despite: string): NotAllowed {
   const worktrees = new Map(left.map(({ value }) => [value.worktree!, value.left_behind!]))
   const named = [...worktrees].slice(0, MOST_NAMED)
@@ -126,15 +137,15 @@ export function stillHolds(left: readonly Stored<Session>[], despite: string): N
 
 const MOST_NAMED = 5
 
-/** A person said that what they hold may go. */
+/** A person discarded what they hold. */
 export const discarded = (left: readonly Stored<Session>[]): Change[] =>
   left.map(({ value, version }) => put('sessions', { ...value, left_behind: null }, version))
 
-/** What `unheldBy` found, for a person. */
+/** What `unheldBy` found, in words. */
 const leftSentence = (left: readonly string[]): string =>
   clipped(`Not held by the project: ${left.join(', ')}.`, MAX_REASON_CHARS)
 
-/** The worktree stays, and says why. */
+/** Notes why the worktree stays. */
 async function noteLeftBehind(fleet: Fleet, session: Session, left: string[]): Promise<string> {
   const left_behind = leftSentence(left)
   await retryOnConflict(async () => {
@@ -148,14 +159,14 @@ async function noteLeftBehind(fleet: Fleet, session: Session, left: string[]): P
 }
 
 /**
- * Whatever is remembered of a mission that is being deleted. Its own record goes last, so that a deletion cut short is
- * found and finished; its commits stay in the repository under refs.
+ * Deletes everything about a mission. Its own record goes last, so that a deletion that was cut short is found and
+ * finished. Its commits stay in the repository under refs.
  */
 export async function forgetMission(fleet: Fleet, missionId: string, by: By): Promise<void> {
-  for (const id of await forgetKept(fleet, missionId)) await forget(fleet, 'processes', id)
-  for await (const { value: session } of all(fleet, 'sessions', 'mission', [missionId])) {
+  for (const id of await forgetSideProcesses(fleet, missionId)) await forget(fleet, 'processes', id)
+  for (const { value: session } of await sessionsOf(fleet, missionId)) {
     const project = await fleet.store.get('projects', session.project_id)
-    // What no commit holds stays on the disk; a person who wants it gone has said so before it came to this.
+    // What no commit holds stays on disk. A person who wants it gone has said so before.
     if (session.worktree_kept && !session.left_behind && project && !(await sharedWithLater(fleet, session)))
       await worktreeTurns.take(missionId, () => retire(fleet, session, project.value, { discard: true }))
     await effect('files.forget', () => rm(fleet.home.session(session.id), { recursive: true, force: true }))
@@ -191,8 +202,8 @@ export async function forget<C extends Collection>(
 }
 
 /**
- * A resumed session works in the worktree of the one before it, and so does a mission that shares it: only the newest of
- * them may remove it, and not before those that are to share it have had their turn.
+ * A resumed session works in the worktree of the one before, and so does a mission that shares it. Only the newest of
+ * them may remove it, after those that are to share it have had their turn.
  */
 export async function sharedWithLater(fleet: Fleet, session: Session): Promise<boolean> {
   if (await laterIn(fleet, session)) return true
@@ -201,9 +212,9 @@ export async function sharedWithLater(fleet: Fleet, session: Session): Promise<b
   return false
 }
 
-/** A session that worked or works in the same worktree after this one. */
+/** A session that worked, or works, in the same worktree after this one. */
 export async function laterIn(fleet: Fleet, session: Session): Promise<Session | undefined> {
-  // The list may not know the newest one yet, which is the one that works there now.
+  // The list may not have the newest session yet, which is the one that works there now.
   const newest = (await fleet.store.get('missions', session.mission_id))?.value.session_id
   const now = newest && (await fleet.store.get('sessions', newest))?.value
   if (now && now.number > session.number && now.worktree === session.worktree) return now

@@ -1,30 +1,27 @@
 import type * as z from 'zod'
+import type { Elicit } from '../operation.ts'
+import type { ToolSet } from '../tool-sets.ts'
 
 /**
- * Names and inputs that people and their clients know from other tools, each told in operations of ours. This folder
- * is the only place that knows them; MCP offers them as tools.
+ * Names and inputs that people and their clients know from other tools, translated into our operations. Only this
+ * folder knows them, and MCP offers them as tools.
  */
 export interface Alias<I extends z.ZodObject = z.ZodObject> {
   name: string
   summary: string
-  /** `flotilla`: our own name, beside those that others know. */
-  knownFrom: 'claude-devfleet' | 'codefleet' | 'flotilla'
-  set: AliasSet
+  knownFrom: 'claude-devfleet' | 'codefleet'
+  set: ToolSet
   input: I
   readOnly?: boolean
-  /** Takes its time and says how far it is. */
+  /** It may take long, and reports its progress. */
   long?: boolean
-  run(ask: Ask, input: z.infer<I>): Promise<unknown>
+  run(ask: Ask, input: z.infer<I>, elicit?: Elicit): Promise<unknown>
 }
 
-/** Which tools a client wants to see. */
-export const ALIAS_SETS = ['missions', 'workers', 'workflows'] as const
-export type AliasSet = (typeof ALIAS_SETS)[number]
+/** Runs an operation in the name of the alias's caller. `signal` ends a wait early. */
+export type Ask = <T>(operation: string, input: object, signal?: AbortSignal) => Promise<T>
 
-/** Asks for an operation in the name of whoever asked for the alias. */
-export type Ask = <T>(operation: string, input: object) => Promise<T>
-
-/** Each surface says once where its names are known from. */
+/** Makes the aliases of one surface, which all have the same origin. */
 export const aliasesOf =
   (surface: Pick<Alias, 'knownFrom' | 'set'>) =>
   <I extends z.ZodObject>(definition: Omit<Alias<I>, 'knownFrom' | 'set'>): Alias =>

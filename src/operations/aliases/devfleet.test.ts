@@ -23,9 +23,9 @@ test('tools are a list, a list as JSON, a list with commas or the name of a pres
   expect(() => told('[Read')).toThrow('allowed_tools: must be a list of tools')
 })
 
-test('what a fork would need is refused, and what says nothing is left out', () => {
+test('a request for a fork is refused, and empty fields are left out', () => {
   expect(asOurs('resume_mission', { fork_session: false, append_system_prompt: null })).toEqual({})
-  expect(() => asOurs('dispatch_mission', { fork_session: true })).toThrow('fork_session: a fork is a mission')
+  expect(() => asOurs('dispatch_mission', { fork_session: true })).toThrow('fork_session: a fork is a separate mission')
   const given = { auto_dispatch: 0, schedule_cron: '', callback_url: null, auto_retry: true, mission_type: 'full' }
   expect(asOurs('create_mission', given)).toEqual({ auto_dispatch: false, tool_preset: 'full' })
   expect(asOurs('create_mission', { auto_retry: false })).toEqual({ max_retries: 0 })

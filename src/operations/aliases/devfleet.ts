@@ -2,8 +2,8 @@ import { InvalidInput } from '../../domain/errors.ts'
 import { TOOL_PRESETS } from '../../domain/records/project.ts'
 
 /**
- * Requests as clients of claude-devfleet write them, told in the fields of our operations. Their routes are ours too:
- * whatever is written in our way passes unchanged, and the answers are ours.
+ * Requests of clients of claude-devfleet, translated into the fields of our operations. Their routes are ours too: a
+ * request in our own form passes unchanged, and the answers are ours.
  */
 export function asOurs(operation: string, request: Request): Request {
   return REQUESTS[operation]?.(request) ?? request
@@ -17,7 +17,7 @@ const mission: Translation = request =>
 const options: Translation = request => {
   const { fork_session, ...rest } = tools(without(request, ['append_system_prompt']))
   if (fork_session === true)
-    throw new InvalidInput('fork_session', 'a fork is a mission of its own', {
+    throw new InvalidInput('fork_session', 'a fork is a separate mission', {
       try: 'POST /api/missions/{id}/fork, or fleet mission fork.',
     })
   return fork_session === undefined || fork_session === false ? rest : { ...rest, fork_session }
@@ -35,17 +35,17 @@ const REQUESTS: Record<string, Translation> = {
   add_mcp_server: mcpServer,
 }
 
-/** Leaves these out where they are null or empty: so its clients say nothing. */
+/** Leaves these out where they are null or empty, because that is how its clients say nothing. */
 function without(request: Request, fields: readonly string[]): Request {
   const empty = (value: unknown): boolean => value === null || value === ''
   return Object.fromEntries(Object.entries(request).filter(([name, value]) => !fields.includes(name) || !empty(value)))
 }
 
-/** Its pages say 1 and 0 for yes and no. */
+/** Its pages send 1 and 0 for yes and no. */
 const flag = (field: string, request: Request): Request =>
   request[field] === 0 || request[field] === 1 ? { ...request, [field]: request[field] === 1 } : request
 
-/** Whether failures are tried again is a yes or no there; here it is how often. */
+/** There, retries are on or off. Here they are a number. */
 const retries = ({ auto_retry, ...rest }: Request): Request =>
   auto_retry === false ? { ...rest, max_retries: 0 } : rest
 
@@ -69,7 +69,7 @@ function fromJson(text: string): unknown {
   }
 }
 
-/** `full` is a type of missions there; here it is what one may use. */
+/** `full` is a type of missions there, and a preset here. */
 const missionType = ({ mission_type, ...rest }: Request): Request =>
   mission_type === 'full'
     ? { tool_preset: 'full', ...rest }
@@ -86,7 +86,7 @@ function sessionsThatAre(status: unknown): Request {
   return { outcome: status }
 }
 
-/** What it keeps of a project and nobody asks for here may be sent as long as it says nothing. */
+/** Fields that it keeps about a project and we do not may be sent as long as they are empty. */
 function project(request: Request): Request {
   const { system_prompt, state, ...rest } = without(request, UNKNOWN_OF_PROJECTS)
   return {
@@ -110,7 +110,7 @@ function mcpServer(request: Request): Request {
   if (server_name === undefined) return request
   if (server_type === 'sse')
     throw new InvalidInput('server_type', 'agents reach a server over HTTP, or start it themselves', {
-      try: 'Say http, if the server offers it, or stdio.',
+      try: 'Use http if the server offers it, or stdio.',
     })
   const { command, args, ...more } = (typeof config === 'object' && config !== null ? config : {}) as Request
   const words = [command, args ?? []].flat()

@@ -3,7 +3,7 @@ import { MISSION_TOOLS } from './missions.ts'
 import { WORKER_TOOLS } from './workers.ts'
 import { WORKFLOW_TOOLS } from './workflows.ts'
 
-export { ALIAS_SETS, type Alias, type AliasSet, type Ask } from './alias.ts'
+export type { Alias, Ask } from './alias.ts'
 export { asOurs } from './devfleet.ts'
 
 /** Everything that other tools' clients may ask for here. */

@@ -4,43 +4,21 @@ import { MissionType, STATUSES, type Status } from '../../domain/records/mission
 import type { Project } from '../../domain/records/project.ts'
 import { type Brief, briefOf } from '../briefing.ts'
 import { ProjectRef, Ref } from '../inputs.ts'
-import type { PlanView } from '../plans.ts'
+import { type PlanView, planBrief } from '../plans.ts'
 import type { MissionView } from '../views.ts'
 import { type Ask, aliasesOf } from './alias.ts'
+import { waitFor } from './questions.ts'
 import { Agent, briefs, type Detail, type Missions, Model, statusOf } from './shared.ts'
 
 const forMissions = aliasesOf({ knownFrom: 'claude-devfleet', set: 'missions' })
-const ours = aliasesOf({ knownFrom: 'flotilla', set: 'missions' })
 
 const WithMission = z.object({ mission_id: Ref })
-
-/** What of a file an agent is shown at once. */
-const ARTIFACT_BYTES = 50_000
-
-const WithPlan = z.object({ plan_id: Ref })
-const Patience = { timeout_seconds: z.number().min(0).max(3600).default(45) }
-
-/** A plan as an agent needs it, and what it may do about it. */
-const planBrief = ({ id, project_id, status, reason, summary, missions, steps, estimate }: PlanView) => ({
-  plan_id: id,
-  ...{ project_id, status, reason, summary, steps, estimate },
-  missions: missions.map(({ estimate_minutes, estimate_usd, priority, ...mission }) => mission),
-  next: {
-    planning: 'The planner is at work: call get_plan again.',
-    proposed: 'Nothing runs yet. Show it to the person; approve_plan starts it.',
-    approved: 'Its missions are queued: wait_for_mission with their ids.',
-    rejected: 'It was put aside.',
-    complete: 'The planner says that nothing is left to do.',
-    failed: 'Ask again with plan_project, in other words or with another agent.',
-  }[status],
-})
 
 /** The tools for projects, plans and missions. */
 export const MISSION_TOOLS = [
   forMissions({
     name: 'plan_project',
-    summary:
-      'Have an agent look at a repository and propose missions for what is to be built. Nothing runs before approve_plan.',
+    summary: 'Ask an agent to look at a repository and propose missions for a goal. Nothing runs before approve_plan.',
     input: z.object({
       prompt: z.string().min(1).max(200_000).describe('what to build'),
       project_path: z
@@ -52,7 +30,7 @@ export const MISSION_TOOLS = [
       agent: Agent,
       model: Model,
       scripts: z.boolean().optional().describe('its missions may be scripts, run by shell'),
-      ...Patience,
+      timeout_seconds: z.number().min(0).max(3600).default(45),
     }),
     long: true,
     run: async (ask, { timeout_seconds, ...input }) => {
@@ -61,24 +39,10 @@ export const MISSION_TOOLS = [
       return planBrief(await ask<PlanView>('wait_for_plan', { plan_id: id, timeout_seconds }))
     },
   }),
-  ours({
-    name: 'get_plan',
-    summary: 'How a plan is; while its planner is at work, wait for it so many seconds.',
-    input: WithPlan.extend(Patience),
-    readOnly: true,
-    long: true,
-    run: async (ask, input) => planBrief(await ask<PlanView>('wait_for_plan', input)),
-  }),
-  ours({
-    name: 'approve_plan',
-    summary: 'Make the missions of a proposed plan and start them, each when what it depends on is done.',
-    input: WithPlan,
-    run: async (ask, input) => planBrief(await ask<PlanView>('approve_plan', input)),
-  }),
   forMissions({
     name: 'create_project',
     summary:
-      'Make a git repository on this machine a project, or make a new repository for it. Returns its project_id. Finished work lands by itself, and claude does what names no other agent.',
+      'Make a git repository on this machine a project, or make a new repository for it. Returns its project_id. Finished work lands automatically, and missions that name no agent use claude.',
     input: z.object({
       name: z.string().min(1).max(120),
       path: z
@@ -89,7 +53,7 @@ export const MISSION_TOOLS = [
       description: z.string().max(4000).optional(),
     }),
     run: async (ask, { name, path, description }) => {
-      // As claude-devfleet has it: Claude works on it, and what is finished lands.
+      // As in claude-devfleet: Claude works on it, and finished work lands.
       const theirs = { landing: 'auto', agent: await agentOf(ask) }
       const wanted = { name, description, ...(path && { path }), ...theirs }
       const project = await ask<Project>('create_project', wanted)
@@ -109,7 +73,7 @@ export const MISSION_TOOLS = [
   forMissions({
     name: 'create_mission',
     summary:
-      'Describe one piece of work for one agent, which does it in a worktree of its own. It starts with dispatch_mission, or by itself with auto_dispatch once what it depends on is done.',
+      'Describe one piece of work for one agent, which does it in a worktree of its own. It starts with dispatch_mission; with auto_dispatch it starts automatically once its dependencies are done.',
     input: z.object({
       project_id: ProjectRef,
       title: z.string().min(1).max(300),
@@ -135,7 +99,7 @@ export const MISSION_TOOLS = [
   }),
   forMissions({
     name: 'dispatch_mission',
-    summary: 'Send an agent to work on a mission; wait_for_mission tells when it is over.',
+    summary: 'Send an agent to work on a mission; wait_for_mission says when it is over.',
     input: WithMission.extend({
       model: Model,
       max_turns: z.number().int().min(1).max(10_000).optional(),
@@ -145,7 +109,7 @@ export const MISSION_TOOLS = [
   }),
   forMissions({
     name: 'get_mission_status',
-    summary: 'How a mission is: status, a line that says what it does or waits for, time, usage.',
+    summary: 'Show a mission: its status, what it does or waits for, time and usage.',
     input: WithMission,
     readOnly: true,
     run: async (ask, { mission_id }) => named(await statusOf(ask, mission_id)),
@@ -153,12 +117,12 @@ export const MISSION_TOOLS = [
   forMissions({
     name: 'wait_for_mission',
     summary:
-      'Wait until a mission is over or needs a person. Answers "running" when timeout_seconds have passed first: then call it again.',
+      'Wait until a mission is over or needs a person. Answers "running" when timeout_seconds have passed first: then call it again. Meanwhile, a client that supports forms is shown the questions of the agent.',
     input: WithMission.extend({ timeout_seconds: z.number().min(0).max(3600).default(45) }),
     readOnly: true,
     long: true,
-    run: async (ask, input) => {
-      const { answer, mission } = await ask<{ answer: string; mission: MissionView }>('wait_for_mission', input)
+    run: async (ask, input, elicit) => {
+      const { answer, mission } = await waitFor(ask, input, elicit)
       return { answer, ...named(await statusOf(ask, mission.id)) }
     },
   }),
@@ -174,20 +138,6 @@ export const MISSION_TOOLS = [
         try: status === 'draft' ? 'Dispatch it first: dispatch_mission.' : 'Wait for it first: wait_for_mission.',
       })
     },
-  }),
-  ours({
-    name: 'get_mission_notes',
-    summary: 'What a mission remembers: plan, knowledge, questions with their answers, and the files it left behind.',
-    input: WithMission,
-    readOnly: true,
-    run: (ask, input) => ask('get_mission_notes', input),
-  }),
-  ours({
-    name: 'read_artifact',
-    summary: 'Read a file that a mission left behind, as get_mission_notes lists it.',
-    input: WithMission.extend({ path: z.string().min(1).max(4096), offset: z.number().int().min(0).default(0) }),
-    readOnly: true,
-    run: (ask, input) => ask('read_artifact', { ...input, limit: ARTIFACT_BYTES }),
   }),
   forMissions({
     name: 'cancel_mission',
@@ -229,7 +179,7 @@ export const MISSION_TOOLS = [
 ]
 
 const LANDS =
-  'Finished work of this project lands by itself. To review it first: fleet project set <project> --landing review.'
+  'Finished work of this project lands automatically. To review it first: fleet project set <project> --landing review.'
 
 const GLANCED: readonly Status[] = ['running', 'queued', 'needs_input', 'review', 'failed']
 

@@ -19,7 +19,7 @@ import { Agent, type Detail, executorOf, type Missions, Model, placeIn } from '.
 const forWorkers = aliasesOf({ knownFrom: 'codefleet', set: 'workers' })
 
 const WithWorker = z.object({ worker_id: Ref })
-const Arguments = z.array(z.string()).optional().describe('not passed on: leave it out')
+const Arguments = z.array(z.string()).optional().describe('not supported: leave it out')
 
 /** The tools for workers, which are missions that do not land. */
 export const WORKER_TOOLS = [
@@ -49,7 +49,7 @@ export const WORKER_TOOLS = [
   forWorkers({
     name: 'create_worker',
     summary:
-      'Send an agent to work on a repository, in a worktree and on a branch of its own, and return at once. Its work stays on that branch; collect_worker_result tells what it did.',
+      'Send an agent to work on a repository, in a worktree and on a branch of its own, and return at once. Its work stays on that branch; collect_worker_result says what it did.',
     input: z.object({
       repo_path: z
         .string()
@@ -61,11 +61,14 @@ export const WORKER_TOOLS = [
       base_ref: z.string().min(1).max(250).default('HEAD').describe('the branch, tag or commit it starts from'),
       model: Model,
       executor: Agent,
-      reasoning_effort: z.string().max(20).optional().describe('how hard it is to think, such as low or high'),
+      reasoning_effort: z.string().max(20).optional().describe('reasoning effort, such as low or high'),
       timeout_seconds: z.number().int().min(1).max(604_800).optional(),
-      profile: z.string().optional().describe('not passed on: leave it out'),
+      profile: z.string().optional().describe('not supported: leave it out'),
       tags: z.array(z.string().min(1).max(60)).max(19).default([]),
-      metadata: z.record(z.string(), z.unknown()).default({}).describe('kept with it and told with its status'),
+      metadata: z
+        .record(z.string(), z.unknown())
+        .default({})
+        .describe('stored with the worker and returned with its status'),
       extra_args: Arguments,
       extra_codex_args: Arguments,
       parent_worker_id: Ref.optional(),
@@ -94,7 +97,7 @@ export const WORKER_TOOLS = [
   }),
   forWorkers({
     name: 'get_worker_status',
-    summary: 'How a worker is: status, elapsed time and a line that says it all.',
+    summary: 'Show a worker: its status, elapsed time and a one-line summary.',
     input: WithWorker,
     readOnly: true,
     run: async (ask, { worker_id }) => statusOf(ask, await ask<Detail>('get_mission', { mission_id: worker_id })),
@@ -120,7 +123,7 @@ export const WORKER_TOOLS = [
   forWorkers({
     name: 'collect_worker_result',
     summary:
-      'A worker with its result: summary, files and commits as git saw them, tests, next steps. Null: there is none yet.',
+      'A worker with its result: summary, files and commits as git saw them, tests, next steps. null: there is none yet.',
     input: WithWorker.extend({
       include_logs: z.boolean().default(false),
       log_tail_lines: z.number().int().min(1).max(500).default(80),
@@ -135,7 +138,7 @@ export const WORKER_TOOLS = [
     input: WithWorker,
     run: async (ask, { worker_id }) => {
       const { id } = await ask<MissionView>('cancel_mission', { mission_id: worker_id })
-      // Its processes may take a moment to end; nothing else can become of it.
+      // Its processes may take a moment to end, but it can only end as cancelled.
       return statusOf(ask, { ...(await ask<Detail>('get_mission', { mission_id: id })), status: 'cancelled' })
     },
   }),
@@ -144,7 +147,7 @@ export const WORKER_TOOLS = [
     summary: 'Remove the worktree of a worker that is over, and its branch; the commits stay under refs/fleet.',
     input: WithWorker.extend({
       remove_branch: z.boolean().default(true),
-      remove_worktree_dir: z.boolean().default(true).describe('nothing else of a worker is left than its worktree'),
+      remove_worktree_dir: z.boolean().default(true).describe('has no effect'),
     }),
     run: async (ask, { worker_id, remove_branch }) => {
       const mission = await ask<Detail>('get_mission', { mission_id: worker_id })
@@ -226,7 +229,7 @@ async function cleanedUp(ask: Ask, { id, branch }: Detail, remove_branch: boolea
   }
 }
 
-/** What is started with arguments of a stranger's choice is held to no preset. */
+/** An agent that is started with arguments of a stranger's choice could not be held to a preset. */
 export function requireOwnArguments(given: Record<string, unknown>): void {
   const field = ['extra_args', 'extra_codex_args', 'profile'].find(name => ([given[name]].flat()[0] ?? '') !== '')
   if (field)

@@ -20,10 +20,10 @@ const WithWorkflow = z.object({ workflow_id: Ref })
 const STATUSES = Object.values(WORKFLOW_WORDS)
 const TAIL_LINES = 80
 
-/** As its clients write it: arguments may be named if there are none. */
+/** Stages as its clients write them: they may name arguments as long as the list is empty. */
 const Stage = StageInput.extend({
   reasoning_effort: StageInput.shape.reasoning_effort.nullish(),
-  extra_args: z.array(z.string()).nullish().describe('not passed on: leave it out'),
+  extra_args: z.array(z.string()).nullish().describe('not supported: leave it out'),
 })
 
 /** The tools for workflows, under the names and with the inputs that clients know. */
@@ -31,7 +31,7 @@ export const WORKFLOW_TOOLS = [
   forWorkflows({
     name: 'create_workflow',
     summary:
-      'Run a graph of stages on a repository, each done by an agent of its own, handing results on through {stage_N_summary} and the like. Returns at once; the last stages land by the policy of the project.',
+      'Run a graph of stages on a repository, each done by its own agent. Results are passed on through {stage_N_summary} and similar variables. Returns at once; the last stages land by the policy of the project.',
     input: z.object({
       name: z.string().min(1).max(200),
       repo_path: z
@@ -61,7 +61,7 @@ export const WORKFLOW_TOOLS = [
   }),
   forWorkflows({
     name: 'get_workflow_status',
-    summary: 'How far a workflow is: progress, elapsed time, and a line for each stage.',
+    summary: 'Show the progress of a workflow: elapsed time, and a line for each stage.',
     input: WithWorkflow,
     readOnly: true,
     run: (ask, { workflow_id }) => told(ask, workflow_id),
@@ -97,7 +97,7 @@ export const WORKFLOW_TOOLS = [
   }),
   forWorkflows({
     name: 'collect_workflow_result',
-    summary: 'What a workflow came to: the result of its last stage, or of all. Null: there is none yet.',
+    summary: 'Show the result of a workflow: of its last stage, or of all. null: there is none yet.',
     input: WithWorkflow.extend({
       include_all_stages: z.boolean().default(false),
       include_logs: z.boolean().default(false).describe('with the last lines of each stage'),

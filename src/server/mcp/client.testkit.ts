@@ -1,6 +1,7 @@
 import { Client } from '@modelcontextprotocol/sdk/client/index.js'
 import { SSEClientTransport } from '@modelcontextprotocol/sdk/client/sse.js'
 import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js'
+import type { ClientCapabilities } from '@modelcontextprotocol/sdk/types.js'
 
 export interface Connected {
   client: Client
@@ -18,8 +19,9 @@ export async function mcpClient(
   url: string,
   token: string,
   by: 'streamable' | 'sse' = 'streamable',
+  capabilities: ClientCapabilities = {},
 ): Promise<Connected> {
-  const client = new Client({ name: 'test', version: '1' })
+  const client = new Client({ name: 'test', version: '1' }, { capabilities })
   const requestInit = { headers: { authorization: `Bearer ${token}` } }
   const transport =
     by === 'sse'

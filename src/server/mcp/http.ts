@@ -4,44 +4,55 @@ import { Forbidden, InvalidInput, NotFound } from '../../domain/errors.ts'
 import type { Caller } from '../../operations/operation.ts'
 import type { Explain } from '../answers.ts'
 import { idempotencyKey } from '../key.ts'
+import { type Asking, loadSdk } from './answering.ts'
+import { refusesInProtocol } from './errors.ts'
+import { type Message, notAMessage, unknownMethod } from './messages.ts'
 import type { Offer } from './offer.ts'
-import { type Asking, loadSdk, protocolServer } from './protocol.ts'
+import { protocolServer } from './protocol.ts'
+import { declaresForms, newSessionId, OpenRequests, sessionShowsForms } from './requests.ts'
 
 export interface Endpoint {
   path: `/${string}`
-  /** What this asker is offered, or a refusal. */
+  /** What this caller is offered, or a refusal. */
   offer(caller: Caller, request: FastifyRequest): Offer
-  /** Whether it is also at `<path>/sse` with `<path>/messages`, for clients of the protocol's first version. */
+  /** Whether it is also at `<path>/sse` and `<path>/messages`, for clients of the protocol's first version. */
   legacySse?: boolean
 }
 
 export interface McpServing {
   explain: Explain
-  /** Ends each open stream and each call under way. */
+  /** Aborted to end each open stream and each call. */
   openStreams: Set<AbortController>
 }
 
-/** Lets idle connections whose other end has vanished come to light. */
+/** How often an idle connection is written to, so that one whose other end has vanished is noticed. */
 const SIGN_OF_LIFE_MS = 15_000
-/** Who lets more than this pile up does not read, and is cut off. */
+/** A client that lets more than this pile up does not read, and is cut off. */
 const MAX_UNREAD_BYTES = 16 * 1024 * 1024
 
-/** No page of ours speaks this protocol. */
-const TOKEN_ONLY = { config: { tokenOnly: true } }
+const SESSION = 'mcp-session-id'
 
-/** Streamable HTTP without sessions: every request stands for itself, so a restarted server answers the next one. */
+/** No page of ours uses this protocol, so a browser's proof is not accepted. */
+const TOKEN_ONLY = { tokenOnly: true }
+
+/** Streamable HTTP without sessions: every request is independent, so a restarted server answers the next one. */
 export function addMcp(app: FastifyInstance, endpoint: Endpoint, serving: McpServing): void {
-  app.post(endpoint.path, TOKEN_ONLY, async (request, reply) => {
+  const requests = new OpenRequests()
+  const inProtocol = { config: TOKEN_ONLY, errorHandler: refusesInProtocol(serving.explain) }
+  app.post(endpoint.path, inProtocol, async (request, reply) => {
+    const sdk = await loadSdk()
+    const wrong = notAMessage(sdk, request.body)
+    if (wrong) return reply.code(400).send(wrong)
     const unknown = unknownMethod(request.body)
     if (unknown) return reply.send(unknown)
+    if (requests.take(request.body)) return reply.code(202).send()
     const offer = offerTo(endpoint, request)
-    const sdk = await loadSdk()
-    // Nobody will say any more that this asker is gone.
+    // The caller is gone already, and no `close` event will say so.
     if (reply.raw.destroyed) return reply.hijack()
     const transport = new sdk.WebStandardStreamableHTTPServerTransport({
       enableJsonResponse: !takesLong(request.body, offer),
     })
-    const server = protocolServer(sdk, offer, asking(request, reply, serving))
+    const server = protocolServer(sdk, offer, asking(request, reply, serving, requests))
     const gone = new Promise<undefined>(resolve => {
       reply.raw.once('close', () => {
         resolve(undefined)
@@ -53,21 +64,31 @@ export function addMcp(app: FastifyInstance, endpoint: Endpoint, serving: McpSer
       transport.handleRequest(asWebRequest(request), { parsedBody: request.body }),
       gone,
     ])
-    return response ? reply.send(response) : reply.hijack()
+    if (!response) return reply.hijack()
+    if (declaresForms((request.body as Message).params?.capabilities)) response.headers.set(SESSION, newSessionId())
+    return reply.send(response)
   })
-  if (endpoint.legacySse) addLegacySse(app, endpoint, serving)
+  if (endpoint.legacySse) addLegacySse(app, endpoint, serving, requests)
 }
 
 const offerTo = (endpoint: Endpoint, request: FastifyRequest): Offer => endpoint.offer(request.asker!.caller, request)
 
-function asking(request: FastifyRequest, reply: FastifyReply, { explain, openStreams }: McpServing): Asking {
+function asking(
+  request: FastifyRequest,
+  reply: FastifyReply,
+  { explain, openStreams }: McpServing,
+  requests: OpenRequests,
+): Asking {
   const closing = new AbortController()
   openStreams.add(closing)
   reply.raw.once('close', () => openStreams.delete(closing))
-  return { caller: request.asker!.caller, explain, closing: closing.signal, key: keyOf(request) }
+  return {
+    ...{ caller: request.asker!.caller, explain, closing: closing.signal, key: keyOf(request), requests },
+    showsForms: sessionShowsForms(request.headers[SESSION]),
+  }
 }
 
-/** With one key for many calls, all but the first would seem to have been made before. */
+/** With one key for many calls, all but the first would count as repeats. */
 function keyOf(request: FastifyRequest): string | undefined {
   const key = idempotencyKey(request)
   if (key !== undefined && Array.isArray(request.body))
@@ -82,13 +103,7 @@ function asWebRequest(request: FastifyRequest): Request {
   return new Request(new URL(request.url, 'http://fleet.invalid'), { method: request.method, headers })
 }
 
-interface Message {
-  id?: string | number
-  method?: string
-  params?: { name?: string }
-}
-
-/** The answer has to be a stream if the tool that is called says more than its answer. */
+/** The answer must be a stream if the called tool sends more than its answer. */
 function takesLong(body: unknown, { tools }: Offer): boolean {
   const called = ([body].flat() as (Message | undefined)[])
     .filter(message => message?.method === 'tools/call')
@@ -96,29 +111,18 @@ function takesLong(body: unknown, { tools }: Offer): boolean {
   return tools.some(({ name, long }) => long && called.includes(name))
 }
 
-const METHODS =
-  /^(initialize|ping|notifications\/.+|(tools|prompts|resources|resources\/templates)\/list|tools\/call|prompts\/get|resources\/read|completion\/complete)$/
-const METHOD_NOT_FOUND = -32601
-
-/** Newer clients first ask for methods of newer protocols, with headers to match, and wait until they are told no. */
-function unknownMethod(body: unknown): object | undefined {
-  const { id, method } = (body ?? {}) as Message
-  if (id === undefined || typeof method !== 'string' || METHODS.test(method)) return undefined
-  return { jsonrpc: '2.0', id, error: { code: METHOD_NOT_FOUND, message: `There is no method ${method} here.` } }
-}
-
-function addLegacySse(app: FastifyInstance, endpoint: Endpoint, serving: McpServing): void {
+function addLegacySse(app: FastifyInstance, endpoint: Endpoint, serving: McpServing, requests: OpenRequests): void {
   const open = new Map<string, SSEServerTransport>()
   const messages = `${endpoint.path}/messages`
 
-  app.get(`${endpoint.path}/sse`, TOKEN_ONLY, async (request, reply) => {
+  app.get(`${endpoint.path}/sse`, { config: TOKEN_ONLY }, async (request, reply) => {
     const offer = offerTo(endpoint, request)
     const sdk = await loadSdk()
     const response = reply.hijack().raw
     if (response.destroyed) return
     for (const [name, value] of Object.entries(reply.getHeaders())) response.setHeader(name, value as string)
     const transport = new sdk.SSEServerTransport(messages, response)
-    const about = asking(request, reply, serving)
+    const about = asking(request, reply, serving, requests)
     const signOfLife = setInterval(() => response.write(':\n\n'), SIGN_OF_LIFE_MS)
     response.once('close', () => {
       clearInterval(signOfLife)
@@ -134,15 +138,16 @@ function addLegacySse(app: FastifyInstance, endpoint: Endpoint, serving: McpServ
     await protocolServer(sdk, offer, about).connect(transport)
   })
 
-  app.post(messages, TOKEN_ONLY, async (request, reply) => {
+  const inProtocol = { config: TOKEN_ONLY, errorHandler: refusesInProtocol(serving.explain) }
+  app.post(messages, inProtocol, async (request, reply) => {
     const { sessionId } = request.query as { sessionId?: unknown }
     if (request.asker!.caller.kind !== 'owner') throw new Forbidden('This stream belongs to someone else.')
     const transport = open.get(String(sessionId))
     if (!transport)
       throw new NotFound('open stream', String(sessionId), { try: `Open GET ${endpoint.path}/sse again.` })
-    await transport.handleMessage(request.body).catch(() => {
-      throw new InvalidInput('body', 'is not a message of the protocol')
-    })
+    const wrong = notAMessage(await loadSdk(), request.body)
+    if (wrong) return reply.code(400).send(wrong)
+    if (!requests.take(request.body)) await transport.handleMessage(request.body)
     return reply.code(202).send()
   })
 }

@@ -45,7 +45,7 @@ const OFFER: Offer = {
       run: async (_, __, { progress }) => {
         for (const done of [1, 2, 3]) {
           progress({ done, total: 3, message: `${done} of 3` })
-          // The client takes an answer that comes in the same breath before the step.
+          // The client would handle an answer that comes right after the step before the step.
           await passed(10)
         }
         return 'counted'
@@ -75,6 +75,7 @@ const OFFER: Offer = {
         items: [{ uri: `toys://pages/${cursor}`, name: `page ${cursor}` }],
         cursor: cursor === '1' ? '2' : undefined,
       }),
+      complete: { page: async (_, typed) => ['1', '12', '2'].filter(page => page.startsWith(typed)) },
       read: async (_, { page, line }) => {
         if (page === '9') throw new NotFound('page', page)
         return `page ${page}${line ? ` line ${line}` : ''}`
@@ -95,7 +96,7 @@ const endpoint: Endpoint = { path: '/toys', offer: () => OFFER, legacySse: true 
 
 const started = async () => {
   const running = await aServer([], { endpoints: [endpoint] })
-  return { ...running, url: `${running.server.url}/toys`, token: running.fleet.home.token }
+  return { ...running, url: `${running.server.url}/toys`, token: await running.fleet.keys.ownerToken() }
 }
 
 async function connected(by: 'streamable' | 'sse') {
@@ -152,6 +153,12 @@ test('resources are listed page by page and read, and prompts are written', asyn
   })
   await expect(read('toys://nowhere')).rejects.toMatchObject({ code: -32002 })
 
+  const typed = async (uri: string, name: string, value = '1') =>
+    (await client.complete({ ref: { type: 'ref/resource', uri }, argument: { name, value } })).completion
+  expect(await typed('toys://pages/{page}{?line}', 'page')).toEqual({ values: ['1', '12'], total: 2, hasMore: false })
+  expect((await typed('toys://pages/{page}{?line}', 'line')).values).toEqual([])
+  await expect(typed('toys://nowhere/{x}', 'x')).rejects.toMatchObject({ code: -32602 })
+
   expect((await client.getPrompt({ name: 'play', arguments: { toy: 'ball' } })).messages).toEqual([
     { role: 'user', content: { type: 'text', text: 'Play with the ball.' } },
   ])
@@ -204,7 +211,9 @@ test('strangers, foreign pages and foreign names are turned away', async () => {
     expect((await ask('POST', path, { body, headers: { ...ACCEPT, host: 'evil.example' } })).status).toBe(403)
   }
   expect((await ask('GET', '/toys/sse', { token: null })).status).toBe(401)
-  expect((await ask('POST', '/toys/messages?sessionId=x', { body })).json.error.try).toBe('Open GET /toys/sse again.')
+  expect((await ask('POST', '/toys/messages?sessionId=x', { body })).json.error.data.try).toBe(
+    'Open GET /toys/sse again.',
+  )
 })
 
 test.each(['streamable', 'sse'] as const)('a call whose asker goes away ends: %s', async by => {

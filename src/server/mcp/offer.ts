@@ -1,7 +1,7 @@
 import type * as z from 'zod'
-import type { Caller, Progress } from '../../operations/operation.ts'
+import type { Caller, Elicit, Progress } from '../../operations/operation.ts'
 
-/** What an MCP endpoint offers. Which of it one caller sees is decided by whoever makes the offer. */
+/** What an MCP endpoint offers. Its maker decides what a caller sees of it. */
 export interface Offer {
   name: string
   /** What a client tells its model about all of it. */
@@ -11,14 +11,16 @@ export interface Offer {
   prompts?: readonly Prompt[]
 }
 
-/** One call of a tool, as long as it lasts. */
+/** One call of a tool. */
 export interface Call {
-  /** Fires when the asker is gone or the server stops; an answer that is quickly given still arrives in the latter case. */
+  /** Aborted when the caller is gone or the server stops. If the server stops, a quick answer still arrives. */
   signal: AbortSignal
-  /** Told to clients that asked for it. */
+  /** Sent to clients that asked for it. */
   progress(step: Progress): void
-  /** The same call sent again carries the same key, and is not carried out again. */
+  /** A call that is sent again with the same key is not carried out again. */
   key?: string
+  /** Asks the person at the client. Absent: the client cannot do that, or the answer is no stream. */
+  elicit?: Elicit
 }
 
 export interface Tool<I extends z.ZodObject = z.ZodObject> {
@@ -27,13 +29,13 @@ export interface Tool<I extends z.ZodObject = z.ZodObject> {
   input: I
   /** Changes nothing, so that a client may call it without asking a person. */
   readOnly?: boolean
-  /** Takes its time: answered as a stream, with progress and signs of life. */
+  /** It may take long: it is answered as a stream, with progress and signs of life. */
   long?: boolean
-  /** A text is told as it is, an array is content in the protocol's own form, anything else is told as JSON. */
+  /** A text is sent as it is, an array is content in the protocol's own form, anything else is sent as JSON. */
   run(caller: Caller, input: z.infer<I>, call: Call): Promise<unknown>
 }
 
-/** A field nobody knows is a mistake, not a thing to ignore. */
+/** An unknown field is refused, not ignored. */
 export const tool = <I extends z.ZodObject>(definition: Tool<I>): Tool =>
   ({ ...definition, input: definition.input.strict() }) as unknown as Tool
 
@@ -43,30 +45,34 @@ export interface Listed {
   description?: string
 }
 
-/** Something to read under an address, or under many of one form. */
+/** Something to read at an address, or at many addresses of one form. */
 export interface Resource {
   /** With fields in braces it is a template: `fleet://missions/{mission_id}`, `fleet://log{?after}`. */
   uri: string
   name: string
   summary: string
   mimeType: string
-  /** What there is of a template, page by page; absent: clients only know its form. */
+  /** Lists what matches a template, page by page. Absent: clients know only its form. */
   list?(caller: Caller, cursor?: string): Promise<{ items: Listed[]; cursor?: string }>
   read(caller: Caller, fields: Record<string, string>): Promise<string | Buffer>
+  /** Completions by the name of the field. */
+  complete?: Record<string, Complete>
 }
+
+/** The completions of what a person has typed so far. */
+export type Complete = (caller: Caller, typed: string) => Promise<string[]>
 
 export interface PromptArgument {
   name: string
   description: string
   required?: boolean
-  /** What a person who has typed so much may mean. */
-  complete?(caller: Caller, typed: string): Promise<string[]>
+  complete?: Complete
 }
 
 export interface Prompt {
   name: string
   summary: string
   arguments: readonly PromptArgument[]
-  /** A text is said by the user; an array is messages in the protocol's own form. */
+  /** A text is a message of the user; an array is messages in the protocol's own form. */
   write(caller: Caller, given: Record<string, string>): Promise<string | object[]>
 }

@@ -2,26 +2,25 @@ import type { Report } from '../../domain/records/report.ts'
 import { clipped } from '../../domain/text.ts'
 import type { Ask } from '../../operations/aliases/index.ts'
 import type { MissionView } from '../../operations/views.ts'
+import { completionsOf } from './completions.ts'
 import type { Prompt } from './offer.ts'
 
 const DIFF_CHARS = 60_000
 
-/** What a person may pick in a client, to say to it. */
+/** Prompts that a person may pick in their client. */
 export function outsidePrompts(ask: Ask): Prompt[] {
-  const idsOf =
-    (operation: 'list_projects' | 'list_missions', field: 'projects' | 'missions') =>
-    async (_: unknown, typed: string): Promise<string[]> => {
-      const page = await ask<Record<string, { id: string }[]>>(operation, { limit: 200 })
-      return page[field]!.map(({ id }) => id).filter(id => id.startsWith(typed))
-    }
-  const [projects, missions] = [idsOf('list_projects', 'projects'), idsOf('list_missions', 'missions')]
+  const { projects, missions } = completionsOf(ask)
   return [
     {
       name: 'plan',
       summary: 'Split a goal into missions and start them',
       arguments: [
         { name: 'goal', description: 'what to build', required: true },
-        { name: 'project', description: 'the id of the project, or the path of its repository', complete: projects },
+        {
+          name: 'project',
+          description: 'the name or id of the project, or the path of its repository',
+          complete: projects,
+        },
       ],
       write: async (_, { goal, project }) =>
         `Plan this with the fleet: ${goal}
@@ -53,7 +52,7 @@ Say whether it does what was asked, what is wrong or missing, and what could bre
     },
     {
       name: 'status',
-      summary: 'Tell how the fleet is',
+      summary: 'Summarise the state of the fleet',
       arguments: [],
       write: async () =>
         'Ask the fleet for its dashboard (get_dashboard) and tell me in a few lines what runs, what waits for me and what failed, with the ids I need to act on it.',

@@ -3,6 +3,7 @@ import type { Report } from '../../domain/records/report.ts'
 import { clipped } from '../../domain/text.ts'
 import type { Ask } from '../../operations/aliases/index.ts'
 import type { MissionView, SessionView } from '../../operations/views.ts'
+import { completionsOf } from './completions.ts'
 import type { Listed, Resource } from './offer.ts'
 
 const PAGE = 50
@@ -23,9 +24,12 @@ export function outsideResources(ask: Ask): Resource[] {
       const page = await ask<Record<string, unknown>>(operation, { limit: PAGE, cursor })
       return { items: (page[field] as T[]).map(listed), cursor: page.cursor as string | undefined }
     }
+  const { missions, sessions } = completionsOf(ask)
+  const ofMission = { complete: { mission_id: missions } }
   return [
     {
       uri: missionUri('{mission_id}'),
+      ...ofMission,
       name: 'mission',
       summary: 'A mission with its sessions, report, evidence, children and comments',
       mimeType: 'application/json',
@@ -38,6 +42,7 @@ export function outsideResources(ask: Ask): Resource[] {
     },
     {
       uri: `${missionUri('{mission_id}')}/report`,
+      ...ofMission,
       name: 'report',
       summary: 'What the newest session of a mission did',
       mimeType: 'application/json',
@@ -53,8 +58,9 @@ export function outsideResources(ask: Ask): Resource[] {
     },
     {
       uri: `${missionUri('{mission_id}')}/diff{?offset}`,
+      ...ofMission,
       name: 'diff',
-      summary: 'What a mission changed, as a patch; a long one says where it goes on',
+      summary: 'What a mission changed, as a patch; a long one says where it continues',
       mimeType: 'text/x-diff',
       read: async (_, { mission_id, offset }) => {
         const { text } = await ask<{ text: string }>('diff_mission', { mission_id })
@@ -66,6 +72,7 @@ export function outsideResources(ask: Ask): Resource[] {
     },
     {
       uri: `${missionUri('{mission_id}')}/notes`,
+      ...ofMission,
       name: 'notes',
       summary: 'What a mission remembers: plan, knowledge, questions with their answers, artifacts',
       mimeType: 'application/json',
@@ -73,9 +80,10 @@ export function outsideResources(ask: Ask): Resource[] {
     },
     {
       uri: `${missionUri('{mission_id}')}/artifact{?path,offset}`,
+      ...ofMission,
       name: 'artifact',
       summary:
-        'A file that the agents of a mission left behind, named as its notes list it; a long one goes on at next_offset',
+        'A file that the agents of a mission left behind, named as its notes list it; a long one continues at next_offset',
       mimeType: 'application/json',
       read: async (_, { mission_id, path, offset }) =>
         json(
@@ -87,8 +95,9 @@ export function outsideResources(ask: Ask): Resource[] {
     },
     {
       uri: `${transcriptUri('{session_id}')}{?after}`,
+      complete: { session_id: sessions },
       name: 'transcript',
-      summary: 'What an agent said and did in one session, an event a line; a long one says where it goes on',
+      summary: 'What an agent said and did in one session, one event per line; a long one says where it continues',
       mimeType: 'application/jsonl',
       list: pages<SessionView>('list_sessions', 'sessions', ({ id, agent, status, mission_id }) => ({
         uri: transcriptUri(id),

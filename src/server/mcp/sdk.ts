@@ -1,16 +1,19 @@
-/** What is used of the official SDK. The build puts it into a file of its own, which is loaded by the first call. */
+/** The parts of the official SDK that are used. The build puts them into one file, which the first call loads. */
 export { Server } from '@modelcontextprotocol/sdk/server/index.js'
 export { SSEServerTransport } from '@modelcontextprotocol/sdk/server/sse.js'
 export { WebStandardStreamableHTTPServerTransport } from '@modelcontextprotocol/sdk/server/webStandardStreamableHttp.js'
 export {
   CallToolRequestSchema,
   CompleteRequestSchema,
-  ErrorCode,
   GetPromptRequestSchema,
+  InitializeRequestSchema,
+  JSONRPCMessageSchema,
+  LATEST_PROTOCOL_VERSION,
   ListPromptsRequestSchema,
   ListResourcesRequestSchema,
   ListResourceTemplatesRequestSchema,
   ListToolsRequestSchema,
-  McpError,
+  PingRequestSchema,
   ReadResourceRequestSchema,
+  SUPPORTED_PROTOCOL_VERSIONS,
 } from '@modelcontextprotocol/sdk/types.js'

@@ -1,10 +1,15 @@
+/**
+ * The API page is made by hand because no maintained renderer is better here. Redoc, RapiDoc, Scalar and Stoplight
+ * Elements break under the content security policy. swagger-ui works under it, but takes thirty times the processor
+ * time and does not show streams. docs/architecture/server.md has the figures.
+ */
 import { ask, element } from './dom.js'
 import { provenFetch } from './proof.js'
 
 const MAX_SHOWN_CHARACTERS = 200_000
 const TONES = { get: 'good', post: 'warn', put: 'warn', delete: 'bad' }
 const description = await ask('/api/openapi.json')
-// A link carries no proof, so it leads to what was read already.
+// A link carries no proof, so it leads to what was already read.
 const file = new Blob([JSON.stringify(description, null, 2)], { type: 'application/json' })
 document.getElementById('openapi').href = URL.createObjectURL(file)
 document.getElementById('version').textContent = `version ${description.info.version}`
@@ -41,7 +46,7 @@ function card(operation) {
     element('span', { class: 'faint mono' }, operationId),
   )
   const made = element('details', { class: 'card operation', id: operationId }, head)
-  // Written only when opened: forty forms at once are slow on a phone.
+  // Created only when opened: forty forms at once are slow on a phone.
   made.addEventListener('toggle', () => made.open && made.children.length === 1 && made.append(body(operation)))
   return made
 }
@@ -55,7 +60,7 @@ function body(operation) {
     element(
       'p',
       { class: 'faint' },
-      operation['x-agents'] ? 'The token of a session may ask for this about its own mission.' : 'For the owner only.',
+      operation['x-agents'] ? 'The token of a session may use this for its own mission.' : 'For the owner only.',
     ),
     input && [element('h3', {}, 'Body'), element('pre', {}, typeText(input))],
     element('h3', {}, type === 'text/event-stream' ? 'Each event' : 'Answer'),

@@ -1,14 +1,14 @@
 /**
- * Proves to the server that this browser asks: a key, made when the browser signs in and kept in its IndexedDB, signs
- * each request (method, address, time, body). Scripts can use the key but cannot read it, so nothing that is sent, and
- * nothing that another program on this machine gets to see, can be used again. src/server/proof.ts checks it.
+ * Proves to the server that this browser sends a request. A key, created when the browser signs in and kept in its
+ * IndexedDB, signs each request (method, address, time, body). Scripts can use the key but cannot read it, so nothing
+ * that is sent, or that another program on this machine sees, can be used again. src/server/proof.ts checks it.
  */
 const ALGORITHM = { name: 'ECDSA', namedCurve: 'P-256' }
 const SIGNING = { name: 'ECDSA', hash: 'SHA-256' }
 
-/** What the server said of itself: which home, which run, what time. `ahead`: how far its clock is ahead of ours. */
+/** What the server said about itself: which home, which run, what time. `ahead`: how far its clock is ahead of ours. */
 let server = readServer(globalThis.document?.querySelector('meta[name="server"]')?.getAttribute('content') ?? '')
-/** The server was away, and may have been started anew since. */
+/** The server was away, and may have restarted since. */
 let isOld = false
 /** @type {Promise<{ device: string, key: CryptoKey | Uint8Array } | undefined> | undefined} */
 let mine
@@ -18,13 +18,13 @@ function readServer(text) {
   return { home, epoch, ahead: Number(now) - Date.now() }
 }
 
-/** Takes what the server says of itself in an answer. */
+/** Stores what the server says about itself in an answer. */
 export function heedChallenge({ home, epoch, now }) {
   server = { home, epoch, ahead: now - Date.now() }
   isOld = false
 }
 
-/** The server did not answer: before anything is signed again it is asked whether it is still the same. */
+/** The server did not answer: before signing again, ask whether it is still the same. */
 export function serverWasAway() {
   isOld = true
 }
@@ -33,7 +33,7 @@ export function serverWasAway() {
 export const hasKey = async () => (await own()) !== undefined
 
 /**
- * The header that goes with a request; undefined: this browser has no key.
+ * The header for a request; undefined if this browser has no key.
  * @param {string} method
  * @param {string} address
  * @param {string} [body]
@@ -53,7 +53,7 @@ export async function proofOf(method, address, body) {
 }
 
 /**
- * Like fetch, with the proof. A request that was signed for an earlier run of the server is signed anew, once.
+ * Like fetch, with the proof. A request that was signed for an earlier run of the server is signed again, once.
  * @param {string} address
  * @param {Omit<RequestInit, 'headers' | 'body'> & { headers?: Record<string, string>, body?: string }} [options]
  * @param {string} [ready] a proof that was made before
@@ -63,7 +63,7 @@ export function provenFetch(address, options = {}, ready = undefined) {
   const { method = 'GET', body } = options
   const send = proof =>
     fetch(address, { ...options, headers: { ...options.headers, ...(proof && { authorization: proof }) } })
-  // Without waiting where the proof is ready: a page that is being left gets no further.
+  // If the proof is ready, do not wait: a page that is being left runs no further code.
   const first = ready ? send(ready) : proofOf(method, address, body).then(send)
   return first
     .then(async response => {
@@ -82,7 +82,7 @@ export function provenFetch(address, options = {}, ready = undefined) {
     })
 }
 
-/** Makes a key and has it registered in exchange for the token of a link, or the owner's. Throws what the server says. */
+/** Creates a key and registers it with the token of a link, or the owner's. Throws what the server says. */
 export async function signIn(token) {
   const { key, given } = await makeKey()
   const body = JSON.stringify({ token, key: given })
@@ -97,7 +97,7 @@ export async function signIn(token) {
   mine = undefined
 }
 
-/** Signs this browser out on the server, and forgets its key. */
+/** Signs this browser out on the server, and deletes its key. */
 export async function signOut() {
   const { ok, status } = await provenFetch('/sign-out', { method: 'POST' })
   if (!ok && status !== 401) throw new Error('The server did not sign this browser out.')
@@ -105,7 +105,7 @@ export async function signOut() {
   mine = undefined
 }
 
-/** The key from before is given up with the new one. */
+/** The previous key is given up when the new one is registered. */
 async function formerProof(body) {
   const authorization = await proofOf('POST', '/sign-in', body).catch(() => undefined)
   return authorization && { authorization }
@@ -117,7 +117,7 @@ async function makeKey() {
     const point = await crypto.subtle.exportKey('raw', pair.publicKey)
     return { key: pair.privateKey, given: { kind: 'p256', value: inBase64(new Uint8Array(point)) } }
   }
-  // Browsers keep keys for pages from https addresses and from this machine only. Elsewhere a secret has to do.
+  // Browsers keep keys only for pages from https addresses and from this machine. Elsewhere a secret must do.
   const secret = crypto.getRandomValues(new Uint8Array(32))
   return { key: secret, given: { kind: 'shared', value: inBase64(secret) } }
 }
@@ -127,12 +127,12 @@ function own() {
   return mine
 }
 
-/** Asks the one store there is for something. */
+/** Runs a request on the only object store. */
 function inKeys(mode, ask) {
   return new Promise((resolve, reject) => {
     const opening = indexedDB.open('fleet', 1)
     opening.onupgradeneeded = () => opening.result.createObjectStore('keys')
-    opening.onerror = () => reject(new Error('This browser keeps nothing for this page, so it cannot be signed in.'))
+    opening.onerror = () => reject(new Error('This browser stores nothing for this page, so it cannot be signed in.'))
     opening.onsuccess = () => {
       const db = opening.result
       const transaction = db.transaction('keys', mode)

@@ -5,14 +5,14 @@ const problem = document.getElementById('problem')
 const isHere = location.pathname === '/sign-in'
 const asked = new URLSearchParams(location.search)
 const token = isHere ? asked.get('token') : null
-// A secret is no business of the history, and a reason is told once.
+// Keep the secret out of the history, and show a reason only once.
 if (isHere) history.replaceState(null, '', '/sign-in')
 
 const say = why => {
   for (const each of document.querySelectorAll('[data-why]')) each.hidden = each.dataset.why !== why
 }
 
-/** Where the person wanted to go; kept for this window only, so that no address can lead anywhere else. */
+/** Goes to the page the person wanted. It is kept for this window only, so no address can lead elsewhere. */
 function goOn() {
   const next = sessionStorage.getItem('after-sign-in') ?? '/'
   sessionStorage.removeItem('after-sign-in')
@@ -27,7 +27,7 @@ form.addEventListener('submit', async event => {
     await signIn(token.trim())
     goOn()
   } catch (error) {
-    problem.textContent = error instanceof TypeError ? 'The server does not answer. Is it up?' : error.message
+    problem.textContent = error instanceof TypeError ? 'The server does not answer. Is it running?' : error.message
     form.token.select()
   }
 })
@@ -40,7 +40,7 @@ if (token) {
     say('link')
   }
 } else if (!isHere) {
-  // Somebody typed the address of an operation: signed in or not, a typed address carries no proof.
+  // Somebody typed the address of an operation: a typed address carries no proof, signed in or not.
   say('program')
 } else {
   const isSignedIn = (await hasKey().catch(() => false)) && (await provenFetch('/api/devices')).ok

@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import type { Collection, RecordOf } from '../collections.ts'
 import { Hints } from '../hints.ts'
-import { cursorOfKey, rangeOf, sequenceOfCursor } from '../keys.ts'
+import { badCursor, cursorOfKey, rangeOf } from '../keys.ts'
 import {
   type Batch,
   type Check,
@@ -12,8 +12,11 @@ import {
   type Query,
   type Store,
   type Stored,
+  Unavailable,
+  type Version,
 } from '../port.ts'
 import {
+  drawVersion,
   type IndexEntries,
   indexOf,
   type PreparedBatch,
@@ -30,9 +33,10 @@ const HOSTILE_LATENCY_MS = 5
 const HOSTILE_LAG_MS = 25
 const HOSTILE_LAG_COMMITS = 3
 const HOSTILE_REFUSALS = 1 / 3
+const HOSTILE_SILENCES = 1 / 12
 
 interface Row {
-  version: number
+  version: Version
   body: string
   entries: IndexEntries
 }
@@ -40,18 +44,26 @@ interface Row {
 type Records = Map<string, Row>
 
 /**
- * Everything in this process's memory, for tests. Hostile: as slow, late and contrary as a remote database may be,
- * the same way for the same seed.
+ * Keeps everything in the memory of this process, for tests. A hostile store is as slow, late and contrary as a remote
+ * database can be, and behaves the same for the same seed.
  */
-export function memoryStore(options: { hostile?: { seed: number } } = {}): Store {
-  return options.hostile ? new HostileStore(options.hostile.seed) : new MemoryStore()
+export function memoryStore({ hostile }: { hostile?: Hostility } = {}): Store {
+  return hostile ? new HostileStore(hostile) : new MemoryStore()
+}
+
+export interface Hostility {
+  seed: number
+  /** Some commits end without an answer, whether they were written or not. */
+  silent?: boolean
 }
 
 class MemoryStore implements Store {
   readonly engine: string = 'memory'
+  readonly listsLag: boolean = false
   readonly unreadable: ReadonlySet<string> = new Set()
   protected records: Records = new Map()
   protected readonly hints = new Hints()
+  readonly #incarnation = Math.floor(Math.random() * 2 ** 32).toString(36)
   #events: PreparedEvent[] = []
   #dropped = 0
 
@@ -72,9 +84,9 @@ class MemoryStore implements Store {
   async events(query: EventQuery): Promise<EventPage> {
     requireLimit(query.limit)
     const newest = this.#newest()
-    const after = query.after === undefined ? undefined : sequenceOfCursor(query.after)
+    const after = query.after === undefined ? undefined : this.#sequence(query.after)
     const { start, reset } = startOfReading(after, { oldest: this.#dropped + 1, newest })
-    const last = query.before === undefined ? newest : Math.min(newest, sequenceOfCursor(query.before) - 1)
+    const last = query.before === undefined ? newest : Math.min(newest, this.#sequence(query.before) - 1)
     const events: EventPage['events'] = []
     let cursor = start
     while (cursor < last && (query.newest || events.length < query.limit)) {
@@ -82,14 +94,14 @@ class MemoryStore implements Store {
       const wanted =
         (query.project_id ?? event.project_id) === event.project_id &&
         (query.mission_id ?? event.mission_id) === event.mission_id
-      if (wanted) events.push(reviveEvent(cursor, event.body))
+      if (wanted) events.push(reviveEvent(this.#cursor(cursor), event.body))
     }
     if (query.newest) events.splice(0, events.length - query.limit)
-    return { events, cursor: String(cursor), reset }
+    return { events, cursor: this.#cursor(cursor), reset }
   }
 
   async tail(): Promise<string> {
-    return String(this.#newest())
+    return this.#cursor(this.#newest())
   }
 
   async trimEvents(keep: number): Promise<void> {
@@ -110,7 +122,7 @@ class MemoryStore implements Store {
     for (const item of [...checks, ...writes]) this.#require(item)
     for (const { collection, id, next } of writes) {
       const name = nameOf(collection, id)
-      if (next) this.records.set(name, { ...next, version: (this.records.get(name)?.version ?? 0) + 1 })
+      if (next) this.records.set(name, { ...next, version: drawVersion() })
       else this.records.delete(name)
     }
     this.#events.push(...events)
@@ -120,19 +132,51 @@ class MemoryStore implements Store {
     if ((this.records.get(nameOf(collection, id))?.version ?? 'absent') !== expects) throw new Conflict(collection, id)
   }
 
+  /** Contains the name of its store and is not a number, so that code which does arithmetic with cursors fails here. */
+  #cursor = (sequence: number): string => `${this.#incarnation}.${sequence.toString(36)}`
+
+  /** A cursor of another store counts as later than all events. */
+  #sequence(cursor: string): number {
+    const [, incarnation, sequence] = /^([0-9a-z]+)\.([0-9a-z]+)$/.exec(cursor) ?? []
+    if (!incarnation || !sequence) throw badCursor('after')
+    return incarnation === this.#incarnation ? Number.parseInt(sequence, 36) : Number.POSITIVE_INFINITY
+  }
+
   #newest(): number {
     return this.#dropped + this.#events.length
   }
 }
 
+/** Its lists can be frozen, so that a decision based on lists alone is caught. */
+export class LaggingStore extends MemoryStore {
+  override readonly listsLag = true
+  #lists: Records | undefined
+  #frozen: readonly Collection[] = []
+
+  /** Freezes the lists of these collections, or of all. */
+  freezeLists(...collections: Collection[]): void {
+    this.#lists = new Map(this.records)
+    this.#frozen = collections
+  }
+
+  override async find<C extends Collection>(collection: C, query: Query): Promise<Page<RecordOf<C>>> {
+    const isFrozen = !this.#frozen.length || this.#frozen.includes(collection)
+    return findIn((isFrozen && this.#lists) || this.records, collection, query)
+  }
+}
+
 class HostileStore extends MemoryStore {
   override readonly engine = 'memory (hostile)'
+  override readonly listsLag = true
   readonly #random: () => number
   #past: { records: Records; until: number }[] = []
 
-  constructor(seed: number) {
+  readonly #silences: number
+
+  constructor({ seed, silent = false }: Hostility) {
     super()
     this.#random = randomFrom(seed)
+    this.#silences = silent ? HOSTILE_SILENCES : 0
   }
 
   override get<C extends Collection>(collection: C, id: string) {
@@ -148,6 +192,8 @@ class HostileStore extends MemoryStore {
     await this.#slowly(async () => {
       const victim = prepared.writes[0]
       if (victim && this.#random() < HOSTILE_REFUSALS) throw new Conflict(victim.collection, victim.id)
+      const fate = this.#random() / this.#silences
+      if (fate < 0.5) throw silence()
       const before = new Map(this.records)
       this.apply(prepared)
       this.#past = [...this.#past, { records: before, until: performance.now() + HOSTILE_LAG_MS }].slice(
@@ -155,6 +201,7 @@ class HostileStore extends MemoryStore {
       )
       this.hints.give()
       setTimeout(() => this.hints.give(), HOSTILE_LAG_MS + 1).unref()
+      if (fate < 1) throw silence()
     })
   }
 
@@ -184,6 +231,8 @@ class HostileStore extends MemoryStore {
   }
 }
 
+const silence = (): Unavailable => new Unavailable('The hostile store gave no answer.')
+
 const nameOf = (collection: Collection, id: string): string => `${collection}/${id}`
 
 function findIn<C extends Collection>(records: Records, collection: C, query: Query): Page<RecordOf<C>> {
@@ -199,7 +248,7 @@ function findIn<C extends Collection>(records: Records, collection: C, query: Qu
   return found.length > shown.length ? { items, cursor: cursorOfKey(shown.at(-1)!.key) } : { items }
 }
 
-/** Numbers from 0 to 1, the same for the same seed: a linear congruence, random enough to vary a test. */
+/** Numbers from 0 to 1, the same for the same seed. A linear congruence is random enough for tests. */
 function randomFrom(seed: number): () => number {
   let state = seed
   return () => {

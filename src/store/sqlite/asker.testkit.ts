@@ -1,5 +1,5 @@
-/** A process that asks without pause whether a home is held. */
-import { isHeld } from '../lease.ts'
+/** A process that checks without pause whether a home is held. */
+import { isHeld } from './lock.ts'
 
 const [home] = process.argv.slice(2) as [string]
 console.log('asking')

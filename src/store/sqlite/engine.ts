@@ -9,6 +9,7 @@ import {
   type Batch,
   type Check,
   Conflict,
+  Damaged,
   type EventPage,
   type EventQuery,
   type Page,
@@ -17,6 +18,7 @@ import {
   type Stored,
 } from '../port.ts'
 import {
+  drawVersion,
   entriesOf,
   type IndexEntries,
   indexOf,
@@ -27,12 +29,13 @@ import {
   revive,
   reviveEvent,
   startOfReading,
+  versionFrom,
 } from '../records.ts'
 import { missingFrom } from './examine.ts'
 import { BUSY_TIMEOUT_MS, patiently } from './patience.ts'
-import { bringUpToDate, MIGRATIONS, StoreOutdated, tableOf } from './schema.ts'
+import { bringUpToDate, MIGRATIONS, outdated, tableOf } from './schema.ts'
 
-/** How often other processes' commits are looked for, while somebody watches. */
+/** How often to look for commits of other processes while somebody watches. */
 const POLL_MS = 40
 /** Old events are dropped in steps, so that no other commit waits for long. */
 const TRIM_STEP = 1000
@@ -46,12 +49,12 @@ interface Row {
 /** Throws StoreOutdated when the store is missing or old and `migrate` is false. */
 export async function openSqlite(
   file: string,
-  options: { migrate: boolean /** Told once of each record that cannot be read. */; onDamage?: OnDamage },
+  options: { migrate: boolean /** Called once for each record that cannot be read. */; onDamage?: OnDamage },
 ): Promise<Store> {
   requirePlain(file)
   requireRemembered(file)
-  if (!options.migrate && !existsSync(file)) throw new StoreOutdated(file, 0, MIGRATIONS.length)
-  // For its owner only, and so are the files that SQLite makes beside it.
+  if (!options.migrate && !existsSync(file)) throw outdated(file, 0, MIGRATIONS.length)
+  // Only the owner may read it, and the files that SQLite makes beside it.
   if (options.migrate) closeSync(openSync(file, 'a', 0o600))
   const db = await patiently(() => new Database(file, { timeout: BUSY_TIMEOUT_MS, fileMustExist: !options.migrate }))
   try {
@@ -71,7 +74,7 @@ export async function openSqlite(
 
 export type OnDamage = (record: string) => void
 
-/** Says that a home had a store: one that vanished, or was emptied, is not replaced by a new one. */
+/** A file that says that the home has a store. If the store is then missing or empty, no new one is made. */
 const memoryOf = (file: string): string => `${file}.made`
 
 function remember(file: string): void {
@@ -90,16 +93,16 @@ function requireRemembered(file: string): void {
   )
 }
 
-/** Records that somebody deleted, or that were lost with a part of the file, would seem never to have been. */
+/** Records that were deleted by hand, or lost with a part of the file, must not pass unnoticed. */
 function requireRecords(db: Database.Database): void {
   const missing = missingFrom(db, ['projects', 'missions', 'sessions', 'fleet'])
   if (!missing.length) return
   throw new Unfit(`Records are missing from the store at ${db.name}: it has ${missing.join(', ')}.`, {
-    try: 'Restore a backup into another home: fleet restore <file> --home <folder>. To go on with what is left: fleet doctor --repair',
+    try: 'Restore a backup into another home: fleet restore <file> --home <folder>. To continue with what is left: fleet doctor --repair',
   })
 }
 
-/** Lists are read through indexes: without them everything would seem to be gone. */
+/** Lists are read through indexes. Without them, everything would seem to be gone. */
 function requireIndexes(db: Database.Database): void {
   const has = (table: string) => db.prepare(`SELECT 1 FROM ${table} LIMIT 1`).get() !== undefined
   const kept = (['projects', 'missions', 'sessions'] as const).some(each => has(tableOf(each)))
@@ -109,6 +112,7 @@ function requireIndexes(db: Database.Database): void {
 
 class SqliteStore implements Store {
   readonly engine = 'sqlite'
+  readonly listsLag = false
   readonly #db: Database.Database
   readonly #statements = new Map<string, Database.Statement<unknown[], unknown>>()
   readonly #hints = new Hints()
@@ -121,7 +125,7 @@ class SqliteStore implements Store {
   constructor(db: Database.Database, onDamage?: OnDamage) {
     this.#db = db
     this.#onDamage = onDamage
-    // Immediate: a transaction that first reads and then wants to write could not be retried from within.
+    // Immediate, because a transaction that reads first and then wants to write could not be retried.
     this.#apply = db.transaction((batch: PreparedBatch) => this.#write(batch)).immediate
     this.#readEvents = db.transaction((query: EventQuery, after: number | undefined) =>
       this.#pageOfEvents(query, after),
@@ -131,36 +135,38 @@ class SqliteStore implements Store {
   get<C extends Collection>(collection: C, id: string): Promise<Stored<RecordOf<C>> | undefined> {
     return patiently(() => {
       const row = this.#row(collection, id)
+      if (!row && this.unreadable.size) this.unreadable.delete(`${collection}/${id}`)
       const value = row && this.#readable(collection, id, row.body)
-      if (row && !value)
-        throw new Unfit(`The record ${collection}/${id} is damaged and cannot be read.`, { try: 'fleet doctor' })
-      return row && { value: value!, version: row.version }
+      if (row && !value) throw new Damaged(`${collection}/${id}`, versionFrom(row.version))
+      return row && { value: value!, version: versionFrom(row.version) }
     })
   }
 
   async find<C extends Collection>(collection: C, query: Query): Promise<Page<RecordOf<C>>> {
     const index = indexOf(collection, query)
     const { low, high } = rangeOf(query)
-    // CROSS JOIN keeps SQLite from starting with the records.
+    // CROSS JOIN makes SQLite start with the index instead of the records.
     const select = this.#sql<Row & { key: Buffer; id: string }>(
       `SELECT e.key, r.id, r.version, r.body FROM index_entries e CROSS JOIN ${tableOf(collection)} r ON r.id = e.id
        WHERE e.name = ? AND e.key >= ? AND e.key < ? ORDER BY e.key ${query.newestFirst ? 'DESC' : 'ASC'} LIMIT ?`,
     )
     const rows = await patiently(() => select.all(index, low, high, query.limit + 1))
     const shown = rows.slice(0, query.limit)
-    // One that is damaged costs itself, not the list.
+    // A damaged record is left out of the list.
     const items = shown.flatMap(({ id, body, version }) => {
       const value = this.#readable(collection, id, body)
-      return value ? [{ value, version }] : []
+      return value ? [{ value, version: versionFrom(version) }] : []
     })
     return rows.length > shown.length ? { items, cursor: cursorOfKey(shown.at(-1)!.key) } : { items }
   }
 
   #readable<C extends Collection>(collection: C, id: string, body: string): RecordOf<C> | undefined {
+    const name = `${collection}/${id}`
     try {
-      return revive(collection, body)
+      const value = revive(collection, body)
+      if (this.unreadable.size) this.unreadable.delete(name)
+      return value
     } catch {
-      const name = `${collection}/${id}`
       if (!this.unreadable.has(name)) this.#onDamage?.(name)
       this.unreadable.add(name)
       return undefined
@@ -185,7 +191,7 @@ class SqliteStore implements Store {
 
   async trimEvents(keep: number): Promise<void> {
     const { oldest, newest } = await patiently(() => this.#kept())
-    // The newest event always stays: it carries the sequence on.
+    // The newest event always stays, because the next sequence number follows from it.
     const last = newest - Math.max(1, keep)
     const remove = this.#sql('DELETE FROM events WHERE sequence <= ?')
     for (let dropped = oldest - 1; dropped < last; ) {
@@ -224,10 +230,23 @@ class SqliteStore implements Store {
     const more = Number(next !== undefined) - Number(before !== undefined)
     if (more) this.#sql('UPDATE tallies SET records = records + ? WHERE collection = ?').run(more, collection)
     if (!next) this.#sql(`DELETE FROM ${table} WHERE id = ?`).run(id)
-    else if (!before) this.#sql(`INSERT INTO ${table} (id, version, body) VALUES (?, 1, ?)`).run(id, next.body)
-    else this.#sql(`UPDATE ${table} SET version = version + 1, body = ? WHERE id = ?`).run(next.body, id)
-    const old = before ? entriesOf(collection, id, revive(collection, before.body)) : NOTHING
-    this.#rewriteIndex(id, old, next?.entries ?? NOTHING)
+    else
+      this.#sql(
+        before
+          ? `UPDATE ${table} SET version = ?, body = ? WHERE id = ?`
+          : `INSERT INTO ${table} (version, body, id) VALUES (?, ?, ?)`,
+      ).run(Number(drawVersion()), next.body, id)
+    this.#rewriteIndex(id, before ? this.#entriesBefore(write, before) : NOTHING, next?.entries ?? NOTHING)
+  }
+
+  /** The index entries of a damaged record are unknown, so all entries with its id are removed. */
+  #entriesBefore({ collection, id }: PreparedWrite, { body }: Row): IndexEntries {
+    try {
+      return entriesOf(collection, id, revive(collection, body))
+    } catch {
+      this.#sql('DELETE FROM index_entries WHERE id = ? AND name GLOB ?').run(id, `${collection}.*`)
+      return NOTHING
+    }
   }
 
   #rewriteIndex(id: string, old: IndexEntries, next: IndexEntries): void {
@@ -238,7 +257,7 @@ class SqliteStore implements Store {
   }
 
   #require({ collection, id, expects }: Check, row: Row | undefined): void {
-    if ((row?.version ?? 'absent') !== expects) throw new Conflict(collection, id)
+    if ((row ? versionFrom(row.version) : 'absent') !== expects) throw new Conflict(collection, id)
   }
 
   #row(collection: Collection, id: string): Row | undefined {
@@ -257,7 +276,7 @@ class SqliteStore implements Store {
     const full = rows.length === query.limit && !query.newest
     if (query.newest) rows.reverse()
     return {
-      events: rows.map(row => reviveEvent(row.sequence, row.body)),
+      events: rows.map(row => reviveEvent(String(row.sequence), row.body)),
       cursor: String(full ? rows.at(-1)!.sequence : Math.min(kept.newest, before - 1)),
       reset,
     }
@@ -285,7 +304,7 @@ class SqliteStore implements Store {
     this.#poll = undefined
   }
 
-  /** Changes when another connection commits. A failure counts as news, so that the reader meets it himself. */
+  /** Changes when another connection commits. A failure also counts as a change, so that the reader sees the error. */
   #dataVersion(): unknown {
     try {
       return this.#sql<{ data_version: number }>('PRAGMA data_version').get()?.data_version

@@ -5,13 +5,13 @@ import { entriesOf, revive } from '../records.ts'
 import { countRecords, renewIndexes, tableOf } from './schema.ts'
 
 export interface StoreHealth {
-  /** What SQLite itself finds wrong. */
+  /** The problems that SQLite itself finds. */
   faults: string[]
   /** Records that cannot be read, by collection and id. */
   damaged: string[]
   /** Collections that have fewer or more records than were written, in words. */
   missing: string[]
-  /** Entries of indexes that are missing, or lead nowhere. */
+  /** Index entries that are missing or lead nowhere. */
   indexes: number
 }
 
@@ -20,7 +20,7 @@ interface Row {
   body: string
 }
 
-/** Looks through all of a store, changing nothing. */
+/** Checks the whole store and changes nothing. */
 export function examineSqlite(file: string): StoreHealth {
   const db = new Database(file, { readonly: true, fileMustExist: true })
   try {
@@ -42,13 +42,13 @@ export function examineSqlite(file: string): StoreHealth {
   }
 }
 
-/** What the store was told to keep and does not have. */
+/** Collections that do not have as many records as were written. */
 export function missingFrom(
   db: Database.Database,
   collections: readonly Collection[] = Object.keys(COLLECTIONS) as Collection[],
 ): string[] {
   const tally = db.prepare('SELECT records FROM tallies WHERE collection = ?').pluck()
-  // In one transaction: others may write meanwhile.
+  // In one transaction, because others may be writing.
   return db.transaction(() =>
     collections.flatMap(collection => {
       const kept = tally.get(collection) as number | undefined
@@ -74,7 +74,10 @@ function differing(db: Database.Database, wanted: Set<string>, damaged: readonly
   return astray + wanted.size
 }
 
-/** Enters every record that can be read into the indexes anew, and takes those there are for all. Whoever calls holds the home. */
+/**
+ * Builds the indexes again from all readable records, and takes the number of records found as right. The caller holds
+ * the home.
+ */
 export function repairIndexes(file: string): void {
   const db = new Database(file, { fileMustExist: true })
   try {
@@ -83,7 +86,7 @@ export function repairIndexes(file: string): void {
       countRecords(db)
     }).immediate()
   } catch (cause) {
-    throw new Unfit('The indexes of the store cannot be made anew.', { try: 'Restore a backup: fleet restore', cause })
+    throw new Unfit('The indexes of the store cannot be rebuilt.', { try: 'Restore a backup: fleet restore', cause })
   } finally {
     db.close()
   }

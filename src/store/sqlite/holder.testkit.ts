@@ -1,11 +1,11 @@
 /** A process that holds a home until its standard input ends, and prints the pid of a child that lives on. */
 import { spawn } from 'node:child_process'
-import { takeLease } from '../lease.ts'
+import { takeLock } from './lock.ts'
 
 const [home] = process.argv.slice(2) as [string]
-const lease = takeLease(home)
-if (lease) {
-  await lease.announce({
+const lock = takeLock(home)
+if (lock) {
+  await lock.announce({
     pid: process.pid,
     started: 'then',
     version: '1',

@@ -2,29 +2,19 @@ import type { Database } from 'better-sqlite3'
 import { Unfit } from '../../domain/errors.ts'
 import { MISSION_COUNTS } from '../../domain/records/fleet.ts'
 import { COLLECTIONS, type Collection, type RecordOf } from '../collections.ts'
+import { StoreOutdated } from '../port.ts'
 import { entriesOf, type IndexEntry, revive } from '../records.ts'
-
-/** The store is missing or older than this program. Whoever holds the home's lease may open it with `migrate`. */
-export class StoreOutdated extends Unfit {
-  /** 0: there is none yet. */
-  readonly found: number
-  constructor(file: string, found: number, needed: number) {
-    super(
-      found === 0
-        ? `There is no store at ${file} yet.`
-        : `The store at ${file} has version ${found}; this program needs version ${needed}.`,
-      { try: 'Start the fleet once: fleet up', facts: { file, found, needed } },
-    )
-    this.found = found
-  }
-}
 
 interface Row {
   id: string
   body: string
 }
 
-/** Step n takes a store from version n to n + 1. A released step is never edited; a new index needs one that fills it. */
+/**
+ * Step n brings a store from version n to n + 1: its tables and indexes. Some old steps also change records; newer ones
+ * do that through the port (`store/migrations`). A released step is never edited. A new index needs a step that fills
+ * it.
+ */
 type Migration = (db: Database) => void
 export const MIGRATIONS: readonly Migration[] = [
   createTables,
@@ -39,11 +29,15 @@ export const MIGRATIONS: readonly Migration[] = [
   createTables,
   writeDownDefaults,
   countRecords,
+  renewIndexes,
+  countRecords,
+  createTables,
+  countRecords,
 ]
 
 export const tableOf = (collection: Collection): string => `records_${collection}`
 
-/** Derived from the declared collections; harmless when repeated, so a step that adds a collection calls it again. */
+/** Derived from the declared collections. It can be repeated, so a step that adds a collection calls it again. */
 function createTables(db: Database): void {
   for (const collection of Object.keys(COLLECTIONS) as Collection[])
     db.exec(
@@ -63,8 +57,8 @@ function createTables(db: Database): void {
 }
 
 /**
- * How many records each collection has, kept by whoever writes them: records that are gone otherwise are noticed. A step
- * that makes or removes records calls it again.
+ * Counts the records of each collection. Every write keeps the count, so records that are lost in another way are
+ * noticed. A step that makes or removes records calls this again.
  */
 export function countRecords(db: Database): void {
   db.exec('CREATE TABLE IF NOT EXISTS tallies (collection TEXT PRIMARY KEY, records INTEGER NOT NULL) STRICT')
@@ -75,7 +69,7 @@ export function countRecords(db: Database): void {
     ).run(collection)
 }
 
-/** For a step that adds collections or indexes: everything is entered anew as it is declared now. */
+/** Builds all indexes again as they are declared now, for a step that adds collections or indexes. */
 export function renewIndexes(db: Database): void {
   createTables(db)
   db.exec('DELETE FROM index_entries')
@@ -85,7 +79,7 @@ export function renewIndexes(db: Database): void {
       for (const { index, key } of readableEntries(collection, id, body)) insert.run(index, key, id)
 }
 
-/** One that cannot be read is in no list but that of its collection, where it is told of. */
+/** A record that cannot be read gets no entry; `fleet doctor` finds it. */
 function readableEntries(collection: Collection, id: string, body: string): Iterable<IndexEntry> {
   try {
     return entriesOf(collection, id, revive(collection, body)).values()
@@ -95,8 +89,8 @@ function readableEntries(collection: Collection, id: string, body: string): Iter
 }
 
 /**
- * What was inherited from a default that is no longer one. Whoever made a project without a word about landing had its
- * work land. A mission that names shell is a script; one that shell ran because nobody was named may be prose, and is not.
+ * Writes down values that came from an old default. Projects that said nothing about landing used to land. A mission
+ * that names shell is a script; one that got shell by default may be prose, so it is not marked.
  */
 function writeDownDefaults(db: Database): void {
   db.exec(`
@@ -107,7 +101,7 @@ function writeDownDefaults(db: Database): void {
   `)
 }
 
-/** What was folded so far does not tell projects apart, and what it was folded from may be gone: counted once more. */
+/** Counts missions again: the old counts did not separate projects, and the events they came from may be gone. */
 function countMissions(db: Database): void {
   const rows = db.prepare(`SELECT body FROM ${tableOf('missions')}`).all() as Row[]
   if (!rows.length) return
@@ -139,7 +133,10 @@ interface OldMission {
   undo?: { requested_at: string; candidate: (OldLanding & { checked: boolean }) | null } | null
 }
 
-/** `candidate` was the commit about to land. Now it is the work as it is shown and approved, and that the landing commit. */
+/**
+ * `candidate` used to be the commit about to land, which is now `landing_commit`. Now it is the work as it is shown and
+ * approved.
+ */
 function tellCandidates(db: Database): void {
   const write = db.prepare(`UPDATE ${tableOf('missions')} SET body = ? WHERE id = ?`)
   const session = db.prepare(`SELECT id, body FROM ${tableOf('sessions')} WHERE id = ?`)
@@ -166,7 +163,7 @@ function tellCandidates(db: Database): void {
   }
 }
 
-/** Synchronous and to be repeated while the file is locked: each call looks again at what is there. */
+/** Synchronous, and can be repeated while the file is locked: each call looks at the store again. */
 export function bringUpToDate(
   db: Database,
   options: { migrate: boolean },
@@ -180,7 +177,7 @@ export function bringUpToDate(
       facts: { file: db.name, found, needed },
     })
   if (found === needed) return
-  if (!options.migrate) throw new StoreOutdated(db.name, found, needed)
+  if (!options.migrate) throw outdated(db.name, found, needed)
   db.pragma('journal_mode = WAL')
   const migrate = db.transaction(() => {
     for (const step of migrations.slice(versionOf(db))) step(db)
@@ -188,5 +185,12 @@ export function bringUpToDate(
   })
   migrate.immediate()
 }
+
+export const outdated = (file: string, found: number, needed: number): StoreOutdated =>
+  found === 0
+    ? new StoreOutdated(`There is no store at ${file} yet.`, { missing: true, file, needed })
+    : new StoreOutdated(`The store at ${file} has version ${found}; this program needs version ${needed}.`, {
+        ...{ file, found, needed },
+      })
 
 const versionOf = (db: Database): number => db.pragma('user_version', { simple: true }) as number

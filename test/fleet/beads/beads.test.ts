@@ -2,7 +2,7 @@ import { chmodSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import type { MissionView } from '../../../src/operations/views.ts'
-import { eventually, NODE, ROOT, readJson, type TestFleet } from '../../kit/fleet.ts'
+import { eventually, NODE, ROOT, readJson, scaled, type TestFleet } from '../../kit/fleet.ts'
 import { aScene } from '../../kit/scene.ts'
 import { aWorker } from '../../kit/worker.ts'
 
@@ -13,7 +13,7 @@ const link = (issue_id: string, depends_on_id: string, type: string) => ({
   type,
   created_at: AT,
 })
-/** With this the program that stands in for bd is found. */
+/** Puts the stand-in for bd on the PATH. */
 const WITH_BD = {
   PATH: `${join(ROOT, 'test/fixtures/beads')}:${join(NODE, '..')}:${process.env.PATH}`,
   FLEET_BEADS_EVERY: '5',
@@ -97,7 +97,7 @@ test('beads become missions, once, in their order; what landed is closed in the 
   expect(readFileSync(file, 'utf8')).toBe(`${lines.join('\n')}\n`)
 })
 
-test('one bead that can be no mission, and none is made', async () => {
+test('if one bead cannot become a mission, none is made', async () => {
   const { fleet, repo } = await aScene({ start: false })
   aWorker(fleet)
   const many = Array.from({ length: 61 }, (_, n) => ({ id: `bd-${n}`, title: 'One of many' }))
@@ -191,7 +191,7 @@ test('beads made where you stand become missions there, with the agent and model
   })
   expect((await create(fleet.root, 'Nowhere')).code).toBe(0)
 
-  // The server takes them up, and goes on after it was killed.
+  // The server takes the beads up, and continues after it was killed.
   const detach = await fleet.fleetCommand(['beads', 'bridge', '--of-home', '--detach'])
   expect(detach.code, detach.stderr).toBe(0)
   const states = () => [1, 2, 3].map(n => readJson<{ status: string }>(join(database, `bd-${n}.json`)).status)
@@ -229,7 +229,7 @@ test('a bead that bd cannot tell of just now is taken later, and an odd one keep
   aWorker(fleet)
   const [bin, database] = [join(fleet.root, 'bin'), join(repo.path, '.beads/database')]
   for (const folder of [bin, database]) mkdirSync(folder, { recursive: true })
-  // The real one fails like this while another process has its database.
+  // The real bd fails like this while another process has its database.
   const locked = (verb: string): string => join(fleet.root, `locked-${verb}`)
   const standIn = join(ROOT, 'test/fixtures/beads/bd')
   const script = `[ -e "${locked('')}$1" ] && { echo database is locked >&2; exit 1; }; exec "${standIn}" "$@"`
@@ -298,3 +298,26 @@ test('the servers of two homes go between the fleet and one database: each bead 
   ).toEqual(ids)
   for (const id of ids) expect(await repo.readOn('main', `${id}.txt`)).toBe(id)
 }, 120_000)
+
+test('folders that are left to the server at the same moment are all kept, and all given up', async () => {
+  const { fleet, repository } = await aScene({ start: false })
+  const folders = await Promise.all(Array.from({ length: 4 }, async () => (await repository()).path))
+  for (const path of folders) await fleet.project(path)
+  const bridges = async () => {
+    const { stdout } = await fleet.fleetCommand(['call', 'get_settings'])
+    return JSON.parse(stdout).settings.find(({ key }: { key: string }) => key === 'beads_bridges').value as string[]
+  }
+  const all = (flag: string) =>
+    Promise.all(folders.map(cwd => fleet.fleetCommand(['beads', 'bridge', flag], { cwd, env: WITH_BD })))
+  try {
+    for (let round = 0; round < scaled(2, 20); round++) {
+      const begun = await all('--detach')
+      expect(begun.map(({ code, stderr }) => `${code} ${code && stderr}`)).toEqual(folders.map(() => '0 0'))
+      expect((await bridges()).toSorted(), `round ${round}`).toEqual(folders.toSorted())
+      await all('--stop')
+      expect(await bridges(), `round ${round}`).toEqual([])
+    }
+  } finally {
+    await fleet.fleetCommand(['down'])
+  }
+}, 180_000)

@@ -97,7 +97,7 @@ test('a parent is woken once by a part that needs somebody, and then only when t
     `echo "$FLEET_REASON" >> ${told}`,
     `case $(wc -l < ${told} | tr -d ' ') in`,
     `1) ${call('create_sub_mission', part)}; ${call('wait_for_sub_missions')} ;;`,
-    // What needs somebody is said first; who asks again waits.
+    // The first call says what needs a person. The second call waits.
     `2) ${call('wait_for_sub_missions', {}, `${told}.first`)}; ${call('wait_for_sub_missions', {}, `${told}.second`)} ;;`,
     '*) echo done > done.txt ;;',
     'esac',
@@ -127,7 +127,7 @@ test('a parent that waits goes on when what it waits for is deleted, and never w
   }
   const wait = call('wait_for_sub_missions', {}, told)
   const script = twice(
-    // Said first what needs somebody, it waits for that when it asks again.
+    // After it was told what needs a person, the next call waits.
     [held.wait, call('create_sub_mission', part), `until grep -q needs_input ${told}; do ${wait}; done; ${wait}`],
     ['echo done > done.txt'],
   )
@@ -154,7 +154,7 @@ test('how deep, how many and for how much agents delegate is limited', async () 
   })
   const half = await agent.ask('create_sub_mission', part())
   expect(half.json).toMatchObject({ max_budget_usd: 1, status: 'queued' })
-  // What the parent itself has spent counts too.
+  // The parent's own spending counts too.
   const { value, version } = await current(inner, 'sessions', agent.session)
   await inner.store.commit({
     changes: [put('sessions', { ...value, usage: { ...value.usage, cost_usd: 0.4 } }, version)],
@@ -167,14 +167,14 @@ test('how deep, how many and for how much agents delegate is limited', async () 
   )
   expect(many.map(({ status }) => status).toSorted()).toEqual([200, 200, 409, 409])
   expect((await fleet.show(agent.id)).children).toHaveLength(3)
-  // What is refused leaves nothing in the repository.
+  // A refused sub-mission leaves nothing in the repository.
   expect((await agent.ask('create_sub_mission', part({ from: 'me', max_budget_usd: 0.1 }))).status).toBe(409)
   const refs = await scene.repo.git('for-each-ref', '--format=%(refname)', 'refs/fleet')
   expect(refs.split('\n').filter(ref => !ref.startsWith('refs/fleet/places/'))).toEqual([])
 
   await fleet.call('unpause')
   const child = await anAgentAtWork(scene, { parent_mission_id: agent.id })
-  expect((await child.ask('create_sub_mission', part())).json.error.message).toMatch('1 deep')
+  expect((await child.ask('create_sub_mission', part())).json.error.message).toMatch('at most 1 deep')
 })
 
 test('what a part is given its parent may no longer spend', async () => {
@@ -184,4 +184,39 @@ test('what a part is given its parent may no longer spend', async () => {
   await fleet.call('pause')
   await agent.ask('create_sub_mission', { title: 'p', agent: 'shell', detailed_prompt: 'true', max_budget_usd: 1.5 })
   expect((await agent.ask('get_mission_context')).json.limits).toMatchObject({ budget_left_usd: 0.5 })
+})
+
+test('cancelled with what it handed on, and that with what it handed on; finished work and other missions stay', async () => {
+  const scene = await aScene({ project: { landing: 'review' } })
+  const { fleet, project } = scene
+  const held = scene.gate('held')
+  const part = (title: string, ...script: string[]) => ({
+    title,
+    agent: 'shell',
+    detailed_prompt: script.join('\n'),
+  })
+  const grandchild = part('grandchild', held.wait)
+  const script = [
+    call('create_sub_mission', part('done', 'echo x > x.txt')),
+    call('create_sub_mission', part('child', call('create_sub_mission', grandchild), held.wait)),
+    held.wait,
+  ].join('\n')
+  const { id } = await fleet.mission(project, script)
+  const other = await fleet.mission(project, held.wait, { title: 'other' })
+  const named = async (title: string) => {
+    const { missions } = await fleet.call<{ missions: { id: string; title: string }[] }>('list_missions', {})
+    return missions.find(each => each.title === title)
+  }
+  await eventually('all of them are there', () => named('grandchild'))
+  await fleet.until((await named('done'))!.id, 'review')
+  await fleet.until((await named('grandchild'))!.id, 'running')
+  expect(await fleet.call('cancel_mission', { mission_id: id })).toMatchObject({ sub_missions_cancelled: 2 })
+  for (const title of ['child', 'grandchild'])
+    expect((await fleet.until((await named(title))!.id, 'cancelled')).status_reason?.text).toContain(
+      'Its parent mission',
+    )
+  await fleet.until(id, 'cancelled')
+  expect((await fleet.show((await named('done'))!.id)).status).toBe('review')
+  expect((await fleet.show(other.id)).status).toBe('running')
+  held.open()
 })

@@ -52,7 +52,7 @@ test('tasks are added where one stands, queue up over repositories, and are look
   const table = (await fleetIn('/', 'tasks')).stdout
   for (const title of 'ID STARTED ELAPSED IDLE CONTEXT PEAK EVENTS AGENT MODEL TITLE REPOSITORY'.split(' '))
     expect(table).toContain(title)
-  expect((await fleetIn('/', 'task')).stdout).toMatch(/At work now:\n +\w+ +Build a ship/)
+  expect((await fleetIn('/', 'task')).stdout).toMatch(/Running now:\n +\w+ +Build a ship/)
 
   const shown = (await fleetIn('/', 'show', first.id.slice(0, 8))).stdout
   expect(shown).toMatch(/agent +shell\n/)

@@ -105,7 +105,7 @@ test('a mission is no part of itself: circles of parents are refused when writte
   expect((await fleet.show(a.id)).children.map(({ id }) => id).sort()).toEqual([b.id, c.id].sort())
 })
 
-// In the short circle each half names the other's mission; in the long one they have no record in common.
+// In the short circle, each half names the other's mission. In the long one, the halves have no record in common.
 test.each([
   { circle: ['A', 'B'], known: [], second: ['B', 'A'] },
   {
@@ -138,7 +138,7 @@ test.each([
       const ids = new Map(made.map(([title, { id }]) => [title, id]))
       const half = (from: string, to: string) => ({ mission_id: ids.get(from)!, depends_on: [ids.get(to)!] })
       for (const [from, to] of known) await fleet.call('update_mission', half(from!, to!))
-      // At times through the server, at times in a process of their own, at times one this way and one that.
+      // Sometimes both go through the server, sometimes both run in this process, and sometimes one of each.
       const [first, last] = [round % 3 === 0 ? here : over, round % 3 === 2 ? over : here]
       const answers = await Promise.all([first(half('A', 'B')), last(half(second[0]!, second[1]!))])
       expect(answers.sort()).toEqual([200, 400])
@@ -146,7 +146,7 @@ test.each([
   },
 )
 
-test('dependents of work that is kept start from it, several merged, and land once that was let land', async () => {
+test('dependents of kept work start from it, several merged, and land once that work was approved', async () => {
   const { fleet, repo, project } = await aScene()
   const a = await fleet.mission(project, 'echo a > a.txt', { ...titled('A'), landing: 'never' })
   const b = await fleet.mission(project, 'echo b > b.txt', { ...titled('B'), landing: 'never' })

@@ -60,7 +60,7 @@ test('of one mission everything is drawn that it hangs together with', async () 
     nodes: '(broken) (next) (older) (work) base',
     edges: 'base→work broken→work older→base work→next',
   })
-  await expect(fleet.call('get_graph', { mission_id: 'base', project_id: 'p1' })).rejects.toThrow(/only one of/)
+  await expect(fleet.call('get_graph', { mission_id: 'base', project_id: 'p1' })).rejects.toThrow(/cannot be combined/)
 })
 
 test('no more missions than asked for, and it says that there are more', async () => {

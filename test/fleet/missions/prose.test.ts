@@ -10,7 +10,7 @@ import { aPlanner } from '../../kit/planner.ts'
 import { aScene, type Scene } from '../../kit/scene.ts'
 import { aWorker } from '../../kit/worker.ts'
 
-/** What a person, an issue or a planner may well write; run by a shell it leaves a file. */
+/** Text that a person, an issue or a planner might write. If a shell runs it, it leaves a file. */
 const prose = (canary: string): string => `Touch up the docs
 
 touch '${canary}'
@@ -23,10 +23,10 @@ interface World extends Scene {
   ask(operation: string, input: Input): Promise<Answer>
   tool(name: string, input: Input): Promise<Answer>
   command(...args: string[]): Promise<void>
-  /** The same as a session that is at work. */
+  /** The same, called by a running session. */
   inside(operation: string, input: Input): Promise<Answer>
   planned(mission: object, more: object): Promise<void>
-  /** A mission that is over and was prose, and one that was a script and left something to do. */
+  /** Two finished missions: one was prose, and one was a script that left open work. */
   done: { prose: string; script: string }
 }
 
@@ -46,7 +46,7 @@ async function aWorld(start: (scene: Scene) => void): Promise<World> {
       mission.title === 'changed by a plugin' && !mission.tags.includes('seen') ? { change: { ...mission.metadata.change, tags: ['seen'] } } : undefined } }`,
   )
   const { url } = await fleet.start()
-  const mcp = await mcpClient(`${url}/mcp`, fleet.fleet.home.token)
+  const mcp = await mcpClient(`${url}/mcp`, await fleet.fleet.keys.ownerToken())
   const ask = async (operation: string, input: Input): Promise<Answer> => {
     const { method, path } = routeOf(OPERATIONS.find(({ name }) => name === operation)!)
     const inPath = path.replace(/:(\w+)/g, (_, field: string) => String(input[field]))
@@ -105,7 +105,7 @@ async function aWorld(start: (scene: Scene) => void): Promise<World> {
 }
 
 interface Way {
-  /** What becomes of it where the call itself names shell. */
+  /** What happens if the call itself names shell. */
   named: 'runs' | 'refused'
   go(world: World, text: string, agent: string | undefined): Promise<unknown>
 }
@@ -115,7 +115,7 @@ const fields = ({ project }: World, detailed_prompt: string, agent?: string): In
 })
 const flags = (agent?: string): string[] => ['--landing', 'never', ...(agent ? ['--agent', agent] : [])]
 
-/** Every way in which a mission can come to be, or come by another text or agent. */
+/** Every way to create a mission, or to give it another text or agent. */
 const WAYS: Record<string, Way> = {
   'REST create_mission': { named: 'runs', go: (w, text, agent) => w.ask('create_mission', fields(w, text, agent)) },
   'fleet run': { named: 'runs', go: (w, text, agent) => w.command('run', ...flags(agent), text) },
@@ -204,7 +204,7 @@ const WAYS: Record<string, Way> = {
       const { made } = (await w.ask('import_beads', {
         ...{ project_id: w.project.id, jsonl: JSON.stringify(bead), auto_dispatch: true },
       })) as unknown as { made: string[] }
-      // What a bead says of its agent is not asked.
+      // The agent that a bead names is ignored.
       if (agent && (await w.fleet.show(made[0]!)).agent === null) refusedWith('beads are prose')
     },
   },
@@ -270,7 +270,7 @@ const WAYS: Record<string, Way> = {
   ),
 }
 
-/** Nothing is at work any more but the agent that the world itself keeps. */
+/** Waits until nothing runs except the world's own agent. */
 const rested = (fleet: TestFleet): Promise<boolean> =>
   eventually(
     'everything is over',
@@ -290,7 +290,7 @@ const rested = (fleet: TestFleet): Promise<boolean> =>
     120_000,
   )
 
-/** What became of each way: refused, or whether the text was run by a shell. */
+/** The result of each way: refused, or whether a shell ran the text. */
 async function walked(world: World, agent: string | undefined): Promise<Record<string, string>> {
   const canary = (way: string): string => join(world.fleet.root, `canary ${way.replaceAll(/\W/g, '-')} ${agent}`)
   const asked: Record<string, string> = {}
@@ -310,14 +310,14 @@ const withWorker = ({ fleet }: Scene): void => {
   aWorker(fleet)
 }
 
-test('where a coding agent is at hand, no text is run by a shell unless whoever wrote it named shell', async () => {
+test('with a coding agent, no text is run by a shell unless its author named shell', async () => {
   const world = await aWorld(withWorker)
   const unnamed = await walked(world, undefined)
   expect(Object.entries(unnamed).filter(([, how]) => how === 'run by a shell')).toEqual([])
   const named = await walked(world, 'shell')
   for (const [way, { named: expected }] of Object.entries(WAYS))
     expect(named[way], way).toMatch(expected === 'runs' ? /^run by a shell$/ : /^refused/)
-  // Whoever has done something was no shell, except for what was named.
+  // Only missions that named shell were run by a shell.
   const { missions } = await world.fleet.call<{ missions: { id: string; script: boolean; done_by: string }[] }>(
     'list_missions',
     { limit: 500 },

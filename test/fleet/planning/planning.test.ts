@@ -191,7 +191,7 @@ test('a client over MCP plans, shows, approves and waits; what waits for a decis
   const { fleet, repo, planner } = await planningScene()
   planner.says(planOf({ key: 'a', script: 'echo a > a.txt' }))
   const { server } = await fleet.call<{ server: { url: string } }>('system_status')
-  const mcp = await mcpClient(`${server.url}/mcp?tools=missions`, fleet.fleet.home.token)
+  const mcp = await mcpClient(`${server.url}/mcp?tools=missions`, await fleet.fleet.keys.ownerToken())
   onTestFinished(() => mcp.close())
   const call = async (tool: string, input: object) => JSON.parse((await mcp.call(tool, input)).text)
 

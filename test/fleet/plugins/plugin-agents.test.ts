@@ -6,7 +6,7 @@ import { blocksOf, PAGES } from '../../docs/pages.ts'
 import { eventually, type TestFleet } from '../../kit/fleet.ts'
 import { aScene, type Scene } from '../../kit/scene.ts'
 
-/** The example of the guide, as it stands there. */
+/** The example from the guide. */
 const TINKER = blocksOf(PAGES.find(page => page.path === 'docs/guides/agents-as-code.md')!).find(
   block => block.info === 'ts',
 )!.text
@@ -36,7 +36,7 @@ async function withTinker(): Promise<Scene> {
   return scene
 }
 
-/** An agent whose client is a shell script, with parts of its own. */
+/** An agent whose client is a shell script, with these parts. */
 const coded = (name: string, parts: string): string => `
   export default { agents: [{
     kind: 'code', name: '${name}', can: { presets: ['full'] },
@@ -74,7 +74,7 @@ test('the example of the guide is an agent like any other: listed, planned with,
   expect(await repo.readOn('main', 'more.txt')).toBe('more')
 
   const agents = await fleet.fleetCommand(['agents'])
-  expect(agents.stdout + agents.stderr).toContain('tinker: code of the plugin tinker, trusted')
+  expect(agents.stdout + agents.stderr).toContain('tinker: code of the plugin tinker, which is trusted')
   const plugins = await fleet.fleetCommand(['plugin', 'list'])
   expect(plugins.stdout + plugins.stderr).toContain('trusted to run as you: tinker (its own code)')
   const plan = { prompt: 'p', project_id: project.id, agent: 'shell' }
@@ -96,22 +96,22 @@ test('a server killed with the agent at work takes it up, without anyone having 
   expect(await repo.readOn('main', 'after.txt')).toBe('after')
 })
 
-/** What an adapter may do wrong, and what its session then says. */
+/** What an adapter may do wrong, and the reason that its session gives. */
 const FAULTY: Record<string, [part: string, reason: string]> = {
   'throws-at-launch': ['launch() { throw new Error("Not on a Sunday.") }', 'Not on a Sunday.'],
-  'launches-nonsense': ['launch: () => ({ argv: [] })', 'launch answered nonsense: argv'],
+  'launches-nonsense': ['launch: () => ({ argv: [] })', 'launch gave an invalid answer: argv'],
   'writes-over-a-file-of-ours': [
     'launch: () => ({ argv: ["true"], env: {}, files: { exit: "0" }, stdin: "none" })',
     'files.exit',
   ],
   'throws-at-a-line': ['read() { throw new Error("What is this?") }', 'What is this?'],
-  'reads-nonsense': ['read: () => [{ type: "song" }]', 'read answered nonsense'],
+  'reads-nonsense': ['read: () => [{ type: "song" }]', 'read gave an invalid answer'],
   'reads-what-is-no-data': ['read: text => [{ type: "raw", text, n: 1n }]', 'BigInt'],
   'hangs-at-a-line': ['read() { for (;;); }', 'read did not answer within 2 seconds'],
   'exits-at-a-line': ['read() { process.exit(0) }', 'It ended its thread'],
   'throws-at-the-end': ['outcome() { throw new Error("How would I know?") }', 'How would I know?'],
-  'ends-in-nonsense': ['outcome: () => ({ outcome: "fine" })', 'outcome answered nonsense: outcome'],
-  'makes-promises': ['outcome: async () => ({ outcome: "completed", reason: "x" })', 'outcome answered nonsense'],
+  'ends-in-nonsense': ['outcome: () => ({ outcome: "fine" })', 'outcome gave an invalid answer: outcome'],
+  'makes-promises': ['outcome: async () => ({ outcome: "completed", reason: "x" })', 'outcome gave an invalid answer'],
   'cannot-begin-to-talk': [
     `launch: () => ({ argv: ['cat'], env: {}, files: {}, stdin: 'fifo' }), dialogue: { begin() { throw new Error('Shy.') }, step: s => s, due: () => [], isOver: () => true, say() {} }`,
     'Shy.',
@@ -136,7 +136,7 @@ test('a faulty adapter fails its session with the reason, and harms nothing else
   for (const { id, title } of missions) {
     const [, reason] = FAULTY[title]!
     const { status, sessions } = await fleet.until(id, 'done', 'failed', 'needs_input')
-    const said = `The agent ${title}, code of the plugin ${title}, is at fault: `
+    const said = `The agent ${title}, code of the plugin ${title}, failed: `
     expect([title, status, sessions[0]!.outcome]).toEqual([title, 'failed', 'failed'])
     expect(sessions[0]!.outcome_reason).toContain(said)
     expect(sessions[0]!.outcome_reason).toContain(reason)
@@ -145,7 +145,7 @@ test('a faulty adapter fails its session with the reason, and harms nothing else
     expect(await plugin(fleet, title)).toMatchObject({ enabled: true, last_fault })
   }
   expect(await fleet.until(good.id, 'done', 'failed')).toMatchObject({ status: 'done', result: 'landed' })
-  // Whoever looks at what it printed sees that, as it is.
+  // The output is still shown as it was printed.
   const unread = (await fleet.show(missions.find(({ title }) => title === 'reads-nonsense')!.id)).sessions[0]!
   const log = await fleet.fleetCommand(['logs', unread.id])
   expect([log.code, log.stdout]).toEqual([0, expect.stringContaining('a line')])
@@ -156,7 +156,7 @@ test('an adapter that cannot be one keeps its plugin from starting', async () =>
   const { fleet } = await aScene({ start: false })
   const unfit: Record<string, [code: string, reason: string]> = {
     taken: [coded('claude', ''), '"claude" has the name of another agent'],
-    empty: [`export default { agents: [{ kind: 'code', name: 'odd' }] }`, 'is no function'],
+    empty: [`export default { agents: [{ kind: 'code', name: 'odd' }] }`, 'is not a function'],
     boasting: [coded('odd', 'can: { interrupt: true },'), 'interrupt: needs the function dialogue.interrupt'],
     unknown: [coded('odd', 'can: { fly: true },'), 'Unrecognized key: "fly"'],
   }
@@ -189,7 +189,7 @@ test('reloaded in the middle of a session it is read by the new code; switched o
   const going = await fleet.mission(project, `echo one; ${first.wait}; echo two; echo x >x.txt`, { agent: 'odd' })
   await eventually('it is at work', () => first.reached())
   addPlugin(fleet, 'odd.mjs', how('new'))
-  expect((await fleet.fleetCommand(['plugin', 'reload', 'odd'])).stdout).toContain('at work')
+  expect((await fleet.fleetCommand(['plugin', 'reload', 'odd'])).stdout).toContain('running')
   first.open()
   expect((await fleet.until(going.id, 'done', 'failed')).sessions[0]!.outcome_reason).toBe('new two')
 

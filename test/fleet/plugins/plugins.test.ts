@@ -29,7 +29,7 @@ async function listed(fleet: TestFleet): Promise<Record<string, Listed>> {
 
 const linesIn = (file: string): string[] => (existsSync(file) ? readFileSync(file, 'utf8').trim().split('\n') : [])
 
-/** Appends to a file what it is told. */
+/** Appends its events to a file. */
 const diary = (file: string, hooks: string): string => `
   import { appendFileSync, existsSync } from 'node:fs'
   const write = (hook: string, told: { event: { kind: string }; mission: { title: string } | null }) =>
@@ -70,7 +70,7 @@ test('hooks change, refuse and are told; tools appear in every surface', async (
       },
     } satisfies Plugin`,
   )
-  // Would be list_missions for clients, as a tool of the fleet is called.
+  // Clients would see this as list_missions, which is the name of one of the fleet's own tools.
   addPlugin(fleet, 'list.mjs', `export default { tools: { missions: { summary: 'Others', run: () => 'mine' } } }`)
   await fleet.start()
   aWorker(fleet)
@@ -190,14 +190,14 @@ test('plugins that throw, hang, exit or talk nonsense are reported, switched off
     leaves: { running: false, reason: expect.stringContaining('exit code 0') },
     floods: { running: false, reason: 'It flooded the fleet with messages. That was 3 times.' },
     throws: { running: true, last_fault: { text: 'on_event: I am no good' } },
-    nonsense: { running: true, last_fault: { text: expect.stringContaining('pre_dispatch answered nonsense') } },
-    weird: { running: true, last_fault: { text: expect.stringContaining('pre_land answered nonsense') } },
+    nonsense: { running: true, last_fault: { text: expect.stringContaining('pre_dispatch gave an invalid answer') } },
+    weird: { running: true, last_fault: { text: expect.stringContaining('pre_land gave an invalid answer') } },
   })
   const faults = (await fleet.events()).filter(event => event.kind === 'plugin_fault')
   expect(new Set(faults.map(event => event.data.plugin))).toEqual(
     new Set(['hangs', 'exits', 'leaves', 'floods', 'throws', 'nonsense', 'weird']),
   )
-  // It fails at every event, and is not reported for every one.
+  // It fails at every event, but is reported once.
   expect(faults.filter(event => event.data.plugin === 'throws')).toHaveLength(1)
   const { stdout } = await fleet.fleetCommand(['plugin', 'list'])
   expect(stdout).toContain('nonsense')
@@ -208,7 +208,7 @@ test('plugins that throw, hang, exit or talk nonsense are reported, switched off
 test('switched on and off for good, reloaded, and told at least once across kill -9', async () => {
   const { fleet, project } = await aScene({ start: false })
   const file = join(fleet.root, 'diary')
-  // The first server never gets it said: it is killed in the middle of it.
+  // The first server is killed while the hook runs, so the hook never finishes there.
   const gate = join(fleet.root, 'gate')
   const slow = `post_complete: async t => {
     appendFileSync(${JSON.stringify(`${gate}.here`)}, '')
@@ -238,8 +238,8 @@ test('switched on and off for good, reloaded, and told at least once across kill
   const torn = await fleet.fleetCommand(['plugin', 'reload', 'diary'])
   expect(torn.stdout + torn.stderr).toContain('switched off: torn out')
   addPlugin(fleet, 'diary.ts', diary(file, `post_complete: t => write('again', t)`))
-  expect((await fleet.fleetCommand(['plugin', 'reload', 'diary'])).stdout).toContain('at work')
-  expect((await fleet.fleetCommand(['plugin', 'enable', 'other'])).stdout).toContain('at work')
+  expect((await fleet.fleetCommand(['plugin', 'reload', 'diary'])).stdout).toContain('running')
+  expect((await fleet.fleetCommand(['plugin', 'enable', 'other'])).stdout).toContain('running')
   const third = await fleet.mission(project, 'echo 3 > 3.txt', { title: 'third' })
   await fleet.until(third.id, 'needs_input')
   await fleet.fleetCommand(['plugin', 'disable', 'other'])
@@ -304,7 +304,7 @@ test('a package named in the configuration brings an agent; a name that is taken
     x: { enabled: false, reason: 'There is nothing to run at /nowhere/x.js.' },
     copy: { enabled: false, reason: expect.stringContaining('"shell" has the name of another agent') },
   })
-  // Made by this process, which runs no plugins: the agent is known to everyone in the home.
+  // Created by this process, which runs no plugins: every process of the home knows the agent.
   const { id } = await fleet.mission(project, 'do: echo hello >hello.txt', { agent: 'liner' })
   expect(await fleet.until(id, 'done', 'failed')).toMatchObject({ status: 'done' })
   expect(await repo.readOn('main', 'hello.txt')).toBe('hello')

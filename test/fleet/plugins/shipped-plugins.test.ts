@@ -18,7 +18,7 @@ interface Heard {
   headers: IncomingMessage['headers']
 }
 
-/** Stands in for a server elsewhere: hears everything, and answers as it is told. */
+/** Stands in for a remote server: records every request, and answers as the test says. */
 async function aServer(
   answer: (heard: Heard, before: Heard[]) => { status?: number; json?: object; afterMs?: number } | undefined,
 ) {
@@ -49,7 +49,7 @@ function setUp(fleet: TestFleet, name: string, settings: object): void {
   writeFileSync(join(folder, `${name}.json`), JSON.stringify(settings), { mode: 0o600 })
 }
 
-/** Stands in for a program: writes down its arguments, one in a line, and says what it is given to say. */
+/** Stands in for a program: records its arguments, one per line, and prints a given text. */
 function standIn(fleet: TestFleet, name: string, says = ''): () => string {
   const folder = join(fleet.root, 'bin')
   mkdirSync(folder, { recursive: true })
@@ -150,7 +150,7 @@ test('Telegram puts questions to chats on its list, and takes answers from no ot
   const answered = (await fleet.events()).find(event => event.kind === 'answered')
   expect(answered?.actor).toBe('plugin:telegram')
   write(42, 'red', asked.text)
-  await eventually('it is over', () => said().some(each => each.text === 'That is no longer asked.'))
+  await eventually('it is over', () => said().some(each => each.text === 'This question is no longer open.'))
   await eventually('it landed', () => said().some(each => each.text === 'paint: landed'))
   expect(said().every(each => String(each.chat_id) === '42')).toBe(true)
   expect(readFileSync(join(fleet.root, 'home/logs/server.log'), 'utf8')).toContain('The chat 666 is not in')

@@ -2,7 +2,7 @@ import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { describe, expect, onTestFinished, test } from 'vitest'
 import type { ProcessView } from '../../../src/operations/processes.ts'
-import { keptMark, membersOf } from '../../../src/runner/processes.ts'
+import { membersOf, sideMark } from '../../../src/runner/processes.ts'
 import { claudeBinary, HOW_TO_INSTALL } from '../../clients/clients.ts'
 import { eventually, type TestFleet } from '../../kit/fleet.ts'
 import { aScene, type Scene } from '../../kit/scene.ts'
@@ -15,13 +15,13 @@ const SERVE = [
   "createServer((_, response) => response.end(page())).listen(process.env.PORT, '127.0.0.1')",
   "console.log('Ready at http://localhost:' + process.env.PORT + '/app')",
 ].join('; ')
-/** A server, and a helper that has left its process group; with the wrapper that makes three. */
+/** A server, and a helper that left its process group. With the wrapper these are three processes. */
 const PREVIEW = `setsid sleep 600 & exec node -e "${SERVE}"`
 
 const listed = async (fleet: TestFleet, live = true): Promise<ProcessView[]> =>
   (await fleet.call<{ processes: ProcessView[] }>('list_processes', { live })).processes
 const members = ({ fleet }: TestFleet, { id }: ProcessView): number[] =>
-  membersOf({ mark: keptMark(fleet.home.id, id), root: null, worktree: null, known: new Map() }).map(({ pid }) => pid)
+  membersOf({ mark: sideMark(fleet.home.id, id), root: null, worktree: null, known: new Map() }).map(({ pid }) => pid)
 async function scene(settings: object = {}, env: Record<string, string> = {}): Promise<Scene> {
   const made = await aScene({ project: { landing: 'review', preview_command: PREVIEW, ...settings }, env })
   onTestFinished(async () => {
@@ -149,7 +149,7 @@ describe('a preview', () => {
     const answer = await fleet.http('/api/clean', { method: 'POST', body: '{}' })
     expect(await answer.json()).toMatchObject({ worktrees: [{ mission_id: cleaned, ends: ['preview'] }] })
     expect(members(fleet, first)).toEqual([])
-    expect(await listed(fleet, false)).toMatchObject([{ reason: 'Its worktree was cleaned away.' }])
+    expect(await listed(fleet, false)).toMatchObject([{ reason: 'Its worktree was cleaned up.' }])
 
     const [deleted, second] = await make()
     const gone = await fleet.http(`/api/missions/${deleted}`, { method: 'DELETE' })

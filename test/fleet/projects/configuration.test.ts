@@ -47,11 +47,11 @@ test('an edit of fleet.toml takes effect while everything runs, and a broken one
   expect(await fleet.show(b.id)).toMatchObject({ status: 'queued' })
   expect((await fleet.show(a.id)).sessions).toMatchObject([{ status: 'running', pid }])
   const told = (await fleet.fleetCommand(['status'])).stdout
-  expect(told).toContain('fleet.toml is not heeded')
+  expect(told).toContain('fleet.toml is not applied')
   expect((await fleet.fleetCommand(['doctor'])).stdout).toMatch(/! settings +fleet.toml: max_concurrent/)
   expect(readFileSync(join(fleet.root, 'home/logs/server.log'), 'utf8')).toContain('max_concurrent')
 
-  // Neither does a restart: what was last good holds, for the server and for commands beside it.
+  // A restart changes nothing: the last valid settings apply to the server and to other commands.
   await fleet.kill()
   await fleet.start()
   expect(await setTo('max_concurrent')).toBe(1)
@@ -79,7 +79,7 @@ test('config set writes what holds at once, keeps the rest of the file, and refu
   )
   expect(await (await fleet.http('/api/system/status')).json()).toMatchObject({ max_concurrent: 7 })
 
-  expect((await set('max_retries=5')).stderr).toContain('the environment or a flag of the fleet says otherwise')
+  expect((await set('max_retries=5')).stderr).toContain('the environment or a flag of the fleet overrides it')
   const before = readFileSync(file, 'utf8')
   for (const pair of [
     'max_concurrent=0',
@@ -103,7 +103,7 @@ test('config set writes what holds at once, keeps the rest of the file, and refu
     expect.objectContaining({ key: 'max_concurrent', value: 4, origin: 'default' }),
   )
 
-  // To open one and wait for a writer would stop everything.
+  // Opening a FIFO and waiting for a writer would block everything.
   rmSync(file)
   execFileSync('mkfifo', [file])
   for (const args of [

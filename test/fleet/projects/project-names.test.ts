@@ -8,7 +8,7 @@ import { aFleetWith, aMission, aProject, at } from '../../kit/records.ts'
 const aHome = async (projects: Project[] = [aProject({ id: 'p1', name: 'ship' })]): Promise<TestFleet> =>
   aFleetWith([aMission('m1', 1)], projects)
 
-/** A repository in a folder of this name, so that there may be several. */
+/** A repository in a folder with this name, so that several can have it. */
 async function aFolder(name: string): Promise<string> {
   const { root, path, git, remove } = await aRepository()
   onTestFinished(remove)
@@ -25,7 +25,7 @@ test('a name in use is refused to a second project, and says whose it is', async
   const boat = await fleet.call<Project>('create_project', { path })
   expect(boat.name).toBe('boat')
   await expect(fleet.call('update_project', { project_id: boat.id, name: 'ship' })).rejects.toMatchObject(taken)
-  // Its own name is no other's.
+  // A project may keep its own name in another spelling.
   expect(await fleet.call('update_project', { project_id: boat.id, name: 'Boat' })).toMatchObject({ name: 'Boat' })
 })
 
@@ -34,7 +34,7 @@ test('a folder whose name is in use gets a free one, and the terminal says so', 
   const [first, second] = [await aFolder('api'), await aFolder('api')]
   expect(await fleet.call('create_project', { path: first })).toMatchObject({ name: 'api-3' })
   const added = await fleet.fleetCommand(['project', 'add', second])
-  expect(added.stdout).toContain('Made project api-4')
+  expect(added.stdout).toContain('Added project api-4')
   expect(added.stderr).toContain('Another project is called api, so this one is called api-4.')
   const third = await fleet.fleetCommand(['mission', 'create', 'do it'], { cwd: await aFolder('api') })
   expect(third.stderr).toContain('Another project is called api, so this one is called api-5.')
@@ -62,7 +62,7 @@ test('where a home has two of one name, the name is refused, both are told, and 
   ] as const
   for (const [name, input] of operations)
     await expect(fleet.call(name, { ...input, project_id: 'twin' }), name).rejects.toMatchObject(both)
-  // Written exactly so there is one.
+  // Only one project has exactly this spelling.
   expect(await fleet.call('get_project', { project_id: 'Twin' })).toMatchObject({ id: 'r3' })
   expect(await fleet.call('get_project', { project_id: 'q2' })).toMatchObject({ id: 'q2' })
   expect(await fleet.call('update_project', { project_id: 'q2', description: 'older' })).toMatchObject({ name: 'twin' })

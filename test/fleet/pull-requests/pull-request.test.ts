@@ -90,7 +90,7 @@ test("a server killed between push and pull request, and after it was made, make
   expect(pull_request?.number).toBe(2)
   expect(github.pulls()).toHaveLength(2)
 
-  // As if it had been killed in the moment between gh's answer and its own note.
+  // As if it was killed between gh's answer and its own commit.
   await fleet.kill()
   const { value, version } = (await fleet.fleet.store.get('missions', mission.id))!
   const opening = { ...pull_request!, state: 'opening' as const, url: null, number: null }
@@ -112,7 +112,7 @@ test('closed unmerged it goes back to a person, who may have it changed or propo
   github.change(1, { reviewDecision: 'CHANGES_REQUESTED' })
   await land(mission.id)
   await eventually('the wish', async () =>
-    (await fleet.show(mission.id)).status_reason?.text.startsWith('Changes are wanted'),
+    (await fleet.show(mission.id)).status_reason?.text.startsWith('Changes were requested'),
   )
 
   await fleet.call('resume_mission', { mission_id: mission.id, message: 'More of it.' })
@@ -192,7 +192,7 @@ test('without a remote, gh or a sign-in it is refused with a sentence, and askin
   const { look_at } = (await scene.fleet.show(id)).pull_request!
   expect(Date.parse(look_at!) - Date.now()).toBeGreaterThan(5000)
 
-  // A person who asks in vain does not end the asking.
+  // A failed request of a person does not stop the regular ones.
   await scene.land(id)
   await eventually('it says so', async () =>
     (await scene.fleet.show(id)).status_reason?.text.endsWith('error connecting to api.github.com'),

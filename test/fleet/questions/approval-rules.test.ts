@@ -122,7 +122,7 @@ test('a rule about a file is about that file in the worktree, and follows no lin
     if (file !== 'other.txt')
       await expect(
         fleet.call('answer_question', { question_id: id, decision: 'allow', remember: 'session' }),
-      ).rejects.toThrow(/nothing a rule could be exact about/)
+      ).rejects.toThrow(/no rule can describe this request exactly/)
   }
   writeFileSync(join(fleet.root, 'mine'), '')
   symlinkSync(join(fleet.root, 'mine'), join(worktree!, 'notes.txt'))

@@ -58,7 +58,7 @@ test('what failed lately is in the same list for the page and the terminal, and 
   const told = await fleet.fleetCommand(['inbox'])
   expect(told.code).toBe(0)
   expect(told.stdout).toContain('Nothing waits for you.')
-  expect(told.stdout).toMatch(/Failed lately[\s\S]*new broke[\s\S]*old broke/)
+  expect(told.stdout).toMatch(/Recent failures[\s\S]*new broke[\s\S]*old broke/)
   expect(told.stderr).toContain('fleet mission retry new')
   expect(told.stdout).not.toContain('gone broke')
 })

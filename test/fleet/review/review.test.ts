@@ -2,7 +2,7 @@ import { expect, test } from 'vitest'
 import type { Comment } from '../../../src/domain/records/mission.ts'
 import { aScene, type Scene } from '../../kit/scene.ts'
 
-/** Work that waits for review; sent back, its agent leaves what it was told in a file. */
+/** Work that waits for review. If it is sent back, its agent writes its prompt to a file. */
 async function reviewed({ fleet, project }: Scene, script = 'printf "one\\ntwo\\nthree\\n" > list.txt') {
   const { id } = await fleet.mission(
     project,
@@ -18,7 +18,7 @@ const comment = ({ fleet }: Scene, mission_id: string, fields: object): Promise<
 const commentsOf = async ({ fleet }: Scene, mission_id: string, filter = {}): Promise<Comment[]> =>
   (await fleet.call<{ comments: Comment[] }>('list_comments', { mission_id, ...filter })).comments
 
-test('remarks on lines go back to the agent as one batch, each once', async () => {
+test('comments on lines go back to the agent as one batch, each once', async () => {
   const scene = await aScene({ repository: { files: { 'list.txt': 'zero\n' } } })
   const { fleet, repo } = scene
   const id = await reviewed(scene)
@@ -29,7 +29,7 @@ test('remarks on lines go back to the agent as one batch, each once', async () =
   await fleet.call('delete_comment', { comment_id: slip.id })
   const changed = await fleet.call<Comment>('update_comment', { comment_id: first.id, body: 'spell it out!', line: 3 })
   expect(changed).toMatchObject({ body: 'spell it out!', quote: 'three', path: 'list.txt' })
-  // What an agent remarks on its own work is not told to it.
+  // An agent does not get its own comments.
   await fleet.fleet.store.commit({
     changes: [
       { put: 'comments', value: { ...changed, id: 'own', author: 'session:x', body: 'my own' }, expects: 'absent' },
@@ -46,9 +46,11 @@ test('remarks on lines go back to the agent as one batch, each once', async () =
   expect(told).not.toMatch(/never mind|my own/)
   expect((await commentsOf(scene, id, { unsent: true })).length).toBe(0)
 
-  await expect(fleet.call('update_comment', { comment_id: first.id, body: 'x' })).rejects.toThrow(/was told/)
-  await expect(fleet.call('delete_comment', { comment_id: first.id })).rejects.toThrow(/was told/)
-  await expect(fleet.call('send_back_mission', { mission_id: id })).rejects.toThrow(/no remarks/)
+  await expect(fleet.call('update_comment', { comment_id: first.id, body: 'x' })).rejects.toThrow(
+    /was sent to the agent/,
+  )
+  await expect(fleet.call('delete_comment', { comment_id: first.id })).rejects.toThrow(/was sent to the agent/)
+  await expect(fleet.call('send_back_mission', { mission_id: id })).rejects.toThrow(/every comment was already sent/)
   await fleet.call('send_back_mission', { mission_id: id, message: 'Once more.' })
   const again = await fleet.until(id, 'review')
   expect(await repo.readOn(again.branch!, 'told.txt')).not.toContain('spell it out')
@@ -64,7 +66,7 @@ test('the words that sent work back stay with the mission: on its page, in the t
   expect(comments[0]!.sent_at).not.toBeNull()
   expect((await fleet.fleetCommand(['mission', 'show', id])).stdout).toContain('Say it louder.')
   const { events } = await fleet.call<{ events: object[] }>('list_events', { mission_id: id, kinds: ['resumed'] })
-  expect(events).toMatchObject([{ cause: 'Say it louder.\nAnd slower.', data: { remarks: 0 } }])
+  expect(events).toMatchObject([{ cause: 'Say it louder.\nAnd slower.', data: { comments: 0 } }])
 })
 
 test('what was sent back is sent back once, also when the server is killed and the request repeated', async () => {
@@ -115,7 +117,7 @@ test('rejected work does not land, is kept, and can be reconsidered', async () =
   await expect(fleet.call('reconsider_mission', { mission_id: id })).rejects.toThrow(/is done/)
 })
 
-test('work that landed is reopened with the remarks', async () => {
+test('work that landed is reopened with the comments', async () => {
   const scene = await aScene()
   const { fleet, repo, project } = scene
   const { id } = await fleet.mission(
@@ -135,7 +137,7 @@ interface Reviewed {
   added: number
   checks: { passed: string[]; failed: string[]; missing: string[] }
   overlaps: { mission_id: string; files: string[] }[]
-  remarks: number
+  comments: number
   risk: { level: string; score: number; reasons: string[] }
 }
 
@@ -174,7 +176,7 @@ test('finished work is ranked by risk: what failed its checks, what overlaps, an
     added: 301,
     checks: { missing: ['whole'] },
     overlaps: [{ mission_id: two, files: ['list.txt'] }],
-    remarks: 1,
+    comments: 1,
   })
   expect(second!.risk.reasons).toContain(`“two” (${two}) has not landed either and changes list.txt as well.`)
   const alone = await fleet.call<Reviewed>('get_review', { mission_id: small })

@@ -8,10 +8,12 @@ import { ScheduleSettings } from '../../../src/domain/records/schedule.ts'
 import { type Fleet, makeFleet } from '../../../src/fleet/fleet.ts'
 import { createMission } from '../../../src/fleet/missions/missions.ts'
 import { createProject } from '../../../src/fleet/projects/projects.ts'
+import { aDesk } from '../../../src/fleet/reactor.testkit.ts'
 import { all, current, put } from '../../../src/fleet/records.ts'
-import { runSchedule, Scheduler, setSchedule } from '../../../src/fleet/schedules/scheduler.ts'
+import { runSchedule, Schedules, setSchedule } from '../../../src/fleet/schedules/scheduler.ts'
 import { aRepository } from '../../../src/git/testkit.ts'
 import { openHome } from '../../../src/platform/home.ts'
+import { memoryKeys } from '../../../src/platform/keys.ts'
 import { memoryStore } from '../../../src/store/index.ts'
 import { eventually } from '../../kit/fleet.ts'
 import { aScene } from '../../kit/scene.ts'
@@ -26,10 +28,10 @@ describe('with a clock of our own', () => {
 
   async function aClock(start: string): Promise<{
     fleet: Fleet
-    scheduler: Scheduler
+    scheduler: Schedules
     template(rule: object): Promise<string>
-    slotsOf(id: string): Promise<string[]>
-    /** Goes from one moment that something is due to the next, ending what was made. */
+    cronTimesOf(id: string): Promise<string[]>
+    /** Moves the clock from one due time to the next, and ends the copies that were made. */
     goOn(until: string): Promise<void>
     at: { now: string }
   }> {
@@ -42,13 +44,13 @@ describe('with a clock of our own', () => {
     const at = { now: start }
     const fleet = makeFleet({
       home: openHome(join(root, 'home')),
+      keys: memoryKeys(),
       store: memoryStore(),
       environment: { PATH: process.env.PATH },
       now: () => at.now,
     })
     const project = await createProject(fleet, ask, { ...ProjectSettings.parse({ name: 'p' }), path: repo.path })
-    const scheduler = new Scheduler(fleet, () => {})
-    undo.push(() => scheduler.stop())
+    const scheduler = new Schedules(fleet, aDesk())
     const made = async (id: string) =>
       (await Array.fromAsync(all(fleet, 'missions', 'project', [project.value.id]))).filter(
         ({ value }) => value.scheduled?.by === id,
@@ -63,7 +65,7 @@ describe('with a clock of our own', () => {
         await setSchedule(fleet, ask, { of: 'mission', id: value.id }, ScheduleSettings.parse(rule))
         return value.id
       },
-      slotsOf: async id => (await made(id)).map(({ value }) => value.scheduled!.slot).sort(),
+      cronTimesOf: async id => (await made(id)).map(({ value }) => value.scheduled!.cron_time).sort(),
       async goOn(until) {
         for (;;) {
           const [next] = (await fleet.store.find('schedules', { index: 'due', limit: 1 })).items
@@ -79,25 +81,25 @@ describe('with a clock of our own', () => {
     }
   }
 
-  test('a year in two time zones: every slot once, also where the clock is put forward and back', async () => {
+  test('a year in two time zones: every cron time once, also where the clock is put forward and back', async () => {
     const clock = await aClock('2026-01-01T00:00:00.000Z')
     const berlin = await clock.template({ cron: '30 2 * * *', time_zone: 'Europe/Berlin' })
     const newYork = await clock.template({ cron: '0 9 * * 1-5', time_zone: 'America/New_York' })
     await clock.goOn('2027-01-01T00:00:00.000Z')
 
-    const nights = await clock.slotsOf(berlin)
-    const days = nights.map(slot => new Date(slot).toLocaleDateString('en-CA', { timeZone: 'Europe/Berlin' }))
+    const nights = await clock.cronTimesOf(berlin)
+    const days = nights.map(time => new Date(time).toLocaleDateString('en-CA', { timeZone: 'Europe/Berlin' }))
     expect(nights).toHaveLength(365)
     expect(new Set(days).size).toBe(365)
-    // Where 2:30 does not exist it is as soon as it could be; where it comes twice, the first.
-    expect(nights.filter(slot => slot.startsWith('2026-03-29') || slot.startsWith('2026-10-25'))).toEqual([
+    // If 2:30 does not exist, the run is at the next possible time. If it exists twice, the first one counts.
+    expect(nights.filter(time => time.startsWith('2026-03-29') || time.startsWith('2026-10-25'))).toEqual([
       '2026-03-29T01:00:00.000Z',
       '2026-10-25T00:30:00.000Z',
     ])
-    const mornings = await clock.slotsOf(newYork)
+    const mornings = await clock.cronTimesOf(newYork)
     expect(mornings).toHaveLength(weekdaysOf(2026))
-    const hours = mornings.map(slot =>
-      new Date(slot).toLocaleTimeString('en-GB', { timeZone: 'America/New_York', timeStyle: 'short' }),
+    const hours = mornings.map(time =>
+      new Date(time).toLocaleTimeString('en-GB', { timeZone: 'America/New_York', timeStyle: 'short' }),
     )
     expect(new Set(hours)).toEqual(new Set(['09:00']))
   })
@@ -106,10 +108,9 @@ describe('with a clock of our own', () => {
     const clock = await aClock('2026-01-01T00:00:00.000Z')
     const id = await clock.template({ cron: '@hourly', time_zone: 'UTC' })
     clock.at.now = '2026-01-01T01:00:00.500Z'
-    const others = Array.from({ length: 5 }, () => new Scheduler(clock.fleet, () => {}))
-    for (const other of others) undo.push(() => other.stop())
+    const others = Array.from({ length: 5 }, () => new Schedules(clock.fleet, aDesk()))
     await Promise.all([clock.scheduler, ...others].map(each => each.pass()))
-    expect(await clock.slotsOf(id)).toEqual(['2026-01-01T01:00:00.000Z'])
+    expect(await clock.cronTimesOf(id)).toEqual(['2026-01-01T01:00:00.000Z'])
   })
 
   test('run twice in one moment, two copies are made, one after the other', async () => {
@@ -122,7 +123,7 @@ describe('with a clock of our own', () => {
       const { value, version } = await current(clock.fleet, 'missions', last!.copy_id)
       await clock.fleet.store.commit({ changes: [put('missions', { ...value, status: 'done' }, version)] })
     }
-    expect(new Set(await clock.slotsOf(id)).size).toBe(2)
+    expect(new Set(await clock.cronTimesOf(id)).size).toBe(2)
     expect((await current(clock.fleet, 'schedules', id)).value).toMatchObject({ made: 2, waiting: [] })
   })
 
@@ -134,7 +135,7 @@ describe('with a clock of our own', () => {
     clock.at.now = '2026-01-01T00:30:00.000Z'
     await setSchedule(clock.fleet, ask, { of: 'mission', id }, ScheduleSettings.parse(rule))
     await clock.goOn('2026-01-01T02:30:00.000Z')
-    expect(await clock.slotsOf(id)).toEqual(['2026-01-01T01:00:00.000Z', '2026-01-01T02:00:00.000Z'])
+    expect(await clock.cronTimesOf(id)).toEqual(['2026-01-01T01:00:00.000Z', '2026-01-01T02:00:00.000Z'])
   })
 
   test('switched off, times that waited behind the last copy are not made any more', async () => {
@@ -152,10 +153,10 @@ describe('with a clock of our own', () => {
     const { value, version } = await current(clock.fleet, 'missions', last!.copy_id)
     await clock.fleet.store.commit({ changes: [put('missions', { ...value, status: 'done' }, version)] })
     await clock.scheduler.pass()
-    expect(await clock.slotsOf(id)).toEqual(['2026-01-01T01:00:00.000Z'])
+    expect(await clock.cronTimesOf(id)).toEqual(['2026-01-01T01:00:00.000Z'])
     await runSchedule(clock.fleet, ask, id)
     await clock.scheduler.pass()
-    expect(await clock.slotsOf(id)).toHaveLength(2)
+    expect(await clock.cronTimesOf(id)).toHaveLength(2)
   })
 
   test('one that cannot be kept is switched off and says why; the others go on', async () => {
@@ -163,13 +164,13 @@ describe('with a clock of our own', () => {
     const broken = await clock.template({ cron: '@hourly', time_zone: 'UTC' })
     const sound = await clock.template({ cron: '@hourly', time_zone: 'UTC' })
     const { value, version } = await current(clock.fleet, 'schedules', broken)
-    // As an older or newer program might have written it.
+    // As if an older or newer program had written it.
     const damaged = { ...value, cron: 'every now and then' }
     await clock.fleet.store.commit({ changes: [put('schedules', damaged, version)] })
     clock.at.now = '2026-01-01T01:00:00.000Z'
     await clock.scheduler.pass()
 
-    expect(await clock.slotsOf(sound)).toHaveLength(1)
+    expect(await clock.cronTimesOf(sound)).toHaveLength(1)
     expect((await current(clock.fleet, 'schedules', broken)).value).toMatchObject({
       enabled: false,
       problem: expect.stringContaining('cron'),
@@ -222,7 +223,7 @@ describe('on a real server', () => {
   })
 
   test('a workflow is run again as a whole; one that overlaps makes room for the next', async () => {
-    // Longer than the one that makes room takes to end.
+    // Longer than the old copy takes to end.
     const { fleet, project, gate } = await aScene({ env: { FLEET_STOP_GRACE: '20' } })
     const work = gate('work')
     const log = join(fleet.root, 'ran')
@@ -244,20 +245,20 @@ describe('on a real server', () => {
     await eventually('the copy', async () => (await all()).length === 2)
     const said = () => (existsSync(log) ? readFileSync(log, 'utf8').trim().split('\n') : [])
     await eventually('both are at work', () => said().length === 2)
-    // As if its time had come while that one is still at work.
+    // As if its time had come while the copy is still running.
     const { value, version } = await current(fleet.fleet, 'schedules', made.id)
     const due = { ...value, next_at: fleet.fleet.now(), catch_up: 'once' as const }
     await fleet.fleet.store.commit({ changes: [put('schedules', due, version)] })
     const statuses = async () => (await all()).map(({ status }) => status).sort()
     await eventually('the next copy', async () => (await statuses()).join() === 'cancelled,running,running')
-    // The template itself and its first copy; the next begins once that one has stopped.
+    // The template and its first copy. The next one starts once that copy has stopped.
     await eventually('the next copy is at work', () => said().filter(line => line === 'begun').length === 3)
     expect(said().slice(0, 4)).toEqual(['begun', 'begun', 'ended', 'begun'])
     work.open()
     await eventually('both are done', async () => (await all()).filter(({ status }) => status === 'done').length === 2)
   })
 
-  test('a time that passes while the server is dead is made once by the next', async () => {
+  test('a cron time that passes while the server is dead gets one copy from the next server', async () => {
     const { fleet, project } = await aScene()
     const template = await fleet.call<{ id: string }>('create_mission', {
       project_id: project.id,

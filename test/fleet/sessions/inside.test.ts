@@ -1,7 +1,7 @@
-import { appendFileSync, existsSync, readFileSync } from 'node:fs'
+import { appendFileSync, existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
-import { noteFile } from '../../../src/fleet/missions/notes.ts'
+import { addNote, noteFile } from '../../../src/fleet/missions/notes.ts'
 import { askHuman } from '../../../src/fleet/questions/ask-human.ts'
 import { INSIDE, OPERATIONS } from '../../../src/operations/index.ts'
 import { eventually, readJson } from '../../kit/fleet.ts'
@@ -106,6 +106,49 @@ test('notes too long to be read are refused, and so nothing noted before is lost
   expect((await agent.ask('get_mission_context')).json).toMatchObject({
     notes: { plan: expect.stringMatching(/^….*Last\.\n\n$/s) },
   })
+})
+
+test('a note that is sent again is written once', async () => {
+  const scene = await aScene()
+  const agent = await anAgentAtWork(scene)
+  const noted = () => readFileSync(noteFile(scene.fleet.fleet, agent.id, 'knowledge'), 'utf8')
+  const key = (name: string) => ({ 'idempotency-key': name })
+  const send = (text: string, headers = {}) => agent.ask('note', { text }, headers)
+
+  const answers = await Promise.all([1, 2, 3].map(() => send('Tests pass.', key('one'))))
+  expect(answers.map(({ status }) => status)).toEqual([200, 200, 200])
+  await send('Tests fail.', key('two'))
+  await send('Tests pass.', key('one'))
+  expect(noted()).toBe('Tests pass.\n\nTests fail.\n\n')
+
+  // The same words count as new after others.
+  await send('Tests pass.', key('three'))
+  expect(noted()).toBe('Tests pass.\n\nTests fail.\n\nTests pass.\n\n')
+
+  // A client that calls again has no key.
+  await send('The door is red.')
+  await send('The door is red.')
+  expect(noted()).toMatch(/Tests pass\.\n\nThe door is red\.\n\n$/)
+  await send('red.')
+  expect(noted()).toMatch(/The door is red\.\n\nred\.\n\n$/)
+
+  expect(await send('Something else.', key('one'))).toMatchObject({ status: 409 })
+})
+
+test('a note whose server was killed before or after writing it is written once', async () => {
+  const scene = await aScene()
+  const agent = await anAgentAtWork(scene)
+  const { fleet } = scene.fleet
+  const ask = { operation: 'note', actor: `session:${agent.session}`, key: 'one', input: 'x' }
+  const file = noteFile(fleet, agent.id, 'plan')
+  await addNote(fleet, agent.id, 'plan', 'First.', ask)
+  await addNote(fleet, agent.id, 'plan', 'Second.', { ...ask, key: undefined })
+  await addNote(fleet, agent.id, 'plan', 'First.', ask)
+  expect(readFileSync(file, 'utf8')).toBe('First.\n\nSecond.\n\n')
+  // As if the server was killed between the receipt and the file: the file is unchanged.
+  writeFileSync(file, '')
+  await addNote(fleet, agent.id, 'plan', 'First.', ask)
+  expect(readFileSync(file, 'utf8')).toBe('First.\n\n')
 })
 
 test("a session's token reads and writes for itself only", async () => {

@@ -6,7 +6,7 @@ import { eventually, NODE, ROOT } from '../../kit/fleet.ts'
 import { report } from '../../kit/inside.ts'
 import { aScene, type Scene } from '../../kit/scene.ts'
 
-/** With an agent that is given servers in a file, and one that can only start them. */
+/** With one agent that gets servers in a file, and one that can only start them. */
 async function scene(env: Record<string, string> = {}): Promise<Scene> {
   const it = await aScene({ env: { PATH: `${STAND_INS}:${process.env.PATH}`, ...env } })
   const agents = [LINER, { ...LINER, name: 'starter', title: 'Starter', mcp_by: 'stdio' }]
@@ -94,8 +94,8 @@ test('a client that only starts programs has the tools by a bridge, which waits 
   await fleet.start()
   const done = await fleet.until(id, 'done', 'failed', 'needs_input')
   expect(done).toMatchObject({ status: 'done', report: { source: 'agent', summary: 'by the bridge' } })
-  expect(readFileSync(join(fleet.root, 'answer'), 'utf8')).toContain('Your report is kept')
+  expect(readFileSync(join(fleet.root, 'answer'), 'utf8')).toContain('Your report is saved')
   expect(given(fleet, done.sessions[0]!.id).fleet.args.slice(-2)).toEqual(['mcp', '--agent'])
   const { stdout } = await fleet.fleetCommand(['agents'])
-  expect(stdout).toMatch(/starter .*by a bridge/)
+  expect(stdout).toMatch(/starter .*through a bridge/)
 })

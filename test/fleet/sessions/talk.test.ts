@@ -56,7 +56,7 @@ describe.skipIf(!binary)('talking with an agent at work', () => {
     expect(mission.sessions).toHaveLength(1)
     const kinds = (await s.fleet.events()).map(event => event.kind)
     expect(kinds).toContain('message_arrived')
-    // Whoever watches hears what it costs while it works.
+    // Watchers see the cost while it works.
     expect(kinds.indexOf('usage')).toBeLessThan(kinds.indexOf('session_ended'))
     expect(kinds).toContain('usage')
     expect(model.requests.some(({ body }) => JSON.stringify(body ?? '').includes('Mind the harbour.'))).toBe(true)
@@ -67,7 +67,9 @@ describe.skipIf(!binary)('talking with an agent at work', () => {
     const held = s.gate('shell')
     const { id } = await s.fleet.mission(s.project, held.wait, { agent: 'shell' })
     await eventually('it runs', () => held.reached())
-    await expect(s.fleet.call('say_to_mission', { mission_id: id, text: 'x' })).rejects.toThrow(/cannot be spoken to/)
+    await expect(s.fleet.call('say_to_mission', { mission_id: id, text: 'x' })).rejects.toThrow(
+      /cannot receive messages/,
+    )
     await expect(s.fleet.call('interrupt_mission', { mission_id: id })).rejects.toThrow(/cannot be interrupted/)
     held.open()
     await s.fleet.until(id, 'failed')
@@ -237,6 +239,6 @@ describe.skipIf(!binary)('talking with an agent at work', () => {
     await s.fleet.call('cancel_mission', { mission_id: id })
     const { sessions } = await s.fleet.until(id, 'cancelled')
     expect(s.fleet.processes(sessions[0]!.id)).toEqual([])
-    await expect(s.fleet.call('answer_question', { question_id: asked.id })).rejects.toThrow(/no longer asked/)
+    await expect(s.fleet.call('answer_question', { question_id: asked.id })).rejects.toThrow(/no longer open/)
   })
 })

@@ -21,7 +21,7 @@ const sleepersOf = (words: string): string[] =>
     }
   })
 
-/** Once all of them are there. */
+/** Waits until all of them exist. */
 async function strays(file: string): Promise<Identity[]> {
   const pids = await eventually('all have escaped', () => {
     const found = existsSync(file) ? readFileSync(file, 'latin1').trim().split('\n') : []
@@ -33,7 +33,7 @@ async function strays(file: string): Promise<Identity[]> {
 describe.skipIf(!groupsFolder())('where doctor says that processes are ended whole', () => {
   test('it says so', async () => {
     const { fleet } = await aScene({ start: false })
-    expect((await fleet.fleetCommand(['doctor'])).stdout).toMatch(/processes\s+.*whole/)
+    expect((await fleet.fleetCommand(['doctor'])).stdout).toMatch(/processes\s+complete/)
   })
 
   test('what left its parents, its environment and its folder ends with a session that is cancelled', async () => {

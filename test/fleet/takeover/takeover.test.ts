@@ -17,7 +17,7 @@ const scene = (env: Record<string, string> = {}, project: object = {}): Promise<
 const takeOver = ({ fleet }: Scene, id: string, ...more: string[]): Person =>
   atTerminal(['takeover', id, ...more], fleet.fleet.environment as Record<string, string>)
 const file = ({ fleet }: Scene, name: string): string => join(fleet.root, name)
-/** A mission whose agent thinks, which is a safe moment, until it is stopped. */
+/** A mission whose agent is thinking, which is a safe moment to stop it. */
 async function thinking(s: Scene): Promise<string> {
   const { id } = await s.fleet.mission(s.project, `write agent.txt agent\nthink ${file(s, 'never')}`)
   await eventually('it thinks', () => existsSync(`${file(s, 'never')}.here`))
@@ -39,15 +39,15 @@ test('a person takes over a running mission, nobody else can, and the agent goes
     taken_over: { gone: false },
   })
   expect((await s.fleet.fleetCommand(['mission', 'list'])).stdout).toContain('Taken over by a person')
-  await expect(s.fleet.call('resume_mission', { mission_id: id })).rejects.toThrow('is taken over by a person')
-  await expect(s.fleet.call('cancel_mission', { mission_id: id })).rejects.toThrow('is taken over by a person')
-  await expect(s.fleet.call('delete_mission', { mission_id: id })).rejects.toThrow('is taken over by a person')
+  await expect(s.fleet.call('resume_mission', { mission_id: id })).rejects.toThrow('was taken over at')
+  await expect(s.fleet.call('cancel_mission', { mission_id: id })).rejects.toThrow('was taken over at')
+  await expect(s.fleet.call('delete_mission', { mission_id: id })).rejects.toThrow('was taken over at')
   await expect(s.fleet.call('say_to_mission', { mission_id: id, text: 'hm' })).rejects.toThrow('say it to them')
-  await expect(s.fleet.call('interrupt_mission', { mission_id: id })).rejects.toThrow('theirs to interrupt')
+  await expect(s.fleet.call('interrupt_mission', { mission_id: id })).rejects.toThrow('only they can interrupt it')
   expect(await s.fleet.fleetCommand(['takeover', '--release', id])).toMatchObject({ code: 4 })
   const other = takeOver(s, id)
   expect(await other.over).toBe(4)
-  await other.sees('is taken over by a person')
+  await other.sees('was taken over at')
   // The only slot is free for others.
   const shell = await s.fleet.mission(s.project, 'echo b > b.txt', { agent: 'shell' })
   await s.fleet.until(shell.id, 'done')
@@ -210,7 +210,7 @@ test('what cannot be taken over is refused with what can be done', async () => {
   const never = takeOver(s, draft.id)
   expect(await never.over).toBe(4)
   const piped = await s.fleet.fleetCommand(['takeover', draft.id])
-  expect(piped).toMatchObject({ code: 4, stderr: expect.stringContaining('in a terminal') })
+  expect(piped).toMatchObject({ code: 4, stderr: expect.stringContaining('needs a terminal') })
 })
 
 const binary = claudeBinary()
@@ -234,7 +234,7 @@ test.skipIf(!binary)(
       const before = await s.fleet.until(id, 'review', 'failed')
       asKnownPerson(s, before.sessions[0]!.worktree!)
       const person = takeOver(s, id, '--then', 'keep')
-      // The client has drawn what was said before, and its line to type on.
+      // The client shows the earlier messages and its input line.
       await person.sees(/HARBOUR.*HARBOUR/s)
       person.press(steps({ say: 'LIGHTHOUSE' }))
       await person.sees('LIGHTHOUSE')
@@ -263,7 +263,7 @@ test.skipIf(!binary)(
 
 const KEY = 'test-key-0123456789012345678901234567'
 
-/** What the client asks a person once: how it looks, whether the key and the folder are theirs. */
+/** Answers what the client asks a person once: the theme, and whether to trust the key and the folder. */
 function asKnownPerson({ fleet, repo }: Scene, worktree: string): void {
   const settings = join(fleet.root, '.claude.json')
   const trusted = { hasTrustDialogAccepted: true }

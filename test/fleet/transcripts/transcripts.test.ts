@@ -8,6 +8,7 @@ import { type Fleet, makeFleet } from '../../../src/fleet/fleet.ts'
 import { put } from '../../../src/fleet/records.ts'
 import { operationNamed } from '../../../src/operations/index.ts'
 import { openHome } from '../../../src/platform/home.ts'
+import { memoryKeys } from '../../../src/platform/keys.ts'
 import { memoryStore } from '../../../src/store/index.ts'
 import { eventually } from '../../kit/fleet.ts'
 import { aScene } from '../../kit/scene.ts'
@@ -29,7 +30,7 @@ async function aTranscript(agent: string, status: 'running' | 'ended' = 'running
   await store.commit({ changes: [put('sessions', session, 'absent')] })
   const directory = join(home.session(session.id), 'agent-1')
   mkdirSync(directory, { recursive: true })
-  const fleet = makeFleet({ home, store, environment: {} })
+  const fleet = makeFleet({ home, keys: memoryKeys(), store, environment: {} })
   return {
     fleet,
     print: (text: string, stream = 'stdout') => appendFileSync(join(directory, stream), text),
@@ -56,7 +57,7 @@ async function streamed(fleet: Fleet, input: object): Promise<TranscriptEvent[]>
   return events
 }
 
-/** A turn of Claude Code in five lines, of which some tell several events and some none. */
+/** A turn of Claude Code in five lines. Some contain several events, and some contain none. */
 const turn = (n: number): string =>
   [
     { type: 'system', subtype: 'status' },
@@ -192,7 +193,7 @@ test('words are found wherever they are said, and a match can be shown among its
   ]
   expect(before.events).toMatchObject([{ type: 'thinking', text: 'What about 33?' }])
   expect(after.events).toMatchObject([{ type: 'text', text: 'Number 33.' }])
-  // What a regular expression would take for something else.
+  // Characters with a meaning in a regular expression.
   expect((await call<Found>('search_transcript', { text: '(.*)-[a' })).matches).toEqual([])
   expect((await call<Found>('search_transcript', { text: '-lt 5' })).matches.at(-1)).toMatchObject({
     type: 'tool_call',

@@ -247,7 +247,7 @@ test('cancelled: what is at work is stopped, what has not begun never begins', a
   expect((await scene.fleet.show(missionOf(view, 'after'))).status).toBe('draft')
 })
 
-test('tried again in order: what stands in for a stage waits for it once more, and what it left out is looked at anew', async () => {
+test('retried in order: a replacement waits for its stage again, and skipped stages are judged again', async () => {
   const scene = await aScene({ project: { landing: 'never' } })
   const fixed = `${scene.fleet.root}/fixed`
   const log = `${scene.fleet.root}/ran`
@@ -306,7 +306,7 @@ test('tried again while it is still being stopped: refused until that is over, a
   await scene.fleet.call('cancel_workflow', { workflow_id: id })
   await expect(scene.fleet.call('retry_workflow', { workflow_id: id })).rejects.toThrow('still being stopped')
   const change = { workflow_id: id, stage: 'long', agent: 'shell', prompt: 'echo y > y.txt' }
-  await expect(scene.fleet.call('change_workflow_stage', change)).rejects.toThrow('at work')
+  await expect(scene.fleet.call('change_workflow_stage', change)).rejects.toThrow('is running')
   gate.open()
   await eventually('it has stopped', () => scene.fleet.call('retry_workflow', { workflow_id: id }).catch(() => false))
   expect((await until(scene, id, 'done', 'failed')).status).toBe('done')
@@ -341,7 +341,7 @@ test('a stage of a workflow at work cannot be deleted; one whose mission is gone
   await eventually('at work', () => gate.reached())
   const mission_id = missionOf(await show(scene, id), 'b')
   await expect(fleet.call('delete_mission', { mission_id })).rejects.toThrow(`a stage of workflow ${id}`)
-  // As an older program let people do.
+  // An older program allowed this.
   const { version } = await current(fleet.fleet, 'missions', mission_id)
   await fleet.fleet.store.commit({ changes: [{ remove: 'missions', id: mission_id, expects: version }] })
   gate.open()
@@ -364,7 +364,7 @@ test('a workflow of which something that was over has been deleted is not tried 
   await expect(scene.fleet.call('retry_workflow', { workflow_id: id })).rejects.toThrow('was deleted')
 })
 
-test('one stage stands in for several, and another for that: whoever waits for one of them begins once', async () => {
+test('one stage replaces several, and another replaces it: a dependent stage begins once', async () => {
   const scene = await aScene({ project: { landing: 'never' } })
   const log = `${scene.fleet.root}/ran`
   const id = await run(scene, [

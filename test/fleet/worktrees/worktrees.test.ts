@@ -19,7 +19,7 @@ test('worktrees are listed with whose they are and what they take, and removed o
   const { worktrees, bytes } = await fleet.call<{ worktrees: ListedWorktree[]; bytes: number }>('list_worktrees', {})
   const [first, second] = [done, busy].map(({ id }) => worktrees.find(({ mission_id }) => mission_id === id))
   expect(first).toMatchObject({ state: 'review', isolation: 'private', project_id: project.id, title: done.title })
-  // What it stashed is in its repository only.
+  // Its stash is only in its own repository.
   expect(first!.repository_bytes).toBeGreaterThan(300_000)
   expect(second).toMatchObject({ state: 'at work' })
   expect(bytes).toBe(worktrees.reduce((sum, each) => sum + each.bytes + each.repository_bytes, 0))
@@ -81,9 +81,9 @@ test('a project whose worktrees hold what it does not is not forgotten, unless t
   expect(await fleet.call('get_project', { project_id: project.id })).toMatchObject({ id: project.id })
 
   const removed = await fleet.fleetCommand(['project', 'remove', project.id, '--discard'])
-  expect([removed.code, removed.stdout]).toEqual([0, expect.stringContaining('Forgot project')])
+  expect([removed.code, removed.stdout]).toEqual([0, expect.stringContaining('Removed project')])
   expect([edited, committed].map(existsSync)).toEqual([false, false])
-  // What was committed there is held by the project before its worktree goes.
+  // The project holds its commits before the worktree is removed.
   expect(await repo.git('for-each-ref', '--contains', commit)).toContain('refs/fleet/sessions/')
 })
 

@@ -7,7 +7,7 @@ import { eventually, NODE, readJson } from '../../kit/fleet.ts'
 import { aScene } from '../../kit/scene.ts'
 
 const CLIENTS = 200
-/** What is loaded and compiled on first use is no leak. */
+/** Code that is loaded and compiled on first use is not a leak. */
 const WARM_UP = 40
 const MIB = 1024 * 1024
 const KIT = join(import.meta.dirname, '../../kit')
@@ -38,7 +38,7 @@ test.each(['sse', 'streamable'] as const)(title, async by => {
   expect(after.held).toBeLessThanOrEqual(before.held * 1.05)
 
   async function connected(count: number): Promise<ChildProcess> {
-    const arguments_ = [join(KIT, 'idle-clients.ts'), address, fleet.fleet.home.token, by, String(count)]
+    const arguments_ = [join(KIT, 'idle-clients.ts'), address, await fleet.fleet.keys.ownerToken(), by, String(count)]
     const process = spawn(NODE, arguments_, { stdio: ['ignore', 'pipe', 'inherit'] })
     onTestFinished(() => void process.kill('SIGKILL'))
     await once(process.stdout!, 'data')

@@ -19,8 +19,8 @@ const WORKERS = [
 interface World extends Scene {
   url: string
   mcp: Connected
-  /** What a tool answers; the test fails if the tool does. */
-  // biome-ignore lint/suspicious/noExplicitAny: what a test expects of an answer, the test says
+  /** The result of a tool. The test fails if the tool fails. */
+  // biome-ignore lint/suspicious/noExplicitAny: each test says what it expects of an answer
   call(tool: string, input?: object): Promise<any>
   refused(tool: string, input?: object): Promise<string>
 }
@@ -28,7 +28,7 @@ interface World extends Scene {
 async function aWorld(options: { path?: string } = {}): Promise<World> {
   const scene = await aScene({ start: false })
   const { url } = await scene.fleet.start()
-  const mcp = await mcpClient(url + (options.path ?? '/mcp'), scene.fleet.fleet.home.token)
+  const mcp = await mcpClient(url + (options.path ?? '/mcp'), await scene.fleet.fleet.keys.ownerToken())
   onTestFinished(() => mcp.close())
   const call = async (tool: string, input?: object) => {
     const { text, isError } = await mcp.call(tool, input)
@@ -114,7 +114,8 @@ test('waiting says running when its time is up, and tells progress', async () =>
 test('waiting ends within 100 ms of the mission', async () => {
   const { fleet, project, call } = await aWorld()
   const late: number[] = []
-  // The clock of the mission is read before its end is on the disk, which other tests may keep busy: one quiet moment will do.
+  // The mission's end time is taken before the end is on disk, and other tests may keep the disk busy. One fast round
+  // is enough.
   for (let tries = 0; tries < 5 && !late.some(ms => ms < 100); tries++) {
     const { id } = await fleet.mission(project, 'sleep 0.3; echo I looked.', { mission_type: 'explore' })
     const { answer } = await call('wait_for_mission', { mission_id: id })
@@ -234,7 +235,7 @@ test('workers are made, followed, collected, cancelled and cleaned up', async ()
     stdout_tail: 'I looked.',
     stderr_tail: '',
   })
-  // It began at base_ref, and nothing landed.
+  // It started from base_ref, and nothing landed.
   expect(await repo.readOn(result.branch_name, 'seen.txt')).not.toContain('later.txt')
   expect(await repo.filesOn('main')).not.toContain('seen.txt')
 
@@ -245,7 +246,7 @@ test('workers are made, followed, collected, cancelled and cleaned up', async ()
   })
   expect(existsSync(result.worktree_path)).toBe(false)
   expect(await repo.readOn(result.branch_name, 'seen.txt')).toContain('README')
-  // Its branch stays, and is no longer the fleet's to remove.
+  // Its branch stays, and the fleet no longer removes it.
   expect((await call('cleanup_worker', { worker_id: made.worker_id })).errors).toEqual([
     expect.stringContaining('git branch -D'),
   ])
@@ -293,7 +294,7 @@ test('a client runs a workflow of stages written for another tool, and collects 
   expect(collected.stage_results[1].result.stdout_tail).toContain('Seen.')
   expect(await repo.readOn('main', 'seen.txt')).toBe('made.txt: completed')
   expect((await call('list_workflows', { statuses: ['succeeded'] })).workflows).toHaveLength(1)
-  // What landed is tidied up by itself, and is busy as long as that takes.
+  // Landed work is tidied up automatically, and is busy until then.
   await eventually('cleaned up', async () => (await call('cleanup_workflow', { workflow_id })).stages_cleaned === 2)
   expect(await refused('cancel_workflow', { workflow_id })).toContain('is done')
 })
@@ -361,6 +362,18 @@ test('missions, reports, diffs and transcripts can be read, and prompts are writ
     argument: { name: 'mission_id', value: id.slice(0, 2) },
   }
   expect((await client.complete(typed)).completion.values).toEqual([id])
+  const completed = async (
+    ref: { type: 'ref/prompt'; name: string } | { type: 'ref/resource'; uri: string },
+    name: string,
+    value: string,
+  ) => (await client.complete({ ref, argument: { name, value } })).completion.values
+  const [diff, transcript] = [
+    'fleet://missions/{mission_id}/diff{?offset}',
+    'fleet://sessions/{session_id}/transcript{?after}',
+  ]
+  expect(await completed({ type: 'ref/resource', uri: diff }, 'mission_id', id.slice(0, 4))).toEqual([id])
+  expect(await completed({ type: 'ref/resource', uri: transcript }, 'session_id', '')).toEqual([session_id])
+  expect(await completed({ type: 'ref/prompt', name: 'plan' }, 'project', 'TE')).toEqual(['test'])
   const review = await client.getPrompt({ name: 'review', arguments: { mission_id: id } })
   expect(JSON.stringify(review)).toContain('made.txt')
 })
@@ -370,13 +383,15 @@ test('sets of tools are chosen in the address, and only the owner may use it', a
   const names = (await mcp.client.listTools()).tools.map(({ name }) => name)
   expect(names).toContain('wait_for_mission')
   expect(names).not.toContain('create_worker')
-  await expect(mcpClient(`${url}/mcp?tools=all`, fleet.fleet.home.token)).rejects.toThrow('there is no set')
+  await expect(mcpClient(`${url}/mcp?tools=all`, await fleet.fleet.keys.ownerToken())).rejects.toThrow(
+    'there is no set',
+  )
 
   const held = gate('held')
   const { id } = await fleet.mission(project, held.wait)
   await eventually('it runs', () => held.reached())
-  const { session_id } = await fleet.show(id)
-  await expect(mcpClient(`${url}/mcp`, sessionToken(fleet.fleet.home, session_id!))).rejects.toThrow(
+  const [session] = (await fleet.show(id)).sessions
+  await expect(mcpClient(`${url}/mcp`, await sessionToken(fleet.fleet.keys, session!))).rejects.toThrow(
     'token of a session',
   )
   held.open()

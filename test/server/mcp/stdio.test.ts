@@ -2,7 +2,7 @@ import { join } from 'node:path'
 import { Client } from '@modelcontextprotocol/sdk/client/index.js'
 import { StdioClientTransport } from '@modelcontextprotocol/sdk/client/stdio.js'
 import { expect, onTestFinished, test } from 'vitest'
-import { readHolder } from '../../../src/store/index.ts'
+import { readDaemon } from '../../../src/store/index.ts'
 import { eventually, NODE, ROOT } from '../../kit/fleet.ts'
 import { aScene } from '../../kit/scene.ts'
 
@@ -29,7 +29,7 @@ test('a client that starts programs finds a fleet, also after it was killed or s
     expect(isError ?? false, text).toBe(false)
     return JSON.parse(text)
   }
-  const server = () => readHolder(home)!.pid
+  const server = () => readDaemon(home)!.pid
   const kill = () => process.kill(server(), 'SIGKILL')
 
   expect(await call('healthcheck')).toMatchObject({ app: 'flotilla' })

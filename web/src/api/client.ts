@@ -1,6 +1,7 @@
 import routes from 'virtual:operations'
 import type { z } from 'zod'
 import type { ForPeople } from '../../../src/operations/index.ts'
+import { type Request, requestFor } from '../../../src/operations/wire.ts'
 import { proofOf, provenFetch } from '../../../src/server/pages/proof.js'
 
 type Offered = { [O in ForPeople as O['name']]: O }
@@ -8,7 +9,7 @@ export type Name = keyof Offered
 export type Input<N extends Name> = z.input<Offered[N]['input']>
 export type Output<N extends Name> = z.output<Offered[N]['output']>
 
-/** A worktree that holds work which no commit does, and the sentence that says which. */
+/** A worktree with work that is in no commit, and a sentence about that work. */
 export interface HeldWorktree {
   path: string
   left_behind: string
@@ -21,7 +22,7 @@ interface RefusedBody {
   worktrees?: HeldWorktree[]
 }
 
-/** The server said no, in a sentence for people. */
+/** The server refused, with a sentence for people. */
 export class Refused extends Error {
   readonly status: number
   readonly code: string
@@ -38,9 +39,9 @@ export class Refused extends Error {
   }
 }
 
-/** The server could not be asked at all. */
+/** The server could not be reached. */
 export class Unreachable extends Error {
-  readonly advice = 'Try again once it is back: what it may have heard already is not done twice.'
+  readonly advice = 'Try again once it is back. A request that already arrived is not carried out twice.'
 
   constructor() {
     super('The server does not answer.')
@@ -53,11 +54,11 @@ export interface Asking {
   key?: string
 }
 
-/** Browsers keep 64 kB on their way for a page that is gone, all requests together. */
+/** Browsers keep at most 64 kB of requests alive for a page that is closed, all together. */
 const SHORT_CHARS = 8000
 
 export async function ask<N extends Name>(name: N, input: Input<N>, asking: Asking = {}): Promise<Output<N>> {
-  const request = requestFor(name, input as Record<string, unknown>)
+  const request = requestFor(routes[name]!, input)
   const { method, address, body } = request
   const options = {
     method,
@@ -67,34 +68,34 @@ export async function ask<N extends Name>(name: N, input: Input<N>, asking: Aski
     },
     body,
     signal: asking.signal,
-    // What is done in the last moment of a page still arrives.
+    // A command that is sent while the page closes still arrives.
     keepalive: asking.key !== undefined && (body?.length ?? 0) <= SHORT_CHARS,
   }
   const response = await provenFetch(address, options, takeReady(request)).catch(error => {
     throw asking.signal?.aborted ? error : new Unreachable()
   })
   if (!response.ok) throw new Refused(response.status, await response.json().catch(() => ({})))
-  // Cut off in the middle, it is no answer.
+  // A response that was cut off is no answer.
   return response.json().catch(error => {
     throw asking.signal?.aborted ? error : new Unreachable()
   })
 }
 
 const ready = new Map<string, { proof: string; since: number }>()
-/** The server takes a proof for a minute. */
+/** The server accepts a proof for one minute. */
 const READY_MS = 45_000
 
 /**
- * Signs a request that may have to be sent in the last moment of a page, when there is no time left for that. What a
- * person is told comes after it: whoever leaves then has it done.
+ * Signs a request in advance, because there is no time to sign while a page closes. The message to the person comes
+ * afterwards, so that the request is sent even if they leave at once.
  */
 export async function getReady<N extends Name>(name: N, input: Input<N>): Promise<void> {
-  const request = requestFor(name, input as Record<string, unknown>)
+  const request = requestFor(routes[name]!, input)
   const proof = await proofOf(request.method, request.address, request.body).catch(() => undefined)
   if (proof) ready.set(JSON.stringify(request), { proof, since: Date.now() })
 }
 
-/** Each serves once. */
+/** Each proof is used once. */
 function takeReady(request: Request): string | undefined {
   const said = JSON.stringify(request)
   const found = ready.get(said)
@@ -102,32 +103,8 @@ function takeReady(request: Request): string | undefined {
   return found && Date.now() - found.since < READY_MS ? found.proof : undefined
 }
 
-/** Where an operation is reached by GET: for streams, and for links to what it answers. */
-export const addressOf = <N extends Name>(name: N, input: Input<N>): string =>
-  requestFor(name, input as Record<string, unknown>).address
-
-interface Request {
-  method: string
-  address: string
-  body?: string
-}
-
-function requestFor(name: Name, input: Record<string, unknown>): Request {
-  const [method, path] = routes[name]!.split(' ') as [string, string]
-  const rest = { ...input }
-  const place = path.replace(/:(\w+)/g, (_, field: string) => {
-    const value = String(rest[field])
-    delete rest[field]
-    return encodeURIComponent(value)
-  })
-  if (method === 'POST' || method === 'PUT') return { method, address: place, body: JSON.stringify(rest) }
-  const query = new URLSearchParams()
-  for (const [field, value] of Object.entries(rest)) {
-    if (value === undefined) continue
-    for (const each of [value].flat()) query.append(field, String(each))
-  }
-  return { method, address: query.size ? `${place}?${query}` : place }
-}
+/** The address of an operation for GET: for streams and links. */
+export const addressOf = <N extends Name>(name: N, input: Input<N>): string => requestFor(routes[name]!, input).address
 
 /** Only pages served over TLS or from this machine have crypto.randomUUID. */
 export const newKey = (): string =>

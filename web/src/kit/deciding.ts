@@ -5,26 +5,26 @@ import { followLanding, undoOnceLanded } from './landings.ts'
 import { plain } from './plain.ts'
 import { tell } from './toasts.tsx'
 
-/** The last decision taken in this window, whatever is looked at since. */
+/** Undoes the last decision made in this window. */
 let takeBack: (() => void) | undefined
 
-/** Takes back the last decision, whichever mission it was about. */
+/** Undoes the last decision, whichever mission it was about. */
 export function takeLastBack(): void {
   if (takeBack) takeBack()
-  else tell({ text: 'Nothing was decided here yet' })
+  else tell({ text: 'There is nothing to undo' })
   takeBack = undefined
 }
 
 interface Decided {
   id: string
   title: string
-  /** The work that was looked at. */
+  /** The work that the person saw. */
   candidate: { commit: string } | null
 }
 
 export interface Deciding {
   busy: boolean
-  /** Each answers whether it was done. */
+  /** Each returns whether it was done. */
   land(mission: Decided, force?: boolean): Promise<boolean>
   sendBack(mission: Decided, message: string): Promise<boolean>
   reject(mission: Decided): Promise<boolean>
@@ -33,8 +33,8 @@ export interface Deciding {
 }
 
 /**
- * What a person can decide about finished work, the same wherever it is decided: each says how it is taken back.
- * `reopens`: what is taken back into review is opened there again.
+ * The decisions about finished work, the same on every page. Each one shows how to undo it. `reopens`: a mission that
+ * goes back to review is opened again.
  */
 export function useDeciding({ reopens = false } = {}): Deciding {
   const [, go] = useLocation()
@@ -48,7 +48,7 @@ export function useDeciding({ reopens = false } = {}): Deciding {
   const busy = [landing, sending, rejecting, reconsidering, undoing].some(each => each.busy)
   const decisions = useMemo(() => {
     const undone = async ({ id, title }: Decided) => {
-      if (await undo({ mission_id: id })) tell({ text: `“${plain(title)}” is being taken back with a revert commit` })
+      if (await undo({ mission_id: id })) tell({ text: `“${plain(title)}” is being undone with a revert commit` })
     }
     const reconsidered = async ({ id, title }: Decided) => {
       if (!(await reconsider({ mission_id: id }))) return
@@ -62,7 +62,7 @@ export function useDeciding({ reopens = false } = {}): Deciding {
         if (!(await land({ mission_id: id, expected: candidate?.commit, force }))) return false
         followLanding(id, { title, undo: () => undone(mission), open: () => go(`/review/${id}`) })
         takeBack = () => {
-          if (undoOnceLanded(id)) tell({ text: `“${title}” is landing; it is taken back as soon as it has` })
+          if (undoOnceLanded(id)) tell({ text: `“${title}” is landing; it is undone once it has landed` })
           else undone(mission)
         }
         return true
@@ -73,7 +73,10 @@ export function useDeciding({ reopens = false } = {}): Deciding {
         const open = () => go(`/missions/${id}`)
         tell({ text: `“${title}” went back to its agent`, action: { label: 'Watch', run: open } })
         takeBack = () =>
-          tell({ text: `The agent of “${title}” was told; it can be stopped`, action: { label: 'Open', run: open } })
+          tell({
+            text: `The agent of “${title}” already has your message. Open the mission to stop it`,
+            action: { label: 'Open', run: open },
+          })
         return true
       },
       async reject(mission: Decided) {

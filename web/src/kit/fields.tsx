@@ -3,7 +3,7 @@ import { type ReactNode, useId } from 'react'
 
 interface FieldProps {
   label: string
-  /** What it means, or what holds if it is left empty. */
+  /** What the field means, or what applies if it is empty. */
   hint?: ReactNode
 }
 
@@ -37,7 +37,7 @@ const described = (id: string, hint: ReactNode): { id: string; 'aria-describedby
 })
 
 interface LineProps extends TextProps {
-  /** What is usually said; anything else can be said too. */
+  /** Common values. Others are possible too. */
   suggestions?: readonly string[]
 }
 
@@ -65,7 +65,7 @@ export function TextInput({ label, hint, value, set, suggestions, ...rest }: Lin
 
 interface LongTextProps extends TextProps {
   rows?: number
-  /** It is a program, not prose. */
+  /** It is code, not prose. */
   code?: boolean
 }
 
@@ -97,7 +97,7 @@ interface NumberProps extends FieldProps {
   disabled?: boolean
 }
 
-/** Empty means that nothing is said. */
+/** Empty means no value. */
 export function NumberInput({ label, hint, value, set, ...rest }: NumberProps) {
   const id = useId()
   return (
@@ -123,7 +123,7 @@ interface ChoiceProps extends FieldProps {
   value: string | null
   set(value: string | null): void
   options: readonly (Option | string)[]
-  /** What choosing nothing is called; without it something is always chosen. */
+  /** The label for no choice. Without it, something is always chosen. */
   none?: string
   disabled?: boolean
 }
@@ -180,9 +180,5 @@ export function SwitchInput({ label, hint, value, set, disabled }: SwitchProps) 
 }
 
 export const ScriptsSwitch = (props: Pick<SwitchProps, 'value' | 'set'>) => (
-  <SwitchInput
-    {...props}
-    label="May propose scripts"
-    hint="missions that a shell runs word for word, without an agent"
-  />
+  <SwitchInput {...props} label="Allow scripts" hint="missions that run as shell scripts, without an agent" />
 )

@@ -6,21 +6,24 @@ interface Landing {
   title: string
   undo(): void
   open(): void
-  /** Taken back before it was there: done as soon as it is. */
+  /** The person undid it before it had landed, so it is undone once it has. */
   undoAsked?: true
 }
 
-/** What was sent to land from here, until it is known how that went: the person has gone on to the next by then. */
+/**
+ * Landings that were requested here and are not over. The person has moved on by then, so a message says how they
+ * ended.
+ */
 const landings = new Map<string, Landing>()
 
-/** Then its fate is known; an agent that is sent to resolve a conflict comes back. */
+/** In these statuses the landing is over. A mission whose agent resolves a conflict is not among them. */
 const OVER = ['review', 'needs_input', 'done', 'failed', 'cancelled']
 
 function heard({ mission_id, kind, data, cause }: FleetEvent): void {
   const landing = mission_id === null ? undefined : landings.get(mission_id)
   if (!landing || !mission_id) return
   const { title, undo, open, undoAsked } = landing
-  if (kind === 'conflict') tell({ text: `“${title}” is in conflict with what landed; its agent resolves it` })
+  if (kind === 'conflict') tell({ text: `“${title}” is in conflict with the base branch; its agent resolves it` })
   if (!OVER.includes(String(data.status))) return
   landings.delete(mission_id)
   if (kind === 'landed' && undoAsked) undo()
@@ -30,7 +33,7 @@ function heard({ mission_id, kind, data, cause }: FleetEvent): void {
       text: `“${title}” did not land`,
       advice: cause ?? undefined,
       tone: 'bad',
-      action: { label: 'Look', run: open },
+      action: { label: 'Open', run: open },
     })
 }
 
@@ -42,7 +45,7 @@ export function followLanding(missionId: string, landing: Landing): void {
   landings.set(missionId, landing)
 }
 
-/** Whether it is still landing: then it is taken back once it has. */
+/** Undoes the mission once it has landed; false if it is not landing. */
 export function undoOnceLanded(missionId: string): boolean {
   const landing = landings.get(missionId)
   if (landing) landing.undoAsked = true

@@ -20,7 +20,7 @@ const Away = ({ to, children }: { to: string | undefined; children: ReactNode })
 
 const COMPONENTS: Components = {
   a: ({ href, children }) => <Away to={href}>{children}</Away>,
-  // A picture from elsewhere would tell its owner who reads this, and when.
+  // Loading a picture would tell its server who reads this, and when.
   img: ({ src, alt }) => <Away to={typeof src === 'string' ? src : undefined}>picture: {alt || src}</Away>,
   pre: ({ children }) => <CodeBlock>{children}</CodeBlock>,
   table: ({ children }) => (
@@ -29,7 +29,7 @@ const COMPONENTS: Components = {
       <table>{children}</table>
     </div>
   ),
-  // The page has its own h1; what an agent writes stands below it.
+  // The page has its own h1, so headings of agents begin at h3.
   h1: ({ children }) => <h3>{children}</h3>,
   h2: ({ children }) => <h4>{children}</h4>,
   h3: ({ children }) => <h5>{children}</h5>,
@@ -50,7 +50,7 @@ function CodeBlock({ children }: { children: ReactNode }) {
       <pre ref={block} tabIndex={0}>
         {children}
       </pre>
-      <IconButton size="1" variant="soft" color="gray" aria-label="Copy this code" onClick={copy}>
+      <IconButton size="1" variant="soft" color="gray" aria-label="Copy code" onClick={copy}>
         {copied ? <Check size={12} /> : <Copy size={12} />}
       </IconButton>
     </div>

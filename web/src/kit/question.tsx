@@ -1,21 +1,22 @@
 import { Badge, Button, Card, Flex, Text, TextArea } from '@radix-ui/themes'
 import { Hand, type LucideIcon, MessageCircleQuestion, ShieldQuestion } from 'lucide-react'
-import { type KeyboardEvent, useId, useState } from 'react'
+import { type KeyboardEvent, type RefObject, useEffect, useId, useRef, useState } from 'react'
 import { Link } from 'wouter'
 import type { Output } from '../api/client.ts'
-import { useCommand } from '../live/data.ts'
+import { onEvents, useCommand } from '../live/data.ts'
 import { Foreign } from './foreign.tsx'
 import { plain } from './plain.ts'
 import './question.css'
 import { choicesIn, inputIn } from './question-parts.ts'
 import { Time } from './time.tsx'
+import { tell } from './toasts.tsx'
 import { ToolInput } from './tool-input.tsx'
 
 export type Question = Output<'list_inbox'>['questions'][number]
 
 interface QuestionCardProps {
   question: Question
-  /** Of the mission it belongs to, where that is not already said around it. */
+  /** The title of its mission, unless the page shows it already. */
   mission?: string
   project?: string
 }
@@ -26,7 +27,7 @@ const ICONS: Record<Question['kind'], LucideIcon> = {
   interruption: Hand,
 }
 
-/** An agent waits for a person: everything it asks, and everything that can be answered. */
+/** A question of an agent, with everything that it asks and all possible answers. */
 export function QuestionCard({ question, mission, project }: QuestionCardProps) {
   const Icon = ICONS[question.kind]
   return (
@@ -60,8 +61,8 @@ export function QuestionCard({ question, mission, project }: QuestionCardProps) 
 }
 
 function Heading({ question: { kind, tool } }: { question: Question }) {
-  if (kind === 'interruption') return 'Interrupted, and waits for your word'
-  if (kind === 'question') return 'Asks you'
+  if (kind === 'interruption') return 'Interrupted. It waits for your message'
+  if (kind === 'question') return 'Question'
   return (
     <>
       Asks to use <code className="question-tool">{plain(tool ?? 'a tool')}</code>
@@ -75,10 +76,14 @@ function Answering({ question }: { question: Question }) {
   const id = useId()
   const asksLeave = question.kind === 'permission'
   const { choices } = asksLeave ? { choices: [] } : choicesIn(question.text)
-  const answer = (decision: 'allow' | 'deny' | undefined, text = words.trim(), remember?: 'session' | 'project') =>
+  const isMine = useRef(false)
+  useAnsweredElsewhere(question, isMine)
+  const answer = (decision: 'allow' | 'deny' | undefined, text = words.trim(), remember?: 'session' | 'project') => {
+    isMine.current = true
     run({ question_id: question.id, decision, text: text || undefined, remember })
+  }
   const allowFor = (scope: 'session' | 'project') => answer('allow', words.trim(), scope)
-  // Keys send words; a permission is decided by its buttons alone.
+  // A key sends only words. A permission is decided by its buttons.
   const sendByKey = (event: KeyboardEvent) => {
     if (asksLeave || event.key !== 'Enter' || !(event.metaKey || event.ctrlKey) || busy) return
     event.preventDefault()
@@ -127,7 +132,7 @@ function Answering({ question }: { question: Question }) {
                   Allow for this session
                 </Button>
                 <Button variant="soft" highContrast disabled={busy} onClick={() => allowFor('project')}>
-                  Always allow this here
+                  Always allow in this project
                 </Button>
               </>
             )}
@@ -147,7 +152,7 @@ function Answering({ question }: { question: Question }) {
         )}
         {question.deadline && (
           <Text size="1" color="gray">
-            answered by itself with “{question.otherwise ?? 'deny'}” <Time at={question.deadline} />
+            answered automatically with “{question.otherwise ?? 'deny'}” <Time at={question.deadline} />
           </Text>
         )}
       </Flex>
@@ -155,11 +160,26 @@ function Answering({ question }: { question: Question }) {
   )
 }
 
+/** Says why the form disappears while somebody fills it in. */
+function useAnsweredElsewhere({ id, kind }: Question, isMine: RefObject<boolean>): void {
+  useEffect(
+    () =>
+      onEvents(events => {
+        const event = events.find(({ data }) => data.question === id)
+        if (!event || isMine.current) return
+        const what = kind === 'permission' ? 'request' : 'question'
+        if (event.kind === 'answered') tell({ text: `This ${what} was answered elsewhere, by ${event.actor}.` })
+        else if (event.kind === 'question_withdrawn') tell({ text: `The agent withdrew this ${what}.` })
+      }),
+    [id, kind, isMine],
+  )
+}
+
 function Answered({ question: { status, answer, answered_by, answered_at, kind } }: { question: Question }) {
   if (status === 'withdrawn' || !answer)
     return (
       <Text as="p" size="2" color="gray" mt="2" mb="0">
-        No longer asked.
+        Withdrawn.
       </Text>
     )
   const word = kind === 'permission' ? { allow: 'Allowed', deny: 'Denied' }[answer.decision] : 'Answered'

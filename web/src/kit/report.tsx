@@ -32,14 +32,14 @@ const STATUS: Record<Report['status'], { color: 'green' | 'gray' | 'amber' | 're
   cancelled: { color: 'gray', word: 'Cancelled' },
 }
 
-/** How the session ended that the report is about. */
+/** How the session of the report ended. */
 export const ReportStatus = ({ status }: Pick<Report, 'status'>) => (
   <Badge color={STATUS[status].color} highContrast>
     {STATUS[status].word}
   </Badge>
 )
 
-/** However long it is, what follows stays in reach. */
+/** Scrolls if it is long, so that the rest of the page stays in reach. */
 export const Summary = ({ text }: { text: string }) => (
   // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reachable by keyboard
   <section className="report-summary" aria-label="Summary" tabIndex={0}>
@@ -47,7 +47,7 @@ export const Summary = ({ text }: { text: string }) => (
   </section>
 )
 
-/** What a session says it did, beside what git saw. */
+/** What a session says it did, and what git saw. */
 export function ReportView({
   report,
   files = true,
@@ -56,7 +56,7 @@ export function ReportView({
   files?: boolean
 }) {
   const preview = safeLink(report.preview_url)
-  // Where git saw more than is listed, nobody can say what it did not see.
+  // If not all files are listed, nobody can say which ones git did not see.
   const isWhole = report.files_omitted === 0
   const claimedOnly = isWhole
     ? report.files_claimed.filter(path => !report.files_changed.some(file => file.path === path))
@@ -66,7 +66,9 @@ export function ReportView({
       <Flex gap="2" wrap="wrap" align="center">
         <ReportStatus status={report.status} />
         <Text size="1" color="gray">
-          {report.source === 'agent' ? 'in the words of the agent' : 'the agent gave none; from git and its last words'}
+          {report.source === 'agent'
+            ? 'in the words of the agent'
+            : 'made from git and the last words of the agent, which gave no report'}
         </Text>
         {preview && (
           <a href={preview} target="_blank" rel="noreferrer noopener">

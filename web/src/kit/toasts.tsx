@@ -12,7 +12,7 @@ export interface Message {
   advice?: string
   tone?: 'plain' | 'bad'
   action?: { label: string; run(): void }
-  /** Called when it goes away without the action being taken. */
+  /** Called when it closes without its action. */
   passed?(): void
 }
 
@@ -33,10 +33,10 @@ function set(next: readonly Shown[]): void {
   for (const watcher of watchers) watcher()
 }
 
-/** Tells the person something, for a moment. */
+/** Shows a message for a moment. */
 export const tell = (message: Message): void => void show(message)
 
-/** Answers how to end it before its time. */
+/** Returns a function that closes it early. */
 function show(message: Message): () => void {
   const told = { ...message, id: ++count }
   const crowdedOut = shown.slice(0, -(MOST_SHOWN - 1))
@@ -45,14 +45,14 @@ function show(message: Message): () => void {
   return () => close(told, false)
 }
 
-/** The server's own words for it are for a terminal; a page shows the new work by itself. */
+/** The server's advice is for a terminal. A page shows the new work itself. */
 const CHANGED: Message = {
-  text: 'The work has changed since it was shown to you.',
-  advice: 'Look at it as it is now, then land it.',
+  text: 'The work has changed since you opened it.',
+  advice: 'Review it again, then land it.',
   tone: 'bad',
 }
 
-/** Says what went wrong and what to do, in the words of the server where it has some. */
+/** Says what went wrong and what to do, in the server's words if it has some. */
 export const complain = (error: unknown): void => tell(complaintOf(error))
 
 function complaintOf(error: unknown): Message {
@@ -63,17 +63,14 @@ function complaintOf(error: unknown): Message {
 }
 
 const pending = new Set<() => void>()
-// Whoever leaves the page has not taken it back. A busy browser may end a page before it tells it so, which is why it is
-// done when the page is asked whether it may be left; a window that is closed does not always ask.
+// Leaving the page is not an undo. `beforeunload` comes first, because a busy browser may close a page before
+// `pagehide`; a closed window does not always get `beforeunload`.
 for (const leaving of ['beforeunload', 'pagehide'])
   addEventListener(leaving, () => {
     for (const act of pending) act()
   })
 
-/**
- * Does something that cannot be undone once its message has passed; until then it can be taken back, which `back` is
- * told of.
- */
+/** Does something irreversible once its message has closed. Until then it can be undone, and `back` is called. */
 export function afterAMoment(text: string, act: () => void, back?: () => void): void {
   const once = () => {
     if (pending.delete(once)) act()
@@ -83,7 +80,7 @@ export function afterAMoment(text: string, act: () => void, back?: () => void): 
     if (pending.delete(once)) back?.()
   }
   const pass = show({ text, action: { label: 'Undo', run: undo }, passed: once })
-  // A message stays while its window is not looked at; what was asked for does not wait for that.
+  // A message stays open while its window is in the background, but the action does not wait for that.
   setTimeout(pass, LONGEST_MS)
 }
 

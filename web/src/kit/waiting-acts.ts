@@ -4,20 +4,20 @@ import type { Mission } from '../live/mending.ts'
 import { useDeciding } from './deciding.ts'
 import type { Entry } from './waiting.ts'
 
-/** Something that can be done about what waits. */
+/** An action on an entry of the inbox. */
 export interface Act {
   label: string
-  /** In a list, the key that does it. */
+  /** Its key in a list. */
   key?: 'a' | 'd'
   tone?: 'main' | 'bad'
-  /** Asked for before it is done; what they are for. */
+  /** The label of a text to enter first. */
   words?: string
   run(words?: string): Promise<unknown>
 }
 
 const MAIN = { key: 'a', tone: 'main' } as const
 
-/** What can be done about an entry, the likeliest first. */
+/** The actions for an entry, most likely first. */
 export function useActs(): (entry: Entry) => Act[] {
   const approve = useCommand('approve_plan').run
   const rejectPlan = useCommand('reject_plan').run
@@ -33,7 +33,7 @@ export function useActs(): (entry: Entry) => Act[] {
     })
     const resuming = ({ id }: Mission, rest: Partial<Act> = {}): Act => ({
       label: 'Resume…',
-      words: 'What the agent is told; it goes on in the same conversation and worktree.',
+      words: 'The agent continues in the same conversation and worktree. A message is optional.',
       run: message => resume({ mission_id: id, message: message || undefined }),
       ...rest,
     })
@@ -56,11 +56,11 @@ export function useActs(): (entry: Entry) => Act[] {
     const ofMission = (kind: Exclude<Entry['kind'], 'question' | 'plan'>, mission: Mission): Act[] => {
       if (kind === 'review')
         return [
-          // No key of its own: what a key accepts is looked at first.
+          // It has no key, because work should be looked at before it is accepted.
           landing(mission, { tone: 'main' }),
           {
-            label: 'Send back…',
-            words: 'What the agent is told, after the remarks it was not told yet.',
+            label: 'Request changes…',
+            words: 'The agent gets the new comments, then your message.',
             run: (message = '') => sendBack(mission, message),
           },
           rejecting(mission),
@@ -71,7 +71,7 @@ export function useActs(): (entry: Entry) => Act[] {
       return [resuming(mission, MAIN), ...lands, retrying(mission), cancelling(mission)]
     }
     return entry => {
-      // Answered in its card: words are typed there, and no single key decides about a permission.
+      // It is answered in its card, with typed words. No single key decides about a permission.
       if (entry.kind === 'question') return []
       if (entry.kind === 'plan')
         return [
@@ -80,7 +80,7 @@ export function useActs(): (entry: Entry) => Act[] {
             label: 'Reject…',
             key: 'd',
             tone: 'bad',
-            words: 'Why, if you like.',
+            words: 'A reason is optional.',
             run: reason => rejectPlan({ plan_id: entry.id, reason: reason ?? '' }),
           },
         ]

@@ -18,14 +18,14 @@ import './waiting-card.css'
 import { plural, type Tone } from './words.ts'
 
 const KINDS: Record<Exclude<Entry['kind'], 'question'>, { icon: LucideIcon; word: string; tone: Tone }> = {
-  plan: { icon: Network, word: 'A plan to decide about', tone: 'iris' },
+  plan: { icon: Network, word: 'Plan to approve', tone: 'iris' },
   review: { icon: GitPullRequestArrow, word: 'Work to review', tone: 'iris' },
   conflict: { icon: GitMerge, word: 'Conflict', tone: 'red' },
-  stuck: { icon: Hourglass, word: 'Cannot go on', tone: 'amber' },
+  stuck: { icon: Hourglass, word: 'Stuck', tone: 'amber' },
   failure: { icon: CircleX, word: 'Failed', tone: 'red' },
 }
 
-/** Work beyond these is sized where it is reviewed. */
+/** Only this many get their size here; others show it in the review. */
 const REVIEWS_SIZED = 50
 
 interface WaitingCardProps {
@@ -33,7 +33,7 @@ interface WaitingCardProps {
   titles: ReadonlyMap<string, string>
 }
 
-/** One thing that waits for a person, with all it takes to decide; what no longer waits is shown and decides nothing. */
+/** One entry of the inbox, with everything needed to decide. An entry that is resolved is shown but cannot be used. */
 export function WaitingCard({ entry, titles }: WaitingCardProps) {
   return (
     <div className="waiting-place" data-gone={entry.gone}>
@@ -42,7 +42,7 @@ export function WaitingCard({ entry, titles }: WaitingCardProps) {
       </div>
       {entry.gone && (
         <Badge color="gray" variant="solid" highContrast className="waiting-gone">
-          No longer waits
+          Resolved
         </Badge>
       )}
     </div>
@@ -94,14 +94,14 @@ function Why({ entry }: { entry: Exclude<Entry, { kind: 'question' }> }) {
   )
 }
 
-/** How much there is to look at, as far as it is known. */
+/** How much there is to review, if that is known. */
 function Size({ missionId }: { missionId: string }) {
   const { data } = useAsk('list_reviews', { limit: REVIEWS_SIZED })
   const review = data?.reviews.find(({ mission }) => mission.id === missionId)
   const [size, setSize] = useState('')
   const now = review && sizeOf(review)
   if (now && now !== size) setSize(now)
-  // Its line is there before it is known and after it is decided about: cards below it do not move.
+  // The line has its place before the size is known and after the decision, so that cards below do not move.
   return (
     <Text as="div" size="1" color="gray" mt="1">
       {size || '\u00a0'}
@@ -165,7 +165,7 @@ export function Words({ act, busy, close, run }: WordsProps) {
       close={close}
       submit={() => run(act, words.trim())}
     >
-      <LongTextInput label="Words" value={words} set={setWords} />
+      <LongTextInput label="Message" value={words} set={setWords} />
     </FormDialog>
   )
 }

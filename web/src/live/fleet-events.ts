@@ -7,21 +7,21 @@ export type Connection = 'connecting' | 'live' | 'lost' | 'signed-out'
 type Told =
   | { what: 'items'; items: Item[] }
   | { what: 'connection'; connection: Connection }
-  /** Someone new asks how things stand. */
+  /** A new window asks for the state of the connection. */
   | { what: 'hello' }
 
 export interface Listener {
-  /** What happened, in order: no gap and nothing twice. */
+  /** New events in order, without gaps or duplicates. */
   events(events: FleetEvent[]): void
-  /** Something may have happened unseen: whatever was read before now may be old. */
+  /** Events may have been missed, so everything read before may be outdated. */
   missed(): void
   connection(connection: Connection): void
 }
 
 /**
- * What happens in the fleet, for all windows of this browser through one connection: a browser allows six to one
- * server, and each would be held for good. `from` is where the events stood before anything was read; empty: unknown. The window that has the lock reads and tells the others; each remembers
- * how far it got, so whoever takes over goes on from there.
+ * Follows the events of the fleet for all windows of this browser through one connection, because a browser allows only
+ * six per server. `from` is the cursor before anything was read; empty: unknown. The window with the lock reads and
+ * tells the others. Each window remembers its cursor, so the next reader continues from there.
  */
 export function followFleet(from: string, listener: Listener): () => void {
   const stop = new AbortController()
@@ -40,7 +40,7 @@ export function followFleet(from: string, listener: Listener): () => void {
     const events: FleetEvent[] = []
     for (const item of items) {
       if (item.kind === 'reset') listener.missed()
-      else if (item.kind && item.kind !== 'refusal') events.push(item.data as FleetEvent)
+      else if (item.kind !== 'ping' && item.kind !== 'refusal') events.push(item.data as FleetEvent)
       if (item.cursor) cursor = item.cursor
     }
     if (events.length) listener.events(events)
@@ -53,7 +53,7 @@ export function followFleet(from: string, listener: Listener): () => void {
     } else if (leads) return
     else if (data.what === 'items') take(data.items)
     else {
-      // What happened between this page being sent and the first word of the one that reads was told to others only.
+      // Events before the first message from the reading window went to other windows only.
       if (data.connection === 'live' && !follows) listener.missed()
       follows = true
       setConnection(data.connection)
@@ -86,7 +86,7 @@ export function followFleet(from: string, listener: Listener): () => void {
       await pauseBefore(attempt, stop.signal)
     }
   }
-  // Locks exist only on pages that came over TLS or from this machine; elsewhere each window reads for itself.
+  // Without TLS or localhost there are no locks, so each window reads for itself.
   if (navigator.locks) navigator.locks.request('fleet-events', { signal: stop.signal }, lead).catch(() => {})
   else lead()
 

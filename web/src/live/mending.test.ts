@@ -12,7 +12,7 @@ import {
 } from './mending.ts'
 
 vi.mock('virtual:operations', () => ({ default: { list_missions: 'GET /api/missions' } }))
-// There is no browser here that could sign a request.
+// There is no browser that could sign a request.
 vi.mock('../../../src/server/pages/proof.js', () => ({
   provenFetch: (address: string, options?: RequestInit) => fetch(address, options),
 }))
@@ -94,7 +94,7 @@ test('the page asks the same question as the server', () => {
   expect(fits(one, { text: 'the docs' }, of)).toBe(true)
   expect(fits(one, { text: 'ALL of' }, of)).toBe(true)
   expect(fits(one, { text: 'abcd' }, of)).toBe(true)
-  // Too short to be meant as the beginning of an id.
+  // Too short for the beginning of an id.
   expect(fits(one, { text: 'abc' }, of)).toBe(false)
   expect(fits(one, { tag: 'docs', agent: 'claude', project_id: 'p1' }, of)).toBe(true)
   expect(fits(one, { agent: 'codex' }, of)).toBe(false)
@@ -103,7 +103,7 @@ test('the page asks the same question as the server', () => {
   expect(fits(one, { ended_since: at(0) }, of)).toBe(false)
 })
 
-test('a page that was on its way while something happened does not put back what was', async () => {
+test('a page that was still loading does not overwrite a newer state', async () => {
   const client = new QueryClient()
   const filter: MissionFilter = { status: 'queued' }
   let arrive = (_: unknown) => {}
@@ -123,7 +123,7 @@ test('a page that was on its way while something happened does not put back what
   await vi.waitFor(() => expect(asked).toHaveLength(1))
   expect(asked[0]).toContain('ids=a')
   expect(asked[0]).not.toContain('ids=b')
-  // As it was before it started to run.
+  // The page was read before the mission started to run.
   arrive({ missions: [mission('a', 10)] })
   await Promise.all([reading, mending])
   expect(idsIn(client.getQueryData<MissionPages>(['list_missions', filter])!)).toEqual([[]])

@@ -4,10 +4,10 @@ import { expect, test, vi } from 'vitest'
 
 vi.mock('virtual:operations', () => ({ default: {} }))
 
-/** Shipped with the program, or read from disk when somebody asks: no event tells of them. */
+/** These come with the program or are read from disk on request, so no event names them. */
 const NEVER_OLD = ['list_integrations', 'list_ready_made_workflows', 'list_models', 'read_artifact']
 
-test('every answer that a page shows is made old by some event', async () => {
+test('every answer that a page shows is refreshed by some event', async () => {
   const { STALE } = await import('./stale.ts')
   const folder = join(import.meta.dirname, '..')
   const sources = globSync('**/*.{ts,tsx}', { cwd: folder }).map(name => readFileSync(join(folder, name), 'utf8'))
@@ -16,7 +16,7 @@ test('every answer that a page shows is made old by some event', async () => {
   expect([...new Set(asked)].filter(name => !(name in STALE) && !NEVER_OLD.includes(name))).toEqual([])
 })
 
-test.each(['retrying', 'went_on'])('what is at work is asked for anew once its client is %s', async kind => {
+test.each(['retrying', 'went_on'])('running work is refreshed after the event %s', async kind => {
   const { STALE } = await import('./stale.ts')
   const event = { kind, mission_id: 'm', project_id: 'p', session_id: 's', data: {} } as never
   expect(STALE.list_running!(event, {} as never, undefined)).toBe(true)

@@ -7,12 +7,12 @@ const about = (...prefixes: string[]) => {
   return ({ kind }: FleetEvent): boolean => prefixes.some(prefix => kind.startsWith(prefix))
 }
 const ofMissions = (event: FleetEvent): boolean => event.mission_id !== null && event.kind !== 'usage'
-/** It was in one state, and now is in another, or none. */
+/** Its status changed. */
 const moved = ({ mission_id, data }: FleetEvent): boolean => mission_id !== null && 'was' in data
 const ofThatMission = (event: FleetEvent, input: { mission_id: string }, answer: { id: string } | undefined): boolean =>
   event.mission_id !== null && (event.mission_id === answer?.id || event.mission_id.startsWith(input.mission_id))
 
-/** Its sub-missions, and those that wait for it: also one that was just made. */
+/** About its sub-missions or its dependents. A new mission may be one of them. */
 const concernsItsOwn = (event: FleetEvent, answer: Output<'get_mission'> | undefined): boolean =>
   event.kind === 'mission_created'
     ? event.project_id === answer?.project_id
@@ -20,14 +20,14 @@ const concernsItsOwn = (event: FleetEvent, answer: Output<'get_mission'> | undef
       !!answer &&
       [...answer.children, ...answer.dependents].some(({ id }) => id === event.mission_id)
 
-/** A remark, or that its agent was told of it. */
+/** A comment changed, or was sent to the agent. */
 const aboutComments = about('comment', 'resumed', 'reopened')
-/** What waits for a person, and what the others beside it change. */
+/** Changes what waits for review, or what a review says about other missions. */
 const changesReviews = (event: FleetEvent): boolean =>
   [event.data.was, event.data.status].some(status => status === 'review' || status === 'needs_input') ||
   about('comment', 'check_', 'reported', 'landed', 'undone', 'mission_deleted')(event)
 
-/** What keeps missions from starting that is said of the fleet or a project. */
+/** Changes of the fleet or a project that may keep missions from starting. */
 const mayHold = about('project_updated', 'paused', 'unpaused', 'settings_', 'limit_reached')
 const ofItsProject = (event: FleetEvent, answer: { project_id: string } | undefined): boolean =>
   event.project_id !== null && event.project_id === answer?.project_id
@@ -35,8 +35,8 @@ const isOneOf = ({ mission_id }: FleetEvent, { first, second }: { first: string;
   mission_id !== null && (mission_id.startsWith(first) || mission_id.startsWith(second))
 
 /**
- * Which answers an event makes old. What is not named here never changes while it is looked at, or only by an act of
- * the page itself, which says so. Lists of missions are not here: they are mended record by record (`mending.ts`).
+ * Which answers an event makes outdated. Answers that are not listed never change while they are shown, or only by a
+ * command of the page, which names them. Lists of missions are updated record by record (`mending.ts`).
  */
 export const STALE: { [N in Name]?: Touches<N> } = {
   get_mission: (event, input, answer) =>
@@ -88,10 +88,13 @@ export const STALE: { [N in Name]?: Touches<N> } = {
   get_settings: about('settings_'),
   get_engine: about('settings_'),
   system_status: event =>
-    moved(event) || about('session_', 'retrying', 'went_on', 'paused', 'unpaused', 'settings_', 'server_')(event),
+    moved(event) ||
+    about('session_', 'retrying', 'went_on', 'paused', 'unpaused', 'settings_', 'server_', 'fault_')(event),
+  list_faults: about('fault'),
   get_overview: event =>
     moved(event) ||
     about(
+      'fault_',
       'session_',
       'usage',
       'plan_',
@@ -107,6 +110,6 @@ export const STALE: { [N in Name]?: Touches<N> } = {
   list_devices: about('device_'),
   list_approval_rules: about('approval_rule_', 'mission_deleted'),
   list_spending: about('usage', 'session_ended'),
-  // What is left of a provider's windows is told along with what was used of them.
+  // The end of a session is when the windows of its provider may have changed.
   list_agents: about('settings_', 'plugin_', 'limit_reached', 'session_ended'),
 }

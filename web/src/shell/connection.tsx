@@ -2,7 +2,7 @@ import { Button } from '@radix-ui/themes'
 import { plural } from '../kit/words.ts'
 import { useConnection } from '../live/data.ts'
 
-/** Says when what is shown may no longer be how it is. Nothing is said while all is well. */
+/** Shown if the page may be outdated. */
 export function ConnectionBar() {
   const connection = useConnection()
   if (connection === 'signed-out')
@@ -15,23 +15,23 @@ export function ConnectionBar() {
   if (connection === 'lost')
     return (
       <div className="connection" role="alert">
-        The server does not answer; what you see may be old. Trying again… If it was stopped: <code>fleet up</code>
+        The server does not answer. What you see may be outdated. Retrying… If it was stopped: <code>fleet up</code>
       </div>
     )
   return null
 }
 
-/** A fleet that starts nothing looks like one that is stuck, unless it says so. */
+/** Says that the fleet is paused. Otherwise it would look stuck. */
 export const PausedBar = ({ unpause }: { unpause(): void }) => (
   <div className="connection" role="status">
-    The fleet is paused: what runs goes on, nothing new starts.{' '}
+    The fleet is paused. Running agents continue; nothing new starts.{' '}
     <Button size="1" variant="soft" color="amber" highContrast onClick={unpause}>
       Unpause
     </Button>
   </div>
 )
 
-/** Whoever looks at a list is told that it is not whole. */
+/** Says that lists are not complete. */
 export const UnreadableBar = ({ count }: { count: number }) => (
   <div className="connection" role="status">
     {plural(count, 'record')} in the store cannot be read, and no list shows {count === 1 ? 'it' : 'them'}. What to do:{' '}

@@ -3,18 +3,23 @@ import { setRunning } from '../kit/title.ts'
 import { useAsk, useCommand } from '../live/data.ts'
 import type { View } from '../views.ts'
 
-/** How the fleet is, as far as every page shows it. */
+/** The state of the fleet that every page shows. */
 export function useFleetState() {
   const { data } = useAsk('get_overview', {})
   const { count: waiting = 0, reviews = 0 } = data?.needs_you ?? {}
   const running = data?.live_sessions ?? 0
   useEffect(() => setRunning(running), [running])
   useEffect(() => {
-    // On the icon of the installed page, where there is one.
+    // On the icon of the installed page, if there is one.
     navigator.setAppBadge?.(waiting).catch(() => {})
   }, [waiting])
   const counts: Partial<Record<View, number>> = { '/inbox': waiting, '/review': reviews }
-  return { counts, isPaused: data?.paused ?? false, unreadable: data?.unreadable_records ?? 0 }
+  return {
+    counts,
+    isPaused: data?.paused ?? false,
+    unreadable: data?.unreadable_records ?? 0,
+    faults: data?.faults ?? 0,
+  }
 }
 
 export function usePausing(): { pause(): void; unpause(): void; busy: boolean } {

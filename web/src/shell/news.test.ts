@@ -19,7 +19,7 @@ test('what needs a person is told once for each thing, the newest of it, and lea
   expect(news).toEqual([
     { tag: 'a', title: 'An agent asks you', body: 'Mission a\nWhich size?', path: '/missions/a' },
     { tag: 'b', title: 'Work to review', body: 'Mission b', path: '/review/b' },
-    { tag: 'p1', title: 'A plan to decide about', body: '', path: '/plans/p1' },
+    { tag: 'p1', title: 'A plan to approve', body: '', path: '/plans/p1' },
   ])
 })
 

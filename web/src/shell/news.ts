@@ -1,8 +1,8 @@
 import type { FleetEvent } from '../live/fleet-events.ts'
 
-/** One thing that somebody should know of who is not looking. */
+/** Something that a person should know who is not looking at the page. */
 export interface News {
-  /** Of the same thing there is one notification, the newest. */
+  /** There is one notification per tag, the newest. */
   tag: string
   title: string
   body: string
@@ -18,12 +18,12 @@ const WORDS: Partial<Record<FleetEvent['kind'], string>> = {
   conflict: 'A conflict needs you',
   review_wanted: 'Work to review',
   failed: 'A mission failed',
-  plan_proposed: 'A plan to decide about',
+  plan_proposed: 'A plan to approve',
 }
-/** More than this at once, such as after a night without connection, is one notification. */
+/** More than this at once, such as after a night without connection, become one notification. */
 const MOST_AT_ONCE = 3
 
-/** What in these events needs a person, each thing once. */
+/** The events that need a person, one per mission or plan. */
 export function newsIn(events: readonly FleetEvent[], titleOf: (missionId: string) => string | undefined): News[] {
   const things = new Map<string, News>()
   for (const event of events) {
@@ -44,7 +44,7 @@ export function newsIn(events: readonly FleetEvent[], titleOf: (missionId: strin
 }
 
 const WAITING: readonly unknown[] = ['needs_input', 'review', 'failed']
-/** A conflict, for one, is first the agent's own business: only when that gives up does the mission wait. */
+/** A conflict, for example, is first resolved by the agent. The mission waits only if that fails. */
 const needsSomebody = ({ kind, data }: FleetEvent): boolean =>
   kind === 'asked' || kind === 'plan_proposed' || WAITING.includes(data.status)
 const planOf = ({ data }: FleetEvent): string | undefined => (typeof data.plan === 'string' ? data.plan : undefined)

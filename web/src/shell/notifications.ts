@@ -5,7 +5,7 @@ import { onEvents } from '../live/data.ts'
 import type { FleetEvent } from '../live/fleet-events.ts'
 import { newsIn } from './news.ts'
 
-/** unable: the browser offers it only on pages that came over TLS or from this machine. */
+/** unable: the browser allows it only with TLS or on localhost. */
 export type Notifying = 'on' | 'off' | 'blocked' | 'unable'
 
 const KEY = 'fleet-notify'
@@ -23,12 +23,13 @@ export const useNotifying = (): Notifying =>
     return () => watchers.delete(watcher)
   }, state)
 
-/** Only ever because the person pressed for it: a page that asks by itself is told no, for good. */
+/** Called only by a click: a browser blocks pages that ask for permission without one. */
 export async function switchNotifications(): Promise<void> {
   if (state() === 'unable')
     return tell({
-      text: 'This browser cannot notify here',
-      advice: 'It does so only for pages over TLS or from its own machine. A plugin can tell your phone instead.',
+      text: 'This browser cannot show notifications here',
+      advice:
+        'Browsers allow them only over TLS or on the machine of the server. A plugin can notify your phone instead.',
       tone: 'bad',
     })
   const wanted = state() === 'on' ? 'off' : 'on'
@@ -38,27 +39,30 @@ export async function switchNotifications(): Promise<void> {
   const now = state()
   if (now === 'blocked')
     tell({
-      text: 'The browser has blocked notifications of this page',
+      text: 'The browser blocks notifications from this page',
       advice: 'Allow them in its settings for this address, then press again.',
       tone: 'bad',
     })
   else
     tell({
-      text: now === 'on' ? 'You are told when something needs you and no window shows it' : 'You are not told any more',
+      text:
+        now === 'on'
+          ? 'Notifications are on: you get one when something needs you and no window shows it'
+          : 'Notifications are off',
     })
 }
 
-/** Tells of what needs a person, from one window only, and leads there when the person presses it. */
+/** Notifies from one window only, and opens the right page on a click. */
 export function startNotifying(go: (path: string) => void): () => void {
   const { serviceWorker } = navigator
   if (!serviceWorker) return () => {}
   serviceWorker.register('/sw.js', { updateViaCache: 'none' }).catch(() => {
-    // Without it the page does all but notify.
+    // Without it, everything but notifications works.
   })
   const led = ({ data }: MessageEvent<{ go?: string }>) => data.go && go(data.go)
   serviceWorker.addEventListener('message', led)
   const stop = new AbortController()
-  // Held as long as this window is open: of several the oldest tells, and then the next.
+  // The lock is held while this window is open. Of several windows the oldest notifies, and then the next.
   const telling = () =>
     new Promise<void>(resolve => {
       const quiet = onEvents(events => void notify(events))

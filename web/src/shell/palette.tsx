@@ -29,7 +29,7 @@ export default function Palette({ close }: { close(): void }) {
     <Dialog.Root open onOpenChange={open => open || close()}>
       <Dialog.Content className="palette" aria-describedby={undefined} maxWidth="640px">
         <VisuallyHidden>
-          <Dialog.Title>Find or do</Dialog.Title>
+          <Dialog.Title>Search or run a command</Dialog.Title>
         </VisuallyHidden>
         <Command loop>
           <Command.Input
@@ -39,7 +39,7 @@ export default function Palette({ close }: { close(): void }) {
             onValueChange={setText}
           />
           <Command.List>
-            <Command.Empty>Nothing fits “{text}”.</Command.Empty>
+            <Command.Empty>Nothing matches “{text}”.</Command.Empty>
             <Command.Group heading="Go to">
               {STATIONS.map(({ title, path, icon: Icon, key }) => (
                 <Command.Item key={path} value={`page ${title}`} onSelect={then(() => go(path))}>
@@ -49,7 +49,7 @@ export default function Palette({ close }: { close(): void }) {
                 </Command.Item>
               ))}
             </Command.Group>
-            <Command.Group heading="Do">
+            <Command.Group heading="Commands">
               {shortcuts
                 .filter(({ keys = '' }) => !keys.startsWith('g ') && keys !== 'mod+k' && keys !== '?')
                 .map(({ keys, title, run }) => (
@@ -64,7 +64,7 @@ export default function Palette({ close }: { close(): void }) {
                 <Command.Item
                   key={id}
                   value={`mission ${title} ${id}`}
-                  // The server found it by its prompt; the words must be here for it to stay in the list.
+                  // The server found it by its prompt. Without these words the palette would filter it out.
                   keywords={[detailed_prompt]}
                   onSelect={then(() => go(`/missions/${id}`))}
                 >

@@ -11,7 +11,7 @@ import './phone.css'
 
 type Way = Output<'continue_on_phone'>
 
-/** Lets a phone in: a code to scan, or how to make one possible; and who was let in before. */
+/** Lets a phone sign in: a code to scan, or how to make one possible, and the devices that are signed in. */
 export default function Phone({ close }: { close(): void }) {
   const { run, busy } = useCommand('continue_on_phone')
   const [way, setWay] = useState<Way>()
@@ -58,7 +58,7 @@ function Scan({ way: { addresses }, link, choose }: ScanProps) {
         <Callout.Icon>
           <Check size={16} />
         </Callout.Icon>
-        <Callout.Text>{plain(arrived.name)} is signed in. Go on there.</Callout.Text>
+        <Callout.Text>{plain(arrived.name)} is signed in. Continue there.</Callout.Text>
       </Callout.Root>
     )
   return (
@@ -73,8 +73,7 @@ function Scan({ way: { addresses }, link, choose }: ScanProps) {
             <TriangleAlert size={16} />
           </Callout.Icon>
           <Callout.Text>
-            This address is not encrypted: on a network of others, what travels can be read along. Within a VPN it is
-            safe.
+            This address is not encrypted: others on the network can read the traffic. Use it only inside a VPN.
           </Callout.Text>
         </Callout.Root>
       )}
@@ -95,7 +94,7 @@ function Scan({ way: { addresses }, link, choose }: ScanProps) {
   )
 }
 
-/** Dark on light also where the page is dark: many cameras read it only so. */
+/** Dark on light even in dark mode, because many cameras cannot read it otherwise. */
 function QrCode({ modules }: { modules: boolean[][] }) {
   const size = modules.length
   const path = modules.flatMap((row, y) => row.map((dark, x) => (dark ? `M${x} ${y}h1v1h-1z` : ''))).join('')

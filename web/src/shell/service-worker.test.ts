@@ -5,7 +5,7 @@ import { expect, test, vi } from 'vitest'
 const CODE = readFileSync(join(import.meta.dirname, '../../public/sw.js'), 'utf8')
 const NEWS = { title: 'An agent asks you', body: 'Which colour?', tag: 'm1', path: '/missions/m1' }
 
-/** The worker with windows as a browser would tell of them. */
+/** The worker with the windows that a browser would report. */
 function aWorker(windows: { visibilityState: string }[]) {
   const handlers = new Map<string, (event: unknown) => void>()
   const open = windows.map(each => ({ ...each, postMessage: vi.fn(), focus: vi.fn() }))
@@ -27,7 +27,7 @@ function aWorker(windows: { visibilityState: string }[]) {
   return { open, shown, openWindow, fetched, happens, handlers }
 }
 
-test('it tells when no window is looked at, and is silent while one is', async () => {
+test('it notifies only if no window is visible', async () => {
   const hidden = aWorker([{ visibilityState: 'hidden' }])
   await hidden.happens('message', { data: NEWS })
   expect(hidden.shown).toHaveBeenCalledExactlyOnceWith(

@@ -7,6 +7,7 @@ import { Toasts } from '../kit/toasts.tsx'
 import { MAIN, MORE, PLACES, STATIONS, type Station } from '../routes.tsx'
 import type { View } from '../views.ts'
 import { ConnectionBar, PausedBar, UnreadableBar } from './connection.tsx'
+import { FaultsBar } from './faults.tsx'
 import { useFleetState, usePausing } from './fleet-state.ts'
 import { listenForShortcuts, MOD, useShortcuts } from './keys.ts'
 import { startNotifying, switchNotifications } from './notifications.ts'
@@ -23,13 +24,13 @@ export function Shell() {
   const [palette, setPalette] = useState(false)
   const [more, setMore] = useState(false)
   const [phone, setPhone] = useState(false)
-  const { counts, isPaused, unreadable } = useFleetState()
+  const { counts, isPaused, unreadable, faults } = useFleetState()
   const { pause, unpause } = usePausing()
   useEffect(listenForShortcuts, [])
   useEffect(() => startNotifying(go), [go])
   useShortcuts([
-    { keys: 'mod+k', title: 'Find or do anything', run: () => setPalette(true) },
-    { keys: '?', title: 'Show what can be pressed', run: () => setPalette(true) },
+    { keys: 'mod+k', title: 'Search or run a command', run: () => setPalette(true) },
+    { keys: '?', title: 'Show keyboard shortcuts', run: () => setPalette(true) },
     { keys: 'n', title: 'New mission', run: () => go('/missions/new') },
     { title: 'New plan', run: () => go('/plans?new') },
     isPaused
@@ -57,7 +58,7 @@ export function Shell() {
         </Link>
         <Button variant="surface" color="gray" className="finder" onClick={() => setPalette(true)}>
           <Search size={14} />
-          <span className="finder-word">Find or do…</span>
+          <span className="finder-word">Search…</span>
           <Kbd size="1">{MOD}K</Kbd>
         </Button>
         <Button asChild>
@@ -75,6 +76,7 @@ export function Shell() {
       <div className="middle">
         <ConnectionBar />
         {isPaused && <PausedBar unpause={unpause} />}
+        {faults > 0 && <FaultsBar count={faults} />}
         {unreadable > 0 && <UnreadableBar count={unreadable} />}
         <main id="main" tabIndex={-1}>
           <Trouble>
@@ -105,7 +107,7 @@ export function Shell() {
         </button>
       </nav>
       {more && (
-        // biome-ignore lint/a11y/useKeyWithClickEvents: the links inside have the keyboard; this only closes behind them
+        // biome-ignore lint/a11y/useKeyWithClickEvents: the links inside handle keys; this only closes the menu
         // biome-ignore lint/a11y/noStaticElementInteractions: as above
         <div className="more" onClick={() => setMore(false)}>
           <Stations list={[...MAIN.slice(4), ...MORE]} counts={{}} />
@@ -116,7 +118,7 @@ export function Shell() {
               color="gray"
               highContrast
               className="tool"
-              aria-label="Find or do"
+              aria-label="Search or run a command"
               onClick={() => setPalette(true)}
             >
               <Search size={16} />

@@ -1,7 +1,7 @@
 import { Component, type ReactNode } from 'react'
 import { Page, Problem } from '../kit/page.tsx'
 
-/** A view that breaks says so, and the rest of the page goes on. */
+/** Shows that a view crashed. The rest of the page keeps working. */
 export class Trouble extends Component<{ children: ReactNode }, { error: Error | undefined; at: string }> {
   override state = { error: undefined as Error | undefined, at: location.pathname }
 
@@ -13,8 +13,8 @@ export class Trouble extends Component<{ children: ReactNode }, { error: Error |
     const { error, at } = this.state
     if (!error || at !== location.pathname) return this.props.children
     return (
-      <Page title="This view broke">
-        {/* Its code may be of a server that has been replaced since; what is asked for anew is of the one there is. */}
+      <Page title="This page crashed">
+        {/* The code may be from an older server. Reloading gets the current one. */}
         <Problem error={error} retry={() => location.reload()} />
       </Page>
     )

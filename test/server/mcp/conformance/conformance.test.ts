@@ -16,7 +16,7 @@ test('the official conformance suite passes on the code that offers the fleet', 
     endpoints: [{ path: '/mcp', offer: () => EXPECTED }],
     allowedHosts: [`localhost:${front.port}`],
   })
-  front.leadTo(server.url, fleet.home.token)
+  front.leadTo(server.url, await fleet.keys.ownerToken())
 
   const args = ['server', '--suite', 'all', '--url', `http://localhost:${front.port}/mcp`]
   const baseline = ['--expected-failures', join(import.meta.dirname, 'not-offered.yml')]

@@ -1,5 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import * as z from 'zod'
+import { NotAllowed } from '../../../../src/domain/errors.ts'
 import type { Offer, Tool } from '../../../../src/server/mcp/index.ts'
 
 const PIXEL = 'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mP8z8DwHwAFBQIAX8jx0gAAAABJRU5ErkJggg=='
@@ -17,7 +18,20 @@ const answering = (name: string, content: unknown): Tool => ({
   run: async () => content,
 })
 
-/** What the official conformance suite expects a server to offer, for the code that offers the fleet. */
+const eliciting = (name: string, properties: Record<string, object>, input = z.strictObject({})): Tool => ({
+  name,
+  summary: `Shows a form as the conformance suite wants of ${name}`,
+  input,
+  long: true,
+  run: async (_, { message = 'Fill it in.' }: { message?: string }, { elicit, signal }) => {
+    if (!elicit) throw new NotAllowed('The client shows no forms.')
+    return `User response: ${JSON.stringify(await elicit({ message, properties, required: [] }, signal))}`
+  },
+})
+const titled = (...values: string[]) => values.map(value => ({ const: value, title: value.toUpperCase() }))
+const plain = ['option1', 'option2', 'option3']
+
+/** What the official conformance suite expects from a server, in the form in which the fleet offers its tools. */
 export const EXPECTED: Offer = {
   name: 'conformance',
   instructions: 'For the conformance suite.',
@@ -54,6 +68,25 @@ export const EXPECTED: Offer = {
         return 'done'
       },
     },
+    eliciting(
+      'test_elicitation',
+      { username: { type: 'string' }, email: { type: 'string' } },
+      z.strictObject({ message: z.string() }) as never,
+    ),
+    eliciting('test_elicitation_sep1034_defaults', {
+      name: { type: 'string', default: 'John Doe' },
+      age: { type: 'integer', default: 30 },
+      score: { type: 'number', default: 95.5 },
+      status: { type: 'string', enum: ['active', 'inactive', 'pending'], default: 'active' },
+      verified: { type: 'boolean', default: true },
+    }),
+    eliciting('test_elicitation_sep1330_enums', {
+      untitledSingle: { type: 'string', enum: plain },
+      titledSingle: { type: 'string', oneOf: titled('value1', 'value2', 'value3') },
+      legacyEnum: { type: 'string', enum: ['opt1', 'opt2', 'opt3'], enumNames: ['One', 'Two', 'Three'] },
+      untitledMulti: { type: 'array', items: { type: 'string', enum: plain } },
+      titledMulti: { type: 'array', items: { anyOf: titled('value1', 'value2', 'value3') } },
+    }),
     {
       name: 'json_schema_2020_12_tool',
       summary: 'Has an input with definitions',

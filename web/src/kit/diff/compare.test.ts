@@ -57,7 +57,7 @@ test('two long texts with nothing in common take no time', () => {
   expect(performance.now() - start).toBeLessThan(5000)
 })
 
-test('side by side, what went stands opposite of what came, and the part that changed is marked', () => {
+test('side by side, deleted lines are opposite the added ones, and the changed part is marked', () => {
   const [hunk] = compareTexts('same\nlet answer = 41\ngone\n', 'same\nlet answer = 42\n')
   const pairs = pairsOf(hunk!.lines)
   expect(pairs.map(({ left, right }) => [left?.text, right?.text])).toEqual([
@@ -68,7 +68,7 @@ test('side by side, what went stands opposite of what came, and the part that ch
   const parts = changedParts(hunk!.lines)
   expect(parts.get(pairs[1]!.left!)).toEqual([14, 15])
   expect(parts.has(pairs[2]!.left!)).toBe(false)
-  // The two halves of one character are not torn apart.
+  // A surrogate pair is not split.
   const emoji = compareTexts('it is 😀 here\n', 'it is 😁 here\n')[0]!.lines
   expect([...changedParts(emoji).values()]).toEqual([
     [6, 8],

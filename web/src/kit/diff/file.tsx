@@ -1,24 +1,24 @@
 import { memo, type ReactNode } from 'react'
 import type { Block } from './layout.ts'
 import { RowView, type RowViewProps } from './row.tsx'
-import { isAt, type Place, type PlacedRemark } from './rows.ts'
+import { isAt, type Place, type PlacedComment } from './rows.ts'
 
-interface FileViewProps<R extends PlacedRemark> extends Omit<RowViewProps<R>, 'row' | 'isCursor'> {
+interface FileViewProps<R extends PlacedComment> extends Omit<RowViewProps<R>, 'row' | 'isCursor'> {
   block: Block<R>
-  /** Which one it is, and where it begins. */
+  /** Its index, and its top position. */
   file: number
   top: number
-  /** The rows that are drawn, besides its head. */
+  /** The rows that are drawn, besides its header. */
   first: number
   last: number
-  /** The line one is at, if it is in this file. */
+  /** The selected line, if it is in this file. */
   cursor: Place | undefined
-  /** Takes each row that is drawn, to know how high it is. */
+  /** Gets each drawn row, to measure its height. */
   drawn(element: HTMLElement | null): (() => void) | undefined
 }
 
-/** One file as high as all of it is, with those of its rows that are near to what is seen; its head stays in sight. */
-export const FileView = memo(function FileView<R extends PlacedRemark>(props: FileViewProps<R>) {
+/** One file in its full height, with only the rows near the visible part. Its header stays visible. */
+export const FileView = memo(function FileView<R extends PlacedComment>(props: FileViewProps<R>) {
   const { block, file, top, first, last, cursor, drawn, ...rest } = props
   const { rows, starts } = block
   const viewOf = (at: number) => {
@@ -36,4 +36,4 @@ export const FileView = memo(function FileView<R extends PlacedRemark>(props: Fi
       {Array.from({ length: last - first + 1 }, (_, index) => viewOf(first + index))}
     </div>
   )
-}) as <R extends PlacedRemark>(props: FileViewProps<R>) => ReactNode
+}) as <R extends PlacedComment>(props: FileViewProps<R>) => ReactNode

@@ -4,19 +4,19 @@ import { shown } from './shown.ts'
 
 export interface Token {
   text: string
-  /** What it is in its language, such as a keyword. */
+  /** Its kind in the language, such as a keyword. */
   kind?: string
 }
 
 type Lowlight = ReturnType<typeof createLowlight>
 type Node = { type: string; value?: string; properties?: { className?: unknown }; children?: Node[] }
 
-/** So many lines are coloured in one go: a few milliseconds. */
+/** This many lines are coloured at a time, which takes a few milliseconds. */
 const CHUNK_LINES = 80
-/** Longer lines are data or made by machines, and slow to read. */
+/** Longer lines are data or generated, and slow to colour. */
 const MAX_LINE_CHARS = 1000
 
-/** Names of files whose language their ending does not tell. */
+/** File names whose extension does not give the language. */
 const NAMES: Record<string, string> = {
   makefile: 'makefile',
   dockerfile: 'bash',
@@ -25,7 +25,7 @@ const NAMES: Record<string, string> = {
   '.bashrc': 'bash',
   '.gitconfig': 'ini',
 }
-/** Endings that the highlighter does not know by themselves. */
+/** Extensions that the highlighter does not know. */
 const ENDINGS: Record<string, string> = {
   mts: 'typescript',
   cts: 'typescript',
@@ -43,6 +43,10 @@ let loading: Promise<Lowlight> | undefined
 
 function load(): Promise<Lowlight> {
   loading ??= import('lowlight').then(({ common, createLowlight: create }) => create(common))
+  // After a failed load, the next chunk tries again.
+  loading.catch(() => {
+    loading = undefined
+  })
   return loading
 }
 
@@ -53,7 +57,7 @@ const languageOf = (lowlight: Lowlight, path: string): string | undefined => {
   return lowlight.registered(language) ? language : undefined
 }
 
-/** A few lines of a hunk that are coloured together, once somebody looks at them. */
+/** Some lines of a hunk that are coloured together, once they are visible. */
 export class Chunk {
   readonly #path: string
   readonly #lines: readonly Line[]
@@ -76,12 +80,12 @@ export class Chunk {
   }
 
   colour(lowlight: Lowlight): void {
-    // Scrolled past before its turn came: asked for again when somebody looks.
+    // If it was scrolled away before its turn, it is queued again when it is visible.
     this.#asked = this.#watchers.size > 0
     const language = languageOf(lowlight, this.#path)
     if (!this.#asked || !language || this.#lines.some(line => line.text.length > MAX_LINE_CHARS)) return
     const colours = new Map<Line, Token[]>()
-    // The old side first: what is on both sides is coloured as it is now.
+    // The old side comes first, so that lines on both sides get the colours of the new side.
     for (const sign of ['+', '-'] as const) {
       const side = this.#lines.filter(line => line.sign !== sign)
       const lines = linesIn(lowlight.highlight(language, side.map(line => shown(line.text)).join('\n')) as Node)
@@ -112,12 +116,12 @@ function enqueue(chunk: Chunk): void {
   if (working) return
   working = true
   work().catch(() => {
-    // Without colours it can be read all the same.
+    // The text is readable without colours.
     working = false
   })
 }
 
-/** One chunk at a time, and whatever the person does comes first. */
+/** Works on one chunk at a time, so that input is handled first. */
 async function work(): Promise<void> {
   const lowlight = await load()
   for (let chunk = queue.pop(); chunk; chunk = queue.pop()) {
@@ -127,7 +131,7 @@ async function work(): Promise<void> {
   working = false
 }
 
-/** The tree of tokens as flat lists, one for each line: a token may go over several. */
+/** The tree of tokens as a list for each line. A token may span several lines. */
 export function linesIn(tree: Node): Token[][] {
   const lines: Token[][] = [[]]
   const walk = (node: Node, kind: string | undefined): void => {

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { blockOf, fileAt, HEIGHTS, heightAt, held, layoutOf, resized, rowAt, subjectOf } from './layout.ts'
 import { type FileDiff, type Line, parseDiff } from './parse.ts'
-import { type Listed, type PlacedRemark, plainRows, type Row, withRemarks } from './rows.ts'
+import { type Listed, type PlacedComment, plainRows, type Row, withComments } from './rows.ts'
 
 const listedAs = (path: string): Listed => ({ path, change: 'added', added: 100, deleted: 0 })
 const FILES = ['a', 'b', 'c'].map(listedAs)
@@ -16,7 +16,7 @@ const rowsOf = (listed: Listed, folded = false): Row<never>[] =>
 const FILE_PX = HEIGHTS.file + 100 * HEIGHTS.line + HEIGHTS.end
 
 const nothingKnown = new WeakMap<object, number>()
-const blocks = FILES.map(listed => blockOf<PlacedRemark>(rowsOf(listed), nothingKnown))
+const blocks = FILES.map(listed => blockOf<PlacedComment>(rowsOf(listed), nothingKnown))
 const layout = layoutOf(blocks)
 const replaced = (at: number, rows: readonly Row[]) => layoutOf(blocks.with(at, blockOf(rows, nothingKnown)))
 const lineAt = (all: typeof layout, offset: number): Line => {
@@ -35,7 +35,7 @@ test('files are found by their heights, and rows by theirs', () => {
   expect(fileAt(layoutOf([]), 10)).toBe(0)
 })
 
-test('a row that was measured moves those below it, and is as high in rows that are made anew', () => {
+test('a measured row moves those below it, and keeps its height when rows are rebuilt', () => {
   const grown = resized(
     blocks[0]!,
     new Map([
@@ -56,7 +56,7 @@ test('what is seen stays where it is when something above it comes, goes or grow
   const written = { path: 'b', side: 'new', line: 3 } as const
   const others = [
     replaced(0, rowsOf(FILES[0]!, true)),
-    replaced(1, withRemarks(rowsOf(FILES[1]!), [{ id: '1', side: 'new', line: 9 }], written)),
+    replaced(1, withComments(rowsOf(FILES[1]!), [{ id: '1', side: 'new', line: 9 }], written)),
     layoutOf(blocks.with(1, resized(blocks[1]!, new Map([[4, 300]])))),
     layoutOf(blocks.slice(1)),
   ]
@@ -68,7 +68,7 @@ test('what is seen stays where it is when something above it comes, goes or grow
   expect(held(layout, replaced(2, rowsOf(FILES[2]!, true)), offset)).toBe(offset)
 })
 
-test('of a file that is folded while it is read, its head is seen; what is above all files never moves', () => {
+test('folding a file keeps its header visible, and the part above all files never moves', () => {
   const folded = replaced(1, rowsOf(FILES[1]!, true))
   expect(held(layout, folded, FILE_PX + 1500)).toBe(FILE_PX)
   expect(held(layout, replaced(0, rowsOf(FILES[0]!, true)), -20)).toBe(-20)

@@ -1,6 +1,6 @@
-import type { Listed, PlacedRemark, Row } from './rows.ts'
+import type { Listed, PlacedComment, Row } from './rows.ts'
 
-/** How high each row is, as long as nobody has measured it. */
+/** The assumed height of each row until it is measured. */
 export const HEIGHTS: Record<Row['kind'], number> = {
   file: 41,
   unread: 120,
@@ -8,38 +8,38 @@ export const HEIGHTS: Record<Row['kind'], number> = {
   gap: 28,
   line: 20,
   pair: 20,
-  remark: 96,
+  comment: 96,
   writing: 168,
   end: 14,
 }
 
 /** The rows of one file. */
-export interface Block<R extends PlacedRemark = PlacedRemark> {
+export interface Block<R extends PlacedComment = PlacedComment> {
   listed: Listed
   rows: readonly Row<R>[]
-  /** Where each row begins within the file, and at last where the file ends. */
+  /** The top of each row within the file, and last the end of the file. */
   starts: Float64Array
 }
 
-/** All files, one below the other. What it costs to make goes by the number of files, not of their lines. */
-export interface Layout<R extends PlacedRemark = PlacedRemark> {
+/** All files, one below the other. Building it takes time by the number of files, not of lines. */
+export interface Layout<R extends PlacedComment = PlacedComment> {
   blocks: readonly Block<R>[]
-  /** Where each file begins, and at last where all end. */
+  /** The top of each file, and last the end of all. */
   tops: readonly number[]
 }
 
-/** What was measured, by what it is the height of. */
+/** The measured heights, by the object that a row shows. */
 export type Heights = WeakMap<object, number>
 
-/** What a row shows: the same thing has the same height in another row. */
+/** The object that a row shows. It has the same height in any row. */
 export function subjectOf(row: Row): object {
   if (row.kind === 'line') return row.line
   if (row.kind === 'pair') return (row.pair.right ?? row.pair.left)!
-  if (row.kind === 'remark') return row.remark
+  if (row.kind === 'comment') return row.comment
   return row.kind === 'writing' ? row.place : row
 }
 
-export function blockOf<R extends PlacedRemark>(rows: readonly Row<R>[], heights: Heights): Block<R> {
+export function blockOf<R extends PlacedComment>(rows: readonly Row<R>[], heights: Heights): Block<R> {
   const starts = new Float64Array(rows.length + 1)
   for (let at = 0; at < rows.length; at++) {
     const row = rows[at]!
@@ -48,8 +48,8 @@ export function blockOf<R extends PlacedRemark>(rows: readonly Row<R>[], heights
   return { listed: rows[0]!.listed, rows, starts }
 }
 
-/** The same with other heights for some of its rows. */
-export function resized<R extends PlacedRemark>(block: Block<R>, heights: ReadonlyMap<number, number>): Block<R> {
+/** The same block with new heights for some rows. */
+export function resized<R extends PlacedComment>(block: Block<R>, heights: ReadonlyMap<number, number>): Block<R> {
   const starts = block.starts.slice()
   const first = Math.min(...heights.keys())
   let grown = 0
@@ -61,7 +61,7 @@ export function resized<R extends PlacedRemark>(block: Block<R>, heights: Readon
   return { ...block, starts }
 }
 
-export function layoutOf<R extends PlacedRemark>(blocks: readonly Block<R>[]): Layout<R> {
+export function layoutOf<R extends PlacedComment>(blocks: readonly Block<R>[]): Layout<R> {
   const tops = [0]
   for (const [at, { starts }] of blocks.entries()) tops.push(tops[at]! + starts.at(-1)!)
   return { blocks, tops }
@@ -69,10 +69,10 @@ export function layoutOf<R extends PlacedRemark>(blocks: readonly Block<R>[]): L
 
 export const heightAt = ({ starts }: Block, row: number): number => starts[row + 1]! - starts[row]!
 
-/** Which file is at this height; the first one above all, the last one below. */
+/** The file at this offset; the first one if it is above all, the last one if it is below. */
 export const fileAt = ({ tops }: Layout, offset: number): number => partAt(tops, offset)
 
-/** Which row is at this height of its file. */
+/** The row at this offset in its file. */
 export const rowAt = ({ starts }: Block, offset: number): number => partAt(starts, offset)
 
 function partAt(starts: ArrayLike<number>, offset: number): number {
@@ -85,11 +85,11 @@ function partAt(starts: ArrayLike<number>, offset: number): number {
   return low
 }
 
-/** Where to look after rows came, went or grew, so that what is seen stays where it is. */
+/** The new scroll position after rows were added, removed or resized, so that the visible part does not move. */
 export function held(before: Layout, after: Layout, offset: number): number {
   const at = fileAt(before, offset)
   const block = before.blocks[at]
-  // Nothing to hold while what is above the files is read.
+  // While the part above the files is visible, nothing has to be adjusted.
   if (!block || offset <= 0) return offset
   const isSame = (other: Block | undefined) => other?.listed.path === block.listed.path
   const now = isSame(after.blocks[at]) ? at : after.blocks.findIndex(isSame)
@@ -103,6 +103,6 @@ function heldWithin(before: Block, after: Block, offset: number): number {
   const seen = subjectOf(before.rows[at]!)
   const now = after.rows.findIndex(row => subjectOf(row) === seen)
   if (now !== -1) return after.starts[now]! + offset - before.starts[at]!
-  // Of a file that was folded its head is left to see.
+  // Only the header is left of a folded file.
   return offset < after.starts.at(-1)! ? offset : 0
 }

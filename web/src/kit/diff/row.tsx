@@ -9,27 +9,27 @@ import { Code } from './code.tsx'
 import { LineCounts } from './line-counts.tsx'
 import type { Span } from './pairs.ts'
 import type { Hunk, Line } from './parse.ts'
-import type { Listed, Place, PlacedRemark, Row } from './rows.ts'
+import type { Listed, Place, PlacedComment, Row } from './rows.ts'
 import { shown } from './shown.ts'
 import type { Reader } from './use-diffs.ts'
 
-export interface RowViewProps<R extends PlacedRemark> {
+export interface RowViewProps<R extends PlacedComment> {
   row: Row<R>
   reader: Reader
   isCursor: boolean
   isFolded: boolean
   fold(listed: Listed, folded: boolean): void
   fileActions?(listed: Listed): ReactNode
-  remark?(remark: R): ReactNode
+  comment?(comment: R): ReactNode
   writer?(place: Place, close: () => void): ReactNode
   write(place: Place | undefined): void
 }
 
 /** One row of a long diff. */
-export const RowView = memo(function RowView<R extends PlacedRemark>(props: RowViewProps<R>) {
-  const { row, reader, isCursor, isFolded, fold, fileActions, remark, writer, write } = props
+export const RowView = memo(function RowView<R extends PlacedComment>(props: RowViewProps<R>) {
+  const { row, reader, isCursor, isFolded, fold, fileActions, comment, writer, write } = props
   const { path } = row.listed
-  const remarks = writer && write
+  const comments = writer && write
   switch (row.kind) {
     case 'file':
       return <FileHead listed={row.listed} isFolded={isFolded} fold={fold} actions={fileActions?.(row.listed)} />
@@ -42,8 +42,8 @@ export const RowView = memo(function RowView<R extends PlacedRemark>(props: RowV
     case 'line':
       return (
         <div className="diff-line" data-numbers data-sign={row.line.sign} data-cursor={isCursor || undefined}>
-          <LineNumber path={path} line={row.line} side="old" write={row.line.sign === '-' ? remarks : undefined} />
-          <LineNumber path={path} line={row.line} side="new" write={remarks} />
+          <LineNumber path={path} line={row.line} side="old" write={row.line.sign === '-' ? comments : undefined} />
+          <LineNumber path={path} line={row.line} side="new" write={comments} />
           <span className="diff-sign">{row.line.sign}</span>
           <Code path={path} hunk={row.hunk} line={row.line} part={row.part} />
         </div>
@@ -51,18 +51,18 @@ export const RowView = memo(function RowView<R extends PlacedRemark>(props: RowV
     case 'pair':
       return (
         <div className="diff-pair" data-cursor={isCursor || undefined}>
-          <Half path={path} line={row.pair.left} side="old" hunk={row.hunk} parts={row.parts} write={remarks} />
-          <Half path={path} line={row.pair.right} side="new" hunk={row.hunk} parts={row.parts} write={remarks} />
+          <Half path={path} line={row.pair.left} side="old" hunk={row.hunk} parts={row.parts} write={comments} />
+          <Half path={path} line={row.pair.right} side="new" hunk={row.hunk} parts={row.parts} write={comments} />
         </div>
       )
-    case 'remark':
-      return remark?.(row.remark)
+    case 'comment':
+      return comment?.(row.comment)
     case 'writing':
       return writer?.(row.place, () => write(undefined))
     case 'end':
       return <div className="diff-end" />
   }
-}) as <R extends PlacedRemark>(props: RowViewProps<R>) => ReactNode
+}) as <R extends PlacedComment>(props: RowViewProps<R>) => ReactNode
 
 interface FileHeadProps {
   listed: Listed
@@ -92,7 +92,7 @@ function FileHead({ listed, isFolded, fold, actions }: FileHeadProps) {
         <span className="diff-folder">{name.slice(0, cut)}</span>
         {name.slice(cut)}
       </h3>
-      <CopyButton text={path} label="Copy the path" />
+      <CopyButton text={path} label="Copy path" />
       {change !== 'modified' && <span className="diff-change">{change}</span>}
       <LineCounts added={added} deleted={deleted} />
       {actions}
@@ -100,7 +100,7 @@ function FileHead({ listed, isFolded, fold, actions }: FileHeadProps) {
   )
 }
 
-/** A file whose diff is read when somebody gets to it. */
+/** A file whose diff is loaded when it becomes visible. */
 function Unread({ listed, reader }: { listed: Listed; reader: Reader }) {
   const { path } = listed
   const asked = { mission_id: reader.missionId, path }
@@ -110,7 +110,7 @@ function Unread({ listed, reader }: { listed: Listed; reader: Reader }) {
   }, [data, reader, path])
   if (error) return <Problem error={error} retry={refetch} />
   return (
-    <div className="diff-unread" role="status" aria-busy aria-label={`Reading ${shown(path)}`}>
+    <div className="diff-unread" role="status" aria-busy aria-label={`Loading ${shown(path)}`}>
       <span />
       <span />
       <span />
@@ -124,7 +124,7 @@ function Gap({ row, expand }: { row: Extract<Row, { kind: 'gap' }>; expand(): vo
     <div className="diff-hidden">
       <Button size="1" variant="ghost" color="gray" highContrast onClick={expand}>
         <UnfoldVertical size={13} aria-hidden />
-        {hidden === undefined ? 'Show what follows' : plural(hidden, 'hidden line')}
+        {hidden === undefined ? 'Show the rest' : plural(hidden, 'hidden line')}
       </Button>
       {section && <code>{shown(section)}</code>}
     </div>
@@ -138,7 +138,7 @@ interface LineNumberProps {
   write: ((place: Place) => void) | undefined
 }
 
-/** The number of a line; clicking it begins a remark. */
+/** The number of a line. A click on it begins a comment. */
 function LineNumber({ path, line, side, write }: LineNumberProps) {
   const number = line[side]
   if (number === null || !write) return <span className="diff-number">{number}</span>
@@ -147,7 +147,7 @@ function LineNumber({ path, line, side, write }: LineNumberProps) {
       type="button"
       tabIndex={-1}
       className="diff-number"
-      aria-label={`Remark on ${side === 'old' ? 'old ' : ''}line ${number}`}
+      aria-label={`Comment on ${side === 'old' ? 'old ' : ''}line ${number}`}
       onClick={() => write({ path, side, line: number })}
     >
       <MessageSquarePlus size={12} aria-hidden className="diff-plus" />
@@ -167,10 +167,10 @@ interface HalfProps {
 
 function Half({ path, line, side, hunk, parts, write }: HalfProps) {
   if (!line) return <div className="diff-half" data-empty />
-  const remarkable = side === 'new' || line.sign === '-'
+  const commentable = side === 'new' || line.sign === '-'
   return (
     <div className="diff-half" data-sign={line.sign}>
-      <LineNumber path={path} line={line} side={side} write={remarkable ? write : undefined} />
+      <LineNumber path={path} line={line} side={side} write={commentable ? write : undefined} />
       <Code path={path} hunk={hunk} line={line} part={parts.get(line)} />
     </div>
   )

@@ -25,7 +25,7 @@ const shown = {
   total: undefined,
   folded: false,
   view: 'unified',
-  remarks: [],
+  comments: [],
   writing: undefined,
 } as const
 const kinds = (rows: readonly Row[]) => rows.map(row => (row.kind === 'gap' ? `gap ${row.hidden}` : row.kind))
@@ -53,22 +53,22 @@ test('side by side what changed stands on one line', () => {
   expect(new Set(rows.map(row => row.key)).size).toBe(rows.length)
 })
 
-test('a remark is below its line, on the side it is about; one whose line is not shown comes last', () => {
-  const remarks = [
+test('a comment is below its line, on the side it is about; one whose line is not shown comes last', () => {
+  const comments = [
     { id: 'new', side: 'new', line: 50 },
     { id: 'old', side: 'old', line: 50 },
     { id: 'far', side: 'new', line: 120 },
     { id: 'file', side: 'new', line: null },
   ] as const
   for (const view of ['unified', 'split'] as const) {
-    const rows = rowsOf({ ...shown, view, remarks, writing: { path: 'a.txt', side: 'new', line: 50 } })
-    const at = (id: string) => rows.findIndex(row => row.kind === 'remark' && row.remark.id === id)
+    const rows = rowsOf({ ...shown, view, comments, writing: { path: 'a.txt', side: 'new', line: 50 } })
+    const at = (id: string) => rows.findIndex(row => row.kind === 'comment' && row.comment.id === id)
     const above = (id: string) => rows.slice(0, at(id)).findLast(row => row.kind === 'line' || row.kind === 'pair')
     const lineOf = (row: Row | undefined) =>
       row?.kind === 'line' ? row.line : row?.kind === 'pair' ? row.pair.right : undefined
     expect(lineOf(above('new'))?.text).toBe('fifty')
     if (view === 'unified') expect(lineOf(above('old'))?.text).toBe('line 50')
-    expect(rows.slice(-3, -1).map(row => row.kind === 'remark' && row.remark.id)).toEqual(['far', 'file'])
+    expect(rows.slice(-3, -1).map(row => row.kind === 'comment' && row.comment.id)).toEqual(['far', 'file'])
     expect(rows.filter(row => row.kind === 'writing')).toHaveLength(1)
   }
 })
@@ -77,7 +77,7 @@ test('what is neither text nor change of text is told in words', () => {
   const told = (text: string) =>
     rowsOf({ ...shown, diff: parseDiff(text)[0]! }).flatMap(row => (row.kind === 'note' ? [row.text] : []))
   expect(told('diff --git a/x b/y\nsimilarity index 100%\nrename from x\nrename to y\n')).toEqual(['Renamed from x'])
-  expect(told('diff --git a/x b/x\nold mode 100644\nnew mode 100755\n')[0]).toContain('can be run now')
+  expect(told('diff --git a/x b/x\nold mode 100644\nnew mode 100755\n')[0]).toContain('now executable')
   expect(told('diff --git a/x b/x\nindex 1..2 100644\nBinary files a/x and b/x differ\n')[0]).toContain('Not text')
 })
 

@@ -2,12 +2,12 @@ import { hiddenBefore } from './expand.ts'
 import { changedParts, type Pair, pairsOf, type Span } from './pairs.ts'
 import type { FileDiff, Hunk, Line } from './parse.ts'
 
-/** A changed file as lists tell it, before its diff is read. */
+/** A changed file as in a list, before its diff is loaded. */
 export interface Listed {
   path: string
   change: 'added' | 'modified' | 'deleted' | 'renamed'
   from?: string
-  /** Lines; empty: it is no text. */
+  /** Number of lines; null: it is not text. */
   added: number | null
   deleted: number | null
 }
@@ -18,8 +18,8 @@ export interface Place {
   line: number
 }
 
-/** A remark on a line; on the whole file where there is none. */
-export interface PlacedRemark {
+/** A comment on a line, or without a line on the whole file. */
+export interface PlacedComment {
   id: string
   side: 'old' | 'new'
   line: number | null
@@ -27,38 +27,43 @@ export interface PlacedRemark {
 
 export type View = 'unified' | 'split'
 
-/** One line of the page, of a height of its own. */
-export type Row<R extends PlacedRemark = PlacedRemark> = { key: string; listed: Listed } & (
+/** One row of the page, with a height of its own. */
+export type Row<R extends PlacedComment = PlacedComment> = { key: string; listed: Listed } & (
   | { kind: 'file' }
   | { kind: 'unread' }
   | { kind: 'note'; text: string }
   | { kind: 'gap'; at: number; hidden: number | undefined; section: string }
   | { kind: 'line'; hunk: Hunk; line: Line; part: Span | undefined }
   | { kind: 'pair'; hunk: Hunk; pair: Pair; parts: ReadonlyMap<Line, Span> }
-  | { kind: 'remark'; remark: R }
+  | { kind: 'comment'; comment: R }
   | { kind: 'writing'; place: Place }
   | { kind: 'end' }
 )
 
-export interface Shown<R extends PlacedRemark> {
+export interface Shown<R extends PlacedComment> {
   listed: Listed
-  /** Undefined: not read yet. */
+  /** Undefined: not loaded yet. */
   diff: FileDiff | undefined
-  /** How many lines it has now, if that is known. */
+  /** How many lines the file has now, if that is known. */
   total: number | undefined
   folded: boolean
   view: View
-  remarks: readonly R[]
-  /** Where somebody writes a remark. */
+  comments: readonly R[]
+  /** The line on which somebody is writing a comment. */
   writing: Place | undefined
 }
 
-/** What the page shows of one file, line by line. */
-export const rowsOf = <R extends PlacedRemark>(shown: Shown<R>): readonly Row<R>[] =>
-  withRemarks(plainRows(shown), shown.remarks, shown.writing)
+/** The rows of one file. */
+export const rowsOf = <R extends PlacedComment>(shown: Shown<R>): readonly Row<R>[] =>
+  withComments(plainRows(shown), shown.comments, shown.writing)
 
-/** The same without what people say of it. */
-export function plainRows({ listed, diff, folded, ...shown }: Omit<Shown<never>, 'remarks' | 'writing'>): Row<never>[] {
+/** The same without comments. */
+export function plainRows({
+  listed,
+  diff,
+  folded,
+  ...shown
+}: Omit<Shown<never>, 'comments' | 'writing'>): Row<never>[] {
   const head: Row<never> = { key: `${listed.path}\0`, listed, kind: 'file' }
   const end: Row<never> = { key: `${listed.path}\0end`, listed, kind: 'end' }
   if (folded) return [head, end]
@@ -69,31 +74,36 @@ export function plainRows({ listed, diff, folded, ...shown }: Omit<Shown<never>,
   return [...rows, ...rest, end]
 }
 
-/** Each remark below its line; those whose line is not shown come last, before the end. */
-export function withRemarks<R extends PlacedRemark>(
+/** Puts each comment below its line. Comments whose line is not shown come last. */
+export function withComments<R extends PlacedComment>(
   rows: readonly Row<never>[],
-  remarks: readonly R[],
+  comments: readonly R[],
   writing: Place | undefined,
 ): readonly Row<R>[] {
   const { listed } = rows[0]!
-  if ((!remarks.length && !writing) || rows[1]?.kind === 'end') return rows
-  const rowOf = (remark: R): Row<R> => ({ key: `${listed.path}\0remark ${remark.id}`, listed, kind: 'remark', remark })
+  if ((!comments.length && !writing) || rows[1]?.kind === 'end') return rows
+  const rowOf = (comment: R): Row<R> => ({
+    key: `${listed.path}\0comment ${comment.id}`,
+    listed,
+    kind: 'comment',
+    comment,
+  })
   const saidOn = (side: Place['side']) =>
     Map.groupBy(
-      remarks.filter(each => each.side === side),
+      comments.filter(each => each.side === side),
       each => each.line,
     )
   const said = { old: saidOn('old'), new: saidOn('new') }
-  const left = new Set(remarks)
+  const left = new Set(comments)
   let unwritten = writing
   const all: Row<R>[] = []
   for (const row of rows) {
-    if (row.kind === 'end') for (const remark of left) all.push(rowOf(remark))
+    if (row.kind === 'end') for (const comment of left) all.push(rowOf(comment))
     all.push(row)
     for (const side of SIDES) {
       const line = lineOn(row, side)
       const here = line === null ? undefined : said[side].get(line)
-      if (here) for (const remark of here) if (left.delete(remark)) all.push(rowOf(remark))
+      if (here) for (const comment of here) if (left.delete(comment)) all.push(rowOf(comment))
     }
     if (!unwritten || lineOn(row, unwritten.side) !== unwritten.line) continue
     all.push({ key: `${listed.path}\0writing`, listed, kind: 'writing', place: unwritten })
@@ -104,19 +114,19 @@ export function withRemarks<R extends PlacedRemark>(
 
 const SIDES = ['old', 'new'] as const
 
-/** The number a row has on this side, if it has one. */
+/** The line number of a row on this side, if it has one. */
 function lineOn(row: Row, side: Place['side']): number | null {
   if (row.kind === 'line') return row.line[side]
   return row.kind === 'pair' ? ((side === 'old' ? row.pair.left : row.pair.right)?.[side] ?? null) : null
 }
 
-const CUT = 'What follows is longer than can be shown here; git diff on the machine of the fleet shows all of it'
+const CUT = 'The rest is too long to show here; git diff on the machine of the fleet shows all of it'
 
 function notesOf(listed: Listed, diff: FileDiff): Row<never>[] {
   const { oldMode, newMode, from, change, binary, hunks } = diff
   const notes = [
     from && `${change === 'copied' ? 'Copied' : 'Renamed'} from ${from}`,
-    oldMode && newMode && `Its mode went from ${oldMode} to ${newMode}${modeWord(oldMode, newMode)}`,
+    oldMode && newMode && `Mode changed from ${oldMode} to ${newMode}${modeWord(oldMode, newMode)}`,
     binary && 'Not text, so its content is not shown',
     !binary && !hunks.length && change === 'added' && 'Empty',
     !binary && !hunks.length && change === 'deleted' && 'It was empty',
@@ -129,7 +139,7 @@ function notesOf(listed: Listed, diff: FileDiff): Row<never>[] {
 const modeWord = (before: string, after: string): string => {
   if (after === '120000') return ': now a link'
   if (before === '120000') return ': no longer a link'
-  return after === '100755' ? ': it can be run now' : before === '100755' ? ': it can no longer be run' : ''
+  return after === '100755' ? ': now executable' : before === '100755' ? ': no longer executable' : ''
 }
 
 interface Read {
@@ -166,7 +176,7 @@ function linesOf({ listed, diff, total, view }: Read): Row<never>[] {
   return rows
 }
 
-/** What a remark on a row would be about; undefined: it is no line of a file. */
+/** The line that a comment on this row is about; undefined: it is not a line of a file. */
 export function placeOf(row: Row): Place | undefined {
   const { path } = row.listed
   const line = row.kind === 'line' ? row.line : row.kind === 'pair' ? (row.pair.right ?? row.pair.left) : undefined
@@ -177,7 +187,7 @@ export function placeOf(row: Row): Place | undefined {
 export const isAt = (row: Row, { path, side, line }: Place): boolean =>
   lineOn(row, side) === line && row.listed.path === path
 
-/** The first line that came; where none did, the first that went. */
+/** The first added line, or without one the first deleted line. */
 export function firstChange(rows: readonly Row[]): Place | undefined {
   let gone: Place | undefined
   for (const row of rows) {
@@ -191,5 +201,5 @@ export function firstChange(rows: readonly Row[]): Place | undefined {
 }
 
 const CONTEXT = 3
-/** Git shows three lines behind the last change: fewer, and the file ends there. */
+/** Git shows three lines after the last change. With fewer, the file ends there. */
 const reachesEnd = ({ lines }: Hunk): boolean => lines.slice(-CONTEXT).some(line => line.sign !== ' ' || line.unended)

@@ -1,18 +1,18 @@
 import { useCallback, useMemo, useRef, useState } from 'react'
 import { type Block, blockOf, type Heights, heightAt, layoutOf, resized, subjectOf } from './layout.ts'
-import { type Listed, type Place, type PlacedRemark, plainRows, type Row, type View, withRemarks } from './rows.ts'
+import { type Listed, type Place, type PlacedComment, plainRows, type Row, type View, withComments } from './rows.ts'
 import type { Diffs } from './use-diffs.ts'
 
-interface Asked<R extends PlacedRemark> {
+interface Asked<R extends PlacedComment> {
   files: readonly Listed[]
   diffs: Diffs
   view: View
   isFolded(listed: Listed): boolean
-  remarksOn: ReadonlyMap<string, readonly R[]>
+  commentsOn: ReadonlyMap<string, readonly R[]>
   writing: Place | undefined
 }
 
-/** A row as it was drawn, and how high it came out. */
+/** A drawn row and its height. */
 export interface Measured {
   file: number
   row: number
@@ -21,9 +21,9 @@ export interface Measured {
 
 const NONE: readonly never[] = []
 
-/** The rows of all files and where they are; those of a file that did not change are not made again. */
-export function useLayout<R extends PlacedRemark>(asked: Asked<R>) {
-  const { files, diffs, view, isFolded, remarksOn, writing } = asked
+/** The rows of all files and their positions. The rows of an unchanged file are used again. */
+export function useLayout<R extends PlacedComment>(asked: Asked<R>) {
+  const { files, diffs, view, isFolded, commentsOn, writing } = asked
   const heights = useRef<Record<View, Heights>>({ unified: new WeakMap(), split: new WeakMap() }).current[view]
   const [memory, setMemory] = useState<Memory<R>>(() => ({ unified: new Map(), split: new Map(), folded: new Map() }))
 
@@ -33,19 +33,19 @@ export function useLayout<R extends PlacedRemark>(asked: Asked<R>) {
       const folded = isFolded(listed)
       const [diff, total] = [diffs.of(path), diffs.totalOf(path)]
       const of = [listed, diff, total]
-      const said = [remarksOn.get(path) ?? NONE, writing?.path === path ? writing : undefined] as const
+      const said = [commentsOn.get(path) ?? NONE, writing?.path === path ? writing : undefined] as const
       const known = memory[folded ? 'folded' : view]
       const before = known.get(path)
       const bare = before && same(before.of, of) ? before.bare : plainRows({ listed, diff, total, folded, view })
       if (before?.bare === bare && same(before.said, said)) return before
-      const now = { of, said, bare, block: blockOf(withRemarks(bare, ...said), heights) }
+      const now = { of, said, bare, block: blockOf(withComments(bare, ...said), heights) }
       known.set(path, now)
       return now
     })
     return { made, layout: layoutOf(made.map(({ block }) => block)) }
-  }, [files, diffs, view, isFolded, remarksOn, writing, memory, heights])
+  }, [files, diffs, view, isFolded, commentsOn, writing, memory, heights])
 
-  /** Takes what came out higher or lower than was thought; whether anything did. */
+  /** Takes measured heights that differ from the assumed ones. Returns whether there were any. */
   const measure = useCallback(
     (all: readonly Measured[]): boolean => {
       const others = all.filter(({ file, row, height }) => {
@@ -65,14 +65,14 @@ export function useLayout<R extends PlacedRemark>(asked: Asked<R>) {
   return { layout, measure }
 }
 
-/** Less than this is how numbers are rounded. */
+/** A smaller difference is only rounding. */
 const LEAST_PX = 0.1
 
-/** What was made last of each file, by its path. */
-type Memory<R extends PlacedRemark> = Record<View | 'folded', Map<string, Made<R>>>
+/** What was built last for each file, by path. */
+type Memory<R extends PlacedComment> = Record<View | 'folded', Map<string, Made<R>>>
 
-/** What was made, and of what. */
-interface Made<R extends PlacedRemark> {
+/** What was built, and from what. */
+interface Made<R extends PlacedComment> {
   of: readonly unknown[]
   said: readonly unknown[]
   bare: Row<never>[]

@@ -11,7 +11,7 @@ import {
 import './diff.css'
 import { FileView } from './file.tsx'
 import { fileAt, HEIGHTS, heightAt, held, rowAt } from './layout.ts'
-import { firstChange, isAt, type Listed, type Place, type PlacedRemark, placeOf, type View } from './rows.ts'
+import { firstChange, isAt, type Listed, type Place, type PlacedComment, placeOf, type View } from './rows.ts'
 import { useScroll } from './scroll.ts'
 import type { Diffs } from './use-diffs.ts'
 import { useLayout } from './use-layout.ts'
@@ -19,36 +19,36 @@ import { useMeasured } from './use-measured.ts'
 import './view.css'
 
 export interface DiffHandle {
-  /** To the next file, or the one before. */
+  /** Goes to the next or previous file. */
   file(step: 1 | -1): void
   goTo(path: string): void
-  /** To the next line, or the one before. */
+  /** Goes to the next or previous line. */
   line(step: 1 | -1): void
-  /** Begins a remark on the line one is at, or on the first of the file that changed. */
-  remark(): void
+  /** Begins a comment on the selected line, or on the first changed line of the file. */
+  comment(): void
 }
 
-interface DiffViewProps<R extends PlacedRemark> {
+interface DiffViewProps<R extends PlacedComment> {
   ref?: Ref<DiffHandle>
   files: readonly Listed[]
   diffs: Diffs
   view: View
   isFolded(listed: Listed): boolean
   fold(listed: Listed, folded: boolean): void
-  /** Beside the name of a file. */
+  /** Shown beside the name of a file. */
   fileActions?(listed: Listed): ReactNode
-  remarksOn?: ReadonlyMap<string, readonly R[]>
-  remark?(remark: R): ReactNode
-  /** Where a remark is written; without it lines cannot be remarked on. */
+  commentsOn?: ReadonlyMap<string, readonly R[]>
+  comment?(comment: R): ReactNode
+  /** The form for a new comment. Without it, lines cannot be commented on. */
   writer?(place: Place, close: () => void): ReactNode
-  /** The file at the top of what is seen. */
+  /** Called with the file at the top of the visible part. */
   onCurrent?(path: string): void
 }
 
-const NO_REMARKS: ReadonlyMap<string, never[]> = new Map()
+const NO_COMMENTS: ReadonlyMap<string, never[]> = new Map()
 
-/** The changes of many files, one below the other; only what is seen is drawn, however long they are. */
-export const DiffView = memo(function DiffView<R extends PlacedRemark>(props: DiffViewProps<R>) {
+/** The changes of many files, one below the other. Only the visible part is drawn. */
+export const DiffView = memo(function DiffView<R extends PlacedComment>(props: DiffViewProps<R>) {
   const {
     ref,
     files,
@@ -57,17 +57,17 @@ export const DiffView = memo(function DiffView<R extends PlacedRemark>(props: Di
     isFolded,
     fold,
     fileActions,
-    remarksOn = NO_REMARKS,
-    remark,
+    commentsOn = NO_COMMENTS,
+    comment,
     writer,
     onCurrent,
   } = props
   const [writing, setWriting] = useState<Place>()
   const [cursor, setCursor] = useState<Place>()
   const list = useRef<HTMLDivElement>(null)
-  const { layout, measure } = useLayout({ files, diffs, view, isFolded, remarksOn, writing })
+  const { layout, measure } = useLayout({ files, diffs, view, isFolded, commentsOn, writing })
   const { blocks, tops } = layout
-  // The upper edge may be a part of a pixel above what was scrolled to.
+  // The upper edge may be a fraction of a pixel above the target.
   const currentAt = (offset: number) => fileAt(layout, offset + 1)
   const tellCurrent = (offset: number) => {
     const current = blocks[currentAt(offset)]
@@ -78,7 +78,7 @@ export const DiffView = memo(function DiffView<R extends PlacedRemark>(props: Di
 
   const shown = useRef(layout)
   useLayoutEffect(() => {
-    // What came out higher than was thought is drawn again before anybody sees it.
+    // Rows that differ from their assumed height are drawn again before anybody sees them.
     const isNew = shown.current !== layout
     if (measureDrawn(isNew) || !isNew || !scrolled.current) return
     const { offset } = scrolled.current
@@ -131,7 +131,7 @@ export const DiffView = memo(function DiffView<R extends PlacedRemark>(props: Di
         row = step === 1 ? -1 : (block?.rows.length ?? 0)
       }
     },
-    remark() {
+    comment() {
       if (!writer) return
       const place = cursor ?? firstChange(blocks[currentFile()]?.rows ?? [])
       if (!place) return
@@ -161,7 +161,7 @@ export const DiffView = memo(function DiffView<R extends PlacedRemark>(props: Di
             isFolded={isFolded(listed)}
             fold={fold}
             fileActions={fileActions}
-            remark={remark}
+            comment={comment}
             writer={writer}
             write={setWriting}
           />
@@ -169,4 +169,4 @@ export const DiffView = memo(function DiffView<R extends PlacedRemark>(props: Di
       })}
     </div>
   )
-}) as <R extends PlacedRemark>(props: DiffViewProps<R>) => ReactNode
+}) as <R extends PlacedComment>(props: DiffViewProps<R>) => ReactNode

@@ -44,8 +44,8 @@ export default function ActivityPage() {
           none="Everything"
         />
         <TextField.Root
-          aria-label="Among those shown, find"
-          placeholder="Find among those shown"
+          aria-label="Filter events"
+          placeholder="Filter events"
           value={text}
           onChange={event => set('text')(event.target.value)}
         >
@@ -57,9 +57,8 @@ export default function ActivityPage() {
       {error && <Problem error={error} retry={refetch} />}
       {isPending && <Lines rows={8} height={28} />}
       {!isPending && shown.length === 0 && (
-        <Empty icon={ActivityIcon} title="Nothing of that kind happened">
-          Whatever anyone does, a person, an agent or the fleet itself, is written down in the same instant and shown
-          here.
+        <Empty icon={ActivityIcon} title="No matching events">
+          Everything that a person, an agent or the fleet itself does appears here at once.
         </Empty>
       )}
       <ol className="activity">

@@ -3,7 +3,7 @@ import type { FleetEvent } from '../../live/fleet-events.ts'
 
 type Kind = FleetEvent['kind']
 
-/** What people look for, and the events that tell of it. */
+/** What people look for, and the matching events. */
 export const GROUPS = {
   landing: {
     title: 'Landing',
@@ -20,7 +20,7 @@ export const GROUPS = {
     ],
   },
   trouble: {
-    title: 'Trouble',
+    title: 'Problems',
     kinds: [
       'failed',
       'conflict',
@@ -29,6 +29,7 @@ export const GROUPS = {
       'limit_reached',
       'dispatch_failed',
       'undo_failed',
+      'fault_recorded',
       'plugin_fault',
       'settings_refused',
     ],
@@ -80,7 +81,7 @@ export const GROUPS = {
     ],
   },
   fleet: {
-    title: 'The fleet itself',
+    title: 'Fleet',
     kinds: [
       'paused',
       'unpaused',
@@ -91,6 +92,9 @@ export const GROUPS = {
       'plugin_enabled',
       'plugin_disabled',
       'plugin_fault',
+      'fault_recorded',
+      'fault_cleared',
+      'faults_retried',
       'restored',
     ],
   },
@@ -98,7 +102,7 @@ export const GROUPS = {
 export type Group = keyof typeof GROUPS
 
 const BAD: readonly Kind[] = [...GROUPS.trouble.kinds]
-const GOOD: readonly Kind[] = ['landed', 'check_passed', 'plan_approved', 'loop_ended', 'undone']
+const GOOD: readonly Kind[] = ['landed', 'check_passed', 'plan_approved', 'loop_ended', 'undone', 'fault_cleared']
 const WAITING: readonly Kind[] = [
   'asked',
   'needs_input',

@@ -17,7 +17,7 @@ export default function Agents() {
   const agents = useAsk('list_agents', {})
   const refresh = useCommand('refresh_models', {
     affects: ['list_agents', 'list_models'],
-    done: () => tell({ text: 'The clients that can tell were asked which models there are.' }),
+    done: () => tell({ text: 'Models were refreshed.' }),
   })
   return (
     <Page
@@ -25,7 +25,7 @@ export default function Agents() {
       about="The coding agents on this machine, and what each can do"
       actions={
         <Button variant="soft" color="gray" highContrast loading={refresh.busy} onClick={() => refresh.run({})}>
-          <RefreshCw size={16} /> Ask for models
+          <RefreshCw size={16} /> Refresh models
         </Button>
       }
     >
@@ -35,12 +35,12 @@ export default function Agents() {
             {problem && <Warning>{problem}</Warning>}
             {!sandbox.works && (
               <Warning>
-                The sandbox does not work: {sandbox.problem} {sandbox.advice} Agents that only it can hold to their
-                tools are refused.
+                The sandbox does not work: {sandbox.problem} {sandbox.advice} Missions that need it to enforce a preset
+                are refused.
               </Warning>
             )}
             {list.length === 0 && (
-              <Empty icon={Bot} title="No agent is known">
+              <Empty icon={Bot} title="No agents">
                 Install Claude Code, Codex, Gemini CLI or OpenCode, or declare one in <code>agents.json</code> of the
                 home.
               </Empty>
@@ -50,7 +50,7 @@ export default function Agents() {
                 <AgentCard key={driven(agent)} agent={agent} />
               ))}
             </Grid>
-            <Section title="What each can do">
+            <Section title="Capabilities">
               <Capabilities agents={list} />
             </Section>
           </>
@@ -112,8 +112,8 @@ function AgentCard({ agent }: { agent: Agent }) {
 function Capabilities({ agents }: { agents: Agent[] }) {
   const names = [...new Set(agents.flatMap(agent => Object.keys(agent.can)))]
   return (
-    // biome-ignore lint/a11y/noNoninteractiveTabindex: it scrolls on a small screen, and those without a mouse must reach it
-    <section className="capabilities" aria-label="What each can do" tabIndex={0}>
+    // biome-ignore lint/a11y/noNoninteractiveTabindex: it scrolls on a small screen, also by keyboard
+    <section className="capabilities" aria-label="Capabilities" tabIndex={0}>
       <table>
         <thead>
           <tr>

@@ -9,10 +9,10 @@ import { prioritiesFor } from './priorities.ts'
 
 const AT_ONCE = 4
 const BATCH = 200
-/** More missions than this are not renumbered to make room for one. */
+/** At most this many missions are renumbered to make room for one. */
 const MOST_RENUMBERED = 60
 
-/** Does one thing to each, a few at a time; what is refused does not stop the rest. */
+/** Does one action on each item, a few at a time. A refusal does not stop the others. */
 export async function eachOf<T>(items: readonly T[], act: (item: T) => Promise<unknown>) {
   const refused: unknown[] = []
   const rest = [...items]
@@ -24,17 +24,17 @@ export async function eachOf<T>(items: readonly T[], act: (item: T) => Promise<u
   return { done: items.length - refused.length, refused }
 }
 
-/** As many as are sent at once. */
+/** Signs only as many as are sent at once. */
 const readyFor = (name: MoveAct | 'delete_mission', missions: readonly Mission[]) =>
   Promise.all(missions.slice(0, AT_ONCE).map(({ id }) => getReady(name, { mission_id: id })))
 
 async function tellOf(items: readonly Mission[], done: string, act: (mission: Mission) => Promise<unknown>) {
   const { done: count, refused } = await eachOf(items, act)
   if (!refused.length) return tell({ text: items.length === 1 ? `“${items[0]!.title}”: ${done}` : `${count} ${done}` })
-  // One refusal is told in the server's own words, with its advice.
+  // A single refusal is shown in the server's own words, with its advice.
   if (items.length === 1) return complain(refused[0])
   const why = refused[0] instanceof Error ? refused[0].message : ''
-  tell({ text: `${count} ${done}, ${refused.length} refused`, advice: `The first of them: ${why}`, tone: 'bad' })
+  tell({ text: `${count} ${done}, ${refused.length} refused`, advice: `First problem: ${why}`, tone: 'bad' })
 }
 
 const DONE: Record<MoveAct, string> = {
@@ -49,16 +49,16 @@ export interface Acting {
   tag(missions: readonly Mission[], tag: string): void
   prioritise(missions: readonly Mission[], priority: number): void
   remove(missions: readonly Mission[], gone: () => void, back: () => void): void
-  /** Puts one into a column, or says why not. */
+  /** Moves a mission to a column, or says why not. */
   move(mission: Mission, column: Column): void
-  /** Puts a queued mission at a place of the queue. */
+  /** Moves a queued mission to a position in the queue. */
   reorder(mission: Mission, queue: readonly Mission[], place: number): void
 }
 
-/** What is done to missions on the board, to one or to many alike. */
+/** Actions on one or many missions of the board. */
 export function useActing(): Acting {
   return useMemo((): Acting => {
-    // What lands is what the board knew of when it was asked for.
+    // Lands the candidate that the board showed.
     const run = (name: MoveAct) => (mission: Mission) => {
       const it = { mission_id: mission.id }
       const input = name === 'land_mission' ? { ...it, expected: mission.candidate?.commit } : it
@@ -76,7 +76,7 @@ export function useActing(): Acting {
       act,
       tag: (missions, tag) =>
         void tellOf(missions, `tagged “${tag}”`, async ({ id }) => {
-          // As they are now, so that nobody's tag is taken away.
+          // Reads the current tags first, so that no tag gets lost.
           const { missions: now } = await ask('list_missions', { ids: [id], limit: BATCH })
           const tags = [...new Set([...(now[0]?.tags ?? []), tag])]
           await ask('update_mission', { mission_id: id, tags }, { key: newKey() })
@@ -107,8 +107,8 @@ export function useActing(): Acting {
         const changes = prioritiesFor(queue.toSorted(inQueueOrder), mission.id, place)
         if (!changes || changes.size > MOST_RENUMBERED)
           return tell({
-            text: 'There is no room at that place',
-            advice: 'Too many missions above it would have to be given another priority; put it nearer to the top.',
+            text: 'It cannot be moved there',
+            advice: 'Moving it here would change the priority of too many missions. Drop it closer to the top.',
             tone: 'bad',
           })
         const changed = queue.filter(({ id }) => changes.has(id))

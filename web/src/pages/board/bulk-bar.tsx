@@ -21,7 +21,7 @@ const ACTS: readonly { act: MoveAct; word: string }[] = [
   { act: 'cancel_mission', word: 'Cancel' },
 ]
 
-/** What can be done with all that are selected; those it does not suit are refused one by one, and counted. */
+/** Actions for all selected missions. Those that are refused are counted. */
 export function BulkBar({ missions, acting, clear, remove }: BulkProps) {
   const [asking, setAsking] = useState<'tag' | 'priority'>()
   const close = () => setAsking(undefined)
@@ -62,7 +62,7 @@ function AskTag({ close, submit }: { close(): void; submit(tag: string): void })
     close()
   }
   return (
-    <FormDialog title="Tag them" act="Tag" ready={!!tag.trim()} close={close} submit={send}>
+    <FormDialog title="Add a tag" act="Tag" ready={!!tag.trim()} close={close} submit={send}>
       <TextInput label="Tag" value={tag} set={setTag} />
     </FormDialog>
   )
@@ -75,7 +75,7 @@ function AskPriority({ close, submit }: { close(): void; submit(priority: number
     close()
   }
   return (
-    <FormDialog title="Set their priority" act="Set" ready={priority !== null} close={close} submit={send}>
+    <FormDialog title="Set priority" act="Set" ready={priority !== null} close={close} submit={send}>
       <NumberInput
         label="Priority"
         hint="Higher starts first; from -1000 to 1000."

@@ -10,14 +10,14 @@ import type { Mission } from '../../live/mending.ts'
 import { COLUMNS } from './columns.ts'
 import { moveTo } from './moves.ts'
 
-/** What a card tells the board; the same functions for all of them, so that a card is drawn only when it changes. */
+/** What a card can do. All cards share the same functions, so that a card is drawn again only when it changes. */
 export interface CardActs {
   choose(mission: Mission): void
   select(mission: Mission, shift: boolean): void
   begin(mission: Mission): void
   end(): void
   move(mission: Mission, column: string): void
-  /** Up or down in the queue. */
+  /** Moves up or down in the queue. */
   shift(mission: Mission, by: -1 | 1): void
   remove(mission: Mission): void
 }
@@ -84,7 +84,7 @@ export const Tag = ({ tag }: { tag: string }) => (
   </Badge>
 )
 
-/** Since when it is where it is. */
+/** The time since its start, or when it ended or was created. */
 export function When({ mission: { status, started_at, ended_at, created_at } }: { mission: Mission }) {
   if (status === 'running' && started_at) return <Elapsed from={started_at} />
   return <Time at={ended_at ?? created_at} />
@@ -109,7 +109,10 @@ export function Tick({ mission, isSelected, acts }: TickProps) {
   )
 }
 
-/** All that dragging does, and more, without a mouse. Made only when it is asked for: there are hundreds of cards. */
+/**
+ * Does everything that dragging does, and more, without a mouse. It is created only when opened, because there are
+ * hundreds of cards.
+ */
 export function Menu({ mission, acts }: Pick<CardProps, 'mission' | 'acts'>) {
   const [open, setOpen] = useState(false)
   const trigger = (
@@ -119,7 +122,7 @@ export function Menu({ mission, acts }: Pick<CardProps, 'mission' | 'acts'>) {
       color="gray"
       highContrast
       className="card-menu"
-      aria-label={`What to do with ${mission.title}`}
+      aria-label={`Actions for ${mission.title}`}
       aria-haspopup="menu"
       onClick={() => setOpen(true)}
     >

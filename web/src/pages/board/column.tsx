@@ -24,10 +24,10 @@ export interface Shown {
 interface ColumnProps extends Shown {
   column: ColumnOf
   filter: MissionFilter
-  /** Undefined: the server cannot tell how many fit. */
+  /** Undefined: the server cannot count matches of this filter. */
   count: number | undefined
   acts: CardActs
-  /** What is in it, in order, for the keyboard. */
+  /** Reports its missions in order, for the keyboard. */
   report(column: string, missions: readonly Mission[]): void
   drop(column: ColumnOf, place: number): void
 }
@@ -105,7 +105,7 @@ export function Column({ column, filter, count, acts, report, drop, ...shown }: 
         </ul>
         {column.name === 'Queued' && reading.hasNextPage && (
           <Text as="p" size="1" color="gray" className="column-note">
-            In order of those read so far: {missions.length} of {total}.
+            Order of the missions loaded so far: {missions.length} of {total}.
           </Text>
         )}
       </div>
@@ -113,7 +113,7 @@ export function Column({ column, filter, count, acts, report, drop, ...shown }: 
   )
 }
 
-/** Where in a column something is about to be dropped. */
+/** The position in a column for a drop. */
 function useDropping(scroll: { current: HTMLDivElement | null }, count: number, dropped: (place: number) => void) {
   const [place, setPlace] = useState<number>()
   const placeAt = (event: DragEvent): number => {
@@ -123,7 +123,7 @@ function useDropping(scroll: { current: HTMLDivElement | null }, count: number, 
   }
   const handlers = {
     onDragOver(event: DragEvent) {
-      // Also where it will be refused: only then can it be said why.
+      // Also if the drop will be refused, because only then can we say why.
       event.preventDefault()
       setPlace(placeAt(event))
     },

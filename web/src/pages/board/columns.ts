@@ -4,39 +4,39 @@ import type { Mission, MissionFilter } from '../../live/mending.ts'
 export interface Column {
   name: string
   statuses: readonly Status[]
-  /** Read by when they ended, where most of what ended is in this column. */
+  /** Sorted by the time they ended, if most ended missions are in this column. */
   order?: MissionFilter['order']
   compare?(one: Mission, other: Mission): number
   /** How something gets here. */
   teaches: string
 }
 
-/** In the order in which they start: priority, then age. */
+/** In the order in which they start: by priority, then by age. */
 export const inQueueOrder = (one: Mission, other: Mission): number =>
   other.priority - one.priority || (one.queued_at ?? '').localeCompare(other.queued_at ?? '')
 
 const newestEndFirst = (one: Mission, other: Mission): number =>
   (other.ended_at ?? '').localeCompare(one.ended_at ?? '')
 
-/** From left to right as a mission goes. */
+/** From left to right, in the order of a mission's life. */
 export const COLUMNS: readonly Column[] = [
-  { name: 'Draft', statuses: ['draft'], teaches: 'Described, and not asked for yet.' },
+  { name: 'Draft', statuses: ['draft'], teaches: 'Described, but not started yet.' },
   {
     name: 'Queued',
     statuses: ['queued'],
     compare: inQueueOrder,
-    teaches: 'Starts by itself when there is room and what it depends on is done.',
+    teaches: 'Starts automatically when a slot is free and its dependencies are done.',
   },
-  { name: 'Running', statuses: ['running', 'waiting'], teaches: 'An agent is at work, or waits for its sub-missions.' },
-  { name: 'Needs you', statuses: ['needs_input'], teaches: 'It asks something, or cannot go on.' },
-  { name: 'Review', statuses: ['review'], teaches: 'Finished, and waits for a person to decide.' },
+  { name: 'Running', statuses: ['running', 'waiting'], teaches: 'An agent is working, or waits for its sub-missions.' },
+  { name: 'Needs you', statuses: ['needs_input'], teaches: 'It has a question, or cannot continue.' },
+  { name: 'Review', statuses: ['review'], teaches: 'Finished, and waits for your decision.' },
   { name: 'Landing', statuses: ['landing'], teaches: 'Being merged and checked.' },
   { name: 'Done', statuses: ['done'], order: 'ended', teaches: 'Landed, kept, or nothing to change.' },
   {
     name: 'Failed',
     statuses: ['failed'],
     compare: newestEndFirst,
-    teaches: 'It could not be done; retry starts over.',
+    teaches: 'It could not be done. Retry starts over.',
   },
   { name: 'Cancelled', statuses: ['cancelled'], compare: newestEndFirst, teaches: 'Stopped; its work is kept.' },
 ]

@@ -51,7 +51,7 @@ export function FilterBar({ filters, isPhone }: { filters: Filters; isPhone: boo
   )
 }
 
-/** The address follows when typing rests; what is typed shows at once. */
+/** Shows typed text at once, and updates the address when typing pauses. */
 function WordsFilter({ filters }: { filters: Filters }) {
   const field = useRef<HTMLInputElement>(null)
   const inAddress = filters.get('q')
@@ -60,7 +60,7 @@ function WordsFilter({ filters }: { filters: Filters }) {
   const latest = useRef(filters)
   latest.current = filters
   useEffect(() => {
-    // Going back in history, or showing all, changes the address from elsewhere.
+    // Going back in history, or clearing the filters, changes the address from outside.
     if (inAddress !== sent.current) {
       sent.current = inAddress
       setText(inAddress)
@@ -74,7 +74,7 @@ function WordsFilter({ filters }: { filters: Filters }) {
     }, TYPING_MS)
     return () => clearTimeout(timer)
   }, [text])
-  useShortcuts([{ keys: '/', title: 'Find among the missions', run: () => field.current?.focus() }])
+  useShortcuts([{ keys: '/', title: 'Find missions', run: () => field.current?.focus() }])
   return (
     <TextField.Root
       ref={field}
@@ -106,7 +106,7 @@ function Choice({ filters, name, any, options }: ChoiceProps) {
       value={filters.get(name) || ANY}
       onValueChange={value => filters.set(name, value === ANY ? null : value)}
     >
-      <Select.Trigger aria-label={any.replace('All ', 'Only of ')} variant={filters.get(name) ? 'soft' : 'surface'} />
+      <Select.Trigger aria-label={any.replace('All ', 'Filter by ')} variant={filters.get(name) ? 'soft' : 'surface'} />
       <Select.Content position="popper">
         <Select.Item value={ANY}>{any}</Select.Item>
         {options.map(([value, label]) => (
@@ -119,7 +119,7 @@ function Choice({ filters, name, any, options }: ChoiceProps) {
   )
 }
 
-/** There is no list of tags: they are typed. */
+/** There is no list of tags, so they are typed. */
 function TagFilter({ filters }: { filters: Filters }) {
   const tag = filters.get('tag')
   const [typed, setTyped] = useState('')
@@ -131,7 +131,7 @@ function TagFilter({ filters }: { filters: Filters }) {
           size="1"
           variant="ghost"
           color="gray"
-          aria-label={`Not only ${tag}`}
+          aria-label={`Remove the tag ${tag}`}
           onClick={() => filters.set('tag', null)}
         >
           <X size={14} />
@@ -149,7 +149,7 @@ function TagFilter({ filters }: { filters: Filters }) {
       <TextField.Root
         value={typed}
         placeholder="Tag"
-        aria-label="Only with this tag; Enter to set it"
+        aria-label="Filter by tag; press Enter to apply"
         className="tag-field"
         onChange={event => setTyped(event.target.value)}
       />

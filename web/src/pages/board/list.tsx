@@ -48,13 +48,13 @@ export function List({ filters, isPhone, acts, report, selectAll, ...shown }: Li
       <div className="list-head">
         <input
           type="checkbox"
-          aria-label="Select all that were read"
+          aria-label="Select all loaded missions"
           checked={missions.length > 0 && selected.size >= missions.length}
           onChange={event => selectAll(event.target.checked ? missions : [])}
         />
         <Text size="1" color="gray" className="list-count" role="status">
           {missions.length}
-          {reading.hasNextPage ? ' read so far' : missions.length === 1 ? ' mission' : ' missions'}
+          {reading.hasNextPage ? ' loaded so far' : missions.length === 1 ? ' mission' : ' missions'}
         </Text>
         <Text size="1" color="gray" className="list-order">
           Newest first by
@@ -69,19 +69,19 @@ export function List({ filters, isPhone, acts, report, selectAll, ...shown }: Li
             aria-pressed={order === each}
             onClick={() => set('order', each === 'ended' ? each : null)}
           >
-            {each === 'created' ? 'when made' : 'when ended'}
+            {each === 'created' ? 'time created' : 'time ended'}
           </Button>
         ))}
       </div>
       {reading.error && <Problem error={reading.error} retry={() => reading.refetch()} />}
-      {isLooking && !reading.error && <Skeleton height="44px" role="status" aria-label="Looking" />}
+      {isLooking && !reading.error && <Skeleton height="44px" role="status" aria-label="Searching" />}
       {!isLooking && missions.length === 0 && !reading.error && (
         <Empty
           icon={SearchX}
-          title="No mission fits"
+          title="No missions match"
           action={filters.isNarrowed && <Button onClick={filters.clear}>Show all</Button>}
         >
-          {filters.isNarrowed ? 'Nothing is like that in this fleet.' : 'Make the first one: press n.'}
+          {filters.isNarrowed ? 'Change the filters, or show all missions.' : 'Press n to create the first one.'}
         </Empty>
       )}
       <div className="list-scroll" ref={scroll}>

@@ -7,13 +7,13 @@ export type MoveAct = 'dispatch_mission' | 'retry_mission' | 'land_mission' | 'c
 export type Move =
   | { to: 'same' }
   | { to: 'act'; act: MoveAct; word: string }
-  /** Why it cannot be put there, and what to do. */
+  /** Why it cannot be moved there, and what to do. */
   | { to: 'nowhere'; why: string }
 
 const no = (why: string): Move => ({ to: 'nowhere', why })
 const act = (name: MoveAct, word: string): Move => ({ to: 'act', act: name, word })
 
-/** What putting a mission into a column means. Most columns are reached only by what happens. */
+/** What it means to move a mission to a column. Most columns cannot be reached by hand. */
 export function moveTo(mission: Pick<Mission, 'status' | 'result' | 'branch'>, column: Column): Move {
   const { status, result, branch } = mission
   const from = columnOf(status)
@@ -23,22 +23,22 @@ export function moveTo(mission: Pick<Mission, 'status' | 'result' | 'branch'>, c
       if (status === 'draft') return act('dispatch_mission', 'Queue')
       if (['failed', 'cancelled', 'needs_input', 'review', 'waiting'].includes(status))
         return act('retry_mission', 'Retry')
-      if (status === 'done') return no('Done work goes back only by reopening it, on its own page.')
-      return no(`It is ${STATUS_WORDS[status].toLowerCase()} already.`)
+      if (status === 'done') return no('To continue done work, reopen it on its own page.')
+      return no(`It is already ${STATUS_WORDS[status].toLowerCase()}.`)
     case 'Landing':
       if (status === 'needs_input' || status === 'review' || result === 'kept')
         return branch ? act('land_mission', 'Land') : no('It has no work to land.')
-      return no('Only finished work lands: from Review, or what was kept.')
+      return no('Only finished work can land: work in review, or work that was kept.')
     case 'Cancelled':
-      if (status === 'done' || status === 'failed') return no('It is over already.')
+      if (status === 'done' || status === 'failed') return no('It is already over.')
       return act('cancel_mission', 'Cancel')
     case 'Draft':
-      return no('What was asked for is no draft any more. Cancel it to stop it.')
+      return no('It cannot become a draft again. Cancel it to stop it.')
     case 'Running':
-      return no('It runs when its turn comes. Put it into Queued, on top to be the next.')
+      return no('It runs when its turn comes. Drop it on Queued, at the top to run it next.')
     case 'Done':
-      return no('Done is what landed or was kept. Put finished work into Landing.')
+      return no('Done is for work that landed or was kept. Drop finished work on Landing.')
     default:
-      return no('A mission gets here by itself.')
+      return no('Missions get here by themselves.')
   }
 }

@@ -5,23 +5,23 @@ import type { Selection } from './selection.ts'
 
 interface Place {
   id: string
-  /** Counts the keys that moved it: only then is it brought into view. */
+  /** Counts moves by keyboard. Only these scroll it into view. */
   moved: number
 }
 
 interface BoardKeys {
   lists: { readonly current: Map<string, readonly Mission[]> }
-  /** The lists that are shown, from left to right. */
+  /** The visible lists, from left to right. */
   order: readonly string[]
   selection: Selection
 }
 
-/** Going through the missions, and selecting them, without a mouse. */
+/** Moves through the missions and selects them by keyboard. */
 export function useBoardKeys({ lists, order, selection }: BoardKeys) {
   const [active, setActive] = useState<Place>()
   const shown = order.join()
   useEffect(() => {
-    // What is no longer shown is no place to go to.
+    // A list that is no longer shown cannot be reached.
     for (const name of lists.current.keys()) if (!shown.split(',').includes(name)) lists.current.delete(name)
   }, [lists, shown])
   const go = (mission: Mission | undefined) => {
@@ -63,20 +63,20 @@ export function useBoardKeys({ lists, order, selection }: BoardKeys) {
   useShortcuts([
     { keys: 'j', title: 'Next mission', run: () => down(1) },
     { keys: 'ArrowDown', title: 'Next mission', run: () => down(1) },
-    { keys: 'k', title: 'The mission before', run: () => down(-1) },
-    { keys: 'ArrowUp', title: 'The mission before', run: () => down(-1) },
+    { keys: 'k', title: 'Previous mission', run: () => down(-1) },
+    { keys: 'ArrowUp', title: 'Previous mission', run: () => down(-1) },
     { keys: 'ArrowRight', title: 'Next column', run: () => across(1) },
-    { keys: 'ArrowLeft', title: 'The column before', run: () => across(-1) },
-    { keys: 'x', title: 'Select the mission', run: withHere(selection.toggle) },
+    { keys: 'ArrowLeft', title: 'Previous column', run: () => across(-1) },
+    { keys: 'x', title: 'Select mission', run: withHere(selection.toggle) },
     {
       keys: 'shift+x',
-      title: 'Select up to the mission',
+      title: 'Select range',
       run: withHere(mission => selection.range(mission, where().columns[where().column]!)),
     },
-    { keys: 'shift+ArrowDown', title: 'Select the next too', run: () => extend(1) },
-    { keys: 'shift+ArrowUp', title: 'Select the one before too', run: () => extend(-1) },
-    { keys: 'Escape', title: 'Select none', run: selection.clear },
-    { keys: 'm', title: 'What to do with the mission', run: withHere(openMenu) },
+    { keys: 'shift+ArrowDown', title: 'Extend selection down', run: () => extend(1) },
+    { keys: 'shift+ArrowUp', title: 'Extend selection up', run: () => extend(-1) },
+    { keys: 'Escape', title: 'Clear selection', run: selection.clear },
+    { keys: 'm', title: 'Mission actions', run: withHere(openMenu) },
   ])
   const choose = useCallback(
     (mission: Mission) => setActive(before => ({ id: mission.id, moved: before?.moved ?? 0 })),

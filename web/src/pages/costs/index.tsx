@@ -27,10 +27,10 @@ export default function Costs() {
   return (
     <Page
       title="Costs"
-      about="What sessions used, by day (of UTC), as agents say or by the table of prices"
+      about="What sessions used, by day (UTC), as agents report it or from the table of prices"
       actions={
         <>
-          <Choice label="Figure" value={figure} set={change('of')} options={Object.keys(FIGURES)} />
+          <Choice label="Measure" value={figure} set={change('of')} options={Object.keys(FIGURES)} />
           <Choice label="Split by" value={by} set={change('by')} options={BY} />
           <Choice label="Days" value={days} set={change('days')} options={SPANS} suffix=" d" />
         </>
@@ -40,8 +40,8 @@ export default function Costs() {
         {answer => {
           if (answer.spending.length === 0)
             return (
-              <Empty icon={ChartColumn} title="Nothing was spent in this time">
-                What each session uses is added to its day, also while it is at work.
+              <Empty icon={ChartColumn} title="No spending in this period">
+                The usage of each session appears here, also while it is running.
               </Empty>
             )
           const { total, series, perDay } = sums(answer.spending, { by, figure })
@@ -50,7 +50,7 @@ export default function Costs() {
               {answer.more && (
                 <Callout.Root size="1" color="gray" highContrast mb="3">
                   <Callout.Text>
-                    The oldest of this time is left out: there is too much of it to add up here.
+                    This period has too many entries to add up here, so the oldest are left out.
                   </Callout.Text>
                 </Callout.Root>
               )}
@@ -100,8 +100,8 @@ function Totals({ spending }: { spending: Parameters<typeof sums>[0] }) {
   const of = (figure: Figure): number => sums(spending, { by: 'agent', figure }).total
   const cards: [string, string][] = [
     ['Cost', dollars(of('cost'))],
-    ['Tokens read', roughly(of('input'))],
-    ['Tokens written', roughly(of('output'))],
+    ['Input tokens', roughly(of('input'))],
+    ['Output tokens', roughly(of('output'))],
     ['Sessions', String(of('sessions'))],
   ]
   return (

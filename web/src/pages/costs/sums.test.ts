@@ -38,7 +38,7 @@ test('what was spent is added up by what it is split by, largest first', () => {
 })
 
 test('tokens that were read count those from a cache; a model nobody told of has a name too', () => {
-  expect(sums(week, { by: 'model', figure: 'sessions' }).series).toEqual([{ key: 'not told', sum: 3, sessions: 3 }])
+  expect(sums(week, { by: 'model', figure: 'sessions' }).series).toEqual([{ key: 'unknown', sum: 3, sessions: 3 }])
   expect(sums(week, { by: 'agent', figure: 'input' }).total).toBe(333)
 })
 

@@ -8,10 +8,10 @@ export type By = (typeof BY)[number]
 export const FIGURES = {
   cost: { title: 'Cost', of: (each: Spending) => each.cost_usd },
   input: {
-    title: 'Tokens read',
+    title: 'Input tokens',
     of: (each: Spending) => each.input_tokens + each.cache_read_tokens + each.cache_write_tokens,
   },
-  output: { title: 'Tokens written', of: (each: Spending) => each.output_tokens },
+  output: { title: 'Output tokens', of: (each: Spending) => each.output_tokens },
   sessions: { title: 'Sessions', of: (each: Spending) => each.sessions },
 } as const
 export type Figure = keyof typeof FIGURES
@@ -19,7 +19,7 @@ export type Figure = keyof typeof FIGURES
 const keyOf = {
   project: (each: Spending) => each.project_id,
   agent: (each: Spending) => each.agent,
-  model: (each: Spending) => each.model ?? 'not told',
+  model: (each: Spending) => each.model ?? 'unknown',
 }
 
 export interface Sums {
@@ -29,7 +29,7 @@ export interface Sums {
   perDay: Map<string, Map<string, number>>
 }
 
-/** What was used, added up by day and by what it is split by. */
+/** Sums the usage by day and by the chosen field. */
 export function sums(spending: readonly Spending[], { by, figure }: { by: By; figure: Figure }): Sums {
   const series = new Map<string, { key: string; sum: number; sessions: number }>()
   const perDay: Sums['perDay'] = new Map()
@@ -47,7 +47,7 @@ export function sums(spending: readonly Spending[], { by, figure }: { by: By; fi
 
 const DAY_MS = 24 * 3600 * 1000
 
-/** The days that end with this one, oldest first, as `2026-11-15`. */
+/** This many days up to the last one, oldest first, as `2026-11-15`. */
 export const daysUpTo = (last: Date, count: number): string[] =>
   Array.from({ length: count }, (_, back) =>
     new Date(last.getTime() - (count - 1 - back) * DAY_MS).toISOString().slice(0, 10),

@@ -9,7 +9,7 @@ import { useAsk } from '../../live/data.ts'
 const FlowGraph = lazy(() => import('../../kit/graph/graph.tsx'))
 const SHOWN = 300
 
-/** What is unfinished and what it hangs on: all, of a project, or around one mission. */
+/** Unfinished missions and their dependencies: all, of a project, or around one mission. */
 export default function GraphPage() {
   const [search, setSearch] = useSearchParams()
   const [, go] = useLocation()
@@ -27,7 +27,7 @@ export default function GraphPage() {
       about={
         mission ? (
           <>
-            Everything one mission hangs together with. <Link href="/graph">Show all</Link>
+            Everything related to one mission. <Link href="/graph">Show all</Link>
           </>
         ) : (
           'What is unfinished, what waits for what, and why'
@@ -38,20 +38,19 @@ export default function GraphPage() {
       <Answer of={graph}>
         {({ nodes, edges, more }) =>
           nodes.length === 0 ? (
-            <Empty icon={Share2} title="Nothing is unfinished">
-              Missions that depend on each other, sub-missions and stages of workflows are drawn here while they are not
-              done.
+            <Empty icon={Share2} title="No open missions">
+              Unfinished missions appear here with their dependencies, sub-missions and workflow stages.
             </Empty>
           ) : (
             <Flex direction="column" flexGrow="1" minHeight="0" gap="2" pb="4">
               {more && (
                 <Callout.Root size="1" color="gray" highContrast>
-                  <Callout.Text>Only {nodes.length} missions are drawn; choose a project to see the rest.</Callout.Text>
+                  <Callout.Text>Only {nodes.length} missions are shown; choose a project to see the rest.</Callout.Text>
                 </Callout.Root>
               )}
               <Suspense fallback={<Lines rows={6} />}>
                 <FlowGraph
-                  label="Missions and what they depend on"
+                  label="Missions and dependencies"
                   nodes={nodes.map(({ id, title, status, agent, waits_for }) => ({
                     id,
                     title,

@@ -11,7 +11,7 @@ import { useAsk, useCommand } from '../../live/data.ts'
 
 const LONGEST_TITLE = 80
 
-/** The first line, as far as it reads well in a list. */
+/** The first line, short enough for a list. */
 export function titleOf(text: string): string {
   const [line = ''] = text.trim().split('\n')
   if (line.length <= LONGEST_TITLE) return line
@@ -35,13 +35,13 @@ export function Composer({ projects }: { projects: Output<'list_projects'>['proj
   const [kept, keep] = useRemembered('agent')
   const [chosen, setChosen] = useState<string | null>(kept)
   const agents = useInstalled()
-  // One that was taken off the machine since is no choice.
+  // An agent that was uninstalled cannot be chosen.
   const known = agents?.find(({ name }) => name === chosen)
   const agent = known?.name
   const isScript = known?.can.scripts === true
   const choose = (name: string | null) => {
     setChosen(name)
-    // Prose typed at the next visit must not be taken for a script.
+    // A script agent is not remembered: text typed at the next visit may be prose.
     if (!agents?.find(each => each.name === name)?.can.scripts) keep(name)
   }
   const create = useCommand('create_mission')
@@ -74,13 +74,13 @@ export function Composer({ projects }: { projects: Output<'list_projects'>['proj
   return (
     <Card className="composer">
       <TextArea
-        aria-label={isScript ? 'Script' : 'What is to be done'}
+        aria-label={isScript ? 'Script' : 'Task'}
         className={isScript ? 'code-field' : undefined}
         spellCheck={!isScript}
         placeholder={
           isScript
-            ? 'Script: /bin/sh runs it exactly as it stands here.'
-            : 'What is to be done? A task for one agent, or something bigger to plan first.'
+            ? 'Script: /bin/sh runs it exactly as written.'
+            : 'What should be done? Describe a task for one agent, or something bigger to plan first.'
         }
         value={text}
         rows={3}
@@ -114,7 +114,7 @@ export function Composer({ projects }: { projects: Output<'list_projects'>['proj
         </Select.Root>
         <Text size="1" color="gray" className="composer-hint">
           {isScript && 'Script, run by /bin/sh · '}
-          <Link href="/missions/new">With all settings</Link>
+          <Link href="/missions/new">All settings</Link>
         </Text>
         <Flex gap="2" ml="auto">
           <Button
@@ -123,7 +123,7 @@ export function Composer({ projects }: { projects: Output<'list_projects'>['proj
             disabled={!words || create.busy || isScript}
             loading={plan.busy}
             onClick={makePlan}
-            title="An agent looks at the project and proposes missions"
+            title="An agent reads the project and suggests missions"
           >
             <Network size={16} /> Plan
           </Button>
@@ -133,8 +133,8 @@ export function Composer({ projects }: { projects: Output<'list_projects'>['proj
             onClick={run}
             title={
               isScript
-                ? '/bin/sh runs the script as soon as there is room'
-                : 'One agent begins as soon as there is room'
+                ? '/bin/sh runs the script as soon as a slot is free'
+                : 'One agent starts as soon as a slot is free'
             }
           >
             <Play size={16} /> Run

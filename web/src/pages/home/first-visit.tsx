@@ -19,13 +19,13 @@ export function FirstVisit() {
       <Step number={1} title="Choose a repository">
         <AddProject />
       </Step>
-      <Step number={2} title="See which agents are here">
+      <Step number={2} title="Check your agents">
         <AgentsHere />
       </Step>
-      <Step number={3} title="Say what is to be done">
+      <Step number={3} title="Describe the work">
         <Text as="p" size="2" color="gray">
-          Once there is a project, this page has a box for it: one agent runs it, or plans it first. What it did comes
-          back here to look at.
+          Once you have a project, this page has a box to type the work into. One agent does it, or plans it first, and
+          you see the result here.
         </Text>
       </Step>
       <Card>
@@ -33,7 +33,8 @@ export function FirstVisit() {
           Or watch it work first
         </Heading>
         <Text as="p" size="2" color="gray" mb="2">
-          Eight missions on a small new repository, in a minute, without any account and beside everything of yours:
+          Run eight missions on a small new repository, in about a minute. You need no account, and nothing of yours is
+          touched:
         </Text>
         <CopyBox text="fleet demo" label="the command" />
       </Card>
@@ -68,7 +69,7 @@ function AddProject() {
     const project = await run({ path: place, if_exists: 'return' })
     if (!project) return
     remember(project.id)
-    tell({ text: `${project.name} is a project now. Say what is to be done.` })
+    tell({ text: `Added project ${project.name}. Describe the work.` })
   }
   return (
     <form
@@ -78,8 +79,8 @@ function AddProject() {
       }}
     >
       <TextInput
-        label="Its path on the machine that runs Flotilla"
-        hint="A git repository with at least one commit. Your checkout is never touched by agents."
+        label="Path on the machine that runs Flotilla"
+        hint="A git repository with at least one commit. Agents never touch your checkout."
         placeholder="/home/me/shop"
         value={path}
         set={setPath}
@@ -116,8 +117,8 @@ function AgentsHere() {
                 ))}
             </Flex>
             <Text as="p" size="1" color="gray" mb="0">
-              The shell agent runs a script and needs no account. <Link href="/agents">All agents</Link>, and what is
-              missing for the others.
+              The shell agent runs a script and needs no account. <Link href="/agents">All agents</Link> says what the
+              others need.
             </Text>
           </>
         )

@@ -14,7 +14,7 @@ function startOfDay(): string {
   return day.toISOString()
 }
 
-/** What reached a base branch since midnight. */
+/** Missions that landed since midnight. */
 export function Landed() {
   const { missions, error, isPending, hasNextPage, refetch } = useMissions({
     result: 'landed',
@@ -49,7 +49,7 @@ export function Landed() {
       </Flex>
       {(hasNextPage || missions.length > SHOWN) && (
         <Text size="2">
-          <Link href="/missions?state=done">More on the board</Link>
+          <Link href="/missions?state=done">Show all on the board</Link>
         </Text>
       )}
     </Section>

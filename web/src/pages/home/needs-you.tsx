@@ -8,7 +8,7 @@ import { WaitingCard } from '../../kit/waiting-card.tsx'
 
 const SHOWN = 3
 
-/** The most urgent of what waits, each to be decided right here. */
+/** The most urgent entries of the inbox, which can be decided here. */
 export function NeedsYou() {
   const { entries, count, titles, inbox, isPending } = useWaiting()
   const { steady } = useSteady(entries)
@@ -19,7 +19,7 @@ export function NeedsYou() {
       actions={
         more > 0 && (
           <Button variant="ghost" asChild>
-            <Link href="/inbox">All of it in the inbox</Link>
+            <Link href="/inbox">Open the inbox</Link>
           </Button>
         )
       }

@@ -5,6 +5,7 @@ import { Link } from 'wouter'
 import type { Output } from '../../api/client.ts'
 import { LongTextInput } from '../../kit/fields.tsx'
 import { FormDialog } from '../../kit/form-dialog.tsx'
+import { OtherHost } from '../../kit/other-host.tsx'
 import { Answer, Lines, Section } from '../../kit/page.tsx'
 import { plain } from '../../kit/plain.ts'
 import { StatusDot } from '../../kit/status.tsx'
@@ -17,7 +18,7 @@ type Task = Output<'list_running'>['tasks'][number]
 
 const SHOWN = 20
 
-/** Who is at work, how long, how full their memory is and what it costs; it moves by itself. */
+/** Running agents: how long, how full their context is, and what they cost. Updated live. */
 export function Running() {
   const running = useAsk('list_running', { limit: SHOWN })
   const counts = useAsk('count_missions', {}).data?.counts
@@ -40,7 +41,7 @@ export function Running() {
             {tasks.length === 0 && (
               <Card>
                 <Text size="2" color="gray">
-                  No agent is at work. Type what is to be done above, and press Run.
+                  No agent is running. Type a task above and press Run.
                 </Text>
               </Card>
             )}
@@ -49,6 +50,9 @@ export function Running() {
                 <Row key={task.session_id} task={task} />
               ))}
             </ul>
+            {otherHosts(tasks).map(([host, there]) => (
+              <OtherHost key={host} host={host} count={there.length} />
+            ))}
             {more > 0 && (
               <Text size="2" color="gray">
                 and {more} more, on the <Link href="/missions?state=running">board</Link>
@@ -60,6 +64,13 @@ export function Running() {
     </Section>
   )
 }
+
+const otherHosts = (tasks: readonly Task[]): [string, Task[]][] => [
+  ...Map.groupBy(
+    tasks.filter(({ elsewhere }) => elsewhere),
+    ({ host }) => host ?? '',
+  ),
+]
 
 function Row({ task }: { task: Task }) {
   const { mission_id, session_id, title, project, status, agent, model, started_at, usage, waits_for } = task
@@ -73,6 +84,7 @@ function Row({ task }: { task: Task }) {
         <Text as="div" size="1" color="gray" truncate>
           {plain(project)} · {agent}
           {model && ` · ${plain(model)}`}
+          {task.elsewhere && ` · on host ${plain(task.host ?? '')}`}
         </Text>
         {waits_for.map(({ text }) => (
           <Text key={text} as="div" size="1" color="amber" truncate>
@@ -102,7 +114,7 @@ function ContextGauge({ task: { context } }: { task: Task }) {
         <Progress
           value={percent}
           size="1"
-          aria-label="How full its context window is"
+          aria-label="Context window used"
           color={percent > 80 ? 'amber' : undefined}
         />
       </Flex>
@@ -110,7 +122,7 @@ function ContextGauge({ task: { context } }: { task: Task }) {
   )
 }
 
-/** A word to an agent at work. */
+/** Sends a message to a running agent. */
 function Speak({ missionId, title }: { missionId: string; title: string }) {
   const [open, setOpen] = useState(false)
   const [words, setWords] = useState('')
@@ -120,16 +132,18 @@ function Speak({ missionId, title }: { missionId: string; title: string }) {
     if (!said) return
     setOpen(false)
     setWords('')
-    tell({ text: said.heard === 'mid-turn' ? 'Said; it hears it now.' : 'Said; it hears it when its turn is over.' })
+    tell({
+      text: said.heard === 'mid-turn' ? 'Sent. The agent reads it now.' : 'Sent. The agent reads it after its turn.',
+    })
   }
   return (
     <>
-      <Tooltip content="Speak to the agent">
+      <Tooltip content="Message the agent">
         <IconButton
           variant="ghost"
           color="gray"
           highContrast
-          aria-label={`Speak to the agent of ${title}`}
+          aria-label={`Message the agent of ${title}`}
           onClick={() => setOpen(true)}
           className="speak"
         >
@@ -138,15 +152,15 @@ function Speak({ missionId, title }: { missionId: string; title: string }) {
       </Tooltip>
       {open && (
         <FormDialog
-          title="Speak to the agent"
+          title="Message the agent"
           about={title}
-          act="Say it"
+          act="Send"
           busy={busy}
           ready={!!words.trim()}
           close={() => setOpen(false)}
           submit={send}
         >
-          <LongTextInput label="What to say" value={words} set={setWords} />
+          <LongTextInput label="Message" value={words} set={setWords} />
         </FormDialog>
       )}
     </>

@@ -16,14 +16,14 @@ const NEARLY_SPENT_PERCENT = 90
 const tokensOf = (used: Used): number =>
   used.input_tokens + used.output_tokens + used.cache_read_tokens + used.cache_write_tokens
 
-/** Money and tokens of this day, as budgets count it. */
+/** Money and tokens of today, as budgets count them. */
 export function Today() {
   const overview = useAsk('get_overview', {})
   return (
     <Section
       title="Today"
       actions={
-        <Text size="2" title="A day of UTC, as budgets count it">
+        <Text size="2" title="Days are in UTC, like budgets">
           <Link href="/costs">Costs</Link>
         </Text>
       }
@@ -94,7 +94,7 @@ function Budget({ name, used, of }: { name: string; used: number; of: number }) 
   )
 }
 
-/** How much of what providers grant is used up, as far as their clients tell. */
+/** How much of the providers' quotas is used, if their clients report it. */
 function Providers({ of: providers }: { of: Overview['providers'] }) {
   return providers
     .filter(({ windows, held_until }) => windows.length || held_until)

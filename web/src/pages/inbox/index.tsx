@@ -15,13 +15,13 @@ import './inbox.css'
 const KINDS: Record<EntryKind, string> = {
   question: 'Questions',
   conflict: 'Conflicts',
-  stuck: 'Cannot go on',
+  stuck: 'Stuck',
   plan: 'Plans',
   review: 'Reviews',
   failure: 'Failures',
 }
 
-/** Everything that waits for a person, in one list, each with what it takes to decide. */
+/** Everything that waits for a person in one list, with everything needed to decide. */
 export default function InboxPage() {
   const { entries, count: waiting, titles, inbox, isPending } = useWaiting()
   const [search, setSearch] = useSearchParams()
@@ -33,17 +33,17 @@ export default function InboxPage() {
   return (
     <Page
       title="Inbox"
-      about={isPending ? 'Looking…' : plural(waiting, 'thing waits for you', 'things wait for you')}
+      about={isPending ? 'Loading…' : plural(waiting, 'thing waits for you', 'things wait for you')}
       actions={
         <>
           <Button variant="ghost" disabled={isSorted} onClick={sort}>
-            Sort anew
+            Sort again
           </Button>
           <KeyHint />
         </>
       }
     >
-      <Flex gap="2" mb="4" role="group" aria-label="Only one kind" className="kinds">
+      <Flex gap="2" mb="4" role="group" aria-label="Filter by kind" className="kinds">
         {(Object.keys(KINDS) as EntryKind[]).map(each => {
           const count = entries.filter(entry => entry.kind === each).length
           return (
@@ -66,8 +66,7 @@ export default function InboxPage() {
       {isPending && !inbox.error && <Lines rows={4} height={120} />}
       {!isPending && shown.length === 0 && (
         <Empty icon={Inbox} title={kind && steady.length ? 'None of this kind' : 'Nothing waits for you'}>
-          Questions of agents, tools to allow, plans to approve, work to review, conflicts and failures come here the
-          moment they arise.
+          Questions from agents, tool requests, plans, reviews, conflicts and failures appear here at once.
         </Empty>
       )}
       <ul className="inbox">
@@ -89,7 +88,10 @@ export default function InboxPage() {
   )
 }
 
-/** j and k go through the list, a and d decide, Enter opens. What is chosen stays chosen, whatever becomes of it. */
+/**
+ * j and k move through the list, a and d decide, Enter opens. The selected entry stays selected, even if it is
+ * resolved.
+ */
 function useKeys(entries: readonly Steady<Entry>[]) {
   const [, go] = useLocation()
   const actsOf = useActs()
@@ -115,17 +117,20 @@ function useKeys(entries: readonly Steady<Entry>[]) {
     else focusIn(key)
   }
   useShortcuts([
-    { keys: 'j', title: 'Next in the inbox', run: () => move(1) },
-    { keys: 'k', title: 'The one before in the inbox', run: () => move(-1) },
-    { keys: 'a', title: 'Approve or retry; look at work to review; go to Allow', run: () => decide('a') },
-    { keys: 'd', title: 'Reject; go to Deny', run: () => decide('d') },
-    { keys: 'Enter', title: 'Open what is chosen', run: () => chosen && go(placeOf(chosen)) },
-    { keys: 'u', title: 'Take the last decision back', run: takeLastBack },
+    { keys: 'j', title: 'Next item', run: () => move(1) },
+    { keys: 'k', title: 'Previous item', run: () => move(-1) },
+    { keys: 'a', title: 'Approve, retry or open the review', run: () => decide('a') },
+    { keys: 'd', title: 'Reject or deny', run: () => decide('d') },
+    { keys: 'Enter', title: 'Open item', run: () => chosen && go(placeOf(chosen)) },
+    { keys: 'u', title: 'Undo the last decision', run: takeLastBack },
   ])
   return { active, asking, close: () => setAsking(undefined) }
 }
 
-/** A permission is not decided by one key: its button gets the focus. A question that wants words gets the cursor. */
+/**
+ * A single key does not decide about a permission: its button gets the focus. A question that needs words gets the
+ * cursor.
+ */
 function focusIn(key: 'a' | 'd'): void {
   const within = (what: string) => document.querySelector<HTMLElement>(`.inbox [data-active] ${what}`)
   const button = within(`button[data-key="${key}"]`)

@@ -7,7 +7,7 @@ import { useAsk } from '../../live/data.ts'
 
 type Client = Output<'list_integrations'>['clients'][number]
 
-/** How the fleet is used from elsewhere: what to paste where. */
+/** How to use the fleet from other tools. */
 export default function Integrations() {
   const integrations = useAsk('list_integrations', {})
   return (
@@ -17,8 +17,8 @@ export default function Integrations() {
           <>
             <Section title="Agents and editors, over MCP">
               <Text as="p" size="2" color="gray" mt="0">
-                One command tells a client of the fleet, and keeps everything else in its file as it was. Or paste the
-                text yourself.
+                One command adds the fleet to the configuration file of a client and changes nothing else in it. Or
+                paste the text yourself.
               </Text>
               <Flex direction="column" gap="3">
                 {clients.map(client => (
@@ -64,18 +64,18 @@ function ClientCard({ client }: { client: Client }) {
           <Text weight="medium">{title}</Text>
           {isTold && (
             <Badge color="green" highContrast>
-              It knows of the fleet
+              Set up
             </Badge>
           )}
         </Flex>
         <CopyBox label={`command for ${title}`} text={started.command} />
         <details>
           <summary>
-            <Text size="2">What to paste instead</Text>
+            <Text size="2">Manual setup</Text>
           </summary>
           <Flex direction="column" gap="3" mt="2">
             <Text size="2" color="gray">
-              Into{' '}
+              Add to{' '}
               {files.map(({ path, scope }, at) => (
                 <span key={path}>
                   {at > 0 && ' or '}
@@ -90,13 +90,15 @@ function ClientCard({ client }: { client: Client }) {
             {over_http && (
               <>
                 <Text size="2" color="gray">
-                  Or asking the server at its address:
+                  Or, to call the server over HTTP:
                 </Text>
                 <CopyBox label={`configuration of ${title} over HTTP`} text={over_http.text} />
                 {over_http.needs && (
                   <>
                     <Callout.Root size="1" color="gray" highContrast>
-                      <Callout.Text>The token is not in the file: set it where the client is started.</Callout.Text>
+                      <Callout.Text>
+                        The file does not contain the token. Set it in the environment of the client.
+                      </Callout.Text>
                     </Callout.Root>
                     <CopyBox label={`token for ${title}`} text={over_http.needs} />
                   </>
@@ -106,7 +108,7 @@ function ClientCard({ client }: { client: Client }) {
           </Flex>
         </details>
         <Text size="1" color="gray">
-          To see that it worked: {check}
+          To check that it worked: {check}
         </Text>
       </Flex>
     </Card>

@@ -33,19 +33,15 @@ export default function Loops() {
     </Button>
   )
   return (
-    <Page
-      title="Loops"
-      about="A goal, pursued in rounds of plan, missions and landing until it is reached"
-      actions={start}
-    >
+    <Page title="Loops" about="Rounds of planning, missions and landing until a goal is reached" actions={start}>
       <Answer of={projects}>
         {({ projects: all }) => {
           const withLoop = all.filter(project => project.loop_id)
           if (withLoop.length === 0)
             return (
-              <Empty icon={Repeat} title="No loop yet" action={start}>
-                A loop plans towards a goal, runs the missions of the plan, lands them, and plans again: until the goal
-                is reached and its checks pass, or a limit of rounds, money or failures.
+              <Empty icon={Repeat} title="No loops yet" action={start}>
+                A loop plans towards a goal, runs the missions of the plan, lands them, and plans again, until the goal
+                is reached and the checks pass, or until it reaches a limit of rounds, money or failures.
               </Empty>
             )
           return withLoop.map(project => <LoopsOf key={project.id} project={project} />)
@@ -95,9 +91,9 @@ function LoopsOf({ project }: { project: Project }) {
             <Table.Header>
               <Table.Row>
                 <Table.ColumnHeaderCell>Round</Table.ColumnHeaderCell>
-                <Table.ColumnHeaderCell>Came to</Table.ColumnHeaderCell>
+                <Table.ColumnHeaderCell>Result</Table.ColumnHeaderCell>
                 <Table.ColumnHeaderCell>Cost</Table.ColumnHeaderCell>
-                <Table.ColumnHeaderCell>Began</Table.ColumnHeaderCell>
+                <Table.ColumnHeaderCell>Started</Table.ColumnHeaderCell>
               </Table.Row>
             </Table.Header>
             <Table.Body>
@@ -155,7 +151,7 @@ function Controls({ project, status }: { project: string; status: keyof typeof T
         </Button>
       ) : (
         <Button variant="soft" highContrast loading={resume.busy} onClick={() => resume.run({ project_id: project })}>
-          <Play size={14} /> Go on
+          <Play size={14} /> Resume
         </Button>
       )}
       <Button
@@ -202,16 +198,16 @@ function StartLoop({ close }: { close(): void }) {
       <ProjectChooser value={project} set={setProject} />
       <LongTextInput
         label="Goal"
-        hint="when is it reached? The planner decides by this, the checks confirm it"
+        hint="how the planner decides that the goal is reached; the checks confirm it"
         value={goal}
         set={setGoal}
         required
       />
-      <AgentChooser coding label="Planner" value={agent} set={setAgent} none="As the project says" />
-      <NumberInput label="Rounds at most" value={rounds} set={setRounds} min={1} max={50} />
+      <AgentChooser coding label="Planner" value={agent} set={setAgent} none="Project default" />
+      <NumberInput label="Maximum rounds" value={rounds} set={setRounds} min={1} max={50} />
       <NumberInput
         label="Budget ($)"
-        hint="of all its agents together"
+        hint="for all its agents together"
         value={budget}
         set={setBudget}
         min={0}
@@ -219,12 +215,7 @@ function StartLoop({ close }: { close(): void }) {
         placeholder="none"
       />
       <ScriptsSwitch value={scripts} set={setScripts} />
-      <SwitchInput
-        label="Take the planner's word"
-        hint="where the project has no checks"
-        value={unchecked}
-        set={setUnchecked}
-      />
+      <SwitchInput label="Trust the planner" hint="if the project has no checks" value={unchecked} set={setUnchecked} />
     </FormDialog>
   )
 }

@@ -43,25 +43,25 @@ interface Face {
 export const FACES: Record<Action, Face> = {
   dispatch: { label: 'Start', icon: Play, key: 's' },
   land: { label: 'Land', icon: GitMerge, key: 'l' },
-  land_anyway: { label: 'Land although its checks fail', icon: GitMerge },
+  land_anyway: { label: 'Land despite failed checks', icon: GitMerge },
   resume: { label: 'Resume', icon: Play, key: 'r' },
   retry: { label: 'Retry', icon: RotateCcw, key: 't' },
   reopen: { label: 'Reopen', icon: RotateCcw, key: 'o' },
-  send_back: { label: 'Send back', icon: MessageSquareReply, key: 'b' },
-  say: { label: 'Say something', icon: MessageSquare, key: 'm' },
+  send_back: { label: 'Request changes', icon: MessageSquareReply, key: 'b' },
+  say: { label: 'Send message', icon: MessageSquare, key: 'm' },
   interrupt: { label: 'Interrupt', icon: Hand, key: 'i' },
-  undo: { label: 'Undo the landing', icon: Undo2, key: 'u' },
-  reconsider: { label: 'Take the rejection back', icon: Undo2 },
+  undo: { label: 'Undo landing', icon: Undo2, key: 'u' },
+  reconsider: { label: 'Undo rejection', icon: Undo2 },
   reject: { label: 'Reject', icon: Ban },
-  next: { label: 'Next mission from its report', icon: SkipForward },
+  next: { label: 'Create next mission from report', icon: SkipForward },
   fork: { label: 'Fork', icon: GitFork, key: 'f' },
   sub_mission: { label: 'New sub-mission', icon: ListPlus },
-  duplicate: { label: 'New one like this', icon: CopyPlus },
+  duplicate: { label: 'Duplicate', icon: CopyPlus },
   compare: { label: 'Compare', icon: GitCompareArrows },
   schedule: { label: 'Schedule', icon: CalendarClock },
   save_template: { label: 'Save as template', icon: Save },
   take_over: { label: 'Take over in a terminal', icon: Terminal },
-  cancel: { label: 'Cancel it', icon: Ban, key: 'x', tone: 'red' },
+  cancel: { label: 'Cancel', icon: Ban, key: 'x', tone: 'red' },
   delete: { label: 'Delete', icon: Trash2, tone: 'red' },
 }
 
@@ -70,15 +70,15 @@ type Dialogue = Sending | 'say' | 'schedule' | 'save_template' | 'compare' | 'ta
 export interface Acting {
   offered: Action[]
   main: Action | undefined
-  /** Does it, or opens what must be said first. */
+  /** Does it, or opens its dialog. */
   act(action: Action): void
-  /** Does it without asking for anything, where that makes sense. */
+  /** Does it without a dialog, if that makes sense. */
   atOnce(action: Action): void
   busy: boolean
   dialog: ReactNode
 }
 
-/** Everything that can be done with a mission, and how. */
+/** All actions on a mission. */
 export function useActing(mission: Detail): Acting {
   const [, go] = useLocation()
   const [open, setOpen] = useState<Dialogue>()
@@ -108,9 +108,9 @@ export function useActing(mission: Detail): Acting {
     go('/missions')
   }
   const simple: Partial<Record<Action, () => unknown>> = {
-    land: async () => (await land.run(shown)) && tell({ text: 'It is landing.' }),
-    land_anyway: async () => (await land.run({ ...shown, force: true })) && tell({ text: 'It is landing.' }),
-    undo: async () => (await undo.run(it)) && tell({ text: 'It is being taken back with a revert commit.' }),
+    land: async () => (await land.run(shown)) && tell({ text: 'Landing.' }),
+    land_anyway: async () => (await land.run({ ...shown, force: true })) && tell({ text: 'Landing.' }),
+    undo: async () => (await undo.run(it)) && tell({ text: 'Undoing with a revert commit.' }),
     reconsider: () => reconsider.run(it),
     interrupt: () => interrupt.run(it),
     reject: async () =>

@@ -1,9 +1,10 @@
+import { CANCELLABLE, DECIDABLE, DELETABLE, isIn, RETRYABLE, UNDOABLE } from '../../../../src/domain/rules/states.ts'
 import type { Output } from '../../api/client.ts'
 
 export type Detail = Output<'get_mission'>
 export type Session = Detail['sessions'][number]
 
-/** What the agent of its newest session can do, as far as it matters here. */
+/** What the agent of its newest session can do, as far as this page needs it. */
 export interface Abilities {
   interrupt: boolean
   liveMessages: 'mid-turn' | 'next-turn' | 'no'
@@ -54,11 +55,11 @@ type Known = Pick<
 export const liveSession = ({ sessions, session_id }: Pick<Known, 'sessions' | 'session_id'>): Session | undefined =>
   sessions.find(({ id, status }) => id === session_id && status !== 'ended')
 
-/** Its agent waits for an answer: then that is the way on. */
+/** Its agent waits for an answer, so answering is the way on. */
 export const isAsking = ({ status, status_reason }: Pick<Known, 'status' | 'status_reason'>): boolean =>
   status === 'needs_input' && status_reason?.code === 'question'
 
-/** What its checks said of the newest commit they ran on. */
+/** Whether checks failed on the newest commit they ran on. */
 function failsChecks({ evidence }: Pick<Known, 'evidence'>): boolean {
   const newest = evidence.reduce<Known['evidence'][number] | undefined>(
     (latest, each) => (latest && latest.created_at >= each.created_at ? latest : each),
@@ -67,28 +68,15 @@ function failsChecks({ evidence }: Pick<Known, 'evidence'>): boolean {
   return evidence.some(each => !each.passed && each.commit === newest?.commit)
 }
 
-const RETRYABLE: readonly Known['status'][] = ['failed', 'cancelled', 'needs_input', 'review', 'waiting']
-const CANCELLABLE: readonly Known['status'][] = [
-  'draft',
-  'queued',
-  'running',
-  'needs_input',
-  'waiting',
-  'landing',
-  'review',
-]
-const UNDOABLE: readonly Known['status'][] = ['done', 'review', 'needs_input', 'failed', 'cancelled']
-const DELETABLE: readonly Known['status'][] = ['draft', 'needs_input', 'review', 'done', 'failed', 'cancelled']
-
-/** What may be done with a mission as it is now, in the order in which it is offered. */
+/** The possible actions on a mission, in the order in which they are offered. */
 export function actionsFor(mission: Known, can?: Abilities): Action[] {
   const { status, result, landed, branch, undoing, cancelling, report, session_id } = mission
   const taken = mission.taken_over !== null
   const free = !taken && !isAsking(mission)
   const live = liveSession(mission)
   const ran = session_id !== null
-  const toResume = RETRYABLE.includes(status) && free && ran
-  const decidable = (status === 'review' || status === 'needs_input') && free && branch !== null
+  const toResume = isIn(RETRYABLE, mission) && free && ran
+  const decidable = isIn(DECIDABLE, mission) && free && branch !== null
   const mergedElsewhere = !!landed && mission.pull_request?.merge_commit === landed.commit
   const leftOpen = (report?.next_steps.length ?? 0) + (report?.what_open.length ?? 0) > 0
   const offered: Record<Action, boolean> = {
@@ -96,13 +84,13 @@ export function actionsFor(mission: Known, can?: Abilities): Action[] {
     land: decidable || (status === 'done' && result === 'kept' && branch !== null && !taken),
     land_anyway: decidable && failsChecks(mission),
     resume: toResume,
-    retry: RETRYABLE.includes(status) && free,
+    retry: isIn(RETRYABLE, mission) && free,
     reopen: status === 'done' && !undoing && !taken,
     send_back: ran && free && (status === 'review' || (status === 'done' && !undoing)),
     say: live !== undefined && !taken && can?.liveMessages !== 'no',
     interrupt: live !== undefined && status === 'running' && !taken && can?.interrupt === true,
-    // What GitHub merged is reverted there.
-    undo: UNDOABLE.includes(status) && landed !== null && !landed.with && !undoing && !mergedElsewhere && free,
+    // A merge on GitHub has to be reverted there.
+    undo: isIn(UNDOABLE, mission) && landed !== null && !landed.with && !undoing && !mergedElsewhere && free,
     reconsider: status === 'cancelled' && mission.status_reason?.code === 'rejected',
     reject: decidable,
     next: leftOpen,
@@ -113,13 +101,13 @@ export function actionsFor(mission: Known, can?: Abilities): Action[] {
     schedule: true,
     save_template: true,
     take_over: ran && !taken && can?.takeOver === true,
-    cancel: CANCELLABLE.includes(status) && !cancelling && !taken,
-    delete: DELETABLE.includes(status) && !undoing && free,
+    cancel: isIn(CANCELLABLE, mission) && !cancelling && !taken,
+    delete: isIn(DELETABLE, mission) && !undoing && free,
   }
   return (Object.keys(offered) as Action[]).filter(action => offered[action])
 }
 
-/** What most want to do now; undefined: nothing in particular. */
+/** The most likely action; undefined: there is none. */
 export function mainAction(status: Known['status'], offered: readonly Action[]): Action | undefined {
   const wanted: Partial<Record<Known['status'], Action[]>> = {
     draft: ['dispatch'],

@@ -3,11 +3,11 @@ import { CheckLine } from '../../kit/check-line.tsx'
 import { Empty, Section } from '../../kit/page.tsx'
 import type { Detail } from './actions.ts'
 
-/** What was run to see whether it works, at which commit, and what came out. */
+/** The checks that ran, the commit they ran on, and their results. */
 export function Checks({ mission }: { mission: Detail }) {
   if (mission.evidence.length === 0)
     return (
-      <Empty icon={ShieldCheck} title="Nothing has been checked yet">
+      <Empty icon={ShieldCheck} title="No checks have run yet">
         The checks of its project run on the merged commit before it lands; their command, exit code and output are kept
         here as evidence.
       </Empty>

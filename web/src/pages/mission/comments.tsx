@@ -11,7 +11,7 @@ import type { Detail } from './actions.ts'
 
 type Comment = Detail['comments'][number]
 
-/** Remarks on the mission and on lines of its diff; “Send back” tells the agent of those it has not heard. */
+/** Comments on the mission and on lines of its diff; “Request changes” sends the agent those it has not read. */
 export function Comments({ mission }: { mission: Detail }) {
   const { run, busy } = useCommand('comment_mission')
   const [body, setBody] = useState('')
@@ -19,27 +19,27 @@ export function Comments({ mission }: { mission: Detail }) {
     if (await run({ mission_id: mission.id, body: body.trim() })) setBody('')
   }
   return (
-    <Section title="Remarks">
+    <Section title="Comments">
       <Flex direction="column" gap="2" mb="3">
         {mission.comments.map(comment => (
-          <Remark key={comment.id} comment={comment} />
+          <CommentLine key={comment.id} comment={comment} />
         ))}
       </Flex>
       <LongTextInput
-        label="Leave a remark"
-        hint="the agent hears of it when you send the work back"
+        label="Add a comment"
+        hint="the agent gets it when you request changes"
         value={body}
         set={setBody}
         rows={2}
       />
       <Button mt="2" variant="soft" disabled={!body.trim()} loading={busy} onClick={say}>
-        Remark
+        Comment
       </Button>
     </Section>
   )
 }
 
-function Remark({ comment }: { comment: Comment }) {
+function CommentLine({ comment }: { comment: Comment }) {
   const { run } = useCommand('delete_comment')
   const { path, line, author, created_at, sent_at, body } = comment
   return (
@@ -49,14 +49,14 @@ function Remark({ comment }: { comment: Comment }) {
           {plain(author)} · <Time at={created_at} />
         </Text>
         {path && (
-          <code className="remark-place">
+          <code className="comment-place">
             {plain(path)}
             {line ? `:${line}` : ''}
           </code>
         )}
         {sent_at ? (
           <Badge color="green" highContrast>
-            told
+            sent
           </Badge>
         ) : (
           !author.startsWith('session:') && (
@@ -64,7 +64,7 @@ function Remark({ comment }: { comment: Comment }) {
               size="1"
               variant="ghost"
               color="gray"
-              aria-label="Take this remark back"
+              aria-label="Delete this comment"
               onClick={() => run({ comment_id: comment.id })}
             >
               <Trash2 size={12} />

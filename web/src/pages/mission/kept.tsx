@@ -10,10 +10,10 @@ import type { Detail } from './actions.ts'
 type Kept = Detail['processes'][number]
 const KINDS = {
   preview: { title: 'Preview', about: 'Starts its preview command in its worktree and keeps it running.' },
-  remote: { title: 'Remote control', about: "Lets you go on with it from the agent's own app on another device." },
+  remote: { title: 'Remote control', about: "Lets you continue it from the agent's own app on another device." },
 }
 
-/** What can be kept running beside its sessions, and how to go on with it by hand. */
+/** The side processes of a mission, and how to continue it by hand. */
 export function Hands({ mission }: { mission: Detail }) {
   const ran = mission.session_id !== null
   const newest = mission.sessions.find(({ id }) => id === mission.session_id)
@@ -22,7 +22,7 @@ export function Hands({ mission }: { mission: Detail }) {
   if (!ran)
     return (
       <Text as="p" size="2" color="gray">
-        Once an agent has worked on it, its work can be previewed, gone on with from elsewhere, or taken over.
+        Once an agent has worked on it, you can preview the work, continue it from another device, or take it over.
       </Text>
     )
   return (
@@ -32,7 +32,7 @@ export function Hands({ mission }: { mission: Detail }) {
       {can?.takeOver === true && (
         <Section title="Take over">
           <Text as="p" size="2" color="gray" mt="0">
-            Go on with its conversation yourself, in a terminal on the machine the fleet runs on:
+            Continue its conversation yourself, in a terminal on the machine the fleet runs on:
           </Text>
           <CopyBox text={`fleet takeover ${mission.id}`} label="the command to take over" />
           {mission.taken_over?.gone && <HandBack mission={mission} />}
@@ -47,15 +47,15 @@ function HandBack({ mission }: { mission: Detail }) {
   const give = (next: 'resume' | 'land' | 'keep') => run({ mission_id: mission.id, next })
   return (
     <Flex gap="2" mt="3" align="center" wrap="wrap">
-      <Text size="2">The terminal that took it over is gone. Now:</Text>
+      <Text size="2">The terminal that took over this mission is gone. What next?</Text>
       <Button size="1" disabled={busy} onClick={() => give('resume')}>
-        the agent goes on
+        Let the agent continue
       </Button>
       <Button size="1" variant="soft" disabled={busy} onClick={() => give('land')}>
-        it lands
+        Land the work
       </Button>
       <Button size="1" variant="soft" disabled={busy} onClick={() => give('keep')}>
-        keep it for review
+        Keep it for review
       </Button>
     </Flex>
   )
@@ -102,7 +102,7 @@ function Process({ mission, kind }: { mission: Detail; kind: Kept['kind'] }) {
               {runs && found.until && (
                 <>
                   {' '}
-                  · ends by itself <Time at={found.until} />
+                  · ends automatically <Time at={found.until} />
                 </>
               )}
             </Text>

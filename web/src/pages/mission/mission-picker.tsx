@@ -49,7 +49,7 @@ export function FindMission({ label, project, except = [], chosen }: FindMission
         aria-expanded={open}
         aria-controls={`${id}-list`}
         aria-activedescendant={open && found[at] ? `${id}-${at}` : undefined}
-        placeholder="Find a mission by its words or id…"
+        placeholder="Find a mission by text or id…"
         value={text}
         onFocus={() => setOpen(true)}
         onBlur={() => setOpen(false)}
@@ -75,7 +75,7 @@ export function FindMission({ label, project, except = [], chosen }: FindMission
               tabIndex={-1}
               aria-selected={index === at}
               className="picker-item"
-              // The words keep the keyboard while one of these is clicked.
+              // Keeps the focus in the text field during a click.
               onMouseDown={event => event.preventDefault()}
               onClick={() => take(mission)}
             >
@@ -88,7 +88,7 @@ export function FindMission({ label, project, except = [], chosen }: FindMission
       )}
       {open && wanted && found.length === 0 && (
         <Text as="p" size="1" color="gray" my="1" role="status">
-          No mission fits “{wanted}”.
+          No mission matches “{wanted}”.
         </Text>
       )}
     </div>
@@ -103,7 +103,7 @@ interface ChosenMissionsProps {
   except?: readonly string[]
 }
 
-/** Several missions, each of which can be taken out again. */
+/** Several missions, each with a button to remove it. */
 export function ChosenMissions({ ids, set, label, project, except = [] }: ChosenMissionsProps) {
   const { missions } = useMissions({ ids: [...ids], limit: 200 }, { enabled: ids.length > 0 })
   const titles = new Map(missions.map(mission => [mission.id, mission]))
@@ -122,7 +122,7 @@ export function ChosenMissions({ ids, set, label, project, except = [] }: Chosen
                   size="1"
                   variant="ghost"
                   color="gray"
-                  aria-label={`Take out ${plain(mission?.title ?? id)}`}
+                  aria-label={`Remove ${plain(mission?.title ?? id)}`}
                   onClick={() => set(ids.filter(each => each !== id))}
                 >
                   <X size={12} />

@@ -18,7 +18,7 @@ import { TagsInput } from './tags-input.tsx'
 import { TemplateFields } from './template-fields.tsx'
 import { useProjectHolds } from './use-project-holds.ts'
 
-/** draft: only written down; queue: and the next sheet; start: and go to it. */
+/** draft: only save it; queue: queue it and write the next one; start: queue it and open it. */
 type Ending = 'draft' | 'queue' | 'start'
 
 export default function NewMission() {
@@ -37,15 +37,14 @@ export default function NewMission() {
       <Page title="New mission">
         <Empty
           icon={FolderGit2}
-          title="First, a project"
+          title="Add a project first"
           action={
             <Button asChild>
-              <Link href="/projects">Add a repository</Link>
+              <Link href="/projects">Add repository</Link>
             </Button>
           }
         >
-          A mission is work on a repository. Make a repository on this machine a project, then describe what is to be
-          done in it.
+          Missions work on a repository. Add a repository on this machine as a project, then describe the work.
         </Empty>
       </Page>
     )
@@ -101,14 +100,14 @@ function Sheet({ begin }: { begin: Draft }) {
           <TemplateFields name={template} choose={setTemplate} fill={fill} />
           <div className="wide">
             <LongTextInput
-              label={isScript ? 'Script' : 'What is to be done'}
+              label={isScript ? 'Script' : 'Task'}
               code={isScript}
               hint={
                 isScript
-                  ? '/bin/sh runs it exactly as it stands here'
+                  ? '/bin/sh runs it exactly as written'
                   : draft.parent_mission_id && (
                       <>
-                        as a part of{' '}
+                        sub-mission of{' '}
                         <Link href={`/missions/${draft.parent_mission_id}`}>{shortId(draft.parent_mission_id)}</Link>
                       </>
                     )
@@ -125,8 +124,8 @@ function Sheet({ begin }: { begin: Draft }) {
           </div>
           <div className="wide">
             <LongTextInput
-              label="Accepted if"
-              hint="what must be true when it is done; the agent is told, and so is whoever reviews"
+              label="Acceptance criteria"
+              hint="what must be true when it is done; the agent and the reviewer see it"
               value={draft.acceptance_criteria}
               set={set('acceptance_criteria')}
               rows={2}
@@ -140,7 +139,7 @@ function Sheet({ begin }: { begin: Draft }) {
           />
           <TagsInput tags={draft.tags} set={set('tags')} />
         </div>
-        <Section title="Who and how">
+        <Section title="Agent and limits">
           <SettingsFields
             value={draft}
             set={set as never}
@@ -156,13 +155,13 @@ function Sheet({ begin }: { begin: Draft }) {
             project={draft.project_id}
           />
           <Text as="p" size="1" color="gray" mb="0">
-            It starts once these are done, and is told what they report.
+            It starts once these are done, and receives their reports.
           </Text>
         </Section>
         <details className="fold more-settings">
           <summary>
             <Text size="2" weight="medium">
-              More: limits, approvals, where it begins, schedule
+              More: limits, approvals, starting point, schedule
             </Text>
           </summary>
           <SettingsFields
@@ -174,7 +173,7 @@ function Sheet({ begin }: { begin: Draft }) {
           <div className="mission-form">
             <ChoiceInput
               label="Kind"
-              hint="review, explore, plan and test may change nothing"
+              hint="review, explore, plan and test may finish without changes"
               value={draft.mission_type}
               set={type => type && set('mission_type')(type as Draft['mission_type'])}
               options={['implement', 'fix', 'test', 'review', 'explore', 'plan']}
@@ -189,19 +188,19 @@ function Sheet({ begin }: { begin: Draft }) {
             />
             <TextInput
               label="Branch, tag or commit"
-              hint="to begin from, instead of the base branch"
+              hint="starting point instead of the base branch"
               value={draft.base_ref ?? ''}
               set={text => set('base_ref')(text.trim() || null)}
             />
             <TextInput
               label="Folder"
-              hint="where in the repository the agent starts"
+              hint="folder in the repository where the agent starts"
               value={draft.subdirectory}
               set={set('subdirectory')}
             />
             <TextInput
-              label="Again and again"
-              hint="a rule such as 0 6 * * 1-5 or @daily: a copy is made each time"
+              label="Repeat"
+              hint="cron, such as 0 6 * * 1-5 or @daily; each run creates a copy"
               value={draft.schedule_cron}
               set={set('schedule_cron')}
               suggestions={['@daily', '@hourly', '@weekly', '0 6 * * 1-5']}
@@ -210,7 +209,7 @@ function Sheet({ begin }: { begin: Draft }) {
             <div className="wide">
               <LongTextInput
                 label="Extra instructions"
-                hint="said to its agents beside the prompt, in every session"
+                hint="added to the prompt in every session"
                 value={draft.append_system_prompt}
                 set={set('append_system_prompt')}
                 rows={2}
@@ -223,13 +222,13 @@ function Sheet({ begin }: { begin: Draft }) {
             <Play size={16} /> Start <Kbd size="1">{MOD}↵</Kbd>
           </Button>
           <Button type="button" variant="soft" disabled={!ready} onClick={() => end('queue')}>
-            Queue, and write another
+            Start and create another
           </Button>
           <Button type="button" variant="soft" color="gray" highContrast disabled={!ready} onClick={() => end('draft')}>
             Save as draft
           </Button>
           <Text size="1" color="gray">
-            {ready ? 'What you write stays in this browser until it is sent.' : missing(draft)}
+            {ready ? 'Your text is kept in this browser until you send it.' : missing(draft)}
           </Text>
         </div>
       </form>
@@ -237,5 +236,4 @@ function Sheet({ begin }: { begin: Draft }) {
   )
 }
 
-const missing = ({ project_id }: Draft): string =>
-  project_id ? 'It needs a few words about what is to be done.' : 'It needs a project.'
+const missing = ({ project_id }: Draft): string => (project_id ? 'Describe the task first.' : 'Choose a project first.')

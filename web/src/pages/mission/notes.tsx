@@ -10,7 +10,7 @@ import { bytes } from '../../kit/words.ts'
 import { useAsk } from '../../live/data.ts'
 import type { Detail } from './actions.ts'
 
-/** What its agents wrote down for whoever goes on with it. */
+/** What its agents wrote down for later sessions. */
 export function Notes({ mission }: { mission: Detail }) {
   const notes = useAsk('get_mission_notes', { mission_id: mission.id })
   return (
@@ -18,7 +18,7 @@ export function Notes({ mission }: { mission: Detail }) {
       {({ plan, knowledge, questions, artifacts }) => {
         if (!plan && !knowledge && !questions.length && !artifacts.files.length)
           return (
-            <Empty icon={NotebookPen} title="Nothing noted yet">
+            <Empty icon={NotebookPen} title="No notes yet">
               Agents note their plan and what they learned for the next session, ask you, and leave files here.
             </Empty>
           )
@@ -30,12 +30,12 @@ export function Notes({ mission }: { mission: Detail }) {
               </Section>
             )}
             {knowledge && (
-              <Section title="Learned">
+              <Section title="Knowledge">
                 <Markdown text={knowledge} />
               </Section>
             )}
             {questions.length > 0 && (
-              <Section title="Asked">
+              <Section title="Questions">
                 <Flex direction="column" gap="3">
                   {questions.toReversed().map(question => (
                     <QuestionCard key={question.id} question={question} />
@@ -44,7 +44,7 @@ export function Notes({ mission }: { mission: Detail }) {
               </Section>
             )}
             {artifacts.files.length > 0 && (
-              <Section title="Files left behind">
+              <Section title="Artifacts">
                 <Text as="p" size="1" color="gray" mb="2">
                   in <Code variant="ghost">{plain(artifacts.folder)}</Code>
                 </Text>
@@ -64,7 +64,7 @@ export function Notes({ mission }: { mission: Detail }) {
   )
 }
 
-/** Read when it is opened, and as much of it as one piece holds. */
+/** Loaded when it is opened, and at most one page of it. */
 function Artifact({ missionId, path, size }: { missionId: string; path: string; size: number }) {
   const [open, setOpen] = useState(false)
   const piece = useAsk('read_artifact', { mission_id: missionId, path }, { enabled: open })
@@ -82,7 +82,7 @@ function Artifact({ missionId, path, size }: { missionId: string; path: string; 
             <div className="artifact">
               {encoding === 'base64' ? (
                 <Text size="2" color="gray">
-                  It is no text; open it in its folder.
+                  This is not a text file. Open it in its folder.
                 </Text>
               ) : /\.(md|markdown)$/i.test(path) ? (
                 <Markdown text={content} />
@@ -91,7 +91,7 @@ function Artifact({ missionId, path, size }: { missionId: string; path: string; 
               )}
               {next_offset !== null && (
                 <Text as="p" size="1" color="gray">
-                  The first {bytes(next_offset)} of it; the rest is in its folder.
+                  Only the first {bytes(next_offset)} are shown; the rest is in its folder.
                 </Text>
               )}
             </div>

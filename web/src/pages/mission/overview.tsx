@@ -32,7 +32,7 @@ export function Overview({ mission }: { mission: Detail }) {
           </div>
         </Section>
         {mission.acceptance_criteria && (
-          <Section title="Accepted if">
+          <Section title="Acceptance criteria">
             <Markdown text={mission.acceptance_criteria} />
           </Section>
         )}
@@ -45,7 +45,7 @@ export function Overview({ mission }: { mission: Detail }) {
   )
 }
 
-/** Why it is not running, and what to do about it. */
+/** Why it is not running, and what to do. */
 function Why({ mission }: { mission: Detail }) {
   const { status, status_reason, waits_for, warnings, taken_over } = mission
   if (isAsking(mission)) return null
@@ -62,10 +62,10 @@ function Why({ mission }: { mission: Detail }) {
         {lines.map(line => (
           <span key={line}>{plain(line)}</span>
         ))}
-        {/* A command for the terminal stands among the actions here. */}
+        {/* Commands for the terminal are left out, because the page has its own actions. */}
         {status_reason?.try && !/^fleet /.test(status_reason.try) && <span>{plain(status_reason.try)}</span>}
         {status_reason?.code === 'checks_failed' && (
-          <Link href={`/missions/${mission.id}?tab=checks`}>See what the checks say</Link>
+          <Link href={`/missions/${mission.id}?tab=checks`}>Show checks</Link>
         )}
         {on.map(id => (
           <Link key={id} href={`/missions/${id}`}>
@@ -77,13 +77,13 @@ function Why({ mission }: { mission: Detail }) {
   )
 }
 
-/** Its open questions, to be answered here. */
+/** Its open questions, which can be answered here. */
 function Open({ mission }: { mission: Detail }) {
   const { data } = useAsk('get_mission_notes', { mission_id: mission.id })
   const open = data?.questions.filter(({ status }) => status === 'open') ?? []
   if (!open.length) return null
   return (
-    <Section title="It waits for you">
+    <Section title="Waiting for you">
       <Flex direction="column" gap="3">
         {open.map(question => (
           <QuestionCard key={question.id} question={question} />
@@ -93,7 +93,7 @@ function Open({ mission }: { mission: Detail }) {
   )
 }
 
-/** What landed, as what, and who let it. */
+/** What landed, as which commit, and who approved it. */
 function Landed({ landing }: { landing: NonNullable<Detail['landed']> }) {
   const { commit, branch, at, candidate, approved, forced, with: bringer, includes, undone } = landing
   return (
@@ -136,7 +136,7 @@ function FactsOf({ mission }: { mission: Detail }) {
           <Link href={`/projects/${mission.project_id}`}>{plain(project?.name ?? shortId(mission.project_id))}</Link>
         ),
         Agent: plain([holds.get('agent'), holds.get('model')].filter(Boolean).join(' · ')),
-        Session: live && <Link href={`/sessions/${live.id}`}>Watch it live</Link>,
+        Session: live && <Link href={`/sessions/${live.id}`}>Watch live</Link>,
         Priority: mission.priority || undefined,
         Tags: tags.map(plain).join(', '),
         Branch: branch && <Code variant="ghost">{plain(branch)}</Code>,
@@ -155,14 +155,14 @@ function FactsOf({ mission }: { mission: Detail }) {
           </a>
         ),
         Created: <Time at={created_at} />,
-        [ended_at ? 'Took' : 'Began']:
+        [ended_at ? 'Took' : 'Started']:
           started_at && (ended_at ? <Elapsed from={started_at} to={ended_at} /> : <Time at={started_at} />),
         Sessions: sessions.length || undefined,
         Cost: usage.cost_usd ? dollars(usage.cost_usd) : undefined,
         Tokens: tokens ? roughly(tokens) : undefined,
         Changes: branch && (
           <Button asChild size="1" variant="soft">
-            <Link href={`/review/${mission.id}`}>Look at them</Link>
+            <Link href={`/review/${mission.id}`}>Show them</Link>
           </Button>
         ),
         Id: <Code variant="ghost">{mission.id}</Code>,

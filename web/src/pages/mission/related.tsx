@@ -7,7 +7,7 @@ import { useMissions } from '../../live/data.ts'
 import type { Mission } from '../../live/mending.ts'
 import type { Detail } from './actions.ts'
 
-/** What it depends on, what depends on it, its parts, and where it comes from. */
+/** Its dependencies, dependents, sub-missions, and its origin. */
 export function Related({ mission }: { mission: Detail }) {
   const { depends_on, dependents, parent_mission_id, fork_of, follows, workflow, plan_id, scheduled } = mission
   const origin = [parent_mission_id, fork_of?.mission_id, follows, scheduled?.by].filter(id => id != null)
@@ -18,24 +18,24 @@ export function Related({ mission }: { mission: Detail }) {
     return (
       <Empty
         icon={Network}
-        title="It stands alone"
+        title="No related missions"
         action={
           <Button asChild variant="soft">
             <Link href={`/missions/new?project=${mission.project_id}&parent=${mission.id}`}>New sub-mission</Link>
           </Button>
         }
       >
-        A mission can depend on others, whose reports it is then told; and it can be split into sub-missions.
+        A mission can depend on others and then receives their reports. It can also be split into sub-missions.
       </Empty>
     )
   return (
     <>
-      <ByIds title="Waits for" ids={depends_on} />
-      <List title="Wait for it" missions={dependents} />
+      <ByIds title="Depends on" ids={depends_on} />
+      <List title="Blocks" missions={dependents} />
       <List title="Sub-missions" missions={children.missions} />
-      <ByIds title="Comes from" ids={origin} />
+      <ByIds title="Origin" ids={origin} />
       {(workflow || plan_id) && (
-        <Section title="Part of">
+        <Section title="Parent">
           {workflow && (
             <Text as="p" size="2">
               <Link href={`/workflows/${workflow.id}`}>a workflow</Link>, stage {workflow.stage + 1}

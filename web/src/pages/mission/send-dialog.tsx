@@ -16,41 +16,41 @@ const WORDS: Record<Sending, { title: string; about: string; act: string; told: 
     title: 'Start',
     about: 'Sends an agent to work on it. Settings changed here stay with the mission.',
     act: 'Start',
-    told: 'It is queued, and starts as soon as it may.',
+    told: 'It is queued and starts as soon as it can.',
   },
   resume: {
     title: 'Resume',
-    about: 'Goes on in the same worktree and conversation.',
+    about: 'Continues in the same worktree and conversation.',
     act: 'Resume',
-    told: 'It goes on as soon as it may.',
+    told: 'It continues as soon as it can.',
   },
   retry: {
     title: 'Retry',
     about: 'Starts over on a new branch. The old one is kept.',
     act: 'Retry',
-    told: 'It starts over as soon as it may.',
+    told: 'It starts over as soon as it can.',
   },
   reopen: {
     title: 'Reopen',
     about: 'Sends done work back to its agent.',
     act: 'Reopen',
-    told: 'It goes on as soon as it may.',
+    told: 'It continues as soon as it can.',
   },
   send_back: {
-    title: 'Send back',
-    about: 'Tells the agent every remark it was not told yet, and your message, and lets it go on.',
-    act: 'Send back',
+    title: 'Request changes',
+    about: 'Sends new comments and your message to the agent, which then continues.',
+    act: 'Request changes',
     told: 'It was sent back.',
   },
   fork: {
     title: 'Fork',
-    about: 'Begins a second mission with this work and a copy of its conversation. This one stays as it is.',
+    about: 'Starts a second mission with this work and a copy of its conversation. This one stays as it is.',
     act: 'Fork',
     told: 'Forked.',
   },
 }
 
-/** These are said of the mission itself, not of one dispatch. */
+/** These are settings of the mission, not of one dispatch. */
 const NOT_HERE = ['approvals', 'max_retries'] as const
 
 interface SendDialogProps {
@@ -59,7 +59,7 @@ interface SendDialogProps {
   close(): void
 }
 
-/** Sends an agent to work: what it is told, and what is different from now on. */
+/** Starts an agent, with a message and new settings. */
 export function SendDialog({ sending, mission, close }: SendDialogProps) {
   const [, go] = useLocation()
   const words = WORDS[sending]
@@ -77,16 +77,16 @@ export function SendDialog({ sending, mission, close }: SendDialogProps) {
   return (
     <FormDialog title={words.title} about={words.about} act={words.act} busy={busy} close={close} submit={send}>
       <LongTextInput
-        label="Tell the agent"
-        hint="this time only; may stay empty"
+        label="Message for the agent"
+        hint="optional; this time only"
         value={message}
         set={setMessage}
         rows={4}
       />
       {sending === 'fork' && (
         <SwitchInput
-          label="In a fresh conversation"
-          hint="with a written hand-over instead of a copy; needed when another agent takes over"
+          label="New conversation"
+          hint="with a written summary instead of a copy; needed for another agent"
           value={fresh}
           set={setFresh}
         />
@@ -105,7 +105,7 @@ interface Wish {
   fresh: boolean
 }
 
-/** The commands differ in how they call what is said to the agent. */
+/** The commands have different names for the message to the agent. */
 function useSending(sending: Sending) {
   const dispatch = useCommand('dispatch_mission')
   const resume = useCommand('resume_mission')

@@ -10,13 +10,13 @@ import type { Detail, Session } from './actions.ts'
 const REASONS: Record<Session['reason'], string> = {
   first: 'first',
   retry: 'started over',
-  resume: 'went on',
+  resume: 'resumed',
   conflict: 'sent back for a conflict or a failed check',
   reopen: 'reopened',
   fork: 'forked',
-  hand_over: 'went on in a fresh conversation',
+  hand_over: 'continued in a new conversation',
   takeover: 'a person in a terminal',
-  children: 'went on with what its sub-missions did',
+  children: 'continued with the reports of its sub-missions',
 }
 const TONES: Partial<Record<NonNullable<Session['outcome']>, Tone>> = {
   completed: 'green',
@@ -29,7 +29,7 @@ const TONES: Partial<Record<NonNullable<Session['outcome']>, Tone>> = {
 export function Sessions({ mission }: { mission: Detail }) {
   if (mission.sessions.length === 0)
     return (
-      <Empty icon={History} title="No agent has worked on it yet">
+      <Empty icon={History} title="No sessions yet">
         Each run of an agent is a session, with its own transcript and cost. The first begins when the mission starts.
       </Empty>
     )
@@ -61,12 +61,13 @@ function SessionLine({ session, before }: { session: Session; before: Session | 
         </Badge>
         <Text as="div" size="1" color="gray">
           {REASONS[reason]}
+          {session.elsewhere && session.host && ` · on host ${plain(session.host)}`}
           {outcome_reason && ` · ${plain(outcome_reason)}`}
           {before && session.ended_at && (
             <>
               {' · '}
               <Link href={`/compare?first=${before.id}&second=${id}&of=sessions`}>
-                compare with number {before.number}
+                compare with session {before.number}
               </Link>
             </>
           )}

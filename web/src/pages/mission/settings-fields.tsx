@@ -1,11 +1,13 @@
+import { TOOL_PRESETS } from '../../../../src/domain/choices.ts'
 import type { Input } from '../../api/client.ts'
+import { APPROVALS, LANDINGS } from '../../kit/choices.ts'
 import { AgentChooser } from '../../kit/choosers.tsx'
 import { ChoiceInput, NumberInput, SwitchInput, TextInput } from '../../kit/fields.tsx'
 import { plain } from '../../kit/plain.ts'
 import { useAsk } from '../../live/data.ts'
 import './mission.css'
 
-/** What can be said about how an agent works on a mission; null: as its project, or the fleet, says. */
+/** The settings of an agent on a mission; null: inherited from the project or the fleet. */
 export type Settings = Pick<
   Required<Input<'update_mission'>>,
   | 'agent'
@@ -32,24 +34,16 @@ export interface Held {
 interface SettingsFieldsProps {
   value: Settings
   set<F extends keyof Settings>(field: F): (value: Settings[F]) => void
-  /** What holds where nothing is said here, and who says it. */
+  /** The inherited values, and where they come from. */
   holds: readonly Held[]
-  /** Left out where it makes no sense. */
+  /** Fields that make no sense here. */
   without?: readonly (keyof Settings)[]
   disabled?: boolean
 }
 
-const WHO = { mission: 'this mission', project: 'the project', default: 'the fleet' }
+const WHO = { mission: 'this mission', project: 'from the project', default: 'from the fleet' }
 const AS_HELD = 'Inherited'
-const PRESETS = ['full', 'implement', 'review', 'test', 'explore', 'fix']
-const LANDINGS = [
-  { value: 'auto', label: 'by itself, once its checks pass' },
-  { value: 'review', label: 'once a person says so' },
-  { value: 'pull-request', label: 'through a pull request' },
-  { value: 'never', label: 'never: it is kept on its branch' },
-]
-
-/** Who works, with which tools, within which limits. Every field says what holds if it is left empty. */
+/** Agent, tools and limits. Every field shows the value that applies if it is empty. */
 export function SettingsFields({ value, set, holds, without = [], disabled = false }: SettingsFieldsProps) {
   const agents = useAsk('list_agents', {}).data?.agents
   const models = useAsk('list_models', {}).data?.models ?? []
@@ -61,7 +55,7 @@ export function SettingsFields({ value, set, holds, without = [], disabled = fal
   const hint = (field: string, otherwise: string) => {
     const held = inherited(field)
     if (!held || held.value === null) return otherwise
-    return `${otherwise}${otherwise ? '; ' : ''}${WHO[held.from]} says ${plain(String(held.value))}`
+    return `${otherwise}${otherwise ? '; ' : ''}${WHO[held.from]}: ${plain(String(held.value))}`
   }
   const shows = (field: keyof Settings) => !without.includes(field)
   const names = [...new Set(models.filter(each => each.agent === agent).flatMap(({ name, alias }) => [alias, name]))]
@@ -90,11 +84,11 @@ export function SettingsFields({ value, set, holds, without = [], disabled = fal
       {shows('effort') && efforts.length > 0 && (
         <ChoiceInput
           label="Effort"
-          hint="how hard it is to think"
+          hint="reasoning effort"
           value={value.effort}
           set={set('effort')}
           options={efforts}
-          none="The agent's own"
+          none="The agent's default"
           disabled={disabled}
         />
       )}
@@ -104,28 +98,25 @@ export function SettingsFields({ value, set, holds, without = [], disabled = fal
           hint={hint('tool_preset', '')}
           value={value.tool_preset}
           set={preset => set('tool_preset')(preset as Settings['tool_preset'])}
-          options={PRESETS}
+          options={TOOL_PRESETS}
           none={AS_HELD}
           disabled={disabled}
         />
       )}
       {shows('approvals') && (
         <ChoiceInput
-          label="What the tools do not allow"
+          label="Other tools"
           hint={hint('approvals', '')}
           value={value.approvals}
           set={mode => set('approvals')(mode as Settings['approvals'])}
-          options={[
-            { value: 'deny', label: 'is denied' },
-            { value: 'ask', label: 'is asked of a person' },
-          ]}
+          options={APPROVALS}
           none={AS_HELD}
           disabled={disabled}
         />
       )}
       {shows('landing') && (
         <ChoiceInput
-          label="Lands"
+          label="Landing"
           hint={hint('landing', '')}
           value={value.landing}
           set={landing => set('landing')(landing as Settings['landing'])}
@@ -137,7 +128,7 @@ export function SettingsFields({ value, set, holds, without = [], disabled = fal
       <Limits {...{ value, set, hint, shows, disabled }} />
       {shows('engine') && drivable.length > 1 && (
         <ChoiceInput
-          label="Driven through"
+          label="Interface"
           hint={hint('engine', 'sdk does not survive a restart of the server')}
           value={value.engine}
           set={engine => set('engine')(engine as Settings['engine'])}
@@ -170,8 +161,8 @@ const NUMBERS: readonly {
   { field: 'max_turns', label: 'Turns', about: 'at most', min: 1, max: 10_000 },
   { field: 'max_budget_usd', label: 'Budget ($)', about: 'at most', min: 0, max: 100_000, step: 'any' },
   { field: 'timeout_seconds', label: 'Time limit (seconds)', about: 'of one session', min: 1, max: 604_800 },
-  { field: 'context_limit_percent', label: 'Context limit (%)', about: 'then a fresh conversation', min: 1, max: 100 },
-  { field: 'max_retries', label: 'Retries', about: 'by itself', min: 0, max: 10 },
+  { field: 'context_limit_percent', label: 'Context limit (%)', about: 'then a new conversation', min: 1, max: 100 },
+  { field: 'max_retries', label: 'Retries', about: 'automatic', min: 0, max: 10 },
 ]
 
 interface LimitsProps extends Pick<SettingsFieldsProps, 'value' | 'set' | 'disabled'> {

@@ -12,7 +12,7 @@ import { ChosenMissions } from './mission-picker.tsx'
 import { SettingsFields } from './settings-fields.tsx'
 import { TagsInput, WordsInput } from './tags-input.tsx'
 
-/** While work is under way only what does not change the work itself may be edited. */
+/** The statuses in which everything may be edited. In others, only fields that do not affect the work. */
 const EDITABLE: readonly Detail['status'][] = [
   'draft',
   'queued',
@@ -26,7 +26,7 @@ const STARTS = [
   { value: 'base', label: 'the base branch, and kept work it depends on' },
   { value: 'branch', label: 'also work that has not landed yet' },
   { value: 'clean', label: 'the base branch alone' },
-  { value: 'share', label: 'the very worktree of what it depends on' },
+  { value: 'share', label: 'the same worktree as its dependency' },
 ]
 
 export function MissionSettings({ mission }: { mission: Detail }) {
@@ -36,7 +36,7 @@ export function MissionSettings({ mission }: { mission: Detail }) {
   const locked = !EDITABLE.includes(mission.status)
   const save = async () => {
     const { sessions, ...fields } = changes
-    // Whoever gives a script another text names who runs it.
+    // A new script must name the agent that runs it.
     const who = isScript && fields.detailed_prompt !== undefined ? { agent: value.agent } : {}
     if (!(await run({ mission_id: mission.id, ...who, ...fields }))) return
     reset()
@@ -55,7 +55,7 @@ export function MissionSettings({ mission }: { mission: Detail }) {
             <Lock size={16} />
           </Callout.Icon>
           <Callout.Text>
-            {mission.status === 'done' ? 'It is done.' : 'It is at work.'} Only its title, tags and priority can be
+            {mission.status === 'done' ? 'It is done.' : 'It is running.'} Only its title, tags and priority can be
             changed now.
           </Callout.Text>
         </Callout.Root>
@@ -85,7 +85,7 @@ export function MissionSettings({ mission }: { mission: Detail }) {
             <LongTextInput
               label={isScript ? 'Script' : 'Prompt'}
               code={isScript}
-              hint={isScript ? '/bin/sh runs it exactly as it stands here' : undefined}
+              hint={isScript ? '/bin/sh runs it exactly as written' : undefined}
               value={value.detailed_prompt}
               set={set('detailed_prompt')}
               rows={8}
@@ -94,7 +94,7 @@ export function MissionSettings({ mission }: { mission: Detail }) {
           </div>
           <div className="wide">
             <LongTextInput
-              label="Accepted if"
+              label="Acceptance criteria"
               value={value.acceptance_criteria}
               set={set('acceptance_criteria')}
               rows={3}
@@ -108,22 +108,22 @@ export function MissionSettings({ mission }: { mission: Detail }) {
         <div className="mission-form more-fields">
           <WordsInput
             label="Only these tools"
-            hint="as its agent calls them, with commas between them; empty: what the preset allows"
+            hint="tool names of the agent, separated by commas; empty: as the preset allows"
             words={value.allowed_tools ?? []}
             set={words => set('allowed_tools')(words.length ? words : null)}
             disabled={locked}
           />
           <NumberInput
             label="Questions wait for (seconds)"
-            hint="then they are answered by themselves"
+            hint="then the answer below is given"
             value={value.answer_within_seconds}
             set={set('answer_within_seconds')}
             min={1}
-            placeholder="for ever"
+            placeholder="no limit"
             disabled={locked}
           />
           <ChoiceInput
-            label="… with"
+            label="Automatic answer"
             value={value.otherwise}
             set={answer => set('otherwise')(answer as Detail['otherwise'])}
             options={['allow', 'deny']}
@@ -132,7 +132,7 @@ export function MissionSettings({ mission }: { mission: Detail }) {
           />
         </div>
       </Section>
-      <Section title="Where it begins">
+      <Section title="Starting point">
         <div className="mission-form">
           {!locked && (
             <div className="wide">
@@ -155,13 +155,13 @@ export function MissionSettings({ mission }: { mission: Detail }) {
           />
           <TextInput
             label="Folder"
-            hint="where in the repository the agent starts"
+            hint="folder in the repository where the agent starts"
             value={value.subdirectory}
             set={set('subdirectory')}
             disabled={locked}
           />
           <SwitchInput
-            label="Checks decide also where it does not land"
+            label="Run checks even if it does not land"
             value={value.check_kept}
             set={set('check_kept')}
             disabled={locked}
@@ -169,7 +169,7 @@ export function MissionSettings({ mission }: { mission: Detail }) {
           <div className="wide">
             <LongTextInput
               label="Extra instructions"
-              hint="said to its agents beside the prompt"
+              hint="added to the prompt in every session"
               value={value.append_system_prompt}
               set={set('append_system_prompt')}
               rows={3}
@@ -178,7 +178,7 @@ export function MissionSettings({ mission }: { mission: Detail }) {
           </div>
           <TextInput
             label="Preview command"
-            hint="shows the work in a browser; must listen on $PORT"
+            hint="serves the work to a browser; must listen on $PORT"
             value={value.preview_command ?? ''}
             set={text => set('preview_command')(text || null)}
             disabled={locked}

@@ -22,17 +22,12 @@ export function SayDialog({ mission, close }: DialogProps) {
     const said = await run({ mission_id: mission.id, text })
     if (!said) return
     close()
-    tell({ text: said.heard === 'mid-turn' ? 'It hears this while it works.' : 'It hears this after this turn.' })
+    tell({
+      text: said.heard === 'mid-turn' ? 'The agent reads this while it works.' : 'The agent reads this after its turn.',
+    })
   }
   return (
-    <FormDialog
-      title="Say something to the agent"
-      act="Say"
-      busy={busy}
-      ready={!!text.trim()}
-      close={close}
-      submit={say}
-    >
+    <FormDialog title="Message the agent" act="Send" busy={busy} ready={!!text.trim()} close={close} submit={say}>
       <LongTextInput label="Message" value={text} set={setText} rows={5} />
     </FormDialog>
   )
@@ -74,7 +69,7 @@ export function ScheduleDialog({ mission, close }: DialogProps) {
       submit={save}
     >
       <TextInput
-        label="Rule"
+        label="Cron rule"
         hint="five fields: minute, hour, day, month, weekday; or @daily, @hourly, @weekly"
         value={rule}
         set={setCron}
@@ -83,7 +78,7 @@ export function ScheduleDialog({ mission, close }: DialogProps) {
       />
       <TextInput label="Time zone" value={zone} set={setZone} />
       <ChoiceInput
-        label="When the last copy is still at work"
+        label="If the previous run is not finished"
         value={overlap}
         set={setOverlap}
         options={[
@@ -93,7 +88,7 @@ export function ScheduleDialog({ mission, close }: DialogProps) {
         ]}
       />
       {now && (
-        <SwitchInput label="Scheduled" hint="switch off to take the schedule away" value={true} set={() => stop()} />
+        <SwitchInput label="Scheduled" hint="switch off to delete the schedule" value={true} set={() => stop()} />
       )}
     </FormDialog>
   )
@@ -104,18 +99,18 @@ export function TemplateDialog({ mission, close }: DialogProps) {
   const [name, setName] = useState('')
   const [replace, setReplace] = useState(false)
   const [asks, setAsks] = useState(true)
-  // Words in braces are asked for each time the template is used.
+  // Words in braces are asked for whenever the template is used.
   const found = [...namedIn(`${mission.title}\n${mission.detailed_prompt}\n${mission.acceptance_criteria}`)]
   const save = async () => {
     const variables = asks ? found.map(each => ({ name: each })) : []
     if (!(await run({ name, mission_id: mission.id, variables, replace }))) return
     close()
-    tell({ text: `Saved as ${name}. It can be chosen when you write a new mission.` })
+    tell({ text: `Saved as ${name}. You can choose it in New mission.` })
   }
   return (
     <FormDialog
       title="Save as template"
-      about="Keeps the prompt and the settings under a name, to begin other missions with."
+      about="Saves the prompt and the settings under a name, to start other missions from."
       act="Save"
       busy={busy}
       ready={/^[a-z0-9][a-z0-9-]{0,59}$/i.test(name)}
@@ -126,12 +121,12 @@ export function TemplateDialog({ mission, close }: DialogProps) {
       {found.length > 0 && (
         <SwitchInput
           label={`Ask for ${found.map(each => `{${each}}`).join(', ')} each time`}
-          hint="otherwise these words stay as they are"
+          hint="otherwise the text stays as it is"
           value={asks}
           set={setAsks}
         />
       )}
-      <SwitchInput label="Replace one of the same name" value={replace} set={setReplace} />
+      <SwitchInput label="Replace an existing template" value={replace} set={setReplace} />
     </FormDialog>
   )
 }
@@ -161,7 +156,7 @@ export function TakeOverDialog({ mission, close }: DialogProps) {
   return (
     <FormDialog
       title="Take over in your terminal"
-      about="Opens the agent's own program on this conversation, in the mission's worktree. The agent stops meanwhile; when you leave, you say whether it goes on, lands or is kept."
+      about="Opens the agent's own program on this conversation, in the mission's worktree. The agent stops while you work. When you leave, you choose whether it continues, its work lands, or its work waits for review."
       act="Done"
       close={close}
       submit={close}
@@ -175,14 +170,14 @@ interface DeleteDialogProps extends DialogProps {
   remove(discard: boolean): void
 }
 
-/** Only where something would really be lost. */
+/** Shown only if work would really be lost. */
 export function DeleteDialog({ mission, close, remove }: DeleteDialogProps) {
   const worktrees = mission.sessions.flatMap(({ worktree, left_behind, worktree_kept }) =>
     worktree && left_behind && worktree_kept ? [{ path: worktree, left_behind }] : [],
   )
   return (
     <FormDialog
-      title="Delete it with work that no commit holds?"
+      title="Delete uncommitted work too?"
       act="Delete with that work"
       close={close}
       submit={() => remove(true)}

@@ -18,7 +18,7 @@ interface WordsInputProps {
   disabled?: boolean
 }
 
-/** Words with commas between them. What is being typed stays as it is typed. */
+/** Words separated by commas. The text stays as it is while it is typed. */
 export function WordsInput({ words, set, ...rest }: WordsInputProps) {
   const [text, setText] = useState<string>()
   const shown = text !== undefined && split(text).join() === words.join() ? text : words.join(', ')
@@ -35,5 +35,5 @@ export function WordsInput({ words, set, ...rest }: WordsInputProps) {
 }
 
 export const TagsInput = ({ tags, set }: { tags: string[]; set(tags: string[]): void }) => (
-  <WordsInput label="Tags" hint="with commas between them" words={tags} set={set} />
+  <WordsInput label="Tags" hint="separated by commas" words={tags} set={set} />
 )

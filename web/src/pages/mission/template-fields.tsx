@@ -15,11 +15,11 @@ interface TemplateFieldsProps {
   fill(fields: Partial<Draft>): void
 }
 
-/** Begins with what was saved under a name; what it leaves open is asked for. */
+/** Starts from a template, and asks for its variables. */
 export function TemplateFields({ name, choose, fill }: TemplateFieldsProps) {
   const all = useAsk('list_templates', { limit: 200 }).data?.templates
   const runsScripts = useRunsScripts()
-  // Values reach a script by its environment, which a sheet cannot give it: fleet template use does.
+  // A script gets its values as environment variables, which this form cannot set. `fleet template use` can.
   const missions =
     all?.filter(
       ({ kind, settings, variables }) =>
@@ -30,7 +30,7 @@ export function TemplateFields({ name, choose, fill }: TemplateFieldsProps) {
   return (
     <>
       <ChoiceInput
-        label="Begin with a template"
+        label="Use a template"
         value={name}
         set={choose}
         options={missions.map(each => each.name)}
@@ -46,7 +46,7 @@ function Variables({ template, fill }: { template: Template; fill(fields: Partia
     Object.fromEntries(template.variables.map(each => [each.name, each.default ?? ''])),
   )
   const asks = template.variables.length > 0
-  // biome-ignore lint/correctness/useExhaustiveDependencies: chosen once, filled in once; what is typed since then stays
+  // biome-ignore lint/correctness/useExhaustiveDependencies: a template fills the fields once; text typed later stays
   useEffect(() => {
     if (!asks) fill(filled(template, {}))
   }, [])

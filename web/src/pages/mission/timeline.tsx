@@ -41,7 +41,7 @@ export function Timeline({ mission }: { mission: Detail }) {
           </ol>
           {happened.length === MOST && (
             <Text size="1" color="gray">
-              Only the first {MOST} are shown; <Link href={`/activity?mission=${mission.id}`}>see all of them</Link>.
+              Only the first {MOST} are shown; <Link href={`/activity?mission=${mission.id}`}>show all</Link>.
             </Text>
           )}
         </>

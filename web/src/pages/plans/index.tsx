@@ -40,9 +40,9 @@ export default function Plans() {
       <Answer of={plans}>
         {({ plans: list }) =>
           list.length === 0 ? (
-            <Empty icon={Network} title="No plan yet" action={begin}>
-              Say what you want to reach. A planner looks at the repository and proposes missions with what depends on
-              what; you change what you like, and approve.
+            <Empty icon={Network} title="No plans yet" action={begin}>
+              Describe your goal. A planner looks at the repository and proposes missions with their dependencies. You
+              edit and approve them.
             </Empty>
           ) : (
             <Flex direction="column" gap="2">
@@ -95,11 +95,11 @@ function NewPlan({ close }: { close(): void }) {
     >
       <ProjectChooser value={project} set={setProject} />
       <LongTextInput label="Goal" value={goal} set={setGoal} rows={5} required />
-      <AgentChooser coding label="Planner" value={agent} set={setAgent} none="As the project says" />
+      <AgentChooser coding label="Planner" value={agent} set={setAgent} none="Project default" />
       <ScriptsSwitch value={scripts} set={setScripts} />
       <SwitchInput
-        label="Approve by itself"
-        hint="the missions start without you having seen them"
+        label="Approve automatically"
+        hint="missions start without your review"
         value={approve}
         set={setApprove}
       />

@@ -8,7 +8,7 @@ import { changed, type Planned, reaches, removed } from './editing.ts'
 interface MissionEditorProps {
   mission: Planned
   plan: Planned[]
-  /** Undefined: it can only be looked at. */
+  /** Undefined: read-only. */
   set: ((plan: Planned[]) => void) | undefined
   close(): void
 }
@@ -42,8 +42,8 @@ export function MissionEditor({ mission, plan, set, close }: MissionEditorProps)
           code={isScript}
           hint={
             isScript
-              ? '/bin/sh runs it exactly as it stands here'
-              : 'all that its agent is told: it knows nothing else of the plan'
+              ? '/bin/sh runs it exactly as written'
+              : 'everything its agent is told; it knows nothing else about the plan'
           }
           value={prompt}
           set={put('prompt')}
@@ -57,7 +57,7 @@ export function MissionEditor({ mission, plan, set, close }: MissionEditorProps)
           rows={3}
           disabled={disabled}
         />
-        <AgentChooser value={agent} set={put('agent')} none="As the project says" disabled={disabled} />
+        <AgentChooser value={agent} set={put('agent')} none="Project default" disabled={disabled} />
         <TextInput label="Model" value={model ?? ''} set={text => put('model')(text || null)} disabled={disabled} />
         <ChoiceInput
           label="Type"
@@ -102,7 +102,7 @@ export function MissionEditor({ mission, plan, set, close }: MissionEditorProps)
               close()
             }}
           >
-            <Trash2 size={14} /> Take it out of the plan
+            <Trash2 size={14} /> Remove from the plan
           </Button>
         )}
       </Flex>

@@ -68,7 +68,7 @@ function Shown({ plan }: { plan: Plan }) {
         <>
           <Text as="p" size="2" color="gray">
             {waits_for[0] ? plain(waits_for[0].text) : 'The planner looks at the repository.'} This page shows its
-            proposal as soon as it is there.
+            proposal as soon as it is ready.
           </Text>
           <Lines />
         </>
@@ -163,7 +163,7 @@ function Shown({ plan }: { plan: Plan }) {
                         onClick={() => {
                           setDraft(removed(missions, key))
                           tell({
-                            text: `${plain(title)} is out of the plan.`,
+                            text: `Removed “${plain(title)}” from the plan.`,
                             action: { label: 'Undo', run: () => setDraft(missions) },
                           })
                         }}
@@ -203,7 +203,7 @@ function Decide({ plan: { id }, draft, approved }: DecideProps) {
     const done = await approve.run({ plan_id: id })
     if (!done) return
     approved()
-    tell({ text: `${plural(done.missions.length, 'mission')} made and queued.` })
+    tell({ text: `${plural(done.missions.length, 'mission')} created and queued.` })
   }
   return (
     <>
@@ -216,7 +216,7 @@ function Decide({ plan: { id }, draft, approved }: DecideProps) {
           highContrast
           loading={edit.busy}
           onClick={async () => {
-            if (await edit.run({ plan_id: id, missions: draft })) tell({ text: 'Saved; nothing runs yet.' })
+            if (await edit.run({ plan_id: id, missions: draft })) tell({ text: 'Saved. Nothing runs yet.' })
           }}
         >
           Save
@@ -231,7 +231,7 @@ function Decide({ plan: { id }, draft, approved }: DecideProps) {
           if (await reject.run({ plan_id: id })) go('/plans')
         }}
       >
-        Put aside
+        Reject
       </Button>
     </>
   )

@@ -10,18 +10,21 @@ import { useAsk, useCommand } from '../../live/data.ts'
 type Plugin = Output<'list_plugins'>['plugins'][number]
 
 const AFFECTED = ['list_plugins', 'list_agents'] as const
-const ORIGINS = { shipped: 'comes along', home: 'in the home', configured: 'named in fleet.toml' }
+const ORIGINS = { shipped: 'shipped with the fleet', home: 'in the home', configured: 'named in fleet.toml' }
 
 export default function Plugins() {
   const plugins = useAsk('list_plugins', {})
-  const reload = useCommand('reload_plugins', { affects: AFFECTED, done: () => tell({ text: 'All were read anew.' }) })
+  const reload = useCommand('reload_plugins', {
+    affects: AFFECTED,
+    done: () => tell({ text: 'Reloaded all plugins.' }),
+  })
   return (
     <Page
       title="Plugins"
-      about="What others add: each in a thread of its own, so that one that breaks harms nothing"
+      about="Extensions of the fleet. Each runs in its own thread, so that a failure stays there."
       actions={
         <Button variant="soft" color="gray" highContrast loading={reload.busy} onClick={() => reload.run({})}>
-          <RefreshCw size={16} /> Read all anew
+          <RefreshCw size={16} /> Reload all
         </Button>
       }
     >
@@ -29,7 +32,7 @@ export default function Plugins() {
         {({ plugins: list }) =>
           list.length === 0 ? (
             <Empty icon={Blocks} title="No plugins">
-              A plugin is a TypeScript or JavaScript file in <code>plugins/</code> of the home.
+              A plugin is a TypeScript or JavaScript file in the folder <code>plugins/</code> of the fleet’s home.
             </Empty>
           ) : (
             <Grid columns={{ initial: '1', sm: '2' }} gap="3">
@@ -57,11 +60,11 @@ function PluginCard({ plugin }: { plugin: Plugin }) {
               {name}
             </Text>
             <Badge color={running ? 'green' : 'gray'} highContrast>
-              {running ? 'At work' : 'Off'}
+              {running ? 'Running' : 'Off'}
             </Badge>
           </Flex>
           <Switch
-            aria-label={`Use ${name}`}
+            aria-label={`Enable ${name}`}
             checked={enabled}
             disabled={enable.busy || disable.busy}
             onCheckedChange={on => (on ? enable : disable).run({ plugin: name })}
@@ -70,7 +73,7 @@ function PluginCard({ plugin }: { plugin: Plugin }) {
         {description && <Text size="2">{description}</Text>}
         {(reason || last_fault) && (
           <Callout.Root color="red" size="1" highContrast>
-            <Callout.Text>{reason ?? `${plural(faults, 'fault')}; the last: ${last_fault?.text}`}</Callout.Text>
+            <Callout.Text>{reason ?? `${plural(faults, 'fault')}. Last: ${last_fault?.text}`}</Callout.Text>
           </Callout.Root>
         )}
         <Facts

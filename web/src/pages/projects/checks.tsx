@@ -6,12 +6,12 @@ import { Empty } from '../../kit/page.tsx'
 import { SaveBar } from '../../kit/save-bar.tsx'
 import { tell } from '../../kit/toasts.tsx'
 import { useCommand } from '../../live/data.ts'
-import type { Project } from './one.tsx'
+import type { Project } from './project.ts'
 import './projects.css'
 
 type Check = Project['checks'][number]
 
-/** What must pass, on the merged tree, before anything lands. */
+/** The checks that must pass on the merged tree before work lands. */
 export function ProjectChecks({ project }: { project: Project }) {
   const { value, changes, isChanged, set, reset } = useDraft({ checks: project.checks })
   const { run, busy } = useCommand('update_project')
@@ -21,7 +21,7 @@ export function ProjectChecks({ project }: { project: Project }) {
   const save = async () => {
     if (!(await run({ project_id: project.id, ...changes }))) return
     reset()
-    tell({ text: 'Saved. The next landing is checked by these.' })
+    tell({ text: 'Saved. The next landing uses these checks.' })
   }
   const addButton = (
     <Button type="button" variant="soft" highContrast onClick={add}>
@@ -36,21 +36,21 @@ export function ProjectChecks({ project }: { project: Project }) {
       }}
     >
       {value.checks.length === 0 ? (
-        <Empty icon={ListChecks} title="Nothing is checked before work lands" action={addButton}>
+        <Empty icon={ListChecks} title="No checks yet" action={addButton}>
           A check is a shell line such as <code>npm test</code>, run at exactly the commit that would land. If it fails,
           nothing lands. In the repository, <code>fleet init</code> proposes some.
         </Empty>
       ) : (
         <Flex direction="column" gap="3">
           {value.checks.map((check, at) => (
-            // biome-ignore lint/suspicious/noArrayIndexKey: a check is known by its place while its name is being typed
+            // biome-ignore lint/suspicious/noArrayIndexKey: a check has no other key while its name is being typed
             <Card key={at}>
               <Flex gap="3" align="end">
                 <div className="project-form check">
                   <TextInput label="Name" value={check.name} set={name => put(at, { name })} required />
                   <TextInput label="Command" value={check.command} set={command => put(at, { command })} required />
                   <NumberInput
-                    label="Seconds at most"
+                    label="Time limit (seconds)"
                     value={check.timeout_seconds}
                     set={seconds => put(at, { timeout_seconds: seconds ?? 1800 })}
                     min={1}

@@ -27,9 +27,9 @@ export default function Projects() {
       <Answer of={projects}>
         {({ projects: list }) =>
           list.length === 0 ? (
-            <Empty icon={FolderGit2} title="No project yet" action={add}>
-              A project is a git repository on this machine. Agents work in worktrees of their own beside it; your
-              checkout stays yours. In a repository, <code>fleet init</code> does the same and proposes its checks.
+            <Empty icon={FolderGit2} title="No projects yet" action={add}>
+              A project is a git repository on this machine. Agents work in their own worktrees and leave your checkout
+              alone. In a repository, <code>fleet init</code> does the same and proposes its checks.
             </Empty>
           ) : (
             <Grid columns={{ initial: '1', sm: '2', lg: '3' }} gap="3">

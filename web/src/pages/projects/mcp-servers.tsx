@@ -6,11 +6,11 @@ import { LongTextInput, TextInput } from '../../kit/fields.tsx'
 import { FormDialog } from '../../kit/form-dialog.tsx'
 import { Answer, Empty } from '../../kit/page.tsx'
 import { useAsk, useCommand } from '../../live/data.ts'
-import type { Project } from './one.tsx'
+import type { Project } from './project.ts'
 
 type Server = Output<'list_mcp_servers'>['mcp_servers'][number]
 
-/** Tools that every agent on the project is given, beside those of the fleet. */
+/** Tools that every agent on the project gets, besides those of the fleet. */
 export function McpServers({ project: { id } }: { project: Project }) {
   const [adding, setAdding] = useState(false)
   const servers = useAsk('list_mcp_servers', { project_id: id })
@@ -24,7 +24,7 @@ export function McpServers({ project: { id } }: { project: Project }) {
       <Answer of={servers}>
         {({ mcp_servers }) =>
           mcp_servers.length === 0 ? (
-            <Empty icon={Plug} title="No servers of tools" action={add}>
+            <Empty icon={Plug} title="No MCP servers" action={add}>
               An MCP server gives every agent on this project more tools: documentation, a database, an issue tracker.
             </Empty>
           ) : (
@@ -119,7 +119,7 @@ function AddServer({ project, close }: { project: string; close(): void }) {
       />
       <LongTextInput
         label={isUrl ? 'Headers' : 'Environment'}
-        hint="one a line, NAME=value; a secret by the name of a variable of the server, as in TOKEN=$&#123;GITHUB_TOKEN&#125;"
+        hint="one NAME=value per line; use a variable of the server for secrets, as in TOKEN=$&#123;GITHUB_TOKEN&#125;"
         value={values}
         set={setValues}
         rows={3}

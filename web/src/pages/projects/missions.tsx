@@ -4,11 +4,11 @@ import { Link } from 'wouter'
 import { MissionLine } from '../../kit/mission-line.tsx'
 import { Empty, Lines } from '../../kit/page.tsx'
 import { useMissions } from '../../live/data.ts'
-import type { Project } from './one.tsx'
+import type { Project } from './project.ts'
 
 const SHOWN = 25
 
-/** The newest of its missions; the board has them all. */
+/** The newest missions of a project. The board shows all of them. */
 export function MissionList({ project: { id } }: { project: Project }) {
   const { missions, isPending, hasNextPage } = useMissions({ project_id: id, limit: SHOWN })
   if (isPending) return <Lines />
@@ -16,10 +16,10 @@ export function MissionList({ project: { id } }: { project: Project }) {
     return (
       <Empty
         icon={Rocket}
-        title="No missions here yet"
+        title="No missions yet"
         action={
           <Button asChild>
-            <Link href={`/missions/new?project=${id}`}>Describe the first</Link>
+            <Link href={`/missions/new?project=${id}`}>Create a mission</Link>
           </Button>
         }
       >

@@ -2,7 +2,7 @@ import { Button, Flex, Tabs } from '@radix-ui/themes'
 import { Pause, Play, Plus, Trash2 } from 'lucide-react'
 import { useState } from 'react'
 import { Link, useLocation, useParams, useSearchParams } from 'wouter'
-import type { HeldWorktree, Output } from '../../api/client.ts'
+import type { HeldWorktree } from '../../api/client.ts'
 import { FormDialog } from '../../kit/form-dialog.tsx'
 import { HeldWork } from '../../kit/held-work.tsx'
 import { Answer, Page } from '../../kit/page.tsx'
@@ -10,9 +10,8 @@ import { useAsk, useCommand } from '../../live/data.ts'
 import { ProjectChecks } from './checks.tsx'
 import { McpServers } from './mcp-servers.tsx'
 import { MissionList } from './missions.tsx'
+import type { Project } from './project.ts'
 import { ProjectSettings } from './settings.tsx'
-
-export type Project = Output<'get_project'>
 
 export default function ProjectPage() {
   const { project_id = '' } = useParams()
@@ -78,7 +77,7 @@ function Actions({ project: { id, name, paused } }: { project: Project }) {
   })
   const forget = (discard: boolean) => {
     setHeld([])
-    remove.runLater(`Forgetting ${name} with its missions. Its branches stay.`, { project_id: id, discard })
+    remove.runLater(`Removing ${name} and its missions. Its branches stay.`, { project_id: id, discard })
   }
   return (
     <>
@@ -89,7 +88,7 @@ function Actions({ project: { id, name, paused } }: { project: Project }) {
       </Button>
       {paused ? (
         <Button variant="soft" highContrast loading={unpause.busy} onClick={() => unpause.run({ project_id: id })}>
-          <Play size={16} /> Go on
+          <Play size={16} /> Unpause
         </Button>
       ) : (
         <Button
@@ -103,12 +102,12 @@ function Actions({ project: { id, name, paused } }: { project: Project }) {
         </Button>
       )}
       <Button variant="soft" color="red" highContrast loading={remove.busy} onClick={() => forget(false)}>
-        <Trash2 size={16} /> Forget
+        <Trash2 size={16} /> Remove
       </Button>
       {held.length > 0 && (
         <FormDialog
-          title="Forget it with work that no commit holds?"
-          act="Forget with that work"
+          title="Delete uncommitted work too?"
+          act="Remove with that work"
           close={() => setHeld([])}
           submit={() => forget(true)}
         >

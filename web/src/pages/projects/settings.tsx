@@ -1,3 +1,5 @@
+import { TOOL_PRESETS } from '../../../../src/domain/choices.ts'
+import { APPROVALS, ISOLATION, LANDINGS } from '../../kit/choices.ts'
 import { AgentChooser } from '../../kit/choosers.tsx'
 import { useDraft } from '../../kit/draft.ts'
 import { ChoiceInput, LongTextInput, NumberInput, SwitchInput, TextInput } from '../../kit/fields.tsx'
@@ -5,10 +7,10 @@ import { Section } from '../../kit/page.tsx'
 import { SaveBar } from '../../kit/save-bar.tsx'
 import { tell } from '../../kit/toasts.tsx'
 import { useCommand } from '../../live/data.ts'
-import type { Project } from './one.tsx'
+import type { Project } from './project.ts'
 import './projects.css'
 
-const AS_FLEET = 'As the fleet says'
+const AS_FLEET = 'Fleet default'
 const lines = (text: string): string[] => text.split('\n').filter(line => line.trim() !== '')
 
 export function ProjectSettings({ project }: { project: Project }) {
@@ -17,7 +19,7 @@ export function ProjectSettings({ project }: { project: Project }) {
   const save = async () => {
     if (!(await run({ project_id: project.id, ...changes }))) return
     reset()
-    tell({ text: 'Saved. Sessions that start from now on go by it.' })
+    tell({ text: 'Saved. New sessions use it.' })
   }
   return (
     <form
@@ -37,40 +39,31 @@ export function ProjectSettings({ project }: { project: Project }) {
           />
           <ChoiceInput
             label="Landing"
-            hint="auto: once its checks pass; review: once you say so"
+            hint="how finished work gets onto the base branch"
             value={value.landing}
             set={landing => landing && set('landing')(landing as Project['landing'])}
-            options={['auto', 'review', 'pull-request', 'never']}
+            options={LANDINGS}
           />
-          <AgentChooser
-            coding
-            hint="of missions that name none"
-            value={value.agent}
-            set={set('agent')}
-            none={AS_FLEET}
-          />
+          <AgentChooser coding hint="default for missions" value={value.agent} set={set('agent')} none={AS_FLEET} />
           <TextInput
             label="Model"
             value={value.model ?? ''}
             set={text => set('model')(text || null)}
-            placeholder="the agent's own choice"
+            placeholder="the agent's default"
           />
           <ChoiceInput
             label="Tools"
             hint="what its agents may do"
             value={value.tool_preset}
             set={preset => set('tool_preset')(preset as Project['tool_preset'])}
-            options={['full', 'implement', 'review', 'test', 'explore', 'fix']}
+            options={TOOL_PRESETS}
             none={AS_FLEET}
           />
           <ChoiceInput
-            label="What the tools do not allow"
+            label="Other tools"
             value={value.approvals}
             set={mode => set('approvals')(mode as Project['approvals'])}
-            options={[
-              { value: 'deny', label: 'is denied' },
-              { value: 'ask', label: 'is asked of a person' },
-            ]}
+            options={APPROVALS}
             none={AS_FLEET}
           />
           <div className="wide">
@@ -79,7 +72,7 @@ export function ProjectSettings({ project }: { project: Project }) {
           <div className="wide">
             <LongTextInput
               label="Instructions"
-              hint="said to every agent on this project"
+              hint="added to the prompt of every mission"
               value={value.instructions}
               set={set('instructions')}
               rows={5}
@@ -91,7 +84,7 @@ export function ProjectSettings({ project }: { project: Project }) {
         <div className="project-form">
           <NumberInput
             label="Budget per day ($)"
-            hint="then nothing new starts, and what runs is stopped"
+            hint="then no missions start and running agents stop"
             value={value.daily_budget_usd}
             set={set('daily_budget_usd')}
             min={0}
@@ -131,7 +124,7 @@ export function ProjectSettings({ project }: { project: Project }) {
           />
           <NumberInput
             label="Context limit (%)"
-            hint="then it goes on in a fresh conversation"
+            hint="then it continues in a new conversation"
             value={value.context_limit_percent}
             set={set('context_limit_percent')}
             min={1}
@@ -144,28 +137,28 @@ export function ProjectSettings({ project }: { project: Project }) {
         <div className="project-form">
           <TextInput
             label="Setup command"
-            hint="run in each new worktree before the agent"
+            hint="runs in each new worktree before the agent"
             value={value.setup_command ?? ''}
             set={text => set('setup_command')(text || null)}
             placeholder="npm ci"
           />
           <TextInput
             label="Preview command"
-            hint="shows the work in a browser; must listen on $PORT"
+            hint="serves the work to a browser; must listen on $PORT"
             value={value.preview_command ?? ''}
             set={text => set('preview_command')(text || null)}
             placeholder="npm run dev -- --port $PORT"
           />
           <LongTextInput
             label="Files to copy"
-            hint="ignored files such as .env, one a line"
+            hint="ignored files such as .env, one per line"
             value={value.copy_files.join('\n')}
             set={text => set('copy_files')(lines(text))}
             rows={3}
           />
           <LongTextInput
             label="Environment"
-            hint="names of variables its agents may see, one a line"
+            hint="environment variables that agents may see, one per line"
             value={value.environment.join('\n')}
             set={text => set('environment')(lines(text))}
             rows={3}
@@ -178,17 +171,14 @@ export function ProjectSettings({ project }: { project: Project }) {
           />
           <ChoiceInput
             label="Isolation"
-            hint="a repository of its own keeps each mission away from your branches, stash and configuration; a linked worktree shares them with you"
+            hint="with its own repository a mission cannot touch your branches, stash or configuration; a linked worktree shares them"
             value={value.isolation}
             set={isolation => isolation && set('isolation')(isolation as Project['isolation'])}
-            options={[
-              { value: 'private', label: 'a repository of its own' },
-              { value: 'linked', label: 'a linked worktree (weaker)' },
-            ]}
+            options={ISOLATION}
           />
           <SwitchInput
             label="Hooks"
-            hint="the repository's own git hooks run for what agents commit; for Flotilla's own commits none run"
+            hint="git hooks of the repository run for commits of agents, not for those of Flotilla"
             value={value.hooks === 'on'}
             set={on => set('hooks')(on ? 'on' : 'off')}
           />

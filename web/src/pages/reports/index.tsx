@@ -20,7 +20,7 @@ export default function Reports() {
   const cursor = search.get('after') ?? undefined
   const reports = useAsk('list_reports', { project_id: project ?? undefined, limit: SHOWN, cursor }, { keep: true })
   return (
-    <Page title="Reports" about="What agents said of their work, beside what git saw">
+    <Page title="Reports" about="What agents say about their work, next to what git saw">
       <Flex mb="4">
         <ProjectChooser value={project} set={id => setSearch(id ? { project: id } : {})} none="All projects" />
       </Flex>
@@ -28,8 +28,8 @@ export default function Reports() {
         {({ reports: list, cursor: next }) =>
           list.length === 0 ? (
             <Empty icon={FileText} title="No report yet">
-              Each session ends with a report: what was done, what is open, what was tested. It is handed to whoever
-              goes on, and kept here.
+              Each session ends with a report: what was done, what is open, what was tested. It is passed on to agents
+              that continue the work, and kept here.
             </Empty>
           ) : (
             <Flex direction="column" gap="3">
@@ -95,7 +95,7 @@ function ReportCard({ report }: { report: Report }) {
           <Text size="2" color="gray">
             {plain(projectName(project_id))} · {plural(files_changed.length + files_omitted, 'file')},{' '}
             {plural(commits.length, 'commit')} · <Time at={created_at} />
-            {source === 'git' && ' · written from git: the agent gave none'}
+            {source === 'git' && ' · made from git: the agent gave no report'}
           </Text>
         </Flex>
         {problem && (

@@ -15,7 +15,7 @@ interface BarProps {
   sendBack(): void
 }
 
-/** Where one decides; it stays in sight. */
+/** The buttons for the decision. The bar stays visible. */
 export function DecisionBar({ review, unsent, decisions, sendBack }: BarProps) {
   const { mission, risk, checks } = review
   const { busy, land, reject, reconsider, undo } = decisions
@@ -28,12 +28,12 @@ export function DecisionBar({ review, unsent, decisions, sendBack }: BarProps) {
         </Text>
         {mission.result === 'landed' && (
           <Button variant="soft" loading={busy} disabled={mission.undoing} onClick={undo}>
-            <Undo2 size={15} aria-hidden /> {mission.undoing ? 'Being taken back' : 'Undo the landing'}
+            <Undo2 size={15} aria-hidden /> {mission.undoing ? 'Being undone' : 'Undo landing'}
           </Button>
         )}
         {mission.status_reason?.code === 'rejected' && (
           <Button variant="soft" loading={busy} onClick={reconsider}>
-            <Undo2 size={15} aria-hidden /> Take the rejection back
+            <Undo2 size={15} aria-hidden /> Undo rejection
           </Button>
         )}
       </section>
@@ -49,7 +49,7 @@ export function DecisionBar({ review, unsent, decisions, sendBack }: BarProps) {
         Reject <Kbd size="1">x</Kbd>
       </Button>
       <Button variant="soft" highContrast disabled={busy} onClick={sendBack}>
-        Send back{unsent > 0 && ` with ${plural(unsent, 'remark')}`} <Kbd size="1">b</Kbd>
+        Request changes{unsent > 0 && ` with ${plural(unsent, 'comment')}`} <Kbd size="1">b</Kbd>
       </Button>
       <div className="bar-land">
         <Button loading={busy} onClick={() => land()}>
@@ -64,7 +64,7 @@ export function DecisionBar({ review, unsent, decisions, sendBack }: BarProps) {
           <DropdownMenu.Content side="top" align="end">
             <DropdownMenu.Item onSelect={() => land()}>Run the checks, land if they pass</DropdownMenu.Item>
             <DropdownMenu.Item color="red" onSelect={() => land({ force: true })}>
-              Land although checks fail
+              Land even if checks fail
             </DropdownMenu.Item>
           </DropdownMenu.Content>
         </DropdownMenu.Root>

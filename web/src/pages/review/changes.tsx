@@ -8,7 +8,7 @@ import { Section } from '../../kit/page.tsx'
 import { useRemembered } from '../../kit/remembered.ts'
 import { plural } from '../../kit/words.ts'
 import { useAsk } from '../../live/data.ts'
-import { NewRemark, type Remark, RemarkCard } from './comments.tsx'
+import { type Comment, CommentCard, NewComment } from './comments.tsx'
 import type { Review } from './queue.ts'
 import { FileTree } from './tree.tsx'
 import { useViewed } from './viewed.ts'
@@ -16,24 +16,24 @@ import { useViewed } from './viewed.ts'
 interface ChangesProps {
   ref: Ref<DiffHandle & { view(): void }>
   review: Review
-  /** What is looked at. */
+  /** The commit under review. */
   candidate: string
-  remarks: readonly Remark[]
-  /** Whether something can still be said of it. */
+  comments: readonly Comment[]
+  /** Whether comments can still be added. */
   open: boolean
 }
 
-/** More than one reads from top to bottom, and what is made by machines, is folded at first. */
+/** Long changes and generated files are folded at first. */
 const LONG_LINES = 1000
 const MADE = /(^|\/)(package-lock\.json|yarn\.lock|pnpm-lock\.yaml|[^/]+\.lock|go\.sum)$|\.(min\.\w+|map|snap)$/
 
 const isLong = ({ path, added, deleted }: Listed): boolean =>
   (added ?? 0) + (deleted ?? 0) > LONG_LINES || MADE.test(path)
 
-/** The files that changed and what changed in them. */
-export function Changes({ ref, review, candidate, remarks, open }: ChangesProps) {
+/** The changed files and their diffs. */
+export function Changes({ ref, review, candidate, comments, open }: ChangesProps) {
   const { mission } = review
-  // A review names the first files only.
+  // A review lists only the first files.
   const all = useAsk('diff_mission', { mission_id: mission.id, text: false }, { enabled: review.files_omitted > 0 })
   const { files, files_omitted } = all.data ?? review
   const diffs = useDiffs(mission.id, files)
@@ -45,7 +45,7 @@ export function Changes({ ref, review, candidate, remarks, open }: ChangesProps)
   const [current, setCurrent] = useState<string>()
   const diff = useRef<DiffHandle>(null)
   const goTo = useCallback((path: string) => diff.current?.goTo(path), [])
-  const remarksOn = useMemo(() => Map.groupBy(remarks, remark => remark.path!), [remarks])
+  const commentsOn = useMemo(() => Map.groupBy(comments, comment => comment.path!), [comments])
   const isFolded = useCallback(
     (listed: Listed) => folds.get(listed.path) ?? (viewed.has(listed.path) || isLong(listed)),
     [folds, viewed],
@@ -65,7 +65,7 @@ export function Changes({ ref, review, candidate, remarks, open }: ChangesProps)
     file: step => diff.current?.file(step),
     goTo: path => diff.current?.goTo(path),
     line: step => diff.current?.line(step),
-    remark: () => diff.current?.remark(),
+    comment: () => diff.current?.comment(),
     view() {
       if (current === undefined) return
       view(current, !viewed.has(current))
@@ -81,7 +81,7 @@ export function Changes({ ref, review, candidate, remarks, open }: ChangesProps)
     [viewed, view],
   )
   const writer = useCallback(
-    (place: Place, close: () => void) => <NewRemark missionId={mission.id} place={place} close={close} />,
+    (place: Place, close: () => void) => <NewComment missionId={mission.id} place={place} close={close} />,
     [mission.id],
   )
   return (
@@ -97,7 +97,7 @@ export function Changes({ ref, review, candidate, remarks, open }: ChangesProps)
       }
     >
       <div className="changes">
-        {narrow || <FileTree files={files} viewed={viewed} remarksOn={remarksOn} current={current} goTo={goTo} />}
+        {narrow || <FileTree files={files} viewed={viewed} commentsOn={commentsOn} current={current} goTo={goTo} />}
         <div className="changes-diff">
           <DiffView
             ref={diff}
@@ -107,8 +107,8 @@ export function Changes({ ref, review, candidate, remarks, open }: ChangesProps)
             isFolded={isFolded}
             fold={fold}
             fileActions={fileActions}
-            remarksOn={remarksOn}
-            remark={placed}
+            commentsOn={commentsOn}
+            comment={placed}
             writer={open ? writer : undefined}
             onCurrent={setCurrent}
           />
@@ -124,4 +124,4 @@ export function Changes({ ref, review, candidate, remarks, open }: ChangesProps)
   )
 }
 
-const placed = (remark: Remark) => <RemarkCard remark={remark} placed />
+const placed = (comment: Comment) => <CommentCard comment={comment} placed />

@@ -11,26 +11,26 @@ import { tell } from '../../kit/toasts.tsx'
 import { useAsk, useCommand } from '../../live/data.ts'
 import './comments.css'
 
-export type Remark = Output<'list_comments'>['comments'][number]
+export type Comment = Output<'list_comments'>['comments'][number]
 
-/** Everybody remarks a few lines at a time; more than this nobody reads. */
+/** More than anybody writes on one mission. */
 const MOST = 500
 
-export const useRemarks = (mission_id: string) => useAsk('list_comments', { mission_id, limit: MOST })
+export const useComments = (mission_id: string) => useAsk('list_comments', { mission_id, limit: MOST })
 
-export const isUnsent = ({ sent_at, author }: Remark): boolean => sent_at === null && !author.startsWith('session:')
+export const isUnsent = ({ sent_at, author }: Comment): boolean => sent_at === null && !author.startsWith('session:')
 
-/** What was typed and not saved: a row that is scrolled away is forgotten, its text must not be. */
+/** Unsaved text. A row that is scrolled away is removed, but its text must not be lost. */
 const unsaved = new Map<string, string>()
 
 interface WriterProps {
-  /** The same text is found again under the same name. */
+  /** The key for unsaved text. */
   name: string
   text?: string
   act: string
   label: string
   close(): void
-  /** False: it was refused, and what was typed stays. */
+  /** False: it was refused, and the text stays. */
   save(text: string): Promise<boolean>
 }
 
@@ -50,7 +50,7 @@ export function Writer({ name, text = '', act, label, close, save }: WriterProps
   }
   return (
     <form
-      className="remark remark-writer"
+      className="comment comment-writer"
       onSubmit={event => {
         event.preventDefault()
         submit()
@@ -71,8 +71,8 @@ export function Writer({ name, text = '', act, label, close, save }: WriterProps
         }}
       />
       <Flex gap="2" justify="end" align="center">
-        <Text size="1" color="gray" className="remark-hint">
-          Ctrl Enter saves it; the agent is told when you send back
+        <Text size="1" color="gray" className="comment-hint">
+          Ctrl Enter saves it. The agent gets it when you request changes
         </Text>
         <Button type="button" size="1" variant="soft" color="gray" highContrast onClick={done}>
           Cancel
@@ -85,24 +85,24 @@ export function Writer({ name, text = '', act, label, close, save }: WriterProps
   )
 }
 
-/** Where a remark on a line is written. */
-export function NewRemark({ missionId, place, close }: { missionId: string; place: Place; close(): void }) {
+/** The form for a new comment on a line. */
+export function NewComment({ missionId, place, close }: { missionId: string; place: Place; close(): void }) {
   const { run } = useCommand('comment_mission')
   const { path, side, line } = place
   return (
     <Writer
       name={`${missionId} ${path} ${side} ${line}`}
-      act="Add remark"
-      label={`Remark on line ${line} of ${shown(path)}`}
+      act="Add comment"
+      label={`Comment on line ${line} of ${shown(path)}`}
       close={close}
       save={async body => (await run({ mission_id: missionId, path, side, line, body })) !== undefined}
     />
   )
 }
 
-/** A remark; until its agent was told of it, it can be changed or taken back. */
-export function RemarkCard({ remark, placed = false }: { remark: Remark; placed?: boolean }) {
-  const { id, author, body, created_at, path, line, quote, mission_id, side } = remark
+/** A comment. It can be edited or deleted until the agent has got it. */
+export function CommentCard({ comment, placed = false }: { comment: Comment; placed?: boolean }) {
+  const { id, author, body, created_at, path, line, quote, mission_id, side } = comment
   const [editing, setEditing] = useState(unsaved.has(id))
   const update = useCommand('update_comment')
   const again = useCommand('comment_mission')
@@ -113,7 +113,7 @@ export function RemarkCard({ remark, placed = false }: { remark: Remark; placed?
         name={id}
         text={body}
         act="Save"
-        label="Change the remark"
+        label="Edit the comment"
         close={() => setEditing(false)}
         save={async text => (await update.run({ comment_id: id, body: text })) !== undefined}
       />
@@ -121,10 +121,10 @@ export function RemarkCard({ remark, placed = false }: { remark: Remark; placed?
   const takeBack = async () => {
     if (!(await remove.run({ comment_id: id }))) return
     const undo = () => again.run({ mission_id, path, line, side, body })
-    tell({ text: 'The remark is gone', action: { label: 'Undo', run: undo } })
+    tell({ text: 'Comment deleted', action: { label: 'Undo', run: undo } })
   }
   return (
-    <article className="remark" data-unsent={isUnsent(remark) || undefined}>
+    <article className="comment" data-unsent={isUnsent(comment) || undefined}>
       <Flex gap="2" align="center" wrap="wrap">
         <Text size="1" weight="medium">
           {author.startsWith('session:') ? 'its agent' : plain(author)}
@@ -132,41 +132,41 @@ export function RemarkCard({ remark, placed = false }: { remark: Remark; placed?
         <Text size="1" color="gray">
           <Time at={created_at} />
         </Text>
-        {isUnsent(remark) ? (
+        {isUnsent(comment) ? (
           <Badge size="1" color="amber" highContrast>
             not sent yet
           </Badge>
         ) : (
           !author.startsWith('session:') && (
             <Badge size="1" color="gray" highContrast>
-              its agent was told
+              sent to the agent
             </Badge>
           )
         )}
         {!placed && path && (
-          <code className="remark-place">
+          <code className="comment-place">
             {shown(path)}
             {line ? `:${line}` : ''}
           </code>
         )}
-        {isUnsent(remark) && (
+        {isUnsent(comment) && (
           <Flex gap="3" ml="auto">
             <IconButton
               size="1"
               variant="ghost"
               color="gray"
-              aria-label="Change the remark"
+              aria-label="Edit the comment"
               onClick={() => setEditing(true)}
             >
               <Pencil size={14} />
             </IconButton>
-            <IconButton size="1" variant="ghost" color="gray" aria-label="Take the remark back" onClick={takeBack}>
+            <IconButton size="1" variant="ghost" color="gray" aria-label="Delete the comment" onClick={takeBack}>
               <Trash2 size={14} />
             </IconButton>
           </Flex>
         )}
       </Flex>
-      {!placed && quote && <code className="remark-quote">{shown(quote)}</code>}
+      {!placed && quote && <code className="comment-quote">{shown(quote)}</code>}
       <Markdown text={body} />
     </article>
   )

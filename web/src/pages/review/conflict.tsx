@@ -22,7 +22,7 @@ interface ConflictProps {
   decisions: Decisions
 }
 
-/** Two pieces of work that changed the same lines: who, where, and the ways out. */
+/** A conflict: who changed which lines, and how to resolve it. */
 export function Conflict({ mission, decisions }: ConflictProps) {
   const standing = useAsk('get_conflict', { mission_id: mission.id })
   return (
@@ -33,8 +33,8 @@ export function Conflict({ mission, decisions }: ConflictProps) {
             <>
               <Text as="p" size="2">
                 {found.in_conflict
-                  ? `Its work and ${plain(found.base.branch)} changed the same places since it began; ${plural(found.files.length + found.files_omitted, 'file')} cannot be merged.`
-                  : `As things are now, its work merges with ${plain(found.base.branch)}: it can land.`}
+                  ? `Its work and ${plain(found.base.branch)} changed the same places since it started; ${plural(found.files.length + found.files_omitted, 'file')} cannot be merged.`
+                  : `Its work now merges with ${plain(found.base.branch)} and can land.`}
               </Text>
               {found.files.map(file => (
                 <ConflictedFile key={file.path} file={file} standing={found} title={plain(mission.title)} />
@@ -146,8 +146,8 @@ function Rounds({ standing: { told, rounds } }: { standing: Standing }) {
           : 'Its agent was not sent to resolve it'}
         ;{' '}
         {rounds.left
-          ? `if it is still there when you land, it is sent ${times(rounds.left)} more.`
-          : 'it is not sent again by itself, so you decide.'}
+          ? `if the conflict is still there when you land, the agent is sent ${times(rounds.left)} more.`
+          : 'it is not sent again automatically, so you decide.'}
       </Text>
       {told.map(({ session_id, number, text, outcome, outcome_reason, at }) => (
         <details key={session_id} className="fold">
@@ -202,8 +202,8 @@ function WaysOut({ standing, mission, decisions }: WaysOutProps) {
             <Text size="2">Resolve it by hand</Text>
           </summary>
           <Text as="p" size="2" mb="2">
-            Its worktree is on this fleet’s machine. Merge there, edit the files until no markers are left, and land:
-            what is not committed is committed for you.
+            Its worktree is on this fleet’s machine. Merge there, edit the files until no markers are left, and land.
+            Uncommitted changes are committed for you.
           </Text>
           <CopyBox label="the commands" text={commandsFor(standing, mission.id)} />
         </details>
@@ -212,13 +212,13 @@ function WaysOut({ standing, mission, decisions }: WaysOutProps) {
   )
 }
 
-/** A path in quotes, whatever is in it. */
+/** A path, quoted for a shell if needed. */
 const quoted = (path: string): string => (/^[\w@%+=:,./-]+$/.test(path) ? path : `'${path.replaceAll("'", "'\\''")}'`)
 
 function commandsFor({ work, base, files }: Standing, missionId: string): string {
   return [
     `cd ${quoted(work.worktree!)}`,
-    `git merge ${quoted(base.branch)}   # unless it is being merged already`,
+    `git merge ${quoted(base.branch)}   # skip this if a merge is already in progress`,
     `\${EDITOR:-vi} ${files.map(({ path }) => quoted(path)).join(' ')}`,
     `fleet mission land ${missionId}`,
   ].join('\n')

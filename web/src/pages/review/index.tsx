@@ -27,7 +27,7 @@ export default function ReviewQueue() {
   useShortcuts([
     { keys: 'j', title: 'Next mission to review', run: () => move(1) },
     { keys: 'k', title: 'Previous mission to review', run: () => move(-1) },
-    { keys: 'u', title: 'Take the last decision back', run: takeLastBack },
+    { keys: 'u', title: 'Undo the last decision', run: takeLastBack },
   ])
   return (
     <Page
@@ -40,8 +40,8 @@ export default function ReviewQueue() {
           {({ reviews, more }) =>
             reviews.length === 0 ? (
               <Empty icon={GitPullRequestArrow} title="Nothing waits for you">
-                When an agent has finished and its project lands by review, or a check fails, or two missions changed
-                the same lines, the work comes here with its diff, its checks and what makes it risky.
+                Work appears here when its landing policy is review, when a check fails, or when two missions change the
+                same lines. You see its diff, its checks and what makes it risky.
               </Empty>
             ) : (
               <>
@@ -57,7 +57,7 @@ export default function ReviewQueue() {
                 ))}
                 {more > 0 && (
                   <Text as="p" size="2" color="gray" mt="3">
-                    {plural(more, 'more mission')} wait behind these.
+                    {plural(more, 'more mission')} waiting.
                   </Text>
                 )}
               </>

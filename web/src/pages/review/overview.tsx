@@ -7,26 +7,26 @@ import { plain } from '../../kit/plain.ts'
 import { ReportView } from '../../kit/report.tsx'
 import { StatusBadge } from '../../kit/status.tsx'
 import { plural } from '../../kit/words.ts'
-import { type Remark, RemarkCard } from './comments.tsx'
+import { type Comment, CommentCard } from './comments.tsx'
 import type { Review } from './queue.ts'
 import { ReviewFacts } from './risk.tsx'
 
 interface OverviewProps {
   review: Review
   detail: Output<'get_mission'>
-  /** Remarks that are not shown at a line. */
-  remarks: readonly Remark[]
+  /** Comments that are not shown on a line. */
+  comments: readonly Comment[]
 }
 
 const INCLUDED: Record<Review['includes'][number]['standing'], string> = {
   landed: ', which has landed.',
   approved: ', which lands with it.',
   handed_on: ', which lands with it.',
-  unapproved: ', which nobody has let land yet: decide about that one first.',
+  unapproved: ', which is not approved yet: decide about that one first.',
 }
 
-/** What there is to know before one looks at lines. */
-export function Overview({ review, detail, remarks }: OverviewProps) {
+/** What to know before reading the diff. */
+export function Overview({ review, detail, comments }: OverviewProps) {
   const { mission, risk, overlaps, checks } = review
   const checked = newestChecks(detail)
   return (
@@ -78,7 +78,7 @@ export function Overview({ review, detail, remarks }: OverviewProps) {
           {checked.length + checks.missing.length === 0 && (
             <Text as="p" size="2" color="gray">
               This project has none.{' '}
-              <Link href={`/projects/${mission.project_id}`}>Add a command that tells whether it works</Link>.
+              <Link href={`/projects/${mission.project_id}`}>Add a command that checks the work</Link>.
             </Text>
           )}
         </Section>
@@ -93,10 +93,10 @@ export function Overview({ review, detail, remarks }: OverviewProps) {
             </Text>
           )}
         </Section>
-        {remarks.length > 0 && (
-          <Section title="Other remarks">
-            {remarks.map(remark => (
-              <RemarkCard key={remark.id} remark={remark} />
+        {comments.length > 0 && (
+          <Section title="Other comments">
+            {comments.map(comment => (
+              <CommentCard key={comment.id} comment={comment} />
             ))}
           </Section>
         )}
@@ -105,7 +105,7 @@ export function Overview({ review, detail, remarks }: OverviewProps) {
   )
 }
 
-/** Of each check the last time it ran on this work. */
+/** The last run of each check on this work. */
 function newestChecks({ evidence, session_id, sessions }: Output<'get_mission'>): Output<'get_mission'>['evidence'] {
   const ended = sessions.find(({ id }) => id === session_id)?.ended_at ?? ''
   const newest = new Map(
@@ -121,7 +121,7 @@ function SessionsLink({ detail: { sessions } }: { detail: Output<'get_mission'> 
   if (!before || !last) return null
   return (
     <Text as="p" size="2" className="overview-overlap">
-      <Link href={`/compare?first=${before.id}&second=${last.id}&of=sessions`}>Compare with its session before</Link>
+      <Link href={`/compare?first=${before.id}&second=${last.id}&of=sessions`}>Compare with its previous session</Link>
     </Text>
   )
 }

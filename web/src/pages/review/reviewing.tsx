@@ -9,7 +9,7 @@ import { plural } from '../../kit/words.ts'
 import { useShortcuts } from '../../shell/keys.ts'
 import { DecisionBar } from './bar.tsx'
 import { Changes } from './changes.tsx'
-import { isUnsent, type Remark, useRemarks } from './comments.tsx'
+import { type Comment, isUnsent, useComments } from './comments.tsx'
 import { Conflict } from './conflict.tsx'
 import { useDecisions } from './decisions.ts'
 import { Overview } from './overview.tsx'
@@ -21,50 +21,50 @@ interface ReviewingProps {
   detail: Output<'get_mission'>
 }
 
-const NO_REMARKS: Remark[] = []
+const NO_COMMENTS: Comment[] = []
 const KEYS = {
   'n p': 'files',
   'j k': 'lines',
-  c: 'remark',
+  c: 'comment',
   v: 'viewed',
   l: 'land',
-  b: 'send back',
+  b: 'request changes',
   x: 'reject',
   u: 'undo',
   '[ ]': 'other missions',
 }
 
-/** Everything about the work of one mission; it begins afresh with the next one. */
+/** The review of one mission. Its state starts over with the next one. */
 export function Reviewing({ review, detail }: ReviewingProps) {
   const { mission, session_id, candidate, files } = review
   const decisions = useDecisions(mission)
-  const remarks = useRemarks(mission.id).data?.comments ?? NO_REMARKS
-  const unsent = remarks.filter(isUnsent).length
+  const comments = useComments(mission.id).data?.comments ?? NO_COMMENTS
+  const unsent = comments.filter(isUnsent).length
   const diff = useRef<DiffHandle & { view(): void }>(null)
   const [sending, setSending] = useState(false)
   const open = isOpen(mission)
   const [placed, others] = useMemo(() => {
     const paths = new Set(files.map(({ path }) => path))
-    // Lines move with the next candidate: what was said of an earlier one is no longer about these.
-    const isAbout = (remark: Remark) =>
-      remark.candidate ? remark.candidate === candidate?.commit : remark.session_id === session_id
-    const isHere = (remark: Remark) => remark.path !== null && isAbout(remark) && paths.has(remark.path)
-    return [remarks.filter(isHere), remarks.filter(remark => !isHere(remark))]
-  }, [remarks, files, session_id, candidate])
+    // Lines move with each candidate, so comments on an earlier one are not shown on these lines.
+    const isAbout = (comment: Comment) =>
+      comment.candidate ? comment.candidate === candidate?.commit : comment.session_id === session_id
+    const isHere = (comment: Comment) => comment.path !== null && isAbout(comment) && paths.has(comment.path)
+    return [comments.filter(isHere), comments.filter(comment => !isHere(comment))]
+  }, [comments, files, session_id, candidate])
   useShortcuts([
     { keys: 'n', title: 'Next file', run: () => diff.current?.file(1) },
     { keys: 'p', title: 'Previous file', run: () => diff.current?.file(-1) },
     { keys: 'j', title: 'Next line', run: () => diff.current?.line(1) },
     { keys: 'k', title: 'Previous line', run: () => diff.current?.line(-1) },
-    { keys: 'c', title: 'Remark on the line', run: () => diff.current?.remark() },
+    { keys: 'c', title: 'Comment on the line', run: () => diff.current?.comment() },
     { keys: 'v', title: 'Mark the file as viewed', run: () => diff.current?.view() },
-    { keys: 'u', title: 'Take the last decision back', run: takeLastBack },
+    { keys: 'u', title: 'Undo the last decision', run: takeLastBack },
     { keys: ']', title: 'Next mission to review', run: () => decisions.goOn(1) },
     { keys: '[', title: 'Previous mission to review', run: () => decisions.goOn(-1) },
     ...(open && !decisions.busy
       ? [
           { keys: 'l', title: 'Land it', run: () => decisions.land() },
-          { keys: 'b', title: 'Send it back', run: () => setSending(true) },
+          { keys: 'b', title: 'Request changes', run: () => setSending(true) },
           { keys: 'x', title: 'Reject it', run: () => decisions.reject() },
         ]
       : []),
@@ -73,8 +73,8 @@ export function Reviewing({ review, detail }: ReviewingProps) {
     <>
       <KeyHelp keys={KEYS} />
       {isConflict(review) && <Conflict mission={mission} decisions={decisions} />}
-      <Overview review={review} detail={detail} remarks={others} />
-      {candidate && <Changes ref={diff} review={review} candidate={candidate.commit} remarks={placed} open={open} />}
+      <Overview review={review} detail={detail} comments={others} />
+      {candidate && <Changes ref={diff} review={review} candidate={candidate.commit} comments={placed} open={open} />}
       <DecisionBar review={review} unsent={unsent} decisions={decisions} sendBack={() => setSending(true)} />
       {sending && <SendBack unsent={unsent} close={() => setSending(false)} send={decisions.sendBack} />}
     </>
@@ -91,9 +91,9 @@ function SendBack({ unsent, close, send }: SendBackProps) {
   const [message, setMessage] = useState('')
   return (
     <FormDialog
-      title={unsent ? `Send back with ${plural(unsent, 'remark')}` : 'Send back'}
-      about="Its agent goes on in the same conversation and worktree, and is told all of it at once."
-      act={unsent ? `Send back with ${plural(unsent, 'remark')}` : 'Send back'}
+      title={unsent ? `Request changes with ${plural(unsent, 'comment')}` : 'Request changes'}
+      about="The agent continues in the same conversation and worktree, and gets everything at once."
+      act={unsent ? `Request changes with ${plural(unsent, 'comment')}` : 'Request changes'}
       ready={unsent > 0 || message.trim() !== ''}
       close={close}
       submit={() => {
@@ -102,7 +102,7 @@ function SendBack({ unsent, close, send }: SendBackProps) {
       }}
     >
       <LongTextInput
-        label={unsent ? 'Message (not necessary)' : 'Message'}
+        label={unsent ? 'Message (optional)' : 'Message'}
         value={message}
         set={setMessage}
         placeholder="What should be different?"

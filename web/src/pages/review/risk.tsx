@@ -16,9 +16,9 @@ export const RiskBadge = ({ risk }: Pick<Review, 'risk'>) => (
   </Badge>
 )
 
-/** How much it is, whether tests were touched, and what the checks say, on a line. */
+/** The size, touched tests and checks on one line. */
 export function ReviewFacts({ review }: { review: Review }) {
-  const { files, files_omitted, added, deleted, checks, overlaps, remarks } = review
+  const { files, files_omitted, added, deleted, checks, overlaps, comments } = review
   const tests = files.filter(({ path }) => isTest(path)).length
   return (
     <Text as="div" size="1" className="review-facts">
@@ -43,7 +43,7 @@ export function ReviewFacts({ review }: { review: Review }) {
         </span>
       )}
       {overlaps.length > 0 && <span>overlaps with {plural(overlaps.length, 'other mission')}</span>}
-      {remarks > 0 && <span>{plural(remarks, 'remark')} to send</span>}
+      {comments > 0 && <span>{plural(comments, 'comment')} to send</span>}
     </Text>
   )
 }

@@ -11,7 +11,7 @@ import './tree.css'
 interface TreeProps {
   files: readonly Listed[]
   viewed: ReadonlySet<string>
-  remarksOn: ReadonlyMap<string, readonly unknown[]>
+  commentsOn: ReadonlyMap<string, readonly unknown[]>
   current: string | undefined
   goTo(path: string): void
 }
@@ -19,11 +19,11 @@ interface TreeProps {
 type Branch = { folder: string } | { listed: Listed }
 
 const ROW_PX = 28
-/** With fewer files one finds the right one by looking. */
+/** With fewer files a search is not needed. */
 const MANY = 12
 
 /** The files that changed, folder by folder. */
-export function FileTree({ files, viewed, remarksOn, current, goTo }: TreeProps) {
+export function FileTree({ files, viewed, commentsOn, current, goTo }: TreeProps) {
   const [text, setText] = useState('')
   const scroller = useRef<HTMLDivElement>(null)
   const branches = useMemo(() => branchesOf(files, text), [files, text])
@@ -76,7 +76,7 @@ export function FileTree({ files, viewed, remarksOn, current, goTo }: TreeProps)
                 onClick={() => goTo(path)}
               >
                 <span className="tree-name">{name}</span>
-                {remarksOn.has(path) && <MessageSquare size={12} role="img" aria-label="has remarks" />}
+                {commentsOn.has(path) && <MessageSquare size={12} role="img" aria-label="has comments" />}
                 {viewed.has(path) && <Check size={12} role="img" aria-label="viewed" />}
                 <LineCounts added={added} deleted={deleted} />
               </button>
@@ -88,7 +88,7 @@ export function FileTree({ files, viewed, remarksOn, current, goTo }: TreeProps)
   )
 }
 
-/** Git names files in such an order that those of one folder follow each other. */
+/** Git lists the files of one folder next to each other. */
 function branchesOf(files: readonly Listed[], text: string): Branch[] {
   const part = text.trim().toLowerCase()
   let last = ''

@@ -1,8 +1,8 @@
 import { useCallback, useState } from 'react'
 
 const KEY = 'review-viewed'
-/** As much as is worth remembering. */
-const MOST_SESSIONS = 40
+/** Only this many candidates are remembered. */
+const MOST_CANDIDATES = 40
 
 type Stored = [candidate: string, paths: string[]][]
 
@@ -15,7 +15,7 @@ function stored(): Stored {
   }
 }
 
-/** Which files of a session's work the person has seen, in this browser. */
+/** The files of a candidate that the person has viewed in this browser. */
 export function useViewed(candidate: string): { viewed: ReadonlySet<string>; mark(path: string, seen: boolean): void } {
   const [viewed, setViewed] = useState<ReadonlySet<string>>(
     () => new Set(stored().find(([seen]) => seen === candidate)?.[1]),
@@ -27,7 +27,11 @@ export function useViewed(candidate: string): { viewed: ReadonlySet<string>; mar
         if (seen) after.add(path)
         else after.delete(path)
         const others = stored().filter(([seen]) => seen !== candidate)
-        localStorage.setItem(KEY, JSON.stringify([...others, [candidate, [...after]]].slice(-MOST_SESSIONS)))
+        try {
+          localStorage.setItem(KEY, JSON.stringify([...others, [candidate, [...after]]].slice(-MOST_CANDIDATES)))
+        } catch {
+          // A browser that stores nothing forgets it when the page is closed.
+        }
         return after
       }),
     [candidate],

@@ -3,7 +3,7 @@ import { useDraft } from '../../kit/draft.ts'
 import { ChoiceInput, TextInput } from '../../kit/fields.tsx'
 import { FormDialog } from '../../kit/form-dialog.tsx'
 import { useAsk, useCommand, useMissions } from '../../live/data.ts'
-import type { Schedule } from './index.tsx'
+import type { Schedule } from './schedule.ts'
 
 const OFFERED = 200
 const RULES = [
@@ -41,7 +41,7 @@ export function ScheduleForm({ schedule, close }: { schedule: Schedule | undefin
   ]
   return (
     <FormDialog
-      title={schedule ? `When to copy ${schedule.title}` : 'New schedule'}
+      title={schedule ? `Edit the schedule of ${schedule.title}` : 'New schedule'}
       act={schedule ? 'Save' : 'Schedule'}
       busy={update.busy || ofMission.busy || ofWorkflow.busy}
       ready={!!value.cron.trim() && (!!schedule || !!template)}
@@ -50,22 +50,22 @@ export function ScheduleForm({ schedule, close }: { schedule: Schedule | undefin
     >
       {!schedule && (
         <ChoiceInput
-          label="What is copied"
-          hint="a mission or workflow that is there already; each copy starts anew"
+          label="Mission or workflow"
+          hint="each run is a new copy of it"
           value={template}
           set={setTemplate}
           options={templates}
         />
       )}
       <ChoiceInput
-        label="Often used"
+        label="Preset"
         value={RULES.some(rule => rule.value === value.cron) ? value.cron : null}
         set={cron => cron && set('cron')(cron)}
         options={RULES}
-        none="a rule of your own"
+        none="Custom"
       />
       <TextInput
-        label="Rule"
+        label="Cron expression"
         hint="minute hour day month weekday, or @daily"
         value={value.cron}
         set={set('cron')}
@@ -73,22 +73,22 @@ export function ScheduleForm({ schedule, close }: { schedule: Schedule | undefin
       />
       <TextInput label="Time zone" value={value.time_zone} set={set('time_zone')} required />
       <ChoiceInput
-        label="When the last copy is still at work"
+        label="If the previous run is not finished"
         value={value.overlap}
         set={overlap => overlap && set('overlap')(overlap as typeof value.overlap)}
         options={[
-          { value: 'skip', label: 'skip this time' },
-          { value: 'queue', label: 'queue behind it' },
-          { value: 'replace', label: 'replace it' },
+          { value: 'skip', label: 'Skip this run' },
+          { value: 'queue', label: 'Queue this run' },
+          { value: 'replace', label: 'Cancel it and start this run' },
         ]}
       />
       <ChoiceInput
-        label="For times that passed while no server ran"
+        label="Runs missed while the server was down"
         value={value.catch_up}
         set={catchUp => catchUp && set('catch_up')(catchUp as typeof value.catch_up)}
         options={[
-          { value: 'none', label: 'make no copy' },
-          { value: 'once', label: 'make one copy for all of them' },
+          { value: 'none', label: 'Skip them' },
+          { value: 'once', label: 'Run once for all of them' },
         ]}
       />
     </FormDialog>

@@ -2,7 +2,6 @@ import { Badge, Button, Callout, Card, Code, DropdownMenu, Flex, IconButton, Swi
 import { CalendarClock, Ellipsis, Play, Plus } from 'lucide-react'
 import { useState } from 'react'
 import { Link } from 'wouter'
-import type { Output } from '../../api/client.ts'
 import { useProjectNames } from '../../kit/choosers.tsx'
 import { Answer, Empty, Page } from '../../kit/page.tsx'
 import { Time } from '../../kit/time.tsx'
@@ -10,9 +9,8 @@ import { tell } from '../../kit/toasts.tsx'
 import { exactTime, plural } from '../../kit/words.ts'
 import { useAsk, useCommand } from '../../live/data.ts'
 import { ScheduleForm } from './form.tsx'
+import type { Schedule } from './schedule.ts'
 import './schedules.css'
-
-export type Schedule = Output<'list_schedules'>['schedules'][number]
 
 export default function Schedules() {
   const [editing, setEditing] = useState<Schedule | 'new'>()
@@ -23,13 +21,13 @@ export default function Schedules() {
     </Button>
   )
   return (
-    <Page title="Schedules" about="Missions and workflows that are copied again and again" actions={add}>
+    <Page title="Schedules" about="Missions and workflows that run at set times" actions={add}>
       <Answer of={schedules}>
         {({ schedules: list }) =>
           list.length === 0 ? (
-            <Empty icon={CalendarClock} title="Nothing is scheduled" action={add}>
-              A schedule copies a mission or a workflow at the times a rule says: update dependencies every Monday, look
-              through new issues each morning. Each time is kept exactly once, also across restarts.
+            <Empty icon={CalendarClock} title="No schedules yet" action={add}>
+              A schedule runs a copy of a mission or workflow at set times: update dependencies every Monday, triage new
+              issues each morning. Each time runs exactly once, also across restarts.
             </Empty>
           ) : (
             <Flex direction="column" gap="3">
@@ -47,7 +45,7 @@ export default function Schedules() {
   )
 }
 
-const OVERLAPS = { skip: 'skips a time', queue: 'queues behind it', replace: 'replaces it' }
+const OVERLAPS = { skip: 'skip', queue: 'queue', replace: 'replace it' }
 
 function Row({ schedule, edit }: { schedule: Schedule; edit(): void }) {
   const { id, of, title, project_id, cron, time_zone, enabled, overlap, next_times, made, skipped, last, problem } =
@@ -61,7 +59,7 @@ function Row({ schedule, edit }: { schedule: Schedule; edit(): void }) {
       <div className="schedule">
         <Switch
           mt="1"
-          aria-label={`Keep to ${title}`}
+          aria-label={`Enable ${title}`}
           checked={enabled}
           onCheckedChange={on => update.run({ schedule_id: id, enabled: on })}
         />
@@ -86,16 +84,16 @@ function Row({ schedule, edit }: { schedule: Schedule; edit(): void }) {
             </ol>
           ) : (
             <Text size="2" color="gray">
-              Not kept to at the moment
+              Disabled
             </Text>
           )}
           <Text size="1" color="gray">
-            {plural(made, 'copy', 'copies')} made, {skipped} skipped · while one is at work it {OVERLAPS[overlap]}
+            {plural(made, 'run')}, {skipped} skipped · if the last one still runs: {OVERLAPS[overlap]}
             {last && (
               <>
                 {' '}
-                · the last: <Time at={last.slot} />{' '}
-                <Link href={of === 'mission' ? `/missions/${last.copy_id}` : `/workflows/${last.copy_id}`}>look</Link>
+                · last run <Time at={last.cron_time} />{' '}
+                <Link href={of === 'mission' ? `/missions/${last.copy_id}` : `/workflows/${last.copy_id}`}>open</Link>
               </>
             )}
           </Text>
@@ -115,10 +113,10 @@ function Row({ schedule, edit }: { schedule: Schedule; edit(): void }) {
             </IconButton>
           </DropdownMenu.Trigger>
           <DropdownMenu.Content>
-            <DropdownMenu.Item onSelect={edit}>Change…</DropdownMenu.Item>
+            <DropdownMenu.Item onSelect={edit}>Edit…</DropdownMenu.Item>
             <DropdownMenu.Item
               color="red"
-              onSelect={() => remove.runLater('Removing the schedule; its copies stay.', { schedule_id: id })}
+              onSelect={() => remove.runLater('Deleting the schedule. What it started stays.', { schedule_id: id })}
             >
               Remove
             </DropdownMenu.Item>

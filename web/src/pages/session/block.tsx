@@ -1,24 +1,15 @@
 import { Text } from '@radix-ui/themes'
 import { Brain, CircleAlert, MessageCircleQuestion, TriangleAlert, User } from 'lucide-react'
 import { memo } from 'react'
-import type { Block, NoteBlock, TextBlock } from '../../../../src/domain/rules/conversation.ts'
+import type { NoteBlock, TextBlock } from '../../../../src/domain/rules/conversation.ts'
 import { Deferred } from '../../kit/deferred.tsx'
 import { Foreign } from '../../kit/foreign.tsx'
 import { Markdown } from '../../kit/markdown.tsx'
 import { Time } from '../../kit/time.tsx'
+import type { BlockProps } from './block-props.ts'
 import { ToolView } from './tool.tsx'
 
-export interface BlockProps<B extends Block = Block> {
-  block: B
-  /** Reads all of an event that is shown cut, if there is one. */
-  whole(event_id: string | undefined): (() => Promise<string>) | undefined
-  /** Opened or closed by hand, other than it would be by itself. */
-  toggled: boolean
-  toggle(id: string): void
-  live: boolean
-}
-
-/** One turn of the conversation. */
+/** One block of the conversation. */
 export const BlockView = memo(function BlockView(props: BlockProps) {
   const { block, whole } = props
   switch (block.kind) {
@@ -52,7 +43,7 @@ function Words({ block, whole }: BlockProps<TextBlock>) {
         <div className="block-who">
           <User size={13} aria-hidden />
           <Text size="1" color="gray">
-            told {block.at && <Time at={block.at} />}
+            Message {block.at && <Time at={block.at} />}
           </Text>
         </div>
       )}
@@ -71,7 +62,7 @@ function Thinking({ block, toggled, toggle, whole }: BlockProps<TextBlock>) {
     <div className="block-fold">
       <button type="button" className="block-head" aria-expanded={toggled} onClick={() => toggle(block.id)}>
         <Brain size={14} aria-hidden />
-        <span className="block-name">Thinks</span>
+        <span className="block-name">Thinking</span>
         {!toggled && <span className="block-summary">{first.slice(0, 200)}</span>}
       </button>
       {toggled && (

@@ -23,12 +23,12 @@ interface FindingProps {
 interface Found {
   text: string
   matches: Match[]
-  /** What lies before this place was not looked through yet. */
+  /** The part before this position has not been searched yet. */
   start: string
   more: boolean
 }
 
-/** Words anywhere in the transcript, newest first, however long it is: a part of it at a time. */
+/** Searches the transcript, newest first, one part at a time. */
 export function Finding({ sessionId, input, raw, text, setText, go }: FindingProps) {
   const [found, setFound] = useState<Found>()
   const [busy, setBusy] = useState(false)
@@ -87,7 +87,7 @@ export function Finding({ sessionId, input, raw, text, setText, go }: FindingPro
         </TextField.Root>
       </form>
       {found && (
-        <section className="found" aria-label="What was found">
+        <section className="found" aria-label="Search results">
           <Flex align="center" gap="2" px="2">
             <Text size="1" color="gray" role="status">
               {found.matches.length ? plural(found.matches.length, 'match', 'matches') : 'Not found'}
@@ -124,7 +124,7 @@ export function Finding({ sessionId, input, raw, text, setText, go }: FindingPro
           </ul>
           {found.more && (
             <Button size="1" variant="soft" m="2" loading={busy} onClick={() => look(found)}>
-              Look further back
+              Search earlier
             </Button>
           )}
         </section>

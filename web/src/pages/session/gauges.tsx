@@ -5,7 +5,7 @@ import { dollars, plural, roughly } from '../../kit/words.ts'
 
 type Session = Output<'get_session'>
 
-/** What it costs and how full its context is, as it goes. */
+/** Its cost and how full its context is, updated live. */
 export function Gauges({ session }: { session: Session }) {
   const { usage, context } = session
   const began = session.started_at ?? session.created_at
@@ -51,7 +51,7 @@ export function Gauges({ session }: { session: Session }) {
                 size="1"
                 color={share > 80 ? 'amber' : undefined}
                 className="context-gauge"
-                aria-label="How full its context window is"
+                aria-label="Context window used"
               />
             )}
           </Flex>

@@ -4,6 +4,7 @@ import { useCallback, useRef } from 'react'
 import { Link, useParams, useSearchParams } from 'wouter'
 import { blockShowing } from '../../../../src/domain/rules/conversation.ts'
 import { ask, type Output } from '../../api/client.ts'
+import { OtherHost } from '../../kit/other-host.tsx'
 import { Lines, Page, Problem } from '../../kit/page.tsx'
 import { plain } from '../../kit/plain.ts'
 import { QuestionCard } from '../../kit/question.tsx'
@@ -106,13 +107,13 @@ function Shown({ session, mission }: { session: Session; mission: Detail }) {
           go={go}
         />
         <Flex gap="2" align="center">
-          <Tooltip content="The last thing that failed, then the one before (e)">
+          <Tooltip content="Go to the last error, then the one before (e)">
             <Button size="2" variant="soft" color="gray" highContrast onClick={error.previous}>
               <CircleAlert size={14} /> Errors
             </Button>
           </Tooltip>
-          <Tooltip content="To the beginning">
-            <IconButton variant="soft" color="gray" aria-label="To the beginning" onClick={toStart}>
+          <Tooltip content="Jump to the start">
+            <IconButton variant="soft" color="gray" aria-label="Jump to the start" onClick={toStart}>
               <ArrowUpToLine size={14} />
             </IconButton>
           </Tooltip>
@@ -127,6 +128,7 @@ function Shown({ session, mission }: { session: Session; mission: Detail }) {
         </Flex>
         <Gauges session={session} />
       </Flex>
+      {session.elsewhere && session.host && session.status !== 'ended' && <OtherHost host={session.host} />}
       {transcript.error && <Problem error={transcript.error} retry={transcript.retry} />}
       {window ? (
         <TranscriptList
@@ -154,7 +156,7 @@ async function allOf(session_id: string, event_id: string, raw: boolean): Promis
   return 'output' in event ? event.output : 'text' in event ? event.text : JSON.stringify(event, null, 2)
 }
 
-/** From what failed last to what failed before it, wherever in the transcript that is. */
+/** Goes to the last error, then to the one before, anywhere in the transcript. */
 function useErrors(session_id: string, at: string | null, go: (match: Match) => void) {
   const seen = useRef(at)
   const previous = async () => {
@@ -174,14 +176,14 @@ function useErrors(session_id: string, at: string | null, go: (match: Match) => 
         seen.current = start
         await previous()
       } else {
-        tell({ text: seen.current ? 'Nothing failed before that.' : 'Nothing failed in this session.' })
+        tell({ text: seen.current ? 'No earlier errors.' : 'No errors in this session.' })
         seen.current = null
       }
     } catch (error) {
       complain(error)
     }
   }
-  useShortcuts([{ keys: 'e', title: 'The last thing that failed, then the one before', run: previous }])
+  useShortcuts([{ keys: 'e', title: 'Go to the last error, then the one before', run: previous }])
   return { previous }
 }
 
@@ -207,13 +209,13 @@ function About({ session, mission, live }: { session: Session; mission: Detail; 
   )
 }
 
-/** Its open questions, with everything that is asked. */
+/** Its open questions in full. */
 function Asked({ session, mission }: { session: Session; mission: Detail }) {
   const { data } = useAsk('get_mission_notes', { mission_id: mission.id })
   const open = data?.questions.filter(each => each.status === 'open' && each.session_id === session.id) ?? []
   if (!open.length) return null
   return (
-    <section className="asked" aria-label="It waits for you">
+    <section className="asked" aria-label="Waiting for you">
       {open.map(question => (
         <QuestionCard key={question.id} question={question} />
       ))}
@@ -233,7 +235,7 @@ function Actions({ session, mission }: { session: Session; mission: Detail }) {
   const end = async () => {
     if (!(await stop.run({ session_id: session.id }))) return
     tell({
-      text: 'It is stopped; its work is kept on its branch.',
+      text: 'Stopped. Its work is kept on its branch.',
       action: { label: 'Resume', run: () => void resume.run(it) },
     })
   }

@@ -3,7 +3,8 @@ import { useVirtualizer } from '@tanstack/react-virtual'
 import { ArrowDown } from 'lucide-react'
 import { type RefObject, useCallback, useEffect, useImperativeHandle, useLayoutEffect, useRef, useState } from 'react'
 import { type Block, blockShowing } from '../../../../src/domain/rules/conversation.ts'
-import { type BlockProps, BlockView } from './block.tsx'
+import { BlockView } from './block.tsx'
+import type { BlockProps } from './block-props.ts'
 import type { TranscriptWindow } from './transcript-window.ts'
 import type { Entry } from './use-transcript.ts'
 
@@ -11,13 +12,13 @@ const NEAR_PX = 900
 const END_PX = 60
 
 export interface Place {
-  /** Brings a block into view and marks it. */
+  /** Scrolls to a block and marks it. */
   show(index: number): void
 }
 
 interface ListProps {
   window: TranscriptWindow
-  /** Where it begins to be read. */
+  /** Where reading starts. */
   from: Entry['at']
   whole: BlockProps['whole']
   live: boolean
@@ -28,7 +29,7 @@ interface ListProps {
   toEnd(): Promise<void>
 }
 
-/** Only what is in view exists. It stays with what comes last, until somebody scrolls up to read. */
+/** Only the visible part is drawn. It stays at the end until somebody scrolls up. */
 export function TranscriptList({ window, from, whole, live, place, held, older, newer, toEnd }: ListProps) {
   const scroller = useRef<HTMLDivElement>(null)
   const [opened, setOpened] = useState<ReadonlySet<string>>(new Set())
@@ -36,6 +37,8 @@ export function TranscriptList({ window, from, whole, live, place, held, older, 
   const [isHeld, setHeld] = useState(false)
   const { blocks } = window.conversation
   const seen = useRef(blocks.at(-1)?.id)
+  /** The row that was clicked last. */
+  const touched = useRef<string>(undefined)
   const virtualizer = useVirtualizer({
     count: blocks.length,
     getScrollElement: () => scroller.current,
@@ -48,7 +51,12 @@ export function TranscriptList({ window, from, whole, live, place, held, older, 
     followOnAppend: true,
     scrollEndThreshold: END_PX,
   })
-  // biome-ignore lint/correctness/useExhaustiveDependencies: where one comes in is decided once
+  // A row is first drawn as plain text and then formatted, which changes its height. Rows below stay in place then; the
+  // library would let them jump while scrolling up. A row that somebody opens, and the last row while it is written,
+  // grow downwards instead.
+  virtualizer.shouldAdjustScrollPositionOnItemSizeChange = ({ start, end, key }, _, { scrollOffset }) =>
+    key === touched.current || key === blocks.at(-1)?.id ? end <= (scrollOffset ?? 0) : start < (scrollOffset ?? 0)
+  // biome-ignore lint/correctness/useExhaustiveDependencies: the entry point is set once
   useLayoutEffect(() => {
     const index = typeof from === 'object' ? blocks.findIndex(({ id }) => id === marked) : -1
     if (index >= 0) virtualizer.scrollToIndex(index, { align: 'center' })
@@ -72,7 +80,7 @@ export function TranscriptList({ window, from, whole, live, place, held, older, 
     if (element.scrollTop < NEAR_PX && !window.atStart) older()
     if (!window.atEnd && element.scrollHeight - element.scrollTop - element.clientHeight < NEAR_PX) newer()
   }, [virtualizer, window, held, older, newer])
-  // A short page leaves nothing to scroll, and so nobody would ask for more.
+  // A short page cannot be scrolled, so more is loaded without scrolling.
   useEffect(scrolled, [scrolled])
 
   const fresh = isHeld && window.atEnd ? blocks.length - 1 - blocks.findLastIndex(({ id }) => id === seen.current) : 0
@@ -97,6 +105,9 @@ export function TranscriptList({ window, from, whole, live, place, held, older, 
               data-index={item.index}
               data-marked={blocks[item.index]!.id === marked || undefined}
               ref={virtualizer.measureElement}
+              onClickCapture={() => {
+                touched.current = blocks[item.index]!.id
+              }}
               className="transcript-row"
               style={{ transform: `translateY(${item.start}px)` }}
             >
@@ -114,7 +125,7 @@ export function TranscriptList({ window, from, whole, live, place, held, older, 
       {isHeld && (
         <Button className="transcript-down" size="2" highContrast onClick={goDown}>
           <ArrowDown size={14} />
-          {fresh > 0 ? `${fresh} new` : 'To the end'}
+          {fresh > 0 ? `${fresh} new` : 'Jump to the end'}
         </Button>
       )}
     </div>
@@ -127,7 +138,7 @@ const blockOf = ({ conversation, events }: TranscriptWindow, { event_id }: { eve
 const LETTERS_PER_LINE = 95
 const LINE_PX = 22
 
-/** Near enough that nothing jumps much once it is measured. */
+/** Close enough that little jumps once it is measured. */
 function estimate(block: Block): number {
   switch (block.kind) {
     case 'text':

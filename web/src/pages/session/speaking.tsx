@@ -9,9 +9,9 @@ import { type Abilities, actionsFor, type Detail } from '../mission/actions.ts'
 type Session = Output<'get_session'>
 
 const HEARD = {
-  'mid-turn': 'It hears you in the middle of its work.',
-  'next-turn': 'It hears you once it has finished this turn.',
-  no: 'This agent cannot be spoken to while it works. Cancel it, or wait; then it can be resumed with a message.',
+  'mid-turn': 'The agent reads your message while it works.',
+  'next-turn': 'The agent reads your message after this turn.',
+  no: 'This agent cannot receive messages while it works. Stop it, or wait; then resume it with a message.',
 }
 
 interface Sent {
@@ -27,7 +27,7 @@ interface SpeakingProps {
   can: Abilities | undefined
 }
 
-/** Speaks to the agent at work; once it has ended, what is said starts it again. */
+/** Sends messages to the running agent. If its session has ended, a message starts the next one. */
 export function Speaking({ session, mission, can }: SpeakingProps) {
   const id = useId()
   const [text, setText] = useState('')
@@ -70,7 +70,7 @@ export function Speaking({ session, mission, can }: SpeakingProps) {
       </Text>
     )
   if (!way) return null
-  const label = { say: 'Say', resume: 'Resume', reopen: 'Reopen' }[way]
+  const label = { say: 'Send', resume: 'Resume', reopen: 'Reopen' }[way]
   return (
     <div className="speaking">
       {sent.map(each => (
@@ -82,7 +82,9 @@ export function Speaking({ session, mission, can }: SpeakingProps) {
         </div>
       ))}
       <label htmlFor={id} className="speaking-hint">
-        {way === 'say' ? HEARD[can?.liveMessages ?? 'next-turn'] : 'It has ended. What you say here starts it again.'}
+        {way === 'say'
+          ? HEARD[can?.liveMessages ?? 'next-turn']
+          : 'The session has ended. Your message starts it again.'}
       </label>
       <Flex gap="2" align="end">
         <TextArea
@@ -91,7 +93,7 @@ export function Speaking({ session, mission, can }: SpeakingProps) {
           rows={1}
           resize="vertical"
           value={text}
-          placeholder="Say something to the agent…"
+          placeholder="Message the agent…"
           onChange={event => setText(event.target.value)}
           onKeyDown={pressed}
         />
@@ -104,13 +106,13 @@ export function Speaking({ session, mission, can }: SpeakingProps) {
 }
 
 const STATES: Record<Sent['state'], (heard: Sent['heard']) => string> = {
-  waiting: heard => (heard === 'mid-turn' ? 'on its way' : 'waits for the end of the turn'),
-  arrived: () => 'heard',
-  missed: () => 'it ended first; the next session is told',
+  waiting: heard => (heard === 'mid-turn' ? 'sending' : 'waiting for the end of the turn'),
+  arrived: () => 'received',
+  missed: () => 'the session ended first; the next one gets it',
 }
 const SHOWN_MS = 6000
 
-/** What was said here, until it is in the transcript. */
+/** Messages that were sent here, until they are in the transcript. */
 function useSent(): [Sent[], (sent: Sent) => void] {
   const [sent, setSent] = useState<Sent[]>([])
   useEffect(

@@ -7,11 +7,11 @@ import { Foreign } from '../../kit/foreign.tsx'
 import { plain } from '../../kit/plain.ts'
 import { ToolInput } from '../../kit/tool-input.tsx'
 import { duration } from '../../kit/words.ts'
-import type { BlockProps } from './block.tsx'
+import type { BlockProps } from './block-props.ts'
 
 const SUMMARY_CHARS = 300
 
-/** A tool and what it answered, on a line; the changes it makes to files are shown without asking. */
+/** A tool call and its result on one line. Its changes to files are always shown. */
 export function ToolView({ block, toggled, toggle, whole, live }: BlockProps<ToolBlock>) {
   const { name, input, edits, result, leave } = block
   const failure = result?.failed ? firstLine(result.output) : undefined
@@ -19,15 +19,15 @@ export function ToolView({ block, toggled, toggle, whole, live }: BlockProps<Too
     <div className="block-fold" data-failed={result?.failed || undefined}>
       <button type="button" className="block-head" aria-expanded={toggled} onClick={() => toggle(block.id)}>
         {result?.failed ? <CircleX size={14} aria-label="failed" /> : <Wrench size={14} aria-hidden />}
-        <span className="block-name">{plain(name || 'Answer of a tool')}</span>
+        <span className="block-name">{plain(name || 'Tool result')}</span>
         <span className="block-summary">{summaryOf(input)}</span>
         {leave && (
           <Badge color={leave === 'denied' ? 'red' : 'amber'} highContrast>
-            {leave === 'denied' ? 'not allowed' : 'asked you'}
+            {leave === 'denied' ? 'not allowed' : 'asked for permission'}
           </Badge>
         )}
         <Text size="1" color="gray" className="block-state">
-          {result ? took(block) : live ? 'at work…' : ''}
+          {result ? took(block) : live ? 'running…' : ''}
         </Text>
       </button>
       {edits.length > 0 && !toggled && (
@@ -53,7 +53,7 @@ export function ToolView({ block, toggled, toggle, whole, live }: BlockProps<Too
           ) : (
             <ToolInput input={input} />
           )}
-          {block.cut && <Foreign text="The input is shown cut." tone="quiet" whole={whole(block.cut)} />}
+          {block.cut && <Foreign text="The input is shortened." tone="quiet" whole={whole(block.cut)} />}
           {result && (
             <div className="block-output">
               <Foreign
@@ -72,7 +72,7 @@ export function ToolView({ block, toggled, toggle, whole, live }: BlockProps<Too
 
 const firstLine = (text: string): string => plain(text.trim().slice(0, SUMMARY_CHARS).split('\n', 1)[0] ?? '')
 
-/** What it was called with, on one line: what people know a tool by, else the whole input. */
+/** The input on one line: the field that people know a tool by, or else the whole input. */
 function summaryOf(input: unknown): string {
   if (typeof input !== 'object' || input === null) return plain(String(input ?? '').slice(0, SUMMARY_CHARS))
   const fields = input as Record<string, unknown>

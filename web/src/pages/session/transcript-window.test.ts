@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import type { TranscriptEvent } from '../../../../src/domain/rules/conversation.ts'
+import type { TranscriptEvent } from '../../../../src/domain/records/transcript.ts'
 import { isFull, MOST_EVENTS, opened, type PageRead, withNewer, withOlder } from './transcript-window.ts'
 
 const event = (at: number) =>

@@ -1,24 +1,19 @@
-import {
-  type Conversation,
-  type Folding,
-  fold,
-  NOTHING_SAID,
-  type TranscriptEvent,
-} from '../../../../src/domain/rules/conversation.ts'
+import type { TranscriptEvent } from '../../../../src/domain/records/transcript.ts'
+import { type Conversation, type Folding, fold, NOTHING_SAID } from '../../../../src/domain/rules/conversation.ts'
 
 /**
- * The part of a transcript that is at hand: a piece without a gap, somewhere in it. It grows at both ends as one reads
- * on, and is let go of at the other, so that a transcript of any length costs the same.
+ * The loaded part of a transcript, without gaps. It grows at one end while reading and is cut at the other, so that a
+ * transcript of any length costs the same.
  */
 export interface TranscriptWindow {
   events: readonly TranscriptEvent[]
   conversation: Conversation
-  /** The place in front of it. */
+  /** The position before its first event. */
   start: string
-  /** The place behind it. */
+  /** The position after its last event. */
   cursor: string
   atStart: boolean
-  /** Nothing more was there when it was read: what comes next is followed live. */
+  /** There was nothing more when it was read, so new events are followed live. */
   atEnd: boolean
 }
 
@@ -43,7 +38,7 @@ export const opened = (page: PageRead, from: 'end' | 'start', folding?: Folding)
   atEnd: from === 'end' || !page.more,
 })
 
-/** What came before it is put in front of it. */
+/** Adds an older page at the front. */
 export function withOlder(window: TranscriptWindow, page: PageRead, folding?: Folding): TranscriptWindow {
   const known = seen(window.events)
   const all = [...page.events.filter(({ event_id }) => !known.has(event_id)), ...window.events]
@@ -59,7 +54,7 @@ export function withOlder(window: TranscriptWindow, page: PageRead, folding?: Fo
   }
 }
 
-/** What comes after it. `keep`: somebody reads further up, and nothing of that is let go of. */
+/** Adds newer events. `keep`: somebody reads further up, so nothing is cut there. */
 export function withNewer(
   window: TranscriptWindow,
   page: Pick<PageRead, 'events' | 'cursor'> & { more?: boolean },
@@ -80,5 +75,5 @@ export function withNewer(
   }
 }
 
-/** Somebody reads further up, and much has come since: it is read when they go on. */
+/** Somebody reads further up and many events have arrived since. They are loaded when the reader goes on. */
 export const isFull = ({ events }: TranscriptWindow): boolean => events.length > MOST_EVENTS + DROPPED

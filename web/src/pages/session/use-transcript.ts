@@ -1,14 +1,15 @@
 import { useCallback, useEffect, useMemo, useRef, useState, useSyncExternalStore } from 'react'
-import type { Folding, TranscriptEvent } from '../../../../src/domain/rules/conversation.ts'
+import type { TranscriptEvent } from '../../../../src/domain/records/transcript.ts'
+import type { Folding } from '../../../../src/domain/rules/conversation.ts'
 import { addressOf, ask, Refused } from '../../api/client.ts'
 import { type Item, pauseBefore, readStream } from '../../live/read-stream.ts'
 import { isFull, opened, type PageRead, type TranscriptWindow, withNewer, withOlder } from './transcript-window.ts'
 
 const PAGE = 200
-/** What comes within this time is drawn together. */
+/** Events within this time are drawn together. */
 const GATHER_MS = 60
 
-/** Where somebody came into the transcript: its list begins anew there. */
+/** Where somebody entered the transcript. The list starts there. */
 export interface Entry {
   number: number
   at: 'start' | 'end' | { event_id: string }
@@ -18,11 +19,11 @@ export interface Transcript {
   window: TranscriptWindow | undefined
   entry: Entry
   error: Error | undefined
-  /** Whether what happens now is shown as it happens. */
+  /** Whether new events are shown as they happen. */
   live: boolean
   older(): Promise<void>
   newer(): Promise<void>
-  /** Shows what is around the event that ends at a place. */
+  /** Shows the part around the event that ends at this cursor. */
   goTo(cursor: string): Promise<void>
   toStart(): Promise<void>
   toEnd(): Promise<void>
@@ -31,9 +32,9 @@ export interface Transcript {
 
 interface Reading extends Folding {
   raw: boolean
-  /** Opened here instead of at its end. */
+  /** Opens the transcript here instead of at its end. */
   at: string | null
-  /** Somebody reads further up: nothing there may be let go of. */
+  /** Somebody reads further up, so nothing may be cut there. */
   held: () => boolean
 }
 
@@ -42,7 +43,7 @@ const watchVisibility = (watcher: () => void) => {
   return () => document.removeEventListener('visibilitychange', watcher)
 }
 
-/** A part of a session's transcript, that can be moved along it and that grows while the session goes on. */
+/** A part of a session's transcript. It can be moved, and grows while the session runs. */
 export function useTranscript(session_id: string, { raw, lines, at, held }: Reading): Transcript {
   const [window, setWindow] = useState<TranscriptWindow>()
   const [entry, setEntry] = useState<Entry>({ number: 0, at: 'end' })
@@ -53,6 +54,7 @@ export function useTranscript(session_id: string, { raw, lines, at, held }: Read
   const folding = useMemo(() => ({ lines }), [lines])
   const latest = useRef<TranscriptWindow>(undefined)
   const reading = useRef<Promise<void>>(undefined)
+  const underWay = useRef(new Set<string>())
   const show = useCallback((next: TranscriptWindow, from?: Entry['at']) => {
     latest.current = next
     setWindow(next)
@@ -63,12 +65,23 @@ export function useTranscript(session_id: string, { raw, lines, at, held }: Read
       ask('read_transcript', { session_id, raw, limit: PAGE, ...where }),
     [session_id, raw],
   )
-  /** One at a time: two pages read at once would not fit together. */
+  /** One read at a time, because two pages read at once would not fit together. */
   const alone = useCallback((work: () => Promise<void>): Promise<void> => {
     const done = (reading.current ?? Promise.resolve()).then(work).catch(setError)
     reading.current = done
     return done
   }, [])
+
+  /** Every scroll step asks for more, but it is loaded once. */
+  const once = useCallback(
+    async (what: string, work: () => Promise<void>): Promise<void> => {
+      if (underWay.current.has(what)) return
+      underWay.current.add(what)
+      await alone(work)
+      underWay.current.delete(what)
+    },
+    [alone],
+  )
 
   const toEnd = useCallback(
     () => alone(async () => show(opened(await read({ last: true }), 'end', folding), 'end')),
@@ -90,26 +103,26 @@ export function useTranscript(session_id: string, { raw, lines, at, held }: Read
   )
   const older = useCallback(
     () =>
-      alone(async () => {
+      once('older', async () => {
         const now = latest.current
         if (!now || now.atStart) return
         const page = await read({ before: now.start })
         if (latest.current) show(withOlder(latest.current, page, folding))
       }),
-    [alone, read, show, folding],
+    [once, read, show, folding],
   )
   const newer = useCallback(
     () =>
-      alone(async () => {
+      once('newer', async () => {
         const now = latest.current
         if (!now || now.atEnd) return
         const page = await read({ after: now.cursor })
         if (latest.current) show(withNewer(latest.current, page, folding))
       }),
-    [alone, read, show, folding],
+    [once, read, show, folding],
   )
 
-  // biome-ignore lint/correctness/useExhaustiveDependencies: opened once for each session and view, and again when asked
+  // biome-ignore lint/correctness/useExhaustiveDependencies: opened once per session and view, and on retry
   useEffect(() => {
     latest.current = undefined
     setWindow(undefined)
@@ -118,7 +131,7 @@ export function useTranscript(session_id: string, { raw, lines, at, held }: Read
     else toEnd()
   }, [session_id, raw, tries])
 
-  // Also of a session that has ended: what it printed last may not have been at hand.
+  // This also applies to an ended session, because its last output may be missing.
   const follows = window?.atEnd === true && !hidden
   useEffect(() => {
     if (!follows) return
@@ -135,7 +148,7 @@ export function useTranscript(session_id: string, { raw, lines, at, held }: Read
     }
     const arrived = (items: Item[]) => {
       for (const item of items) {
-        if (item.kind && item.kind !== 'end' && item.kind !== 'ping' && item.kind !== 'refusal')
+        if (item.kind !== 'end' && item.kind !== 'ping' && item.kind !== 'refusal')
           gathered.push(item.data as TranscriptEvent)
         if (item.cursor) cursor = item.cursor
       }
@@ -156,7 +169,7 @@ export function useTranscript(session_id: string, { raw, lines, at, held }: Read
         }).catch(failure => failure)
         if (stop.signal.aborted) return
         setLive(false)
-        // It ended because all was told; or this browser may not, which the shell says.
+        // Everything was sent, or this browser is not allowed; the shell shows the latter.
         if (ending === undefined || (ending instanceof Refused && ending.status < 500)) return
         await pauseBefore(attempt, stop.signal)
       }

@@ -10,7 +10,7 @@ import './settings.css'
 
 type Setting = Output<'get_settings'>['settings'][number]
 
-/** From where a value that this page cannot change comes. */
+/** Sources of values that this page cannot change. */
 const INSISTED = ['environment', 'flag']
 
 export default function SettingsPage() {
@@ -18,7 +18,7 @@ export default function SettingsPage() {
   const text = search.get('text') ?? ''
   const settings = useAsk('get_settings', {})
   return (
-    <Page title="Settings" about={settings.data && <>Kept in {settings.data.file}; changes hold at once</>}>
+    <Page title="Settings" about={settings.data && <>Stored in {settings.data.file}. Changes apply at once.</>}>
       <TextField.Root
         placeholder="Find a setting"
         aria-label="Find a setting"
@@ -38,7 +38,7 @@ export default function SettingsPage() {
                 <Callout.Icon>
                   <TriangleAlert size={16} />
                 </Callout.Icon>
-                <Callout.Text>{problem} What it said before holds.</Callout.Text>
+                <Callout.Text>{problem} The previous settings stay in effect.</Callout.Text>
               </Callout.Root>
             )}
             <Table.Root variant="surface" className="settings">
@@ -46,7 +46,7 @@ export default function SettingsPage() {
                 <Table.Row>
                   <Table.ColumnHeaderCell>Setting</Table.ColumnHeaderCell>
                   <Table.ColumnHeaderCell>Value</Table.ColumnHeaderCell>
-                  <Table.ColumnHeaderCell>Comes from</Table.ColumnHeaderCell>
+                  <Table.ColumnHeaderCell>Source</Table.ColumnHeaderCell>
                 </Table.Row>
               </Table.Header>
               <Table.Body>
@@ -94,7 +94,7 @@ function Row({ setting }: { setting: Setting }) {
   )
 }
 
-/** Changed by leaving the field or pressing Enter; emptied, the default holds again. */
+/** Saved on blur or Enter. An empty value restores the default. */
 function Value({ setting: { key, value, origin, default: fallback, variable } }: { setting: Setting }) {
   const before = origin === 'default' ? '' : asText(value)
   const [text, setText] = useState(before)
@@ -105,7 +105,7 @@ function Value({ setting: { key, value, origin, default: fallback, variable } }:
     const saved = await run({ settings: { [key]: text === '' ? null : text } })
     if (!saved) return setText(before)
     tell({
-      text: `${key} is ${text === '' ? `${asText(fallback) || 'empty'} again` : text}.`,
+      text: text === '' ? `Reset ${key} to ${asText(fallback) || 'empty'}.` : `Set ${key} to ${text}.`,
       action: { label: 'Undo', run: () => void run({ settings: { [key]: before === '' ? null : before } }) },
     })
   }
@@ -121,7 +121,7 @@ function Value({ setting: { key, value, origin, default: fallback, variable } }:
         value={text}
         placeholder={asText(fallback) || 'empty'}
         disabled={insisted || busy}
-        title={insisted ? `${variable} says so; this page cannot change it` : undefined}
+        title={insisted ? `${variable} sets this. Change it there.` : undefined}
         onChange={event => setText(event.target.value)}
         onBlur={save}
       />

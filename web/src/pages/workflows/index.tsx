@@ -27,7 +27,7 @@ export default function Workflows() {
   return (
     <Page
       title="Workflows"
-      about="Graphs of stages, each a mission, that hand their results on"
+      about="Stages that pass their results on. Each stage is a mission."
       actions={
         <Button onClick={() => begin('stages')}>
           <Plus size={16} /> New workflow
@@ -38,9 +38,9 @@ export default function Workflows() {
         <Answer of={workflows}>
           {({ workflows: list }) =>
             list.length === 0 ? (
-              <Empty icon={WorkflowIcon} title="No workflow has run yet">
-                Several agents on one task: one writes, another reviews, a third makes it good. Take one that is ready
-                below, or write the stages yourself.
+              <Empty icon={WorkflowIcon} title="No workflows yet">
+                Several agents work on one task: one writes, one reviews, one fixes. Choose a ready-made workflow below,
+                or write your own stages.
               </Empty>
             ) : (
               <Flex direction="column" gap="2">
@@ -52,7 +52,7 @@ export default function Workflows() {
           }
         </Answer>
       </Section>
-      <Section title="Ready to use">
+      <Section title="Ready-made">
         <Answer of={library}>
           {({ workflows: ready }) => (
             <Grid columns={{ initial: '1', sm: '2', lg: '3' }} gap="3">
@@ -103,7 +103,7 @@ function RunCard({ workflow }: { workflow: Row }) {
           )}
         </Flex>
         <Flex direction="column" width="140px">
-          <Progress value={(over / stage_count) * 100} aria-label={`${over} of ${stage_count} stages are over`} />
+          <Progress value={(over / stage_count) * 100} aria-label={`${over} of ${stage_count} stages finished`} />
           <Text size="1" color="gray">
             {over} of {stage_count} stages
           </Text>

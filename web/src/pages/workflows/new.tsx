@@ -25,7 +25,7 @@ const words = (text: string): string[] =>
     .map(word => word.trim())
     .filter(Boolean)
 
-/** From one that is ready, or from stages as a file has them. */
+/** Starts from a ready-made workflow, or from stages in the form of a file. */
 export function NewWorkflow({ use: chosen, close }: { use: string; close(): void }) {
   const [, go] = useLocation()
   const ready = useAsk('list_ready_made_workflows', {}).data?.workflows ?? []
@@ -59,7 +59,7 @@ export function NewWorkflow({ use: chosen, close }: { use: string; close(): void
         hint={ready.find(({ name }) => name === use)?.summary}
         value={use}
         set={next => next && setUse(next)}
-        options={[...ready.map(({ name }) => name), { value: STAGES, label: 'stages of my own' }]}
+        options={[...ready.map(({ name }) => name), { value: STAGES, label: 'Custom stages' }]}
       />
       <ProjectChooser value={project} set={setProject} />
       <LongTextInput label="Task" value={task} set={setTask} rows={4} />
@@ -67,7 +67,7 @@ export function NewWorkflow({ use: chosen, close }: { use: string; close(): void
         <>
           <LongTextInput
             label="Stages"
-            hint="YAML or JSON, as a workflow file has them"
+            hint="YAML or JSON, as in a workflow file"
             value={file}
             set={setFile}
             rows={10}
@@ -79,20 +79,20 @@ export function NewWorkflow({ use: chosen, close }: { use: string; close(): void
       ) : (
         <TextInput
           label="Agents"
-          hint="in order, with commas; empty: as the project says"
+          hint="in order, separated by commas; empty: project default"
           value={agents}
           set={setAgents}
           placeholder="claude, codex, claude"
         />
       )}
       {use === 'map' && (
-        <LongTextInput label="Items" hint="one a line: a stage is made for each" value={items} set={setItems} />
+        <LongTextInput label="Items" hint="one per line; each gets its own stage" value={items} set={setItems} />
       )}
     </FormDialog>
   )
 }
 
-/** What a file says; the server knows what it means and refuses what cannot work. */
+/** Parses the text of a file. The server checks it. */
 async function stagesIn(text: string): Promise<Pick<Wanted, 'stages' | 'name' | 'task_prompt'>> {
   const { parse } = await import('yaml')
   const said = parse(text) as unknown

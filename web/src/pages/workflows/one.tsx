@@ -44,7 +44,7 @@ function Shown({ workflow }: { workflow: Workflow }) {
           <Badge color={WORKFLOW_TONES[status] ?? 'gray'} highContrast>
             {status}
           </Badge>{' '}
-          {over} of {stage_count} stages are over · <Elapsed from={created_at} to={ended_at} />
+          {over} of {stage_count} stages finished · <Elapsed from={created_at} to={ended_at} />
         </>
       }
       actions={<Actions workflow={workflow} />}
@@ -97,7 +97,7 @@ function Shown({ workflow }: { workflow: Workflow }) {
       </Section>
       <Section title="Task">
         <Card>
-          <Markdown text={task_prompt || 'The stages say it all.'} />
+          <Markdown text={task_prompt || 'No task: the stages have prompts of their own.'} />
         </Card>
       </Section>
       {changing && <ChangeStage workflow={workflow.id} stage={changing} close={() => setChanging(undefined)} />}
@@ -121,7 +121,7 @@ function StageRow({ stage, change }: { stage: Stage; change: (() => void) | unde
             <StatusDot status={status} /> {STATUS_WORDS[status]}
           </Flex>
         ) : (
-          'Not made yet'
+          'Not started'
         )}
       </Table.Cell>
       <Table.Cell>{stage.depends_on.map(plain).join(', ')}</Table.Cell>
@@ -141,7 +141,7 @@ function Actions({ workflow: { id, ended_at, status } }: { workflow: Workflow })
   const cancel = useCommand('cancel_workflow')
   const retry = useCommand('retry_workflow')
   const cleanup = useCommand('cleanup_workflow', {
-    done: ({ freed_bytes }) => tell({ text: `${bytes(freed_bytes)} are free again; the work stays as refs.` }),
+    done: ({ freed_bytes }) => tell({ text: `Freed ${bytes(freed_bytes)}. The work stays in the repository as refs.` }),
   })
   if (!ended_at)
     return (
@@ -153,8 +153,8 @@ function Actions({ workflow: { id, ended_at, status } }: { workflow: Workflow })
         onClick={async () => {
           if (await cancel.run({ workflow_id: id }))
             tell({
-              text: 'Stopped; the work of its stages is kept.',
-              action: { label: 'Go on', run: () => void retry.run({ workflow_id: id }) },
+              text: 'Stopped. The work of its stages is kept.',
+              action: { label: 'Resume', run: () => void retry.run({ workflow_id: id }) },
             })
         }}
       >
@@ -165,7 +165,7 @@ function Actions({ workflow: { id, ended_at, status } }: { workflow: Workflow })
     <>
       {status !== 'done' && (
         <Button variant="soft" highContrast loading={retry.busy} onClick={() => retry.run({ workflow_id: id })}>
-          <RotateCcw size={14} /> Do again what failed
+          <RotateCcw size={14} /> Retry failed stages
         </Button>
       )}
       <Button
@@ -189,9 +189,9 @@ function ChangeStage({ workflow, stage, close }: { workflow: string; stage: Stag
   const { run, busy } = useCommand('change_workflow_stage', { done: close })
   return (
     <FormDialog
-      title={`Change ${stage.name}`}
-      about="It and what depends on it are done anew; the rest stays as it is."
-      act="Do anew"
+      title={`Edit ${stage.name}`}
+      about="This stage and those that depend on it run again. The others stay as they are."
+      act="Run again"
       busy={busy}
       close={close}
       submit={() =>
@@ -199,7 +199,7 @@ function ChangeStage({ workflow, stage, close }: { workflow: string; stage: Stag
           workflow_id: workflow,
           stage: stage.name,
           ...(prompt && { prompt }),
-          // Whoever gives a script names who runs it.
+          // A new script must name the agent that runs it.
           ...((agent !== stage.agent || (prompt && agent)) && { agent }),
           ...(model !== (stage.model ?? '') && { model: model || null }),
         })
@@ -208,13 +208,13 @@ function ChangeStage({ workflow, stage, close }: { workflow: string; stage: Stag
       <LongTextInput
         label={isScript ? 'Script' : 'Prompt'}
         code={isScript}
-        hint={isScript ? '/bin/sh runs it exactly as it stands here; empty: as it was' : 'empty: as it was'}
+        hint={isScript ? '/bin/sh runs this text as it is; empty: unchanged' : 'empty: unchanged'}
         value={prompt}
         set={setPrompt}
         rows={6}
       />
-      <AgentChooser value={agent} set={setAgent} none="As the project says" />
-      <TextInput label="Model" value={model} set={setModel} placeholder="the agent's own choice" />
+      <AgentChooser value={agent} set={setAgent} none="Project default" />
+      <TextInput label="Model" value={model} set={setModel} placeholder="the agent's default" />
     </FormDialog>
   )
 }

@@ -1,26 +1,41 @@
 import { expect, test } from 'vitest'
-import { requestFor } from './client-http.ts'
-import { serverSentEvents } from './sse.ts'
+import { itemsIn, requestFor } from './wire.ts'
 
 const bytes = (text: string): Uint8Array => new TextEncoder().encode(text)
 
-async function read(...chunks: Uint8Array[]) {
-  async function* body() {
-    yield* chunks
-  }
-  return Array.fromAsync(serverSentEvents(body()))
-}
+const read = async (...chunks: Uint8Array[]) => (await Array.fromAsync(itemsIn(ReadableStream.from(chunks)))).flat()
 
 test('events arrive whole, however the bytes are cut', async () => {
   const whole = bytes(
-    'retry: 1000\n\nid: 1\nevent: text\ndata: {"text":"ü"}\n\n: ping\nid: 2\n\nid: 3\nevent: end\ndata: {}\n\n',
+    'retry: 1000\n\nid: 1\nevent: text\ndata: {"text":"ü"}\n\n:\n\nid: 2\nevent: ping\ndata: null\n\nid: 3\nevent: end\ndata: {}\n\n',
   )
   const expected = [
-    { id: '1', event: 'text', data: '{"text":"ü"}' },
-    { id: '3', event: 'end', data: '{}' },
+    { cursor: '1', kind: 'text', data: { text: 'ü' } },
+    { cursor: '2', kind: 'ping', data: null },
+    { cursor: '3', kind: 'end', data: {} },
   ]
   expect(await read(whole)).toEqual(expected)
   expect(await read(...Array.from(whole, byte => Uint8Array.of(byte)))).toEqual(expected)
+})
+
+test('what arrives together is handed over together', async () => {
+  const two = bytes('event: a\ndata: 1\n\nevent: b\ndata: 2\n\n')
+  expect(await Array.fromAsync(itemsIn(ReadableStream.from([two, two])))).toEqual([
+    [expect.objectContaining({ data: 1 }), expect.objectContaining({ data: 2 })],
+    [expect.objectContaining({ data: 1 }), expect.objectContaining({ data: 2 })],
+  ])
+})
+
+test('a reader that stops lets go of the stream', async () => {
+  let cancelled = false
+  const endless = new ReadableStream<Uint8Array>({
+    pull: controller => controller.enqueue(bytes('data: 1\n\n')),
+    cancel: () => {
+      cancelled = true
+    },
+  })
+  for await (const _ of itemsIn(endless)) break
+  expect(cancelled).toBe(true)
 })
 
 test('an unfinished event is none', async () => {

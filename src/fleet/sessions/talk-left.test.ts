@@ -1,0 +1,23 @@
+import { expect, test } from 'vitest'
+import { aMission, aProject, aSession, NOW } from '../../domain/samples.testkit.ts'
+import { aFleet } from '../fleet.testkit.ts'
+import { keep, read } from '../records.testkit.ts'
+import { talkLeft } from './ending.ts'
+import { sayToMission } from './messages.ts'
+
+test('all that people said and the agent did not hear reaches the next one, however much it is', async () => {
+  let seconds = 0
+  const fleet = aFleet({ now: () => new Date(Date.parse(NOW) + 1000 * seconds++).toISOString() })
+  await keep(fleet, 'projects', aProject({ agent: 'claude' }))
+  await keep(fleet, 'missions', aMission({ status: 'running', session_id: 's1', sessions: 1, session_ids: ['s1'] }))
+  await keep(fleet, 'sessions', aSession({ agent: 'claude', status: 'running' }))
+  const said = Array.from({ length: 25 }, (_, i) => `words ${i}`)
+  for (const words of said) await sayToMission(fleet, { operation: 'test', actor: 'a person' }, 'm1', words)
+  const { unheard } = await talkLeft(
+    fleet,
+    await read(fleet, 'missions', 'm1'),
+    await read(fleet, 'sessions', 's1'),
+    false,
+  )
+  expect((await fleet.blobs.read(unheard!)).split('\n\n')).toEqual(said)
+})

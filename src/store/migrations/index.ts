@@ -1,0 +1,50 @@
+/** Brings the records of a store up to date in numbered steps, the same on every engine. */
+import { Unfit } from '../../domain/errors.ts'
+import { MIGRATED } from '../../domain/records/store.ts'
+import { Conflict, Damaged, type Store, StoreOutdated, Unavailable, type Version } from '../port.ts'
+import { makeLease } from './0001-lease.ts'
+
+/**
+ * Brings records from one shape to the next, through the port alone. A step may be cut off and run again, so it checks
+ * what is already done. A released step is never edited.
+ */
+export type Step = (store: Store) => Promise<void>
+const STEPS: readonly Step[] = [makeLease]
+const MOST_TRIES = 50
+
+/** Runs in the process that may decide. For all others, the store is up to date or they are refused. */
+export async function bringRecordsUpToDate(
+  store: Store,
+  { migrate }: { migrate: boolean },
+  steps: readonly Step[] = STEPS,
+): Promise<void> {
+  for (let left = MOST_TRIES; ; left--) {
+    const { done, expects } = await stepsDone(store)
+    if (done > steps.length)
+      throw new Unfit(
+        `The records of the store are at step ${done}; this program only knows up to step ${steps.length}.`,
+        { try: 'Use the newer fleet program that wrote them, or another home.', facts: { done, needed: steps.length } },
+      )
+    if (done === steps.length) return
+    if (!migrate)
+      throw new StoreOutdated(`The records of the store are at step ${done}; this program needs step ${steps.length}.`)
+    try {
+      await steps[done]!(store)
+      await store.commit({ changes: [{ put: 'migrations', value: { id: MIGRATED, steps: done + 1 }, expects }] })
+    } catch (error) {
+      // Another process migrates too, or it is not known whether this was written: read again what is done.
+      if (!(error instanceof Conflict || error instanceof Unavailable) || left === 0) throw error
+    }
+  }
+}
+
+/** If the record cannot be read, all steps run again. */
+async function stepsDone(store: Store): Promise<{ done: number; expects: Version | 'absent' }> {
+  try {
+    const stored = await store.get('migrations', MIGRATED)
+    return { done: stored?.value.steps ?? 0, expects: stored?.version ?? 'absent' }
+  } catch (error) {
+    if (!(error instanceof Damaged)) throw error
+    return { done: 0, expects: error.version }
+  }
+}

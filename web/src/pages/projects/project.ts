@@ -1,0 +1,3 @@
+import type { Output } from '../../api/client.ts'
+
+export type Project = Output<'get_project'>

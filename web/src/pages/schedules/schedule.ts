@@ -1,0 +1,3 @@
+import type { Output } from '../../api/client.ts'
+
+export type Schedule = Output<'list_schedules'>['schedules'][number]
