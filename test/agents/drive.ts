@@ -19,7 +19,7 @@ import { emptyDigest, fold } from '../../src/agents/digest.ts'
 export interface Workspace {
   root: string
   workingDirectory: string
-  /** All a client may see: its own home and configuration, a key that is none, and the scripted model. */
+  /** Everything that a client may see: its own home and configuration, a fake key, and the scripted model. */
   environment: Record<string, string>
   remove(): Promise<void>
 }
@@ -40,7 +40,7 @@ export function aWorkspace(binary = '/bin/sh', modelUrl = 'http://127.0.0.1:9'):
       CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC: '1',
       CLAUDE_CODE_MAX_RETRIES: '2',
     },
-    // What a client left running may still write; unlike this one, rmSync does not look again at what is new.
+    // A process that a client left behind may still write. Unlike this function, rmSync does not look for new files.
     remove: () => rm(root, { recursive: true, force: true, maxRetries: 5 }),
   }
 }
@@ -82,7 +82,7 @@ export interface Driven {
   ending: Ending
 }
 
-/** What a test does while the agent works. */
+/** What a test does while the agent is working. */
 export type Meanwhile = (
   printed: { line: string; events: AgentEvent[] },
   say: (id: string, text: string) => void,
@@ -103,6 +103,8 @@ export async function drive(agent: Agent, request: LaunchRequest, meanwhile: Mea
     env: launch.env,
     stdio: [launch.stdin === 'fifo' ? 'pipe' : 'ignore', 'pipe', 'pipe'],
   })
+  // A client that ends early closes the pipe; its exit code says why.
+  child.stdin?.on('error', () => {})
   const { dialogue } = agent
   let state = dialogue?.begin(request) ?? {}
   const send = (message: Message | undefined): void => {

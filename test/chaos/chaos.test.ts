@@ -8,7 +8,10 @@ import { type Harm, type Point, World } from './world.ts'
 const AT_ONCE = 2
 const MINUTES = 60_000
 const SEED = 20_261
-/** How often one effect is tried in one scenario of the full run: the first times it is passed, which mean different things. */
+/**
+ * In the full run, each effect is killed at its first few occurrences in a scenario, because they mean different
+ * things.
+ */
 const TIMES = 3
 
 interface Run {
@@ -21,12 +24,12 @@ interface Ended extends Run {
   problems: Problem[]
 }
 
-/** What a server does only to what an earlier one left, and a moment that lies within an effect. */
+/** Cases that only the next server handles, and a moment within an effect. */
 const MORE: readonly Run[] = [
   { scenario: chain, harm: { kills: ['spawn.agent before 1', 'claim.take before 1'] } },
   { scenario: chain, harm: { kills: ['spawn.agent before 1', 'claim.take after 1'] } },
   { scenario: spoken, harm: { moment: HALF_SENT } },
-  // Project, mission, two comments, and then the commit that tells of them.
+  // Project, mission, two comments, and then the commit that sends them.
   { scenario: sentBack, harm: { kills: ['commit.wish before 5'] } },
   { scenario: sentBack, harm: { kills: ['commit.wish after 5'] } },
   // The approval of a plan, and the moment between two rounds.
@@ -39,7 +42,7 @@ test(
   'a server killed before and after every effect loses nothing and does nothing twice',
   async () => {
     const surveys = await all(SCENARIOS.map(scenario => ({ scenario, harm: {} })))
-    expect(describe(surveys)).toEqual([])
+    expectNoProblems(surveys)
     const runs = [...pointsToTry(surveys), ...MORE]
     const tried = new Set(runs.flatMap(pointsOf))
     const missing = EFFECTS.flatMap(name => [`${name} before`, `${name} after`]).filter(point => !tried.has(point))
@@ -50,7 +53,7 @@ test(
     const count = (kind: Problem['kind']) => problems.filter(problem => problem.kind === kind).length
     const points = new Set(ends.filter(end => end.killed).flatMap(pointsOf))
     console.log(`points ${points.size}, lost ${count('lost')}, doubled ${count('doubled')}`)
-    expect(describe(ends)).toEqual([])
+    expectNoProblems(ends)
     expect(ends.filter(end => !end.killed).map(nameOf), 'runs in which the server was not killed').toEqual([])
   },
   scaled(20, 60) * MINUTES,
@@ -65,12 +68,12 @@ test(
       { scenario: i % 2 ? conflict : chain, harm: { afterMs: 300 + upTo(2500) } },
       { scenario: SCENARIOS[i % SCENARIOS.length]!, harm: { kills: [60, 12, 12].map(most => `any ${upTo(most)}`) } },
     ])
-    expect(describe(await all(runs.flat()))).toEqual([])
+    expectNoProblems(await all(runs.flat()))
   },
   scaled(10, 30) * MINUTES,
 )
 
-/** Each name and moment in one scenario; in the full run in all that reach it, and not only the first time. */
+/** Each point in one scenario. In the full run, in every scenario that reaches it, and several times. */
 function pointsToTry(surveys: Ended[]): Run[] {
   const tried = new Set<string>()
   return surveys.flatMap(({ scenario, reached }) =>
@@ -83,7 +86,7 @@ function pointsToTry(surveys: Ended[]): Run[] {
   )
 }
 
-/** The points a run is about, without how often they were passed. */
+/** The points of a run, without their counts. */
 const pointsOf = ({ harm }: Run): string[] =>
   [...(harm.kills ?? []).map(kill => kill.replace(/ \d+$/, '')), harm.moment].filter(point => point !== undefined)
 
@@ -115,8 +118,10 @@ async function runOne(run: Run): Promise<Ended> {
 
 const nameOf = ({ scenario, harm }: Run): string =>
   `${scenario.name}: ${harm.kills?.join(', then ') ?? harm.moment ?? harm.afterMs ?? 'unharmed'}`
-const describe = (ends: Ended[]): string[] =>
-  ends.flatMap(end => end.problems.map(({ kind, text }) => `${nameOf(end)}: ${kind}: ${text}`))
+function expectNoProblems(ends: readonly Ended[]): void {
+  const problems = ends.flatMap(end => end.problems.map(({ kind, text }) => `${nameOf(end)}: ${kind}: ${text}`))
+  expect(problems, problems.join('\n')).toEqual([])
+}
 
 /** The same numbers in every run (mulberry32). */
 function randomFrom(seed: number): () => number {

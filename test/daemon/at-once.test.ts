@@ -13,7 +13,7 @@ test.each(Array.from({ length: ROUNDS }, (_, round) => round + 1))(
   'round %i: several fleet run with no server share the one that comes first, and all tell how it ended',
   async () => {
     const { fleet, repository } = await aScene({ start: false })
-    // Not a project yet: that it becomes one is part of the race.
+    // It is not a project yet. Creating it is part of the race.
     const repo = await repository()
     const runs = await Promise.all(
       Array.from({ length: RUNS }, (_, n) =>
@@ -40,6 +40,7 @@ test('several fleet mcp with no server all answer', async () => {
     child.stderr.on('data', chunk => {
       complaint += chunk
     })
+    child.stdin.on('error', () => {})
     child.stdin.write(`${JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'tools/list', params: {} })}\n`)
     const line = await Promise.race([
       once(createInterface({ input: child.stdout }), 'line').then(([text]) => text as string),

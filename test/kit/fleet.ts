@@ -251,6 +251,8 @@ export function run(
       stderr += chunk
     })
     child.once('error', reject).once('close', code => resolve({ code: code ?? -1, stdout, stderr }))
+    // A command that ends before it has read everything closes the pipe; its exit code says why.
+    child.stdin.on('error', () => {})
     child.stdin.end(input)
   })
 }

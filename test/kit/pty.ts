@@ -27,6 +27,8 @@ export function atTerminal(args: readonly string[], env: Record<string, string>)
   })
   let seen = ''
   for (const stream of [child.stdout, child.stderr]) stream?.on('data', chunk => (seen += chunk))
+  // A key that is pressed after the end reaches nobody.
+  child.stdin?.on('error', () => {})
   const screen = () => stripVTControlCharacters(seen)
   const over = new Promise<number | null>(resolve => child.once('exit', code => resolve(code)))
   const close = async () => {
