@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { ALLOWS, answerInWords, DENIES, decisionIn } from './decisions.ts'
+import { ALLOWS, answerInWords, answerTo, DENIES, decisionIn } from './decisions.ts'
 
 const spellings = (word: string): string[] => [
   word,
@@ -42,7 +42,7 @@ test('no word both allows and denies', () => {
   expect(ALLOWS.filter(word => (DENIES as readonly string[]).includes(word))).toEqual([])
 })
 
-/** The same every time: a failure can be looked at again. */
+/** The same sequence every time, so that a failure can be reproduced. */
 function* randoms(seed: number): Generator<number> {
   for (let state = seed; ; ) {
     state = (Math.imul(state, 1_664_525) + 1_013_904_223) >>> 0
@@ -65,7 +65,7 @@ test('a property: no text other than the listed words, in any case, is ever an a
     )
     const words = parts.join('')
     const decision = decisionIn(words)
-    // Said in another way than the rule itself: letter by letter, of the plain alphabet.
+    // Stated differently from the rule itself: letter by letter, in the plain alphabet.
     const letters = Array.from(words.trim(), each =>
       each >= 'A' && each <= 'Z' ? String.fromCharCode(each.charCodeAt(0) + 32) : each,
     ).join('')
@@ -83,4 +83,30 @@ test.each([
   ['interruption', { decision: 'allow' as const, text: 'go on with the mast' }, 'go on with the mast'],
 ])('an answer to a %s is told as it was given', (kind, answer, words) => {
   expect(answerInWords({ kind, answer })).toBe(words)
+})
+
+const asked = (kind: 'permission' | 'question' | 'interruption', through: 'client' | 'tool' = 'client') => ({
+  id: 'q1',
+  kind,
+  through,
+})
+
+test('a permission needs a decision; words alone decide nothing', () => {
+  expect(answerTo(asked('permission'), { decision: 'Yes' })).toEqual({ decision: 'allow', text: null })
+  expect(answerTo(asked('permission'), { decision: 'no', text: 'not now' })).toEqual({
+    decision: 'deny',
+    text: 'not now',
+  })
+  for (const given of [{}, { text: 'yes' }, { text: 'go ahead' }])
+    expect(() => answerTo(asked('permission'), given)).toThrow('words alone do not decide')
+  expect(() => answerTo(asked('permission'), { decision: 'sure', text: 'yes' })).toThrow('is not a decision')
+})
+
+test('a question needs words; only through our own tool a plain yes is an answer', () => {
+  expect(answerTo(asked('question'), { text: 'Left.' })).toEqual({ decision: 'allow', text: 'Left.' })
+  expect(answerTo(asked('question'), { decision: 'no' })).toEqual({ decision: 'deny', text: null })
+  expect(() => answerTo(asked('question'), { decision: 'yes' })).toThrow('it asks for words')
+  expect(() => answerTo(asked('question'), { text: '  ' })).toThrow('it asks for words')
+  expect(answerTo(asked('question', 'tool'), { decision: 'yes' })).toEqual({ decision: 'allow', text: null })
+  expect(answerTo(asked('interruption'), { decision: 'yes' })).toEqual({ decision: 'allow', text: null })
 })

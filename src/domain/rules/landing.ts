@@ -7,8 +7,33 @@ import {
   MOST_PAST_LANDINGS,
   type StatusReason,
 } from '../records/mission.ts'
+import type { LandingPolicy, Project } from '../records/project.ts'
 import { type By, requireFree, requireStatus, type Step, step } from './life.ts'
 import { DECIDABLE, UNDOABLE } from './states.ts'
+
+export type LandingWay = 'keep' | 'merge' | 'pull-request'
+
+/** What each policy does with work that may land. A new policy does not compile until it is listed here. */
+const WAYS: Record<LandingPolicy, LandingWay> = {
+  auto: 'merge',
+  review: 'merge',
+  'pull-request': 'pull-request',
+  never: 'keep',
+}
+
+/**
+ * In a project that lands by pull requests every mission does, unless it says `auto` itself. Work under `never` stays on
+ * its branch until a person lands it.
+ */
+export function landingWay(
+  { landing, approval }: Pick<Mission, 'landing' | 'approval'>,
+  project: Pick<Project, 'landing'>,
+): LandingWay {
+  const way = WAYS[landing ?? project.landing]
+  if (way === 'keep' && !approval) return 'keep'
+  if (project.landing === 'pull-request' && landing !== 'auto') return 'pull-request'
+  return way === 'keep' ? 'merge' : way
+}
 
 export const isKept = ({ status, result }: Mission): boolean => status === 'done' && result === 'kept'
 
@@ -74,7 +99,7 @@ const toLanding = (by: By): Partial<Mission> => ({
   result: null,
 })
 
-/** Its landing waits for something that passes by itself. An event is written the first time only. */
+/** The landing waits for something that clears by itself. Only the first wait writes an event. */
 export function stepsAside(mission: Mission, why: StatusReason, by: By): Step {
   const change = { status_reason: why, landing_commit: null, landing_looks: mission.landing_looks + 1 }
   const next = step(mission, change, by, 'landing_waits', { cause: why.text, data: { code: why.code } })
@@ -161,7 +186,7 @@ const takenBack = (mission: Mission, commit: string, by: By): Partial<Mission> =
   past_landings: withPast(mission, mission.landed && { ...mission.landed, undone: { commit, at: by.now } }),
 })
 
-/** `candidate`: what can land again. Work that was sent on since stays where it is. */
+/** `candidate`: the commit that can land again. If the mission has been sent back to work since, its status stays. */
 export function undone(mission: Mission, commit: string, candidate: Candidate | null, by: By): Step {
   const others = mission.landed?.includes.map(({ title, mission_id }) => `“${title}” (${mission_id})`) ?? []
   const along = others.length ? `, and with it the work of ${others.join(', ')}` : ''

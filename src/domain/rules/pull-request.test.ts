@@ -1,13 +1,11 @@
 import { expect, test } from 'vitest'
 import type { Mission, PullRequest } from '../records/mission.ts'
-import type { LandingPolicy } from '../records/project.ts'
 import { aMission } from '../samples.testkit.ts'
 import {
   closed,
   isAskedAbout,
   isWaiting,
   JUST_OPEN,
-  landsByPullRequest,
   MAX_UNANSWERED,
   merged,
   opened,
@@ -36,17 +34,6 @@ const waiting = (): Mission & { pull_request: PullRequest } => {
   if (!isWaiting(mission)) throw new Error('it does not wait')
   return mission
 }
-
-test.each<[LandingPolicy | null, LandingPolicy, boolean]>([
-  [null, 'pull-request', true],
-  ['never', 'pull-request', true],
-  ['review', 'pull-request', true],
-  ['auto', 'pull-request', false],
-  ['pull-request', 'auto', true],
-  [null, 'auto', false],
-])('a mission that says %s in a project that says %s lands by pull request: %s', (own, projects, is) => {
-  expect(landsByPullRequest({ landing: own }, { landing: projects })).toBe(is)
-})
 
 test('one that is open is asked about, and told of only when there is news', () => {
   const mission = waiting()

@@ -1,5 +1,4 @@
 import type { Mission, PullRequest, StatusReason } from '../records/mission.ts'
-import type { Project } from '../records/project.ts'
 import type { Report } from '../records/report.ts'
 import { clipped } from '../text.ts'
 import * as landings from './landing.ts'
@@ -13,10 +12,6 @@ const LONGEST_PAUSE_SECONDS = 3600
 const CODE = 'pull_request'
 
 type Proposed = Mission & { pull_request: PullRequest }
-
-/** In a project that lands by pull requests every mission does, unless it says `auto` itself. */
-export const landsByPullRequest = (mission: Pick<Mission, 'landing'>, project: Pick<Project, 'landing'>): boolean =>
-  mission.landing === 'pull-request' || (project.landing === 'pull-request' && mission.landing !== 'auto')
 
 export const isWaiting = (mission: Mission): mission is Proposed =>
   mission.status === 'review' && mission.status_reason?.code === CODE && mission.pull_request?.state === 'open'

@@ -6,7 +6,7 @@ import { counted, endOf, judgedBy, namedWinner, stageStatus, verdictOn } from '.
 const stage = (over: Partial<Stage> = {}): Stage =>
   ({ name: 's', depends_on: [], on_failure: 'stop', ...over }) as Stage
 
-/** The verdict on a stage, with how the others ended and what they say. */
+/** The verdict on a stage, given how the others ended and what their reports say. */
 function judge(stages: Stage[], index: number, settled: (StageStatus | null)[], says: string[] = []) {
   const asked = new Set(judgedBy(stages, index))
   return verdictOn(stages, index, each => {
@@ -70,6 +70,13 @@ test('the winner is the last name after the word, however it is written', () => 
   expect(named('winner: second, no: winner = First Try')).toBe(0)
   expect(named('winner: third')).toBeUndefined()
   expect(named('I like second')).toBeUndefined()
+})
+
+test('a stage that has to choose failed unless it names a winner that ended well', () => {
+  const done = { status: 'done', status_reason: null } as const
+  expect(stageStatus(done, undefined, { chooses: [0, 1], hasWinner: true })).toBe('completed')
+  expect(stageStatus(done, undefined, { chooses: [0, 1], hasWinner: false })).toBe('failed')
+  expect(stageStatus(done, undefined, { hasWinner: false })).toBe('completed')
 })
 
 test('how a stage ended follows from its mission and its report', () => {

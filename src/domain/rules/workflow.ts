@@ -4,11 +4,13 @@ import type { StageStatus } from '../records/stage-status.ts'
 import type { Stage, Workflow } from '../records/workflow.ts'
 import { keyOf } from './template.ts'
 
-/** How a stage ended, for its workflow. */
+/** How a stage ended, for its workflow. A stage that has to choose a winner failed if it named none that ended well. */
 export function stageStatus(
   { status, status_reason }: Pick<Mission, 'status' | 'status_reason'>,
   report: Pick<Report, 'status'> | undefined,
+  { chooses, hasWinner }: { chooses?: Stage['chooses']; hasWinner?: boolean } = {},
 ): StageStatus {
+  if (chooses && !hasWinner) return 'failed'
   if (status === 'done') return report?.status === 'blocked' ? 'blocked' : 'completed'
   return status_reason?.code === 'skipped' ? 'skipped' : 'failed'
 }
@@ -99,7 +101,7 @@ export const counted = {
   }),
 }
 
-/** How a workflow ends, once nothing is at work and nothing more can begin; null: it goes on. */
+/** How a workflow ends, once nothing is running and nothing more can begin; null: it continues. */
 export function endOf({
   id,
   status,

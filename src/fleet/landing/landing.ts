@@ -1,13 +1,11 @@
 import type { LandingCommit, Mission, StatusReason } from '../../domain/records/mission.ts'
 import type { Project } from '../../domain/records/project.ts'
 import { unapprovedAmong } from '../../domain/rules/candidate.ts'
-import { effective } from '../../domain/rules/effective.ts'
 import * as landings from '../../domain/rules/landing.ts'
 import * as life from '../../domain/rules/life.ts'
-import { landsByPullRequest } from '../../domain/rules/pull-request.ts'
 import { type Advanced, placeAt, tellBase } from '../../git/index.ts'
 import { type Change, Unavailable } from '../../store/index.ts'
-import { defaultsOf, liveSessions } from '../dispatch/capacity.ts'
+import { liveSessions } from '../dispatch/capacity.ts'
 import { type Fleet, retryOnConflict } from '../fleet.ts'
 import { objectionToLanding } from '../plugins/gate.ts'
 import { landByPullRequest } from '../pull-requests/open-pull-request.ts'
@@ -22,8 +20,8 @@ import { hasMoved, moveBranch, type Round } from './rounds.ts'
 import { decide, read, refuse, since, stepAside, type Work, wantsCancel, whatIsInTheWay } from './steps.ts'
 
 /**
- * Brings one mission's work onto the base branch. Every way out is a commit, so after a crash it is called again. It
- * answers after how many milliseconds to look again, if it waits for something that passes by itself.
+ * Brings one mission's work onto the base branch. Every way out is a commit, so after a crash it is called again. If it
+ * waits for something that passes by itself, it returns after how many milliseconds to look again.
  */
 export async function landMission(fleet: Fleet, missionId: string, signal: AbortSignal): Promise<number | undefined> {
   const work = await read(fleet, missionId, signal)
@@ -32,11 +30,11 @@ export async function landMission(fleet: Fleet, missionId: string, signal: Abort
     const { landing_commit: noted } = work.mission
     if (await hasMoved(work, noted)) return void (await landed(fleet, work, noted!))
     if (work.mission.cancel_requested) return void (await decide(fleet, missionId, life.cancelled))
-    const { landing } = effective(work.mission, work.project, defaultsOf(fleet))
-    if (landing === 'never' && !work.mission.approval) return void (await checkKept(fleet, work))
+    const way = landings.landingWay(work.mission, work.project)
+    if (way === 'keep') return void (await checkKept(fleet, work))
     const objection = work.mission.approval ? undefined : await objectionToLanding(fleet, work)
     if (objection) return void (await refuse(fleet, missionId, objection))
-    if (!landsByPullRequest(work.mission, work.project)) return await attempt(fleet, work)
+    if (way === 'merge') return await attempt(fleet, work)
     await landByPullRequest(fleet, work)
   } catch (error) {
     if (error instanceof Unavailable) throw error
@@ -137,7 +135,7 @@ async function landed(fleet: Fleet, work: Work, { checked: _, ...landing }: Land
   await tellSessions(fleet, work)
 }
 
-/** Tells agents at work of the new base branch. One that cannot be told is told at its next start. */
+/** Tells live sessions that the base branch moved. One that cannot be told now is told at its next start. */
 async function tellSessions(fleet: Fleet, { project, repository }: Work): Promise<void> {
   const places = (await liveSessions(fleet))
     .filter(({ project_id, worktree }) => project_id === project.id && worktree)

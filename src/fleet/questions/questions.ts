@@ -5,7 +5,7 @@ import type { ApprovalRule, RuleScope } from '../../domain/records/approval-rule
 import type { Mission } from '../../domain/records/mission.ts'
 import type { Session } from '../../domain/records/session.ts'
 import type { Question } from '../../domain/records/talk.ts'
-import { answerInWords, type Decision, decisionIn, HOW_TO_DECIDE } from '../../domain/rules/decisions.ts'
+import { answerInWords, answerTo, type Spoken } from '../../domain/rules/decisions.ts'
 import * as life from '../../domain/rules/life.ts'
 import { named } from '../../domain/rules/named.ts'
 import { clipped, headOf, type StoredText } from '../../domain/text.ts'
@@ -38,7 +38,7 @@ export async function raiseQuestion(
   await retryUntilKnown(async () => {
     if (await fleet.store.get('questions', id)) return
     const mission = await current(fleet, 'missions', session.mission_id)
-    // Read after the mission, which the end of a session changes too: an agent that has ended asks nothing any more.
+    // Read after the mission, which the end of a session changes too, so that a session that has ended asks nothing.
     if ((await current(fleet, 'sessions', session.id)).value.status === 'ended')
       throw new NotAllowed(`Session ${session.id} has ended.`)
     const when = { actor: `session:${session.id}`, now: fleet.now() }
@@ -85,7 +85,7 @@ async function allowByRule(fleet: Fleet, mission: Mission, asked: Question, rule
   )
   await fleet.commit('commit.question', {
     changes: [put('questions', question, 'absent')],
-    // The rule was revoked at the same time and allows nothing any more.
+    // If the rule was revoked at the same time, the commit fails.
     checks: [{ collection: 'approval_rules', id: rule.value.id, expects: rule.version }],
     events: [told],
   })
@@ -106,9 +106,9 @@ const asked = (session: Session, text: StoredText, now: string) => ({
   answered_at: null,
 })
 
-/** Makes an agent stop and wait. What it should do next is asked as a question, so it may wait as long. */
+/** Makes an agent stop and wait. What it should do next is asked as a question, and it waits as for any answer. */
 export async function interruptMission(fleet: Fleet, ask: Ask, missionId: string): Promise<Stored<Question>> {
-  const text = await fleet.blobs.keep('You interrupted it. What is it to do now?')
+  const text = await fleet.blobs.keep('You interrupted it. What should it do now?')
   const id = await oncePerKey(fleet, ask, async () => {
     const mission = await current(fleet, 'missions', missionId)
     const session = await interruptible(fleet, mission.value)
@@ -138,7 +138,7 @@ async function interruptible(fleet: Fleet, { id, session_id, asking }: Mission):
   const { title, can } = fleet.agents.ofSession(session.value.agent)
   if (!can.interrupt)
     throw new NotAllowed(`${title} cannot be interrupted without ending its session.`, {
-      try: `fleet mission cancel ${id} ends it and keeps its work; fleet mission resume ${id} goes on from there.`,
+      try: `fleet mission cancel ${id} ends it and keeps its work; fleet mission resume ${id} continues from there.`,
     })
   if (asking)
     throw new NotAllowed(`Mission ${id} does nothing now: it waits for an answer.`, { try: `fleet answer ${id} …` })
@@ -152,15 +152,12 @@ export function sentenceOf(question: Question): string {
   return question.kind === 'permission' ? `It asks to use ${question.tool}: ${words}` : words
 }
 
-/** An answer as it was given: a permission needs the decision, a question the words. */
-export interface Given {
-  decision?: string
-  text?: string
+export interface Given extends Spoken {
   /** A rule for the same request is made with this scope. */
   remember?: RuleScope
 }
 
-/** The first answer wins. Whoever answers later is told what was answered and by whom. */
+/** The first answer wins. A later one is refused, and says what was answered and by whom. */
 export async function answerQuestion(
   fleet: Fleet,
   ask: Ask,
@@ -170,7 +167,7 @@ export async function answerQuestion(
   const answered = await oncePerKey(fleet, ask, async () => {
     const question = await current(fleet, 'questions', await find())
     requireOpen(question.value)
-    const answer = answerIn(question.value, given)
+    const answer = answerTo(question.value, given)
     const when = by(fleet, ask)
     const mission = await current(fleet, 'missions', question.value.mission_id)
     const next: Question = {
@@ -199,27 +196,6 @@ function requireOpen(question: Question): void {
       facts: { status, answer, answered_by },
     })
   }
-}
-
-/** What was given as the answer to this question. An ambiguous answer is refused. */
-function answerIn({ id, kind, through }: Question, given: Given): { decision: Decision; text: string | null } {
-  const text = given.text?.trim() ? given.text : null
-  const decision = given.decision === undefined ? undefined : decisionIn(given.decision)
-  if (given.decision !== undefined && !decision)
-    throw new InvalidInput(
-      'decision',
-      `${JSON.stringify(clipped(given.decision, 100))} is not a decision; ${HOW_TO_DECIDE}`,
-    )
-  if (kind === 'permission') {
-    if (decision) return { decision, text }
-    throw new InvalidInput('decision', `it asks for permission, and words alone do not decide that; ${HOW_TO_DECIDE}`, {
-      try: `fleet answer ${id} allow|deny ["a note for the agent"]`,
-    })
-  }
-  // A question of the client has choices or is open. Through our own tool, a plain yes is an answer.
-  const isAnswer = text !== null || decision === 'deny' || (decision && (through === 'tool' || kind === 'interruption'))
-  if (isAnswer) return { decision: decision ?? 'allow', text }
-  throw new InvalidInput('text', 'it asks for words, not for permission', { try: `fleet answer ${id} "…"` })
 }
 
 function requireRule({ kind, covers, answer }: Question, scope: RuleScope | undefined): void {
@@ -255,7 +231,7 @@ export function inWords(question: Question): string {
   return `You asked to use ${tool}. The person in charge ${answer?.decision === 'allow' ? 'allows it: do it now' : 'does not allow it: find another way'}.${said}`
 }
 
-/** What an agent that was interrupted is told. */
+/** The words for an agent that was interrupted. */
 export function wordsAfter({ answer }: Question): string {
   return answer?.text ?? (answer?.decision === 'deny' ? 'Leave it at that, and end your turn.' : 'Go on.')
 }
@@ -265,7 +241,7 @@ const withQuestion = (mission: Mission, id: string): Mission => ({
   questions: named(mission.questions, id),
 })
 
-/** Nothing about it changes any more. */
+/** Whether nothing about it changes any more. */
 const isOver = ({ status, delivered }: Question): boolean =>
   status === 'withdrawn' || (status === 'answered' && delivered)
 

@@ -2,7 +2,6 @@ import { Refusal, StoreTrouble } from '../../domain/errors.ts'
 import type { NewEvent } from '../../domain/records/event.ts'
 import { Mission } from '../../domain/records/mission.ts'
 import type { Report } from '../../domain/records/report.ts'
-import type { StageStatus } from '../../domain/records/stage-status.ts'
 import { isScriptStage, type Stage, type Workflow } from '../../domain/records/workflow.ts'
 import { isOver } from '../../domain/rules/delegation.ts'
 import * as landings from '../../domain/rules/landing.ts'
@@ -82,7 +81,7 @@ async function goOn(fleet: Fleet, missionId: string): Promise<void> {
   await considerEnd(fleet, settled.id)
 }
 
-/** Retries stages that failed or were stopped, and those that ended without their purpose, such as naming a winner. */
+/** Retries stages that failed or were stopped, and those that ended without their result, such as a named winner. */
 async function tryAgain(fleet: Fleet, plan: Plan): Promise<void> {
   const ask = { operation: 'retry_workflow', actor: 'fleet' }
   for (const index of plan.workflow.again) {
@@ -183,7 +182,7 @@ async function settle(fleet: Fleet, plan: Plan, stored: Stored<Mission>): Promis
   const stage = plan.stages[mission.workflow!.stage]!
   const report = await newestReport(fleet, mission.id)
   const chosen = mission.status === 'done' ? await winner(fleet, plan, stage, report) : undefined
-  const settled: StageStatus = stage.chooses && !chosen ? 'failed' : stageStatus(mission, report)
+  const settled = stageStatus(mission, report, { chooses: stage.chooses, hasWinner: chosen !== undefined })
   const landing = chosen && chosen.value.result === 'kept' ? landings.requestLanding(chosen.value, by) : undefined
   const next = { ...counted.ended(workflow, stage, settled, landing !== undefined), updated_at: by.now }
   const changes: Change[] = [
@@ -283,7 +282,7 @@ async function judged(fleet: Fleet, plan: Plan, index: number): Promise<Verdict>
   const facts = new Map<number, StageFacts>()
   for (const each of judgedBy(plan.stages, index)) {
     const mission = await stageMission({ fleet, plan }, each)
-    // Only its own text may decide. Of the other stages only the result counts.
+    // Only the stage that the condition names is read for its text. Of the others only the result counts.
     const report = plan.stages[index]!.when?.stage === each ? await newestReport(fleet, mission.id) : undefined
     facts.set(each, { settled: mission.workflow?.settled ?? null, says: report?.summary ?? '' })
   }
