@@ -1,5 +1,6 @@
 import { existsSync, mkdirSync } from 'node:fs'
 import { emptyDigest } from '../../agents/index.ts'
+import { StoreTrouble, Unavailable } from '../../domain/errors.ts'
 import type { Event } from '../../domain/records/event.ts'
 import type { Mission } from '../../domain/records/mission.ts'
 import type { Project } from '../../domain/records/project.ts'
@@ -22,12 +23,12 @@ import { prepareFolder, setUp } from '../sessions/prepare.ts'
 import { isHere, updateSession } from '../sessions/record.ts'
 import { retire, worktreeTurns } from '../worktrees/retiring.ts'
 
-/** What moves a mission to the hands of a person, or back. */
+/** Events that give a mission to a person, or back. */
 const TAKE_OVERS: readonly Event['kind'][] = ['takeover_requested', 'taken_over', 'hand_back_requested']
 
 /**
- * Missions that people go on with themselves. Where one stands is in its record and in that
- * of the session which stands for it, so that every look finds the next step, also after a crash.
+ * Lets people go on with missions themselves. The state is in the mission's record and in that of the session that
+ * stands for the person, so every look finds the next step, even after a crash.
  */
 export class TakeOvers implements Reactor {
   readonly name = 'take-overs'
@@ -52,14 +53,14 @@ export class TakeOvers implements Reactor {
     return mission_id && TAKE_OVERS.includes(kind) ? [refTo('missions', mission_id)] : []
   }
 
-  /** Terminals end without a word. */
+  /** A terminal that ends does not say so. */
   async tick(): Promise<void> {
     for await (const ref of this.unfinished()) await this.#desk.attempt(ref, () => this.look(ref))
   }
 
   async look(ref: Ref): Promise<void> {
     const missionId = idIn(ref)
-    // One at work and one that looks again afterwards are enough, however often it is asked for.
+    // One look that runs and one behind it are enough, however often it is asked for.
     if (this.#awaited.has(missionId)) return
     this.#awaited.add(missionId)
     const look = this.#turns.take(missionId, () => {
@@ -84,7 +85,7 @@ export class TakeOvers implements Reactor {
     if (!taken.gone && !isAlive(taken.terminal)) await this.#decide(missionId, takeover.terminalGone)
   }
 
-  /** Its end leads back here. */
+  /** Stops the agent for the person. A look after its end goes on here. */
   async #stopAgent(mission: Mission, agent: LiveSession): Promise<void> {
     if (mission.taken_over?.next && !agent.isStopping) return this.#decide(mission.id, takeover.notTaken)
     if (this.#stopping.has(agent.id)) return
@@ -96,7 +97,7 @@ export class TakeOvers implements Reactor {
     )
   }
 
-  /** A session that stands for the person: it has the worktree and the conversation, and ends like any other. */
+  /** Begins a session that stands for the person: it has the worktree and the conversation, and ends like any other. */
   async #begin({ id }: Mission): Promise<void> {
     await retryOnConflict(async () => {
       const { value: mission, version } = await current(this.#fleet, 'missions', id)
@@ -110,8 +111,9 @@ export class TakeOvers implements Reactor {
           await worktreeTurns.take(id, () => retire(this.#fleet, last, project))
         const asked = { ...mission, agent: last.agent, next: { reason: 'takeover' as const, instructions: null } }
         session = await planSession(this.#fleet, asked, project)
-        if (!session.resumes) throw new Error('the session that was stopped left no conversation to go on with')
+        if (!session.resumes) throw new Error('the session that was stopped left no conversation to continue')
       } catch (error) {
+        if (error instanceof StoreTrouble || error instanceof Unavailable) throw error
         return this.#decide(id, (now, by) =>
           toPerson(
             { ...now, taken_over: null },
@@ -153,6 +155,7 @@ export class TakeOvers implements Reactor {
     try {
       await worktreeTurns.take(mission.id, () => this.#place(session, mission, project))
     } catch (error) {
+      if (error instanceof StoreTrouble || error instanceof Unavailable) throw error
       return this.#end(session, 'failed', sentence(error))
     }
     const { pid, started } = mission.taken_over!.terminal
@@ -160,10 +163,10 @@ export class TakeOvers implements Reactor {
     await updateSession(this.#fleet, session, 'commit.session-running', running, { event: 'session_running' })
   }
 
-  /** The worktree, made again if it was cleaned away; one that is there is as the agent left it. */
+  /** Makes the worktree again if it was cleaned up. One that exists stays as the agent left it. */
   async #place(session: Session, mission: Mission, project: Project): Promise<void> {
     const directory = this.#fleet.home.session(session.id)
-    // The folder says that the worktree is new, also to a server that takes this up.
+    // The folder marks the worktree as new, even for the next server if this one stops.
     const isNew = existsSync(directory) || !existsSync(session.worktree!)
     if (isNew) mkdirSync(directory, { recursive: true, mode: 0o700 })
     await prepareFolder(this.#fleet, session, mission, project)
@@ -172,7 +175,7 @@ export class TakeOvers implements Reactor {
     if (isNew) await setUp(this.#fleet, project, { session, mission, directory, mark, signal })
   }
 
-  /** Whatever the client left running goes, what the person left in the worktree is committed, and the mission moves on. */
+  /** Ends what the client left running, commits what the person left in the worktree, and moves the mission on. */
   async #end(session: Session, outcome: Outcome, reason: string): Promise<void> {
     const stopping = session.stopping ?? { outcome, reason }
     await updateSession(this.#fleet, session, 'commit.session-stopping', { stopping })

@@ -1,7 +1,9 @@
 import { expect, test } from 'vitest'
+import { Unavailable } from '../../domain/errors.ts'
 import type { Mission, TakenOver } from '../../domain/records/mission.ts'
 import { aMission, aProject, aSession, NOW } from '../../domain/samples.testkit.ts'
 import { identityOf } from '../../runner/processes.ts'
+import type { Collection } from '../../store/index.ts'
 import type { Fleet } from '../fleet.ts'
 import { aDesk } from '../reactor.testkit.ts'
 import { aBench, aWorkshop } from '../workshop.testkit.ts'
@@ -30,7 +32,7 @@ const taken = (more: Partial<TakenOver> = {}): Partial<Mission> => ({
   },
 })
 
-/** Looks as often as it asks for, and waits for what that began. */
+/** Looks as often as the reactor asks for it, and waits for the work that this begins. */
 async function looked(fleet: Fleet, ref: `missions/${string}` = 'missions/m1'): Promise<void> {
   const begun: Promise<unknown>[] = []
   const reactor = new TakeOvers(fleet, { ...aDesk(), goOn: (_, work) => void begun.push(work) }, new Map())
@@ -43,7 +45,7 @@ test('of two people who take a mission over at once, one gets it', async () => {
   const take = (pid: number) => takeOverMission(fleet, ask, 'm1', { ...GONE, pid })
   const both = await Promise.allSettled([take(1), take(2)])
   expect(both.map(({ status }) => status).toSorted()).toEqual(['fulfilled', 'rejected'])
-  await expect(take(3)).rejects.toThrow(/^Mission m1 is taken over by a person since .* \(process [12]\)\.$/)
+  await expect(take(3)).rejects.toThrow(/^Mission m1 was taken over at .* by a person \(process [12]\)\.$/)
   expect(await mission()).toMatchObject({
     status: 'needs_input',
     taken_over: { was: { status: 'review' }, terminal: { host: fleet.home.host } },
@@ -59,7 +61,7 @@ test('an agent at work is asked to stop first', async () => {
 })
 
 test.each([
-  { more: {}, session: { agent: 'shell' }, says: 'has no conversation that a person could go on with' },
+  { more: {}, session: { agent: 'shell' }, says: 'has no conversation that a person could continue' },
   { more: {}, session: { conversation: null }, says: 'The last session of mission m1 left no conversation' },
   { more: {}, session: { worktree: null, worktree_kept: false }, says: 'works in a folder without worktrees' },
   { more: { session_id: null }, session: {}, says: 'never ran, so there is no conversation to take over' },
@@ -122,9 +124,26 @@ test('without a conversation to go on with, the mission says so and is nobody’
     ...{ taken_over: null, status: 'needs_input', session_id: 's-m1' },
     status_reason: {
       code: 'takeover_failed',
-      text: expect.stringContaining('the session that was stopped left no conversation to go on with'),
+      text: expect.stringContaining('the session that was stopped left no conversation to continue'),
     },
   })
+})
+
+test('a store that gives no answer fails no take-over', async () => {
+  const { fleet, finished: work, mission } = await aWorkshop()
+  await work('m1', { 'new.txt': 'new\n' }, { mission: { ...taken({ session_id: null }), script: true } })
+  const before = await mission()
+  let reads = 0
+  const get = async (collection: Collection, id: string) => {
+    // The first read finds the session that was stopped; planning the next one reads it again.
+    if (collection === 'sessions' && ++reads > 1) throw new Unavailable('The store gave no answer.')
+    return fleet.store.get(collection, id)
+  }
+  const store = Object.create(fleet.store, { get: { value: get } })
+  const environment = { PATH: process.env.PATH }
+  const silent = Object.create(fleet, { store: { value: store }, environment: { value: environment } })
+  await expect(looked(silent)).rejects.toThrow('The store gave no answer.')
+  expect(await mission()).toEqual(before)
 })
 
 test('after a start it finds what people have taken over', async () => {
