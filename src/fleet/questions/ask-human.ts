@@ -7,9 +7,9 @@ import { untilSeen } from '../watching.ts'
 import { markDelivered, questionId, raiseQuestion } from './questions.ts'
 
 /**
- * Asks a person through a tool and waits for a while. Null: nobody has answered yet, and the answer will start the next
- * session. The same words asked again in one session are the same question. So they are in a later session that does
- * not remember the first, such as a script that is started again: it gets the answer that was given.
+ * Asks a person through a tool and waits for a while. Null: nobody has answered. A later answer starts the next
+ * session. The same words in one session are the same question. A later session that does not remember the first, such
+ * as a script that is started again, gets the answer that was given.
  */
 export async function askHuman(
   fleet: Fleet,
@@ -27,9 +27,9 @@ export async function askHuman(
     return value.status === 'open' ? undefined : value
   }
   const closed = await untilSeen(fleet.store, look, { ms: seconds * 1000, signal })
-  if (!closed) return null
+  if (!closed?.answer) return null
   await markDelivered(fleet, id)
-  return closed.answer?.text ?? (closed.answer?.decision === 'allow' ? 'yes' : 'no')
+  return closed.answer.text ?? (closed.answer.decision === 'allow' ? 'yes' : 'no')
 }
 
 /** The question of an earlier session in the same words, if it was answered. */
