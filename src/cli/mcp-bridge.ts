@@ -4,9 +4,9 @@ import { Refusal, Unreachable } from '../domain/errors.ts'
 import { itemsIn } from '../operations/wire.ts'
 
 export interface FarSide {
-  /** The server as it is now; starts one if that is what it takes. */
+  /** Finds the server; starts one if needed. */
   find(): Promise<{ url: string; token: string }>
-  /** Where MCP is on it, such as `/mcp?tools=missions`. */
+  /** The path of MCP on the server, such as `/mcp?tools=missions`. */
   path: string
 }
 
@@ -18,17 +18,17 @@ interface Message {
   params?: { requestId?: string | number }
 }
 
-/** How long a server that went away is looked for, before the client is told. */
+/** How long to look for a server that went away, before the client gets an error. */
 const PATIENCE_MS = 60_000
 const LOOK_AGAIN_MS = 100
-/** How long answers may still take once the client says no more. */
+/** How long answers may still take after the client has closed its input. */
 const LAST_ANSWERS_MS = 5000
 const [PARSE_ERROR, INVALID_REQUEST, SERVER_ERROR] = [-32700, -32600, -32000]
 
 /**
- * Carries a client's messages from its standard input to the server and the answers back. Nothing is kept on either side
- * between two of them, so the server may be restarted meanwhile: a message that was cut off is sent again under the same
- * key, and what it asked for still happens once.
+ * Carries a client's messages from its standard input to the server and the answers back. Neither side keeps state
+ * between two messages, so the server may be restarted in between. A message that was cut off is sent again under the
+ * same key, so its command still happens once.
  */
 export async function bridge(
   { stdin, stdout }: { stdin: NodeJS.ReadableStream; stdout: NodeJS.WritableStream },
@@ -46,7 +46,7 @@ export async function bridge(
     if (method === 'notifications/cancelled' && params?.requestId !== undefined)
       return underWay.get(params.requestId)?.abort()
     if (!method && (message.result !== undefined || message.error !== undefined)) return reply(line, far, about)
-    // Other notices tell a server that keeps nothing, nothing.
+    // Other notifications are dropped: the server keeps no state that they could change.
     if (method && (id === undefined || id === null)) return
     if (!method || id === undefined || id === null)
       return say({ id: null, error: { code: INVALID_REQUEST, message: 'This is neither a request nor a notice.' } })
@@ -80,7 +80,7 @@ interface Carried {
   about: Session
 }
 
-/** What the server said that each following message is to carry. */
+/** What every message after the first carries, as told by the server. */
 interface Session {
   id?: string
 }
@@ -94,7 +94,7 @@ const headersOf = (token: string, { id }: Session) => ({
   ...(id && { [SESSION]: id }),
 })
 
-/** What a person answered to a form belongs to a stream that is open now: a server that is gone has no use for it. */
+/** A person's answer to a form belongs to the stream that is open now, so it is not sent again. */
 async function reply(line: string, far: FarSide, about: Session): Promise<void> {
   const { url, token } = await far.find()
   const sent = fetch(new URL(far.path, url), { method: 'POST', body: line, headers: headersOf(token, about) })
@@ -142,9 +142,11 @@ async function* linesOf(input: AsyncIterable<Uint8Array>): AsyncIterable<string>
     rest = lines.pop()!
     yield* lines
   }
+  // A client may close its output without a final line break.
+  if (rest) yield rest
 }
 
-/** What the server refused, in its own words. */
+/** The server's refusal, in its own words. */
 class Refused extends Error {
   constructor(text: string) {
     super(told(text) ?? text)

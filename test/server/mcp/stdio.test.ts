@@ -87,3 +87,10 @@ test('an agent at work that starts it finds the tools of its own session', async
   expect(names).toContain('get_mission_context')
   expect(names).not.toContain('create_worker')
 })
+
+test('a last request without a line break is answered too', async () => {
+  const { fleet } = await aScene()
+  const input = JSON.stringify({ jsonrpc: '2.0', id: 7, method: 'ping' })
+  const { stdout } = await fleet.fleetCommand(['mcp'], { input })
+  expect(JSON.parse(stdout)).toEqual({ jsonrpc: '2.0', id: 7, result: {} })
+})
