@@ -62,7 +62,7 @@ export async function listMissions(fleet: Fleet, filter: Filter): Promise<Listed
   let looked = 0
   let last = BEFORE_ALL
   for await (const mission of merged(rangesFor({ ...filter, project, parent, byEnd }).map(inRange), timeOf)) {
-    // A mission that changed its status meanwhile is in both ranges.
+    // A mission whose status changed during the read is in both ranges.
     if (mission.id === last.id) continue
     if (missions.length >= filter.limit || looked >= MOST_LOOKED_AT) return { missions, cursor: cursorAt(last) }
     looked++
@@ -145,9 +145,10 @@ async function* merged(
   }
 }
 
-const newestFirst = (one: Mission, other: Mission): number => (one.created_at < other.created_at ? 1 : -1)
+const newestFirst = (one: Mission, other: Mission): number =>
+  other.created_at.localeCompare(one.created_at) || other.id.localeCompare(one.id)
 
-/** Those that still exist. */
+/** The missions with these ids that still exist. */
 async function named(fleet: Fleet, ids: readonly string[]): Promise<Mission[]> {
   const found = await Promise.all([...new Set(ids)].map(id => fleet.store.get('missions', id)))
   return found.flatMap(stored => stored?.value ?? [])
