@@ -33,7 +33,7 @@ test.each(Array.from({ length: ROUNDS }, (_, round) => round + 1))(
 
 test('several fleet mcp with no server all answer', async () => {
   const { fleet } = await aScene({ start: false })
-  const env = { PATH: process.env.PATH!, HOME: fleet.root, FLEET_HOME: fleet.fleet.home.path, FLEET_PORT: '0' }
+  const env = { PATH: process.env.PATH!, HOME: fleet.root, FLEET_HOME: fleet.fleet.home.path }
   const ask = async (): Promise<string> => {
     const child = spawn(NODE, [`${ROOT}/bin/fleet.js`, 'mcp'], { env, stdio: ['pipe', 'pipe', 'pipe'] })
     let complaint = ''

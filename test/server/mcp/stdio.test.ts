@@ -1,7 +1,9 @@
+import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { Client } from '@modelcontextprotocol/sdk/client/index.js'
 import { StdioClientTransport } from '@modelcontextprotocol/sdk/client/stdio.js'
 import { expect, onTestFinished, test } from 'vitest'
+import { freePort } from '../../../src/fleet/previews/port.ts'
 import { readDaemon } from '../../../src/store/index.ts'
 import { eventually, NODE, ROOT } from '../../kit/fleet.ts'
 import { aScene } from '../../kit/scene.ts'
@@ -11,6 +13,8 @@ test('a client that starts programs finds a fleet, also after it was killed or s
   const client = new Client({ name: 'test', version: '1' })
   const { PATH, HOME } = process.env as { PATH: string; HOME: string }
   const home = fleet.fleet.home.path
+  // A port that no other test takes between two servers.
+  writeFileSync(join(home, 'port'), String(await freePort()))
   onTestFinished(async () => {
     await client.close()
     await fleet.fleetCommand(['down', '--agents'])
