@@ -70,6 +70,10 @@ export class Driven implements Desk {
     return this.#reactor.name
   }
 
+  get isPatient(): boolean {
+    return this.#reactor.isPatient ?? false
+  }
+
   get signal(): AbortSignal {
     return this.#stopped.signal
   }

@@ -1,3 +1,4 @@
+import { setTimeout as pause } from 'node:timers/promises'
 import type { Event } from '../domain/records/event.ts'
 import { Bridges } from '../fleet/beads/bridges.ts'
 import { Delegation } from '../fleet/delegation/reactor.ts'
@@ -26,6 +27,8 @@ import { Unreadable } from './unreadable.ts'
 
 const TICK_MS = 2000
 const PAGE = 500
+/** How much later cleaning up hears of an event. The next process is usually started by then. */
+const PATIENCE_MS = 50
 
 export interface RunningReactors {
   /** Stops acting; agents, setup commands and checks continue. */
@@ -134,12 +137,25 @@ export async function startReactors(fleet: Fleet, options: ReactorOptions): Prom
     }
   }
 
+  const [patient, eager] = [reactors.filter(each => each.isPatient), reactors.filter(each => !each.isPatient)]
+  let turn: Promise<void> = Promise.resolve()
+
+  /** The next mission starts before the worktree of the last one is removed: both want the same disk. */
   function tell(events: readonly Event[], missed: boolean): void {
-    for (const each of reactors) {
-      if (missed) each.missed()
-      else each.hear(events)
-      if (events.some(({ kind }) => kind === 'faults_retried')) each.retry()
-    }
+    for (const each of eager) tellOne(each, events, missed)
+    // The pause begins now, so that many events in a row do not add up.
+    const later = pause(PATIENCE_MS, undefined, { ref: false })
+    turn = turn
+      .then(() => later)
+      .then(() => {
+        if (!over) for (const each of patient) tellOne(each, events, missed)
+      })
+  }
+
+  function tellOne(each: Driven, events: readonly Event[], missed: boolean): void {
+    if (missed) each.missed()
+    else each.hear(events)
+    if (events.some(({ kind }) => kind === 'faults_retried')) each.retry()
   }
 
   // The free slots are known only after the running sessions are adopted.
@@ -171,8 +187,10 @@ export async function startReactors(fleet: Fleet, options: ReactorOptions): Prom
   return {
     stop,
     async settled() {
-      while (reading || reactors.some(each => !each.isSettled))
-        await Promise.allSettled([reading, ...reactors.map(each => each.settled())])
+      for (let told: Promise<void> | undefined; reading || told !== turn || reactors.some(each => !each.isSettled); ) {
+        told = turn
+        await Promise.allSettled([reading, told, ...reactors.map(each => each.settled())])
+      }
     },
   }
 }

@@ -14,6 +14,8 @@ export const isOf = (ref: Ref, collection: Collection): boolean => ref.startsWit
  */
 export interface Reactor {
   readonly name: string
+  /** It cleans up: it hears of events a moment after the others, so that work people wait for comes first. */
+  readonly isPatient?: boolean
   /** Its unfinished records. They are looked at after a start, and after events were missed. */
   unfinished(): AsyncIterable<Ref>
   /** The records of its own that an event may affect. */

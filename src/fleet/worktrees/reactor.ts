@@ -13,6 +13,7 @@ const MOVED: readonly Event['kind'][] = ['landed', 'session_starting', 'process_
 /** Removes worktrees that are no longer needed, and those that a new branch has replaced. */
 export class Worktrees implements Reactor {
   readonly name = 'worktrees'
+  readonly isPatient = true
   readonly #fleet: Fleet
   readonly #desk: Desk
 
