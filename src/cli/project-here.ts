@@ -53,7 +53,7 @@ export async function projectHere(cli: Cli): Promise<Here> {
 
 /** The settings of a new project, and how to change them. */
 export function howItWorks({ id, agent, landing }: Project): string {
-  const who = agent ? `${agent} works on it` : 'Its missions name their agents'
+  const who = agent ? `${agent} works on it` : 'It has no default agent, so name one with --agent'
   const lands = {
     auto: 'finished work lands by itself',
     review: 'finished work waits for your review',

@@ -8,7 +8,7 @@ interface Claimed {
 }
 
 export function addHost(program: Command): void {
-  const host = program.command('host').description('manage the machines that sessions run on')
+  const host = program.command('host').description('take over the sessions of a machine that is gone')
   const claim = host
     .command('claim')
     .description('claim what ran on a machine that is gone for good: it continues here, or ends')

@@ -186,7 +186,7 @@ export function addMission(program: Command): void {
       line,
       side,
     })
-    cli.terminal.tell(answer, () => cli.terminal.print('Noted.'))
+    cli.terminal.tell(answer, () => cli.terminal.print('Comment saved.'))
   })
 }
 

@@ -40,6 +40,7 @@ test('in a script a value is never a part of the text: it stands in the environm
   expect(() => requirePlaces(variables('what'), spliced, true)).toThrow('{what} cannot be used in a script')
   expect(() => filledIn(spliced, variables('what'), { what: 'x' }, true)).toThrow('cannot be used in a script')
   // `${what}` is the shell's own syntax, so it is not refused as a value, but it does not use the variable either.
+  // biome-ignore lint/suspicious/noTemplateCurlyInString: a script of a shell
   expect(() => requirePlaces(variables('what'), written('echo ${what}'), true)).toThrow('$FLEET_VAR_WHAT')
   expect(() => requirePlaces(variables('what', 'who'), script, true)).toThrow('$FLEET_VAR_WHO')
 })

@@ -3,6 +3,7 @@ import { givenTo, mentionedIn, nameOf } from './script-variables.ts'
 
 test('a script names variables by number or name, whole or as a file', () => {
   const script =
+    // biome-ignore lint/suspicious/noTemplateCurlyInString: a script of a shell
     'cat "$FLEET_STAGE_1_SUMMARY" ${FLEET_STAGE_THE_REVIEW_FILES_FILE} $FLEET_TASK_PROMPT $FLEET_STAGE_X $FLEET_TASK_ID'
   expect([...mentionedIn(script)]).toEqual([
     ['FLEET_STAGE_1_SUMMARY', { of: 'stage', stage: '1', fact: 'summary' }],

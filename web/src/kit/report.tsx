@@ -67,8 +67,8 @@ export function ReportView({
         <ReportStatus status={report.status} />
         <Text size="1" color="gray">
           {report.source === 'agent'
-            ? 'in the words of the agent'
-            : 'made from git and the last words of the agent, which gave no report'}
+            ? 'Written by the agent'
+            : 'The agent gave no report. This is from git and its last message.'}
         </Text>
         {preview && (
           <a href={preview} target="_blank" rel="noreferrer noopener">

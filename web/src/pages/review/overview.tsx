@@ -47,7 +47,7 @@ export function Overview({ review, detail, comments }: OverviewProps) {
           )}
           {review.candidate && (
             <Text as="p" size="2" color="gray">
-              Landing it lands <code>{review.candidate.commit.slice(0, 12)}</code>: all that is shown here.
+              Landing adds exactly what is shown here: <code>{review.candidate.commit.slice(0, 12)}</code>.
             </Text>
           )}
           {review.includes.map(({ mission_id, title, files, files_omitted, standing }) => (
