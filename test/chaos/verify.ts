@@ -46,7 +46,8 @@ export async function verify(world: World, scenario: Scenario, expected: Expecte
 }
 
 async function spentWorktrees({ fleet: { fleet } }: World, expected: Expected[]): Promise<string[]> {
-  const spent = new Set(expected.filter(one => one.landings).map(one => one.id))
+  // Work that was undone waits for review again. Its worktree stays if the undo came before its removal.
+  const spent = new Set(expected.filter(one => one.landings && one.status === 'done').map(one => one.id))
   const kept = await Array.fromAsync(all(fleet, 'sessions', 'worktree'))
   return kept.filter(({ value }) => spent.has(value.mission_id)).map(({ value }) => value.worktree!)
 }
