@@ -112,8 +112,8 @@ export function requireLimit(limit: number): void {
 }
 
 /**
- * Records were validated when they were written, so reading trusts them. Fields that did not exist then get the default
- * of today's schema, and renamed fields get today's name.
+ * Fields that did not exist when a record was written get the default of today's schema, and renamed fields get today's
+ * name.
  */
 export function revive<C extends Collection>(collection: C, body: string): RecordOf<C> {
   const record = JSON.parse(body)
@@ -122,6 +122,10 @@ export function revive<C extends Collection>(collection: C, body: string): Recor
   for (const [field, fill] of defaultsOf(collection)) if (record[field] === undefined) record[field] = fill()
   return record
 }
+
+/** Throws if a record does not fit its schema: something other than this program wrote it. */
+export const requireSound = (collection: Collection, record: unknown): void =>
+  void declared(collection).schema.parse(record)
 
 const defaults = new Map<Collection, [field: string, fill: () => unknown][]>()
 function defaultsOf(collection: Collection): [string, () => unknown][] {
@@ -142,7 +146,16 @@ function defaultsOf(collection: Collection): [string, () => unknown][] {
 export const drawVersion = (): Version => versionFrom(Math.floor(Math.random() * Number.MAX_SAFE_INTEGER))
 export const versionFrom = (kept: number): Version => String(kept) as Version
 
-export const reviveEvent = (cursor: string, body: string): Event => ({ ...JSON.parse(body), cursor })
+/** Undefined: it is damaged. */
+export function reviveEvent(cursor: string, body: string): Event | undefined {
+  try {
+    const event = JSON.parse(body)
+    const isEvent = typeof event?.kind === 'string' && typeof event.time === 'string' && typeof event.data === 'object'
+    return isEvent && event.data !== null ? { ...event, cursor } : undefined
+  } catch {
+    return undefined
+  }
+}
 
 /**
  * Where a reader of events continues. A cursor from another store, or older than all kept events, starts at the oldest

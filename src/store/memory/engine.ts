@@ -94,7 +94,7 @@ class MemoryStore implements Store {
       const wanted =
         (query.project_id ?? event.project_id) === event.project_id &&
         (query.mission_id ?? event.mission_id) === event.mission_id
-      if (wanted) events.push(reviveEvent(this.#cursor(cursor), event.body))
+      if (wanted) events.push(reviveEvent(this.#cursor(cursor), event.body)!)
     }
     if (query.newest) events.splice(0, events.length - query.limit)
     return { events, cursor: this.#cursor(cursor), reset }

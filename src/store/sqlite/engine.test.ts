@@ -3,9 +3,12 @@ import { join } from 'node:path'
 import Database from 'better-sqlite3'
 import { expect, onTestFinished, test, vi } from 'vitest'
 import { Unfit } from '../../domain/errors.ts'
+import { COLLECTIONS, type Collection } from '../collections.ts'
+import { encodeKey } from '../keys.ts'
 import { Damaged, type Store, StoreOutdated, Unavailable } from '../port.ts'
 import { aMission, anEvent } from '../samples.testkit.ts'
 import { openSqlite } from './engine.ts'
+import { examineSqlite } from './examine.ts'
 import { explained } from './patience.ts'
 import { aFolder, run } from './processes.testkit.ts'
 import { bringUpToDate, MIGRATIONS } from './schema.ts'
@@ -222,14 +225,15 @@ test('a store that counted missions without their projects counts them anew, up 
 test('a home from before candidates tells the landing commit, the approval and what landed under their names', async () => {
   const { file, store } = await aSharedStore()
   await store.close()
+  const THEN = '2026-01-03T00:00:00.000Z'
   const landing = { commit: 'l', onto: 'o', branch: 'main' }
   rawly(file, db => {
     const session = JSON.stringify({ id: 's1', end_commit: 'c', ended_at: '2026-01-02T00:00:00.000Z' })
     db.prepare('INSERT INTO records_sessions (id, version, body) VALUES (?, 1, ?)').run('s1', session)
     const old = {
-      ...{ id: 'old', status: 'landing', session_id: 's1', updated_at: '2026-01-03T00:00:00.000Z' },
-      ...{ candidate: { ...landing, checked: true }, approved: true, landed: { ...landing, at: 'then' } },
-      undo: { requested_at: 'now', candidate: { ...landing, checked: true } },
+      ...{ ...aMission('old'), status: 'landing', session_id: 's1', updated_at: '2026-01-03T00:00:00.000Z' },
+      ...{ candidate: { ...landing, checked: true }, approved: true, landed: { ...landing, at: THEN } },
+      undo: { requested_at: THEN, candidate: { ...landing, checked: true } },
     }
     db.prepare('INSERT INTO records_missions (id, version, body) VALUES (?, 1, ?)').run('old', JSON.stringify(old))
     db.pragma('user_version = 8')
@@ -240,9 +244,9 @@ test('a home from before candidates tells the landing commit, the approval and w
     candidate: { commit: 'c', session_id: 's1', at: '2026-01-02T00:00:00.000Z' },
     landing_commit: { ...landing, checked: true },
     approval: { candidate: 'c', by: 'person' },
-    landed: { ...landing, at: 'then', candidate: 'c', includes: [], evidence: [], with: null, undone: null },
+    landed: { ...landing, at: THEN, candidate: 'c', includes: [], evidence: [], with: null, undone: null },
     past_landings: [],
-    undo: { requested_at: 'now', landing_commit: { ...landing, checked: true } },
+    undo: { requested_at: THEN, landing_commit: { ...landing, checked: true } },
   })
   expect(value).not.toHaveProperty('approved')
   expect((await migrated.get('missions', 'count'))!.value).toMatchObject({ candidate: null, landing_commit: null })
@@ -317,4 +321,46 @@ test('a damaged record can be written anew, and lists show it once', async () =>
   await store.commit({ changes: [{ put: 'missions', value, expects: damaged.version }] })
   for (const index of ['id', 'created', 'status'])
     expect((await store.find('missions', { index, limit: 10 })).items.map(item => item.value.status)).toEqual(['done'])
+})
+
+const WRONG: [string, (id: string) => string][] = [
+  ['half of it', () => '{"half'],
+  ['nothing but its id', id => JSON.stringify({ id })],
+  ['fields of another type', id => JSON.stringify({ id, name: 7, status: [], windows: 'x', epoch: 'x', steps: 'x' })],
+  ['no object', () => '[1]'],
+]
+
+test.each(WRONG)('a record with %s is damaged, whatever its collection', async (_, body) => {
+  const { file, store } = await aSharedStore()
+  for (const collection of Object.keys(COLLECTIONS) as Collection[]) {
+    rawly(file, db => {
+      db.prepare(`INSERT INTO records_${collection} VALUES ('odd', 1, ?)`).run(body('odd'))
+      db.prepare('INSERT INTO index_entries VALUES (?, ?, ?)').run(`${collection}.id`, encodeKey(['odd']), 'odd')
+    })
+    await expect(store.get(collection, 'odd'), collection).rejects.toBeInstanceOf(Damaged)
+    const { items } = await store.find(collection, { index: 'id', limit: 1000 })
+    expect(items.map(({ value }) => value.id)).not.toContain('odd')
+    expect(store.unreadable).toContain(`${collection}/odd`)
+  }
+})
+
+test('a damaged event is left out, and its reader is told to look at the state', async () => {
+  const damaged: string[] = []
+  const file = aFile()
+  const store = await openSqlite(file, { migrate: true, onDamage: name => damaged.push(name) })
+  onTestFinished(() => store.close())
+  const told = () => store.commit({ changes: [], events: [anEvent()] })
+  await told()
+  const before = await store.tail()
+  rawly(file, db => {
+    for (const body of ['{"half', '{}', 'null', '{"kind":"x","time":"t","data":null}'])
+      db.prepare('INSERT INTO events (body) VALUES (?)').run(body)
+  })
+  await told()
+  const page = await store.events({ after: before, limit: 10 })
+  expect([page.events.length, page.reset, page.cursor]).toEqual([1, true, await store.tail()])
+  expect(await store.events({ after: page.cursor, limit: 10 })).toMatchObject({ events: [], reset: false })
+  await store.events({ limit: 10 })
+  expect(damaged).toEqual(['events/2', 'events/3', 'events/4', 'events/5'])
+  expect(examineSqlite(file).damaged).toEqual(damaged)
 })

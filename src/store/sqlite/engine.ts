@@ -26,6 +26,7 @@ import {
   type PreparedWrite,
   prepareBatch,
   requireLimit,
+  requireSound,
   revive,
   reviveEvent,
   startOfReading,
@@ -34,6 +35,9 @@ import {
 import { missingFrom } from './examine.ts'
 import { BUSY_TIMEOUT_MS, patiently } from './patience.ts'
 import { bringUpToDate, MIGRATIONS, outdated, tableOf } from './schema.ts'
+
+/** More than a fleet has at work. Beyond it, records are checked again. */
+const MOST_SOUND = 50_000
 
 /** How often to look for commits of other processes while somebody watches. */
 const POLL_MS = 40
@@ -119,6 +123,9 @@ class SqliteStore implements Store {
   readonly #apply: (batch: PreparedBatch) => void
   readonly #readEvents: (query: EventQuery, after: number | undefined) => EventPage
   readonly unreadable = new Set<string>()
+  /** The version of each record that was last found to fit its schema. */
+  readonly #sound = new Map<string, number>()
+  readonly #damagedEvents = new Set<number>()
   readonly #onDamage: OnDamage | undefined
   #poll: NodeJS.Timeout | undefined
 
@@ -136,7 +143,7 @@ class SqliteStore implements Store {
     return patiently(() => {
       const row = this.#row(collection, id)
       if (!row && this.unreadable.size) this.unreadable.delete(`${collection}/${id}`)
-      const value = row && this.#readable(collection, id, row.body)
+      const value = row && this.#readable(collection, id, row)
       if (row && !value) throw new Damaged(`${collection}/${id}`, versionFrom(row.version))
       return row && { value: value!, version: versionFrom(row.version) }
     })
@@ -153,24 +160,44 @@ class SqliteStore implements Store {
     const rows = await patiently(() => select.all(index, low, high, query.limit + 1))
     const shown = rows.slice(0, query.limit)
     // A damaged record is left out of the list.
-    const items = shown.flatMap(({ id, body, version }) => {
-      const value = this.#readable(collection, id, body)
-      return value ? [{ value, version: versionFrom(version) }] : []
+    const items = shown.flatMap(({ id, ...row }) => {
+      const value = this.#readable(collection, id, row)
+      return value ? [{ value, version: versionFrom(row.version) }] : []
     })
     return rows.length > shown.length ? { items, cursor: cursorOfKey(shown.at(-1)!.key) } : { items }
   }
 
-  #readable<C extends Collection>(collection: C, id: string, body: string): RecordOf<C> | undefined {
+  #readable<C extends Collection>(collection: C, id: string, row: Row): RecordOf<C> | undefined {
     const name = `${collection}/${id}`
     try {
-      const value = revive(collection, body)
+      const value = this.#revived(collection, id, row)
       if (this.unreadable.size) this.unreadable.delete(name)
       return value
     } catch {
-      if (!this.unreadable.has(name)) this.#onDamage?.(name)
-      this.unreadable.add(name)
+      this.#damaged(name)
       return undefined
     }
+  }
+
+  #damaged(name: string): void {
+    if (!this.unreadable.has(name)) this.#onDamage?.(name)
+    this.unreadable.add(name)
+  }
+
+  /** Each version of a record is checked once: what this process wrote was checked then. */
+  #revived<C extends Collection>(collection: C, id: string, { body, version }: Row): RecordOf<C> {
+    const record = revive(collection, body)
+    const name = `${collection}/${id}`
+    if (this.#sound.get(name) !== version) {
+      requireSound(collection, record)
+      this.#trust(name, version)
+    }
+    return record
+  }
+
+  #trust(name: string, version: number): void {
+    if (this.#sound.size >= MOST_SOUND) this.#sound.clear()
+    this.#sound.set(name, version)
   }
 
   async commit(batch: Batch): Promise<void> {
@@ -230,19 +257,22 @@ class SqliteStore implements Store {
     const more = Number(next !== undefined) - Number(before !== undefined)
     if (more) this.#sql('UPDATE tallies SET records = records + ? WHERE collection = ?').run(more, collection)
     if (!next) this.#sql(`DELETE FROM ${table} WHERE id = ?`).run(id)
-    else
+    else {
+      const version = Number(drawVersion())
       this.#sql(
         before
           ? `UPDATE ${table} SET version = ?, body = ? WHERE id = ?`
           : `INSERT INTO ${table} (version, body, id) VALUES (?, ?, ?)`,
-      ).run(Number(drawVersion()), next.body, id)
+      ).run(version, next.body, id)
+      this.#trust(`${collection}/${id}`, version)
+    }
     this.#rewriteIndex(id, before ? this.#entriesBefore(write, before) : NOTHING, next?.entries ?? NOTHING)
   }
 
   /** The index entries of a damaged record are unknown, so all entries with its id are removed. */
-  #entriesBefore({ collection, id }: PreparedWrite, { body }: Row): IndexEntries {
+  #entriesBefore({ collection, id }: PreparedWrite, row: Row): IndexEntries {
     try {
-      return entriesOf(collection, id, revive(collection, body))
+      return entriesOf(collection, id, this.#revived(collection, id, row))
     } catch {
       this.#sql('DELETE FROM index_entries WHERE id = ? AND name GLOB ?').run(id, `${collection}.*`)
       return NOTHING
@@ -275,11 +305,24 @@ class SqliteStore implements Store {
     ).all(start, before, ...wanted.map(field => query[field]), query.limit)
     const full = rows.length === query.limit && !query.newest
     if (query.newest) rows.reverse()
+    const events = rows.flatMap(({ sequence, body }) => {
+      const event = reviveEvent(String(sequence), body)
+      if (!event) this.#damagedEvent(sequence)
+      return event ?? []
+    })
     return {
-      events: rows.map(row => reviveEvent(String(row.sequence), row.body)),
+      events,
       cursor: String(full ? rows.at(-1)!.sequence : Math.min(kept.newest, before - 1)),
-      reset,
+      // What a damaged event said is unknown, so that its reader has to look at the state.
+      reset: reset || events.length < rows.length,
     }
+  }
+
+  /** It is reported once and left out. It keeps nobody from working, so it is not among the unreadable records. */
+  #damagedEvent(sequence: number): void {
+    if (this.#damagedEvents.has(sequence)) return
+    this.#damagedEvents.add(sequence)
+    this.#onDamage?.(`events/${sequence}`)
   }
 
   #kept(): { oldest: number; newest: number } {

@@ -1,7 +1,7 @@
 import Database from 'better-sqlite3'
 import { Unfit } from '../../domain/errors.ts'
 import { COLLECTIONS, type Collection } from '../collections.ts'
-import { entriesOf, revive } from '../records.ts'
+import { entriesOf, revive, reviveEvent } from '../records.ts'
 import { countRecords, renewIndexes, tableOf } from './schema.ts'
 
 export interface StoreHealth {
@@ -36,6 +36,11 @@ export function examineSqlite(file: string): StoreHealth {
         } catch {
           damaged.push(`${collection}/${id}`)
         }
+    const events = db.prepare('SELECT sequence, body FROM events').iterate() as Iterable<{
+      sequence: number
+      body: string
+    }>
+    for (const { sequence, body } of events) if (!reviveEvent('', body)) damaged.push(`events/${sequence}`)
     return { faults, damaged, missing: missingFrom(db), indexes: differing(db, wanted, damaged) }
   } finally {
     db.close()
