@@ -1,4 +1,4 @@
-import { existsSync, readFileSync, statSync } from 'node:fs'
+import { existsSync, mkdirSync, readFileSync, rmSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { signInUrl } from '../platform/tokens.ts'
@@ -67,4 +67,17 @@ test('the file is readable by its owner only, and a full one makes room for the 
   expect(existsSync(`${file}.1`)).toBe(true)
   expect(statSync(file).size).toBeLessThan(1200)
   expect(readFileSync(file, 'utf8')).toContain('"n":29')
+})
+
+test.each([
+  ['was removed', (file: string) => rmSync(file)],
+  ['cannot be renamed', (file: string) => void mkdirSync(join(`${file}.1`, 'in the way'), { recursive: true })],
+])('a log that %s goes on', async (_, harm) => {
+  const fleet = await aFleet()
+  const file = join(fleet.home.logs, 'server.log')
+  const log = await openLog(fleet, 500)
+  log.info('first')
+  harm(file)
+  for (let line = 0; line < 30; line++) log.info(`line ${line}`)
+  expect(readFileSync(file, 'utf8')).toContain('line 29')
 })

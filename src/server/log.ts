@@ -53,18 +53,24 @@ class RotatingFile {
   }
 
   append(line: string): void {
-    if (this.#bytes > this.#maxBytes) this.#rotate()
     try {
+      if (this.#bytes > this.#maxBytes) this.#rotate()
       this.#bytes += writeSync(this.#fd, line)
     } catch {
       // A full disk must not stop the server.
     }
   }
 
+  /** The open file is closed last, so that a step that fails leaves one to write to. */
   #rotate(): void {
-    closeSync(this.#fd)
-    renameSync(this.#path, `${this.#path}.1`)
-    this.#fd = openSync(this.#path, 'a', 0o600)
     this.#bytes = 0
+    try {
+      renameSync(this.#path, `${this.#path}.1`)
+    } catch {
+      // It was removed, or `.1` cannot be replaced. Then the same file grows on.
+    }
+    const next = openSync(this.#path, 'a', 0o600)
+    closeSync(this.#fd)
+    this.#fd = next
   }
 }
