@@ -6,7 +6,7 @@ import { aFleet } from '../fleet/fleet.testkit.ts'
 import type { Fleet } from '../fleet/fleet.ts'
 import { idIn, type Reactor, type Ref, refTo } from '../fleet/reactor.ts'
 import { fleetState } from '../fleet/records.ts'
-import { Unavailable } from '../store/index.ts'
+import { Damaged, Unavailable } from '../store/index.ts'
 import { Driven } from './driven.ts'
 
 const event = (mission_id: string): Event =>
@@ -54,6 +54,31 @@ test('what fails on one record is set aside with its reason, and the others are 
   expect(await faultsOf(fleet)).toMatchObject([
     { reactor: 'test', record: 'missions/bad', tries: 1, reason: expect.stringContaining('odd') },
   ])
+})
+
+test('a fault whose own record is damaged is written anew, and goes when its cause is gone', async () => {
+  const fleet = aFleet()
+  let isBroken = true
+  const look = async () => {
+    if (isBroken) throw new Error('broken')
+  }
+  const driven = await driving(fleet, aReactor({ look }))
+  const tried = async () => {
+    driven.hear([event('m')])
+    await driven.settled()
+  }
+  await tried()
+  const { get } = fleet.store
+  fleet.store.get = async (collection, id) => {
+    const stored = await get.call(fleet.store, collection, id)
+    if (collection === 'faults' && stored) throw new Damaged(`faults/${id}`, stored.version)
+    return stored as never
+  }
+  await tried()
+  expect(await faultsOf(fleet)).toMatchObject([{ tries: 2 }])
+  isBroken = false
+  await tried()
+  expect(await faultsOf(fleet)).toEqual([])
 })
 
 test('an event about it lifts the pause, tries are counted, and a look that succeeds ends it', async () => {

@@ -3,7 +3,7 @@ import { type Fault, pauseAfter } from '../domain/records/fault.ts'
 import { clipped, MAX_CAUSE_CHARS, MAX_REASON_CHARS } from '../domain/text.ts'
 import { type Fleet, retryOnConflict } from '../fleet/fleet.ts'
 import type { Desk, Reactor, Ref } from '../fleet/reactor.ts'
-import { all, derivedId, fleetState, put } from '../fleet/records.ts'
+import { all, derivedId, fleetState, ownRecord, put } from '../fleet/records.ts'
 import { sentence } from '../fleet/sentences.ts'
 import { type Change, Unavailable } from '../store/index.ts'
 
@@ -337,21 +337,21 @@ export class Driven implements Desk {
   /** Only the first failure, and a try that a person asked for, make an event. One for every try would be too many. */
   #record(fault: Fault, asked = false): Promise<boolean> {
     return this.#write(async () => {
-      const stored = await this.#fleet.store.get('faults', fault.id)
+      const { value: before, expects } = await ownRecord(this.#fleet.store, 'faults', fault.id)
       await this.#fleet.commit('commit.fault', {
-        changes: [put('faults', fault, stored?.version ?? 'absent'), await this.#counted()],
-        events: stored && !asked ? [] : [this.#told('fault_recorded', fault)],
+        changes: [put('faults', fault, expects), await this.#counted()],
+        events: before && !asked ? [] : [this.#told('fault_recorded', fault)],
       })
     })
   }
 
   #clear(id: string): Promise<boolean> {
     return this.#write(async () => {
-      const stored = await this.#fleet.store.get('faults', id)
-      if (!stored) return
+      const { value, expects } = await ownRecord(this.#fleet.store, 'faults', id)
+      if (expects === 'absent') return
       await this.#fleet.commit('commit.fault', {
-        changes: [{ remove: 'faults', id, expects: stored.version }],
-        events: [this.#told('fault_cleared', stored.value)],
+        changes: [{ remove: 'faults', id, expects }],
+        events: value ? [this.#told('fault_cleared', value)] : [],
       })
     })
   }

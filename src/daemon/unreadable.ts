@@ -23,8 +23,8 @@ export class Unreadable implements Reactor {
     await this.#fleet.store.get(ref.slice(0, ref.indexOf('/')) as Collection, idIn(ref))
   }
 
-  /** The store notices them while others read it. */
-  async pass(): Promise<void> {
+  /** The store notices them when somebody reads them, which no commit announces. */
+  async tick(): Promise<void> {
     for (const name of this.#fleet.store.unreadable) await this.#desk.attempt(name as Ref, () => this.look(name as Ref))
   }
 }

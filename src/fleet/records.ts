@@ -109,6 +109,20 @@ export async function current<C extends Collection>(
   return found
 }
 
+/** For lists: a damaged record counts as absent, so that it hides nothing but itself. `fleet status` names it. */
+export async function readable<C extends Collection>(
+  fleet: Fleet,
+  collection: C,
+  id: string,
+): Promise<Stored<RecordOf<C>> | undefined> {
+  try {
+    return await fleet.store.get(collection, id)
+  } catch (error) {
+    if (error instanceof Damaged) return undefined
+    throw error
+  }
+}
+
 export async function fleetState(fleet: Fleet): Promise<{ value: FleetState; expects: Version | 'absent' }> {
   const { value, expects } = await ownRecord(fleet.store, 'fleet', FLEET)
   return { value: value ?? FleetState.parse({ id: FLEET, updated_at: fleet.now() }), expects }
@@ -117,7 +131,7 @@ export async function fleetState(fleet: Fleet): Promise<{ value: FleetState; exp
 /**
  * A record that the fleet keeps for itself. A damaged one is overwritten, so that no work waits for a person's repair.
  */
-export async function ownRecord<C extends 'fleet' | 'counts' | 'providers'>(
+export async function ownRecord<C extends 'fleet' | 'counts' | 'providers' | 'faults'>(
   store: Store,
   collection: C,
   id: string,

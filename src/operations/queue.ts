@@ -3,6 +3,7 @@ import { Context, Usage } from '../domain/records/session.ts'
 import { retryReasons } from '../domain/rules/waiting.ts'
 import { liveSessions } from '../fleet/dispatch/capacity.ts'
 import type { Fleet } from '../fleet/fleet.ts'
+import { readable } from '../fleet/records.ts'
 import { forgetProgress, progressOf } from '../fleet/sessions/progress.ts'
 import { isHere } from '../fleet/sessions/record.ts'
 import { Paging } from './inputs.ts'
@@ -67,8 +68,8 @@ async function running(
   session: Awaited<ReturnType<typeof liveSessions>>[number],
 ): Promise<z.infer<typeof Running> | undefined> {
   const [mission, project] = await Promise.all([
-    fleet.store.get('missions', session.mission_id),
-    fleet.store.get('projects', session.project_id),
+    readable(fleet, 'missions', session.mission_id),
+    readable(fleet, 'projects', session.project_id),
   ])
   if (!mission || !project) return undefined
   const { id, title, agent, model, status } = mission.value

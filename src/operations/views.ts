@@ -9,7 +9,7 @@ import { defaultsOf, modelDoubt } from '../fleet/dispatch/capacity.ts'
 import { type Circumstances, circumstancesOf } from '../fleet/dispatch/circumstances.ts'
 import type { Fleet } from '../fleet/fleet.ts'
 import { sideProcessesOf } from '../fleet/previews/processes.ts'
-import { all, newestReport } from '../fleet/records.ts'
+import { all, newestReport, readable } from '../fleet/records.ts'
 import { isHere } from '../fleet/sessions/record.ts'
 import { ProcessView, processView } from './processes.ts'
 
@@ -137,7 +137,7 @@ export async function missionView(
 }
 
 async function doneBy(fleet: Fleet, mission: Mission): Promise<Pick<MissionView, 'done_by' | 'warnings'>> {
-  const project = await fleet.store.get('projects', mission.project_id)
+  const project = await readable(fleet, 'projects', mission.project_id)
   if (!project) return { done_by: mission.agent, warnings: [] }
   const { agent, model } = effective(mission, project.value, defaultsOf(fleet))
   return { done_by: agent, warnings: [(agent && modelDoubt(fleet, agent, model)) || []].flat() }
@@ -187,7 +187,7 @@ export async function missionDetail(fleet: Fleet, mission: Mission): Promise<z.i
     listed(fleet, 'evidence', mission.id),
     listed(fleet, 'comments', mission.id),
     sideProcessesOf(fleet, mission.id),
-    fleet.store.get('projects', mission.project_id),
+    readable(fleet, 'projects', mission.project_id),
   ])
   return {
     ...view,

@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
+import { OPERATIONS } from '../../src/operations/index.ts'
 import { COLLECTIONS, type Collection } from '../../src/store/collections.ts'
 import { damageRecord, inStore } from '../kit/damage.ts'
 import { eventually, type TestFleet } from '../kit/fleet.ts'
@@ -64,6 +65,19 @@ const ORDER = (Object.keys(COLLECTIONS) as Collection[]).toSorted(
   (one, other) => Number(HOLDS_OTHERS.includes(one)) - Number(HOLDS_OTHERS.includes(other)),
 )
 
+/** Everything that can be asked about the whole fleet, and was refused. */
+async function failingLists(fleet: TestFleet): Promise<string[]> {
+  const lists = OPERATIONS.filter(({ kind, input }) => kind === 'query' && input.safeParse({}).success)
+  const failed: string[] = []
+  for (const { name, http } of lists) {
+    if (http.includes('/:')) continue
+    const answer = await fleet.http(http.slice(http.indexOf('/')))
+    // A plugin or an agent may be missing on this machine, but nothing may be damaged or break.
+    if (answer.status === 422 || answer.status >= 500) failed.push(`${name}: ${answer.status} ${await answer.text()}`)
+  }
+  return failed
+}
+
 test('a damaged record of any kind stops nobody else, and is named', { timeout: 300_000 }, async () => {
   const { fleet, project, repository } = await busyHome()
   const other = await repository()
@@ -79,6 +93,7 @@ test('a damaged record of any kind stops nobody else, and is named', { timeout: 
     const { status, status_reason } = await fleet.until(id, 'done', 'failed')
     expect([collection, status, status_reason]).toEqual([collection, 'done', null])
     expect(await other.readOn('main', `${collection}.txt`)).toBe(collection)
+    expect(await failingLists(fleet), `lists beside a damaged record of ${collection}`).toEqual([])
     const told = () => fleet.fleetCommand(['status'])
     expect([collection, (await told()).code]).toEqual([collection, 0])
     if (!READ_BY_THE_SERVER.includes(collection)) continue
@@ -95,4 +110,38 @@ test('a damaged record of any kind stops nobody else, and is named', { timeout: 
     async () => !(await fleet.fleetCommand(['status'])).stdout.includes('Stuck'),
     async () => (await fleet.fleetCommand(['status'])).stdout,
   )
+})
+
+test('records that the fleet keeps for itself, with fields of other types, keep nobody from working', async () => {
+  const { fleet, repo, project } = await aScene()
+  await fleet.call('pause')
+  await fleet.call('unpause')
+  await fleet.kill()
+  inStore(fleet, db => {
+    for (const table of ['fleet', 'lease', 'migrations', 'counts'])
+      for (const { id } of db.prepare(`SELECT id FROM records_${table}`).all() as { id: string }[]) {
+        const body = JSON.stringify({ id, epoch: 'x', steps: 'x', paused: [], counts: 7, fault_counts: null })
+        db.prepare(`UPDATE records_${table} SET body = ? WHERE id = ?`).run(body, id)
+      }
+    const windows = JSON.stringify({ id: 'shell', held_until: null, reason: '', windows: 'x', updated_at: 'x' })
+    db.prepare("INSERT INTO records_providers VALUES ('shell', 1, ?)").run(windows)
+    db.prepare("UPDATE tallies SET records = records + 1 WHERE collection = 'providers'").run()
+  })
+  await fleet.start()
+  const { id } = await fleet.mission(project, 'echo a > a.txt')
+  await fleet.until(id, 'done')
+  expect(await repo.readOn('main', 'a.txt')).toBe('a')
+  expect(await failingLists(fleet)).toEqual([])
+  expect((await fleet.fleetCommand(['status'])).code).toBe(0)
+})
+
+test('a damaged event stops nobody, and doctor names it', async () => {
+  const { fleet, repo, project } = await aScene()
+  inStore(fleet, db => db.prepare("INSERT INTO events (body) VALUES ('{\"half')").run())
+  const { id } = await fleet.mission(project, 'echo a > a.txt')
+  await fleet.until(id, 'done')
+  expect(await repo.readOn('main', 'a.txt')).toBe('a')
+  expect(await failingLists(fleet)).toEqual([])
+  const { stdout } = await fleet.fleetCommand(['doctor'])
+  expect(stdout).toMatch(/1 damaged: events\/\d+/)
 })

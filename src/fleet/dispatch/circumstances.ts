@@ -3,7 +3,7 @@ import type { Project } from '../../domain/records/project.ts'
 import type { Session } from '../../domain/records/session.ts'
 import type { FullSlot, Reason } from '../../domain/rules/waiting.ts'
 import type { Fleet } from '../fleet.ts'
-import { fleetState } from '../records.ts'
+import { fleetState, readable } from '../records.ts'
 import { diskIsFull, fullSlot, liveSessions } from './capacity.ts'
 import { holdOn } from './holds.ts'
 
@@ -31,8 +31,8 @@ export function circumstancesOf(fleet: Fleet): Circumstances {
   const live = () => once('live', () => liveSessions(fleet))
   return {
     isPaused: () => once('paused', async () => (await fleetState(fleet)).value.paused),
-    project: id => once(`project ${id}`, async () => (await fleet.store.get('projects', id))?.value),
-    mission: id => once(`mission ${id}`, async () => (await fleet.store.get('missions', id))?.value),
+    project: id => once(`project ${id}`, async () => (await readable(fleet, 'projects', id))?.value),
+    mission: id => once(`mission ${id}`, async () => (await readable(fleet, 'missions', id))?.value),
     hold: (agent, project) => once(`hold ${agent} ${project.id}`, () => holdOn(fleet, agent, project)),
     landings: project =>
       once(`landings ${project}`, async () => {

@@ -2,6 +2,7 @@ import { type Mission, STATUSES } from '../../domain/records/mission.ts'
 import { isOver } from '../../domain/rules/delegation.ts'
 import type { KeyPart } from '../../store/index.ts'
 import type { Fleet } from '../fleet.ts'
+import { readable } from '../records.ts'
 import { planOf } from '../workflows/stages.ts'
 
 export type Scope = { of: 'fleet' } | { of: 'project' | 'mission' | 'workflow'; id: string }
@@ -41,7 +42,7 @@ export async function graphOf(fleet: Fleet, scope: Scope, limit: number): Promis
     return page.items.map(({ value }) => value)
   }
   const named = async (ids: readonly string[]): Promise<Mission[]> =>
-    (await Promise.all(ids.map(id => fleet.store.get('missions', id)))).flatMap(stored => stored?.value ?? [])
+    (await Promise.all(ids.map(id => readable(fleet, 'missions', id)))).flatMap(stored => stored?.value ?? [])
   const upwards = ({ depends_on, parent_mission_id }: Mission): Promise<Mission[]> =>
     named([...depends_on, ...(parent_mission_id ? [parent_mission_id] : [])].filter(id => !found.has(id)))
   const downwards = async ({ id }: Mission): Promise<Mission[]> =>
@@ -92,7 +93,7 @@ export async function stageNames(
   const ids = new Set(missions.flatMap(({ workflow }) => workflow?.id ?? []))
   const names = await Promise.all(
     [...ids].map(async id => {
-      const plan = (await fleet.store.get('workflows', id)) && (await planOf(fleet, id))
+      const plan = (await readable(fleet, 'workflows', id)) && (await planOf(fleet, id))
       return [id, plan && { name: plan.workflow.name, stages: plan.stages.map(({ name }) => name) }] as const
     }),
   )

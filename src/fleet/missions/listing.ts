@@ -6,7 +6,7 @@ import { headOf } from '../../domain/text.ts'
 import type { KeyPart, Query } from '../../store/index.ts'
 import { defaultsOf } from '../dispatch/capacity.ts'
 import type { Fleet } from '../fleet.ts'
-import { lookUp } from '../records.ts'
+import { lookUp, readable } from '../records.ts'
 
 /** How many records one call reads where no index covers the whole filter. */
 export const MOST_LOOKED_AT = 1000
@@ -150,7 +150,7 @@ const newestFirst = (one: Mission, other: Mission): number =>
 
 /** The missions with these ids that still exist. */
 async function named(fleet: Fleet, ids: readonly string[]): Promise<Mission[]> {
-  const found = await Promise.all([...new Set(ids)].map(id => fleet.store.get('missions', id)))
+  const found = await Promise.all([...new Set(ids)].map(id => readable(fleet, 'missions', id)))
   return found.flatMap(stored => stored?.value ?? [])
 }
 

@@ -5,6 +5,7 @@ import type { Session } from '../../domain/records/session.ts'
 import type { Included } from '../../domain/rules/candidate.ts'
 import { type Checked, type Overlap, type Risk, riskOf } from '../../domain/rules/risk.ts'
 import { type Sizes, sizesOf } from '../../git/index.ts'
+import { Damaged } from '../../store/index.ts'
 import type { Fleet } from '../fleet.ts'
 import { includesOf, shownOf } from '../landing/candidates.ts'
 import { repositoryOf } from '../projects/repositories.ts'
@@ -44,10 +45,22 @@ export async function reviewsOf(fleet: Fleet, projectId?: string): Promise<Revie
   const others = new Beside(fleet)
   const reviews: Review[] = []
   for (let from = 0; from < waiting.length; from += AT_ONCE)
-    reviews.push(...(await Promise.all(waiting.slice(from, from + AT_ONCE).map(each => reviewOf(fleet, each, others)))))
+    reviews.push(
+      ...(await Promise.all(waiting.slice(from, from + AT_ONCE).map(each => shownReview(fleet, each, others)))).flat(),
+    )
   return reviews.toSorted(
     (a, b) => b.risk.score - a.risk.score || (a.mission.updated_at < b.mission.updated_at ? -1 : 1),
   )
+}
+
+/** None for a mission whose own records are damaged: it must not hide the work of others. */
+async function shownReview(fleet: Fleet, mission: Mission, others: Beside): Promise<Review[]> {
+  try {
+    return [await reviewOf(fleet, mission, others)]
+  } catch (error) {
+    if (error instanceof Damaged) return []
+    throw error
+  }
 }
 
 export async function reviewOf(fleet: Fleet, mission: Mission, others = new Beside(fleet)): Promise<Review> {

@@ -4,7 +4,7 @@ import type { Session } from '../../domain/records/session.ts'
 import { folderOf, placeAt, placesIn, worktreeBytes } from '../../git/index.ts'
 import type { Fleet } from '../fleet.ts'
 import { isForChecks } from '../landing/checks.ts'
-import { all } from '../records.ts'
+import { all, readable } from '../records.ts'
 
 export interface ListedWorktree {
   path: string
@@ -27,7 +27,7 @@ export async function listWorktrees(fleet: Fleet, projectId?: string): Promise<L
     const project = basename(dirname(path))
     if (projectId && project !== projectId) continue
     const session = await newestIn(fleet, path)
-    const mission = session && (await fleet.store.get('missions', session.mission_id))?.value
+    const mission = session && (await readable(fleet, 'missions', session.mission_id))?.value
     listed.push({
       path,
       project_id: project,
