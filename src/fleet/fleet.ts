@@ -25,6 +25,8 @@ export interface Fleet {
   readonly pluginAgents: PluginAgents
   /** Set where this process is the daemon: the same fleet, for what only the daemon may do. */
   readonly daemon?: Fleet
+  /** Set in the fleet of the daemon: throws once another has taken the lease. For acts that no commit guards. */
+  requireLease?(): Promise<void>
   /** `host` is set only in the daemon. */
   readonly plugins: { host?: RunningPlugins }
   /** Prices and context windows of models. */
@@ -76,6 +78,7 @@ export function makeFleet(parts: {
 export const asDaemon = (fleet: Fleet, lease: Lease): Fleet =>
   Object.create(fleet, {
     commit: { value: (name: EffectName, batch: Batch) => effect(name, () => lease.commit(batch)) },
+    requireLease: { value: lease.require },
   })
 
 /**

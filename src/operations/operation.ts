@@ -100,7 +100,7 @@ export const query = <const N extends string, I extends z.ZodObject, O extends z
   ...definition,
   input: strict(definition.input),
   kind: 'query',
-  run: (context, input) => definition.run(asDecider(definition, context), input),
+  run: async (context, input) => definition.run(await asDecider(definition, context), input),
 })
 export const command = <const N extends string, I extends z.ZodObject, O extends z.ZodType>(
   definition: Omit<Query<I, O, N>, 'kind'>,
@@ -108,15 +108,20 @@ export const command = <const N extends string, I extends z.ZodObject, O extends
   ...definition,
   input: strict(definition.input),
   kind: 'command',
-  run: (context, input) =>
+  run: async (context, input) =>
     definition.run(
-      asDecider(definition, context.key ? { ...context, fingerprint: fingerprintOf(input) } : context),
+      await asDecider(definition, context.key ? { ...context, fingerprint: fingerprintOf(input) } : context),
       input,
     ),
 })
 
-const asDecider = ({ inServer }: { inServer?: boolean }, context: Context): Context =>
-  inServer && context.fleet.daemon ? { ...context, fleet: context.fleet.daemon } : context
+/** What is done to files before the first commit must not be done by a daemon that was replaced. */
+async function asDecider({ inServer }: { inServer?: boolean }, context: Context): Promise<Context> {
+  const { daemon } = context.fleet
+  if (!inServer || !daemon) return context
+  await daemon.requireLease?.()
+  return { ...context, fleet: daemon }
+}
 
 const fingerprintOf = (input: object): string => createHash('sha256').update(JSON.stringify(input)).digest('base64url')
 export const stream = <const N extends string, I extends z.ZodObject, O extends z.ZodType>(

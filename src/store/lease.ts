@@ -16,6 +16,8 @@ export interface Lease {
   commit(batch: Batch): Promise<void>
   /** Checks whether it was taken. A daemon may have nothing to commit for a long time. */
   look(): Promise<void>
+  /** The same before an act that no commit guards, such as removing files. Throws LeaseLost if it was taken. */
+  require(): Promise<void>
 }
 
 export class LeaseLost extends StoreTrouble {
@@ -56,6 +58,10 @@ function leaseOf(store: Store, epoch: number, expects: Version): Lease {
     epoch,
     lost: lost.signal,
     look,
+    async require() {
+      await look()
+      if (lost.signal.aborted) throw new LeaseLost(epoch)
+    },
     async commit(batch) {
       if (lost.signal.aborted) throw new LeaseLost(epoch)
       try {

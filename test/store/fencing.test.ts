@@ -149,3 +149,21 @@ test('a server whose lease was taken goes on answering, decides nothing, and say
   const { missions } = (await (await home.http('/api/missions')).json()) as { missions: object[] }
   expect(missions).toMatchObject([{ title, status: 'queued' }])
 })
+
+test('a server whose lease was taken removes no files and writes no settings', async () => {
+  const { fleet: home, project } = await aScene({ project: { landing: 'never' } })
+  const { id } = await home.mission(project, 'echo a > a.txt')
+  await home.until(id, 'done')
+  const { worktree } = (await home.show(id)).sessions[0]!
+  await takeLease(home.fleet.store, home.fleet.now())
+  const asked = [
+    await home.http('/api/clean', { method: 'POST', body: '{}' }),
+    await home.http('/api/settings', { method: 'PUT', body: JSON.stringify({ settings: { max_concurrent: '7' } }) }),
+  ]
+  for (const answer of asked) {
+    const { error } = (await answer.json()) as { error?: { message: string } }
+    expect(error?.message).toContain('Another process decides for this home now')
+  }
+  expect(existsSync(worktree!)).toBe(true)
+  expect(existsSync(join(home.fleet.home.path, 'fleet.toml'))).toBe(false)
+})
