@@ -13,8 +13,9 @@ export interface Running {
 /** The server that holds the home now, if it has said where it answers. */
 export async function runningServer(home: Home): Promise<Running | undefined> {
   const { isHeld, readDaemon } = await import('../store/index.ts')
-  const daemon = readDaemon(home.path)
-  return daemon?.url && isHeld(home.path) ? { ...daemon, url: daemon.url } : undefined
+  // Read after the lock is seen: whoever takes it first removes what a killed server left here.
+  const daemon = isHeld(home.path) ? readDaemon(home.path) : undefined
+  return daemon?.url ? { ...daemon, url: daemon.url } : undefined
 }
 
 const ANSWER_MS = 3000
