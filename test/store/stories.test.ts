@@ -52,9 +52,10 @@ describe.each(ENGINES)('on %s', (_name, settings) => {
   test('two questions are answered while the agent waits elsewhere, and it goes on with both answers', async () => {
     const s = await aStage(settings)
     const told = join(s.root, 'told')
-    const asks = (question: string) => call('ask_human', { question, wait_seconds: 0 })
+    // An answer that comes at once is heard by the call itself.
+    const asks = (question: string) => `${call('ask_human', { question, wait_seconds: 0 })} >> ${told}`
     const id = await s.mission(
-      twice([asks('Which colour?'), asks('Which size?')], [`cp "$FLEET_PROMPT_FILE" ${told}`, 'echo x > x.txt']),
+      twice([asks('Which colour?'), asks('Which size?')], [`cat "$FLEET_PROMPT_FILE" >> ${told}`, 'echo x > x.txt']),
     )
     const inbox = await eventually('both questions', async () => {
       const { questions } = await s.call<{ questions: { id: string; text: string }[] }>('list_inbox')
@@ -63,6 +64,7 @@ describe.each(ENGINES)('on %s', (_name, settings) => {
     for (const { id: question_id, text } of inbox)
       await s.call('answer_question', { question_id, text: text.includes('colour') ? 'Blue' : 'Large' })
     expect(await s.until(id, 'done', 'failed')).toMatchObject({ status: 'done', result: 'landed' })
+    for (const answer of ['Blue', 'Large']) expect(readFileSync(told, 'utf8')).toContain(answer)
     expect(s.faults).toEqual([])
   })
 

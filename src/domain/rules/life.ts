@@ -278,10 +278,10 @@ export function started(mission: Mission, session: Session, by: By): Step {
   })
 }
 
-/** The agent stays alive and waits for the answer. */
-export function asks(mission: Mission, question: { id: string; text: string }, by: By): Step {
+/** `asking`: the agent stays alive and waits for the answer. */
+export function asks(mission: Mission, question: { id: string; text: string }, by: By, asking = true): Step {
   const why = { code: 'question', text: question.text, try: `fleet answer ${mission.id} …` }
-  return step(mission, { status: 'needs_input', asking: true, status_reason: why }, by, 'asked', {
+  return step(mission, { status: 'needs_input', asking, status_reason: why }, by, 'asked', {
     session_id: mission.session_id ?? undefined,
     cause: why.text,
     data: { question: question.id },

@@ -232,3 +232,18 @@ test('a look at a question or a mission that is gone does nothing', async () => 
   expect(await commitsOf(fleet, () => reactor.look('questions/none'))).toBe(0)
   expect(await commitsOf(fleet, () => reactor.look('missions/none'))).toBe(0)
 })
+
+test('an agent that ended with two open questions goes on once both are answered', async () => {
+  const { fleet, asks, answer, question, mission } = await aTalk()
+  const [one, other] = [await asks({ type: 'question', id: 'w1' }), await asks({ type: 'question', id: 'w2' })]
+  // As the end of its session leaves them: nobody waits for the answers any more.
+  await change(fleet, 'sessions', 's1', { status: 'ended', ended_at: NOW })
+  await change(fleet, 'missions', 'm1', { asking: false })
+  await answer(one, { text: 'Left.' })
+  expect(await mission()).toMatchObject({ status: 'needs_input', asking: false, status_reason: { code: 'question' } })
+  await answer(other, { text: 'Right.' })
+  const { status, asking, next } = await mission()
+  expect({ status, asking }).toEqual({ status: 'queued', asking: false })
+  expect(await fleet.blobs.read(next!.instructions!)).toMatch(/They said: Left\.[\s\S]*They said: Right\./)
+  for (const id of [one, other]) expect(await question(id)).toMatchObject({ status: 'answered', delivered: true })
+})

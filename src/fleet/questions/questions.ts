@@ -177,11 +177,15 @@ export async function answerQuestion(
       answered_by: ask.actor,
       answered_at: when.now,
     }
-    const others = await openQuestions(fleet, mission.value, next.id)
-    const step = await after(fleet, mission.value, next, others, when)
+    const others = (await unsettledQuestions(fleet, mission.value)).filter(({ value }) => value.id !== next.id)
+    const { heard, ...step } = await after(fleet, mission.value, { ...question, value: next }, others, when)
     requireRule(next, given.remember)
     const rule = given.remember ? await newRule(fleet, next, given.remember, when) : { changes: [], events: [] }
-    const changes: Change[] = [put('questions', next, question.version), put('missions', step.mission, mission.version)]
+    const changes: Change[] = [
+      ...(heard.length ? [] : [put('questions', next, question.version)]),
+      ...heard.map(({ value, version }) => put('questions', { ...value, delivered: true }, version)),
+      put('missions', step.mission, mission.version),
+    ]
     return { subject: next.id, changes: [...changes, ...rule.changes], events: [...step.events, ...rule.events] }
   })
   return current(fleet, 'questions', answered)
@@ -206,19 +210,29 @@ function requireRule({ kind, covers, answer }: Question, scope: RuleScope | unde
     throw new InvalidInput('remember', 'no rule can describe this request exactly; it can be allowed once')
 }
 
-/** A live session gets the answer. A parked one is resumed with it. */
+/** More at once would not fit into one commit. */
+const MOST_HEARD = 20
+
+/**
+ * A live session gets the answer. A parked one is resumed once nothing is open: with this answer, and with those that
+ * were given since it ended (`heard`).
+ */
 async function after(
   fleet: Fleet,
   mission: Mission,
-  answered: Question,
-  others: Question[],
+  answered: Stored<Question>,
+  others: readonly Stored<Question>[],
   when: life.By,
-): Promise<life.Step> {
-  if (others[0]) return life.asks(mission, { id: others[0].id, text: sentenceOf(others[0]) }, when)
-  if (mission.asking) return life.goesOn(mission, answered.id, when)
+): Promise<life.Step & { heard: Stored<Question>[] }> {
+  const { id } = answered.value
+  const open = others.find(({ value }) => value.status === 'open')?.value
+  if (open) return { ...life.asks(mission, { id: open.id, text: sentenceOf(open) }, when, mission.asking), heard: [] }
+  if (mission.asking) return { ...life.goesOn(mission, id, when), heard: [] }
   if (mission.status !== 'needs_input')
-    return { mission, events: [life.about(mission, 'answered', when, { data: { question: answered.id } })] }
-  return life.resume(mission, true, await fleet.blobs.keep(inWords(answered)), when)
+    return { mission, events: [life.about(mission, 'answered', when, { data: { question: id } })], heard: [] }
+  const heard = [...inOrder(others.filter(({ value }) => value.status === 'answered')).slice(-MOST_HEARD), answered]
+  const words = heard.map(({ value }) => inWords(value)).join('\n\n')
+  return { ...life.resume(mission, true, await fleet.blobs.keep(words), when), heard }
 }
 
 /** The answer for an agent that asked in an earlier session and is resumed. */
@@ -245,15 +259,16 @@ const withQuestion = (mission: Mission, id: string): Mission => ({
 const isOver = ({ status, delivered }: Question): boolean =>
   status === 'withdrawn' || (status === 'answered' && delivered)
 
-export async function openQuestions(fleet: Fleet, mission: Mission, except?: string): Promise<Question[]> {
-  const found = await asTheyAre(
-    fleet,
-    'questions',
-    { index: 'mission', equals: [mission.id] },
-    mission.questions,
-    isOver,
-  )
-  return found.map(({ value }) => value).filter(({ status, id }) => status === 'open' && id !== except)
+export async function openQuestions(fleet: Fleet, mission: Mission): Promise<Question[]> {
+  const found = await unsettledQuestions(fleet, mission)
+  return found.map(({ value }) => value).filter(({ status }) => status === 'open')
+}
+
+/** Open ones, and those with an answer that no agent has heard. */
+const unsettledQuestions = async (fleet: Fleet, mission: Mission): Promise<Stored<Question>[]> => {
+  const index = { index: 'mission', equals: [mission.id] }
+  const found = await asTheyAre(fleet, 'questions', index, mission.questions, isOver)
+  return found.filter(({ value }) => !isOver(value))
 }
 
 /** What was asked in a session, as it is now, oldest first. */

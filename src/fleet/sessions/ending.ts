@@ -337,9 +337,11 @@ export async function talkLeft(fleet: Fleet, mission: Mission, session: Session,
   const messages = unheard.slice(0, MOST_TALK)
   const asked = (await questionsOf(fleet, session, mission)).reverse().slice(0, MOST_TALK)
   const open = asked.filter(({ value }) => value.status === 'open')
-  // Answers that came too late for this session, such as in the moment it was parked. The next session gets them.
+  // Answers that came too late for this session, such as in the moment it was parked. The next session gets them. While
+  // another question is open they wait for its answer, and then go with it.
+  const goNow = parked && open.length === 0
   const late = asked.filter(
-    ({ value }) => value.status === 'answered' && !value.delivered && (parked || value.kind === 'interruption'),
+    ({ value }) => value.status === 'answered' && !value.delivered && (goNow || value.kind === 'interruption'),
   )
   const texts = [
     ...late.map(({ value }) => inWords(value)),

@@ -56,7 +56,7 @@ test('tasks are added where one stands, queue up over repositories, and are look
 
   const shown = (await fleetIn('/', 'show', first.id.slice(0, 8))).stdout
   expect(shown).toMatch(/agent +shell\n/)
-  expect(shown).toMatch(/seconds +7200 \(default\)/)
+  expect(shown).toMatch(/time limit \(s\) +7200 \(default\)/)
   expect(shown).toMatch(/landing +auto \(default of the project\)/)
   expect((await fleetIn('/', 'task', first.id, 'log')).stdout).toContain('one\ntwo')
   expect((await fleetIn('/', 'task', first.id, 'plan')).stdout).toBe('first the keel\n')
