@@ -95,7 +95,7 @@ test('a conflict from red to landed: both sides are named, its agent resolves on
   expect((await fleet.show(green)).landed).toBeNull()
   await page.getByText('Its work now merges with main and can land.').waitFor()
   const written = (await fleet.show(green)).candidate!.commit
-  await page.getByText(`Landing it lands ${written.slice(0, 12)}`).waitFor()
+  await page.getByText(`Landing adds exactly what is shown here: ${written.slice(0, 12)}`).waitFor()
   await page.getByRole('button', { name: 'Land it' }).click()
   await eventually('it landed', async () => (await fleet.show(green)).landed !== null)
   expect(await repo.readOn('main', 'line.txt')).toBe('all three')
