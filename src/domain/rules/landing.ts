@@ -22,8 +22,8 @@ const WAYS: Record<LandingPolicy, LandingWay> = {
 }
 
 /**
- * In a project that lands by pull requests every mission does, unless it says `auto` itself. Work under `never` stays on
- * its branch until a person lands it.
+ * In a project that lands by pull requests every mission does, unless it says `auto` itself. Work under `never` stays
+ * on its branch until a person lands it.
  */
 export function landingWay(
   { landing, approval }: Pick<Mission, 'landing' | 'approval'>,

@@ -265,7 +265,7 @@ export async function openQuestions(fleet: Fleet, mission: Mission): Promise<Que
 }
 
 /** Open ones, and those with an answer that no agent has heard. */
-const unsettledQuestions = async (fleet: Fleet, mission: Mission): Promise<Stored<Question>[]> => {
+async function unsettledQuestions(fleet: Fleet, mission: Mission): Promise<Stored<Question>[]> {
   const index = { index: 'mission', equals: [mission.id] }
   const found = await asTheyAre(fleet, 'questions', index, mission.questions, isOver)
   return found.filter(({ value }) => !isOver(value))
