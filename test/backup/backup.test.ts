@@ -15,7 +15,7 @@ import { join } from 'node:path'
 import Database from 'better-sqlite3'
 import { expect, test } from 'vitest'
 import type { Manifest } from '../../src/backup/manifest.ts'
-import { aFleet, eventually, readJson, scaled, type TestFleet } from '../kit/fleet.ts'
+import { aFleet, endProcess, eventually, readJson, scaled, type TestFleet } from '../kit/fleet.ts'
 import { aScene } from '../kit/scene.ts'
 
 const backUp = async (fleet: TestFleet, file: string, ...more: string[]) => {
@@ -78,8 +78,7 @@ test('a backup made while missions run and land is whole, and what was at work i
 
   // The original machine is lost, and the home with it.
   await fleet.kill()
-  for (const { id } of (await fleet.show(at.id)).sessions)
-    for (const pid of fleet.processes(id)) process.kill(pid, 'SIGKILL')
+  for (const { id } of (await fleet.show(at.id)).sessions) for (const pid of fleet.processes(id)) endProcess(pid)
   rmSync(fleet.fleet.home.path, { recursive: true })
   const copy = await restored(files.at(-1)!)
   try {
