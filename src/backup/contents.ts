@@ -21,6 +21,8 @@ export type LeftOut = keyof typeof LEFT_OUT
 /** Files of this home and its daemon. The store is copied separately. */
 const OWN = /^(id|port|port\.new|spawner|holder\.json.*|lease\.db.*|store\.db.*)$/
 const ELSEWHERE: readonly string[] = ['worktrees', 'repositories', 'projects', 'logs'] satisfies LeftOut[]
+/** Nothing in there is anybody's work. */
+const NOBODYS = ['warm', 'trash']
 
 /**
  * From a launch, a backup has what was said and how it ended. The client's other files (settings with secrets, its own
@@ -36,7 +38,7 @@ export function belongs(path: string, isFolder: boolean): boolean {
   if (LAUNCHES.includes(top)) return isFolder || OF_A_LAUNCH.includes(name)
   // A file whose name starts with a dot is still being written.
   if (top === 'blobs') return !name.startsWith('.')
-  return !OWN.test(top) && !ELSEWHERE.includes(top)
+  return !OWN.test(top) && !ELSEWHERE.includes(top) && !NOBODYS.includes(top)
 }
 
 export interface Contents {

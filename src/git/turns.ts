@@ -29,6 +29,10 @@ export class Bound {
     this.#most = most
   }
 
+  get isBusy(): boolean {
+    return this.#running > 0
+  }
+
   async run<T>(task: () => Promise<T>): Promise<T> {
     if (this.#running === this.#most) await new Promise<void>(resolve => this.#waiting.push(resolve))
     else this.#running++

@@ -17,6 +17,10 @@ export interface Home {
   storeFile: string
   blobs: string
   worktrees: string
+  /** Worktrees that wait for their next mission, by project. */
+  warm: string
+  /** What was renamed aside, and is removed in small steps. */
+  trash: string
   logs: string
   session(id: string): string
   /** A mission's own folder: its agents write it, and its next session reads it. */
@@ -30,7 +34,10 @@ export function homePath(env: NodeJS.ProcessEnv = process.env): string {
   return resolve(env.FLEET_HOME || join(homedir(), '.flotilla'))
 }
 
-const FOLDERS = ['', 'blobs', 'worktrees', 'repositories', 'sessions', 'tasks', 'logs', 'checks', 'processes']
+const FOLDERS = [
+  ...['', 'blobs', 'worktrees', 'repositories', 'warm', 'trash'],
+  ...['sessions', 'tasks', 'logs', 'checks', 'processes'],
+]
 /** Everything in a home that holds a secret, or text with one. */
 const PRIVATE = [
   ...FOLDERS,
@@ -55,6 +62,8 @@ export function openHome(path: string): Home {
     storeFile: join(path, 'store.db'),
     blobs: join(path, 'blobs'),
     worktrees: join(path, 'worktrees'),
+    warm: join(path, 'warm'),
+    trash: join(path, 'trash'),
     logs: join(path, 'logs'),
     session: id => join(path, 'sessions', id),
     task: missionId => join(path, 'tasks', missionId),

@@ -1,0 +1,78 @@
+import type { Dirent } from 'node:fs'
+import { chmod, mkdir, readdir, rename, rm, rmdir, unlink } from 'node:fs/promises'
+import { join } from 'node:path'
+import { setTimeout as pause } from 'node:timers/promises'
+import { newId } from '../domain/ids.ts'
+import { effect } from '../platform/effects.ts'
+import { removeFolder } from './removing.ts'
+
+/** How many files are removed at a time, and the pause after that: see `emptyTrash`. */
+const FILES_AT_ONCE = 500
+const PAUSE_MS = 100
+
+/**
+ * Renames something into the trash, so that it is gone at once. What is not there is gone already. On another disk it
+ * is removed right here.
+ */
+export async function throwAway(path: string | Buffer, trash: string): Promise<void> {
+  await effect('trash.move', async () => {
+    await mkdir(trash, { recursive: true, mode: 0o700 })
+    await rename(path, join(trash, newId())).catch(failure => {
+      if (failure.code === 'EXDEV') return rm(path, { recursive: true, force: true })
+      if (failure.code !== 'ENOENT') throw failure
+    })
+  })
+}
+
+/**
+ * Removes what is in the trash, in small steps: a disk that has just lost a hundred thousand files takes a minute to
+ * make as many new ones. `isBusy` holds it back while files are written for a start. What cannot be removed stays for
+ * the next time, and is returned.
+ */
+export async function emptyTrash(
+  trash: string,
+  { signal, isBusy = () => false }: { signal?: AbortSignal; isBusy?: () => boolean } = {},
+): Promise<{ path: string; why: string }[]> {
+  const stuck: { path: string; why: string }[] = []
+  for (const name of await readdir(trash).catch(() => [])) {
+    const path = join(trash, name)
+    try {
+      for (let removed = FILES_AT_ONCE; removed === FILES_AT_ONCE; ) {
+        while (isBusy() && !signal?.aborted) await pause(PAUSE_MS, undefined, { ref: false })
+        if (signal?.aborted) return stuck
+        removed = await effect('trash.remove', () => removeSome(Buffer.from(path), FILES_AT_ONCE))
+        if (removed === FILES_AT_ONCE) await pause(PAUSE_MS, undefined, { ref: false })
+      }
+      await removeFolder(path)
+    } catch (failure) {
+      stuck.push({ path, why: (failure as Error).message })
+    }
+  }
+  return stuck
+}
+
+/** Removes at most this many files below a folder, and the folders that are empty then. Returns how many files. */
+async function removeSome(folder: Buffer, most: number): Promise<number> {
+  const entries = await entriesOf(folder)
+  const files = entries.filter(entry => !entry.isDirectory()).slice(0, most)
+  await Promise.all(files.map(entry => unlink(below(folder, entry)).catch(() => {})))
+  let removed = files.length
+  for (const entry of entries) {
+    if (removed >= most) return most
+    if (entry.isDirectory()) removed += await removeSome(below(folder, entry), most - removed)
+  }
+  await rmdir(folder).catch(() => {})
+  return removed
+}
+
+/** Empty for what is no folder. One that its owner closed is opened again. */
+async function entriesOf(folder: Buffer): Promise<Dirent<Buffer>[]> {
+  const read = () => readdir(folder, { withFileTypes: true, encoding: 'buffer' })
+  return read().catch(async (failure: NodeJS.ErrnoException) => {
+    if (failure.code !== 'EACCES') return []
+    await chmod(folder, 0o700).catch(() => {})
+    return read().catch(() => [])
+  })
+}
+
+const below = (folder: Buffer, entry: Dirent<Buffer>): Buffer => Buffer.concat([folder, Buffer.from('/'), entry.name])
