@@ -3,6 +3,8 @@
 #   floor.sh missions <count> <at a time> <worktrees> <repository>…   runs them all
 #   floor.sh starts <count> <worktrees> <repository>                  prints two times in ns for each:
 #                                                                     before it, and in its process
+#   floor.sh landings <count> <folder> <repository>                   prints for each landing of one line how many ns it
+#                                                                     takes, with the checkout that follows
 set -eu
 
 # Exactly the steps of one mission: mission <number> <repository>
@@ -55,6 +57,24 @@ starts)
     echo "$before $(cd "$tree" && sh -c 'date +%s%N')"
     git -C "$2" worktree remove --force "$tree"
     git -C "$2" branch --quiet -D "start/$number"
+    number=$((number + 1))
+  done
+  ;;
+landings)
+  number=0
+  while [ "$number" -lt "$count" ]; do
+    export GIT_INDEX_FILE="$1/landing-index"
+    git -C "$2" read-tree main
+    blob=$(echo "$number" | git -C "$2" hash-object -w --stdin)
+    git -C "$2" update-index --add --cacheinfo "100644,$blob,landed-$number"
+    branch=$(git -C "$2" commit-tree "$(git -C "$2" write-tree)" -p main -m "$number")
+    unset GIT_INDEX_FILE
+    before=$(date +%s%N)
+    base=$(git -C "$2" rev-parse refs/heads/main)
+    merged=$(git -C "$2" merge-tree --write-tree "$base" "$branch")
+    commit=$(git -C "$2" commit-tree "$merged" -p "$base" -m "$number")
+    git -C "$2" merge --quiet --ff-only --no-overwrite-ignore "$commit"
+    echo $(($(date +%s%N) - before))
     number=$((number + 1))
   done
   ;;
