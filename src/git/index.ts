@@ -32,15 +32,32 @@ export { commitLeftovers } from './leftovers.ts'
 export { type FolderLocation, locate } from './locate.ts'
 export { type MergedInto, mergeInto } from './merge-into.ts'
 export { makeRepository, removeUntouched } from './new-repository.ts'
+export { cachesOf, dropCaches, isWorkedIn, keepCaches, noteWorkedIn } from './private/caches.ts'
 export { convertLinked } from './private/converting.ts'
+export { filesIn } from './private/exact.ts'
 export { type Given, tellBase } from './private/giving.ts'
 export { type Partly, repositoryInWalls } from './private/inside-walls.ts'
-export { addPlace, checkoutPlace, placesIn, removePlace } from './private/making.ts'
+export { addPlace, checkoutPlace, isCheckingOut, placesIn, removePlace } from './private/making.ts'
 export { folderOf, isLinked, type Place, placeAt } from './private/place.ts'
 export { seal } from './private/sealing.ts'
 export { settingsOf } from './private/settings.ts'
 export { keepTip } from './private/taking-in.ts'
 export { unheld } from './private/unheld.ts'
+export {
+  beginWarm,
+  cacheKeyIn,
+  canBecomeReady,
+  entriesIn,
+  isReusable,
+  layAside,
+  makeReady,
+  moveCachesIn,
+  moveIn,
+  type Ready,
+  readyAt,
+  treeOf as warmTreeOf,
+  type Warm,
+} from './private/warm.ts'
 export { fetchTip, pushCommit, type Remote, remoteOf, remoteTip } from './remotes.ts'
 export {
   type Description,
@@ -54,6 +71,7 @@ export { GitFailed, gitVersion, OLDEST_GIT, requireGit, type Within } from './ru
 export { snapshot } from './snapshots.ts'
 export { MAX_FILE_BYTES } from './status.ts'
 export { strandedSubmodules } from './submodules.ts'
+export { emptyTrash, throwAway } from './trash.ts'
 export {
   type Added,
   addWorktree,

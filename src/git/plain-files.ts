@@ -7,6 +7,8 @@ export interface PlainFileOptions {
   maxBytes?: number
   /** Do not follow links. */
   refuseLinks?: boolean
+  /** Read only this many bytes of it. */
+  first?: number
 }
 
 /**
@@ -15,12 +17,12 @@ export interface PlainFileOptions {
  * known.
  */
 export function readPlainFile(path: string | Buffer, options: PlainFileOptions = {}): Buffer | undefined {
-  const { maxBytes = MAX_BYTES, refuseLinks = false } = options
+  const { maxBytes = MAX_BYTES, refuseLinks = false, first = maxBytes } = options
   let fd: number | undefined
   try {
     fd = openSync(path, constants.O_RDONLY | constants.O_NONBLOCK | (refuseLinks ? constants.O_NOFOLLOW : 0))
     const opened = fstatSync(fd)
-    return opened.isFile() && opened.size <= maxBytes ? readBytes(fd, opened.size) : undefined
+    return opened.isFile() && opened.size <= maxBytes ? readBytes(fd, Math.min(opened.size, first)) : undefined
   } catch {
     return undefined
   } finally {

@@ -27,6 +27,9 @@ const SETTINGS = [
   'core.safecrlf=false',
   // If it were true, git would not notice later changes to files that it wrote.
   'core.ignoreStat=false',
+  // Nobody can set the time at which a file's record changed, so it tells that a file was touched.
+  'core.trustctime=true',
+  'core.checkStat=default',
   // A split index cannot be copied as one file.
   'core.splitIndex=false',
   'core.filesRefLockTimeout=5000',

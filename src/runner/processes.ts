@@ -220,6 +220,35 @@ function worksIn(seen: Seen, worktree: string | null): boolean {
   }
 }
 
+/**
+ * Processes that are in a folder or have a file or folder of it open: they could change it, wherever it is moved.
+ * Undefined: this system does not tell.
+ */
+export function usersOf(folder: string): number[] | undefined {
+  if (!onLinux) return undefined
+  const isInside = (link: string): boolean => {
+    try {
+      const path = readlinkSync(link)
+      return path === folder || path.startsWith(folder + sep)
+    } catch {
+      return false
+    }
+  }
+  return everything().flatMap(({ pid, zombie }) => {
+    if (zombie || pid === process.pid) return []
+    const at = `/proc/${pid}`
+    return [`${at}/cwd`, `${at}/root`, `${at}/exe`, ...openFilesOf(pid)].some(isInside) ? [pid] : []
+  })
+}
+
+function openFilesOf(pid: number): string[] {
+  try {
+    return readdirSync(`/proc/${pid}/fd`).map(fd => `/proc/${pid}/fd/${fd}`)
+  } catch {
+    return []
+  }
+}
+
 /** Signals a process only while it is still the one that was meant. */
 export function signal(identity: Identity, name: NodeJS.Signals): boolean {
   if (!isAlive(identity)) return false

@@ -18,6 +18,8 @@ export interface Given {
   session: string
   allowPush: boolean
   hooks: boolean
+  /** Only these folders are checked out, besides the files above them; empty: what the project's own checkout has. */
+  sparse?: readonly string[]
   /** Refs of the project that it may see: the work of its sub-missions. */
   named?: readonly string[]
   /** The sandbox of the agent whose work is checked out. */

@@ -1,17 +1,18 @@
-import { existsSync, lstatSync, mkdirSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
-import { readdir, realpath, rename } from 'node:fs/promises'
+import { existsSync, linkSync, lstatSync, mkdirSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
+import { readdir, realpath } from 'node:fs/promises'
 import { basename, dirname, join } from 'node:path'
 import { NotAllowed } from '../../domain/errors.ts'
 import { effect } from '../../platform/effects.ts'
 import { exists, type Repository, readRef } from '../layout.ts'
 import { readPlainFile } from '../plain-files.ts'
-import { removeFolder } from '../removing.ts'
 import { git } from '../run.ts'
 import { inTheWay, startOf } from '../starting.ts'
+import { throwAway } from '../trash.ts'
 import { Bound } from '../turns.ts'
 import { dropRecords, recordsOf } from '../worktrees.ts'
 import { writes } from '../writes/index.ts'
 import { isByGit } from '../writes/mode.ts'
+import { checkoutAt, strangersIn } from './exact.ts'
 import { type Given, giveRefs, placeRef } from './giving.ts'
 import { fillModules } from './modules.ts'
 import {
@@ -23,12 +24,15 @@ import {
   partsOf,
   placeAt,
   projectOf,
+  START_INDEX,
   tipOf,
+  trashOf,
   writeRecord,
 } from './place.ts'
 import { fileEnvironment } from './programs.ts'
 import { dropRef, writeRef } from './project-refs.ts'
-import { seal, setSession } from './sealing.ts'
+import { seal, sealRepository, setSession } from './sealing.ts'
+import { SPARSE_FILE, sparsePatterns } from './sparse.ts'
 
 /** Writing files takes longest, so a few run at the same time. */
 const checkouts = new Bound(4)
@@ -40,6 +44,8 @@ export interface NewPlace extends Given {
   branch: string
   /** A commit, or a branch whose tip to start from. Ignored if `branch` exists already. */
   from: string
+  /** Moves a warm worktree to the place, if there is one. */
+  warm?: (place: Place) => Promise<boolean>
 }
 
 export interface AddedPlace {
@@ -101,7 +107,7 @@ function refreshed(found: Place, given: Given): Place {
 }
 
 export function recordOf(repo: Repository, path: string, branch: string | null, given: Given): PlaceRecord {
-  const { base, session, allowPush, hooks } = given
+  const { base, session, allowPush, hooks, sparse = [] } = given
   const name = `${basename(dirname(path))}/${basename(path)}`.replace(/[^A-Za-z0-9/_-]/g, '-')
   const { path: top, gitDir, commonDir, bare } = repo
   return {
@@ -116,6 +122,7 @@ export function recordOf(repo: Repository, path: string, branch: string | null, 
     session,
     allowPush,
     hooks,
+    sparse: [...sparse],
     ref: placeRef(name),
   }
 }
@@ -125,25 +132,20 @@ async function make(
   path: string,
   record: PlaceRecord,
   start: string,
-  { named, within }: Given,
+  { named, within, warm }: Given & Pick<NewPlace, 'warm'>,
 ): Promise<string[]> {
   requireShortChain(repo)
   const parts = partsOf(path)
   const place: Place = { ...parts, record }
   try {
-    await effect('git.worktree-record', async () => {
-      mkdirSync(path, { recursive: true })
-      await makeOurs(place, start)
-    })
+    await effect('git.worktree-record', () => makeOurs(place, start))
     await effect('git.worktree-add', async () => {
-      writeFileSync(join(path, '.git'), linkTo(await realpath(parts.folder)))
-      await seal(place, { walled: within !== undefined })
+      await sealRepository(place, { walled: within !== undefined, files: false })
       await giveRefs(place, repo, { start, named })
     })
     if (record.branch) await writeRef(repo, `refs/heads/${record.branch}`, start)
-    const args = ['read-tree', '--reset', '-u', '--no-recurse-submodules', start]
-    const env = await fileEnvironment(place, { within })
-    await checkouts.run(() => git(path, args, { effect: 'git.worktree-checkout', env }))
+    await writeFiles(place, start, { within, warm })
+    noteStart(place)
     await setSession(place, start)
     const empty = await fillModules(place, start, within)
     await effect('git.worktree-ready', () => writeRecord(parts.folder, record))
@@ -154,14 +156,49 @@ async function make(
   }
 }
 
+/** Writes the files of a commit into a new folder, or what differs into a warm worktree. */
+async function writeFiles(
+  place: Place,
+  start: string,
+  { within, warm }: Pick<NewPlace, 'within' | 'warm'>,
+): Promise<void> {
+  const { worktree, ours, folder } = place
+  const env = await fileEnvironment(place, { within })
+  const checkout = () => checkouts.run(() => checkoutAt(place, start, env))
+  if (await warm?.(place)) {
+    const isExact = await checkout().then(
+      async () => (await strangersIn(place, env)).length === 0,
+      () => false,
+    )
+    if (isExact) return
+    await throwAway(worktree, trashOf(worktree))
+  }
+  for (const name of ['index', 'index.lock']) rmSync(join(ours, name), { force: true })
+  mkdirSync(worktree, { recursive: true })
+  writeFileSync(join(worktree, '.git'), linkTo(await realpath(folder)))
+  await checkout()
+}
+
+/** Keeps our index as it is before the first session. Git replaces the file, so a second name of it is enough. */
+function noteStart({ ours }: Place): void {
+  try {
+    linkSync(join(ours, 'index'), join(ours, START_INDEX))
+  } catch {
+    // A disk without second names: the worktree is used once.
+  }
+}
+
+/** Whether files are being written for a start. */
+export const isCheckingOut = (): boolean => checkouts.isBusy
+
 /** Makes our git directory of a place, with the project's settings that hold for one worktree only. */
 export async function makeOurs(place: Place, commit: string): Promise<void> {
   const { ours, record } = place
   mkdirSync(ours, { recursive: true, mode: 0o700 })
   await writes().gitDir(ours, commit)
   await writes().head(ours, { commit }, ourEnvironment(place))
-  for (const name of ['config.worktree', 'info/sparse-checkout']) {
-    const content = readPlainFile(join(record.gitDir, name))
+  for (const name of ['config.worktree', SPARSE_FILE]) {
+    const content = name === SPARSE_FILE ? sparsePatterns(record) : readPlainFile(join(record.gitDir, name))
     if (!content) continue
     mkdirSync(dirname(join(ours, name)), { recursive: true })
     writeFileSync(join(ours, name), content)
@@ -174,15 +211,10 @@ export async function removePlace(path: string, repo: Repository, ref?: string):
   const { folder } = partsOf(path)
   await effect('git.worktree-remove', async () => {
     dropRecord(folder)
-    const gone = `${path}.removing`
-    await removeFolder(gone)
-    await rename(path, gone).catch(failure => {
-      if (failure.code !== 'ENOENT') throw failure
-    })
-    await removeFolder(gone)
+    await throwAway(path, trashOf(path))
     const held = found?.record.ref ?? ref
     if (held) await dropRef(found ? projectOf(found) : repo, held)
-    await removeFolder(folder)
+    await throwAway(folder, trashOf(path))
     // An interrupted conversion left the record of a linked worktree.
     await dropRecords(await recordsOf(repo, path))
   })
@@ -200,7 +232,8 @@ async function clear(repo: Repository, path: string): Promise<void> {
   if (entries || begun) await removePlace(path, repo, recordOf(repo, path, null, NOTHING).ref)
 }
 
-const NOTHING: Given = { base: '', session: '', allowPush: false, hooks: false }
+/** What is given to a place that nobody works in. */
+export const NOTHING: Given = { base: '', session: '', allowPush: false, hooks: false }
 
 /** Git gives up on more, and then nothing works in the session. */
 function requireShortChain(repo: Repository): void {

@@ -13,6 +13,7 @@ import { readPlainFile } from '../plain-files.ts'
  * - `ours`: our own git directory of the same worktree: a HEAD, an index with its stat data, and the project's refs,
  *   configuration and objects. Every git call of ours uses it, and never the session's.
  * - `place.json`: what the place belongs to. It is written last, so a place without it was never worked in.
+ * - `ours/index.start`: our index as it was before the first session, with the stat data of the files as we wrote them.
  * - `given`: the refs that the session was given, as they stand in its `packed-refs`.
  * - `problems`: what could not be taken in, a line each. Only the place has it, so the place is not removed
  *   automatically.
@@ -40,12 +41,15 @@ const PlaceRecord = z.object({
   session: z.string(),
   allowPush: z.boolean(),
   hooks: z.boolean(),
+  /** Folders that are checked out; empty: what the project's own checkout has. */
+  sparse: z.array(z.string()).default([]),
   ref: z.string(),
 })
 export type PlaceRecord = z.infer<typeof PlaceRecord>
 
 const RECORD = 'place.json'
 const PROBLEMS = 'problems'
+export const START_INDEX = 'index.start'
 const SESSION = 'git'
 const OURS = 'ours'
 
@@ -54,6 +58,9 @@ export function folderOf(worktree: string): string {
   const project = dirname(resolve(worktree))
   return join(dirname(dirname(project)), 'repositories', basename(project), basename(worktree))
 }
+
+/** The trash of the home that a worktree is in. */
+export const trashOf = (worktree: string): string => join(dirname(dirname(dirname(resolve(worktree)))), 'trash')
 
 export const linkTo = (folder: string): string => `gitdir: ${join(folder, SESSION)}\n`
 

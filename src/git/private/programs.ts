@@ -3,6 +3,7 @@ import { LOCAL_LFS, lfsStore } from './lfs.ts'
 import { diskSettings } from './own-disk.ts'
 import { ourEnvironment, type Place, projectOf } from './place.ts'
 import { configEnvironment, type Settings, settingsOf } from './settings.ts'
+import { sparseSettings } from './sparse.ts'
 
 type Environment = Record<string, string>
 
@@ -18,7 +19,12 @@ export async function fileEnvironment(
   const repo = projectOf(place)
   const settings = await settingsOf(repo)
   const identity = settings.identity.map(({ key, value }) => [key, value] as const)
-  const own = [...identity, ...diskSettings(place), ['lfs.storage', lfsStore(repo, settings)] as const]
+  const own = [
+    ...identity,
+    ...diskSettings(place),
+    ...sparseSettings(place.record),
+    ['lfs.storage', lfsStore(repo, settings)] as const,
+  ]
   return {
     ...ourEnvironment(place, { gitDir, index }),
     ...configEnvironment([...own, ...programSettings(settings, within)]),
@@ -41,6 +47,10 @@ export function programSettings({ given }: Settings, within: Within | undefined)
   })
   return [...LOCAL_LFS, ...walled]
 }
+
+/** Whether programs other than Git LFS write files at a checkout. */
+export const runsPrograms = ({ given }: Settings): boolean =>
+  given.some(({ key, value }) => /^filter\..*\.(smudge|process)$/.test(key) && value !== '' && !isLfs(value))
 
 /**
  * Git LFS runs nothing from the worktree. It must write to the project's store, which is not writable in the sandbox.

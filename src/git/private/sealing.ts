@@ -8,10 +8,11 @@ import { sealNested } from './nested.ts'
 import { diskSettings } from './own-disk.ts'
 import { alternatesOf, linkTo, type Place, projectOf, tipOf } from './place.ts'
 import { sessionConfig, settingsOf } from './settings.ts'
+import { SPARSE_FILE, sparsePatterns, sparseSettings } from './sparse.ts'
 import { sealUnfinished } from './unfinished.ts'
 import { copyIndex, replaceFile, requireFolder } from './writing.ts'
 
-const COPIED = ['exclude', 'attributes', 'sparse-checkout']
+const COPIED = ['exclude', 'attributes']
 /** Files by which git would take the directory for something else, or for a part of another repository. */
 const NEVER_THERE = [
   'commondir',
@@ -61,15 +62,16 @@ export async function sealRepository(place: Place, { walled = false, files = tru
     ...record,
     walled,
     hooksFolder: join(git, 'hooks'),
-    disk: diskSettings(place),
+    disk: [...diskSettings(place), ...sparseSettings(record)],
     lfs: join(git, 'lfs'),
   }
   writeFileSync(join(git, 'config'), sessionConfig(repo, settings, wanted))
   for (const name of COPIED) {
-    const from = name === 'sparse-checkout' ? join(record.gitDir, 'info', name) : join(record.commonDir, 'info', name)
-    const content = readPlainFile(from)
+    const content = readPlainFile(join(record.commonDir, 'info', name))
     if (content) writeFileSync(join(git, 'info', name), content)
   }
+  const patterns = sparsePatterns(record)
+  if (patterns) writeFileSync(join(git, SPARSE_FILE), patterns)
   const shallow = readPlainFile(join(record.commonDir, 'shallow'))
   if (shallow) writeFileSync(join(git, 'shallow'), shallow)
   if (record.hooks) await copyHooks(repo, settings.hooksPath, join(git, 'hooks'))

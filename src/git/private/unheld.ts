@@ -47,7 +47,7 @@ async function unheldInLinked(worktree: string, never: readonly string[]): Promi
  */
 function asPlace(worktree: string, { gitDir, commonDir }: { gitDir: string; commonDir: string }): Place {
   const project = { path: commonDir, gitDir: commonDir, commonDir, bare: false }
-  const nothing = { branch: null, base: '', session: '', allowPush: false, hooks: false, ref: '' }
+  const nothing = { branch: null, base: '', session: '', allowPush: false, hooks: false, sparse: [], ref: '' }
   const record = { version: 1 as const, worktree, ...project, ...nothing }
   return { worktree, folder: gitDir, git: gitDir, ours: gitDir, record }
 }
