@@ -59,6 +59,13 @@ export const APPROVALS_FIELD: Field = {
 }
 
 /** The command that shows its work in a browser. */
+export const SPARSE_FIELD: Field = {
+  flags: '--sparse <folders>',
+  field: 'sparse',
+  summary: 'folders to check out in a large repository; empty for everything',
+  kind: 'list',
+}
+
 export const PREVIEW_FIELD: Field = {
   flags: '--preview <line>',
   field: 'preview_command',
@@ -108,5 +115,6 @@ export const MISSION_FIELDS: readonly Field[] = [
     summary: 'folder in the repository where the agent starts',
     kind: 'text',
   },
+  SPARSE_FIELD,
   PREVIEW_FIELD,
 ]

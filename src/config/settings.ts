@@ -262,6 +262,18 @@ export const SETTINGS = {
     256 * 1024 * 1024,
     'bytes that must be free on the disk before anything starts',
   ),
+  warmDisk: setting(
+    'FLEET_WARM_DISK',
+    whole(0, 1e13),
+    20 * 1024 ** 3,
+    'bytes that worktrees may use while they wait for their next mission; the longest unused are removed first; 0: each worktree is used once',
+  ),
+  warmFrom: setting(
+    'FLEET_WARM_FROM',
+    whole(1, 1e9),
+    1000,
+    'how many files a worktree must have to be kept for the next mission; a smaller one is made anew, which is quicker',
+  ),
 } as const
 
 export type SettingName = keyof typeof SETTINGS

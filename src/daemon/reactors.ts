@@ -17,6 +17,7 @@ import { Sessions } from '../fleet/sessions/reactor.ts'
 import { TakeOvers } from '../fleet/takeover/reactor.ts'
 import { Workflows } from '../fleet/workflows/reactor.ts'
 import { Worktrees } from '../fleet/worktrees/reactor.ts'
+import { Warming } from '../fleet/worktrees/warming.ts'
 import { Turns } from '../git/turns.ts'
 import { every } from '../platform/timers.ts'
 import { everything, type Seen } from '../runner/processes.ts'
@@ -82,6 +83,7 @@ function reactorsOf(fleet: Fleet, { url, onFault = () => {} }: ReactorOptions): 
   add(desk => new TakeOvers(fleet, desk, sessions.live))
   add(desk => new Previews(fleet, desk, processes))
   add(desk => new Worktrees(fleet, desk))
+  add(desk => new Warming(fleet, desk, onFault))
   add(() => new Deletions(fleet))
   add(() => new Bridges(fleet, onFault))
   add(() => new Housekeeping(fleet))

@@ -4,6 +4,7 @@ import { NewProject, Project, ProjectSettings } from '../domain/records/project.
 import { projectInNewRepository } from '../fleet/projects/new-projects.ts'
 import { createProject, deleteProject, setPaused, updateProject } from '../fleet/projects/projects.ts'
 import { lookUp } from '../fleet/records.ts'
+import { warmProject } from '../fleet/worktrees/warming.ts'
 import { ask, edits, Paging, ProjectRef } from './inputs.ts'
 import { command, query } from './operation.ts'
 
@@ -91,6 +92,23 @@ export const projects = [
       const { value } = await lookUp(context.fleet, 'projects', project_id)
       await deleteProject(context.fleet, ask(context, 'delete_project'), value.id, discard)
       return { deleted: value.id }
+    },
+  }),
+  command({
+    name: 'warm_project',
+    may: 'projects.write',
+    mcp: 'projects',
+    summary: 'Prepare worktrees of a project ahead, so that its next missions start at once',
+    http: 'POST /api/projects/:project_id/warm',
+    inServer: true,
+    needsFleet: true,
+    input: WithProject.extend({
+      count: z.number().int().min(1).max(20).default(1).describe('how many should wait for missions'),
+    }),
+    output: z.object({ ready: z.number(), preparing: z.number() }),
+    run: async ({ fleet }, { project_id, count }) => {
+      const { value } = await lookUp(fleet, 'projects', project_id)
+      return warmProject(fleet, value, count)
     },
   }),
   pausing('pause', 'Pause a project or the whole fleet: nothing new starts, running sessions continue', true),

@@ -3,7 +3,7 @@ import type { Command } from 'commander'
 import { shortId } from '../../domain/ids.ts'
 import { ISOLATIONS, LANDING_POLICIES, type Project, TOOL_PRESETS } from '../../domain/records/project.ts'
 import { addFields, type Cli, does, type Field, inputFrom } from '../command.ts'
-import { APPROVALS_FIELD, CONTEXT_FIELD, ENGINE_FIELD, PREVIEW_FIELD } from '../mission-fields.ts'
+import { APPROVALS_FIELD, CONTEXT_FIELD, ENGINE_FIELD, PREVIEW_FIELD, SPARSE_FIELD } from '../mission-fields.ts'
 import { projectRef, tellOtherName } from '../project-here.ts'
 
 export const PROJECT_FIELDS: readonly Field[] = [
@@ -23,6 +23,19 @@ export const PROJECT_FIELDS: readonly Field[] = [
     field: 'setup_command',
     summary: 'shell command to run in each new worktree before the agent starts',
   },
+  {
+    flags: '--setup-inputs <files>',
+    field: 'setup_inputs',
+    summary: 'files that decide what the setup command makes (default: lock files of package managers)',
+    kind: 'list',
+  },
+  {
+    flags: '--warm <folders>',
+    field: 'warm',
+    summary: 'folders of the setup command that are kept for the next mission, such as node_modules',
+    kind: 'list',
+  },
+  SPARSE_FIELD,
   PREVIEW_FIELD,
   {
     flags: '--copy <files>',
@@ -154,6 +167,21 @@ export function addProject(program: Command): void {
 
   does(
     project
+      .command('warm')
+      .description('prepare worktrees ahead, so that the next missions start at once')
+      .argument('<project>', 'id, name or path')
+      .option('--count <n>', 'how many should wait for missions', Number, 1),
+    async (cli, [given], { count }) => {
+      const input = { project_id: await projectRef(cli, given!), count }
+      const answer = await cli.ask<{ ready: number; preparing: number }>('warm_project', input)
+      cli.terminal.tell(answer, () =>
+        cli.terminal.print(`Ready: ${answer.ready}. Being prepared: ${answer.preparing}. See fleet worktree list.`),
+      )
+    },
+  )
+
+  does(
+    project
       .command('remove')
       .alias('rm')
       .description('remove a project and its missions; branches stay in the repository')
@@ -224,6 +252,9 @@ function describe({ terminal }: Cli, project: Project): void {
         .join('\n'),
     ],
     ['setup', project.setup_command],
+    ['setup inputs', project.setup_inputs.join(', ')],
+    ['kept warm', project.warm.join(', ')],
+    ['checked out', project.sparse.join(', ')],
     ['preview', project.preview_command],
     ['copied files', project.copy_files.join(', ')],
     ['environment', project.environment.join(', ')],

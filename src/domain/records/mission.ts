@@ -2,7 +2,7 @@ import * as z from 'zod'
 import { Id, Timestamp } from '../ids.ts'
 import { DECISIONS } from '../rules/decisions.ts'
 import { MAX_REASON_CHARS, StoredText } from '../text.ts'
-import { ApprovalMode, ContextLimit, Engine, LandingPolicy, PreviewCommand, ToolPreset } from './project.ts'
+import { ApprovalMode, ContextLimit, Engine, LandingPolicy, PreviewCommand, Sparse, ToolPreset } from './project.ts'
 import { SessionReason } from './session.ts'
 import { STAGE_STATUSES } from './stage-status.ts'
 
@@ -96,6 +96,7 @@ export const MissionSettings = z.object({
     .refine(fits, `must have at most ${MAX_METADATA_CHARS} characters as JSON`)
     .describe('anything a client wants to store with the mission'),
   subdirectory: z.string().max(1000).default('').describe('where in the repository the agent starts'),
+  sparse: Sparse.nullable().default(null),
   context_mode: z
     .boolean()
     .default(false)

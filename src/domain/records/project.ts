@@ -53,6 +53,25 @@ export const PreviewCommand = z
   .default(null)
   .describe('a shell line that shows the work in a browser; it must listen on the port in $PORT')
 
+/** A path inside the repository. */
+const InnerPath = z
+  .string()
+  .min(1)
+  .max(400)
+  .refine(
+    path =>
+      !path.startsWith('/') &&
+      path.split('/').every(step => step !== '' && step !== '.' && step !== '..' && step.toLowerCase() !== '.git'),
+    'must be a path inside the repository, such as packages/web',
+  )
+
+export const Sparse = z
+  .array(InnerPath)
+  .max(200)
+  .describe(
+    'folders to check out, besides the files above them, in a repository that is too large to check out whole; empty: everything',
+  )
+
 export const MAX_NAME_CHARS = 120
 export const MOST_SERVERS = 30
 
@@ -88,6 +107,21 @@ export const ProjectSettings = z.object({
     .nullable()
     .default(null)
     .describe('a shell line run in each new worktree before the agent'),
+  setup_inputs: z
+    .array(InnerPath)
+    .max(100)
+    .default([])
+    .describe(
+      'files that decide what the setup command makes; while they and the command are the same, it does not run where its caches were kept; empty: the lock files of package managers',
+    ),
+  warm: z
+    .array(InnerPath)
+    .max(20)
+    .default([])
+    .describe(
+      'folders that the setup command makes and that are kept for the next mission, such as node_modules; only as setup left them, and while its inputs are the same',
+    ),
+  sparse: Sparse.default([]),
   preview_command: PreviewCommand,
   copy_files: z
     .array(z.string().min(1).max(400))

@@ -156,6 +156,7 @@ export const Session = z.object({
     .nullable()
     .default(null),
   worktree_kept: z.boolean().default(true),
+  setup_skipped: z.boolean().default(false).describe('what the setup command makes was there already'),
   /** The part of its work that is in no commit. Its worktree is then removed only when a person discards it. */
   left_behind: z.string().max(MAX_REASON_CHARS).nullable().default(null),
   kept_refs: z

@@ -53,9 +53,12 @@ export function modelDoubt({ agents }: Fleet, agent: string, model: string | nul
 }
 
 /** Nothing starts on a nearly full disk, because an agent that cannot write loses its work. */
-export function diskIsFull({ home, settings }: Fleet): boolean {
+export const diskIsFull = (fleet: Fleet): boolean => freeDisk(fleet) < fleet.settings.minFreeDisk
+
+/** The free bytes of the disk that a home is on. */
+export function freeDisk({ home }: Fleet): number {
   const { bavail, bsize } = statfsSync(home.path)
-  return bavail * bsize < settings.minFreeDisk
+  return bavail * bsize
 }
 
 export async function liveSessions(fleet: Fleet): Promise<Session[]> {

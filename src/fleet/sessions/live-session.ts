@@ -20,9 +20,10 @@ import { limitsOf, prepareLaunch, promptOf, type SessionLimits } from './launch.
 import { MessageDelivery } from './message-delivery.ts'
 import { USAGE_EVERY_MS } from './metering.ts'
 import { Observations } from './observations.ts'
-import { OutOfTime, prepareFolder, setUp } from './prepare.ts'
+import { prepareFolder } from './prepare.ts'
 import { SessionRecord, Superseded } from './record.ts'
 import { type Answer, type News, RunnerLink } from './runner-link.ts'
+import { OutOfTime, setUp } from './set-up.ts'
 import { limited, type Stop, spentBudget, stopAt } from './stops.ts'
 
 const SAFE_MOMENT_MS = 50
@@ -254,7 +255,7 @@ export class LiveSession {
   async #start(mission: Mission, project: Project): Promise<Running> {
     const place = await prepareFolder(this.#fleet, this.#record.session, mission, project)
     this.#heedStop()
-    await setUp(this.#fleet, project, {
+    const setup = await setUp(this.#fleet, project, {
       session: this.#record.session,
       mission,
       directory: this.#fleet.home.session(this.id),
@@ -265,7 +266,7 @@ export class LiveSession {
     const launch = await prepareLaunch(this.#fleet, ...order)
     const running = await this.#runner!.ask({ type: 'launch', launch }, 'running')
     this.#running = running
-    await this.#noteRunning(running)
+    await this.#noteRunning(running, setup === 'skipped')
     return running
   }
 
@@ -273,7 +274,7 @@ export class LiveSession {
     if (this.#record.session.stopping) throw new Stopped(this.#record.session.stopping.reason)
   }
 
-  async #noteRunning({ directory, process, adopted }: Running): Promise<void> {
+  async #noteRunning({ directory, process, adopted }: Running, setupSkipped?: boolean): Promise<void> {
     const prompt = this.#record.session.prompt ?? (await this.#fleet.blobs.keep(promptOf(directory)))
     await this.#record.update(
       'commit.session-running',
@@ -283,6 +284,7 @@ export class LiveSession {
         pid: process?.pid ?? null,
         process_started: process?.started ?? null,
         prompt,
+        ...(setupSkipped && { setup_skipped: true }),
         host: this.#fleet.home.host,
         // An adopted agent keeps its token. A new start makes older tokens invalid.
         ...(!adopted && { tokens_from: this.#record.held.generation }),

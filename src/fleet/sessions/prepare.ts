@@ -1,23 +1,18 @@
 import { existsSync } from 'node:fs'
-import { cp, mkdir, realpath, stat } from 'node:fs/promises'
+import { constants, cp, mkdir, realpath, stat } from 'node:fs/promises'
 import { dirname, isAbsolute, join, sep } from 'node:path'
 import { InvalidInput, Unfit } from '../../domain/errors.ts'
 import type { Mission } from '../../domain/records/mission.ts'
 import type { Project } from '../../domain/records/project.ts'
 import type { Session } from '../../domain/records/session.ts'
-import { effective } from '../../domain/rules/effective.ts'
-import { addPlace, addWorktree, convertLinked, type Given, mergeInto, placeAt } from '../../git/index.ts'
+import { addPlace, addWorktree, convertLinked, type Given, mergeInto, type Place, placeAt } from '../../git/index.ts'
 import { effect } from '../../platform/effects.ts'
-import { runCommand } from '../../runner/commands.ts'
-import { defaultsOf } from '../dispatch/capacity.ts'
 import type { Fleet } from '../fleet.ts'
 import { repositoryOf } from '../projects/repositories.ts'
 import { childrenOf } from '../records.ts'
-import { commandEnvironment } from './environment.ts'
-import { commandWithin, gitWithin } from './sandbox.ts'
-
-const SETUP_TIMEOUT_SECONDS = 1800
-const ERROR_CHARS = 3000
+import { poolOf } from '../worktrees/pool.ts'
+import { warmUp } from '../worktrees/warming.ts'
+import { gitWithin } from './sandbox.ts'
 
 export interface PreparedFolder {
   /** Where the agent starts. */
@@ -59,7 +54,9 @@ async function prepareWorktree(fleet: Fleet, session: Session, mission: Mission,
     const named = parts.flatMap(part => (part.result === 'kept' && part.branch ? [refNamed(part.branch)] : []))
     const given = { ...givenTo(project, id), named, within }
     await convertLinked(repository, worktree!, branch!, given)
-    await addPlace(repository, { ...wanted, ...given })
+    const warm = (place: Place) => warmUp(fleet, project, place)
+    await addPlace(repository, { ...wanted, ...given, sparse: mission.sparse ?? project.sparse, warm })
+    await poolOf(fleet).bringCaches(placeAt(worktree!)!, project)
   }
   await copyFiles(project, worktree!)
   if (reason !== 'conflict') return []
@@ -67,57 +64,17 @@ async function prepareWorktree(fleet: Fleet, session: Session, mission: Mission,
   return 'conflicts' in merged ? merged.conflicts : []
 }
 
-export interface SetUp {
-  session: Session
-  mission: Mission
-  /** Where the command's launch is kept. */
-  directory: string
-  mark: string
-  signal: AbortSignal
-}
-
-/** The mission's time was up before its agent began. */
-export class OutOfTime extends Unfit {}
-
 /** Work that was cleaned up has a ref, other work has a branch. */
 const refNamed = (branch: string): string => (branch.startsWith('refs/') ? branch : `refs/heads/${branch}`)
 
 /** What a private repository of a project is given. */
-export const givenTo = ({ base_branch, allow_push, hooks }: Project, session: string): Given => ({
+export const givenTo = ({ base_branch, allow_push, hooks, sparse }: Project, session: string): Given => ({
   base: base_branch,
+  sparse,
   session,
   allowPush: allow_push,
   hooks: hooks === 'on',
 })
-
-/** Runs the project's setup command in a new worktree, or takes up the run that a crash left. */
-export async function setUp(
-  fleet: Fleet,
-  project: Project,
-  { session, mission, directory, mark, signal }: SetUp,
-): Promise<void> {
-  const { worktree } = session
-  if (!project.setup_command || !worktree) return
-  const { timeoutSeconds } = effective(mission, project, defaultsOf(fleet))
-  const { code, stopped, output } = await runCommand({
-    directory,
-    kind: 'setup',
-    line: project.setup_command,
-    cwd: worktree,
-    env: commandEnvironment(fleet, project),
-    mark,
-    timeoutSeconds: Math.min(SETUP_TIMEOUT_SECONDS, timeoutSeconds),
-    signal,
-    within: await commandWithin(fleet, session, mission, project, worktree),
-  })
-  if (code === 0 || signal.aborted) return
-  if (stopped === 'time' && timeoutSeconds <= SETUP_TIMEOUT_SECONDS)
-    throw new OutOfTime(
-      `It reached its time limit of ${timeoutSeconds} seconds in its setup command:\n${output.slice(-ERROR_CHARS)}`,
-    )
-  const how = stopped === 'size' ? 'it printed too much' : stopped ? 'it took too long' : `exit code ${code}`
-  throw new Unfit(`The setup command failed (${how}):\n${output.slice(-ERROR_CHARS)}`)
-}
 
 /** A link that an agent or the repository put in the way would make the copy overwrite files elsewhere. */
 async function requireInside(worktree: string, path: string): Promise<void> {
@@ -128,14 +85,16 @@ async function requireInside(worktree: string, path: string): Promise<void> {
   throw new Unfit(`${path} could not be copied into the worktree: a link in its path leads out of ${worktree}.`)
 }
 
+/** Blocks are shared where the disk can do that. */
+const COPY = { recursive: true, force: true, preserveTimestamps: true, mode: constants.COPYFILE_FICLONE }
+
 /** Ignored files of the person's checkout, such as .env, that work in a worktree needs too. */
 export async function copyFiles(project: Project, worktree: string): Promise<void> {
   for (const path of project.copy_files) {
     if (isAbsolute(path) || path.split('/').includes('..'))
       throw new InvalidInput('copy_files', `${path} is not inside the repository`)
     await requireInside(worktree, path)
-    const copy = () =>
-      cp(join(project.path, path), join(worktree, path), { recursive: true, force: true, preserveTimestamps: true })
+    const copy = () => cp(join(project.path, path), join(worktree, path), COPY)
     await effect('files.copy', copy).catch(cause => {
       if (cause.code !== 'ENOENT')
         throw new Unfit(`${path} could not be copied into the worktree: ${cause.message}`, { cause })

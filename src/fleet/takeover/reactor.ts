@@ -19,8 +19,9 @@ import { sentence } from '../sentences.ts'
 import { endSession } from '../sessions/ending.ts'
 import { markOf } from '../sessions/environment.ts'
 import type { LiveSession } from '../sessions/live-session.ts'
-import { prepareFolder, setUp } from '../sessions/prepare.ts'
+import { prepareFolder } from '../sessions/prepare.ts'
 import { isHere, updateSession } from '../sessions/record.ts'
+import { setUp } from '../sessions/set-up.ts'
 import { retire, worktreeTurns } from '../worktrees/retiring.ts'
 
 /** Events that give a mission to a person, or back. */

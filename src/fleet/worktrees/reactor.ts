@@ -1,12 +1,9 @@
 import type { Event } from '../../domain/records/event.ts'
 import type { Fleet } from '../fleet.ts'
-import { sideProcessesIn } from '../previews/processes.ts'
 import { type Desk, idIn, type Reactor, type Ref, refTo } from '../reactor.ts'
 import { all } from '../records.ts'
-import { retire, sharedWithLater, worktreeTurns } from './retiring.ts'
+import { tidy } from './tidying.ts'
 
-/** Results after which a worktree has nothing that is not on the base branch or under a ref. */
-const SPENT = ['landed', 'no_changes']
 /** Events after which a worktree may belong to nobody. */
 const MOVED: readonly Event['kind'][] = ['landed', 'session_starting', 'process_ended']
 
@@ -31,24 +28,6 @@ export class Worktrees implements Reactor {
   }
 
   async look(ref: Ref): Promise<void> {
-    this.#desk.goOn(
-      ref,
-      worktreeTurns.take(idIn(ref), () => this.#tidy(idIn(ref))),
-    )
-  }
-
-  async #tidy(missionId: string): Promise<void> {
-    const mission = (await this.#fleet.store.get('missions', missionId))?.value
-    const project = mission && (await this.#fleet.store.get('projects', mission.project_id))?.value
-    if (!mission || !project || mission.deleting) return
-    const spent = mission.status === 'done' && SPENT.includes(mission.result ?? '')
-    for await (const { value: session } of all(this.#fleet, 'sessions', 'mission', [missionId])) {
-      const isKept = session.status === 'ended' && session.worktree_kept && session.worktree
-      if (!isKept || !session.end_commit || session.left_behind) continue
-      if (await sharedWithLater(this.#fleet, session)) continue
-      // A preview runs there. When it ends, this is looked at again.
-      if ((await sideProcessesIn(this.#fleet, session)).length) continue
-      if (spent || session.id !== mission.session_id) await retire(this.#fleet, session, project)
-    }
+    this.#desk.goOn(ref, tidy(this.#fleet, idIn(ref)))
   }
 }

@@ -25,6 +25,7 @@ import { forgetSideProcesses } from '../previews/processes.ts'
 import { repositoryOf } from '../projects/repositories.ts'
 import { all, current, put, sessionsOf } from '../records.ts'
 import { gitWithin } from '../sessions/sandbox.ts'
+import { poolOf } from './pool.ts'
 
 /** The turns of the worktrees of a mission: a session, a landing or a clean-up, one at a time. */
 export const worktreeTurns = new Turns()
@@ -46,9 +47,10 @@ export async function retire(
   const repository = await repositoryOf(project)
   const left = discard ? [] : await unheldBy(fleet, session, project)
   if (left.length) return noteLeftBehind(fleet, session, left)
-  if (placeAt(session.worktree) || existsSync(folderOf(session.worktree)))
-    await removePlace(session.worktree, repository)
-  else await removeWorktree(repository, session.worktree)
+  const place = placeAt(session.worktree)
+  const isKept = place !== undefined && !discard && (await poolOf(fleet).keep(place, project))
+  if (!isKept && (place || existsSync(folderOf(session.worktree)))) await removePlace(session.worktree, repository)
+  else if (!isKept) await removeWorktree(repository, session.worktree)
   const holdsBranch = keepBranch || !(await canLetGo(repository, session.branch, session.end_commit ?? ''))
   const others = (await Array.fromAsync(all(fleet, 'sessions', 'place', [session.worktree]))).map(({ value }) => value)
   // The last session of each mission that worked there, because each mission's work keeps a name of its own.

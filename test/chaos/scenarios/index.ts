@@ -2,7 +2,7 @@ import { forget, proposed, review, sentBack, undo } from './review.ts'
 import type { Scenario } from './scenario.ts'
 import { bridged, kept, looped, scheduled, staged } from './series.ts'
 import { asked, filled, spoken, taken } from './talk.ts'
-import { cancel, chain, conflict, counted, damaged } from './work.ts'
+import { cancel, chain, conflict, counted, damaged, warmed } from './work.ts'
 
 export { sentBack } from './review.ts'
 export type { Expected, Scenario } from './scenario.ts'
@@ -30,4 +30,5 @@ export const SCENARIOS: readonly Scenario[] = [
   proposed,
   bridged,
   damaged,
+  warmed,
 ]

@@ -1,4 +1,4 @@
-import { existsSync } from 'node:fs'
+import { existsSync, readdirSync } from 'node:fs'
 import { damageRecord } from '../../kit/damage.ts'
 import { eventually } from '../../kit/fleet.ts'
 import { landed, type Scenario } from './scenario.ts'
@@ -125,5 +125,31 @@ export const damaged: Scenario = {
       await world.fleet.until(id, 'done')
     }
     return [landed(broken.id), landed(other.id)]
+  },
+}
+
+/** Each leaves what the next one must not find, and needs what the setup command made. */
+export const warmed: Scenario = {
+  name: 'worktrees kept warm with a cache',
+  env: { FLEET_WARM_FROM: '1' },
+  repository: { files: { '.gitignore': 'deps/\n*.log\n', 'package-lock.json': '{}\n', 'src/a.txt': 'a\n' } },
+  async play(world) {
+    const project = await world.project({
+      setup_command: world.command('setup', 'mkdir -p deps && echo ready > deps/installed'),
+      warm: ['deps'],
+    })
+    const left = 'planted.log deps/planted'
+    const none = left.split(' ').map(path => `test ! -e ${path}`)
+    const clean = [...none, 'test "$(cat src/a.txt)" = a', 'grep -q ready deps/installed', '! git config core.pager']
+    const plant = 'echo x > planted.log; touch deps/planted; chmod 777 src; git config core.pager false'
+    const ids: string[] = []
+    for (const name of ['one', 'two', 'three']) {
+      const script = world.script(`${clean.join(' && ')} && echo ${name} > ${name}.txt && { ${plant}; }`)
+      ids.push((await world.mission(project, name, script, { depends_on: ids.slice(-1) })).id)
+    }
+    await world.fleet.until(ids.at(-1)!, 'done')
+    const { trash } = world.fleet.fleet.home
+    await eventually('the trash empty', () => readdirSync(trash).length === 0)
+    return ids.map(id => landed(id))
   },
 }

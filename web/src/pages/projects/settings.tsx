@@ -142,6 +142,27 @@ export function ProjectSettings({ project }: { project: Project }) {
             set={text => set('setup_command')(text || null)}
             placeholder="npm ci"
           />
+          <LongTextInput
+            label="Keep warm"
+            hint="folders that the setup command makes, such as node_modules, kept for the next mission; one per line"
+            value={value.warm.join('\n')}
+            set={text => set('warm')(lines(text))}
+            rows={2}
+          />
+          <LongTextInput
+            label="Setup inputs"
+            hint="files that decide what the setup command makes, one per line; empty: lock files"
+            value={value.setup_inputs.join('\n')}
+            set={text => set('setup_inputs')(lines(text))}
+            rows={2}
+          />
+          <LongTextInput
+            label="Sparse checkout"
+            hint="folders to check out in a large repository, one per line; empty: everything"
+            value={value.sparse.join('\n')}
+            set={text => set('sparse')(lines(text))}
+            rows={2}
+          />
           <TextInput
             label="Preview command"
             hint="serves the work to a browser; must listen on $PORT"

@@ -1,0 +1,123 @@
+import { createHash } from 'node:crypto'
+import { statSync } from 'node:fs'
+import { join } from 'node:path'
+import { Unfit } from '../../domain/errors.ts'
+import type { Mission } from '../../domain/records/mission.ts'
+import type { Project } from '../../domain/records/project.ts'
+import type { Session } from '../../domain/records/session.ts'
+import { effective } from '../../domain/rules/effective.ts'
+import {
+  cachesOf,
+  dropCaches,
+  filesIn,
+  isAncestor,
+  isWorkedIn,
+  keepCaches,
+  noteWorkedIn,
+  type Place,
+  placeAt,
+} from '../../git/index.ts'
+import { runCommand } from '../../runner/commands.ts'
+import { defaultsOf } from '../dispatch/capacity.ts'
+import type { Fleet } from '../fleet.ts'
+import { repositoryOf } from '../projects/repositories.ts'
+import { poolOf } from '../worktrees/pool.ts'
+import { commandEnvironment } from './environment.ts'
+import { commandWithin } from './sandbox.ts'
+
+const SETUP_TIMEOUT_SECONDS = 1800
+const ERROR_CHARS = 3000
+
+/** The mission's time was up before its agent began. */
+export class OutOfTime extends Unfit {}
+
+export interface SetUp {
+  session: Session
+  mission: Mission
+  /** Where the command's launch is kept. */
+  directory: string
+  mark: string
+  signal: AbortSignal
+}
+
+/**
+ * Runs the project's setup command in a worktree, or takes up the run that a crash left. It is skipped where the caches
+ * that it made were kept and its inputs are the same. Returns whether it was.
+ */
+export async function setUp(fleet: Fleet, project: Project, order: SetUp): Promise<'skipped' | 'done'> {
+  const { session, signal } = order
+  if (!session.worktree) return 'done'
+  const place = placeAt(session.worktree)
+  if (!place || isWorkedIn(place)) {
+    await run(fleet, project, order)
+    return 'done'
+  }
+  const key = project.setup_command && project.warm.length ? await keyOf(place, project, session) : null
+  if (key) poolOf(fleet).expects(project, key)
+  const caches = cachesOf(place)
+  const skipped = caches?.key === key && caches.complete
+  if (!skipped) {
+    await dropCaches(place)
+    await run(fleet, project, order)
+    if (signal.aborted) return 'done'
+    if (key && (await isOnBase(project, session)))
+      await keepCaches(place, { key, paths: project.warm, besides: project.copy_files })
+  }
+  // From here on an agent may change them.
+  noteWorkedIn(place)
+  return skipped ? 'skipped' : 'done'
+}
+
+/** Lock files of package managers: they decide what is installed. */
+const LOCK_FILES = [
+  ...['package-lock.json', 'npm-shrinkwrap.json', 'yarn.lock', 'pnpm-lock.yaml', 'bun.lock', 'bun.lockb'],
+  ...['requirements.txt', 'poetry.lock', 'Pipfile.lock', 'uv.lock', 'pdm.lock'],
+  ...['Cargo.lock', 'go.sum', 'Gemfile.lock', 'composer.lock', 'mix.lock', 'Package.resolved', 'gradle.lockfile'],
+].map(name => `:(glob)**/${name}`)
+
+/** A digest of everything that decides what the setup command makes. Null: a declared input is not there. */
+async function keyOf(place: Place, project: Project, { tool_preset }: Session): Promise<string | null> {
+  const declared = project.setup_inputs
+  const inputs = await filesIn(place, declared.length ? declared.map(path => `:(top,literal)${path}`) : LOCK_FILES)
+  // Without any input nothing would ever say that the caches are outdated.
+  if (!inputs.length) return null
+  const copies = project.copy_files.map(path => {
+    const found = statSync(join(project.path, path), { throwIfNoEntry: false })
+    return [path, found ? `${found.mtimeMs} ${found.size}` : 'absent']
+  })
+  const all = [project.setup_command, project.warm, project.environment, tool_preset, inputs, copies]
+  return createHash('sha256').update(JSON.stringify(all)).digest('hex')
+}
+
+/** What is not on the base branch has been reviewed by nobody, and its scripts may have run in the setup command. */
+async function isOnBase(project: Project, { start_commit, base_tip }: Session): Promise<boolean> {
+  if (!start_commit || !base_tip) return false
+  return start_commit === base_tip || isAncestor(await repositoryOf(project), start_commit, base_tip)
+}
+
+async function run(
+  fleet: Fleet,
+  project: Project,
+  { session, mission, directory, mark, signal }: SetUp,
+): Promise<void> {
+  if (!project.setup_command) return
+  const { timeoutSeconds } = effective(mission, project, defaultsOf(fleet))
+  const { code, stopped, output } = await runCommand({
+    directory,
+    kind: 'setup',
+    line: project.setup_command,
+    cwd: session.worktree!,
+    env: commandEnvironment(fleet, project),
+    mark,
+    timeoutSeconds: Math.min(SETUP_TIMEOUT_SECONDS, timeoutSeconds),
+    signal,
+    within: await commandWithin(fleet, session, mission, project, session.worktree!),
+  })
+  if (code === 0 || signal.aborted) return
+  if (stopped === 'time' && timeoutSeconds <= SETUP_TIMEOUT_SECONDS)
+    throw new OutOfTime(
+      `It reached its time limit of ${timeoutSeconds} seconds in its setup command:\n${output.slice(-ERROR_CHARS)}`,
+    )
+  const how = stopped === 'size' ? 'it printed too much' : stopped ? 'it took too long' : `exit code ${code}`
+  throw new Unfit(`The setup command failed (${how}):\n${output.slice(-ERROR_CHARS)}`)
+}
