@@ -22,9 +22,6 @@ export const live: Bench = async scale => {
   const fleet = await aFleet({ env: { FLEET_MAX_CONCURRENT: String(SESSIONS) } })
   try {
     const { url, child } = await fleet.start()
-    const server = serverProcesses(child.pid!)
-    const used = () => sum(server.map(cpuSeconds))
-    const held = (which: 'VmHWM' | 'VmRSS') => sum(server.map(pid => memory(pid, which)))
     const project = await fleet.project(repository!.path)
     const pipes = Array.from({ length: SESSIONS + BARE }, (_, i) => join(fleet.root, `lines-${i}`))
     execFileSync('mkfifo', pipes)
@@ -35,6 +32,10 @@ export const live: Bench = async scale => {
     const watchers = sessions.slice(0, WATCHERS).map(id => new Watcher(`${url}/api/sessions/${id}/stream`, token))
     await Promise.all([events, ...watchers].map(watcher => watcher.open))
     const bare = pipes.slice(SESSIONS).map(pipe => new BareReader(pipe))
+    // One of its processes is there only while there is something to start.
+    const server = serverProcesses(child.pid!)
+    const used = () => sum(server.map(cpuSeconds))
+    const held = (which: 'VmHWM' | 'VmRSS') => sum(server.map(pid => memory(pid, which)))
 
     const idle = held('VmRSS')
     const before = used()

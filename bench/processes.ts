@@ -1,5 +1,5 @@
 import { spawn } from 'node:child_process'
-import { readFileSync } from 'node:fs'
+import { readFileSync, readlinkSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 
@@ -39,10 +39,13 @@ export async function elapsed(run: () => Promise<unknown>): Promise<number> {
 /** Linux's unit for processor times, the same on every machine. */
 const TICKS_PER_SECOND = 100
 
-/** A server and the small process that starts programs for it, without those programs. */
+/** A server, its launcher and the small process that starts programs for it, without those programs. */
 export function serverProcesses(pid: number): number[] {
-  return [pid, ...readFileSync(`/proc/${pid}/task/${pid}/children`, 'latin1').split(' ').filter(Boolean).map(Number)]
+  const children = readFileSync(`/proc/${pid}/task/${pid}/children`, 'latin1').split(' ').filter(Boolean).map(Number)
+  return [pid, ...children.filter(isNode).flatMap(serverProcesses)]
 }
+
+const isNode = (pid: number): boolean => readlinkSync(`/proc/${pid}/exe`).endsWith('/node')
 
 export const sum = (numbers: readonly number[]): number => numbers.reduce((total, number) => total + number, 0)
 
@@ -57,4 +60,9 @@ export function cpuSeconds(pid: number): number {
 export function memory(pid: number, which: 'VmHWM' | 'VmRSS'): number {
   const line = new RegExp(`^${which}:\\s+(\\d+) kB`, 'm').exec(readFileSync(`/proc/${pid}/status`, 'latin1'))
   return Number(line?.[1]) / 1024
+}
+
+/** Its part of the memory that it shares with other processes, and all of its own, in MiB. */
+export function sharedOut(pid: number): number {
+  return Number(/^Pss:\s+(\d+) kB/m.exec(readFileSync(`/proc/${pid}/smaps_rollup`, 'latin1'))?.[1]) / 1024
 }

@@ -9,6 +9,7 @@ import type { Bench, Row, Scale } from './figure.ts'
 import { handOver } from './hand-over.ts'
 import { history } from './history.ts'
 import { large } from './large.ts'
+import { idle } from './idle.ts'
 import { live } from './live.ts'
 import { page } from './page.ts'
 import { stages } from './stages.ts'
@@ -21,6 +22,7 @@ const BENCHES: Record<string, Bench> = {
   handOver,
   throughput,
   live,
+  idle,
   adoption,
   history,
   stages,

@@ -34,6 +34,8 @@ export interface TestFleet {
     env?: Record<string, string>
     node?: string[]
     args?: string[]
+    /** As a person does it, on whichever Node the program chooses. */
+    byItself?: boolean
   }): Promise<{ url: string; child: ChildProcess }>
   /** SIGKILL: the server cannot clean up. */
   kill(): Promise<void>
@@ -77,9 +79,10 @@ export async function aFleet(options: { env?: Record<string, string>; root?: str
   const kit: TestFleet = {
     root,
     fleet,
-    async start({ env: extra = {}, node = [], args = [] } = {}) {
+    async start({ env: extra = {}, node = [], args = [], byItself = false } = {}) {
       const known = url ? [] : ['--port', '0']
-      const child = spawn(NODE, [...node, LAUNCHER, 'up', ...known, ...args], {
+      const [command, ...before] = byItself ? [LAUNCHER] : [NODE, ...node, LAUNCHER]
+      const child = spawn(command!, [...before, 'up', ...known, ...args], {
         env: { ...env, ...extra },
         stdio: ['ignore', 'pipe', 'pipe'],
       })
