@@ -1,10 +1,10 @@
 /**
- * A timer whose work may fail: an error thrown in a bare timer would end the process. The work is tried again each
+ * Work whose failure must not end the process, as an error thrown in a bare timer would. It is tried again the next
  * time. Of several failures in a row, only the first is reported.
  */
-export function every(ms: number, work: () => void, onFault: (error: unknown) => void): NodeJS.Timeout {
+export function guarded(work: () => void, onFault: (error: unknown) => void): () => void {
   let failing = false
-  return setInterval(() => {
+  return () => {
     try {
       work()
       failing = false
@@ -12,5 +12,8 @@ export function every(ms: number, work: () => void, onFault: (error: unknown) =>
       if (!failing) onFault(error)
       failing = true
     }
-  }, ms)
+  }
 }
+
+export const every = (ms: number, work: () => void, onFault: (error: unknown) => void): NodeJS.Timeout =>
+  setInterval(guarded(work, onFault), ms)

@@ -1,6 +1,8 @@
 import { closeSync, existsSync, openSync, statSync, writeFileSync } from 'node:fs'
+import { basename, dirname } from 'node:path'
 import Database from 'better-sqlite3'
 import { Unfit } from '../../domain/errors.ts'
+import { Lookout } from '../../platform/lookout.ts'
 import { requirePlain } from '../../platform/whole-files.ts'
 import type { Collection, RecordOf } from '../collections.ts'
 import { Hints } from '../hints.ts'
@@ -39,8 +41,8 @@ import { bringUpToDate, MIGRATIONS, outdated, tableOf } from './schema.ts'
 /** More than a fleet has at work. Beyond it, records are checked again. */
 const MOST_SOUND = 50_000
 
-/** How often to look for commits of other processes while somebody watches. */
-const POLL_MS = 40
+/** How often to look for commits of other processes, while there are some and somebody watches. */
+const LOOK_EVERY_MS = 40
 /** Old events are dropped in steps, so that no other commit waits for long. */
 const TRIM_STEP = 1000
 const NOTHING: IndexEntries = new Map()
@@ -127,7 +129,7 @@ class SqliteStore implements Store {
   readonly #sound = new Map<string, number>()
   readonly #damagedEvents = new Set<number>()
   readonly #onDamage: OnDamage | undefined
-  #poll: NodeJS.Timeout | undefined
+  #lookout: Lookout | undefined
 
   constructor(db: Database.Database, onDamage?: OnDamage) {
     this.#db = db
@@ -229,16 +231,16 @@ class SqliteStore implements Store {
 
   watch(hint: () => void): () => void {
     const stop = this.#hints.add(hint)
-    this.#poll ??= this.#startPolling()
+    this.#lookout ??= this.#lookForCommits()
     return () => {
       stop()
-      if (!this.#hints.size) this.#stopPolling()
+      if (!this.#hints.size) this.#stopLooking()
     }
   }
 
   async close(): Promise<void> {
     this.#hints.clear()
-    this.#stopPolling()
+    this.#stopLooking()
     this.#db.close()
   }
 
@@ -332,19 +334,24 @@ class SqliteStore implements Store {
     return { oldest: row?.oldest ?? 1, newest: row?.newest ?? 0 }
   }
 
-  #startPolling(): NodeJS.Timeout {
+  /** A process that commits writes to the log first, and what it wrote can be seen once it is on disk. */
+  #lookForCommits(): Lookout {
+    const folder = dirname(this.#db.name)
+    const names = [`${basename(this.#db.name)}-wal`]
     let seen = this.#dataVersion()
-    return setInterval(() => {
+    const look = (): boolean => {
       const now = this.#dataVersion()
-      if (now === seen) return
+      if (now === seen) return false
       seen = now
       this.#hints.give()
-    }, POLL_MS).unref()
+      return true
+    }
+    return new Lookout({ folder, names, everyMs: LOOK_EVERY_MS }, look, () => {})
   }
 
-  #stopPolling(): void {
-    clearInterval(this.#poll)
-    this.#poll = undefined
+  #stopLooking(): void {
+    this.#lookout?.close()
+    this.#lookout = undefined
   }
 
   /** Changes when another connection commits. A failure also counts as a change, so that the reader sees the error. */
