@@ -6,6 +6,7 @@ import { promisify } from 'node:util'
 import type { Exit } from '../agents/contract.ts'
 import { effect } from '../platform/effects.ts'
 import { fileOf } from '../platform/launch-folder.ts'
+import { Lookout } from '../platform/lookout.ts'
 import { readPlain } from '../platform/plain-files.ts'
 import { startProgram } from '../spawning/index.ts'
 import { makeGroup } from './groups.ts'
@@ -15,7 +16,7 @@ const script = (name: string): string => fileURLToPath(new URL(name, import.meta
 export const WRAPPER = script('./wrapper.sh')
 export const COURIER = script('./courier.sh')
 
-const EXIT_POLL_MS = 50
+const LOOK_EVERY_MS = 50
 /** A wrapper writes its pid within milliseconds; on a machine that swaps it may take a while. */
 const PID_WAIT_MS = 10_000
 
@@ -93,27 +94,42 @@ function takeClaim(directory: string): boolean {
 }
 
 async function pidOf(directory: string): Promise<Identity | null> {
-  for (let waited = 0; waited < PID_WAIT_MS; waited += EXIT_POLL_MS) {
+  for (let waited = 0; waited < PID_WAIT_MS; waited += LOOK_EVERY_MS) {
     const line = completeLine(fileOf(directory, 'process'))
     if (line) {
       const [pid, started, boot] = line.split(' ')
       return { pid: Number(pid), started: started!, boot: boot! }
     }
-    await pause(EXIT_POLL_MS)
+    await pause(LOOK_EVERY_MS)
   }
   return null
 }
 
 /** The exit that the wrapper recorded, or none if the wrapper itself died. */
 export async function exitOf(directory: string, root: Identity | null): Promise<Exit> {
-  for (;;) {
-    const gone = root === null || !isAlive(root)
-    const exit = readExit(directory)
-    if (exit) return exit
-    if (gone) return { code: null }
-    // A server that stops does not wait for the agents it adopted.
-    await pause(EXIT_POLL_MS, undefined, { ref: false })
-  }
+  return exitNow(directory, root) ?? exitLater(directory, root)
+}
+
+/** A server that stops does not wait for the agents it adopted. */
+function exitLater(directory: string, root: Identity | null): Promise<Exit> {
+  return new Promise((resolve, reject) => {
+    const look = (): boolean => {
+      const exit = exitNow(directory, root)
+      if (exit) settle(() => resolve(exit))
+      return exit !== undefined
+    }
+    const at = { folder: directory, names: [fileOf('', 'exit')], everyMs: LOOK_EVERY_MS }
+    const lookout = new Lookout(at, look, error => settle(() => reject(error)))
+    const settle = (how: () => void): void => {
+      lookout.close()
+      how()
+    }
+  })
+}
+
+function exitNow(directory: string, root: Identity | null): Exit | undefined {
+  const gone = root === null || !isAlive(root)
+  return readExit(directory) ?? (gone ? { code: null } : undefined)
 }
 
 function readExit(directory: string): Exit | undefined {

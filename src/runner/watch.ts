@@ -13,20 +13,21 @@ import {
 } from '../agents/index.ts'
 import { isFull } from '../domain/records/session.ts'
 import { fileOf } from '../platform/launch-folder.ts'
-import { every } from '../platform/timers.ts'
+import { Lookout } from '../platform/lookout.ts'
 import { Times } from '../transcripts/moments.ts'
 import { LineTail } from '../transcripts/reader.ts'
 import { isCutShort } from './jobs.ts'
 import type { Limits, PassedLimit } from './protocol.ts'
 
-const TICK_MS = 40
+const LOOK_EVERY_MS = 40
+const FILES = (['stdout', 'stderr', 'sent', 'full'] as const).map(name => fileOf('', name))
 const TIMES_EVERY_MS = 250
 /** Reading blocks the server, so it is done in small pieces, and others get their turn after this long. */
 const PIECE_BYTES = 16 * 1024
 const TURN_MS = 8
 /** How often a missing file is looked for. */
 const SEARCH_EVERY_MS = 500
-/** A longer gap between two ticks means that the machine slept. It does not count as time worked. */
+/** A longer gap between two looks means that the machine slept. It does not count as time worked. */
 const SLEEP_GAP_MS = 30_000
 
 /** The client's own file about usage: what it is, from when it counts, and where it is. */
@@ -62,10 +63,10 @@ export class Watch {
   #ledger: LineTail | null = null
   #lastSearch = -Infinity
   readonly #times: Times
-  readonly #timer: NodeJS.Timeout
+  readonly #lookout: Lookout
   readonly #listener: Listener
   #workedMs: number
-  #lastTick = performance.now()
+  #lastLook = performance.now()
   #lastNote = 0
   #limited = false
   #isCatchingUp = false
@@ -96,9 +97,9 @@ export class Watch {
     const tail = (name: Stream) => new LineTail(fileOf(directory, name), 0)
     this.#tails = { stdout: tail('stdout'), stderr: tail('stderr'), sent: tail('sent') }
     this.#times = new Times(directory)
-    this.#timer = every(
-      TICK_MS,
-      () => this.#tick(),
+    this.#lookout = new Lookout(
+      { folder: directory, names: FILES, everyMs: LOOK_EVERY_MS },
+      () => this.#look(),
       error => listener.fault(error),
     )
   }
@@ -131,7 +132,7 @@ export class Watch {
 
   /** All output is there: reads the rest and stops. */
   async finish(): Promise<Digest> {
-    clearInterval(this.#timer)
+    this.#lookout.close()
     while (this.#read()) await afterOthers()
     for (const stream of ['stdout', 'stderr'] as const) {
       const rest = this.#tails[stream].rest()
@@ -146,22 +147,25 @@ export class Watch {
 
   /** Stops reading. Another server will go on. */
   close(): void {
-    clearInterval(this.#timer)
+    this.#lookout.close()
     for (const tail of Object.values(this.#tails)) tail.close()
     this.#ledger?.close()
   }
 
-  #tick(): void {
+  /** Returns whether anything came. */
+  #look(): boolean {
     const now = performance.now()
-    const gap = now - this.#lastTick
-    this.#lastTick = now
+    const gap = now - this.#lastLook
+    this.#lastLook = now
     if (gap < SLEEP_GAP_MS) this.#workedMs += gap
-    if (!this.#isCatchingUp) this.#read()
+    const grew = !this.#isCatchingUp && this.#read()
     this.#note(false)
     const limit = this.#limited ? undefined : this.#passed()
-    if (!limit) return
-    this.#limited = true
-    this.#listener.limit(limit)
+    if (limit) {
+      this.#limited = true
+      this.#listener.limit(limit)
+    }
+    return grew
   }
 
   /** Reads once. Returns whether anything came, even a part of a long line. */
