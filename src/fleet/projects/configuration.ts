@@ -1,4 +1,5 @@
 import { statSync } from 'node:fs'
+import { basename, dirname } from 'node:path'
 import { isDeepStrictEqual } from 'node:util'
 import type { Agents } from '../../agents/index.ts'
 import {
@@ -13,6 +14,7 @@ import { InvalidInput, Refusal } from '../../domain/errors.ts'
 import type { NewEvent } from '../../domain/records/event.ts'
 import { FLEET } from '../../domain/records/fleet.ts'
 import { clipped, MAX_CAUSE_CHARS } from '../../domain/text.ts'
+import { Lookout } from '../../platform/lookout.ts'
 import type { Store } from '../../store/index.ts'
 import { type Fleet, retryOnConflict } from '../fleet.ts'
 import { fleetState, ownRecord, put } from '../records.ts'
@@ -115,33 +117,34 @@ export function watchConfiguration(
   tell: (taken: Taken) => void,
   onFault: (what: string, error: unknown) => void,
 ): () => void {
+  const file = configurationFile(fleet.home.path)
   const state = (): string => {
-    const found = statSync(configurationFile(fleet.home.path), { throwIfNoEntry: false })
+    const found = statSync(file, { throwIfNoEntry: false })
     return found ? [found.mtimeMs, found.ctimeMs, found.size, found.ino].join(' ') : ''
   }
   let taken: string | undefined
   let last: string | undefined
   let restsUntil = 0
-  const look = async (): Promise<void> => {
+  const take = async (now: string): Promise<void> => {
+    restsUntil = Number.POSITIVE_INFINITY
+    try {
+      tell(await takeConfiguration(fleet))
+      taken = now
+      restsUntil = 0
+    } catch (error) {
+      onFault('settings', error)
+      restsUntil = performance.now() + AFTER_A_FAULT_MS
+    }
+  }
+  const look = (): boolean => {
     const now = state()
     const settled = now === last
     last = now
-    if (!settled || now === taken) return
-    tell(await takeConfiguration(fleet))
-    taken = now
+    if (settled && now !== taken && performance.now() >= restsUntil) void take(now)
+    return now !== taken
   }
-  const timer = setInterval(() => {
-    if (performance.now() < restsUntil) return
-    restsUntil = Number.POSITIVE_INFINITY
-    look().then(
-      () => {
-        restsUntil = 0
-      },
-      error => {
-        onFault('settings', error)
-        restsUntil = performance.now() + AFTER_A_FAULT_MS
-      },
-    )
-  }, LOOK_EVERY_MS)
-  return () => clearInterval(timer)
+  const lookout = new Lookout({ folder: dirname(file), names: [basename(file)], everyMs: LOOK_EVERY_MS }, look, error =>
+    onFault('settings', error),
+  )
+  return () => lookout.close()
 }
