@@ -21,6 +21,7 @@ import { Warming } from '../fleet/worktrees/warming.ts'
 import { Turns } from '../git/turns.ts'
 import { every } from '../platform/timers.ts'
 import { everything, type Seen } from '../runner/processes.ts'
+import { expectPrograms } from '../spawning/index.ts'
 import { type Lease, LeaseLost } from '../store/index.ts'
 import { Driven, type OnFault } from './driven.ts'
 import { Housekeeping } from './housekeeping.ts'
@@ -144,6 +145,7 @@ export async function startReactors(fleet: Fleet, options: ReactorOptions): Prom
 
   /** The next mission starts before the worktree of the last one is removed: both want the same disk. */
   function tell(events: readonly Event[], missed: boolean): void {
+    if (events.length) expectPrograms()
     for (const each of eager) tellOne(each, events, missed)
     // The pause begins now, so that many events in a row do not add up.
     const later = pause(PATIENCE_MS, undefined, { ref: false })

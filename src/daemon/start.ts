@@ -54,8 +54,8 @@ export async function start(
     for (const step of undo.splice(0).reverse()) await step()
   }
   try {
-    const spawner = openSpawner()
-    undo.push(spawner.close)
+    let spawner: ReturnType<typeof openSpawner> | undefined
+    undo.push(() => spawner?.close())
     const layers = { environment: givenIn(env), flag: givenBy(flags) }
     const announce = announcer(lock, settingsIn(env), flags)
     await announce(null)
@@ -73,10 +73,9 @@ export async function start(
     const server = await listen(fleet, { ...listening, log }, say)
     undo.push(() => server.close())
     await announce(server)
-    await afterTheLastServer(home, say)
-    await spawner.ready
-    writeSpawner(home, spawner.pid)
     const onFault = faultTeller(fleet, log, say)
+    await afterTheLastServer(home, say)
+    spawner = openSpawner({ onStart: pid => writeSpawner(home, pid, onFault) })
     const plugins = await startPlugins(acting, log, onFault)
     undo.push(() => plugins.stop())
     const reactors = await startReactors(acting, { url: server.url, onFault, lease })
@@ -121,9 +120,14 @@ async function startPlugins(
 
 const spawnerFile = (home: Home): string => join(home.path, 'spawner')
 
-function writeSpawner(home: Home, pid: number | undefined): void {
-  const identity = pid === undefined ? undefined : identityOf(pid)
-  if (identity) writeWhole(spawnerFile(home), JSON.stringify(identity))
+/** So that the next server waits for the programs that it runs. */
+function writeSpawner(home: Home, pid: number, onFault: (what: string, error: unknown) => void): void {
+  try {
+    const identity = identityOf(pid)
+    if (identity) writeWhole(spawnerFile(home), JSON.stringify(identity))
+  } catch (error) {
+    onFault('starting programs', error)
+  }
 }
 
 /** A process as a file describes it. An incomplete file describes none. */

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
-import { afterEach, describe, expect, test } from 'vitest'
+import { afterEach, describe, expect, test, vi } from 'vitest'
 import { openSpawner, type Program, runProgram, startProgram } from './index.ts'
 
 const sh = (line: string, more: Partial<Program> = {}): Program => ({
@@ -15,19 +15,20 @@ const sh = (line: string, more: Partial<Program> = {}): Program => ({
 const parentOf = (pid: number): number =>
   Number(/^PPid:\s+(\d+)$/m.exec(readFileSync(`/proc/${pid}/status`, 'latin1'))?.[1])
 
+const children = (): number[] =>
+  readFileSync(`/proc/${process.pid}/task/${process.pid}/children`, 'latin1').split(' ').filter(Boolean).map(Number)
+const gone = (pid: number) => vi.waitFor(() => expect(() => process.kill(pid, 0)).toThrow(), { timeout: 10_000 })
+
 let close = () => {}
 afterEach(() => close())
 
 describe.each(['here', 'by a small process'])('%s', where => {
-  const open = async () => {
-    if (where === 'here') return
-    const spawner = openSpawner()
-    close = spawner.close
-    await spawner.ready
+  const open = () => {
+    if (where === 'by a small process') close = openSpawner().close
   }
 
   test('a program gets its input and environment, and what it prints and how it ends comes back', async () => {
-    await open()
+    open()
     const ran = await runProgram(sh('cat; echo $SAID; echo oh >&2; exit 3', { input: 'one\0two ' }))
 
     expect(ran).toMatchObject({ code: 3, stderr: 'oh\n' })
@@ -35,7 +36,7 @@ describe.each(['here', 'by a small process'])('%s', where => {
   })
 
   test('one that prints too much or takes too long is ended', async () => {
-    await open()
+    open()
     const [flood, sloth] = await Promise.all([
       runProgram(sh('exec yes')),
       runProgram(sh('exec sleep 60', { timeoutMs: 50 })),
@@ -47,7 +48,7 @@ describe.each(['here', 'by a small process'])('%s', where => {
   })
 
   test('one that cannot be started says so', async () => {
-    await open()
+    open()
     const missing = { ...sh(''), command: '/no/such/program' }
 
     expect((await runProgram(missing)).failure).toMatch(/ENOENT/)
@@ -55,7 +56,7 @@ describe.each(['here', 'by a small process'])('%s', where => {
   })
 
   test('one that is left to itself is known by its pid until it is over', async () => {
-    await open()
+    open()
     const { pid, over } = await startProgram(sh('exec sleep 60'))
     expect(parentOf(pid) === process.pid).toBe(where === 'here')
 
@@ -65,9 +66,7 @@ describe.each(['here', 'by a small process'])('%s', where => {
 })
 
 test('when the small process is gone, callers get an error and the next programs start here', async () => {
-  const spawner = openSpawner()
-  await spawner.ready
-  close = spawner.close
+  close = openSpawner().close
   const running = runProgram(sh('exec sleep 60'))
   const { pid, over } = await startProgram(sh('exec sleep 60'))
 
@@ -79,16 +78,53 @@ test('when the small process is gone, callers get an error and the next programs
   process.kill(pid, 'SIGKILL')
 })
 
-test('until it is there, programs are started here', async () => {
-  const spawner = openSpawner()
-  close = spawner.close
-  expect((await runProgram(sh('echo here'))).stdout.toString()).toBe('here\n')
+test('the first program waits until the small process is there and has been named', async () => {
+  const named: number[] = []
+  close = openSpawner({ onStart: pid => named.push(pid) }).close
+  const { pid, over } = await startProgram(sh('exec sleep 60'))
+  expect(named).toEqual([parentOf(pid)])
+  process.kill(pid, 'SIGKILL')
+  await over
+})
+
+test('a small process that never gets ready is done without', async () => {
+  const named: number[] = []
+  const before = children()
+  close = openSpawner({ onStart: pid => named.push(pid) }).close
+  const ran = runProgram(sh('echo here'))
+  const [small] = children().filter(pid => !before.includes(pid))
+  process.kill(small!, 'SIGKILL')
+  expect((await ran).stdout.toString()).toBe('here\n')
+  expect(named).toEqual([])
+})
+
+test('it leaves when it has nothing to do, and another one comes when there is something', async () => {
+  const named: number[] = []
+  close = openSpawner({ onStart: pid => named.push(pid), quietMs: 50 }).close
+  await runProgram(sh('true'))
+  await gone(named[0]!)
+
+  expect((await runProgram(sh('echo there'))).stdout.toString()).toBe('there\n')
+  expect(named).toHaveLength(2)
+  expect(named[1]).not.toBe(named[0])
+})
+
+test('it stays while a program that it started runs, and tells its end', async () => {
+  const named: number[] = []
+  close = openSpawner({ onStart: pid => named.push(pid), quietMs: 20 }).close
+  const { pid, over } = await startProgram(sh('exec sleep 60'))
+  // Longer than its quiet time.
+  await runProgram(sh('sleep 0.3'))
+  await new Promise(resolve => setTimeout(resolve, 100))
+  expect(named).toEqual([parentOf(pid)])
+
+  process.kill(pid, 'SIGKILL')
+  await over
+  await gone(named[0]!)
 })
 
 test('an argument that no program can get is a failure and does not end the process', async () => {
-  const spawner = openSpawner()
-  await spawner.ready
-  close = spawner.close
+  close = openSpawner().close
   expect((await runProgram({ ...sh(''), args: ['\0'] })).failure).toBeTruthy()
   expect((await runProgram(sh('echo there'))).stdout.toString()).toBe('there\n')
 })
