@@ -1,5 +1,16 @@
-#!/usr/bin/env node
-// The launcher: checks Node before anything that needs a newer one is loaded.
+#!/bin/sh
+':' /* # A shell reads this part. It becomes the Node that a clone carries, or else the machine's own.
+file=$0
+while [ -L "$file" ]; do
+  link=$(readlink "$file")
+  case $link in /*) file=$link ;; *) file=${file%/*}/$link ;; esac
+done
+node=${file%/*}/../node_modules/node/bin/node
+[ -x "$node" ] || node=node
+exec "$node" "$0" "$@"
+*/
+
+// Checks Node before anything that needs a newer one is loaded.
 const [major, minor] = process.versions.node.split('.').map(Number)
 if (major < 22 || (major === 22 && minor < 13)) await onNewerNode()
 else {
@@ -7,7 +18,7 @@ else {
   load()
 }
 
-// A clone carries its own Node in node_modules; an installed package does not.
+// Somebody ran this file with an older Node. That process has to stay: no older Node can become another program.
 async function onNewerNode() {
   const { existsSync } = await import('node:fs')
   const { spawn } = await import('node:child_process')
