@@ -24,6 +24,8 @@ import { licencesOf } from './licences.mjs'
 
 const root = join(import.meta.dirname, '..')
 const { version, dependencies } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'))
+/** Parts of Fastify that a server without schemas never loads: see makeApp in src/server/server.ts. */
+const UNUSED = ['@fastify/ajv-compiler', '@fastify/fast-json-stringify-compiler']
 const SERVER_FILES = { fastify: 'fastify', pino: 'pino', 'mcp-sdk': './src/server/mcp/sdk.ts' }
 
 const metafiles = []
@@ -83,6 +85,7 @@ const serverFiles = {
 const next = mkdtempSync(join(root, 'dist-'))
 await bundled({
   ...common,
+  external: [...common.external, ...UNUSED],
   entryPoints: SERVER_FILES,
   outdir: next,
   outExtension: { '.js': '.cjs' },

@@ -1,10 +1,11 @@
 import { existsSync, globSync, readFileSync } from 'node:fs'
 import { extname, join } from 'node:path'
+import { brotliDecompressSync } from 'node:zlib'
 
 export interface Asset {
   path: string
   type: string
-  content: Buffer
+  content(): Buffer
   /** The same, compressed at build time. */
   encoded: { br?: Buffer; gzip?: Buffer }
   isImmutable: boolean
@@ -28,7 +29,10 @@ const TYPES: Record<string, string> = {
 const NOT_BUILT =
   '<!doctype html><title>Flotilla</title><p>The page is not built. Run <code>npm run build</code>, then start the server again.'
 
-/** All files are held in memory: a few hundred kilobytes, and no request can name a file. */
+/**
+ * All files are held in memory, compressed: about a megabyte. No request can name a file, and a build replaces none under
+ * a running server.
+ */
 export function readDashboard(): Dashboard {
   if (!FOLDER) return { document: NOT_BUILT, assets: [] }
   const read = (name: string): Buffer | undefined => {
@@ -38,12 +42,16 @@ export function readDashboard(): Dashboard {
   const names = globSync('**/*.*', { cwd: FOLDER }).filter(name => TYPES[extname(name)])
   return {
     document: readFileSync(join(FOLDER, 'index.html'), 'utf8'),
-    assets: names.map(name => ({
-      path: `/${name}`,
-      type: TYPES[extname(name)]!,
-      content: read(name)!,
-      encoded: { br: read(`${name}.br`), gzip: read(`${name}.gz`) },
-      isImmutable: name.startsWith('assets/'),
-    })),
+    assets: names.map(name => {
+      const br = read(`${name}.br`)
+      const plain = br ? undefined : read(name)
+      return {
+        path: `/${name}`,
+        type: TYPES[extname(name)]!,
+        content: () => plain ?? brotliDecompressSync(br!),
+        encoded: { br, gzip: read(`${name}.gz`) },
+        isImmutable: name.startsWith('assets/'),
+      }
+    }),
   }
 }

@@ -114,5 +114,5 @@ function sendAsset({ headers }: FastifyRequest, reply: FastifyReply, asset: Asse
   return reply
     .header('vary', 'accept-encoding')
     .type(asset.type)
-    .send(encoding ? asset.encoded[encoding] : asset.content)
+    .send(encoding ? asset.encoded[encoding] : asset.content())
 }
