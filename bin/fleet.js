@@ -7,6 +7,8 @@ while [ -L "$file" ]; do
 done
 node=${file%/*}/../node_modules/node/bin/node
 [ -x "$node" ] || node=node
+# As in src/daemon/environment.ts: a server gives freed memory back.
+[ "$1" = up ] && export MALLOC_ARENA_MAX=1 MALLOC_TRIM_THRESHOLD_=131072 MALLOC_MMAP_THRESHOLD_=131072
 exec "$node" "$0" "$@"
 */
 

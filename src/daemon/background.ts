@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { Unfit } from '../domain/errors.ts'
 import type { Home } from '../platform/home.ts'
 import { requirePlain } from '../platform/whole-files.ts'
-import { withoutSession } from './environment.ts'
+import { SMALL_MEMORY, withoutSession } from './environment.ts'
 import { type Running, runningServer } from './running.ts'
 
 const START_MS = 60_000
@@ -27,7 +27,7 @@ export async function startInBackground(
     const child = spawn(process.execPath, [...process.execArgv, process.argv[1]!, 'up', '--into-log', ...options], {
       detached: true,
       cwd: home.path,
-      env: { ...withoutSession(where.env), FLEET_HOME: home.path },
+      env: { ...SMALL_MEMORY, ...withoutSession(where.env), FLEET_HOME: home.path },
       stdio: ['ignore', log, log],
     })
     child.unref()

@@ -10,8 +10,19 @@ export function withoutSession(env: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
   return Object.fromEntries(Object.entries(env).filter(([name]) => isKept(name)))
 }
 
+/**
+ * Makes the C library give freed memory back: a server frees much after its start, and its threads would each keep their
+ * part. Only the environment can say so, so that whoever starts a server does: here and in bin/fleet.js.
+ */
+export const SMALL_MEMORY: Readonly<Record<string, string>> = {
+  MALLOC_ARENA_MAX: '1',
+  MALLOC_TRIM_THRESHOLD_: '131072',
+  MALLOC_MMAP_THRESHOLD_: '131072',
+}
+
 /** If `fleet` is only an alias in the person's shell, agents find it in the program's own folder, the last on their PATH. */
 export function environmentForAgents(env: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
   const folders = [...(env.PATH ? [env.PATH] : []), join(PROGRAM_FOLDER, 'bin')]
-  return { ...withoutSession(env), PATH: folders.join(delimiter) }
+  const theirs = Object.entries(withoutSession(env)).filter(([name, value]) => SMALL_MEMORY[name] !== value)
+  return { ...Object.fromEntries(theirs), PATH: folders.join(delimiter) }
 }

@@ -4,6 +4,7 @@ import { mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSyn
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect, onTestFinished, test } from 'vitest'
+import { SMALL_MEMORY } from '../../src/daemon/environment.ts'
 import { isHeld } from '../../src/store/index.ts'
 import { eventually, NODE, ROOT } from '../kit/fleet.ts'
 
@@ -37,6 +38,8 @@ test('run by its name, the program is the only process: the server itself', asyn
   child.stdout.on('data', chunk => (said += chunk))
   await eventually('the server is up', () => said.includes('is up at') || undefined)
   expect(JSON.parse(readFileSync(join(home, 'holder.json'), 'utf8')).pid).toBe(child.pid)
+  const given = readFileSync(`/proc/${child.pid}/environ`, 'latin1').split('\0')
+  expect(given).toEqual(expect.arrayContaining(Object.entries(SMALL_MEMORY).map(([name, value]) => `${name}=${value}`)))
 
   const over = once(child, 'exit')
   child.kill('SIGTERM')
