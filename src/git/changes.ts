@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { ChangedFile } from '../domain/records/report.ts'
 import { type Repository, requireWorktree } from './layout.ts'
+import { filesApart } from './plain-merge.ts'
 import { fields, git } from './run.ts'
 
 export const MAX_FILES = 300
@@ -34,6 +35,12 @@ export async function changes(repo: Repository, from: string, to: string): Promi
     commitsOmitted: Math.max(0, commits.length - MAX_COMMITS),
     descends: commits.some(commit => commit.parents.includes(from)),
   }
+}
+
+/** How many files differ between two commits. */
+export async function changedFiles(repo: Repository, from: string, to: string): Promise<number> {
+  const counted = await filesApart(repo, from, to)
+  return counted ?? (await filesBetween(repo, from, to)).length
 }
 
 /** Which of these files, or of the files in these folders, differ between two commits. */

@@ -1,8 +1,13 @@
 import { NotAllowed } from '../domain/errors.ts'
-import type { Repository } from './layout.ts'
+import { effect } from '../platform/effects.ts'
+import { FALLBACK, peopleIn, stampOf } from './identity.ts'
+import { OID, type Repository } from './layout.ts'
+import { mergeApart } from './plain-merge.ts'
+import { ObjectReader } from './plain-objects.ts'
 import { GitFailed, type GitOptions, type GitOutput, git, gitText } from './run.ts'
+import { writes } from './writes/index.ts'
+import { isByGit } from './writes/mode.ts'
 
-const FALLBACK = { name: 'Flotilla', email: 'fleet@localhost' }
 const FALLBACK_ENV = {
   GIT_AUTHOR_NAME: FALLBACK.name,
   GIT_AUTHOR_EMAIL: FALLBACK.email,
@@ -34,7 +39,25 @@ export interface NewCommit {
   at?: string
 }
 
-export async function commitTree(repo: Repository, { tree, parents, message, at }: NewCommit): Promise<string> {
+export async function commitTree(repo: Repository, commit: NewCommit): Promise<string> {
+  return (await effect('git.commit-tree', () => plainCommit(repo, commit))) ?? commitByGit(repo, commit)
+}
+
+/** Writes the commit as an object. Undefined: git must make it. */
+async function plainCommit(repo: Repository, { tree, parents, message, at }: NewCommit): Promise<string | undefined> {
+  if (isByGit() || message.includes('\0') || !parents.every(parent => OID.test(parent))) return undefined
+  const [, of] = /^([0-9a-f]+)\^\{tree\}$/.exec(tree) ?? []
+  const oid = of ? (await new ObjectReader(repo.commonDir).commit(of))?.tree : tree
+  const people = await peopleIn(repo)
+  if (!oid || !OID.test(oid) || !people) return undefined
+  const when = stampOf(at ? new Date(at) : new Date())
+  const by = (role: 'author' | 'committer') => `${role} ${people[role].name} <${people[role].email}> ${when}\n`
+  const head = `tree ${oid}\n${parents.map(parent => `parent ${parent}\n`).join('')}${by('author')}${by('committer')}`
+  const format = oid.length === 64 ? 'sha256' : 'sha1'
+  return writes().object(repo.commonDir, { type: 'commit', format, content: Buffer.from(`${head}\n${message}`) })
+}
+
+async function commitByGit(repo: Repository, { tree, parents, message, at }: NewCommit): Promise<string> {
   const args = ['commit-tree', tree, ...parents.flatMap(parent => ['-p', parent]), '-F', '-']
   // Without the name of the time zone in brackets, which git does not understand.
   const date = at && new Date(at).toString().replace(/ \(.*/, '')
@@ -50,7 +73,8 @@ export async function commitNamed(repo: Repository, name: string): Promise<strin
 }
 
 export async function treeOf(repo: Repository, commit: string): Promise<string> {
-  return gitText(repo.commonDir, ['rev-parse', '--verify', '--end-of-options', `${commit}^{tree}`])
+  const known = OID.test(commit) ? await new ObjectReader(repo.commonDir).commit(commit) : undefined
+  return known?.tree ?? gitText(repo.commonDir, ['rev-parse', '--verify', '--end-of-options', `${commit}^{tree}`])
 }
 
 export async function isAncestor(repo: Repository, ancestor: string, of: string): Promise<boolean> {
@@ -73,11 +97,13 @@ export interface Conflict {
 export type Merged = { tree: string } | { tree: string; conflicts: Conflict[] }
 
 /**
- * Merges two commits without a checkout. If `tip` descends from exactly `base`, its tree is the result and no process
- * is needed.
+ * Merges two commits without a checkout. No process is needed if `tip` descends from exactly `base`, so that its tree is
+ * the result, or if it is one commit that changed other files than the branch did since.
  */
 export async function mergeTrees(repo: Repository, base: string, tip: string, descendsFrom?: string): Promise<Merged> {
   if (descendsFrom === base) return { tree: `${tip}^{tree}` }
+  const apart = await effect('git.merge-tree', () => mergeApart(repo, base, tip))
+  if (apart !== undefined) return { tree: apart }
   const args = ['merge-tree', '--write-tree', '-z', '--name-only', '--messages', base, tip]
   // Run in the checkout, because its attributes (such as merge=union) count.
   const merged = await git(repo.path, args, { effect: 'git.merge-tree', answers: [1] }).catch(failure => {

@@ -4,6 +4,7 @@ export { branchName, slug } from './branch-names.ts'
 export {
   type Changes,
   changedAmong,
+  changedFiles,
   changes,
 } from './changes.ts'
 export type { InUse } from './checkouts.ts'

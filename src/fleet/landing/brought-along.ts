@@ -1,6 +1,6 @@
 import type { Landing } from '../../domain/records/mission.ts'
 import * as landings from '../../domain/rules/landing.ts'
-import { changes } from '../../git/index.ts'
+import { changedFiles } from '../../git/index.ts'
 import { type Fleet, retryOnConflict } from '../fleet.ts'
 import { all, put } from '../records.ts'
 import { includedIn } from './included.ts'
@@ -22,8 +22,8 @@ export async function bringAlong(fleet: Fleet, work: Work, landing: OnBase): Pro
   const checks = await Array.fromAsync(all(fleet, 'evidence', 'mission', [mission.id]))
   const evidence = checks.flatMap(({ value }) => (value.commit === landing.commit ? [value.id] : []))
   for (const each of includes) await takeAlong(fleet, each, mission.id, landing)
-  const { files, filesOmitted } = await changes(repository, landing.onto, landing.commit)
-  return { ...landing, files: files.length + filesOmitted, evidence, includes }
+  const files = await changedFiles(repository, landing.onto, landing.commit)
+  return { ...landing, files, evidence, includes }
 }
 
 const cameWith = async (fleet: Fleet, id: string, bringer: string): Promise<boolean> =>
