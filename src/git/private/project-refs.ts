@@ -1,6 +1,5 @@
 import { effect } from '../../platform/effects.ts'
 import { type Repository, readRef } from '../layout.ts'
-import { git } from '../run.ts'
 import { byGit } from '../writes/by-git.ts'
 import { writes } from '../writes/index.ts'
 import { asksGit } from '../writes/mode.ts'
@@ -13,8 +12,12 @@ export async function writeRef({ commonDir }: Pick<Repository, 'commonDir'>, ref
   })
 }
 
-export async function dropRef(repo: Pick<Repository, 'commonDir'>, ref: string): Promise<void> {
-  if (await readRef(repo, ref)) await git(repo.commonDir, ['update-ref', '-d', ref], { effect: 'git.update-ref' })
+/** Deletes a ref of the project, if there is one: at this commit, or wherever it is. */
+export async function dropRef(repo: Pick<Repository, 'commonDir'>, ref: string, at?: string): Promise<void> {
+  const oid = await readRef(repo, ref)
+  if (!oid) return
+  const { noRef } = asksGit(repo.commonDir) ? byGit : writes()
+  await effect('git.update-ref', () => noRef(repo.commonDir, ref, at ?? oid))
 }
 
 /** A commit that holds others: what a session was given stays as long as a ref names this commit. */

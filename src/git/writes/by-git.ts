@@ -26,6 +26,10 @@ export const byGit: Writes = {
     await git(commonDir, ['update-ref', ref, oid])
   },
 
+  async noRef(commonDir, ref, oid) {
+    await git(commonDir, ['update-ref', '-d', ref, oid])
+  },
+
   object(commonDir, { type, content }) {
     return gitText(commonDir, ['hash-object', '-t', type, '-w', '--stdin'], { input: content })
   },

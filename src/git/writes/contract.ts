@@ -9,6 +9,8 @@ import type { Refs } from '../private/refs.ts'
 export interface Writes {
   /** Sets a ref of a project. */
   ref(commonDir: string, ref: string, oid: string): Promise<void>
+  /** Deletes a ref of a project. It fails if the ref is not at this commit. */
+  noRef(commonDir: string, ref: string, oid: string): Promise<void>
   /** Stores an object in a project. The answer is its id. */
   object(commonDir: string, object: NewObject): Promise<string>
   /** Records a linked worktree in the project and links it. The answer is its git directory. */

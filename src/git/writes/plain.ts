@@ -1,11 +1,12 @@
 import { createHash } from 'node:crypto'
-import { linkSync, lstatSync, mkdirSync, renameSync, rmSync, unlinkSync, writeFileSync } from 'node:fs'
+import { linkSync, lstatSync, mkdirSync, renameSync, rmdirSync, rmSync, unlinkSync, writeFileSync } from 'node:fs'
 import { mkdir, realpath, writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { deflateSync } from 'node:zlib'
 import { NotAllowed } from '../../domain/errors.ts'
 import { effect } from '../../platform/effects.ts'
 import { readText } from '../layout.ts'
+import { readPlainFile } from '../plain-files.ts'
 import { packedFile, packedRefs } from '../private/refs.ts'
 import { replaceFile, requireFolder } from '../private/writing.ts'
 import { byGit } from './by-git.ts'
@@ -15,6 +16,10 @@ export const plain: Writes = {
   /** Takes a lock, then renames, as git does. Git is asked if something is in the way. */
   async ref(commonDir, ref, oid) {
     if (!(await writeLoose(commonDir, ref, oid))) await byGit.ref(commonDir, ref, oid)
+  },
+
+  async noRef(commonDir, ref, oid) {
+    if (!removeLoose(commonDir, ref, oid)) await byGit.noRef(commonDir, ref, oid)
   },
 
   async object(commonDir, { type, format, content }: NewObject) {
@@ -95,6 +100,41 @@ async function writeLoose(commonDir: string, ref: string, oid: string): Promise<
   } catch {
     rmSync(`${file}.lock`, { force: true })
     return false
+  }
+}
+
+/**
+ * Takes both locks, as git does: otherwise a ref that is being packed at this moment would come back. A packed ref is
+ * left to git.
+ */
+function removeLoose(commonDir: string, ref: string, oid: string): boolean {
+  const file = join(commonDir, ref)
+  const packed = join(commonDir, 'packed-refs')
+  const locks: string[] = []
+  try {
+    for (const lock of [`${file}.lock`, `${packed}.lock`]) {
+      writeFileSync(lock, '', { flag: 'wx' })
+      locks.push(lock)
+    }
+    const isThere = readPlainFile(file, { refuseLinks: true })?.toString('latin1').trim() === oid
+    if (!isThere || readPlainFile(packed)?.includes(` ${ref}\n`)) return false
+    unlinkSync(file)
+    rmSync(join(commonDir, 'logs', ref), { force: true })
+  } catch {
+    return false
+  } finally {
+    for (const lock of locks.reverse()) unlinkSync(lock)
+  }
+  removeEmpty(commonDir, dirname(ref))
+  return true
+}
+
+/** Removes folders of refs that are empty now, except the first two levels, as git does. */
+function removeEmpty(commonDir: string, folder: string): void {
+  try {
+    for (let empty = folder; empty.split('/').length > 2; empty = dirname(empty)) rmdirSync(join(commonDir, empty))
+  } catch {
+    // Another ref is in it.
   }
 }
 
