@@ -1,5 +1,5 @@
 import { execFileSync } from 'node:child_process'
-import { readdirSync, readFileSync, readlinkSync } from 'node:fs'
+import { closeSync, openSync, readdirSync, readFileSync, readlinkSync, readSync } from 'node:fs'
 import { sep } from 'node:path'
 import { groupOf, pidsIn } from './groups.ts'
 
@@ -50,10 +50,10 @@ export function identityOf(pid: number): Identity | undefined {
 function look(pid: number): Seen | undefined {
   if (!onLinux) return fromPs(['-p', String(pid)])[0]
   try {
-    const stat = readFileSync(`/proc/${pid}/stat`, 'latin1')
+    const stat = readProc(`/proc/${pid}/stat`)
     // The name in brackets may contain anything, even brackets and spaces, so only what follows the last bracket
     // counts.
-    const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ')
+    const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ', 20)
     return {
       pid,
       parent: Number(fields[1]),
@@ -67,6 +67,25 @@ function look(pid: number): Seen | undefined {
     return undefined
   }
 }
+
+const room = Buffer.allocUnsafe(64 * 1024)
+
+/** Reads a file of /proc. It has no size to ask for first, and hundreds are read for each session that ends. */
+function readProc(file: string): string {
+  const fd = openSync(file, 'r')
+  try {
+    let text = ''
+    for (let count = -1; count !== 0 && !(count > 0 && count < SHORT_BYTES); ) {
+      count = readSync(fd, room, 0, room.length, null)
+      text += room.toString('latin1', 0, count)
+    }
+    return text
+  } finally {
+    closeSync(fd)
+  }
+}
+/** The kernel fills at least a page if it has more to say. */
+const SHORT_BYTES = 4096
 
 /** Lists every process. It takes milliseconds, so a caller with several sessions lists once. */
 export function everything(): Seen[] {
@@ -187,26 +206,31 @@ const SIDE = 'kept-'
 /** The id in such a mark; undefined: it is the mark of a session. */
 export const sideProcessIn = (mark: string): string | undefined => new RegExp(`/${SIDE}([^/]+)$`).exec(mark)?.[1]
 
-const isSideProcess = (pid: number): boolean =>
-  environmentOf(pid).some(variable => variable.startsWith(MARK) && sideProcessIn(variable) !== undefined)
+const isSideProcess = (pid: number): boolean => marksIn(pid).some(mark => sideProcessIn(mark) !== undefined)
 
-const isMarked = (pid: number, mark: string): boolean => environmentOf(pid).includes(MARK + mark)
+const isMarked = (pid: number, mark: string): boolean => marksIn(pid).includes(mark)
 
-function environmentOf(pid: number): string[] {
+/** The marks in the environment of a process. Few have one, so most environments are not taken apart. */
+function marksIn(pid: number): string[] {
+  const text = environmentOf(pid)
+  if (!text.includes(MARK)) return []
+  return text.split('\0').flatMap(variable => (variable.startsWith(MARK) ? [variable.slice(MARK.length)] : []))
+}
+
+/** Its variables, divided by zero bytes. */
+function environmentOf(pid: number): string {
   try {
-    if (onLinux) return readFileSync(`/proc/${pid}/environ`, 'latin1').split('\0')
-    return execFileSync('ps', ['-Eww', '-o', 'command=', '-p', String(pid)], { encoding: 'utf8' }).split(/\s+/)
+    if (onLinux) return readProc(`/proc/${pid}/environ`)
+    const text = execFileSync('ps', ['-Eww', '-o', 'command=', '-p', String(pid)], { encoding: 'utf8' })
+    return text.replaceAll(/\s+/g, '\0')
   } catch {
-    return []
+    return ''
   }
 }
 
 /** The marks of all processes of this home, whoever started them. */
 export function marksOf(homeId: string): Set<string> {
-  const marks = everything().flatMap(({ pid }) =>
-    environmentOf(pid).filter(variable => variable.startsWith(`${MARK}${homeId}/`)),
-  )
-  return new Set(marks.map(variable => variable.slice(MARK.length)))
+  return new Set(everything().flatMap(({ pid }) => marksIn(pid).filter(mark => mark.startsWith(`${homeId}/`))))
 }
 
 /** A process with a terminal belongs to a person who looks around in the worktree, and is theirs to end. */
