@@ -10,7 +10,7 @@ import { alternatesOf, linkTo, type Place, projectOf, tipOf } from './place.ts'
 import { sessionConfig, settingsOf } from './settings.ts'
 import { SPARSE_FILE, sparsePatterns, sparseSettings } from './sparse.ts'
 import { sealUnfinished } from './unfinished.ts'
-import { copyIndex, replaceFile, requireFolder } from './writing.ts'
+import { copyIndex, remove, replaceFile, requireFolder } from './writing.ts'
 
 const COPIED = ['exclude', 'attributes']
 /** Files by which git would take the directory for something else, or for a part of another repository. */
@@ -50,12 +50,12 @@ export async function sealRepository(place: Place, { walled = false, files = tru
   requireFolder(git)
   plainOnly(git)
   setAside(join(git, 'worktrees'), place.folder)
-  for (const name of NEVER_THERE) rmSync(join(git, name), { recursive: true, force: true })
+  for (const name of NEVER_THERE) remove(join(git, name))
   await writes().gitDir(git, tipOf(place))
   writeFileSync(join(git, 'commondir'), COMMONDIR)
   for (const name of ['refs', 'refs/heads', 'refs/tags', 'objects', 'objects/pack', 'hooks', 'info'])
     requireFolder(join(git, name))
-  rmSync(join(git, 'objects/info'), { recursive: true, force: true })
+  remove(join(git, 'objects/info'))
   mkdirSync(join(git, 'objects/info'))
   writeFileSync(join(git, 'objects/info/alternates'), alternatesOf(place))
   const wanted = {
@@ -122,8 +122,8 @@ export async function setSession(place: Place, tip: string): Promise<void> {
     'AUTO_MERGE',
     'index.lock',
     'packed-refs.lock',
+    'sequencer',
   ])
-    rmSync(join(git, name), { force: true })
-  rmSync(join(git, 'sequencer'), { recursive: true, force: true })
+    remove(join(git, name))
   copyIndex(join(ours, 'index'), join(git, 'index'))
 }

@@ -13,6 +13,11 @@ import {
 import { dirname, join } from 'node:path'
 import { readPlainFile } from '../plain-files.ts'
 
+/** Removes whatever is there. Mostly nothing is, and to ask is cheaper than Node's own way of finding out. */
+export function remove(path: string): void {
+  if (lstatSync(path, { throwIfNoEntry: false })) rmSync(path, { recursive: true, force: true })
+}
+
 /** Makes sure that this is a folder. Anything else of that name is removed. */
 export function requireFolder(path: string): void {
   const found = lstatSync(path, { throwIfNoEntry: false })
@@ -23,9 +28,10 @@ export function requireFolder(path: string): void {
 
 /** Replaces a file in one step. No link is followed, neither at its path nor at the temporary one. */
 export function replaceFile(path: string, content: string | Buffer): void {
-  mkdirSync(dirname(path), { recursive: true })
-  if (lstatSync(path, { throwIfNoEntry: false })?.isDirectory()) rmSync(path, { recursive: true, force: true })
-  rmSync(`${path}.new`, { recursive: true, force: true })
+  const found = lstatSync(path, { throwIfNoEntry: false })
+  if (!found) mkdirSync(dirname(path), { recursive: true })
+  if (found?.isDirectory()) rmSync(path, { recursive: true, force: true })
+  remove(`${path}.new`)
   writeFileSync(`${path}.new`, content, { flag: 'wx' })
   renameSync(`${path}.new`, path)
 }
@@ -36,9 +42,9 @@ export function replaceFile(path: string, content: string | Buffer): void {
  */
 export function copyIndex(from: string, to: string): void {
   const found = statSync(from, { throwIfNoEntry: false })
-  rmSync(to, { recursive: true, force: true })
+  remove(to)
   if (!found) return
-  rmSync(`${to}.new`, { recursive: true, force: true })
+  remove(`${to}.new`)
   copyFileSync(from, `${to}.new`, constants.COPYFILE_FICLONE | constants.COPYFILE_EXCL)
   const time = (found.mtimeMs - 1) / 1000
   utimesSync(`${to}.new`, time, time)
