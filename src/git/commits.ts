@@ -40,11 +40,14 @@ export interface NewCommit {
 }
 
 export async function commitTree(repo: Repository, commit: NewCommit): Promise<string> {
-  return (await effect('git.commit-tree', () => plainCommit(repo, commit))) ?? commitByGit(repo, commit)
+  return (await effect('git.commit-tree', () => writtenCommit(repo, commit))) ?? commitByGit(repo, commit)
 }
 
 /** Writes the commit as an object. Undefined: git must make it. */
-async function plainCommit(repo: Repository, { tree, parents, message, at }: NewCommit): Promise<string | undefined> {
+export async function writtenCommit(
+  repo: Repository,
+  { tree, parents, message, at }: NewCommit,
+): Promise<string | undefined> {
   if (isByGit() || message.includes('\0') || !parents.every(parent => OID.test(parent))) return undefined
   const [, of] = /^([0-9a-f]+)\^\{tree\}$/.exec(tree) ?? []
   const oid = of ? (await new ObjectReader(repo.commonDir).commit(of))?.tree : tree

@@ -11,6 +11,7 @@ import { type Change, isThere, pathOf, sift, stage } from '../status.ts'
 import { writes } from '../writes/index.ts'
 import { placeStatus } from './below.ts'
 import { followBranch, leftAt, moveBranch } from './branch.ts'
+import { commitStaged } from './committing.ts'
 import { hiddenIn } from './hidden.ts'
 import { isIgnoreFile, newlyIgnored } from './newly-ignored.ts'
 import { noteProblem, ourEnvironment, type Place, projectOf, tipOf } from './place.ts'
@@ -133,7 +134,7 @@ interface Rest {
 }
 
 async function commitRest({ place, wanted, taken, noted, doing, env }: Collecting, changed: Change[]): Promise<Rest> {
-  const { worktree, ours } = place
+  const { worktree } = place
   const listed = new Set(changed.map(change => change.path))
   // It is ignored but staged. If a folder replaced the file, finish keeps what was staged.
   const isForced = (path: string): boolean =>
@@ -149,12 +150,23 @@ async function commitRest({ place, wanted, taken, noted, doing, env }: Collectin
   const { taken: added, skipped: unread } = await stage(worktree, take, env)
   const committed = added.length > 0 || concluded
   if (committed) {
-    if (concluded) writeFileSync(join(ours, 'MERGE_HEAD'), `${merging.join('\n')}\n`)
-    await asSomeone(worktree, COMMIT, { effect: 'git.commit', input: wanted.message, env })
-    rmSync(join(ours, 'MERGE_HEAD'), { force: true })
+    if (concluded) await conclude(place, merging, { message: wanted.message, env })
+    else await commitStaged(place, { changes: added, more: changed.some(isStaged), message: wanted.message, env })
   }
   return { added, committed, concluded, skipped: [...skipped, ...unread] }
 }
+
+async function conclude(
+  { worktree, ours }: Place,
+  merging: readonly string[],
+  { message, env }: { message: string; env: Record<string, string> },
+): Promise<void> {
+  writeFileSync(join(ours, 'MERGE_HEAD'), `${merging.join('\n')}\n`)
+  await asSomeone(worktree, COMMIT, { effect: 'git.commit', input: message, env })
+  rmSync(join(ours, 'MERGE_HEAD'), { force: true })
+}
+
+const isStaged = ({ staged }: Change): boolean => staged
 
 const told = ({ problem, apart }: Pick<Collected, 'problem' | 'apart'>) => ({
   ...(problem ? { problem } : {}),
