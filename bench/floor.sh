@@ -5,19 +5,26 @@
 #                                                                     before it, and in its process
 #   floor.sh landings <count> <folder> <repository>                   prints for each landing of one line how many ns it
 #                                                                     takes, with the checkout that follows
+#   floor.sh hand-overs <count> <worktrees> <repository>              prints the same two times, with the landing of the
+#                                                                     one before in between
 set -eu
+
+# land <worktree> <branch> <repository>
+land() {
+  git -C "$1" add -A
+  git -C "$1" commit --quiet -m "$2"
+  read -r base <"$3/.git/refs/heads/main"
+  merged=$(git -C "$3" merge-tree --write-tree "$base" "$2")
+  commit=$(git -C "$3" commit-tree "$merged" -p "$base" -m "$2")
+  git -C "$3" update-ref refs/heads/main "$commit" "$base"
+}
 
 # Exactly the steps of one mission: mission <number> <repository>
 mission() {
   tree=$worktrees/$1 branch=floor/$1
   git -C "$2" worktree add --quiet --no-track -b "$branch" "$tree" main 2>/dev/null
   (cd "$tree" && sh -c 'echo "$0" >"$0"' "made-$1")
-  git -C "$tree" add -A
-  git -C "$tree" commit --quiet -m "mission $1"
-  read -r base <"$2/.git/refs/heads/main"
-  merged=$(git -C "$2" merge-tree --write-tree "$base" "$branch")
-  commit=$(git -C "$2" commit-tree "$merged" -p "$base" -m "$branch")
-  git -C "$2" update-ref refs/heads/main "$commit" "$base"
+  land "$tree" "$branch" "$2"
   git -C "$2" worktree remove --force "$tree"
   git -C "$2" branch --quiet -D "$branch"
 }
@@ -77,5 +84,22 @@ landings)
     echo $(($(date +%s%N) - before))
     number=$((number + 1))
   done
+  ;;
+hand-overs)
+  number=0
+  git -C "$2" worktree add --quiet --no-track -b over/0 "$1/over-0" main 2>/dev/null
+  while [ "$number" -lt "$count" ]; do
+    tree=$1/over-$number branch=over/$number next=$((number + 1))
+    echo "$$" >"$tree/over-$number"
+    before=$(date +%s%N)
+    land "$tree" "$branch" "$2"
+    git -C "$2" worktree add --quiet --no-track -b "over/$next" "$1/over-$next" main 2>/dev/null
+    echo "$before $(cd "$1/over-$next" && sh -c 'date +%s%N')"
+    git -C "$2" worktree remove --force "$tree"
+    git -C "$2" branch --quiet -D "$branch"
+    number=$next
+  done
+  git -C "$2" worktree remove --force "$1/over-$number"
+  git -C "$2" branch --quiet -D "over/$number"
   ;;
 esac

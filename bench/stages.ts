@@ -52,7 +52,7 @@ async function overhead(scale: Scale): Promise<Row[]> {
     const spine: number[] = []
     for (let segment = 0; segment < SEGMENTS; segment++) {
       await eventually(`segment ${segment}`, () => existsSync(here(segment)), undefined, PATIENCE_MS)
-      spine.push(...(await chain(fleet, project, segment)))
+      spine.push(...(await chain(fleet, project, segment)).sinceLanding)
       writeFileSync(open(segment), '')
     }
     const gaps = await gapsOf(fleet, id)
