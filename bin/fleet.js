@@ -16,8 +16,9 @@ exec "$node" "$0" "$@"
 const [major, minor] = process.versions.node.split('.').map(Number)
 if (major < 22 || (major === 22 && minor < 13)) await onNewerNode()
 else {
-  const { default: load } = await import('./load.cjs')
-  load()
+  const { createRequire } = await import('node:module')
+  // To import a CommonJS file takes longer: Node reads it twice.
+  createRequire(import.meta.url)('./load.cjs')()
 }
 
 // Somebody ran this file with an older Node. That process has to stay: no older Node can become another program.

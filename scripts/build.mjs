@@ -15,11 +15,12 @@ import {
   writeFileSync,
 } from 'node:fs'
 import files from 'node:fs/promises'
-import { basename, dirname, join } from 'node:path'
+import { basename, dirname, join, relative } from 'node:path'
 import readline from 'node:readline'
 import readlinePromises from 'node:readline/promises'
 import timers from 'node:timers/promises'
-import { build } from 'esbuild'
+import { build, transform } from 'esbuild'
+import * as zod from 'zod'
 import { licencesOf } from './licences.mjs'
 
 const root = join(import.meta.dirname, '..')
@@ -30,6 +31,12 @@ const SERVER_FILES = { fastify: 'fastify', pino: 'pino', 'mcp-sdk': './src/serve
 
 const metafiles = []
 const bundled = async options => metafiles.push((await build({ ...options, metafile: true })).metafile)
+
+const DEFINED = {
+  FLEET_VERSION: JSON.stringify(version),
+  'import.meta.url': '__bundleUrl',
+  'import.meta.dirname': '__dirname',
+}
 
 const common = {
   absWorkingDir: root,
@@ -70,6 +77,85 @@ const lateBuiltins = {
   },
 }
 
+/**
+ * A file of ours is evaluated when something of it is first used, not when a file that imports it is: a quick command
+ * uses few of the files that its own ones import.
+ */
+const lateFiles = {
+  name: 'late-files',
+  setup({ onLoad, onResolve }) {
+    // In a namespace of its own, because package.json says that files here are ES modules.
+    onResolve({ filter: /\.ts$/ }, ({ path, resolveDir }) => ({
+      path: relative(root, join(resolveDir, path)),
+      namespace: 'ours',
+    }))
+    onLoad({ filter: /.*/, namespace: 'ours' }, async ({ path }) => {
+      const source = await files.readFile(join(root, path), 'utf8')
+      const { code } = await transform(source, { loader: 'ts', format: 'cjs', target: common.target, define: DEFINED })
+      return { contents: withLateImports(code), resolveDir: dirname(join(root, path)) }
+    })
+    // One object for all files, with nothing in it that no file uses.
+    onResolve({ filter: /^zod$/ }, ({ namespace }) =>
+      namespace === 'ours' ? { path: 'zod', namespace: 'shared' } : undefined,
+    )
+    onResolve({ filter: /^used$/, namespace: 'shared' }, () => ({ path: 'zod', namespace: 'used' }))
+    onLoad({ filter: /.*/, namespace: 'shared' }, () => ({
+      contents: 'module.exports = require("used")',
+      resolveDir: root,
+    }))
+    onLoad({ filter: /.*/, namespace: 'used' }, () => ({
+      contents: `export { ${namesUsedOfZod().join(', ')} } from 'zod'`,
+      resolveDir: root,
+    }))
+  },
+}
+
+const namesUsedOfZod = () => {
+  const sources = globSync('src/**/*.ts', { cwd: root }).map(file => readFileSync(join(root, file), 'utf8'))
+  const names = sources.flatMap(source => Array.from(source.matchAll(/\bz\.(\w+)/g), match => match[1]))
+  return [...new Set(names)].filter(name => name in zod).toSorted()
+}
+
+/** esbuild writes `import_x.name` wherever an import is used, so `import_x` can be replaced by what gives it. */
+function withLateImports(code) {
+  if (code.includes('__reExport(')) throw new Error(`name what is exported instead of \`export *\`:\n${code}`)
+  const importing = /^var (import_\w+) = require\("(\.[^"]+)"\);\n/gm
+  const imports = new Map(Array.from(code.matchAll(importing), ([, name, file]) => [name, `(require("${file}"))`]))
+  return code
+    .replace(HELPERS, '')
+    .replace(/^var (\w+) = \{\};\n__export\(\1, /m, '__exports(module.exports, ')
+    .replace(/^module\.exports = __toCommonJS\(\w+\);\n/m, '')
+    .replace(/__toESM\((require\("zod"\))\)/, '$1')
+    .replace(importing, '')
+    .replace(/(?<!["`\w])import_\w+(?=\.)/g, name => imports.get(name) ?? name)
+}
+const HELPERS = /^(?:var __\w+ = .*\n(?:[ })].*\n)*)+/
+
+/**
+ * Only the binary of better-sqlite3 stays outside. To tell one C library from another, the package asks Node for a
+ * report; to try the usual binary is faster.
+ */
+const sqlite = {
+  name: 'sqlite',
+  setup({ onLoad, onResolve }) {
+    onResolve({ filter: /^better-sqlite3$/ }, ({ namespace }) =>
+      namespace === 'ours' ? { path: join(root, 'node_modules/better-sqlite3/lib/index.js') } : undefined,
+    )
+    onLoad({ filter: /\/better-sqlite3\/lib\/binding\.js$/ }, () => ({ contents: BINDING }))
+  },
+}
+const BINDING = `
+const { createRequire } = require('node:module')
+let addon
+exports.getBinding = () => (addon ??= usual() ?? createRequire(inPackage('lib/index.js'))('./binding.js').getBinding())
+const inPackage = file => require('node:path').join(require.resolve('better-sqlite3'), '../..', file)
+function usual() {
+  try {
+    return require(inPackage('prebuilds/' + process.platform + '-' + process.arch + '.node'))
+  } catch {}
+}
+`
+
 const serverFiles = {
   name: 'server-files',
   setup({ onResolve }) {
@@ -92,22 +178,28 @@ await bundled({
 })
 await bundled({
   ...common,
-  entryPoints: ['src/cli/main.ts'],
+  entryPoints: ['./src/cli/main.ts'],
   // bin/load.cjs runs it with only `require`.
   supported: { 'dynamic-import': false },
   outfile: join(next, 'fleet.cjs'),
-  plugins: [lateBuiltins, serverFiles],
-  define: {
-    FLEET_VERSION: JSON.stringify(version),
-    'import.meta.url': '__bundleUrl',
-    'import.meta.dirname': '__dirname',
+  plugins: [lateBuiltins, serverFiles, sqlite, lateFiles],
+  banner: {
+    js: `
+const __bundleUrl = require('node:url').pathToFileURL(__filename).href;
+const __exports = (exports, all) => {
+  Object.defineProperty(exports, '__esModule', { value: true });
+  for (const name in all) Object.defineProperty(exports, name, { get: all[name], enumerable: true });
+};
+const __toESM = module => Object.create(module, { default: { value: module } });
+`,
   },
-  banner: { js: "const __bundleUrl = require('node:url').pathToFileURL(__filename).href;" },
 })
 
 // Identifies this build; see bin/load.cjs.
 const bundle = join(next, 'fleet.cjs')
-const code = readFileSync(bundle, 'utf8')
+// esbuild leaves only regular expressions as they are. One letter beyond ASCII makes V8 keep two bytes for each.
+const escaped = letter => `\\u${letter.charCodeAt(0).toString(16).padStart(4, '0')}`
+const code = readFileSync(bundle, 'utf8').replace(/[^\0-\x7f]/g, escaped)
 writeFileSync(bundle, `/* ${crypto.createHash('sha256').update(code).digest('hex').slice(0, 16)} */ ${code}`)
 
 // Small, because starting a program copies the memory of this process.

@@ -4,7 +4,24 @@ export { COLLECTIONS, type Collection, type KeyPart, type RecordOf } from './col
 export { type Lease, LeaseLost, takeLease } from './lease.ts'
 export { LaggingStore, memoryStore } from './memory/index.ts'
 export { openStore, openToAsk, type StoreSettings, storeOf } from './open.ts'
-export * from './port.ts'
+export {
+  type Batch,
+  type Change,
+  type Check,
+  Conflict,
+  Damaged,
+  type EventPage,
+  type EventQuery,
+  MAX_COMMIT_ITEMS,
+  MAX_RECORD_BYTES,
+  type Page,
+  type Query,
+  type Store,
+  type Stored,
+  StoreOutdated,
+  Unavailable,
+  type Version,
+} from './port.ts'
 export {
   copySqlite,
   DaemonInfo,
