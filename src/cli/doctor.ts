@@ -66,7 +66,7 @@ const EXAMINATIONS: Record<string, Examination> = {
   },
   settings: async where => {
     givenIn(where.env)
-    const { fault } = readFitting(homeOf(where), agentsFor(homeOf(where)).agents)
+    const { fault } = readFitting(homeOf(where), agentsFor(homeOf(where)))
     if (!fault) return { state: 'good', text: 'all settings are valid' }
     return { state: 'poor', text: `${fault.message} The previous settings stay in effect`, advice: fault.hint }
   },

@@ -1,8 +1,8 @@
-import { VERSION } from '../platform/version.ts'
+import * as z from 'zod'
 
-// Scripts ask for the version often, so it is printed before anything else is loaded.
-if (process.argv.length === 3 && (process.argv[2] === '--version' || process.argv[2] === '-V')) console.log(VERSION)
-else void main()
+// A schema that compiles itself pays only in a process that stays.
+if (process.argv[2] !== 'up') z.config({ jitless: true })
+void main()
 
 async function main(): Promise<void> {
   const { run } = await import('./program.ts')

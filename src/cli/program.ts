@@ -37,8 +37,49 @@ import { addWorktree } from './commands/worktree.ts'
 import { EXIT, EXIT_HELP, Exit, exitOfError } from './exit.ts'
 import type { Streams } from './terminal.ts'
 
-/** The whole tree of commands; help, completion and the reference page are made from it. */
-export function makeProgram(): Command {
+type Add = (program: Command) => void
+
+/** What adds which commands, in the order of help. Called in a function: loading and adding them all takes time. */
+const COMMANDS: readonly (readonly [names: string, add: Add])[] = [
+  ['up down', program => addServer(program)],
+  ['init', program => addInit(program)],
+  ['run', program => addRun(program)],
+  ['mission task', program => addMission(program)],
+  ['ready show tasks', program => addQueue(program)],
+  ['plan', program => addPlan(program)],
+  ['loop', program => addLoop(program)],
+  ['project', program => addProject(program)],
+  ['mcp-server', program => addMcpServer(program)],
+  ['logs diff compare conflict events log', program => addWatching(program)],
+  ['say interrupt inbox answer', program => addTalk(program)],
+  ['approvals', program => addApprovals(program)],
+  ['review', program => addReview(program)],
+  ['schedule', program => addSchedule(program)],
+  ['workflow', program => addWorkflow(program)],
+  ['template', program => addTemplate(program)],
+  ['beads bd', program => addBeads(program)],
+  ['plugin', program => addPlugin(program)],
+  ['takeover', program => addTakeover(program)],
+  ['phone device', program => addDevices(program)],
+  ['preview remote', program => addSideProcesses(program)],
+  ['host', program => addHost(program)],
+  ['worktree', program => addWorktree(program)],
+  ['status doctor agents costs pause unpause clean', program => addAbout(program)],
+  ['config', program => addConfig(program)],
+  ['backup restore', program => addBackup(program)],
+  ['call', program => addCall(program)],
+  ['mcp', program => addMcp(program)],
+  // Completion knows every command, so it is no command by itself.
+  ['', program => addCompletion(program)],
+  ['demo', program => addDemo(program)],
+  ['mcp', program => addMcpInstall(program)],
+]
+
+/**
+ * The tree of commands; help, completion and the reference page are made from it. With the name of a command, only what
+ * adds that one.
+ */
+export function makeProgram(only?: string): Command {
   const program = new Command('fleet')
     .description(
       'Run fleets of coding agents on real repositories: each mission in its own worktree, checked, and landed.',
@@ -50,47 +91,15 @@ export function makeProgram(): Command {
     .option('--home <folder>', 'the home of the fleet (default: $FLEET_HOME or ~/.flotilla)')
     .option('--url <address>', 'ask the server at this address (default inside a session: $FLEET_URL)')
     .addHelpText('after', `\nAny unambiguous beginning of an id will do.\n\n${EXIT_HELP}`)
-  for (const add of [
-    addServer,
-    addInit,
-    addRun,
-    addMission,
-    addQueue,
-    addPlan,
-    addLoop,
-    addProject,
-    addMcpServer,
-    addWatching,
-    addTalk,
-    addApprovals,
-    addReview,
-    addSchedule,
-    addWorkflow,
-    addTemplate,
-    addBeads,
-    addPlugin,
-    addTakeover,
-    addDevices,
-    addSideProcesses,
-    addHost,
-    addWorktree,
-    addAbout,
-    addConfig,
-    addBackup,
-    addCall,
-    addMcp,
-    addCompletion,
-    addDemo,
-    addMcpInstall,
-  ])
-    add(program)
+  const named = COMMANDS.filter(([names]) => only && names.split(' ').includes(only))
+  for (const [, add] of named.length ? named : COMMANDS) add(program)
   return program
 }
 
 /** Runs one command line and answers with its exit code. */
 export async function run(args: readonly string[], invocation: Invocation): Promise<number> {
   const { streams } = invocation
-  const program = makeProgram()
+  const program = makeProgram(args[0])
   for (const command of everyCommand(program)) {
     command
       .exitOverride()

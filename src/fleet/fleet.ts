@@ -49,7 +49,9 @@ export function makeFleet(parts: {
   now?: () => string
 }): Fleet {
   const { home, keys, store, environment, configuration = configurationOf(home.path, environment) } = parts
-  const { agents, pluginAgents } = agentsFor(home.path)
+  // Made when first used: most commands that only read need neither.
+  const agents = once(() => agentsFor(home.path))
+  const models = once(() => modelsIn(home.path))
   return {
     home,
     keys,
@@ -64,13 +66,27 @@ export function makeFleet(parts: {
     get settings() {
       return configuration.settings
     },
-    agents,
-    pluginAgents,
+    get agents() {
+      return agents().agents
+    },
+    get pluginAgents() {
+      return agents().pluginAgents
+    },
     plugins: {},
-    models: modelsIn(home.path),
+    get models() {
+      return models()
+    },
     now: parts.now ?? (() => new Date().toISOString()),
     commit: (name, batch) => effect(name, () => store.commit(batch)),
     close: () => store.close(),
+  }
+}
+
+function once<T>(make: () => T): () => T {
+  let made: { value: T } | undefined
+  return () => {
+    made ??= { value: make() }
+    return made.value
   }
 }
 

@@ -76,7 +76,7 @@ export async function changeSettings(
   const before = textOf(file)
   const changes = decide(parseConfiguration(before ?? ''))
   const after = editConfiguration(before ?? '', changes)
-  requireAgents(parseConfiguration(after), fleet.agents)
+  requireAgents(parseConfiguration(after), fleet)
   if (after !== (before ?? '')) replaceText(file, before, after)
   await takeConfiguration(fleet, actorOf(context))
   return [...changes.keys()].filter(name => isInsisted(fleet.configuration.origins[name])).map(keyOf)

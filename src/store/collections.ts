@@ -26,8 +26,11 @@ interface Declared<S extends z.ZodType> {
   schema: S
   indexes: Record<string, Keys<z.infer<S>>>
 }
-const declare = <S extends z.ZodType>(schema: S, indexes: Record<string, Keys<z.infer<S>>>): Declared<S> => ({
-  schema,
+/** A function gives the schema, because making one takes long and most commands need few. */
+const declare = <S extends z.ZodType>(schema: () => S, indexes: Record<string, Keys<z.infer<S>>>): Declared<S> => ({
+  get schema() {
+    return schema()
+  },
   indexes,
 })
 
@@ -35,13 +38,13 @@ const declare = <S extends z.ZodType>(schema: S, indexes: Record<string, Keys<z.
  * Every collection, declared once; an engine derives its tables from this. Every collection also has the index 'id'.
  */
 export const COLLECTIONS = {
-  projects: declare(Project, {
+  projects: declare(() => Project, {
     created: p => [[p.created_at]],
     path: p => [[p.path]],
     name: p => [[p.name.toLowerCase()]],
     deleting: p => (p.deleting ? [[p.created_at]] : []),
   }),
-  missions: declare(Mission, {
+  missions: declare(() => Mission, {
     created: m => [[m.created_at]],
     project: m => [[m.project_id, m.created_at]],
     status: m => [[m.status, m.created_at]],
@@ -66,7 +69,7 @@ export const COLLECTIONS = {
     workflow: m => (m.workflow ? [[m.workflow.id, m.workflow.stage]] : []),
     taken_over: m => (m.taken_over ? [[m.taken_over.since]] : []),
   }),
-  sessions: declare(Session, {
+  sessions: declare(() => Session, {
     created: s => [[s.created_at]],
     mission: s => [[s.mission_id, s.created_at]],
     project: s => [[s.project_id, s.created_at]],
@@ -75,50 +78,50 @@ export const COLLECTIONS = {
     place: s => (s.worktree_kept && s.worktree ? [[s.worktree, s.created_at]] : []),
     worktree: s => (s.status === 'ended' && s.worktree_kept && s.worktree ? [[s.ended_at ?? s.created_at]] : []),
   }),
-  reports: declare(Report, {
+  reports: declare(() => Report, {
     created: r => [[r.created_at]],
     mission: r => [[r.mission_id, r.created_at]],
     project: r => [[r.project_id, r.created_at]],
   }),
-  comments: declare(Comment, {
+  comments: declare(() => Comment, {
     mission: c => [[c.mission_id, c.created_at]],
     /** Comments of people that the agent has not been told yet. */
     unsent: c => (isToSend(c) ? [[c.mission_id, c.created_at]] : []),
   }),
-  evidence: declare(Evidence, { mission: e => [[e.mission_id, e.created_at]] }),
-  messages: declare(Message, {
+  evidence: declare(() => Evidence, { mission: e => [[e.mission_id, e.created_at]] }),
+  messages: declare(() => Message, {
     mission: m => [[m.mission_id, m.created_at]],
     waiting: m => (m.status === 'waiting' ? [[m.session_id, m.created_at]] : []),
   }),
-  questions: declare(Question, {
+  questions: declare(() => Question, {
     mission: q => [[q.mission_id, q.created_at]],
     session: q => [[q.session_id, q.created_at]],
     open: q => (q.status === 'open' ? [[q.created_at]] : []),
   }),
-  approval_rules: declare(ApprovalRule, {
+  approval_rules: declare(() => ApprovalRule, {
     created: r => [[r.created_at]],
     project: r => [[r.project_id, r.created_at]],
     mission: r => (r.mission_id ? [[r.mission_id, r.created_at]] : []),
   }),
-  workflows: declare(Workflow, {
+  workflows: declare(() => Workflow, {
     created: w => [[w.created_at]],
     project: w => [[w.project_id, w.created_at]],
     status: w => [[w.status, w.created_at]],
     /** Not over. The daemon looks at these when it starts. */
     active: w => (w.status === 'making' || w.status === 'running' ? [[w.created_at]] : []),
   }),
-  schedules: declare(Schedule, {
+  schedules: declare(() => Schedule, {
     created: s => [[s.created_at]],
     project: s => [[s.project_id, s.created_at]],
     due: s => (s.enabled && s.next_at ? [[s.next_at]] : []),
     waiting: s => (s.waiting.length ? [[s.waiting[0]!]] : []),
   }),
-  processes: declare(SideProcess, {
+  processes: declare(() => SideProcess, {
     mission: p => [[p.mission_id, p.created_at]],
     live: p => (p.status === 'ended' ? [] : [[p.created_at]]),
     created: p => [[p.created_at]],
   }),
-  plans: declare(Plan, {
+  plans: declare(() => Plan, {
     created: p => [[p.created_at]],
     project: p => [[p.project_id, p.created_at]],
     status: p => [[p.status, p.created_at]],
@@ -126,21 +129,21 @@ export const COLLECTIONS = {
     /** Its planner or a person still has to act. */
     open: p => (p.status === 'planning' || p.status === 'proposed' ? [[p.status, p.created_at]] : []),
   }),
-  loops: declare(Loop, {
+  loops: declare(() => Loop, {
     project: l => [[l.project_id, l.created_at]],
     active: l => (isLoopOver(l) ? [] : [[l.created_at]]),
   }),
-  plugins: declare(PluginRecord, {}),
-  templates: declare(Template, { name: t => [[t.name.toLowerCase()]] }),
-  receipts: declare(Receipt, { created: r => [[r.created_at]] }),
-  fleet: declare(FleetState, {}),
-  counts: declare(Counts, {}),
-  providers: declare(Provider, {}),
-  devices: declare(Device, { signed_in: d => (d.signed_out_at ? [] : [[d.signed_in_at]]) }),
-  faults: declare(Fault, { reactor: f => [[f.reactor, f.since]], since: f => [[f.since]] }),
-  lease: declare(LeaseRecord, {}),
-  migrations: declare(Migrated, {}),
-  spending: declare(Spending, { day: s => [[s.day, s.project_id]] }),
+  plugins: declare(() => PluginRecord, {}),
+  templates: declare(() => Template, { name: t => [[t.name.toLowerCase()]] }),
+  receipts: declare(() => Receipt, { created: r => [[r.created_at]] }),
+  fleet: declare(() => FleetState, {}),
+  counts: declare(() => Counts, {}),
+  providers: declare(() => Provider, {}),
+  devices: declare(() => Device, { signed_in: d => (d.signed_out_at ? [] : [[d.signed_in_at]]) }),
+  faults: declare(() => Fault, { reactor: f => [[f.reactor, f.since]], since: f => [[f.since]] }),
+  lease: declare(() => LeaseRecord, {}),
+  migrations: declare(() => Migrated, {}),
+  spending: declare(() => Spending, { day: s => [[s.day, s.project_id]] }),
 } as const
 
 export type Collection = keyof typeof COLLECTIONS

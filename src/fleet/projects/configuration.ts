@@ -1,7 +1,6 @@
 import { statSync } from 'node:fs'
 import { basename, dirname } from 'node:path'
 import { isDeepStrictEqual } from 'node:util'
-import type { Agents } from '../../agents/index.ts'
 import {
   Configuration,
   configurationFile,
@@ -38,7 +37,7 @@ export async function lastConfiguration(store: Store, layers: Omit<Layers, 'file
 
 /** For a process that only asks: the file as it is, unless it is broken or a running server decides. */
 export function lookAtConfiguration(fleet: Fleet, { served }: { served: boolean }): void {
-  const { given, fault } = readFitting(fleet.home.path, fleet.agents)
+  const { given, fault } = readFitting(fleet.home.path, fleet)
   if (given && !served) fleet.configuration.take(given)
   fleet.configuration.fault = fault
 }
@@ -53,7 +52,7 @@ export interface Taken {
 /** Reads the file and applies it. If it is broken, everything stays as it is, and that is said once. */
 export async function takeConfiguration(fleet: Fleet, actor = 'fleet'): Promise<Taken> {
   const { configuration } = fleet
-  const { given, fault } = readFitting(fleet.home.path, fleet.agents)
+  const { given, fault } = readFitting(fleet.home.path, fleet)
   if (fault) {
     const refused = fault.message === configuration.fault?.message ? null : fault.message
     if (refused) await commit(fleet, { kind: 'settings_refused', cause: clipped(refused, MAX_CAUSE_CHARS) }, actor)
@@ -67,10 +66,10 @@ export async function takeConfiguration(fleet: Fleet, actor = 'fleet'): Promise<
 }
 
 /** What the file says, if it can be read and names agents that exist. */
-export function readFitting(home: string, agents: Agents): Read {
+export function readFitting(home: string, fleet: Pick<Fleet, 'agents'>): Read {
   const read = readConfiguration(home)
   try {
-    if (read.given) requireAgents(read.given, agents)
+    if (read.given) requireAgents(read.given, fleet)
     return read
   } catch (error) {
     if (error instanceof Refusal) return { given: null, fault: error }
@@ -78,9 +77,9 @@ export function readFitting(home: string, agents: Agents): Read {
   }
 }
 
-export function requireAgents({ defaultAgent, maxPerAgent = {} }: Given, agents: Agents): void {
-  for (const agent of [defaultAgent ?? [], Object.keys(maxPerAgent)].flat()) agents.named(agent)
-  if (defaultAgent && agents.named(defaultAgent).can.scripts)
+export function requireAgents({ defaultAgent, maxPerAgent = {} }: Given, fleet: Pick<Fleet, 'agents'>): void {
+  for (const agent of [defaultAgent ?? [], Object.keys(maxPerAgent)].flat()) fleet.agents.named(agent)
+  if (defaultAgent && fleet.agents.named(defaultAgent).can.scripts)
     throw new InvalidInput('default_agent', `cannot be ${defaultAgent}, which runs text as a script`, {
       try: `Choose a coding agent, and name ${defaultAgent} on each mission that is a script.`,
     })
