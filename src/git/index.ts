@@ -23,11 +23,11 @@ export {
   treeOf,
 } from './commits.ts'
 export { type Difference, differenceOf, liveDifferenceOf, type Sizes, sizesOf } from './differences.ts'
-export { worktreeBytes } from './disk.ts'
+export { bytesOf, worktreeBytes } from './disk.ts'
 export { fileIn, fileOf, type Logged, lineOf, logOf, textOf } from './files.ts'
 export { explainsTip, type GuardMark, guardDifference, guardMark, pushGuardEnvironment } from './guard.ts'
 export { commitsBeyond, commitsOf, largeFiles, mergeBase } from './histories.ts'
-export { canLetGo, keepRef, keptRef } from './kept-refs.ts'
+export { canLetGo, countOurRefs, keepRef, keptRef } from './kept-refs.ts'
 export { branchTip, type Repository, readRef, requireWorktree } from './layout.ts'
 export { commitLeftovers } from './leftovers.ts'
 export { type FolderLocation, locate } from './locate.ts'

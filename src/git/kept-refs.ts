@@ -29,3 +29,10 @@ export async function keepRef(
     if (await readRef(repo, branch)) throw failure
   })
 }
+
+/** How many refs and branches of ours a repository has. */
+export async function countOurRefs({ commonDir }: Pick<Repository, 'commonDir'>): Promise<number> {
+  const { stdout } = await git(commonDir, ['for-each-ref', '--format=%(refname)', 'refs/fleet/', 'refs/heads/fleet/'])
+  return stdout.toString('utf8').split('
+').filter(Boolean).length
+}
