@@ -45,12 +45,7 @@ export function duration(ms: number): string {
   return `${Math.floor(seconds / 86_400)}d ${Math.floor((seconds % 86_400) / 3600)}h`
 }
 
-const UNITS = ['B', 'KB', 'MB', 'GB', 'TB']
-export function size(bytes: number): string {
-  const power = Math.min(UNITS.length - 1, bytes > 0 ? Math.floor(Math.log(bytes) / Math.log(1000)) : 0)
-  const value = bytes / 1000 ** power
-  return `${power === 0 || value >= 100 ? Math.round(value) : value.toFixed(1)} ${UNITS[power]}`
-}
+export { sizeInWords as size } from '../domain/rules/disk.ts'
 
 /** The first line of a prompt, short enough for a table. */
 export function titleOf(prompt: string): string {

@@ -21,7 +21,10 @@ interface Setting<T> extends Kind<T> {
 }
 type More<T> = Pick<Setting<T>, 'project' | 'takes'>
 
-const PROJECT_FIELDS = ['agent', 'model', 'engine', 'timeout_seconds', 'max_retries', 'context_limit_percent'] as const
+const PROJECT_FIELDS = [
+  ...(['agent', 'model', 'engine', 'timeout_seconds', 'max_retries', 'context_limit_percent'] as const),
+  ...(['disk_limit_gb', 'keep_worktrees_days'] as const),
+] as const
 
 const setting = <T>(
   variable: `FLEET_${string}`,
@@ -273,6 +276,20 @@ export const SETTINGS = {
     whole(1, 1e9),
     1000,
     'how many files a worktree must have to be kept for the next mission; a smaller one is made anew, which is quicker',
+  ),
+  diskLimitGb: setting(
+    'FLEET_DISK_LIMIT_GB',
+    orNothing(number(z.number().positive().max(1_000_000))),
+    null,
+    'gigabytes that the worktrees of one project may use; beyond that, its new missions wait',
+    { project: 'disk_limit_gb' },
+  ),
+  keepWorktreesDays: setting(
+    'FLEET_KEEP_WORKTREES_DAYS',
+    orNothing(number(z.number().min(0).max(36_500))),
+    null,
+    'days after which the worktrees of failed and cancelled missions are removed; their work stays under a ref',
+    { project: 'keep_worktrees_days' },
   ),
 } as const
 

@@ -2,6 +2,8 @@ import { setTimeout as pause } from 'node:timers/promises'
 import type { Event } from '../domain/records/event.ts'
 import { Bridges } from '../fleet/beads/bridges.ts'
 import { Delegation } from '../fleet/delegation/reactor.ts'
+import { Measuring } from '../fleet/disk/measuring.ts'
+import { Retention } from '../fleet/disk/retention.ts'
 import { Dispatcher } from '../fleet/dispatch/dispatcher.ts'
 import type { Fleet } from '../fleet/fleet.ts'
 import { Landings } from '../fleet/landing/reactor.ts'
@@ -85,6 +87,8 @@ function reactorsOf(fleet: Fleet, { url, onFault = () => {} }: ReactorOptions): 
   add(desk => new Previews(fleet, desk, processes))
   add(desk => new Worktrees(fleet, desk))
   add(desk => new Warming(fleet, desk, onFault))
+  add(desk => new Retention(fleet, desk))
+  add(() => new Measuring(fleet, freed))
   add(() => new Deletions(fleet))
   add(() => new Bridges(fleet, onFault))
   add(() => new Housekeeping(fleet))

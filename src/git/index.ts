@@ -23,7 +23,7 @@ export {
   treeOf,
 } from './commits.ts'
 export { type Difference, differenceOf, liveDifferenceOf, type Sizes, sizesOf } from './differences.ts'
-export { bytesOf, worktreeBytes } from './disk.ts'
+export { bytesOf } from './disk.ts'
 export { fileIn, fileOf, type Logged, lineOf, logOf, textOf } from './files.ts'
 export { explainsTip, type GuardMark, guardDifference, guardMark, pushGuardEnvironment } from './guard.ts'
 export { commitsBeyond, commitsOf, largeFiles, mergeBase } from './histories.ts'

@@ -2,6 +2,7 @@ import { NotAllowed } from '../domain/errors.ts'
 import { usesOf } from './checkouts.ts'
 import { branchTip, type Repository, readRef } from './layout.ts'
 import { dropRef, writeRef } from './private/project-refs.ts'
+import { git } from './run.ts'
 
 export const keptRef = (mission: string, n: number): string => `refs/fleet/${mission}/${n}`
 
@@ -33,6 +34,5 @@ export async function keepRef(
 /** How many refs and branches of ours a repository has. */
 export async function countOurRefs({ commonDir }: Pick<Repository, 'commonDir'>): Promise<number> {
   const { stdout } = await git(commonDir, ['for-each-ref', '--format=%(refname)', 'refs/fleet/', 'refs/heads/fleet/'])
-  return stdout.toString('utf8').split('
-').filter(Boolean).length
+  return stdout.toString('utf8').split('\n').filter(Boolean).length
 }

@@ -4,6 +4,7 @@ import { comparing } from './comparing.ts'
 import { conflicts } from './conflicts.ts'
 import { devices } from './devices.ts'
 import { diffs } from './diffs.ts'
+import { disk } from './disk.ts'
 import { events } from './events.ts'
 import { graph } from './graph.ts'
 import { selfService } from './inside.ts'
@@ -63,6 +64,7 @@ const forPeople = [
   ...settings,
   ...system,
   ...worktrees,
+  ...disk,
   ...events,
   ...devices,
   ...integrations,

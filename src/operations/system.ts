@@ -5,13 +5,15 @@ import { Fault } from '../domain/records/fault.ts'
 import { Provider, ProviderWindow } from '../domain/records/fleet.ts'
 import { Engine } from '../domain/records/project.ts'
 import { missionCounts } from '../fleet/counts.ts'
+import { quickUse } from '../fleet/disk/use.ts'
 import { liveSessions } from '../fleet/dispatch/capacity.ts'
 import { providersOf } from '../fleet/dispatch/windows.ts'
 import { faultsOf, retryFaults } from '../fleet/faults.ts'
 import type { Fleet } from '../fleet/fleet.ts'
 import { countOf, waitingForPerson } from '../fleet/missions/waiting.ts'
 import { fleetState, lookUp } from '../fleet/records.ts'
-import { clean, worktreesOnDisk } from '../fleet/worktrees/cleaning.ts'
+import { clean } from '../fleet/worktrees/cleaning.ts'
+import { countWorktrees } from '../fleet/worktrees/worktrees.ts'
 import { VERSION } from '../platform/version.ts'
 import { sandboxState } from '../runner/sandbox.ts'
 import { isHeld, readDaemon } from '../store/index.ts'
@@ -86,14 +88,25 @@ export const system = [
         .record(z.string(), z.number())
         .describe('how often each part of the fleet has failed since the home was created'),
       providers: z.array(ProviderView).describe('the known limits of providers'),
-      disk: z.object({ free_bytes: z.number(), worktrees: z.number(), worktree_bytes: z.number() }),
+      disk: z
+        .object({
+          free_bytes: z.number(),
+          worktrees: z.number().int(),
+          worktree_bytes: z.number().describe('with their repositories'),
+          warm: z.number().int(),
+          warm_bytes: z.number(),
+          transcript_bytes: z.number(),
+          total_bytes: z.number().describe('all of the home'),
+          measured_at: z.string().nullable().describe('null: it takes too long to measure now'),
+        })
+        .describe('disk_use has more'),
     }),
     run: async ({ fleet }) => {
-      const [state, { counts }, live, kept, providers, waiting, faults] = await Promise.all([
+      const [state, { counts }, live, used, providers, waiting, faults] = await Promise.all([
         fleetState(fleet),
         missionCounts(fleet),
         liveSessions(fleet),
-        worktreesOnDisk(fleet),
+        quickUse(fleet),
         providersOf(fleet),
         waitingForPerson(fleet),
         faultsOf(fleet),
@@ -114,7 +127,16 @@ export const system = [
         faults,
         fault_counts: state.value.fault_counts,
         providers: providers.map(({ id, held_until, windows }) => ({ id, held_until, windows })),
-        disk: { free_bytes: bavail * bsize, worktrees: kept.count, worktree_bytes: kept.bytes },
+        disk: {
+          free_bytes: bavail * bsize,
+          worktrees: countWorktrees(fleet),
+          worktree_bytes: (used?.worktrees.bytes ?? 0) + (used?.repositories.bytes ?? 0),
+          warm: used?.warm.count ?? 0,
+          warm_bytes: used?.warm.bytes ?? 0,
+          transcript_bytes: used?.transcripts.bytes ?? 0,
+          total_bytes: used?.total_bytes ?? 0,
+          measured_at: used?.measured_at ?? null,
+        },
       }
     },
   }),
@@ -238,7 +260,8 @@ export const system = [
     name: 'clean',
     may: 'system.operate',
     mcp: 'system',
-    summary: 'Remove worktrees of sessions that are over; their work stays in the repository as a ref',
+    summary:
+      'Remove worktrees of sessions that are over; their work stays in the repository as a ref. Says what it frees',
     http: 'POST /api/clean',
     inServer: true,
     input: z.object({
@@ -246,6 +269,7 @@ export const system = [
       dry_run: z.boolean().default(false),
       mission_id: Ref.optional().describe('only those of this mission'),
       keep_branches: z.boolean().default(false).describe('leave the branches where they are'),
+      warm: z.boolean().default(false).describe('also the worktrees that wait for the next mission'),
     }),
     output: Cleaned,
     run: async (context, input) => {
@@ -254,6 +278,7 @@ export const system = [
         olderThanHours: input.older_than_hours,
         dryRun: input.dry_run,
         keepBranches: input.keep_branches,
+        warm: input.warm,
         ...(mission && { missions: new Set([mission]) }),
       })
     },

@@ -70,6 +70,13 @@ export type SessionView = z.infer<typeof SessionView>
 /** What was removed to free space, and what was kept and why. */
 export const Cleaned = z.object({
   freed_bytes: z.number(),
+  freed: z
+    .object({
+      worktrees: z.number(),
+      warm: z.number().describe('of worktrees that wait for the next mission'),
+      trash: z.number().describe('of what is being removed already'),
+    })
+    .describe('freed_bytes by kind'),
   worktrees: z.array(
     z.object({
       session_id: z.string(),
@@ -145,7 +152,14 @@ async function doneBy(fleet: Fleet, mission: Mission): Promise<Pick<MissionView,
 
 async function waitsFor(fleet: Fleet, mission: Mission, world: Circumstances): Promise<MissionView['waits_for']> {
   const landings = mission.status === 'landing' ? await world.landings(mission.project_id) : []
-  const nothing = { dependencies: [], project: { name: '', paused: false }, fleetPaused: false, hold: null, full: null }
+  const nothing = {
+    dependencies: [],
+    project: { name: '', paused: false },
+    fleetPaused: false,
+    hold: null,
+    full: null,
+    disk: null,
+  }
   const retrying = (mission.status === 'running' && (await world.session(mission.id))?.retrying) || null
   if (mission.status !== 'queued')
     return waitingReasons(mission, { ...nothing, now: fleet.now() }, { landings, retrying })
@@ -162,6 +176,7 @@ async function waitsFor(fleet: Fleet, mission: Mission, world: Circumstances): P
     project,
     hold: agent === null ? null : await world.hold(agent, project),
     full: await world.full(agent ?? '', project),
+    disk: world.disk(project),
     now: fleet.now(),
   })
 }

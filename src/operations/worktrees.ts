@@ -11,7 +11,7 @@ const ListedWorktree = z.object({
   mission_id: Id.nullable(),
   session_id: Id.nullable(),
   title: z.string().nullable(),
-  state: z.string().describe('at work, for checks, of no session, or the status of its mission'),
+  state: z.string().describe('at work, for checks, warm, of no session, or the status of its mission'),
   isolation: z.enum(['private', 'linked']),
   bytes: z.number().describe('the size of its files'),
   repository_bytes: z.number().describe('the size of its own repository, without the objects of the project'),

@@ -11,7 +11,7 @@ import { type Cli, does } from '../command.ts'
 import { EXIT } from '../exit.ts'
 import { projectRef } from '../project-here.ts'
 import { namedServer } from '../server.ts'
-import { duration, inStatusColour, size } from '../show.ts'
+import { ago, duration, inStatusColour, size } from '../show.ts'
 
 export function addAbout(program: Command): void {
   does(
@@ -78,6 +78,7 @@ export function addAbout(program: Command): void {
     .description('remove worktrees of ended sessions; their work stays in the repository as a ref')
     .option('--older-than <age>', 'only sessions that ended at least this long ago, such as 90m, 12h or 7d', hoursFrom)
     .option('--dry-run', 'show what would be removed and remove nothing')
+    .option('--warm', 'also remove the worktrees that wait for the next mission')
   does(clean, showCleaning)
 }
 
@@ -144,7 +145,15 @@ interface Status {
   settings_problem: string | null
   faults: Fault[]
   providers: { id: string; held_until: string | null; windows: ProviderWindow[] }[]
-  disk: { free_bytes: number; worktrees: number; worktree_bytes: number }
+  disk: {
+    free_bytes: number
+    worktrees: number
+    worktree_bytes: number
+    warm: number
+    warm_bytes: number
+    transcript_bytes: number
+    measured_at: string | null
+  }
 }
 
 /** The state of the server of a home. A named server is asked itself, so its answer is proof. */
@@ -203,7 +212,7 @@ function sayStatus({ terminal }: Cli, status: Status): void {
     )
   terminal.facts([
     ['agents', `${here.length} of ${status.max_concurrent} running`],
-    ['disk', `${size(disk.free_bytes)} free, ${disk.worktrees} worktrees (${size(disk.worktree_bytes)})`],
+    ['disk', diskInWords(disk)],
   ])
   terminal.facts(
     status.providers.map(({ id, held_until, windows }): [string, string] => [
@@ -241,6 +250,17 @@ function sayStatus({ terminal }: Cli, status: Status): void {
     status.live_sessions,
   )
 }
+
+function diskInWords({ measured_at, ...disk }: Status['disk']): string {
+  const free = `${size(disk.free_bytes)} free, ${disk.worktrees} worktrees`
+  if (!measured_at) return free
+  const warm = disk.warm ? [`${disk.warm} warm (${size(disk.warm_bytes)})`] : []
+  const age = Date.now() - Date.parse(measured_at)
+  const old = age > OLD_MS ? [`measured ${ago(measured_at)}`] : []
+  const used = `${free} (${size(disk.worktree_bytes)})`
+  return [used, ...warm, `transcripts ${size(disk.transcript_bytes)}`, ...old].join(', ')
+}
+const OLD_MS = 60_000
 
 const windowsInWords = (windows: readonly ProviderWindow[], now: string): string[] =>
   windows
@@ -315,6 +335,8 @@ const presets = (names: readonly string[]): string =>
 
 export interface Cleaned {
   freed_bytes: number
+  /** Absent: a server of an earlier version answered. */
+  freed?: { worktrees: number; warm: number; trash: number }
   worktrees: {
     session_id: string
     mission_id: string
@@ -333,6 +355,7 @@ async function showCleaning(cli: Cli, _: string[], options: Record<string, unkno
   const answer = await cli.ask<Cleaned>('clean', {
     older_than_hours: options.olderThan,
     dry_run: dryRun,
+    ...(options.warm === true && { warm: true }),
   })
   terminal.progress('')
   if (terminal.json) return void terminal.data(answer)
@@ -354,5 +377,12 @@ async function showCleaning(cli: Cli, _: string[], options: Record<string, unkno
       answer.worktrees,
     )
   }
-  terminal.print(`${dryRun ? 'Would free' : 'Freed'} ${size(answer.freed_bytes)}.`)
+  const kinds = [
+    ['worktrees', answer.freed?.worktrees],
+    ['warm worktrees', answer.freed?.warm],
+    ['trash', answer.freed?.trash],
+  ] as const
+  const parts = kinds.flatMap(([kind, bytes]) => (bytes ? [`${kind} ${size(bytes)}`] : []))
+  const each = parts.length > 1 ? `: ${parts.join(', ')}` : ''
+  terminal.print(`${dryRun ? 'Would free' : 'Freed'} ${size(answer.freed_bytes)}${each}.`)
 }

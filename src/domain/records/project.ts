@@ -139,6 +139,22 @@ export const ProjectSettings = z.object({
     .nullable()
     .default(null)
     .describe('once this is spent in a day (UTC), nothing new starts and running agents are stopped'),
+  disk_limit_gb: z
+    .number()
+    .positive()
+    .max(1_000_000)
+    .nullable()
+    .default(null)
+    .describe("gigabytes that its worktrees may use; beyond that, new missions wait; empty: the fleet's limit"),
+  keep_worktrees_days: z
+    .number()
+    .min(0)
+    .max(36_500)
+    .nullable()
+    .default(null)
+    .describe(
+      'days after which the worktrees of failed and cancelled missions are removed, never what no commit holds; empty: as the fleet says',
+    ),
   timeout_seconds: z.number().int().min(1).max(604_800).nullable().default(null),
   context_limit_percent: ContextLimit.nullable().default(null),
   max_retries: z.number().int().min(0).max(10).nullable().default(null),

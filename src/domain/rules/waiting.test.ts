@@ -8,6 +8,7 @@ const world = (more: Partial<World> = {}): World => ({
   fleetPaused: false,
   hold: null,
   full: null,
+  disk: null,
   now: NOW,
   ...more,
 })
@@ -41,6 +42,10 @@ test.each([
   [{ project: { name: 'p', paused: true } }, 'project p is paused'],
   [{ hold: { kind: 'budget' as const, text: 'the budget is spent' } }, 'the budget is spent'],
   [{ full: 'fleet' as const }, 'waiting for a free slot: the fleet is full'],
+  [
+    { disk: { usedBytes: 12e9, limitBytes: 10e9 } },
+    'waiting: the worktrees of its project use 12.0 GB of 10.0 GB; see fleet clean --dry-run, or raise its disk limit (fleet project set --disk-limit)',
+  ],
 ])('waits with %o', (w, expected) => expect(text(aMission({ status: 'queued' }), w)).toEqual([expected]))
 
 test('waits until the time it was put off to, and no longer', () => {

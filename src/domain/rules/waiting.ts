@@ -1,5 +1,6 @@
 import type { Mission } from '../records/mission.ts'
 import type { Project } from '../records/project.ts'
+import { type DiskShare, diskReason } from './disk.ts'
 import { type Retrying, retryingInWords } from './retrying.ts'
 
 /** What keeps a mission from starting, for a person to read and a program to match. */
@@ -13,6 +14,7 @@ export interface Reason {
     | 'rate_limit'
     | 'provider_window'
     | 'budget'
+    | 'disk'
     | 'slot'
     | 'person'
     | 'landing'
@@ -33,6 +35,8 @@ export interface World {
   /** The provider's limit, or a day's budget that is spent. */
   hold: Reason | null
   full: FullSlot | null
+  /** What the worktrees of its project use. Null: there is no limit, or nobody has measured them. */
+  disk: DiskShare | null
   now: string
 }
 
@@ -67,6 +71,8 @@ export function waitsFor(mission: Mission, world: World): Reason[] {
     return [{ kind: 'not_before', until: mission.not_before, text: `not before ${mission.not_before}` }]
   }
   if (world.hold) return [world.hold]
+  const disk = diskReason(mission, world.disk)
+  if (disk) return [{ kind: 'disk', text: disk }]
   if (world.full) return [{ kind: 'slot', text: FULL[world.full] }]
   return []
 }

@@ -1,7 +1,9 @@
 import type { Mission } from '../../domain/records/mission.ts'
 import type { Project } from '../../domain/records/project.ts'
 import type { Session } from '../../domain/records/session.ts'
+import type { DiskShare } from '../../domain/rules/disk.ts'
 import type { FullSlot, Reason } from '../../domain/rules/waiting.ts'
+import { diskShareOf } from '../disk/limits.ts'
 import type { Fleet } from '../fleet.ts'
 import { fleetState, readable } from '../records.ts'
 import { diskIsFull, fullSlot, liveSessions } from './capacity.ts'
@@ -14,6 +16,7 @@ export interface Circumstances {
   mission(id: string): Promise<Mission | undefined>
   hold(agent: string, project: Project): Promise<Reason | null>
   full(agent: string, project: Project): Promise<FullSlot | null>
+  disk(project: Project): DiskShare | null
   /** The first missions of a project that are landing or being undone, in the order of their turns. */
   landings(project: string): Promise<Mission[]>
   /** The live session of a mission. */
@@ -34,6 +37,7 @@ export function circumstancesOf(fleet: Fleet): Circumstances {
     project: id => once(`project ${id}`, async () => (await readable(fleet, 'projects', id))?.value),
     mission: id => once(`mission ${id}`, async () => (await readable(fleet, 'missions', id))?.value),
     hold: (agent, project) => once(`hold ${agent} ${project.id}`, () => holdOn(fleet, agent, project)),
+    disk: project => once(`disk ${project.id}`, () => diskShareOf(fleet, project)),
     landings: project =>
       once(`landings ${project}`, async () => {
         const page = await fleet.store.find('missions', { index: 'landing', equals: [project], limit: MOST_LANDINGS })

@@ -5,6 +5,7 @@ import { effective } from '../../domain/rules/effective.ts'
 import * as life from '../../domain/rules/life.ts'
 import { isReady, waitsFor } from '../../domain/rules/waiting.ts'
 import { type Change, type Check, Conflict, type Stored, Unavailable } from '../../store/index.ts'
+import { diskShareOf } from '../disk/limits.ts'
 import { type Fleet, retryOnConflict } from '../fleet.ts'
 import { DispatchGate } from '../plugins/gate.ts'
 import { type Desk, idIn, type Reactor, type Ref, refTo } from '../reactor.ts'
@@ -113,6 +114,7 @@ export class Dispatcher implements Reactor {
         agent ?? '',
         project,
       ),
+      disk: diskShareOf(this.#fleet, project),
     })
     if (reason?.until) return this.#desk.passIn(Date.parse(reason.until) - Date.parse(this.#fleet.now()))
     if (!reason && this.#gate.lets(stored)) await this.#try(() => this.#start(stored, dependencies))

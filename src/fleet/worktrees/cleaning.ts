@@ -1,36 +1,20 @@
-import { readdir } from 'node:fs/promises'
-import { join } from 'node:path'
 import type { Status } from '../../domain/records/mission.ts'
 import type { Session } from '../../domain/records/session.ts'
+import { bytesIn, measureDisk } from '../disk/use.ts'
 import type { Fleet } from '../fleet.ts'
 import { endSideProcesses, sideProcessesIn } from '../previews/processes.ts'
 import { all } from '../records.ts'
 import { sentence } from '../sentences.ts'
+import { poolOf } from './pool.ts'
 import { laterIn, refOf, retire, sharedWithLater, worktreeTurns } from './retiring.ts'
 import { bytesOfPlace } from './worktrees.ts'
 
-interface Kept {
-  count: number
-  bytes: number
-}
-
-/**
- * How many worktrees the home has and how much disk they use. It reads the disk, so records of removed ones cost
- * nothing.
- */
-export async function worktreesOnDisk({ home }: Fleet): Promise<Kept> {
-  const projects = await readdir(home.worktrees).catch(() => [])
-  const folders = await Promise.all(
-    projects.map(async project =>
-      (await readdir(join(home.worktrees, project)).catch(() => [])).map(name => join(home.worktrees, project, name)),
-    ),
-  )
-  const sizes = await Promise.all(folders.flat().map(bytesOfPlace))
-  return { count: sizes.length, bytes: sizes.reduce((a, b) => a + b, 0) }
-}
+const MEASURED_WITHIN_MS = 5000
 
 export interface Cleaned {
   freed_bytes: number
+  /** The same by kind. */
+  freed: { worktrees: number; warm: number; trash: number }
   worktrees: {
     session_id: string
     mission_id: string
@@ -49,15 +33,17 @@ interface CleanOptions {
   /** Only worktrees of these missions. */
   missions?: ReadonlySet<string>
   keepBranches: boolean
+  /** Also the worktrees that wait for the next mission. */
+  warm?: boolean
 }
 
 /** Removes worktrees that nobody works in any more. Their work stays under a ref. */
 export async function clean(
   fleet: Fleet,
-  { olderThanHours, dryRun, missions, keepBranches }: CleanOptions,
+  { olderThanHours, dryRun, missions, keepBranches, warm = false }: CleanOptions,
 ): Promise<Cleaned> {
   const before = new Date(Date.parse(fleet.now()) - olderThanHours * 3_600_000).toISOString()
-  const cleaned: Cleaned = { freed_bytes: 0, worktrees: [] }
+  const cleaned: Cleaned = { freed_bytes: 0, freed: { worktrees: 0, warm: 0, trash: 0 }, worktrees: [] }
   for await (const { value: session } of all(fleet, 'sessions', 'worktree')) {
     if ((session.ended_at ?? session.created_at) > before) continue
     if (missions && !missions.has(session.mission_id)) continue
@@ -79,9 +65,18 @@ export async function clean(
       ...(kept_because && { kept_because }),
       ...(ends.length && !kept_because && { ends }),
     })
-    if (!kept_because) cleaned.freed_bytes += row.bytes
+    if (!kept_because) cleaned.freed.worktrees += row.bytes
   }
-  return cleaned
+  // What is in the trash is removed in any case.
+  if (!missions) cleaned.freed.trash = await bytesIn(fleet.home.trash)
+  if (warm) {
+    cleaned.freed.warm = await bytesIn(fleet.home.warm)
+    if (!dryRun) await poolOf(fleet).drop()
+  }
+  // Where much is left, the server does it later.
+  if (!dryRun && !missions) await measureDisk(fleet, MEASURED_WITHIN_MS)
+  const { freed } = cleaned
+  return { ...cleaned, freed_bytes: freed.worktrees + freed.warm + freed.trash }
 }
 
 /** Why a worktree stays: somebody still waits for its work, or no commit holds it. */
@@ -105,7 +100,8 @@ const WAITED_FOR: Partial<Record<Status, string>> = {
 const holdsWork = (left: string): string =>
   `it holds work that no commit does (${left}); look at it, or fleet mission delete --discard`
 
-async function tryRetire(fleet: Fleet, session: Session, keepBranch: boolean): Promise<string | undefined> {
+/** Removes a worktree unless somebody needs it. Returns why it stays. */
+export async function tryRetire(fleet: Fleet, session: Session, keepBranch: boolean): Promise<string | undefined> {
   if (worktreeTurns.isTaken(session.mission_id)) return 'someone is at work in it'
   const project = await fleet.store.get('projects', session.project_id)
   if (!project) return 'its project is gone'
@@ -115,7 +111,7 @@ async function tryRetire(fleet: Fleet, session: Session, keepBranch: boolean): P
       const reason = await whyKept(fleet, session)
       if (reason) return reason
       await endSideProcesses(fleet, await sideProcessesIn(fleet, session), 'Its worktree was cleaned up.')
-      const left = await retire(fleet, session, project.value, { keepBranch })
+      const left = await retire(fleet, session, project.value, { keepBranch, reuse: false })
       return left && holdsWork(left)
     })
   } catch (error) {

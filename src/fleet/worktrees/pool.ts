@@ -6,6 +6,7 @@ import { toEvict } from '../../domain/rules/warm.ts'
 import {
   beginWarm,
   branchTip,
+  bytesOf,
   cacheKeyIn,
   canBecomeReady,
   isReusable,
@@ -18,7 +19,6 @@ import {
   readyAt,
   throwAway,
   type Warm,
-  worktreeBytes,
 } from '../../git/index.ts'
 import { Bound } from '../../git/turns.ts'
 import type { Home } from '../../platform/home.ts'
@@ -261,7 +261,7 @@ export class WarmPool {
 
   async #measure(entry: Entry): Promise<void> {
     try {
-      entry.bytes = await worktreeBytes(entry.folder)
+      entry.bytes = (await bytesOf([entry.folder]))?.get(entry.folder) ?? 0
       await this.evict()
     } catch (error) {
       this.onFault(`measuring ${entry.folder}`, error)

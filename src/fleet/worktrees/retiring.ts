@@ -41,14 +41,14 @@ export async function retire(
   fleet: Fleet,
   session: Session,
   project: Project,
-  { keepBranch = false, discard = false } = {},
+  { keepBranch = false, discard = false, reuse = !discard } = {},
 ): Promise<string | undefined> {
   if (!session.worktree || !session.branch) return undefined
   const repository = await repositoryOf(project)
   const left = discard ? [] : await unheldBy(fleet, session, project)
   if (left.length) return noteLeftBehind(fleet, session, left)
   const place = placeAt(session.worktree)
-  const isKept = place !== undefined && !discard && (await poolOf(fleet).keep(place, project))
+  const isKept = place !== undefined && reuse && (await poolOf(fleet).keep(place, project))
   if (!isKept && (place || existsSync(folderOf(session.worktree)))) await removePlace(session.worktree, repository)
   else if (!isKept) await removeWorktree(repository, session.worktree)
   const holdsBranch = keepBranch || !(await canLetGo(repository, session.branch, session.end_commit ?? ''))

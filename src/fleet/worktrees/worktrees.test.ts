@@ -5,12 +5,13 @@ import type { Mission } from '../../domain/records/mission.ts'
 import type { Session } from '../../domain/records/session.ts'
 import { aMission, aSession, NOW } from '../../domain/samples.testkit.ts'
 import { commitLeftovers } from '../../git/index.ts'
+import { measureDisk } from '../disk/use.ts'
 import type { Fleet } from '../fleet.ts'
 import { lookAtPlace } from '../landing/candidates.ts'
 import { aDesk } from '../reactor.testkit.ts'
 import { prepareFolder } from '../sessions/prepare.ts'
 import { aBench, aWorkshop } from '../workshop.testkit.ts'
-import { clean, worktreesOnDisk } from './cleaning.ts'
+import { clean } from './cleaning.ts'
 import { Worktrees } from './reactor.ts'
 import { forgetMission, leftBehind, retire, stillHolds } from './retiring.ts'
 import { listWorktrees } from './worktrees.ts'
@@ -107,7 +108,7 @@ test('cleaning says what stays and why, a trial removes nothing, and what is not
   expect([existsSync(worktree), await told()]).toEqual([true, []])
   expect((await clean(fleet, all)).freed_bytes).toBe(trial.freed_bytes)
   expect(existsSync(worktree)).toBe(false)
-  expect(await clean(fleet, all)).toEqual({ freed_bytes: 0, worktrees: [] })
+  expect(await clean(fleet, all)).toMatchObject({ freed_bytes: 0, worktrees: [] })
 })
 
 test('a branch that a person wants to keep stays, and is still where the work is', async () => {
@@ -153,7 +154,7 @@ test('every worktree on disk is listed with whose it is, and counted', async () 
     { path: worktree, project_id: 'p1', mission_id: 'm1', session_id: 's1', state: 'review', isolation: 'private' },
   ])
   expect(await listWorktrees(fleet, 'p2')).toEqual([])
-  expect(await worktreesOnDisk(fleet)).toMatchObject({ count: 1 })
+  expect(await measureDisk(fleet)).toMatchObject({ worktrees: { count: 1 } })
 })
 
 test('after a start it finds ended sessions whose worktrees are kept', async () => {

@@ -1,7 +1,8 @@
 import { statSync } from 'node:fs'
 import { basename, dirname } from 'node:path'
 import type { Session } from '../../domain/records/session.ts'
-import { folderOf, placeAt, placesIn, worktreeBytes } from '../../git/index.ts'
+import { bytesOf, folderOf, placeAt, placesIn } from '../../git/index.ts'
+import { warmEntries } from '../disk/warm.ts'
 import type { Fleet } from '../fleet.ts'
 import { isForChecks } from '../landing/checks.ts'
 import { all, readable } from '../records.ts'
@@ -20,25 +21,38 @@ export interface ListedWorktree {
   created_at: string
 }
 
-/** Every worktree on disk, those of checks too. It reads the disk, because unknown ones take room as well. */
+/** Every worktree on disk, also warm ones and those of checks. It reads the disk: unknown ones take room as well. */
 export async function listWorktrees(fleet: Fleet, projectId?: string): Promise<ListedWorktree[]> {
+  const places = placesIn(fleet.home.worktrees).filter(path => !projectId || basename(dirname(path)) === projectId)
+  const warm = await warmEntries(fleet, projectId)
+  const sizes = await bytesOf([
+    ...places.flatMap(path => [path, folderOf(path)]),
+    ...warm.flatMap(({ tree, others }) => [tree, ...others]),
+  ])
+  const bytes = (path: string) => sizes?.get(path) ?? 0
   const listed: ListedWorktree[] = []
-  for (const path of placesIn(fleet.home.worktrees)) {
-    const project = basename(dirname(path))
-    if (projectId && project !== projectId) continue
+  for (const path of places) {
     const session = await newestIn(fleet, path)
     const mission = session && (await readable(fleet, 'missions', session.mission_id))?.value
     listed.push({
       path,
-      project_id: project,
+      project_id: basename(dirname(path)),
       mission_id: session?.mission_id ?? null,
       session_id: session?.id ?? null,
       title: mission?.title ?? null,
       state: stateOf(path, session, mission?.status),
       isolation: placeAt(path) ? 'private' : 'linked',
-      bytes: await worktreeBytes(path),
-      repository_bytes: await worktreeBytes(folderOf(path)),
-      created_at: session?.created_at ?? statSync(path).mtime.toISOString(),
+      bytes: bytes(path),
+      repository_bytes: bytes(folderOf(path)),
+      created_at: session?.created_at ?? changedAt(path),
+    })
+  }
+  for (const { project_id, path, tree, others } of warm) {
+    listed.push({
+      ...{ path: tree, project_id, mission_id: null, session_id: null, title: null },
+      ...{ state: 'warm', isolation: 'private', bytes: bytes(tree) },
+      repository_bytes: others.reduce((sum, each) => sum + bytes(each), 0),
+      created_at: changedAt(path),
     })
   }
   return listed.sort((a, b) => b.bytes + b.repository_bytes - (a.bytes + a.repository_bytes))
@@ -52,6 +66,14 @@ function stateOf(path: string, session: Session | undefined, status: string | un
   return isForChecks(basename(path)) ? 'for checks' : 'of no session'
 }
 
+export const countWorktrees = ({ home }: Fleet): number => placesIn(home.worktrees).length
+
+/** A folder may go in the same moment. */
+const changedAt = (path: string): string =>
+  (statSync(path, { throwIfNoEntry: false })?.mtime ?? new Date()).toISOString()
+
 /** What a worktree and its repository take on disk. */
-export const bytesOfPlace = async (path: string): Promise<number> =>
-  (await worktreeBytes(path)) + (await worktreeBytes(folderOf(path)))
+export async function bytesOfPlace(path: string): Promise<number> {
+  const sizes = await bytesOf([path, folderOf(path)])
+  return [...(sizes?.values() ?? [])].reduce((a, b) => a + b, 0)
+}

@@ -2,7 +2,7 @@ import { forget, proposed, review, sentBack, undo } from './review.ts'
 import type { Scenario } from './scenario.ts'
 import { bridged, kept, looped, scheduled, staged } from './series.ts'
 import { asked, filled, spoken, taken } from './talk.ts'
-import { cancel, chain, conflict, counted, damaged, warmed } from './work.ts'
+import { cancel, chain, conflict, counted, damaged, tidied, warmed } from './work.ts'
 
 export { sentBack } from './review.ts'
 export type { Expected, Scenario } from './scenario.ts'
@@ -14,6 +14,7 @@ export const SCENARIOS: readonly Scenario[] = [
   chain,
   conflict,
   cancel,
+  tidied,
   undo,
   review,
   sentBack,

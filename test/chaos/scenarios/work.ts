@@ -1,4 +1,5 @@
-import { existsSync, readdirSync } from 'node:fs'
+import { existsSync, mkdirSync, readdirSync } from 'node:fs'
+import { join } from 'node:path'
 import { damageRecord } from '../../kit/damage.ts'
 import { eventually } from '../../kit/fleet.ts'
 import { landed, type Scenario } from './scenario.ts'
@@ -76,6 +77,26 @@ export const cancel: Scenario = {
     const { branch } = await world.fleet.until(mission.id, 'cancelled')
     if ((await world.repo.readOn(branch!, 'half.txt')) !== 'half') throw new Error('its work was not kept')
     return [{ id: mission.id, status: 'cancelled', landings: 0, sessions: 1 }]
+  },
+}
+
+export const tidied: Scenario = {
+  name: 'a worktree whose days are over, and one that waits for the next mission',
+  async play(world) {
+    const { warm, trash } = world.fleet.fleet.home
+    const entry = join(warm, 'p', 'e')
+    mkdirSync(join(entry, 'tree'), { recursive: true })
+    const project = await world.project({ keep_worktrees_days: 0 })
+    const mission = await world.mission(project, 'fails', world.script('echo half > half.txt; exit 1'))
+    const { sessions } = await world.fleet.until(mission.id, 'failed')
+    await eventually('its worktree is removed', () => !existsSync(sessions[0]!.worktree!))
+    await eventually('its work is kept', async () => {
+      const { branch } = await world.ask<{ branch: string }>('GET', `/api/missions/${mission.id}`)
+      return branch.startsWith('refs/fleet/') && (await world.repo.readOn(branch, 'half.txt')) === 'half'
+    })
+    await world.ask('POST', '/api/clean', { warm: true })
+    await eventually('nothing is left of it', () => !existsSync(entry) && readdirSync(trash).length === 0)
+    return [{ id: mission.id, status: 'failed', landings: 0, sessions: 1 }]
   },
 }
 
