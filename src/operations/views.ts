@@ -74,7 +74,6 @@ export const Cleaned = z.object({
     .object({
       worktrees: z.number(),
       warm: z.number().describe('of worktrees that wait for the next mission'),
-      trash: z.number().describe('of what is being removed already'),
     })
     .describe('freed_bytes by kind'),
   worktrees: z.array(

@@ -336,7 +336,7 @@ const presets = (names: readonly string[]): string =>
 export interface Cleaned {
   freed_bytes: number
   /** Absent: a server of an earlier version answered. */
-  freed?: { worktrees: number; warm: number; trash: number }
+  freed?: { worktrees: number; warm: number }
   worktrees: {
     session_id: string
     mission_id: string
@@ -380,7 +380,6 @@ async function showCleaning(cli: Cli, _: string[], options: Record<string, unkno
   const kinds = [
     ['worktrees', answer.freed?.worktrees],
     ['warm worktrees', answer.freed?.warm],
-    ['trash', answer.freed?.trash],
   ] as const
   const parts = kinds.flatMap(([kind, bytes]) => (bytes ? [`${kind} ${size(bytes)}`] : []))
   const each = parts.length > 1 ? `: ${parts.join(', ')}` : ''

@@ -1,5 +1,6 @@
 import type { Status } from '../../domain/records/mission.ts'
 import type { Session } from '../../domain/records/session.ts'
+import { emptyTrash } from '../../git/index.ts'
 import { bytesIn, measureDisk } from '../disk/use.ts'
 import type { Fleet } from '../fleet.ts'
 import { endSideProcesses, sideProcessesIn } from '../previews/processes.ts'
@@ -14,7 +15,7 @@ const MEASURED_WITHIN_MS = 5000
 export interface Cleaned {
   freed_bytes: number
   /** The same by kind. */
-  freed: { worktrees: number; warm: number; trash: number }
+  freed: { worktrees: number; warm: number }
   worktrees: {
     session_id: string
     mission_id: string
@@ -43,7 +44,7 @@ export async function clean(
   { olderThanHours, dryRun, missions, keepBranches, warm = false }: CleanOptions,
 ): Promise<Cleaned> {
   const before = new Date(Date.parse(fleet.now()) - olderThanHours * 3_600_000).toISOString()
-  const cleaned: Cleaned = { freed_bytes: 0, freed: { worktrees: 0, warm: 0, trash: 0 }, worktrees: [] }
+  const cleaned: Cleaned = { freed_bytes: 0, freed: { worktrees: 0, warm: 0 }, worktrees: [] }
   for await (const { value: session } of all(fleet, 'sessions', 'worktree')) {
     if ((session.ended_at ?? session.created_at) > before) continue
     if (missions && !missions.has(session.mission_id)) continue
@@ -67,16 +68,16 @@ export async function clean(
     })
     if (!kept_because) cleaned.freed.worktrees += row.bytes
   }
-  // What is in the trash is removed in any case.
-  if (!missions) cleaned.freed.trash = await bytesIn(fleet.home.trash)
   if (warm) {
     cleaned.freed.warm = await bytesIn(fleet.home.warm)
     if (!dryRun) await poolOf(fleet).drop()
   }
+  // A server empties the trash in small steps. Without one, nobody would.
+  if (!dryRun && !fleet.requireLease) await emptyTrash(fleet.home.trash)
   // Where much is left, the server does it later.
   if (!dryRun && !missions) await measureDisk(fleet, MEASURED_WITHIN_MS)
   const { freed } = cleaned
-  return { ...cleaned, freed_bytes: freed.worktrees + freed.warm + freed.trash }
+  return { ...cleaned, freed_bytes: freed.worktrees + freed.warm }
 }
 
 /** Why a worktree stays: somebody still waits for its work, or no commit holds it. */

@@ -35,20 +35,21 @@ export const refOf = (session: Session): string => keptRef(session.mission_id, s
 
 /**
  * Removes the worktree and the branch of an ended session, and of earlier sessions that worked there too. Their work
- * stays under a ref. Doing it again is free. Returns why the worktree stays, if it does.
+ * stays under a ref. With `reuse`, the files may wait for the next mission. Doing it again is free. Returns why the
+ * worktree stays, if it does.
  */
 export async function retire(
   fleet: Fleet,
   session: Session,
   project: Project,
-  { keepBranch = false, discard = false, reuse = !discard } = {},
+  { keepBranch = false, discard = false, reuse = true } = {},
 ): Promise<string | undefined> {
   if (!session.worktree || !session.branch) return undefined
   const repository = await repositoryOf(project)
   const left = discard ? [] : await unheldBy(fleet, session, project)
   if (left.length) return noteLeftBehind(fleet, session, left)
   const place = placeAt(session.worktree)
-  const isKept = place !== undefined && reuse && (await poolOf(fleet).keep(place, project))
+  const isKept = place !== undefined && reuse && !discard && (await poolOf(fleet).keep(place, project))
   if (!isKept && (place || existsSync(folderOf(session.worktree)))) await removePlace(session.worktree, repository)
   else if (!isKept) await removeWorktree(repository, session.worktree)
   const holdsBranch = keepBranch || !(await canLetGo(repository, session.branch, session.end_commit ?? ''))
