@@ -1,5 +1,6 @@
 import { readdirSync } from 'node:fs'
 import { join } from 'node:path'
+import { setTimeout as pause } from 'node:timers/promises'
 import { newId } from '../../domain/ids.ts'
 import type { Project } from '../../domain/records/project.ts'
 import { toEvict } from '../../domain/rules/warm.ts'
@@ -74,10 +75,11 @@ export class WarmPool {
     return this.#entries
   }
 
-  /** Whether one waits for a project, or will in a moment, with caches if the project has some. */
+  /** Whether one waits for a project, or will in a moment, with the caches that the next start will want. */
   has(project: Project, sparse: readonly string[]): boolean {
+    const wanted = project.warm.length ? this.#keys.get(project.id) : undefined
     return this.#of(project, sparse).some(
-      ({ state, folder }) => state !== 'being made' && (!project.warm.length || cacheKeyIn(folder) !== undefined),
+      ({ state, folder }) => state !== 'being made' && (wanted === undefined || cacheKeyIn(folder) === wanted),
     )
   }
 
@@ -117,8 +119,7 @@ export class WarmPool {
   async keep(place: Place, project: Project): Promise<boolean> {
     const { home, settings } = this.#fleet
     if (!settings.warmDisk || !(await isReusable(place, settings.warmFrom))) return false
-    // A process that is still there could write to it, wherever it is moved. Nobody knows on other systems.
-    if (usersOf(place.worktree)?.length !== 0) return false
+    if (!(await isLeft(place.worktree))) return false
     const folder = join(home.warm, project.id, newId())
     try {
       await layAside(place, { folder, trash: home.trash })
@@ -274,6 +275,21 @@ export class WarmPool {
     await throwAway(entry.folder, entry.trash).catch(error => this.onFault(`removing ${entry.folder}`, error))
   }
 }
+
+/**
+ * Whether nobody has anything in a worktree open. A process that is still there could write to it, wherever it is moved.
+ * Programs of ours look through worktrees too, so it is asked again for a while. Other systems do not tell.
+ */
+async function isLeft(worktree: string): Promise<boolean> {
+  for (let looks = 0; looks < MOST_LOOKS; looks++) {
+    const users = usersOf(worktree)
+    if (!users?.length) return users !== undefined
+    await pause(LOOK_EVERY_MS, undefined, { ref: false })
+  }
+  return false
+}
+const MOST_LOOKS = 15
+const LOOK_EVERY_MS = 200
 
 function foldersIn(path: string): string[] {
   try {
