@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto'
-import { linkSync, lstatSync, mkdirSync, renameSync, rmdirSync, rmSync, unlinkSync, writeFileSync } from 'node:fs'
+import { lstatSync, mkdirSync, renameSync, rmdirSync, rmSync, unlinkSync, writeFileSync } from 'node:fs'
 import { mkdir, realpath, writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { deflateSync } from 'node:zlib'
@@ -8,7 +8,7 @@ import { effect } from '../../platform/effects.ts'
 import { readText } from '../layout.ts'
 import { readPlainFile } from '../plain-files.ts'
 import { packedFile, packedRefs } from '../private/refs.ts'
-import { replaceFile, requireFolder } from '../private/writing.ts'
+import { remove, replaceFile, requireFolder } from '../private/writing.ts'
 import { byGit } from './by-git.ts'
 import type { GivenRefs, NewObject, NewRecord, Writes } from './contract.ts'
 
@@ -79,6 +79,17 @@ export const plain: Writes = {
   },
 }
 
+/** Writes a file that must not exist yet. Its folder mostly does. */
+function writeNew(file: string, content: string | Buffer, mode?: number): void {
+  try {
+    writeFileSync(file, content, { flag: 'wx', mode })
+  } catch (failure) {
+    if ((failure as NodeJS.ErrnoException).code !== 'ENOENT') throw failure
+    mkdirSync(dirname(file), { recursive: true })
+    writeFileSync(file, content, { flag: 'wx', mode })
+  }
+}
+
 async function writeLoose(commonDir: string, ref: string, oid: string): Promise<boolean> {
   // A packed branch has a name above or below this one. Git decides.
   const packed = (await readText(join(commonDir, 'packed-refs'))) ?? ''
@@ -89,8 +100,7 @@ async function writeLoose(commonDir: string, ref: string, oid: string): Promise<
   if (packed.includes(` ${ref}/`) || above.some(name => packed.includes(` ${name}\n`))) return false
   const file = join(commonDir, ref)
   try {
-    mkdirSync(dirname(file), { recursive: true })
-    writeFileSync(`${file}.lock`, `${oid}\n`, { flag: 'wx' })
+    writeNew(`${file}.lock`, `${oid}\n`)
   } catch {
     return false
   }
@@ -119,7 +129,7 @@ function removeLoose(commonDir: string, ref: string, oid: string): boolean {
     const isThere = readPlainFile(file, { refuseLinks: true })?.toString('latin1').trim() === oid
     if (!isThere || readPlainFile(packed)?.includes(` ${ref}\n`)) return false
     unlinkSync(file)
-    rmSync(join(commonDir, 'logs', ref), { force: true })
+    remove(join(commonDir, 'logs', ref))
   } catch {
     return false
   } finally {
@@ -142,17 +152,12 @@ function removeEmpty(commonDir: string, folder: string): void {
 function writeObject(objects: string, oid: string, bytes: Buffer): void {
   const file = join(objects, oid.slice(0, 2), oid.slice(2))
   if (lstatSync(file, { throwIfNoEntry: false })) return
-  mkdirSync(dirname(file), { recursive: true })
   const unfinished = join(dirname(file), `tmp_obj_fleet_${process.pid}_${oid.slice(2, 10)}`)
-  rmSync(unfinished, { force: true })
-  writeFileSync(unfinished, deflateSync(bytes), { mode: 0o444, flag: 'wx' })
-  try {
-    linkSync(unfinished, file)
-  } catch (failure) {
-    if ((failure as NodeJS.ErrnoException).code !== 'EEXIST') throw failure
-  } finally {
-    unlinkSync(unfinished)
-  }
+  // A process of the same number may have left one.
+  remove(unfinished)
+  writeNew(unfinished, deflateSync(bytes), 0o444)
+  // Another process may have written the same object by now. Then this replaces it with the same bytes.
+  renameSync(unfinished, file)
 }
 
 /**
