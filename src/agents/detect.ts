@@ -1,5 +1,5 @@
 import { execFile } from 'node:child_process'
-import { constants } from 'node:fs'
+import { accessSync, constants, statSync } from 'node:fs'
 import { access, stat } from 'node:fs/promises'
 import { delimiter, isAbsolute, join } from 'node:path'
 import { promisify } from 'node:util'
@@ -18,15 +18,18 @@ export async function which(command: string, environment: Environment): Promise<
   const folders = (environment.PATH ?? '').split(delimiter).filter(isAbsolute)
   for (const folder of folders) {
     const path = join(folder, command)
-    if (await isProgram(path)) return path
+    if (isProgram(path)) return path
   }
   return undefined
 }
 
-async function isProgram(path: string): Promise<boolean> {
+// Synchronous, because it is asked for every folder of the PATH whenever a program is launched, and mostly nothing is
+// there: the thread pool and an error cost more than the answer.
+function isProgram(path: string): boolean {
   try {
-    await access(path, constants.X_OK)
-    return (await stat(path)).isFile()
+    if (!statSync(path, { throwIfNoEntry: false })?.isFile()) return false
+    accessSync(path, constants.X_OK)
+    return true
   } catch {
     return false
   }
