@@ -93,6 +93,15 @@ test.each(['\n\n  Words \t\n\n\n\nmore\r\n\n# no comment\n   \n', 'Words without
   },
 )
 
+test('the person is the one whom git names in the folder of the project', async () => {
+  vi.stubEnv('HOME', repo.root)
+  await repo.git('config', '--remove-section', 'user')
+  writeFileSync(join(repo.root, '.gitconfig'), `[includeIf "gitdir:${repo.path}/"]\n\tpath = at-work\n`)
+  writeFileSync(join(repo.root, 'at-work'), '[user]\n\tname = At Work\n\temail = work@example.com\n')
+  const { shown } = await left('w', writing('new'))
+  expect(shown).toContain('At Work <work@example.com>\nAt Work <work@example.com>')
+})
+
 test.each(['4', 'split'])('an index that only git reads is left to git (%s)', async form => {
   const { shown } = await left('w', async at => {
     put(at, 'new')
