@@ -24,7 +24,7 @@ import { type Log, openLog, type Server, type ServerOptions, startServer } from 
 import { openSpawner } from '../spawning/index.ts'
 import { type Lock, openStore, readDaemon, storeOf, takeLease, takeLock } from '../store/index.ts'
 import { environmentForAgents } from './environment.ts'
-import { collectAfterStart } from './memory.ts'
+import { collectWhenQuiet } from './memory.ts'
 import { startReactors } from './reactors.ts'
 
 const USUAL_PORT = 3847
@@ -83,7 +83,7 @@ export async function start(
     undo.push(() => reactors.stop())
     const unwatch = watchConfiguration(acting, tellSettings, onFault)
     undo.push(unwatch)
-    undo.push(collectAfterStart())
+    undo.push(collectWhenQuiet())
     // It still answers requests like any other server, but the process that has the lease now decides.
     lease.lost.addEventListener('abort', () => {
       unwatch()
