@@ -5,10 +5,12 @@ import type { Mission } from '../../domain/records/mission.ts'
 import { aMission, aSession, NOW } from '../../domain/samples.testkit.ts'
 import { commitLeftovers } from '../../git/index.ts'
 import { aDesk } from '../reactor.testkit.ts'
+import type { Ref } from '../reactor.ts'
 import { prepareFolder } from '../sessions/prepare.ts'
 import { aBench, aWorkshop } from '../workshop.testkit.ts'
 import { clean } from '../worktrees/cleaning.ts'
 import { poolOf } from '../worktrees/pool.ts'
+import { worktreeTurns } from '../worktrees/retiring.ts'
 import { listWorktrees } from '../worktrees/worktrees.ts'
 import { diskShareOf } from './limits.ts'
 import { Measuring } from './measuring.ts'
@@ -143,7 +145,21 @@ async function lost(more: Partial<Mission> = {}, days: number | null = 7) {
   const at = (days: number) => {
     const now = new Date(Date.parse(NOW) + days * 86_400_000).toISOString()
     const later = Object.create(fleet, { now: { value: () => now } })
-    return new Retention(later, { ...aDesk(), lookIn: ms => void looks.push(ms) })
+    const begun: Promise<unknown>[] = []
+    const desk = {
+      ...aDesk(),
+      lookIn: (ms: number) => void looks.push(ms),
+      goOn: (_: Ref, work: Promise<unknown>) => void begun.push(work),
+    }
+    const reactor = new Retention(later, desk)
+    return {
+      unfinished: () => reactor.unfinished(),
+      /** Looks, and waits for what that began. */
+      look: async (ref: Ref) => {
+        await reactor.look(ref)
+        await Promise.all(begun)
+      },
+    }
   }
   return { ...shop, worktree, tip, at, looks }
 }
@@ -178,6 +194,17 @@ test.each<[string, Partial<Mission>, number | null]>([
   const { worktree, at } = await lost(more, days)
   await at(1000).look('missions/m1')
   expect(existsSync(worktree)).toBe(true)
+})
+
+test('it waits for whoever is at work in the worktree, and then removes it', async () => {
+  const { worktree, at } = await lost()
+  const busy = Promise.withResolvers<void>()
+  const turn = worktreeTurns.take('m1', () => busy.promise)
+  const looked = at(8).look('missions/m1')
+  expect(existsSync(worktree)).toBe(true)
+  busy.resolve()
+  await Promise.all([turn, looked])
+  expect(existsSync(worktree)).toBe(false)
 })
 
 test('what no commit holds stays however old it is', async () => {

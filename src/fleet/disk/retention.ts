@@ -1,9 +1,10 @@
 import type { Event } from '../../domain/records/event.ts'
+import type { Mission } from '../../domain/records/mission.ts'
 import { worktreeExpiry } from '../../domain/rules/disk.ts'
 import type { Fleet } from '../fleet.ts'
 import { type Desk, idIn, type Reactor, type Ref, refTo } from '../reactor.ts'
 import { all } from '../records.ts'
-import { tryRetire } from '../worktrees/cleaning.ts'
+import { retireInTurn } from '../worktrees/cleaning.ts'
 import { daysKeptOf } from './limits.ts'
 
 const LONGEST_WAIT_MS = 3_600_000
@@ -40,10 +41,14 @@ export class Retention implements Reactor {
     if (!expiry) return
     const wait = Date.parse(expiry) - Date.parse(this.#fleet.now())
     if (wait > 0) return this.#desk.lookIn(Math.min(wait, LONGEST_WAIT_MS), ref)
+    this.#desk.goOn(ref, this.#remove(mission, ref))
+  }
+
+  async #remove(mission: Mission, ref: Ref): Promise<void> {
     for await (const { value: session } of all(this.#fleet, 'sessions', 'mission', [mission.id])) {
       const isKept = session.status === 'ended' && session.worktree_kept && session.worktree
       // What stays for a reason is said by fleet clean. The reason may be gone later.
-      if (isKept && (await tryRetire(this.#fleet, session, false))) this.#desk.lookIn(AGAIN_MS, ref)
+      if (isKept && (await retireInTurn(this.#fleet, session))) this.#desk.lookIn(AGAIN_MS, ref)
     }
   }
 }

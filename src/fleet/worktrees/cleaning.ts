@@ -101,21 +101,25 @@ const WAITED_FOR: Partial<Record<Status, string>> = {
 const holdsWork = (left: string): string =>
   `it holds work that no commit does (${left}); look at it, or fleet mission delete --discard`
 
-/** Removes a worktree unless somebody needs it. Returns why it stays. */
-export async function tryRetire(fleet: Fleet, session: Session, keepBranch: boolean): Promise<string | undefined> {
+async function tryRetire(fleet: Fleet, session: Session, keepBranch: boolean): Promise<string | undefined> {
   if (worktreeTurns.isTaken(session.mission_id)) return 'someone is at work in it'
-  const project = await fleet.store.get('projects', session.project_id)
-  if (!project) return 'its project is gone'
   try {
-    return await worktreeTurns.take(session.mission_id, async () => {
-      // Checked again, now that nobody else can start anything there.
-      const reason = await whyKept(fleet, session)
-      if (reason) return reason
-      await endSideProcesses(fleet, await sideProcessesIn(fleet, session), 'Its worktree was cleaned up.')
-      const left = await retire(fleet, session, project.value, { keepBranch, reuse: false })
-      return left && holdsWork(left)
-    })
+    return await retireInTurn(fleet, session, keepBranch)
   } catch (error) {
     return sentence(error)
   }
+}
+
+/** Removes a worktree once nobody works in it, unless somebody needs it. Returns why it stays. */
+export async function retireInTurn(fleet: Fleet, session: Session, keepBranch = false): Promise<string | undefined> {
+  const project = await fleet.store.get('projects', session.project_id)
+  if (!project) return 'its project is gone'
+  return worktreeTurns.take(session.mission_id, async () => {
+    // Checked again, now that nobody else can start anything there.
+    const reason = await whyKept(fleet, session)
+    if (reason) return reason
+    await endSideProcesses(fleet, await sideProcessesIn(fleet, session), 'Its worktree was cleaned up.')
+    const left = await retire(fleet, session, project.value, { keepBranch, reuse: false })
+    return left && holdsWork(left)
+  })
 }
