@@ -90,6 +90,7 @@ export const STALE: { [N in Name]?: Touches<N> } = {
   system_status: event =>
     moved(event) ||
     about('session_', 'retrying', 'went_on', 'paused', 'unpaused', 'settings_', 'server_', 'fault_')(event),
+  disk_use: about('worktree_', 'project_created', 'project_deleted'),
   list_faults: about('fault'),
   get_overview: event =>
     moved(event) ||

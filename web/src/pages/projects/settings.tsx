@@ -100,6 +100,24 @@ export function ProjectSettings({ project }: { project: Project }) {
             placeholder={AS_FLEET}
           />
           <NumberInput
+            label="Disk limit (GB)"
+            hint="of its worktrees; then new missions wait"
+            value={value.disk_limit_gb}
+            set={set('disk_limit_gb')}
+            min={0}
+            step="any"
+            placeholder={AS_FLEET}
+          />
+          <NumberInput
+            label="Keep worktrees (days)"
+            hint="of failed and cancelled missions; their commits stay"
+            value={value.keep_worktrees_days}
+            set={set('keep_worktrees_days')}
+            min={0}
+            step="any"
+            placeholder={AS_FLEET}
+          />
+          <NumberInput
             label="Agents at once"
             value={value.max_concurrent}
             set={set('max_concurrent')}

@@ -6,6 +6,7 @@ import type { Output } from '../../api/client.ts'
 import { Answer, Page } from '../../kit/page.tsx'
 import { tell } from '../../kit/toasts.tsx'
 import { useAsk, useCommand } from '../../live/data.ts'
+import { Disk } from './disk.tsx'
 import './settings.css'
 
 type Setting = Output<'get_settings'>['settings'][number]
@@ -19,6 +20,7 @@ export default function SettingsPage() {
   const settings = useAsk('get_settings', {})
   return (
     <Page title="Settings" about={settings.data && <>Stored in {settings.data.file}. Changes apply at once.</>}>
+      <Disk />
       <TextField.Root
         placeholder="Find a setting"
         aria-label="Find a setting"
