@@ -9,6 +9,8 @@ import { removeFolder } from './removing.ts'
 /** How many files are removed at a time, and the pause after that: see `emptyTrash`. */
 const FILES_AT_ONCE = 500
 const PAUSE_MS = 100
+/** Where one start follows another, it goes on all the same. */
+const MOST_WAIT_MS = 30_000
 
 /**
  * Renames something into the trash, so that it is gone at once. What is not there is gone already. On another disk it
@@ -26,19 +28,21 @@ export async function throwAway(path: string | Buffer, trash: string): Promise<v
 
 /**
  * Removes what is in the trash, in small steps: a disk that has just lost a hundred thousand files takes a minute to
- * make as many new ones. `isBusy` holds it back while files are written for a start. What cannot be removed stays for
- * the next time, and is returned.
+ * make as many new ones. `isBusy` holds it back while files are written for starts, but not for long. What cannot be
+ * removed stays for the next time, and is returned.
  */
 export async function emptyTrash(
   trash: string,
   { signal, isBusy = () => false }: { signal?: AbortSignal; isBusy?: () => boolean } = {},
 ): Promise<{ path: string; why: string }[]> {
   const stuck: { path: string; why: string }[] = []
+  let waitedMs = 0
   for (const name of await readdir(trash).catch(() => [])) {
     const path = join(trash, name)
     try {
       for (let removed = FILES_AT_ONCE; removed === FILES_AT_ONCE; ) {
-        while (isBusy() && !signal?.aborted) await pause(PAUSE_MS, undefined, { ref: false })
+        for (; isBusy() && waitedMs < MOST_WAIT_MS && !signal?.aborted; waitedMs += PAUSE_MS)
+          await pause(PAUSE_MS, undefined, { ref: false })
         if (signal?.aborted) return stuck
         removed = await effect('trash.remove', () => removeSome(Buffer.from(path), FILES_AT_ONCE))
         if (removed === FILES_AT_ONCE) await pause(PAUSE_MS, undefined, { ref: false })

@@ -24,13 +24,15 @@ export class Bound {
   readonly #most: number
   readonly #waiting: (() => void)[] = []
   #running = 0
+  #endedAt = Number.NEGATIVE_INFINITY
 
   constructor(most: number) {
     this.#most = most
   }
 
-  get isBusy(): boolean {
-    return this.#running > 0
+  /** How long nothing has run. */
+  get quietMs(): number {
+    return this.#running > 0 ? 0 : performance.now() - this.#endedAt
   }
 
   async run<T>(task: () => Promise<T>): Promise<T> {
@@ -39,6 +41,7 @@ export class Bound {
     try {
       return await task()
     } finally {
+      this.#endedAt = performance.now()
       const next = this.#waiting.shift()
       if (next) next()
       else this.#running--

@@ -188,8 +188,9 @@ function noteStart({ ours }: Place): void {
   }
 }
 
-/** Whether files are being written for a start. */
-export const isCheckingOut = (): boolean => checkouts.isBusy
+/** Whether files are being written for a start, or were a moment ago: the next start is likely to be near. */
+export const isCheckingOut = (): boolean => checkouts.quietMs < QUIET_MS
+const QUIET_MS = 2000
 
 /** Makes our git directory of a place, with the project's settings that hold for one worktree only. */
 export async function makeOurs(place: Place, commit: string): Promise<void> {
