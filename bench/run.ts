@@ -11,6 +11,7 @@ import { history } from './history.ts'
 import { idle } from './idle.ts'
 import { large } from './large.ts'
 import { live } from './live.ts'
+import { packages } from './packages.ts'
 import { page } from './page.ts'
 import { stages } from './stages.ts'
 import { startUp } from './start-up.ts'
@@ -28,6 +29,7 @@ const BENCHES: Record<string, Bench> = {
   stages,
   transcripts,
   page,
+  packages,
   large,
 }
 /** These run only when they are named. */
