@@ -31,8 +31,25 @@ test('no link is followed, and folders that were closed are opened', async () =>
   const long = `n=${'n'.repeat(200)}; for i in $(seq 25); do mkdir "$n" && cd "$n"; done; echo x >x`
   execFileSync('/bin/sh', ['-c', long], { cwd: join(root, 'folder') })
   await throwAway(join(root, 'folder'), trash)
+  symlinkSync(root, join(root, 'link'))
+  await throwAway(join(root, 'link'), trash)
   expect(await emptyTrash(trash)).toEqual([])
   expect([readdirSync(trash), existsSync(join(root, 'precious'))]).toEqual([[], true])
+})
+
+test('a trash that is a link or a file is not used', async () => {
+  mkdirSync(join(root, 'person'))
+  writeFileSync(join(root, 'person/precious'), 'mine')
+  symlinkSync(join(root, 'person'), trash)
+  writeFileSync(join(root, 'file'), '')
+  await throwAway(join(root, 'file'), trash)
+  expect(await emptyTrash(trash)).toEqual([])
+  expect([readdirSync(join(root, 'person')), existsSync(join(root, 'file'))]).toEqual([['precious'], false])
+  rmSync(trash)
+  writeFileSync(trash, '')
+  mkdirSync(join(root, 'folder/below'), { recursive: true })
+  await throwAway(join(root, 'folder'), trash)
+  expect(existsSync(join(root, 'folder'))).toBe(false)
 })
 
 test('it waits while files are written for a start, and stops with the server', async () => {

@@ -1,4 +1,4 @@
-import type { Dirent } from 'node:fs'
+import { type Dirent, lstatSync } from 'node:fs'
 import { chmod, mkdir, readdir, rename, rm, rmdir, unlink } from 'node:fs/promises'
 import { join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
@@ -13,12 +13,13 @@ const PAUSE_MS = 100
 const MOST_WAIT_MS = 30_000
 
 /**
- * Renames something into the trash, so that it is gone at once. What is not there is gone already. On another disk it
- * is removed right here.
+ * Renames something into the trash, so that it is gone at once. What is not there is gone already. On another disk, or
+ * without a trash, it is removed right here.
  */
 export async function throwAway(path: string | Buffer, trash: string): Promise<void> {
   await effect('trash.move', async () => {
-    await mkdir(trash, { recursive: true, mode: 0o700 })
+    await mkdir(trash, { recursive: true, mode: 0o700 }).catch(() => {})
+    if (!isFolder(trash)) return rm(path, { recursive: true, force: true })
     await rename(path, join(trash, newId())).catch(failure => {
       if (failure.code === 'EXDEV') return rm(path, { recursive: true, force: true })
       if (failure.code !== 'ENOENT') throw failure
@@ -37,6 +38,8 @@ export async function emptyTrash(
 ): Promise<{ path: string; why: string }[]> {
   const stuck: { path: string; why: string }[] = []
   let waitedMs = 0
+  // Behind a link are files of somebody else.
+  if (!isFolder(trash)) return stuck
   for (const name of await readdir(trash).catch(() => [])) {
     const path = join(trash, name)
     try {
@@ -44,7 +47,10 @@ export async function emptyTrash(
         for (; isBusy() && waitedMs < MOST_WAIT_MS && !signal?.aborted; waitedMs += PAUSE_MS)
           await pause(PAUSE_MS, undefined, { ref: false })
         if (signal?.aborted) return stuck
-        removed = await effect('trash.remove', () => removeSome(Buffer.from(path), FILES_AT_ONCE))
+        // A link is removed itself, below. What it leads to is somebody else's.
+        removed = await effect('trash.remove', () =>
+          isFolder(path) ? removeSome(Buffer.from(path), FILES_AT_ONCE) : 0,
+        )
         if (removed === FILES_AT_ONCE) await pause(PAUSE_MS, undefined, { ref: false })
       }
       await removeFolder(path)
@@ -59,8 +65,11 @@ export async function emptyTrash(
 async function removeSome(folder: Buffer, most: number): Promise<number> {
   const entries = await entriesOf(folder)
   const files = entries.filter(entry => !entry.isDirectory()).slice(0, most)
-  await Promise.all(files.map(entry => unlink(below(folder, entry)).catch(() => {})))
-  let removed = files.length
+  let removed = await unlinked(folder, files)
+  if (removed < files.length) {
+    await chmod(folder, 0o700).catch(() => {})
+    removed = await unlinked(folder, files)
+  }
   for (const entry of entries) {
     if (removed >= most) return most
     if (entry.isDirectory()) removed += await removeSome(below(folder, entry), most - removed)
@@ -68,6 +77,21 @@ async function removeSome(folder: Buffer, most: number): Promise<number> {
   await rmdir(folder).catch(() => {})
   return removed
 }
+
+/** How many of these files are gone. */
+async function unlinked(folder: Buffer, files: readonly Dirent<Buffer>[]): Promise<number> {
+  const gone = await Promise.all(
+    files.map(entry =>
+      unlink(below(folder, entry)).then(
+        () => true,
+        failure => failure.code === 'ENOENT',
+      ),
+    ),
+  )
+  return gone.filter(Boolean).length
+}
+
+const isFolder = (path: string): boolean => lstatSync(path, { throwIfNoEntry: false })?.isDirectory() === true
 
 /** Empty for what is no folder. One that its owner closed is opened again. */
 async function entriesOf(folder: Buffer): Promise<Dirent<Buffer>[]> {
