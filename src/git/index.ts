@@ -39,7 +39,7 @@ export { filesIn } from './private/exact.ts'
 export { type Given, tellBase } from './private/giving.ts'
 export { type Partly, repositoryInWalls } from './private/inside-walls.ts'
 export { addPlace, checkoutPlace, isCheckingOut, placesIn, removePlace } from './private/making.ts'
-export { folderOf, isLinked, type Place, placeAt } from './private/place.ts'
+export { folderOf, isLinked, type Place, placeAt, tipOf } from './private/place.ts'
 export { dropRef } from './private/project-refs.ts'
 export { seal } from './private/sealing.ts'
 export { settingsOf } from './private/settings.ts'
@@ -57,7 +57,7 @@ export {
   moveIn,
   type Ready,
   readyAt,
-  treeOf as warmTreeOf,
+  sparseAt,
   type Warm,
 } from './private/warm.ts'
 export { fetchTip, pushCommit, type Remote, remoteOf, remoteTip } from './remotes.ts'

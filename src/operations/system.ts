@@ -129,7 +129,7 @@ export const system = [
         providers: providers.map(({ id, held_until, windows }) => ({ id, held_until, windows })),
         disk: {
           free_bytes: bavail * bsize,
-          worktrees: countWorktrees(fleet),
+          worktrees: used?.worktrees.count ?? countWorktrees(fleet),
           worktree_bytes: (used?.worktrees.bytes ?? 0) + (used?.repositories.bytes ?? 0),
           warm: used?.warm.count ?? 0,
           warm_bytes: used?.warm.bytes ?? 0,

@@ -261,8 +261,18 @@ export function usersOf(folder: string): number[] | undefined {
   return everything().flatMap(({ pid, zombie }) => {
     if (zombie || pid === process.pid) return []
     const at = `/proc/${pid}`
-    return [`${at}/cwd`, `${at}/root`, `${at}/exe`, ...openFilesOf(pid)].some(isInside) ? [pid] : []
+    const isOpen = [`${at}/cwd`, `${at}/root`, `${at}/exe`, ...openFilesOf(pid)].some(isInside)
+    return isOpen || mapsOf(pid).includes(folder + sep) ? [pid] : []
   })
+}
+
+/** A file that is in the memory of a process can be written to although it is not open. */
+function mapsOf(pid: number): string {
+  try {
+    return readFileSync(`/proc/${pid}/maps`, 'utf8')
+  } catch {
+    return ''
+  }
 }
 
 function openFilesOf(pid: number): string[] {

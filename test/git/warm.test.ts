@@ -16,7 +16,18 @@ import {
 import { createServer } from 'node:net'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
-import { commitLeftovers, layAside, makeReady, moveCachesIn, moveIn, placeAt, readyAt } from '../../src/git/index.ts'
+import {
+  cachesOf,
+  commitLeftovers,
+  emptyTrash,
+  keepCaches,
+  layAside,
+  makeReady,
+  moveCachesIn,
+  moveIn,
+  placeAt,
+  readyAt,
+} from '../../src/git/index.ts'
 import { addPlace } from '../../src/git/private/making.ts'
 import { folderOf } from '../../src/git/private/place.ts'
 import { aRepository, runGit, type TestRepository } from '../../src/git/testkit.ts'
@@ -219,7 +230,7 @@ const worktreeOf = (name: string): string => join(home, 'worktrees/p', name)
 const warmOf = (name: string) => ({ folder: join(home, 'warm/p', name), trash: join(home, 'trash') })
 
 /** A mission's place, in a warm worktree or a new one. */
-async function placed(name: string, from: string, warm?: string) {
+async function placed(name: string, from: string, warm?: string, mayBeNew = false) {
   const path = worktreeOf(name)
   const entry = warm ? warmOf(warm) : undefined
   let used = false
@@ -227,14 +238,13 @@ async function placed(name: string, from: string, warm?: string) {
     ...{ path, branch: `fleet/shell/${name}`, from, ...GIVEN },
     warm: async place => {
       if (!entry) return false
-      await moveIn(entry, place)
-      used = true
-      return true
+      used = await moveIn(entry, place)
+      return used
     },
   })
   const place = placeAt(path)!
   if (entry) await moveCachesIn(entry, place, [])
-  expect(used).toBe(entry !== undefined)
+  if (!mayBeNew) expect(used).toBe(entry !== undefined)
   return place
 }
 
@@ -282,6 +292,7 @@ describe('each kind of leftover', () => {
     await returned('mission-1', 'w', first)
     await placed('mission-2', first, 'w')
     await requireExact('mission-2', first)
+    expect(await emptyTrash(join(home, 'trash'))).toEqual([])
     expect(readFileSync(join(there.outside, 'precious'), 'utf8')).toBe('mine\n')
   })
 })
@@ -360,5 +371,108 @@ test('one that was not made ready is not known as ready', async () => {
   const place = await placed('mission-1', first)
   await layAside(place, warmOf('w'))
   expect(readyAt(warmOf('w').folder)).toBeUndefined()
-  await expect(placed('mission-2', first, 'w')).rejects.toThrow()
+  await placed('mission-2', first, 'w', true)
+  await requireExact('mission-2', first)
+})
+
+describe('files that were written under other rules are written again', () => {
+  test('attributes of another commit', async () => {
+    const first = await repo.tip()
+    const crlf = await repo.commit('line ends', { '.gitattributes': '*.txt text eol=crlf\n' })
+    for (const [made, cleaned, start] of [
+      [first, first, crlf],
+      [first, crlf, crlf],
+      [crlf, crlf, first],
+    ] as const) {
+      const id = `${made}${cleaned}${start}`.slice(0, 8) + Math.random()
+      await placed(`a-${id}`, made)
+      await returned(`a-${id}`, id, cleaned)
+      await placed(`b-${id}`, start, id, true)
+      await requireExact(`b-${id}`, start)
+    }
+  })
+
+  test.each<[string, string[][], string[][]]>([
+    ['line ends of the person', [['config', 'core.autocrlf', 'true']], [['config', 'core.autocrlf', 'false']]],
+    ['a sparse checkout of the person', [['sparse-checkout', 'set', 'src']], [['sparse-checkout', 'disable']]],
+  ])('%s', async (_, before, after) => {
+    const first = await repo.tip()
+    for (const args of before) await repo.git(...args)
+    await placed('mission-1', first)
+    await returned('mission-1', 'w', first)
+    for (const args of after) await repo.git(...args)
+    await placed('mission-2', first, 'w', true)
+    await requireExact('mission-2', first)
+    await placed('mission-3', first)
+    for (const args of before) await repo.git(...args)
+    for (const args of after) await repo.git(...args)
+    await returned('mission-3', 'v', first)
+    await placed('mission-4', first, 'v')
+    await requireExact('mission-4', first)
+  })
+})
+
+describe('caches', () => {
+  const made = { key: 'k', besides: [], changedMore: false }
+  const withCache = async (path: string, fill: (folder: string) => void) => {
+    const place = await placed('mission-1', await repo.tip())
+    mkdirSync(join(place.worktree, path), { recursive: true })
+    fill(join(place.worktree, path))
+    await keepCaches(place, { ...made, paths: [path] })
+    return place
+  }
+  const again = async (wanted: string[]) => {
+    const first = await repo.tip()
+    await returned('mission-1', 'w', first)
+    await addPlace(await repo.open(), {
+      ...{ path: worktreeOf('mission-2'), branch: 'fleet/shell/mission-2', from: first, ...GIVEN },
+      warm: place => moveIn(warmOf('w'), place),
+    })
+    const place = placeAt(worktreeOf('mission-2'))!
+    await moveCachesIn(warmOf('w'), place, wanted)
+    return place
+  }
+
+  test('a folder above that became a link: nothing behind it is touched', async () => {
+    const { outside } = scene('mission-1')
+    plant(outside, 'cache/of-the-person', 'mine')
+    const place = await withCache('build/cache', folder => writeFileSync(join(folder, 'a'), 'a'))
+    rmSync(join(place.worktree, 'build'), { recursive: true })
+    symlinkSync(outside, join(place.worktree, 'build'))
+    const next = await again(['build/cache'])
+    expect(readFileSync(join(outside, 'cache/of-the-person'), 'utf8')).toBe('mine')
+    expect(cachesOf(next)).toBeUndefined()
+    await requireExact('mission-2', await repo.tip())
+  })
+
+  test('a commit with a link above, or something else at the path, gets none', async () => {
+    const { outside } = scene('mission-1')
+    await withCache('deps/cache', folder => writeFileSync(join(folder, 'a'), 'a'))
+    symlinkSync(outside, join(repo.path, 'deps'))
+    await repo.commit('a link in the way')
+    expect(cachesOf(await again(['deps/cache']))).toBeUndefined()
+    expect(readdirSync(outside)).toEqual(['precious'])
+  })
+
+  test.each<[string, (folder: string) => void]>([
+    ['no files', () => {}],
+    ['an environment of Python below it', folder => plant(folder, 'py311/pyvenv.cfg', 'home = /usr/bin')],
+    ['a link to the worktree by its path', folder => symlinkSync(worktreeOf('mission-1'), join(folder, 'self'))],
+  ])('a folder with %s is not kept', async (_, fill) => {
+    const place = await withCache('deps', folder => {
+      fill(folder)
+    })
+    expect(cachesOf(place)).toMatchObject({ complete: false, paths: [] })
+  })
+
+  test('untouched files come back, also from folders in each other; a record that was cut short is none', async () => {
+    const place = await withCache('deps', folder => plant(folder, 'in/a', 'a'))
+    await keepCaches(place, { ...made, paths: ['deps', 'deps/in'] })
+    writeFileSync(join(place.worktree, 'deps/planted'), 'x')
+    const next = await again(['deps'])
+    expect(cachesOf(next)).toMatchObject({ key: 'k', complete: true, paths: ['deps'] })
+    expect(seen(join(next.worktree, 'deps')).map(line => line.split(' ')[0])).toEqual(['in', 'in/a'])
+    writeFileSync(join(next.folder, 'caches.json'), '')
+    expect(cachesOf(next)).toBeUndefined()
+  })
 })

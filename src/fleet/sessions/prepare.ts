@@ -57,6 +57,11 @@ async function prepareWorktree(fleet: Fleet, session: Session, mission: Mission,
     const warm = (place: Place) => warmUp(fleet, project, place)
     await addPlace(repository, { ...wanted, ...given, sparse: mission.sparse ?? project.sparse, warm })
     await poolOf(fleet).bringCaches(placeAt(worktree!)!, project)
+    const missing = mission.sparse?.find(folder => !existsSync(join(worktree!, folder)))
+    if (missing !== undefined && session.number === 1)
+      throw new Unfit(`There is no folder ${missing} in the commit that the mission starts from.`, {
+        try: `fleet mission edit ${mission.id} --sparse …`,
+      })
   }
   await copyFiles(project, worktree!)
   if (reason !== 'conflict') return []

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto'
-import { statSync } from 'node:fs'
+import { lstatSync, readdirSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { Unfit } from '../../domain/errors.ts'
 import type { Mission } from '../../domain/records/mission.ts'
@@ -7,6 +7,7 @@ import type { Project } from '../../domain/records/project.ts'
 import type { Session } from '../../domain/records/session.ts'
 import { effective } from '../../domain/rules/effective.ts'
 import {
+  branchTip,
   cachesOf,
   dropCaches,
   filesIn,
@@ -16,6 +17,7 @@ import {
   noteWorkedIn,
   type Place,
   placeAt,
+  tipOf,
 } from '../../git/index.ts'
 import { runCommand } from '../../runner/commands.ts'
 import { defaultsOf } from '../dispatch/capacity.ts'
@@ -52,16 +54,21 @@ export async function setUp(fleet: Fleet, project: Project, order: SetUp): Promi
     await run(fleet, project, order)
     return 'done'
   }
-  const key = project.setup_command && project.warm.length ? await keyOf(place, project, session) : null
+  const key = project.setup_command && project.warm.length ? await keyOf(fleet, place, project, session) : null
   if (key) poolOf(fleet).expects(project, key)
   const caches = cachesOf(place)
   const skipped = caches?.key === key && caches.complete
   if (!skipped) {
     await dropCaches(place)
+    const before = key && repositoryStamp(place)
     await run(fleet, project, order)
     if (signal.aborted) return 'done'
-    if (key && (await isOnBase(project, session)))
-      await keepCaches(place, { key, paths: project.warm, besides: project.copy_files })
+    if (key && (await isOnBase(place, project, session))) {
+      const isCopied =
+        JSON.stringify(stampsOf(project.path, project)) === JSON.stringify(stampsOf(place.worktree, project))
+      const changedMore = !isCopied || before !== repositoryStamp(place)
+      await keepCaches(place, { key, paths: project.warm, besides: project.copy_files, changedMore })
+    }
   }
   // From here on an agent may change them.
   noteWorkedIn(place)
@@ -75,24 +82,48 @@ const LOCK_FILES = [
   ...['Cargo.lock', 'go.sum', 'Gemfile.lock', 'composer.lock', 'mix.lock', 'Package.resolved', 'gradle.lockfile'],
 ].map(name => `:(glob)**/${name}`)
 
-/** A digest of everything that decides what the setup command makes. Null: a declared input is not there. */
-async function keyOf(place: Place, project: Project, { tool_preset }: Session): Promise<string | null> {
+/** A digest of everything that decides what the setup command makes. Null: none of its inputs is there. */
+async function keyOf(fleet: Fleet, place: Place, project: Project, session: Session): Promise<string | null> {
   const declared = project.setup_inputs
   const inputs = await filesIn(place, declared.length ? declared.map(path => `:(top,literal)${path}`) : LOCK_FILES)
   // Without any input nothing would ever say that the caches are outdated.
   if (!inputs.length) return null
-  const copies = project.copy_files.map(path => {
-    const found = statSync(join(project.path, path), { throwIfNoEntry: false })
-    return [path, found ? `${found.mtimeMs} ${found.size}` : 'absent']
-  })
-  const all = [project.setup_command, project.warm, project.environment, tool_preset, inputs, copies]
+  const environment = ['PATH', ...project.environment].map(name => [name, fleet.environment[name] ?? null])
+  const copies = stampsOf(project.path, project)
+  const all = [project.setup_command, project.warm, environment, session.tool_preset, inputs, copies]
   return createHash('sha256').update(JSON.stringify(all)).digest('hex')
 }
 
+/** The copied files below a folder, each with its size and the time that a copy has too. */
+const stampsOf = (folder: string, { copy_files }: Project): string[] =>
+  copy_files.flatMap(path => {
+    const found = statSync(join(folder, path), { throwIfNoEntry: false })
+    if (!found?.isDirectory()) return [`${path} ${found ? `${found.size} ${Math.trunc(found.mtimeMs)}` : 'absent'}`]
+    return readdirSync(join(folder, path), { recursive: true, encoding: 'utf8' })
+      .sort()
+      .flatMap(name => {
+        const each = lstatSync(join(folder, path, name), { throwIfNoEntry: false })
+        return each && !each.isDirectory() ? [`${path}/${name} ${each.size} ${Math.trunc(each.mtimeMs)}`] : []
+      })
+  })
+
+/** Hooks and settings of the session's repository, which a setup command may write and which are never kept. */
+const repositoryStamp = ({ git }: Place): string =>
+  ['config', 'hooks', 'info']
+    .flatMap(name => [name, ...(name === 'config' ? [] : readdirSync(join(git, name)).map(each => `${name}/${each}`))])
+    .map(name => {
+      const found = statSync(join(git, name), { throwIfNoEntry: false })
+      return `${name} ${found?.size} ${found?.mtimeMs}`
+    })
+    .join('\n')
+
 /** What is not on the base branch has been reviewed by nobody, and its scripts may have run in the setup command. */
-async function isOnBase(project: Project, { start_commit, base_tip }: Session): Promise<boolean> {
-  if (!start_commit || !base_tip) return false
-  return start_commit === base_tip || isAncestor(await repositoryOf(project), start_commit, base_tip)
+async function isOnBase(place: Place, project: Project, { reason }: Session): Promise<boolean> {
+  const repository = await repositoryOf(project)
+  const base = await branchTip(repository, project.base_branch)
+  // In a conflict round the files of both sides are there.
+  if (!base || reason === 'conflict') return false
+  return base === tipOf(place) || isAncestor(repository, tipOf(place), base)
 }
 
 async function run(

@@ -1,6 +1,7 @@
 import { readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
+import { Unfit } from '../../domain/errors.ts'
 import { newId } from '../../domain/ids.ts'
 import type { Project } from '../../domain/records/project.ts'
 import { toEvict } from '../../domain/rules/warm.ts'
@@ -18,6 +19,7 @@ import {
   type Place,
   type Repository,
   readyAt,
+  sparseAt,
   throwAway,
   type Warm,
 } from '../../git/index.ts'
@@ -36,6 +38,10 @@ interface Entry extends Warm {
   since: string
   bytes: number
   state: (typeof STATES)[number]
+  /** Somebody waits for nothing before it: it is being cleaned or made right now. */
+  isUnderWay: boolean
+  /** It was thrown away while it waited to be made. */
+  isDropped: boolean
   /** Resolves once it is ready; false: it never will be, and is in the trash. */
   isReady: Promise<boolean>
 }
@@ -104,7 +110,8 @@ export class WarmPool {
       const isOurs = ready?.commonDir === repository.commonDir
       const since = ready?.since ?? this.#fleet.now()
       if (ready && isOurs) this.#add(project, folder, { sparse: ready.sparse, since, state: 'ready' })
-      else if (!ready && canBecomeReady(folder)) this.#clean(project, repository, folder, project.sparse)
+      else if (!ready && canBecomeReady(folder) && sparseAt(folder))
+        this.#clean(project, repository, folder, sparseAt(folder)!)
       else await throwAway(folder, trash)
     }
     await this.evict()
@@ -115,11 +122,20 @@ export class WarmPool {
     for (const name of foldersIn(this.#fleet.home.warm)) if (!known.has(name)) await this.drop(name)
   }
 
+  /** Whether a place can be kept when its work is done. It may take a moment, so look for work after it, not before. */
+  async wants(place: Place, project: Project): Promise<boolean> {
+    const { settings } = this.#fleet
+    // Caches are worth it however small the rest is.
+    const fewest = project.warm.length ? 1 : settings.warmFrom
+    if (!settings.warmDisk || !(await isReusable(place, fewest))) return false
+    return isLeft(place.worktree)
+  }
+
   /** Keeps the worktree of a place whose work is done. False: it is to be removed. */
   async keep(place: Place, project: Project): Promise<boolean> {
-    const { home, settings } = this.#fleet
-    if (!settings.warmDisk || !(await isReusable(place, settings.warmFrom))) return false
-    if (!(await isLeft(place.worktree))) return false
+    const { home } = this.#fleet
+    // Asked again, because somebody may have come since.
+    if (usersOf(place.worktree)?.length !== 0) return false
     const folder = join(home.warm, project.id, newId())
     try {
       await layAside(place, { folder, trash: home.trash })
@@ -154,9 +170,11 @@ export class WarmPool {
     for (let entry = this.#next(place, project); entry; entry = this.#next(place, project)) {
       if (!(await entry.isReady)) continue
       try {
-        await moveIn(entry, place)
-        this.#taken.set(place.worktree, entry)
-        return true
+        if (await moveIn(entry, place)) {
+          this.#taken.set(place.worktree, entry)
+          return true
+        }
+        await throwAway(entry.folder, entry.trash)
       } catch (error) {
         this.onFault(`using the warm worktree ${entry.folder}`, error)
         await throwAway(entry.folder, entry.trash).catch(() => {})
@@ -172,7 +190,10 @@ export class WarmPool {
     const entry = this.#taken.get(place.worktree)
     if (!entry) return
     this.#taken.delete(place.worktree)
-    await moveCachesIn(entry, place, project.warm)
+    // Without caches the setup command runs. No start fails because of them.
+    await moveCachesIn(entry, place, project.warm).catch(error =>
+      this.onFault(`moving caches to ${place.worktree}`, error),
+    )
   }
 
   /** Drops every warm worktree, or those of one project. */
@@ -200,7 +221,10 @@ export class WarmPool {
 
   /** The one to take next, which leaves the pool by that: the one that is ready first, and of those the last used. */
   #next(place: Place, project: Project): Entry | undefined {
-    const fitting = this.#of(project, place.record.sparse)
+    // To wait for others before it would take longer than to make a new one.
+    const fitting = this.#of(project, place.record.sparse).filter(
+      ({ state, isUnderWay }) => state === 'ready' || isUnderWay,
+    )
     const best = Math.min(...fitting.map(entry => this.#rank(entry, project)))
     const entry = fitting.findLast(each => this.#rank(each, project) === best)
     if (entry) this.#entries.splice(this.#entries.indexOf(entry), 1)
@@ -231,18 +255,26 @@ export class WarmPool {
   }
 
   #readied(project: Project, folder: string, of: Unready, work: () => Promise<void>): void {
-    const isReady = this.#work[of.state].run(work).then(
-      () => {
-        entry.state = 'ready'
-        void this.#measure(entry)
-        return true
-      },
-      async error => {
-        this.onFault(`preparing a worktree of ${project.name}`, error)
-        await this.#discard(entry)
-        return false
-      },
-    )
+    const run = async () => {
+      if (entry.isDropped) throw new Unfit('It was removed before it was made.')
+      entry.isUnderWay = true
+      await work()
+      if (entry.isDropped) throw new Unfit('It was removed while it was made.')
+    }
+    const isReady = this.#work[of.state]
+      .run(() => Promise.resolve().then(run))
+      .then(
+        () => {
+          entry.state = 'ready'
+          void this.#measure(entry)
+          return true
+        },
+        async error => {
+          if (!entry.isDropped) this.onFault(`preparing a worktree of ${project.name}`, error)
+          await this.#discard(entry)
+          return false
+        },
+      )
     const entry = this.#add(project, folder, { ...of, since: this.#fleet.now(), isReady })
   }
 
@@ -253,6 +285,7 @@ export class WarmPool {
   ): Entry {
     const entry: Entry = {
       ...{ folder, trash: this.#fleet.home.trash, project: project.id, bytes: 0, isReady: Promise.resolve(true) },
+      ...{ isUnderWay: false, isDropped: false },
       ...of,
     }
     this.#entries.push(entry)
@@ -270,6 +303,7 @@ export class WarmPool {
   }
 
   async #discard(entry: Entry): Promise<void> {
+    entry.isDropped = true
     const at = this.#entries.indexOf(entry)
     if (at >= 0) this.#entries.splice(at, 1)
     await throwAway(entry.folder, entry.trash).catch(error => this.onFault(`removing ${entry.folder}`, error))

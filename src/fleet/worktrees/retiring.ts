@@ -46,10 +46,13 @@ export async function retire(
 ): Promise<string | undefined> {
   if (!session.worktree || !session.branch) return undefined
   const repository = await repositoryOf(project)
+  const place = placeAt(session.worktree)
+  const pool = poolOf(fleet)
+  // This may wait for somebody to leave, who may have worked there. So what they left is looked for after it.
+  const mayKeep = place !== undefined && reuse && !discard && (await pool.wants(place, project))
   const left = discard ? [] : await unheldBy(fleet, session, project)
   if (left.length) return noteLeftBehind(fleet, session, left)
-  const place = placeAt(session.worktree)
-  const isKept = place !== undefined && reuse && !discard && (await poolOf(fleet).keep(place, project))
+  const isKept = mayKeep && (await pool.keep(place, project))
   if (!isKept && (place || existsSync(folderOf(session.worktree)))) await removePlace(session.worktree, repository)
   else if (!isKept) await removeWorktree(repository, session.worktree)
   const holdsBranch = keepBranch || !(await canLetGo(repository, session.branch, session.end_commit ?? ''))

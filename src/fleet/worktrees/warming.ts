@@ -16,12 +16,13 @@ const CHORES_MS = 3_600_000
 const NEW_MS = 3_600_000
 const QUIET_MS = 3000
 /** Events after which a project may need another one, or none. */
-const MOVED: readonly Event['kind'][] = ['project_created', 'project_deleted', 'session_running']
+const MOVED: readonly Event['kind'][] = ['project_created', 'project_updated', 'project_deleted', 'session_running']
 
-/** Whether a project's worktrees are large enough to be kept. Its own checkout tells. */
-export async function isLarge({ settings }: Fleet, project: Project): Promise<boolean> {
+/** Whether a project's worktrees are worth keeping: they have caches, or are large. Its own checkout tells. */
+async function isWorthIt({ settings }: Fleet, project: Project): Promise<boolean> {
   if (!settings.warmDisk || project.worktree === 'none' || project.isolation === 'linked') return false
   const { bare, gitDir } = await repositoryOf(project)
+  if (project.warm.length) return true
   return !bare && (entriesIn(join(gitDir, 'index')) ?? 0) >= settings.warmFrom
 }
 
@@ -29,7 +30,8 @@ export async function isLarge({ settings }: Fleet, project: Project): Promise<bo
 export async function warmUp(fleet: Fleet, project: Project, place: Place): Promise<boolean> {
   const pool = poolOf(fleet)
   // A mission that is over may still have its worktree, because cleaning up waits a moment.
-  if (!pool.has(project, place.record.sparse) && (await isLarge(fleet, project))) await tidyFinished(fleet, project)
+  if (!pool.has(project, place.record.sparse) && (await isWorthIt(fleet, project)))
+    await tidyFinished(fleet, project).catch(error => pool.onFault(`tidying up in ${project.name}`, error))
   return pool.moveTo(place, project)
 }
 
@@ -44,7 +46,7 @@ export async function warmProject(
       try: project.isolation === 'linked' ? `fleet project set ${project.id} --isolation private` : undefined,
     })
   if (!fleet.settings.warmDisk)
-    throw new NotAllowed('No disk is set aside for warm worktrees.', { try: 'Set FLEET_WARM_DISK to some bytes.' })
+    throw new NotAllowed('No disk is set aside for warm worktrees.', { try: 'fleet config set warm_disk=20000000000' })
   const pool = poolOf(fleet)
   await pool.prepare(project, count)
   const own = pool.list.filter(entry => entry.project === project.id)
@@ -85,9 +87,9 @@ export class Warming implements Reactor {
     const pool = poolOf(this.#fleet)
     const project = (await this.#fleet.store.get('projects', idIn(ref)))?.value
     if (!project || project.deleting) return pool.drop(idIn(ref))
-    if (project.worktree === 'none' || project.isolation === 'linked') return
+    if (project.worktree === 'none' || project.isolation === 'linked') return pool.drop(project.id)
     await pool.adopt(project)
-    if (!(await isLarge(this.#fleet, project))) return
+    if (!(await isWorthIt(this.#fleet, project))) return
     const live = (await liveSessions(this.#fleet)).filter(({ project_id }) => project_id === project.id)
     const isUsed = live.length > 0 || (await this.#awaitsFirst(project))
     const sinceStart = Math.min(...live.map(({ created_at }) => Date.parse(this.#fleet.now()) - Date.parse(created_at)))

@@ -1,4 +1,4 @@
-import { existsSync, lstatSync, mkdirSync, readlinkSync, renameSync, writeFileSync } from 'node:fs'
+import { existsSync, lstatSync, mkdirSync, readlinkSync, realpathSync, renameSync, writeFileSync } from 'node:fs'
 import { lstat } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import * as z from 'zod'
@@ -10,7 +10,9 @@ import { throwAway } from '../trash.ts'
 import { strangersIn } from './exact.ts'
 import { type Place, trashOf } from './place.ts'
 import { fileEnvironment } from './programs.ts'
+import { readRecord } from './records.ts'
 import { foldersIn, nameIn } from './walking.ts'
+import { replaceFile } from './writing.ts'
 
 /**
  * Caches are folders such as `node_modules` that a project keeps for its next mission. They are kept as the setup
@@ -32,9 +34,15 @@ const LIST = 'caches.list'
 const KEPT = 'caches'
 const MAX_LIST_BYTES = 512 * 1024 * 1024
 
-export function cachesAt(folder: string): Caches | undefined {
-  const text = readPlainFile(join(folder, RECORD))?.toString('utf8')
-  return text === undefined ? undefined : Caches.parse(JSON.parse(text))
+/** A record that a crash cut short counts as none. */
+export const cachesAt = (folder: string): Caches | undefined => readRecord(Caches, join(folder, RECORD))
+
+/** Whether a path is a folder below folders of the worktree. A link could lead to files of the person. */
+function isInside(worktree: string, path: string): boolean {
+  const steps = path.split('/')
+  return steps.every((_, i) =>
+    lstatSync(join(worktree, ...steps.slice(0, i + 1)), { throwIfNoEntry: false })?.isDirectory(),
+  )
 }
 
 /** The caches of a place. */
@@ -48,50 +56,60 @@ const WORKED_IN = 'worked-in'
 /** Removes the caches that came with a worktree. */
 export async function dropCaches({ worktree, folder }: Place): Promise<void> {
   const trash = trashOf(worktree)
-  for (const path of cachesAt(folder)?.paths ?? []) await throwAway(join(worktree, path), trash)
+  for (const path of cachesAt(folder)?.paths ?? [])
+    if (isInside(worktree, path)) await throwAway(join(worktree, path), trash)
   for (const file of cacheFilesIn(folder)) await throwAway(file, trash)
 }
 
+export interface Made {
+  /** Digest of everything that the setup command was made from. */
+  key: string
+  paths: readonly string[]
+  /** Files that were there before it. */
+  besides: readonly string[]
+  /** Whether it is known to have changed something else. */
+  changedMore: boolean
+}
+
 /**
- * Notes the caches of a worktree as the setup command left them. Folders that would not work at another path are left
- * out. They are complete if the command made nothing else, besides these paths.
+ * Notes the caches of a worktree as the setup command left them. Folders without files, and those that would not work
+ * at another path, are left out. They are complete if the command made nothing else.
  */
-export async function keepCaches(
-  place: Place,
-  { key, paths, besides }: { key: string; paths: readonly string[]; besides: readonly string[] },
-): Promise<void> {
+export async function keepCaches(place: Place, { key, paths, besides, changedMore }: Made): Promise<void> {
   const { worktree, folder } = place
   const env = await fileEnvironment(place)
   const strangers = await strangersIn(place, env)
   const isKnown = (name: string): boolean =>
     [...paths, ...besides].map(byteName).some(path => `${name}/`.startsWith(`${path}/`))
   const isTouched = (await git(worktree, ['diff-files', '--quiet'], { env, answers: [1] })).exit === 1
-  const made = !isTouched && strangers.every(isKnown)
+  // What a submodule holds is in no index of ours.
+  const hasModules = existsSync(join(worktree, '.gitmodules'))
+  const madeNothingElse = !changedMore && !isTouched && !hasModules && strangers.every(isKnown)
+  const tops = paths.filter(path => !paths.some(other => path.startsWith(`${other}/`)))
   const kept: string[] = []
   const lines: string[] = []
-  for (const path of paths) {
-    const found = isBound(worktree, path) ? undefined : await stampsBelow(worktree, path)
-    if (!found || [...found.values()].includes(BOUND)) continue
+  for (const path of tops) {
+    const found = await stampsBelow(worktree, path)
+    const stamps = [...(found?.values() ?? [])]
+    if (stamps.every(stamp => stamp.startsWith('d')) || stamps.includes(BOUND)) continue
     kept.push(path)
-    for (const [name, stamp] of found) lines.push(`${stamp} ${name}\0`)
+    for (const [name, stamp] of found!) lines.push(`${stamp} ${name}\0`)
   }
-  const caches: Caches = { key, complete: made && kept.length === paths.length, paths: kept }
-  writeFileSync(join(folder, LIST), lines.join(''), 'latin1')
-  writeFileSync(join(folder, RECORD), JSON.stringify(caches))
+  const caches: Caches = { key, complete: madeNothingElse && kept.length === tops.length, paths: kept }
+  replaceFile(join(folder, LIST), Buffer.from(lines.join(''), 'latin1'))
+  replaceFile(join(folder, RECORD), JSON.stringify(caches))
 }
 
 /** They belong to one worktree only. */
 export const cacheFilesIn = (folder: string): string[] => [RECORD, LIST].map(name => join(folder, name))
 
 /** Python's environments and CMake's folders name their own path. */
-const isBound = (worktree: string, path: string): boolean =>
-  ['pyvenv.cfg', 'CMakeCache.txt'].some(name => existsSync(join(worktree, path, name)))
-
-const BOUND = 'bound to its path'
+const NAMES_ITS_PATH = /(^|\/)(pyvenv\.cfg|CMakeCache\.txt)$/
+const BOUND = 'bound'
 
 /** The stamp of everything in a folder, by byte name below the worktree; undefined: it is no folder. */
 async function stampsBelow(worktree: string, path: string): Promise<Map<string, string> | undefined> {
-  if (!lstatSync(join(worktree, path), { throwIfNoEntry: false })?.isDirectory()) return undefined
+  if (!isInside(worktree, path)) return undefined
   const stamps = new Map<string, string>()
   for await (const { folder, entries } of foldersIn(worktree, { from: byteName(path) })) {
     stamps.set(folder, await stampOf(worktree, folder))
@@ -102,14 +120,20 @@ async function stampsBelow(worktree: string, path: string): Promise<Map<string, 
   return stamps
 }
 
-/** Everything that changes with a file. A folder changes with each of its files, so only its mode counts. */
+/** Everything that changes with a file. A folder changes with each of its files, so only what it is counts. */
 async function stampOf(worktree: string, name: string): Promise<string> {
   const found = await lstat(pathOf(worktree, name), { bigint: true }).catch(() => undefined)
   if (!found) return 'gone'
-  if (found.isDirectory()) return `d${found.mode}`
-  if (found.isSymbolicLink() && readlinkSync(pathOf(worktree, name)).startsWith(`${worktree}/`)) return BOUND
-  const { mode, size, ino, nlink, mtimeNs, ctimeNs } = found
+  const { mode, size, dev, ino, nlink, mtimeNs, ctimeNs } = found
+  if (found.isDirectory()) return ['d', mode, dev, ino].join(':')
+  if (NAMES_ITS_PATH.test(name) || (found.isSymbolicLink() && leadsBack(worktree, name))) return BOUND
   return [mode, size, ino, nlink, mtimeNs, ctimeNs].join(':')
+}
+
+/** Whether a link names the worktree by its path, which another worktree does not have. */
+function leadsBack(worktree: string, name: string): boolean {
+  const target = `${readlinkSync(pathOf(worktree, name))}/`
+  return [worktree, realpathSync(worktree)].some(path => target.startsWith(`${path}/`))
 }
 
 /**
@@ -148,17 +172,30 @@ async function isUntouched(worktree: string, folder: string, { paths }: Caches, 
   return true
 }
 
-/** Moves caches from the folder of a warm worktree to their paths. Those that nobody wants any more are dropped. */
+/**
+ * Moves caches from the folder of a warm worktree to their paths. They are left where they are if nobody wants them any
+ * more, or if the commit has something at their path, or a link above it.
+ */
 export async function putCachesIn(
   from: string,
   { worktree, folder }: { worktree: string; folder: string },
   wanted: readonly string[],
 ): Promise<void> {
   const caches = cachesAt(from)
-  if (!caches || caches.paths.some(path => !wanted.includes(path))) return
+  if (!caches?.paths.every(path => wanted.includes(path) && hasRoomFor(worktree, path))) return
   for (const [i, path] of caches.paths.entries()) {
     mkdirSync(dirname(join(worktree, path)), { recursive: true })
     renameSync(join(from, KEPT, String(i)), join(worktree, path))
   }
   for (const file of cacheFilesIn(from)) renameSync(file, join(folder, file.slice(from.length + 1)))
+}
+
+function hasRoomFor(worktree: string, path: string): boolean {
+  const steps = path.split('/')
+  for (let i = 1; i <= steps.length; i++) {
+    const found = lstatSync(join(worktree, ...steps.slice(0, i)), { throwIfNoEntry: false })
+    if (!found) return true
+    if (!found.isDirectory()) return false
+  }
+  return false
 }

@@ -32,6 +32,7 @@ import {
 import { fileEnvironment } from './programs.ts'
 import { dropRef, writeRef } from './project-refs.ts'
 import { seal, sealRepository, setSession } from './sealing.ts'
+import { noteShape, shapeOf } from './shape.ts'
 import { SPARSE_FILE, sparsePatterns } from './sparse.ts'
 
 /** Writing files takes longest, so a few run at the same time. */
@@ -79,7 +80,9 @@ export async function addPlace(repo: Repository, wanted: NewPlace): Promise<Adde
  */
 export async function checkoutPlace(repo: Repository, path: string, commit: string, given: Given): Promise<void> {
   const found = placeAt(path)
-  if (!found || !(await exists(path))) {
+  const isSame = JSON.stringify(found?.record.sparse) === JSON.stringify(given.sparse ?? [])
+  if (found && !isSame) await removePlace(path, repo)
+  if (!found || !isSame || !(await exists(path))) {
     await clear(repo, path)
     await make(repo, path, recordOf(repo, path, null, given), commit, given)
     return
@@ -145,7 +148,7 @@ async function make(
     })
     if (record.branch) await writeRef(repo, `refs/heads/${record.branch}`, start)
     await writeFiles(place, start, { within, warm })
-    noteStart(place)
+    await noteStart(place)
     await setSession(place, start)
     const empty = await fillModules(place, start, within)
     await effect('git.worktree-ready', () => writeRecord(parts.folder, record))
@@ -180,7 +183,9 @@ async function writeFiles(
 }
 
 /** Keeps our index as it is before the first session. Git replaces the file, so a second name of it is enough. */
-function noteStart({ ours }: Place): void {
+async function noteStart(place: Place): Promise<void> {
+  const { ours } = place
+  noteShape(ours, await shapeOf(place))
   try {
     linkSync(join(ours, 'index'), join(ours, START_INDEX))
   } catch {

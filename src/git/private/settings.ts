@@ -137,7 +137,10 @@ export function sessionConfig(repo: Repository, settings: Settings, wanted: Want
   const hooks = wanted.hooks ? copiedHooksPath(repo, settings.hooksPath, wanted.hooksFolder) : '/dev/null'
   const told = wanted.walled ? withoutSignIns(settings.given) : settings.given
   const given = told.filter(
-    ({ key }) => key !== 'lfs.storage' && (!key.startsWith('branch.') || key.startsWith(`branch.${wanted.base}.`)),
+    ({ key }) =>
+      key !== 'lfs.storage' &&
+      !wanted.disk.some(([own]) => own === key) &&
+      (!key.startsWith('branch.') || key.startsWith(`branch.${wanted.base}.`)),
   )
   const addresses = given.flatMap(({ key, value }) => (/^remote\..*\.(push)?url$/.test(key) ? [{ key, value }] : []))
   const lines: (readonly [string, string])[] = [

@@ -22,11 +22,14 @@ import { pathOf } from '../status.ts'
 import { throwAway } from '../trash.ts'
 import { cacheFilesIn, cachesAt, putCachesIn, takeCachesOut } from './caches.ts'
 import { checkoutAt, strangersIn } from './exact.ts'
+import { lfsStore } from './lfs.ts'
 import { makeOurs, NOTHING, recordOf } from './making.ts'
-import { dropRecord, linkTo, type Place, projectOf, START_INDEX } from './place.ts'
+import { dropRecord, linkTo, type Place, projectOf, START_INDEX, tipOf } from './place.ts'
 import { fileEnvironment, runsPrograms } from './programs.ts'
 import { dropRef } from './project-refs.ts'
+import { readRecord } from './records.ts'
 import { settingsOf } from './settings.ts'
+import { attributesIn, noteShape, sameAttributes, shapeAt, shapeOf } from './shape.ts'
 
 /**
  * A warm worktree waits for its next mission, at `<home>/warm/<project>/<id>`:
@@ -52,6 +55,10 @@ const Ready = z.object({
 })
 export type Ready = z.infer<typeof Ready>
 
+/** The folders that a warm worktree has, if it is sparse. */
+export const sparseAt = (folder: string): string[] | undefined => readRecord(z.array(z.string()), join(folder, SPARSE))
+const SPARSE = 'sparse.json'
+
 /** Whether an unready one has what is needed to make it ready. */
 export const canBecomeReady = (folder: string): boolean =>
   existsSync(treeOf(folder)) && ['index', START_INDEX].some(name => existsSync(join(oursOf(folder), name)))
@@ -65,9 +72,7 @@ export const cacheKeyIn = (folder: string): string | undefined => cachesAt(folde
 
 /** What is known about a warm worktree; undefined: it cannot be handed out. */
 export function readyAt(folder: string): Ready | undefined {
-  const text = readPlainFile(join(folder, READY))?.toString('utf8')
-  const read = text === undefined ? undefined : Ready.safeParse(JSON.parse(text))
-  return read?.data
+  return readRecord(Ready, join(folder, READY))
 }
 
 /**
@@ -76,8 +81,11 @@ export function readyAt(folder: string): Ready | undefined {
  */
 export async function isReusable(place: Place, fewest: number): Promise<boolean> {
   const count = entriesIn(join(place.ours, START_INDEX))
-  if (count === undefined || count < fewest || !(await exists(place.worktree))) return false
-  return !runsPrograms(await settingsOf(projectOf(place)))
+  const isFolder = lstatSync(place.worktree, { throwIfNoEntry: false })?.isDirectory()
+  if (count === undefined || count < fewest || !isFolder) return false
+  const settings = await settingsOf(projectOf(place))
+  // With Git LFS, a file is a pointer until somebody fetches it, and git would take the pointer for the file.
+  return !runsPrograms(settings) && !(await exists(lfsStore(projectOf(place), settings)))
 }
 
 /** The number of files in an index, from its first bytes. */
@@ -91,6 +99,8 @@ const MAX_INDEX_BYTES = 2 ** 32
 export async function layAside(place: Place, { folder, trash }: Warm): Promise<void> {
   await effect('warm.lay-aside', async () => {
     mkdirSync(folder, { recursive: true, mode: 0o700 })
+    if (!lstatSync(place.worktree).isDirectory()) throw new Unfit(`${place.worktree} is not a folder.`)
+    writeFileSync(join(folder, SPARSE), JSON.stringify(place.record.sparse))
     dropRecord(place.folder)
     await rename(place.worktree, treeOf(folder))
     renameSync(place.ours, oursOf(folder))
@@ -104,7 +114,9 @@ const nameOf = (path: string): string => path.slice(path.lastIndexOf('/') + 1)
 
 /** Begins a new one, without files. */
 export async function beginWarm(repo: Repository, { folder }: Warm, commit: string, sparse: string[]): Promise<void> {
-  mkdirSync(treeOf(folder), { recursive: true, mode: 0o700 })
+  mkdirSync(folder, { recursive: true, mode: 0o700 })
+  mkdirSync(treeOf(folder))
+  writeFileSync(join(folder, SPARSE), JSON.stringify(sparse))
   await makeOurs(asPlace(repo, folder, sparse), commit)
 }
 
@@ -136,7 +148,16 @@ export async function makeReady(
     await takeCachesOut(worktree, folder, trash)
     await removeStrangers(place, env, trash)
     await straighten(place)
+    const shape = await shapeOf(place)
+    // Under other rules every file is written again.
+    if (shapeAt(ours) !== shape) rmSync(join(ours, 'index'), { force: true })
+    const attributes = existsSync(join(ours, 'index')) ? await attributesIn(place) : ''
     await checkoutAt(place, commit, env)
+    if (attributes !== (await attributesIn(place))) {
+      rmSync(join(ours, 'index'))
+      await checkoutAt(place, commit, env)
+    }
+    noteShape(ours, shape)
     await emptyModules(place, env, trash)
     for (let round = 0; (await removeStrangers(place, env, trash)) > 0; round++)
       if (round === MOST_ROUNDS) throw new Unfit(`The files of ${worktree} change while they are cleaned up.`)
@@ -240,17 +261,27 @@ async function emptyModules(place: Place, env: Record<string, string>, trash: st
   }
 }
 
+/** Whether its files were written under the rules that hold for a place at this commit. */
+async function fits({ folder }: Warm, place: Place): Promise<boolean> {
+  const ready = readyAt(folder)
+  if (!ready || shapeAt(oursOf(folder)) !== (await shapeOf(place))) return false
+  return sameAttributes(place, ready.commit, tipOf(place))
+}
+
 /**
- * Moves a warm worktree to a place that is being made. From now on it is nobody else's, whatever happens. The caller
- * brings it to its commit and looks whether it is exact.
+ * Moves a warm worktree to a place that is being made; false: it does not fit. From now on it is nobody else's, whatever
+ * happens. The caller brings it to its commit and looks whether it is exact.
  */
-export async function moveIn({ folder }: Warm, place: Place): Promise<void> {
+export async function moveIn(warm: Warm, place: Place): Promise<boolean> {
+  const { folder } = warm
+  if (!(await fits(warm, place))) return false
   await effect('warm.take', async () => {
     rmSync(join(folder, READY))
     writeFileSync(join(treeOf(folder), '.git'), linkTo(await realpath(place.folder)))
     renameSync(join(oursOf(folder), 'index'), join(place.ours, 'index'))
     await rename(treeOf(folder), place.worktree)
   })
+  return true
 }
 
 /** Gives a new place the caches that came with its worktree, and drops the rest. */

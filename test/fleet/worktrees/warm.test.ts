@@ -104,6 +104,40 @@ describe('the worktree of a finished mission', () => {
   })
 })
 
+test('what a person saves while the worktree waits to be laid aside is not lost', async () => {
+  await fleet.start()
+  const project = await fleet.project(repo.path)
+  const gate = join(fleet.root, 'gate')
+  const { id } = await fleet.mission(project, `until test -e ${gate}; do sleep 0.05; done\necho one >one.txt`)
+  const { sessions } = await fleet.until(id, 'running')
+  const worktree = sessions[0]!.worktree!
+  await eventually('its files are there', () => existsSync(join(worktree, 'src')))
+  const held = openSync(join(worktree, 'src'), 'r')
+  writeFileSync(gate, '')
+  await landed(id)
+  writeFileSync(join(worktree, 'precious.txt'), 'mine')
+  closeSync(held)
+  await eventually('it is known', async () => (await fleet.show(id)).sessions[0]!.left_behind?.includes('precious.txt'))
+  expect(readFileSync(join(worktree, 'precious.txt'), 'utf8')).toBe('mine')
+})
+
+test('a link that an agent leaves costs nothing that it leads to', async () => {
+  await fleet.start()
+  const outside = join(fleet.root, 'outside')
+  mkdirSync(join(outside, 'deps'), { recursive: true })
+  writeFileSync(join(outside, 'deps/precious'), 'mine')
+  const project = await fleet.project(repo.path, {
+    setup_command: 'mkdir -p deps/in; touch deps/in/a',
+    warm: ['deps/in'],
+  })
+  const links = `rm -rf deps; ln -s ${outside}/deps deps; ln -s ${outside} out.log`
+  const { id } = await fleet.mission(project, `${links}\necho one >one.txt`)
+  await landed(id)
+  await eventually('it is ready again', () => readyIn(project).length >= 1)
+  await eventually('the trash is empty', () => readdirSync(fleet.fleet.home.trash).length === 0)
+  expect(readFileSync(join(outside, 'deps/precious'), 'utf8')).toBe('mine')
+})
+
 describe('the setup command', () => {
   const project = (more: object = {}) =>
     fleet.project(repo.path, {
@@ -156,6 +190,40 @@ describe('the setup command', () => {
     for (let i = 0; i < 3; i++) expect(await mission(at, script)).toMatchObject({ setup_skipped: false })
     await fleet.call('update_project', { project_id: at.id, setup_inputs: ['no-such-file'] })
     expect(await mission(at, script)).toMatchObject({ setup_skipped: false })
+  })
+
+  test('what the setup command of unreviewed work made is not kept, also if its fork lands', async () => {
+    await repo.commit('a script', { 'setup.sh': 'mkdir -p deps; echo good >deps/lib\n' })
+    await fleet.start()
+    const at = await project({ setup_command: 'sh setup.sh', landing: 'review' })
+    const evil = "echo 'mkdir -p deps; echo evil >deps/lib' >setup.sh"
+    const back = 'git checkout --quiet HEAD~1 -- setup.sh; echo fixed >fixed.txt'
+    const first = await fleet.mission(at, `if grep -q evil setup.sh; then ${back}; else ${evil}; fi`)
+    await fleet.until(first.id, 'review')
+    const fork = await fleet.call<{ id: string }>('fork_mission', { mission_id: first.id, fresh: true })
+    await fleet.until(fork.id, 'review')
+    await fleet.land(fork.id)
+    await fleet.until(fork.id, 'done')
+    await eventually('a worktree is ready', () => readyIn(at).length >= 1)
+    const next = await fleet.mission(at, 'cat deps/lib')
+    await fleet.until(next.id, 'done', 'review', 'failed', 'needs_input')
+    expect(await printedBy(next.id)).toBe('good\n')
+  })
+
+  test('runs again with another value of a variable, or if it wrote hooks or copied files', async () => {
+    await repo.write('.env.log', 'A=1\n')
+    await fleet.start({ env: { MODE: 'one' } })
+    const at = await project({ environment: ['MODE'], copy_files: ['.env.log'] })
+    await mission(at)
+    expect(await mission(at)).toMatchObject({ setup_skipped: true })
+    await repo.write('.env.log', 'A=22\n')
+    expect(await mission(at)).toMatchObject({ setup_skipped: false })
+    await fleet.stop()
+    await fleet.start({ env: { MODE: 'two' } })
+    expect(await mission(at)).toMatchObject({ setup_skipped: false })
+    const hooks = 'mkdir -p deps; touch deps/lib; echo exit >$(git rev-parse --git-path hooks)/pre-commit'
+    await fleet.call('update_project', { project_id: at.id, setup_command: hooks })
+    for (let i = 0; i < 2; i++) expect(await mission(at, 'date +%N >a.txt')).toMatchObject({ setup_skipped: false })
   })
 
   test('what a mission made from unreviewed work is not kept', async () => {
