@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto'
-import { lstatSync, readdirSync, statSync } from 'node:fs'
+import { readdirSync, readFileSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { Unfit } from '../../domain/errors.ts'
 import type { Mission } from '../../domain/records/mission.ts'
@@ -94,18 +94,22 @@ async function keyOf(fleet: Fleet, place: Place, project: Project, session: Sess
   return createHash('sha256').update(JSON.stringify(all)).digest('hex')
 }
 
-/** The copied files below a folder, each with its size and the time that a copy has too. */
+/** The copied files below a folder, each with a digest of its content; of a very large one its size tells. */
 const stampsOf = (folder: string, { copy_files }: Project): string[] =>
   copy_files.flatMap(path => {
     const found = statSync(join(folder, path), { throwIfNoEntry: false })
-    if (!found?.isDirectory()) return [`${path} ${found ? `${found.size} ${Math.trunc(found.mtimeMs)}` : 'absent'}`]
-    return readdirSync(join(folder, path), { recursive: true, encoding: 'utf8' })
-      .sort()
-      .flatMap(name => {
-        const each = lstatSync(join(folder, path, name), { throwIfNoEntry: false })
-        return each && !each.isDirectory() ? [`${path}/${name} ${each.size} ${Math.trunc(each.mtimeMs)}`] : []
-      })
+    if (!found?.isDirectory()) return [`${path} ${stampOf(join(folder, path))}`]
+    const names = readdirSync(join(folder, path), { recursive: true, encoding: 'utf8' }).sort()
+    return names.map(name => `${path}/${name} ${stampOf(join(folder, path, name))}`)
   })
+
+function stampOf(path: string): string {
+  const found = statSync(path, { throwIfNoEntry: false })
+  if (!found?.isFile()) return found ? 'no file' : 'absent'
+  const content = found.size <= MOST_READ_BYTES ? readFileSync(path) : String(found.size)
+  return createHash('sha256').update(content).digest('base64')
+}
+const MOST_READ_BYTES = 8 * 1024 * 1024
 
 /** Hooks and settings of the session's repository, which a setup command may write and which are never kept. */
 const repositoryStamp = ({ git }: Place): string =>
