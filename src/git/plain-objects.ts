@@ -17,7 +17,7 @@ type Kind = 'commit' | 'tree'
 
 /** A larger one is left to git. */
 const MOST_BYTES = 1024 * 1024
-const MOST_KEPT_BYTES = 16 * 1024 * 1024
+const MOST_KEPT_BYTES = 256 * 1024
 /** Whoever has to look at more folders is better off with git. */
 const MOST_TREES = 300
 
