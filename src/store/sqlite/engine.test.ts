@@ -12,7 +12,7 @@ import { openSqlite } from './engine.ts'
 import { examineSqlite } from './examine.ts'
 import { explained } from './patience.ts'
 import { aFolder, run } from './processes.testkit.ts'
-import { bringUpToDate, MIGRATIONS } from './schema.ts'
+import { bringUpToDate, MIGRATIONS, tableOf } from './schema.ts'
 
 const aFile = () => join(aFolder(), 'store.db')
 
@@ -308,6 +308,29 @@ test('an update rewrites only the index entries that changed', async () => {
   expect(entries()).toEqual(before)
 })
 
+test('a commit that no longer remembers the record moves its index entries all the same', async () => {
+  const { file, store } = await aSharedStore()
+  const elsewhere = await aStore(file)
+  const statuses = ['draft', 'queued', 'running', 'draft'] as const
+  for (const [round, status] of statuses.entries()) {
+    const { value, version } = (await store.get('missions', 'count'))!
+    // Another process commits, and the next read forgets what was read before.
+    await elsewhere.commit({ changes: [{ put: 'missions', value: aMission(`other-${round}`), expects: 'absent' }] })
+    await store.get('missions', `other-${round}`)
+    await store.commit({ changes: [{ put: 'missions', value: { ...value, status }, expects: version }] })
+    for (const each of ['draft', 'queued', 'running'] as const) {
+      const { items } = await store.find('missions', { index: 'status', equals: [each], limit: 100 })
+      expect(items.some(({ value: { id } }) => id === 'count')).toBe(each === status)
+    }
+  }
+  const { version } = (await store.get('missions', 'count'))!
+  await elsewhere.commit({ changes: [{ put: 'missions', value: aMission('last'), expects: 'absent' }] })
+  await store.get('missions', 'last')
+  await store.commit({ changes: [{ remove: 'missions', id: 'count', expects: version }] })
+  const left = rawly(file, db => db.prepare(`SELECT count(*) FROM index_entries WHERE id = 'count'`).pluck().get())
+  expect(left).toBe(0)
+})
+
 test('an error that leaves a commit in doubt is Unavailable, and no other error is', async () => {
   const store = await openSqlite(aFile(), { migrate: true })
   await store.close()
@@ -371,4 +394,48 @@ test('a damaged event is left out, and its reader is told to look at the state',
   await store.events({ limit: 10 })
   expect(damaged).toEqual(['events/2', 'events/3', 'events/4', 'events/5'])
   expect(examineSqlite(file).damaged).toEqual(damaged)
+})
+
+test('what was read is not read again until it is written, here or elsewhere', async () => {
+  const { file, store } = await aSharedStore()
+  const first = (await store.get('missions', 'count'))!
+  const byStatus = { index: 'status', equals: ['draft'], limit: 10 }
+  const listed = await store.find('missions', byStatus)
+  expect(await store.get('missions', 'count')).toBe(first)
+  expect((await store.find('missions', byStatus)).items[0]).toBe(first)
+  // A list belongs to who asked for it.
+  listed.items.length = 0
+  expect((await store.find('missions', byStatus)).items).toEqual([first])
+
+  await store.commit({ changes: [{ put: 'missions', value: aMission('other'), expects: 'absent' }] })
+  expect(await store.get('missions', 'count')).toBe(first)
+  expect((await store.find('missions', byStatus)).items).toHaveLength(2)
+
+  const here = { ...first.value, title: 'here' }
+  await store.commit({ changes: [{ put: 'missions', value: here, expects: first.version }] })
+  expect(await store.get('missions', 'count')).toMatchObject({ value: { title: 'here' } })
+  const titles = async () => (await store.find('missions', byStatus)).items.map(({ value }) => value.title)
+  expect(await titles()).toContain('here')
+
+  const elsewhere = await aStore(file)
+  const { version } = (await elsewhere.get('missions', 'count'))!
+  const theirs = { ...here, title: 'elsewhere' }
+  await elsewhere.commit({ changes: [{ put: 'missions', value: theirs, expects: version }] })
+  expect(await store.get('missions', 'count')).toMatchObject({ value: { title: 'elsewhere' } })
+  expect(await titles()).toContain('elsewhere')
+  await expect(store.commit({ changes: [{ put: 'missions', value: here, expects: version }] })).rejects.toThrow(
+    'is not what was read',
+  )
+  expect(await titles()).toContain('elsewhere')
+
+  rawly(file, db => db.prepare(`DELETE FROM ${tableOf('missions')} WHERE id = ?`).run('count'))
+  expect(await store.get('missions', 'count')).toBeUndefined()
+  expect(await titles()).toEqual([aMission('other').title])
+})
+
+test('nobody can change a record for the next reader', async () => {
+  const { store } = await aSharedStore()
+  const { value } = (await store.get('missions', 'count'))!
+  expect(() => value.tags.push('mine')).toThrow(TypeError)
+  expect(() => Object.assign(value, { title: 'mine' })).toThrow(TypeError)
 })

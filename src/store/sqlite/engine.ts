@@ -36,6 +36,7 @@ import {
 } from '../records.ts'
 import { missingFrom } from './examine.ts'
 import { BUSY_TIMEOUT_MS, patiently } from './patience.ts'
+import { Recall } from './recall.ts'
 import { bringUpToDate, MIGRATIONS, outdated, tableOf } from './schema.ts'
 
 /** More than a fleet has at work. Beyond it, records are checked again. */
@@ -128,6 +129,7 @@ class SqliteStore implements Store {
   /** The version of each record that was last found to fit its schema. */
   readonly #sound = new Map<string, number>()
   readonly #damagedEvents = new Set<number>()
+  readonly #recall = new Recall()
   readonly #onDamage: OnDamage | undefined
   #lookout: Lookout | undefined
 
@@ -143,11 +145,14 @@ class SqliteStore implements Store {
 
   get<C extends Collection>(collection: C, id: string): Promise<Stored<RecordOf<C>> | undefined> {
     return patiently(() => {
+      const name = `${collection}/${id}`
+      const known = this.#recall.at(this.#dataVersion()).record(name)
+      if (known) return known as Stored<RecordOf<C>>
       const row = this.#row(collection, id)
-      if (!row && this.unreadable.size) this.unreadable.delete(`${collection}/${id}`)
-      const value = row && this.#readable(collection, id, row)
-      if (row && !value) throw new Damaged(`${collection}/${id}`, versionFrom(row.version))
-      return row && { value: value!, version: versionFrom(row.version) }
+      if (!row && this.unreadable.size) this.unreadable.delete(name)
+      const stored = row && this.#readable(collection, id, row)
+      if (row && !stored) throw new Damaged(name, versionFrom(row.version))
+      return stored
     })
   }
 
@@ -159,22 +164,26 @@ class SqliteStore implements Store {
       `SELECT e.key, r.id, r.version, r.body FROM index_entries e CROSS JOIN ${tableOf(collection)} r ON r.id = e.id
        WHERE e.name = ? AND e.key >= ? AND e.key < ? ORDER BY e.key ${query.newestFirst ? 'DESC' : 'ASC'} LIMIT ?`,
     )
-    const rows = await patiently(() => select.all(index, low, high, query.limit + 1))
-    const shown = rows.slice(0, query.limit)
-    // A damaged record is left out of the list.
-    const items = shown.flatMap(({ id, ...row }) => {
-      const value = this.#readable(collection, id, row)
-      return value ? [{ value, version: versionFrom(row.version) }] : []
+    const wanted = `${query.newestFirst ? 'down' : 'up'} ${query.limit} ${low.toString('latin1')} ${high.toString('latin1')}`
+    return patiently(() => {
+      const known = this.#recall.at(this.#dataVersion()).list(index, wanted) as Page<RecordOf<C>> | undefined
+      if (known) return { ...known, items: [...known.items] }
+      const rows = select.all(index, low, high, query.limit + 1)
+      const shown = rows.slice(0, query.limit)
+      // A damaged record is left out of the list.
+      const items = shown.flatMap(({ id, ...row }) => this.#readable(collection, id, row) ?? [])
+      const page = rows.length > shown.length ? { items, cursor: cursorOfKey(shown.at(-1)!.key) } : { items }
+      if (items.length === shown.length) this.#recall.keepList(index, wanted, page)
+      return { ...page, items: [...items] }
     })
-    return rows.length > shown.length ? { items, cursor: cursorOfKey(shown.at(-1)!.key) } : { items }
   }
 
-  #readable<C extends Collection>(collection: C, id: string, row: Row): RecordOf<C> | undefined {
+  #readable<C extends Collection>(collection: C, id: string, row: Row): Stored<RecordOf<C>> | undefined {
     const name = `${collection}/${id}`
     try {
-      const value = this.#revived(collection, id, row)
+      const stored = this.#revived(collection, id, row)
       if (this.unreadable.size) this.unreadable.delete(name)
-      return value
+      return stored
     } catch {
       this.#damaged(name)
       return undefined
@@ -187,14 +196,16 @@ class SqliteStore implements Store {
   }
 
   /** Each version of a record is checked once: what this process wrote was checked then. */
-  #revived<C extends Collection>(collection: C, id: string, { body, version }: Row): RecordOf<C> {
-    const record = revive(collection, body)
+  #revived<C extends Collection>(collection: C, id: string, { body, version }: Row): Stored<RecordOf<C>> {
     const name = `${collection}/${id}`
+    const known = this.#recall.record(name)
+    if (known?.version === versionFrom(version)) return known as Stored<RecordOf<C>>
+    const value = revive(collection, body)
     if (this.#sound.get(name) !== version) {
-      requireSound(collection, record)
+      requireSound(collection, value)
       this.#trust(name, version)
     }
-    return record
+    return this.#recall.keep(name, { value, version: versionFrom(version) }, body.length)
   }
 
   #trust(name: string, version: number): void {
@@ -204,7 +215,14 @@ class SqliteStore implements Store {
 
   async commit(batch: Batch): Promise<void> {
     const prepared = prepareBatch(batch)
-    await patiently(() => this.#apply(prepared))
+    await patiently(() => {
+      try {
+        this.#apply(prepared)
+      } finally {
+        // Also after an error: it may have been written.
+        for (const { collection, id } of prepared.writes) this.#recall.forget(`${collection}/${id}`)
+      }
+    })
     this.#hints.give()
   }
 
@@ -245,7 +263,7 @@ class SqliteStore implements Store {
   }
 
   #write({ writes, checks, events }: PreparedBatch): void {
-    for (const check of checks) this.#require(check, this.#row(check.collection, check.id))
+    for (const check of checks) this.#require(check, this.#versionOf(check))
     for (const write of writes) this.#writeRecord(write)
     const append = this.#sql('INSERT INTO events (project_id, mission_id, body) VALUES (?, ?, ?)')
     for (const event of events) append.run(event.project_id, event.mission_id, event.body)
@@ -254,28 +272,34 @@ class SqliteStore implements Store {
   #writeRecord(write: PreparedWrite): void {
     const { collection, id, next } = write
     const table = tableOf(collection)
-    const before = this.#row(collection, id)
+    const before = this.#versionOf(write)
     this.#require(write, before)
+    // Before the record is written: what is not remembered is read again.
+    const old = before === undefined ? NOTHING : this.#entriesBefore(write, before)
     const more = Number(next !== undefined) - Number(before !== undefined)
     if (more) this.#sql('UPDATE tallies SET records = records + ? WHERE collection = ?').run(more, collection)
     if (!next) this.#sql(`DELETE FROM ${table} WHERE id = ?`).run(id)
     else {
       const version = Number(drawVersion())
       this.#sql(
-        before
+        before !== undefined
           ? `UPDATE ${table} SET version = ?, body = ? WHERE id = ?`
           : `INSERT INTO ${table} (version, body, id) VALUES (?, ?, ?)`,
       ).run(version, next.body, id)
       this.#trust(`${collection}/${id}`, version)
     }
-    this.#rewriteIndex(id, before ? this.#entriesBefore(write, before) : NOTHING, next?.entries ?? NOTHING)
+    this.#rewriteIndex(id, old, next?.entries ?? NOTHING)
   }
 
   /** The index entries of a damaged record are unknown, so all entries with its id are removed. */
-  #entriesBefore({ collection, id }: PreparedWrite, row: Row): IndexEntries {
+  #entriesBefore({ collection, id }: PreparedWrite, version: number): IndexEntries {
     try {
-      return entriesOf(collection, id, this.#revived(collection, id, row))
+      const known = this.#recall.record(`${collection}/${id}`)
+      const isSame = known?.version === versionFrom(version)
+      const { value } = isSame ? known : this.#revived(collection, id, this.#row(collection, id)!)
+      return entriesOf(collection, id, value)
     } catch {
+      this.#recall.clear()
       this.#sql('DELETE FROM index_entries WHERE id = ? AND name GLOB ?').run(id, `${collection}.*`)
       return NOTHING
     }
@@ -284,12 +308,17 @@ class SqliteStore implements Store {
   #rewriteIndex(id: string, old: IndexEntries, next: IndexEntries): void {
     const remove = this.#sql('DELETE FROM index_entries WHERE name = ? AND key = ?')
     const insert = this.#sql('INSERT INTO index_entries (name, key, id) VALUES (?, ?, ?)')
+    for (const { index } of [...old.values(), ...next.values()]) this.#recall.forgetLists(index)
     for (const [identity, entry] of old) if (!next.has(identity)) remove.run(entry.index, entry.key)
     for (const [identity, entry] of next) if (!old.has(identity)) insert.run(entry.index, entry.key, id)
   }
 
-  #require({ collection, id, expects }: Check, row: Row | undefined): void {
-    if ((row ? versionFrom(row.version) : 'absent') !== expects) throw new Conflict(collection, id)
+  #require({ collection, id, expects }: Check, version: number | undefined): void {
+    if ((version === undefined ? 'absent' : versionFrom(version)) !== expects) throw new Conflict(collection, id)
+  }
+
+  #versionOf({ collection, id }: Check): number | undefined {
+    return this.#sql<Row>(`SELECT version FROM ${tableOf(collection)} WHERE id = ?`).get(id)?.version
   }
 
   #row(collection: Collection, id: string): Row | undefined {
