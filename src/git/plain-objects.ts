@@ -115,9 +115,12 @@ function inflated(bytes: Buffer, kind: Kind, oid: string): Buffer | undefined {
   }
 }
 
-function isNamed(oid: string, kind: Kind, content: Buffer): boolean {
-  const hash = createHash(oid.length === 64 ? 'sha256' : 'sha1')
-  return hash.update(`${kind} ${content.length}\0`).update(content).digest('hex') === oid
+const isNamed = (oid: string, kind: Kind, content: Buffer): boolean => nameOf(kind, content, oid.length) === oid
+
+/** The name of an object, with as many digits as those of its repository have. */
+export function nameOf(kind: Kind, content: Buffer, digits: number): string {
+  const hash = createHash(digits === 64 ? 'sha256' : 'sha1')
+  return hash.update(`${kind} ${content.length}\0`).update(content).digest('hex')
 }
 
 function entriesIn(content: Buffer, oidLength: number): Entry[] | undefined {

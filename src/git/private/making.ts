@@ -6,6 +6,7 @@ import { effect } from '../../platform/effects.ts'
 import { exists, type Repository, readRef } from '../layout.ts'
 import { readPlainFile } from '../plain-files.ts'
 import { git } from '../run.ts'
+import { spread } from '../spreading.ts'
 import { inTheWay, startOf } from '../starting.ts'
 import { throwAway } from '../trash.ts'
 import { Bound } from '../turns.ts'
@@ -148,6 +149,7 @@ async function make(
     })
     if (record.branch) await writeRef(repo, `refs/heads/${record.branch}`, start)
     await writeFiles(place, start, { within, warm })
+    void spread([dirname(path), dirname(parts.folder)])
     await noteStart(place)
     await setSession(place, start)
     const empty = await fillModules(place, start, within)

@@ -11,6 +11,7 @@ import { hiddenIn } from './hidden.ts'
 import { isLinked, ourEnvironment, type Place, partsOf, placeAt, problemsOf } from './place.ts'
 import { fileEnvironment } from './programs.ts'
 import { takeAndHold } from './taking-in.ts'
+import { isUntouched } from './untouched.ts'
 
 /**
  * What no commit holds in a worktree, checked once more before it is removed: a process that outlived its session, or a
@@ -66,9 +67,11 @@ async function commitsOfNoRef(place: Place): Promise<string[]> {
   return listed.split('\n').flatMap(line => (line ? [`the commit ${line}`] : []))
 }
 
+const AS_COMMITTED = { changed: [], below: new Set<string>() }
+
 async function changedIn(place: Place, never: readonly string[], within: Within | undefined): Promise<string[]> {
   const env = await fileEnvironment(place, { within })
-  const { changed, below } = await placeStatus(place, env)
+  const { changed, below } = (await isUntouched(place)) ? AS_COMMITTED : await placeStatus(place, env)
   const { take, skipped } = await sift({ worktree: place.worktree, never }, changed)
   const copies = (path: string) => never.some(copy => path === copy || path.startsWith(`${copy}/`))
   const left = [...skipped, ...(await hiddenIn({ place, below }, env))].map(({ path }) => path)

@@ -10,7 +10,7 @@ import {
   writeFileSync,
 } from 'node:fs'
 import { mkdir, realpath, rename, rmdir } from 'node:fs/promises'
-import { join } from 'node:path'
+import { dirname, join } from 'node:path'
 import * as z from 'zod'
 import { Unfit } from '../../domain/errors.ts'
 import { effect } from '../../platform/effects.ts'
@@ -18,6 +18,7 @@ import { runProgram } from '../../spawning/index.ts'
 import { exists, type Repository } from '../layout.ts'
 import { readPlainFile } from '../plain-files.ts'
 import { byteFields, git } from '../run.ts'
+import { spread } from '../spreading.ts'
 import { pathOf } from '../status.ts'
 import { throwAway } from '../trash.ts'
 import { cacheFilesIn, cachesAt, putCachesIn, takeCachesOut } from './caches.ts'
@@ -115,6 +116,7 @@ const nameOf = (path: string): string => path.slice(path.lastIndexOf('/') + 1)
 /** Begins a new one, without files. */
 export async function beginWarm(repo: Repository, { folder }: Warm, commit: string, sparse: string[]): Promise<void> {
   mkdirSync(folder, { recursive: true, mode: 0o700 })
+  void spread([dirname(folder)])
   mkdirSync(treeOf(folder))
   writeFileSync(join(folder, SPARSE), JSON.stringify(sparse))
   await makeOurs(asPlace(repo, folder, sparse), commit)
