@@ -6,7 +6,7 @@ import { fileOf, launchOf, newestLaunch, writeFiles } from '../platform/launch-f
 import { Conversation } from './conversation.ts'
 import type { Job } from './jobs.ts'
 import { ProcessTree } from './process-tree.ts'
-import { type Seen, workOf } from './processes.ts'
+import { type Seen, startsFrom, workOf } from './processes.ts'
 import type { FromRunner, LaunchOrder, ToRunner } from './protocol.ts'
 import { Talk } from './talk.ts'
 import { Watch } from './watch.ts'
@@ -46,7 +46,8 @@ export class AgentRun {
     const { mark, worktree, folder } = of
     this.#of = of
     this.#tell = tell
-    this.#tree = new ProcessTree({ mark, worktree, directory: () => newestLaunch(folder, 'setup') })
+    const since = existsSync(folder) ? undefined : startsFrom()
+    this.#tree = new ProcessTree({ mark, worktree, since, directory: () => newestLaunch(folder, 'setup') })
   }
 
   hear(message: ToRunner): void {

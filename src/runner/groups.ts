@@ -1,4 +1,13 @@
-import { accessSync, constants, mkdirSync, readdirSync, readFileSync, rmdirSync, writeFileSync } from 'node:fs'
+import {
+  accessSync,
+  constants,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  rmdirSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs'
 import { join, resolve } from 'node:path'
 import { fileOf } from '../platform/launch-folder.ts'
 import { readPlain } from '../platform/plain-files.ts'
@@ -71,11 +80,14 @@ export function groupOf({ mark, directory }: { mark: string; directory?: string 
 export function pidsIn(group: string): number[] {
   try {
     const own = readFileSync(join(group, 'cgroup.procs'), 'latin1').split('\n').filter(Boolean).map(Number)
-    return [...own, ...groupsIn(group).flatMap(pidsIn)]
+    return isLeaf(group) ? own : [...own, ...groupsIn(group).flatMap(pidsIn)]
   } catch {
     return []
   }
 }
+
+/** Each subgroup is one more link to a group. */
+const isLeaf = (group: string): boolean => statSync(group).nlink === 2
 
 function groupsIn(group: string): string[] {
   return readdirSync(group, { withFileTypes: true })
@@ -96,7 +108,7 @@ export function killGroup(group: string): boolean {
 /** Removes the group if it is empty. */
 export function removeGroup(group: string): void {
   try {
-    for (const inner of groupsIn(group)) removeGroup(inner)
+    if (!isLeaf(group)) for (const inner of groupsIn(group)) removeGroup(inner)
     rmdirSync(group)
   } catch {
     // Somebody is in it, or it is gone already.

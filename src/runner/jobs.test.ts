@@ -1,3 +1,4 @@
+import { spawn } from 'node:child_process'
 import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -10,7 +11,17 @@ import { runCommand } from './commands.ts'
 import { groupOf, groupsFolder } from './groups.ts'
 import { adoptJob, endInput, isCutShort, type Job, type JobSpec, startJob } from './jobs.ts'
 import { Outbox } from './messages.ts'
-import { bootId, everything, identityOf, isAlive, isWriter, membersOf, type Seen, signal } from './processes.ts'
+import {
+  bootId,
+  everything,
+  identityOf,
+  isAlive,
+  isWriter,
+  membersOf,
+  type Seen,
+  signal,
+  startsFrom,
+} from './processes.ts'
 import { stopTree, sweep } from './stopping.ts'
 
 let root: string
@@ -248,6 +259,19 @@ describe('stopping', () => {
     const known = { ...belonging(job)(), known: new Map([[stray.pid, stray.started]]) }
     await stopTree(() => known, 0)
     expect(isAlive(stray)).toBe(false)
+  })
+
+  test('searches by mark only among processes that are no older than the session', async () => {
+    const since = startsFrom()!
+    const child = spawn('sleep', ['60'], { env: env(), cwd: root, stdio: 'ignore' })
+    const found = (from?: number) => {
+      const members = membersOf({ mark: mark(), root: null, worktree: root, known: new Map(), since: from })
+      return members.map(({ pid }) => pid)
+    }
+    await until(() => found(since).includes(child.pid!))
+    expect(found()).toContain(child.pid)
+    expect(found(startsFrom()! + 60_000)).toEqual([])
+    child.kill()
   })
 
   test.skipIf(!groupsFolder())(

@@ -1,8 +1,6 @@
-import { execFile } from 'node:child_process'
-import { closeSync, existsSync, mkdirSync, openSync, statSync } from 'node:fs'
+import { closeSync, existsSync, mkdirSync, openSync, renameSync, statSync } from 'node:fs'
 import { setTimeout as pause } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
-import { promisify } from 'node:util'
 import type { Exit } from '../agents/contract.ts'
 import { effect } from '../platform/effects.ts'
 import { fileOf } from '../platform/launch-folder.ts'
@@ -10,6 +8,7 @@ import { Lookout } from '../platform/lookout.ts'
 import { readPlain } from '../platform/plain-files.ts'
 import { startProgram } from '../spawning/index.ts'
 import { makeGroup } from './groups.ts'
+import { movePipes, placePipes } from './pipes.ts'
 import { type Identity, identityOf, isAlive, signal } from './processes.ts'
 
 const script = (name: string): string => fileURLToPath(new URL(name, import.meta.url))
@@ -46,10 +45,11 @@ export async function makeStreams({ directory, stdin, env }: JobSpec): Promise<v
   mkdirSync(directory, { recursive: true, mode: 0o700 })
   for (const name of ['stdout', 'stderr'] as const) closeSync(openSync(fileOf(directory, name), 'a', 0o600))
   makeGroup(directory, env.FLEET_SESSION)
-  if (stdin === 'none') return
-  // The wrapper makes missing ones itself, but making all of them here at once costs nothing more.
-  const pipes = (['stdin', 'stdoutPipe', 'stderrPipe'] as const).map(name => fileOf(directory, name))
-  await effect('fifo.make', () => promisify(execFile)('mkfifo', ['-m', '600', ...pipes]))
+  const pipes = (['stdoutPipe', 'stderrPipe', ...(stdin === 'none' ? [] : ['stdin' as const])] as const).map(name =>
+    fileOf(directory, name),
+  )
+  // The wrapper makes its own two if they are missing, without keeping the launch waiting for a program.
+  await effect('fifo.make', () => (stdin === 'none' ? void movePipes(pipes) : placePipes(pipes)))
 }
 
 /** Whether it printed more than is kept. */
@@ -118,7 +118,7 @@ function exitLater(directory: string, root: Identity | null): Promise<Exit> {
       if (exit) settle(() => resolve(exit))
       return exit !== undefined
     }
-    const at = { folder: directory, names: [fileOf('', 'exit')], everyMs: LOOK_EVERY_MS }
+    const at = { folder: directory, names: [fileOf('', 'exit'), fileOf('', 'ending')], everyMs: LOOK_EVERY_MS }
     const lookout = new Lookout(at, look, error => settle(() => reject(error)))
     const settle = (how: () => void): void => {
       lookout.close()
@@ -129,7 +129,15 @@ function exitLater(directory: string, root: Identity | null): Promise<Exit> {
 
 function exitNow(directory: string, root: Identity | null): Exit | undefined {
   const gone = root === null || !isAlive(root)
-  return readExit(directory) ?? (gone ? { code: null } : undefined)
+  return readExit(directory) ?? (gone ? lastExit(directory) : undefined)
+}
+
+/** What a wrapper that is gone has written. It gets the name under which everybody looks for it. */
+function lastExit(directory: string): Exit {
+  const line = completeLine(fileOf(directory, 'ending'))
+  if (!line?.trim()) return { code: null }
+  renameSync(fileOf(directory, 'ending'), fileOf(directory, 'exit'))
+  return { code: Number(line) }
 }
 
 function readExit(directory: string): Exit | undefined {

@@ -13,6 +13,8 @@ export interface TreeOf {
   root?: Identity | null
   /** The folder that names its group, while no launch is known. */
   directory?: () => string | undefined
+  /** Before its first program: see `startsFrom`. Absent: an earlier server may have started some. */
+  since?: number
 }
 
 /** One program under the wrapper and all that it starts: launched or adopted, and ended as a whole. */
@@ -73,5 +75,6 @@ export class ProcessTree {
     worktree: this.#of.worktree,
     directory: this.#job?.directory ?? this.#of.directory?.() ?? null,
     known: this.#known,
+    since: this.#of.since,
   })
 }

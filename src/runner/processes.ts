@@ -31,6 +31,8 @@ export interface Belonging {
   directory?: string | null
   /** Descendants seen earlier. They are found even after they lost their parents. */
   known: ReadonlyMap<number, string>
+  /** When its first program was started, as `startsFrom` says it. No older process can be one of its own. */
+  since?: number
 }
 
 const onLinux = process.platform === 'linux'
@@ -45,6 +47,15 @@ export function isAlive({ pid, started, boot }: Identity): boolean {
 export function identityOf(pid: number): Identity | undefined {
   const seen = look(pid)
   return seen && { pid, started: seen.started, boot: bootId }
+}
+
+/**
+ * A moment that no process started from now on is older than, in the unit of `Seen.started`. It is a second too early,
+ * because that is counted in hundredths. Undefined: this system tells the start in another form.
+ */
+export function startsFrom(): number | undefined {
+  if (!onLinux) return undefined
+  return (Number(readProc('/proc/uptime').split(' ', 1)[0]) - 1) * 100
 }
 
 function look(pid: number): Seen | undefined {
@@ -188,14 +199,17 @@ export function membersOf(belonging: Belonging): Identity[] {
           grouped.has(seen.pid) ||
           descended.has(seen.pid) ||
           belonging.known.get(seen.pid) === seen.started ||
-          isMarked(seen.pid, belonging.mark) ||
-          (worksIn(seen, belonging.worktree) && !isSideProcess(seen.pid)),
+          (isYoung(seen, belonging) &&
+            (isMarked(seen.pid, belonging.mark) || (worksIn(seen, belonging.worktree) && !isSideProcess(seen.pid)))),
       )
       // A writer is never in the group, so a process in the group that reads such a file belongs to the program.
       .filter(seen => grouped.has(seen.pid) || !isWriter(seen.pid))
       .map(seen => ({ pid: seen.pid, started: seen.started, boot: bootId }))
   )
 }
+
+/** The environments of all processes of a machine take milliseconds to read, and most are older than the session. */
+const isYoung = ({ started }: Seen, { since }: Belonging): boolean => since === undefined || Number(started) >= since
 
 const MARK = 'FLEET_SESSION='
 

@@ -78,8 +78,9 @@ for writer in $writers; do
   while [ -z "$late" ] && { wait "$writer"; [ $? -gt 128 ]; }; do :; done
 done
 kill $alarm
-# Overwrites the reserved bytes, which needs no room on most disks. On others it waits for room.
-until printf '%3s\n' "$code" 1<>"$directory/ending" && FLEET_SESSION= mv "$directory/ending" "$directory/exit"; do
+# Overwrites the reserved bytes, which needs no room on most disks. On others it waits for room. It counts once this
+# process is gone, so no reader sees half a number, and the server then calls it `exit`.
+until printf '%3s\n' "$code" 1<>"$directory/ending"; do
   [ -e "$directory/claim" ] || exit 0
   (cd / && FLEET_SESSION= exec sleep 1)
 done <"$directory/claim" 2>/dev/null

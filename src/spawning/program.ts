@@ -1,4 +1,5 @@
-import { spawn } from 'node:child_process'
+import { type ChildProcess, type StdioOptions, spawn } from 'node:child_process'
+import { closeSync, fstatSync, openSync, readSync } from 'node:fs'
 
 /** A program that runs to its end for its output. Plain data, because it may be sent to another process. */
 export interface Program {
@@ -11,6 +12,8 @@ export interface Program {
   maxBytes: number
   /** It is ended if it takes longer than this. */
   timeoutMs: number
+  /** A new file for its messages, so that others can read its progress while it runs. It is ended if that is too long. */
+  messages?: string
 }
 
 export interface Ran {
@@ -32,6 +35,8 @@ export interface Started {
 }
 
 const MAX_STDERR_BYTES = 64 * 1024
+const MAX_MESSAGES_BYTES = 64 * 1024 * 1024
+const LOOK_MS = 1000
 
 export async function runHere(program: Program): Promise<Ran> {
   try {
@@ -42,11 +47,19 @@ export async function runHere(program: Program): Promise<Ran> {
   }
 }
 
-function toItsEnd({ command, args, cwd, env, input, maxBytes, timeoutMs }: Program): Promise<Ran> {
+function toItsEnd({ command, args, cwd, env, input, maxBytes, timeoutMs, messages }: Program): Promise<Ran> {
   return new Promise(resolve => {
     // Detached: a Ctrl-C meant for the server must not interrupt work in the person's checkout.
     const stdin = input === undefined ? 'ignore' : 'pipe'
-    const child = spawn(command, args, { cwd, env, detached: true, stdio: [stdin, 'pipe', 'pipe'] })
+    const file = messages === undefined ? undefined : new MessageFile(messages)
+    const stdio: StdioOptions = [stdin, 'pipe', file?.descriptor ?? 'pipe']
+    let child: ChildProcess
+    try {
+      child = spawn(command, args, { cwd, env, detached: true, stdio })
+    } catch (error) {
+      file?.close()
+      throw error
+    }
     const out: Buffer[] = []
     const err: Buffer[] = []
     let outBytes = 0
@@ -57,9 +70,13 @@ function toItsEnd({ command, args, cwd, env, input, maxBytes, timeoutMs }: Progr
       child.kill()
     }
     const timer = setTimeout(() => stop('too long'), timeoutMs)
+    const watch = file && setInterval(() => file.size > MAX_MESSAGES_BYTES && stop('truncated'), LOOK_MS)
     const finish = (code: number | null, failure?: string) => {
       clearTimeout(timer)
-      resolve({ code, stdout: Buffer.concat(out), stderr: Buffer.concat(err).toString('utf8'), stopped, failure })
+      clearInterval(watch)
+      const said = file?.end() ?? Buffer.concat(err)
+      file?.close()
+      resolve({ code, stdout: Buffer.concat(out), stderr: said.toString('utf8'), stopped, failure })
     }
     child.stdout?.on('data', (chunk: Buffer) => {
       if (outBytes < maxBytes) out.push(chunk.subarray(0, maxBytes - outBytes))
@@ -76,6 +93,36 @@ function toItsEnd({ command, args, cwd, env, input, maxBytes, timeoutMs }: Progr
     child.stdin?.on('error', () => {})
     child.stdin?.end(input)
   })
+}
+
+/** Read by its descriptor: whoever removes or replaces the file at its path harms nobody. */
+class MessageFile {
+  readonly descriptor: number
+  #isOpen = true
+
+  constructor(path: string) {
+    this.descriptor = openSync(path, 'wx+', 0o600)
+  }
+
+  get size(): number {
+    return this.#isOpen ? fstatSync(this.descriptor).size : 0
+  }
+
+  end(): Buffer {
+    const { size } = this
+    const bytes = Buffer.alloc(Math.min(size, MAX_STDERR_BYTES))
+    try {
+      return bytes.subarray(0, readSync(this.descriptor, bytes, 0, bytes.length, size - bytes.length))
+    } catch {
+      // The disk fails: how the program ended still counts.
+      return Buffer.alloc(0)
+    }
+  }
+
+  close(): void {
+    if (this.#isOpen) closeSync(this.descriptor)
+    this.#isOpen = false
+  }
 }
 
 export function startHere({ command, args, cwd, env }: Detached): Promise<Started> {

@@ -1,6 +1,7 @@
-import { readFileSync } from 'node:fs'
+import { mkdtempSync, readFileSync, rmSync, statSync } from 'node:fs'
 import { tmpdir } from 'node:os'
-import { afterEach, describe, expect, test, vi } from 'vitest'
+import { join } from 'node:path'
+import { afterEach, describe, expect, onTestFinished, test, vi } from 'vitest'
 import { openSpawner, type Program, runProgram, startProgram } from './index.ts'
 
 const sh = (line: string, more: Partial<Program> = {}): Program => ({
@@ -18,6 +19,12 @@ const parentOf = (pid: number): number =>
 const children = (): number[] =>
   readFileSync(`/proc/${process.pid}/task/${process.pid}/children`, 'latin1').split(' ').filter(Boolean).map(Number)
 const gone = (pid: number) => vi.waitFor(() => expect(() => process.kill(pid, 0)).toThrow(), { timeout: 10_000 })
+
+function aFile(): string {
+  const folder = mkdtempSync(join(tmpdir(), 'flotilla-spawning-'))
+  onTestFinished(() => rmSync(folder, { recursive: true, force: true }))
+  return join(folder, 'messages')
+}
 
 let close = () => {}
 afterEach(() => close())
@@ -45,6 +52,46 @@ describe.each(['here', 'by a small process'])('%s', where => {
     expect(flood.stopped).toBe('truncated')
     expect(flood.stdout.length).toBe(1000)
     expect(sloth.stopped).toBe('too long')
+  })
+
+  test('messages go to a file, and the end of it comes back, however long it is', async () => {
+    open()
+    const messages = aFile()
+    const env = { ...sh('').env, FILE: messages }
+    // Beyond what can be read at once, without using the disk.
+    const long = sh('echo "last" | dd of="$FILE" bs=5 count=1 seek=644245094 conv=notrunc status=none', {
+      messages,
+      env,
+    })
+    const short = sh('echo oh >&2; exit 3', { messages: aFile() })
+    const [one, other] = await Promise.all([runProgram(long), runProgram(short)])
+
+    expect(one.stderr).toHaveLength(64 * 1024)
+    expect(one.stderr.endsWith('\0last\n')).toBe(true)
+    expect(other).toMatchObject({ code: 3, stderr: 'oh\n' })
+  })
+
+  test.each(['rm "$FILE"', 'rm "$FILE"; mkdir "$FILE"', 'rm "$FILE"; mkfifo "$FILE"'])(
+    'messages come back, whatever is done to their file: %s',
+    async line => {
+      open()
+      const messages = aFile()
+      const env = { ...sh('').env, FILE: messages }
+      expect(await runProgram(sh(`echo oh >&2; ${line}; exit 3`, { messages, env }))).toMatchObject({
+        code: 3,
+        stderr: 'oh\n',
+      })
+      expect((await runProgram(sh('echo there'))).stdout.toString()).toBe('there\n')
+    },
+  )
+
+  test('one whose file for messages becomes too long is ended', async () => {
+    open()
+    const messages = aFile()
+    const env = { ...sh('').env, FILE: messages }
+    const ran = await runProgram(sh('truncate -s 100M "$FILE"; exec sleep 60', { messages, env }))
+    expect(ran.stopped).toBe('truncated')
+    expect(statSync(messages).size).toBe(100 * 1024 * 1024)
   })
 
   test('one that cannot be started says so', async () => {
