@@ -1,0 +1,76 @@
+import type { Mission } from '../../domain/records/mission.ts'
+import { END_MARK, MARK, type TextHit, type TextKind } from '../../store/index.ts'
+import type { Fleet } from '../fleet.ts'
+import { lookUp, readable } from '../records.ts'
+
+export interface Search {
+  text: string
+  kinds: readonly TextKind[]
+  project_id?: string
+  from?: string
+  before?: string
+  /** Of each kind. */
+  limit: number
+}
+
+export interface Hit {
+  kind: TextKind
+  mission: Pick<Mission, 'id' | 'title' | 'status' | 'result' | 'project_id' | 'created_at'>
+  session_id: string | null
+  place: string
+  part: string
+  at: string
+  snippet: string
+  /** Where the words are in the snippet. */
+  marks: { from: number; length: number }[]
+  /** How many more hits the same transcript has. */
+  more: number
+}
+
+/** A transcript may have many hits. This many are read for each one that is shown. */
+const PER_TRANSCRIPT = 10
+
+/** Finds words in missions, comments, reports and transcripts, kind by kind. */
+export async function search(fleet: Fleet, { kinds, limit, ...wanted }: Search): Promise<Hit[]> {
+  const project_id = wanted.project_id && (await lookUp(fleet, 'projects', wanted.project_id)).value.id
+  const hits: Hit[] = []
+  for (const kind of kinds) {
+    const isTranscript = kind === 'transcript'
+    const found = fleet.texts.search({
+      ...wanted,
+      project_id,
+      kind,
+      limit: isTranscript ? limit * PER_TRANSCRIPT : limit,
+    })
+    const groups = isTranscript ? [...Map.groupBy(found, hit => hit.session_id).values()] : found.map(hit => [hit])
+    for (const [best, ...others] of groups.slice(0, limit)) {
+      const hit = await shown(fleet, best!, others.length)
+      if (hit) hits.push(hit)
+    }
+  }
+  return hits
+}
+
+/** Undefined: its mission was deleted a moment ago. */
+async function shown(fleet: Fleet, { inTitle, snippet, ...hit }: TextHit, more: number): Promise<Hit | undefined> {
+  const mission = (await readable(fleet, 'missions', hit.mission_id))?.value
+  if (!mission || mission.deleting) return undefined
+  const { id, title, status, result, project_id, created_at } = mission
+  const { kind, session_id, place, at } = hit
+  return {
+    ...{ kind, session_id, place, at, more, part: inTitle ? 'title' : hit.part },
+    mission: { id, title, status, result, project_id, created_at },
+    ...marked(snippet),
+  }
+}
+
+function marked(text: string): Pick<Hit, 'snippet' | 'marks'> {
+  const marks: Hit['marks'] = []
+  let snippet = ''
+  for (const part of text.split(MARK)) {
+    const end = part.indexOf(END_MARK)
+    if (end > 0) marks.push({ from: snippet.length, length: end })
+    snippet += part.replace(END_MARK, '')
+  }
+  return { snippet, marks }
+}
