@@ -1,5 +1,5 @@
+import { post } from '../../platform/posting.ts'
 import type { Plugin } from '../plugin.ts'
-import { post } from '../posting.ts'
 import { address, isWanted, sentenceOf } from '../wanted.ts'
 
 const MAX_CHARS = 3000

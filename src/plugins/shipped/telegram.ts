@@ -1,6 +1,6 @@
 import { setTimeout as passed } from 'node:timers/promises'
+import { type Answered, post } from '../../platform/posting.ts'
 import type { FleetApi, Plugin, Question } from '../plugin.ts'
-import { type Answered, post } from '../posting.ts'
 import { address, isWanted, list, sentenceOf, text } from '../wanted.ts'
 
 const OFFICIAL = 'https://api.telegram.org'

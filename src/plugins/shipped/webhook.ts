@@ -1,6 +1,6 @@
 import { createHmac } from 'node:crypto'
+import { post } from '../../platform/posting.ts'
 import type { Plugin } from '../plugin.ts'
-import { post } from '../posting.ts'
 import { address, isWanted, text } from '../wanted.ts'
 
 export default {

@@ -52,8 +52,16 @@ test.each(['127.0.0.1', '[::1]', 'localhost', '[::ffff:127.0.0.1]', '2130706433'
 
 test('what is private and what is not', () => {
   const inside = ['10.1.2.3', '172.31.0.1', '192.168.1.1', '169.254.169.254', '100.64.0.1', '0.0.0.0', '224.0.0.1']
-  for (const each of [...inside, '::', '::1', 'fd00::1', 'fe80::1', '::ffff:10.0.0.1', 'name'])
+  const embedding = ['::127.0.0.1', '::ffff:0:127.0.0.1', '64:ff9b::7f00:1', '64:ff9b:1::7f00:1', '2001:0:1::1']
+  for (const each of [...inside, ...embedding, '::', '::1', 'fd00::1', 'fe80::1', 'fec0::1', '::ffff:10.0.0.1', 'name'])
     expect([each, isPrivate(each)]).toEqual([each, true])
-  for (const each of ['1.1.1.1', '172.32.0.1', '2606:4700::1111'])
+  for (const each of [
+    '1.1.1.1',
+    '172.32.0.1',
+    '2606:4700::1111',
+    '::ffff:1.1.1.1',
+    '2001:4860:4860::8888',
+    '64:ff9b:2::1',
+  ])
     expect([each, isPrivate(each)]).toEqual([each, false])
 })

@@ -1,4 +1,7 @@
-/** How shipped plugins send requests: with a limit on time and tries, and never to a private address unless allowed. */
+/**
+ * How notifications and shipped plugins reach servers elsewhere: with a limit on time and tries, and never at a private
+ * address unless it is allowed.
+ */
 import { type LookupAddress, lookup } from 'node:dns'
 import { request as plainRequest } from 'node:http'
 import { request as tlsRequest } from 'node:https'
@@ -20,12 +23,16 @@ for (const [net, bits] of [
 ] as const)
   PRIVATE.addSubnet(net, bits, 'ipv4')
 for (const [net, bits] of [
-  ['::', 127],
+  ['::', 96],
   ['fc00::', 7],
   ['fe80::', 10],
+  ['fec0::', 10],
   ['ff00::', 8],
   // Ranges that embed an address of the other kind.
+  ['::ffff:0:0:0', 96],
   ['64:ff9b::', 96],
+  ['64:ff9b:1::', 48],
+  ['2001::', 32],
   ['2002::', 16],
 ] as const)
   PRIVATE.addSubnet(net, bits, 'ipv6')
@@ -35,7 +42,7 @@ export const isPrivate = (address: string): boolean =>
 
 export interface Post {
   url: string
-  body: string
+  body: string | Buffer
   headers?: Record<string, string>
   allowPrivate?: boolean
   /** For one try. */
@@ -68,7 +75,8 @@ export async function post(wanted: Post): Promise<Answered> {
   }
 }
 
-class Unheard extends Error {
+/** `again`: another try may help. */
+export class Unheard extends Error {
   readonly again: boolean
   constructor(message: string, again: boolean) {
     super(message)
@@ -76,7 +84,15 @@ class Unheard extends Error {
   }
 }
 
-function postOnce({ url, body, headers, allowPrivate = false, limitMs = 5000, signal }: Post): Promise<Answered> {
+/** One try. The answer may have any status; throws if there is none. Redirects are not followed. */
+export function postOnce({
+  url,
+  body,
+  headers,
+  allowPrivate = false,
+  limitMs = 5000,
+  signal,
+}: Post): Promise<Answered> {
   const target = new URL(url)
   const host = target.hostname.replace(/^\[|\]$/g, '')
   if (!allowPrivate && isIP(host) && isPrivate(host)) return Promise.reject(refused(host))
@@ -88,7 +104,7 @@ function postOnce({ url, body, headers, allowPrivate = false, limitMs = 5000, si
       {
         method: 'POST',
         headers: { 'content-type': 'application/json', 'content-length': Buffer.byteLength(body), ...headers },
-        // Checked when it connects, so that a name cannot resolve differently a moment later. Redirects are not followed.
+        // Checked when it connects, so that a name cannot resolve differently a moment later.
         ...(!allowPrivate && { lookup: publicOnly }),
         signal: signal ? AbortSignal.any([limit, signal]) : limit,
       },
@@ -111,12 +127,13 @@ function postOnce({ url, body, headers, allowPrivate = false, limitMs = 5000, si
   })
 }
 
-const refused = (host: string): Unheard =>
+export const refused = (host: string): Unheard =>
   new Unheard(`${host} is a private address; "allow_private": true in its settings allows it.`, false)
 
 type Found = (error: Error | null, address: string | LookupAddress[], family?: number) => void
 
-function publicOnly(host: string, options: object, found: Found): void {
+/** For a connection: finds no address of a private network. */
+export function publicOnly(host: string, options: object, found: Found): void {
   lookup(host, { ...options, all: true }, (error, addresses) => {
     if (error) return found(error, [])
     if (addresses.some(({ address }) => isPrivate(address))) return found(refused(host), [])

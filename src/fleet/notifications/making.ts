@@ -1,0 +1,58 @@
+import type { Event } from '../../domain/records/event.ts'
+import type { Notification, NotificationSettings } from '../../domain/records/notification.ts'
+import { neededBy } from '../../domain/rules/needs.ts'
+import { quietUntil } from '../../domain/rules/quiet-hours.ts'
+import { clipped, headOf, withoutControls } from '../../domain/text.ts'
+import type { Fleet } from '../fleet.ts'
+import { derivedId, readable } from '../records.ts'
+import type { Destination } from './settings.ts'
+
+/** The notifications about an event: one for each destination that wants to know. */
+export async function madeOf(
+  fleet: Fleet,
+  event: Event,
+  where: readonly Destination[],
+  settings: NotificationSettings,
+): Promise<Notification[]> {
+  const needed = neededBy(event)
+  if (!needed) return []
+  const { need, words, path, question_id, plan_id } = needed
+  const wanting = where.filter(({ channel, since }) => settings[channel].needs.includes(need) && event.time >= since)
+  if (!wanting.length) return []
+  const mission = event.mission_id ? (await readable(fleet, 'missions', event.mission_id))?.value : undefined
+  const plan = plan_id ? (await readable(fleet, 'plans', plan_id))?.value : undefined
+  if (!mission && !plan) return []
+  // The agent of the parent is told first, and a loop decides about its own plans.
+  if ((need === 'failed' && mission?.parent_mission_id) || plan?.loop_id) return []
+  const now = fleet.now()
+  const made = wanting.map(
+    ({ channel, device_id }): Notification => ({
+      id: derivedId('notification', event.cursor, channel, device_id ?? ''),
+      ...{ channel, device_id, event: event.cursor, need, question_id, plan_id },
+      mission_id: event.mission_id,
+      waits_in: typeof event.data.status === 'string' ? event.data.status : null,
+      title: words,
+      about: line(plan ? headOf(plan.goal) : (mission?.title ?? ''), 200),
+      detail: line(event.cause ?? '', 500),
+      path,
+      status: 'waiting',
+      ...{ tries: 0, outcome: null, created_at: now, updated_at: now },
+      due_at: quietUntil(settings.quiet, now) ?? now,
+    }),
+  )
+  const known = await Promise.all(made.map(({ id }) => fleet.store.get('notifications', id)))
+  return made.filter((_, index) => !known[index])
+}
+
+/** Text of agents as one line without control characters: it becomes a subject, or a notification. */
+const line = (text: string, max: number): string => clipped(withoutControls(text).replace(/\s+/g, ' ').trim(), max)
+
+/** Whether it still waits for a person: they may have answered meanwhile. */
+export async function stillNeeded(fleet: Fleet, notification: Notification): Promise<boolean> {
+  const { need, question_id, plan_id, mission_id, waits_in } = notification
+  if (need === 'many' || need === 'test') return true
+  if (question_id) return (await readable(fleet, 'questions', question_id))?.value.status === 'open'
+  if (plan_id) return (await readable(fleet, 'plans', plan_id))?.value.status === 'proposed'
+  const mission = mission_id ? (await readable(fleet, 'missions', mission_id))?.value : undefined
+  return mission !== undefined && (waits_in === null || mission.status === waits_in)
+}
