@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import type { Mission } from '../records/mission.ts'
 import { aMission, BY, NOW } from '../samples.testkit.ts'
-import { handBack, handedBack, type Left, takenOver, takeOver, terminalGone } from './takeover.ts'
+import { handBack, handedBack, type Left, pageGone, takenOver, takeOver, terminalGone } from './takeover.ts'
 
 const TERMINAL = { pid: 7, started: '1', boot: 'b', host: null }
 const ran = (more: Partial<Mission> = {}): Mission =>
@@ -34,6 +34,13 @@ describe('taking over', () => {
     const mission = takenOver(taken(ran({ status: 'running' })), { inline: 'mind the gap' }, BY).mission
     const resumed = handedBack(handBack(mission, 'resume', null, BY).mission, left(), BY).mission
     expect(resumed.next).toEqual({ reason: 'resume', instructions: { inline: 'mind the gap' } })
+  })
+
+  test('in a page leaves nothing behind when its server is gone: an agent that still runs continues', () => {
+    const inPage = (mission = ran()) => takeOver(mission, TERMINAL, BY, { page: true }).mission
+    expect(inPage().status_reason).toMatchObject({ text: expect.stringContaining('in the browser') })
+    expect(pageGone(inPage(), false, BY).mission.taken_over).toMatchObject({ next: 'keep' })
+    expect(pageGone(inPage(ran({ status: 'running' })), true, BY).mission.taken_over).toMatchObject({ next: 'resume' })
   })
 
   test('by a terminal that is gone says so and how to give it back', () =>

@@ -12,11 +12,11 @@ type Terminal = TakenOver['terminal']
 const MAY_BE_TAKEN = ['queued', 'running', 'needs_input', 'review', 'failed', 'cancelled', 'done'] as const
 
 /** A person wants to take it over. A running agent is stopped first, and the mission says so until it has stopped. */
-export function takeOver(mission: Mission, terminal: Terminal, by: By): Step {
+export function takeOver(mission: Mission, terminal: Terminal, by: By, { page = false } = {}): Step {
   life.requireNotTaken(mission)
   life.requireStatus(mission, MAY_BE_TAKEN)
   const refuse = (why: string): never => {
-    throw new NotAllowed(`Mission ${mission.id} ${why}`, { try: `fleet mission show ${mission.id}` })
+    throw new NotAllowed(`Mission ${mission.id} ${why}`, { try: `fleet show ${mission.id}` })
   }
   if (mission.undo) refuse('is being undone.')
   if (mission.cancel_requested) refuse('is being cancelled.')
@@ -26,6 +26,7 @@ export function takeOver(mission: Mission, terminal: Terminal, by: By): Step {
     by: by.actor,
     since: by.now,
     terminal,
+    page,
     was: { status, result, ended_at },
     session_id: null,
     gone: false,
@@ -54,7 +55,13 @@ export function takenOver(mission: Mission, unheard: StoredText | null, by: By):
   return life.step(mission, change, by, 'taken_over', { data: { by: taken.by } })
 }
 
-function reasonOf(mission: Mission, { terminal, since, gone }: TakenOver): Mission['status_reason'] {
+function reasonOf(mission: Mission, { terminal, since, gone, page }: TakenOver): Mission['status_reason'] {
+  if (page)
+    return {
+      code: 'taken_over',
+      text: `Taken over by a person in the browser since ${since}.`,
+      try: 'Hand it back on the page of the mission.',
+    }
   return gone
     ? {
         code: 'takeover_gone',
@@ -73,6 +80,13 @@ export function terminalGone(mission: Mission, by: By): Step {
   const taken_over = { ...mission.taken_over!, gone: true }
   return life.step(mission, { taken_over, status_reason: reasonOf(mission, taken_over) }, by, 'takeover_gone')
 }
+
+/**
+ * The server that held a terminal for a page is gone, and the terminal with it. Nobody has to clean up: an agent that was
+ * not stopped yet continues, and otherwise the work waits for review.
+ */
+export const pageGone = (mission: Mission, isAgentLive: boolean, by: By): Step =>
+  handBack(mission, isAgentLive ? 'resume' : 'keep', null, by)
 
 export type Then = NonNullable<TakenOver['next']>
 
@@ -106,7 +120,7 @@ export interface Left {
 export function handedBack(taken: Mission, left: Left, by: By): Step {
   const { next, was, message } = taken.taken_over!
   const mission: Mission = { ...taken, taken_over: null }
-  const look = `fleet diff ${mission.id}, then fleet mission land ${mission.id} or fleet mission resume ${mission.id}`
+  const look = `fleet diff ${mission.id}, then fleet land ${mission.id} or fleet mission resume ${mission.id}`
   if (left.failed !== null || !next)
     return life.toPerson(
       mission,

@@ -46,7 +46,7 @@ export async function signOutDevice(fleet: Fleet, ask: Ask, deviceId: string): P
     if (value.signed_out_at) return { subject: deviceId, changes: [], events: [] }
     return {
       subject: deviceId,
-      changes: [put('devices', { ...value, signed_out_at: now }, version)],
+      changes: [put('devices', { ...value, signed_out_at: now, push: null }, version)],
       events: [{ kind: 'device_signed_out', time: now, actor, data: { device_id: deviceId, name: value.name } }],
     }
   })

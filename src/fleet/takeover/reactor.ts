@@ -76,6 +76,8 @@ export class TakeOvers implements Reactor {
     const taken = mission?.taken_over
     if (!mission || !taken) return
     const agent = [...this.#live.values()].find(session => session.missionId === missionId)
+    if (taken.page && !taken.next && isHere(this.#fleet, taken.terminal) && !isAlive(taken.terminal))
+      return this.#decide(missionId, (now, by) => takeover.pageGone(now, agent !== undefined, by))
     if (agent) return this.#stopAgent(mission, agent)
     if (mission.status !== 'needs_input' || mission.asking || !isHere(this.#fleet, taken.terminal)) return
     if (!taken.session_id) return this.#begin(mission)

@@ -27,7 +27,7 @@ const taken = (more: Partial<TakenOver> = {}): Partial<Mission> => ({
   status: 'needs_input',
   taken_over: {
     ...{ by: 'a person', since: NOW, terminal: GONE, was: { status: 'review', result: null, ended_at: null } },
-    ...{ session_id: 's1', gone: false, next: null, message: null },
+    ...{ session_id: 's1', gone: false, page: false, next: null, message: null },
     ...more,
   },
 })
@@ -60,6 +60,12 @@ test('an agent at work is asked to stop first', async () => {
   expect(await told()).toEqual(['takeover_requested m1'])
 })
 
+test('a mission that a page held is handed back when its server is gone', async () => {
+  const { fleet, mission } = await finished(taken({ page: true }), { status: 'running' })
+  await looked(fleet)
+  expect(await mission()).toMatchObject({ taken_over: { gone: false, next: 'keep' } })
+})
+
 test.each([
   { more: {}, session: { agent: 'shell' }, says: 'has no conversation that a person could continue' },
   { more: {}, session: { conversation: null }, says: 'The last session of mission m1 left no conversation' },
@@ -80,6 +86,8 @@ test('a mission is given back by the terminal that holds it, or by anyone once t
   await expect(give(open.fleet)).rejects.toThrow(`Mission m1 is still open in a terminal: process ${process.pid}.`)
   await expect(give(open.fleet, GONE)).rejects.toThrow('is still open in a terminal')
   expect((await give(open.fleet, ALIVE)).value.taken_over?.next).toBe('keep')
+  const inPage = await finished(taken({ terminal: ALIVE, page: true }))
+  expect((await give(inPage.fleet)).value.taken_over?.next).toBe('keep')
   const gone = await finished(taken())
   expect((await give(gone.fleet)).value.taken_over?.next).toBe('keep')
   const elsewhere = await finished(taken({ terminal: { ...GONE, host: 'another' } }))

@@ -18,9 +18,15 @@ import { isHere } from '../sessions/record.ts'
 type Terminal = TakenOver['terminal']
 
 /** Commits the wish to take over. Of two people who ask at once, one gets it. */
-export const takeOverMission = (fleet: Fleet, ask: Ask, id: string, terminal: Terminal): Promise<Stored<Mission>> =>
+export const takeOverMission = (
+  fleet: Fleet,
+  ask: Ask,
+  id: string,
+  terminal: Terminal,
+  held: { page?: boolean } = {},
+): Promise<Stored<Mission>> =>
   changeMission(fleet, id, ask, async (mission, by) => {
-    const step = takeover.takeOver(mission, { ...terminal, host: fleet.home.host }, by)
+    const step = takeover.takeOver(mission, { ...terminal, host: fleet.home.host }, by, held)
     await requireConversation(fleet, mission)
     return step
   })
@@ -53,12 +59,16 @@ export async function handBackMission(
 ): Promise<Stored<Mission>> {
   const message = await wordsFor(fleet, wish)
   return changeMission(fleet, id, ask, (mission, by) => {
-    const { terminal } = takeover.requireTaken(mission)
-    const isTheirs = wish.terminal?.pid === terminal.pid && wish.terminal.started === terminal.started
+    const { terminal, page } = takeover.requireTaken(mission)
+    // Whoever may take it over in a page may hand it back there too, by the server that holds it.
+    const isHeldHere = page && terminal.pid === process.pid && isAlive(terminal)
+    const isTheirs = isHeldHere || (wish.terminal?.pid === terminal.pid && wish.terminal.started === terminal.started)
     if (!isTheirs && !isHere(fleet, terminal))
       throw new NotAllowed(`Mission ${id} is open in a terminal on host ${terminal.host}.`, {
         try: `Leave the client there; if that machine is gone for good: fleet host claim ${terminal.host}`,
       })
+    if (!isTheirs && page && isAlive(terminal))
+      throw new NotAllowed(`Mission ${id} is open in the page of a browser.`, { try: 'Hand it back there.' })
     if (!isTheirs && isAlive(terminal))
       throw new NotAllowed(`Mission ${id} is still open in a terminal: process ${terminal.pid}.`, {
         try: 'Leave the client there, or end that process.',

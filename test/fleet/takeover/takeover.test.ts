@@ -3,6 +3,7 @@ import { dirname, join } from 'node:path'
 import { expect, test } from 'vitest'
 import { claudeBinary, HOW_TO_INSTALL } from '../../clients/clients.ts'
 import { eventually } from '../../kit/fleet.ts'
+import { asKnownPerson, CLAUDE_KEY } from '../../kit/known-person.ts'
 import { atTerminal, type Person } from '../../kit/pty.ts'
 import { aScene, type Scene } from '../../kit/scene.ts'
 import { startModel, steps } from '../../model/index.ts'
@@ -225,7 +226,7 @@ test.skipIf(!binary)(
       env: {
         PATH: `${dirname(binary!)}:${process.env.PATH}`,
         ANTHROPIC_BASE_URL: model.url,
-        ANTHROPIC_API_KEY: KEY,
+        ANTHROPIC_API_KEY: CLAUDE_KEY,
         CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC: '1',
       },
     })
@@ -260,19 +261,3 @@ test.skipIf(!binary)(
     }
   },
 )
-
-const KEY = 'test-key-0123456789012345678901234567'
-
-/** Answers what the client asks a person once: the theme, and whether to trust the key and the folder. */
-function asKnownPerson({ fleet, repo }: Scene, worktree: string): void {
-  const settings = join(fleet.root, '.claude.json')
-  const trusted = { hasTrustDialogAccepted: true }
-  const known = {
-    ...(existsSync(settings) && JSON.parse(readFileSync(settings, 'utf8'))),
-    hasCompletedOnboarding: true,
-    theme: 'dark',
-    customApiKeyResponses: { approved: [KEY.slice(-20)], rejected: [] },
-    projects: { [worktree]: trusted, [repo.path]: trusted },
-  }
-  writeFileSync(settings, JSON.stringify(known))
-}
