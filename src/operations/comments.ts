@@ -2,12 +2,14 @@ import * as z from 'zod'
 import { Comment } from '../domain/records/mission.ts'
 import { lookUp } from '../fleet/records.ts'
 import { addComment, deleteComment, editComment } from '../fleet/review/comments.ts'
+import { applySuggestion } from '../fleet/review/suggestions.ts'
 import { ask, edits, given, Paging, Ref } from './inputs.ts'
 import { type Caller, command, query } from './operation.ts'
+import { MissionView, missionView } from './views.ts'
 
 const WithMission = z.object({ mission_id: Ref })
 const WithComment = z.object({ comment_id: Ref })
-const CommentFields = Comment.pick({ body: true, path: true, line: true, side: true })
+const CommentFields = Comment.pick({ body: true, path: true, line: true, start_line: true, side: true })
 
 const ownMission = (caller: Extract<Caller, { kind: 'session' }>, input: { mission_id: string }): boolean =>
   caller.mission_id === input.mission_id
@@ -18,7 +20,7 @@ export const comments = [
     name: 'comment_mission',
     may: 'comments.write',
     mcp: 'review',
-    summary: 'Comment on a mission or on a line of its diff',
+    summary: 'Comment on a mission or on lines of its diff; a ```suggestion block proposes other lines',
     http: 'POST /api/missions/:mission_id/comments',
     input: WithMission.extend(CommentFields.shape),
     output: Comment,
@@ -72,6 +74,23 @@ export const comments = [
       const { value } = await lookUp(context.fleet, 'comments', comment_id)
       await deleteComment(context.fleet, ask(context, 'delete_comment'), value.id)
       return { deleted: value.id }
+    },
+  }),
+  command({
+    name: 'apply_suggestion',
+    may: 'missions.run',
+    mcp: 'review',
+    summary: 'Apply the suggestion of a comment to the work of its mission; the result is a new candidate to review',
+    http: 'POST /api/comments/:comment_id/apply',
+    inServer: true,
+    input: WithComment.extend({
+      expected: z.string().min(7).max(64).describe('the commit of the mission that you were shown'),
+    }),
+    output: MissionView,
+    run: async (context, { comment_id, expected }) => {
+      const { value } = await lookUp(context.fleet, 'comments', comment_id)
+      const mission = await applySuggestion(context.fleet, ask(context, 'apply_suggestion'), value.id, expected)
+      return missionView(context.fleet, mission)
     },
   }),
 ]

@@ -5,6 +5,7 @@ import { Report } from '../domain/records/report.ts'
 import { type Session, Usage } from '../domain/records/session.ts'
 import { SizedFile } from '../domain/rules/risk.ts'
 import type { Fleet } from '../fleet/fleet.ts'
+import { shownOf } from '../fleet/landing/candidates.ts'
 import { all, current, lookUp } from '../fleet/records.ts'
 import { commitsDiff, missionDiff, sessionDiff } from '../fleet/review/diffs.ts'
 import { Diff } from './diffs.ts'
@@ -86,6 +87,14 @@ async function sessionSide(fleet: Fleet, session: Session): Promise<z.infer<type
   }
 }
 
+/** The diff from the work of one mission to that of the other; null: they have no common repository or no work yet. */
+async function betweenMissions(fleet: Fleet, one: Mission, two: Mission): Promise<z.infer<typeof Diff> | null> {
+  if (one.project_id !== two.project_id) return null
+  const { value: project } = await current(fleet, 'projects', one.project_id)
+  const [first, second] = await Promise.all([one, two].map(mission => shownOf(project, mission)))
+  return first && second ? commitsDiff(project, first.to, second.to) : null
+}
+
 /** The diff from the end of one session to the end of the other. */
 async function between(fleet: Fleet, first: Session, second: Session): Promise<z.infer<typeof Diff> | null> {
   const { value: project } = await current(fleet, 'projects', first.project_id)
@@ -100,12 +109,23 @@ export const comparing = [
     summary: 'Compare two missions: their changes, checks and costs',
     http: 'GET /api/compare',
     input: z.object({ first: Ref, second: Ref }),
-    output: z.object({ first: Side, second: Side }),
+    output: z.object({
+      first: Side,
+      second: Side,
+      between: Diff.nullable().describe(
+        'what differs from the work of the first to that of the second, including what landed in between; empty: they have nothing to compare yet',
+      ),
+    }),
     run: async ({ fleet }, { first, second }) => {
       const [one, two] = await Promise.all(
         [first, second].map(async ref => (await lookUp(fleet, 'missions', ref)).value),
       )
-      return { first: await side(fleet, one!), second: await side(fleet, two!) }
+      const [left, right, difference] = await Promise.all([
+        side(fleet, one!),
+        side(fleet, two!),
+        betweenMissions(fleet, one!, two!),
+      ])
+      return { first: left, second: right, between: difference }
     },
   }),
   query({

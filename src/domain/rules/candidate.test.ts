@@ -27,7 +27,7 @@ test('unapproved work is named, with what to do about it', () => {
   expect(unapprovedAmong([{ ...other, standing: 'unapproved' }])).toMatchObject({
     code: 'unapproved',
     text: expect.stringContaining('“Sketch” (m2)'),
-    try: 'fleet mission land m2 first',
+    try: 'fleet land m2 first',
   })
 })
 

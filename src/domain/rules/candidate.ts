@@ -46,7 +46,7 @@ export function unapprovedAmong(includes: readonly Included[]): StatusReason | u
   return {
     code: 'unapproved',
     text: `It holds the work of “${first.title}” (${first.mission_id})${others}, which nobody has approved.`,
-    try: `fleet mission land ${first.mission_id} first`,
+    try: `fleet land ${first.mission_id} first`,
   }
 }
 

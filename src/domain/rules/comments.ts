@@ -1,4 +1,5 @@
 import type { Comment } from '../records/mission.ts'
+import { rangeOf, suggestionIn } from './suggestions.ts'
 
 /** The most an agent is told at once. The other comments are sent next time. */
 const MAX_CHARS = 60_000
@@ -26,8 +27,22 @@ export function sentBack(comments: readonly Comment[], message: string | undefin
   return { text: [message?.trim(), heading, ...parts].filter(Boolean).join('\n\n'), told }
 }
 
-function inWords({ path, line, side, quote, body }: Comment): string {
-  const place = path && `${path}${line ? `:${line}` : ''}${side === 'old' ? ' (as it was before your change)' : ''}`
-  const quoted = quote?.trim() && `> ${quote}`
-  return [place, quoted, body].filter(Boolean).join('\n').replaceAll('\n', '\n   ')
+function inWords(comment: Comment): string {
+  const { path, line, start_line, side, quote, body } = comment
+  const lines = line ? `:${start_line && start_line < line ? `${start_line}-${line}` : line}` : ''
+  const place = path && `${path}${lines}${side === 'old' ? ' (as it was before your change)' : ''}`
+  const quoted =
+    quote?.trim() &&
+    quote
+      .split('\n')
+      .map(each => `> ${each}`)
+      .join('\n')
+  return [place, quoted, body, toApply(comment)].filter(Boolean).join('\n').replaceAll('\n', '\n   ')
+}
+
+function toApply(comment: Comment): string | undefined {
+  const range = rangeOf(comment)
+  if (!range || !suggestionIn(comment.body)) return undefined
+  const { first, last } = range
+  return `Apply the suggestion: the block replaces ${first < last ? `lines ${first} to ${last}` : `line ${last}`} as quoted.`
 }

@@ -41,10 +41,9 @@ export const isKept = ({ status, result }: Mission): boolean => status === 'done
 export function requireLandable(mission: Mission): asserts mission is Mission & { candidate: Candidate } {
   if (!isKept(mission)) requireStatus(mission, DECIDABLE)
   requireFree(mission)
-  if (mission.undo)
-    throw new NotAllowed(`Mission ${mission.id} is being undone.`, { try: `fleet mission show ${mission.id}` })
+  if (mission.undo) throw new NotAllowed(`Mission ${mission.id} is being undone.`, { try: `fleet show ${mission.id}` })
   if (!mission.branch || !mission.candidate)
-    throw new NotAllowed(`Mission ${mission.id} has no work to land.`, { try: `fleet mission retry ${mission.id}` })
+    throw new NotAllowed(`Mission ${mission.id} has no work to land.`, { try: `fleet retry ${mission.id}` })
 }
 
 /** These refuse an automatic landing. A person can override them. */
@@ -72,7 +71,7 @@ export function requestUndo(mission: Mission, by: By): Step {
     throw new NotAllowed(
       `The work of mission ${mission.id} landed with ${mission.landed.with}, and is undone with it.`,
       {
-        try: `fleet mission undo ${mission.landed.with}`,
+        try: `fleet undo ${mission.landed.with}`,
       },
     )
   if (mission.undo) throw new NotAllowed(`Mission ${mission.id} is already being undone.`)
@@ -199,7 +198,7 @@ export function undone(mission: Mission, commit: string, candidate: Candidate | 
     status_reason: {
       code: 'undone',
       text: `It was undone${along}; its work is kept${again ? ' and can land again' : ''}.`,
-      try: again ? `fleet mission land ${mission.id}` : undefined,
+      try: again ? `fleet land ${mission.id}` : undefined,
     },
   }
   const includes = mission.landed?.includes.map(({ mission_id }) => mission_id) ?? []

@@ -42,7 +42,7 @@ const REASONS: Reasons = {
     return {
       code: 'unfinished',
       text: `The agent stopped in the middle of ${what}${files && ` (${files})`}; its worktree is left as it was.`,
-      try: `Finish or abort it in its worktree, then fleet mission land ${mission_id}`,
+      try: `Finish or abort it in its worktree, then fleet land ${mission_id}`,
     }
   },
   problem: (problem, { worktree }) => ({

@@ -3,11 +3,13 @@ import type { Mission, StatusReason } from '../records/mission.ts'
 import { ChangedFile } from '../records/report.ts'
 import { clipped, headOf } from '../text.ts'
 import type { Included } from './candidate.ts'
+import { isGenerated, isProse, sensitivityOf } from './file-kinds.ts'
 import { isTest } from './test-files.ts'
 
 export const SizedFile = ChangedFile.extend({
   added: z.number().int().nullable().describe('lines; empty: not a text file'),
   deleted: z.number().int().nullable(),
+  generated: z.literal(true).optional().describe('a program writes it: by its name, or as its repository says'),
 })
 export type SizedFile = z.infer<typeof SizedFile>
 
@@ -31,7 +33,9 @@ export const RISK_LEVELS = ['low', 'medium', 'high'] as const
 export const Risk = z.object({
   level: z.enum(RISK_LEVELS),
   score: z.number().int().min(0).max(100),
-  reasons: z.array(z.string()).describe('sentences, the most important first'),
+  reasons: z
+    .array(z.object({ label: z.string().describe('one or two words'), text: z.string().describe('a sentence') }))
+    .describe('the most important first'),
 })
 export type Risk = z.infer<typeof Risk>
 
@@ -50,6 +54,7 @@ export interface Work {
 
 interface Doubt {
   points: number
+  label: string
   text: string
 }
 
@@ -68,6 +73,9 @@ export function riskOf(work: Work): Risk {
     ofOthers(work.includes),
     ofSize(work),
     ofTests(work.files),
+    ofDeletions(work),
+    ofBinaries(work.files),
+    ofSensitive(work.files),
     ofPlaces(work),
     ofWords(work.untested),
   ]
@@ -80,7 +88,7 @@ export function riskOf(work: Work): Risk {
   return {
     level: score >= HIGH ? 'high' : score >= MEDIUM ? 'medium' : 'low',
     score,
-    reasons: doubts.map(({ text }) => clipped(text, REASON_CHARS)),
+    reasons: doubts.map(({ label, text }) => ({ label, text: clipped(text, REASON_CHARS) })),
   }
 }
 
@@ -100,20 +108,41 @@ const CONCERNS: Record<string, number> = {
   policy: 0,
   checks_failed: 0,
   reconsidered: 5,
+  resolved: 10,
   in_the_way: 0,
 }
 const OTHER_CONCERN = 25
+const CONCERN_LABELS: Record<string, string> = {
+  shared_git_changed: 'Git settings',
+  secret_committed: 'Secret',
+  base_moved: 'Base moved',
+  unfinished: 'Unfinished',
+  conflict: 'Conflict',
+  resolved: 'Conflict resolved',
+  submodule_commit: 'Submodule',
+  left_out: 'Files left out',
+  large_file: 'Large file',
+  landing_failed: 'Landing failed',
+  undone: 'Undone',
+  reconsidered: 'Rejected before',
+  pull_request: 'Pull request',
+}
 
 function raisedBy(reason: StatusReason | null): Doubt[] {
   const points = reason ? (CONCERNS[reason.code] ?? OTHER_CONCERN) : 0
-  return points ? [{ points, text: reason!.text }] : []
+  return points ? [{ points, label: CONCERN_LABELS[reason!.code] ?? 'Attention', text: reason!.text }] : []
 }
 
 function ofChecks({ checked: { passed, failed, missing } }: Work): Doubt[] {
-  if (failed.length) return [{ points: 40, text: `${checks(failed)} failed on this work.` }]
+  if (failed.length) return [{ points: 40, label: 'Checks failed', text: `${checks(failed)} failed on this work.` }]
   if (missing.length)
-    return [{ points: 10, text: `${checks(missing)} ${missing.length > 1 ? 'have' : 'has'} not run on this work yet.` }]
-  return passed.length ? [] : [{ points: 8, text: 'The project has no checks.' }]
+    return [
+      {
+        ...{ points: 10, label: 'Not checked' },
+        text: `${checks(missing)} ${missing.length > 1 ? 'have' : 'has'} not run on this work yet.`,
+      },
+    ]
+  return passed.length ? [] : [{ points: 8, label: 'No checks', text: 'The project has no checks.' }]
 }
 const checks = (names: string[]): string => `The check${names.length > 1 ? 's' : ''} ${names.join(', ')}`
 
@@ -122,7 +151,7 @@ function ofOverlaps(overlaps: readonly Overlap[]): Doubt[] {
   if (!first) return []
   const more = overlaps.length > 1 ? ` ${overlaps.length - 1} more change some of its files too.` : ''
   const text = `“${first.title}” (${first.mission_id}) has not landed either and changes ${listed(first.files)} as well.${more}`
-  return [{ points: Math.min(30, 10 + 5 * overlaps.length), text }]
+  return [{ points: Math.min(30, 10 + 5 * overlaps.length), label: 'Overlap', text }]
 }
 
 function ofOthers(includes: readonly Included[]): Doubt[] {
@@ -134,7 +163,7 @@ function ofOthers(includes: readonly Included[]): Doubt[] {
   })
   const more = unlanded.length > NAMED_FILES ? ` and work of ${unlanded.length - NAMED_FILES} more` : ''
   const open = unlanded.some(({ standing }) => standing === 'unapproved')
-  return [{ points: open ? 20 : 4, text: `It includes ${parts.join(', ')}${more}.` }]
+  return [{ points: open ? 20 : 4, label: 'Includes other work', text: `It includes ${parts.join(', ')}${more}.` }]
 }
 
 const SIZES: readonly [lines: number, points: number][] = [
@@ -145,34 +174,86 @@ const SIZES: readonly [lines: number, points: number][] = [
 ]
 const MANY_FILES = 20
 
+/** Lines that a program wrote need no reading. */
+const linesIn = (files: readonly SizedFile[]): number =>
+  files.reduce((sum, { added, deleted }) => sum + (added ?? 0) + (deleted ?? 0), 0)
+const isMade = ({ path, generated }: SizedFile): boolean => generated === true || isGenerated(path)
+
 function ofSize({ lines, files, filesOmitted }: Work): Doubt[] {
   const count = files.length + filesOmitted
-  const points = (SIZES.find(([least]) => lines >= least)?.[1] ?? 0) + (count >= MANY_FILES ? 8 : 0)
-  return points ? [{ points, text: `It changes ${lines} lines in ${count} file${count === 1 ? '' : 's'}.` }] : []
+  const toRead = Math.max(0, lines - linesIn(files.filter(isMade)))
+  const points = (SIZES.find(([least]) => toRead >= least)?.[1] ?? 0) + (count >= MANY_FILES ? 8 : 0)
+  const text = `It changes ${toRead} lines in ${filesOf(count)}.`
+  return points ? [{ points, label: 'Large', text }] : []
 }
 
-const PROSE = /\.(md|mdx|txt|rst|adoc)$|(^|\/)(LICENSE|CHANGELOG|README)[^/]*$/i
-const MADE =
-  /(^|\/)(package-lock\.json|yarn\.lock|pnpm-lock\.yaml|Cargo\.lock|go\.sum|poetry\.lock|uv\.lock|Gemfile\.lock)$/
+const filesOf = (count: number): string => `${count} file${count === 1 ? '' : 's'}`
 
 function ofTests(files: readonly SizedFile[]): Doubt[] {
   const gone = files.filter(({ path, change }) => change === 'deleted' && isTest(path)).map(({ path }) => path)
-  if (gone.length) return [{ points: 20, text: `It deletes tests: ${listed(gone)}.` }]
-  const program = files.filter(({ path }) => !isTest(path) && !PROSE.test(path) && !MADE.test(path))
+  if (gone.length) return [{ points: 20, label: 'Deletes tests', text: `It deletes tests: ${listed(gone)}.` }]
+  const program = files.filter(file => !isTest(file.path) && !isProse(file.path) && !isMade(file))
   const tested = files.some(({ path }) => isTest(path))
-  return program.length && !tested ? [{ points: 10, text: 'No test was touched.' }] : []
+  return program.length && !tested ? [{ points: 10, label: 'No tests', text: 'No test was touched.' }] : []
+}
+
+/** This many deleted lines, and this many times as many as were added, stand out. */
+const MANY_DELETED = 100
+const MUCH_MORE = 4
+
+function ofDeletions({ files }: Work): Doubt[] {
+  const own = files.filter(file => !isMade(file))
+  const gone = own.filter(({ change, path }) => change === 'deleted' && !isTest(path)).map(({ path }) => path)
+  const sum = (side: 'added' | 'deleted') => own.reduce((total, file) => total + (file[side] ?? 0), 0)
+  const [added, deleted] = [sum('added'), sum('deleted')]
+  if (gone.length)
+    return [
+      {
+        ...{ points: Math.min(20, 6 + 2 * gone.length), label: 'Deletes files' },
+        text: `It deletes ${filesOf(gone.length)}: ${listed(gone)}.`,
+      },
+    ]
+  return deleted >= MANY_DELETED && deleted >= MUCH_MORE * added
+    ? [{ points: 10, label: 'Mostly deletions', text: `It deletes ${deleted} lines and adds ${added}.` }]
+    : []
+}
+
+/** Nobody can read these in a diff. */
+function ofBinaries(files: readonly SizedFile[]): Doubt[] {
+  const binary = files.filter(({ added, change }) => added === null && change !== 'deleted').map(({ path }) => path)
+  return binary.length
+    ? [
+        {
+          points: Math.min(14, 8 + binary.length),
+          label: 'Binary',
+          text: `It changes files that are not text: ${listed(binary)}.`,
+        },
+      ]
+    : []
+}
+
+function ofSensitive(files: readonly SizedFile[]): Doubt[] {
+  const found = files.flatMap(({ path, from }) => {
+    const sensitive = sensitivityOf(path) ?? (from ? sensitivityOf(from) : undefined)
+    return sensitive ? [{ path, ...sensitive }] : []
+  })
+  return [...Map.groupBy(found, ({ label }) => label)].map(([label, those]) => {
+    const { about, points } = those[0]!
+    return { points, label, text: `It changes ${about}: ${listed(those.map(({ path }) => path))}.` }
+  })
 }
 
 /** Files outside the folders that the mission names. A mission that names none may change any. */
 function ofPlaces({ mission, files }: Work): Doubt[] {
   const inside = insideOf(mission, files)
   const outside = inside
-    ? files.map(({ path }) => path).filter(path => !inside(path) && !isTest(path) && !MADE.test(path))
+    ? files.map(({ path }) => path).filter(path => !inside(path) && !isTest(path) && !isGenerated(path))
     : []
   return outside.length
     ? [
         {
           points: Math.min(16, 8 + outside.length),
+          label: 'Other folders',
           text: `It changes files away from what the mission names: ${listed(outside)}.`,
         },
       ]
@@ -207,7 +288,7 @@ const foldersOf = (path: string): string[] =>
     .map((_, at, parts) => parts.slice(0, at + 1).join('/'))
 
 const ofWords = (untested: readonly string[]): Doubt[] =>
-  untested.length ? [{ points: 6, text: `Its agent says this is not tested: ${untested[0]}` }] : []
+  untested.length ? [{ points: 6, label: 'Not tested', text: `The agent says this is not tested: ${untested[0]}` }] : []
 
 function listed(paths: readonly string[]): string {
   const more = paths.length - NAMED_FILES

@@ -39,7 +39,7 @@ test('work that holds what nobody approved is not let land, whoever asks', async
   )
   await expect(requireShown(fleet, await mission('m2'), second)).rejects.toMatchObject({
     message: 'Mission m2 cannot land yet. It holds the work of “mission m1” (m1), which nobody has approved.',
-    hint: 'fleet mission land m1 first',
+    hint: 'fleet land m1 first',
   })
 })
 

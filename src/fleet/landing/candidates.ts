@@ -17,7 +17,7 @@ import { leftIn, sharedWithLater, worktreeTurns } from '../worktrees/retiring.ts
 import { includedIn } from './included.ts'
 import { landingMessage } from './trailers.ts'
 
-const FILES_TOLD = 100
+export const FILES_TOLD = 100
 
 /** The two commits that enclose everything a mission would bring, or has brought. */
 export interface Shown {
@@ -88,14 +88,16 @@ async function isUnchanged(project: Project, session: Session, tip: string, cand
   return (await treeOf(repository, tip)) === (await treeOf(repository, candidate))
 }
 
-const waitsAlone = (mission: Mission): boolean =>
+/** Whether its finished work waits, and nobody works on it. */
+export const waitsAlone = (mission: Mission): boolean =>
   mission.candidate !== null &&
   !mission.taken_over &&
   !mission.asking &&
   !mission.undo &&
   (mission.status === 'review' || mission.status === 'needs_input' || isKept(mission))
 
-async function isItsOwn(fleet: Fleet, session: Session): Promise<boolean> {
+/** Whether the worktree of an ended session is still there, and no other session has it. */
+export async function isItsOwn(fleet: Fleet, session: Session): Promise<boolean> {
   const { status, branch, worktree, worktree_kept } = session
   if (status !== 'ended' || !branch || !worktree || !worktree_kept || !existsSync(worktree)) return false
   return !(await sharedWithLater(fleet, session))
@@ -175,11 +177,20 @@ export async function requireShown(fleet: Fleet, asked: Mission, expected: strin
   requireLandable(asked)
   const { mission, unfinished } = await lookAtPlace(fleet, asked)
   requireLandable(mission)
-  if (unfinished) throw new NotAllowed(unfinished, { try: `Finish it there, then fleet mission land ${mission.id}` })
+  if (unfinished) throw new NotAllowed(unfinished, { try: `Finish it there, then fleet land ${mission.id}` })
   const { value: project } = await current(fleet, 'projects', mission.project_id)
-  if (!isExpected(mission.candidate, expected)) throw await notShown(project, mission, mission.candidate, expected)
+  await requireExpected(project, mission, expected)
   requireApproved(mission.id, await includesOf(fleet, project, mission))
   return mission
+}
+
+/** The candidate must be the one that the person was shown. */
+export async function requireExpected(
+  project: Project,
+  mission: Mission & { candidate: Candidate },
+  expected: string | undefined,
+): Promise<void> {
+  if (!isExpected(mission.candidate, expected)) throw await notShown(project, mission, mission.candidate, expected)
 }
 
 async function notShown(
@@ -194,7 +205,7 @@ async function notShown(
   const from = known && known !== (await branchTip(repository, project.base_branch)) ? known : undefined
   const since = from ?? (await shownOf(project, mission))?.from ?? commit
   const files = (await changes(repository, since, commit)).files.map(({ path }) => path).slice(0, FILES_TOLD)
-  const look = `Look at it with fleet diff ${mission.id}, then send expected: ${commit} (fleet mission land ${mission.id} --commit ${commit.slice(0, 12)})`
+  const look = `Look at it with fleet diff ${mission.id}, then send expected: ${commit} (fleet land ${mission.id} --commit ${commit.slice(0, 12)})`
   const text =
     expected && !known
       ? `${expected} is not a commit of this repository; the work of mission ${mission.id} is ${commit} now.`

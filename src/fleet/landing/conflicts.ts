@@ -1,9 +1,18 @@
 import { NotAllowed } from '../../domain/errors.ts'
 import type { Mission } from '../../domain/records/mission.ts'
 import type { Session } from '../../domain/records/session.ts'
-import { conflictRegions, type Region } from '../../domain/rules/conflict-regions.ts'
+import { conflictInWords, disputedIn, type Part, type SideState } from '../../domain/rules/conflict-parts.ts'
 import { clipped } from '../../domain/text.ts'
-import { branchTip, type Conflict, type Logged, logOf, mergeTrees, type Repository, textOf } from '../../git/index.ts'
+import {
+  branchTip,
+  type Conflict,
+  conflictParts,
+  type Logged,
+  logOf,
+  mergeTrees,
+  type Repository,
+  type TreeFile,
+} from '../../git/index.ts'
 import type { Fleet } from '../fleet.ts'
 import { repositoryOf } from '../projects/repositories.ts'
 import { current, sessionsOf } from '../records.ts'
@@ -21,7 +30,25 @@ export interface Landed extends Logged {
   title: string | null
 }
 
-export interface ConflictedFile extends Conflict {
+/** One place of a file where two sides could not be merged. */
+export interface Region {
+  /** Its first line on the base branch. */
+  line: number
+  base: string
+  work: string
+  /** One side is too long to be shown whole. */
+  cut: boolean
+}
+
+export const CHOICES = ['places', 'base', 'work'] as const
+export type Choice = (typeof CHOICES)[number]
+
+export interface ConflictedFile extends Pick<Conflict, 'path' | 'kind'> {
+  /** What is in conflict, in words. */
+  about: string
+  sides: { base: SideState; work: SideState }
+  /** How it can be resolved without a checkout: place by place, or by one side. */
+  choices: Choice[]
   regions: Region[]
   regionsOmitted: number
   /** Landings that changed this file since the work started, newest first. */
@@ -31,6 +58,8 @@ export interface ConflictedFile extends Conflict {
 export interface Standing {
   baseBranch: string
   baseCommit: string
+  /** The commit that is in conflict with it. */
+  commit: string
   work: Session
   files: ConflictedFile[]
   filesOmitted: number
@@ -44,7 +73,7 @@ export async function conflictOf(fleet: Fleet, mission: Mission): Promise<Standi
   const work = sessions.findLast(({ end_commit }) => end_commit !== null)
   if (!work?.end_commit)
     throw new NotAllowed(`Mission ${mission.id} has no finished work yet, so nothing can be in conflict with it.`, {
-      try: `fleet mission show ${mission.id}`,
+      try: `fleet show ${mission.id}`,
     })
   const { value: project } = await current(fleet, 'projects', mission.project_id)
   const repository = await repositoryOf(project)
@@ -53,18 +82,20 @@ export async function conflictOf(fleet: Fleet, mission: Mission): Promise<Standi
     throw new NotAllowed(`The base branch ${project.base_branch} is gone.`, {
       try: `fleet project set ${project.id} --base <branch>`,
     })
-  const merged = await mergeTrees(repository, base, work.end_commit, work.descends_from ?? undefined)
+  const commit = mission.candidate?.commit ?? work.end_commit
+  const merged = await mergeTrees(repository, base, commit)
   const conflicts = 'conflicts' in merged ? merged.conflicts : []
   const files: ConflictedFile[] = []
   const shown = conflicts.slice(0, MOST_FILES)
   for (let from = 0; from < shown.length; from += AT_ONCE) {
     const some = shown.slice(from, from + AT_ONCE)
-    const range = `${work.end_commit}..${base}`
-    files.push(...(await Promise.all(some.map(each => conflictedFile(fleet, repository, each, merged.tree, range)))))
+    const where = { fleet, repository, branch: project.base_branch, range: `${commit}..${base}` }
+    files.push(...(await Promise.all(some.map(each => conflictedFile(where, each)))))
   }
   return {
     baseBranch: project.base_branch,
     baseCommit: base,
+    commit,
     work,
     files,
     filesOmitted: conflicts.length - shown.length,
@@ -72,25 +103,29 @@ export async function conflictOf(fleet: Fleet, mission: Mission): Promise<Standi
   }
 }
 
+interface Where {
+  fleet: Fleet
+  repository: Repository
+  branch: string
+  /** What landed since the work started. */
+  range: string
+}
+
 async function conflictedFile(
-  fleet: Fleet,
-  repository: Repository,
+  { fleet, repository, branch, range }: Where,
   conflict: Conflict,
-  tree: string,
-  range: string,
 ): Promise<ConflictedFile> {
-  const [text, commits] = await Promise.all([
-    textOf(repository, tree, conflict.path),
-    logOf(repository, { range, path: conflict.path, limit: MOST_COMMITS, trailer: MISSION_TRAILER }),
+  const { path, kind } = conflict
+  const [parts, commits] = await Promise.all([
+    conflictParts(repository, conflict),
+    logOf(repository, { range, path, limit: MOST_COMMITS, trailer: MISSION_TRAILER }),
   ])
-  const regions = conflictRegions(text ?? '')
+  const sides = { base: stateOf(conflict.base), work: stateOf(conflict.work) }
+  const regions = regionsOf(parts ?? [])
   return {
-    ...conflict,
-    regions: regions.slice(0, MOST_REGIONS).map(({ line, base, work }) => ({
-      line,
-      base: clipped(base, SIDE_CHARS),
-      work: clipped(work, SIDE_CHARS),
-    })),
+    ...{ path, kind, sides, choices: choicesFor(conflict, parts) },
+    about: conflictInWords({ ...sides, text: parts !== undefined }, branch),
+    regions: regions.slice(0, MOST_REGIONS),
     regionsOmitted: Math.max(0, regions.length - MOST_REGIONS),
     landed: await Promise.all(
       commits.map(async commit => {
@@ -99,4 +134,40 @@ async function conflictedFile(
       }),
     ),
   }
+}
+
+/** Git also moves files aside in these, so one file alone does not resolve them. */
+const WITH_OTHERS = /director|distinct/
+
+/** How a file in conflict can be resolved without a checkout. */
+export function choicesFor(conflict: Conflict, parts: readonly Part[] | undefined): Choice[] {
+  if (WITH_OTHERS.test(conflict.kind)) return []
+  const count = parts ? disputedIn(parts).length : 0
+  return count > 0 && count <= MOST_REGIONS ? [...CHOICES] : ['base', 'work']
+}
+
+function stateOf(file: TreeFile | undefined): SideState {
+  if (!file) return 'deleted'
+  return file.mode === '120000' ? 'link' : file.mode === '160000' ? 'submodule' : 'file'
+}
+
+function regionsOf(parts: readonly Part[]): Region[] {
+  const regions: Region[] = []
+  let line = 1
+  for (const part of parts) {
+    const onBase = typeof part === 'string' ? part : part.base
+    if (typeof part !== 'string') {
+      const [base, work] = [shown(part.base), shown(part.work)]
+      regions.push({ line, base: base.text, work: work.text, cut: base.cut || work.cut })
+    }
+    line += onBase.split('\n').length - 1
+  }
+  return regions
+}
+
+/** A side as text, without its last newline. Text that is not UTF-8 counts as cut: it would be written otherwise. */
+function shown(bytes: string): { text: string; cut: boolean } {
+  const whole = Buffer.from(bytes.replace(/\r?\n$/, ''), 'latin1').toString('utf8')
+  const text = clipped(whole, SIDE_CHARS)
+  return { text, cut: text !== whole || whole.includes('\ufffd') }
 }

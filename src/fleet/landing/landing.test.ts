@@ -149,7 +149,7 @@ test('work of another mission that nobody approved does not land in its wake', a
     status_reason: {
       code: 'unapproved',
       text: 'It holds the work of “mission m1” (m1), which nobody has approved.',
-      try: 'fleet mission land m1 first',
+      try: 'fleet land m1 first',
     },
   })
   expect(await repo.tip()).toBe(base)

@@ -42,7 +42,7 @@ export async function landMission(fleet: Fleet, missionId: string, signal: Abort
     await decide(fleet, missionId, (mission, by) => {
       if (mission.cancel_requested) return life.cancelled(mission, by)
       const text = `Landing failed: ${sentence(error)}`
-      return life.toReview(mission, { code: 'landing_failed', text, try: `fleet mission land ${mission.id}` }, by)
+      return life.toReview(mission, { code: 'landing_failed', text, try: `fleet land ${mission.id}` }, by)
     })
   }
 }
@@ -69,13 +69,13 @@ async function attempt(fleet: Fleet, work: Work): Promise<number | undefined> {
     return void (await refuse(fleet, mission.id, {
       code: 'base_gone',
       text: `The base branch ${branch} is gone.`,
-      try: `fleet project set ${project.id} --base <branch>, then fleet mission land ${mission.id}`,
+      try: `fleet project set ${project.id} --base <branch>, then fleet land ${mission.id}`,
     }))
   if (outcome === 'branch busy') {
     const why = {
       code: 'base_busy',
       text: `${branch} moved each time this was about to land. Flotilla tries again later.`,
-      try: `fleet mission land ${mission.id}`,
+      try: `fleet land ${mission.id}`,
     }
     return stepAside(fleet, mission.id, why, (m, by) => life.toReview(m, why, by))
   }
@@ -101,7 +101,7 @@ async function objectionTo(fleet: Fleet, work: Work, base: string): Promise<Stat
     return {
       code: 'base_moved',
       text: `${project.base_branch} was moved to ${base} while agents were at work, not by Flotilla and not in a checkout of it.`,
-      try: `git log ${base}, then fleet mission land ${mission.id}`,
+      try: `git log ${base}, then fleet land ${mission.id}`,
     }
   return unapprovedAmong(await includedIn(fleet, mission, { project, repository, base, candidate }))
 }
@@ -113,7 +113,7 @@ async function inTheWay(
   advanced: Extract<Advanced, { blocked: string }>,
 ): Promise<number | undefined> {
   const text = whatIsInTheWay(project.base_branch, advanced)
-  const why = { code: 'in_the_way', text, try: `Commit, move or finish that, then fleet mission land ${mission.id}` }
+  const why = { code: 'in_the_way', text, try: `Commit, move or finish that, then fleet land ${mission.id}` }
   const wait = (m: Mission, by: life.By) => life.toPerson(m, why, by, 'landing_waits')
   if (advanced.blocked === 'locked') return stepAside(fleet, mission.id, why, wait)
   await decide(fleet, mission.id, wait)

@@ -72,7 +72,7 @@ async function judged(
   if (!failure) return {}
   // The text of a failed setup includes all that it printed.
   if (mission.forced) return { past: clipped(failure.text.split('\n', 1)[0]!, MAX_REASON_CHARS) }
-  const hint = `fleet mission show ${mission.id}, then resume it, or land it with --force`
+  const hint = `fleet show ${mission.id}, then resume it, or land it with --force`
   await decide(fleet, mission.id, (m, by) =>
     life.toReview(m, { code: 'checks_failed', text: failure.text, try: hint }, by),
   )

@@ -23,6 +23,10 @@ export function landingMessage(mission: Mission, session: Session, summary: stri
   return [subjectOf(mission), body, trailers(mission, session)].filter(Boolean).join('\n\n')
 }
 
+/** The message of a commit that a person adds to the work. */
+export const messageOf = (mission: Mission, session: Session, subject: string): string =>
+  `${withoutControls(subject).replace(/\s+/g, ' ').trim()}\n\n${trailers(mission, session)}\n`
+
 export function undoMessage(mission: Mission, session: Session, { commit, includes }: Landing): string {
   const others = includes.map(each => `- ${subjectOf({ id: each.mission_id, title: each.title })} (${each.mission_id})`)
   return [

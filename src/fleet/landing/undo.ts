@@ -20,7 +20,7 @@ export async function undoMission(fleet: Fleet, missionId: string, signal: Abort
     if (await hasMoved(work, noted)) return await undone(fleet, work, noted!)
     const outcome = await moveBranch(fleet, undoRound(fleet, work, landed))
     if (outcome === 'decided') return
-    const again = `fleet mission undo ${missionId}`
+    const again = `fleet undo ${missionId}`
     if (outcome === 'branch gone')
       return await fail(fleet, work, {
         code: 'base_gone',

@@ -15,7 +15,7 @@ const aComment = (id: string, more: Partial<Comment> = {}): Comment =>
     created_at: NOW,
     ...more,
   })
-const plain = { body: 'why?', path: null, line: null, side: 'new' as const }
+const plain = { body: 'why?', path: null, line: null, start_line: null, side: 'new' as const }
 
 async function inReview(more: Parameters<typeof aMission>[0] = {}) {
   const bench = aBench()

@@ -4,7 +4,7 @@ import { Comment, isToSend, MAX_COMMENT_CHARS, type Mission } from '../../domain
 import { sentBack } from '../../domain/rules/comments.ts'
 import * as life from '../../domain/rules/life.ts'
 import { clipped } from '../../domain/text.ts'
-import { changedAmong, changes, lineOf, type Repository } from '../../git/index.ts'
+import { changedAmong, changes, linesOf, type Repository } from '../../git/index.ts'
 import { MAX_COMMIT_ITEMS, type Stored } from '../../store/index.ts'
 import { type Ask, by, changeMission, oncePerKey } from '../commands.ts'
 import type { Fleet } from '../fleet.ts'
@@ -14,11 +14,11 @@ import { checkedSettings, projectOf, readiness, type Wish } from '../missions/mi
 import { repositoryOf } from '../projects/repositories.ts'
 import { current, put } from '../records.ts'
 
-const QUOTE_CHARS = 500
+const QUOTE_CHARS = 4000
 /** Beside the comments, a commit has the mission, the message, its event and a receipt. */
 const BESIDE_COMMENTS = 4
 
-export type CommentFields = Pick<Comment, 'body' | 'path' | 'line' | 'side'>
+export type CommentFields = Pick<Comment, 'body' | 'path' | 'line' | 'start_line' | 'side'>
 
 export async function addComment(fleet: Fleet, ask: Ask, shown: Mission, fields: CommentFields): Promise<Comment> {
   const quote = await quoteOf(fleet, shown, fields)
@@ -84,6 +84,7 @@ export async function deleteComment(fleet: Fleet, ask: Ask, id: string): Promise
 /** A comment that was sent to the agent cannot be changed or taken back. */
 async function requireUnsent(fleet: Fleet, id: string): Promise<Stored<Comment>> {
   const found = await current(fleet, 'comments', id)
+  if (found.value.applied) throw new NotAllowed(`The suggestion of comment ${id} was applied, so it cannot be changed.`)
   if (!found.value.sent_at) return found
   throw new NotAllowed(`Comment ${id} was sent to the agent at ${found.value.sent_at}, so it cannot be changed.`, {
     try: `fleet mission comment ${found.value.mission_id} "…"`,
@@ -135,8 +136,14 @@ async function unsentOf(fleet: Fleet, missionId: string, limit: number): Promise
   return now.filter(found => found !== undefined).filter(({ value }) => isToSend(value))
 }
 
-/** The line a comment is about, as the person sees it now. The work may have moved on when the agent reads it. */
-async function quoteOf(fleet: Fleet, mission: Mission, { path, line, side }: CommentFields): Promise<string | null> {
+/** The lines a comment is about, as the person sees them now. The work may have moved on when the agent reads it. */
+async function quoteOf(
+  fleet: Fleet,
+  mission: Mission,
+  { path, line, start_line, side }: CommentFields,
+): Promise<string | null> {
+  if (start_line && (!line || start_line > line))
+    throw new InvalidInput('start_line', 'must be a line before "line", which is the last line of the range')
   const project = path ? (await fleet.store.get('projects', mission.project_id))?.value : undefined
   const shown = project && (await shownOf(project, mission))
   if (!project || !shown) return null
@@ -145,7 +152,7 @@ async function quoteOf(fleet: Fleet, mission: Mission, { path, line, side }: Com
     throw new InvalidInput('path', `${path} is not in the change`, { try: `fleet diff ${mission.id} --stat` })
   if (!line) return null
   const commit = side === 'old' ? shown.from : shown.to
-  const quote = await lineOf(repository, commit, path!, line)
+  const quote = await linesOf(repository, commit, path!, start_line ?? line, line)
   return quote === undefined ? null : clipped(quote, QUOTE_CHARS)
 }
 

@@ -3,8 +3,9 @@ import type { Project } from '../../domain/records/project.ts'
 import type { ChangedFile, Report } from '../../domain/records/report.ts'
 import type { Session } from '../../domain/records/session.ts'
 import type { Included } from '../../domain/rules/candidate.ts'
-import { type Checked, type Overlap, type Risk, riskOf } from '../../domain/rules/risk.ts'
-import { type Sizes, sizesOf } from '../../git/index.ts'
+import { isGenerated } from '../../domain/rules/file-kinds.ts'
+import { type Checked, type Overlap, type Risk, riskOf, type SizedFile } from '../../domain/rules/risk.ts'
+import { markedGenerated, type Repository, type Sizes, sizesOf } from '../../git/index.ts'
 import { Damaged } from '../../store/index.ts'
 import type { Fleet } from '../fleet.ts'
 import { includesOf, shownOf } from '../landing/candidates.ts'
@@ -101,7 +102,7 @@ const pathsOf = (files: readonly ChangedFile[]): ReadonlySet<string> =>
 
 /** The files of the report, as they were when the session ended. */
 const toldBy = (report: Report | undefined): Sizes => ({
-  files: (report?.files_changed ?? []).map(file => ({ ...file, added: null, deleted: null })),
+  files: (report?.files_changed ?? []).map(file => ({ ...file, added: 0, deleted: 0 })),
   filesOmitted: report?.files_omitted ?? 0,
   added: 0,
   deleted: 0,
@@ -117,11 +118,26 @@ async function sizesOfWork(project: Project, mission: Mission): Promise<Sizes> {
   if (!shown) return NOTHING
   const { from, to } = shown
   const key = `${from} ${to}`
-  const asked = known.get(key) ?? repositoryOf(project).then(repository => sizesOf(repository, from, to))
+  const asked = known.get(key) ?? repositoryOf(project).then(repository => sizesWithKinds(repository, from, to))
   known.set(key, asked)
   if (known.size > MOST_KNOWN) known.delete(known.keys().next().value!)
   asked.catch(() => known.delete(key))
   return asked
+}
+
+/** The sizes, with the files marked that a program writes. */
+async function sizesWithKinds(
+  repository: Repository,
+  from: string,
+  to: string,
+): Promise<Sizes & { files: SizedFile[] }> {
+  const sizes = await sizesOf(repository, from, to)
+  const paths = sizes.files.map(({ path }) => path)
+  const marks = await markedGenerated(repository, to, paths)
+  const files = sizes.files.map(file =>
+    (marks.get(file.path) ?? isGenerated(file.path)) ? { ...file, generated: true as const } : file,
+  )
+  return { ...sizes, files }
 }
 
 /** The newest result of each check since the work was finished. */

@@ -10,7 +10,7 @@ interface Reviewed {
   candidate: { commit: string } | null
   files: { path: string; change: string }[]
   includes: { mission_id: string; title: string; files: string[] }[]
-  risk: { level: string; reasons: string[] }
+  risk: { level: string; reasons: { text: string }[] }
 }
 interface Diffed {
   candidate: string | null
@@ -117,7 +117,7 @@ test('work on top of work in review shows all that lands, and does not take it a
   const shown = await review(scene, docs.id)
   expect(paths(shown)).toEqual(['docs.md', 'install.sh'])
   expect(shown.includes).toMatchObject([{ mission_id: write.id, title: 'write', files: ['install.sh'] }])
-  expect(shown.risk.reasons).toContain('No test was touched.')
+  expect(shown.risk.reasons.map(({ text }) => text)).toContain('No test was touched.')
   expect(paths(await diff(scene, docs.id))).toEqual(['docs.md', 'install.sh'])
 
   const no = await refused(fleet.land(docs.id))

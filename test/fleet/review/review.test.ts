@@ -138,7 +138,7 @@ interface Reviewed {
   checks: { passed: string[]; failed: string[]; missing: string[] }
   overlaps: { mission_id: string; files: string[] }[]
   comments: number
-  risk: { level: string; score: number; reasons: string[] }
+  risk: { level: string; score: number; reasons: { text: string }[] }
 }
 
 test('finished work is ranked by risk: what failed its checks, what overlaps, and last what is small and apart', async () => {
@@ -166,7 +166,10 @@ test('finished work is ranked by risk: what failed its checks, what overlaps, an
   const [first, second] = reviews
   expect(first).toMatchObject({
     checks: { passed: [], failed: ['whole'], missing: [] },
-    risk: { level: 'high', reasons: ['The check whole failed on this work.', 'No test was touched.'] },
+    risk: {
+      level: 'high',
+      reasons: [{ text: 'The check whole failed on this work.' }, { text: 'No test was touched.' }],
+    },
   })
   expect(second).toMatchObject({
     files: [
@@ -178,7 +181,9 @@ test('finished work is ranked by risk: what failed its checks, what overlaps, an
     overlaps: [{ mission_id: two, files: ['list.txt'] }],
     comments: 1,
   })
-  expect(second!.risk.reasons).toContain(`“two” (${two}) has not landed either and changes list.txt as well.`)
+  expect(second!.risk.reasons.map(({ text }) => text)).toContain(
+    `“two” (${two}) has not landed either and changes list.txt as well.`,
+  )
   const alone = await fleet.call<Reviewed>('get_review', { mission_id: small })
   expect(alone).toMatchObject({ overlaps: [], risk: { level: 'low' } })
   expect(await fleet.call('list_reviews', { project_id: project.id })).toMatchObject({ more: 0 })
