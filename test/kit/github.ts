@@ -16,6 +16,7 @@ export interface Pull {
   mergeable: string
   headRefOid: string
   isCrossRepository: boolean
+  statusCheckRollup?: object[]
 }
 interface State {
   pulls: Pull[]

@@ -27,6 +27,7 @@ const pr: PullRequest = {
   merge_commit: null,
   look_at: by.now,
   unanswered: 0,
+  checks: [],
 }
 const landing = aMission({ status: 'landing' })
 const waiting = (): Mission & { pull_request: PullRequest } => {

@@ -1,4 +1,4 @@
-import type { Mission, PullRequest, StatusReason } from '../records/mission.ts'
+import type { Mission, PullCheck, PullRequest, StatusReason } from '../records/mission.ts'
 import type { Report } from '../records/report.ts'
 import { clipped } from '../text.ts'
 import * as landings from './landing.ts'
@@ -29,11 +29,13 @@ export interface Standing {
   cannotFollow: string | null
   /** Why GitHub could not be asked when a person wanted to know. */
   notAnswered: string | null
+  /** The checks that GitHub runs on it; absent: not known this time. */
+  checks?: PullCheck[]
 }
 export const JUST_OPEN: Standing = { changesWanted: false, inConflict: false, cannotFollow: null, notAnswered: null }
 
-function reasonOf({ id }: Mission, { url }: PullRequest, standing: Standing): StatusReason {
-  const ask = `fleet mission land ${id} asks at once`
+function reasonOf({ id }: Mission, { url, checks }: PullRequest, standing: Standing): StatusReason {
+  const ask = `fleet land ${id} asks at once`
   const resume = `fleet mission resume ${id} --message "…"`
   if (standing.cannotFollow)
     return { code: CODE, text: `Its pull request ${url} is merged. ${standing.cannotFollow}`, try: ask }
@@ -41,6 +43,9 @@ function reasonOf({ id }: Mission, { url }: PullRequest, standing: Standing): St
     return { code: CODE, text: `Changes were requested in its pull request: ${url}`, try: resume }
   if (standing.inConflict)
     return { code: CODE, text: `Its pull request is in conflict with the base branch: ${url}`, try: resume }
+  const failed = checks.filter(({ state }) => state === 'failed').map(({ name }) => name)
+  if (failed.length && !standing.notAnswered)
+    return { code: CODE, text: `Checks failed on its pull request (${failed.join(', ')}): ${url}`, try: resume }
   if (standing.notAnswered)
     return {
       code: CODE,
@@ -50,8 +55,15 @@ function reasonOf({ id }: Mission, { url }: PullRequest, standing: Standing): St
   return { code: CODE, text: `Its pull request waits to be merged: ${url}`, try: `Merge or close it; ${ask}` }
 }
 
+/** What the checks of a pull request come to; null: it has none. */
+export function ciOf(checks: readonly PullCheck[]): PullCheck['state'] | null {
+  const states = checks.map(({ state }) => state)
+  return states.includes('failed') ? 'failed' : states.includes('running') ? 'running' : (states[0] ?? null)
+}
+
 /** It is open, and GitHub is asked about it from now on. */
-export function opened(mission: Mission, pull_request: PullRequest, standing: Standing, by: By): Step {
+export function opened(mission: Mission, made: PullRequest, standing: Standing, by: By): Step {
+  const pull_request = { ...made, checks: standing.checks ?? made.checks }
   const why = reasonOf(mission, pull_request, standing)
   const { url, number } = pull_request
   const change = { pull_request, status_reason: why, ...BACK_TO_REVIEW }
@@ -62,9 +74,12 @@ const BACK_TO_REVIEW = { status: 'review', landing_commit: null, approval: null,
 
 /** It is still open. An event is written only if there is news. */
 export function stillOpen(mission: Proposed, standing: Standing, next: { by: By; look_at: string }): Step {
-  const pull_request = { ...mission.pull_request, look_at: next.look_at, unanswered: 0 }
+  const { checks: before } = mission.pull_request
+  const checks = standing.checks ?? before
+  const pull_request = { ...mission.pull_request, checks, look_at: next.look_at, unanswered: 0 }
   const why = reasonOf(mission, pull_request, standing)
-  if (why.text === mission.status_reason?.text) return { mission: { ...mission, pull_request }, events: [] }
+  if (why.text === mission.status_reason?.text && ciOf(checks) === ciOf(before))
+    return { mission: { ...mission, pull_request }, events: [] }
   const change = { pull_request, status_reason: why }
   return life.step(mission, change, next.by, 'landing_waits', { cause: why.text, data: { code: why.code } })
 }
@@ -79,7 +94,7 @@ export function unanswered(mission: Proposed, problem: string, by: By, everySeco
   }
   const pull_request = { ...mission.pull_request, unanswered: times, look_at: null }
   const text = `Its pull request ${pull_request.url} could not be asked about ${times} times in a row. ${problem}`
-  const why = { code: CODE, text, try: `fleet mission land ${mission.id} asks again` }
+  const why = { code: CODE, text, try: `fleet land ${mission.id} asks again` }
   return life.step(mission, { pull_request, status_reason: why }, by, 'landing_waits', {
     cause: text,
     data: { code: CODE },
@@ -91,7 +106,7 @@ export function closed(mission: Mission, by: By): Step {
   const why = {
     code: 'pull_request_closed',
     text: `Its pull request was closed without being merged: ${pull_request.url}`,
-    try: `fleet mission resume ${mission.id} --message "…", or fleet mission land ${mission.id} to open another`,
+    try: `fleet mission resume ${mission.id} --message "…", or fleet land ${mission.id} to open another`,
   }
   return life.toReview({ ...mission, pull_request }, why, by)
 }

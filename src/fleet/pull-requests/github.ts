@@ -1,6 +1,7 @@
 import * as z from 'zod'
 import { which } from '../../agents/detect.ts'
 import { Unfit, Unreachable } from '../../domain/errors.ts'
+import type { PullCheck } from '../../domain/records/mission.ts'
 import { clipped } from '../../domain/text.ts'
 import { effect } from '../../platform/effects.ts'
 import { runProgram } from '../../spawning/index.ts'
@@ -13,6 +14,17 @@ const TOLD_CHARS = 400
 const SIGNED_OUT = 4
 const MOST_LISTED = 30
 
+/** A check run or a commit status, as GitHub lists them together. */
+const Rollup = z.object({
+  name: z.string().nullish(),
+  context: z.string().nullish(),
+  status: z.string().nullish(),
+  conclusion: z.string().nullish(),
+  state: z.string().nullish(),
+  detailsUrl: z.string().nullish(),
+  targetUrl: z.string().nullish(),
+})
+
 const Seen = z.object({
   number: z.number().int(),
   url: z.url({ protocol: /^https?$/ }).max(500),
@@ -22,10 +34,29 @@ const Seen = z.object({
   mergeCommit: z.object({ oid: z.string().regex(/^[0-9a-f]{40,64}$/) }).nullish(),
   reviewDecision: z.string().nullish(),
   mergeable: z.string().nullish(),
+  statusCheckRollup: z.array(Rollup).nullish(),
 })
 /** A pull request as GitHub describes it. */
 export type Seen = z.infer<typeof Seen>
 const FIELDS = Object.keys(Seen.shape).join(',')
+
+const PASSED = ['SUCCESS', 'NEUTRAL', 'SKIPPED']
+const RUNNING = ['PENDING', 'EXPECTED', '']
+const MOST_CHECKS = 50
+const Address = z.url({ protocol: /^https?$/ }).max(500)
+
+/** The checks of a pull request. Of several with the same name the last one counts. */
+export function checksOf({ statusCheckRollup }: Seen): PullCheck[] {
+  const found = (statusCheckRollup ?? []).map(({ name, context, status, conclusion, state, ...rest }): PullCheck => {
+    const result = (status && status !== 'COMPLETED' ? '' : conclusion || state || '').toUpperCase()
+    return {
+      name: clipped(name || context || 'check', 200),
+      state: PASSED.includes(result) ? 'passed' : RUNNING.includes(result) ? 'running' : 'failed',
+      url: Address.safeParse(rest.detailsUrl || rest.targetUrl).data ?? null,
+    }
+  })
+  return [...new Map(found.map(check => [check.name, check])).values()].slice(0, MOST_CHECKS)
+}
 
 export async function requireGh({ environment }: Fleet): Promise<string> {
   const program = await which('gh', environment)
@@ -92,4 +123,17 @@ export async function openPullRequest(
   const number = Number(/\/pull\/(\d+)\s*$/.exec(answer)?.[1])
   if (!number) throw new Unreachable('gh did not say which pull request it made.')
   return number
+}
+
+export const MERGE_METHODS = ['squash', 'merge', 'rebase'] as const
+export type MergeMethod = (typeof MERGE_METHODS)[number]
+
+/** Merges a pull request at GitHub, if its branch is still at this commit. */
+export async function mergePullRequest(
+  fleet: Fleet,
+  repo: string,
+  { number, commit, method }: { number: number; commit: string; method: MergeMethod },
+): Promise<void> {
+  const args = ['--repo', repo, `--${method}`, '--match-head-commit', commit]
+  await effect('gh.pull-request', () => gh(fleet, ['pr', 'merge', String(number), ...args]))
 }

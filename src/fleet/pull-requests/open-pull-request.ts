@@ -45,13 +45,13 @@ export async function landByPullRequest(fleet: Fleet, work: Work): Promise<void>
     return refuse(fleet, mission.id, {
       code: 'base_gone',
       text: `${remote.name} has no branch ${project.base_branch}, so no pull request can be made for it.`,
-      try: `git push ${remote.name} ${project.base_branch}, then fleet mission land ${mission.id}`,
+      try: `git push ${remote.name} ${project.base_branch}, then fleet land ${mission.id}`,
     })
   if (base.ahead)
     return refuse(fleet, mission.id, {
       code: 'base_unpushed',
       text: `${project.base_branch} has commits that ${remote.name} does not have; they would be part of the pull request.`,
-      try: `Push them, or take them off ${project.base_branch}, then fleet mission land ${mission.id}`,
+      try: `Push them, or take them off ${project.base_branch}, then fleet land ${mission.id}`,
     })
   const where = { project, repository, base: base.tip, candidate: work.candidate }
   const unapproved = unapprovedAmong(await includedIn(fleet, mission, where))
@@ -117,6 +117,7 @@ async function push(fleet: Fleet, work: Work, { remote, landing, update }: Push)
     merge_commit: null,
     look_at: null,
     unanswered: 0,
+    checks: [],
   }
   await changeWithPullRequest(fleet, mission.id, m => ({ mission: { ...m, pull_request: pr }, events: [] }))
   await tried(signal, async () => {

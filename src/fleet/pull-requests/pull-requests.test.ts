@@ -72,7 +72,7 @@ async function waiting(pull: Partial<PullRequest> = {}) {
   const scene = await proposing({ status: 'review', status_reason: { code: 'pull_request', text: '' } })
   const pull_request: PullRequest = {
     ...{ state: 'open', url: PULL, number: 1, branch: 'fleet/shell/m1', commit: scene.candidate },
-    ...{ pushed: scene.candidate, work: scene.candidate, merge_commit: null, look_at: NOW, unanswered: 0 },
+    ...{ pushed: scene.candidate, work: scene.candidate, merge_commit: null, look_at: NOW, unanswered: 0, checks: [] },
     ...pull,
   }
   await scene.change('missions', 'm1', { pull_request })

@@ -12,7 +12,7 @@ import { followBase, requireRemote } from '../landing/upstream.ts'
 import { type Desk, idIn, type Reactor, type Ref, refTo } from '../reactor.ts'
 import { put } from '../records.ts'
 import { sentence } from '../sentences.ts'
-import { type Seen, seePullRequest } from './github.ts'
+import { checksOf, type Seen, seePullRequest } from './github.ts'
 
 const AGAIN_MS = 1000
 const AT_A_TIME = 100
@@ -36,10 +36,11 @@ export async function changeWithPullRequest(
 
 export const nextLook = ({ settings }: Fleet, by: By): string => pulls.after(by.now, settings.pullRequestEvery)
 
-export const standingOf = ({ reviewDecision, mergeable }: Seen): pulls.Standing => ({
+export const standingOf = (seen: Seen): pulls.Standing => ({
   ...pulls.JUST_OPEN,
-  changesWanted: reviewDecision === 'CHANGES_REQUESTED',
-  inConflict: mergeable === 'CONFLICTING',
+  changesWanted: seen.reviewDecision === 'CHANGES_REQUESTED',
+  inConflict: seen.mergeable === 'CONFLICTING',
+  checks: checksOf(seen),
 })
 
 /**
