@@ -3,6 +3,8 @@ import { InvalidInput } from '../domain/errors.ts'
 import { NewProject, Project, ProjectSettings } from '../domain/records/project.ts'
 import { projectInNewRepository } from '../fleet/projects/new-projects.ts'
 import { createProject, deleteProject, setPaused, updateProject } from '../fleet/projects/projects.ts'
+import { createSampleProject } from '../fleet/projects/sample.ts'
+import { suggestFiles } from '../fleet/projects/tracked-files.ts'
 import { lookUp } from '../fleet/records.ts'
 import { warmProject } from '../fleet/worktrees/warming.ts'
 import { ask, edits, Paging, ProjectRef } from './inputs.ts'
@@ -39,6 +41,18 @@ export const projects = [
       return projectInNewRepository(context.fleet, asked, { ...fields, name })
     },
   }),
+  command({
+    name: 'create_sample_project',
+    may: 'projects.write',
+    mcp: 'projects',
+    summary:
+      'Create the sample project Demo, whose missions show a whole life: landed, retried, conflict resolved, in review',
+    http: 'POST /api/projects/sample',
+    needsFleet: true,
+    input: z.object({}),
+    output: ProjectView.describe('the one that exists already, if there is one'),
+    run: async context => createSampleProject(context.fleet, ask(context, 'create_sample_project')),
+  }),
   query({
     name: 'list_projects',
     may: 'projects.read',
@@ -64,6 +78,21 @@ export const projects = [
     agentMay: (caller, input) => caller.project_id === input.project_id,
     run: async ({ fleet }, { project_id }) => (await lookUp(fleet, 'projects', project_id)).value,
   }),
+  query({
+    name: 'suggest_files',
+    may: 'projects.read',
+    mcp: 'projects',
+    summary: 'Find files on the base branch of a project by some letters of their path',
+    http: 'GET /api/projects/:project_id/files',
+    input: WithProject.extend({
+      text: z.string().max(200).default('').describe('letters of the path, in order'),
+      limit: z.number().int().min(1).max(50).default(10),
+    }),
+    output: z.object({ files: z.array(z.string()).describe('the best match first') }),
+    run: async ({ fleet }, { project_id, text, limit }) => ({
+      files: await suggestFiles((await lookUp(fleet, 'projects', project_id)).value, text, limit),
+    }),
+  }),
   command({
     name: 'update_project',
     may: 'projects.write',
@@ -81,17 +110,21 @@ export const projects = [
     name: 'delete_project',
     may: 'projects.write',
     mcp: 'projects',
-    summary: 'Delete a project and its missions; branches in the repository stay',
+    summary:
+      'Delete a project and its missions; branches in the repository stay. The repository of the sample project goes too, unless it may hold work of yours',
     http: 'DELETE /api/projects/:project_id',
     inServer: true,
     input: WithProject.extend({
       discard: z.boolean().default(false).describe('also delete work that is in no commit'),
     }),
-    output: z.object({ deleted: z.string() }),
+    output: z.object({
+      deleted: z.string(),
+      repository: z.string().nullable().describe('where its repository still is; empty: it is gone'),
+    }),
     run: async (context, { project_id, discard }) => {
       const { value } = await lookUp(context.fleet, 'projects', project_id)
-      await deleteProject(context.fleet, ask(context, 'delete_project'), value.id, discard)
-      return { deleted: value.id }
+      const repository = await deleteProject(context.fleet, ask(context, 'delete_project'), value.id, discard)
+      return { deleted: value.id, repository }
     },
   }),
   command({

@@ -8,7 +8,8 @@ import {
   type Read,
   readConfiguration,
 } from '../../config/configuration.ts'
-import { type Given, keyOf, type Layers, type SettingName, type Settings } from '../../config/settings.ts'
+import type { Given, SettingName, Settings } from '../../config/settings.ts'
+import { keyOf, type Layers } from '../../config/sources.ts'
 import { InvalidInput, Refusal } from '../../domain/errors.ts'
 import type { NewEvent } from '../../domain/records/event.ts'
 import { FLEET } from '../../domain/records/fleet.ts'

@@ -93,9 +93,15 @@ async function orTakenBack<T>(path: string, made: boolean, act: () => Promise<T>
   }
 }
 
-async function newFolder(fleet: Fleet, ask: Ask, name: string): Promise<string> {
+/** Where repositories are made, if nobody names a place. */
+export async function newRepositories(fleet: Fleet): Promise<string> {
   const folder = fleet.settings.projectsDir ?? join(fleet.home.path, 'projects')
   await mkdir(folder, { recursive: true })
+  return folder
+}
+
+async function newFolder(fleet: Fleet, ask: Ask, name: string): Promise<string> {
+  const folder = await newRepositories(fleet)
   const suffix = shortId(ask.key ? derivedId('new project', ask.actor, ask.key) : newId())
   return join(folder, `${slug(name, 'project')}-${suffix}`)
 }

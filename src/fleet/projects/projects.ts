@@ -1,4 +1,4 @@
-import { realpathSync, statSync } from 'node:fs'
+import { existsSync, realpathSync, statSync } from 'node:fs'
 import { basename, isAbsolute, sep } from 'node:path'
 import { Forbidden, InvalidInput, NotAllowed } from '../../domain/errors.ts'
 import type { NewEvent } from '../../domain/records/event.ts'
@@ -14,6 +14,7 @@ import { firstInstalled, requireNoScripts } from '../missions/agents.ts'
 import { requirePullRequests } from '../pull-requests/open-pull-request.ts'
 import { all, current, derivedId, fleetState, projectsCalled, put } from '../records.ts'
 import { discarded, forget, forgetMission, leftBehind, stillHolds } from '../worktrees/retiring.ts'
+import { removeSample, sampleWork } from './sample-removal.ts'
 
 export type ProjectFields = Omit<ProjectSettings, 'landing' | 'name'> & {
   /** Empty: the name of its folder, with a number if another project has it. */
@@ -22,6 +23,7 @@ export type ProjectFields = Omit<ProjectSettings, 'landing' | 'name'> & {
   worktree?: 'git' | 'none'
   /** Empty: the fleet's setting for new projects. */
   landing?: LandingPolicy
+  sample?: boolean
 }
 
 /** `existing` says what happens if the repository already is a project. */
@@ -84,7 +86,7 @@ async function requireFreeName(fleet: Fleet, name: string, own?: string): Promis
     })
 }
 
-async function freeName(fleet: Fleet, wanted: string): Promise<string> {
+export async function freeName(fleet: Fleet, wanted: string): Promise<string> {
   for (let number = 1; ; number++) {
     const suffix = number === 1 ? '' : `-${number}`
     const name = wanted.slice(0, MAX_NAME_CHARS - suffix.length) + suffix
@@ -130,7 +132,7 @@ export function realFolder(path: string): string {
 }
 
 /** An allowed folder that does not exist allows nothing. The others still count. */
-function existingFolder(path: string): string | undefined {
+export function existingFolder(path: string): string | undefined {
   try {
     return realFolder(path)
   } catch (error) {
@@ -180,14 +182,14 @@ export async function updateProject(
 }
 
 /**
- * Removes records, never branches: the agents' work stays in the repository. `discard` also removes what no commit
- * holds.
+ * Removes records, never branches: the agents' work stays in the repository, except for the sample's. `discard` also
+ * removes what no commit holds. Answers where the repository still is.
  */
-export async function deleteProject(fleet: Fleet, ask: Ask, id: string, discard = false): Promise<void> {
+export async function deleteProject(fleet: Fleet, ask: Ask, id: string, discard = false): Promise<string | null> {
   const live = await liveMissions(fleet, id)
   if (live.length)
     throw new NotAllowed(`Project ${id} has missions under way: ${live.join(', ')}.`, {
-      try: `fleet mission cancel ${live[0]}`,
+      try: `fleet cancel ${live[0]}`,
       facts: { missions: live },
     })
   const project = await retryOnConflict(async () => {
@@ -207,16 +209,19 @@ export async function deleteProject(fleet: Fleet, ask: Ask, id: string, discard 
     return value
   })
   await forgetProject(fleet, project, by(fleet, ask))
+  return existsSync(project.path) ? project.path : null
 }
 
 /** What is left to do after a project's deletion is written down. Doing it again is free. */
 export async function forgetProject(fleet: Fleet, project: Project, when: By): Promise<void> {
+  const sample = project.sample ? await sampleWork(fleet, project) : undefined
   for await (const { value } of all(fleet, 'missions', 'project', [project.id]))
     await forgetMission(fleet, value.id, when)
   for (const collection of ['plans', 'loops', 'approval_rules'] as const) {
     for await (const { value } of all(fleet, collection, 'project', [project.id]))
       await forget(fleet, collection, value.id)
   }
+  if (sample) await removeSample(fleet, project, sample)
   await retryOnConflict(async () => {
     const stored = await fleet.store.get('projects', project.id)
     const gone = event(project, 'project_deleted', when.actor, when.now, { name: project.name })

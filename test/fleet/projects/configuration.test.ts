@@ -95,7 +95,7 @@ test('config set writes what holds at once, keeps the rest of the file, and refu
   const shown = (await fleet.fleetCommand(['config', 'show'])).stdout
   expect(shown).toMatch(/max_concurrent +7 +\(fleet\.toml\)/)
   expect(shown).toMatch(/max_retries +2 +\(FLEET_MAX_RETRIES\)/)
-  expect(shown).toMatch(/window_limit +95 +\(default\)/)
+  expect(shown).toMatch(/window_limit +95% +\(default\)/)
   expect((await fleet.fleetCommand(['config', 'show', '--raw'])).stdout).toBe(before)
 
   expect(await set('max_concurrent=')).toMatchObject({ code: 0 })
