@@ -12,16 +12,8 @@ import {
   parseConfiguration,
   readConfiguration,
 } from './configuration.ts'
-import {
-  givenBy,
-  givenIn,
-  resolve,
-  SETTINGS,
-  type SettingName,
-  settingNamed,
-  settingsIn,
-  withSettings,
-} from './settings.ts'
+import { SETTINGS, type SettingName } from './settings.ts'
+import { givenBy, givenIn, resolve, settingNamed, settingsIn, withSettings } from './sources.ts'
 
 test('a flag comes before the environment, that before the file, that before the default', () => {
   const file = parseConfiguration('max_concurrent = 5\nmax_retries = 2\nstop_grace = 7\n')
@@ -48,6 +40,21 @@ test('the file says lists and tables as TOML does, the environment as one text',
     allowedRepos: ['/a', '/b'],
     maxPerAgent: { claude: 2, shell: 8 },
   })
+})
+
+test('a text may have a unit, and a refusal says what is possible in words', () => {
+  expect(
+    givenBy({ default_timeout: '90 min', warm_disk: '2GB', daily_budget: '$20', disk_limit_gb: '500 MB' }),
+  ).toEqual({
+    defaultTimeout: 5400,
+    warmDisk: 2e9,
+    dailyBudget: 20,
+    diskLimitGb: 0.5,
+  })
+  expect(() => givenBy({ default_timeout: '5 GB' })).toThrow('default_timeout: must be from 1 s to 7 days')
+  expect(() => givenBy({ max_retries: '11' })).toThrow('max_retries: must be a whole number from 0 to 10')
+  expect(() => givenBy({ stall_policy: 'no' })).toThrow('must be one of warn, nudge, restart, stop')
+  expect(() => givenBy({ daily_budget: '0' })).toThrow('must be above $0 per day')
 })
 
 test.each([

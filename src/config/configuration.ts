@@ -2,19 +2,9 @@ import { statSync } from 'node:fs'
 import { join } from 'node:path'
 import { InvalidInput, Refusal } from '../domain/errors.ts'
 import { textOf } from '../platform/whole-files.ts'
-import {
-  checked,
-  type Given,
-  givenIn,
-  keyOf,
-  type Layers,
-  type Resolved,
-  resolve,
-  SETTINGS,
-  type SettingName,
-  type Settings,
-  settingNamed,
-} from './settings.ts'
+import { valueInWords } from './kinds.ts'
+import { type Given, SECTIONS, SETTINGS, type SettingName, type Settings } from './settings.ts'
+import { checked, givenIn, keyOf, type Layers, type Resolved, resolve, settingNamed, unitOf } from './sources.ts'
 import { printedValue, readToml, withKey } from './toml.ts'
 
 /** The settings file in the home. */
@@ -83,11 +73,26 @@ export function editConfiguration(
 
 /** A file with no settings yet and a commented line for each possible one. */
 export function configurationTemplate(): string {
-  const lines = (Object.keys(SETTINGS) as SettingName[]).flatMap(name => {
-    const { summary, fallback } = SETTINGS[name]
-    return ['', `# ${summary}`, `# ${keyOf(name)} = ${fallback === null ? '' : printedValue(fallback)}`.trimEnd()]
-  })
+  const names = Object.keys(SETTINGS) as SettingName[]
+  const lines = SECTIONS.flatMap(section => [
+    '',
+    `# ${section}`,
+    ...names.filter(name => SETTINGS[name].section === section).flatMap(templateLines),
+  ])
   return `# The settings of the fleet. Remove the # before a line to change its value. See: fleet config show\n${lines.join('\n')}\n`
+}
+
+function templateLines(name: SettingName): string[] {
+  const { summary, fallback, form } = SETTINGS[name]
+  const unit = unitOf(name)
+  const choices = form.kind === 'choice' && form.choices.map(({ value, label }) => `${value} (${label})`).join(', ')
+  return [
+    '',
+    `# ${summary}`,
+    ...(choices ? [`# One of: ${choices}.`] : []),
+    ...(unit ? [`# In ${unit}${fallback === null ? '' : `: ${fallback} is ${valueInWords(fallback, form)}`}.`] : []),
+    `# ${keyOf(name)} = ${fallback === null ? '' : printedValue(fallback)}`.trimEnd(),
+  ]
 }
 
 /** The settings that apply now. Those of the file can change at any time. */

@@ -5,17 +5,9 @@ import {
   editConfiguration,
   parseConfiguration,
 } from '../config/configuration.ts'
-import {
-  checked,
-  fromText,
-  isInsisted,
-  keyOf,
-  ORIGINS,
-  SETTINGS,
-  type SettingName,
-  type Settings,
-  settingNamed,
-} from '../config/settings.ts'
+import { Form, valueInWords } from '../config/kinds.ts'
+import { SECTIONS, SETTINGS, type SettingName, type Settings } from '../config/settings.ts'
+import { checked, fromText, isInsisted, keyOf, ORIGINS, settingNamed } from '../config/sources.ts'
 import { InvalidInput } from '../domain/errors.ts'
 import type { Project } from '../domain/records/project.ts'
 import type { Fleet } from '../fleet/fleet.ts'
@@ -27,11 +19,18 @@ import { type Context, command, query } from './operation.ts'
 
 const SettingView = z.object({
   key: z.string(),
+  section: z.enum(SECTIONS),
+  title: z.string(),
+  summary: z.string(),
   value: z.unknown(),
+  in_words: z.string().describe('the value with its unit, such as 15 min; empty: none'),
   origin: z.enum([...ORIGINS, 'project']).describe('where the value comes from'),
   default: z.unknown(),
+  default_in_words: z.string(),
   variable: z.string(),
-  summary: z.string(),
+  form: Form.describe('how it is filled in; a number is in the unit named here'),
+  expects: z.string().nullable().describe('what is wrong with any other value'),
+  takes_effect: z.enum(['at once', 'next session', 'plugin reload']),
 })
 const SettingsView = z.object({
   file: z.string(),
@@ -47,15 +46,34 @@ function settingsView(fleet: Fleet, project?: Project): z.infer<typeof SettingsV
     file: configurationFile(fleet.home.path),
     problem: fault?.message ?? null,
     settings: NAMES.map(name => {
-      const { variable, summary, fallback, project: field } = SETTINGS[name]
+      const {
+        section,
+        title,
+        summary,
+        variable,
+        form,
+        fallback,
+        none = '',
+        takes,
+        refusal,
+        project: field,
+      } = SETTINGS[name]
       const said = project && field && !isInsisted(origins[name]) ? project[field] : null
+      const value = said ?? settings[name]
       return {
         key: keyOf(name),
-        value: said ?? settings[name],
+        section,
+        title,
+        summary,
+        value,
+        in_words: valueInWords(value, form) || none,
         origin: said === null ? origins[name] : 'project',
         default: fallback,
+        default_in_words: valueInWords(fallback, form) || none,
         variable,
-        summary,
+        form,
+        expects: refusal ?? null,
+        takes_effect: takes ?? 'at once',
       }
     }),
   }
@@ -104,7 +122,9 @@ export const settings = [
     input: z.object({
       settings: z
         .record(z.string(), z.unknown())
-        .describe('by key; a text is read like an environment variable; null or an empty text removes the setting'),
+        .describe(
+          'by key; a text is read like an environment variable, such as 15 min; null or an empty text resets the setting',
+        ),
     }),
     output: SettingsView.extend({
       overruled: z.array(z.string()).describe('changed keys that the environment or a flag overrides'),
