@@ -1,6 +1,7 @@
 import * as z from 'zod'
 import { InvalidInput } from '../domain/errors.ts'
 import { Schedule, ScheduleSettings } from '../domain/records/schedule.ts'
+import { cronInWords } from '../domain/rules/cron-words.ts'
 import type { Fleet } from '../fleet/fleet.ts'
 import { lookUp } from '../fleet/records.ts'
 import { cronTimesOf } from '../fleet/schedules/cron-times.ts'
@@ -12,7 +13,11 @@ const NEXT_TIMES = 5
 
 const ScheduleView = Schedule.extend({
   title: z.string().describe('the title of the mission or workflow it copies'),
+  in_words: z.string().describe('when it runs'),
   next_times: z.array(z.string()).describe('the next five times; empty if it is disabled'),
+  history: z
+    .array(z.object({ cron_time: z.string(), copy_id: z.string(), status: z.string() }))
+    .describe('the newest copies that still exist, the last one first'),
 })
 type ScheduleView = z.infer<typeof ScheduleView>
 
@@ -21,15 +26,30 @@ async function scheduleView(fleet: Fleet, schedule: Schedule): Promise<ScheduleV
     schedule.of === 'mission'
       ? (await fleet.store.get('missions', schedule.id))?.value.title
       : (await fleet.store.get('workflows', schedule.id))?.value.name
-  return { ...schedule, title: title ?? '', next_times: await nextTimes(schedule) }
+  const { enabled, next_at, cron } = schedule
+  return {
+    ...schedule,
+    title: title ?? '',
+    in_words: cronInWords(cron),
+    next_times: enabled && next_at ? [next_at, ...(await timesAfter(schedule, next_at, NEXT_TIMES - 1))] : [],
+    history: await historyOf(fleet, schedule),
+  }
 }
 
-async function nextTimes({ enabled, next_at, cron, time_zone }: Schedule): Promise<string[]> {
-  if (!enabled || !next_at) return []
-  const cronTimes = await cronTimesOf({ cron, time_zone })
-  const times = [next_at]
-  for (let next = cronTimes.after(next_at); next && times.length < NEXT_TIMES; next = cronTimes.after(next))
-    times.push(next)
+async function historyOf(fleet: Fleet, { of, recent }: Schedule): Promise<ScheduleView['history']> {
+  const copies = await Promise.all(
+    recent.map(async copied => {
+      const copy = await fleet.store.get(of === 'mission' ? 'missions' : 'workflows', copied.copy_id)
+      return copy ? [{ ...copied, status: copy.value.status }] : []
+    }),
+  )
+  return copies.flat()
+}
+
+async function timesAfter(rule: Pick<Schedule, 'cron' | 'time_zone'>, moment: string, most: number): Promise<string[]> {
+  const cronTimes = await cronTimesOf(rule)
+  const times: string[] = []
+  for (let next = cronTimes.after(moment); next && times.length < most; next = cronTimes.after(next)) times.push(next)
   return times
 }
 
@@ -129,6 +149,20 @@ export const schedules = [
         cursor: page.cursor,
       }
     },
+  }),
+  query({
+    name: 'preview_schedule',
+    may: 'missions.read',
+    mcp: 'planning',
+    summary: 'Say in words when a cron rule runs, with its next three times; nothing is saved',
+    http: 'GET /api/schedules/preview',
+    input: ScheduleSettings.pick({ cron: true }).extend({ time_zone: TimeZone }),
+    output: z.object({ in_words: z.string(), time_zone: z.string(), next_times: z.array(z.string()) }),
+    run: async ({ fleet }, { cron, time_zone = hereZone() }) => ({
+      in_words: cronInWords(cron),
+      time_zone,
+      next_times: await timesAfter({ cron, time_zone }, fleet.now(), 3),
+    }),
   }),
   command({
     name: 'update_schedule',

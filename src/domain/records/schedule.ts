@@ -24,6 +24,11 @@ export type ScheduleSettings = z.infer<typeof ScheduleSettings>
 /** What a schedule can copy. */
 export const TEMPLATES = ['mission', 'workflow'] as const
 
+/** A copy that was made, and for which time. */
+const Copied = z.object({ cron_time: Timestamp, copy_id: Id })
+/** More are found among the missions. */
+const MOST_RECENT = 20
+
 /** A schedule copies a mission or a workflow again and again. It has the same id. */
 export const Schedule = ScheduleSettings.extend({
   id: Id,
@@ -31,7 +36,8 @@ export const Schedule = ScheduleSettings.extend({
   project_id: Id,
   next_at: Timestamp.nullable().describe('empty: never again'),
   waiting: z.array(Timestamp).describe('cron times whose copy is not made yet'),
-  last: z.object({ cron_time: Timestamp, copy_id: Id }).nullable().default(null),
+  last: Copied.nullable().default(null),
+  recent: z.array(Copied).default([]).describe('the newest copies, the last one first'),
   made: z.number().int().default(0),
   skipped: z.number().int().default(0),
   problem: z.string().max(1000).nullable().default(null).describe('why the fleet switched it off'),
@@ -39,6 +45,14 @@ export const Schedule = ScheduleSettings.extend({
   updated_at: Timestamp,
 })
 export type Schedule = z.infer<typeof Schedule>
+
+/** The schedule once this copy is made. */
+export const withCopy = (schedule: Schedule, copy: z.infer<typeof Copied>): Schedule => ({
+  ...schedule,
+  last: copy,
+  recent: [copy, ...schedule.recent.filter(({ copy_id }) => copy_id !== copy.copy_id)].slice(0, MOST_RECENT),
+  made: schedule.made + 1,
+})
 
 /** The times that a cron rule gives. */
 export interface CronTimes {

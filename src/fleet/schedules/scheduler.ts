@@ -1,7 +1,7 @@
 import { InvalidInput, NotAllowed, Refusal, StoreTrouble } from '../../domain/errors.ts'
 import type { NewEvent } from '../../domain/records/event.ts'
 import { MissionSettings } from '../../domain/records/mission.ts'
-import { MOST_WAITING, Schedule, type ScheduleSettings, tick } from '../../domain/records/schedule.ts'
+import { MOST_WAITING, Schedule, type ScheduleSettings, tick, withCopy } from '../../domain/records/schedule.ts'
 import * as life from '../../domain/rules/life.ts'
 import type { Check, Stored } from '../../store/index.ts'
 import { type Ask, by, oncePerKey } from '../commands.ts'
@@ -122,6 +122,9 @@ const freeMoment = (moment: string, taken: readonly string[]): string =>
 
 // What the fleet does
 
+/** How many copies one pass makes. Each of them leads to another pass. */
+const MOST_DUE = 100
+
 /** Makes copies when their time comes. */
 export class Schedules implements Reactor {
   readonly name = 'schedules'
@@ -146,13 +149,16 @@ export class Schedules implements Reactor {
 
   async pass(): Promise<void> {
     const now = this.#fleet.now()
-    const due = await this.#fleet.store.find('schedules', { index: 'due', below: after(now), limit: 100 })
-    const waiting = await Array.fromAsync(all(this.#fleet, 'schedules', 'waiting'))
-    const ids = new Set([...due.items, ...waiting].map(({ value }) => value.id))
+    // One list by time, the same at each pass, so that the store need not read it again.
+    const { items } = await this.#fleet.store.find('schedules', { index: 'due', limit: MOST_DUE + 1 })
+    const timed = items.map(({ value }) => value)
+    const due = timed.filter(({ next_at }) => next_at! <= now).slice(0, MOST_DUE)
+    const waiting = await Array.fromAsync(all(this.#fleet, 'schedules', 'waiting'), ({ value }) => value)
+    const ids = new Set([...due, ...waiting].map(({ id }) => id))
     // A fault in one schedule, such as a full disk, must not keep the others from their time.
     await Promise.all([...ids].map(id => this.#desk.attempt(refTo('schedules', id), () => this.#keep(id))))
-    const [next] = (await this.#fleet.store.find('schedules', { index: 'due', from: after(now), limit: 1 })).items
-    if (next?.value.next_at) this.#desk.passIn(Date.parse(next.value.next_at) - Date.parse(this.#fleet.now()))
+    const next = timed.find(({ next_at }) => next_at! > now)?.next_at
+    if (next) this.#desk.passIn(Date.parse(next) - Date.parse(this.#fleet.now()))
   }
 
   /** Switches off a schedule that cannot be kept, and says why. The others go on. */
@@ -175,9 +181,7 @@ export class Schedules implements Reactor {
     if (!make && !skipped && !cancelLast && schedule.next_at === stored.value.next_at) return
     const copy = make ? await copyOf(this.#fleet, schedule, make, when) : null
     const cancelled = cancelLast ? last.cancel(when) : null
-    const changed = copy
-      ? { ...schedule, last: { cron_time: make!, copy_id: copy.id }, made: schedule.made + 1 }
-      : schedule
+    const changed = copy ? withCopy(schedule, { cron_time: make!, copy_id: copy.id }) : schedule
     await this.#fleet.commit('commit.schedule', {
       changes: [put('schedules', changed, stored.version), ...(copy?.changes ?? []), ...(cancelled?.changes ?? [])],
       checks: copy?.checks,
