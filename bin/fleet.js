@@ -28,7 +28,9 @@ async function onNewerNode() {
   const { fileURLToPath } = await import('node:url')
   const pinned = fileURLToPath(new URL('../node_modules/node/bin/node', import.meta.url))
   if (!existsSync(pinned)) {
-    console.error(`fleet needs Node 22.13 or newer; this is ${process.version}. Install a newer Node and run it again.`)
+    console.error(
+      `fleet needs Node 22.13 or newer; this is ${process.version}. Install a newer Node, or start it from a clone with npm start, which brings its own.`,
+    )
     process.exit(1)
   }
   const child = spawn(pinned, process.argv.slice(1), { stdio: 'inherit' })

@@ -1,4 +1,4 @@
-import { givenBy, givenIn, withSettings } from '../config/settings.ts'
+import { givenBy, givenIn, withSettings } from '../config/sources.ts'
 import type { Running } from '../daemon/running.ts'
 import { InvalidInput } from '../domain/errors.ts'
 import { type Fleet, makeFleet } from '../fleet/fleet.ts'

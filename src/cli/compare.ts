@@ -51,7 +51,7 @@ export async function compare(cli: Cli, first: string, second: string): Promise<
     sides[0]!,
   )
   const ids = [answer.first, answer.second].map(side => shortId('mission' in side ? side.mission.id : side.session.id))
-  const land = missions ? ' Land one: fleet mission land …' : ''
+  const land = missions ? ' Land one: fleet land …' : ''
   cli.terminal.note(`The changes: fleet diff ${ids[0]}, fleet diff ${ids[1]}.${land}`)
 }
 

@@ -1,123 +1,82 @@
-import { mkdir, mkdtemp, realpath, writeFile } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
-import { startInBackground } from '../daemon/background.ts'
-import { withoutSession } from '../daemon/environment.ts'
-import { runningServer } from '../daemon/running.ts'
-import { stopServer } from '../daemon/stop.ts'
 import { shortId } from '../domain/ids.ts'
 import type { Event } from '../domain/records/event.ts'
 import type { Project } from '../domain/records/project.ts'
-import { gitText } from '../git/run.ts'
 import type { MissionView } from '../operations/views.ts'
-import { openHome } from '../platform/home.ts'
-import { connect } from './client.ts'
 import type { Cli } from './command.ts'
-import { type DemoMission, demoMissions } from './demo-missions.ts'
 import { EXIT } from './exit.ts'
 import { LiveTable } from './live-table.ts'
-import type { Client, Where } from './server.ts'
 import { because, inStatusColour, standing } from './show.ts'
 import type { Column } from './table.ts'
+import { untilInterrupted } from './until.ts'
 
-/** The events after which a mission may be over, and the states in which it is. */
-const ENDS = [
-  'landed',
-  'kept',
-  'no_changes',
-  'failed',
-  'cancelled',
-  'review_wanted',
-  'needs_input',
-  'conflict',
-  'landing_waits',
-  'limit_reached',
-]
 const OVER = ['done', 'failed', 'cancelled', 'review', 'needs_input']
 
-/** Real work on the real path: a repository, a server, eight missions, and what landed. */
+/** Makes the sample project, and watches its missions until each has landed or waits for the person. */
 export async function demo(cli: Cli): Promise<number> {
   const { terminal } = cli
-  const folder = await realpath(await mkdtemp(join(tmpdir(), 'fleet-demo-')))
-  const repository = await makeRepository(join(folder, 'ship'))
-  const where: Where = {
-    home: cli.where.home ?? join(folder, 'home'),
-    env: { ...withoutSession(cli.where.env), FLEET_MAX_CONCURRENT: '4' },
-    note: () => {},
-  }
-  const home = openHome(where.home!)
-  const ours = !(await runningServer(home))
-  if (ours) await startInBackground(home, where, ['--port=0'])
-  const client = await connect(where)
-  try {
-    terminal.note(`Eight missions on a new repository in ${repository}, each a script that shell runs:`)
-    const project = await client.call<Project>('create_project', { name: 'ship', path: repository, landing: 'auto' })
-    const { cursor } = await client.call<{ cursor: string }>('list_events', { project_id: project.id, limit: 500 })
-    await createMissions(client, project.id, demoMissions(folder))
-    const missions = await watch(cli, client, project.id, cursor)
-    const landed = missions.every(mission => mission.result === 'landed')
-    await tell(cli, { folder, repository, missions, landed })
-    return landed ? EXIT.done : EXIT.failed
-  } finally {
-    await client.close()
-    if (ours) await stopServer(home)
-  }
+  const before = await sampleHere(cli)
+  const project = await cli.ask<Project>('create_sample_project', {})
+  terminal.note(
+    before
+      ? `The project ${project.name} exists already. Remove it with fleet demo --remove.`
+      : `Eight scripts build a small ship in the new project ${project.name} (${project.path}).`,
+  )
+  const missions = await watch(cli, project.id)
+  const failed = missions.filter(({ status }) => status === 'failed')
+  terminal.tell({ project, missions }, () => tell(cli, project, missions))
+  return failed.length ? EXIT.failed : EXIT.done
 }
 
-async function makeRepository(path: string): Promise<string> {
-  await mkdir(path)
-  await gitText(path, ['init', '--quiet', '--initial-branch=main'])
-  await gitText(path, ['config', 'user.name', 'Flotilla demo'])
-  await gitText(path, ['config', 'user.email', 'demo@localhost'])
-  await writeFile(join(path, 'README.md'), '# A small ship\n')
-  await gitText(path, ['add', 'README.md'])
-  await gitText(path, ['commit', '--quiet', '-m', 'An empty dock'])
-  return path
-}
-
-async function createMissions(client: Client, project_id: string, missions: DemoMission[]): Promise<void> {
-  const ids = new Map<string, string>()
-  for (const { key, title, after, script, priority, retries } of missions) {
-    const input = {
-      project_id,
-      title,
-      detailed_prompt: script,
-      agent: 'shell',
-      depends_on: after.map(each => ids.get(each)!),
-      priority,
-      max_retries: retries,
-      auto_dispatch: true,
-    }
-    ids.set(key, (await client.call<MissionView>('create_mission', input)).id)
-  }
-}
-
-/** Shows the missions each time something happens, until all are over. */
-async function watch(cli: Cli, client: Client, project_id: string, after: string): Promise<MissionView[]> {
+/** Removes the sample project, and its repository if that has nothing of a person. */
+export async function removeDemo(cli: Cli): Promise<undefined> {
   const { terminal } = cli
-  const stop = new AbortController()
-  const interrupted = () => stop.abort()
-  process.once('SIGINT', interrupted)
+  const project = await sampleHere(cli)
+  const input = { project_id: project?.id, discard: true }
+  const kept = project && (await cli.ask<{ repository: string | null }>('delete_project', input)).repository
+  terminal.tell({ removed: project?.id ?? null, repository: kept ?? null }, () => {
+    terminal.print(project ? `Removed the project ${project.name}.` : 'There is no demo to remove.')
+    if (kept) terminal.print(`Its repository may hold work of yours, so it stays: ${terminal.foreign(kept)}`)
+  })
+}
+
+async function sampleHere(cli: Cli): Promise<Project | undefined> {
+  const { projects } = await cli.ask<{ projects: Project[] }>('list_projects', { limit: 500 })
+  return projects.find(({ sample }) => sample)
+}
+
+async function watch(cli: Cli, project_id: string): Promise<MissionView[]> {
+  const { terminal } = cli
+  const client = await cli.client()
+  const signal = untilInterrupted()
   const look = async (): Promise<MissionView[]> =>
     (await client.call<{ missions: MissionView[] }>('list_missions', { project_id, limit: 50 })).missions.reverse()
   const live = new LiveTable(terminal, columnsFor(cli))
-  const ended = new Set<string>()
+  const { cursor } = await client.call<{ cursor: string }>('list_events', { project_id, limit: 500 })
   let missions = await look()
+  if (terminal.interactive) live.show(missions)
+  if (missions.every(isSettled)) return missions
   try {
-    for await (const item of client.stream<Event>('stream_events', { project_id, after }, stop.signal)) {
+    for await (const item of client.stream<Event>('stream_events', { project_id, after: cursor }, signal)) {
       missions = await look()
+      const isLast = missions.every(isSettled)
       if (terminal.interactive) live.show(missions)
-      else if (!terminal.json) tellEvent(cli, item.data, missions)
-      if (item.data.mission_id && ENDS.includes(item.kind)) ended.add(item.data.mission_id)
-      if (missions.every(mission => ended.has(mission.id) && OVER.includes(mission.status))) break
+      else if (!terminal.json) {
+        // The missions may be further than this event, so the last look tells the rest.
+        const query = { project_id, after: item.cursor, limit: 500 }
+        const rest = isLast ? (await client.call<{ events: Event[] }>('list_events', query)).events : []
+        for (const event of [item.data, ...rest]) if (event) tellEvent(cli, event, missions)
+      }
+      if (isLast) break
     }
   } catch (error) {
-    if (!stop.signal.aborted) throw error
-  } finally {
-    process.off('SIGINT', interrupted)
+    if (!signal.aborted) throw error
   }
   return missions
 }
+
+/** It is over, or waits for a person. */
+const isSettled = ({ status, waits_for }: MissionView): boolean =>
+  OVER.includes(status) || waits_for.some(({ kind }) => kind === 'blocked')
 
 const columnsFor = ({ terminal }: Cli): Column<MissionView>[] => [
   { title: 'ID', value: each => shortId(each.id) },
@@ -127,29 +86,33 @@ const columnsFor = ({ terminal }: Cli): Column<MissionView>[] => [
   { title: 'BECAUSE', value: because, flexible: true, paint: text => terminal.paint('dim', text) },
 ]
 
-const TOLD = ['session_starting', 'requeued', 'conflict', 'landed', 'failed', 'needs_input', 'review_wanted']
+/** The events worth a line, in words. */
+const TOLD: Partial<Record<Event['kind'], string>> = {
+  session_starting: 'started',
+  requeued: 'retried',
+  conflict: 'conflict',
+  landed: 'landed',
+  failed: 'failed',
+  needs_input: 'needs input',
+  review_wanted: 'in review',
+}
 
 function tellEvent({ terminal }: Cli, event: Event, missions: MissionView[]): void {
   const mission = missions.find(each => each.id === event.mission_id)
-  if (mission && TOLD.includes(event.kind))
-    terminal.print(
-      `${event.kind.padEnd(16)} ${mission.title}${event.cause ? ` (${terminal.foreign(event.cause)})` : ''}`,
-    )
+  const word = TOLD[event.kind]
+  if (mission && word)
+    terminal.print(`${word.padEnd(11)}  ${mission.title}${event.cause ? ` (${terminal.foreign(event.cause)})` : ''}`)
 }
 
-async function tell(
-  { terminal }: Cli,
-  end: { folder: string; repository: string; missions: MissionView[]; landed: boolean },
-): Promise<void> {
-  if (terminal.json) return terminal.data(end)
+function tell({ terminal }: Cli, project: Project, missions: MissionView[]): void {
+  const landed = missions.filter(({ result }) => result === 'landed').length
+  const waiting = missions.find(({ status }) => status === 'review')
   terminal.print()
-  terminal.print(terminal.paint('bold', 'What landed on main:'))
-  terminal.print(await gitText(end.repository, ['log', '--format=%h %s', 'main']))
+  terminal.print(`${landed} of ${missions.length} missions landed on ${project.base_branch}.`)
+  if (waiting) terminal.print(`1 waits for your review: fleet land ${shortId(waiting.id)}`)
   terminal.print()
-  terminal.print(await gitText(end.repository, ['show', 'main:ship.txt']))
-  terminal.print()
-  terminal.print(
-    end.landed ? terminal.paint('green', 'All eight landed.') : terminal.paint('red', 'Not everything landed.'),
-  )
-  terminal.print(`Look around: ${end.repository} (delete ${end.folder} when you are done)`)
+  terminal.facts([
+    ['fleet open', 'see it in the browser'],
+    ['fleet demo --remove', 'remove it'],
+  ])
 }

@@ -60,9 +60,9 @@ test.each([
 
 test('a refusal says what to do next', async () => {
   const { err } = await fleet(['mission', 'show', 'zz'], {
-    answers: { get_mission: new NotFound('mission', 'zz', { try: 'fleet mission list' }) },
+    answers: { get_mission: new NotFound('mission', 'zz', { try: 'fleet list' }) },
   })
-  expect(err).toBe('fleet: There is no mission "zz".\n  Try: fleet mission list\n')
+  expect(err).toBe('fleet: There is no mission "zz".\n  Try: fleet list\n')
 })
 
 test('how a mission ended', () => {

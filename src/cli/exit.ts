@@ -6,8 +6,8 @@ export const EXIT = { done: 0, failed: 1, usage: 2, person: 3, state: 4, unreach
 export const EXIT_HELP = `Exit codes:
   0    done
   1    failed
-  2    wrong usage
-  3    a mission waits for a person
+  2    usage error
+  3    a mission waits for you
   4    not found, or in the wrong state
   5    the server cannot be reached
   130  cancelled`

@@ -130,7 +130,7 @@ test.each([
   ],
   [
     'fails',
-    { ...LANDED, status_reason: { code: 'in_the_way', text: 'Files are in the way.', try: 'fleet mission undo abc' } },
+    { ...LANDED, status_reason: { code: 'in_the_way', text: 'Files are in the way.', try: 'fleet undo abc' } },
     EXIT.failed,
     'not undone: Files are in the way.',
   ],
@@ -145,7 +145,7 @@ test.each([
     items: { stream_events: [{ cursor: '1', kind: 'undone', data: { mission_id: RUNNING.id } }] },
   })
   expect(out).toContain(said)
-  expect(err.includes('Try: fleet mission undo abc')).toBe(exit === EXIT.failed)
+  expect(err.includes('Try: fleet undo abc')).toBe(exit === EXIT.failed)
   expect(code).toBe(exit)
 })
 

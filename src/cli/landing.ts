@@ -10,23 +10,30 @@ export const SHOWN_CHARS = 12
 const MOST_FILES = 40
 
 /**
- * Shows what would land and asks once; undefined: the person does not want it. A script must name the commit it was
- * shown.
+ * Shows what would land, and asks once; undefined: the person does not want it. What is shown is named in the request,
+ * so nothing else can land. A script names a commit that it was shown, or says that it wants whatever is shown.
  */
-export async function shown(cli: Cli, mission_id: string): Promise<{ expected?: string } | undefined> {
+export async function shown(
+  cli: Cli,
+  mission_id: string,
+  { ask }: { ask: boolean },
+): Promise<{ expected?: string } | undefined> {
   const { terminal } = cli
   const review = await cli.ask<ReviewView>('get_review', { mission_id })
   const { mission, candidate } = review
   // There is nothing to show. The server will say why it cannot land.
   if (!candidate) return {}
   const id = candidate.commit.slice(0, SHOWN_CHARS)
-  if (!terminal.interactive || terminal.json)
+  if (ask && (!terminal.interactive || terminal.json))
     throw new NotShown(`Name the commit of mission ${mission.id} that you reviewed; it is ${candidate.commit} now.`, {
-      try: `fleet diff ${shortId(mission.id)}, then fleet mission land ${shortId(mission.id)} --commit ${id}`,
+      try: `fleet diff ${shortId(mission.id)}, then fleet land ${shortId(mission.id)} --commit ${id}`,
       facts: { candidate: candidate.commit },
     })
-  terminal.print(`${terminal.paint('bold', terminal.foreign(named(mission)))}  candidate ${id}`)
-  tellWork(cli, review)
+  if (!terminal.json) {
+    terminal.print(`${terminal.paint('bold', terminal.foreign(named(mission)))}  candidate ${id}`)
+    tellWork(cli, review)
+  }
+  if (!ask) return { expected: candidate.commit }
   const questions = createInterface({ input: terminal.streams.stdin, output: terminal.streams.stderr })
   try {
     const answer = (await questions.question('Land this? [y/N] ')).trim()

@@ -19,7 +19,7 @@ async function main(): Promise<void> {
     env,
     cwd: process.cwd(),
   }
-  // The reader of the output may stop early, as in `fleet mission list | head`. That is not an error.
+  // The reader of the output may stop early, as in `fleet list | head`. That is not an error.
   stdout.on('error', (error: NodeJS.ErrnoException) => process.exit(error.code === 'EPIPE' ? 0 : 1))
   process.exitCode = await run(process.argv.slice(2), { streams })
 }

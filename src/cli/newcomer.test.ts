@@ -10,9 +10,11 @@ test('a subcommand with a slip in it names the nearest', async () => {
   ]) {
     const { code, err } = await fleet(args)
     expect(code).toBe(EXIT.usage)
-    expect(err).toContain(`unknown command '${args[1]}'`)
+    expect(err).toContain(`Unknown command '${args[1]}'`)
   }
-  expect((await fleet(['mission', 'lnd', '1'])).err).toContain('Did you mean land?')
+  expect((await fleet(['mission', 'lnd', '1'])).err).toBe(
+    "fleet: Unknown command 'lnd'.\n  Try: fleet mission land, or fleet mission --help\n",
+  )
   expect((await fleet(['task', 'k7xq2m9d', 'nonsense'])).err).toContain('is not a part of a task')
 })
 

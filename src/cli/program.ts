@@ -1,17 +1,17 @@
 import { Command, CommanderError, Help, type Option } from 'commander'
-import { Refusal, Unavailable } from '../domain/errors.ts'
-import { safe } from '../platform/safe-text.ts'
 import { VERSION } from '../platform/version.ts'
 import { exitCodeOf, type Invocation, setInvocation } from './command.ts'
 import { addAbout } from './commands/about.ts'
+import { addAgents } from './commands/agents.ts'
 import { addApprovals } from './commands/approvals.ts'
 import { addBackup } from './commands/backup.ts'
 import { addBeads, verbatim } from './commands/beads.ts'
 import { addCall } from './commands/call.ts'
-import { addCompletion } from './commands/completion.ts'
+import { addComplete, addCompletion } from './commands/completion.ts'
 import { addConfig } from './commands/config.ts'
 import { addDemo } from './commands/demo.ts'
 import { addDevices } from './commands/device.ts'
+import { addEveryday } from './commands/everyday.ts'
 import { addHost } from './commands/host.ts'
 import { addInit } from './commands/init.ts'
 import { addLoop } from './commands/loop.ts'
@@ -19,6 +19,7 @@ import { addMcp } from './commands/mcp.ts'
 import { addMcpInstall } from './commands/mcp-install.ts'
 import { addMcpServer } from './commands/mcp-server.ts'
 import { addMission } from './commands/mission.ts'
+import { addOpen } from './commands/open.ts'
 import { addPlan } from './commands/plan.ts'
 import { addPlugin } from './commands/plugin.ts'
 import { addProject } from './commands/project.ts'
@@ -26,53 +27,73 @@ import { addQueue } from './commands/queue.ts'
 import { addReview } from './commands/review.ts'
 import { addRun } from './commands/run.ts'
 import { addSchedule } from './commands/schedule.ts'
+import { addSearch } from './commands/search.ts'
 import { addServer } from './commands/server.ts'
 import { addSideProcesses } from './commands/side-processes.ts'
 import { addTakeover } from './commands/takeover.ts'
 import { addTalk } from './commands/talk.ts'
 import { addTemplate } from './commands/template.ts'
+import { addUpkeep } from './commands/upkeep.ts'
 import { addWatching } from './commands/watching.ts'
 import { addWorkflow } from './commands/workflow.ts'
 import { addWorktree } from './commands/worktree.ts'
-import { EXIT, EXIT_HELP, Exit, exitOfError } from './exit.ts'
-import type { Streams } from './terminal.ts'
+import { complain, usageError } from './errors.ts'
+import { addExamples, HELP_END } from './examples.ts'
+import { EXIT, EXIT_HELP, exitOfError } from './exit.ts'
 
 type Add = (program: Command) => void
 
+/** The groups of commands in help, in order. */
+const GROUPS = {
+  start: 'Start here:',
+  work: 'Everyday work:',
+  plan: 'Plan and automate:',
+  set: 'Projects and agents:',
+  operate: 'Operate:',
+} as const
+
+type Added = readonly [group: keyof typeof GROUPS, names: string, add: Add]
+
 /** What adds which commands, in the order of help. Called in a function: loading and adding them all takes time. */
-const COMMANDS: readonly (readonly [names: string, add: Add])[] = [
-  ['up down', program => addServer(program)],
-  ['init', program => addInit(program)],
-  ['run', program => addRun(program)],
-  ['mission task', program => addMission(program)],
-  ['ready show tasks', program => addQueue(program)],
-  ['plan', program => addPlan(program)],
-  ['loop', program => addLoop(program)],
-  ['project', program => addProject(program)],
-  ['mcp-server', program => addMcpServer(program)],
-  ['logs diff compare conflict events log', program => addWatching(program)],
-  ['say interrupt inbox answer', program => addTalk(program)],
-  ['approvals', program => addApprovals(program)],
-  ['review', program => addReview(program)],
-  ['schedule', program => addSchedule(program)],
-  ['workflow', program => addWorkflow(program)],
-  ['template', program => addTemplate(program)],
-  ['beads bd', program => addBeads(program)],
-  ['plugin', program => addPlugin(program)],
-  ['takeover', program => addTakeover(program)],
-  ['phone device', program => addDevices(program)],
-  ['preview remote', program => addSideProcesses(program)],
-  ['host', program => addHost(program)],
-  ['worktree', program => addWorktree(program)],
-  ['status doctor agents costs pause unpause clean', program => addAbout(program)],
-  ['config', program => addConfig(program)],
-  ['backup restore', program => addBackup(program)],
-  ['call', program => addCall(program)],
-  ['mcp', program => addMcp(program)],
+const COMMANDS: readonly Added[] = [
+  ['start', 'open', program => addOpen(program)],
+  ['start', 'demo', program => addDemo(program)],
+  ['start', 'run', program => addRun(program)],
+  ['start', 'status doctor', program => addAbout(program)],
+  ['start', 'init', program => addInit(program)],
+  ['work', 'list ls land undo retry cancel', program => addEveryday(program)],
+  ['work', 'show ready tasks', program => addQueue(program)],
+  ['work', 'logs diff compare conflict events log', program => addWatching(program)],
+  ['work', 'search', program => addSearch(program)],
+  ['work', 'inbox answer say interrupt', program => addTalk(program)],
+  ['work', 'review', program => addReview(program)],
+  ['work', 'takeover', program => addTakeover(program)],
+  ['work', 'preview remote', program => addSideProcesses(program)],
+  ['plan', 'mission task', program => addMission(program)],
+  ['plan', 'plan', program => addPlan(program)],
+  ['plan', 'loop', program => addLoop(program)],
+  ['plan', 'workflow', program => addWorkflow(program)],
+  ['plan', 'schedule', program => addSchedule(program)],
+  ['plan', 'template', program => addTemplate(program)],
+  ['plan', 'beads bd', program => addBeads(program)],
+  ['set', 'project', program => addProject(program)],
+  ['set', 'agents costs', program => addAgents(program)],
+  ['set', 'approvals', program => addApprovals(program)],
+  ['set', 'plugin', program => addPlugin(program)],
+  ['set', 'mcp', program => addMcp(program)],
+  ['set', 'mcp', program => addMcpInstall(program)],
+  ['set', 'mcp-server', program => addMcpServer(program)],
+  ['operate', 'up down', program => addServer(program)],
+  ['operate', 'pause unpause clean', program => addUpkeep(program)],
+  ['operate', 'worktree', program => addWorktree(program)],
+  ['operate', 'config', program => addConfig(program)],
+  ['operate', 'backup restore', program => addBackup(program)],
+  ['operate', 'phone device', program => addDevices(program)],
+  ['operate', 'host', program => addHost(program)],
+  ['operate', 'call', program => addCall(program)],
+  ['operate', 'complete', program => addComplete(program)],
   // Completion knows every command, so it is no command by itself.
-  ['', program => addCompletion(program)],
-  ['demo', program => addDemo(program)],
-  ['mcp', program => addMcpInstall(program)],
+  ['operate', '', program => addCompletion(program)],
 ]
 
 /**
@@ -86,39 +107,65 @@ export function makeProgram(only?: string): Command {
     )
     .version(VERSION, '-V, --version', 'print the version')
     .helpOption('-h, --help', 'print help')
-    .helpCommand('help [command]', 'print help for a command')
+    .addHelpCommand(helpCommand())
     .option('--json', 'print JSON')
     .option('--home <folder>', 'the home of the fleet (default: $FLEET_HOME or ~/.flotilla)')
     .option('--url <address>', 'ask the server at this address (default inside a session: $FLEET_URL)')
-    .addHelpText('after', `\nAny unambiguous beginning of an id will do.\n\n${EXIT_HELP}`)
-  const named = COMMANDS.filter(([names]) => only && names.split(' ').includes(only))
-  for (const [, add] of named.length ? named : COMMANDS) add(program)
-  return program
+  const named = COMMANDS.filter(([, names]) => only && names.split(' ').includes(only))
+  for (const [group, , add] of named.length ? named : COMMANDS) {
+    program.commandsGroup(GROUPS[group])
+    add(program)
+  }
+  for (const command of everyCommand(program)) addExamples(command)
+  return program.addHelpText('after', `\n${HELP_END}\n\n${EXIT_HELP}`)
 }
 
+const helpCommand = (): Command =>
+  new Command('help').argument('[command]').description('print help for a command').helpGroup(GROUPS.operate)
+
 /** Runs one command line and answers with its exit code. */
-export async function run(args: readonly string[], invocation: Invocation): Promise<number> {
+export async function run(given: readonly string[], invocation: Invocation): Promise<number> {
   const { streams } = invocation
+  const args = isBare(given) ? [...given, 'status'] : given
   const program = makeProgram(args[0])
+  let wrong = ''
   for (const command of everyCommand(program)) {
     command
       .exitOverride()
-      .configureHelp({ showGlobalOptions: true, visibleGlobalOptions })
+      .configureHelp({
+        showGlobalOptions: true,
+        visibleGlobalOptions,
+        helpWidth: HELP_WIDTH,
+        // The arguments of each command would leave no room for what it does.
+        ...(command === program && { subcommandTerm: each => [each.name(), ...each.aliases()].join(', ') }),
+      })
       .configureOutput({
         writeOut: text => void streams.stdout.write(text),
         writeErr: text => void streams.stderr.write(text),
+        outputError: text => {
+          wrong += text
+        },
       })
   }
   setInvocation(program, invocation)
+  const asJson = () => program.opts().json === true
   try {
     await program.parseAsync(verbatim(args), { from: 'user' })
     return exitCodeOf(program)
   } catch (error) {
-    if (error instanceof CommanderError) return asked(error) ? EXIT.done : EXIT.usage
-    complain(error, streams)
-    return exitOfError(error)
+    const isUsage = error instanceof CommanderError
+    if (isUsage && error.exitCode === 0) return EXIT.done
+    const problem = isUsage ? usageError(wrong || error.message, program, args) : error
+    complain(problem, streams, asJson())
+    return exitOfError(problem)
   }
 }
+
+const HELP_WIDTH = 80
+
+/** `fleet` alone is `fleet status`, which says what to do next. */
+const isBare = (args: readonly string[]): boolean =>
+  args.every((arg, i) => /^--(json|home|url)(=|$)/.test(arg) || /^--(home|url)$/.test(args[i - 1] ?? ''))
 
 /** The global options, except those that the command has itself with another meaning. */
 const visibleGlobalOptions = (command: Command): Option[] =>
@@ -128,16 +175,4 @@ const visibleGlobalOptions = (command: Command): Option[] =>
 
 export function everyCommand(command: Command): Command[] {
   return [command, ...command.commands.flatMap(everyCommand)]
-}
-
-const asked = (error: CommanderError): boolean => error.exitCode === 0
-
-/** One sentence, and what to do next. */
-function complain(error: unknown, streams: Streams): void {
-  if (error instanceof Exit) return
-  const say = (line: string) => streams.stderr.write(`${streams.stderr.isTTY ? safe(line) : line}\n`)
-  say(`fleet: ${error instanceof Error ? error.message : String(error)}`)
-  const isKnown = error instanceof Refusal || error instanceof Unavailable
-  if (isKnown && error.hint) say(`  Try: ${error.hint}`)
-  else if (!isKnown && streams.env.FLEET_DEBUG) say(String((error as Error).stack))
 }

@@ -52,15 +52,15 @@ export async function projectHere(cli: Cli): Promise<Here> {
 }
 
 /** The settings of a new project, and how to change them. */
-export function howItWorks({ id, agent, landing }: Project): string {
-  const who = agent ? `${agent} works on it` : 'It has no default agent, so name one with --agent'
+export function howItWorks({ name, agent, landing }: Project): string {
+  const who = agent ? `Its agent is ${agent}` : 'No coding agent is installed'
   const lands = {
-    auto: 'finished work lands by itself',
+    auto: 'finished work lands automatically',
     review: 'finished work waits for your review',
     'pull-request': 'finished work becomes a pull request',
     never: 'finished work stays on its branch',
   }[landing]
-  return `${who}; ${lands}. To change that: fleet project set ${id} --agent … --landing …`
+  return `${who}; ${lands}. To change this: fleet project set ${name.includes(' ') ? JSON.stringify(name) : name} --agent … --landing …`
 }
 
 /** Says that the project is not called like its folder, because that name was taken. */

@@ -15,7 +15,7 @@ test('a failed check says how it ended, its last lines, and how to see the rest'
   const lines = checkLines('abcdefgh1234', [{ ...failed, name: 'types', passed: true, exit_code: 0 }, failed], false)
   expect(lines[0]).toBe('passed  types at c0ffee0000 (1.3 s)')
   expect(lines[1]).toBe('failed  lint at c0ffee0000 (1.3 s): exit code 3')
-  expect(lines[2]).toMatch(/^ {2}20 earlier lines: fleet mission show abcdef --checks\n {2}line 21\n(.*\n)*.*line 30$/)
+  expect(lines[2]).toMatch(/^ {2}20 earlier lines: fleet show abcdef --checks\n {2}line 21\n(.*\n)*.*line 30$/)
   expect(lines).toHaveLength(3)
 })
 
@@ -32,7 +32,7 @@ test('a check that printed nothing, or one long line, is bounded too', () => {
   ])
   const [, long] = checkLines('abcdefgh1234', [{ ...failed, output: 'x'.repeat(100_000) }], false)
   expect(long!.length).toBeLessThan(3000)
-  expect(long).toContain('fleet mission show abcdef --checks')
+  expect(long).toContain('fleet show abcdef --checks')
 })
 
 test('what a check prints cannot act on the terminal', async () => {

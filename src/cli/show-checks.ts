@@ -29,7 +29,7 @@ function endOf(output: string, missionId: string): string {
   const lines = output.split('\n')
   const last = lines.slice(-LAST_LINES).join('\n')
   const before = lines.length - LAST_LINES
-  const all = `fleet mission show ${shortId(missionId)} --checks`
+  const all = `fleet show ${shortId(missionId)} --checks`
   if (last.length > LAST_CHARS) return `The end of its output; all of it: ${all}\n${last.slice(-LAST_CHARS)}`
   return before > 0 ? `${before} ${before === 1 ? 'earlier line' : 'earlier lines'}: ${all}\n${last}` : last
 }

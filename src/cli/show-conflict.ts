@@ -28,8 +28,8 @@ export async function showConflict(cli: Cli, mission_id: string): Promise<number
   terminal.note(`- is on ${base.branch}, + is the work of the mission. Rounds left for its agent: ${rounds.left}.`)
   terminal.note(
     work.worktree
-      ? `Resolve it in ${work.worktree}, then fleet mission land ${id}; or fleet mission retry ${id}`
-      : `fleet mission resume ${id}, or fleet mission retry ${id}`,
+      ? `Resolve it in ${work.worktree}, then fleet land ${id}; or fleet retry ${id}`
+      : `fleet mission resume ${id}, or fleet retry ${id}`,
   )
   return EXIT.person
 }

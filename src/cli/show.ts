@@ -1,4 +1,5 @@
 import { shortId } from '../domain/ids.ts'
+import type { ProviderWindow } from '../domain/records/fleet.ts'
 import type { MissionView } from '../operations/views.ts'
 import { safeLine } from '../platform/safe-text.ts'
 import type { Colour, Terminal } from './terminal.ts'
@@ -56,3 +57,9 @@ export function titleOf(prompt: string): string {
       .find(Boolean) ?? ''
   return line.length > 80 ? `${line.slice(0, 79)}…` : line
 }
+
+/** How much of each quota is used. */
+export const windowsInWords = (windows: readonly ProviderWindow[], now: string): string[] =>
+  windows
+    .filter(({ resets_at }) => resets_at === null || resets_at > now)
+    .map(each => `${each.name} ${each.used_percent} % used${each.resets_at ? ` until ${each.resets_at}` : ''}`)

@@ -35,8 +35,8 @@ export async function welcome(
     ],
     [
       'Next',
-      'fleet demo                  watch eight missions work on a small repository\nfleet run "<what to do>"    in one of your own repositories',
+      'fleet open          open the dashboard in your browser\nfleet run "<task>"  start an agent in one of your repositories\nfleet demo          make a sample project, without a coding agent',
     ],
-    ['Stop', 'fleet down                  agents continue'],
+    ['Stop', 'fleet down          agents continue'],
   ])
 }

@@ -1,27 +1,103 @@
-import { mkdtempSync, rmSync } from 'node:fs'
+import { existsSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { expect, test } from 'vitest'
+import { expect, onTestFinished, test } from 'vitest'
+import type { Project } from '../../src/domain/records/project.ts'
 import { gitText } from '../../src/git/run.ts'
-import { isHeld } from '../../src/store/index.ts'
+import { runGit } from '../../src/git/testkit.ts'
+import type { MissionView } from '../../src/operations/views.ts'
 import { ROOT, run } from '../kit/fleet.ts'
 
-test('the demo: eight missions through the real path, all landed, and nothing left running', async () => {
-  const root = mkdtempSync(join(tmpdir(), 'flotilla-test-'))
+const PERSON = ['-c', 'user.name=A Person', '-c', 'user.email=person@example.com']
+
+function aPerson() {
+  const root = realpathSync(mkdtempSync(join(tmpdir(), 'flotilla-test-')))
   const env = { PATH: process.env.PATH!, HOME: root, TMPDIR: root }
-  const { code, stdout, stderr } = await run(join(ROOT, 'bin/fleet.js'), ['demo'], { cwd: root, env })
-  const folder = /delete (\S+) when/.exec(stdout)?.[1]
-  try {
-    expect(`${stdout}${stderr}`).toContain('All eight landed.')
-    expect(code).toBe(0)
-    expect(stdout).toMatch(/requeued +Hang the rudder/)
-    expect(stdout).toMatch(/conflict +Paint the hull white/)
-    const subjects = await gitText(join(folder!, 'ship'), ['log', '--format=%s', 'main'])
-    expect(subjects.split('\n')).toHaveLength(9)
-    expect(await gitText(join(folder!, 'ship'), ['show', 'main:ship.txt'])).toContain('blue with a white stripe')
-    expect(await gitText(join(folder!, 'ship'), ['status', '--porcelain'])).toBe('')
-    expect(isHeld(join(folder!, 'home'))).toBe(false)
-  } finally {
-    rmSync(root, { recursive: true, force: true })
-  }
+  const fleet = (...args: string[]) => run(join(ROOT, 'bin/fleet.js'), args, { cwd: root, env })
+  onTestFinished(async () => {
+    await fleet('down', '--agents')
+    rmSync(root, { recursive: true, force: true, maxRetries: 5 })
+  })
+  const asked = async <T>(...args: string[]): Promise<T> => JSON.parse((await fleet(...args, '--json')).stdout) as T
+  const called = async <T>(name: string): Promise<T> => JSON.parse((await fleet('call', name)).stdout) as T
+  return { root, fleet, asked, called }
+}
+
+test('the demo shows a whole life in the home of the person, and can be removed', { timeout: 120_000 }, async () => {
+  const { root, fleet, asked } = aPerson()
+  const { code, stdout, stderr } = await fleet('demo')
+  expect(`${stdout}${stderr}`).toContain('7 of 8 missions landed on main.')
+  expect(code).toBe(0)
+  expect(stdout).toMatch(/retried +Hang the rudder/)
+  expect(stdout).toMatch(/conflict +Paint the hull white/)
+  expect(stdout).toMatch(/in review +Write the ship's log/)
+
+  const { projects } = await asked<{ projects: Project[] }>('project', 'list')
+  const [project] = projects
+  expect(project).toMatchObject({ name: 'Demo', sample: true, path: join(root, '.flotilla/projects/demo') })
+  const subjects = await gitText(project!.path, ['log', '--format=%s', 'main'])
+  expect(subjects.split('\n')).toHaveLength(8)
+  expect(await gitText(project!.path, ['show', 'main:ship.txt'])).toContain('blue with a white stripe')
+  expect(await gitText(project!.path, ['status', '--porcelain'])).toBe('')
+
+  // Asking again shows the same one.
+  const again = await asked<{ project: Project; missions: MissionView[] }>('demo')
+  expect(again.project.id).toBe(project!.id)
+  expect(again.missions.map(({ title }) => title)).toEqual([
+    'Lay the keel',
+    'Step the mast',
+    'Sew the sails',
+    'Hang the rudder',
+    'Paint the hull blue',
+    'Paint the hull white',
+    'Assemble the ship',
+    "Write the ship's log",
+  ])
+  expect(again.missions.at(-1)!.status).toBe('review')
+  expect(again.missions.map(({ sessions }) => sessions)).toEqual([1, 1, 1, 2, 1, 2, 1, 1])
+
+  expect((await fleet('demo', '--remove')).stdout).toContain('Removed the project Demo.')
+  expect(existsSync(project!.path)).toBe(false)
+  expect((await asked<{ projects: Project[] }>('project', 'list')).projects).toEqual([])
+  expect((await fleet('demo', '--remove')).stdout).toContain('There is no demo to remove.')
+})
+
+test('the removal leaves a commit that a person made before the last landing', { timeout: 120_000 }, async () => {
+  const { fleet, asked } = aPerson()
+  const { project, missions } = await asked<{ project: Project; missions: MissionView[] }>('demo')
+  await runGit(project.path, [...PERSON, 'commit', '--quiet', '--allow-empty', '-m', 'mine'])
+  expect((await fleet('land', missions.at(-1)!.id, '--yes')).code).toBe(0)
+  await expect.poll(() => gitText(project.path, ['log', '-1', '--format=%s']), WITHIN).toBe("Write the ship's log")
+  await expect.poll(async () => (await asked<MissionView>('show', missions.at(-1)!.id)).status, WITHIN).toBe('done')
+  expect((await fleet('demo', '--remove')).stdout).toContain(
+    `Its repository may hold work of yours, so it stays: ${project.path}`,
+  )
+  expect(await gitText(project.path, ['log', '--format=%s', 'main'])).toContain('mine')
+})
+const WITHIN = { timeout: 30_000, interval: 200 }
+
+test.each<[string, (path: string) => unknown]>([
+  ['a file', path => writeFileSync(join(path, 'mine.txt'), 'keep me\n')],
+  [
+    'a commit on no branch',
+    async path => {
+      await runGit(path, ['checkout', '--quiet', '--detach'])
+      await runGit(path, [...PERSON, 'commit', '--quiet', '--allow-empty', '-m', 'mine'])
+    },
+  ],
+  ['a worktree', path => runGit(path, ['worktree', 'add', '--quiet', '--detach', '../wt-mine'])],
+  ['a hook', path => writeFileSync(join(path, '.git/hooks/pre-commit'), '#!/bin/sh\n')],
+])('the removal leaves a repository with %s of a person', { timeout: 120_000 }, async (_, put) => {
+  const { fleet, asked, called } = aPerson()
+  await fleet('pause')
+  const first = await called<Project>('create_sample_project')
+  await put(first.path)
+  for (const { id } of (await asked<{ missions: MissionView[] }>('mission', 'list')).missions)
+    await fleet('mission', 'cancel', id)
+  const { stdout } = await fleet('demo', '--remove')
+  expect(stdout).toContain('Removed the project Demo.')
+  expect(stdout).toContain(first.path)
+  expect(existsSync(first.path)).toBe(true)
+  const second = await called<Project>('create_sample_project')
+  expect(second.path).toBe(`${first.path}-2`)
 })

@@ -50,7 +50,7 @@ test('an undo that is followed tells by its exit whether it came about', async (
   await repo.write('list.txt', 'typing')
   const refused = await undo()
   expect([refused.code, refused.stdout]).toEqual([1, expect.stringContaining('not undone: Uncommitted files')])
-  expect(refused.stderr).toContain(`Try: fleet mission undo ${id}`)
+  expect(refused.stderr).toContain(`Try: fleet undo ${id}`)
 
   await repo.git('checkout', '--', 'list.txt')
   expect((await undo()).code).toBe(0)

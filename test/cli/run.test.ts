@@ -85,13 +85,14 @@ test('reading and writing state needs no server, and starts none', async () => {
   expect(readFileSync(join(fleet.root, 'home', 'logs', 'up.log'), 'utf8')).not.toContain('token')
 })
 
-test('a second server says who holds the home; the port is kept; a taken port is named', async () => {
+test('fleet up where it is up prints the link; the port is kept; a taken port is named', async () => {
   fleet = await aFleet()
   const { url, child } = await fleet.start()
   const second = await fleet.fleetCommand(['up'])
-  expect(second.code).toBe(1)
-  expect(second.stderr).toContain(`held by process ${child.pid} since 2`)
-  expect(second.stderr).toContain(url)
+  expect(second.code).toBe(0)
+  expect(second.stderr).toBe(`The fleet is already up (process ${child.pid}).\n`)
+  expect(second.stdout).toContain(`${url}/sign-in?token=`)
+  expect((await fleet.fleetCommand(['up', '--port', '0'])).stderr).toContain('fleet down, then the same command again')
   await fleet.stop()
   expect((await fleet.start()).url).toBe(url)
   await fleet.stop()

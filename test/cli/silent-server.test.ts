@@ -29,7 +29,7 @@ test('status tells a server that hangs from one that is up', async () => {
   expect(stdout).not.toContain('The fleet is up')
   expect(stdout).toContain(`The server (process ${pid}) holds the home but has not answered for 3 s`)
   expect(stdout + stderr).toContain(`kill -CONT ${pid}`)
-  expect(stdout, 'what the store says is shown all the same').toContain('missions')
+  expect(stdout, 'what the store says is shown all the same').toContain('Missions')
   expect(code).toBe(5)
 
   const asData = await fleet.fleetCommand(['status', '--json'])

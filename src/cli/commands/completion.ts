@@ -1,5 +1,8 @@
 import { Argument, type Command } from 'commander'
-import { does } from '../command.ts'
+import { shortId } from '../../domain/ids.ts'
+import type { MissionView } from '../../operations/views.ts'
+import { safeLine } from '../../platform/safe-text.ts'
+import { type Cli, does } from '../command.ts'
 
 const SHELLS = ['bash', 'zsh', 'fish'] as const
 type Shell = (typeof SHELLS)[number]
@@ -18,32 +21,91 @@ export function addCompletion(program: Command): void {
   does(completion, async (cli, [shell]) => void cli.terminal.write(completionScript(program, shell as Shell)))
 }
 
+/** What only the fleet knows: the scripts ask for it with `fleet complete`. */
+const KINDS = ['missions', 'projects', 'agents', 'questions'] as const
+type Kind = (typeof KINDS)[number]
+
+/** By the name of an argument, of a command or of an option. */
+const KIND_OF: Readonly<Record<string, Kind>> = {
+  mission: 'missions',
+  missions: 'missions',
+  first: 'missions',
+  second: 'missions',
+  project: 'projects',
+  agent: 'agents',
+  question: 'questions',
+}
+
+/** Prints a value and what it is on each line. The scripts call it. */
+export function addComplete(program: Command): void {
+  const complete = program
+    .command('complete', { hidden: true })
+    .description('print what can be completed')
+    .addArgument(new Argument('<kind>', 'what of').choices(KINDS))
+  does(complete, async (cli, [kind]) => {
+    // Shells expand the words that they are given, so that only plain ones may get there.
+    for (const [value, what] of await VALUES[kind as Kind](cli))
+      if (/^[\w.-]+$/.test(value)) cli.terminal.print(what ? `${value}\t${safeLine(what)}` : value)
+  })
+}
+
+const VALUES: Readonly<Record<Kind, (cli: Cli) => Promise<[string, string][]>>> = {
+  missions: async cli =>
+    (await cli.ask<{ missions: MissionView[] }>('list_missions', { limit: 100 })).missions.map(({ id, title }) => [
+      shortId(id),
+      title,
+    ]),
+  projects: async cli =>
+    (await cli.ask<{ projects: { name: string; path: string }[] }>('list_projects', { limit: 100 })).projects.map(
+      ({ name, path }) => [name, path],
+    ),
+  agents: async cli =>
+    (await cli.ask<{ agents: { name: string; title: string }[] }>('list_agents', {})).agents.map(({ name, title }) => [
+      name,
+      title,
+    ]),
+  questions: async cli =>
+    (await cli.ask<{ questions: { id: string; summary: string }[] }>('list_inbox', {})).questions.map(
+      ({ id, summary }) => [shortId(id), summary],
+    ),
+}
+
 interface CommandPath {
   /** The words that lead here, such as `mission create`; an alias is a path of its own. */
   path: string
   words: string[]
+  /** What its arguments name. */
+  kinds: Kind[]
+}
+
+interface Tree {
+  paths: CommandPath[]
+  /** The values of options, fixed ones and those that only the fleet knows. */
+  choices: Map<string, string[]>
+  kinds: Map<string, Kind>
+  global: string[]
 }
 
 export function completionScript(program: Command, shell: Shell): string {
   const paths = pathsBelow(program, [])
-  const choices = choicesOf(program)
-  return { bash, zsh, fish }[shell](paths, choices, optionsOf(program))
+  const tree = { paths, choices: choicesOf(program), kinds: kindsOf(program), global: optionsOf(program) }
+  return { bash, zsh, fish }[shell](tree)
 }
 
 function pathsBelow(command: Command, path: string[]): CommandPath[] {
+  const shown = command.commands.filter(each => each.name() !== 'complete')
   const own = {
     path: path.join(' '),
     words: [
-      ...command.commands.map(each => each.name()),
+      ...shown.map(each => each.name()),
       ...(command.parent ? optionsOf(command) : []),
       ...argumentChoices(command),
     ],
+    kinds: [...new Set(command.registeredArguments.flatMap(argument => KIND_OF[argument.name()] ?? []))],
   }
   return [
     own,
-    ...command.commands.flatMap(each =>
-      [each.name(), ...each.aliases()].flatMap(name => pathsBelow(each, [...path, name])),
-    ),
+    ...shown.flatMap(each => [each.name(), ...each.aliases()].flatMap(name => pathsBelow(each, [...path, name]))),
   ]
 }
 
@@ -61,8 +123,18 @@ function choicesOf(command: Command): Map<string, string[]> {
   return new Map([...own, ...command.commands.flatMap(each => [...choicesOf(each)])])
 }
 
-function bash(paths: CommandPath[], choices: Map<string, string[]>, global: string[]): string {
+/** Options such as `--project <project>`. */
+function kindsOf(command: Command): Map<string, Kind> {
+  const own = command.options.flatMap(({ long, flags }) => {
+    const kind = KIND_OF[/<([a-z]+)>/.exec(flags)?.[1] ?? '']
+    return long && kind ? [[long, kind] as [string, Kind]] : []
+  })
+  return new Map([...own, ...command.commands.flatMap(each => [...kindsOf(each)])])
+}
+
+function bash({ paths, choices, kinds, global }: Tree): string {
   return `# Completion of fleet for bash.
+_fleet_of() { fleet complete "$1" 2>/dev/null | cut -f1 | tr '\\n' ' '; }
 _fleet() {
   local current="\${COMP_WORDS[COMP_CWORD]}" before="\${COMP_WORDS[COMP_CWORD-1]}" path="" word words=""
   for word in "\${COMP_WORDS[@]:1:COMP_CWORD-1}"; do
@@ -75,9 +147,17 @@ ${paths
   done
   case "$before" in
 ${[...choices].map(([option, values]) => `    ${option}) words='${values.join(' ')}' ;;`).join('\n')}
+${[...kinds].map(([option, kind]) => `    ${option}) words="$(_fleet_of ${kind})" ;;`).join('\n')}
     *)
       case "$path" in
 ${paths.map(at => `        '${at.path}') words='${[...at.words, ...global].join(' ')}' ;;`).join('\n')}
+      esac
+      case "$path:$current" in
+        *:-*) ;;
+${paths
+  .filter(at => at.kinds.length)
+  .map(at => `        '${at.path}':*) words="$words ${at.kinds.map(kind => `$(_fleet_of ${kind})`).join(' ')}" ;;`)
+  .join('\n')}
       esac ;;
   esac
   COMPREPLY=($(compgen -W "$words" -- "$current"))
@@ -86,9 +166,14 @@ complete -o default -F _fleet fleet
 `
 }
 
-function zsh(paths: CommandPath[], choices: Map<string, string[]>, global: string[]): string {
+function zsh({ paths, choices, kinds, global }: Tree): string {
   return `#compdef fleet
 # Completion of fleet for zsh.
+_fleet_of() {
+  local -a lines
+  lines=("\${(@f)$(fleet complete $1 2>/dev/null)}")
+  (( \${#lines} )) && compadd -d lines -- "\${(@)lines%%$'\\t'*}"
+}
 _fleet() {
   local joined="" word
   for word in "\${(@)words[2,CURRENT-1]}"; do
@@ -101,6 +186,13 @@ ${paths
   done
   case "\${words[CURRENT-1]}" in
 ${[...choices].map(([option, values]) => `    ${option}) compadd -- ${values.join(' ')}; return ;;`).join('\n')}
+${[...kinds].map(([option, kind]) => `    ${option}) _fleet_of ${kind}; return ;;`).join('\n')}
+  esac
+  case "$joined" in
+${paths
+  .filter(at => at.kinds.length)
+  .map(at => `    '${at.path}') ${at.kinds.map(kind => `_fleet_of ${kind}`).join('; ')} ;;`)
+  .join('\n')}
   esac
   case "$joined" in
 ${paths.map(at => `    '${at.path}') compadd -- ${[...at.words, ...global].join(' ')} ;;`).join('\n')}
@@ -111,7 +203,7 @@ compdef _fleet fleet
 `
 }
 
-function fish(paths: CommandPath[], choices: Map<string, string[]>, global: string[]): string {
+function fish({ paths, choices, kinds, global }: Tree): string {
   return `# Completion of fleet for fish.
 function __fleet_at
   set -l joined ''
@@ -126,6 +218,12 @@ ${paths
   test "$joined" = "$argv[1]"
 end
 ${[...choices].map(([option, values]) => `complete -c fleet -l ${option.slice(2)} -x -a '${values.join(' ')}'`).join('\n')}
+${[...kinds].map(([option, kind]) => `complete -c fleet -l ${option.slice(2)} -x -a '(fleet complete ${kind} 2>/dev/null)'`).join('\n')}
 ${paths.map(at => `complete -c fleet -n "__fleet_at '${at.path}'" -a '${[...at.words, ...global].join(' ')}'`).join('\n')}
+${paths
+  .flatMap(at =>
+    at.kinds.map(kind => `complete -c fleet -n "__fleet_at '${at.path}'" -a '(fleet complete ${kind} 2>/dev/null)'`),
+  )
+  .join('\n')}
 `
 }

@@ -9,7 +9,7 @@ import { homeOf } from '../server.ts'
 interface Answer {
   file: string
   problem: string | null
-  settings: { key: string; value: unknown; origin: string; variable: string }[]
+  settings: { key: string; in_words: string; origin: string; variable: string }[]
   overruled?: string[]
 }
 type Shown = Answer['settings'][number]
@@ -29,7 +29,7 @@ export function addConfig(program: Command): void {
     .description(
       'change settings in fleet.toml and keep its comments and order; a running fleet applies them right away',
     )
-    .argument('<key=value...>', 'such as max_concurrent=8; an empty value resets the setting')
+    .argument('<key=value...>', 'such as max_concurrent=8 or default_timeout=90min; an empty value resets the setting')
   does(set, async (cli, pairs) => {
     const answer = await cli.ask<Answer>('set_settings', { settings: settingsFrom(pairs) })
     if (cli.terminal.json) return void cli.terminal.data(answer)
@@ -74,7 +74,7 @@ async function showSettings(cli: Cli, named: unknown): Promise<undefined> {
       { title: 'SETTING', value: each => each.key },
       {
         title: 'VALUE',
-        value: each => inWords(each.value),
+        value: each => each.in_words,
         flexible: true,
         paint: (text, each) => terminal.paint(each.origin === 'default' ? 'dim' : 'bold', text),
       },
@@ -88,13 +88,4 @@ async function showSettings(cli: Cli, named: unknown): Promise<undefined> {
 const ORIGIN_WORDS: Record<string, (setting: Shown) => string> = {
   file: () => 'fleet.toml',
   environment: ({ variable }) => variable,
-}
-
-export function inWords(value: unknown): string {
-  if (value === null) return ''
-  if (Array.isArray(value)) return value.join(', ')
-  if (typeof value !== 'object') return String(value)
-  return Object.entries(value)
-    .map(pair => pair.join('='))
-    .join(',')
 }

@@ -23,7 +23,7 @@ export function addMcpServer(program: Command): void {
     .option(PROJECT, PROJECT_SUMMARY)
     .addHelpText(
       'after',
-      `\nName a secret instead of writing it: \${NAME} stands for an environment variable that the fleet was started with.`,
+      `\nName a secret instead of writing it: \${NAME} stands for an environment variable\nthat the fleet was started with.`,
     )
   does(add, async (cli, [name, ...command], { address: url, header, env, project }) => {
     const server = await cli.ask<ProjectServer>('add_mcp_server', {

@@ -1,15 +1,13 @@
 import { type Command, Option } from 'commander'
-import { STATUSES } from '../../domain/records/mission.ts'
 import type { MissionView } from '../../operations/views.ts'
 import { addFields, type Cli, does, inputFrom, textFrom } from '../command.ts'
 import { MISSION_FIELDS, RUN_FIELDS } from '../mission-fields.ts'
 import { projectHere, projectRef } from '../project-here.ts'
 import { titleOf } from '../show.ts'
-import { describeMission, listMissions, printPath, tellMission } from '../show-mission.ts'
+import { describeMission, printPath, tellMission } from '../show-mission.ts'
+import { addAgain, addCancel, addLand, addList, addRetry, addUndo, goOn, ID, ID_SUMMARY } from './everyday.ts'
 import { addTask } from './task.ts'
 
-const ID = '<mission>'
-const ID_SUMMARY = 'id or first letters'
 const PROMPT_SUMMARY = 'what the agent should do; - reads stdin, @file reads a file'
 
 export function addMission(program: Command): void {
@@ -25,27 +23,12 @@ export function addMission(program: Command): void {
     await tellMission(cli, await createMission(cli, prompt!, options, options.dispatch === true), 'Created')
   })
 
-  const list = mission
-    .command('list')
-    .alias('ls')
-    .description('list missions, newest first')
-    .option('--project <project>', 'only this project: id, name or path')
-    .addOption(new Option('--status <status>', 'only with this status').choices(STATUSES))
-    .option('--tag <tag>', 'only with this tag')
-    .option('--agent <agent>', 'only this agent')
-    .option('--text <text>', 'only missions with this text in the title or at the start of the prompt')
-    .option('--parent <mission>', 'only sub-missions of this mission')
-    .option('--limit <n>', 'maximum number', Number, 50)
-    .option('--cursor <cursor>', 'continue from the end of an earlier list')
-  does(list, async (cli, _, { project, parent, status, tag, agent, text, limit, cursor }) => {
-    const project_id = project === undefined ? undefined : await projectRef(cli, String(project))
-    await listMissions(cli, { project_id, parent_mission_id: parent, status, tag, agent, text, limit, cursor })
-  })
+  addList(mission)
 
   does(
     mission
       .command('show')
-      .description('show a mission with its sessions, report, evidence and comments')
+      .description('show a mission: state, settings, sessions, report and checks')
       .argument(ID, ID_SUMMARY)
       .option('--checks', 'include the full output of its checks'),
     (cli, [id], { checks }) => describeMission(cli, id!, { checks: checks === true }),
@@ -107,11 +90,7 @@ export function addMission(program: Command): void {
     )
   })
 
-  addAgain(
-    mission,
-    'retry',
-    'start over on a new branch; the old one is kept, and settings given here are saved in the mission',
-  )
+  addRetry(mission)
   addAgain(
     mission,
     'resume',
@@ -123,40 +102,9 @@ export function addMission(program: Command): void {
     'with a new conversation and a written hand-over instead',
   )
 
-  const cancel = mission
-    .command('cancel')
-    .description('stop it and its sub-missions; their work is kept on their branches')
-    .argument(ID, ID_SUMMARY)
-    .option('--keep-sub-missions', 'let its sub-missions continue')
-  does(cancel, async (cli, [id], { keepSubMissions }) => {
-    const asked = { mission_id: id, ...(keepSubMissions ? { sub_missions: false } : {}) }
-    const cancelled = await cli.ask<MissionView & { sub_missions_cancelled: number }>('cancel_mission', asked)
-    await tellMission(cli, cancelled, 'Cancelled')
-    const { sub_missions_cancelled: count } = cancelled
-    if (count) cli.terminal.note(`Also cancelled ${count} ${count === 1 ? 'sub-mission' : 'sub-missions'}.`)
-  })
-
-  const land = mission
-    .command('land')
-    .description('show what would land, and land it on the base branch')
-    .argument(ID, ID_SUMMARY)
-  land
-    .option('--commit <id>', 'id of the reviewed candidate, or its first letters; lands without asking')
-    .option('--force', 'land even if checks fail')
-    .option('-f, --follow', 'wait until it has landed')
-  does(land, async (cli, [id], { commit, force, ...options }) => {
-    const looked = commit ? { expected: commit } : await (await import('../landing.ts')).shown(cli, id!)
-    if (!looked) return void cli.terminal.note('Nothing landed.')
-    return goOn(cli, await cli.ask<MissionView>('land_mission', { mission_id: id, ...looked, force }), options)
-  })
-
-  const undo = mission.command('undo').description('undo a landing with a revert commit').argument(ID, ID_SUMMARY)
-  undo.option('-f, --follow', 'wait until it is undone')
-  does(undo, async (cli, [id], options) => {
-    const undoing = await cli.ask<MissionView>('undo_mission', { mission_id: id })
-    if (options.follow) return (await import('../follow.ts')).followMission(cli, undoing, 'undo')
-    await tellMission(cli, undoing, 'Undoing')
-  })
+  addCancel(mission)
+  addLand(mission)
+  addUndo(mission)
 
   const next = mission
     .command('next')
@@ -177,39 +125,19 @@ export function addMission(program: Command): void {
   comment
     .option('--path <file>', 'the file it is about')
     .option('--line <n>', 'the line it is about', Number)
+    .option('--start-line <n>', 'the first of several lines it is about, up to --line', Number)
     .addOption(new Option('--side <side>', 'the line before or after the change').choices(['old', 'new']))
-  does(comment, async (cli, [id, text], { path, line, side }) => {
+  does(comment, async (cli, [id, text], { path, line, startLine, side }) => {
     const answer = await cli.ask<{ id: string }>('comment_mission', {
       mission_id: id,
       body: await textFrom(cli, text!),
       path,
       line,
+      start_line: startLine,
       side,
     })
     cli.terminal.tell(answer, () => cli.terminal.print('Comment saved.'))
   })
-}
-
-/** These commands differ only in what the fleet does with them. */
-function addAgain(parent: Command, verb: 'retry' | 'resume' | 'reopen' | 'fork', summary: string): Command {
-  const command = parent.command(verb).description(summary).argument(ID, ID_SUMMARY)
-  addFields(command, RUN_FIELDS)
-    .option('-m, --message <text>', 'message for the agent, this time only')
-    .option('-f, --follow', 'watch it until it ends')
-  does(command, async (cli, [id], options) => {
-    const message = options.message === undefined ? undefined : await textFrom(cli, String(options.message))
-    return goOn(
-      cli,
-      await cli.ask<MissionView>(`${verb}_mission`, {
-        mission_id: id,
-        ...inputFrom(RUN_FIELDS, options),
-        message,
-        ...(options.fresh === true && { fresh: true }),
-      }),
-      options,
-    )
-  })
-  return command
 }
 
 export async function createMission(
@@ -230,9 +158,4 @@ export async function createMission(
   })
   if (dispatch) await (await cli.client()).wake()
   return mission
-}
-
-async function goOn(cli: Cli, mission: MissionView, options: Record<string, unknown>): Promise<number | undefined> {
-  if (options.follow) return (await import('../follow.ts')).followMission(cli, mission)
-  await tellMission(cli, mission)
 }

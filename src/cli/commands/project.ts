@@ -201,9 +201,10 @@ export function addProject(program: Command): void {
       .option('--discard', 'delete uncommitted work too'),
     async (cli, [given], { discard }) => {
       const input = { project_id: await projectRef(cli, given!), ...(discard === true && { discard }) }
-      const answer = await cli.ask<{ deleted: string }>('delete_project', input)
+      const answer = await cli.ask<{ deleted: string; repository: string | null }>('delete_project', input)
+      const { deleted, repository } = answer
       cli.terminal.tell(answer, () =>
-        cli.terminal.print(`Removed project ${answer.deleted}. Its repository is unchanged.`),
+        cli.terminal.print(`Removed project ${deleted}. Its repository is ${repository ? 'unchanged' : 'gone'}.`),
       )
     },
   )

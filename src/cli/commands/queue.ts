@@ -25,9 +25,10 @@ export function addQueue(program: Command): void {
 
   const show = program
     .command('show')
-    .description('show a mission with all its settings; inherited ones are tagged')
+    .description('show a mission: state, settings, sessions, report and checks')
     .argument('<mission>', 'id or first letters')
-  does(show, (cli, [id]) => describeMission(cli, id!))
+    .option('--checks', 'include the full output of its checks')
+  does(show, (cli, [id], { checks }) => describeMission(cli, id!, { checks: checks === true }))
 
   const tasks = program
     .command('tasks')
@@ -78,14 +79,14 @@ function columnsFor({ terminal }: Cli): Column<Task>[] {
     }
   return [
     { title: 'ID', value: each => shortId(each.mission_id) },
-    { title: 'STARTED', value: each => new Date(each.started_at).toTimeString().slice(0, 8) },
+    { title: 'STARTED', value: each => new Date(each.started_at).toTimeString().slice(0, 8), extra: true },
     { title: 'ELAPSED', value: each => since(each.started_at), right: true },
     { title: 'IDLE', value: each => since(each.last_at), right: true },
     { title: 'CONTEXT', value: share('used_tokens'), right: true },
-    { title: 'PEAK', value: share('peak_tokens'), right: true },
-    { title: 'EVENTS', value: each => String(each.events), right: true },
+    { title: 'PEAK', value: share('peak_tokens'), right: true, extra: true },
+    { title: 'EVENTS', value: each => String(each.events), right: true, extra: true },
     { title: 'AGENT', value: each => each.agent, paint: inherited('agent') },
-    { title: 'MODEL', value: each => each.model ?? '', paint: inherited('model') },
+    { title: 'MODEL', value: each => each.model ?? '', paint: inherited('model'), flexible: true },
     { title: 'TITLE', value: each => safeLine(each.title), flexible: true },
     { title: 'REPOSITORY', value: each => safeLine(each.project), flexible: true },
   ]

@@ -32,7 +32,11 @@ const REVIEW = {
   checks: { passed: [], failed: ['float'], missing: [] },
   overlaps: [],
   comments: 1,
-  risk: { level: 'high', score: 60, reasons: ['The check float failed on this work.'] },
+  risk: {
+    level: 'high',
+    score: 60,
+    reasons: [{ label: 'Checks failed', text: 'The check float failed on this work.' }],
+  },
 }
 
 test('what waits for review is listed with its risk and why', async () => {
@@ -64,7 +68,7 @@ test('landing shows what would land and asks once; whoever is no person names th
   const answers = { get_review: REVIEW, land_mission: MISSION }
   const yes = await fleet(['mission', 'land', 'abc'], { terminal: true, answers, stdin: 'Y\n' })
   expect(yes.out).toMatch(/candidate c0ffee012345[\s\S]*added hull\.ts \+12 -0[\s\S]*includes 3 files of write/)
-  expect(yes.asked.at(-1)).toEqual({
+  expect(yes.asked.find(({ operation }) => operation === 'land_mission')).toEqual({
     operation: 'land_mission',
     input: { mission_id: 'abc', expected: 'c0ffee0123456789' },
   })

@@ -25,7 +25,7 @@ export function addReview(program: Command): void {
 
   const back = review
     .command('send-back')
-    .description('send new comments to the agent and let it continue')
+    .description('request changes: send your comments to the agent and let it continue')
     .argument(ID, ID_SUMMARY)
   addFields(back, RUN_FIELDS)
     .option('-m, --message <text>', 'message for the agent; - reads stdin')
@@ -75,7 +75,7 @@ async function listReviews(cli: Cli, { project, limit }: Record<string, unknown>
       { title: 'SIZE', value: sizeOf, right: true },
       { title: 'TITLE', value: each => each.mission.title, flexible: true },
       { title: 'AGE', value: each => ago(each.mission.updated_at), right: true },
-      { title: 'BECAUSE', value: each => each.risk.reasons[0] ?? '', flexible: true },
+      { title: 'BECAUSE', value: each => each.risk.reasons[0]?.text ?? '', flexible: true },
     ],
     answer.reviews,
   )
@@ -93,7 +93,7 @@ async function showReview(cli: Cli, mission_id: string): Promise<undefined> {
   terminal.print(
     `${terminal.paint('bold', terminal.foreign(named(mission)))}  ${terminal.paint(COLOURS[risk.level], `${risk.level} risk`)}, ${sizeOf(review)}`,
   )
-  for (const reason of risk.reasons) line(reason)
+  for (const { text } of risk.reasons) line(text)
   for (const [name, state] of [
     [checks.passed, 'passed'],
     [checks.failed, 'failed'],
@@ -104,6 +104,6 @@ async function showReview(cli: Cli, mission_id: string): Promise<undefined> {
   tellWork(cli, review)
   for (const { path, line: at, body } of comments) line(`not sent yet: ${path ? `${path}:${at ?? ''} ` : ''}${body}`)
   terminal.note(
-    `fleet diff ${id}; then fleet mission land ${id}, fleet review send-back ${id} -m "…", or fleet review reject ${id}`,
+    `fleet diff ${id}; then fleet land ${id}, fleet review send-back ${id} -m "…", or fleet review reject ${id}`,
   )
 }

@@ -1,8 +1,8 @@
 import { type Command, InvalidArgumentError, Option } from 'commander'
 import { UP } from '../../daemon/background.ts'
-import { answeringServer } from '../../daemon/running.ts'
+import { answeringServer, type Running } from '../../daemon/running.ts'
 import type { Listening } from '../../daemon/start.ts'
-import { openHome } from '../../platform/home.ts'
+import { type Home, openHome } from '../../platform/home.ts'
 import { openKeys } from '../../platform/keys.ts'
 import { type Cli, collected, does } from '../command.ts'
 import { homeOf } from '../server.ts'
@@ -11,7 +11,7 @@ import { settingsFrom } from './config.ts'
 export function addServer(program: Command): void {
   const up = program
     .command('up')
-    .description('start the fleet')
+    .description('start the fleet; if it is up, print the link')
     .option('-d, --detach', 'run in the background')
     .option('--host <address>', 'listen on this address (default: 127.0.0.1)')
     .option('--port <n>', 'listen on this port (default: the one used before, at first 3847)', portFrom)
@@ -21,7 +21,12 @@ export function addServer(program: Command): void {
     .option('--allow-insecure', 'accept other machines without TLS')
     .option('--set <key=value>', 'a setting for this run; may be repeated', repeated)
     .addOption(new Option('--into-log', 'print no sign-in links').hideHelp())
-  does(up, async (cli, _, options) => (options.detach ? startDetached(cli, options) : startHere(cli, options)))
+  does(up, async (cli, _, options) => {
+    const home = openHome(homeOf(cli.where))
+    const running = await answeringServer(home)
+    if (running && !options.intoLog) return tellUp(cli, home, running, argumentsFrom(options).length > 0)
+    return options.detach ? startDetached(cli, home, options) : startHere(cli, home, options)
+  })
 
   const down = program
     .command('down')
@@ -58,12 +63,19 @@ const listeningFrom = (options: Record<string, unknown>): Listening => ({
 const repeated = (value: string, before: string[] = []): string[] => [...before, value]
 const flagsFrom = ({ set = [] }: Record<string, unknown>): Record<string, string> => settingsFrom(set as string[])
 
-async function startHere(cli: Cli, options: Record<string, unknown>): Promise<undefined> {
+/** The server runs already, so options have no effect. */
+async function tellUp(cli: Cli, home: Home, running: Running, hasOptions: boolean): Promise<undefined> {
+  const { welcome } = await import('../welcome.ts')
+  const { signInUrl } = await import('../../platform/tokens.ts')
+  cli.terminal.note(`The fleet is already up (process ${running.pid}).`)
+  if (hasOptions) cli.terminal.note('To start it with these options: fleet down, then the same command again.')
+  await welcome(cli, home, { url: running.url, signIn: await signInUrl(openKeys(home), running.url, Date.now()) })
+}
+
+async function startHere(cli: Cli, home: Home, options: Record<string, unknown>): Promise<undefined> {
   const { terminal, where } = cli
   const { start } = await import('../../daemon/start.ts')
   const { welcome } = await import('../welcome.ts')
-  const home = openHome(homeOf(where))
-  await answeringServer(home)
   // A server keeps running even if nobody reads its output, or if the disk for its output is full.
   for (const stream of [process.stdout, process.stderr]) stream.removeAllListeners('error').on('error', () => {})
   const stopped = stopAsked()
@@ -88,14 +100,11 @@ const stopAsked = (): Promise<void> =>
     for (const name of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.once(name, () => resolve())
   })
 
-async function startDetached(cli: Cli, options: Record<string, unknown>): Promise<undefined> {
+async function startDetached(cli: Cli, home: Home, options: Record<string, unknown>): Promise<undefined> {
   const { startInBackground } = await import('../../daemon/background.ts')
   const { welcome } = await import('../welcome.ts')
   const { signInUrl } = await import('../../platform/tokens.ts')
-  const home = openHome(homeOf(cli.where))
-  const already = await answeringServer(home)
-  if (already) cli.terminal.note(`The fleet is already up (process ${already.pid}).`)
-  const running = already ?? (await startInBackground(home, cli.where, argumentsFrom(options)))
+  const running = await startInBackground(home, cli.where, argumentsFrom(options))
   await welcome(cli, home, { url: running.url, signIn: await signInUrl(openKeys(home), running.url, Date.now()) })
 }
 

@@ -8,7 +8,7 @@ export function addTakeover(program: Command): void {
     .description('stop the agent of a mission and continue its conversation yourself in this terminal')
     .argument('<mission>', 'id or first letters')
     .addOption(
-      new Option('--then <what>', 'what becomes of it when you leave (default: you are asked)').choices(HAND_BACKS),
+      new Option('--then <what>', 'what happens to it when you leave (default: you are asked)').choices(HAND_BACKS),
     )
     .option('-m, --message <text>', 'message for the agent that continues')
     .option('--release', 'hand back a mission whose terminal is gone')

@@ -1,24 +1,9 @@
 import type { Command } from 'commander'
 import { InvalidInput } from '../../domain/errors.ts'
 import { shortId } from '../../domain/ids.ts'
-import { type Decision, decisionIn } from '../../domain/rules/decisions.ts'
-import type { MissionView } from '../../operations/views.ts'
-import { type Cli, does } from '../command.ts'
-import { EXIT } from '../exit.ts'
-import { titleOf } from '../show.ts'
-import { linesOf } from '../show-permission.ts'
-
-interface QuestionView {
-  id: string
-  mission_id: string
-  kind: string
-  tool: string | null
-  text: string
-  summary: string
-  deadline: string | null
-  covers: string | null
-  answer: { decision: Decision } | null
-}
+import { decisionIn } from '../../domain/rules/decisions.ts'
+import { does } from '../command.ts'
+import type { QuestionView } from '../inbox.ts'
 
 export function addTalk(program: Command): void {
   const say = program
@@ -50,8 +35,8 @@ export function addTalk(program: Command): void {
   does(
     program
       .command('inbox')
-      .description('list what waits for you: questions, plans, reviews, blocked missions, recent failures'),
-    showInbox,
+      .description('list what waits for you: questions, reviews, blocked missions, plans, recent failures'),
+    async cli => (await import('../inbox.ts')).showInbox(cli),
   )
 
   const answer = program
@@ -76,58 +61,4 @@ export function addTalk(program: Command): void {
     cli.terminal.print(`${word}. ${cli.terminal.foreign(answered.summary)}`)
     if (remember) cli.terminal.note(`Allowed from now on: ${cli.terminal.foreign(answered.covers ?? '')}`)
   })
-}
-
-interface Inbox {
-  questions: QuestionView[]
-  missions: MissionView[]
-  plans: { id: string; goal: string }[]
-  failures: MissionView[]
-  count: number
-}
-
-async function showInbox(cli: Cli): Promise<number | undefined> {
-  const { terminal } = cli
-  const inbox = await cli.ask<Inbox>('list_inbox', {})
-  if (terminal.json) return void terminal.data(inbox)
-  const titles = await titlesOf(cli, inbox.questions)
-  for (const question of inbox.questions) {
-    const asked = question.kind === 'permission' ? `It asks to use ${question.tool}` : question.summary
-    terminal.print(`${terminal.paint('bold', shortId(question.id))}  ${terminal.foreign(asked)}`)
-    if (question.kind === 'permission')
-      for (const line of linesOf(question.text)) terminal.print(`  ${terminal.foreign(line)}`)
-    const title = titles.get(question.mission_id)
-    terminal.print(`  in mission ${shortId(question.mission_id)}${title ? ` “${terminal.foreign(title)}”` : ''}`)
-    const rule = question.covers === null ? '' : ' [--for-session|--always]'
-    const words = question.kind === 'permission' ? `allow|deny ["…"]${rule}` : '"…"'
-    const until = question.deadline ? `   (until ${question.deadline})` : ''
-    terminal.note(`  fleet answer ${shortId(question.id)} ${words}${until}`)
-    if (question.covers !== null) terminal.note(`  A rule covers exactly: ${terminal.foreign(question.covers)}`)
-  }
-  for (const mission of inbox.missions) tellStanding(cli, mission)
-  for (const { id, goal } of inbox.plans) {
-    terminal.print(`${terminal.paint('bold', shortId(id))}  a plan: ${terminal.foreign(titleOf(goal))}`)
-    terminal.note(`  fleet plan show ${shortId(id)}, then fleet plan approve ${shortId(id)}`)
-  }
-  const shown = inbox.questions.length + inbox.missions.length + inbox.plans.length
-  if (inbox.count > shown) terminal.note(`and ${inbox.count - shown} more`)
-  if (inbox.count === 0) terminal.print('Nothing waits for you.')
-  if (inbox.failures.length) terminal.print(`\n${terminal.paint('dim', 'Recent failures')}`)
-  for (const mission of inbox.failures) tellStanding(cli, mission)
-  return inbox.count ? EXIT.person : undefined
-}
-
-/** The titles of the missions that ask. */
-async function titlesOf(cli: Cli, questions: readonly QuestionView[]): Promise<Map<string, string>> {
-  const ids = [...new Set(questions.map(({ mission_id }) => mission_id))]
-  if (!ids.length) return new Map()
-  const { missions } = await cli.ask<{ missions: MissionView[] }>('list_missions', { ids, limit: ids.length })
-  return new Map(missions.map(({ id, title }) => [id, title]))
-}
-
-function tellStanding({ terminal }: Cli, { id, title, status, status_reason }: MissionView): void {
-  terminal.print(
-    `${terminal.paint('bold', shortId(id))}  ${terminal.foreign(`${title}: ${status_reason?.text ?? status}`)}`,
-  )
-  if (status_reason?.try) terminal.note(`  ${status_reason.try}`)
 }

@@ -36,7 +36,7 @@ export function addWatching(program: Command): void {
     .description('show the changes of a mission against its base branch, or of a session')
     .argument('<mission>', 'mission or session: id or first letters')
     .argument('[file]', 'only this file')
-    .option('--id', 'print only the commit id that would land, for fleet mission land --commit')
+    .option('--id', 'print only the commit id that would land, for fleet land --commit')
     .option('--stat', 'print only file names and line counts')
     .option('-U, --context <n>', 'lines of context around each change', Number)
   does(diff, async (cli, [id, path], options) => {
@@ -61,7 +61,7 @@ export function addWatching(program: Command): void {
   const events = program
     .command('events')
     .alias('log')
-    .description('show events')
+    .description('show what happened: events of missions, projects and the fleet')
     .argument('[n]', 'same as --limit', countFrom)
     .option('-f, --follow', 'follow new events')
     .option('--project <project>', 'only this project: id, name or path')
@@ -95,7 +95,7 @@ async function sessionOf(cli: Cli, id: string, number?: number): Promise<Session
     number === undefined
       ? `Mission ${shortId(mission.id)} has not run yet: it is ${mission.status}.`
       : `Mission ${shortId(mission.id)} has no session ${number}.`,
-    { try: `fleet mission show ${shortId(mission.id)}` },
+    { try: `fleet show ${shortId(mission.id)}` },
   )
 }
 
@@ -147,7 +147,7 @@ async function printMatches({ client, terminal }: Cli, session: SessionView, wan
 async function printCandidate(cli: Cli, mission_id: string): Promise<undefined> {
   const { candidate } = await cli.ask<Diff>('diff_mission', { mission_id, text: false })
   if (!candidate)
-    throw new NotAllowed(`Mission ${mission_id} has no finished work.`, { try: `fleet mission show ${mission_id}` })
+    throw new NotAllowed(`Mission ${mission_id} has no finished work.`, { try: `fleet show ${mission_id}` })
   cli.terminal.tell({ candidate }, () => cli.terminal.print(candidate))
 }
 
@@ -178,7 +178,7 @@ async function printDiff(
         { title: 'CHANGE', value: file => file.change },
         { title: '+', value: file => String(file.added ?? 'binary'), right: true },
         { title: '-', value: file => String(file.deleted ?? ''), right: true },
-        { title: 'FILE', value: file => (file.from ? `${file.from} → ${file.path}` : file.path) },
+        { title: 'FILE', value: file => (file.from ? `${file.from} → ${file.path}` : file.path), flexible: true },
       ],
       answer.files,
     )

@@ -6,7 +6,7 @@ import { type Cli, does } from '../command.ts'
 import { projectRef } from '../project-here.ts'
 import { ago, size } from '../show.ts'
 import type { Detail } from '../show-mission.ts'
-import type { Cleaned } from './about.ts'
+import type { Cleaned } from './upkeep.ts'
 
 /**
  * The worktrees of missions. `git worktree list` does not show them, because they are not in the person's repository.
@@ -61,7 +61,7 @@ async function removeOf(cli: Cli, mission: string): Promise<undefined> {
   const { id, sessions } = await client.call<Detail>('get_mission', { mission_id: mission })
   if (!answer.worktrees.length && sessions.some(({ status, worktree }) => status !== 'ended' && worktree))
     throw new NotAllowed(`Mission ${shortId(id)} is at work in its worktree.`, {
-      try: `fleet mission cancel ${shortId(id)}`,
+      try: `fleet cancel ${shortId(id)}`,
     })
   const [left] = answer.worktrees.filter(each => each.kept_because)
   if (left) throw new NotAllowed(`${left.path} was not removed: ${left.kept_because}.`)
