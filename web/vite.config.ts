@@ -12,9 +12,22 @@ function operations(): Plugin {
   }
 }
 
+/** xterm writes colours into `style` attributes, which the content security policy refuses. Its own object is allowed. */
+function colouredTerminal(): Plugin {
+  const writes = /(\w+)\.setAttribute\("style",`\$\{\1\.getAttribute\("style"\)\|\|""\}\$\{(\w+)\};`\)/
+  return {
+    name: 'coloured-terminal',
+    transform(code, id) {
+      if (!id.includes('/@xterm/xterm/lib/')) return undefined
+      if (!writes.test(code)) throw new Error('xterm sets styles in another way now: see colouredTerminal')
+      return { code: code.replace(writes, '$1.style.cssText+=$2+";"'), map: null }
+    },
+  }
+}
+
 export default defineConfig({
   root: import.meta.dirname,
-  plugins: [operations()],
+  plugins: [operations(), colouredTerminal()],
   build: {
     outDir: '../dist/web',
     emptyOutDir: true,

@@ -40,7 +40,7 @@ test('missions are found, selected and moved: by address, keyboard, in bulk and 
   await page.reload()
   await column('Draft').getByText('Elsewhere').waitFor()
   expect(await column('Draft').locator('.column-count').innerText()).toBe('1')
-  await page.getByRole('button', { name: 'Show all' }).click()
+  await page.getByRole('button', { name: 'Clear filters' }).click()
   await column('Draft').getByText('Draft one').waitFor()
   await page.keyboard.press('/')
   await page.keyboard.type('draft t')
@@ -50,7 +50,7 @@ test('missions are found, selected and moved: by address, keyboard, in bulk and 
   await page.getByLabel('Filter by tag').fill('sail')
   await page.keyboard.press('Enter')
   await column('Draft').getByText('Draft two').waitFor({ state: 'detached' })
-  await page.getByRole('button', { name: 'Show all' }).click()
+  await page.getByRole('button', { name: 'Clear filters' }).click()
 
   // Dragging to a column works, or says why not.
   const card = (title: string) => page.locator('.card', { hasText: title })

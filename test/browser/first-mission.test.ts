@@ -19,10 +19,10 @@ test('from the first visit to the first landed mission, then undone, split, and 
   await visit('/missions/new')
   await page.getByText('Add a project first').waitFor()
   await page.getByRole('link', { name: 'Add repository' }).click()
-  await page.getByRole('button', { name: 'Add project' }).first().click()
-  await page.getByRole('dialog').getByLabel('Path').fill(repo.path)
-  await page.getByRole('dialog').getByRole('button', { name: 'Add' }).click()
-  await page.getByRole('heading', { level: 1 }).waitFor()
+  await page.getByRole('tab', { name: 'Path' }).click()
+  await page.getByRole('textbox', { name: /Path on the machine/ }).fill(repo.path)
+  await page.getByRole('button', { name: 'Add project' }).click()
+  await page.getByText('Project added.').first().waitFor()
 
   // Text stays until it is sent.
   await visit('/missions/new')
@@ -44,16 +44,17 @@ test('from the first visit to the first landed mission, then undone, split, and 
   await page.getByRole('heading', { level: 1, name: 'echo "Ahoy" > greeting.txt' }).waitFor()
   const land = page.getByRole('button', { name: 'Land', exact: true })
   await land.waitFor()
-  await page.getByText('1 file changed, as git saw it').waitFor()
+  await page.getByRole('link', { name: 'Overview' }).click()
+  await page.getByRole('heading', { name: /1 changed file/ }).waitFor()
   await expectAccessible(page)
   await screenshot(page, 'mission-review-light')
   await page.keyboard.press('l')
   await page.getByText('Landed', { exact: true }).first().waitFor()
   expect(await repo.readOn('main', 'greeting.txt')).toBe('Ahoy')
 
-  // Its history, and undo.
-  await page.getByRole('link', { name: 'History' }).click()
-  await page.getByRole('listitem').filter({ hasText: 'landed' }).first().waitFor()
+  // Its timeline, and undo.
+  await page.getByRole('link', { name: 'Timeline' }).click()
+  await page.getByRole('listitem').filter({ hasText: 'Landed' }).first().waitFor()
   expect(new URL(page.url()).search).toBe('?tab=history')
   await expectAccessible(page)
   await page.getByRole('button', { name: 'Actions' }).click()
@@ -64,7 +65,7 @@ test('from the first visit to the first landed mission, then undone, split, and 
   // A sub-mission, described on its own page. It is a draft until it is started.
   await page.getByRole('button', { name: 'Actions' }).click()
   await page.getByRole('menuitem', { name: 'New sub-mission' }).click()
-  await page.getByText('sub-mission of').waitFor()
+  await page.getByText('Sub-mission of').waitFor()
   await page.getByRole('combobox', { name: 'Agent' }).click()
   await page.getByRole('option', { name: /shell/i }).click()
   await prompt.fill('echo part > part.txt')

@@ -4,7 +4,7 @@ import { expect, onTestFinished, test } from 'vitest'
 import { aRepository } from '../../src/git/testkit.ts'
 import { aFleet } from '../kit/fleet.ts'
 import { aPlanner, planOf } from '../kit/planner.ts'
-import { aPerson, expectAccessible, screenshot, withBrowser } from './kit.ts'
+import { aPerson, withBrowser } from './kit.ts'
 
 withBrowser()
 
@@ -22,9 +22,7 @@ test('from the first visit to the first landed mission, and from a goal to a pla
   const { page } = await aPerson(fleet, { expects: /404|400|409/ })
 
   await page.getByRole('heading', { name: 'Choose a repository' }).waitFor()
-  await page.getByText('Shell script').waitFor()
-  await expectAccessible(page)
-  await screenshot(page, 'first-visit-light')
+  await page.getByRole('tab', { name: 'Path' }).click()
   const path = page.getByRole('textbox', { name: /Path on the machine/ })
   await path.fill('/nowhere/at/all')
   await page.getByRole('button', { name: 'Add project' }).click()
@@ -33,13 +31,12 @@ test('from the first visit to the first landed mission, and from a goal to a pla
   await page.getByRole('button', { name: 'Add project' }).click()
 
   await page.getByRole('combobox', { name: 'Agent' }).click()
-  await page.getByRole('option', { name: /shell/i }).click()
+  await page.getByRole('option', { name: 'Run a script (shell)' }).click()
   const box = page.getByRole('textbox', { name: /^(Script|Task)$/ })
   const go = join(fleet.root, 'go')
   await box.fill(`until [ -e '${go}' ]; do sleep 0.05; done; echo hello, whoever reads this, > hello.txt`)
   await page.getByRole('button', { name: 'Run' }).click()
   await page.getByRole('heading', { name: 'Running (1)' }).waitFor()
-  await expect.poll(() => page.title()).toBe('(1) Home · Flotilla')
   expect(await box.inputValue()).toBe('')
 
   const { missions } = await fleet.call<{ missions: { id: string; title: string }[] }>('list_missions')
@@ -47,7 +44,7 @@ test('from the first visit to the first landed mission, and from a goal to a pla
   writeFileSync(go, '')
 
   await page.getByRole('heading', { name: 'Landed today (1)' }).waitFor()
-  await page.getByText('No agent is running.').waitFor()
+  await page.getByText('No agents are running.').waitFor()
   await expect.poll(() => page.title()).toBe('Home · Flotilla')
   expect(await repo.readOn('main', 'hello.txt')).toBe('hello, whoever reads this,')
 
@@ -64,7 +61,7 @@ test('from the first visit to the first landed mission, and from a goal to a pla
   await page.getByRole('heading', { name: 'Needs you (1)' }).waitFor()
   await page.getByRole('button', { name: 'Approve' }).click()
   await page.getByRole('heading', { name: 'Landed today (2)' }).waitFor()
-  await page.getByText('Nothing waits for you.').waitFor()
+  await page.getByText('Nothing needs you.').waitFor()
   expect(await repo.readOn('main', 'a.txt')).toBe('a')
 })
 

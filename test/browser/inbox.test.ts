@@ -32,14 +32,14 @@ test('everything that waits is decided in one list: answered, landed, sent back,
   const { page, visit } = await aPerson(fleet)
   await visit('/inbox')
   // Failures are listed, but not counted.
-  await page.getByText('3 things wait for you').waitFor()
+  await page.getByText('3 items need you').waitFor()
   await expectAccessible(page)
   await screenshot(page, 'inbox-question-light')
 
   // The question with its choices.
   await page.getByText('Which colour?').waitFor()
   await page.getByRole('button', { name: /Blue/ }).click()
-  await page.getByText('2 things wait for you').waitFor()
+  await page.getByText('2 items need you').waitFor()
   await eventually('the agent hears it', () => readFileSync(heard, 'utf8').includes('Blue') || undefined)
   await fleet.until(asking.id, 'done')
 
@@ -56,15 +56,15 @@ test('everything that waits is decided in one list: answered, landed, sent back,
   await page.locator('.inbox').waitFor({ state: 'detached' })
   expect((await fleet.show(first.id)).status).toBe('review')
   await page.goBack()
-  await page.getByText('2 things wait for you').waitFor()
+  await page.getByText('2 items need you').waitFor()
   // … and its button lands it with an undo, as the review does.
   await cards.filter({ hasText: 'First to review' }).getByRole('button', { name: 'Land' }).click()
-  await page.getByText('1 thing waits for you').waitFor()
+  await page.getByText('1 item needs you').waitFor()
   await fleet.until(first.id, 'done')
   expect(await repo.readOn('main', 'one.txt')).toBe('one')
   await page.getByText('Landed “First to review”', { exact: true }).waitFor()
   await page.keyboard.press('u')
-  await page.getByText('2 things wait for you').waitFor()
+  await page.getByText('2 items need you').waitFor()
   expect((await fleet.show(first.id)).status_reason?.code).toBe('undone')
 
   // The next one is rejected, and that is undone.
@@ -72,10 +72,10 @@ test('everything that waits is decided in one list: answered, landed, sent back,
   await page.keyboard.press('j')
   await expect.poll(() => chosen.innerText()).toContain('Second to review')
   await page.keyboard.press('d')
-  await page.getByText('1 thing waits for you').waitFor()
+  await page.getByText('1 item needs you').waitFor()
   await expect.poll(() => chosen.innerText()).toContain('Resolved')
   await page.keyboard.press('u')
-  await page.getByText('2 things wait for you').waitFor()
+  await page.getByText('2 items need you').waitFor()
 
   await chosen.getByRole('button', { name: 'Request changes…' }).click()
   await page.getByRole('dialog').getByLabel('Message').fill('Say it louder.')
@@ -106,7 +106,7 @@ test('cards stay where they are while others come and go, and keys hit the card 
   const two = await toReview('two')
   const { page, visit } = await aPerson(fleet)
   await visit('/inbox')
-  await page.getByText('2 things wait for you').waitFor()
+  await page.getByText('2 items need you').waitFor()
   const titles = () => page.locator('.inbox .waiting-title').allInnerTexts()
   const placeOf = (title: string) => page.locator('.inbox > li', { hasText: title }).boundingBox()
   await page.keyboard.press('j')
@@ -136,6 +136,6 @@ test('cards stay where they are while others come and go, and keys hit the card 
   expect((await fleet.show(third.id)).status).toBe('review')
   await expect.poll(() => page.getByText('Resolved').count()).toBe(2)
 
-  await page.getByRole('button', { name: 'Sort again' }).click()
+  await page.getByRole('button', { name: 'Re-sort' }).click()
   await expect.poll(titles).toEqual(['three', 'stuck'])
 })

@@ -13,9 +13,9 @@ test.each(['desktop', 'phone'] as const)(
     const id = await agent.asksLeave({ command: 'rm -rf build' })
     const { page, visit } = await aPerson(scene.fleet, { size })
     await visit('/inbox')
-    await page.getByText('Asks to use Bash').waitFor()
+    await page.getByText('Wants to run a command').waitFor()
     await expectAccessible(page)
-    const note = page.getByLabel('Add a note for the agent (optional)')
+    const note = page.getByLabel('Add a note (optional)')
     await note.fill("No! Don't run this.")
     for (const keys of ['Control+Enter', 'Meta+Enter', 'Enter', 'Shift+Enter']) await note.press(keys)
     await note.fill("No! Don't run this.")
@@ -27,13 +27,13 @@ test.each(['desktop', 'phone'] as const)(
     expect(await agent.stands(id)).toMatchObject({ status: 'open', answer: null })
 
     await page.getByRole('button', { name: 'Deny' }).click()
-    await page.getByText('Nothing waits for you').waitFor()
+    await page.getByText('Nothing needs you').waitFor()
     expect(await agent.stands(id)).toMatchObject({ answer: { decision: 'deny', text: "No! Don't run this." } })
 
     const other = await agent.asksLeave({ command: 'make test' })
     await visit(`/missions/${agent.id}`)
     await page.getByText('make test').first().waitFor()
-    await page.getByLabel('Add a note for the agent (optional)').first().press('Control+Enter')
+    await page.getByLabel('Add a note (optional)').first().press('Control+Enter')
     expect(await agent.stands(other)).toMatchObject({ status: 'open' })
     await page
       .getByRole('button', { name: /^Allow/ })

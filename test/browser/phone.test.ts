@@ -39,7 +39,7 @@ test('a phone is let in by a code to scan, once, and shut out again; without a w
   await listed.getByRole('button', { name: 'Sign out' }).click()
   await listed.waitFor({ state: 'detached' })
   // Its open page says so at once, and a new visit asks for a sign-in.
-  await there.getByText('This browser is no longer signed in').waitFor()
+  await there.getByText('This browser is signed out').waitFor()
   await there.reload()
   await there.getByText('This browser was signed out').waitFor()
 
@@ -138,7 +138,7 @@ describe.skipIf(!binary)('standing in a queue, with a phone', () => {
     await work.getByRole('button', { name: 'Land' }).tap()
     await fleet.until(review.id, 'done')
     expect(await repo.readOn('main', 'seen.txt')).toBe('seen')
-    await page.getByText('Nothing waits for you').waitFor()
+    await page.getByText('Nothing needs you').waitFor()
 
     // Everything that can be pressed is large enough for a thumb.
     await tabs.getByRole('button', { name: 'More' }).tap()

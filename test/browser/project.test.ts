@@ -23,3 +23,16 @@ test('removing a project asks before work goes that no commit holds', async () =
   await page.waitForURL(/\/projects$/)
   expect(existsSync(precious)).toBe(false)
 })
+
+test('the time limit of a project is filled in as minutes', async () => {
+  const { fleet, project } = await aScene()
+  const { page, visit } = await aPerson(fleet)
+  await visit(`/projects/${project.id}?tab=settings`)
+  await page.getByLabel('Time limit (minutes)').fill('1.5')
+  await page.getByRole('button', { name: 'Save', exact: true }).click()
+  await page.getByText('Unsaved changes').waitFor({ state: 'detached' })
+  const saved = await fleet.call<{ timeout_seconds: number }>('get_project', { project_id: project.id })
+  expect(saved.timeout_seconds).toBe(90)
+  await page.reload()
+  expect(await page.getByLabel('Time limit (minutes)').inputValue()).toBe('1.5')
+})

@@ -68,7 +68,7 @@ test('three missions are reviewed by keyboard: one goes back with a comment, one
     .getByRole('listitem')
     .filter({ has: page.getByRole('link', { name: 'Charge the new tax', exact: true }) })
   await expect.poll(() => row.textContent(), SOON).toMatch(/“Greet warmly”.*changes src\/names\.py as well/)
-  expect(await row.textContent()).toMatch(/5 files.*no test touched.*1 check not run yet/)
+  expect(await row.textContent()).toMatch(/5 files.*no tests.*1 check not run yet/)
   await expectAccessible(page)
   await screenshot(page, 'review-queue-light')
 
@@ -79,7 +79,7 @@ test('three missions are reviewed by keyboard: one goes back with a comment, one
   expect(new URL(page.url()).pathname).toBe(`/review/${tax}`)
   await page.getByText('Renamed from src/names.py').waitFor()
   await page.getByText('now executable').waitFor()
-  await page.getByText('Not text').waitFor()
+  await page.getByText('Not text, so its content is not shown').waitFor()
   await expectAccessible(page)
   await screenshot(page, 'review-light')
   const second = page.getByRole('heading', { level: 3, name: 'logo.png' })
@@ -109,7 +109,7 @@ test('three missions are reviewed by keyboard: one goes back with a comment, one
   await page.getByRole('textbox', { name: 'Comment on line 6 of src/shop.ts' }).fill('Why twice?')
   await page.keyboard.press('Control+Enter')
   const comment = page.getByRole('article').filter({ hasText: 'Why twice?' })
-  await comment.getByText('not sent yet').waitFor()
+  await comment.getByText('Pending').waitFor()
   await page.keyboard.press('j')
   await page.keyboard.press('c')
   await page.getByRole('textbox', { name: 'Comment on line 7 of src/shop.ts' }).fill('Never mind')
@@ -126,7 +126,7 @@ test('three missions are reviewed by keyboard: one goes back with a comment, one
 
   // Sent back with the comment. The agent gets it, and the next mission opens.
   await page.keyboard.press('b')
-  await page.getByRole('dialog').getByText('Request changes with 1 comment').first().waitFor()
+  await page.getByRole('dialog').getByRole('button', { name: 'Request changes (1)' }).waitFor()
   await page.getByRole('dialog').getByRole('textbox').fill('Nearly there.')
   await page.keyboard.press('Tab')
   await page.keyboard.press('Tab')
@@ -175,10 +175,11 @@ test('three missions are reviewed by keyboard: one goes back with a comment, one
   // Two side by side, to choose one.
   await page.goto(new URL(`/compare?first=${tax}&second=${greet}`, page.url()).href)
   await page.getByRole('link', { name: 'Greet warmly' }).waitFor()
-  await page.getByText('both changed it').waitFor()
+  await page.getByRole('heading', { name: /^Difference between the two/ }).waitFor()
+  await page.getByText('both', { exact: true }).first().waitFor()
   await expectAccessible(page)
   await screenshot(page, 'compare-light')
-  await page.getByRole('button', { name: 'Land this one, keep the other' }).last().click()
+  await page.getByRole('button', { name: 'Land this one' }).last().click()
   await eventually('the winner landed', async () => (await fleet.show(greet)).landed !== null)
   await eventually('the other is kept', async () => (await fleet.show(tax)).status_reason?.code === 'rejected')
 

@@ -79,7 +79,7 @@ test('what happens is shown as it happens; it holds while one reads, and lets go
   await visit(`/sessions/${session_id}`)
   const log = page.getByRole('log', { name: 'Transcript' })
   await log.getByText('early 200').waitFor()
-  await page.getByText('live', { exact: true }).waitFor()
+  await page.getByText('Live', { exact: true }).waitFor()
   await log.hover()
   await page.mouse.wheel(0, -1500)
   await page.getByRole('button', { name: 'Jump to the end' }).waitFor()
@@ -97,7 +97,7 @@ test('what happens is shown as it happens; it holds while one reads, and lets go
       document.dispatchEvent(new Event('visibilitychange'))`)
   const opened = streams.filter(url => url.includes('/sessions/')).length
   await hide(true)
-  await eventually('it is let go', async () => (await page.getByText('live', { exact: true }).count()) === 0)
+  await eventually('it is let go', async () => (await page.getByText('Live', { exact: true }).count()) === 0)
   end.open()
   await fleet.until(id, 'done')
   await hide(false)
@@ -107,4 +107,55 @@ test('what happens is shown as it happens; it holds while one reads, and lets go
   const shown = await log.innerText()
   for (const words of ['later 1', 'later 30', 'the last words'])
     expect(shown.split('\n').filter(line => line.trim() === words)).toHaveLength(1)
+})
+
+test('tools have icons and sizes, output has its colours, thinking unfolds, and nothing above moves', async () => {
+  const { fleet, project } = await aScene()
+  const said = (content: object) =>
+    JSON.stringify({ type: 'assistant', message: { id: `m${++n}`, content: [content] } })
+  const answered = (id: string, content: string) =>
+    JSON.stringify({ type: 'user', message: { content: [{ type: 'tool_result', tool_use_id: id, content }] } })
+  let n = 0
+  const stdout = [
+    ...Array.from({ length: 30 }, (_, at) => said({ type: 'text', text: `Before ${at}.` })),
+    said({ type: 'thinking', thinking: `First I look.\n${'Then I think more.\n'.repeat(8)}The last thought.` }),
+    said({ type: 'tool_use', id: 'run', name: 'Bash', input: { command: 'npm test' } }),
+    answered('run', '\x1b[32m✓ passes\x1b[0m\n\x1b[1;31m✗ fails <b>here</b>\x1b[0m'),
+    said({
+      type: 'tool_use',
+      id: 'edit',
+      name: 'Edit',
+      input: { file_path: 'a.ts', old_string: 'one\ntwo\n', new_string: 'one\n2\nthree\n' },
+    }),
+    answered('edit', 'ok'),
+    ...Array.from({ length: 30 }, (_, at) => said({ type: 'text', text: `After ${at}.` })),
+  ]
+  const { session } = await aWrittenSession(fleet, project, { agent: 'claude', stdout })
+  const { page, visit } = await aPerson(fleet)
+  await visit(`/sessions/${session}`)
+  const log = page.getByRole('log', { name: 'Transcript' })
+  await log.getByText('After 29.').waitFor()
+  await page.getByLabel('Search this session').fill('npm test')
+  await page.keyboard.press('Enter')
+  await page.getByText('1 match').waitFor()
+  await page.getByRole('button', { name: 'Close the search' }).click()
+
+  const run = log.getByRole('button', { name: /Bash/ })
+  const edit = log.getByRole('button', { name: /Edit/ })
+  expect(await edit.getByRole('img', { name: '2 lines added' }).count()).toBe(1)
+  expect(await edit.getByRole('img', { name: '1 line deleted' }).count()).toBe(1)
+  const topOf = async (which: typeof run) => Math.round((await which.boundingBox())!.y)
+  const thought = log.getByRole('button', { name: /Thought/ })
+  const before = await topOf(thought)
+  await thought.click()
+  await log.getByText('The last thought.').waitFor()
+  expect(await topOf(thought)).toBe(before)
+  const ran = await topOf(run)
+  await run.click()
+  const [good, bad] = [log.getByText('✓ passes'), log.getByText('✗ fails <b>here</b>')]
+  expect(await good.last().getAttribute('class')).toBe('ansi-green')
+  expect(await bad.last().getAttribute('class')).toBe('ansi-red ansi-bold')
+  expect(await topOf(run)).toBe(ran)
+  await screenshot(page, 'session-tools-light')
+  await expectAccessible(page)
 })

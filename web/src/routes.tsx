@@ -16,6 +16,7 @@ import {
   Repeat,
   Settings,
   Share2,
+  ShieldCheck,
   Workflow,
 } from 'lucide-react'
 import { type ComponentType, type LazyExoticComponent, lazy } from 'react'
@@ -64,6 +65,7 @@ export const MORE: readonly Station[] = [
   station('Costs', ChartColumn, '/costs', () => import('./pages/costs/index.tsx'), 'c'),
   station('Activity', Activity, '/activity', () => import('./pages/activity/index.tsx'), 'a'),
   station('Agents', Bot, '/agents', () => import('./pages/agents/index.tsx')),
+  station('Approvals', ShieldCheck, '/approvals', () => import('./pages/approvals/index.tsx')),
   station('Plugins', Blocks, '/plugins', () => import('./pages/plugins/index.tsx')),
   station('Integrations', Plug, '/integrations', () => import('./pages/integrations/index.tsx')),
   station('Settings', Settings, '/settings', () => import('./pages/settings/index.tsx'), 's'),
@@ -75,9 +77,11 @@ const WITHIN: readonly Place[] = [
   place('/missions/:mission_id', () => import('./pages/mission/index.tsx')),
   place('/sessions/:session_id', () => import('./pages/session/index.tsx')),
   place('/review/:mission_id', () => import('./pages/review/one.tsx')),
+  place('/search', () => import('./pages/search/index.tsx')),
   place('/compare', () => import('./pages/review/compare.tsx')),
   place('/plans/:plan_id', () => import('./pages/plans/one.tsx')),
   place('/projects/:project_id', () => import('./pages/projects/one.tsx')),
+  place('/settings/notifications', () => import('./pages/settings/notifications.tsx')),
   place('/workflows/:workflow_id', () => import('./pages/workflows/one.tsx')),
 ]
 

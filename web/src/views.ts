@@ -10,6 +10,7 @@ export const VIEWS = [
   '/review/:mission_id',
   '/compare',
   '/graph',
+  '/search',
   '/plans',
   '/plans/:plan_id',
   '/projects',
@@ -22,8 +23,10 @@ export const VIEWS = [
   '/costs',
   '/activity',
   '/agents',
+  '/approvals',
   '/plugins',
   '/integrations',
   '/settings',
+  '/settings/notifications',
 ] as const
 export type View = (typeof VIEWS)[number]

@@ -27,7 +27,8 @@ form.addEventListener('submit', async event => {
     await signIn(token.trim())
     goOn()
   } catch (error) {
-    problem.textContent = error instanceof TypeError ? 'The server does not answer. Is it running?' : error.message
+    problem.textContent =
+      error instanceof TypeError ? 'The server does not answer. Check that it is running.' : error.message
     form.token.select()
   }
 })

@@ -20,6 +20,7 @@ interface RefusedBody {
   code?: string
   try?: string
   worktrees?: HeldWorktree[]
+  field?: string
 }
 
 /** The server refused, with a sentence for people. */
@@ -29,6 +30,8 @@ export class Refused extends Error {
   /** What to do next, if the server knows. */
   readonly advice: string | undefined
   readonly worktrees: readonly HeldWorktree[]
+  /** The input that is wrong, if it is one. */
+  readonly field: string | undefined
 
   constructor(status: number, body: { error?: RefusedBody }) {
     super(body.error?.message ?? `The server answered ${status}.`)
@@ -36,6 +39,7 @@ export class Refused extends Error {
     this.code = body.error?.code ?? ''
     this.advice = body.error?.try
     this.worktrees = body.error?.worktrees ?? []
+    this.field = body.error?.field
   }
 }
 

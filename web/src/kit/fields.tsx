@@ -39,6 +39,7 @@ const described = (id: string, hint: ReactNode): { id: string; 'aria-describedby
 interface LineProps extends TextProps {
   /** Common values. Others are possible too. */
   suggestions?: readonly string[]
+  type?: 'text' | 'password' | 'time'
 }
 
 export function TextInput({ label, hint, value, set, suggestions, ...rest }: LineProps) {
@@ -113,6 +114,17 @@ export function NumberInput({ label, hint, value, set, ...rest }: NumberProps) {
     </Labelled>
   )
 }
+
+/** A time that is stored in seconds, filled in as minutes. */
+export const MinutesInput = ({ label, value, set, ...rest }: NumberProps) => (
+  <NumberInput
+    label={`${label} (minutes)`}
+    value={value === null ? null : Number((value / 60).toFixed(2))}
+    set={minutes => set(minutes === null ? null : Math.round(minutes * 60))}
+    step="any"
+    {...rest}
+  />
+)
 
 export interface Option {
   value: string

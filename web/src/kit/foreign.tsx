@@ -1,5 +1,7 @@
 import { Button } from '@radix-ui/themes'
 import { useMemo, useState } from 'react'
+import './ansi.css'
+import { hasColours, piecesOf } from './ansi.ts'
 import './foreign.css'
 import { cutTo, plain } from './plain.ts'
 import { complain } from './toasts.tsx'
@@ -23,8 +25,9 @@ export function Foreign({ text, lines = 60, chars = 8000, code = false, tone = '
   const [read, setRead] = useState<string>()
   const cut = useMemo(() => {
     const { text: shown, missing } = cutTo(read ?? text, all ? EVERYTHING : { lines, chars })
-    return { shown: plain(shown), missing }
-  }, [text, read, all, lines, chars])
+    const coloured = code && hasColours(shown)
+    return { shown: coloured ? <Coloured text={shown} /> : plain(shown), missing }
+  }, [text, read, all, lines, chars, code])
   const toggle = async () => {
     if (!all && whole && read === undefined) {
       try {
@@ -48,5 +51,14 @@ export function Foreign({ text, lines = 60, chars = 8000, code = false, tone = '
     </div>
   )
 }
+
+/** What a program printed, in its colours. */
+const Coloured = ({ text }: { text: string }) =>
+  piecesOf(text).map(({ text: piece, look }, index) => (
+    // biome-ignore lint/suspicious/noArrayIndexKey: the pieces of one text never change their order
+    <span key={index} className={look || undefined}>
+      {plain(piece)}
+    </span>
+  ))
 
 const EVERYTHING = { lines: Number.POSITIVE_INFINITY, chars: Number.POSITIVE_INFINITY }

@@ -11,7 +11,7 @@ interface FormDialogProps {
   ready?: boolean
   close(): void
   submit(): void
-  children: ReactNode
+  children?: ReactNode
 }
 
 /** A dialog with a few fields and one action. */

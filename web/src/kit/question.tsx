@@ -11,6 +11,7 @@ import { choicesIn, inputIn } from './question-parts.ts'
 import { Time } from './time.tsx'
 import { tell } from './toasts.tsx'
 import { ToolInput } from './tool-input.tsx'
+import { wishOf } from './tool-words.ts'
 
 export type Question = Output<'list_inbox'>['questions'][number]
 
@@ -44,7 +45,7 @@ export function QuestionCard({ question, mission, project }: QuestionCardProps) 
         )}
         <Text size="1" color="gray" className="question-when">
           {project && `${plain(project)} · `}
-          <Link href={`/sessions/${question.session_id}`}>session</Link> · <Time at={question.created_at} />
+          <Link href={`/sessions/${question.session_id}`}>Transcript</Link> · <Time at={question.created_at} />
         </Text>
       </Flex>
       {question.kind === 'permission' ? (
@@ -61,11 +62,11 @@ export function QuestionCard({ question, mission, project }: QuestionCardProps) 
 }
 
 function Heading({ question: { kind, tool } }: { question: Question }) {
-  if (kind === 'interruption') return 'Interrupted. It waits for your message'
+  if (kind === 'interruption') return 'Interrupted. Send a message to continue'
   if (kind === 'question') return 'Question'
   return (
     <>
-      Asks to use <code className="question-tool">{plain(tool ?? 'a tool')}</code>
+      {wishOf(tool)} {tool && <code className="question-tool">{plain(tool)}</code>}
     </>
   )
 }
@@ -110,7 +111,7 @@ function Answering({ question }: { question: Question }) {
         </Flex>
       )}
       <label htmlFor={id} className="question-label">
-        {asksLeave ? 'Add a note for the agent (optional)' : choices.length ? 'Or in your own words' : 'Your answer'}
+        {asksLeave ? 'Add a note (optional)' : choices.length ? 'Or in your own words' : 'Your answer'}
       </label>
       <TextArea
         id={id}
@@ -147,12 +148,12 @@ function Answering({ question }: { question: Question }) {
         )}
         {asksLeave && question.covers !== null && (
           <Text as="div" size="1" color="gray" className="question-covers">
-            A rule covers exactly: <code>{plain(question.covers)}</code>
+            A rule covers exactly: <code>{plain(question.covers)}</code>. <Link href="/approvals">See all rules</Link>
           </Text>
         )}
         {question.deadline && (
           <Text size="1" color="gray">
-            answered automatically with “{question.otherwise ?? 'deny'}” <Time at={question.deadline} />
+            Answered automatically with “{question.otherwise ?? 'deny'}” <Time at={question.deadline} />
           </Text>
         )}
       </Flex>

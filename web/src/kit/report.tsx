@@ -2,6 +2,7 @@ import { Badge, Code, Flex, Text } from '@radix-ui/themes'
 import type { Output } from '../api/client.ts'
 import './fold.css'
 import { Markdown } from './markdown.tsx'
+import { OUTCOMES } from './outcomes.ts'
 import { plain, safeLink } from './plain.ts'
 import './report.css'
 import { plural } from './words.ts'
@@ -18,24 +19,10 @@ const LISTS = [
 ] as const
 const SIGNS = { added: '+', modified: '~', deleted: '−', renamed: '→' }
 
-const STATUS: Record<Report['status'], { color: 'green' | 'gray' | 'amber' | 'red'; word: string }> = {
-  completed: { color: 'green', word: 'Completed' },
-  completed_no_changes: { color: 'gray', word: 'No changes' },
-  blocked: { color: 'amber', word: 'Blocked' },
-  limited: { color: 'amber', word: 'Stopped at a limit' },
-  handed_over: { color: 'gray', word: 'Handed over' },
-  rate_limited: { color: 'amber', word: 'Rate limited' },
-  stalled: { color: 'amber', word: 'Stalled' },
-  lost: { color: 'amber', word: 'Lost' },
-  failed: { color: 'red', word: 'Failed' },
-  parked: { color: 'gray', word: 'Parked' },
-  cancelled: { color: 'gray', word: 'Cancelled' },
-}
-
 /** How the session of the report ended. */
 export const ReportStatus = ({ status }: Pick<Report, 'status'>) => (
-  <Badge color={STATUS[status].color} highContrast>
-    {STATUS[status].word}
+  <Badge color={OUTCOMES[status].color} highContrast>
+    {OUTCOMES[status].word}
   </Badge>
 )
 

@@ -8,6 +8,7 @@ let timer: ReturnType<typeof setInterval> | undefined
 
 function watchClock(watcher: () => void): () => void {
   watchers.add(watcher)
+  if (!timer) now = Date.now()
   timer ??= setInterval(() => {
     now = Date.now()
     if (!document.hidden) for (const each of watchers) each()

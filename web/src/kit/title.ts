@@ -1,17 +1,17 @@
 let title = 'Flotilla'
-let running = 0
+let waiting = 0
 
 function show(): void {
-  document.title = `${running ? `(${running}) ` : ''}${title}`
+  document.title = `${waiting ? `(${waiting}) ` : ''}${title}`
 }
 
-/** Sets the title of the page. The number of running agents comes first, so that a background tab shows it. */
+/** Sets the title of the page. What waits for the person comes first, so that a background tab shows it. */
 export function setTitle(page: string): void {
   title = `${page} · Flotilla`
   show()
 }
 
-export function setRunning(count: number): void {
-  running = count
+export function setWaiting(count: number): void {
+  waiting = count
   show()
 }

@@ -18,10 +18,10 @@ import './waiting-card.css'
 import { plural, type Tone } from './words.ts'
 
 const KINDS: Record<Exclude<Entry['kind'], 'question'>, { icon: LucideIcon; word: string; tone: Tone }> = {
-  plan: { icon: Network, word: 'Plan to approve', tone: 'iris' },
-  review: { icon: GitPullRequestArrow, word: 'Work to review', tone: 'iris' },
+  plan: { icon: Network, word: 'Plan', tone: 'iris' },
+  review: { icon: GitPullRequestArrow, word: 'Review', tone: 'iris' },
   conflict: { icon: GitMerge, word: 'Conflict', tone: 'red' },
-  stuck: { icon: Hourglass, word: 'Stuck', tone: 'amber' },
+  stuck: { icon: Hourglass, word: 'Blocked', tone: 'amber' },
   failure: { icon: CircleX, word: 'Failed', tone: 'red' },
 }
 
@@ -56,7 +56,7 @@ function Waiting({ entry, titles }: WaitingCardProps) {
     return (
       <QuestionCard
         question={entry.question}
-        mission={titles.get(mission_id) ?? `Mission ${mission_id}`}
+        mission={titles.get(mission_id) ?? 'Untitled mission'}
         project={projectName(project_id)}
       />
     )
@@ -64,31 +64,37 @@ function Waiting({ entry, titles }: WaitingCardProps) {
   const { icon: Icon, word, tone } = KINDS[entry.kind]
   const project = entry.kind === 'plan' ? entry.plan.project_id : entry.mission.project_id
   return (
-    <Card className="waiting">
-      <Flex align="center" gap="2" wrap="wrap">
-        <Icon size={18} aria-hidden className="waiting-icon" data-tone={tone} />
+    <Card className="waiting" size="1">
+      <div className="waiting-head">
+        <Icon size={16} aria-hidden className="waiting-icon" data-tone={tone} />
+        <Link href={placeOf(entry)} className="waiting-title">
+          {plain(entry.kind === 'plan' ? entry.plan.goal : entry.mission.title)}
+        </Link>
         <Badge color={tone} highContrast>
           {word}
         </Badge>
         <Text size="1" color="gray" className="waiting-when">
           {plain(projectName(project))} · <Time at={entry.at} />
         </Text>
-      </Flex>
-      <Link href={placeOf(entry)} className="waiting-title">
-        {plain(entry.kind === 'plan' ? entry.plan.goal : entry.mission.title)}
-      </Link>
-      <Why entry={entry} />
-      <Acts entry={entry} />
+      </div>
+      <div className="waiting-body">
+        <Why entry={entry} />
+        <Acts entry={entry} />
+      </div>
     </Card>
   )
 }
 
 function Why({ entry }: { entry: Exclude<Entry, { kind: 'question' }> }) {
-  if (entry.kind === 'plan') return <Foreign text={entry.plan.summary} lines={6} />
+  if (entry.kind === 'plan') return <Foreign text={entry.plan.summary} lines={2} chars={240} tone="quiet" />
   const { mission, kind } = entry
+  // That it waits for a review is said already.
+  const isUsual = kind === 'review' && mission.status_reason?.code === 'policy'
   return (
     <>
-      {mission.status_reason && <Foreign text={mission.status_reason.text} lines={8} tone="quiet" />}
+      {mission.status_reason && !isUsual && (
+        <Foreign text={mission.status_reason.text} lines={2} chars={240} tone="quiet" />
+      )}
       {(kind === 'review' || kind === 'conflict') && <Size missionId={mission.id} />}
     </>
   )
@@ -123,10 +129,11 @@ function Acts({ entry }: { entry: Entry }) {
     setAsking(undefined)
   }
   return (
-    <Flex gap="2" wrap="wrap" mt="3" className="waiting-acts">
+    <Flex gap="2" wrap="wrap" mt="2" align="center" className="waiting-acts">
       {acts.map(act => (
         <Button
           key={act.label}
+          size="1"
           variant={act.tone === 'main' ? 'solid' : 'soft'}
           color={act.tone === 'bad' ? 'red' : act.tone === 'main' ? undefined : 'gray'}
           highContrast={act.tone !== 'main'}
@@ -136,9 +143,9 @@ function Acts({ entry }: { entry: Entry }) {
           {act.label}
         </Button>
       ))}
-      <Button variant="ghost" color="gray" highContrast asChild className="waiting-open">
+      <Button size="1" variant="ghost" color="gray" highContrast asChild className="waiting-open">
         <Link href={placeOf(entry)}>
-          {entry.kind === 'review' || entry.kind === 'conflict' ? 'See the diff' : 'Open'}
+          {entry.kind === 'review' ? 'View changes' : entry.kind === 'conflict' ? 'View conflict' : 'Open'}
         </Link>
       </Button>
       {asking && <Words act={asking} busy={busy} close={() => setAsking(undefined)} run={run} />}

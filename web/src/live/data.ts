@@ -118,6 +118,8 @@ interface AskOptions {
   enabled?: boolean
   /** Show the last answer until the one for the new input is loaded. */
   keep?: boolean
+  /** Ask again after this time while the page is visible, for what no event tells. */
+  everyMs?: (answer: unknown) => number | false
 }
 
 /** Lists of missions are loaded page by page, with `useMissions`. */
@@ -127,12 +129,13 @@ type Askable = Exclude<Name, 'list_missions' | 'stream_events' | 'stream_session
 export function useAsk<N extends Askable>(
   name: N,
   input: Input<N>,
-  { enabled = true, keep = false }: AskOptions = {},
+  { enabled = true, keep = false, everyMs }: AskOptions = {},
 ): UseQueryResult<Output<N>, Error> {
   return useQuery<Output<N>, Error>({
     queryKey: keyOf(name, input),
     queryFn: ({ signal }) => ask(name, input, { signal }),
     enabled,
+    ...(everyMs && { refetchInterval: ({ state }) => everyMs(state.data) }),
     ...(keep && { placeholderData: keepPreviousData as never }),
   })
 }

@@ -101,7 +101,7 @@ const includes = (text: string, part: string): boolean => text.toLowerCase().inc
 
 /** The same filter as on the server, so that a mission can be added or removed without loading the list. */
 export function fits(mission: Mission, filter: MissionFilter, { isOf }: Pick<News, 'isOf'>): boolean {
-  const { project_id, status, tag, agent, text, ids, parent_mission_id, result, ended_since } = filter
+  const { project_id, status, tag, agent, text, ids, parent_mission_id, result, ended_since, created_since } = filter
   const part = text?.toLowerCase()
   return (
     (!project_id || mission.project_id.startsWith(project_id)) &&
@@ -113,6 +113,7 @@ export function fits(mission: Mission, filter: MissionFilter, { isOf }: Pick<New
     (!result || mission.result === result) &&
     (!byEnd(filter) || (OVER.includes(mission.status) && mission.ended_at !== null)) &&
     (!ended_since || (mission.ended_at !== null && mission.ended_at >= ended_since)) &&
+    (!created_since || mission.created_at >= created_since) &&
     (!part ||
       includes(mission.title, part) ||
       includes(mission.detailed_prompt, part) ||

@@ -20,8 +20,8 @@ const concernsItsOwn = (event: FleetEvent, answer: Output<'get_mission'> | undef
       !!answer &&
       [...answer.children, ...answer.dependents].some(({ id }) => id === event.mission_id)
 
-/** A comment changed, or was sent to the agent. */
-const aboutComments = about('comment', 'resumed', 'reopened')
+/** A comment changed, moved with its lines, or was sent to the agent. */
+const aboutComments = about('comment', 'candidate_changed', 'resumed', 'reopened')
 /** Changes what waits for review, or what a review says about other missions. */
 const changesReviews = (event: FleetEvent): boolean =>
   [event.data.was, event.data.status].some(status => status === 'review' || status === 'needs_input') ||
@@ -64,6 +64,8 @@ export const STALE: { [N in Name]?: Touches<N> } = {
     moved(event) || about('asked', 'answered', 'question_', 'plan_', 'mission_', 'taken_over', 'takeover_')(event),
   list_projects: about('project_', 'paused', 'unpaused'),
   get_project: about('project_', 'paused', 'unpaused'),
+  find_repositories: about('project_'),
+  suggest_files: about('landed', 'undone', 'project_updated'),
   list_mcp_servers: about('project_updated', 'settings_'),
   list_plans: about('plan_'),
   get_plan: (event, _, answer) =>
@@ -76,10 +78,11 @@ export const STALE: { [N in Name]?: Touches<N> } = {
     (about('usage', 'session_')(event) && ofItsProject(event, answer)) ||
     moved(event),
   list_loops: about('loop_'),
-  list_schedules: about('schedule', 'unscheduled', 'mission_deleted'),
+  list_schedules: event => moved(event) || about('schedule', 'unscheduled', 'mission_deleted', 'workflow_')(event),
   list_workflows: event => about('workflow_')(event) || ofMissions(event),
   get_workflow: event => about('workflow_')(event) || ofMissions(event),
   list_plugins: about('plugin_'),
+  list_board_views: about('board_view_'),
   list_templates: about('template_'),
   get_template: about('template_'),
   list_processes: about('process_'),
@@ -87,6 +90,7 @@ export const STALE: { [N in Name]?: Touches<N> } = {
   get_remote_control: about('process_'),
   get_settings: about('settings_'),
   get_engine: about('settings_'),
+  get_notification_settings: about('notification', 'device_signed_out'),
   system_status: event =>
     moved(event) ||
     about('session_', 'retrying', 'went_on', 'paused', 'unpaused', 'settings_', 'server_', 'fault_')(event),
@@ -109,8 +113,9 @@ export const STALE: { [N in Name]?: Touches<N> } = {
       'limit_reached',
     )(event),
   list_devices: about('device_'),
-  list_approval_rules: about('approval_rule_', 'mission_deleted'),
+  list_approval_rules: about('approval_rule_', 'allowed_by_rule', 'mission_deleted'),
   list_spending: about('usage', 'session_ended'),
+  list_mission_costs: about('session_ended'),
   // The end of a session is when the windows of its provider may have changed.
   list_agents: about('settings_', 'plugin_', 'limit_reached', 'session_ended'),
 }

@@ -8,14 +8,13 @@ export function ConnectionBar() {
   if (connection === 'signed-out')
     return (
       <div className="connection" role="alert">
-        This browser is no longer signed in. <a href="/sign-in?why=ended">Sign in again</a>, or open the link that{' '}
-        <code>fleet up --detach</code> prints.
+        This browser is signed out. <a href="/sign-in?why=ended">Sign in again</a>
       </div>
     )
   if (connection === 'lost')
     return (
       <div className="connection" role="alert">
-        The server does not answer. What you see may be outdated. Retrying… If it was stopped: <code>fleet up</code>
+        Connection lost. What you see may be out of date. Reconnecting…
       </div>
     )
   return null
@@ -34,7 +33,7 @@ export const PausedBar = ({ unpause }: { unpause(): void }) => (
 /** Says that lists are not complete. */
 export const UnreadableBar = ({ count }: { count: number }) => (
   <div className="connection" role="status">
-    {plural(count, 'record')} in the store cannot be read, and no list shows {count === 1 ? 'it' : 'them'}. What to do:{' '}
-    <code>fleet doctor</code>
+    {plural(count, 'record')} cannot be read, so lists are incomplete. To repair the store, run{' '}
+    <code>fleet doctor</code> on the machine of the server.
   </div>
 )

@@ -30,7 +30,7 @@ export function FaultsBar({ count }: { count: number }) {
   }, [nextTry, refetch])
   return (
     <section className="connection" aria-label="Faults">
-      <span role="status">The fleet is stuck on {plural(count, 'thing')}. It retries by itself.</span>{' '}
+      <span role="status">{plural(count, 'problem')} that the fleet retries by itself.</span>{' '}
       <Button size="1" variant="soft" color="amber" highContrast loading={busy} onClick={() => run({})}>
         Retry now
       </Button>{' '}

@@ -1,5 +1,5 @@
 import { useEffect } from 'react'
-import { setRunning } from '../kit/title.ts'
+import { setWaiting } from '../kit/title.ts'
 import { useAsk, useCommand } from '../live/data.ts'
 import type { View } from '../views.ts'
 
@@ -7,9 +7,8 @@ import type { View } from '../views.ts'
 export function useFleetState() {
   const { data } = useAsk('get_overview', {})
   const { count: waiting = 0, reviews = 0 } = data?.needs_you ?? {}
-  const running = data?.live_sessions ?? 0
-  useEffect(() => setRunning(running), [running])
   useEffect(() => {
+    setWaiting(waiting)
     // On the icon of the installed page, if there is one.
     navigator.setAppBadge?.(waiting).catch(() => {})
   }, [waiting])

@@ -7,6 +7,8 @@ export interface Shortcut {
    */
   keys?: string
   title: string
+  /** Where the sheet of keys lists it; absent: under the current page. */
+  group?: 'Everywhere' | 'Go to'
   run(): void
 }
 
@@ -41,6 +43,8 @@ const isPressing = (target: EventTarget | null, name: string): boolean =>
   target instanceof Element &&
   target.closest('a, button, summary, [role="menuitem"]') !== null
 
+const isDialogOpen = (): boolean => document.querySelector('[role="dialog"][data-state="open"]') !== null
+
 let before = ''
 let beforeAt = 0
 
@@ -55,10 +59,14 @@ export function listenForShortcuts(): () => void {
   const pressed = (event: KeyboardEvent) => {
     if (event.defaultPrevented || event.isComposing || event.altKey) return
     const name = nameOf(event)
-    if (isTyping(event.target) && !name.startsWith('mod+')) return
+    if (isTyping(event.target) && !name.startsWith('mod+')) {
+      // The keys of the page work again.
+      if (name === 'Escape' && !isDialogOpen()) (event.target as HTMLElement).blur()
+      return
+    }
     if (isPressing(event.target, name)) return
     // An open dialog gets all keys.
-    if (!name.startsWith('mod+') && document.querySelector('[role="dialog"][data-state="open"]')) return
+    if (!name.startsWith('mod+') && isDialogOpen()) return
     const sequence = event.timeStamp - beforeAt < SEQUENCE_MS ? `${before} ${name}` : name
     const all = shortcutsNow()
     const found = all.findLast(each => each.keys === sequence) ?? all.findLast(each => each.keys === name)

@@ -17,9 +17,9 @@ test('what needs a person is told once for each thing, the newest of it, and lea
     titleOf,
   )
   expect(news).toEqual([
-    { tag: 'a', title: 'An agent asks you', body: 'Mission a\nWhich size?', path: '/missions/a' },
-    { tag: 'b', title: 'Work to review', body: 'Mission b', path: '/review/b' },
-    { tag: 'p1', title: 'A plan to approve', body: '', path: '/plans/p1' },
+    { tag: 'a', title: 'Needs input', body: 'Mission a\nWhich size?', path: '/missions/a' },
+    { tag: 'b', title: 'Ready for review', body: 'Mission b', path: '/review/b' },
+    { tag: 'p1', title: 'Plan to approve', body: '', path: '/plans/p1' },
   ])
 })
 
@@ -36,6 +36,6 @@ test('what goes on by itself is no news', () => {
 test('many at once are one', () => {
   const failures = ['a', 'b', 'c', 'd'].map(id => event('failed', id, { was: 'running', status: 'failed' }))
   expect(newsIn([...failures, event('asked', 'e')], titleOf)).toEqual([
-    { tag: 'many', title: '5 things need you', body: 'A mission failed: 4\nAn agent asks you: 1', path: '/inbox' },
+    { tag: 'many', title: '5 missions need you', body: 'Failed: 4\nNeeds input: 1', path: '/inbox' },
   ])
 })

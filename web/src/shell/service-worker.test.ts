@@ -1,8 +1,7 @@
-import { readFileSync } from 'node:fs'
-import { join } from 'node:path'
 import { expect, test, vi } from 'vitest'
+import { serviceWorker } from '../../service-worker.mjs'
 
-const CODE = readFileSync(join(import.meta.dirname, '../../public/sw.js'), 'utf8')
+const CODE = await serviceWorker()
 const NEWS = { title: 'An agent asks you', body: 'Which colour?', tag: 'm1', path: '/missions/m1' }
 
 /** The worker with the windows that a browser would report. */
@@ -61,4 +60,19 @@ test('it never answers for the server: code is always fetched, and an honest pag
   expect(answer.status).toBe(503)
   expect(await answer.text()).toContain('fleet up')
   expect(CODE).not.toMatch(/caches|importScripts/)
+})
+
+test('a push message whose words cannot be had is a plain sentence', async () => {
+  const { happens, shown, fetched } = aWorker([])
+  fetched.mockRejectedValue(new TypeError('no connection'))
+  await happens('push', { data: { json: () => ({ id: 'abc' }) } })
+  await happens('push', { data: { json: () => ({ id: '../../sign-out' }) } })
+  await happens('push', { data: null })
+  const body = 'Open Flotilla to see what is waiting.'
+  for (const tag of ['abc', 'unknown', 'unknown'])
+    expect(shown).toHaveBeenCalledWith(
+      'Something needs you',
+      expect.objectContaining({ body, tag, data: { path: '/inbox' } }),
+    )
+  expect(fetched.mock.calls.map(([address]) => address)).toEqual(Array(3).fill('/sign-in/challenge'))
 })

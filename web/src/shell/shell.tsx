@@ -1,47 +1,61 @@
 import { Button, IconButton, Kbd, Text } from '@radix-ui/themes'
 import { Ellipsis, Plus, Search } from 'lucide-react'
 import { lazy, Suspense, useEffect, useState } from 'react'
-import { Link, Route, Switch, useLocation } from 'wouter'
+import { Link, Route, Switch, useLocation, useSearch } from 'wouter'
 import { Empty, Lines, Page } from '../kit/page.tsx'
 import { Toasts } from '../kit/toasts.tsx'
 import { MAIN, MORE, PLACES, STATIONS, type Station } from '../routes.tsx'
 import type { View } from '../views.ts'
+import { Arrival } from './arrival.tsx'
 import { ConnectionBar, PausedBar, UnreadableBar } from './connection.tsx'
 import { FaultsBar } from './faults.tsx'
 import { useFleetState, usePausing } from './fleet-state.ts'
 import { listenForShortcuts, MOD, useShortcuts } from './keys.ts'
+import { useMarking } from './marking.ts'
 import { startNotifying, switchNotifications } from './notifications.ts'
+import { useRemembering } from './recent.ts'
 import './shell.css'
 import { signOut } from './sign-out.ts'
 import { Tools } from './tools.tsx'
 import { Trouble } from './trouble.tsx'
 
-const Palette = lazy(() => import('./palette.tsx'))
+const loadPalette = () => import('./palette.tsx')
+const Palette = lazy(loadPalette)
 const Phone = lazy(() => import('./phone.tsx'))
+const KeySheet = lazy(() => import('./key-sheet.tsx'))
 
 export function Shell() {
-  const [, go] = useLocation()
+  const [location, go] = useLocation()
+  const newMission = newMissionFrom(location, useSearch())
   const [palette, setPalette] = useState(false)
   const [more, setMore] = useState(false)
   const [phone, setPhone] = useState(false)
+  const [keys, setKeys] = useState(false)
   const { counts, isPaused, unreadable, faults } = useFleetState()
   const { pause, unpause } = usePausing()
   useEffect(listenForShortcuts, [])
   useEffect(() => startNotifying(go), [go])
+  useEffect(() => onFirstMod(loadPalette), [])
+  useMarking()
+  useRemembering()
   useShortcuts([
-    { keys: 'mod+k', title: 'Search or run a command', run: () => setPalette(true) },
-    { keys: '?', title: 'Show keyboard shortcuts', run: () => setPalette(true) },
-    { keys: 'n', title: 'New mission', run: () => go('/missions/new') },
+    { keys: 'mod+k', title: 'Search or run a command', group: 'Everywhere', run: () => setPalette(true) },
+    { keys: '?', title: 'Show keyboard shortcuts', group: 'Everywhere', run: () => setKeys(true) },
+    { keys: '/', title: 'Search everything', group: 'Everywhere', run: () => go('/search') },
+    { keys: 'n', title: 'New mission', group: 'Everywhere', run: () => go(newMission) },
+    ...(more ? [{ keys: 'Escape', title: 'Close the menu', run: () => setMore(false) }] : []),
     { title: 'New plan', run: () => go('/plans?new') },
     isPaused
       ? { title: 'Unpause the fleet', run: unpause }
       : { title: 'Pause the fleet: nothing new starts', run: pause },
     { title: 'Continue on phone', run: () => setPhone(true) },
-    { title: 'Switch notifications on or off', run: switchNotifications },
+    { title: 'Turn notifications in this browser on or off', run: switchNotifications },
+    { title: 'Set up notifications', run: () => go('/settings/notifications') },
     { title: 'Sign out of this browser', run: signOut },
     ...STATIONS.filter(({ key }) => key).map(({ key, title, path }) => ({
       keys: `g ${key}`,
       title: `Go to ${title}`,
+      group: 'Go to' as const,
       run: () => go(path),
     })),
   ])
@@ -49,7 +63,7 @@ export function Shell() {
   return (
     <div className="shell">
       <a className="skip" href="#main">
-        Skip to the content
+        Skip to content
       </a>
       <nav className="side" aria-label="Main">
         <Link href="/" className="brand">
@@ -62,7 +76,7 @@ export function Shell() {
           <Kbd size="1">{MOD}K</Kbd>
         </Button>
         <Button asChild>
-          <Link href="/missions/new">
+          <Link href={newMission}>
             <Plus size={16} /> New mission
           </Link>
         </Button>
@@ -86,9 +100,9 @@ export function Shell() {
                   <Route key={path} path={path} component={view} />
                 ))}
                 <Route>
-                  <Page title="Nothing here">
-                    <Empty icon={Search} title="There is no such page">
-                      The address may be mistyped. <Link href="/">Go home</Link>, or press <Kbd>{MOD}K</Kbd> to find it.
+                  <Page title="Page not found">
+                    <Empty icon={Search} title="There is no page at this address">
+                      It may be mistyped. <Link href="/">Go home</Link>, or press <Kbd>{MOD}K</Kbd> to search.
                     </Empty>
                   </Page>
                 </Route>
@@ -129,10 +143,19 @@ export function Shell() {
       <Suspense>
         {palette && <Palette close={() => setPalette(false)} />}
         {phone && <Phone close={() => setPhone(false)} />}
+        {keys && <KeySheet close={() => setKeys(false)} />}
       </Suspense>
       <Toasts />
+      <Arrival />
     </div>
   )
+}
+
+/** Control or Command is pressed before K. The palette is then there for the first letter that is typed. */
+function onFirstMod(load: () => Promise<unknown>): () => void {
+  const pressed = ({ key }: KeyboardEvent) => void ((key === 'Control' || key === 'Meta') && load())
+  addEventListener('keydown', pressed)
+  return () => removeEventListener('keydown', pressed)
 }
 
 function Stations({ list, counts }: { list: readonly Station[]; counts: Partial<Record<View, number>> }) {
@@ -161,6 +184,12 @@ function Tab({ station: { path, title, icon: Icon }, count }: { station: Station
       {!!count && <span className="count">{count}</span>}
     </Link>
   )
+}
+
+/** A new mission is for the project that the page is about. */
+function newMissionFrom(location: string, search: string): string {
+  const project = /^\/projects\/([^/]+)/.exec(location)?.[1] ?? new URLSearchParams(search).get('project')
+  return project ? `/missions/new?project=${encodeURIComponent(project)}` : '/missions/new'
 }
 
 const isAt = (location: string, path: string): boolean =>

@@ -51,16 +51,24 @@ export function Tools({ isPaused, openPhone }: { isPaused: boolean; openPhone():
 }
 
 const BELLS: Record<Notifying, { icon: LucideIcon; label: string }> = {
-  on: { icon: BellRing, label: 'Notifications: on' },
+  push: { icon: BellRing, label: 'Notifications: on' },
+  window: { icon: BellRing, label: 'Notifications: on while a window is open' },
   off: { icon: Bell, label: 'Notifications: off' },
   blocked: { icon: BellOff, label: 'Notifications: blocked by the browser' },
-  unable: { icon: BellOff, label: 'Notifications: not possible here' },
+  unable: { icon: BellOff, label: 'Notifications: not available at this address' },
 }
 
 function BellTool() {
   const notifying = useNotifying()
   const { icon, label } = BELLS[notifying]
-  return <Tool label={label} icon={icon} pressed={notifying === 'on'} run={switchNotifications} />
+  return (
+    <Tool
+      label={label}
+      icon={icon}
+      pressed={notifying === 'push' || notifying === 'window'}
+      run={switchNotifications}
+    />
+  )
 }
 
 const NEXT = { system: 'light', light: 'dark', dark: 'system' } as const

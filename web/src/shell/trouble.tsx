@@ -13,7 +13,7 @@ export class Trouble extends Component<{ children: ReactNode }, { error: Error |
     const { error, at } = this.state
     if (!error || at !== location.pathname) return this.props.children
     return (
-      <Page title="This page crashed">
+      <Page title="This page could not be shown">
         {/* The code may be from an older server. Reloading gets the current one. */}
         <Problem error={error} retry={() => location.reload()} />
       </Page>

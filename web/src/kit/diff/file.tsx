@@ -1,7 +1,7 @@
 import { memo, type ReactNode } from 'react'
 import type { Block } from './layout.ts'
 import { RowView, type RowViewProps } from './row.tsx'
-import { isAt, type Place, type PlacedComment } from './rows.ts'
+import { isWithin, type Place, type PlacedComment } from './rows.ts'
 
 interface FileViewProps<R extends PlacedComment> extends Omit<RowViewProps<R>, 'row' | 'isCursor'> {
   block: Block<R>
@@ -25,7 +25,7 @@ export const FileView = memo(function FileView<R extends PlacedComment>(props: F
     const row = rows[at]!
     return (
       <div key={row.key} ref={drawn} data-file={file} data-row={at} className={at ? 'diff-row' : 'diff-row diff-head'}>
-        <RowView row={row} isCursor={cursor !== undefined && isAt(row, cursor)} {...rest} />
+        <RowView row={row} isCursor={cursor !== undefined && isWithin(row, cursor)} {...rest} />
       </div>
     )
   }

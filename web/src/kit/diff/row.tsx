@@ -22,7 +22,8 @@ export interface RowViewProps<R extends PlacedComment> {
   fileActions?(listed: Listed): ReactNode
   comment?(comment: R): ReactNode
   writer?(place: Place, close: () => void): ReactNode
-  write(place: Place | undefined): void
+  /** Begins a comment on a line, or adds the line to those of the comment. */
+  write(place: Place | undefined, adds?: boolean): void
 }
 
 /** One row of a long diff. */
@@ -72,7 +73,7 @@ interface FileHeadProps {
 }
 
 function FileHead({ listed, isFolded, fold, actions }: FileHeadProps) {
-  const { path, change, from, added, deleted } = listed
+  const { path, change, from, added, deleted, generated } = listed
   const name = shown(path)
   const cut = name.lastIndexOf('/') + 1
   return (
@@ -94,6 +95,7 @@ function FileHead({ listed, isFolded, fold, actions }: FileHeadProps) {
       </h3>
       <CopyButton text={path} label="Copy path" />
       {change !== 'modified' && <span className="diff-change">{change}</span>}
+      {generated && <span className="diff-change">generated</span>}
       <LineCounts added={added} deleted={deleted} />
       {actions}
     </header>
@@ -135,20 +137,37 @@ interface LineNumberProps {
   path: string
   line: Line
   side: Place['side']
-  write: ((place: Place) => void) | undefined
+  write: RowViewProps<PlacedComment>['write'] | undefined
 }
 
-/** The number of a line. A click on it begins a comment. */
+/** Where the pointer went down: lines are selected by dragging over their numbers. */
+let pressed: Place | undefined
+
+/** The number of a line. A click on it begins a comment; with Shift, or by dragging, on several lines. */
 function LineNumber({ path, line, side, write }: LineNumberProps) {
   const number = line[side]
   if (number === null || !write) return <span className="diff-number">{number}</span>
+  const place = { path, side, line: number }
+  const release = () => {
+    const from = pressed
+    pressed = undefined
+    if (!from || from.path !== path || from.side !== side || from.line === number) return
+    write(from)
+    write(place, true)
+  }
   return (
     <button
       type="button"
       tabIndex={-1}
       className="diff-number"
       aria-label={`Comment on ${side === 'old' ? 'old ' : ''}line ${number}`}
-      onClick={() => write({ path, side, line: number })}
+      onPointerDown={event => {
+        pressed = event.shiftKey ? undefined : place
+        // A touch would hold on to this element, and the release would be told here.
+        event.currentTarget.releasePointerCapture(event.pointerId)
+      }}
+      onPointerUp={release}
+      onClick={event => write(place, event.shiftKey)}
     >
       <MessageSquarePlus size={12} aria-hidden className="diff-plus" />
       {number}
@@ -162,7 +181,7 @@ interface HalfProps {
   side: Place['side']
   hunk: Hunk
   parts: ReadonlyMap<Line, Span>
-  write: ((place: Place) => void) | undefined
+  write: LineNumberProps['write']
 }
 
 function Half({ path, line, side, hunk, parts, write }: HalfProps) {

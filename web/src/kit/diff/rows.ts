@@ -10,12 +10,17 @@ export interface Listed {
   /** Number of lines; null: it is not text. */
   added: number | null
   deleted: number | null
+  /** A program writes it. */
+  generated?: boolean
 }
 
+/** A line, or the last line of several. */
 export interface Place {
   path: string
   side: 'old' | 'new'
   line: number
+  /** The first line of several. */
+  start?: number
 }
 
 /** A comment on a line, or without a line on the whole file. */
@@ -186,6 +191,28 @@ export function placeOf(row: Row): Place | undefined {
 
 export const isAt = (row: Row, { path, side, line }: Place): boolean =>
   lineOn(row, side) === line && row.listed.path === path
+
+/** Whether a row is one of the lines of a place. */
+export function isWithin(row: Row, { path, side, line, start = line }: Place): boolean {
+  const at = lineOn(row, side)
+  return at !== null && at >= start && at <= line && row.listed.path === path
+}
+
+/** All lines between two places. Lines of different files or sides make no range: the second place counts. */
+export function rangeOf(one: Place | undefined, other: Place): Place {
+  if (!one || one.path !== other.path || one.side !== other.side || one.line === other.line) return other
+  const [start, line] = [Math.min(one.start ?? one.line, other.line), Math.max(one.line, other.line)]
+  return { path: other.path, side: other.side, line, start }
+}
+
+/** The text of a place on the new side; undefined: some of its lines are not loaded. */
+export function linesAt(diff: FileDiff | undefined, { side, line, start = line }: Place): string[] | undefined {
+  if (side === 'old') return undefined
+  const lines = (diff?.hunks ?? [])
+    .flatMap(hunk => hunk.lines)
+    .filter(each => each.new !== null && each.new >= start && each.new <= line)
+  return lines.length === line - start + 1 ? lines.map(({ text }) => text.replace(/\r$/, '')) : undefined
+}
 
 /** The first added line, or without one the first deleted line. */
 export function firstChange(rows: readonly Row[]): Place | undefined {

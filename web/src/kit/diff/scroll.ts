@@ -47,7 +47,7 @@ export function useScroll(list: RefObject<HTMLElement | null>, moved: (offset: n
     [look],
   )
   useLayoutEffect(() => {
-    const scroller = list.current?.closest('main')
+    const scroller = list.current?.closest<HTMLElement>('.diff-scroller, main')
     const content = scroller?.firstElementChild
     if (!list.current || !scroller || !content) return
     const top = () =>

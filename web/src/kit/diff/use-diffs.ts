@@ -1,4 +1,4 @@
-import { useCallback, useMemo, useRef, useState } from 'react'
+import { useCallback, useEffect, useMemo, useRef, useState } from 'react'
 import { ask } from '../../api/client.ts'
 import { useAsk } from '../../live/data.ts'
 import { complain } from '../toasts.tsx'
@@ -42,6 +42,12 @@ export function useDiffs(missionId: string, files: readonly Listed[]): Diffs {
   }, [whole.data])
   const [read, setRead] = useState<ReadonlyMap<string, FileDiff>>(new Map())
   const [texts, setTexts] = useState<ReadonlyMap<string, readonly string[]>>(new Map())
+  // What was loaded or expanded belongs to the diff before.
+  // biome-ignore lint/correctness/useExhaustiveDependencies: only when another diff has arrived
+  useEffect(() => {
+    setRead(new Map())
+    setTexts(new Map())
+  }, [whole.data])
   const of = useCallback((path: string) => read.get(path) ?? together.get(path), [read, together])
   const set = useCallback((path: string, file: FileDiff) => setRead(before => new Map(before).set(path, file)), [])
   const totalOf = useCallback((path: string) => texts.get(path)?.length, [texts])

@@ -2,6 +2,7 @@ import {
   memo,
   type ReactNode,
   type Ref,
+  useCallback,
   useEffect,
   useImperativeHandle,
   useLayoutEffect,
@@ -11,7 +12,7 @@ import {
 import './diff.css'
 import { FileView } from './file.tsx'
 import { fileAt, HEIGHTS, heightAt, held, rowAt } from './layout.ts'
-import { firstChange, isAt, type Listed, type Place, type PlacedComment, placeOf, type View } from './rows.ts'
+import { firstChange, isAt, type Listed, type Place, type PlacedComment, placeOf, rangeOf, type View } from './rows.ts'
 import { useScroll } from './scroll.ts'
 import type { Diffs } from './use-diffs.ts'
 import { useLayout } from './use-layout.ts'
@@ -22,8 +23,8 @@ export interface DiffHandle {
   /** Goes to the next or previous file. */
   file(step: 1 | -1): void
   goTo(path: string): void
-  /** Goes to the next or previous line. */
-  line(step: 1 | -1): void
+  /** Goes to the next or previous line, or adds it to the selected ones. */
+  line(step: 1 | -1, adds?: boolean): void
   /** Begins a comment on the selected line, or on the first changed line of the file. */
   comment(): void
 }
@@ -45,6 +46,13 @@ interface DiffViewProps<R extends PlacedComment> {
   onCurrent?(path: string): void
 }
 
+/** The end of the selected lines that is not where the selection began. */
+function movingEnd(cursor: Place, anchor: Place | undefined, adding: 1 | -1 | undefined): Place {
+  const { start = cursor.line } = cursor
+  const isAbove = anchor ? anchor.line > start : adding === -1
+  return { ...cursor, line: isAbove ? start : cursor.line }
+}
+
 const NO_COMMENTS: ReadonlyMap<string, never[]> = new Map()
 
 /** The changes of many files, one below the other. Only the visible part is drawn. */
@@ -64,6 +72,18 @@ export const DiffView = memo(function DiffView<R extends PlacedComment>(props: D
   } = props
   const [writing, setWriting] = useState<Place>()
   const [cursor, setCursor] = useState<Place>()
+  /** Where a selection of several lines began. */
+  const anchor = useRef<Place>(undefined)
+  const select = (place: Place) => {
+    anchor.current = place
+    setCursor(place)
+  }
+  const write = useCallback((place: Place | undefined, adds = false) => {
+    const range = place && adds ? rangeOf(anchor.current, place) : place
+    if (place && !adds) anchor.current = place
+    if (range) setCursor(range)
+    setWriting(range)
+  }, [])
   const list = useRef<HTMLDivElement>(null)
   const { layout, measure } = useLayout({ files, diffs, view, isFolded, commentsOn, writing })
   const { blocks, tops } = layout
@@ -91,9 +111,11 @@ export const DiffView = memo(function DiffView<R extends PlacedComment>(props: D
   })
 
   const currentFile = () => currentAt(scrolled.current?.offset ?? 0)
-  const findCursor = () => {
-    const file = cursor ? blocks.findIndex(block => block.listed.path === cursor.path) : -1
-    const row = blocks[file]?.rows.findIndex(each => isAt(each, cursor!)) ?? -1
+  /** The row of the cursor: of several lines the end that moves. */
+  const findCursor = (adding?: 1 | -1) => {
+    const end = cursor && movingEnd(cursor, anchor.current, adding)
+    const file = end ? blocks.findIndex(block => block.listed.path === end.path) : -1
+    const row = blocks[file]?.rows.findIndex(each => isAt(each, end!)) ?? -1
     return row === -1 ? { file: currentFile(), row: 0 } : { file, row }
   }
   const bringIntoSight = (file: number, row: number) => {
@@ -114,18 +136,20 @@ export const DiffView = memo(function DiffView<R extends PlacedComment>(props: D
       const file = blocks.findIndex(block => block.listed.path === path)
       if (file !== -1) scrollTo(tops[file]!)
     },
-    line(step) {
-      let { file, row } = findCursor()
+    line(step, adds = false) {
+      let { file, row } = findCursor(adds ? step : undefined)
       for (let block = blocks[file]; block; ) {
         row += step
         const next = block.rows[row]
         const place = next && placeOf(next)
-        if (place) {
-          setCursor(place)
+        if (place && (!adds || !cursor || (place.path === cursor.path && place.side === cursor.side))) {
+          if (adds) setCursor(rangeOf(anchor.current, place))
+          else select(place)
           bringIntoSight(file, row)
           return
         }
         if (next) continue
+        if (adds) return
         file += step
         block = blocks[file]
         row = step === 1 ? -1 : (block?.rows.length ?? 0)
@@ -135,7 +159,7 @@ export const DiffView = memo(function DiffView<R extends PlacedComment>(props: D
       if (!writer) return
       const place = cursor ?? firstChange(blocks[currentFile()]?.rows ?? [])
       if (!place) return
-      setCursor(place)
+      if (!cursor) select(place)
       setWriting(place)
     },
   }))
@@ -163,7 +187,7 @@ export const DiffView = memo(function DiffView<R extends PlacedComment>(props: D
             fileActions={fileActions}
             comment={comment}
             writer={writer}
-            write={setWriting}
+            write={write}
           />
         )
       })}

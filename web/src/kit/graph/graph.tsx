@@ -87,8 +87,8 @@ export default function FlowGraph({ nodes, edges, selected, open, edit, label }:
           colorMode={shown}
           fitView
           // A readable part is better than everything too small to read.
-          fitViewOptions={{ maxZoom: 1, minZoom: 0.5, padding: 0.15 }}
-          minZoom={0.1}
+          fitViewOptions={{ maxZoom: 1, minZoom: 0.6, padding: 0.1 }}
+          minZoom={0.3}
           nodesDraggable={false}
           nodesConnectable={edit !== undefined}
           edgesFocusable={edit !== undefined}

@@ -1,6 +1,8 @@
 import { Badge, Button, Callout, Card, Flex, Grid, Text } from '@radix-ui/themes'
 import { Bot, RefreshCw, TriangleAlert } from 'lucide-react'
+import { useState } from 'react'
 import type { Output } from '../../api/client.ts'
+import { CopyBox } from '../../kit/copy.tsx'
 import { Facts } from '../../kit/facts.tsx'
 import { Answer, Empty, Page, Section } from '../../kit/page.tsx'
 import { ProviderWindow } from '../../kit/provider-window.tsx'
@@ -11,13 +13,13 @@ import './agents.css'
 
 type Agent = Output<'list_agents'>['agents'][number]
 
-const driven = ({ name, engine }: Agent): string => `${name}${engine === 'sdk' ? ' (sdk)' : ''}`
+const keyOf = ({ name, engine }: Agent): string => `${name} ${engine}`
 
 export default function Agents() {
   const agents = useAsk('list_agents', {})
   const refresh = useCommand('refresh_models', {
     affects: ['list_agents', 'list_models'],
-    done: () => tell({ text: 'Models were refreshed.' }),
+    done: () => tell({ text: 'Models refreshed.' }),
   })
   return (
     <Page
@@ -47,7 +49,7 @@ export default function Agents() {
             )}
             <Grid columns={{ initial: '1', sm: '2', lg: '3' }} gap="3" mb="5">
               {list.map(agent => (
-                <AgentCard key={driven(agent)} agent={agent} />
+                <AgentCard key={keyOf(agent)} agent={agent} />
               ))}
             </Grid>
             <Section title="Capabilities">
@@ -70,15 +72,15 @@ const Warning = ({ children }: { children: React.ReactNode }) => (
 )
 
 function AgentCard({ agent }: { agent: Agent }) {
-  const { title, installed, version, path, signed_in, advice, models, models_asked_at, windows } = agent
+  const { name, engine, installed, version, path, signed_in, advice, command, models, models_asked_at, windows, can } =
+    agent
+  const test = useCommand('test_agent', { affects: ['list_agents'] })
+  const [tested, setTested] = useState<Output<'test_agent'>>()
   return (
     <Card>
       <Flex direction="column" gap="3">
         <Flex justify="between" align="center" gap="2">
-          <Text weight="medium">
-            {title}
-            {agent.engine === 'sdk' && ' (SDK)'}
-          </Text>
+          <Text weight="medium">{agent.title}</Text>
           <Badge color={installed ? 'green' : 'gray'} highContrast>
             {installed ? 'Installed' : 'Not installed'}
           </Badge>
@@ -91,9 +93,17 @@ function AgentCard({ agent }: { agent: Agent }) {
                 {path}
               </Text>
             ),
-            'Signed in': signed_in === undefined ? undefined : signed_in ? 'yes' : 'no',
+            'Signed in':
+              can.scripts || !installed
+                ? undefined
+                : signed_in === undefined
+                  ? 'The client does not say'
+                  : signed_in
+                    ? 'Yes'
+                    : 'No',
             Models: models.length ? models.map(model => model.alias ?? model.name).join(', ') : undefined,
-            Asked: models_asked_at && <Time at={models_asked_at} />,
+            'Models listed': models_asked_at && <Time at={models_asked_at} />,
+            Cost: COSTS[can.cost as keyof typeof COSTS],
           }}
         />
         {windows.map(window => (
@@ -104,33 +114,97 @@ function AgentCard({ agent }: { agent: Agent }) {
             {advice}
           </Text>
         )}
+        {command && <CopyBox text={command} label={`the command for ${agent.title}`} />}
+        <Flex gap="3" align="center" wrap="wrap">
+          <Button
+            size="1"
+            variant="soft"
+            color="gray"
+            highContrast
+            loading={test.busy}
+            aria-label={`Test ${agent.title}`}
+            onClick={async () => setTested(await test.run({ agent: name, engine }))}
+          >
+            Test
+          </Button>
+          <Text
+            size="1"
+            color={tested && !tested.works ? 'red' : 'gray'}
+            highContrast={!!tested}
+            role="status"
+            className="break"
+          >
+            {tested?.text ?? 'Starts the client without calling a model. It costs nothing.'}
+          </Text>
+        </Flex>
       </Flex>
     </Card>
   )
 }
 
+const COSTS = {
+  money: 'Reported by the client',
+  priced: 'Computed from tokens and the price table',
+  tokens: 'Tokens only, without a price',
+  none: 'Not reported',
+  free: 'Free',
+}
+
+/** What a capability is called, in the order in which people care. */
+const CAPABILITIES: Record<string, string> = {
+  presets: 'Tool presets it enforces',
+  sandboxed: 'Tool presets the sandbox enforces',
+  approvals: 'Asks for permission',
+  questions: 'Asks questions',
+  liveMessages: 'Takes messages while it works',
+  interrupt: 'Can be interrupted',
+  resume: 'Resumes a conversation',
+  fork: 'Forks a conversation',
+  takeOver: 'Can be taken over',
+  remoteControl: 'Remote control',
+  adopted: 'Keeps running when the server restarts',
+  budgetLimit: 'Keeps to a budget',
+  turnLimit: 'Keeps to a turn limit',
+  usage: 'Reports usage',
+  contextWindow: 'Reports how full its context is',
+  customTools: 'Custom tool lists',
+  effort: 'Levels of effort',
+  mcp: 'MCP servers',
+}
+const VALUES: Record<string, string> = {
+  'mid-turn': 'At once',
+  'next-turn': 'After its turn',
+  client: 'By the client',
+  outside: 'By Flotilla',
+  http: 'Over HTTP',
+  stdio: 'As programs',
+  no: 'No',
+  'while working': 'While it works',
+  'at the end': 'At the end',
+  never: 'No',
+}
+
 function Capabilities({ agents }: { agents: Agent[] }) {
-  const names = [...new Set(agents.flatMap(agent => Object.keys(agent.can)))]
   return (
     // biome-ignore lint/a11y/noNoninteractiveTabindex: it scrolls on a small screen, also by keyboard
     <section className="capabilities" aria-label="Capabilities" tabIndex={0}>
       <table>
         <thead>
           <tr>
-            <th scope="col">Can</th>
+            <th scope="col">Capability</th>
             {agents.map(agent => (
-              <th key={driven(agent)} scope="col">
-                {driven(agent)}
+              <th key={keyOf(agent)} scope="col">
+                {agent.title}
               </th>
             ))}
           </tr>
         </thead>
         <tbody>
-          {names.map(name => (
+          {Object.entries(CAPABILITIES).map(([name, title]) => (
             <tr key={name}>
-              <th scope="row">{words(name)}</th>
+              <th scope="row">{title}</th>
               {agents.map(agent => (
-                <td key={driven(agent)}>{shown(agent.can[name])}</td>
+                <td key={keyOf(agent)}>{shown(agent.can[name])}</td>
               ))}
             </tr>
           ))}
@@ -140,12 +214,8 @@ function Capabilities({ agents }: { agents: Agent[] }) {
   )
 }
 
-const words = (name: string): string =>
-  name.replace(/_/g, ' ').replace(/([a-z])([A-Z])/g, (_, a, b) => `${a} ${b.toLowerCase()}`)
-
 function shown(value: unknown): string {
-  if (value === true) return 'yes'
-  if (value === false || value === undefined || value === null) return '–'
-  if (Array.isArray(value)) return value.join(', ') || '–'
-  return typeof value === 'object' ? JSON.stringify(value) : String(value)
+  if (Array.isArray(value)) return value.join(', ') || 'None'
+  if (typeof value === 'string') return VALUES[value] ?? value
+  return value === true ? 'Yes' : 'No'
 }

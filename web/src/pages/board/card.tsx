@@ -3,11 +3,10 @@ import { Ellipsis } from 'lucide-react'
 import { type MouseEvent, memo, useState } from 'react'
 import { Link } from 'wouter'
 import { plain } from '../../kit/plain.ts'
-import { StatusDot } from '../../kit/status.tsx'
 import { Elapsed, Time } from '../../kit/time.tsx'
 import { outcomeOf } from '../../kit/words.ts'
 import type { Mission } from '../../live/mending.ts'
-import { COLUMNS } from './columns.ts'
+import { COLUMNS, columnOf } from './columns.ts'
 import { moveTo } from './moves.ts'
 
 /** What a card can do. All cards share the same functions, so that a card is drawn again only when it changes. */
@@ -34,8 +33,9 @@ export interface CardProps {
 export const CARD_HEIGHT = 100
 
 export const Card = memo(function Card({ mission, project, agent, isActive, isSelected, acts }: CardProps) {
-  const { id, title, status, tags, waits_for, status_reason, priority } = mission
-  const why = waits_for[0]?.text ?? (status === 'failed' ? status_reason?.text : undefined)
+  const { id, title, status, tags, priority } = mission
+  const why = whyOf(mission)
+  const outcome = outcomeOf(mission)
   const draggable = (event: { dataTransfer: DataTransfer }) => {
     event.dataTransfer.effectAllowed = 'move'
     event.dataTransfer.setData('text/plain', id)
@@ -53,19 +53,18 @@ export const Card = memo(function Card({ mission, project, agent, isActive, isSe
       onDragEnd={acts.end}
     >
       <div className="card-head">
-        <Tick mission={mission} isSelected={isSelected} acts={acts} />
         <Link href={`/missions/${id}`} className="card-title" onFocus={() => acts.choose(mission)}>
           {plain(title)}
         </Link>
-        <Menu mission={mission} acts={acts} />
       </div>
       <div className="card-why" title={why && plain(why)}>
         {plain(why ?? tags.map(tag => `#${tag}`).join(' '))}
       </div>
       <div className="card-facts">
-        <StatusDot status={status} />
+        <Tick mission={mission} isSelected={isSelected} acts={acts} />
         <span className="card-where">
-          {outcomeOf(mission)} · {plain(project)} · {agent}
+          {outcome !== columnOf(status).name && `${outcome} · `}
+          {plain(project)} · {agent}
         </span>
         {priority !== 0 && (
           <span className="card-priority" title={`Priority ${priority}`}>
@@ -73,10 +72,17 @@ export const Card = memo(function Card({ mission, project, agent, isActive, isSe
           </span>
         )}
         <When mission={mission} />
+        <Menu mission={mission} acts={acts} />
       </div>
     </div>
   )
 })
+
+/** Why it is where it is. That finished work waits for a review is said by its column. */
+export function whyOf({ status, status_reason, waits_for }: Mission): string | undefined {
+  if (status === 'review' && status_reason?.code === 'policy') return undefined
+  return waits_for[0]?.text ?? (status === 'failed' ? status_reason?.text : undefined)
+}
 
 export const Tag = ({ tag }: { tag: string }) => (
   <Badge size="1" color="gray" variant="outline" highContrast>

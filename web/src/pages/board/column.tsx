@@ -2,6 +2,7 @@ import { Skeleton, Text } from '@radix-ui/themes'
 import { useVirtualizer } from '@tanstack/react-virtual'
 import { type DragEvent, useEffect, useMemo, useRef, useState } from 'react'
 import { Problem } from '../../kit/page.tsx'
+import { useRemembered } from '../../kit/remembered.ts'
 import { useMissions } from '../../live/data.ts'
 import type { Mission, MissionFilter } from '../../live/mending.ts'
 import { CARD_HEIGHT, Card, type CardActs } from './card.tsx'
@@ -30,9 +31,26 @@ interface ColumnProps extends Shown {
   /** Reports its missions in order, for the keyboard. */
   report(column: string, missions: readonly Mission[]): void
   drop(column: ColumnOf, place: number): void
+  folding: Folding
 }
 
-export function Column({ column, filter, count, acts, report, drop, ...shown }: ColumnProps) {
+export interface Folding {
+  isFolded(name: string): boolean
+  toggle(name: string): void
+}
+
+/** Which columns a person has folded to a strip. */
+export function useFolding(): Folding {
+  const [folded, setFolded] = useRemembered('board-folded')
+  const names = (folded ?? '').split(',').filter(Boolean)
+  return {
+    isFolded: name => names.includes(name),
+    toggle: name =>
+      setFolded((names.includes(name) ? names.filter(each => each !== name) : [...names, name]).join() || null),
+  }
+}
+
+export function Column({ column, filter, count, acts, report, drop, folding, ...shown }: ColumnProps) {
   const { active, selected, hidden, dragging, projectName, agentOf } = shown
   const reading = useMissions({ ...filter, status: [...column.statuses], order: column.order, limit: PAGE })
   const missions = useMemo(() => {
@@ -55,17 +73,28 @@ export function Column({ column, filter, count, acts, report, drop, ...shown }: 
   const move = dragging && moveTo(dragging, column)
   const reorders = move?.to === 'same' && column.name === 'Queued'
   const isEmpty = total === 0 && missions.length === 0 && !reading.isPending
+  const isFolded = isEmpty || folding.isFolded(column.name)
   return (
     <section
       className="column"
       aria-label={column.name}
-      title={isEmpty ? column.teaches : undefined}
-      data-empty={isEmpty || undefined}
+      title={isFolded ? column.teaches : undefined}
+      data-empty={isFolded || undefined}
       data-takes={(move && (move.to === 'act' || reorders)) || undefined}
       {...(dragging && dropping.handlers)}
     >
       <header className="column-head">
-        <h2>{column.name}</h2>
+        <h2>
+          <button
+            type="button"
+            className="column-name"
+            disabled={isEmpty}
+            aria-expanded={!isFolded}
+            onClick={() => folding.toggle(column.name)}
+          >
+            {column.name}
+          </button>
+        </h2>
         <span className="column-count">
           {total}
           {count === undefined && reading.hasNextPage && '+'}

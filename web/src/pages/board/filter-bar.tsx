@@ -6,7 +6,8 @@ import { namesOf } from '../../kit/project-names.ts'
 import { STATUS_WORDS, STATUSES } from '../../kit/words.ts'
 import { useAsk } from '../../live/data.ts'
 import { useShortcuts } from '../../shell/keys.ts'
-import type { Filters, Narrowing } from './filters.ts'
+import { type Filters, type Narrowing, SINCE } from './filters.ts'
+import { SavedViews } from './saved-views.tsx'
 
 const TYPING_MS = 200
 const ANY = ' '
@@ -31,10 +32,12 @@ export function FilterBar({ filters, isPhone }: { filters: Filters; isPhone: boo
         any="All states"
         options={STATUSES.map(status => [status, STATUS_WORDS[status]])}
       />
+      <Choice filters={filters} name="since" any="Any time" options={SINCE} />
       <TagFilter filters={filters} />
+      <SavedViews search={filters.search} isNarrowed={filters.isNarrowed} />
       {filters.isNarrowed && (
         <Button variant="ghost" color="gray" highContrast onClick={filters.clear}>
-          Show all
+          Clear filters
         </Button>
       )}
       {!isPhone && (
@@ -106,7 +109,10 @@ function Choice({ filters, name, any, options }: ChoiceProps) {
       value={filters.get(name) || ANY}
       onValueChange={value => filters.set(name, value === ANY ? null : value)}
     >
-      <Select.Trigger aria-label={any.replace('All ', 'Filter by ')} variant={filters.get(name) ? 'soft' : 'surface'} />
+      <Select.Trigger
+        aria-label={any.replace('All ', 'Filter by ').replace('Any ', 'Filter by ')}
+        variant={filters.get(name) ? 'soft' : 'surface'}
+      />
       <Select.Content position="popper">
         <Select.Item value={ANY}>{any}</Select.Item>
         {options.map(([value, label]) => (

@@ -1,10 +1,11 @@
 import { Button } from '@radix-ui/themes'
-import { Plus } from 'lucide-react'
+import { LayoutDashboard, Plus } from 'lucide-react'
 import { useCallback, useMemo, useRef, useState } from 'react'
 import { Link } from 'wouter'
 import { useAgentOf } from '../../kit/agent-of.ts'
+import { useAgentTitle } from '../../kit/agent-title.ts'
 import { useProjectNames } from '../../kit/choosers.tsx'
-import { Page } from '../../kit/page.tsx'
+import { Empty, Page } from '../../kit/page.tsx'
 import { useIsPhone } from '../../kit/phone.ts'
 import { useAsk } from '../../live/data.ts'
 import type { Mission } from '../../live/mending.ts'
@@ -12,7 +13,7 @@ import { useActing } from './acting.ts'
 import './board.css'
 import { BulkBar } from './bulk-bar.tsx'
 import type { CardActs } from './card.tsx'
-import { Column } from './column.tsx'
+import { Column, useFolding } from './column.tsx'
 import { COLUMNS, type Column as ColumnOf, columnOf } from './columns.ts'
 import { FilterBar } from './filter-bar.tsx'
 import { useFilters } from './filters.ts'
@@ -30,9 +31,12 @@ export default function Board() {
   const [hidden, setHidden] = useState<ReadonlySet<string>>(new Set())
   const [dragging, setDragging] = useState<Mission>()
   const report = useCallback((name: string, missions: readonly Mission[]) => void lists.current.set(name, missions), [])
+  const folding = useFolding()
   const isList = isPhone || filters.view === 'list'
   const columns = filters.state ? [columnOf(filters.state)] : COLUMNS
-  const keys = useBoardKeys({ lists, order: isList ? [LIST] : columns.map(({ name }) => name), selection })
+  const shift = useShift(lists, acting)
+  const order = isList ? [LIST] : columns.map(({ name }) => name)
+  const keys = useBoardKeys({ lists, order, selection, shift })
   const { data } = useAsk('count_missions', { project_id: filters.filter.project_id }, { keep: true })
 
   const remove = useCallback(
@@ -44,7 +48,7 @@ export default function Board() {
     },
     [acting, selection.clear],
   )
-  const acts = useCardActs({ lists, acting, selection, setDragging, remove, choose: keys.choose })
+  const acts = useCardActs({ lists, acting, selection, setDragging, remove, shift, choose: keys.choose })
   const drop = (column: ColumnOf, place: number) => {
     if (!dragging) return
     const queue = lists.current.get('Queued') ?? []
@@ -56,7 +60,8 @@ export default function Board() {
     setDragging(undefined)
   }
   const projectName = useProjectNames()
-  const agentOf = useAgentOf()
+  const [agentName, titleOf] = [useAgentOf(), useAgentTitle()]
+  const agentOf = useCallback((mission: Mission) => titleOf(agentName(mission)), [agentName, titleOf])
   const shown = { active: keys.active, selected: selection.selected, hidden, dragging, projectName, agentOf }
   return (
     <Page
@@ -73,6 +78,8 @@ export default function Board() {
       <FilterBar filters={filters} isPhone={isPhone} />
       {isList ? (
         <List {...shown} filters={filters} isPhone={isPhone} acts={acts} report={report} selectAll={selection.all} />
+      ) : data?.total === 0 && !filters.isNarrowed ? (
+        <NothingYet />
       ) : (
         <div className="board" data-dragging={dragging ? true : undefined}>
           {columns.map(column => (
@@ -89,6 +96,7 @@ export default function Board() {
               acts={acts}
               report={report}
               drop={drop}
+              folding={folding}
             />
           ))}
         </div>
@@ -100,33 +108,59 @@ export default function Board() {
   )
 }
 
+const NothingYet = () => (
+  <Empty
+    icon={LayoutDashboard}
+    title="No missions yet"
+    action={
+      <Button asChild>
+        <Link href="/missions/new">New mission</Link>
+      </Button>
+    }
+  >
+    Each mission moves from Queued to Done. You decide in Review what lands.
+  </Empty>
+)
+
 interface CardActsOf {
-  lists: { readonly current: ReadonlyMap<string, readonly Mission[]> }
+  lists: Lists
   acting: ReturnType<typeof useActing>
   selection: ReturnType<typeof useSelection>
   setDragging(mission: Mission | undefined): void
   remove(missions: readonly Mission[]): void
   choose(mission: Mission): void
+  shift: CardActs['shift']
+}
+
+type Lists = { readonly current: ReadonlyMap<string, readonly Mission[]> }
+
+const listWith = (lists: Lists['current'], mission: Mission): readonly Mission[] =>
+  [...lists.values()].find(list => list.some(({ id }) => id === mission.id)) ?? []
+
+/** Moves a queued mission up or down in the queue. */
+function useShift(lists: Lists, acting: ReturnType<typeof useActing>): CardActs['shift'] {
+  return useCallback(
+    (mission, by) => {
+      const queue = listWith(lists.current, mission).filter(({ status }) => status === 'queued')
+      const at = queue.findIndex(({ id }) => id === mission.id)
+      if (at >= 0 && queue[at + by]) acting.reorder(mission, queue, at + by)
+    },
+    [lists, acting],
+  )
 }
 
 /** The same functions while the board is shown. Otherwise every card would be drawn again with every key. */
-function useCardActs({ lists, acting, selection, setDragging, remove, choose }: CardActsOf): CardActs {
+function useCardActs({ lists, acting, selection, setDragging, remove, shift, choose }: CardActsOf): CardActs {
   const { toggle, range } = selection
   return useMemo(() => {
-    const listWith = (mission: Mission) =>
-      [...lists.current.values()].find(list => list.some(({ id }) => id === mission.id)) ?? []
     return {
       choose,
-      select: (mission, shift) => (shift ? range(mission, listWith(mission)) : toggle(mission)),
+      select: (mission, shift) => (shift ? range(mission, listWith(lists.current, mission)) : toggle(mission)),
       begin: setDragging,
       end: () => setDragging(undefined),
       move: (mission, name) => acting.move(mission, COLUMNS.find(column => column.name === name)!),
-      shift(mission, by) {
-        const queue = listWith(mission).filter(({ status }) => status === 'queued')
-        const place = queue.findIndex(({ id }) => id === mission.id) + by
-        if (place >= 0 && place < queue.length) acting.reorder(mission, queue, place)
-      },
+      shift,
       remove: mission => remove([mission]),
     }
-  }, [lists, acting, toggle, range, setDragging, remove, choose])
+  }, [lists, acting, toggle, range, setDragging, remove, shift, choose])
 }

@@ -8,7 +8,7 @@ import { plain } from '../../kit/plain.ts'
 import { StatusBadge } from '../../kit/status.tsx'
 import { useMissions } from '../../live/data.ts'
 import type { Mission } from '../../live/mending.ts'
-import { type CardActs, type CardProps, Menu, Tag, Tick, When } from './card.tsx'
+import { type CardActs, type CardProps, Menu, Tag, Tick, When, whyOf } from './card.tsx'
 import type { Shown } from './column.tsx'
 import type { Filters } from './filters.ts'
 import { useFollowing, useReadingOn } from './scrolling.ts'
@@ -78,10 +78,12 @@ export function List({ filters, isPhone, acts, report, selectAll, ...shown }: Li
       {!isLooking && missions.length === 0 && !reading.error && (
         <Empty
           icon={SearchX}
-          title="No missions match"
-          action={filters.isNarrowed && <Button onClick={filters.clear}>Show all</Button>}
+          title={filters.isNarrowed ? 'No results' : 'No missions yet'}
+          action={filters.isNarrowed ? <Button onClick={filters.clear}>Clear filters</Button> : <NewMission />}
         >
-          {filters.isNarrowed ? 'Change the filters, or show all missions.' : 'Press n to create the first one.'}
+          {filters.isNarrowed
+            ? 'No mission matches these filters.'
+            : 'Describe a task, and an agent works on it in a folder of its own.'}
         </Empty>
       )}
       <div className="list-scroll" ref={scroll}>
@@ -107,8 +109,14 @@ export function List({ filters, isPhone, acts, report, selectAll, ...shown }: Li
   )
 }
 
+const NewMission = () => (
+  <Button asChild>
+    <Link href="/missions/new">New mission</Link>
+  </Button>
+)
+
 const Row = memo(function Row({ mission, project, agent, isActive, isSelected, acts }: CardProps) {
-  const why = mission.waits_for[0]?.text ?? (mission.status === 'failed' ? mission.status_reason?.text : undefined)
+  const why = whyOf(mission)
   return (
     <div
       className="row"

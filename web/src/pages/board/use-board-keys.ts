@@ -14,10 +14,12 @@ interface BoardKeys {
   /** The visible lists, from left to right. */
   order: readonly string[]
   selection: Selection
+  /** Moves a queued mission up or down in the queue. */
+  shift(mission: Mission, by: -1 | 1): void
 }
 
 /** Moves through the missions and selects them by keyboard. */
-export function useBoardKeys({ lists, order, selection }: BoardKeys) {
+export function useBoardKeys({ lists, order, selection, shift }: BoardKeys) {
   const [active, setActive] = useState<Place>()
   const shown = order.join()
   useEffect(() => {
@@ -76,7 +78,9 @@ export function useBoardKeys({ lists, order, selection }: BoardKeys) {
     { keys: 'shift+ArrowDown', title: 'Extend selection down', run: () => extend(1) },
     { keys: 'shift+ArrowUp', title: 'Extend selection up', run: () => extend(-1) },
     { keys: 'Escape', title: 'Clear selection', run: selection.clear },
-    { keys: 'm', title: 'Mission actions', run: withHere(openMenu) },
+    { keys: '[', title: 'Start sooner', run: withHere(mission => shift(mission, -1)) },
+    { keys: ']', title: 'Start later', run: withHere(mission => shift(mission, 1)) },
+    { keys: 'm', title: 'Mission actions: move, land, cancel', run: withHere(openMenu) },
   ])
   const choose = useCallback(
     (mission: Mission) => setActive(before => ({ id: mission.id, moved: before?.moved ?? 0 })),

@@ -1,14 +1,17 @@
-import { Callout, Card, Flex, Grid, SegmentedControl, Table, Text } from '@radix-ui/themes'
-import { ChartColumn } from 'lucide-react'
-import { useSearchParams } from 'wouter'
+import { Button, Callout, Card, Flex, Grid, SegmentedControl, Table, Text } from '@radix-ui/themes'
+import { ChartColumn, Download } from 'lucide-react'
+import { Link, useSearchParams } from 'wouter'
 import { useProjectNames } from '../../kit/choosers.tsx'
 import { Answer, Empty, Page, Section } from '../../kit/page.tsx'
+import { plain } from '../../kit/plain.ts'
 import { dollars, roughly } from '../../kit/words.ts'
 import { useAsk } from '../../live/data.ts'
 import { Bars } from './bars.tsx'
-import { BY, daysUpTo, FIGURES, type Figure, sums } from './sums.ts'
+import { BY, csvOf, daysUpTo, FIGURES, type Figure, forecast, type Spending, sums, unpriced } from './sums.ts'
 
 const SPANS = ['7', '30', '90', '365']
+
+const capital = (text: string): string => text.charAt(0).toUpperCase() + text.slice(1)
 
 const chosen = <T extends string>(said: string | null, options: readonly T[]): T | undefined =>
   options.find(option => option === said)
@@ -27,7 +30,7 @@ export default function Costs() {
   return (
     <Page
       title="Costs"
-      about="What sessions used, by day (UTC), as agents report it or from the table of prices"
+      about="By day (UTC), as agents report it, or from list prices where they report only tokens"
       actions={
         <>
           <Choice label="Measure" value={figure} set={change('of')} options={Object.keys(FIGURES)} />
@@ -45,6 +48,7 @@ export default function Costs() {
               </Empty>
             )
           const { total, series, perDay } = sums(answer.spending, { by, figure })
+          const noPrice = figure === 'cost' && by === 'model' ? unpriced(answer.spending) : []
           return (
             <>
               {answer.more && (
@@ -54,8 +58,21 @@ export default function Costs() {
                   </Callout.Text>
                 </Callout.Root>
               )}
+              <Unpriced models={unpriced(answer.spending)} />
               <Totals spending={answer.spending} />
-              <Section title={`${FIGURES[figure].title} by day`}>
+              <Section
+                title={`${FIGURES[figure].title} by day`}
+                actions={
+                  <Button
+                    variant="soft"
+                    color="gray"
+                    highContrast
+                    onClick={() => download(`costs-${days}-days.csv`, csvOf(answer.spending, projectName))}
+                  >
+                    <Download size={14} /> Export CSV
+                  </Button>
+                }
+              >
                 <Card>
                   <Bars
                     days={daysUpTo(new Date(), Number(days))}
@@ -70,7 +87,7 @@ export default function Costs() {
                 <Table.Root variant="surface">
                   <Table.Header>
                     <Table.Row>
-                      <Table.ColumnHeaderCell>{by}</Table.ColumnHeaderCell>
+                      <Table.ColumnHeaderCell>{capital(by)}</Table.ColumnHeaderCell>
                       <Table.ColumnHeaderCell justify="end">{FIGURES[figure].title}</Table.ColumnHeaderCell>
                       <Table.ColumnHeaderCell justify="end">Share</Table.ColumnHeaderCell>
                       <Table.ColumnHeaderCell justify="end">Sessions</Table.ColumnHeaderCell>
@@ -80,7 +97,7 @@ export default function Costs() {
                     {series.map(({ key, sum, sessions }) => (
                       <Table.Row key={key}>
                         <Table.RowHeaderCell>{nameOf(key)}</Table.RowHeaderCell>
-                        <Table.Cell justify="end">{show(sum)}</Table.Cell>
+                        <Table.Cell justify="end">{noPrice.includes(key) ? 'Unknown' : show(sum)}</Table.Cell>
                         <Table.Cell justify="end">{total ? Math.round((sum / total) * 100) : 0} %</Table.Cell>
                         <Table.Cell justify="end">{sessions}</Table.Cell>
                       </Table.Row>
@@ -88,6 +105,7 @@ export default function Costs() {
                   </Table.Body>
                 </Table.Root>
               </Section>
+              <MissionCosts days={Number(days)} />
             </>
           )
         }}
@@ -96,16 +114,82 @@ export default function Costs() {
   )
 }
 
-function Totals({ spending }: { spending: Parameters<typeof sums>[0] }) {
+/** A file that the browser saves. */
+function download(name: string, text: string): void {
+  const link = document.createElement('a')
+  link.href = URL.createObjectURL(new Blob([text], { type: 'text/csv' }))
+  link.download = name
+  link.click()
+  URL.revokeObjectURL(link.href)
+}
+
+function Unpriced({ models }: { models: readonly string[] }) {
+  if (!models.length) return null
+  return (
+    <Callout.Root size="1" color="amber" highContrast mb="3">
+      <Callout.Text>
+        The price is not known: {models.map(plain).join(', ')}. These tokens are counted, but their cost is missing.
+      </Callout.Text>
+    </Callout.Root>
+  )
+}
+
+function MissionCosts({ days }: { days: number }) {
+  const costs = useAsk('list_mission_costs', { days }, { keep: true })
+  const projectName = useProjectNames()
+  return (
+    <Section title="Most expensive missions">
+      <Answer of={costs}>
+        {({ missions, more }) => (
+          <>
+            <Table.Root variant="surface">
+              <Table.Header>
+                <Table.Row>
+                  <Table.ColumnHeaderCell>Mission</Table.ColumnHeaderCell>
+                  <Table.ColumnHeaderCell>Project</Table.ColumnHeaderCell>
+                  <Table.ColumnHeaderCell justify="end">Cost</Table.ColumnHeaderCell>
+                  <Table.ColumnHeaderCell justify="end">Output tokens</Table.ColumnHeaderCell>
+                  <Table.ColumnHeaderCell justify="end">Sessions</Table.ColumnHeaderCell>
+                </Table.Row>
+              </Table.Header>
+              <Table.Body>
+                {missions.map(({ mission_id, title, project_id, sessions, usage }) => (
+                  <Table.Row key={mission_id}>
+                    <Table.RowHeaderCell>
+                      {title ? <Link href={`/missions/${mission_id}`}>{plain(title)}</Link> : 'A deleted mission'}
+                    </Table.RowHeaderCell>
+                    <Table.Cell>{plain(projectName(project_id))}</Table.Cell>
+                    <Table.Cell justify="end">{dollars(usage.cost_usd)}</Table.Cell>
+                    <Table.Cell justify="end">{roughly(usage.output_tokens)}</Table.Cell>
+                    <Table.Cell justify="end">{sessions}</Table.Cell>
+                  </Table.Row>
+                ))}
+              </Table.Body>
+            </Table.Root>
+            {more && (
+              <Text as="p" size="1" color="gray">
+                Only the newest sessions of this period are counted here.
+              </Text>
+            )}
+          </>
+        )}
+      </Answer>
+    </Section>
+  )
+}
+
+function Totals({ spending }: { spending: readonly Spending[] }) {
   const of = (figure: Figure): number => sums(spending, { by: 'agent', figure }).total
+  const expected = forecast(spending, new Date())
   const cards: [string, string][] = [
     ['Cost', dollars(of('cost'))],
+    ['Forecast for today', expected === null ? 'Too early' : dollars(expected)],
     ['Input tokens', roughly(of('input'))],
     ['Output tokens', roughly(of('output'))],
     ['Sessions', String(of('sessions'))],
   ]
   return (
-    <Grid columns={{ initial: '2', sm: '4' }} gap="3" mb="5">
+    <Grid columns={{ initial: '2', sm: '5' }} gap="3" mb="5">
       {cards.map(([name, value]) => (
         <Card key={name}>
           <Text as="div" size="1" color="gray">
@@ -133,7 +217,7 @@ const Choice = ({ label, value, set, options, suffix = '' }: ChoiceProps) => (
     <SegmentedControl.Root value={value} onValueChange={set} size="1">
       {options.map(option => (
         <SegmentedControl.Item key={option} value={option}>
-          {option}
+          {capital(option)}
           {suffix}
         </SegmentedControl.Item>
       ))}

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { daysUpTo, type Spending, sums } from './sums.ts'
+import { axisTop, csvOf, daysUpTo, forecast, type Spending, sums, unpriced } from './sums.ts'
 
 const spent = (day: string, project_id: string, agent: string, cost_usd: number): Spending => ({
   day,
@@ -44,4 +44,22 @@ test('tokens that were read count those from a cache; a model nobody told of has
 
 test('days without spending are there all the same, across the end of a month', () => {
   expect(daysUpTo(new Date('2026-03-01T12:00:00Z'), 3)).toEqual(['2026-02-27', '2026-02-28', '2026-03-01'])
+})
+
+test('a forecast follows the pace of the day, and waits until there is one', () => {
+  expect(forecast(week, new Date('2026-11-15T06:00:00Z'))).toBe(16)
+  expect(forecast(week, new Date('2026-11-15T01:00:00Z'))).toBeNull()
+})
+
+test('a model without a price is named', () => {
+  expect(unpriced([...week, { ...week[0]!, cost_usd: 0, model: 'new-model' }])).toEqual(['new-model'])
+})
+
+test('exported names are never formulas, and quotes survive', () => {
+  const [, row] = csvOf([week[0]!], () => '=HYPERLINK("x")').split('\r\n')
+  expect(row).toBe(`2026-11-14,"'=HYPERLINK(""x"")",claude,,1,1,10,5,0,100,1,1`)
+})
+
+test('an axis ends at a round number', () => {
+  expect([0, 0.003, 7, 12, 23, 99].map(axisTop)).toEqual([1, 0.005, 10, 20, 25, 100])
 })

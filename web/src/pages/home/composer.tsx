@@ -1,93 +1,115 @@
-import { Button, Card, Flex, Select, Text, TextArea } from '@radix-ui/themes'
+import { Button, Card, Flex, Select, Text } from '@radix-ui/themes'
 import { Network, Play } from 'lucide-react'
 import { type KeyboardEvent, useState } from 'react'
 import { Link, useLocation } from 'wouter'
 import type { Output } from '../../api/client.ts'
+import { useAgentTitle } from '../../kit/agent-title.ts'
 import { plain } from '../../kit/plain.ts'
 import { namesOf } from '../../kit/project-names.ts'
 import { useRemembered } from '../../kit/remembered.ts'
 import { tell } from '../../kit/toasts.tsx'
 import { useAsk, useCommand } from '../../live/data.ts'
-
-const LONGEST_TITLE = 80
-
-/** The first line, short enough for a list. */
-export function titleOf(text: string): string {
-  const [line = ''] = text.trim().split('\n')
-  if (line.length <= LONGEST_TITLE) return line
-  const cut = line.slice(0, LONGEST_TITLE)
-  return `${cut.slice(0, Math.max(cut.lastIndexOf(' '), LONGEST_TITLE / 2))}…`
-}
+import { MOD } from '../../shell/keys.ts'
+import { REPEATS, titleFrom } from '../mission/new-draft.ts'
+import { PromptBox } from '../mission/prompt-box.tsx'
+import { COMMANDS, commandIn } from '../mission/prompt-completion.ts'
+import { rememberPrompt } from '../mission/prompt-history.ts'
+import { useTemplateCommands } from '../mission/use-template-commands.ts'
+import { oneEach } from './agents-here.tsx'
 
 const OF_PROJECT = ' '
+const ONCE = 'once'
+/** Works on any repository, and is done in minutes. */
+const FIRST_TASKS = [
+  'Explain how this project is built and tested, and write it into README.md.',
+  'Find one function without a test, and write the test.',
+  'Look for TODO comments and fix the smallest one.',
+]
 
-function useInstalled() {
-  const agents = useAsk('list_agents', {}).data?.agents
-  return agents && [...new Map(agents.map(agent => [agent.name, agent])).values()].filter(({ installed }) => installed)
+interface ComposerProps {
+  projects: Output<'list_projects'>['projects']
+  /** There is no mission yet. */
+  isFirst: boolean
 }
 
 /** One box for a task or a plan. */
-export function Composer({ projects }: { projects: Output<'list_projects'>['projects'] }) {
+export function Composer({ projects, isFirst }: ComposerProps) {
   const [, go] = useLocation()
   const [text, setText] = useState('')
+  const [repeat, setRepeat] = useState(ONCE)
   const [remembered, remember] = useRemembered('project')
   const project = projects.find(({ id }) => id === remembered) ?? projects[0]!
-  const [kept, keep] = useRemembered('agent')
-  const [chosen, setChosen] = useState<string | null>(kept)
-  const agents = useInstalled()
-  // An agent that was uninstalled cannot be chosen.
-  const known = agents?.find(({ name }) => name === chosen)
-  const agent = known?.name
-  const isScript = known?.can.scripts === true
-  const choose = (name: string | null) => {
-    setChosen(name)
-    // A script agent is not remembered: text typed at the next visit may be prose.
-    if (!agents?.find(each => each.name === name)?.can.scripts) keep(name)
-  }
+  const { agents, agent, isScript, choose, isReady } = useAgentChoice(project)
   const create = useCommand('create_mission')
   const plan = useCommand('plan_project')
-  const words = text.trim()
+  const { name: command, text: words } = commandIn(text)
+  const runsScript = isScript || command === 'script'
+  const templates = useTemplateCommands(name =>
+    go(`/missions/new?${new URLSearchParams({ template: name, project: project.id })}`),
+  )
+  const done = () => {
+    rememberPrompt(text)
+    setText('')
+    setRepeat(ONCE)
+  }
   const run = async () => {
     const mission = await create.run({
       project_id: project.id,
-      title: titleOf(words),
+      title: titleFrom(words),
       detailed_prompt: words,
-      agent,
-      auto_dispatch: true,
+      agent: command === 'script' ? agents?.find(({ can }) => can.scripts)?.name : agent,
+      ...(repeat === ONCE
+        ? { auto_dispatch: true }
+        : { schedule_cron: repeat, schedule_time_zone: Intl.DateTimeFormat().resolvedOptions().timeZone }),
     })
     if (!mission) return
-    setText('')
-    tell({ text: `“${mission.title}” is queued`, action: { label: 'Open', run: () => go(`/missions/${mission.id}`) } })
+    done()
+    const open = { label: 'Open', run: () => go(`/missions/${mission.id}`) }
+    const when = REPEATS.find(({ cron }) => cron === repeat)?.label.toLowerCase()
+    tell({ text: when ? `“${mission.title}” runs ${when}` : `“${mission.title}” is queued`, action: open })
   }
   const makePlan = async () => {
     const made = await plan.run({ project_id: project.id, prompt: words, agent })
     if (!made) return
-    setText('')
+    done()
     go(`/plans/${made.id}`)
   }
+  const isBusy = create.busy || plan.busy
   const byKey = (event: KeyboardEvent) => {
-    if (event.key === 'Enter' && (event.metaKey || event.ctrlKey) && words && !create.busy) {
-      event.preventDefault()
-      run()
-    }
+    if (event.key !== 'Enter' || !(event.metaKey || event.ctrlKey) || !words || isBusy || !isReady) return
+    event.preventDefault()
+    if (command === 'plan') makePlan()
+    else run()
   }
   return (
-    <Card className="composer">
-      <TextArea
-        aria-label={isScript ? 'Script' : 'Task'}
-        className={isScript ? 'code-field' : undefined}
-        spellCheck={!isScript}
+    <Card className="composer" onKeyDown={byKey}>
+      <PromptBox
+        label={isScript ? 'Script' : 'Task'}
         placeholder={
           isScript
-            ? 'Script: /bin/sh runs it exactly as written.'
-            : 'What should be done? Describe a task for one agent, or something bigger to plan first.'
+            ? 'Write a shell script. /bin/sh runs it exactly as written.'
+            : 'Describe a task for an agent, or a bigger goal to plan'
         }
         value={text}
+        set={setText}
         rows={3}
-        resize="vertical"
-        onChange={event => setText(event.target.value)}
-        onKeyDown={byKey}
+        projectId={project.id}
+        isScript={isScript}
+        autoFocus={isFirst}
+        commands={[...COMMANDS, ...templates]}
       />
+      {isFirst && !runsScript && !text && (
+        <Flex gap="2" mt="2" wrap="wrap" align="center">
+          <Text size="1" color="gray">
+            First task:
+          </Text>
+          {FIRST_TASKS.map(task => (
+            <Button key={task} size="1" variant="surface" color="gray" highContrast onClick={() => setText(task)}>
+              {task.split(',')[0]!.replace(/\.$/, '')}
+            </Button>
+          ))}
+        </Flex>
+      )}
       <Flex gap="2" mt="2" align="center" wrap="wrap">
         <Select.Root value={project.id} onValueChange={remember}>
           <Select.Trigger aria-label="Project" className="composer-project" />
@@ -99,48 +121,98 @@ export function Composer({ projects }: { projects: Output<'list_projects'>['proj
             ))}
           </Select.Content>
         </Select.Root>
-        <Select.Root value={agent ?? OF_PROJECT} onValueChange={name => choose(name === OF_PROJECT ? null : name)}>
-          <Select.Trigger aria-label="Agent" className="composer-project" />
+        <AgentSelect project={project} agents={agents} agent={agent} choose={choose} />
+        <Select.Root value={repeat} onValueChange={setRepeat}>
+          <Select.Trigger aria-label="Schedule" variant="ghost" className="composer-repeat" />
           <Select.Content position="popper">
-            <Select.Item value={OF_PROJECT}>
-              {project.agent ? `Agent of the project (${plain(project.agent)})` : 'Agent of the project'}
-            </Select.Item>
-            {agents?.map(({ name, title }) => (
-              <Select.Item key={name} value={name}>
-                {title}
+            <Select.Item value={ONCE}>Run now</Select.Item>
+            {REPEATS.map(({ cron, label }) => (
+              <Select.Item key={cron} value={cron}>
+                {label}
               </Select.Item>
             ))}
           </Select.Content>
         </Select.Root>
         <Text size="1" color="gray" className="composer-hint">
-          {isScript && 'Script, run by /bin/sh · '}
-          <Link href="/missions/new">All settings</Link>
+          <Link href={`/missions/new?project=${project.id}`}>All settings</Link>
         </Text>
         <Flex gap="2" ml="auto">
           <Button
-            variant="soft"
-            highContrast
-            disabled={!words || create.busy || isScript}
+            variant={command === 'plan' ? 'solid' : 'soft'}
+            highContrast={command !== 'plan'}
+            disabled={!words || isBusy || runsScript || repeat !== ONCE}
             loading={plan.busy}
             onClick={makePlan}
-            title="An agent reads the project and suggests missions"
+            title="An agent reads the project and proposes missions"
           >
             <Network size={16} /> Plan
           </Button>
           <Button
-            disabled={!words || plan.busy}
+            variant={command === 'plan' ? 'soft' : 'solid'}
+            disabled={!words || isBusy || command === 'plan' || !isReady}
             loading={create.busy}
             onClick={run}
-            title={
-              isScript
-                ? '/bin/sh runs the script as soon as a slot is free'
-                : 'One agent starts as soon as a slot is free'
-            }
+            title={`${runsScript ? '/bin/sh runs the script' : 'One agent starts'} when a slot is free (${MOD}Enter)`}
           >
-            <Play size={16} /> Run
+            <Play size={16} /> {repeat === ONCE ? 'Run' : 'Schedule'}
           </Button>
         </Flex>
       </Flex>
     </Card>
+  )
+}
+
+type Project = ComposerProps['projects'][number]
+type Agent = Output<'list_agents'>['agents'][number]
+
+/** The agent for the next task. Without any coding agent it is the one that runs scripts, by name. */
+function useAgentChoice({ agent: own }: Project) {
+  const [kept, keep] = useRemembered('agent')
+  const [chosen, setChosen] = useState<string | null>(kept)
+  const list = useAsk('list_agents', {}).data?.agents
+  const agents = list && oneEach(list).filter(({ installed }) => installed)
+  const fallback = useAsk('get_engine', {}).data?.default_agent
+  const script = agents?.find(({ can }) => can.scripts)
+  const none = agents !== undefined && !own && !fallback && agents.every(({ can }) => can.scripts)
+  // An agent that was uninstalled cannot be chosen.
+  const known = agents?.find(({ name }) => name === chosen) ?? (none ? script : undefined)
+  return {
+    agents,
+    agent: known?.name,
+    isScript: known?.can.scripts === true,
+    isReady: agents !== undefined,
+    choose(name: string | null) {
+      setChosen(name)
+      // A script agent is not remembered: text typed at the next visit may be prose.
+      if (!agents?.find(each => each.name === name)?.can.scripts) keep(name)
+    },
+  }
+}
+
+interface AgentSelectProps {
+  project: Project
+  agents: Agent[] | undefined
+  agent: string | undefined
+  choose(name: string | null): void
+}
+
+function AgentSelect({ project, agents, agent, choose }: AgentSelectProps) {
+  const titleOf = useAgentTitle()
+  const fallback = useAsk('get_engine', {}).data?.default_agent
+  const usual = project.agent ?? fallback
+  return (
+    <Select.Root value={agent ?? OF_PROJECT} onValueChange={name => choose(name === OF_PROJECT ? null : name)}>
+      <Select.Trigger aria-label="Agent" className="composer-project" />
+      <Select.Content position="popper">
+        <Select.Item value={OF_PROJECT}>
+          {usual ? `Project default (${plain(titleOf(usual))})` : 'Project default'}
+        </Select.Item>
+        {agents?.map(({ name, title, can, signed_in }) => (
+          <Select.Item key={name} value={name}>
+            {can.scripts ? `Run a script (${name})` : `${title}${signed_in === false ? ' (not signed in)' : ''}`}
+          </Select.Item>
+        ))}
+      </Select.Content>
+    </Select.Root>
   )
 }

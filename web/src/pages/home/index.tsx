@@ -11,6 +11,7 @@ import { Today } from './today.tsx'
 /** What needs a person, what is running, what landed, and a box for new work. */
 export default function Home() {
   const projects = useAsk('list_projects', { limit: 500 })
+  const total = useAsk('count_missions', {}).data?.total
   return (
     <Page title="Home">
       <Answer of={projects} loading={<Lines rows={5} height={90} />}>
@@ -20,7 +21,7 @@ export default function Home() {
           ) : (
             <div className="home">
               <div className="home-main">
-                <Composer projects={list} />
+                <Composer projects={list} isFirst={total === 0} />
                 <NeedsYou />
                 <Running />
               </div>

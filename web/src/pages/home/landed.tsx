@@ -29,7 +29,7 @@ export function Landed() {
       {!isPending && missions.length === 0 && (
         <Card>
           <Text size="2" color="gray">
-            Nothing yet. What lands on a base branch is listed here.
+            Nothing landed yet today.
           </Text>
         </Card>
       )}
@@ -49,7 +49,7 @@ export function Landed() {
       </Flex>
       {(hasNextPage || missions.length > SHOWN) && (
         <Text size="2">
-          <Link href="/missions?state=done">Show all on the board</Link>
+          <Link href="/missions?state=done">View all on the board</Link>
         </Text>
       )}
     </Section>

@@ -1,27 +1,38 @@
 import { Button, Card, Flex, Text } from '@radix-ui/themes'
 import { CircleCheck } from 'lucide-react'
+import { useMemo } from 'react'
 import { Link } from 'wouter'
 import { Lines, Problem, Section } from '../../kit/page.tsx'
 import { firstOf, useSteady } from '../../kit/steady.ts'
 import { useWaiting } from '../../kit/waiting.ts'
 import { WaitingCard } from '../../kit/waiting-card.tsx'
+import { plural } from '../../kit/words.ts'
 
-const SHOWN = 3
+const SHOWN = 5
 
 /** The most urgent entries of the inbox, which can be decided here. */
 export function NeedsYou() {
   const { entries, count, titles, inbox, isPending } = useWaiting()
-  const { steady } = useSteady(entries)
-  const more = entries.length - SHOWN
+  // Failures wait for nobody. They are in the inbox, and not in its number.
+  const waiting = useMemo(() => entries.filter(({ kind }) => kind !== 'failure'), [entries])
+  const failures = entries.length - waiting.length
+  const { steady } = useSteady(waiting)
   return (
     <Section
       title={count ? `Needs you (${count})` : 'Needs you'}
       actions={
-        more > 0 && (
-          <Button variant="ghost" asChild>
-            <Link href="/inbox">Open the inbox</Link>
-          </Button>
-        )
+        <Flex gap="4">
+          {failures > 0 && (
+            <Button variant="ghost" color="red" highContrast asChild>
+              <Link href="/inbox?kind=failure">{plural(failures, 'recent failure')}</Link>
+            </Button>
+          )}
+          {count > SHOWN && (
+            <Button variant="ghost" asChild>
+              <Link href="/inbox">Open inbox</Link>
+            </Button>
+          )}
+        </Flex>
       }
     >
       {inbox.error && !inbox.data && <Problem error={inbox.error} retry={() => inbox.refetch()} />}
@@ -30,11 +41,11 @@ export function NeedsYou() {
         <Card>
           <Flex gap="2" align="center">
             <CircleCheck size={18} aria-hidden className="all-well" />
-            <Text size="2">Nothing waits for you.</Text>
+            <Text size="2">Nothing needs you.</Text>
           </Flex>
         </Card>
       )}
-      <Flex direction="column" gap="3">
+      <Flex direction="column" gap="2">
         {firstOf(steady, SHOWN).map(entry => (
           <WaitingCard key={entry.id} entry={entry} titles={titles} />
         ))}

@@ -3,6 +3,7 @@ import { MessageSquare } from 'lucide-react'
 import { useState } from 'react'
 import { Link } from 'wouter'
 import type { Output } from '../../api/client.ts'
+import { useAgentTitle } from '../../kit/agent-title.ts'
 import { LongTextInput } from '../../kit/fields.tsx'
 import { FormDialog } from '../../kit/form-dialog.tsx'
 import { OtherHost } from '../../kit/other-host.tsx'
@@ -18,9 +19,14 @@ type Task = Output<'list_running'>['tasks'][number]
 
 const SHOWN = 20
 
-/** Running agents: how long, how full their context is, and what they cost. Updated live. */
+/** No event tells what an agent prints. */
+const LOOK_MS = 3000
+const whileRunning = (answer: unknown): number | false =>
+  (answer as Output<'list_running'> | undefined)?.tasks.length ? LOOK_MS : false
+
+/** Running agents: what each does now, how long, how full its context is, and what it cost. Updated live. */
 export function Running() {
-  const running = useAsk('list_running', { limit: SHOWN })
+  const running = useAsk('list_running', { limit: SHOWN }, { everyMs: whileRunning })
   const counts = useAsk('count_missions', {}).data?.counts
   const count = (running.data?.tasks.length ?? 0) + (running.data?.more ?? 0)
   const queued = counts?.queued ?? 0
@@ -41,7 +47,7 @@ export function Running() {
             {tasks.length === 0 && (
               <Card>
                 <Text size="2" color="gray">
-                  No agent is running. Type a task above and press Run.
+                  No agents are running. Describe a task above to start one.
                 </Text>
               </Card>
             )}
@@ -55,7 +61,7 @@ export function Running() {
             ))}
             {more > 0 && (
               <Text size="2" color="gray">
-                and {more} more, on the <Link href="/missions?state=running">board</Link>
+                {more} more on the <Link href="/missions?state=running">board</Link>
               </Text>
             )}
           </>
@@ -73,6 +79,7 @@ const otherHosts = (tasks: readonly Task[]): [string, Task[]][] => [
 ]
 
 function Row({ task }: { task: Task }) {
+  const titleOf = useAgentTitle()
   const { mission_id, session_id, title, project, status, agent, model, started_at, usage, waits_for } = task
   return (
     <li className="running-row">
@@ -81,8 +88,11 @@ function Row({ task }: { task: Task }) {
         <Link href={`/sessions/${session_id}`} className="running-title">
           {plain(title)}
         </Link>
+        <div className="running-now">
+          {task.doing ? plain(task.doing) : <span className="running-starting">Starting…</span>}
+        </div>
         <Text as="div" size="1" color="gray" truncate>
-          {plain(project)} · {agent}
+          {plain(project)} · {titleOf(agent)}
           {model && ` · ${plain(model)}`}
           {task.elsewhere && ` · on host ${plain(task.host ?? '')}`}
         </Text>
@@ -95,7 +105,9 @@ function Row({ task }: { task: Task }) {
       <ContextGauge task={task} />
       <Text size="1" className="running-figures">
         <Elapsed from={started_at} />
-        <span title={`${roughly(usage.input_tokens + usage.output_tokens)} tokens`}>{dollars(usage.cost_usd)}</span>
+        {usage.turns > 0 && (
+          <span title={`${roughly(usage.input_tokens + usage.output_tokens)} tokens`}>{dollars(usage.cost_usd)}</span>
+        )}
       </Text>
       <Speak missionId={mission_id} title={title} />
     </li>
@@ -106,7 +118,9 @@ function ContextGauge({ task: { context } }: { task: Task }) {
   if (!context?.window_tokens) return <span className="gauge" />
   const percent = Math.min(100, Math.round((context.used_tokens / context.window_tokens) * 100))
   return (
-    <Tooltip content={`${roughly(context.used_tokens)} of ${roughly(context.window_tokens)} tokens of its context`}>
+    <Tooltip
+      content={`${roughly(context.used_tokens)} of ${roughly(context.window_tokens)} tokens of its context window are used`}
+    >
       <Flex className="gauge" align="center" gap="1">
         <Text size="1" color="gray">
           Context {percent} %

@@ -38,19 +38,18 @@ export function Today() {
                   <Figure value={dollars(usage.cost_usd)} word="spent" />
                   <Figure value={roughly(tokensOf(usage))} word="tokens" />
                 </Flex>
-                {budget_usd !== null && <Budget name="The whole fleet" used={usage.cost_usd} of={budget_usd} />}
+                {budget_usd !== null && <Budget name="Daily budget" used={usage.cost_usd} of={budget_usd} />}
                 {capped.map(project => (
                   <Budget
                     key={project.project_id}
-                    name={plain(project.name)}
+                    name={`Budget of ${plain(project.name)}`}
                     used={project.usage.cost_usd}
                     of={project.budget_usd!}
                   />
                 ))}
                 {budget_usd === null && capped.length === 0 && (
                   <Text size="1" color="gray">
-                    No daily budget is set. <Link href="/settings">Set one</Link>, and nothing new starts once it is
-                    spent.
+                    No daily budget. <Link href="/settings">Set one</Link> to stop new work once it is spent.
                   </Text>
                 )}
                 <Providers of={providers} />
@@ -87,7 +86,7 @@ function Budget({ name, used, of }: { name: string; used: number; of: number }) 
       <Progress
         value={percent}
         size="1"
-        aria-label={`Budget of ${name}`}
+        aria-label={name}
         color={percent >= NEARLY_SPENT_PERCENT ? 'red' : undefined}
       />
     </div>
@@ -105,7 +104,7 @@ function Providers({ of: providers }: { of: Overview['providers'] }) {
           {held_until && Date.parse(held_until) > Date.now() && (
             <Text size="1" color="amber" highContrast>
               {' '}
-              held back until <Time at={held_until} />
+              on hold until <Time at={held_until} />
             </Text>
           )}
         </Text>

@@ -15,7 +15,7 @@ import './inbox.css'
 const KINDS: Record<EntryKind, string> = {
   question: 'Questions',
   conflict: 'Conflicts',
-  stuck: 'Stuck',
+  stuck: 'Blocked',
   plan: 'Plans',
   review: 'Reviews',
   failure: 'Failures',
@@ -33,11 +33,11 @@ export default function InboxPage() {
   return (
     <Page
       title="Inbox"
-      about={isPending ? 'Loading…' : plural(waiting, 'thing waits for you', 'things wait for you')}
+      about={isPending ? 'Loading…' : wordsFor(waiting, entries.length - waiting)}
       actions={
         <>
           <Button variant="ghost" disabled={isSorted} onClick={sort}>
-            Sort again
+            Re-sort
           </Button>
           <KeyHint />
         </>
@@ -65,8 +65,8 @@ export default function InboxPage() {
       {inbox.error && <Problem error={inbox.error} retry={() => inbox.refetch()} />}
       {isPending && !inbox.error && <Lines rows={4} height={120} />}
       {!isPending && shown.length === 0 && (
-        <Empty icon={Inbox} title={kind && steady.length ? 'None of this kind' : 'Nothing waits for you'}>
-          Questions from agents, tool requests, plans, reviews, conflicts and failures appear here at once.
+        <Empty icon={Inbox} title={kind && steady.length ? 'No results' : 'Inbox zero'}>
+          Questions, permission requests, plans, reviews, conflicts and failures appear here as they happen.
         </Empty>
       )}
       <ul className="inbox">
@@ -86,6 +86,12 @@ export default function InboxPage() {
       )}
     </Page>
   )
+}
+
+/** Failures are listed too, but they wait for nobody, so they are counted apart. */
+function wordsFor(waiting: number, failures: number): string {
+  const needs = waiting ? `${plural(waiting, 'item needs', 'items need')} you` : 'Nothing needs you'
+  return failures > 0 ? `${needs} · ${plural(failures, 'recent failure')}` : needs
 }
 
 /**

@@ -24,6 +24,23 @@ const TONES = {
   failed: 'red',
 } as const
 
+const WORDS: Record<keyof typeof TONES, string> = {
+  running: 'Running',
+  paused: 'Paused',
+  stopping: 'Stopping',
+  complete: 'Goal reached',
+  limit: 'Limit reached',
+  stopped: 'Stopped',
+  failed: 'Failed',
+}
+const OUTCOMES = {
+  progress: 'Progress',
+  complete: 'Goal reached',
+  nothing_done: 'Nothing done',
+  planning_failed: 'Planning failed',
+  checks_failed: 'Checks failed',
+}
+
 export default function Loops() {
   const [starting, setStarting] = useState(false)
   const projects = useAsk('list_projects', { limit: 500 })
@@ -64,10 +81,10 @@ function LoopsOf({ project }: { project: Project }) {
           <Flex direction="column" gap="1" minWidth="0">
             <Flex gap="2" align="center">
               <Badge color={TONES[loop.status]} highContrast>
-                {loop.status}
+                {WORDS[loop.status]}
               </Badge>
               <Text size="2" color="gray">
-                round {loop.rounds.length} of {loop.max_rounds} · {dollars(loop.spent_usd)}
+                Round {loop.rounds.length} of {loop.max_rounds} · {dollars(loop.spent_usd)} spent
                 {loop.max_budget_usd !== null && ` of ${dollars(loop.max_budget_usd)}`} ·{' '}
                 <Elapsed from={loop.created_at} to={loop.ended_at} />
               </Text>
@@ -75,7 +92,7 @@ function LoopsOf({ project }: { project: Project }) {
             <Text>{plain(loop.goal)}</Text>
             {loop.waits_for && (
               <Text size="2" color="gray">
-                Waits for {loop.waits_for}
+                Waiting for {loop.waits_for}
               </Text>
             )}
             {loop.ending && (
@@ -91,7 +108,7 @@ function LoopsOf({ project }: { project: Project }) {
             <Table.Header>
               <Table.Row>
                 <Table.ColumnHeaderCell>Round</Table.ColumnHeaderCell>
-                <Table.ColumnHeaderCell>Result</Table.ColumnHeaderCell>
+                <Table.ColumnHeaderCell>What it did</Table.ColumnHeaderCell>
                 <Table.ColumnHeaderCell>Cost</Table.ColumnHeaderCell>
                 <Table.ColumnHeaderCell>Started</Table.ColumnHeaderCell>
               </Table.Row>
@@ -100,10 +117,13 @@ function LoopsOf({ project }: { project: Project }) {
               {loop.rounds.toReversed().map(round => (
                 <Table.Row key={round.number}>
                   <Table.RowHeaderCell>
-                    <Link href={`/plans/${round.plan_id}`}>{round.number}</Link>
+                    <Link href={`/plans/${round.plan_id}`}>Round {round.number}</Link>
                   </Table.RowHeaderCell>
                   <Table.Cell>
-                    {round.outcome?.replaceAll('_', ' ') ?? 'under way'} {plain(round.text ?? '')}
+                    <Text as="div" weight="medium">
+                      {round.outcome ? OUTCOMES[round.outcome] : 'In progress'}
+                    </Text>
+                    {plain(round.text ?? '')}
                   </Table.Cell>
                   <Table.Cell>{dollars(round.cost_usd)}</Table.Cell>
                   <Table.Cell>
@@ -118,7 +138,7 @@ function LoopsOf({ project }: { project: Project }) {
       {older.map(({ id, goal, status, rounds, ended_at }) => (
         <Flex key={id} gap="2" mt="2" align="center">
           <Badge color={TONES[status]} highContrast>
-            {status}
+            {WORDS[status]}
           </Badge>
           <Text size="2" truncate>
             {plain(goal)}
@@ -198,7 +218,7 @@ function StartLoop({ close }: { close(): void }) {
       <ProjectChooser value={project} set={setProject} />
       <LongTextInput
         label="Goal"
-        hint="how the planner decides that the goal is reached; the checks confirm it"
+        hint="Say how to tell that it is reached. The checks confirm it."
         value={goal}
         set={setGoal}
         required
@@ -207,15 +227,20 @@ function StartLoop({ close }: { close(): void }) {
       <NumberInput label="Maximum rounds" value={rounds} set={setRounds} min={1} max={50} />
       <NumberInput
         label="Budget ($)"
-        hint="for all its agents together"
+        hint="For all its agents together. Then the loop stops."
         value={budget}
         set={setBudget}
         min={0}
         step="any"
-        placeholder="none"
+        placeholder="No limit"
       />
       <ScriptsSwitch value={scripts} set={setScripts} />
-      <SwitchInput label="Trust the planner" hint="if the project has no checks" value={unchecked} set={setUnchecked} />
+      <SwitchInput
+        label="Run without checks"
+        hint="The planner alone decides that the goal is reached."
+        value={unchecked}
+        set={setUnchecked}
+      />
     </FormDialog>
   )
 }

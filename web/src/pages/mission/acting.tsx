@@ -60,7 +60,7 @@ export const FACES: Record<Action, Face> = {
   compare: { label: 'Compare', icon: GitCompareArrows },
   schedule: { label: 'Schedule', icon: CalendarClock },
   save_template: { label: 'Save as template', icon: Save },
-  take_over: { label: 'Take over in a terminal', icon: Terminal },
+  take_over: { label: 'Take over', icon: Terminal, key: 'w' },
   cancel: { label: 'Cancel', icon: Ban, key: 'x', tone: 'red' },
   delete: { label: 'Delete', icon: Trash2, tone: 'red' },
 }

@@ -92,7 +92,7 @@ test('what failed is begun anew; what is left to do becomes the next mission', (
 })
 
 test('what a person has taken over is theirs', () => {
-  const taken_over = { by: 'person', since: '', session_id: null, gone: false, pid: 1 }
+  const taken_over = { by: 'person', since: '', session_id: null, gone: false, page: false, pid: 1 }
   const offered = actionsFor(mission({ ...ran, status: 'review', taken_over }), CLAUDE)
   never(offered, 'land', 'resume', 'retry', 'cancel', 'delete', 'reject', 'send_back', 'take_over')
 })

@@ -1,19 +1,22 @@
 import { Flex, TabNav, Text } from '@radix-ui/themes'
+import { useState } from 'react'
 import { Link, useParams, useSearchParams } from 'wouter'
 import { useProjectNames } from '../../kit/choosers.tsx'
 import { Answer, Lines, Page, Problem } from '../../kit/page.tsx'
 import { plain } from '../../kit/plain.ts'
 import { StatusBadge } from '../../kit/status.tsx'
 import { Elapsed } from '../../kit/time.tsx'
-import { shortId } from '../../kit/words.ts'
+import { dollars, shortId } from '../../kit/words.ts'
 import { useAsk } from '../../live/data.ts'
 import { useActing } from './acting.tsx'
 import { type Detail, liveSession } from './actions.ts'
 import { ActionsMenu } from './actions-menu.tsx'
 import { Checks } from './checks.tsx'
 import { Hands } from './kept.tsx'
+import { Live } from './live.tsx'
 import './mission.css'
 import { Notes } from './notes.tsx'
+import { OpenIn } from './open-in.tsx'
 import { Overview } from './overview.tsx'
 import { Related } from './related.tsx'
 import { Sessions } from './sessions.tsx'
@@ -21,13 +24,14 @@ import { MissionSettings } from './settings.tsx'
 import { Timeline } from './timeline.tsx'
 
 const TABS = {
+  live: { title: 'Live', view: Live },
   overview: { title: 'Overview', view: Overview },
   sessions: { title: 'Sessions', view: Sessions },
   checks: { title: 'Checks', view: Checks },
-  history: { title: 'History', view: Timeline },
+  history: { title: 'Timeline', view: Timeline },
   related: { title: 'Related', view: Related },
   notes: { title: 'Notes', view: Notes },
-  hands: { title: 'Preview & take over', view: Hands },
+  hands: { title: 'Preview', view: Hands },
   settings: { title: 'Settings', view: MissionSettings },
 }
 type Tab = keyof typeof TABS
@@ -59,10 +63,15 @@ function Shown({ mission }: { mission: Detail }) {
   const [search] = useSearchParams()
   const projectName = useProjectNames()
   const acting = useActing(mission)
-  const asked = search.get('tab') as Tab | null
-  const tab: Tab = asked && Object.hasOwn(TABS, asked) ? asked : 'overview'
-  const View = TABS[tab].view
   const live = liveSession(mission)
+  // Whoever saw its agent at work stays there when the work ends, and goes there when it starts.
+  const [sawLive, setSawLive] = useState(false)
+  if (live && !sawLive) setSawLive(true)
+  const tabs = (Object.keys(TABS) as Tab[]).filter(each => each !== 'live' || mission.session_id !== null)
+  const first: Tab = sawLive ? 'live' : 'overview'
+  const asked = search.get('tab') as Tab | null
+  const tab = asked && tabs.includes(asked) ? asked : first
+  const View = TABS[tab].view
   const counts: Partial<Record<Tab, number>> = {
     sessions: mission.sessions.length,
     checks: mission.evidence.length,
@@ -71,28 +80,31 @@ function Shown({ mission }: { mission: Detail }) {
   return (
     <Page
       title={plain(mission.title)}
+      filled={tab === 'live'}
       about={
         <span className="mission-head">
           <StatusBadge mission={mission} />
           <Link href={`/projects/${mission.project_id}`}>
             {plain(projectName(mission.project_id) || shortId(mission.project_id))}
           </Link>
-          <code>{shortId(mission.id)}</code>
-          {live && (
-            <Link href={`/sessions/${live.id}`}>
-              watch its agent <Elapsed from={live.started_at ?? live.created_at} />
-            </Link>
-          )}
-          {mission.cancelling && <span>being cancelled…</span>}
-          {mission.undoing && <span>being undone…</span>}
+          <code title={mission.id}>{shortId(mission.id)}</code>
+          {live && <Elapsed from={live.started_at ?? live.created_at} />}
+          {mission.usage.cost_usd > 0 && <span>{dollars(mission.usage.cost_usd)}</span>}
+          {mission.cancelling && <span>Cancelling…</span>}
+          {mission.undoing && <span>Undoing…</span>}
         </span>
       }
-      actions={<ActionsMenu acting={acting} />}
+      actions={
+        <>
+          <OpenIn mission={mission} />
+          <ActionsMenu acting={acting} />
+        </>
+      }
     >
       <TabNav.Root className="mission-tabs" aria-label="Parts of the mission">
-        {(Object.keys(TABS) as Tab[]).map(each => (
+        {tabs.map(each => (
           <TabNav.Link key={each} asChild active={each === tab}>
-            <Link href={each === 'overview' ? `/missions/${mission.id}` : `/missions/${mission.id}?tab=${each}`}>
+            <Link href={each === first ? `/missions/${mission.id}` : `/missions/${mission.id}?tab=${each}`}>
               <Flex gap="1" align="center">
                 {TABS[each].title}
                 {!!counts[each] && (

@@ -1,6 +1,5 @@
 import { Badge, Button, Card, Code, Flex, Text } from '@radix-ui/themes'
 import { Link } from 'wouter'
-import { CopyBox } from '../../kit/copy.tsx'
 import { Section } from '../../kit/page.tsx'
 import { plain, safeLink } from '../../kit/plain.ts'
 import { Time } from '../../kit/time.tsx'
@@ -22,42 +21,14 @@ export function Hands({ mission }: { mission: Detail }) {
   if (!ran)
     return (
       <Text as="p" size="2" color="gray">
-        Once an agent has worked on it, you can preview the work, continue it from another device, or take it over.
+        Once an agent has worked on it, you can preview the work here, or continue it from another device.
       </Text>
     )
   return (
     <>
       <Process mission={mission} kind="preview" />
       {can?.remoteControl === true && <Process mission={mission} kind="remote" />}
-      {can?.takeOver === true && (
-        <Section title="Take over">
-          <Text as="p" size="2" color="gray" mt="0">
-            Continue its conversation yourself, in a terminal on the machine the fleet runs on:
-          </Text>
-          <CopyBox text={`fleet takeover ${mission.id}`} label="the command to take over" />
-          {mission.taken_over?.gone && <HandBack mission={mission} />}
-        </Section>
-      )}
     </>
-  )
-}
-
-function HandBack({ mission }: { mission: Detail }) {
-  const { run, busy } = useCommand('hand_back_mission')
-  const give = (next: 'resume' | 'land' | 'keep') => run({ mission_id: mission.id, next })
-  return (
-    <Flex gap="2" mt="3" align="center" wrap="wrap">
-      <Text size="2">The terminal that took over this mission is gone. What next?</Text>
-      <Button size="1" disabled={busy} onClick={() => give('resume')}>
-        Let the agent continue
-      </Button>
-      <Button size="1" variant="soft" disabled={busy} onClick={() => give('land')}>
-        Land the work
-      </Button>
-      <Button size="1" variant="soft" disabled={busy} onClick={() => give('keep')}>
-        Keep it for review
-      </Button>
-    </Flex>
   )
 }
 

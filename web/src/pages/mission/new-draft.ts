@@ -109,6 +109,14 @@ export function like(mission: Output<'get_mission'>): Partial<Draft> {
   return Object.fromEntries(fields.map(field => [field, mission[field as keyof typeof mission]]))
 }
 
+/** Common schedules. The page of schedules has the others. */
+export const REPEATS = [
+  { cron: '@hourly', label: 'Every hour' },
+  { cron: '0 7 * * *', label: 'Every day at 7:00' },
+  { cron: '0 7 * * 1-5', label: 'On workdays at 7:00' },
+  { cron: '0 7 * * 1', label: 'On Mondays at 7:00' },
+]
+
 const TITLE_CHARS = 80
 
 /** The first line of the prompt, if there is no title. */

@@ -6,17 +6,21 @@ import { ProjectChooser, useRunsScripts } from '../../kit/choosers.tsx'
 import { ChoiceInput, LongTextInput, NumberInput, TextInput } from '../../kit/fields.tsx'
 import { Empty, Lines, Page, Section } from '../../kit/page.tsx'
 import { plain } from '../../kit/plain.ts'
+import { useRemembered } from '../../kit/remembered.ts'
 import { tell } from '../../kit/toasts.tsx'
 import { shortId } from '../../kit/words.ts'
 import { useAsk, useCommand } from '../../live/data.ts'
 import { MOD } from '../../shell/keys.ts'
 import './mission.css'
 import { ChosenMissions } from './mission-picker.tsx'
-import { askedIn, type Draft, EMPTY, like, missionFrom, remember, remembered, titleFrom } from './new-draft.ts'
+import { askedIn, type Draft, EMPTY, like, missionFrom, REPEATS, remember, remembered, titleFrom } from './new-draft.ts'
+import { PromptBox } from './prompt-box.tsx'
+import { rememberPrompt } from './prompt-history.ts'
 import { SettingsFields } from './settings-fields.tsx'
 import { TagsInput } from './tags-input.tsx'
 import { TemplateFields } from './template-fields.tsx'
 import { useProjectHolds } from './use-project-holds.ts'
+import { useTemplateCommands } from './use-template-commands.ts'
 
 /** draft: only save it; queue: queue it and write the next one; start: queue it and open it. */
 type Ending = 'draft' | 'queue' | 'start'
@@ -25,6 +29,7 @@ export default function NewMission() {
   const [search] = useSearchParams()
   const projects = useAsk('list_projects', { limit: 500 })
   const model = search.get('like')
+  const [lastUsed] = useRemembered('project')
   const origin = useAsk('get_mission', { mission_id: model ?? '' }, { enabled: model !== null })
   if (!projects.data || (model !== null && origin.isPending))
     return (
@@ -40,29 +45,34 @@ export default function NewMission() {
           title="Add a project first"
           action={
             <Button asChild>
-              <Link href="/projects">Add repository</Link>
+              <Link href="/">Add repository</Link>
             </Button>
           }
         >
-          Missions work on a repository. Add a repository on this machine as a project, then describe the work.
+          Agents work on repositories. Add one, then describe the task.
         </Empty>
       </Page>
     )
-  const only = projects.data.projects.length === 1 ? projects.data.projects[0]!.id : null
+  const all = projects.data.projects
   const begin = {
     ...EMPTY,
-    project_id: only,
+    project_id: (all.find(({ id }) => id === lastUsed) ?? all[0]!).id,
     ...(model === null ? remembered(localStorage) : {}),
     ...(origin.data && like(origin.data)),
     ...askedIn(search),
   }
-  return <Sheet key={search.toString()} begin={begin} />
+  return <Sheet key={search.toString()} begin={begin} from={search.get('template')} />
 }
 
-function Sheet({ begin }: { begin: Draft }) {
+function Sheet({ begin, from }: { begin: Draft; from: string | null }) {
   const [, go] = useLocation()
   const [draft, setDraft] = useState(begin)
-  const [template, setTemplate] = useState<string | null>(null)
+  const [template, setTemplate] = useState(from)
+  const [, rememberProject] = useRemembered('project')
+  const templates = useTemplateCommands(name => {
+    setTemplate(name)
+    set('detailed_prompt')('')
+  })
   const { run, busy } = useCommand('create_mission')
   const holds = useProjectHolds(draft.project_id)
   const isScript = useRunsScripts()(draft.agent)
@@ -77,6 +87,8 @@ function Sheet({ begin }: { begin: Draft }) {
     const wanted = missionFrom(draft, ending !== 'draft')
     const made = wanted && (await run(wanted))
     if (!made) return
+    rememberPrompt(draft.detailed_prompt)
+    rememberProject(draft.project_id)
     const next = { ...EMPTY, project_id: draft.project_id }
     remember(localStorage, ending === 'queue' ? next : EMPTY)
     if (ending !== 'queue') return go(`/missions/${made.id}`)
@@ -93,21 +105,24 @@ function Sheet({ begin }: { begin: Draft }) {
   }
   const ready = missionFrom(draft, true) !== undefined && !busy
   return (
-    <Page title="New mission" about="One piece of work for one agent, in a worktree of its own.">
+    <Page title="New mission" about="One task for one agent, in a worktree of its own.">
       <form className="new-mission" onSubmit={submitted} onKeyDown={pressed}>
         <div className="mission-form">
           <ProjectChooser value={draft.project_id} set={set('project_id')} />
           <TemplateFields name={template} choose={setTemplate} fill={fill} />
           <div className="wide">
-            <LongTextInput
+            <PromptBox
+              labelled
+              autoFocus
               label={isScript ? 'Script' : 'Task'}
-              code={isScript}
+              isScript={isScript}
+              projectId={draft.project_id}
               hint={
                 isScript
-                  ? '/bin/sh runs it exactly as written'
+                  ? '/bin/sh runs it exactly as written.'
                   : draft.parent_mission_id && (
                       <>
-                        sub-mission of{' '}
+                        Sub-mission of{' '}
                         <Link href={`/missions/${draft.parent_mission_id}`}>{shortId(draft.parent_mission_id)}</Link>
                       </>
                     )
@@ -115,17 +130,14 @@ function Sheet({ begin }: { begin: Draft }) {
               value={draft.detailed_prompt}
               set={set('detailed_prompt')}
               rows={9}
-              placeholder={
-                isScript
-                  ? ''
-                  : 'Describe it as you would to a colleague: what is wanted, where to look, what to leave alone.'
-              }
+              placeholder={isScript ? '' : 'What should change, where to look, what to leave alone. Type @ for a file.'}
+              commands={templates}
             />
           </div>
           <div className="wide">
             <LongTextInput
               label="Acceptance criteria"
-              hint="what must be true when it is done; the agent and the reviewer see it"
+              hint="What must be true when it is done. The agent and the reviewer see it."
               value={draft.acceptance_criteria}
               set={set('acceptance_criteria')}
               rows={2}
@@ -135,9 +147,20 @@ function Sheet({ begin }: { begin: Draft }) {
             label="Title"
             value={draft.title}
             set={set('title')}
-            placeholder={titleFrom(draft.detailed_prompt) || 'its first line'}
+            placeholder={titleFrom(draft.detailed_prompt) || 'First line of the task'}
           />
           <TagsInput tags={draft.tags} set={set('tags')} />
+          <TextInput
+            label="Repeat"
+            hint={
+              REPEATS.find(({ cron }) => cron === draft.schedule_cron.trim())?.label ??
+              'A cron rule such as 0 7 * * 1-5. Each time, a copy of this mission runs.'
+            }
+            value={draft.schedule_cron}
+            set={set('schedule_cron')}
+            suggestions={REPEATS.map(({ cron }) => cron)}
+            placeholder="Run once"
+          />
         </div>
         <Section title="Agent and limits">
           <SettingsFields
@@ -147,7 +170,7 @@ function Sheet({ begin }: { begin: Draft }) {
             without={['context_limit_percent', 'max_retries', 'timeout_seconds', 'engine', 'context_mode', 'approvals']}
           />
         </Section>
-        <Section title="After">
+        <Section title="Dependencies">
           <ChosenMissions
             label="Depends on"
             ids={draft.depends_on}
@@ -155,13 +178,13 @@ function Sheet({ begin }: { begin: Draft }) {
             project={draft.project_id}
           />
           <Text as="p" size="1" color="gray" mb="0">
-            It starts once these are done, and receives their reports.
+            It starts when these are done, and receives their reports.
           </Text>
         </Section>
         <details className="fold more-settings">
           <summary>
             <Text size="2" weight="medium">
-              More: limits, approvals, starting point, schedule
+              More options: limits, permissions, starting point
             </Text>
           </summary>
           <SettingsFields
@@ -173,43 +196,35 @@ function Sheet({ begin }: { begin: Draft }) {
           <div className="mission-form">
             <ChoiceInput
               label="Kind"
-              hint="review, explore, plan and test may finish without changes"
+              hint="Review, explore, plan and test may finish without changes."
               value={draft.mission_type}
               set={type => type && set('mission_type')(type as Draft['mission_type'])}
               options={['implement', 'fix', 'test', 'review', 'explore', 'plan']}
             />
             <NumberInput
               label="Priority"
-              hint="higher starts first"
+              hint="Higher starts first."
               value={draft.priority}
               set={priority => set('priority')(priority ?? 0)}
               min={-1000}
               max={1000}
             />
             <TextInput
-              label="Branch, tag or commit"
-              hint="starting point instead of the base branch"
+              label="Start from"
+              hint="A branch, tag or commit instead of the base branch."
               value={draft.base_ref ?? ''}
               set={text => set('base_ref')(text.trim() || null)}
             />
             <TextInput
               label="Folder"
-              hint="folder in the repository where the agent starts"
+              hint="The folder in the repository where the agent starts."
               value={draft.subdirectory}
               set={set('subdirectory')}
-            />
-            <TextInput
-              label="Repeat"
-              hint="cron, such as 0 6 * * 1-5 or @daily; each run creates a copy"
-              value={draft.schedule_cron}
-              set={set('schedule_cron')}
-              suggestions={['@daily', '@hourly', '@weekly', '0 6 * * 1-5']}
-              placeholder="once"
             />
             <div className="wide">
               <LongTextInput
                 label="Extra instructions"
-                hint="added to the prompt in every session"
+                hint="Added to the prompt of every session."
                 value={draft.append_system_prompt}
                 set={set('append_system_prompt')}
                 rows={2}
@@ -228,7 +243,7 @@ function Sheet({ begin }: { begin: Draft }) {
             Save as draft
           </Button>
           <Text size="1" color="gray">
-            {ready ? 'Your text is kept in this browser until you send it.' : missing(draft)}
+            {ready ? 'Your draft is kept in this browser.' : missing(draft)}
           </Text>
         </div>
       </form>

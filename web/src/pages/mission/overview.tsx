@@ -1,19 +1,25 @@
-import { Button, Callout, Code, Flex, Text } from '@radix-ui/themes'
-import { Hourglass, TriangleAlert } from 'lucide-react'
+import { Badge, Button, Code, Flex, Text } from '@radix-ui/themes'
 import { Link } from 'wouter'
+import { useAgentTitle } from '../../kit/agent-title.ts'
+import { CheckLine } from '../../kit/check-line.tsx'
+import { LineCounts } from '../../kit/diff/line-counts.tsx'
 import { Facts } from '../../kit/facts.tsx'
 import { Foreign } from '../../kit/foreign.tsx'
 import { Markdown } from '../../kit/markdown.tsx'
 import { Section } from '../../kit/page.tsx'
-import { plain, safeLink } from '../../kit/plain.ts'
+import { plain } from '../../kit/plain.ts'
 import { QuestionCard } from '../../kit/question.tsx'
 import { ReportView } from '../../kit/report.tsx'
 import { Elapsed, Time } from '../../kit/time.tsx'
-import { dollars, roughly, shortId } from '../../kit/words.ts'
+import { dollars, plural, roughly } from '../../kit/words.ts'
 import { useAsk } from '../../live/data.ts'
-import { type Detail, isAsking, liveSession } from './actions.ts'
+import type { Detail } from './actions.ts'
 import { Comments } from './comments.tsx'
+import { Delivery } from './delivery.tsx'
+import { LatestEvents } from './timeline.tsx'
+import { Why } from './why.tsx'
 
+/** What it is about and what came of it: summary, changes, checks, cost and timeline. */
 export function Overview({ mission }: { mission: Detail }) {
   const isScript = mission.script
   return (
@@ -22,10 +28,12 @@ export function Overview({ mission }: { mission: Detail }) {
         <Why mission={mission} />
         <Open mission={mission} />
         {mission.report && (
-          <Section title="Report">
-            <ReportView report={mission.report} />
+          <Section title="Summary">
+            <ReportView report={mission.report} files={false} />
           </Section>
         )}
+        <Changes mission={mission} />
+        <NewestChecks mission={mission} />
         <Section title={isScript ? 'Script' : 'Prompt'}>
           <div className="prompt">
             {isScript ? <Foreign text={mission.detailed_prompt} code /> : <Markdown text={mission.detailed_prompt} />}
@@ -36,44 +44,23 @@ export function Overview({ mission }: { mission: Detail }) {
             <Markdown text={mission.acceptance_criteria} />
           </Section>
         )}
+        <Section
+          title="Timeline"
+          actions={
+            <Button asChild size="1" variant="ghost">
+              <Link href={`/missions/${mission.id}?tab=history`}>Show all</Link>
+            </Button>
+          }
+        >
+          <LatestEvents mission={mission} />
+        </Section>
         <Comments mission={mission} />
       </div>
       <aside className="mission-side" aria-label="Facts">
         <FactsOf mission={mission} />
+        <Delivery mission={mission} />
       </aside>
     </div>
-  )
-}
-
-/** Why it is not running, and what to do. */
-function Why({ mission }: { mission: Detail }) {
-  const { status, status_reason, waits_for, warnings, taken_over } = mission
-  if (isAsking(mission)) return null
-  const bad = status === 'failed' || status === 'needs_input' || status_reason?.code === 'checks_failed'
-  const reasons = [...new Set([...waits_for.map(({ text }) => text), ...(status_reason ? [status_reason.text] : [])])]
-  const taken = taken_over && `Taken over by ${taken_over.by} in a terminal (process ${taken_over.pid}).`
-  const lines = [...(taken ? [taken] : []), ...reasons, ...warnings]
-  if (!lines.length) return null
-  const on = waits_for.flatMap(each => each.on ?? [])
-  return (
-    <Callout.Root color={bad ? 'amber' : 'gray'} highContrast mb="4" role="status">
-      <Callout.Icon>{bad ? <TriangleAlert size={16} /> : <Hourglass size={16} />}</Callout.Icon>
-      <Callout.Text className="why">
-        {lines.map(line => (
-          <span key={line}>{plain(line)}</span>
-        ))}
-        {/* Commands for the terminal are left out, because the page has its own actions. */}
-        {status_reason?.try && !/^fleet /.test(status_reason.try) && <span>{plain(status_reason.try)}</span>}
-        {status_reason?.code === 'checks_failed' && (
-          <Link href={`/missions/${mission.id}?tab=checks`}>Show checks</Link>
-        )}
-        {on.map(id => (
-          <Link key={id} href={`/missions/${id}`}>
-            Go to {shortId(id)}
-          </Link>
-        ))}
-      </Callout.Text>
-    </Callout.Root>
   )
 }
 
@@ -83,7 +70,7 @@ function Open({ mission }: { mission: Detail }) {
   const open = data?.questions.filter(({ status }) => status === 'open') ?? []
   if (!open.length) return null
   return (
-    <Section title="Waiting for you">
+    <Section title="Needs input">
       <Flex direction="column" gap="3">
         {open.map(question => (
           <QuestionCard key={question.id} question={question} />
@@ -93,79 +80,98 @@ function Open({ mission }: { mission: Detail }) {
   )
 }
 
-/** What landed, as which commit, and who approved it. */
-function Landed({ landing }: { landing: NonNullable<Detail['landed']> }) {
-  const { commit, branch, at, candidate, approved, forced, with: bringer, includes, undone } = landing
+const SHOWN_FILES = 12
+
+/** The files it changed; the review shows the lines. */
+function Changes({ mission }: { mission: Detail }) {
+  const ran = mission.session_id !== null && mission.branch !== null
+  const { data } = useAsk('diff_mission', { mission_id: mission.id, text: false }, { enabled: ran })
+  if (!data?.files.length) return null
+  const more = data.files.length + data.files_omitted - SHOWN_FILES
   return (
-    <Text>
-      <Code variant="ghost">{commit.slice(0, 10)}</Code> on {plain(branch)}, <Time at={at} />
-      {candidate && candidate !== commit && (
-        <>
-          , of candidate <Code variant="ghost">{candidate.slice(0, 10)}</Code>
-        </>
+    <Section
+      title={
+        <Flex align="center" gap="3">
+          {plural(data.files.length + data.files_omitted, 'changed file')}
+          <LineCounts added={data.added} deleted={data.deleted} />
+        </Flex>
+      }
+      actions={
+        <Button asChild size="1" variant="soft">
+          <Link href={`/review/${mission.id}`}>Show changes</Link>
+        </Button>
+      }
+    >
+      <ul className="changed-files">
+        {data.files.slice(0, SHOWN_FILES).map(({ path, change, added, deleted }) => (
+          <li key={path}>
+            <Code variant="ghost" truncate title={plain(path)}>
+              {plain(path)}
+            </Code>
+            {change !== 'modified' && (
+              <Badge color={change === 'deleted' ? 'red' : change === 'added' ? 'green' : 'gray'} highContrast>
+                {change}
+              </Badge>
+            )}
+            <LineCounts added={added} deleted={deleted} />
+          </li>
+        ))}
+      </ul>
+      {more > 0 && (
+        <Text size="1" color="gray">
+          and {plural(more, 'more file')}
+        </Text>
       )}
-      {bringer ? (
-        <>
-          , with <Link href={`/missions/${bringer}`}>mission {shortId(bringer)}</Link>
-        </>
-      ) : (
-        `, ${approved ? `approved by ${plain(approved.by)}` : 'by its policy'}`
-      )}
-      {includes.length > 0 && `, with the work of ${includes.map(({ title }) => plain(title)).join(', ')}`}
-      {forced && `, forced by ${plain(forced.by)} past: ${plain(forced.past)}`}
-      {undone && (
-        <>
-          , undone by <Code variant="ghost">{undone.commit.slice(0, 10)}</Code>
-        </>
-      )}
-    </Text>
+    </Section>
+  )
+}
+
+/** The checks of the newest commit they ran on. */
+function NewestChecks({ mission }: { mission: Detail }) {
+  const sorted = mission.evidence.toSorted((one, other) => other.created_at.localeCompare(one.created_at))
+  const newest = sorted.filter(({ commit }) => commit === sorted[0]?.commit)
+  if (!newest.length) return null
+  return (
+    <Section
+      title="Checks"
+      actions={
+        <Button asChild size="1" variant="ghost">
+          <Link href={`/missions/${mission.id}?tab=checks`}>Show all</Link>
+        </Button>
+      }
+    >
+      {newest.map(check => (
+        <CheckLine key={check.id} check={check} />
+      ))}
+    </Section>
   )
 }
 
 function FactsOf({ mission }: { mission: Detail }) {
-  const { usage, sessions, landed, branch, tags, created_at, started_at, ended_at } = mission
-  const live = liveSession(mission)
+  const { usage, sessions, tags, created_at, started_at, ended_at } = mission
+  const title = useAgentTitle()
   const holds = new Map(mission.holds.map(({ field, value }) => [field, value]))
-  const project = useAsk('get_project', { project_id: mission.project_id }).data
+  const agent = holds.get('agent')
   const tokens = usage.input_tokens + usage.output_tokens
-  const pull = safeLink(mission.pull_request?.url)
   return (
     <Facts
       of={{
-        Project: (
-          <Link href={`/projects/${mission.project_id}`}>{plain(project?.name ?? shortId(mission.project_id))}</Link>
-        ),
-        Agent: plain([holds.get('agent'), holds.get('model')].filter(Boolean).join(' · ')),
-        Session: live && <Link href={`/sessions/${live.id}`}>Watch live</Link>,
+        Agent: plain([agent && title(String(agent)), holds.get('model')].filter(Boolean).join(' · ')),
         Priority: mission.priority || undefined,
         Tags: tags.map(plain).join(', '),
-        Branch: branch && <Code variant="ghost">{plain(branch)}</Code>,
-        Candidate: mission.candidate && <Code variant="ghost">{mission.candidate.commit.slice(0, 10)}</Code>,
-        Landed: landed && <Landed landing={landed} />,
-        'Landed before': mission.past_landings.length > 0 && (
-          <Flex direction="column">
-            {mission.past_landings.map(landing => (
-              <Landed key={landing.commit} landing={landing} />
-            ))}
-          </Flex>
-        ),
-        'Pull request': pull && (
-          <a href={pull} target="_blank" rel="noreferrer noopener">
-            {pull}
-          </a>
-        ),
         Created: <Time at={created_at} />,
         [ended_at ? 'Took' : 'Started']:
           started_at && (ended_at ? <Elapsed from={started_at} to={ended_at} /> : <Time at={started_at} />),
-        Sessions: sessions.length || undefined,
-        Cost: usage.cost_usd ? dollars(usage.cost_usd) : undefined,
-        Tokens: tokens ? roughly(tokens) : undefined,
-        Changes: branch && (
-          <Button asChild size="1" variant="soft">
-            <Link href={`/review/${mission.id}`}>Show them</Link>
-          </Button>
+        Cost: (usage.cost_usd > 0 || tokens > 0) && (
+          <Text>
+            {usage.cost_usd > 0 && dollars(usage.cost_usd)}
+            {usage.cost_usd > 0 && tokens > 0 && ' · '}
+            {tokens > 0 && `${roughly(tokens)} tokens`}
+          </Text>
         ),
-        Id: <Code variant="ghost">{mission.id}</Code>,
+        Sessions: sessions.length > 0 && (
+          <Link href={`/missions/${mission.id}?tab=sessions`}>{plural(sessions.length, 'session')}</Link>
+        ),
       }}
     />
   )

@@ -1,31 +1,25 @@
 import { Badge, Text } from '@radix-ui/themes'
 import { History } from 'lucide-react'
 import { Link } from 'wouter'
+import { useAgentTitle } from '../../kit/agent-title.ts'
+import { OUTCOMES } from '../../kit/outcomes.ts'
 import { Empty } from '../../kit/page.tsx'
 import { plain } from '../../kit/plain.ts'
 import { Elapsed, Time } from '../../kit/time.tsx'
-import { dollars, plural, roughly, type Tone } from '../../kit/words.ts'
+import { dollars, plural, roughly } from '../../kit/words.ts'
 import type { Detail, Session } from './actions.ts'
 
 const REASONS: Record<Session['reason'], string> = {
-  first: 'first',
-  retry: 'started over',
-  resume: 'resumed',
-  conflict: 'sent back for a conflict or a failed check',
-  reopen: 'reopened',
-  fork: 'forked',
-  hand_over: 'continued in a new conversation',
-  takeover: 'a person in a terminal',
-  children: 'continued with the reports of its sub-missions',
+  first: 'First session',
+  retry: 'Retry',
+  resume: 'Resumed',
+  conflict: 'Sent back because of a conflict or a failed check',
+  reopen: 'Reopened',
+  fork: 'Forked',
+  hand_over: 'Continued in a new conversation',
+  takeover: 'Taken over by you',
+  children: 'Continued with the reports of its sub-missions',
 }
-const TONES: Partial<Record<NonNullable<Session['outcome']>, Tone>> = {
-  completed: 'green',
-  failed: 'red',
-  blocked: 'amber',
-  limited: 'amber',
-  rate_limited: 'amber',
-}
-
 export function Sessions({ mission }: { mission: Detail }) {
   if (mission.sessions.length === 0)
     return (
@@ -44,6 +38,7 @@ export function Sessions({ mission }: { mission: Detail }) {
 
 function SessionLine({ session, before }: { session: Session; before: Session | undefined }) {
   const { id, number, reason, agent, model, engine, status, outcome, outcome_reason, usage } = session
+  const title = useAgentTitle()
   const began = session.started_at ?? session.created_at
   return (
     <div className="session-line">
@@ -52,12 +47,12 @@ function SessionLine({ session, before }: { session: Session; before: Session | 
       </Text>
       <div>
         <Link href={`/sessions/${id}`}>
-          {plain(agent)}
+          {plain(title(agent))}
           {model && ` · ${plain(model)}`}
-          {engine === 'sdk' && ' (sdk)'}
+          {engine === 'sdk' && ' (SDK)'}
         </Link>{' '}
-        <Badge color={outcome ? (TONES[outcome] ?? 'gray') : 'blue'} highContrast>
-          {(outcome ?? status).replaceAll('_', ' ')}
+        <Badge color={outcome ? OUTCOMES[outcome].color : 'blue'} highContrast>
+          {outcome ? OUTCOMES[outcome].word : status === 'starting' ? 'Starting' : 'Running'}
         </Badge>
         <Text as="div" size="1" color="gray">
           {REASONS[reason]}
@@ -67,7 +62,7 @@ function SessionLine({ session, before }: { session: Session; before: Session | 
             <>
               {' · '}
               <Link href={`/compare?first=${before.id}&second=${id}&of=sessions`}>
-                compare with session {before.number}
+                Compare with session {before.number}
               </Link>
             </>
           )}

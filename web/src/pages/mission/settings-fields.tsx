@@ -1,5 +1,6 @@
 import { TOOL_PRESETS } from '../../../../src/domain/choices.ts'
 import type { Input } from '../../api/client.ts'
+import { useAgentTitle } from '../../kit/agent-title.ts'
 import { APPROVALS, LANDINGS } from '../../kit/choices.ts'
 import { AgentChooser } from '../../kit/choosers.tsx'
 import { ChoiceInput, NumberInput, SwitchInput, TextInput } from '../../kit/fields.tsx'
@@ -42,14 +43,16 @@ interface SettingsFieldsProps {
 }
 
 const WHO = { mission: 'this mission', project: 'from the project', default: 'from the fleet' }
-const AS_HELD = 'Inherited'
+const AS_HELD = 'Project default'
 /** Agent, tools and limits. Every field shows the value that applies if it is empty. */
 export function SettingsFields({ value, set, holds, without = [], disabled = false }: SettingsFieldsProps) {
   const agents = useAsk('list_agents', {}).data?.agents
+  const titleOf = useAgentTitle()
   const models = useAsk('list_models', {}).data?.models ?? []
   const inherited = (field: string) => holds.find(held => held.field === field && held.from !== 'mission')
   const agent = value.agent ?? (inherited('agent')?.value as string | undefined) ?? null
   const known = agents?.find(each => each.name === agent)
+  const inherits = inherited('agent')?.value as string | undefined
   const efforts = (known?.can.effort ?? []) as string[]
   const drivable = agents?.filter(each => each.name === agent).map(each => each.engine) ?? []
   const hint = (field: string, otherwise: string) => {
@@ -65,8 +68,8 @@ export function SettingsFields({ value, set, holds, without = [], disabled = fal
         <AgentChooser
           value={value.agent}
           set={set('agent')}
-          none={AS_HELD}
-          hint={known?.installed === false ? known.advice : hint('agent', '')}
+          none={inherits ? `${AS_HELD} (${plain(titleOf(inherits))})` : AS_HELD}
+          hint={known?.installed === false ? known.advice : undefined}
           disabled={disabled}
         />
       )}

@@ -60,7 +60,7 @@ export function MissionSettings({ mission }: { mission: Detail }) {
           </Callout.Text>
         </Callout.Root>
       )}
-      <Section title="What">
+      <Section title="Task">
         <div className="mission-form">
           <div className="wide">
             <TextInput label="Title" value={value.title} set={set('title')} required />
@@ -103,7 +103,7 @@ export function MissionSettings({ mission }: { mission: Detail }) {
           </div>
         </div>
       </Section>
-      <Section title="How">
+      <Section title="Agent and limits">
         <SettingsFields value={value} set={set as never} holds={mission.holds} disabled={locked} />
         <div className="mission-form more-fields">
           <WordsInput

@@ -1,7 +1,6 @@
 import { useState } from 'react'
 import { useLocation } from 'wouter'
 import { namedIn } from '../../../../src/domain/rules/template.ts'
-import { CopyBox } from '../../kit/copy.tsx'
 import { ChoiceInput, LongTextInput, SwitchInput, TextInput } from '../../kit/fields.tsx'
 import { FormDialog } from '../../kit/form-dialog.tsx'
 import { HeldWork } from '../../kit/held-work.tsx'
@@ -153,16 +152,22 @@ export function CompareDialog({ mission, close }: DialogProps) {
 }
 
 export function TakeOverDialog({ mission, close }: DialogProps) {
+  const [, go] = useLocation()
+  const { run, busy } = useCommand('take_over_in_page')
+  const takeOver = async () => {
+    if (!(await run({ mission_id: mission.id }))) return
+    close()
+    go(`/missions/${mission.id}?tab=live`)
+  }
   return (
     <FormDialog
-      title="Take over in your terminal"
-      about="Opens the agent's own program on this conversation, in the mission's worktree. The agent stops while you work. When you leave, you choose whether it continues, its work lands, or its work waits for review."
-      act="Done"
+      title="Take over"
+      about="The agent stops at a safe moment, and its own program opens here with the same conversation, in the worktree of the mission. When you are done, the agent continues, the work lands, or it waits for review: you choose."
+      act="Take over"
+      busy={busy}
       close={close}
-      submit={close}
-    >
-      <CopyBox text={`fleet takeover ${mission.id}`} label="the command to take over" />
-    </FormDialog>
+      submit={takeOver}
+    />
   )
 }
 

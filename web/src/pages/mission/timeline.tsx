@@ -1,14 +1,15 @@
-import { Code, Text } from '@radix-ui/themes'
+import { Text } from '@radix-ui/themes'
 import { Link } from 'wouter'
+import { actorWords, eventWords } from '../../kit/event-words.ts'
 import { Answer, Lines } from '../../kit/page.tsx'
 import { plain } from '../../kit/plain.ts'
 import { Time } from '../../kit/time.tsx'
-import { shortId } from '../../kit/words.ts'
 import { useAsk } from '../../live/data.ts'
 import type { FleetEvent } from '../../live/fleet-events.ts'
 import type { Detail } from './actions.ts'
 
 const MOST = 500
+const LATEST = 6
 const GOOD = new Set(['landed', 'check_passed', 'kept', 'no_changes', 'dependency_met', 'undone'])
 const BAD = new Set(['failed', 'check_failed', 'conflict', 'dispatch_failed', 'undo_failed', 'stalled'])
 const ASKS = new Set([
@@ -25,23 +26,23 @@ const WORK = new Set(['session_starting', 'session_running', 'adopted', 'landing
 const toneOf = (kind: string): string | undefined =>
   GOOD.has(kind) ? 'good' : BAD.has(kind) ? 'bad' : ASKS.has(kind) ? 'asks' : WORK.has(kind) ? 'work' : undefined
 
+const useEvents = (mission: Detail) => useAsk('list_mission_events', { mission_id: mission.id, limit: MOST })
+const shown = (events: readonly FleetEvent[]) => events.filter(({ kind }) => kind !== 'usage')
+
 /** Everything that happened to it, oldest first. */
 export function Timeline({ mission }: { mission: Detail }) {
-  const events = useAsk('list_mission_events', { mission_id: mission.id, limit: MOST })
   return (
-    <Answer of={events} loading={<Lines rows={8} height={24} />}>
-      {({ events: happened }) => (
+    <Answer of={useEvents(mission)} loading={<Lines rows={8} height={24} />}>
+      {({ events }) => (
         <>
           <ol className="timeline">
-            {happened
-              .filter(({ kind }) => kind !== 'usage')
-              .map(event => (
-                <Happening key={event.cursor} event={event} />
-              ))}
+            {shown(events).map(event => (
+              <Happening key={event.cursor} event={event} />
+            ))}
           </ol>
-          {happened.length === MOST && (
+          {events.length === MOST && (
             <Text size="1" color="gray">
-              Only the first {MOST} are shown; <Link href={`/activity?mission=${mission.id}`}>show all</Link>.
+              Only the first {MOST} events are shown. <Link href={`/activity?mission=${mission.id}`}>Show all</Link>
             </Text>
           )}
         </>
@@ -50,21 +51,39 @@ export function Timeline({ mission }: { mission: Detail }) {
   )
 }
 
+/** The last few things that happened, newest first. */
+export function LatestEvents({ mission }: { mission: Detail }) {
+  return (
+    <Answer of={useEvents(mission)} loading={<Lines rows={LATEST} height={24} />}>
+      {({ events }) => (
+        <ol className="timeline">
+          {shown(events)
+            .slice(-LATEST)
+            .reverse()
+            .map(event => (
+              <Happening key={event.cursor} event={event} />
+            ))}
+        </ol>
+      )}
+    </Answer>
+  )
+}
+
 function Happening({ event }: { event: FleetEvent }) {
   const { kind, time, actor, cause, session_id } = event
+  const by = actorWords(actor)
   return (
     <li data-tone={toneOf(kind)}>
       <Time at={time} />
       <span className="timeline-mark" />
       <div>
-        <Text size="2">{kind.replaceAll('_', ' ')}</Text>{' '}
+        <Text size="2">{eventWords(event)}</Text>{' '}
         <Text size="1" color="gray">
-          {facts(event)}
-          {actor !== 'fleet' && ` by ${plain(actor.startsWith('session:') ? 'its agent' : actor)}`}
-          {session_id && (
+          {by && ` by ${by}`}
+          {session_id && kind === 'session_starting' && (
             <>
               {' '}
-              <Link href={`/sessions/${session_id}`}>{shortId(session_id)}</Link>
+              <Link href={`/sessions/${session_id}`}>Transcript</Link>
             </>
           )}
         </Text>
@@ -76,16 +95,4 @@ function Happening({ event }: { event: FleetEvent }) {
       </div>
     </li>
   )
-}
-
-const SHOWN_FACTS = ['agent', 'reason', 'outcome', 'name', 'commit', 'branch', 'fields', 'code'] as const
-
-function facts({ data }: FleetEvent) {
-  const said = SHOWN_FACTS.flatMap(name => {
-    const value = data[name]
-    if (value === undefined || value === null) return []
-    const text = Array.isArray(value) ? value.join(', ') : String(value)
-    return [plain(name === 'commit' ? text.slice(0, 10) : text)]
-  })
-  return said.length ? <Code variant="ghost">{said.join(' · ')}</Code> : null
 }

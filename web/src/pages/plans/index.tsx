@@ -22,6 +22,15 @@ export const PLAN_TONES: Record<PlanStatus, 'blue' | 'amber' | 'green' | 'gray' 
   failed: 'red',
 }
 
+export const PLAN_WORDS: Record<PlanStatus, string> = {
+  planning: 'Planning',
+  proposed: 'Needs approval',
+  approved: 'Approved',
+  complete: 'Nothing left to do',
+  rejected: 'Rejected',
+  failed: 'Failed',
+}
+
 export default function Plans() {
   const [search, setSearch] = useSearchParams()
   const plans = useAsk('list_plans', { limit: 100 })
@@ -50,7 +59,7 @@ export default function Plans() {
                 <Card key={id}>
                   <Flex gap="3" align="center" wrap="wrap">
                     <Badge color={PLAN_TONES[status]} highContrast>
-                      {status}
+                      {PLAN_WORDS[status]}
                     </Badge>
                     <Flex direction="column" flexGrow="1" flexBasis="240px" minWidth="0">
                       <Link href={`/plans/${id}`}>

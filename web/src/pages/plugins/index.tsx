@@ -3,6 +3,7 @@ import { Blocks, RefreshCw } from 'lucide-react'
 import type { Output } from '../../api/client.ts'
 import { Facts } from '../../kit/facts.tsx'
 import { Answer, Empty, Page } from '../../kit/page.tsx'
+import { Time } from '../../kit/time.tsx'
 import { tell } from '../../kit/toasts.tsx'
 import { plural } from '../../kit/words.ts'
 import { useAsk, useCommand } from '../../live/data.ts'
@@ -10,21 +11,33 @@ import { useAsk, useCommand } from '../../live/data.ts'
 type Plugin = Output<'list_plugins'>['plugins'][number]
 
 const AFFECTED = ['list_plugins', 'list_agents'] as const
-const ORIGINS = { shipped: 'shipped with the fleet', home: 'in the home', configured: 'named in fleet.toml' }
+const ORIGINS = { shipped: 'Built in', home: 'Your plugins folder', configured: 'Named in the settings' }
+
+const HOOKS: Record<Plugin['hooks'][number], string> = {
+  pre_dispatch: 'decides before a mission starts',
+  pre_plan: 'decides before a plan starts',
+  pre_land: 'decides before work lands',
+  post_complete: 'is told when a mission is done',
+  post_fail: 'is told when a mission fails',
+  post_plan: 'is told about plans',
+  on_question: 'is told when an agent asks',
+  on_event: 'is told about every event',
+}
+const AGENT_KINDS = { acp: 'ACP client', custom: 'declared', code: 'own code' }
 
 export default function Plugins() {
   const plugins = useAsk('list_plugins', {})
   const reload = useCommand('reload_plugins', {
     affects: AFFECTED,
-    done: () => tell({ text: 'Reloaded all plugins.' }),
+    done: () => tell({ text: 'Plugins reloaded.' }),
   })
   return (
     <Page
       title="Plugins"
-      about="Extensions of the fleet. Each runs in its own thread, so that a failure stays there."
+      about="Extensions that decide or are told when something happens, and add agents and tools"
       actions={
         <Button variant="soft" color="gray" highContrast loading={reload.busy} onClick={() => reload.run({})}>
-          <RefreshCw size={16} /> Reload all
+          <RefreshCw size={16} /> Reload
         </Button>
       }
     >
@@ -32,7 +45,7 @@ export default function Plugins() {
         {({ plugins: list }) =>
           list.length === 0 ? (
             <Empty icon={Blocks} title="No plugins">
-              A plugin is a TypeScript or JavaScript file in the folder <code>plugins/</code> of the fleet’s home.
+              A plugin is a TypeScript or JavaScript file in the plugins folder of your home.
             </Empty>
           ) : (
             <Grid columns={{ initial: '1', sm: '2' }} gap="3">
@@ -49,6 +62,7 @@ export default function Plugins() {
 
 function PluginCard({ plugin }: { plugin: Plugin }) {
   const { name, enabled, running, description, origin, file, hooks, tools, agents, faults, last_fault, reason } = plugin
+  const state = running ? 'On' : enabled ? 'Not running' : reason ? 'Turned off by Flotilla' : 'Off'
   const enable = useCommand('enable_plugin', { affects: AFFECTED })
   const disable = useCommand('disable_plugin', { affects: AFFECTED })
   return (
@@ -59,34 +73,37 @@ function PluginCard({ plugin }: { plugin: Plugin }) {
             <Text weight="medium" truncate>
               {name}
             </Text>
-            <Badge color={running ? 'green' : 'gray'} highContrast>
-              {running ? 'Running' : 'Off'}
+            <Badge color={running ? 'green' : enabled ? 'red' : 'gray'} highContrast>
+              {state}
             </Badge>
           </Flex>
           <Switch
-            aria-label={`Enable ${name}`}
+            aria-label={`${name} on`}
             checked={enabled}
             disabled={enable.busy || disable.busy}
             onCheckedChange={on => (on ? enable : disable).run({ plugin: name })}
           />
         </Flex>
-        {description && <Text size="2">{description}</Text>}
+        <Text size="2">{description || 'Turn it on to see what it does.'}</Text>
         {(reason || last_fault) && (
           <Callout.Root color="red" size="1" highContrast>
-            <Callout.Text>{reason ?? `${plural(faults, 'fault')}. Last: ${last_fault?.text}`}</Callout.Text>
+            <Callout.Text>
+              {reason ?? `It failed ${plural(faults, 'time')}. The last time: ${last_fault?.text}`}{' '}
+              {last_fault && <Time at={last_fault.at} />}
+            </Callout.Text>
           </Callout.Root>
         )}
         <Facts
           of={{
-            From: ORIGINS[origin],
+            Source: ORIGINS[origin],
             File: file && (
               <Code size="1" variant="ghost" className="break">
                 {file}
               </Code>
             ),
-            Hooks: hooks.join(', '),
-            Tools: tools.map(tool => tool.name).join(', '),
-            Agents: agents.join(', '),
+            'What it does': hooks.map(hook => HOOKS[hook]).join('; '),
+            Tools: tools.map(tool => `${tool.name}: ${tool.summary}`).join('; '),
+            Agents: agents.map(agent => `${agent.name} (${AGENT_KINDS[agent.kind]})`).join(', '),
           }}
         />
       </Flex>

@@ -1,7 +1,7 @@
 import { Button, Card, Flex, IconButton } from '@radix-ui/themes'
 import { ListChecks, Plus, Trash2 } from 'lucide-react'
 import { useDraft } from '../../kit/draft.ts'
-import { NumberInput, TextInput } from '../../kit/fields.tsx'
+import { MinutesInput, TextInput } from '../../kit/fields.tsx'
 import { Empty } from '../../kit/page.tsx'
 import { SaveBar } from '../../kit/save-bar.tsx'
 import { tell } from '../../kit/toasts.tsx'
@@ -38,7 +38,7 @@ export function ProjectChecks({ project }: { project: Project }) {
       {value.checks.length === 0 ? (
         <Empty icon={ListChecks} title="No checks yet" action={addButton}>
           A check is a shell line such as <code>npm test</code>, run at exactly the commit that would land. If it fails,
-          nothing lands. In the repository, <code>fleet init</code> proposes some.
+          nothing lands.
         </Empty>
       ) : (
         <Flex direction="column" gap="3">
@@ -49,11 +49,11 @@ export function ProjectChecks({ project }: { project: Project }) {
                 <div className="project-form check">
                   <TextInput label="Name" value={check.name} set={name => put(at, { name })} required />
                   <TextInput label="Command" value={check.command} set={command => put(at, { command })} required />
-                  <NumberInput
-                    label="Time limit (seconds)"
+                  <MinutesInput
+                    label="Time limit"
                     value={check.timeout_seconds}
                     set={seconds => put(at, { timeout_seconds: seconds ?? 1800 })}
-                    min={1}
+                    min={0}
                   />
                 </div>
                 <IconButton

@@ -29,7 +29,7 @@ export default function Projects() {
           list.length === 0 ? (
             <Empty icon={FolderGit2} title="No projects yet" action={add}>
               A project is a git repository on this machine. Agents work in their own worktrees and leave your checkout
-              alone. In a repository, <code>fleet init</code> does the same and proposes its checks.
+              alone.
             </Empty>
           ) : (
             <Grid columns={{ initial: '1', sm: '2', lg: '3' }} gap="3">

@@ -2,7 +2,7 @@ import { TOOL_PRESETS } from '../../../../src/domain/choices.ts'
 import { APPROVALS, ISOLATION, LANDINGS } from '../../kit/choices.ts'
 import { AgentChooser } from '../../kit/choosers.tsx'
 import { useDraft } from '../../kit/draft.ts'
-import { ChoiceInput, LongTextInput, NumberInput, SwitchInput, TextInput } from '../../kit/fields.tsx'
+import { ChoiceInput, LongTextInput, MinutesInput, NumberInput, SwitchInput, TextInput } from '../../kit/fields.tsx'
 import { Section } from '../../kit/page.tsx'
 import { SaveBar } from '../../kit/save-bar.tsx'
 import { tell } from '../../kit/toasts.tsx'
@@ -33,18 +33,24 @@ export function ProjectSettings({ project }: { project: Project }) {
           <TextInput label="Name" value={value.name} set={set('name')} required />
           <TextInput
             label="Base branch"
-            hint="what work starts from and lands on"
+            hint="What work starts from and lands on."
             value={value.base_branch}
             set={set('base_branch')}
           />
           <ChoiceInput
             label="Landing"
-            hint="how finished work gets onto the base branch"
+            hint="How finished work reaches the base branch."
             value={value.landing}
             set={landing => landing && set('landing')(landing as Project['landing'])}
             options={LANDINGS}
           />
-          <AgentChooser coding hint="default for missions" value={value.agent} set={set('agent')} none={AS_FLEET} />
+          <AgentChooser
+            coding
+            hint="For missions that name none."
+            value={value.agent}
+            set={set('agent')}
+            none={AS_FLEET}
+          />
           <TextInput
             label="Model"
             value={value.model ?? ''}
@@ -53,14 +59,14 @@ export function ProjectSettings({ project }: { project: Project }) {
           />
           <ChoiceInput
             label="Tools"
-            hint="what its agents may do"
+            hint="What its agents may do."
             value={value.tool_preset}
             set={preset => set('tool_preset')(preset as Project['tool_preset'])}
             options={TOOL_PRESETS}
             none={AS_FLEET}
           />
           <ChoiceInput
-            label="Other tools"
+            label="When an agent wants more"
             value={value.approvals}
             set={mode => set('approvals')(mode as Project['approvals'])}
             options={APPROVALS}
@@ -72,7 +78,7 @@ export function ProjectSettings({ project }: { project: Project }) {
           <div className="wide">
             <LongTextInput
               label="Instructions"
-              hint="added to the prompt of every mission"
+              hint="Added to the prompt of every mission."
               value={value.instructions}
               set={set('instructions')}
               rows={5}
@@ -84,7 +90,7 @@ export function ProjectSettings({ project }: { project: Project }) {
         <div className="project-form">
           <NumberInput
             label="Budget per day ($)"
-            hint="then no missions start and running agents stop"
+            hint="Then no missions start, and running agents stop."
             value={value.daily_budget_usd}
             set={set('daily_budget_usd')}
             min={0}
@@ -101,7 +107,7 @@ export function ProjectSettings({ project }: { project: Project }) {
           />
           <NumberInput
             label="Disk limit (GB)"
-            hint="of its worktrees; then new missions wait"
+            hint="Of its worktrees. Beyond it, new missions wait."
             value={value.disk_limit_gb}
             set={set('disk_limit_gb')}
             min={0}
@@ -110,7 +116,7 @@ export function ProjectSettings({ project }: { project: Project }) {
           />
           <NumberInput
             label="Keep worktrees (days)"
-            hint="of failed and cancelled missions; their commits stay"
+            hint="Of failed and cancelled missions. Their commits stay."
             value={value.keep_worktrees_days}
             set={set('keep_worktrees_days')}
             min={0}
@@ -125,11 +131,12 @@ export function ProjectSettings({ project }: { project: Project }) {
             placeholder={AS_FLEET}
           />
           <NumberInput label="Turns" value={value.max_turns} set={set('max_turns')} min={1} placeholder={AS_FLEET} />
-          <NumberInput
-            label="Time limit (seconds)"
+          <MinutesInput
+            label="Time limit"
+            hint="Of one session."
             value={value.timeout_seconds}
             set={set('timeout_seconds')}
-            min={1}
+            min={0}
             placeholder={AS_FLEET}
           />
           <NumberInput
@@ -142,7 +149,7 @@ export function ProjectSettings({ project }: { project: Project }) {
           />
           <NumberInput
             label="Context limit (%)"
-            hint="then it continues in a new conversation"
+            hint="How full its context may be. Then the agent continues in a new conversation."
             value={value.context_limit_percent}
             set={set('context_limit_percent')}
             min={1}
@@ -155,69 +162,69 @@ export function ProjectSettings({ project }: { project: Project }) {
         <div className="project-form">
           <TextInput
             label="Setup command"
-            hint="runs in each new worktree before the agent"
+            hint="Runs in each new worktree before the agent."
             value={value.setup_command ?? ''}
             set={text => set('setup_command')(text || null)}
             placeholder="npm ci"
           />
           <LongTextInput
-            label="Keep warm"
-            hint="folders that the setup command makes, such as node_modules, kept for the next mission; one per line"
+            label="Warm caches"
+            hint="Folders that the setup command makes, such as node_modules. They are kept for the next mission. One per line."
             value={value.warm.join('\n')}
             set={text => set('warm')(lines(text))}
             rows={2}
           />
           <LongTextInput
             label="Setup inputs"
-            hint="files that decide what the setup command makes, one per line; empty: lock files"
+            hint="Files that decide what the setup command makes, one per line. Empty: lock files."
             value={value.setup_inputs.join('\n')}
             set={text => set('setup_inputs')(lines(text))}
             rows={2}
           />
           <LongTextInput
             label="Sparse checkout"
-            hint="folders to check out in a large repository, one per line; empty: everything"
+            hint="Folders to check out in a large repository, one per line. Empty: everything."
             value={value.sparse.join('\n')}
             set={text => set('sparse')(lines(text))}
             rows={2}
           />
           <TextInput
             label="Preview command"
-            hint="serves the work to a browser; must listen on $PORT"
+            hint="Serves the work to a browser. It must listen on $PORT."
             value={value.preview_command ?? ''}
             set={text => set('preview_command')(text || null)}
             placeholder="npm run dev -- --port $PORT"
           />
           <LongTextInput
             label="Files to copy"
-            hint="ignored files such as .env, one per line"
+            hint="Ignored files such as .env, one per line."
             value={value.copy_files.join('\n')}
             set={text => set('copy_files')(lines(text))}
             rows={3}
           />
           <LongTextInput
             label="Environment"
-            hint="environment variables that agents may see, one per line"
+            hint="Environment variables that agents may see, one per line."
             value={value.environment.join('\n')}
             set={text => set('environment')(lines(text))}
             rows={3}
           />
           <SwitchInput
             label="May push"
-            hint="agents may push to remotes of the repository"
+            hint="Agents may push to remotes of the repository."
             value={value.allow_push}
             set={set('allow_push')}
           />
           <ChoiceInput
             label="Isolation"
-            hint="with its own repository a mission cannot touch your branches, stash or configuration; a linked worktree shares them"
+            hint="With its own repository a mission cannot touch your branches, stash or configuration. A linked worktree shares them."
             value={value.isolation}
             set={isolation => isolation && set('isolation')(isolation as Project['isolation'])}
             options={ISOLATION}
           />
           <SwitchInput
             label="Hooks"
-            hint="git hooks of the repository run for commits of agents, not for those of Flotilla"
+            hint="Git hooks of the repository run for commits of agents, not for those of Flotilla."
             value={value.hooks === 'on'}
             set={on => set('hooks')(on ? 'on' : 'off')}
           />

@@ -1,117 +1,139 @@
-import { Button, Card, Flex, Text } from '@radix-ui/themes'
+import { Button, Flex, Table, Text } from '@radix-ui/themes'
 import { FileText } from 'lucide-react'
-import { Link, useSearchParams } from 'wouter'
+import { Link } from 'wouter'
 import type { Output } from '../../api/client.ts'
+import { useAddress } from '../../kit/address.ts'
 import { ProjectChooser, useProjectNames } from '../../kit/choosers.tsx'
+import { DateInput } from '../../kit/date-input.tsx'
+import { startOfDay } from '../../kit/days.ts'
+import { ChoiceInput } from '../../kit/fields.tsx'
+import { OUTCOMES } from '../../kit/outcomes.ts'
 import { Answer, Empty, Page } from '../../kit/page.tsx'
 import { plain } from '../../kit/plain.ts'
-import { ReportStatus, Summary } from '../../kit/report.tsx'
+import { ReportStatus } from '../../kit/report.tsx'
 import { Time } from '../../kit/time.tsx'
-import { plural } from '../../kit/words.ts'
 import { useAsk } from '../../live/data.ts'
+import { OneReport } from './one.tsx'
+import './reports.css'
 
 type Report = Output<'list_reports'>['reports'][number]
+type Status = Report['status']
 
-const SHOWN = 30
+const SHOWN = 50
 
+/** All reports as a table, or one of them. */
 export default function Reports() {
-  const [search, setSearch] = useSearchParams()
-  const project = search.get('project')
-  const cursor = search.get('after') ?? undefined
-  const reports = useAsk('list_reports', { project_id: project ?? undefined, limit: SHOWN, cursor }, { keep: true })
+  const report = useAddress().get('report')
+  return report ? <OneReport id={report} /> : <ReportList />
+}
+
+function ReportList() {
+  const address = useAddress()
+  const [project, from, to] = [address.get('project'), address.get('from'), address.get('to')]
+  const status = (Object.keys(OUTCOMES) as Status[]).find(each => each === address.get('outcome'))
+  const reports = useAsk(
+    'list_reports',
+    {
+      ...{ project_id: project ?? undefined, status, from: startOfDay(from), before: startOfDay(to, 1) },
+      ...{ limit: SHOWN, cursor: address.get('after') ?? undefined },
+    },
+    { keep: true },
+  )
+  const filter = (values: Record<string, string | null>) => address.set({ ...values, after: null })
+  const isFiltered = !!(project || status || from || to)
   return (
     <Page title="Reports" about="What agents say about their work, next to what git saw">
-      <Flex mb="4">
-        <ProjectChooser value={project} set={id => setSearch(id ? { project: id } : {})} none="All projects" />
-      </Flex>
+      <div className="report-filters">
+        <ProjectChooser value={project} set={id => filter({ project: id })} none="All projects" />
+        <ChoiceInput
+          label="Outcome"
+          value={status ?? null}
+          set={outcome => filter({ outcome })}
+          options={Object.entries(OUTCOMES).map(([value, { word }]) => ({ value, label: word }))}
+          none="All outcomes"
+        />
+        <DateInput label="From" value={from} set={day => filter({ from: day })} />
+        <DateInput label="Until" value={to} set={day => filter({ to: day })} />
+      </div>
       <Answer of={reports}>
-        {({ reports: list, cursor: next }) =>
-          list.length === 0 ? (
-            <Empty icon={FileText} title="No report yet">
-              Each session ends with a report: what was done, what is open, what was tested. It is passed on to agents
-              that continue the work, and kept here.
-            </Empty>
-          ) : (
-            <Flex direction="column" gap="3">
-              {list.map(report => (
-                <ReportCard key={report.id} report={report} />
-              ))}
-              {next && (
-                <div>
-                  <Button
-                    variant="soft"
-                    color="gray"
-                    highContrast
-                    onClick={() => setSearch({ ...(project && { project }), after: next })}
-                  >
-                    Older reports
-                  </Button>
-                </div>
+        {({ reports: list, cursor }) => (
+          <>
+            {list.length > 0 ? (
+              <ReportTable reports={list} />
+            ) : isFiltered ? (
+              <Empty icon={FileText} title="No results">
+                No report matches these filters.
+              </Empty>
+            ) : (
+              <Empty icon={FileText} title="No reports yet">
+                Each session ends with a report: what was done, what is open, what was tested. Agents that continue the
+                work get it too.
+              </Empty>
+            )}
+            <Flex gap="3" mt="3" justify="center">
+              {address.get('after') && (
+                <Button variant="soft" color="gray" highContrast onClick={() => address.set({ after: null })}>
+                  Newest reports
+                </Button>
+              )}
+              {cursor && (
+                <Button variant="soft" color="gray" highContrast onClick={() => address.set({ after: cursor })}>
+                  Older reports
+                </Button>
               )}
             </Flex>
-          )
-        }
+          </>
+        )}
       </Answer>
     </Page>
   )
 }
 
-const LISTS = [
-  ['what_open', 'Open'],
-  ['what_untested', 'Untested'],
-  ['next_steps', 'Next'],
-  ['errors_encountered', 'Errors'],
-] as const
-
-function ReportCard({ report }: { report: Report }) {
-  const {
-    mission_id,
-    mission_title,
-    session_id,
-    project_id,
-    status,
-    summary,
-    source,
-    problem,
-    files_changed,
-    files_omitted,
-    commits,
-    created_at,
-  } = report
+function ReportTable({ reports }: { reports: readonly Report[] }) {
   const projectName = useProjectNames()
   return (
-    <Card>
-      <Flex direction="column" gap="2">
-        <Flex gap="3" align="center" wrap="wrap">
-          <ReportStatus status={status} />
-          <Link href={`/missions/${mission_id}`}>
-            <Text size="2" weight="medium">
-              {plain(mission_title) || 'A deleted mission'}
-            </Text>
-          </Link>
-          <Link href={`/sessions/${session_id}`}>
-            <Text size="2">Session</Text>
-          </Link>
-          <Text size="2" color="gray">
-            {plain(projectName(project_id))} · {plural(files_changed.length + files_omitted, 'file')},{' '}
-            {plural(commits.length, 'commit')} · <Time at={created_at} />
-            {source === 'git' && ' · made from git: the agent gave no report'}
-          </Text>
-        </Flex>
-        {problem && (
-          <Text size="2" color="red">
-            {plain(problem)}
-          </Text>
-        )}
-        <Text size="2" as="div">
-          <Summary text={summary} />
-        </Text>
-        {LISTS.filter(([field]) => report[field].length > 0).map(([field, name]) => (
-          <Text key={field} size="2" color="gray" as="div">
-            {name}: {report[field].map(plain).join(' · ')}
-          </Text>
+    <Table.Root variant="surface" className="report-table">
+      <Table.Header>
+        <Table.Row>
+          <Table.ColumnHeaderCell>Outcome</Table.ColumnHeaderCell>
+          <Table.ColumnHeaderCell>Mission</Table.ColumnHeaderCell>
+          <Table.ColumnHeaderCell className="report-wide">Project</Table.ColumnHeaderCell>
+          <Table.ColumnHeaderCell className="report-wide" justify="end">
+            Files
+          </Table.ColumnHeaderCell>
+          <Table.ColumnHeaderCell className="report-wide" justify="end">
+            Commits
+          </Table.ColumnHeaderCell>
+          <Table.ColumnHeaderCell justify="end">Written</Table.ColumnHeaderCell>
+        </Table.Row>
+      </Table.Header>
+      <Table.Body>
+        {reports.map(report => (
+          <Table.Row key={report.id} align="center">
+            <Table.Cell>
+              <ReportStatus status={report.status} />
+            </Table.Cell>
+            <Table.RowHeaderCell>
+              <Link href={`/reports?report=${report.id}`}>
+                <Text weight="medium">{plain(report.mission_title) || 'A deleted mission'}</Text>
+              </Link>
+              <Text as="div" size="1" color="gray" className="report-line">
+                {plain(report.summary) || 'No summary'}
+              </Text>
+            </Table.RowHeaderCell>
+            <Table.Cell className="report-wide">{plain(projectName(report.project_id))}</Table.Cell>
+            <Table.Cell className="report-wide" justify="end">
+              {report.files_changed.length + report.files_omitted}
+            </Table.Cell>
+            <Table.Cell className="report-wide" justify="end">
+              {report.commits.length}
+            </Table.Cell>
+            <Table.Cell justify="end">
+              <Time at={report.created_at} />
+            </Table.Cell>
+          </Table.Row>
         ))}
-      </Flex>
-    </Card>
+      </Table.Body>
+    </Table.Root>
   )
 }

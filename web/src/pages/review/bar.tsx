@@ -2,7 +2,6 @@ import { Button, DropdownMenu, IconButton, Kbd, Text } from '@radix-ui/themes'
 import { ChevronUp, Undo2 } from 'lucide-react'
 import { plain } from '../../kit/plain.ts'
 import { StatusBadge } from '../../kit/status.tsx'
-import { plural } from '../../kit/words.ts'
 import './bar.css'
 import type { Decisions } from './decisions.ts'
 import { isOpen, type Review } from './queue.ts'
@@ -14,6 +13,9 @@ interface BarProps {
   decisions: Decisions
   sendBack(): void
 }
+
+/** With the number of comments that go with it. */
+export const requestChanges = (unsent: number): string => `Request changes${unsent ? ` (${unsent})` : ''}`
 
 /** The buttons for the decision. The bar stays visible. */
 export function DecisionBar({ review, unsent, decisions, sendBack }: BarProps) {
@@ -28,7 +30,7 @@ export function DecisionBar({ review, unsent, decisions, sendBack }: BarProps) {
         </Text>
         {mission.result === 'landed' && (
           <Button variant="soft" loading={busy} disabled={mission.undoing} onClick={undo}>
-            <Undo2 size={15} aria-hidden /> {mission.undoing ? 'Being undone' : 'Undo landing'}
+            <Undo2 size={15} aria-hidden /> {mission.undoing ? 'Undoing…' : 'Undo landing'}
           </Button>
         )}
         {mission.status_reason?.code === 'rejected' && (
@@ -49,7 +51,7 @@ export function DecisionBar({ review, unsent, decisions, sendBack }: BarProps) {
         Reject <Kbd size="1">x</Kbd>
       </Button>
       <Button variant="soft" highContrast disabled={busy} onClick={sendBack}>
-        Request changes{unsent > 0 && ` with ${plural(unsent, 'comment')}`} <Kbd size="1">b</Kbd>
+        {requestChanges(unsent)} <Kbd size="1">b</Kbd>
       </Button>
       <div className="bar-land">
         <Button loading={busy} onClick={() => land()}>
@@ -62,7 +64,7 @@ export function DecisionBar({ review, unsent, decisions, sendBack }: BarProps) {
             </IconButton>
           </DropdownMenu.Trigger>
           <DropdownMenu.Content side="top" align="end">
-            <DropdownMenu.Item onSelect={() => land()}>Run the checks, land if they pass</DropdownMenu.Item>
+            <DropdownMenu.Item onSelect={() => land()}>Run the checks, then land</DropdownMenu.Item>
             <DropdownMenu.Item color="red" onSelect={() => land({ force: true })}>
               Land even if checks fail
             </DropdownMenu.Item>

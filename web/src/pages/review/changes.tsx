@@ -1,6 +1,6 @@
 import { Checkbox, SegmentedControl, Text } from '@radix-ui/themes'
 import { type Ref, useCallback, useImperativeHandle, useMemo, useRef, useState } from 'react'
-import type { Listed, Place, View } from '../../kit/diff/rows.ts'
+import { type Listed, linesAt, type Place, type View } from '../../kit/diff/rows.ts'
 import { useDiffs } from '../../kit/diff/use-diffs.ts'
 import { type DiffHandle, DiffView } from '../../kit/diff/view.tsx'
 import { useNarrow } from '../../kit/narrow.ts'
@@ -25,10 +25,9 @@ interface ChangesProps {
 
 /** Long changes and generated files are folded at first. */
 const LONG_LINES = 1000
-const MADE = /(^|\/)(package-lock\.json|yarn\.lock|pnpm-lock\.yaml|[^/]+\.lock|go\.sum)$|\.(min\.\w+|map|snap)$/
 
-const isLong = ({ path, added, deleted }: Listed): boolean =>
-  (added ?? 0) + (deleted ?? 0) > LONG_LINES || MADE.test(path)
+const isLong = ({ added, deleted, generated }: Listed): boolean =>
+  (added ?? 0) + (deleted ?? 0) > LONG_LINES || generated === true
 
 /** The changed files and their diffs. */
 export function Changes({ ref, review, candidate, comments, open }: ChangesProps) {
@@ -64,7 +63,7 @@ export function Changes({ ref, review, candidate, comments, open }: ChangesProps
   useImperativeHandle(ref, () => ({
     file: step => diff.current?.file(step),
     goTo: path => diff.current?.goTo(path),
-    line: step => diff.current?.line(step),
+    line: (step, adds) => diff.current?.line(step, adds),
     comment: () => diff.current?.comment(),
     view() {
       if (current === undefined) return
@@ -81,8 +80,14 @@ export function Changes({ ref, review, candidate, comments, open }: ChangesProps
     [viewed, view],
   )
   const writer = useCallback(
-    (place: Place, close: () => void) => <NewComment missionId={mission.id} place={place} close={close} />,
-    [mission.id],
+    (place: Place, close: () => void) => (
+      <NewComment missionId={mission.id} place={place} lines={linesAt(diffs.of(place.path), place)} close={close} />
+    ),
+    [mission.id, diffs],
+  )
+  const placed = useCallback(
+    (comment: Comment) => <CommentCard comment={comment} placed candidate={open ? candidate : undefined} />,
+    [candidate, open],
   )
   return (
     <Section
@@ -114,8 +119,8 @@ export function Changes({ ref, review, candidate, comments, open }: ChangesProps
           />
           {files_omitted > 0 && (
             <Text as="p" size="2" color="gray">
-              {plural(files_omitted, 'more file')} changed and {files_omitted > 1 ? 'are' : 'is'} not shown here; on the
-              machine, <code>git diff</code> shows all of it.
+              {plural(files_omitted, 'more file')} changed. This list is too long to show{' '}
+              {files_omitted > 1 ? 'them' : 'it'}.
             </Text>
           )}
         </div>
@@ -123,5 +128,3 @@ export function Changes({ ref, review, candidate, comments, open }: ChangesProps
     </Section>
   )
 }
-
-const placed = (comment: Comment) => <CommentCard comment={comment} placed />

@@ -1,7 +1,9 @@
 import { Badge, Button, Flex, IconButton, Text, TextArea } from '@radix-ui/themes'
-import { Pencil, Trash2 } from 'lucide-react'
+import { Check, FilePen, Pencil, Trash2 } from 'lucide-react'
 import { useState } from 'react'
+import { rangeOf, suggestionIn, withoutSuggestion } from '../../../../src/domain/rules/suggestions.ts'
 import type { Output } from '../../api/client.ts'
+import { InlineDiff } from '../../kit/diff/inline.tsx'
 import type { Place } from '../../kit/diff/rows.ts'
 import { shown } from '../../kit/diff/shown.ts'
 import { Markdown } from '../../kit/markdown.tsx'
@@ -18,7 +20,9 @@ const MOST = 500
 
 export const useComments = (mission_id: string) => useAsk('list_comments', { mission_id, limit: MOST })
 
-export const isUnsent = ({ sent_at, author }: Comment): boolean => sent_at === null && !author.startsWith('session:')
+const isOfAgent = ({ author }: Comment): boolean => author.startsWith('session:')
+export const isUnsent = (comment: Comment): boolean =>
+  comment.sent_at === null && comment.applied === null && !isOfAgent(comment)
 
 /** Unsaved text. A row that is scrolled away is removed, but its text must not be lost. */
 const unsaved = new Map<string, string>()
@@ -29,14 +33,27 @@ interface WriterProps {
   text?: string
   act: string
   label: string
+  /** The lines it is about, to suggest others in their place. */
+  lines?: readonly string[]
   close(): void
   /** False: it was refused, and the text stays. */
   save(text: string): Promise<boolean>
 }
 
-export function Writer({ name, text = '', act, label, close, save }: WriterProps) {
+/** A block as long as needed to hold these lines. */
+function suggesting(lines: readonly string[]): string {
+  const longest = Math.max(2, ...lines.map(line => /^\s*(`*)/.exec(line)![1]!.length))
+  const fence = '`'.repeat(longest + 1)
+  return [`${fence}suggestion`, ...lines, fence].join('\n')
+}
+
+export function Writer({ name, text = '', act, label, lines, close, save }: WriterProps) {
   const [value, setValue] = useState(unsaved.get(name) ?? text)
   const [busy, setBusy] = useState(false)
+  const change = (next: string) => {
+    setValue(next)
+    unsaved.set(name, next)
+  }
   const done = () => {
     unsaved.delete(name)
     close()
@@ -59,20 +76,30 @@ export function Writer({ name, text = '', act, label, close, save }: WriterProps
       <TextArea
         autoFocus
         aria-label={label}
-        placeholder="What should be different here?"
+        placeholder="Add a comment"
+        rows={value.includes('\n') ? 8 : 3}
         value={value}
-        onChange={event => {
-          setValue(event.target.value)
-          unsaved.set(name, event.target.value)
-        }}
+        onChange={event => change(event.target.value)}
         onKeyDown={event => {
           if (event.key === 'Escape') done()
           else if (event.key === 'Enter' && (event.ctrlKey || event.metaKey)) submit()
         }}
       />
-      <Flex gap="2" justify="end" align="center">
+      <Flex gap="2" align="center" wrap="wrap">
+        {lines && !suggestionIn(value) && (
+          <Button
+            type="button"
+            size="1"
+            variant="soft"
+            color="gray"
+            highContrast
+            onClick={() => change(`${value.trim() ? `${value.trimEnd()}\n\n` : ''}${suggesting(lines)}`)}
+          >
+            <FilePen size={13} aria-hidden /> Suggest a change
+          </Button>
+        )}
         <Text size="1" color="gray" className="comment-hint">
-          Ctrl Enter saves it. The agent gets it when you request changes
+          The agent gets it when you request changes.
         </Text>
         <Button type="button" size="1" variant="soft" color="gray" highContrast onClick={done}>
           Cancel
@@ -85,24 +112,45 @@ export function Writer({ name, text = '', act, label, close, save }: WriterProps
   )
 }
 
-/** The form for a new comment on a line. */
-export function NewComment({ missionId, place, close }: { missionId: string; place: Place; close(): void }) {
+const linesInWords = (line: number, start?: number | null): string =>
+  start && start < line ? `lines ${start} to ${line}` : `line ${line}`
+
+interface NewCommentProps {
+  missionId: string
+  place: Place
+  lines: readonly string[] | undefined
+  close(): void
+}
+
+/** The form for a new comment on lines. */
+export function NewComment({ missionId, place, lines, close }: NewCommentProps) {
   const { run } = useCommand('comment_mission')
-  const { path, side, line } = place
+  const { path, side, line, start } = place
   return (
     <Writer
       name={`${missionId} ${path} ${side} ${line}`}
       act="Add comment"
-      label={`Comment on line ${line} of ${shown(path)}`}
+      label={`Comment on ${linesInWords(line, start)} of ${shown(path)}`}
+      lines={lines}
       close={close}
-      save={async body => (await run({ mission_id: missionId, path, side, line, body })) !== undefined}
+      save={async body =>
+        (await run({ mission_id: missionId, path, side, line, start_line: start ?? null, body })) !== undefined
+      }
     />
   )
 }
 
+interface CommentCardProps {
+  comment: Comment
+  /** It is shown below its lines. */
+  placed?: boolean
+  /** The commit under review, while it can still be changed. */
+  candidate?: string
+}
+
 /** A comment. It can be edited or deleted until the agent has got it. */
-export function CommentCard({ comment, placed = false }: { comment: Comment; placed?: boolean }) {
-  const { id, author, body, created_at, path, line, quote, mission_id, side } = comment
+export function CommentCard({ comment, placed = false, candidate }: CommentCardProps) {
+  const { id, body, created_at, path, line, start_line, quote, mission_id, side } = comment
   const [editing, setEditing] = useState(unsaved.has(id))
   const update = useCommand('update_comment')
   const again = useCommand('comment_mission')
@@ -120,33 +168,24 @@ export function CommentCard({ comment, placed = false }: { comment: Comment; pla
     )
   const takeBack = async () => {
     if (!(await remove.run({ comment_id: id }))) return
-    const undo = () => again.run({ mission_id, path, line, side, body })
+    const undo = () => again.run({ mission_id, path, line, start_line, side, body })
     tell({ text: 'Comment deleted', action: { label: 'Undo', run: undo } })
   }
   return (
     <article className="comment" data-unsent={isUnsent(comment) || undefined}>
       <Flex gap="2" align="center" wrap="wrap">
         <Text size="1" weight="medium">
-          {author.startsWith('session:') ? 'its agent' : plain(author)}
+          {isOfAgent(comment) ? 'Agent' : plain(comment.author)}
         </Text>
         <Text size="1" color="gray">
+          {placed && line && start_line && start_line < line ? `${linesInWords(line, start_line)} · ` : ''}
           <Time at={created_at} />
         </Text>
-        {isUnsent(comment) ? (
-          <Badge size="1" color="amber" highContrast>
-            not sent yet
-          </Badge>
-        ) : (
-          !author.startsWith('session:') && (
-            <Badge size="1" color="gray" highContrast>
-              sent to the agent
-            </Badge>
-          )
-        )}
+        <Standing comment={comment} />
         {!placed && path && (
           <code className="comment-place">
             {shown(path)}
-            {line ? `:${line}` : ''}
+            {line ? `:${start_line ? `${start_line}-` : ''}${line}` : ''}
           </code>
         )}
         {isUnsent(comment) && (
@@ -167,7 +206,64 @@ export function CommentCard({ comment, placed = false }: { comment: Comment; pla
         )}
       </Flex>
       {!placed && quote && <code className="comment-quote">{shown(quote)}</code>}
-      <Markdown text={body} />
+      <Said comment={comment} candidate={candidate} />
     </article>
+  )
+}
+
+/** Whether the agent has it. */
+function Standing({ comment }: { comment: Comment }) {
+  if (comment.applied)
+    return (
+      <Badge size="1" color="green" highContrast>
+        <Check size={11} aria-hidden /> Applied
+      </Badge>
+    )
+  if (isOfAgent(comment)) return null
+  return isUnsent(comment) ? (
+    <Badge size="1" color="amber" highContrast>
+      Pending
+    </Badge>
+  ) : (
+    <Badge size="1" color="gray" highContrast>
+      Sent
+    </Badge>
+  )
+}
+
+/** Its text, with a suggestion as the change that it would make. */
+function Said({ comment, candidate }: { comment: Comment; candidate: string | undefined }) {
+  const { id, body, quote, applied } = comment
+  const apply = useCommand('apply_suggestion')
+  const range = rangeOf(comment)
+  const lines = range && suggestionIn(body)
+  if (!lines) return <Markdown text={body} />
+  const rest = withoutSuggestion(body)
+  const canApply = candidate !== undefined && comment.candidate === candidate && !applied
+  const run = async () => {
+    if (!(await apply.run({ comment_id: id, expected: candidate! }))) return
+    tell({ text: 'Suggestion applied. Review the new version before you land it.' })
+  }
+  return (
+    <>
+      {rest && <Markdown text={rest} />}
+      <section className="suggestion" aria-label="Suggested change">
+        <InlineDiff
+          named={false}
+          whole
+          edit={{
+            path: range.path,
+            old_text: quote && `${quote}\n`,
+            new_text: lines.map(line => `${line}\n`).join(''),
+            diff: null,
+          }}
+        />
+        {canApply && (
+          <Button size="1" variant="soft" loading={apply.busy} onClick={run}>
+            Apply suggestion
+          </Button>
+        )}
+      </section>
+    </>
   )
 }

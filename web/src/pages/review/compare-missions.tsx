@@ -22,7 +22,8 @@ export function CompareMissions({ first, second }: { first: string; second: stri
   if (error instanceof Refused && error.status === 404) return <CompareSessions first={first} second={second} />
   if (error) return <Problem error={error} retry={refetch} />
   if (!data) return <Lines rows={2} height={240} />
-  return <Sides first={compared(data.first, data.second)} second={compared(data.second, data.first)} />
+  const [one, two] = [compared(data.first, data.second), compared(data.second, data.first)]
+  return <Sides first={one} second={two} between={data.between} />
 }
 
 const compared = (side: MissionSide, other: MissionSide): Compared => ({
@@ -60,19 +61,19 @@ function Choose({ mission, other }: ChooseProps) {
     if (!rejects || !(await reject.run({ mission_id: other.id, reason: `“${mission.title}” was chosen instead.` })))
       return
     tell({
-      text: `“${plain(other.title)}” is kept on its branch`,
-      action: { label: 'Review it after all', run: () => reconsider.run({ mission_id: other.id }) },
+      text: `“${plain(other.title)}” was rejected. Its work stays on its branch`,
+      action: { label: 'Undo rejection', run: () => reconsider.run({ mission_id: other.id }) },
     })
   }
   return (
     <>
       {isOpen(mission) && (
         <Button loading={land.busy || reject.busy} onClick={choose}>
-          Land this one, keep the other
+          Land this one
         </Button>
       )}
       <Button asChild variant="soft" highContrast>
-        <Link href={`/review/${mission.id}`}>Review it</Link>
+        <Link href={`/review/${mission.id}`}>Review</Link>
       </Button>
     </>
   )

@@ -1,11 +1,7 @@
 import { Button } from '@radix-ui/themes'
 import { Link } from 'wouter'
 import type { Output } from '../../api/client.ts'
-import { Hunks } from '../../kit/diff/hunks.tsx'
-import { parseDiff } from '../../kit/diff/parse.ts'
-import { shown } from '../../kit/diff/shown.ts'
-import '../../kit/fold.css'
-import { Answer, Lines, Section } from '../../kit/page.tsx'
+import { Answer, Lines } from '../../kit/page.tsx'
 import { plain } from '../../kit/plain.ts'
 import { Time } from '../../kit/time.tsx'
 import { useAsk } from '../../live/data.ts'
@@ -20,23 +16,7 @@ export function CompareSessions({ first, second }: { first: string; second: stri
   return (
     <Answer of={answer} loading={<Lines rows={2} height={240} />}>
       {({ first: one, second: two, between }) => (
-        <>
-          <Sides first={compared(one)} second={compared(two)} />
-          {between && between.text !== '' && (
-            <Section title="From the end of the first to the end of the second">
-              {parseDiff(between.text).map(({ path, hunks }) => (
-                <details key={path} className="fold compare-file" open>
-                  <summary>
-                    <code>{shown(path)}</code>
-                  </summary>
-                  <div className="diff-inline">
-                    <Hunks path={path} hunks={hunks} />
-                  </div>
-                </details>
-              ))}
-            </Section>
-          )}
-        </>
+        <Sides first={compared(one)} second={compared(two)} between={between} />
       )}
     </Answer>
   )

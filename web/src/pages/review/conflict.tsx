@@ -1,21 +1,20 @@
-import { Badge, Button, Flex, Text } from '@radix-ui/themes'
+import { Button, Flex, Text } from '@radix-ui/themes'
+import { useState } from 'react'
 import { Link, useLocation } from 'wouter'
-import type { Output } from '../../api/client.ts'
 import { CopyBox } from '../../kit/copy.tsx'
-import { shown } from '../../kit/diff/shown.ts'
 import '../../kit/fold.css'
 import { Foreign } from '../../kit/foreign.tsx'
 import { Answer, Section } from '../../kit/page.tsx'
 import { plain } from '../../kit/plain.ts'
 import { Time } from '../../kit/time.tsx'
 import { tell } from '../../kit/toasts.tsx'
-import { plural, shortId } from '../../kit/words.ts'
+import { plural } from '../../kit/words.ts'
 import { useAsk, useCommand } from '../../live/data.ts'
 import './conflict.css'
+import { FileInConflict } from './conflict-file.tsx'
 import type { Decisions } from './decisions.ts'
 import type { Review } from './queue.ts'
-
-type Standing = Output<'get_conflict'>
+import { type Decisions as Decided, progressOf, resolutionsOf, type Standing } from './resolution.ts'
 
 interface ConflictProps {
   mission: Review['mission']
@@ -30,23 +29,13 @@ export function Conflict({ mission, decisions }: ConflictProps) {
       <div className="conflict">
         <Answer of={standing}>
           {found => (
-            <>
-              <Text as="p" size="2">
-                {found.in_conflict
-                  ? `Its work and ${plain(found.base.branch)} changed the same places since it started; ${plural(found.files.length + found.files_omitted, 'file')} cannot be merged.`
-                  : `Its work now merges with ${plain(found.base.branch)} and can land.`}
-              </Text>
-              {found.files.map(file => (
-                <ConflictedFile key={file.path} file={file} standing={found} title={plain(mission.title)} />
-              ))}
-              {found.files_omitted > 0 && (
-                <Text as="p" size="2" color="gray">
-                  {plural(found.files_omitted, 'more file')} in conflict.
-                </Text>
-              )}
-              <Rounds standing={found} />
-              <WaysOut standing={found} mission={mission} decisions={decisions} />
-            </>
+            // The decisions are about these two commits only.
+            <Resolve
+              key={`${found.base.commit} ${found.work.commit}`}
+              standing={found}
+              mission={mission}
+              decisions={decisions}
+            />
           )}
         </Answer>
       </div>
@@ -54,158 +43,142 @@ export function Conflict({ mission, decisions }: ConflictProps) {
   )
 }
 
-interface FileProps {
-  file: Standing['files'][number]
+interface ResolveProps extends ConflictProps {
   standing: Standing
-  title: string
 }
 
-function ConflictedFile({ file, standing, title }: FileProps) {
-  const { path, kind, regions, regions_omitted, landed } = file
+function Resolve({ standing, mission, decisions }: ResolveProps) {
+  const [decided, setDecided] = useState<Decided>(new Map())
+  const { files, files_omitted, in_conflict, base } = standing
+  const branch = plain(base.branch)
+  const canResolve = files_omitted === 0 && files.every(({ choices }) => choices.length > 0)
   return (
-    <article className="conflict-file">
-      <header className="conflict-head">
-        <code>{shown(path)}</code>{' '}
-        <Badge color="red" highContrast>
-          {plain(kind)}
-        </Badge>
-      </header>
-      <div className="conflict-sides">
-        <div>
-          <Text size="2" weight="medium">
-            On {plain(standing.base.branch)}
-          </Text>
-          <ul className="conflict-landed">
-            {landed.map(({ commit, subject, mission_id, title: theirs, author, at }) => (
-              <li key={commit}>
-                {mission_id ? (
-                  <Link href={`/missions/${mission_id}`}>{plain(theirs ?? subject)}</Link>
-                ) : (
-                  <>
-                    {plain(subject)} by {plain(author)}
-                  </>
-                )}{' '}
-                <Text size="1" color="gray">
-                  <code>{commit.slice(0, 10)}</code> · <Time at={at} />
-                </Text>
-              </li>
-            ))}
-          </ul>
-        </div>
-        <div>
-          <Text size="2" weight="medium">
-            Here
-          </Text>
-          <ul className="conflict-landed">
-            <li>
-              {title}{' '}
-              <Text size="1" color="gray">
-                by {plain(standing.work.agent)},{' '}
-                <Link href={`/sessions/${standing.work.session_id}`}>session {shortId(standing.work.session_id)}</Link>,{' '}
-                <code>{standing.work.commit.slice(0, 10)}</code>
-              </Text>
-            </li>
-          </ul>
-        </div>
-      </div>
-      {regions.map(({ line, base, work }) => (
-        <div key={line} className="conflict-sides conflict-region">
-          <Side text={base} label={`On ${plain(standing.base.branch)}`} />
-          <Side text={work} label="Here" />
-        </div>
+    <>
+      <Text as="p" size="2">
+        {in_conflict
+          ? `This mission and ${branch} changed the same places. ${plural(files.length + files_omitted, 'file')} cannot be merged.`
+          : `The work merges with ${branch} now and can land.`}
+      </Text>
+      {files.map(file => (
+        <FileInConflict
+          key={file.path}
+          file={file}
+          branch={base.branch}
+          decided={decided.get(file.path)}
+          decide={canResolve ? one => setDecided(before => new Map(before).set(file.path, one)) : undefined}
+        />
       ))}
-      {regions_omitted > 0 && (
+      {files_omitted > 0 && (
         <Text as="p" size="2" color="gray">
-          {plural(regions_omitted, 'more place')} in this file.
+          {plural(files_omitted, 'more file')} in conflict. Ask the agent, or resolve them in the worktree.
         </Text>
       )}
-    </article>
+      <Rounds standing={standing} />
+      <WaysOut
+        standing={standing}
+        mission={mission}
+        decisions={decisions}
+        decided={canResolve && in_conflict ? decided : undefined}
+      />
+    </>
   )
 }
-
-const Side = ({ text, label }: { text: string; label: string }) => (
-  <figure aria-label={label}>
-    {text ? (
-      <Foreign text={text} code />
-    ) : (
-      <Text size="1" color="gray">
-        nothing here
-      </Text>
-    )}
-  </figure>
-)
 
 const times = (count: number): string => ({ 1: 'once', 2: 'twice' })[count] ?? `${count} times`
 
 function Rounds({ standing: { told, rounds } }: { standing: Standing }) {
   return (
     <>
-      <Text as="p" size="2">
+      <Text as="p" size="2" color="gray">
         {rounds.used
-          ? `Its agent was sent to resolve it ${times(rounds.used)}`
-          : 'Its agent was not sent to resolve it'}
-        ;{' '}
-        {rounds.left
-          ? `if the conflict is still there when you land, the agent is sent ${times(rounds.left)} more.`
-          : 'it is not sent again automatically, so you decide.'}
+          ? `The agent tried to resolve it ${times(rounds.used)}.`
+          : 'The agent has not tried to resolve it yet.'}
+        {rounds.left > 0 && ` If it is still there when you land, the agent tries ${times(rounds.left)} more.`}
       </Text>
       {told.map(({ session_id, number, text, outcome, outcome_reason, at }) => (
         <details key={session_id} className="fold">
           <summary>
             <Text size="2">
-              What it was told in session {number} (<Time at={at} />
+              Instructions for session {number} (<Time at={at} />
               {outcome && `, ${outcome}`})
             </Text>
           </summary>
           {outcome_reason && <Text size="2">{plain(outcome_reason)}</Text>}
           <Foreign text={text ?? ''} code />
-          <Link href={`/sessions/${session_id}`}>Its transcript</Link>
+          <Link href={`/sessions/${session_id}`}>Transcript</Link>
         </details>
       ))}
     </>
   )
 }
 
-interface WaysOutProps extends ConflictProps {
-  standing: Standing
+interface WaysOutProps extends ResolveProps {
+  /** Absent: it cannot be resolved here. */
+  decided: Decided | undefined
 }
 
-function WaysOut({ standing, mission, decisions }: WaysOutProps) {
+function WaysOut({ standing, mission, decisions, decided }: WaysOutProps) {
   const [, go] = useLocation()
   const resume = useCommand('resume_mission')
-  const { branch } = standing.base
-  const resolve = async () => {
+  const resolve = useCommand('resolve_conflict')
+  const { branch, commit } = standing.base
+  const askAgent = async () => {
     const message = `Your work is in conflict with ${branch}. Merge ${branch} into your branch, resolve the conflicts in ${standing.files.map(({ path }) => path).join(', ')} so that both changes are kept, and commit.`
     if (!(await resume.run({ mission_id: mission.id, message }))) return
     tell({
-      text: 'Its agent resolves the conflict',
+      text: 'The agent resolves the conflict',
       action: { label: 'Watch', run: () => go(`/missions/${mission.id}`) },
     })
     decisions.goOn(1)
   }
+  const { done, all } = progressOf(standing.files, decided ?? new Map())
+  const files = decided && resolutionsOf(standing.files, decided)
+  const byHand = async () => {
+    if (!files) return
+    const { work } = standing
+    if (!(await resolve.run({ mission_id: mission.id, expected: work.commit, base: commit, files }))) return
+    tell({ text: 'Conflict resolved. Review the result, then land it.' })
+  }
   return (
     <Flex direction="column" gap="3" mt="3">
-      <Flex gap="2" wrap="wrap">
-        <Button loading={resume.busy} onClick={resolve}>
-          Have its agent resolve it
-        </Button>
-        <Button variant="soft" highContrast disabled={decisions.busy} onClick={() => decisions.land()}>
-          {standing.in_conflict ? 'It is resolved: land it' : 'Land it'}
+      <Flex gap="2" wrap="wrap" align="center">
+        {decided && (
+          <Button loading={resolve.busy} disabled={!files} onClick={byHand}>
+            Resolve ({done} of {all})
+          </Button>
+        )}
+        {standing.in_conflict && (
+          <Button
+            variant={decided ? 'soft' : 'solid'}
+            highContrast={!!decided}
+            loading={resume.busy}
+            onClick={askAgent}
+          >
+            Ask the agent
+          </Button>
+        )}
+        <Button
+          variant={standing.in_conflict ? 'soft' : 'solid'}
+          highContrast={standing.in_conflict}
+          disabled={decisions.busy}
+          onClick={() => decisions.land()}
+        >
+          {standing.in_conflict ? 'Try to land again' : 'Land'}
         </Button>
         <Button variant="soft" color="red" highContrast disabled={decisions.busy} onClick={() => decisions.reject()}>
           Reject
         </Button>
       </Flex>
-      {standing.work.worktree && (
+      {standing.in_conflict && standing.work.worktree && (
         <details className="fold">
           <summary>
-            <Text size="2">Resolve it by hand</Text>
+            <Text size="2">Resolve it in the worktree</Text>
           </summary>
           <Text as="p" size="2" mb="2">
-            Its worktree is on this fleet’s machine. Merge there, edit the files until no markers are left, and land.
-            Uncommitted changes are committed for you.
+            The worktree is on the machine of this fleet. Merge there, edit the files until no markers are left, then
+            land. Uncommitted changes are committed for you.
           </Text>
-          <CopyBox label="the commands" text={commandsFor(standing, mission.id)} />
+          <CopyBox label="the commands" text={commandsFor(standing)} />
         </details>
       )}
     </Flex>
@@ -215,11 +188,10 @@ function WaysOut({ standing, mission, decisions }: WaysOutProps) {
 /** A path, quoted for a shell if needed. */
 const quoted = (path: string): string => (/^[\w@%+=:,./-]+$/.test(path) ? path : `'${path.replaceAll("'", "'\\''")}'`)
 
-function commandsFor({ work, base, files }: Standing, missionId: string): string {
+function commandsFor({ work, base, files }: Standing): string {
   return [
     `cd ${quoted(work.worktree!)}`,
     `git merge ${quoted(base.branch)}   # skip this if a merge is already in progress`,
     `\${EDITOR:-vi} ${files.map(({ path }) => quoted(path)).join(' ')}`,
-    `fleet mission land ${missionId}`,
   ].join('\n')
 }

@@ -1,4 +1,4 @@
-import { Text } from '@radix-ui/themes'
+import { Badge, Text } from '@radix-ui/themes'
 import { Link } from 'wouter'
 import type { Output } from '../../api/client.ts'
 import { CheckLine } from '../../kit/check-line.tsx'
@@ -22,7 +22,7 @@ const INCLUDED: Record<Review['includes'][number]['standing'], string> = {
   landed: ', which has landed.',
   approved: ', which lands with it.',
   handed_on: ', which lands with it.',
-  unapproved: ', which is not approved yet: decide about that one first.',
+  unapproved: ', which is not approved yet. Decide about that one first.',
 }
 
 /** What to know before reading the diff. */
@@ -32,22 +32,27 @@ export function Overview({ review, detail, comments }: OverviewProps) {
   return (
     <div className="overview">
       <div className="overview-side">
-        <Section title="What to look at">
+        <Section title="Risk">
           <ReviewFacts review={review} />
           {risk.reasons.length > 0 ? (
             <ul className="overview-reasons">
-              {risk.reasons.map(reason => (
-                <li key={reason}>{plain(reason)}</li>
+              {risk.reasons.map(({ label, text }) => (
+                <li key={text}>
+                  <Badge color="gray" highContrast>
+                    {label}
+                  </Badge>{' '}
+                  {plain(text)}
+                </li>
               ))}
             </ul>
           ) : (
             <Text as="p" size="2" color="gray">
-              Nothing stands out: it is small, nobody else changes the same files, and its checks passed.
+              Nothing stands out: a small change, no overlaps, and the checks passed.
             </Text>
           )}
           {review.candidate && (
-            <Text as="p" size="2" color="gray">
-              Landing adds exactly what is shown here: <code>{review.candidate.commit.slice(0, 12)}</code>.
+            <Text as="p" size="2" color="gray" mt="2">
+              Landing adds exactly what is shown here: <code>{review.candidate.commit.slice(0, 12)}</code>
             </Text>
           )}
           {review.includes.map(({ mission_id, title, files, files_omitted, standing }) => (
@@ -60,7 +65,7 @@ export function Overview({ review, detail, comments }: OverviewProps) {
           {overlaps.map(({ mission_id, title, files }) => (
             <Text as="p" size="2" key={mission_id} className="overview-overlap">
               <Link href={`/compare?first=${mission.id}&second=${mission_id}`}>Compare with “{plain(title)}”</Link>,
-              which changes {files.length === 1 ? plain(files[0]!) : `${files.length} of the same files`} too.
+              which also changes {files.length === 1 ? plain(files[0]!) : `${files.length} of these files`}.
             </Text>
           ))}
           <SessionsLink detail={detail} />
@@ -71,30 +76,28 @@ export function Overview({ review, detail, comments }: OverviewProps) {
           ))}
           {checks.missing.length > 0 && (
             <Text as="p" size="2" color="gray">
-              {checks.missing.map(plain).join(', ')} {checks.missing.length > 1 ? 'run' : 'runs'} when it lands, before
-              the base branch moves.
+              {checks.missing.map(plain).join(', ')} {checks.missing.length > 1 ? 'run' : 'runs'} before it lands.
             </Text>
           )}
           {checked.length + checks.missing.length === 0 && (
             <Text as="p" size="2" color="gray">
-              This project has none.{' '}
-              <Link href={`/projects/${mission.project_id}`}>Add a command that checks the work</Link>.
+              No checks. <Link href={`/projects/${mission.project_id}`}>Add one</Link>
             </Text>
           )}
         </Section>
       </div>
       <div className="overview-words">
-        <Section title="What its agent says" actions={<StatusBadge mission={mission} />}>
+        <Section title="Report" actions={<StatusBadge mission={mission} />}>
           {detail.report ? (
             <ReportView report={detail.report} files={false} />
           ) : (
             <Text size="2" color="gray">
-              It gave no report.
+              No report.
             </Text>
           )}
         </Section>
         {comments.length > 0 && (
-          <Section title="Other comments">
+          <Section title="Comments">
             {comments.map(comment => (
               <CommentCard key={comment.id} comment={comment} />
             ))}
@@ -121,7 +124,7 @@ function SessionsLink({ detail: { sessions } }: { detail: Output<'get_mission'> 
   if (!before || !last) return null
   return (
     <Text as="p" size="2" className="overview-overlap">
-      <Link href={`/compare?first=${before.id}&second=${last.id}&of=sessions`}>Compare with its previous session</Link>
+      <Link href={`/compare?first=${before.id}&second=${last.id}&of=sessions`}>Compare with the previous session</Link>
     </Text>
   )
 }

@@ -1,18 +1,15 @@
-import { Text } from '@radix-ui/themes'
+import { Badge, Flex, Text } from '@radix-ui/themes'
 import { Link } from 'wouter'
 import { plain } from '../../kit/plain.ts'
 import { Time } from '../../kit/time.tsx'
-import { plural } from '../../kit/words.ts'
 import { groupOf, type Review } from './queue.ts'
 import { ReviewFacts, RiskBadge } from './risk.tsx'
-
-const SHOWN_REASONS = 3
 
 /** One mission in the queue: its size, its risk, and its checks. */
 export function QueueRow({ review, project }: { review: Review; project: string }) {
   const { mission, risk, overlaps } = review
   const why = groupOf(review) === 'ready' ? undefined : mission.status_reason?.text
-  const reasons = risk.reasons.filter(reason => reason !== why)
+  const reasons = risk.reasons.filter(({ text }) => text !== why)
   const [other] = overlaps
   return (
     <li className="queue-row">
@@ -32,12 +29,22 @@ export function QueueRow({ review, project }: { review: Review; project: string 
       )}
       <ReviewFacts review={review} />
       {reasons.length > 0 && (
-        <ul className="queue-reasons">
-          {reasons.slice(0, SHOWN_REASONS).map(reason => (
-            <li key={reason}>{plain(reason)}</li>
-          ))}
-          {reasons.length > SHOWN_REASONS && <li>{plural(reasons.length - SHOWN_REASONS, 'more reason')}</li>}
-        </ul>
+        <>
+          <Flex gap="1" wrap="wrap" asChild>
+            <ul className="queue-reasons" aria-label="Reasons to look closely">
+              {reasons.map(({ label, text }) => (
+                <li key={text}>
+                  <Badge color="gray" highContrast title={plain(text)}>
+                    {label}
+                  </Badge>
+                </li>
+              ))}
+            </ul>
+          </Flex>
+          <Text as="div" size="2" color="gray">
+            {plain(reasons[0]!.text)}
+          </Text>
+        </>
       )}
       {other && (
         <Text size="1">

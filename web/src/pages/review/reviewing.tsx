@@ -7,7 +7,7 @@ import { FormDialog } from '../../kit/form-dialog.tsx'
 import { KeyHelp } from '../../kit/key-help.tsx'
 import { plural } from '../../kit/words.ts'
 import { useShortcuts } from '../../shell/keys.ts'
-import { DecisionBar } from './bar.tsx'
+import { DecisionBar, requestChanges } from './bar.tsx'
 import { Changes } from './changes.tsx'
 import { type Comment, isUnsent, useComments } from './comments.tsx'
 import { Conflict } from './conflict.tsx'
@@ -25,6 +25,7 @@ const NO_COMMENTS: Comment[] = []
 const KEYS = {
   'n p': 'files',
   'j k': 'lines',
+  'shift j k': 'select lines',
   c: 'comment',
   v: 'viewed',
   l: 'land',
@@ -56,16 +57,18 @@ export function Reviewing({ review, detail }: ReviewingProps) {
     { keys: 'p', title: 'Previous file', run: () => diff.current?.file(-1) },
     { keys: 'j', title: 'Next line', run: () => diff.current?.line(1) },
     { keys: 'k', title: 'Previous line', run: () => diff.current?.line(-1) },
-    { keys: 'c', title: 'Comment on the line', run: () => diff.current?.comment() },
+    { keys: 'shift+j', title: 'Select the next line too', run: () => diff.current?.line(1, true) },
+    { keys: 'shift+k', title: 'Select the previous line too', run: () => diff.current?.line(-1, true) },
+    { keys: 'c', title: 'Comment on the selected lines', run: () => diff.current?.comment() },
     { keys: 'v', title: 'Mark the file as viewed', run: () => diff.current?.view() },
     { keys: 'u', title: 'Undo the last decision', run: takeLastBack },
     { keys: ']', title: 'Next mission to review', run: () => decisions.goOn(1) },
     { keys: '[', title: 'Previous mission to review', run: () => decisions.goOn(-1) },
     ...(open && !decisions.busy
       ? [
-          { keys: 'l', title: 'Land it', run: () => decisions.land() },
+          { keys: 'l', title: 'Land', run: () => decisions.land() },
           { keys: 'b', title: 'Request changes', run: () => setSending(true) },
-          { keys: 'x', title: 'Reject it', run: () => decisions.reject() },
+          { keys: 'x', title: 'Reject', run: () => decisions.reject() },
         ]
       : []),
   ])
@@ -91,9 +94,9 @@ function SendBack({ unsent, close, send }: SendBackProps) {
   const [message, setMessage] = useState('')
   return (
     <FormDialog
-      title={unsent ? `Request changes with ${plural(unsent, 'comment')}` : 'Request changes'}
-      about="The agent continues in the same conversation and worktree, and gets everything at once."
-      act={unsent ? `Request changes with ${plural(unsent, 'comment')}` : 'Request changes'}
+      title="Request changes"
+      about={`The agent continues in the same conversation${unsent ? ` and gets ${plural(unsent, 'comment')}` : ''}.`}
+      act={requestChanges(unsent)}
       ready={unsent > 0 || message.trim() !== ''}
       close={close}
       submit={() => {

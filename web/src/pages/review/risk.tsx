@@ -25,7 +25,7 @@ export function ReviewFacts({ review }: { review: Review }) {
       <LineCounts added={added} deleted={deleted} />
       <span>{plural(files.length + files_omitted, 'file')}</span>
       <span>
-        <FlaskConical size={13} aria-hidden /> {tests ? plural(tests, 'test file') : 'no test touched'}
+        <FlaskConical size={13} aria-hidden /> {tests ? plural(tests, 'test file') : 'no tests'}
       </span>
       {checks.failed.length > 0 && (
         <span className="review-bad">
@@ -43,7 +43,7 @@ export function ReviewFacts({ review }: { review: Review }) {
         </span>
       )}
       {overlaps.length > 0 && <span>overlaps with {plural(overlaps.length, 'other mission')}</span>}
-      {comments > 0 && <span>{plural(comments, 'comment')} to send</span>}
+      {comments > 0 && <span>{plural(comments, 'pending comment')}</span>}
     </Text>
   )
 }

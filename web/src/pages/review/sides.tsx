@@ -12,8 +12,15 @@ import { type Compared, Side } from './side.tsx'
 /** This many files are open at first. */
 const OPEN_FILES = 3
 
-/** Compares two pieces of work: reports, costs and checks, then the files of both. */
-export function Sides({ first, second }: { first: Compared; second: Compared }) {
+interface SidesProps {
+  first: Compared
+  second: Compared
+  /** The difference from the first to the second; null: there is none to show. */
+  between: { text: string; truncated: boolean } | null
+}
+
+/** Compares two pieces of work: reports, costs and checks, how they differ, then the changes of each. */
+export function Sides({ first, second, between }: SidesProps) {
   const paths = useMemo(() => pathsOf(first, second), [first, second])
   const [left, right] = [useFiles(first.diff), useFiles(second.diff)]
   return (
@@ -22,9 +29,10 @@ export function Sides({ first, second }: { first: Compared; second: Compared }) 
         <Side side={first} other={second} />
         <Side side={second} other={first} />
       </div>
-      <Section title={plural(paths.length, 'changed file')}>
+      {between && <Between {...between} />}
+      <Section title={`What each changed (${plural(paths.length, 'file')})`}>
         {paths.map(({ path, by }, index) => (
-          <details key={path} className="fold compare-file" open={index < OPEN_FILES}>
+          <details key={path} className="fold compare-file" open={!between && index < OPEN_FILES}>
             <summary>
               <code>{shown(path)}</code>
               <Badge color={by === 'both' ? 'blue' : 'gray'} highContrast>
@@ -42,7 +50,46 @@ export function Sides({ first, second }: { first: Compared; second: Compared }) 
   )
 }
 
-const WORDS = { both: 'both changed it', first: 'only the first', second: 'only the second' }
+/** The lines in which the two differ: as if the second had been made from the first. */
+function Between({ text, truncated }: { text: string; truncated: boolean }) {
+  const files = useMemo(() => parseDiff(text), [text])
+  return (
+    <Section title={files.length ? `Difference between the two (${plural(files.length, 'file')})` : 'Difference'}>
+      <Text as="p" size="2" color="gray" mb="2">
+        {files.length
+          ? 'Red lines are only in the first, green lines only in the second.'
+          : 'Both have the same files with the same content.'}
+      </Text>
+      {files.map(file => (
+        <details key={file.path} className="fold compare-file" open>
+          <summary>
+            <code>{shown(file.path)}</code>
+            {file.change !== 'modified' && (
+              <Badge color="gray" highContrast>
+                {ONLY[file.change]}
+              </Badge>
+            )}
+          </summary>
+          <div className="diff-inline">
+            {file.hunks.length ? (
+              <Hunks path={file.path} hunks={file.hunks} />
+            ) : (
+              <p className="diff-note">{file.binary ? 'Not text, so its content is not shown.' : 'No line differs.'}</p>
+            )}
+          </div>
+        </details>
+      ))}
+      {truncated && (
+        <Text as="p" size="2" color="gray">
+          The rest is too long to show here.
+        </Text>
+      )}
+    </Section>
+  )
+}
+const ONLY = { added: 'only in the second', deleted: 'only in the first', renamed: 'renamed', copied: 'copied' }
+
+const WORDS = { both: 'both', first: 'first only', second: 'second only' }
 
 function pathsOf(first: Compared, second: Compared): { path: string; by: keyof typeof WORDS }[] {
   // A moved file also counts under its old path.

@@ -1,17 +1,14 @@
+import { Text } from '@radix-ui/themes'
 import { useState } from 'react'
+import { Refused } from '../../api/client.ts'
 import { useDraft } from '../../kit/draft.ts'
 import { ChoiceInput, TextInput } from '../../kit/fields.tsx'
 import { FormDialog } from '../../kit/form-dialog.tsx'
 import { useAsk, useCommand, useMissions } from '../../live/data.ts'
-import type { Schedule } from './schedule.ts'
+import { RepeatsInput } from './builder.tsx'
+import { type Schedule, timeIn } from './schedule.ts'
 
 const OFFERED = 200
-const RULES = [
-  { value: '@hourly', label: 'every hour' },
-  { value: '0 7 * * *', label: 'every day at 7:00' },
-  { value: '0 7 * * 1-5', label: 'on workdays at 7:00' },
-  { value: '0 7 * * 1', label: 'on Mondays at 7:00' },
-]
 const here = Intl.DateTimeFormat().resolvedOptions().timeZone
 
 /** A new schedule, or a change of one. */
@@ -51,27 +48,21 @@ export function ScheduleForm({ schedule, close }: { schedule: Schedule | undefin
       {!schedule && (
         <ChoiceInput
           label="Mission or workflow"
-          hint="each run is a new copy of it"
+          hint="Each run is a new copy of it."
           value={template}
           set={setTemplate}
           options={templates}
         />
       )}
-      <ChoiceInput
-        label="Preset"
-        value={RULES.some(rule => rule.value === value.cron) ? value.cron : null}
-        set={cron => cron && set('cron')(cron)}
-        options={RULES}
-        none="Custom"
-      />
+      <RepeatsInput cron={value.cron} set={set('cron')} />
       <TextInput
-        label="Cron expression"
-        hint="minute hour day month weekday, or @daily"
-        value={value.cron}
-        set={set('cron')}
+        label="Time zone"
+        value={value.time_zone}
+        set={set('time_zone')}
+        suggestions={Intl.supportedValuesOf('timeZone')}
         required
       />
-      <TextInput label="Time zone" value={value.time_zone} set={set('time_zone')} required />
+      <Preview cron={value.cron} timeZone={value.time_zone} />
       <ChoiceInput
         label="If the previous run is not finished"
         value={value.overlap}
@@ -92,5 +83,31 @@ export function ScheduleForm({ schedule, close }: { schedule: Schedule | undefin
         ]}
       />
     </FormDialog>
+  )
+}
+
+/** When it would run, or what is wrong with the rule. */
+function Preview({ cron, timeZone }: { cron: string; timeZone: string }) {
+  const asked = !!cron.trim() && !!timeZone.trim()
+  const { data, error } = useAsk('preview_schedule', { cron, time_zone: timeZone }, { enabled: asked, keep: true })
+  if (!asked) return null
+  if (error)
+    return (
+      <Text as="div" size="2" color="red" highContrast role="alert">
+        {error.message} {error instanceof Refused && error.advice}
+      </Text>
+    )
+  if (!data) return null
+  return (
+    <div className="schedule-preview" aria-live="polite">
+      <Text as="div" size="2" weight="medium">
+        {data.in_words}
+      </Text>
+      <Text as="div" size="2" color="gray">
+        {data.next_times.length
+          ? `Next: ${data.next_times.map(time => timeIn(time, data.time_zone)).join(' · ')}`
+          : 'This never happens again.'}
+      </Text>
+    </div>
   )
 }

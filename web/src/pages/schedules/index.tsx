@@ -1,15 +1,16 @@
-import { Badge, Button, Callout, Card, Code, DropdownMenu, Flex, IconButton, Switch, Text } from '@radix-ui/themes'
+import { Button, Callout, Card, DropdownMenu, Flex, IconButton, Switch, Text } from '@radix-ui/themes'
 import { CalendarClock, Ellipsis, Play, Plus } from 'lucide-react'
 import { useState } from 'react'
 import { Link } from 'wouter'
 import { useProjectNames } from '../../kit/choosers.tsx'
 import { Answer, Empty, Page } from '../../kit/page.tsx'
+import { plain } from '../../kit/plain.ts'
 import { Time } from '../../kit/time.tsx'
 import { tell } from '../../kit/toasts.tsx'
-import { exactTime, plural } from '../../kit/words.ts'
+import { plural, STATUS_WORDS, type Status } from '../../kit/words.ts'
 import { useAsk, useCommand } from '../../live/data.ts'
 import { ScheduleForm } from './form.tsx'
-import type { Schedule } from './schedule.ts'
+import { type Schedule, timeIn } from './schedule.ts'
 import './schedules.css'
 
 export default function Schedules() {
@@ -45,62 +46,74 @@ export default function Schedules() {
   )
 }
 
-const OVERLAPS = { skip: 'skip', queue: 'queue', replace: 'replace it' }
+const SHOWN_TIMES = 3
+
+/** The status of a mission, or of a workflow. */
+const copyWords = (status: string): string =>
+  STATUS_WORDS[status as Status] ?? `${status[0]!.toUpperCase()}${status.slice(1)}`
 
 function Row({ schedule, edit }: { schedule: Schedule; edit(): void }) {
-  const { id, of, title, project_id, cron, time_zone, enabled, overlap, next_times, made, skipped, last, problem } =
+  const { id, of, title, project_id, time_zone, enabled, in_words, next_times, history, made, skipped, problem } =
     schedule
+  const where = of === 'mission' ? '/missions' : '/workflows'
   const projectName = useProjectNames()
   const update = useCommand('update_schedule')
-  const runNow = useCommand('run_schedule', { done: () => tell({ text: 'A copy is on its way.' }) })
+  const runNow = useCommand('run_schedule', {
+    done: () => tell({ text: 'Run requested. It starts once the previous run is over.' }),
+  })
   const remove = useCommand('remove_schedule')
   return (
     <Card>
       <div className="schedule">
         <Switch
           mt="1"
-          aria-label={`Enable ${title}`}
+          aria-label={`${title} on schedule`}
           checked={enabled}
           onCheckedChange={on => update.run({ schedule_id: id, enabled: on })}
         />
         <Flex direction="column" gap="1" className="schedule-words">
-          <Flex gap="2" align="center" wrap="wrap">
-            <Text weight="medium">
-              <Link href={of === 'mission' ? `/missions/${id}` : `/workflows/${id}`}>{title}</Link>
-            </Text>
-            <Badge color="gray" highContrast>
-              {of}
-            </Badge>
-            <Code size="2">{cron}</Code>
-            <Text size="2" color="gray">
-              {time_zone} · {projectName(project_id)}
-            </Text>
-          </Flex>
+          <Text weight="medium">
+            <Link href={`${where}/${id}`}>{plain(title)}</Link>
+          </Text>
+          <Text size="2">
+            {in_words}, {time_zone}
+          </Text>
           {next_times.length > 0 ? (
-            <ol className="next-times" aria-label="Next times">
-              {next_times.map((time, at) => (
-                <li key={time}>{at === 0 ? <Time at={time} /> : exactTime(time)}</li>
-              ))}
-            </ol>
+            <Text size="2" color="gray">
+              Next: <Time at={next_times[0]!} /> ·{' '}
+              {next_times
+                .slice(0, SHOWN_TIMES)
+                .map(time => timeIn(time, time_zone))
+                .join(' · ')}
+            </Text>
           ) : (
             <Text size="2" color="gray">
-              Disabled
+              {enabled ? 'This never happens again' : 'Off'}
             </Text>
           )}
           <Text size="1" color="gray">
-            {plural(made, 'run')}, {skipped} skipped · if the last one still runs: {OVERLAPS[overlap]}
-            {last && (
-              <>
-                {' '}
-                · last run <Time at={last.cron_time} />{' '}
-                <Link href={of === 'mission' ? `/missions/${last.copy_id}` : `/workflows/${last.copy_id}`}>open</Link>
-              </>
-            )}
+            {of === 'mission' ? 'Mission' : 'Workflow'} in {plain(projectName(project_id))} · {plural(made, 'run')}
+            {skipped > 0 && `, ${skipped} skipped`}
           </Text>
           {problem && (
             <Callout.Root color="red" size="1" highContrast>
               <Callout.Text>{problem}</Callout.Text>
             </Callout.Root>
+          )}
+          {history.length > 0 && (
+            <details className="schedule-history">
+              <summary>Last runs</summary>
+              <ul>
+                {history.map(({ cron_time, copy_id, status }) => (
+                  <li key={copy_id}>
+                    <Link href={`${where}/${copy_id}`}>{timeIn(cron_time, time_zone)}</Link>
+                    <Text size="2" color="gray">
+                      {copyWords(status)}
+                    </Text>
+                  </li>
+                ))}
+              </ul>
+            </details>
           )}
         </Flex>
         <Button variant="soft" highContrast loading={runNow.busy} onClick={() => runNow.run({ schedule_id: id })}>
@@ -116,7 +129,7 @@ function Row({ schedule, edit }: { schedule: Schedule; edit(): void }) {
             <DropdownMenu.Item onSelect={edit}>Edit…</DropdownMenu.Item>
             <DropdownMenu.Item
               color="red"
-              onSelect={() => remove.runLater('Deleting the schedule. What it started stays.', { schedule_id: id })}
+              onSelect={() => remove.runLater('Removing the schedule. What it started stays.', { schedule_id: id })}
             >
               Remove
             </DropdownMenu.Item>

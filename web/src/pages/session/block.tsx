@@ -1,10 +1,11 @@
 import { Text } from '@radix-ui/themes'
-import { Brain, CircleAlert, MessageCircleQuestion, TriangleAlert, User } from 'lucide-react'
+import { Brain, ChevronRight, CircleAlert, MessageCircleQuestion, TriangleAlert, User } from 'lucide-react'
 import { memo } from 'react'
 import type { NoteBlock, TextBlock } from '../../../../src/domain/rules/conversation.ts'
 import { Deferred } from '../../kit/deferred.tsx'
 import { Foreign } from '../../kit/foreign.tsx'
 import { Markdown } from '../../kit/markdown.tsx'
+import { plain } from '../../kit/plain.ts'
 import { Time } from '../../kit/time.tsx'
 import type { BlockProps } from './block-props.ts'
 import { ToolView } from './tool.tsx'
@@ -43,7 +44,7 @@ function Words({ block, whole }: BlockProps<TextBlock>) {
         <div className="block-who">
           <User size={13} aria-hidden />
           <Text size="1" color="gray">
-            Message {block.at && <Time at={block.at} />}
+            You {block.at && <Time at={block.at} />}
           </Text>
         </div>
       )}
@@ -62,8 +63,9 @@ function Thinking({ block, toggled, toggle, whole }: BlockProps<TextBlock>) {
     <div className="block-fold">
       <button type="button" className="block-head" aria-expanded={toggled} onClick={() => toggle(block.id)}>
         <Brain size={14} aria-hidden />
-        <span className="block-name">Thinking</span>
-        {!toggled && <span className="block-summary">{first.slice(0, 200)}</span>}
+        <span className="block-name">{block.open ? 'Thinking' : 'Thought'}</span>
+        {!toggled && <span className="block-summary block-thought">{plain(first.slice(0, 200))}</span>}
+        <ChevronRight size={14} aria-hidden className="block-chevron" />
       </button>
       {toggled && (
         <div className="block-body">

@@ -18,7 +18,7 @@ export function Disk() {
   const measure = () => (now ? void use.refetch() : setNow(true))
   return (
     <Section
-      title="Disk"
+      title="Disk use"
       actions={
         <Button size="1" variant="soft" loading={use.isFetching} onClick={measure}>
           Measure now

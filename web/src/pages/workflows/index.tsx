@@ -18,6 +18,14 @@ export const WORKFLOW_TONES: Record<string, 'blue' | 'green' | 'red' | 'gray' | 
   cancelled: 'gray',
 }
 
+export const WORKFLOW_WORDS: Record<string, string> = {
+  making: 'Starting',
+  running: 'Running',
+  done: 'Done',
+  failed: 'Failed',
+  cancelled: 'Cancelled',
+}
+
 export default function Workflows() {
   const [search, setSearch] = useSearchParams()
   const making = search.get('new')
@@ -87,7 +95,7 @@ function RunCard({ workflow }: { workflow: Row }) {
     <Card>
       <Flex gap="3" align="center" wrap="wrap">
         <Badge color={WORKFLOW_TONES[status] ?? 'gray'} highContrast>
-          {status}
+          {WORKFLOW_WORDS[status] ?? status}
         </Badge>
         <Flex direction="column" flexGrow="1" flexBasis="200px" minWidth="0">
           <Link href={`/workflows/${id}`}>
@@ -98,7 +106,7 @@ function RunCard({ workflow }: { workflow: Row }) {
           </Text>
           {waits_for[0] && (
             <Text size="1" color="amber" highContrast>
-              {plain(waits_for[0].stage)} waits for you: {plain(waits_for[0].text)}
+              {plain(waits_for[0].stage)} needs you: {plain(waits_for[0].text)}
             </Text>
           )}
         </Flex>

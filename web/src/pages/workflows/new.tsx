@@ -67,26 +67,26 @@ export function NewWorkflow({ use: chosen, close }: { use: string; close(): void
         <>
           <LongTextInput
             label="Stages"
-            hint="YAML or JSON, as in a workflow file"
+            hint="YAML or JSON, as in a workflow file."
             value={file}
             set={setFile}
             rows={10}
           />
           <Text size="1" color="gray">
-            Files for <code>fleet workflow run</code> work here unchanged.
+            Workflow files work here unchanged.
           </Text>
         </>
       ) : (
         <TextInput
           label="Agents"
-          hint="in order, separated by commas; empty: project default"
+          hint="In order, separated by commas. Empty: project default."
           value={agents}
           set={setAgents}
           placeholder="claude, codex, claude"
         />
       )}
       {use === 'map' && (
-        <LongTextInput label="Items" hint="one per line; each gets its own stage" value={items} set={setItems} />
+        <LongTextInput label="Items" hint="One per line. Each gets its own stage." value={items} set={setItems} />
       )}
     </FormDialog>
   )

@@ -14,7 +14,7 @@ import { Elapsed } from '../../kit/time.tsx'
 import { tell } from '../../kit/toasts.tsx'
 import { bytes, duration, STATUS_WORDS, type Status } from '../../kit/words.ts'
 import { useAsk, useCommand } from '../../live/data.ts'
-import { WORKFLOW_TONES } from './index.tsx'
+import { WORKFLOW_TONES, WORKFLOW_WORDS } from './index.tsx'
 import './workflow.css'
 
 const FlowGraph = lazy(() => import('../../kit/graph/graph.tsx'))
@@ -42,7 +42,7 @@ function Shown({ workflow }: { workflow: Workflow }) {
       about={
         <>
           <Badge color={WORKFLOW_TONES[status] ?? 'gray'} highContrast>
-            {status}
+            {WORKFLOW_WORDS[status] ?? status}
           </Badge>{' '}
           {over} of {stage_count} stages finished · <Elapsed from={created_at} to={ended_at} />
         </>
@@ -51,12 +51,12 @@ function Shown({ workflow }: { workflow: Workflow }) {
     >
       {waits_for.map(({ stage, mission_id, text }) => (
         <Text key={mission_id} as="p" size="2" mt="0">
-          <Link href={`/missions/${mission_id}`}>{plain(stage)}</Link> waits for you: {plain(text)}
+          <Link href={`/missions/${mission_id}`}>{plain(stage)}</Link> needs you: {plain(text)}
         </Text>
       ))}
       {status_reason && (
         <Text as="p" size="2" mt="0">
-          {plain(status_reason.text)} {status_reason.try && <code>{status_reason.try}</code>}
+          {plain(status_reason.text)}
         </Text>
       )}
       <div className="workflow-graph">
@@ -80,9 +80,9 @@ function Shown({ workflow }: { workflow: Workflow }) {
           <Table.Header>
             <Table.Row>
               <Table.ColumnHeaderCell>Stage</Table.ColumnHeaderCell>
-              <Table.ColumnHeaderCell>State</Table.ColumnHeaderCell>
+              <Table.ColumnHeaderCell>Status</Table.ColumnHeaderCell>
               <Table.ColumnHeaderCell>After</Table.ColumnHeaderCell>
-              <Table.ColumnHeaderCell>Took</Table.ColumnHeaderCell>
+              <Table.ColumnHeaderCell>Duration</Table.ColumnHeaderCell>
               <Table.ColumnHeaderCell>
                 <span className="visually-hidden">Change</span>
               </Table.ColumnHeaderCell>
@@ -97,7 +97,7 @@ function Shown({ workflow }: { workflow: Workflow }) {
       </Section>
       <Section title="Task">
         <Card>
-          <Markdown text={task_prompt || 'No task: the stages have prompts of their own.'} />
+          <Markdown text={task_prompt || 'No task. The stages have their own prompts.'} />
         </Card>
       </Section>
       {changing && <ChangeStage workflow={workflow.id} stage={changing} close={() => setChanging(undefined)} />}

@@ -1,0 +1,48 @@
+import { Button, Flex, Text } from '@radix-ui/themes'
+import { lazy, Suspense } from 'react'
+import { Lines } from '../../kit/page.tsx'
+import { useCommand } from '../../live/data.ts'
+import type { Detail } from './actions.ts'
+import { HandBack } from './why.tsx'
+
+const Screen = lazy(() => import('./terminal-screen.tsx'))
+
+interface TakenOverTerminalProps {
+  mission: Detail
+  /** Called when the client printed something. */
+  grown(): void
+}
+
+/** The terminal of a mission that was taken over in this or another window. */
+export function TakenOverTerminal({ mission, grown }: TakenOverTerminalProps) {
+  const session = mission.sessions.find(({ id }) => id === mission.taken_over?.session_id)
+  if (session?.status !== 'running') return <Waiting mission={mission} />
+  return (
+    <div className="terminal">
+      <Flex align="center" justify="between" gap="3" wrap="wrap" className="terminal-head">
+        <Text size="2">You have taken over. The agent is stopped.</Text>
+        <HandBack mission={mission} />
+      </Flex>
+      <Suspense fallback={<Lines rows={6} />}>
+        <Screen key={session.id} missionId={mission.id} grown={grown} />
+      </Suspense>
+    </div>
+  )
+}
+
+function Waiting({ mission }: { mission: Detail }) {
+  const { run, busy } = useCommand('hand_back_mission')
+  const isRunning = mission.status === 'running'
+  return (
+    <Flex direction="column" align="start" gap="3" p="3" role="status">
+      <Text size="2">
+        {isRunning ? 'Waiting for a safe moment to stop the agent…' : 'Opening the conversation of the agent…'}
+      </Text>
+      {isRunning && (
+        <Button variant="soft" loading={busy} onClick={() => run({ mission_id: mission.id, next: 'resume' })}>
+          Let the agent continue
+        </Button>
+      )}
+    </Flex>
+  )
+}

@@ -1,0 +1,67 @@
+import { Button, Callout, Flex } from '@radix-ui/themes'
+import { Hourglass, TriangleAlert } from 'lucide-react'
+import { Link } from 'wouter'
+import { plain } from '../../kit/plain.ts'
+import { useCommand, useMissions } from '../../live/data.ts'
+import { type Detail, isAsking } from './actions.ts'
+
+/** Why it is not running, and what to do. */
+export function Why({ mission }: { mission: Detail }) {
+  const { status, status_reason, waits_for, warnings, taken_over } = mission
+  const on = waits_for.flatMap(each => each.on ?? [])
+  const { missions } = useMissions({ ids: on, limit: 200 }, { enabled: on.length > 0 })
+  if (isAsking(mission) || taken_over?.page) return null
+  const bad = status === 'failed' || status === 'needs_input' || status_reason?.code === 'checks_failed'
+  const reasons = [...new Set([...waits_for.map(({ text }) => text), ...(status_reason ? [status_reason.text] : [])])]
+  const lines = [...(taken_over ? [takenWords(taken_over)] : reasons), ...warnings]
+  if (!lines.length) return null
+  return (
+    <Callout.Root color={bad ? 'amber' : 'gray'} highContrast mb="4" role="status">
+      <Callout.Icon>{bad ? <TriangleAlert size={16} /> : <Hourglass size={16} />}</Callout.Icon>
+      <Callout.Text className="why">
+        {lines.map(line => (
+          <span key={line}>{plain(line)}</span>
+        ))}
+        {/* Commands for the terminal are left out, because the page has its own actions. */}
+        {!taken_over && status_reason?.try && !/^fleet /.test(status_reason.try) && (
+          <span>{plain(status_reason.try)}</span>
+        )}
+        {status_reason?.code === 'checks_failed' && (
+          <Link href={`/missions/${mission.id}?tab=checks`}>Show checks</Link>
+        )}
+        {missions.map(({ id, title }) => (
+          <Link key={id} href={`/missions/${id}`}>
+            {plain(title)}
+          </Link>
+        ))}
+      </Callout.Text>
+      {taken_over?.gone && <HandBack mission={mission} />}
+    </Callout.Root>
+  )
+}
+
+const takenWords = ({ by, gone }: NonNullable<Detail['taken_over']>): string =>
+  gone
+    ? 'The terminal that took over this mission is closed. What next?'
+    : by === 'person'
+      ? 'You took this mission over in a terminal.'
+      : `Taken over by ${by} in a terminal.`
+
+/** Decides what happens with a mission that was taken over. */
+export function HandBack({ mission }: { mission: Detail }) {
+  const { run, busy } = useCommand('hand_back_mission')
+  const give = (next: 'resume' | 'land' | 'keep') => run({ mission_id: mission.id, next })
+  return (
+    <Flex gap="2" align="center" wrap="wrap">
+      <Button size="1" disabled={busy} onClick={() => give('resume')}>
+        Let the agent continue
+      </Button>
+      <Button size="1" variant="soft" disabled={busy} onClick={() => give('land')}>
+        Land the work
+      </Button>
+      <Button size="1" variant="soft" disabled={busy} onClick={() => give('keep')}>
+        Keep for review
+      </Button>
+    </Flex>
+  )
+}
