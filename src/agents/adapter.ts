@@ -114,6 +114,8 @@ export interface Detected {
   signedIn?: boolean
   /** What is missing and how to get it. */
   advice?: string
+  /** The command to run in a terminal for it. */
+  command?: string
 }
 
 /** Everything an adapter may need to start a session. Paths are absolute. */

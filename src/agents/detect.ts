@@ -43,9 +43,11 @@ export const exists = (path: string): Promise<boolean> =>
 
 export interface ClientProgram {
   program: string
-  /** How to get it, as a sentence. */
+  /** How to get it, as a sentence and as the command to run. */
   install: string
+  installCommand: string
   signIn: string
+  signInCommand: string
   /** Judges by files that exist; undefined: nobody can tell. */
   isSignedIn(environment: Environment): Promise<boolean | undefined>
   /** Whether a person is told how to sign in even if nobody can tell whether they are. */
@@ -54,15 +56,27 @@ export interface ClientProgram {
 
 /** How an adapter finds the client that it drives. */
 export const detecting =
-  ({ program, install, signIn, isSignedIn, advisesUnknown = true }: ClientProgram) =>
+  ({ program, isSignedIn, advisesUnknown = true, ...how }: ClientProgram) =>
   async (environment: Environment): Promise<Detected> => {
     const path = await which(program, environment)
-    if (!path) return { installed: false, advice: install }
+    if (!path) return { installed: false, advice: how.install, command: how.installCommand }
     const version = await versionOf(path, environment)
-    if (!version) return { installed: false, path, advice: `${path} does not answer to --version; install it again.` }
+    if (!version)
+      return {
+        installed: false,
+        path,
+        advice: `${path} does not answer to --version; install it again.`,
+        command: how.installCommand,
+      }
     const signedIn = await isSignedIn(environment)
     const advises = signedIn === false || (signedIn === undefined && advisesUnknown)
-    return { installed: true, path, version, signedIn, ...(advises && { advice: signIn }) }
+    return {
+      installed: true,
+      path,
+      version,
+      signedIn,
+      ...(advises && { advice: how.signIn, command: how.signInCommand }),
+    }
   }
 
 /** What a client prints about itself. */

@@ -14,6 +14,7 @@ export const agentsOf = (home: string, others: () => readonly Agent[] = () => []
   agentsIn(home, AGENTS, others)
 
 export type * from './contract.ts'
+export { printed } from './detect.ts'
 export { emptyDigest, fold, type Knowledge } from './digest.ts'
 export { notLetIn } from './endings.ts'
 export type { McpServer } from './mcp-servers.ts'

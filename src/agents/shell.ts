@@ -73,7 +73,7 @@ function refuseLimits({ preset, allowedTools }: LaunchRequest) {
 
 function outcome(digest: Digest, { code }: Exit): Ending {
   if (code === null) return { outcome: 'lost', reason: 'The script ended without anyone recording how.' }
-  if (code === 0) return { outcome: 'completed', reason: 'The script ended well.' }
+  if (code === 0) return { outcome: 'completed', reason: 'The script finished.' }
   // Standard error comes first: a failing script says there why.
   const last = (digest.lastRaw || digest.lastText).trim().slice(-LAST_WORDS_CHARS)
   const how = code > 128 ? `Ended by signal ${code - 128} (exit code ${code})` : `Exited with code ${code}`

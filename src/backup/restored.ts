@@ -83,7 +83,7 @@ function unlanded(mission: Mission, by: By): ReturnType<typeof toReview> {
   const text = `It was about to land${as} when the backup was made.`
   return toReview(
     mission,
-    { code: 'restored', text, try: `Check whether it has landed, then fleet mission land ${mission.id}` },
+    { code: 'restored', text, try: `Check whether it has landed, then fleet land ${mission.id}` },
     by,
   )
 }
@@ -122,7 +122,7 @@ async function loseSession(fleet: Fleet, id: string, origin: Origin, by: By): Pr
           {
             code: 'restored',
             text: `${REASON} Its worktree is still at ${session.value.worktree}, where an agent may still be at work.`,
-            try: `fleet mission retry ${mission.value.id}`,
+            try: `fleet retry ${mission.value.id}`,
           },
           by,
         )

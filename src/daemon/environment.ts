@@ -1,5 +1,5 @@
 import { delimiter, join } from 'node:path'
-import { isSettingVariable } from '../config/settings.ts'
+import { isSettingVariable } from '../config/sources.ts'
 import { PROGRAM_FOLDER } from '../platform/version.ts'
 
 const KEPT = new Set(['FLEET_HOME', 'FLEET_DEBUG'])

@@ -9,12 +9,14 @@ import type { Fleet } from '../fleet/fleet.ts'
 import { Landings } from '../fleet/landing/reactor.ts'
 import { Loops } from '../fleet/loops/engine.ts'
 import { Deletions } from '../fleet/missions/deletions.ts'
+import { Notifications } from '../fleet/notifications/reactor.ts'
 import { Planning } from '../fleet/planning/reactor.ts'
 import { Previews } from '../fleet/previews/reactor.ts'
 import { PullRequests } from '../fleet/pull-requests/pull-requests.ts'
 import { Questions } from '../fleet/questions/reactor.ts'
 import type { Desk, Reactor } from '../fleet/reactor.ts'
 import { Schedules } from '../fleet/schedules/scheduler.ts'
+import { Indexing } from '../fleet/search/indexing.ts'
 import { Sessions } from '../fleet/sessions/reactor.ts'
 import { TakeOvers } from '../fleet/takeover/reactor.ts'
 import { Workflows } from '../fleet/workflows/reactor.ts'
@@ -83,6 +85,7 @@ function reactorsOf(fleet: Fleet, { url, onFault = () => {} }: ReactorOptions): 
   add(desk => new Loops(fleet, desk, turns))
   add(desk => new Schedules(fleet, desk))
   add(desk => new Questions(fleet, desk, id => sessions.putAside(id)))
+  add(desk => new Notifications(fleet, desk))
   add(desk => new TakeOvers(fleet, desk, sessions.live))
   add(desk => new Previews(fleet, desk, processes))
   add(desk => new Worktrees(fleet, desk))
@@ -90,6 +93,7 @@ function reactorsOf(fleet: Fleet, { url, onFault = () => {} }: ReactorOptions): 
   add(desk => new Retention(fleet, desk))
   add(() => new Measuring(fleet, freed))
   add(() => new Deletions(fleet))
+  add(desk => new Indexing(fleet, desk))
   add(() => new Bridges(fleet, onFault))
   add(() => new Housekeeping(fleet))
   add(desk => new Unreadable(fleet, desk))

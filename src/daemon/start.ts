@@ -1,8 +1,8 @@
-import { renameSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { readdirSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { hostname } from 'node:os'
 import { join } from 'node:path'
 import * as z from 'zod'
-import { givenBy, givenIn, settingsIn } from '../config/settings.ts'
+import { givenBy, givenIn, settingsIn } from '../config/sources.ts'
 import { Refusal, Unavailable, Unfit } from '../domain/errors.ts'
 import { type Fleet, makeFleet, served } from '../fleet/fleet.ts'
 import { PluginHost } from '../fleet/plugins/host.ts'
@@ -13,12 +13,15 @@ import {
   watchConfiguration,
 } from '../fleet/projects/configuration.ts'
 import { sentence } from '../fleet/sentences.ts'
+import { Terminals } from '../fleet/takeover/terminals.ts'
+import { spread } from '../git/spreading.ts'
 import { askAsPlugin } from '../operations/ask.ts'
 import { effect } from '../platform/effects.ts'
 import type { Home } from '../platform/home.ts'
 import { openKeys } from '../platform/keys.ts'
 import { VERSION } from '../platform/version.ts'
 import { textOf } from '../platform/whole-files.ts'
+import { openPipes } from '../runner/pipes.ts'
 import { identityOf, isAlive } from '../runner/processes.ts'
 import { type Log, openLog, type Server, type ServerOptions, startServer } from '../server/index.ts'
 import { openSpawner } from '../spawning/index.ts'
@@ -76,9 +79,15 @@ export async function start(
     await announce(server)
     const onFault = faultTeller(fleet, log, say)
     await afterTheLastServer(home, say)
+    // Before there is a spawner: for this alone it would stay for a while in a server at rest.
+    void spread(crowdedFolders(home))
     spawner = openSpawner({ onStart: pid => writeSpawner(home, pid, onFault) })
+    undo.push(openPipes(join(home.path, 'pipes')).close)
     const plugins = await startPlugins(acting, log, onFault)
     undo.push(() => plugins.stop())
+    const terminals = new Terminals(acting, onFault)
+    fleet.terminals.host = terminals
+    undo.push(() => terminals.close())
     const reactors = await startReactors(acting, { url: server.url, onFault, lease })
     undo.push(() => reactors.stop())
     const unwatch = watchConfiguration(acting, tellSettings, onFault)
@@ -118,6 +127,14 @@ async function startPlugins(
   fleet.plugins.host = host
   await host.start()
   return host
+}
+
+/** The folders in which folders come and go with every mission. */
+function crowdedFolders({ path }: Home): string[] {
+  const perProject = ['worktrees', 'repositories', 'warm'].flatMap(name =>
+    readdirSync(join(path, name), { withFileTypes: true }).filter(entry => entry.isDirectory()),
+  )
+  return [join(path, 'sessions'), join(path, 'tasks'), ...perProject.map(each => join(each.parentPath, each.name))]
 }
 
 const spawnerFile = (home: Home): string => join(home.path, 'spawner')

@@ -7,9 +7,19 @@ import { type EffectName, effect } from '../platform/effects.ts'
 import type { Home } from '../platform/home.ts'
 import type { Keys } from '../platform/keys.ts'
 import type { PluginAgents } from '../plugins/adapters.ts'
-import { type Batch, type Blobs, Conflict, type Lease, openBlobs, type Store, Unavailable } from '../store/index.ts'
+import {
+  type Batch,
+  type Blobs,
+  Conflict,
+  type Lease,
+  openBlobs,
+  type Store,
+  Texts,
+  Unavailable,
+} from '../store/index.ts'
 import { agentsFor } from './agents.ts'
 import type { RunningPlugins } from './plugins/running.ts'
+import type { HeldTerminals } from './takeover/held.ts'
 
 /** What every part of the application uses. Opening a fleet starts nothing: any process may read, and commit wishes. */
 export interface Fleet {
@@ -17,6 +27,8 @@ export interface Fleet {
   readonly keys: Keys
   readonly store: Store
   readonly blobs: Blobs
+  /** The index of search. Only the daemon writes it. */
+  readonly texts: Texts
   /** The current settings. They may change at any time, so read them where they are needed. */
   readonly settings: Settings
   readonly configuration: Configuration
@@ -29,6 +41,8 @@ export interface Fleet {
   requireLease?(): Promise<void>
   /** `host` is set only in the daemon. */
   readonly plugins: { host?: RunningPlugins }
+  /** `host` is set only in the daemon. */
+  readonly terminals: { host?: HeldTerminals }
   /** Prices and context windows of models. */
   readonly models: Models
   /** The environment of this process, from which agents get what is allowed to reach them. */
@@ -52,6 +66,7 @@ export function makeFleet(parts: {
   // Made when first used: most commands that only read need neither.
   const agents = once(() => agentsFor(home.path))
   const models = once(() => modelsIn(home.path))
+  const texts = new Texts(home.searchFile)
   return {
     home,
     keys,
@@ -62,6 +77,7 @@ export function makeFleet(parts: {
       return claudeSdk ? { ...environment, [SETTINGS.claudeSdk.variable]: claudeSdk } : environment
     },
     blobs: openBlobs(home.blobs),
+    texts,
     configuration,
     get settings() {
       return configuration.settings
@@ -73,12 +89,16 @@ export function makeFleet(parts: {
       return agents().pluginAgents
     },
     plugins: {},
+    terminals: {},
     get models() {
       return models()
     },
     now: parts.now ?? (() => new Date().toISOString()),
     commit: (name, batch) => effect(name, () => store.commit(batch)),
-    close: () => store.close(),
+    close() {
+      texts.close()
+      return store.close()
+    },
   }
 }
 

@@ -9,7 +9,7 @@ import { current, put } from './records.ts'
 
 /** A person has taken a mission over, and has not handed it back. */
 export const TAKEN_OVER: TakenOver = {
-  ...{ by: 'person', since: NOW, session_id: null, gone: false, next: null, message: null },
+  ...{ by: 'person', since: NOW, session_id: null, gone: false, page: false, next: null, message: null },
   terminal: { pid: 1, started: '', boot: '', host: null },
   was: { status: 'running', result: null, ended_at: null },
 }

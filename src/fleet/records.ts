@@ -38,6 +38,8 @@ const NOUNS: Record<Collection, string> = {
   plugins: 'plugin',
   templates: 'template',
   devices: 'device',
+  notification_settings: 'notification settings',
+  notifications: 'notification',
   receipts: 'receipt',
   fleet: 'fleet',
   counts: 'count',
@@ -51,7 +53,7 @@ const NOUNS: Record<Collection, string> = {
 /** The command that lists the records of a collection. */
 const LISTS: Partial<Record<Collection, string>> = {
   projects: 'fleet project list',
-  missions: 'fleet mission list',
+  missions: 'fleet list',
   questions: 'fleet inbox',
   approval_rules: 'fleet approvals list',
   workflows: 'fleet workflow list',
@@ -131,7 +133,7 @@ export async function fleetState(fleet: Fleet): Promise<{ value: FleetState; exp
 /**
  * A record that the fleet keeps for itself. A damaged one is overwritten, so that no work waits for a person's repair.
  */
-export async function ownRecord<C extends 'fleet' | 'counts' | 'providers' | 'faults'>(
+export async function ownRecord<C extends 'fleet' | 'counts' | 'providers' | 'faults' | 'notification_settings'>(
   store: Store,
   collection: C,
   id: string,

@@ -1,7 +1,9 @@
 import { NotAllowed } from '../domain/errors.ts'
 import { effect } from '../platform/effects.ts'
+import type { TreeFile } from './file-edits.ts'
 import { FALLBACK, peopleIn, stampOf } from './identity.ts'
 import { OID, type Repository } from './layout.ts'
+import { shownName } from './names.ts'
 import { mergeApart } from './plain-merge.ts'
 import { ObjectReader } from './plain-objects.ts'
 import { GitFailed, type GitOptions, type GitOutput, git, gitText } from './run.ts'
@@ -91,9 +93,16 @@ export async function contains(repo: Repository, branch: string, commit: string)
 }
 
 export interface Conflict {
+  /** Its path for people, and its byte name. */
   path: string
+  name: string
   /** Git's short word for it, such as 'contents' or 'modify/delete'. */
   kind: string
+  /** The file on both sides; absent: that side does not have it. */
+  base?: TreeFile
+  work?: TreeFile
+  /** The file that both sides began with. */
+  original?: TreeFile
 }
 
 /** In conflict, the tree has the files with markers in them. */
@@ -107,30 +116,39 @@ export async function mergeTrees(repo: Repository, base: string, tip: string, de
   if (descendsFrom === base) return { tree: `${tip}^{tree}` }
   const apart = await effect('git.merge-tree', () => mergeApart(repo, base, tip))
   if (apart !== undefined) return { tree: apart }
-  const args = ['merge-tree', '--write-tree', '-z', '--name-only', '--messages', base, tip]
+  const args = ['merge-tree', '--write-tree', '-z', '--messages', base, tip]
   // Run in the checkout, because its attributes (such as merge=union) count.
   const merged = await git(repo.path, args, { effect: 'git.merge-tree', answers: [1] }).catch(failure => {
     if (failure instanceof GitFailed && /unrelated histories/.test(failure.stderr))
       throw new NotAllowed(`${tip} shares no history with ${base}, so it cannot be merged.`, { cause: failure })
     throw failure
   })
-  const [tree = '', ...rest] = merged.stdout.toString('utf8').split('\0')
+  const [tree = '', ...rest] = merged.stdout.toString('latin1').split('\0')
   if (merged.exit === 0) return { tree }
   return { tree, conflicts: conflictsIn(rest) }
 }
 
-/** After the tree: the conflicted paths, an empty field, then messages as count, paths, type and text. */
+const STAGES = { 1: 'original', 2: 'base', 3: 'work' } as const
+
+/** After the tree: the conflicted files by stage, an empty field, then messages as count, paths, type and text. */
 function conflictsIn(parts: string[]): Conflict[] {
   const end = parts.indexOf('')
-  const kinds = new Map(parts.slice(0, end).map(path => [path, 'conflict']))
+  const found = new Map<string, Conflict>()
+  for (const part of parts.slice(0, end)) {
+    const [, mode = '', oid = '', stage, name = ''] = /^(\d+) ([0-9a-f]+) ([123])\t(.*)$/s.exec(part) ?? []
+    const conflict = found.get(name) ?? { path: shownName(name), name, kind: 'conflict' }
+    found.set(name, { ...conflict, [STAGES[Number(stage) as 1 | 2 | 3]]: { mode, oid } })
+  }
   for (let i = end + 1; i < parts.length - 1; ) {
     const count = Number(parts[i])
-    const paths = parts.slice(i + 1, i + 1 + count)
     const kind = /^CONFLICT \((.+)\)$/.exec(parts[i + 1 + count] ?? '')?.[1]
-    for (const path of paths) if (kind && kinds.has(path)) kinds.set(path, kind)
+    for (const name of parts.slice(i + 1, i + 1 + count)) {
+      const conflict = found.get(name)
+      if (kind && conflict) conflict.kind = kind
+    }
     i += count + 3
   }
-  return Array.from(kinds, ([path, kind]) => ({ path, kind }))
+  return [...found.values()]
 }
 
 /** Several tips as one commit to start from, or the first conflict between them. */

@@ -5,6 +5,16 @@ import { readPlainFile } from './plain-files.ts'
 import { fields, git } from './run.ts'
 
 const MAX_BYTES = 4 * 1024 * 1024
+/** Enough for a hundred thousand files. */
+const MAX_LIST_BYTES = 8 * 1024 * 1024
+
+/** The paths of all files in a commit; of a huge repository those that come first. */
+export async function trackedFiles(repo: Repository, commit: string): Promise<string[]> {
+  const args = ['ls-tree', '-r', '-z', '--full-tree', '--name-only', commit]
+  const { stdout, truncated } = await git(repo.commonDir, args, { truncateAt: MAX_LIST_BYTES })
+  const paths = fields(stdout)
+  return truncated ? paths.slice(0, -1) : paths
+}
 
 /** The text of a file in a commit or tree; undefined: there is none, or it is binary. */
 export async function textOf(repo: Repository, treeish: string, path: string): Promise<string | undefined> {
@@ -31,13 +41,15 @@ export async function fileIn(worktree: string, path: string, maxBytes: number): 
   return readPlainFile(join(root, path), { maxBytes, refuseLinks: true })
 }
 
-export async function lineOf(
+export async function linesOf(
   repo: Repository,
   commit: string,
   path: string,
-  line: number,
+  first: number,
+  last: number,
 ): Promise<string | undefined> {
-  return (await textOf(repo, commit, path))?.split('\n')[line - 1]
+  const lines = (await textOf(repo, commit, path))?.split('\n').slice(first - 1, last)
+  return lines?.length ? lines.join('\n') : undefined
 }
 
 export interface Logged {

@@ -241,8 +241,8 @@ test('two changes of one line conflict, and the conflict names path and kind', a
   expect(await mergeTrees(repo, await at.tip(), two.tip)).toEqual({
     tree: expect.any(String),
     conflicts: expect.arrayContaining([
-      { path: 'shared', kind: 'contents' },
-      { path: 'größe $(x)', kind: expect.stringMatching(/contents|add\/add/) },
+      expect.objectContaining({ path: 'shared', kind: 'contents' }),
+      expect.objectContaining({ path: 'größe $(x)', kind: expect.stringMatching(/contents|add\/add/) }),
     ]),
   })
 })
@@ -279,7 +279,7 @@ test('undo of what was changed again is a conflict, of what never landed nothing
   const onto = await at.commit('again', { shared: lines({ 3: 'again' }) })
   expect(await revertTree(repo, { commit: landed.to, onto })).toEqual({
     tree: expect.any(String),
-    conflicts: [{ path: 'shared', kind: 'contents' }],
+    conflicts: [expect.objectContaining({ path: 'shared', kind: 'contents' })],
   })
 })
 

@@ -17,7 +17,7 @@ const SIGN_IN = [
   'GH_CONFIG_DIR',
   'DBUS_SESSION_BUS_ADDRESS',
 ]
-const signIn = (): Record<string, string> =>
+export const signIn = (): Record<string, string> =>
   Object.fromEntries(SIGN_IN.flatMap(name => (process.env[name] ? [[name, process.env[name]]] : [])))
 
 /** The remote that a branch belongs to: the one it follows, origin, or the only one. */

@@ -103,6 +103,11 @@ export interface GitOptions {
   answers?: readonly number[]
   /** Stop reading after this many bytes and report it, instead of failing. */
   truncateAt?: number
+  /** Stop it after this long and report what it printed as truncated, instead of failing. */
+  withinMs?: number
+  timeoutMs?: number
+  /** A new file for git's messages, to follow its progress. */
+  messages?: string
 }
 
 /** The same command inside the sandbox, where programs it starts can do no harm. */
@@ -188,6 +193,7 @@ const verb = (args: readonly string[]): string =>
 const withoutCredentials = (text: string): string => text.replace(/(\w+:\/\/)[^\s/@]+@/g, '$1')
 
 async function start(cwd: string, args: readonly string[], options: GitOptions): Promise<GitOutput> {
+  const { timeoutMs = TIMEOUT_MS, messages } = options
   const { code, stdout, stderr, stopped, failure } = await runProgram({
     command: 'git',
     args: [...SETTINGS, ...args],
@@ -195,12 +201,15 @@ async function start(cwd: string, args: readonly string[], options: GitOptions):
     env: environment(options.env),
     input: options.input,
     maxBytes: options.truncateAt ?? MAX_OUTPUT_BYTES,
-    timeoutMs: TIMEOUT_MS,
+    timeoutMs: options.withinMs ?? timeoutMs,
+    messages,
   })
-  const truncated = stopped === 'truncated'
+  const isLate = stopped === 'too long' && options.withinMs !== undefined
+  const truncated = stopped === 'truncated' || isLate
   if (failure !== undefined) throw new GitFailed(args, null, `could not start: ${failure}`)
-  if (stopped === 'too long') throw new GitFailed(args, null, `it took longer than ${TIMEOUT_MS / 60_000} minutes`)
-  if (truncated && options.truncateAt === undefined)
+  if (stopped === 'too long' && !isLate)
+    throw new GitFailed(args, null, `it took longer than ${timeoutMs / 60_000} minutes`)
+  if (stopped === 'truncated' && options.truncateAt === undefined)
     throw new GitFailed(args, null, `it printed more than ${MAX_OUTPUT_BYTES} bytes`)
   if (!truncated && code !== 0 && !options.answers?.includes(code ?? -1)) throw new GitFailed(args, code, stderr)
   return { exit: code ?? 0, stdout, stderr, truncated }

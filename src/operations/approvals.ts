@@ -1,14 +1,22 @@
 import * as z from 'zod'
 import { Forbidden } from '../domain/errors.ts'
 import { ApprovalRule, coverage } from '../domain/records/approval-rule.ts'
+import type { Fleet } from '../fleet/fleet.ts'
 import { revokeRule } from '../fleet/questions/approvals.ts'
 import { lookUp } from '../fleet/records.ts'
 import { ask, Paging, ProjectRef, Ref } from './inputs.ts'
 import { type Caller, command, query } from './operation.ts'
 
-export const RuleView = ApprovalRule.extend({ covers: z.string().describe('what the rule allows, in words') })
+export const RuleView = ApprovalRule.extend({
+  covers: z.string().describe('what the rule allows, in words'),
+  mission_title: z.string().nullable().describe('of the mission of its session'),
+})
+type RuleView = z.infer<typeof RuleView>
 
-const view = (rule: ApprovalRule): z.infer<typeof RuleView> => ({ ...rule, covers: coverage(rule.tool, rule.subject) })
+async function view(fleet: Fleet, rule: ApprovalRule): Promise<RuleView> {
+  const mission = rule.mission_id ? await fleet.store.get('missions', rule.mission_id) : undefined
+  return { ...rule, covers: coverage(rule.tool, rule.subject), mission_title: mission?.value.title ?? null }
+}
 
 /** A rule answers for a person, so only a person makes or revokes one. */
 export function requirePerson(caller: Caller): void {
@@ -28,7 +36,8 @@ export const approvals = [
       const project = project_id && (await lookUp(fleet, 'projects', project_id)).value.id
       const range = project ? { index: 'project', equals: [project] } : { index: 'created' }
       const page = await fleet.store.find('approval_rules', { ...range, limit, cursor, newestFirst: true })
-      return { rules: page.items.map(({ value }) => view(value)), cursor: page.cursor ?? null }
+      const rules = await Promise.all(page.items.map(({ value }) => view(fleet, value)))
+      return { rules, cursor: page.cursor ?? null }
     },
   }),
   command({
@@ -42,8 +51,9 @@ export const approvals = [
     run: async (context, { rule_id }) => {
       requirePerson(context.caller)
       const { value } = await lookUp(context.fleet, 'approval_rules', rule_id)
+      const revoked = await view(context.fleet, value)
       await revokeRule(context.fleet, ask(context, 'revoke_approval_rule'), value.id)
-      return view(value)
+      return revoked
     },
   }),
 ]

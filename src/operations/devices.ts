@@ -10,7 +10,7 @@ import { ask, Ref } from './inputs.ts'
 import { type Caller, command, query } from './operation.ts'
 import { qrOf } from './qr.ts'
 
-const DeviceView = Device.omit({ signed_out_at: true, key: true }).extend({
+const DeviceView = Device.omit({ signed_out_at: true, key: true, push: true }).extend({
   key: z
     .enum(['p256', 'shared'])
     .describe(
@@ -95,7 +95,7 @@ export const devices = [
     run: async ({ fleet, caller }) => {
       const own = caller.kind === 'owner' ? caller.device : undefined
       const found = await signedInDevices(fleet)
-      const devices = found.map(({ signed_out_at, key, ...device }) => ({
+      const devices = found.map(({ signed_out_at, key, push, ...device }) => ({
         ...device,
         key: key!.kind,
         this_one: device.id === own,

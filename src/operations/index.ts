@@ -1,3 +1,4 @@
+import { agentTest } from './agent-test.ts'
 import { approvals } from './approvals.ts'
 import { beads } from './beads.ts'
 import { comparing } from './comparing.ts'
@@ -14,15 +15,19 @@ import { loops } from './loops.ts'
 import { mcpServers } from './mcp-servers.ts'
 import { missions } from './missions.ts'
 import { notes } from './notes.ts'
+import { notifications } from './notifications.ts'
 import type { Operation, Query } from './operation.ts'
 import { overview } from './overview.ts'
 import { plans } from './plans.ts'
 import { plugins } from './plugins.ts'
 import { processes } from './processes.ts'
 import { projects } from './projects.ts'
+import { pullRequests } from './pull-requests.ts'
 import { queue } from './queue.ts'
+import { repositories } from './repositories.ts'
 import { reviews } from './reviews.ts'
 import { schedules } from './schedules.ts'
+import { search } from './search.ts'
 import { sessions } from './sessions.ts'
 import { settings } from './settings.ts'
 import { spending } from './spending.ts'
@@ -30,6 +35,7 @@ import { system } from './system.ts'
 import { takeovers } from './takeover.ts'
 import { talk } from './talk.ts'
 import { templates } from './templates.ts'
+import { terminals } from './terminals.ts'
 import { transcripts } from './transcripts.ts'
 import { waiting } from './waiting.ts'
 import { workflows } from './workflows.ts'
@@ -38,26 +44,32 @@ import { worktrees } from './worktrees.ts'
 /** What a person can ask for. Typed clients use this type. */
 const forPeople = [
   ...projects,
+  ...repositories,
   ...mcpServers,
   ...queue,
   ...missions,
   ...notes,
   ...waiting,
   ...reviews,
+  ...pullRequests,
   ...comparing,
   ...conflicts,
   ...graph,
   ...sessions,
+  ...search,
   ...transcripts,
   ...diffs,
   ...talk,
   ...approvals,
+  ...agentTest,
   ...plans,
   ...loops,
   ...schedules,
   ...workflows,
   ...plugins,
+  ...notifications,
   ...takeovers,
+  ...terminals,
   ...templates,
   ...beads,
   ...processes,

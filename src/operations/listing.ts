@@ -1,15 +1,19 @@
 import * as z from 'zod'
+import { BoardView } from '../domain/records/fleet.ts'
 import { Result, Status } from '../domain/records/mission.ts'
 import { missionCounts } from '../fleet/counts.ts'
+import { boardViews, deleteBoardView, saveBoardView } from '../fleet/missions/board-views.ts'
 import { listMissions, MOST_IDS, MOST_LOOKED_AT } from '../fleet/missions/listing.ts'
 import { lookUp } from '../fleet/records.ts'
-import { Paging, ProjectRef, Ref } from './inputs.ts'
-import { query } from './operation.ts'
+import { ask, Paging, ProjectRef, Ref } from './inputs.ts'
+import { command, query } from './operation.ts'
 import { MissionView, missionViews } from './views.ts'
 
 export const MissionList = z.object({ missions: z.array(MissionView), cursor: z.string().optional() })
 
 const ByStatus = z.record(z.string(), z.number().int()).describe('statuses with a count of zero are left out')
+
+const Views = z.object({ views: z.array(BoardView) })
 
 export const listing = [
   query({
@@ -43,6 +47,7 @@ export const listing = [
         .datetime()
         .optional()
         .describe('only those that ended at this time or later; implies order ended'),
+      created_since: z.iso.datetime().optional().describe('only those created at this time or later'),
       order: z.enum(['created', 'ended']).default('created').describe('ended: only those that are over, by end time'),
       ...Paging,
     }),
@@ -74,5 +79,39 @@ export const listing = [
         projects: project ? { [project]: counts } : all.projects,
       }
     },
+  }),
+  query({
+    name: 'list_board_views',
+    may: 'missions.read',
+    mcp: 'control',
+    summary: 'List the saved views of the board',
+    http: 'GET /api/board/views',
+    input: z.object({}),
+    output: Views,
+    run: async ({ fleet }) => ({ views: await boardViews(fleet) }),
+  }),
+  command({
+    name: 'save_board_view',
+    may: 'missions.run',
+    mcp: 'control',
+    summary: 'Save filters of the board under a name; a view of that name is replaced',
+    http: 'PUT /api/board/views',
+    input: BoardView,
+    output: Views,
+    run: async (context, view) => ({
+      views: await saveBoardView(context.fleet, ask(context, 'save_board_view'), view),
+    }),
+  }),
+  command({
+    name: 'delete_board_view',
+    may: 'missions.run',
+    mcp: 'control',
+    summary: 'Delete a saved view of the board',
+    http: 'DELETE /api/board/views/:name',
+    input: BoardView.pick({ name: true }),
+    output: Views,
+    run: async (context, { name }) => ({
+      views: await deleteBoardView(context.fleet, ask(context, 'delete_board_view'), name),
+    }),
   }),
 ]

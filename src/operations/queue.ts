@@ -1,11 +1,13 @@
 import * as z from 'zod'
-import { Context, Usage } from '../domain/records/session.ts'
+import { Context, type Session, Usage } from '../domain/records/session.ts'
+import { doing } from '../domain/rules/doing.ts'
 import { retryReasons } from '../domain/rules/waiting.ts'
 import { liveSessions } from '../fleet/dispatch/capacity.ts'
 import type { Fleet } from '../fleet/fleet.ts'
 import { readable } from '../fleet/records.ts'
 import { forgetProgress, progressOf } from '../fleet/sessions/progress.ts'
 import { isHere } from '../fleet/sessions/record.ts'
+import { transcriptPage } from '../fleet/transcripts/transcripts.ts'
 import { Paging } from './inputs.ts'
 import { query } from './operation.ts'
 import { MissionView, missionViews, Waiting } from './views.ts'
@@ -22,6 +24,7 @@ const Running = z.object({
   started_at: z.string(),
   last_at: z.string().nullable().describe('when it last printed something'),
   events: z.number().describe('lines of its transcript'),
+  doing: z.string().nullable().describe('its current tool, or the last line it said; empty: nothing yet'),
   context: Context.nullable(),
   usage: Usage.describe('of this session so far'),
   agent: z.string(),
@@ -63,10 +66,7 @@ export const queue = [
   }),
 ]
 
-async function running(
-  fleet: Fleet,
-  session: Awaited<ReturnType<typeof liveSessions>>[number],
-): Promise<z.infer<typeof Running> | undefined> {
+async function running(fleet: Fleet, session: Session): Promise<z.infer<typeof Running> | undefined> {
   const [mission, project] = await Promise.all([
     readable(fleet, 'missions', session.mission_id),
     readable(fleet, 'projects', session.project_id),
@@ -84,6 +84,7 @@ async function running(
     waits_for: retryReasons(session.retrying, fleet.now()),
     started_at: session.started_at ?? session.created_at,
     ...progressOf(fleet, session.id),
+    doing: await doingOf(fleet, session),
     context: session.context,
     usage: session.usage,
     agent: session.agent,
@@ -91,5 +92,18 @@ async function running(
     host: session.host,
     elsewhere: !isHere(fleet, session),
     set: [...(agent ? ['agent' as const] : []), ...(model ? ['model' as const] : [])],
+  }
+}
+
+const LAST_EVENTS = 12
+const SHOWN_CHARS = 1000
+
+/** A look at the end of its transcript. One that cannot be read here, such as on another host, says nothing. */
+async function doingOf(fleet: Fleet, { id, agent }: Session): Promise<string | null> {
+  try {
+    const page = { last: true, limit: LAST_EVENTS, maxChars: SHOWN_CHARS, raw: false }
+    return doing((await transcriptPage(fleet, id, page)).events, fleet.agents.ofSession(agent).can.scripts)
+  } catch {
+    return null
   }
 }

@@ -24,7 +24,7 @@ test.each([['garbage'], ['1:garbage'], ['x:0-0-0']])(
 )
 
 test.each([
-  ['/api/missions/zz', 'fleet mission list'],
+  ['/api/missions/zz', 'fleet list'],
   ['/api/projects/zz', 'fleet project list'],
   ['/api/sessions/zz', undefined],
   ['/api/reports/zz', undefined],

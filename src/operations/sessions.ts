@@ -1,5 +1,6 @@
 import * as z from 'zod'
 import { WrongState } from '../domain/errors.ts'
+import { Timestamp } from '../domain/ids.ts'
 import { Report } from '../domain/records/report.ts'
 import { Outcome } from '../domain/records/session.ts'
 import { MAX_REASON_CHARS } from '../domain/text.ts'
@@ -95,21 +96,25 @@ export const sessions = [
     mcp: 'history',
     summary: 'List reports, newest first',
     http: 'GET /api/reports',
-    input: z.object({ mission_id: Ref.optional(), project_id: ProjectRef.optional(), ...Paging }),
+    input: z.object({
+      mission_id: Ref.optional(),
+      project_id: ProjectRef.optional(),
+      status: Report.shape.status.unwrap().optional().describe('only those of sessions that ended like this'),
+      from: Timestamp.optional().describe('only those written at this time or later'),
+      before: Timestamp.optional().describe('only those written before this time'),
+      ...Paging,
+    }),
     output: z.object({
-      reports: z.array(Report.extend({ mission_title: z.string().describe('empty: the mission was deleted') })),
+      reports: z
+        .array(Report.extend({ mission_title: z.string().describe('empty: the mission was deleted') }))
+        .describe('with a status, may be fewer than requested although there are more'),
       cursor: z.string().optional(),
     }),
     run: async ({ fleet }, input) => {
-      const page = await fleet.store.find('reports', {
-        ...(await indexFor(fleet, input)),
-        newestFirst: true,
-        limit: input.limit,
-        cursor: input.cursor,
-      })
-      const reports = page.items.map(async ({ value }) => {
-        const mission = await fleet.store.get('missions', value.mission_id)
-        return { ...value, mission_title: mission?.value.title ?? '' }
+      const page = await reportsLike(fleet, input)
+      const reports = page.reports.map(async report => {
+        const mission = await fleet.store.get('missions', report.mission_id)
+        return { ...report, mission_title: mission?.value.title ?? '' }
       })
       return { reports: await Promise.all(reports), cursor: page.cursor }
     },
@@ -129,6 +134,34 @@ export const sessions = [
     },
   }),
 ]
+
+/** How many reports one call reads to find those with a status. */
+const MOST_LOOKED_AT = 1000
+
+interface ReportFilter {
+  mission_id?: string
+  project_id?: string
+  status?: Report['status']
+  from?: string
+  before?: string
+  limit: number
+  cursor?: string
+}
+
+/** The newest first. No index knows the status. */
+async function reportsLike(fleet: Fleet, input: ReportFilter): Promise<{ reports: Report[]; cursor?: string }> {
+  const range = { ...(await indexFor(fleet, input)), from: input.from, below: input.before, newestFirst: true }
+  const reports: Report[] = []
+  let { cursor } = input
+  for (let looked = 0; looked < MOST_LOOKED_AT; ) {
+    const page = await fleet.store.find('reports', { ...range, limit: input.limit - reports.length, cursor })
+    reports.push(...page.items.flatMap(({ value }) => (!input.status || value.status === input.status ? [value] : [])))
+    looked += page.items.length
+    cursor = page.cursor
+    if (!cursor || reports.length >= input.limit) break
+  }
+  return { reports, cursor }
+}
 
 async function indexFor(
   fleet: Fleet,

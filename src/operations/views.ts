@@ -47,7 +47,7 @@ export const MissionView = Mission.omit(internal).extend({
   waits_for: z.array(Waiting).describe('empty if it is over, or running without delay'),
   cancelling: z.boolean(),
   undoing: z.boolean(),
-  taken_over: TakenOver.pick({ by: true, since: true, session_id: true, gone: true })
+  taken_over: TakenOver.pick({ by: true, since: true, session_id: true, gone: true, page: true })
     .extend({ pid: z.number().int().describe('of the terminal that holds it') })
     .nullable()
     .describe('a person continues it in their own terminal'),
@@ -137,6 +137,7 @@ export async function missionView(
       since: taken_over.since,
       session_id: taken_over.session_id,
       gone: taken_over.gone,
+      page: taken_over.page,
       pid: taken_over.terminal.pid,
     },
   }

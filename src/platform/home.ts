@@ -15,6 +15,8 @@ export interface Home {
   /** This machine, as the one that runs sessions of this home. */
   readonly host: string
   storeFile: string
+  /** The index of search. It can be removed: it is made again. */
+  searchFile: string
   blobs: string
   worktrees: string
   /** Worktrees that wait for their next mission, by project. */
@@ -38,13 +40,17 @@ const FOLDERS = [
   ...['', 'blobs', 'worktrees', 'repositories', 'warm', 'trash'],
   ...['sessions', 'tasks', 'logs', 'checks', 'processes'],
 ]
+/** The page by which `fleet open` signs a browser in. */
+export const OPEN_PAGE = 'open.html'
+
 /** Everything in a home that holds a secret, or text with one. */
 const PRIVATE = [
   ...FOLDERS,
   'plugins',
   ...KEY_FILES,
+  OPEN_PAGE,
   ...['id', 'fleet.toml', 'agents.json', 'prices.json', 'holder.json', 'mcp-clients.json'],
-  ...['store.db', 'store.db-wal', 'store.db-shm'],
+  ...['store.db', 'store.db-wal', 'store.db-shm', 'search.db', 'search.db-wal', 'search.db-shm'],
 ]
 
 export function openHome(path: string): Home {
@@ -60,6 +66,7 @@ export function openHome(path: string): Home {
       return host
     },
     storeFile: join(path, 'store.db'),
+    searchFile: join(path, 'search.db'),
     blobs: join(path, 'blobs'),
     worktrees: join(path, 'worktrees'),
     warm: join(path, 'warm'),

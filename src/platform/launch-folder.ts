@@ -15,6 +15,8 @@ const LAUNCH_FILES = {
   /** Pid, start and boot of the wrapper. */
   process: 'pid',
   exit: 'exit',
+  /** Room for the exit code. The wrapper writes the code into it as the last thing it does. */
+  ending: 'ending',
   /** Exists if the program printed more than is kept. */
   full: 'full',
   /** The path of its control group. */

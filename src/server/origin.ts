@@ -1,5 +1,8 @@
-import type { FastifyRequest } from 'fastify'
+import type { IncomingMessage } from 'node:http'
 import { Forbidden } from '../domain/errors.ts'
+
+/** A request, or what opens a WebSocket. */
+type Asked = Pick<IncomingMessage, 'headers' | 'socket'>
 
 /** The names this server answers to. Any other Host is a foreign name that points at this machine. */
 export interface OwnNames {
@@ -40,7 +43,7 @@ export function ownNames(place: {
 }
 
 /** Unlike a name, an IP address cannot be made to point elsewhere: the client meant this machine. */
-function addressAskedFor({ socket }: FastifyRequest, { everyAddress }: OwnNames): string | undefined {
+function addressAskedFor({ socket }: Asked, { everyAddress }: OwnNames): string | undefined {
   const address = socket.localAddress?.replace(/^::ffff:(?=\d+\.)/, '')
   return everyAddress && address ? `${inUrl(address)}:${everyAddress.port}` : undefined
 }
@@ -61,7 +64,7 @@ export function reachableAt(
   return [...named, ...own.map(address => `${tls ? 'https' : 'http'}://${inUrl(address)}:${port}`)]
 }
 
-export function requireOwnHost(request: FastifyRequest, own: OwnNames): void {
+export function requireOwnHost(request: Asked, own: OwnNames): void {
   const host = request.headers.host?.toLowerCase()
   if (host !== undefined && (own.hosts.has(host) || host === addressAskedFor(request, own))) return
   throw new Forbidden('This server does not answer to that Host.', {
@@ -70,7 +73,7 @@ export function requireOwnHost(request: FastifyRequest, own: OwnNames): void {
 }
 
 /** A page from elsewhere may link here, but it may not send requests, change anything or listen. */
-export function requireOwnOrigin(request: FastifyRequest, own: OwnNames): void {
+export function requireOwnOrigin(request: Asked, own: OwnNames): void {
   const { headers } = request
   const site = headers['sec-fetch-site']
   const foreignSite = site !== undefined && site !== 'same-origin' && site !== 'none'
@@ -84,7 +87,7 @@ export function requireOwnOrigin(request: FastifyRequest, own: OwnNames): void {
 }
 
 /** A browser always says which page a change comes from. */
-export function requireOrigin({ headers }: FastifyRequest): void {
+export function requireOrigin({ headers }: Pick<Asked, 'headers'>): void {
   if (headers.origin === undefined)
     throw new Forbidden('A browser must say which page a change comes from: the Origin header is missing.')
 }

@@ -68,7 +68,7 @@ test('a person who types an unknown address into a browser reads a page, signed 
   const typed = { 'sec-fetch-mode': 'navigate' }
   const unknown = await ask('GET', '/mision', { headers: typed })
   expect([unknown.status, unknown.headers['content-type']]).toEqual([404, 'text/html; charset=utf-8'])
-  expect(unknown.text).toContain('There is nothing at this address')
+  expect(unknown.text).toContain('There is no page at this address')
   const stranger = await ask('GET', '/mision', { headers: typed, token: null })
   expect([stranger.status, stranger.text]).toEqual([404, unknown.text])
   const closed = await ask('GET', '/api/toys/bear', { headers: typed, token: null })

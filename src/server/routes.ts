@@ -81,7 +81,7 @@ function streams(operation: Streaming, { fleet, explain, streamLimits, openStrea
 }
 
 /** Ends open streams of a browser that is signed out, here or by another process. Returns how to stop looking. */
-function endWithSignOut(fleet: Fleet, caller: Caller, ending: AbortController): () => void {
+export function endWithSignOut(fleet: Fleet, caller: Caller, ending: AbortController): () => void {
   const device = caller.kind === 'owner' ? caller.device : undefined
   if (device === undefined) return () => {}
   let look: NodeJS.Timeout | undefined

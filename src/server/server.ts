@@ -19,6 +19,7 @@ import { inUrl, type OwnNames, ownNames, reachableAt } from './origin.ts'
 import { addPages, errorPages } from './pages.ts'
 import { digestOf, openProofs } from './proof.ts'
 import { addOperations } from './routes.ts'
+import { addSockets } from './sockets.ts'
 import { STREAM_LIMITS, type StreamLimits } from './sse.ts'
 
 export interface ServerOptions {
@@ -87,6 +88,7 @@ export async function serve(
     streamLimits: { ...STREAM_LIMITS, ...options.streamLimits },
     openStreams,
   })
+  addSockets(app.server, { fleet, own: () => own, openStreams, log })
   for (const endpoint of endpoints) addMcp(app, endpoint, { explain, openStreams })
 
   await app.listen({ host, port }).catch(error => {

@@ -5,6 +5,7 @@ import { Fault } from '../domain/records/fault.ts'
 import { Counts, FleetState, Provider, Receipt, Spending } from '../domain/records/fleet.ts'
 import { isLoopOver, Loop } from '../domain/records/loop.ts'
 import { Comment, Evidence, isToSend, Mission } from '../domain/records/mission.ts'
+import { Notification, NotificationSettings } from '../domain/records/notification.ts'
 import { Plan } from '../domain/records/plan.ts'
 import { PluginRecord } from '../domain/records/plugin.ts'
 import { Project } from '../domain/records/project.ts'
@@ -139,7 +140,16 @@ export const COLLECTIONS = {
   fleet: declare(() => FleetState, {}),
   counts: declare(() => Counts, {}),
   providers: declare(() => Provider, {}),
-  devices: declare(() => Device, { signed_in: d => (d.signed_out_at ? [] : [[d.signed_in_at]]) }),
+  devices: declare(() => Device, {
+    signed_in: d => (d.signed_out_at ? [] : [[d.signed_in_at]]),
+    push: d => (d.signed_out_at || !d.push ? [] : [[d.push.since]]),
+  }),
+  notification_settings: declare(() => NotificationSettings, {}),
+  notifications: declare(() => Notification, {
+    waiting: n => (n.status === 'waiting' ? [[n.due_at]] : []),
+    over: n => (n.status === 'waiting' ? [] : [[n.updated_at]]),
+    channel: n => [[n.channel, n.created_at]],
+  }),
   faults: declare(() => Fault, { reactor: f => [[f.reactor, f.since]], since: f => [[f.since]] }),
   lease: declare(() => LeaseRecord, {}),
   migrations: declare(() => Migrated, {}),

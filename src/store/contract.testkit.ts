@@ -58,12 +58,15 @@ export function storeContract(name: string, open: () => Promise<Store>): void {
         )
       })
 
-      test('are copies: changing one read changes nothing kept', async () => {
+      test('cannot be changed by who wrote or read one', async () => {
         const given = aMission('a', { tags: ['kept'] })
         await add(given)
         given.tags.push('after')
         const read = await store.get('missions', 'a')
-        read!.value.tags.push('read')
+        // An engine may refuse it, or have given a copy.
+        try {
+          read!.value.tags.push('read')
+        } catch {}
         expect((await store.get('missions', 'a'))!.value.tags).toEqual(['kept'])
       })
 

@@ -33,3 +33,15 @@ export {
   type StoreHealth,
   takeLock,
 } from './sqlite/index.ts'
+export {
+  END_MARK,
+  MARK,
+  TEXT_KINDS,
+  type TextChanges,
+  type TextDocument,
+  type TextHit,
+  type TextKind,
+  type TextQuery,
+  type TextSource,
+  Texts,
+} from './texts.ts'

@@ -88,7 +88,7 @@ function refuseLimits({ name, title = name, asks, resume, fork }: AcpDeclaration
     refuse(`be held to the preset ${preset}: nobody said that it asks before it acts`, declare)
   if (!asks && approvals === 'ask') refuse('be relied on to ask: nobody said that it does', declare)
   if (resumes && forks && !fork) refuse('continue a copy of a conversation', 'Resume it, or start over.')
-  if (resumes && !resume) refuse('continue an earlier conversation', 'Start over: fleet mission retry')
+  if (resumes && !resume) refuse('continue an earlier conversation', 'Start over: fleet retry')
 }
 
 function outcome(title: string, digest: Digest, { code }: Exit): Ending {

@@ -15,10 +15,14 @@ const WHO = {
   signIn: 'Sign in: run claude once and follow /login, or set ANTHROPIC_API_KEY where the server is started.',
 }
 
+const INSTALL = 'npm install -g @anthropic-ai/claude-code'
+
 const detect = detecting({
   program: 'claude',
-  install: 'Install Claude Code: npm install -g @anthropic-ai/claude-code',
+  install: `Install ${WHO.title}: ${INSTALL}`,
+  installCommand: INSTALL,
   signIn: WHO.signIn,
+  signInCommand: 'claude',
   isSignedIn,
 })
 

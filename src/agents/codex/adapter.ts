@@ -13,10 +13,14 @@ const WHO = {
   signIn: 'Sign in: run codex login, or codex login --with-api-key.',
 }
 
+const INSTALL = 'npm install -g @openai/codex'
+
 const detect = detecting({
   program: 'codex',
-  install: 'Install Codex: npm install -g @openai/codex',
+  install: `Install ${WHO.title}: ${INSTALL}`,
+  installCommand: INSTALL,
   signIn: WHO.signIn,
+  signInCommand: 'codex login',
   isSignedIn,
   advisesUnknown: false,
 })

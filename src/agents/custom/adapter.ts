@@ -188,7 +188,7 @@ function refuseLimits(
   if (request.maxTurns && !tellsTurns(events))
     refuse('be held to a limit of turns: it does not report them', 'Limit its time instead, or use an agent that can.')
   if (request.forks) refuse('continue a copy of a conversation', other)
-  if (request.resumes && !adds.resume) refuse('continue an earlier conversation', 'Start over: fleet mission retry')
+  if (request.resumes && !adds.resume) refuse('continue an earlier conversation', 'Start over: fleet retry')
   if (request.model && !adds.model) refuse('be told which model to use', 'Leave the model to it.')
 }
 

@@ -13,10 +13,14 @@ const WHO = {
   signIn: 'Sign in: run gemini once and follow it, or set GEMINI_API_KEY where the server is started.',
 }
 
+const INSTALL = 'npm install -g @google/gemini-cli'
+
 const detect = detecting({
   program: 'gemini',
-  install: 'Install Gemini CLI: npm install -g @google/gemini-cli',
+  install: `Install ${WHO.title}: ${INSTALL}`,
+  installCommand: INSTALL,
   signIn: WHO.signIn,
+  signInCommand: 'gemini',
   isSignedIn,
 })
 

@@ -12,10 +12,14 @@ const WHO = {
   signIn: 'Sign in: run opencode auth login, or set the key of your provider where the server is started.',
 }
 
+const INSTALL = 'npm install -g opencode-ai'
+
 const detect = detecting({
   program: 'opencode',
-  install: 'Install OpenCode: npm install -g opencode-ai',
+  install: `Install ${WHO.title}: ${INSTALL}`,
+  installCommand: INSTALL,
   signIn: WHO.signIn,
+  signInCommand: 'opencode auth login',
   isSignedIn,
 })
 

@@ -18,8 +18,16 @@ export const ApprovalRule = z.object({
   tool: z.string().max(200),
   subject: z.string().max(MAX_SUBJECT_CHARS).describe('exactly what is allowed, as JSON'),
   question_id: Id.describe('the question that a person answered with this rule'),
+  agent: z
+    .string()
+    .max(60)
+    .nullable()
+    .default(null)
+    .describe('the agent that asked; empty for rules of earlier versions'),
   created_by: z.string().max(120),
   created_at: Timestamp,
+  uses: z.number().int().min(0).default(0).describe('how often it has answered'),
+  last_used_at: Timestamp.nullable().default(null),
 })
 export type ApprovalRule = z.infer<typeof ApprovalRule>
 

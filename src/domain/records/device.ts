@@ -12,6 +12,15 @@ export const DeviceKey = z.discriminatedUnion('kind', [
 ])
 export type DeviceKey = z.infer<typeof DeviceKey>
 
+/** Where and with which keys its push service takes messages for this browser, and since when they are sent. */
+export const PushSubscription = z.object({
+  endpoint: z.string().max(1000),
+  p256dh: z.string().regex(/^[\w-]{87}$/),
+  auth: z.string().regex(/^[\w-]{22}$/),
+  since: Timestamp,
+})
+export type PushSubscription = z.infer<typeof PushSubscription>
+
 /** A browser that is signed in. */
 export const Device = z.object({
   id: Id.describe('the id of its sign-in link, so that a link works once'),
@@ -24,6 +33,7 @@ export const Device = z.object({
   /** Records of a version that accepted a cookie alone have no key. Such a browser signs in again. */
   key: DeviceKey.nullable().default(null),
   via: z.enum(['link', 'token']).default('link').describe('how it was let in'),
+  push: PushSubscription.nullable().default(null),
 })
 export type Device = z.infer<typeof Device>
 

@@ -2,6 +2,18 @@ import * as z from 'zod'
 import { Id, Timestamp } from '../ids.ts'
 import { Usage } from './session.ts'
 
+/** A filter of the board under a name. */
+export const BoardView = z.object({
+  name: z.string().trim().min(1).max(60),
+  search: z
+    .string()
+    .max(1000)
+    .regex(/^[\w.~%+=&*-]*$/)
+    .describe('the filters as in the address of the page, without the question mark'),
+})
+export type BoardView = z.infer<typeof BoardView>
+export const MOST_BOARD_VIEWS = 50
+
 /** The single record with the state of the whole fleet; its id is FLEET. */
 export const FLEET = 'fleet'
 export const FleetState = z.object({
@@ -13,6 +25,8 @@ export const FleetState = z.object({
   settings: z.record(z.string(), z.unknown()).default({}),
   /** How often each reactor has failed, since the home was made. */
   fault_counts: z.record(z.string(), z.number().int()).default({}),
+  /** Saved views of the board. */
+  board_views: z.array(BoardView).default([]),
   updated_at: Timestamp,
 })
 export type FleetState = z.infer<typeof FleetState>

@@ -177,6 +177,14 @@ export const MOST_PAST_LANDINGS = 20
  * A landing by pull request. It is stored before anything is pushed, so that after a crash it can be compared with the
  * remote.
  */
+/** A check that GitHub runs on a pull request. */
+export const PullCheck = z.object({
+  name: z.string().max(200),
+  state: z.enum(['passed', 'failed', 'running']),
+  url: z.string().max(500).nullable(),
+})
+export type PullCheck = z.infer<typeof PullCheck>
+
 export const PullRequest = z.object({
   state: z.enum(['opening', 'open', 'merged', 'closed']),
   url: z.string().max(500).nullable(),
@@ -190,6 +198,7 @@ export const PullRequest = z.object({
   merge_commit: z.string().nullable(),
   look_at: Timestamp.nullable().describe('when GitHub is asked about it next'),
   unanswered: z.number().int().describe('how often in a row GitHub could not be asked'),
+  checks: z.array(PullCheck).default([]).describe('the checks that GitHub runs on it, as last seen'),
 })
 export type PullRequest = z.infer<typeof PullRequest>
 
@@ -206,6 +215,8 @@ export const TakenOver = z.object({
     boot: z.string().max(60),
     host: z.string().max(60).nullable().default(null).describe('empty: the host of its home'),
   }),
+  /** The terminal is in a page, and that process is the server which holds it. */
+  page: z.boolean().default(false),
   /** The status to return to if nothing was added. */
   was: z.object({ status: Status, result: Result.nullable(), ended_at: Timestamp.nullable() }),
   session_id: Id.nullable().describe('the session of the take-over, once the agent has stopped'),
@@ -329,15 +340,24 @@ export const Comment = z.object({
   author: z.string().max(120),
   body: z.string().min(1).max(MAX_COMMENT_CHARS),
   path: z.string().max(1000).nullable().default(null),
-  line: z.number().int().positive().nullable().default(null),
+  line: z.number().int().positive().nullable().default(null).describe('the last line it is about'),
+  start_line: z
+    .number()
+    .int()
+    .positive()
+    .nullable()
+    .default(null)
+    .describe('the first line it is about; empty: only that one'),
   side: z.enum(['old', 'new']).default('new').describe('which side of the diff the line is on'),
   session_id: Id.nullable().default(null).describe('the session whose work it is about'),
   candidate: z.string().nullable().default(null).describe('the commit it is about'),
-  quote: z.string().max(500).nullable().default(null).describe('the text of that line at the time'),
+  quote: z.string().max(4000).nullable().default(null).describe('the text of those lines at the time'),
+  applied: z.string().nullable().default(null).describe('the commit that applied its suggestion'),
   sent_at: Timestamp.nullable().default(null).describe('when it was sent to the agent'),
   created_at: Timestamp,
 })
 export type Comment = z.infer<typeof Comment>
 
-/** An agent does not need to hear its own comments. */
-export const isToSend = ({ author, sent_at }: Comment): boolean => sent_at === null && !author.startsWith('session:')
+/** An agent does not need to hear its own comments, nor a suggestion that is part of the work already. */
+export const isToSend = ({ author, sent_at, applied }: Comment): boolean =>
+  sent_at === null && !applied && !author.startsWith('session:')

@@ -191,6 +191,10 @@ export const Project = ProjectSettings.extend({
   base_branch: z.string(),
   mcp_servers: z.array(ProjectServer).max(MOST_SERVERS).default([]),
   paused: z.boolean().default(false),
+  sample: z
+    .boolean()
+    .default(false)
+    .describe('the sample project: Flotilla made its repository, and removes it with the project'),
   deleting: z.boolean().default(false),
   /** The newest commit of the base branch that we, or a person's approval, put there. */
   known_tip: z.string().nullable().default(null),

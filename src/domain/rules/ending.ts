@@ -17,7 +17,7 @@ export const MAX_RATE_LIMITS = 150
 export const MAX_CONFLICT_ROUNDS = 2
 /** Advice for the person who has to resolve a conflict. */
 export const conflictAdvice = (id: string): string =>
-  `fleet conflict ${id} shows both sides and where to resolve it, then fleet mission land ${id}; or fleet mission retry ${id}`
+  `fleet conflict ${id} shows both sides and where to resolve it, then fleet land ${id}; or fleet retry ${id}`
 export const MAX_HAND_OVERS = 2
 /** The session ended without an error and without a change, and did not say that none was needed. */
 export const NOTHING_DONE = 'nothing_done'
@@ -179,7 +179,7 @@ function completed(mission: Mission, end: Ended, by: By): Step {
         {
           code: 'policy',
           text: 'Its work waits for review.',
-          try: `fleet diff ${mission.id}, then fleet mission land ${mission.id}`,
+          try: `fleet diff ${mission.id}, then fleet land ${mission.id}`,
         },
         by,
       )
@@ -190,7 +190,7 @@ function completed(mission: Mission, end: Ended, by: By): Step {
 }
 
 const concerned = (mission: Mission, why: StatusReason, by: By): Step =>
-  life.toReview(mission, { try: `fleet diff ${mission.id}, then fleet mission land ${mission.id}`, ...why }, by)
+  life.toReview(mission, { try: `fleet diff ${mission.id}, then fleet land ${mission.id}`, ...why }, by)
 
 /** Messages that had not reached it when it ended start its next session. */
 function told(mission: Mission, instructions: StoredText, by: By): Step {
@@ -244,7 +244,7 @@ function retryOrFail(mission: Mission, end: Ended, by: By, code = 'agent_failed'
     const tries = failures > 1 ? ` It was tried ${failures} times.` : ''
     const step = life.failed(
       mission,
-      { code, text: end.reason + tries, try: `fleet logs ${mission.id}, then fleet mission retry ${mission.id}` },
+      { code, text: end.reason + tries, try: `fleet logs ${mission.id}, then fleet retry ${mission.id}` },
       by,
     )
     return { ...step, mission: { ...step.mission, failures } }

@@ -133,7 +133,7 @@ test('a refusal says what would be right and what to do', () => {
   } catch (error) {
     expect(error).toMatchObject({
       message: 'Mission m1 is failed; this needs draft.',
-      hint: 'fleet mission retry m1',
+      hint: 'fleet retry m1',
       facts: { is: 'failed' },
     })
   }

@@ -72,7 +72,7 @@ export function requireFree(mission: Mission): void {
   requireNotTaken(mission)
   if (mission.asking)
     throw new NotAllowed(`The agent of mission ${mission.id} waits for an answer.`, {
-      try: `fleet answer ${mission.id}, or fleet mission cancel ${mission.id}`,
+      try: `fleet answer ${mission.id}, or fleet cancel ${mission.id}`,
     })
 }
 
@@ -83,16 +83,16 @@ export function requireStatus(mission: Mission, needs: readonly Status[], hint?:
 
 function nextMove(mission: Mission): string {
   const moves: Partial<Record<Status, string>> = {
-    draft: 'dispatch',
+    draft: 'mission dispatch',
     failed: 'retry',
     cancelled: 'retry',
-    done: 'reopen',
+    done: 'mission reopen',
     review: 'land',
-    needs_input: 'resume',
-    waiting: 'resume',
+    needs_input: 'mission resume',
+    waiting: 'mission resume',
     running: 'cancel',
   }
-  return `fleet mission ${moves[mission.status] ?? 'show'} ${mission.id}`
+  return `fleet ${moves[mission.status] ?? 'show'} ${mission.id}`
 }
 
 interface Queueing {
@@ -165,7 +165,7 @@ export function resume(
   requireFree(mission)
   if (!mission.session_id)
     throw new NotAllowed(`Mission ${mission.id} never ran, so there is nothing to resume.`, {
-      try: `fleet mission retry ${mission.id}`,
+      try: `fleet retry ${mission.id}`,
     })
   return step(
     mission,
@@ -184,8 +184,7 @@ export function reopen(
   extra: EventExtra = {},
 ): Step {
   requireStatus(mission, ['done'])
-  if (mission.undo)
-    throw new NotAllowed(`Mission ${mission.id} is being undone.`, { try: `fleet mission show ${mission.id}` })
+  if (mission.undo) throw new NotAllowed(`Mission ${mission.id} is being undone.`, { try: `fleet show ${mission.id}` })
   const reason = mission.result === 'kept' ? 'resume' : 'reopen'
   return step(mission, { ...CLEAN_SLATE, ...queued(by, { reason, ready, instructions }) }, by, 'reopened', extra)
 }
@@ -231,7 +230,7 @@ export function reject(mission: Mission, reason: string | undefined, by: By): St
   requireStatus(mission, DECIDABLE)
   requireFree(mission)
   if (!mission.branch)
-    throw new NotAllowed(`Mission ${mission.id} has no work to reject.`, { try: `fleet mission cancel ${mission.id}` })
+    throw new NotAllowed(`Mission ${mission.id} has no work to reject.`, { try: `fleet cancel ${mission.id}` })
   return cancelled(mission, by, {
     code: REJECTED,
     text: reason?.trim() || 'A person decided that its work does not land.',
@@ -249,7 +248,7 @@ export function reconsider(mission: Mission, by: By): Step {
     {
       code: 'reconsidered',
       text: 'The rejection was undone. Its work waits for review.',
-      try: `fleet diff ${mission.id}, then fleet mission land ${mission.id}`,
+      try: `fleet diff ${mission.id}, then fleet land ${mission.id}`,
     },
     by,
   )

@@ -180,7 +180,7 @@ test('the worktree of a mission that failed goes after the days its project keep
 })
 
 const takenOver: Mission['taken_over'] = {
-  ...{ by: 'me', since: NOW, session_id: null, gone: false, next: null, message: null },
+  ...{ by: 'me', since: NOW, session_id: null, gone: false, page: false, next: null, message: null },
   ...{ terminal: { pid: 1, started: '1', boot: 'b', host: null } },
   ...{ was: { status: 'failed', result: null, ended_at: NOW } },
 }

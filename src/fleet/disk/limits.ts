@@ -1,4 +1,4 @@
-import { isInsisted } from '../../config/settings.ts'
+import { isInsisted } from '../../config/sources.ts'
 import type { Project } from '../../domain/records/project.ts'
 import { type DiskShare, GB } from '../../domain/rules/disk.ts'
 import type { Fleet } from '../fleet.ts'

@@ -30,7 +30,7 @@ const Measured = z.object({
   blobs: z.number().describe('bytes of long texts'),
   store: z.number().describe('bytes of the store'),
   logs: z.number().describe('bytes of the log files'),
-  other: z.number().describe('bytes of notes, of checks and of side processes'),
+  other: z.number().describe('bytes of notes, of checks, of side processes and of the search index'),
   projects: z.array(ProjectUse).describe('the largest first'),
 })
 type Measured = z.infer<typeof Measured>
@@ -43,7 +43,7 @@ export const DiskUse = Measured.extend({
 export type DiskUse = z.infer<typeof DiskUse>
 
 const STORE_FILES = ['store.db', 'store.db-wal', 'store.db-shm', 'lease.db']
-const OTHERS = ['tasks', 'checks', 'processes']
+const OTHERS = ['tasks', 'checks', 'processes', 'search.db', 'search.db-wal', 'search.db-shm']
 
 /** Measures the home and remembers the figures for whoever asks next. Undefined: there was not enough time. */
 export async function measureDisk(fleet: Fleet, within?: number): Promise<DiskUse | undefined> {

@@ -1,6 +1,7 @@
 import { statfsSync } from 'node:fs'
 import { doubtAbout } from '../../agents/index.ts'
-import { isInsisted, type SettingName, type Settings } from '../../config/settings.ts'
+import type { SettingName, Settings } from '../../config/settings.ts'
+import { isInsisted } from '../../config/sources.ts'
 import type { Project } from '../../domain/records/project.ts'
 import type { Session } from '../../domain/records/session.ts'
 import type { Defaults } from '../../domain/rules/effective.ts'

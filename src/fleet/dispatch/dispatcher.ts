@@ -134,7 +134,7 @@ export class Dispatcher implements Reactor {
       const why = {
         code: 'dispatch_failed',
         text: sentence(error).slice(0, 4000),
-        try: `fleet mission retry ${mission.id}`,
+        try: `fleet retry ${mission.id}`,
       }
       const { mission: failed, events } = life.failed(mission, why, this.#by())
       return this.#fleet.commit('commit.dispatch-failed', {

@@ -20,7 +20,7 @@ const takenAt = (host: string): Mission =>
     taken_over: {
       ...{ by: 'a person', since: NOW, terminal: { pid: 7, started: '1', boot: 'b', host } },
       ...{ was: { status: 'review', result: null, ended_at: null } },
-      ...{ session_id: null, gone: false, next: null, message: null },
+      ...{ session_id: null, gone: false, page: false, next: null, message: null },
     },
   })
 

@@ -90,21 +90,21 @@ function requireCoding(fleet: Fleet, project: Project, agent: string): string {
   if (!runsScripts(fleet, agent)) return agent
   throw new NotAllowed(
     `The agent of project ${project.name} is ${agent}, which runs text as a script, and nobody named it for this one.`,
-    { try: howToGetOne(fleet, project, agent), facts: { agents: codingAgents(fleet) } },
+    { try: howToGetOne(project, agent), facts: { agents: codingAgents(fleet) } },
   )
 }
 
 export const noAgent = (fleet: Fleet, project: Pick<Project, 'id' | 'name'> | null): NotAllowed =>
   new NotAllowed(
-    project ? `Project ${project.name} has no coding agent, and none is named.` : 'No coding agent is installed.',
-    { try: howToGetOne(fleet, project), facts: { agents: codingAgents(fleet) } },
+    project ? `Project ${project.name} has no coding agent, and none is installed.` : 'No coding agent is installed.',
+    { try: howToGetOne(project), facts: { agents: codingAgents(fleet) } },
   )
 
-const howToGetOne = (fleet: Fleet, project: Pick<Project, 'id'> | null, script = 'shell'): string =>
+const howToGetOne = (project: Pick<Project, 'id'> | null, script = 'shell'): string =>
   [
-    `Name one with --agent: ${codingAgents(fleet).join(', ')} (fleet doctor says how to get each).`,
-    project ? `For all of the project: fleet project set ${project.id} --agent claude.` : '',
-    `If this is a script, say so: --agent ${script}.`,
+    'fleet doctor shows how to install one.',
+    project ? `Choose it for the project: fleet project set ${project.id} --agent claude.` : '',
+    `To run a script instead: --agent ${script}.`,
   ]
     .filter(Boolean)
     .join(' ')

@@ -72,11 +72,10 @@ const left = ({ next_steps, what_open }: Report): string[] => [...new Set([...ne
 
 async function reportToFollow(fleet: Fleet, origin: Mission): Promise<Report> {
   const report = await newestReport(fleet, origin.id)
-  if (!report)
-    throw new NotAllowed(`Mission ${origin.id} has no report yet.`, { try: `fleet mission show ${origin.id}` })
+  if (!report) throw new NotAllowed(`Mission ${origin.id} has no report yet.`, { try: `fleet show ${origin.id}` })
   if (left(report).length === 0)
     throw new NotAllowed(`There is nothing to do: the report of mission ${origin.id} leaves nothing open.`, {
-      try: `fleet mission show ${origin.id}`,
+      try: `fleet show ${origin.id}`,
     })
   return report
 }

@@ -65,7 +65,7 @@ async function finished(fleet: Fleet, origin: Mission): Promise<Session> {
   if (!session) throw new NotAllowed(`Mission ${origin.id} has not run, so there is nothing to fork.`)
   if (session.status !== 'ended' || !session.end_commit) {
     throw new NotAllowed(`Mission ${origin.id} is still at work; its work can be forked once the session has ended.`, {
-      try: `fleet mission cancel ${origin.id}, or wait`,
+      try: `fleet cancel ${origin.id}, or wait`,
     })
   }
   return session

@@ -26,6 +26,7 @@ export interface Filter {
   parent_mission_id?: string
   result?: Mission['result']
   ended_since?: string
+  created_since?: string
   order: 'created' | 'ended'
   limit: number
   cursor?: string
@@ -99,9 +100,11 @@ interface Wanted extends Omit<Filter, 'project_id' | 'parent_mission_id'> {
 }
 
 /** The narrowest index, and a range of it for each status where it tells them apart. */
-function rangesFor({ project, parent, status, tag, byEnd, ended_since: from }: Wanted): Range[] {
-  if (byEnd)
+function rangesFor({ project, parent, status, tag, byEnd, ended_since, created_since }: Wanted): Range[] {
+  if (byEnd) {
+    const from = ended_since
     return [project ? { index: 'project_ended', equals: [project], from } : { index: 'ended', equals: [], from }]
+  }
   const statuses = status === undefined ? [undefined] : [...new Set([status].flat())]
   const narrowest = (one: Status | undefined): [string, (KeyPart | undefined)[]][] => [
     ['parent', [parent]],
@@ -115,7 +118,7 @@ function rangesFor({ project, parent, status, tag, byEnd, ended_since: from }: W
   ]
   const ranges = statuses.map(one => {
     const [index, equals] = narrowest(one).find(([, keys]) => keys.every(key => key !== undefined))!
-    return { index, equals: equals as KeyPart[] }
+    return { index, equals: equals as KeyPart[], from: created_since }
   })
   // Where the index does not tell statuses apart, one range has them all.
   return ranges[0]!.index.endsWith('status') ? ranges : ranges.slice(0, 1)
@@ -166,6 +169,7 @@ async function fitting(fleet: Fleet, filter: Filter): Promise<(mission: Mission)
     (!filter.tag || mission.tags.includes(filter.tag)) &&
     (!filter.result || mission.result === filter.result) &&
     (!filter.ended_since || (isOver(mission) && mission.ended_at! >= filter.ended_since)) &&
+    (!filter.created_since || mission.created_at >= filter.created_since) &&
     (!agentOf || agentOf(mission) === filter.agent) &&
     (!text || isIdLike(mission, text) || says(mission, text))
 }

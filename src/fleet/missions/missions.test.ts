@@ -43,7 +43,7 @@ test.each([
   { more: { subdirectory: '../elsewhere' }, says: 'must be a path inside the repository' },
   { more: { effort: 'high' }, says: 'cannot be told to think with effort high' },
   { more: { approvals: 'ask' }, says: 'cannot ask a person for permission' },
-  { more: { agent: null }, says: 'Project a project has no coding agent, and none is named.' },
+  { more: { agent: null }, says: 'Project a project has no coding agent, and none is installed.' },
 ])('what could never start is refused when it is written, and nothing is kept: $says', async ({ more, says }) => {
   const { fleet, count } = await aProjectWith()
   await expect(createMission(fleet, ask(), 'p1', fields(more), true)).rejects.toThrow(says)
@@ -146,7 +146,7 @@ test('a deletion takes along everything about the mission, and may be asked for 
 
 test.each<Status>(['queued', 'running', 'waiting', 'landing'])('a mission that is %s is not deleted', async status => {
   const { fleet, count } = await aProjectWith({ id: 'm1', status })
-  await expect(deleteMission(fleet, ask(), 'm1', true)).rejects.toMatchObject({ hint: 'fleet mission cancel m1' })
+  await expect(deleteMission(fleet, ask(), 'm1', true)).rejects.toMatchObject({ hint: 'fleet cancel m1' })
   expect(await count()).toBe(1)
 })
 

@@ -191,8 +191,8 @@ const MOST_TOLD = 20
 export async function deleteMission(fleet: Fleet, ask: Ask, id: string, discard: boolean): Promise<void> {
   await oncePerKey(fleet, ask, async () => {
     const { value: mission, version } = await current(fleet, 'missions', id)
-    life.requireStatus(mission, DELETABLE, `fleet mission cancel ${id}`)
-    if (mission.undo) throw new NotAllowed(`Mission ${id} is being undone.`, { try: `fleet mission show ${id}` })
+    life.requireStatus(mission, DELETABLE, `fleet cancel ${id}`)
+    if (mission.undo) throw new NotAllowed(`Mission ${id} is being undone.`, { try: `fleet show ${id}` })
     life.requireFree(mission)
     const left = await leftBehind(fleet, id)
     if (left.length && !discard) throw stillHolds(left, `fleet mission delete ${id} --discard`)

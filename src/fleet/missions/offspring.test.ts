@@ -35,7 +35,7 @@ test('two people who ask at once get the same mission', async () => {
 test('it does not wait for a mission that failed, nor run prose as a script', async () => {
   const { fleet, save } = await done({ status: 'failed', agent: 'shell', script: true })
   await save('reports', aReport({ next_steps: ['test it'] }))
-  await expect(followUp(fleet, ask, 'm1', once)).rejects.toThrow('has no coding agent, and none is named')
+  await expect(followUp(fleet, ask, 'm1', once)).rejects.toThrow('has no coding agent, and none is installed')
   const { value, version } = (await fleet.store.get('projects', 'p1'))!
   await fleet.store.commit({ changes: [{ put: 'projects', value: { ...value, agent: 'claude' }, expects: version }] })
   expect((await followUp(fleet, ask, 'm1', once)).value).toMatchObject({ agent: null, script: false, depends_on: [] })

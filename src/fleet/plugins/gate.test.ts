@@ -170,7 +170,7 @@ test('the first plugin that refuses a landing is named, and nothing is written h
   expect(await commitsOf(fleet, () => objectionToLanding(fleet, about))).toBe(0)
   expect(await objectionToLanding(fleet, about)).toMatchObject({
     text: 'The plugin two refuses: It is too large.',
-    try: 'fleet mission land m1',
+    try: 'fleet land m1',
   })
   expect(heard).not.toContain('three pre_land')
 })

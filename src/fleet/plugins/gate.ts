@@ -117,7 +117,7 @@ export async function objectionToLanding(
   }
   for (const plugin of host?.listening('pre_land') ?? []) {
     const refused = await host!.hear(plugin, 'pre_land', input, Refused)
-    if (refused?.refuse) return reasonOf(plugin, refused.refuse, `fleet mission land ${mission.id}`)
+    if (refused?.refuse) return reasonOf(plugin, refused.refuse, `fleet land ${mission.id}`)
   }
   return undefined
 }

@@ -79,7 +79,7 @@ async function sessionOf(fleet: Fleet, mission: Mission): Promise<Session> {
   const session = mission.session_id ? (await fleet.store.get('sessions', mission.session_id))?.value : undefined
   if (!session || session.status === 'starting')
     throw new NotAllowed(`Mission ${mission.id} has no worktree yet: no agent has worked on it.`, {
-      try: `fleet mission show ${mission.id}`,
+      try: `fleet show ${mission.id}`,
     })
   return session
 }

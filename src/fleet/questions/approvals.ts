@@ -85,8 +85,11 @@ export async function newRule(
     tool,
     subject,
     question_id: question.id,
+    agent: session.agent,
     created_by: when.actor,
     created_at: when.now,
+    uses: 0,
+    last_used_at: null,
   }
   if (await fleet.store.get('approval_rules', rule.id)) return { changes: [], events: [] }
   return { changes: [put('approval_rules', rule, 'absent')], events: [told(rule, 'approval_rule_made', when)] }

@@ -84,9 +84,11 @@ async function allowByRule(fleet: Fleet, mission: Mission, asked: Question, rule
     { session_id: asked.session_id, data },
   )
   await fleet.commit('commit.question', {
-    changes: [put('questions', question, 'absent')],
-    // If the rule was revoked at the same time, the commit fails.
-    checks: [{ collection: 'approval_rules', id: rule.value.id, expects: rule.version }],
+    changes: [
+      put('questions', question, 'absent'),
+      // If the rule was revoked at the same time, the commit fails.
+      put('approval_rules', { ...rule.value, uses: rule.value.uses + 1, last_used_at: asked.created_at }, rule.version),
+    ],
     events: [told],
   })
 }
@@ -138,7 +140,7 @@ async function interruptible(fleet: Fleet, { id, session_id, asking }: Mission):
   const { title, can } = fleet.agents.ofSession(session.value.agent)
   if (!can.interrupt)
     throw new NotAllowed(`${title} cannot be interrupted without ending its session.`, {
-      try: `fleet mission cancel ${id} ends it and keeps its work; fleet mission resume ${id} continues from there.`,
+      try: `fleet cancel ${id} ends it and keeps its work; fleet mission resume ${id} continues from there.`,
     })
   if (asking)
     throw new NotAllowed(`Mission ${id} does nothing now: it waits for an answer.`, { try: `fleet answer ${id} …` })

@@ -244,7 +244,7 @@ function snippetOf(event: AgentEvent, wanted: RegExp | undefined): Pick<Match, '
 }
 
 /** Every text in an event except its kind and ids, in the order it is shown, down to the depth that is shown. */
-function* textsIn(value: unknown, level = 0): Generator<string> {
+export function* textsIn(value: unknown, level = 0): Generator<string> {
   if (typeof value === 'string') {
     if (value) yield value
   } else if (typeof value === 'object' && value !== null && level < MOST_LEVELS) {

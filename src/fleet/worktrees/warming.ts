@@ -46,7 +46,7 @@ export async function warmProject(
       try: project.isolation === 'linked' ? `fleet project set ${project.id} --isolation private` : undefined,
     })
   if (!fleet.settings.warmDisk)
-    throw new NotAllowed('No disk is set aside for warm worktrees.', { try: 'fleet config set warm_disk=20000000000' })
+    throw new NotAllowed('No disk is set aside for warm worktrees.', { try: 'fleet config set warm_disk=20GB' })
   const pool = poolOf(fleet)
   await pool.prepare(project, count)
   const own = pool.list.filter(entry => entry.project === project.id)

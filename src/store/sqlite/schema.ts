@@ -33,6 +33,8 @@ export const MIGRATIONS: readonly Migration[] = [
   countRecords,
   createTables,
   countRecords,
+  createTables,
+  countRecords,
 ]
 
 export const tableOf = (collection: Collection): string => `records_${collection}`
