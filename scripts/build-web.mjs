@@ -4,6 +4,7 @@ import { existsSync, globSync, readdirSync, readFileSync, statSync, writeFileSyn
 import { join } from 'node:path'
 import { brotliCompressSync, gzipSync } from 'node:zlib'
 import { build } from 'vite'
+import { serviceWorker } from '../web/service-worker.mjs'
 import { completed } from './licences.mjs'
 
 const root = join(import.meta.dirname, '..')
@@ -23,6 +24,7 @@ const wanted = madeOf.digest('hex')
 
 if (!existsSync(stamp) || readFileSync(stamp, 'utf8') !== wanted || !existsSync(out)) {
   await build({ configFile: join(root, 'web/vite.config.ts'), configLoader: 'native', logLevel: 'warn' })
+  writeFileSync(join(out, 'sw.js'), await serviceWorker())
   const licences = join(out, 'licenses.md')
   writeFileSync(licences, completed(root, readFileSync(licences, 'utf8')))
   // Compressed once here instead of for each visitor.

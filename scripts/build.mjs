@@ -1,5 +1,5 @@
 // Bundles the program into dist/. CommonJS, because Node loads it in half the time it needs for a graph of ES modules,
-// and a quick command must stay quick: its parts are evaluated when they are used, and code that only a server needs is
+// and a quick command must stay quick: its parts are evaluated when they are used, and code that few commands need is
 // in separate files.
 import childProcess from 'node:child_process'
 import crypto from 'node:crypto'
@@ -27,7 +27,14 @@ const root = join(import.meta.dirname, '..')
 const { version, dependencies } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'))
 /** Parts of Fastify that a server without schemas never loads: see makeApp in src/server/server.ts. */
 const UNUSED = ['@fastify/ajv-compiler', '@fastify/fast-json-stringify-compiler']
-const SERVER_FILES = { fastify: 'fastify', pino: 'pino', 'mcp-sdk': './src/server/mcp/sdk.ts' }
+const SEPARATE_FILES = {
+  fastify: 'fastify',
+  pino: 'pino',
+  ws: 'ws',
+  yaml: 'yaml',
+  'mcp-sdk': './src/server/mcp/sdk.ts',
+  'push-and-mail': './src/fleet/notifications/push-and-mail.ts',
+}
 
 const metafiles = []
 const bundled = async options => metafiles.push((await build({ ...options, metafile: true })).metafile)
@@ -159,7 +166,8 @@ function usual() {
 const serverFiles = {
   name: 'server-files',
   setup({ onResolve }) {
-    onResolve({ filter: /^(fastify|pino)$/ }, ({ path }) => ({ path: `./${path}.cjs`, external: true }))
+    onResolve({ filter: /^(fastify|pino|ws|yaml)$/ }, ({ path }) => ({ path: `./${path}.cjs`, external: true }))
+    onResolve({ filter: /\/push-and-mail\.ts$/ }, () => ({ path: './push-and-mail.cjs', external: true }))
     // An agent has a file with the same name.
     onResolve({ filter: /^\.\/sdk\.ts$/ }, ({ resolveDir }) =>
       resolveDir.endsWith('/src/server/mcp') ? { path: './mcp-sdk.cjs', external: true } : undefined,
@@ -172,7 +180,7 @@ const next = mkdtempSync(join(root, 'dist-'))
 await bundled({
   ...common,
   external: [...common.external, ...UNUSED],
-  entryPoints: SERVER_FILES,
+  entryPoints: SEPARATE_FILES,
   outdir: next,
   outExtension: { '.js': '.cjs' },
 })

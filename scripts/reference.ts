@@ -1,11 +1,12 @@
 import type { Command, Option } from 'commander'
 import * as z from 'zod'
 import { AGENTS } from '../src/agents/index.ts'
-import { inWords } from '../src/cli/commands/config.ts'
 import { EXIT_HELP } from '../src/cli/exit.ts'
 import { everyCommand, makeProgram } from '../src/cli/program.ts'
+import { valueInWords } from '../src/config/kinds.ts'
 import { KNOWN_NAMES } from '../src/config/known-names/index.ts'
-import { keyOf, SETTINGS, type SettingName } from '../src/config/settings.ts'
+import { SECTIONS, SETTINGS, type SettingName } from '../src/config/settings.ts'
+import { keyOf, unitOf } from '../src/config/sources.ts'
 import { EVENT_KINDS, Event } from '../src/domain/records/event.ts'
 import { AgentEvent, Edit, TranscriptPlace } from '../src/domain/records/transcript.ts'
 import { WorkflowFile } from '../src/domain/records/workflow.ts'
@@ -138,14 +139,22 @@ function transcript(): string {
 
 function settings(): string {
   const names = Object.keys(SETTINGS) as SettingName[]
-  const rows = names.map(name => {
-    const { variable, summary, fallback, project, takes = 'at once' } = SETTINGS[name]
-    const shown = inWords(fallback)
-    return [code(keyOf(name)), code(variable), cell(summary), shown && code(shown), project ? code(project) : '', takes]
-  })
+  const row = (name: SettingName): string[] => {
+    const { variable, summary, fallback, form, none = '', project, takes = 'at once' } = SETTINGS[name]
+    const choices = form.kind === 'choice' ? form.choices.map(({ value, label }) => `${code(value)} (${label})`) : []
+    const values = choices.length ? choices.join(', ') : (unitOf(name) ?? '')
+    const shown = valueInWords(fallback, form)
+    const usual = form.kind === 'choice' ? code(String(fallback)) : shown || none
+    return [code(keyOf(name)), code(variable), cell(summary), values, usual, project ? code(project) : '', takes]
+  }
+  const titles = ['key', 'variable', 'meaning', 'values', 'default', 'of a project', 'takes effect']
   return [
     'Use the key in `fleet.toml` in the home, in `fleet config set key=value` and in `fleet up --set key=value`, and the variable in the environment of the server. See [configuration](../guides/configuration.md) for which of them wins. No setting needs a restart: the last column says when an edit of the file takes effect: at once, for the next session, or with `fleet plugin reload`. `FLEET_HOME` names the home (default: `~/.flotilla`).',
-    table(['key', 'variable', 'meaning', 'default', 'of a project', 'takes effect'], rows),
+    'A number is in the unit that the column of values names. On a command line and in a variable you can write the unit: `15min`, `2h`, `512MB`, `20GB`.',
+    ...SECTIONS.flatMap(section => [
+      `## ${section}`,
+      table(titles, names.filter(name => SETTINGS[name].section === section).map(row)),
+    ]),
     '## Names from other tools',
     'Variables and keys of [other tools](../compatibility.md), and what became of each here.',
     knownNamesTable(KNOWN_NAMES.filter(({ kind }) => kind === 'variable' || kind === 'key')),
