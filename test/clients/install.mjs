@@ -13,8 +13,8 @@ function install(client) {
   const name = `${client.package}@${client.version}`
   console.log(`Installing ${name} into ${dirname(folder)}…`)
   const args = ['install', '--prefix', unfinished, '--no-save', '--no-audit', '--no-fund', '--loglevel=error']
-  const omitted = client.omit ? [`--omit=${client.omit}`] : []
-  const { status, error } = spawnSync('npm', [...args, ...omitted, name], {
+  const limits = [client.omit && `--omit=${client.omit}`, client.withoutScripts && '--ignore-scripts'].filter(Boolean)
+  const { status, error } = spawnSync('npm', [...args, ...limits, name], {
     stdio: ['ignore', 'inherit', 'inherit'],
     cwd: unfinished,
   })

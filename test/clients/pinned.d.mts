@@ -2,9 +2,17 @@ interface Client {
   package: string
   version: string
   omit?: string
+  withoutScripts?: boolean
 }
 export const CLIENTS: Record<
-  'claude' | 'gemini' | 'opencode' | 'codex' | 'claude-agent-acp' | 'claude-agent-sdk' | 'mcp-inspector',
+  | 'claude'
+  | 'gemini'
+  | 'opencode'
+  | 'codex'
+  | 'claude-agent-acp'
+  | 'claude-agent-sdk'
+  | 'mcp-inspector'
+  | 'context-mode',
   Client
 >
 export function cacheFolder(): string

@@ -11,6 +11,8 @@ export const CLIENTS = {
   'claude-agent-acp': { package: '@agentclientprotocol/claude-agent-acp', version: '0.99.0' },
   // It drives the client above, so its own copy is not installed.
   'claude-agent-sdk': { package: '@anthropic-ai/claude-agent-sdk', version: '0.3.325', omit: 'optional' },
+  // Its install script changes the settings of coding clients that it finds.
+  'context-mode': { package: 'context-mode', version: '1.0.169', withoutScripts: true },
 }
 
 /** @param {{ package: string, version: string }} client */

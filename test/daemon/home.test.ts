@@ -7,9 +7,13 @@ import { aRepository } from '../../src/git/testkit.ts'
 import { aFleet } from '../kit/fleet.ts'
 import { aScene } from '../kit/scene.ts'
 
-test('a second server on one home says who holds it and exits 1', async () => {
+test('a home has one server: a second one says who holds it, and a person gets the link of the first', async () => {
   const { fleet } = await aScene()
-  const second = await fleet.fleetCommand(['up'])
+  expect(await fleet.fleetCommand(['up'])).toMatchObject({
+    code: 0,
+    stdout: expect.stringMatching(/http:\/\/127\.0\.0\.1:\d+\/sign-in/),
+  })
+  const second = await fleet.fleetCommand(['up', '--into-log'])
   expect(second.code).toBe(1)
   expect(second.stderr).toMatch(/is held by process \d+ since .*, at http:\/\/127\.0\.0\.1:\d+/)
   expect((await fleet.http('/health')).status).toBe(200)

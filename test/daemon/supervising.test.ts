@@ -22,7 +22,7 @@ test('a second server on one home exits 1 while fifty tasks go on, and all fifty
   const before = await Promise.all(missions.map(async ({ id }) => (await fleet.show(id)).sessions[0]!.pid))
 
   for (let times = 0; times < 3; times++) {
-    const second = await fleet.fleetCommand(['up'])
+    const second = await fleet.fleetCommand(['up', '--into-log'])
     expect(second.code).toBe(1)
     expect(second.stderr).toMatch(/is held by process \d+/)
   }

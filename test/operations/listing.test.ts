@@ -40,6 +40,13 @@ test('several statuses come as one list, newest first, and every page goes on wh
   for (const limit of [1, 2, 3]) expect((await whole(fleet, { status: ['failed', 'queued'], limit })).ids).toBe(all)
   expect((await whole(fleet, { status: ['failed', 'queued'], project_id: 'p1', limit: 2 })).ids).toBe(all)
   expect(ids(await fleet.call('list_missions', { status: 'draft' }))).toBe('b2')
+  const since = { created_since: at(5) }
+  expect(ids(await fleet.call('list_missions', since))).toBe('d1 c4 c3 c2 c1')
+  expect(ids(await fleet.call('list_missions', { ...since, status: ['failed', 'queued'], project_id: 'p1' }))).toBe(
+    'd1 c4 c3 c2 c1',
+  )
+  expect(ids(await fleet.call('list_missions', { created_since: at(3), status: ['draft', 'queued'] }))).toBe('c4 c3 b2')
+  expect(ids(await fleet.call('list_missions', { created_since: at(10) }))).toBe('')
   await expect(fleet.call('list_missions', { cursor: 'bm9uc2Vuc2U' })).rejects.toThrow(/not a cursor of this list/)
 })
 

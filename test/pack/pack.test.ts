@@ -80,9 +80,9 @@ describe.skipIf(!process.env.FLEET_TEST_PACK)('the packed program', () => {
     expect(page.filter(each => each.length < 500).map(each => each.split('\n', 1)[0])).toEqual([])
   })
 
-  test('needs nothing at run time but SQLite', () => {
+  test('needs nothing at run time but SQLite and a pty', () => {
     const { dependencies, license } = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8'))
-    expect(Object.keys(dependencies)).toEqual(['better-sqlite3'])
+    expect(Object.keys(dependencies)).toEqual(['@lydell/node-pty', 'better-sqlite3'])
     expect(license).toBe('Apache-2.0')
   })
 
@@ -93,11 +93,24 @@ describe.skipIf(!process.env.FLEET_TEST_PACK)('the packed program', () => {
       readdirSync(modules)
         .filter(name => !name.startsWith('.'))
         .sort(),
-    ).toEqual(['better-sqlite3', 'flotilla', 'node-addon-api'])
+    ).toEqual(['@lydell', 'better-sqlite3', 'flotilla', 'node-addon-api'])
     expect(existsSync(join(modules, 'better-sqlite3/build'))).toBe(false)
 
     expect(fleet('--version').trim()).toBe(JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8')).version)
-    expect(fleet('demo')).toContain('All eight landed.')
+    const npx = execFileSync('npx', ['--offline', 'flotilla', '--version'], {
+      cwd: join(root, 'prefix'),
+      env: environment,
+    })
+    expect(String(npx)).toBe(fleet('--version'))
+    // The terminal in the browser: its native part is there, and works.
+    const pty = `require('@lydell/node-pty').spawn('echo', ['a', 'terminal'], {}).onData(text => process.stdout.write(text))`
+    const printed = execFileSync(NODE, ['-e', pty], {
+      cwd: join(modules, 'flotilla'),
+      env: environment,
+      encoding: 'utf8',
+    })
+    expect(printed).toContain('a terminal')
+    expect(fleet('demo')).toContain('7 of 8 missions landed')
     expect(fleet('up', '--detach', '--port=0')).toContain('is up at http://127.0.0.1:')
     expect(fleet('status')).toContain('The fleet is up')
     const page = await fetchPage(fleet('up', '--detach'))
@@ -146,7 +159,12 @@ function toolsWithoutCompiler(folder: string): void {
 }
 
 /** What scripts/build.mjs leaves out. */
-const EXTERNAL = ['better-sqlite3', '@fastify/ajv-compiler', '@fastify/fast-json-stringify-compiler']
+const EXTERNAL = [
+  '@lydell/node-pty',
+  'better-sqlite3',
+  '@fastify/ajv-compiler',
+  '@fastify/fast-json-stringify-compiler',
+]
 
 /** Removes the variables that npm sets for its scripts, because another npm would take them for settings. */
 function outsideNpm(environment: NodeJS.ProcessEnv): NodeJS.ProcessEnv {

@@ -10,7 +10,7 @@ const root = mkdtempSync(join(tmpdir(), 'flotilla-size-'))
 afterAll(() => rmSync(root, { recursive: true, force: true }))
 
 /** In kB. Raise one only for a reason that its commit gives. */
-const BUDGET = { 'mission list': 450, bundle: 2400, program: 4550 }
+const BUDGET = { 'mission list': 450, bundle: 2400, program: 4950 }
 
 test('fleet mission list evaluates little of the bundle, and stays quick', () => {
   const files = evaluatedBy('mission', 'list')
@@ -31,7 +31,7 @@ test('the bundle and the whole program stay small', () => {
   expectWithin(
     'bundle',
     statSync(join(DIST, 'fleet.cjs')).size,
-    'Every command reads it whole. Move what only a server needs into a file of its own: SERVER_FILES in scripts/build.mjs.',
+    'Every command reads it whole. Move what few commands need into a file of its own: SEPARATE_FILES in scripts/build.mjs.',
   )
   expectWithin('program', sum(sizes), 'Look for a new package in dist/THIRD-PARTY-LICENSES.txt that is not worth it.')
 })

@@ -1,7 +1,7 @@
 import { forget, proposed, review, sentBack, undo } from './review.ts'
 import type { Scenario } from './scenario.ts'
 import { bridged, kept, looped, scheduled, staged } from './series.ts'
-import { asked, filled, spoken, taken } from './talk.ts'
+import { asked, filled, spoken, taken, told } from './talk.ts'
 import { cancel, chain, conflict, counted, damaged, tidied, warmed } from './work.ts'
 
 export { sentBack } from './review.ts'
@@ -32,4 +32,5 @@ export const SCENARIOS: readonly Scenario[] = [
   bridged,
   damaged,
   warmed,
+  told,
 ]

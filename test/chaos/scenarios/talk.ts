@@ -3,6 +3,7 @@ import { join } from 'node:path'
 import { newestLaunch } from '../../../src/platform/launch-folder.ts'
 import { identityOf } from '../../../src/runner/processes.ts'
 import { eventually } from '../../kit/fleet.ts'
+import { aReceiver } from '../../kit/receivers.ts'
 import type { World } from '../world.ts'
 import { LISTENING, landed, type Scenario } from './scenario.ts'
 
@@ -81,5 +82,33 @@ export const filled: Scenario = {
     const files = await world.repo.filesOn('main')
     if (!files.includes('half.txt') || !files.includes('said.txt')) throw new Error(`lost: main has only ${files}`)
     return [landed(mission.id, 2)]
+  },
+}
+
+export const told: Scenario = {
+  name: 'a failure that ntfy is told of',
+  async play(world) {
+    const ntfy = await aReceiver({}, () => {})
+    try {
+      const project = await world.project()
+      await world.ask('PUT', '/api/notifications/settings', {
+        ntfy: { on: true, url: `http://127.0.0.1:${ntfy.port}/topic`, allow_private: true },
+      })
+      const mission = await world.mission(project, 'fails', world.script('exit 3'))
+      await world.fleet.until(mission.id, 'failed')
+      await eventually('ntfy to be told', async () => {
+        const { ntfy } = await world.fleet.call<{ ntfy: { last: { status: string } | null } }>(
+          'get_notification_settings',
+          {},
+        )
+        return ntfy.last?.status === 'sent' || undefined
+      })
+      // A message that was cut off is sent again, under the same name.
+      const names = new Set(ntfy.heard.map(({ headers }) => headers['x-sequence-id']))
+      if (names.size !== 1) throw new Error(`doubled: ntfy was told ${names.size} things`)
+      return [{ id: mission.id, status: 'failed', landings: 0, sessions: 1 }]
+    } finally {
+      await ntfy.close()
+    }
   },
 }

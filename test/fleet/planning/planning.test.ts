@@ -203,7 +203,7 @@ test('a client over MCP plans, shows, approves and waits; what waits for a decis
   })
   expect(plan).toMatchObject({ status: 'proposed', next: expect.stringContaining('approve_plan') })
   const inbox = await fleet.fleetCommand(['inbox'])
-  expect(inbox).toMatchObject({ code: 3, stdout: expect.stringContaining('a plan: A file') })
+  expect(inbox).toMatchObject({ code: 3, stdout: expect.stringContaining('A file · test') })
 
   const approved = await call('approve_plan', { plan_id: plan.plan_id })
   const { mission_id } = approved.missions[0]

@@ -22,6 +22,7 @@ test('allowed for a session: exactly the same is not asked again there, everythi
   const second = await agent.asksLeave({ ...TEST, description: 'Once more' })
   const [rule] = await rules(scene)
   expect(rule).toMatchObject({ scope: 'session', mission_id: agent.id, covers: 'Bash: npm test', created_by: 'person' })
+  expect(rule).toMatchObject({ agent: 'shell', uses: 1, last_used_at: expect.any(String) })
   expect(await agent.stands(second)).toMatchObject({
     ...{ status: 'answered', answer: { decision: 'allow', text: null }, answered_by: `rule:${rule!.id}` },
   })

@@ -118,7 +118,11 @@ test('every operation that answers is in one set under one name, and nothing is 
   expect(names.toSorted()).toEqual([...new Set(names)].toSorted())
   const offered = new Set(TOOLS.map(({ operation }) => operation?.name))
   const missing = OPERATIONS.filter(({ name, kind }) => kind !== 'stream' && !offered.has(name)).map(({ name }) => name)
-  expect(missing).toEqual(['call_plugin_tool', 'continue_on_phone'])
+  expect(missing.toSorted()).toEqual([
+    ...['call_plugin_tool', 'continue_on_phone', 'get_notification', 'get_notification_settings', 'open_terminal'],
+    ...['set_notification_settings', 'subscribe_browser', 'take_over_in_page', 'test_notifications'],
+    'unsubscribe_browser',
+  ])
   // Every alias is a name from another tool.
   for (const { name, knownFrom } of ALIASES)
     expect([name, knownFrom]).toEqual([name, expect.stringMatching(/-|codefleet/)])
@@ -177,5 +181,7 @@ function aValue(field: JsonSchema): unknown {
   if (field.type === 'object') return sampleOf(field, {})
   if (field.type === 'boolean') return true
   if (field.type === 'number' || field.type === 'integer') return Math.max(Number(field.minimum ?? 1), 1)
-  return 'x'.padEnd(Number(field.minLength ?? 1), 'x')
+  const word = 'x'.padEnd(Number(field.minLength ?? 1), 'x')
+  // Where letters will not do, a commit is meant.
+  return field.pattern && !new RegExp(String(field.pattern)).test(word) ? '0'.repeat(40) : word
 }
