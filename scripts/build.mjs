@@ -27,11 +27,9 @@ const root = join(import.meta.dirname, '..')
 const { version, dependencies } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'))
 /** Parts of Fastify that a server without schemas never loads: see makeApp in src/server/server.ts. */
 const UNUSED = ['@fastify/ajv-compiler', '@fastify/fast-json-stringify-compiler']
+const SEPARATE_PACKAGES = ['croner', 'diff', 'fastify', 'pino', 'ws', 'yaml']
 const SEPARATE_FILES = {
-  fastify: 'fastify',
-  pino: 'pino',
-  ws: 'ws',
-  yaml: 'yaml',
+  ...Object.fromEntries(SEPARATE_PACKAGES.map(name => [name, name])),
   'mcp-sdk': './src/server/mcp/sdk.ts',
   'push-and-mail': './src/fleet/notifications/push-and-mail.ts',
 }
@@ -163,10 +161,11 @@ function usual() {
 }
 `
 
-const serverFiles = {
-  name: 'server-files',
+const separateFiles = {
+  name: 'separate-files',
   setup({ onResolve }) {
-    onResolve({ filter: /^(fastify|pino|ws|yaml)$/ }, ({ path }) => ({ path: `./${path}.cjs`, external: true }))
+    const packages = new RegExp(`^(${SEPARATE_PACKAGES.join('|')})$`)
+    onResolve({ filter: packages }, ({ path }) => ({ path: `./${path}.cjs`, external: true }))
     onResolve({ filter: /\/push-and-mail\.ts$/ }, () => ({ path: './push-and-mail.cjs', external: true }))
     // An agent has a file with the same name.
     onResolve({ filter: /^\.\/sdk\.ts$/ }, ({ resolveDir }) =>
@@ -190,7 +189,7 @@ await bundled({
   // bin/load.cjs runs it with only `require`.
   supported: { 'dynamic-import': false },
   outfile: join(next, 'fleet.cjs'),
-  plugins: [lateBuiltins, serverFiles, sqlite, lateFiles],
+  plugins: [lateBuiltins, separateFiles, sqlite, lateFiles],
   banner: {
     js: `
 const __bundleUrl = require('node:url').pathToFileURL(__filename).href;
