@@ -102,6 +102,8 @@ export function Lines({ rows = 4, height = 44 }: { rows?: number; height?: numbe
 
 /** What went wrong and what to do. */
 export function Problem({ error, retry }: { error: Error; retry?: () => void }) {
+  // The bar at the top says once that this browser is signed out.
+  if (error instanceof Refused && error.status === 401) return null
   return (
     <Callout.Root color="red" role="alert" highContrast>
       <Callout.Icon>
