@@ -1,7 +1,7 @@
 import { mkdirSync, readFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { join } from 'node:path'
-import type { Browser, BrowserContext, Page } from 'playwright-core'
+import type { Browser, BrowserContext, Locator, Page } from 'playwright-core'
 import { afterAll, beforeAll, expect, onTestFinished } from 'vitest'
 import { eventually, ROOT, type TestFleet } from '../kit/fleet.ts'
 import { aBrowser, comeIn, signInLink } from './opening.ts'
@@ -93,6 +93,18 @@ export async function screenshot(page: Page, name: string): Promise<void> {
 /** Waits until everything is loaded and no placeholders are left. */
 export const settled = (page: Page): Promise<true> =>
   eventually('the page to be filled', async () => (await page.locator('[aria-busy="true"]').count()) === 0 || undefined)
+
+/** Waits until an element stays where it is for some frames. */
+export const still = (element: Locator): Promise<void> =>
+  element.evaluate(async node => {
+    let frames = 0
+    for (let last = Number.NaN; frames < 10; ) {
+      await new Promise(resolve => requestAnimationFrame(resolve))
+      const { top } = node.getBoundingClientRect()
+      frames = top === last ? frames + 1 : 0
+      last = top
+    }
+  })
 
 export async function expectAccessible(page: Page): Promise<void> {
   expect(await accessFaults(page), `on ${new URL(page.url()).pathname}`).toEqual([])

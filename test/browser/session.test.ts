@@ -2,7 +2,7 @@ import { expect, test } from 'vitest'
 import { eventually } from '../kit/fleet.ts'
 import { aScene } from '../kit/scene.ts'
 import { aWrittenSession, claudeTurn } from '../kit/written-session.ts'
-import { aPerson, expectAccessible, screenshot, withBrowser } from './kit.ts'
+import { aPerson, expectAccessible, screenshot, still, withBrowser } from './kit.ts'
 import { AT_ONCE_MS } from './measure.ts'
 import { aLongSession, measureTranscript } from './measure-transcript.ts'
 
@@ -150,11 +150,14 @@ test('tools have icons and sizes, output has its colours, thinking unfolds, and 
   await thought.click()
   await log.getByText('The last thought.').waitFor()
   expect(await topOf(thought)).toBe(before)
+  // The rows below move to their new places once the unfolded one is measured.
+  await still(run)
   const ran = await topOf(run)
   await run.click()
   const [good, bad] = [log.getByText('✓ passes'), log.getByText('✗ fails <b>here</b>')]
   expect(await good.last().getAttribute('class')).toBe('ansi-green')
   expect(await bad.last().getAttribute('class')).toBe('ansi-red ansi-bold')
+  await still(run)
   expect(await topOf(run)).toBe(ran)
   await screenshot(page, 'session-tools-light')
   await expectAccessible(page)
