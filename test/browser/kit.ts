@@ -97,9 +97,10 @@ export const settled = (page: Page): Promise<true> =>
 /** Waits until an element stays where it is for some frames. */
 export const still = (element: Locator): Promise<void> =>
   element.evaluate(async node => {
+    const page = globalThis as unknown as { requestAnimationFrame(next: (at: number) => void): void }
     let frames = 0
     for (let last = Number.NaN; frames < 10; ) {
-      await new Promise(resolve => requestAnimationFrame(resolve))
+      await new Promise(resolve => page.requestAnimationFrame(resolve))
       const { top } = node.getBoundingClientRect()
       frames = top === last ? frames + 1 : 0
       last = top
