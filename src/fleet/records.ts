@@ -38,6 +38,8 @@ const NOUNS: Record<Collection, string> = {
   plugins: 'plugin',
   templates: 'template',
   devices: 'device',
+  principals: 'person or service',
+  tokens: 'token',
   notification_settings: 'notification settings',
   notifications: 'notification',
   receipts: 'receipt',
@@ -61,6 +63,8 @@ const LISTS: Partial<Record<Collection, string>> = {
   plans: 'fleet plan list',
   plugins: 'fleet plugin list',
   devices: 'fleet device list',
+  principals: 'fleet user list',
+  tokens: 'fleet token list',
 }
 
 /** The record with this id, the project with this name, or the only record whose id begins with this text. */

@@ -22,28 +22,38 @@ export async function sessionOf(keys: Keys, token: string): Promise<{ id: string
 }
 
 export const LINK_LASTS_MS = 10 * 60_000
+/** Longer, because it is sent to somebody. */
+export const INVITATION_LASTS_MS = 7 * 24 * 3600_000
 
 /** An address that signs one browser in, once. It ends up in shell histories and screenshots, so it soon expires. */
 export const signInUrl = (keys: Keys, serverUrl: string, nowMs: number): Promise<string> =>
   deviceUrl(keys, serverUrl, { id: newId(), name: '', expiresMs: nowMs + LINK_LASTS_MS })
 
+/** Which device a link makes, and whose; without a principal, the owner's. */
+export interface Invited {
+  id: string
+  name: string
+  principal?: { id: string; epoch: number }
+}
+
 /** The first browser that uses it is that device. */
 export async function deviceUrl(
   keys: Keys,
   serverUrl: string,
-  { id, name, expiresMs }: { id: string; name: string; expiresMs: number },
+  { id, name, expiresMs, principal }: Invited & { expiresMs: number },
 ): Promise<string> {
-  const token = await signed(keys, `device.${expiresMs}.${id}.${Buffer.from(name).toString('base64url')}`)
+  const parts = ['device', expiresMs, id, Buffer.from(name).toString('base64url')]
+  const token = await signed(keys, [...parts, ...(principal ? [principal.id, principal.epoch] : [])].join('.'))
   return `${serverUrl}/sign-in?token=${token}`
 }
 
 /** Undefined if the token is invalid or has expired. */
-export async function deviceOf(
-  keys: Keys,
-  token: string,
-  nowMs: number,
-): Promise<{ id: string; name: string } | undefined> {
-  const [kind, expires, id, name = ''] = (await verified(keys, token))?.split('.') ?? []
+export async function deviceOf(keys: Keys, token: string, nowMs: number): Promise<Invited | undefined> {
+  const [kind, expires, id, name = '', principal, epoch] = (await verified(keys, token))?.split('.') ?? []
   if (kind !== 'device' || !(Number(expires) > nowMs) || !id) return undefined
-  return { id, name: Buffer.from(name, 'base64url').toString('utf8') }
+  return {
+    id,
+    name: Buffer.from(name, 'base64url').toString('utf8'),
+    ...(principal && { principal: { id: principal, epoch: Number(epoch) } }),
+  }
 }

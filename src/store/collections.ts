@@ -8,6 +8,7 @@ import { Comment, Evidence, isToSend, Mission } from '../domain/records/mission.
 import { Notification, NotificationSettings } from '../domain/records/notification.ts'
 import { Plan } from '../domain/records/plan.ts'
 import { PluginRecord } from '../domain/records/plugin.ts'
+import { AccessToken, Principal } from '../domain/records/principal.ts'
 import { Project } from '../domain/records/project.ts'
 import { Report } from '../domain/records/report.ts'
 import { Schedule } from '../domain/records/schedule.ts'
@@ -144,6 +145,11 @@ export const COLLECTIONS = {
     signed_in: d => (d.signed_out_at ? [] : [[d.signed_in_at]]),
     push: d => (d.signed_out_at || !d.push ? [] : [[d.push.since]]),
   }),
+  principals: declare(() => Principal, {
+    created: p => [[p.created_at]],
+    name: p => [[p.name.toLowerCase(), p.created_at]],
+  }),
+  tokens: declare(() => AccessToken, { principal: t => [[t.principal_id, t.created_at]] }),
   notification_settings: declare(() => NotificationSettings, {}),
   notifications: declare(() => Notification, {
     waiting: n => (n.status === 'waiting' ? [[n.due_at]] : []),

@@ -48,6 +48,8 @@ export interface TextQuery {
   text: string
   kind: TextKind
   project_id?: string
+  /** Only these projects. */
+  projects?: readonly string[]
   /** From this time on, and before that one. */
   from?: string
   before?: string
@@ -129,12 +131,16 @@ export class Texts {
   }
 
   /** Those with the words in their title first, then the newest. */
-  search({ text, kind, project_id, from, before, limit }: TextQuery): TextHit[] {
+  search({ text, kind, project_id, projects, from, before, limit }: TextQuery): TextHit[] {
     const words = searchQuery(text)
-    if (!words) return []
-    const scope = [scopeOf.kind(kind), ...(project_id ? [scopeOf.project(project_id)] : [])]
-    const matching = (columns: string): string =>
-      `scope : (${scope.map(each => `"${each}"`).join(' AND ')}) AND {${columns}} : (${words})`
+    const within = project_id ? [project_id] : projects
+    if (!words || within?.length === 0) return []
+    const quoted = (scope: string): string => `"${scope}"`
+    const scope = [
+      quoted(scopeOf.kind(kind)),
+      ...(within ? [`(${within.map(id => quoted(scopeOf.project(id))).join(' OR ')})`] : []),
+    ].join(' AND ')
+    const matching = (columns: string): string => `scope : (${scope}) AND {${columns}} : (${words})`
     return this.#reading(db => {
       // Not ranked: FTS5 would read every match of every word for that, and a common word is in nearly every text.
       const newest = db.prepare(

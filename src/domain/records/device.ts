@@ -34,6 +34,8 @@ export const Device = z.object({
   key: DeviceKey.nullable().default(null),
   via: z.enum(['link', 'token']).default('link').describe('how it was let in'),
   push: PushSubscription.nullable().default(null),
+  principal_id: Id.nullable().default(null).describe('whose browser it is; empty: the owner of the home'),
+  epoch: z.number().int().default(0).describe('the epoch of that person when it signed in'),
 })
 export type Device = z.infer<typeof Device>
 

@@ -111,6 +111,11 @@ export const EVENT_KINDS = [
   'board_view_saved',
   'board_view_deleted',
   'restored',
+  'principal_added',
+  'principal_changed',
+  'principal_ended',
+  'token_made',
+  'token_revoked',
   'device_signed_in',
   'device_signed_out',
   'plugin_enabled',
@@ -125,7 +130,10 @@ export type EventKind = z.infer<typeof EventKind>
 export const NewEvent = z.object({
   kind: EventKind,
   time: Timestamp,
-  actor: z.string().max(120).describe('person, fleet, session:<id> or plugin:<name>'),
+  actor: z
+    .string()
+    .max(120)
+    .describe('person (the owner), person:<id>, service:<id>, fleet, session:<id> or plugin:<name>'),
   project_id: Id.nullable().default(null),
   mission_id: Id.nullable().default(null),
   session_id: Id.nullable().default(null),

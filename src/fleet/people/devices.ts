@@ -1,8 +1,10 @@
 import { Device, type DeviceKey, deviceName, isLetIn } from '../../domain/records/device.ts'
 import { clipped } from '../../domain/text.ts'
+import type { Invited } from '../../platform/tokens.ts'
 import { type Ask, by, oncePerKey } from '../commands.ts'
 import { type Fleet, retryOnConflict } from '../fleet.ts'
 import { current, put } from '../records.ts'
+import { standingOf } from './signed-in.ts'
 
 const NAME_CHARS = 100
 const USER_AGENT_CHARS = 300
@@ -10,12 +12,13 @@ const USER_AGENT_CHARS = 300
 /** Signs a browser in. Undefined: the link was used before. */
 export async function admitDevice(
   fleet: Fleet,
-  { id, name }: { id: string; name: string },
+  { id, name, principal }: Invited,
   given: { userAgent: string; key: DeviceKey; via: Device['via']; expiresAt: string },
 ): Promise<Device | undefined> {
   return retryOnConflict(async () => {
     if (await fleet.store.get('devices', id)) return undefined
     const now = fleet.now()
+    const actor = principal ? `person:${principal.id}` : 'person'
     const device = Device.parse({
       id,
       name: clipped(name || deviceName(given.userAgent), NAME_CHARS),
@@ -24,19 +27,18 @@ export async function admitDevice(
       expires_at: given.expiresAt,
       key: given.key,
       via: given.via,
+      ...(principal && { principal_id: principal.id, epoch: principal.epoch }),
     })
     await fleet.commit('commit.wish', {
       changes: [put('devices', device, 'absent')],
-      events: [{ kind: 'device_signed_in', time: now, actor: 'person', data: { device_id: id, name: device.name } }],
+      events: [{ kind: 'device_signed_in', time: now, actor, data: { device_id: id, name: device.name } }],
     })
     return device
   })
 }
 
-/** Runs for each open stream after every commit, so it reads one record by its id. */
-export async function isSignedIn(fleet: Fleet, deviceId: string): Promise<boolean> {
-  return isLetIn((await fleet.store.get('devices', deviceId))?.value, fleet.now())
-}
+export const isSignedIn = async (fleet: Fleet, deviceId: string): Promise<boolean> =>
+  (await standingOf(fleet, { device: deviceId })) !== 'out'
 
 /** Its next request is refused, and its open streams end. */
 export async function signOutDevice(fleet: Fleet, ask: Ask, deviceId: string): Promise<void> {

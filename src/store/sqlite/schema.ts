@@ -35,6 +35,9 @@ export const MIGRATIONS: readonly Migration[] = [
   countRecords,
   createTables,
   countRecords,
+  // People and their tokens.
+  createTables,
+  countRecords,
 ]
 
 export const tableOf = (collection: Collection): string => `records_${collection}`

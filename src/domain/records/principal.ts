@@ -1,0 +1,55 @@
+import * as z from 'zod'
+import { Id, Timestamp } from '../ids.ts'
+
+/** From the most to the least. What each may do is in `operations/roles.ts`. */
+export const ROLES = ['owner', 'team-lead', 'coordinator', 'worker', 'merger', 'monitor'] as const
+export const Role = z.enum(ROLES)
+export type Role = z.infer<typeof Role>
+
+/** A role in the whole fleet, or in one project. */
+export const Grant = z.strictObject({
+  role: Role,
+  project_id: Id.nullable().describe('empty: in the whole fleet'),
+})
+export type Grant = z.infer<typeof Grant>
+export const MOST_GRANTS = 200
+
+/**
+ * Somebody besides the owner of the home who may ask: a person, or a service (a named account for scripts). Whoever can
+ * open the files of the home is its owner, and needs no record.
+ */
+export const Principal = z.object({
+  id: Id,
+  kind: z.enum(['person', 'service']),
+  name: z.string().trim().min(1).max(80),
+  grants: z.array(Grant).max(MOST_GRANTS),
+  /** Raised to end everything that was signed in or made before: browsers, tokens, open streams. */
+  epoch: z.number().int().default(0),
+  /** The record stays, because events name it. */
+  ended_at: Timestamp.nullable().default(null),
+  created_at: Timestamp,
+  updated_at: Timestamp,
+})
+export type Principal = z.infer<typeof Principal>
+
+/** A token of a person or a service. Only its hash is stored. */
+export const AccessToken = z.object({
+  id: Id.describe('part of the token, so that it can be found'),
+  principal_id: Id,
+  name: z.string().trim().min(1).max(80),
+  hash: z.string().describe('SHA-256 of the whole token, base64url'),
+  grants: z.array(Grant).max(MOST_GRANTS).nullable().describe('narrows what its principal may do; empty: all of it'),
+  epoch: z.number().int(),
+  expires_at: Timestamp.nullable(),
+  last_used_at: Timestamp.nullable().default(null),
+  revoked_at: Timestamp.nullable().default(null),
+  created_at: Timestamp,
+})
+export type AccessToken = z.infer<typeof AccessToken>
+
+/** Whether a sign-in that was made in `epoch` still counts. */
+export const isCurrent = (principal: Principal | undefined, epoch: number): principal is Principal =>
+  principal !== undefined && principal.ended_at === null && principal.epoch === epoch
+
+export const isUsable = (token: AccessToken | undefined, now: string): token is AccessToken =>
+  token !== undefined && token.revoked_at === null && (token.expires_at === null || token.expires_at > now)

@@ -1,0 +1,101 @@
+import { InvalidInput, NotAllowed } from '../../domain/errors.ts'
+import { type Grant, Principal } from '../../domain/records/principal.ts'
+import type { Stored } from '../../store/index.ts'
+import { type Ask, by, oncePerKey } from '../commands.ts'
+import type { Fleet } from '../fleet.ts'
+import { all, current, derivedId, lookUp, put } from '../records.ts'
+
+/** The person or service with this id or name. */
+export async function lookUpPrincipal(fleet: Fleet, ref: string): Promise<Stored<Principal>> {
+  const named = (await allNamed(fleet, ref)).find(({ ended_at }) => !ended_at)
+  return named ? current(fleet, 'principals', named.id) : lookUp(fleet, 'principals', ref)
+}
+
+export async function principalsOf(fleet: Fleet): Promise<Principal[]> {
+  return (await Array.fromAsync(all(fleet, 'principals', 'created'))).map(({ value }) => value)
+}
+
+export async function addPrincipal(
+  fleet: Fleet,
+  ask: Ask,
+  { kind, name, grants }: Pick<Principal, 'kind' | 'name' | 'grants'>,
+): Promise<Principal> {
+  const resolved = await withProjects(fleet, grants)
+  const id = await oncePerKey(fleet, ask, async () => {
+    const earlier = await allNamed(fleet, name)
+    if (earlier.some(({ ended_at }) => !ended_at))
+      throw new InvalidInput('name', `is taken: ${name}`, { try: 'Choose another name.' })
+    const { now, actor } = by(fleet, ask)
+    // Two who add the same name at once make the same id, so only one of them can.
+    const id = derivedId('principal', name.toLowerCase(), String(earlier.length))
+    const made = Principal.parse({ id, kind, name, grants: resolved, created_at: now, updated_at: now })
+    return {
+      subject: made.id,
+      changes: [put('principals', made, 'absent')],
+      events: [event('principal_added', made, now, actor)],
+    }
+  })
+  return (await current(fleet, 'principals', id)).value
+}
+
+/** Open streams end and are opened again with the new roles. */
+export async function setGrants(fleet: Fleet, ask: Ask, id: string, grants: readonly Grant[]): Promise<Principal> {
+  const resolved = await withProjects(fleet, grants)
+  await changePrincipal(fleet, ask, id, 'principal_changed', principal => ({ ...principal, grants: resolved }))
+  return (await current(fleet, 'principals', id)).value
+}
+
+/** Signs every browser out and ends every token, at once. */
+export async function signOutEverywhere(fleet: Fleet, ask: Ask, id: string): Promise<void> {
+  await changePrincipal(fleet, ask, id, 'principal_changed', principal => ({
+    ...principal,
+    epoch: principal.epoch + 1,
+  }))
+}
+
+/** For good: the name may be used again, the record stays for what was done. */
+export async function endPrincipal(fleet: Fleet, ask: Ask, id: string): Promise<void> {
+  await changePrincipal(fleet, ask, id, 'principal_ended', (principal, now) => ({
+    ...principal,
+    ended_at: now,
+    epoch: principal.epoch + 1,
+  }))
+}
+
+async function changePrincipal(
+  fleet: Fleet,
+  ask: Ask,
+  id: string,
+  kind: 'principal_changed' | 'principal_ended',
+  change: (principal: Principal, now: string) => Principal,
+): Promise<void> {
+  await oncePerKey(fleet, ask, async () => {
+    const { value, version } = await current(fleet, 'principals', id)
+    if (value.ended_at) throw new NotAllowed(`${value.name} is no longer part of this fleet.`)
+    const { now, actor } = by(fleet, ask)
+    const next = { ...change(value, now), updated_at: now }
+    return { subject: id, changes: [put('principals', next, version)], events: [event(kind, next, now, actor)] }
+  })
+}
+
+const event = (
+  kind: 'principal_added' | 'principal_changed' | 'principal_ended',
+  { id, name, grants, kind: of }: Principal,
+  time: string,
+  actor: string,
+) => ({ kind, time, actor, data: { principal_id: id, name, of, grants } })
+
+async function allNamed(fleet: Fleet, name: string): Promise<Principal[]> {
+  const found = await Array.fromAsync(all(fleet, 'principals', 'name', [name.toLowerCase()]))
+  return found.map(({ value }) => value)
+}
+
+/** Projects can be named in a grant. The record has their ids. */
+async function withProjects(fleet: Fleet, grants: readonly Grant[]): Promise<Grant[]> {
+  return Promise.all(
+    grants.map(async ({ role, project_id }) => ({
+      role,
+      project_id: project_id === null ? null : (await lookUp(fleet, 'projects', project_id)).value.id,
+    })),
+  )
+}
