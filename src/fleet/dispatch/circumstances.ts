@@ -26,17 +26,19 @@ export interface Circumstances {
 const MOST_LANDINGS = 200
 
 export function circumstancesOf(fleet: Fleet): Circumstances {
+  // All projects share slots and budgets, also those that the caller may not see.
+  const { whole } = fleet.view ?? { whole: fleet }
   const known = new Map<string, unknown>()
   const once = <T>(name: string, look: () => T): T => {
     if (!known.has(name)) known.set(name, look())
     return known.get(name) as T
   }
-  const live = () => once('live', () => liveSessions(fleet))
+  const live = () => once('live', () => liveSessions(whole))
   return {
     isPaused: () => once('paused', async () => (await fleetState(fleet)).value.paused),
     project: id => once(`project ${id}`, async () => (await readable(fleet, 'projects', id))?.value),
     mission: id => once(`mission ${id}`, async () => (await readable(fleet, 'missions', id))?.value),
-    hold: (agent, project) => once(`hold ${agent} ${project.id}`, () => holdOn(fleet, agent, project)),
+    hold: (agent, project) => once(`hold ${agent} ${project.id}`, () => holdOn(whole, agent, project)),
     disk: project => once(`disk ${project.id}`, () => diskShareOf(fleet, project)),
     landings: project =>
       once(`landings ${project}`, async () => {

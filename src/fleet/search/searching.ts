@@ -39,6 +39,7 @@ export async function search(fleet: Fleet, { kinds, limit, ...wanted }: Search):
     const found = fleet.texts.search({
       ...wanted,
       project_id,
+      ...(fleet.view && { projects: [...fleet.view.projects] }),
       kind,
       limit: isTranscript ? limit * PER_TRANSCRIPT : limit,
     })
