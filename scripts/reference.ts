@@ -15,6 +15,7 @@ import type { Operation } from '../src/operations/operation.ts'
 import { agentsPage } from './agents-page.ts'
 import { compatibilityPage, knownNamesTable } from './compatibility-page.ts'
 import { cell, code, table } from './markdown.ts'
+import { permissionsPage } from './permissions-page.ts'
 import { fieldTable, schemaOf } from './schema-tables.ts'
 import { toolsPage } from './tools-page.ts'
 
@@ -26,6 +27,7 @@ export function referencePages(): Record<string, string> {
     'docs/reference/cli.md': page('The fleet command', cli()),
     'docs/reference/operations.md': page('Operations', operations()),
     'docs/reference/mcp-tools.md': page('MCP tools', toolsPage()),
+    'docs/reference/permissions.md': page('Permissions', permissionsPage()),
     'docs/reference/settings.md': page('Settings', settings()),
     'docs/reference/events.md': page('Events', events()),
     'docs/reference/transcript.md': page('Transcript events', transcript()),

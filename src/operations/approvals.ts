@@ -4,6 +4,7 @@ import { ApprovalRule, coverage } from '../domain/records/approval-rule.ts'
 import type { Fleet } from '../fleet/fleet.ts'
 import { revokeRule } from '../fleet/questions/approvals.ts'
 import { lookUp } from '../fleet/records.ts'
+import { isPerson } from './authorize.ts'
 import { ask, Paging, ProjectRef, Ref } from './inputs.ts'
 import { type Caller, command, query } from './operation.ts'
 
@@ -20,7 +21,7 @@ async function view(fleet: Fleet, rule: ApprovalRule): Promise<RuleView> {
 
 /** A rule answers for a person, so only a person makes or revokes one. */
 export function requirePerson(caller: Caller): void {
-  if (caller.kind !== 'owner' || caller.plugin) throw new Forbidden('Only a person can make or revoke approval rules.')
+  if (!isPerson(caller)) throw new Forbidden('Only a person can make or revoke approval rules.')
 }
 
 export const approvals = [

@@ -11,8 +11,8 @@ const OWNER: Asking = { caller: { kind: 'owner' }, signal: new AbortController()
 
 /** Runs an operation with an input that was already read, if the caller may use it. */
 export async function asked(context: Context, operation: Query, input: Record<string, unknown>): Promise<unknown> {
-  authorize(operation, context.caller, input)
-  return operation.output.parse(await operation.run(context, input))
+  const fleet = await authorize(operation, context, input)
+  return operation.output.parse(await operation.run({ ...context, fleet }, input))
 }
 
 /** Runs operations within one call: with its key, its signal and its progress. */

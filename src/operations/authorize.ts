@@ -1,15 +1,139 @@
-import { Forbidden } from '../domain/errors.ts'
-import type { Caller, Operation } from './operation.ts'
+import { Forbidden, NotFound } from '../domain/errors.ts'
+import type { Fleet } from '../fleet/fleet.ts'
+import { viewOf } from '../fleet/people/view.ts'
+import { lookUp } from '../fleet/records.ts'
+import type { Collection } from '../store/index.ts'
+import type { Caller, Context, Operation, Principal } from './operation.ts'
+import type { Permission } from './permissions.ts'
+import { both, isEmpty, type Reach, reaches, reachOf, sightOf } from './roles.ts'
+
+/** Fields of inputs that name something in a project, and what it is. */
+const NAMED: Readonly<Record<string, Collection | null>> = {
+  project_id: 'projects',
+  mission_id: 'missions',
+  session_id: 'sessions',
+  question_id: 'questions',
+  comment_id: 'comments',
+  plan_id: 'plans',
+  workflow_id: 'workflows',
+  schedule_id: 'schedules',
+  report_id: 'reports',
+  rule_id: 'approval_rules',
+  // Part of a project's own record.
+  server_id: null,
+}
+
+/** Throws unless the caller may use this operation at all. Called before the input is read. */
+export function authorizeAnywhere(operation: Operation, caller: Caller): void {
+  const refusal = refusalOf(operation, caller)
+  if (refusal) throw refusal
+}
+
+export const mayUse = (operation: Operation, caller: Caller): boolean => refusalOf(operation, caller) === undefined
+
+function refusalOf(operation: Operation, caller: Caller): Forbidden | undefined {
+  const { name, agentMay, may } = operation
+  if (caller.kind === 'session') return agentMay ? undefined : notForSessions(name)
+  if (may === 'approvals.decide' && !isPerson(caller)) return new Forbidden('Only a person decides about permissions.')
+  return isPrincipal(caller) && isEmpty(reachFor(caller, may)) ? notAllowed(operation) : undefined
+}
 
 /**
- * Whether the caller may use this operation. The owner may use everything. What a running agent may use can depend on
- * the input; without an input, the question is whether it may use the operation at all.
+ * Decides for REST, both MCP endpoints, sockets, plugins and the terminal. Returns the fleet as the caller sees it: an
+ * operation that runs on it can neither show nor touch anything else.
  */
-export function authorize(operation: Operation, caller: Caller, input?: Record<string, unknown>): void {
-  if (caller.kind === 'owner') return
-  const { agentMay, name } = operation
-  if (!agentMay || (input && !agentMay(caller, input)))
-    throw new Forbidden(`The token of a session may not use ${name}.`, {
-      try: 'An agent can ask only about its own mission.',
+export async function authorize(
+  operation: Operation,
+  { fleet, caller }: Pick<Context, 'fleet' | 'caller'>,
+  input: Record<string, unknown>,
+): Promise<Fleet> {
+  authorizeAnywhere(operation, caller)
+  if (caller.kind === 'session') {
+    if (!operation.agentMay!(caller, input)) throw notForSessions(operation.name)
+    return fleet
+  }
+  if (caller.kind === 'owner') return fleet
+  for (const also of operation.mayAlso?.(input) ?? [])
+    if (isEmpty(reachFor(caller, also))) throw notAllowed(operation, also)
+  // Its own browsers and tokens are in no project.
+  if (operation.may === 'self.manage') return fleet
+  const reach = [operation.may, ...(operation.mayAlso?.(input) ?? [])]
+    .map(permission => reachFor(caller, permission))
+    .reduce(both)
+  if (reach === 'fleet') return fleet
+  if (touchesFleet(operation, input))
+    throw new Forbidden(`${operation.name} concerns the whole fleet, and your role does not.`, {
+      try: 'Ask an owner of this fleet.',
     })
+  await requireInReach(fleet, caller, operation, input, reach)
+  return viewOf(fleet, reach)
 }
+
+/** For what depends on a record: whether the caller has a permission in its project. */
+export function requireMay(caller: Caller, permission: Permission, projectId: string): void {
+  if (caller.kind === 'owner' && !(caller.plugin && permission === 'approvals.decide')) return
+  const isProgram = caller.kind === 'service' && permission === 'approvals.decide'
+  if (isPrincipal(caller) && !isProgram && reaches(reachFor(caller, permission), projectId)) return
+  throw new Forbidden(`This needs the permission ${permission}.`, { try: 'Ask an owner of this fleet.' })
+}
+
+export const isPrincipal = (caller: Caller): caller is Principal =>
+  caller.kind === 'person' || caller.kind === 'service'
+
+/** A person, at a browser or a terminal: no plugin, no service and no agent. */
+export const isPerson = (caller: Caller): boolean =>
+  caller.kind === 'person' || (caller.kind === 'owner' && !caller.plugin)
+
+/** Where the caller has a permission. A token may have less than its principal, never more. */
+export function reachFor({ grants, limit }: Principal, permission: Permission): Reach {
+  const reach = reachOf(grants, permission)
+  return limit === null ? reach : both(reach, reachOf(limit, permission))
+}
+
+/** A command that names nothing in a project changes the fleet itself. */
+function touchesFleet({ kind, touches }: Operation, input: Record<string, unknown>): boolean {
+  if (touches === 'fleet') return true
+  return kind === 'command' && Object.keys(NAMED).every(field => input[field] === undefined)
+}
+
+/** For the reference: what an operation concerns. */
+export function whereOf({ kind, may, touches, input }: Operation): 'you' | 'fleet' | 'project' | 'either' {
+  if (may === 'self.manage') return 'you'
+  if (touches === 'fleet') return 'fleet'
+  const named = Object.keys(NAMED).flatMap(field => input.shape[field] ?? [])
+  if (kind !== 'command') return 'project'
+  if (!named.length) return 'fleet'
+  return named.some(field => !field.safeParse(undefined).success) ? 'project' : 'either'
+}
+
+/** What the caller may see but not change is refused; what they may not see is not found. */
+async function requireInReach(
+  fleet: Fleet,
+  { grants, limit }: Principal,
+  operation: Operation,
+  input: Record<string, unknown>,
+  reach: ReadonlySet<string>,
+): Promise<void> {
+  const sight = limit === null ? sightOf(grants) : both(sightOf(grants), sightOf(limit))
+  const seen = sight === 'fleet' ? fleet : viewOf(fleet, sight)
+  for (const [field, collection] of Object.entries(NAMED)) {
+    const ref = input[field]
+    if (collection === null || typeof ref !== 'string') continue
+    const named = await lookUp(seen, collection, ref).catch((error: unknown) => {
+      // The operation itself says what is wrong with it.
+      if (error instanceof NotFound) return undefined
+      throw error
+    })
+    const value = named?.value as { id: string; project_id?: string } | undefined
+    const projectId = collection === 'projects' ? value?.id : value?.project_id
+    if (projectId !== undefined && !reach.has(projectId)) throw notAllowed(operation)
+  }
+}
+
+const notForSessions = (name: string): Forbidden =>
+  new Forbidden(`The token of a session may not use ${name}.`, { try: 'An agent can ask only about its own mission.' })
+
+const notAllowed = ({ name, may }: Operation, permission: Permission = may): Forbidden =>
+  new Forbidden(`Your role does not include ${permission}, which ${name} needs.`, {
+    try: 'fleet whoami shows your roles. Ask an owner of this fleet.',
+  })

@@ -78,7 +78,7 @@ export const comments = [
   }),
   command({
     name: 'apply_suggestion',
-    may: 'missions.run',
+    may: 'missions.review',
     mcp: 'review',
     summary: 'Apply the suggestion of a comment to the work of its mission; the result is a new candidate to review',
     http: 'POST /api/comments/:comment_id/apply',

@@ -131,7 +131,7 @@ export const conflicts = [
   }),
   command({
     name: 'resolve_conflict',
-    may: 'missions.run',
+    may: 'missions.review',
     mcp: 'review',
     summary: 'Resolve the conflict of a mission with its base branch; the result is a new candidate to review',
     http: 'POST /api/missions/:mission_id/conflict/resolve',

@@ -1,16 +1,17 @@
 import * as z from 'zod'
-import { Forbidden, InvalidInput } from '../domain/errors.ts'
+import { Forbidden, InvalidInput, NotFound } from '../domain/errors.ts'
 import { newId } from '../domain/ids.ts'
 import { Device } from '../domain/records/device.ts'
 import { signedInDevices, signOutDevice } from '../fleet/people/devices.ts'
-import { lookUp } from '../fleet/records.ts'
+import { current, lookUp } from '../fleet/records.ts'
 import { deviceUrl, LINK_LASTS_MS } from '../platform/tokens.ts'
 import { isHeld, readDaemon } from '../store/index.ts'
+import { isPerson, isPrincipal } from './authorize.ts'
 import { ask, Ref } from './inputs.ts'
-import { type Caller, command, query } from './operation.ts'
+import { type Caller, command, deviceOf, query } from './operation.ts'
 import { qrOf } from './qr.ts'
 
-const DeviceView = Device.omit({ signed_out_at: true, key: true, push: true }).extend({
+const DeviceView = Device.omit({ signed_out_at: true, key: true, push: true, epoch: true }).extend({
   key: z
     .enum(['p256', 'shared'])
     .describe(
@@ -19,10 +20,14 @@ const DeviceView = Device.omit({ signed_out_at: true, key: true, push: true }).e
   this_one: z.boolean().describe('true for the browser that sent this request'),
 })
 
-/** A plugin or an agent must not gain access that outlives it on a device. */
+/** A plugin, an agent or a service must not gain access that outlives it on a device. */
 function requirePerson(caller: Caller): void {
-  if (caller.kind !== 'owner' || caller.plugin) throw new Forbidden('Only a person can sign a device in.')
+  if (!isPerson(caller)) throw new Forbidden('Only a person can sign a device in.')
 }
+
+/** The owner manages all browsers; a person their own. */
+const isOwn = (caller: Caller, { principal_id }: Device): boolean =>
+  isPrincipal(caller) ? principal_id === caller.id : true
 
 const ADVICE = [
   {
@@ -42,7 +47,7 @@ const ADVICE = [
 export const devices = [
   command({
     name: 'continue_on_phone',
-    may: 'devices.manage',
+    may: 'self.manage',
     // The answer signs a browser in, so it is for the person and not for a model.
     mcp: false,
     summary: 'Create a link and a QR code that sign in one other device, once, within ten minutes',
@@ -78,7 +83,8 @@ export const devices = [
       if (!at) return { link: null, addresses, advice: ADVICE }
       const expiresMs = Date.parse(fleet.now()) + LINK_LASTS_MS
       const id = newId()
-      const url = await deviceUrl(fleet.keys, at, { id, name, expiresMs })
+      const principal = isPrincipal(caller) ? (await current(fleet, 'principals', caller.id)).value : undefined
+      const url = await deviceUrl(fleet.keys, at, { id, name, expiresMs, principal })
       const expires_at = new Date(expiresMs).toISOString()
       const encrypted = at.startsWith('https:')
       return { link: { url, expires_at, device_id: id, encrypted, qr: qrOf(url) }, addresses, advice: [] }
@@ -86,16 +92,16 @@ export const devices = [
   }),
   query({
     name: 'list_devices',
-    may: 'devices.manage',
+    may: 'self.manage',
     mcp: 'system',
     summary: 'List the browsers that are signed in, newest first',
     http: 'GET /api/devices',
     input: z.object({}),
     output: z.object({ devices: z.array(DeviceView) }),
     run: async ({ fleet, caller }) => {
-      const own = caller.kind === 'owner' ? caller.device : undefined
-      const found = await signedInDevices(fleet)
-      const devices = found.map(({ signed_out_at, key, push, ...device }) => ({
+      const own = deviceOf(caller)
+      const found = (await signedInDevices(fleet)).filter(device => isOwn(caller, device))
+      const devices = found.map(({ signed_out_at, key, push, epoch, ...device }) => ({
         ...device,
         key: key!.kind,
         this_one: device.id === own,
@@ -105,7 +111,7 @@ export const devices = [
   }),
   command({
     name: 'sign_out_device',
-    may: 'devices.manage',
+    may: 'self.manage',
     mcp: 'system',
     summary: 'Sign a browser out at once and close its connections',
     http: 'DELETE /api/devices/:device_id',
@@ -114,6 +120,7 @@ export const devices = [
     run: async (context, { device_id }) => {
       requirePerson(context.caller)
       const { value } = await lookUp(context.fleet, 'devices', device_id)
+      if (!isOwn(context.caller, value)) throw new NotFound('device', device_id)
       await signOutDevice(context.fleet, ask(context, 'sign_out_device'), value.id)
       return { device_id: value.id }
     },

@@ -5,7 +5,7 @@ import { query } from './operation.ts'
 export const disk = [
   query({
     name: 'disk_use',
-    may: 'system.read',
+    may: 'system.inspect',
     mcp: 'system',
     summary: 'Show what worktrees, repositories, transcripts, caches and refs use, in total and per project',
     http: 'GET /api/disk',

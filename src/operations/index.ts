@@ -18,6 +18,7 @@ import { notes } from './notes.ts'
 import { notifications } from './notifications.ts'
 import type { Operation, Query } from './operation.ts'
 import { overview } from './overview.ts'
+import { people } from './people.ts'
 import { plans } from './plans.ts'
 import { plugins } from './plugins.ts'
 import { processes } from './processes.ts'
@@ -79,6 +80,7 @@ const forPeople = [
   ...disk,
   ...events,
   ...devices,
+  ...people,
   ...integrations,
   ...spending,
   ...overview,

@@ -1,7 +1,7 @@
 import * as z from 'zod'
 import { InvalidInput } from '../domain/errors.ts'
 import type { Ask } from '../fleet/commands.ts'
-import type { Context } from './operation.ts'
+import type { Caller, Context } from './operation.ts'
 
 export const Ref = z.string().min(1).max(120).describe('an id, or its first letters')
 export const ProjectRef = Ref.describe('an id, its first letters, or its name')
@@ -23,8 +23,18 @@ type WithoutDefault<F> = F extends z.ZodDefault<infer Inner> ? Inner : F
 export const given = <T extends object>(fields: T): Partial<T> =>
   Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined)) as Partial<T>
 
-export const actorOf = ({ caller }: Context): string =>
-  caller.kind === 'session' ? `session:${caller.session_id}` : caller.plugin ? `plugin:${caller.plugin}` : 'person'
+export function actorNamed(caller: Caller): string {
+  switch (caller.kind) {
+    case 'session':
+      return `session:${caller.session_id}`
+    case 'owner':
+      return caller.plugin ? `plugin:${caller.plugin}` : 'person'
+    default:
+      return `${caller.kind}:${caller.id}`
+  }
+}
+
+export const actorOf = ({ caller }: Context): string => actorNamed(caller)
 export const ask = (context: Context, operation: string): Ask => ({
   operation,
   actor: actorOf(context),

@@ -37,7 +37,7 @@ const SOME_PROJECT = '<your repository>'
 export const integrations = [
   query({
     name: 'list_integrations',
-    may: 'system.read',
+    may: 'system.inspect',
     mcp: 'system',
     summary:
       'How to connect each MCP client and other programs to this fleet: what to paste, and the command that does it',

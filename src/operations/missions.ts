@@ -13,6 +13,7 @@ import { comments } from './comments.ts'
 import { ask, edits, given, Paging, ProjectRef, promptOf, Ref } from './inputs.ts'
 import { listing, MissionList } from './listing.ts'
 import { type Caller, type Context, command, type Operation, query } from './operation.ts'
+import type { Permission } from './permissions.ts'
 import { scheduleFrom, TimeZone } from './schedules.ts'
 import { MissionDetail, MissionView, missionDetail, missionView, missionViews } from './views.ts'
 
@@ -21,6 +22,10 @@ const Prompt = {
   detailed_prompt: z.string().max(1_000_000).optional(),
   prompt: z.string().max(1_000_000).optional().describe('the same as detailed_prompt'),
 }
+
+/** Whoever lets work land without a review decides about landing. */
+const landingByItself = (input: object): readonly Permission[] =>
+  'landing' in input && input.landing === 'auto' ? ['missions.land'] : []
 
 const ownMission = (caller: Extract<Caller, { kind: 'session' }>, input: { mission_id: string }): boolean =>
   caller.mission_id === input.mission_id
@@ -60,7 +65,8 @@ function onMission<const N extends string, I extends z.ZodObject<{ mission_id: t
   return command({
     mcp: DECIDING.includes(name) ? 'review' : 'control',
     ...more,
-    may: DECIDING.includes(name) ? 'missions.land' : 'missions.run',
+    may: name === 'send_back_mission' ? 'missions.review' : DECIDING.includes(name) ? 'missions.land' : 'missions.run',
+    mayAlso: landingByItself,
     name,
     summary,
     http: `POST /api/missions/:mission_id/${name.replace(/_mission$/, '').replaceAll('_', '-')}`,
@@ -93,6 +99,11 @@ export const missions = [
       schedule_cron: ScheduleSettings.shape.cron.optional().describe('copy it repeatedly by this cron rule'),
       schedule_time_zone: TimeZone,
     }),
+    mayAlso: input => [
+      ...landingByItself(input),
+      ...(input.auto_dispatch ? (['missions.run'] as const) : []),
+      ...(input.schedule_cron ? (['schedules.write'] as const) : []),
+    ],
     output: MissionView,
     run: async (context, input) => {
       const { project_id, detailed_prompt, prompt, auto_dispatch, schedule_cron, schedule_time_zone, ...settings } =

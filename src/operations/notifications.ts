@@ -86,7 +86,7 @@ const SECRET = 'empty removes it; absent keeps it, unless the server changes'
 export const notifications = [
   query({
     name: 'get_notification_settings',
-    may: 'system.read',
+    may: 'system.inspect',
     mcp: false,
     summary: 'Show what people are told about while no page is open, and over which channels',
     http: 'GET /api/notifications/settings',

@@ -1,13 +1,34 @@
 import { createHash } from 'node:crypto'
 import type { z } from 'zod'
+import type { Grant } from '../domain/records/principal.ts'
 import type { Fleet } from '../fleet/fleet.ts'
 import type { Permission } from './permissions.ts'
 import type { Offered } from './tool-sets.ts'
 
-/** Who asks. A session's token speaks for that session only; a plugin asks as the owner, and is named. */
+/**
+ * Who asks. The owner is whoever can read the files of the home. A session's token speaks for that session only; a
+ * plugin asks as the owner, and is named.
+ */
 export type Caller =
   | { kind: 'owner'; plugin?: string /** the browser they ask with, where it has a name */; device?: string }
+  | Principal
   | { kind: 'session'; session_id: string; mission_id: string; project_id: string }
+
+/** A person or a service that was let in, as it was when the request came. */
+export interface Principal {
+  kind: 'person' | 'service'
+  id: string
+  name: string
+  grants: readonly Grant[]
+  /** What their token is limited to; null: nothing less than the grants. */
+  limit: readonly Grant[] | null
+  /** The browser or the token they ask with. */
+  device?: string
+  token?: string
+}
+
+/** The browser they ask with. */
+export const deviceOf = (caller: Caller): string | undefined => (caller.kind === 'session' ? undefined : caller.device)
 
 export interface Context {
   fleet: Fleet
@@ -45,8 +66,12 @@ export type Method = 'GET' | 'POST' | 'PUT' | 'DELETE'
 interface Common<I extends z.ZodObject, N extends string> {
   name: N
   summary: string
-  /** The permission that a person will need. Nothing checks it yet: see `authorize`. */
+  /** The permission that a person or a service needs. */
   may: Permission
+  /** What else it needs, given the input. */
+  mayAlso?: (input: z.infer<I>) => readonly Permission[]
+  /** `fleet`: it concerns the whole fleet, although its input names something in a project, or it is a query. */
+  touches?: 'fleet'
   /** The set of MCP tools that has it, or how it is offered there. False: it is not. */
   mcp: Offered['set'] | Offered | false
   /** `POST /api/missions/:mission_id/dispatch`. The names in the path are fields of the input. */

@@ -1,6 +1,9 @@
 /** What a caller needs to use an operation. Each permission is one thing to trust a person with. */
 export const PERMISSIONS = {
+  'self.manage': 'see who one is, and manage own browsers and tokens',
+  'people.manage': 'invite people and services, change their roles, end them, see all tokens',
   'system.read': 'see the state of the fleet: status, agents, models, plugins, settings',
+  'system.inspect': 'see what concerns the machine: disk, integrations, where messages are sent',
   'system.operate': 'pause, clean up, retry what is stuck, refresh the list of agents',
   'settings.write': 'change settings of the fleet',
   'devices.manage': 'sign browsers in and out',
@@ -11,6 +14,7 @@ export const PERMISSIONS = {
   'missions.read': 'see missions, reviews, diffs and events',
   'missions.create': 'create missions and drafts',
   'missions.run': 'start, stop, retry and change missions',
+  'missions.review': 'request changes, apply suggestions, resolve conflicts',
   'missions.land': 'land, undo and reject work',
   'missions.delete': 'delete missions and what only they hold',
   'comments.write': 'comment on work',

@@ -13,6 +13,7 @@ export const repositories = [
   query({
     name: 'find_repositories',
     may: 'projects.write',
+    touches: 'fleet',
     mcp: 'projects',
     summary: 'Find repositories on this machine that are not projects yet, the last used first',
     http: 'GET /api/repositories',
@@ -27,6 +28,7 @@ export const repositories = [
   query({
     name: 'browse_folders',
     may: 'projects.write',
+    touches: 'fleet',
     mcp: 'projects',
     summary: 'List the folders in a folder, and which of them are repositories',
     http: 'GET /api/folders',
@@ -63,6 +65,7 @@ export const repositories = [
   stream({
     name: 'follow_clone',
     may: 'projects.write',
+    touches: 'fleet',
     mcp: false,
     summary: 'Follow a clone until it is done or has failed',
     http: 'GET /api/repositories/clones/:clone_id',

@@ -10,6 +10,7 @@ import { current, lookUp } from '../fleet/records.ts'
 import { sayToMission } from '../fleet/sessions/messages.ts'
 import { untilSeen } from '../fleet/watching.ts'
 import { requirePerson } from './approvals.ts'
+import { requireMay } from './authorize.ts'
 import { ask, Paging, Ref } from './inputs.ts'
 import { command, query } from './operation.ts'
 import { PlanSummary, planSummary } from './plans.ts'
@@ -178,7 +179,11 @@ export const talk = [
     run: async (context, { question_id, decision, text, remember }) => {
       const { fleet } = context
       if (remember) requirePerson(context.caller)
-      const find = async () => (await findQuestion(fleet, question_id)).id
+      const find = async () => {
+        const question = await findQuestion(fleet, question_id)
+        if (question.kind === 'permission') requireMay(context.caller, 'approvals.decide', question.project_id)
+        return question.id
+      }
       const answered = await answerQuestion(fleet, ask(context, 'answer_question'), find, {
         decision,
         text,

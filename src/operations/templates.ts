@@ -51,6 +51,7 @@ export const templates = [
   command({
     name: 'save_template',
     may: 'templates.write',
+    touches: 'fleet',
     mcp: 'planning',
     summary: 'Save the settings of a mission, with its prompt, or of a project, under a name',
     http: 'POST /api/templates',
@@ -116,6 +117,10 @@ export const templates = [
       auto_dispatch: z.boolean().default(false).describe('queue it at once'),
     }),
     output: MissionView,
+    mayAlso: ({ auto_dispatch, landing }) => [
+      ...(auto_dispatch ? (['missions.run'] as const) : []),
+      ...(landing === 'auto' ? (['missions.land'] as const) : []),
+    ],
     run: async (context, { template, project_id, values, auto_dispatch, ...settings }) => {
       const asked = ask(context, 'create_mission_from_template')
       const saved = await missionFrom(context.fleet, template, values)

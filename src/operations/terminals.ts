@@ -4,15 +4,17 @@ import { requireTerminal } from '../domain/rules/terminal.ts'
 import { lookUp } from '../fleet/records.ts'
 import type { HeldTerminals } from '../fleet/takeover/held.ts'
 import { takeOverMission } from '../fleet/takeover/takeover.ts'
+import { isPerson } from './authorize.ts'
 import { ask, Ref } from './inputs.ts'
-import { type Context, command } from './operation.ts'
+import { type Context, command, deviceOf } from './operation.ts'
 import { MissionView, missionView } from './views.ts'
 
 /** A terminal can do whatever the person can, so no agent, plugin or model opens one. */
 async function terminalsFor({ fleet, caller }: Context): Promise<HeldTerminals> {
-  if (caller.kind !== 'owner' || caller.plugin) throw new Forbidden('Only a person can open a terminal.')
-  const id = caller.device
-  const device = id === undefined ? undefined : (await fleet.store.get('devices', id))?.value
+  if (!isPerson(caller)) throw new Forbidden('Only a person can open a terminal.')
+  const id = deviceOf(caller)
+  const { store } = fleet.view?.whole ?? fleet
+  const device = id === undefined ? undefined : (await store.get('devices', id))?.value
   requireTerminal(device, fleet.settings.terminalDevices)
   const { host } = fleet.terminals
   if (!host) throw new NotAllowed('A terminal in the browser needs a running server.', { try: 'fleet up --detach' })
@@ -57,7 +59,7 @@ export const terminals = [
       const { value } = await lookUp(context.fleet, 'missions', mission_id)
       if (!host.holds(value))
         throw new NotAllowed(`Mission ${value.id} is not taken over in a page.`, { try: `fleet takeover ${value.id}` })
-      const device = context.caller.kind === 'owner' ? context.caller.device : undefined
+      const device = deviceOf(context.caller)
       return host.tickets.issue({ mission_id: value.id, device }, Date.parse(context.fleet.now()))
     },
   }),

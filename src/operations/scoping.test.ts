@@ -1,0 +1,147 @@
+import { expect, test } from 'vitest'
+import { Refusal } from '../domain/errors.ts'
+import { NOW } from '../domain/samples.testkit.ts'
+import { aFleet } from '../fleet/fleet.testkit.ts'
+import type { Fleet } from '../fleet/fleet.ts'
+import { authorize } from './authorize.ts'
+import { OPERATIONS } from './index.ts'
+import type { Operation, Query } from './operation.ts'
+import { parseInput, routeOf } from './shape.ts'
+import { aPrincipal, FOREIGN, fill, OWN, refsOf, saveCounts } from './two-projects.testkit.ts'
+
+/**
+ * Whoever may see one project gets the same answers as in a fleet in which nothing else exists. These are the only
+ * exceptions, and what they show of the whole machine.
+ */
+const SHARED: Readonly<Record<string, string>> = {
+  system_status: 'free disk, capacity and the state of the server',
+  list_agents: 'the programs on the machine',
+}
+
+const queries = OPERATIONS.filter(({ kind }) => kind === 'query') as Query[]
+const ada = aPrincipal([{ role: 'team-lead', project_id: OWN }])
+
+async function aWorld(...projects: string[]): Promise<Fleet> {
+  const fleet = aFleet({ now: () => NOW })
+  for (const project of projects) await fill(fleet, project)
+  await saveCounts(fleet, ...projects)
+  return fleet
+}
+
+/** Every query, about her project, about the other one, and about nothing in particular. */
+function questions(): { operation: Query; about: string; input: Record<string, unknown> }[] {
+  return queries.flatMap(operation => {
+    const fields = Object.keys(operation.input.shape)
+    const named = fields.filter(field => field in refsOf(OWN))
+    const required = named.filter(field => !operation.input.shape[field]!.safeParse(undefined).success)
+    const with_ = (project: string, which: string[]) =>
+      Object.fromEntries(which.map(field => [field, refsOf(project)[field]]))
+    return [
+      { operation, about: 'nothing', input: with_(OWN, required) },
+      ...(named.length ? [OWN, FOREIGN].map(about => ({ operation, about, input: with_(about, named) })) : []),
+      // One thing after the other, because the first that is not found ends it.
+      ...named.map(field => ({
+        operation,
+        about: `${field} of another project`,
+        input: { ...with_(OWN, required), [field]: refsOf(FOREIGN)[field] },
+      })),
+    ]
+  })
+}
+
+async function answer(fleet: Fleet, operation: Query, input: Record<string, unknown>): Promise<unknown> {
+  const more = { text: 'review', cron: '0 5 * * *', path: 'a.txt', side: 'new', from: 1, count: 1, template: 't' }
+  const fields = Object.keys(operation.input.shape)
+  const missing = Object.entries(more).filter(([field]) => fields.includes(field) && input[field] === undefined)
+  const usable = missing.filter(([field]) => !operation.input.shape[field]!.safeParse(undefined).success)
+  try {
+    const read = parseInput(operation, { ...input, ...Object.fromEntries(usable) })
+    const seen = await authorize(operation, { fleet, caller: ada }, read)
+    const context = { fleet: seen, caller: ada, signal: AbortSignal.timeout(20_000) }
+    return operation.output.parse(await operation.run(context, read))
+  } catch (error) {
+    if (error instanceof Refusal) return { refused: error.code, message: error.message }
+    throw error
+  }
+}
+
+/** Cursors are sealed with the keys of a home, and paths are those of a test. */
+const comparable = (fleet: Fleet, value: unknown): unknown =>
+  JSON.parse(
+    JSON.stringify(value, (key, each) => (['cursor', 'start'].includes(key) ? undefined : each)).replaceAll(
+      fleet.home.path,
+      '<home>',
+    ),
+  )
+
+test('every answer is that of a fleet in which the other project does not exist', async () => {
+  const [both, alone] = [await aWorld(OWN, FOREIGN), await aWorld(OWN)]
+  const wrong: string[] = []
+  let compared = 0
+  for (const { operation, about, input } of questions()) {
+    if (operation.name in SHARED || /^wait_for_/.test(operation.name)) continue
+    const [here, there] = [await answer(both, operation, input), await answer(alone, operation, input)]
+    const [one, other] = [comparable(both, here), comparable(alone, there)]
+    compared++
+    if (JSON.stringify(one) !== JSON.stringify(other))
+      wrong.push(`${operation.name} (${about}): ${JSON.stringify(one)} instead of ${JSON.stringify(other)}`)
+  }
+  console.log(`compared ${compared} answers of ${queries.length} queries`)
+  expect(wrong).toEqual([])
+  expect(compared).toBeGreaterThan(150)
+})
+
+test('what is shared by the whole machine names nothing of the other project', async () => {
+  const fleet = await aWorld(OWN, FOREIGN)
+  for (const operation of queries.filter(({ name }) => name in SHARED))
+    expect(JSON.stringify(await answer(fleet, operation, {})), operation.name).not.toContain(FOREIGN)
+})
+
+test('no command reaches anything in the other project', async () => {
+  const fleet = await aWorld(OWN, FOREIGN)
+  const commands = OPERATIONS.filter(({ kind }) => kind === 'command')
+  let walked = 0
+  for (const operation of commands) {
+    const fields = Object.keys(operation.input.shape).filter(field => field in refsOf(FOREIGN))
+    for (const field of fields) {
+      const seen = await view(fleet, operation, { [field]: refsOf(FOREIGN)[field] })
+      if (!seen) continue
+      walked++
+      for (const [collection, id] of EVERYTHING) {
+        expect(await seen.store.get(collection, id), `${operation.name} sees ${id}`).toBeUndefined()
+      }
+    }
+  }
+  expect(walked).toBeGreaterThan(40)
+})
+
+const EVERYTHING = [
+  ['projects', FOREIGN],
+  ['missions', `${FOREIGN}-review`],
+  ['sessions', `${FOREIGN}-live`],
+  ['questions', `${FOREIGN}-question`],
+  ['comments', `${FOREIGN}-comment`],
+  ['plans', `${FOREIGN}-plan`],
+] as const
+
+/** What the operation would run on. Undefined: it was refused. */
+async function view(fleet: Fleet, operation: Operation, input: Record<string, unknown>): Promise<Fleet | undefined> {
+  try {
+    return await authorize(operation, { fleet, caller: ada }, input)
+  } catch (error) {
+    if (error instanceof Refusal) return undefined
+    throw error
+  }
+}
+
+test('the comparison can fail: the owner sees both projects', async () => {
+  const fleet = await aWorld(OWN, FOREIGN)
+  const list = queries.find(({ name }) => name === 'list_missions')!
+  const seen = await authorize(list, { fleet, caller: { kind: 'owner' } }, {})
+  const answered = await list.run(
+    { fleet: seen, caller: { kind: 'owner' }, signal: new AbortController().signal },
+    parseInput(list, {}),
+  )
+  expect(JSON.stringify(answered)).toContain(FOREIGN)
+  expect(routeOf(list).method).toBe('GET')
+})
