@@ -2,13 +2,16 @@ import type { FastifyRequest } from 'fastify'
 import { InvalidInput, Unauthorized } from '../domain/errors.ts'
 import { newId } from '../domain/ids.ts'
 import { DeviceKey } from '../domain/records/device.ts'
+import { isCurrent, type Principal } from '../domain/records/principal.ts'
 import type { Fleet } from '../fleet/fleet.ts'
 import { admitDevice } from '../fleet/people/devices.ts'
+import { holderOf } from '../fleet/people/tokens.ts'
+import { current } from '../fleet/records.ts'
 import type { Caller } from '../operations/operation.ts'
 import { same } from '../platform/keys.ts'
 import { deviceOf, sessionOf } from '../platform/tokens.ts'
 import { isLoopback } from './origin.ts'
-import { type Proofs, publicKeyOf } from './proof.ts'
+import { type Proofs, publicKeyOf, signedOut } from './proof.ts'
 
 /** The caller, and how they proved it. */
 export interface Asker {
@@ -23,16 +26,31 @@ const BROWSER_LASTS_MS = 30 * 24 * 3600_000
 export async function whoAsks(fleet: Fleet, proofs: Proofs, request: FastifyRequest): Promise<Asker> {
   const { authorization } = request.headers
   const proven = await proofs.check(request)
-  if (proven) return { caller: { kind: 'owner', device: proven.device }, by: 'proof', digest: proven.digest }
+  if (proven) return { caller: await callerWith(fleet, proven.device), by: 'proof', digest: proven.digest }
   if (authorization !== undefined) return { caller: await callerOf(fleet, authorization), by: 'token' }
   throw new Unauthorized(hasOldCookie(fleet, request) ? 'A cookie is not enough.' : 'This needs a token.', {
     try: "Send Authorization: Bearer <the content of the home's token file>, or sign the browser in with the link that fleet up --detach prints.",
   })
 }
 
+/** Whose browser it is. */
+async function callerWith(fleet: Fleet, deviceId: string): Promise<Caller> {
+  const device = (await current(fleet, 'devices', deviceId)).value
+  if (device.principal_id === null) return { kind: 'owner', device: deviceId }
+  const principal = (await fleet.store.get('principals', device.principal_id))?.value
+  if (!isCurrent(principal, device.epoch)) throw signedOut()
+  return { ...namedIn(principal), limit: null, device: deviceId }
+}
+
+const namedIn = ({ kind, id, name, grants }: Principal): Pick<Principal, 'kind' | 'id' | 'name' | 'grants'> => ({
+  ...{ kind, id, name, grants },
+})
+
 async function callerOf(fleet: Fleet, authorization: string): Promise<Caller> {
   const token = /^Bearer +(\S+)$/i.exec(authorization)?.[1] ?? ''
   if (same(token, await fleet.keys.ownerToken())) return { kind: 'owner' }
+  const held = await holderOf(fleet, token)
+  if (held) return { ...namedIn(held.principal), limit: held.token.grants, token: held.token.id }
   const named = await sessionOf(fleet.keys, token)
   const session = named && (await fleet.store.get('sessions', named.id))?.value
   if (!session)
@@ -51,7 +69,7 @@ export async function signIn(
   const now = Date.parse(fleet.now())
   const byToken = same(token, await fleet.keys.ownerToken())
   const invited = byToken ? { id: newId(), name: '' } : await deviceOf(fleet.keys, token, now)
-  if (!invited) return undefined
+  if (!invited || (invited.principal && !(await isInvited(fleet, invited.principal)))) return undefined
   const device = await admitDevice(fleet, invited, {
     userAgent,
     key,
@@ -60,6 +78,10 @@ export async function signIn(
   })
   return device && { device: device.id }
 }
+
+/** An invitation is void once its person was signed out everywhere, or ended. */
+const isInvited = async (fleet: Fleet, { id, epoch }: { id: string; epoch: number }): Promise<boolean> =>
+  isCurrent((await fleet.store.get('principals', id))?.value, epoch)
 
 /** The key that identifies a browser. A key that its page can read is accepted only where browsers offer no other. */
 export function keyIn(body: unknown, { headers }: FastifyRequest): DeviceKey {

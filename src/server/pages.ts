@@ -87,7 +87,7 @@ function addSignIn(app: FastifyInstance, fleet: Fleet, proofs: Proofs): void {
   })
   app.post('/sign-out', async (request, reply) => {
     const { caller } = request.asker!
-    const device = caller.kind === 'owner' ? caller.device : undefined
+    const device = caller.kind === 'session' ? undefined : caller.device
     if (device) await signOutDevice(fleet, SIGN_OUT, device)
     return reply.code(204).send()
   })

@@ -62,7 +62,7 @@ export function openProofs(fleet: Fleet): Proofs {
   }
 }
 
-const signedOut = (): Unauthorized =>
+export const signedOut = (): Unauthorized =>
   new Unauthorized('This browser is signed out.', {
     try: 'Sign in again with the link that fleet up --detach prints.',
   })

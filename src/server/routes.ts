@@ -1,8 +1,8 @@
 import { setTimeout as passed } from 'node:timers/promises'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import type { Fleet } from '../fleet/fleet.ts'
-import { isSignedIn } from '../fleet/people/devices.ts'
-import { authorize } from '../operations/authorize.ts'
+import { type SignIn, standingOf } from '../fleet/people/signed-in.ts'
+import { authorize, authorizeAnywhere, isPrincipal } from '../operations/authorize.ts'
 import type { Caller, Context, Operation, Query, Streaming } from '../operations/operation.ts'
 import { routeOf } from '../operations/shape.ts'
 import type { Answer, Explain } from './answers.ts'
@@ -41,7 +41,9 @@ function answers(operation: Query, { fleet }: Serving): Handler {
   const read = readerFor(operation)
   return async (request, reply) => {
     const { caller, input } = read(request)
-    const context: Context = { fleet, caller, key: idempotencyKey(request), signal: goneSignal(reply) }
+    const signal = goneSignal(reply)
+    const seen = await authorize(operation, { fleet, caller }, input)
+    const context: Context = { fleet: seen, caller, key: idempotencyKey(request), signal }
     const output = operation.output.parse(await operation.run(context, input))
     return reply.type('application/json; charset=utf-8').send(JSON.stringify(output))
   }
@@ -51,6 +53,7 @@ function streams(operation: Streaming, { fleet, explain, streamLimits, openStrea
   const read = readerFor(operation)
   return async (request, reply) => {
     const { caller, input } = read(request)
+    const seen = await authorize(operation, { fleet, caller }, input)
     const ending = new AbortController()
     const { signal } = ending
     openStreams.add(ending)
@@ -59,7 +62,7 @@ function streams(operation: Streaming, { fleet, explain, streamLimits, openStrea
       ending.abort()
     })
     const stopLooking = endWithSignOut(fleet, caller, ending)
-    const items = operation.run({ fleet, caller, signal }, input)[Symbol.asyncIterator]()
+    const items = operation.run({ fleet: seen, caller, signal }, input)[Symbol.asyncIterator]()
     let next = items.next()
     await Promise.race([next, passed(FIRST_WORD_MS, undefined, { signal }).catch(() => {})])
     const watcher = new Watcher(reply.hijack().raw, reply.getHeaders() as Record<string, string>, streamLimits)
@@ -80,15 +83,19 @@ function streams(operation: Streaming, { fleet, explain, streamLimits, openStrea
   }
 }
 
-/** Ends open streams of a browser that is signed out, here or by another process. Returns how to stop looking. */
+/**
+ * Ends open streams of somebody who is signed out or whose roles change, here or by another process. Returns how to
+ * stop looking.
+ */
 export function endWithSignOut(fleet: Fleet, caller: Caller, ending: AbortController): () => void {
-  const device = caller.kind === 'owner' ? caller.device : undefined
-  if (device === undefined) return () => {}
+  const by = signInOf(caller)
+  if (by.device === undefined && by.token === undefined) return () => {}
+  const since = isPrincipal(caller) ? caller.grants : undefined
   let look: NodeJS.Timeout | undefined
   const stop = fleet.store.watch(() => {
     look ??= setTimeout(async () => {
       look = undefined
-      if (!(await isSignedIn(fleet, device).catch(() => true))) ending.abort()
+      if ((await standingOf(fleet, by, since).catch(() => 'in')) !== 'in') ending.abort()
     }, LOOK_EVERY_MS)
   })
   const stopLooking = () => {
@@ -99,19 +106,22 @@ export function endWithSignOut(fleet: Fleet, caller: Caller, ending: AbortContro
   return stopLooking
 }
 
+const signInOf = (caller: Caller): SignIn => {
+  if (caller.kind === 'session') return {}
+  return caller.kind === 'owner' ? { device: caller.device } : { device: caller.device, token: caller.token }
+}
+
 const lastWord = ({ body }: Answer): string => `event: refusal\ndata: ${JSON.stringify(body)}\n\n`
 
-/** Reads the input and checks the permission. An agent without permission is refused before its input is read. */
+/** Reads the input. Who may not use the operation at all is refused before. */
 function readerFor(
   operation: Operation,
 ): (request: FastifyRequest) => { caller: Caller; input: Record<string, unknown> } {
   const readInput = inputReader(operation)
   return request => {
     const { caller } = request.asker!
-    authorize(operation, caller)
-    const input = readInput(request)
-    authorize(operation, caller, input)
-    return { caller, input }
+    authorizeAnywhere(operation, caller)
+    return { caller, input: readInput(request) }
   }
 }
 

@@ -7,6 +7,7 @@ import { setTimeout as passed } from 'node:timers/promises'
 import Fastify, { type FastifyInstance } from 'fastify'
 import { InvalidInput } from '../domain/errors.ts'
 import type { Fleet } from '../fleet/fleet.ts'
+import { actorNamed } from '../operations/inputs.ts'
 import type { Operation } from '../operations/operation.ts'
 import { signInUrl } from '../platform/tokens.ts'
 import { answerErrors, BODY_LIMIT_BYTES, type Explain, explainer, sendAnswer } from './answers.ts'
@@ -89,7 +90,7 @@ export async function serve(
     openStreams,
   })
   addSockets(app.server, { fleet, own: () => own, openStreams, log })
-  for (const endpoint of endpoints) addMcp(app, endpoint, { explain, openStreams })
+  for (const endpoint of endpoints) addMcp(app, endpoint, { explain, openStreams, fleet })
 
   await app.listen({ host, port }).catch(error => {
     throw whyNotListening(error, { host, port, tls }) ?? error
@@ -173,7 +174,8 @@ function logRequests(app: FastifyInstance, log: Log): void {
   app.addHook('onResponse', async (request, reply) => {
     if (request.method === 'GET' && reply.statusCode < 400) return
     const { method, asker } = request
-    const by = asker?.caller.kind === 'session' ? `session:${asker.caller.session_id}` : asker?.caller.kind
+    const actor = asker && actorNamed(asker.caller)
+    const by = actor === 'person' ? 'owner' : actor
     log.info(
       { method, path: request.url.split('?')[0], status: reply.statusCode, ms: Math.round(reply.elapsedTime), by },
       'request',

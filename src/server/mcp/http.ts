@@ -1,9 +1,12 @@
 import type { SSEServerTransport } from '@modelcontextprotocol/sdk/server/sse.js'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { Forbidden, InvalidInput, NotFound } from '../../domain/errors.ts'
+import type { Fleet } from '../../fleet/fleet.ts'
+import { actorNamed } from '../../operations/inputs.ts'
 import type { Caller } from '../../operations/operation.ts'
 import type { Explain } from '../answers.ts'
 import { idempotencyKey } from '../key.ts'
+import { endWithSignOut } from '../routes.ts'
 import { type Asking, loadSdk } from './answering.ts'
 import { refusesInProtocol } from './errors.ts'
 import { type Message, notAMessage, unknownMethod } from './messages.ts'
@@ -23,6 +26,7 @@ export interface McpServing {
   explain: Explain
   /** Aborted to end each open stream and each call. */
   openStreams: Set<AbortController>
+  fleet: Fleet
 }
 
 /** How often an idle connection is written to, so that one whose other end has vanished is noticed. */
@@ -76,12 +80,16 @@ const offerTo = (endpoint: Endpoint, request: FastifyRequest): Offer => endpoint
 function asking(
   request: FastifyRequest,
   reply: FastifyReply,
-  { explain, openStreams }: McpServing,
+  { explain, openStreams, fleet }: McpServing,
   requests: OpenRequests,
 ): Asking {
   const closing = new AbortController()
   openStreams.add(closing)
-  reply.raw.once('close', () => openStreams.delete(closing))
+  const stopLooking = endWithSignOut(fleet, request.asker!.caller, closing)
+  reply.raw.once('close', () => {
+    openStreams.delete(closing)
+    stopLooking()
+  })
   return {
     ...{ caller: request.asker!.caller, explain, closing: closing.signal, key: keyOf(request), requests },
     showsForms: sessionShowsForms(request.headers[SESSION]),
@@ -112,7 +120,7 @@ function takesLong(body: unknown, { tools }: Offer): boolean {
 }
 
 function addLegacySse(app: FastifyInstance, endpoint: Endpoint, serving: McpServing, requests: OpenRequests): void {
-  const open = new Map<string, SSEServerTransport>()
+  const open = new Map<string, { transport: SSEServerTransport; whose: string }>()
   const messages = `${endpoint.path}/messages`
 
   app.get(`${endpoint.path}/sse`, { config: TOKEN_ONLY }, async (request, reply) => {
@@ -129,7 +137,7 @@ function addLegacySse(app: FastifyInstance, endpoint: Endpoint, serving: McpServ
       open.delete(transport.sessionId)
     })
     about.closing.addEventListener('abort', () => void transport.close(), { once: true })
-    open.set(transport.sessionId, transport)
+    open.set(transport.sessionId, { transport, whose: actorNamed(request.asker!.caller) })
     const send = transport.send.bind(transport)
     transport.send = async message => {
       await send(message)
@@ -141,8 +149,9 @@ function addLegacySse(app: FastifyInstance, endpoint: Endpoint, serving: McpServ
   const inProtocol = { config: TOKEN_ONLY, errorHandler: refusesInProtocol(serving.explain) }
   app.post(messages, inProtocol, async (request, reply) => {
     const { sessionId } = request.query as { sessionId?: unknown }
-    if (request.asker!.caller.kind !== 'owner') throw new Forbidden('This stream belongs to someone else.')
-    const transport = open.get(String(sessionId))
+    const { transport, whose } = open.get(String(sessionId)) ?? {}
+    if (request.asker!.caller.kind === 'session' || (whose && whose !== actorNamed(request.asker!.caller)))
+      throw new Forbidden('This stream belongs to someone else.')
     if (!transport)
       throw new NotFound('open stream', String(sessionId), { try: `Open GET ${endpoint.path}/sse again.` })
     const wrong = notAMessage(await loadSdk(), request.body)

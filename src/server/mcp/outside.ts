@@ -2,8 +2,10 @@ import { Forbidden } from '../../domain/errors.ts'
 import type { Fleet } from '../../fleet/fleet.ts'
 import type { PluginTool } from '../../fleet/plugins/running.ts'
 import { askOf } from '../../operations/ask.ts'
+import { isPrincipal, mayUse } from '../../operations/authorize.ts'
+import type { Caller } from '../../operations/operation.ts'
 import { DEFAULT_SETS, TOOL_SETS, type ToolSet } from '../../operations/tool-sets.ts'
-import { TOOLS } from '../../operations/tools.ts'
+import { TOOLS, type ToolDefinition } from '../../operations/tools.ts'
 import type { Endpoint } from './http.ts'
 import { type Offer, type Tool, tool } from './offer.ts'
 import { outsidePrompts } from './prompts.ts'
@@ -14,31 +16,40 @@ const SETS = Object.keys(TOOL_SETS) as ToolSet[]
 
 const INSTRUCTIONS = `Flotilla runs coding agents on git repositories. A mission is one piece of work: an agent does it in a worktree of its own, it is checked, and what is good lands on the base branch. Make a project for a repository (create_project), describe missions with everything the agent needs to know (create_mission; depends_on puts them in order), send agents (dispatch_mission or auto_dispatch), then wait_for_mission and get_report. An answer "running" means: call wait_for_mission again. A worker is a mission made and sent in one step whose work stays on its branch.`
 
-/** Everything that the fleet offers, for clients with the owner's token. */
+/** Everything that the fleet offers, for clients with a token of the owner, a person or a service. */
 export function outside(fleet: Fleet, definitions = TOOLS): Endpoint {
-  const tools = definitions.map(definition => ({ set: definition.set, tool: toolFrom(fleet, definition) }))
+  const tools = definitions.map(({ set, operation }, index) => ({
+    ...{ set, operation },
+    tool: toolFrom(fleet, definitions[index]!),
+  }))
   const resources = outsideResources(askOf(fleet))
   const prompts = outsidePrompts(askOf(fleet))
+  const askAs = (caller: Caller) => askOf(fleet, { caller, signal: new AbortController().signal })
   return {
     path: '/mcp',
     legacySse: true,
     offer(caller, request): Offer {
-      if (caller.kind !== 'owner')
+      if (caller.kind === 'session')
         throw new Forbidden('The token of a session does not open this.', { try: 'Sessions have tools of their own.' })
       const sets = setsIn(request, SETS, DEFAULT_SETS)
       return {
         name: 'flotilla',
         instructions: INSTRUCTIONS,
         tools: [
-          ...tools.filter(({ set }) => sets.includes(set as ToolSet)).map(({ tool }) => tool),
+          ...tools.filter(each => sets.includes(each.set as ToolSet) && isFor(caller, each)).map(({ tool }) => tool),
           ...(sets.includes('plugins') ? pluginTools(fleet) : []),
         ],
-        resources,
-        prompts,
+        // The resources of a person or service are what they may see.
+        resources: isPrincipal(caller) ? outsideResources(askAs(caller)) : resources,
+        prompts: isPrincipal(caller) ? outsidePrompts(askAs(caller)) : prompts,
       }
     },
   }
 }
+
+/** Tools that a caller may never use are not offered. An alias is decided call by call. */
+const isFor = (caller: Caller, { operation }: Pick<ToolDefinition, 'operation'>): boolean =>
+  !operation || mayUse(operation, caller)
 
 const offered = new WeakMap<PluginTool, Tool>()
 

@@ -1,0 +1,170 @@
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { describe, expect, onTestFinished, test } from 'vitest'
+import { Refusal } from '../../src/domain/errors.ts'
+import { type Grant, ROLES, type Role } from '../../src/domain/records/principal.ts'
+import { aFleet } from '../../src/fleet/fleet.testkit.ts'
+import { addPrincipal } from '../../src/fleet/people/principals.ts'
+import { makeToken } from '../../src/fleet/people/tokens.ts'
+import { authorize } from '../../src/operations/authorize.ts'
+import { OPERATIONS } from '../../src/operations/index.ts'
+import type { Operation } from '../../src/operations/operation.ts'
+import { routeOf } from '../../src/operations/shape.ts'
+import { TOOL_SETS } from '../../src/operations/tool-sets.ts'
+import { toolsOf } from '../../src/operations/tools.ts'
+import { aPrincipal, FOREIGN, fill, OWN, refsOf } from '../../src/operations/two-projects.testkit.ts'
+import { mcpClient } from '../../src/server/mcp/client.testkit.ts'
+import { outside } from '../../src/server/mcp/outside.ts'
+import { raw } from '../../src/server/server.testkit.ts'
+import { serve } from '../../src/server/server.ts'
+import { ROOT } from '../kit/fleet.ts'
+
+/** What people read. The walk compares what the program does with it. */
+const PAGE = readFileSync(join(ROOT, 'docs/reference/permissions.md'), 'utf8')
+const rowsOf = (title: string): string[][] =>
+  PAGE.split(`## ${title}\n`)[1]!
+    .split('\n## ')[0]!
+    .split('\n')
+    .filter(line => line.startsWith('| '))
+    .slice(2)
+    .map(line =>
+      line
+        .split('|')
+        .slice(1, -1)
+        .map(cell => cell.replaceAll('`', '').trim()),
+    )
+
+const held = new Map(
+  rowsOf('Permissions').map(([permission, , ...cells]) => [
+    permission!,
+    new Map(ROLES.map((role, index) => [role, cells[index]!])),
+  ]),
+)
+const published = new Map(rowsOf('Operations').map(([name, permission, concerns]) => [name!, { permission, concerns }]))
+
+const isHeld = (role: Role, { name }: Operation): string => held.get(published.get(name)!.permission!)!.get(role)!
+
+/** The narrowest input: one name of something in the project. */
+function inputOf({ input }: Operation, project: string): Record<string, unknown> {
+  const refs = refsOf(project)
+  return Object.fromEntries(
+    Object.keys(input.shape)
+      .filter(field => field in refs && !['first', 'second'].includes(field))
+      .map(field => [field, refs[field]]),
+  )
+}
+
+test('the page has every operation and every role', () => {
+  expect([...published.keys()]).toEqual(OPERATIONS.map(({ name }) => name))
+  for (const { name } of OPERATIONS) expect(held.has(published.get(name)!.permission!), name).toBe(true)
+})
+
+describe('every operation × every role', () => {
+  test('in the whole fleet, in the own project, about another project', async () => {
+    const fleet = aFleet()
+    await fill(fleet, OWN)
+    await fill(fleet, FOREIGN)
+    const wrong: string[] = []
+    let checks = 0
+    const isReached = async (operation: Operation, grants: Grant[], project: string) => {
+      checks++
+      try {
+        const seen = await authorize(operation, { fleet, caller: aPrincipal(grants) }, inputOf(operation, project))
+        if (published.get(operation.name)!.concerns === 'you') return 'reached'
+        // It runs on a fleet: what does not exist there cannot be reached.
+        return (await seen.store.get('projects', project)) ? 'reached' : 'not seen'
+      } catch (error) {
+        if (error instanceof Refusal) return 'refused'
+        throw error
+      }
+    }
+    for (const operation of OPERATIONS)
+      for (const role of ROLES) {
+        const says = isHeld(role, operation)
+        const { concerns } = published.get(operation.name)!
+        const everywhere = says === '' ? 'refused' : 'reached'
+        const namesProject = Object.keys(inputOf(operation, OWN)).length > 0
+        const inProject =
+          concerns === 'you'
+            ? everywhere
+            : says !== 'yes' || concerns === 'fleet' || (concerns === 'either' && !namesProject)
+              ? 'refused'
+              : 'reached'
+        const cases: [string, Grant[], string, string[]][] = [
+          ['in the fleet', [{ role, project_id: null }], OWN, [everywhere]],
+          ['in the project', [{ role, project_id: OWN }], OWN, [inProject]],
+          [
+            'about another project',
+            [{ role, project_id: OWN }],
+            FOREIGN,
+            concerns === 'you' ? [everywhere] : ['refused', 'not seen'],
+          ],
+        ]
+        for (const [where, grants, project, expected] of cases) {
+          const got = await isReached(operation, grants, project)
+          if (!expected.includes(got)) wrong.push(`${operation.name} as ${role} ${where}: ${got}, not ${expected}`)
+        }
+      }
+    for (const operation of OPERATIONS)
+      if ((await isReached(operation, [], OWN)) !== 'refused') wrong.push(`${operation.name} without any role`)
+    console.log(`${checks} checks, ${wrong.length} wrong`)
+    expect(wrong).toEqual([])
+    expect(checks).toBeGreaterThan(3000)
+  })
+
+  test('over REST and MCP, with the token of a service', async () => {
+    const fleet = aFleet()
+    await fill(fleet, OWN)
+    const watched = OPERATIONS.map(operation => ({
+      ...operation,
+      run: () => {
+        throw new Error('reached')
+      },
+    })) as unknown as typeof OPERATIONS
+    const tools = toolsOf(watched)
+    const server = await serve(fleet, watched, { port: 0, say: () => {} }, [outside(fleet, tools)])
+    onTestFinished(() => server.close())
+    const wrong: string[] = []
+    let checks = 0
+    const byPeopleOnly = ['approvals.decide']
+    for (const role of ROLES) {
+      const ask = { operation: 'test', actor: 'person' }
+      const grants = [{ role, project_id: null }]
+      const service = await addPrincipal(fleet, ask, { kind: 'service', name: role, grants })
+      const { token } = await makeToken(fleet, ask, service, { name: 't', grants: null, expires_at: null })
+      for (const operation of watched) {
+        const { method, path, pathFields, rest } = routeOf(operation)
+        const refs = refsOf(OWN)
+        const address = path.replace(/:(\w+)/g, (_, field) => refs[field] ?? 'someid')
+        const query =
+          rest === 'query' ? Object.keys(operation.input.shape).filter(each => !pathFields.includes(each)) : []
+        const needed = query.filter(each => !operation.input.shape[each]!.safeParse(undefined).success)
+        const { status } = await raw(
+          server.url,
+          method,
+          `${address}?${needed.map(each => `${each}=${refs[each] ?? 'someid'}`).join('&')}`,
+          { authorization: `Bearer ${token}`, ...(rest === 'body' && { 'content-type': 'application/json' }) },
+          rest === 'body' ? {} : undefined,
+        )
+        checks++
+        const may = isHeld(role, operation) !== '' && !byPeopleOnly.includes(operation.may)
+        if ((status === 403) === may) wrong.push(`${operation.name} as ${role}: ${status}`)
+      }
+      const { client, call, close } = await mcpClient(`${server.url}/mcp?tools=${Object.keys(TOOL_SETS)}`, token)
+      const offered = new Set((await client.listTools()).tools.map(({ name }) => name))
+      for (const tool of tools.filter(each => each.operation && each.set !== 'inside')) {
+        checks++
+        const may = isHeld(role, tool.operation!) !== '' && !byPeopleOnly.includes(tool.operation!.may)
+        if (offered.has(tool.name) && !may) wrong.push(`the tool ${tool.name} is offered to ${role}`)
+        if (!offered.has(tool.name) && may) wrong.push(`the tool ${tool.name} is not offered to ${role}`)
+      }
+      const reading = await call('get_mission', { mission_id: `${OWN}-review` }).catch(error => ({
+        text: String(error),
+      }))
+      expect(reading.text).not.toContain('Your role')
+      await close()
+    }
+    console.log(`${checks} checks over REST and MCP, ${wrong.length} wrong`)
+    expect(wrong).toEqual([])
+  }, 120_000)
+})
