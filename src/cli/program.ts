@@ -20,6 +20,7 @@ import { addMcpInstall } from './commands/mcp-install.ts'
 import { addMcpServer } from './commands/mcp-server.ts'
 import { addMission } from './commands/mission.ts'
 import { addOpen } from './commands/open.ts'
+import { addPeople } from './commands/people.ts'
 import { addPlan } from './commands/plan.ts'
 import { addPlugin } from './commands/plugin.ts'
 import { addProject } from './commands/project.ts'
@@ -89,6 +90,7 @@ const COMMANDS: readonly Added[] = [
   ['operate', 'config', program => addConfig(program)],
   ['operate', 'backup restore', program => addBackup(program)],
   ['operate', 'phone device', program => addDevices(program)],
+  ['operate', 'user role token whoami', program => addPeople(program)],
   ['operate', 'host', program => addHost(program)],
   ['operate', 'call', program => addCall(program)],
   ['operate', 'complete', program => addComplete(program)],

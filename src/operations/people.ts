@@ -39,7 +39,8 @@ function requirePerson(caller: Caller): void {
 /** Nobody can give or take away more than they have. */
 function requireCovered(caller: Caller, ...lists: (readonly Grant[])[]): void {
   if (!isPrincipal(caller)) return
-  if (!lists.every(grants => covers(caller.grants, grants)))
+  const held = caller.limit === null ? [caller.grants] : [caller.grants, caller.limit]
+  if (!lists.every(grants => held.every(each => covers(each, grants))))
     throw new Forbidden('You cannot give roles that you do not have yourself.')
 }
 

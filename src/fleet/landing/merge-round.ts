@@ -5,6 +5,7 @@ import * as life from '../../domain/rules/life.ts'
 import { clipped, MAX_REASON_CHARS } from '../../domain/text.ts'
 import { commitTree, type Conflict as FileConflict, mergeTrees, treeOf } from '../../git/index.ts'
 import { type Fleet, retryOnConflict } from '../fleet.ts'
+import { nameOfActor } from '../people/principals.ts'
 import { current, newestReport, put } from '../records.ts'
 import type { Failure } from './checks.ts'
 import type { Round } from './rounds.ts'
@@ -39,7 +40,7 @@ async function merged(fleet: Fleet, work: Work, base: string): Promise<string | 
   return commitTree(repository, {
     tree: merge.tree,
     parents: [base],
-    message: landingMessage(mission, session, summary),
+    message: landingMessage(mission, session, summary, await nameOfActor(fleet, mission.approval?.by)),
     at: since(mission),
   })
 }

@@ -3,12 +3,18 @@ import { type Grant, Principal } from '../../domain/records/principal.ts'
 import type { Stored } from '../../store/index.ts'
 import { type Ask, by, oncePerKey } from '../commands.ts'
 import type { Fleet } from '../fleet.ts'
-import { all, current, derivedId, lookUp, put } from '../records.ts'
+import { all, current, derivedId, lookUp, put, readable } from '../records.ts'
 
 /** The person or service with this id or name. */
 export async function lookUpPrincipal(fleet: Fleet, ref: string): Promise<Stored<Principal>> {
   const named = (await allNamed(fleet, ref)).find(({ ended_at }) => !ended_at)
   return named ? current(fleet, 'principals', named.id) : lookUp(fleet, 'principals', ref)
+}
+
+/** The name behind an actor such as `person:<id>`. Undefined: the owner, the fleet, an agent or a plugin. */
+export async function nameOfActor(fleet: Fleet, actor: string | undefined): Promise<string | undefined> {
+  const id = /^(?:person|service):(.+)$/.exec(actor ?? '')?.[1]
+  return id && (await readable(fleet, 'principals', id))?.value.name
 }
 
 export async function principalsOf(fleet: Fleet): Promise<Principal[]> {
