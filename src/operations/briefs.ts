@@ -31,10 +31,11 @@ export const Brief = Mission.pick({
 export type Brief = z.infer<typeof Brief>
 
 export async function brief(fleet: Fleet, mission: Mission): Promise<Brief> {
-  const { waits_for } = await missionView(fleet, mission)
+  const { waits_for, depends_on } = await missionView(fleet, mission)
   const report = await newestReport(fleet, mission.id)
   return {
     ...Brief.omit({ waits_for: true, why: true, report: true, landed: true }).parse(mission),
+    depends_on,
     waits_for: waits_for.map(({ text }) => text),
     why: mission.status_reason?.text ?? null,
     report: report ? clipped(describeReport(report), REPORT_CHARS) : null,

@@ -48,11 +48,11 @@ export const graph = [
       const [world, defaults, names] = [circumstancesOf(fleet), defaultsOf(fleet), await stageNames(fleet, missions)]
       const nodes = await Promise.all(
         missions.map(async mission => {
-          const { id, title, project_id, status, result, workflow, parent_mission_id } = mission
+          const { id, title, project_id, status, result, workflow } = mission
           const [view, project] = await Promise.all([missionView(fleet, mission, { world }), world.project(project_id)])
           const known = workflow && names.get(workflow.id)
           return {
-            ...{ id, title, project_id, status, result, parent_mission_id },
+            ...{ id, title, project_id, status, result, parent_mission_id: view.parent_mission_id },
             agent: project ? effective(mission, project, defaults).agent : mission.agent,
             waits_for: view.waits_for.map(({ text }) => text),
             workflow: known

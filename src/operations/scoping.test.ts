@@ -1,8 +1,9 @@
 import { expect, test } from 'vitest'
 import { Refusal } from '../domain/errors.ts'
-import { NOW } from '../domain/samples.testkit.ts'
+import { aMission, NOW } from '../domain/samples.testkit.ts'
 import { aFleet } from '../fleet/fleet.testkit.ts'
 import type { Fleet } from '../fleet/fleet.ts'
+import { keep } from '../fleet/records.testkit.ts'
 import { authorize } from './authorize.ts'
 import { OPERATIONS } from './index.ts'
 import type { Operation, Query } from './operation.ts'
@@ -95,6 +96,23 @@ test('what is shared by the whole machine names nothing of the other project', a
   const fleet = await aWorld(OWN, FOREIGN)
   for (const operation of queries.filter(({ name }) => name in SHARED))
     expect(JSON.stringify(await answer(fleet, operation, {})), operation.name).not.toContain(FOREIGN)
+})
+
+test('a mission that waits for one of another project says so without naming it', async () => {
+  const fleet = await aWorld(OWN, FOREIGN)
+  const waits = aMission({
+    ...{ id: 'waits', project_id: OWN, status: 'queued', title: 'waits' },
+    ...{ depends_on: [`${FOREIGN}-running`], parent_mission_id: `${FOREIGN}-running` },
+  })
+  await keep(fleet, 'missions', waits)
+  const get = queries.find(({ name }) => name === 'get_mission')!
+  const shown = await answer(fleet, get, { mission_id: 'waits' })
+  expect(shown).toMatchObject({ depends_on: [], waits_for: [{ text: 'waiting for other work' }] })
+  for (const { operation, input } of questions().filter(({ about }) => about === 'nothing'))
+    expect(JSON.stringify(await answer(fleet, operation, input)), operation.name).not.toContain(FOREIGN)
+  // What is not shown is not lost when somebody edits the mission.
+  const { value } = (await fleet.store.get('missions', 'waits'))!
+  expect(value.depends_on).toEqual([`${FOREIGN}-running`])
 })
 
 test('no command reaches anything in the other project', async () => {

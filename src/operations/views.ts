@@ -125,11 +125,15 @@ export async function missionView(
 ): Promise<MissionView> {
   const { prompt, variables, next, ready, landing_commit, landing_looks, undo, ...rest } = mission
   const { cancel_requested, asking, taken_over, forced, ...shown } = rest
+  const named = await namedFor(fleet, mission)
+  const waits_for = await waitsFor(fleet, mission, world)
   return {
     ...shown,
+    ...(fleet.view && { depends_on: mission.depends_on.filter(id => named.has(id)) }),
+    ...(mission.parent_mission_id && !named.has(mission.parent_mission_id) && { parent_mission_id: null }),
     detailed_prompt: whole ? await fleet.blobs.read(prompt) : headOf(prompt),
     ...(whole ? await doneBy(fleet, mission) : { done_by: null, warnings: [] }),
-    waits_for: await waitsFor(fleet, mission, world),
+    waits_for: waits_for.map(reason => ((reason.on ?? []).every(id => named.has(id)) ? reason : OTHER_WORK)),
     cancelling: cancel_requested,
     undoing: undo !== null,
     taken_over: taken_over && {
@@ -141,6 +145,18 @@ export async function missionView(
       pid: taken_over.terminal.pid,
     },
   }
+}
+
+/** A reason that names something the caller may not see. */
+const OTHER_WORK: MissionView['waits_for'][number] = { kind: 'dependencies', text: 'waiting for other work' }
+
+/** Of the missions that a mission names, those that the caller may see. The owner may see all. */
+async function namedFor(fleet: Fleet, mission: Mission): Promise<{ has(id: string): boolean }> {
+  if (!fleet.view) return { has: () => true }
+  const { depends_on, parent_mission_id } = mission
+  const ids = [...depends_on, ...(parent_mission_id ? [parent_mission_id] : [])]
+  const seen = await Promise.all(ids.map(async id => ((await readable(fleet, 'missions', id)) ? [id] : [])))
+  return new Set(seen.flat())
 }
 
 async function doneBy(fleet: Fleet, mission: Mission): Promise<Pick<MissionView, 'done_by' | 'warnings'>> {

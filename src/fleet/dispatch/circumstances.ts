@@ -37,7 +37,8 @@ export function circumstancesOf(fleet: Fleet): Circumstances {
   return {
     isPaused: () => once('paused', async () => (await fleetState(fleet)).value.paused),
     project: id => once(`project ${id}`, async () => (await readable(fleet, 'projects', id))?.value),
-    mission: id => once(`mission ${id}`, async () => (await readable(fleet, 'missions', id))?.value),
+    // A dependency may be in a project that the caller may not see. Views say `other work` then.
+    mission: id => once(`mission ${id}`, async () => (await readable(whole, 'missions', id))?.value),
     hold: (agent, project) => once(`hold ${agent} ${project.id}`, () => holdOn(whole, agent, project)),
     disk: project => once(`disk ${project.id}`, () => diskShareOf(fleet, project)),
     landings: project =>

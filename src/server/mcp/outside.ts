@@ -3,6 +3,7 @@ import type { Fleet } from '../../fleet/fleet.ts'
 import type { PluginTool } from '../../fleet/plugins/running.ts'
 import { askOf } from '../../operations/ask.ts'
 import { isPrincipal, mayUse } from '../../operations/authorize.ts'
+import { operationNamed } from '../../operations/index.ts'
 import type { Caller } from '../../operations/operation.ts'
 import { DEFAULT_SETS, TOOL_SETS, type ToolSet } from '../../operations/tool-sets.ts'
 import { TOOLS, type ToolDefinition } from '../../operations/tools.ts'
@@ -37,7 +38,7 @@ export function outside(fleet: Fleet, definitions = TOOLS): Endpoint {
         instructions: INSTRUCTIONS,
         tools: [
           ...tools.filter(each => sets.includes(each.set as ToolSet) && isFor(caller, each)).map(({ tool }) => tool),
-          ...(sets.includes('plugins') ? pluginTools(fleet) : []),
+          ...(sets.includes('plugins') && mayUse(CALLS_PLUGINS, caller) ? pluginTools(fleet) : []),
         ],
         // The resources of a person or service are what they may see.
         resources: isPrincipal(caller) ? outsideResources(askAs(caller)) : resources,
@@ -50,6 +51,8 @@ export function outside(fleet: Fleet, definitions = TOOLS): Endpoint {
 /** Tools that a caller may never use are not offered. An alias is decided call by call. */
 const isFor = (caller: Caller, { operation }: Pick<ToolDefinition, 'operation'>): boolean =>
   !operation || mayUse(operation, caller)
+
+const CALLS_PLUGINS = operationNamed('call_plugin_tool')!
 
 const offered = new WeakMap<PluginTool, Tool>()
 
