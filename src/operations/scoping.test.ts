@@ -31,7 +31,9 @@ async function aWorld(...projects: string[]): Promise<Fleet> {
 
 /** Every query, about her project, about the other one, and about nothing in particular. */
 function questions(): { operation: Query; about: string; input: Record<string, unknown> }[] {
-  return queries.flatMap(operation => {
+  // Those that wait would only take long.
+  const quick = queries.filter(({ name }) => !name.startsWith('wait_for_'))
+  return quick.flatMap(operation => {
     const fields = Object.keys(operation.input.shape)
     const named = fields.filter(field => field in refsOf(OWN))
     const required = named.filter(field => !operation.input.shape[field]!.safeParse(undefined).success)
@@ -80,7 +82,7 @@ test('every answer is that of a fleet in which the other project does not exist'
   const wrong: string[] = []
   let compared = 0
   for (const { operation, about, input } of questions()) {
-    if (operation.name in SHARED || /^wait_for_/.test(operation.name)) continue
+    if (operation.name in SHARED) continue
     const [here, there] = [await answer(both, operation, input), await answer(alone, operation, input)]
     const [one, other] = [comparable(both, here), comparable(alone, there)]
     compared++
