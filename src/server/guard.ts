@@ -2,6 +2,7 @@ import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { Forbidden, Unauthorized } from '../domain/errors.ts'
 import type { Fleet } from '../fleet/fleet.ts'
 import { type Asker, whoAsks } from './auth.ts'
+import type { Limits } from './limits.ts'
 import { type OwnNames, requireOrigin, requireOwnHost, requireOwnOrigin } from './origin.ts'
 import type { Proofs } from './proof.ts'
 
@@ -46,7 +47,7 @@ const SECURITY_HEADERS = {
 }
 
 /** Protects every address, including unknown ones. */
-export function guard(app: FastifyInstance, fleet: Fleet, proofs: Proofs, own: () => OwnNames): void {
+export function guard(app: FastifyInstance, fleet: Fleet, proofs: Proofs, limits: Limits, own: () => OwnNames): void {
   app.decorateRequest('asker', undefined)
   app.decorateRequest('bodyDigest', undefined)
   app.addHook('onRequest', async (request, reply) => {
@@ -56,6 +57,7 @@ export function guard(app: FastifyInstance, fleet: Fleet, proofs: Proofs, own: (
     if (!page) requireOwnOrigin(request, own())
     if (open) return
     request.asker = await whoAsks(fleet, proofs, request)
+    limits.require(request.asker.caller)
     if (request.asker.by !== 'proof') return
     if (tokenOnly) throw new Forbidden('This address is for programs, which send a token.')
     if (isWrite(request)) requireOrigin(request)

@@ -11,6 +11,7 @@ import type { ErrorPages } from './answers.ts'
 import { dropOldCookie, hasOldCookie, keyIn, signIn } from './auth.ts'
 import { type Asset, readDashboard } from './dashboard.ts'
 import { dashboardPolicy } from './guard.ts'
+import type { Limits } from './limits.ts'
 import type { Proofs } from './proof.ts'
 
 // Beside this file in the sources, or beside the bundle in dist.
@@ -48,10 +49,16 @@ function signInPage(proofs: Proofs): (why: '' | 'cookie') => string {
   return why => withChallenge(text, proofs).replace('%WHY%', why)
 }
 
+interface Parts {
+  fleet: Fleet
+  proofs: Proofs
+  limits: Limits
+}
+
 /** The files a browser loads. No document holds data: pages request it like every client, and prove who asks. */
-export function addPages(app: FastifyInstance, { fleet, proofs }: { fleet: Fleet; proofs: Proofs }): void {
+export function addPages(app: FastifyInstance, { fleet, proofs, limits }: Parts): void {
   app.get('/health', OPEN, async () => ({ status: 'ok', version: VERSION }))
-  addSignIn(app, fleet, proofs)
+  addSignIn(app, { fleet, proofs, limits })
 
   const docs = page('docs.html')
   app.get('/docs', OPEN_PAGE, async (_, reply) => reply.type(HTML).send(withChallenge(docs, proofs)))
@@ -62,7 +69,7 @@ export function addPages(app: FastifyInstance, { fleet, proofs }: { fleet: Fleet
   addDashboard(app, proofs)
 }
 
-function addSignIn(app: FastifyInstance, fleet: Fleet, proofs: Proofs): void {
+function addSignIn(app: FastifyInstance, { fleet, proofs, limits }: Parts): void {
   const signedOut = signInPage(proofs)
   // Opening it does not use up the link: its page sends the link's token together with the key it made.
   app.get('/sign-in', OPEN_PAGE, async (request, reply) => {
@@ -78,10 +85,12 @@ function addSignIn(app: FastifyInstance, fleet: Fleet, proofs: Proofs): void {
     const before = await proofs.check(request).catch(() => undefined)
     const known = keyIn(key, request)
     const admitted = typeof token === 'string' ? await signIn(fleet, { token, key: known, userAgent }) : undefined
-    if (!admitted)
+    if (!admitted) {
+      limits.noteFailedSignIn(request.ip)
       throw new Unauthorized('This is not the token of this fleet.', {
         try: 'Copy the whole content of the file named token in its home, without the line end.',
       })
+    }
     if (before) await signOutDevice(fleet, SIGN_OUT, before.device)
     return reply.send(admitted)
   })

@@ -44,6 +44,16 @@ export class CannotListen extends Refusal {
   readonly exit = 1
 }
 
+/** Somebody asks too often. */
+export class TooMany extends Refusal {
+  readonly code = 'too_many_requests'
+  readonly status = 429
+  readonly exit = 4
+  constructor(retrySeconds: number) {
+    super('You ask too often.', { try: `Wait ${retrySeconds} s.`, facts: { retry_after_seconds: retrySeconds } })
+  }
+}
+
 /** Signed for another run of this server, or at another time. The answer has what a page needs to sign again. */
 export class StaleProof extends Refusal {
   readonly code = 'stale_proof'

@@ -8,6 +8,7 @@ import { routeOf } from '../operations/shape.ts'
 import type { Answer, Explain } from './answers.ts'
 import { inputReader } from './input.ts'
 import { idempotencyKey } from './key.ts'
+import type { Limits } from './limits.ts'
 import { frame, type StreamLimits, Watcher } from './sse.ts'
 
 export interface Serving {
@@ -16,6 +17,7 @@ export interface Serving {
   streamLimits: StreamLimits
   /** Ends every open stream. */
   openStreams: Set<AbortController>
+  limits: Limits
 }
 
 /** How long a stream's first message may decide the status of the answer, before the stream is opened anyway. */
@@ -49,16 +51,18 @@ function answers(operation: Query, { fleet }: Serving): Handler {
   }
 }
 
-function streams(operation: Streaming, { fleet, explain, streamLimits, openStreams }: Serving): Handler {
+function streams(operation: Streaming, { fleet, explain, streamLimits, openStreams, limits }: Serving): Handler {
   const read = readerFor(operation)
   return async (request, reply) => {
     const { caller, input } = read(request)
     const seen = await authorize(operation, { fleet, caller }, input)
+    const letGo = limits.openStream(caller)
     const ending = new AbortController()
     const { signal } = ending
     openStreams.add(ending)
     reply.raw.once('close', () => {
       openStreams.delete(ending)
+      letGo()
       ending.abort()
     })
     const stopLooking = endWithSignOut(fleet, caller, ending)

@@ -12,6 +12,7 @@ import type { Operation } from '../operations/operation.ts'
 import { signInUrl } from '../platform/tokens.ts'
 import { answerErrors, BODY_LIMIT_BYTES, type Explain, explainer, sendAnswer } from './answers.ts'
 import { guard } from './guard.ts'
+import { Limits } from './limits.ts'
 import { requireSafeAddress, whyNotListening } from './listening.ts'
 import { type Log, openLog } from './log.ts'
 import { addMcp, type Endpoint } from './mcp/index.ts'
@@ -80,14 +81,16 @@ export async function serve(
   logRequests(app, log)
   const proofs = openProofs(fleet)
   answerErrors(app, explain, errorPages(proofs))
-  guard(app, fleet, proofs, () => own)
-  addPages(app, { fleet, proofs })
+  const limits = new Limits()
+  guard(app, fleet, proofs, limits, () => own)
+  addPages(app, { fleet, proofs, limits })
   addOpenapi(app, operations)
   addOperations(app, operations, {
     fleet,
     explain,
     streamLimits: { ...STREAM_LIMITS, ...options.streamLimits },
     openStreams,
+    limits,
   })
   addSockets(app.server, { fleet, own: () => own, openStreams, log })
   for (const endpoint of endpoints) addMcp(app, endpoint, { explain, openStreams, fleet })

@@ -171,3 +171,40 @@ test('nobody gives away more than they have, and a token can have less than its 
     fleet.call('make_token', { principal_id: 'Grace', name: 'owner', grants: [{ role: 'owner', project_id: null }] }),
   ).rejects.toThrow('more than Grace has')
 })
+
+test('one who floods the server does not keep another waiting', async () => {
+  const { project, enter } = await aTeam()
+  const [flood, other] = [
+    await enter('flood', { role: 'monitor', project_id: project.id }),
+    await enter('other', { role: 'monitor', project_id: project.id }),
+  ]
+  const times = async (count: number) => {
+    const took: number[] = []
+    for (let round = 0; round < count; round++) {
+      const from = performance.now()
+      expect((await other.ask('/api/missions')).status).toBe(200)
+      took.push(performance.now() - from)
+    }
+    return took.toSorted((a, b) => a - b)[Math.floor(count / 2)]!
+  }
+  const alone = await times(20)
+  let refused = 0
+  let isOver = false
+  const flooding = Array.from({ length: 8 }, async () => {
+    while (!isOver) {
+      const { status, headers } = await flood.ask('/api/missions')
+      if (status === 429) {
+        refused++
+        expect(Number(headers.get('retry-after'))).toBeGreaterThanOrEqual(1)
+      }
+    }
+  })
+  await eventually('the flood is refused', () => refused > 100)
+  const beside = await times(20)
+  isOver = true
+  await Promise.all(flooding)
+  console.log(
+    `a request alone ${alone.toFixed(1)} ms, beside a flood ${beside.toFixed(1)} ms, ratio ${(beside / alone).toFixed(1)}`,
+  )
+  expect(beside).toBeLessThan(Math.max(alone * 15, 250))
+})

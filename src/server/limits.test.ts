@@ -1,0 +1,55 @@
+import { expect, test } from 'vitest'
+import { Buckets, FAILED_SIGN_INS, Limits, MOST_STREAMS, REQUESTS } from './limits.ts'
+
+const at = (buckets: Buckets, name: string, times: number, nowMs: number): number =>
+  Array.from({ length: times }, () => buckets.take(name, nowMs)).filter(wait => wait === 0).length
+
+test('a bucket gives its burst at once, then so many a second, and never more than the burst', () => {
+  const buckets = new Buckets({ burst: 5, perSecond: 2 })
+  expect(at(buckets, 'a', 20, 0)).toBe(5)
+  expect(buckets.take('a', 0)).toBe(500)
+  expect(at(buckets, 'a', 20, 1000)).toBe(2)
+  expect(at(buckets, 'a', 20, 3_600_000)).toBe(5)
+  // A clock that goes back gives nothing away.
+  expect(at(buckets, 'a', 20, 0)).toBe(0)
+})
+
+test('one name does not use up what another has, and names do not pile up', () => {
+  const buckets = new Buckets({ burst: 2, perSecond: 1 })
+  expect(at(buckets, 'flood', 100, 0)).toBe(2)
+  expect(at(buckets, 'other', 2, 0)).toBe(2)
+  for (let name = 0; name < 30_000; name++) buckets.take(`name ${name}`, 0)
+  // Forgotten, so it starts again.
+  expect(buckets.take('flood', 0)).toBe(0)
+})
+
+test('people are limited, the owner is not, and guesses are slowed down', () => {
+  const limits = new Limits()
+  const ada = { kind: 'person', id: 'ada', name: 'Ada', grants: [], limit: null } as const
+  const many = (times: number, ask: () => void) => {
+    let refused = 0
+    for (let time = 0; time < times; time++)
+      try {
+        ask()
+      } catch {
+        refused++
+      }
+    return refused
+  }
+  expect(many(REQUESTS.burst * 3, () => limits.require(ada))).toBeGreaterThan(REQUESTS.burst)
+  expect(many(50, () => limits.require({ ...ada, id: 'bob' }))).toBe(0)
+  expect(many(10_000, () => limits.require({ kind: 'owner' }))).toBe(0)
+  expect(many(FAILED_SIGN_INS.burst + 50, () => limits.noteFailedSignIn('10.0.0.1'))).toBeGreaterThanOrEqual(49)
+  expect(many(5, () => limits.noteFailedSignIn('10.0.0.2'))).toBe(0)
+})
+
+test('streams of one person are bounded, and one that ends makes room', () => {
+  const limits = new Limits()
+  const ada = { kind: 'person', id: 'ada', name: 'Ada', grants: [], limit: null } as const
+  const open = Array.from({ length: MOST_STREAMS }, () => limits.openStream(ada))
+  expect(() => limits.openStream(ada)).toThrow('too often')
+  limits.openStream({ ...ada, id: 'bob' })
+  open[0]!()
+  limits.openStream(ada)
+  expect(() => limits.openStream(ada)).toThrow('too often')
+})

@@ -1,0 +1,85 @@
+import type { Caller } from '../operations/operation.ts'
+import { TooMany } from './refusals.ts'
+
+/** So many at once, and so many a second after that. */
+export interface Rate {
+  burst: number
+  perSecond: number
+}
+
+/** More names than this are a flood. The ones that were used longest ago start again. */
+const MOST_NAMES = 10_000
+
+/** Counts what each name uses. A bucket fills again as time passes. */
+export class Buckets {
+  readonly #rate: Rate
+  readonly #levels = new Map<string, { left: number; atMs: number }>()
+
+  constructor(rate: Rate) {
+    this.#rate = rate
+  }
+
+  /** Takes one. Otherwise: the milliseconds until there is one again. */
+  take(name: string, nowMs: number): number {
+    const { burst, perSecond } = this.#rate
+    const before = this.#levels.get(name) ?? { left: burst, atMs: nowMs }
+    const passedMs = Math.max(0, nowMs - before.atMs)
+    const left = Math.min(burst, before.left + (passedMs / 1000) * perSecond)
+    // Written last, so that the oldest is always first.
+    this.#levels.delete(name)
+    this.#levels.set(name, { left: left >= 1 ? left - 1 : left, atMs: nowMs })
+    const [oldest] = this.#levels.keys()
+    if (oldest !== undefined && this.#levels.size > MOST_NAMES) this.#levels.delete(oldest)
+    return left >= 1 ? 0 : Math.ceil(((1 - left) / perSecond) * 1000)
+  }
+}
+
+/** Enough for pages and scripts at work, too little to keep others waiting. */
+export const REQUESTS: Rate = { burst: 300, perSecond: 60 }
+/** Agents on the machine itself. */
+export const REQUESTS_OF_SESSIONS: Rate = { burst: 2000, perSecond: 400 }
+/** A person mistypes a few times; a program that guesses does not stop. */
+export const FAILED_SIGN_INS: Rate = { burst: 20, perSecond: 0.2 }
+/** Open streams of one person or service. */
+export const MOST_STREAMS = 40
+
+/** The owner is not limited: whoever has the home can stop the server anyway. */
+export class Limits {
+  readonly #people = new Buckets(REQUESTS)
+  readonly #sessions = new Buckets(REQUESTS_OF_SESSIONS)
+  readonly #failures = new Buckets(FAILED_SIGN_INS)
+  readonly #streams = new Map<string, number>()
+
+  /** Throws if the caller asks too often. */
+  require(caller: Caller): void {
+    if (caller.kind === 'owner') return
+    const isSession = caller.kind === 'session'
+    const name = isSession ? caller.session_id : caller.id
+    requireNone((isSession ? this.#sessions : this.#people).take(name, Date.now()))
+  }
+
+  /** Counts an open stream. Returns how to say that it is over; throws if there are too many. */
+  openStream(caller: Caller): () => void {
+    if (caller.kind !== 'person' && caller.kind !== 'service') return () => {}
+    const open = this.#streams.get(caller.id) ?? 0
+    if (open >= MOST_STREAMS) throw new TooMany(1)
+    this.#streams.set(caller.id, open + 1)
+    return () => {
+      const left = (this.#streams.get(caller.id) ?? 1) - 1
+      if (left > 0) this.#streams.set(caller.id, left)
+      else this.#streams.delete(caller.id)
+    }
+  }
+
+  /**
+   * Notes that a sign-in from this address failed, and throws if that happens too often. One that succeeds is never
+   * refused: others at the address may be right.
+   */
+  noteFailedSignIn(address: string): void {
+    requireNone(this.#failures.take(address, Date.now()))
+  }
+}
+
+function requireNone(waitMs: number): void {
+  if (waitMs > 0) throw new TooMany(Math.ceil(waitMs / 1000))
+}
