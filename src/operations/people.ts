@@ -3,6 +3,7 @@ import { Forbidden, InvalidInput, NotFound } from '../domain/errors.ts'
 import { newId, Timestamp } from '../domain/ids.ts'
 import { AccessToken, Grant, MOST_GRANTS, Principal, type Role } from '../domain/records/principal.ts'
 import type { Fleet } from '../fleet/fleet.ts'
+import { MAX_PASSWORD_CHARS, MIN_PASSWORD_CHARS, setPassword } from '../fleet/people/passwords.ts'
 import {
   addPrincipal,
   endPrincipal,
@@ -25,7 +26,7 @@ const WantedGrants = z
   .array(Grant.extend({ project_id: ProjectRef.nullable().default(null).describe('empty: in the whole fleet') }))
   .max(MOST_GRANTS)
 const WithPrincipal = z.object({ principal_id: Ref.describe('an id, its first letters, or the name') })
-const PrincipalView = Principal.omit({ epoch: true })
+const PrincipalView = Principal.omit({ epoch: true, password: true })
 const TokenView = AccessToken.omit({ hash: true, epoch: true }).extend({
   /** A revoked or expired token stays in the list. */
   valid: z.boolean(),
@@ -44,7 +45,7 @@ function requireCovered(caller: Caller, ...lists: (readonly Grant[])[]): void {
     throw new Forbidden('You cannot give roles that you do not have yourself.')
 }
 
-const viewOf = ({ epoch: _, ...principal }: Principal): z.infer<typeof PrincipalView> => principal
+const viewOf = ({ epoch: _, password: __, ...principal }: Principal): z.infer<typeof PrincipalView> => principal
 
 const tokenView = (fleet: Fleet, { hash: _, epoch: __, ...token }: AccessToken): z.infer<typeof TokenView> => ({
   ...token,
@@ -254,6 +255,29 @@ export const people = [
       requireCovered(context.caller, value.grants)
       await endPrincipal(context.fleet, ask(context, 'remove_person'), value.id)
       return viewOf((await lookUp(context.fleet, 'principals', value.id)).value)
+    },
+  }),
+  command({
+    name: 'set_password',
+    may: 'self.manage',
+    // A secret is in the input.
+    mcp: false,
+    summary: 'Set your password, or that of a person if you manage people; it signs in further browsers',
+    http: 'PUT /api/me/password',
+    input: z.object({
+      principal_id: Ref.optional().describe('absent: you'),
+      password: z.string().min(MIN_PASSWORD_CHARS).max(MAX_PASSWORD_CHARS),
+      current: z.string().max(MAX_PASSWORD_CHARS).optional().describe('your password until now, if you have one'),
+    }),
+    output: z.object({ name: z.string() }),
+    run: async (context, { principal_id, password, current }) => {
+      requirePerson(context.caller)
+      const person = await meant(context, principal_id)
+      if (person.kind !== 'person') throw new InvalidInput('principal_id', 'is a service, which uses tokens')
+      requireCovered(context.caller, person.grants)
+      const isSelf = isPrincipal(context.caller) && context.caller.id === person.id
+      await setPassword(context.fleet, ask(context, 'set_password'), person.id, { password, current, isSelf })
+      return { name: person.name }
     },
   }),
   query({

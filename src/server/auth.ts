@@ -5,6 +5,7 @@ import { DeviceKey } from '../domain/records/device.ts'
 import { isCurrent, type Principal } from '../domain/records/principal.ts'
 import type { Fleet } from '../fleet/fleet.ts'
 import { admitDevice } from '../fleet/people/devices.ts'
+import { MAX_PASSWORD_CHARS, personWith } from '../fleet/people/passwords.ts'
 import { holderOf } from '../fleet/people/tokens.ts'
 import { current } from '../fleet/records.ts'
 import type { Caller } from '../operations/operation.ts'
@@ -76,6 +77,21 @@ export async function signIn(
     via: byToken ? 'token' : 'link',
     expiresAt: new Date(now + BROWSER_LASTS_MS).toISOString(),
   })
+  return device && { device: device.id }
+}
+
+/** Signs in a browser of a person. Undefined: the name and password do not go together. */
+export async function signInWithPassword(
+  fleet: Fleet,
+  { name, password }: { name: string; password: string },
+  { key, userAgent }: { key: DeviceKey; userAgent: string },
+): Promise<{ device: string } | undefined> {
+  if (password.length > MAX_PASSWORD_CHARS) return undefined
+  const principal = await personWith(fleet, name, password)
+  if (!principal) return undefined
+  const expiresAt = new Date(Date.parse(fleet.now()) + BROWSER_LASTS_MS).toISOString()
+  const invited = { id: newId(), name: '', principal }
+  const device = await admitDevice(fleet, invited, { userAgent, key, via: 'password', expiresAt })
   return device && { device: device.id }
 }
 

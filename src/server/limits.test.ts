@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { Buckets, FAILED_SIGN_INS, Limits, MOST_STREAMS, REQUESTS } from './limits.ts'
+import { Buckets, FAILED_SIGN_INS, Limits, MOST_STREAMS, PASSWORDS_FOR_NAME, REQUESTS } from './limits.ts'
 
 const at = (buckets: Buckets, name: string, times: number, nowMs: number): number =>
   Array.from({ length: times }, () => buckets.take(name, nowMs)).filter(wait => wait === 0).length
@@ -41,6 +41,20 @@ test('people are limited, the owner is not, and guesses are slowed down', () => 
   expect(many(10_000, () => limits.require({ kind: 'owner' }))).toBe(0)
   expect(many(FAILED_SIGN_INS.burst + 50, () => limits.noteFailedSignIn('10.0.0.1'))).toBeGreaterThanOrEqual(49)
   expect(many(5, () => limits.noteFailedSignIn('10.0.0.2'))).toBe(0)
+})
+
+test('a password is tried so often for one name, from whatever address', () => {
+  const limits = new Limits()
+  const guess = (address: string) => {
+    try {
+      limits.requirePasswordTry(address, 'Ada')
+      return 'tried'
+    } catch {
+      return 'refused'
+    }
+  }
+  const guesses = Array.from({ length: PASSWORDS_FOR_NAME.burst + 50 }, (_, index) => guess(`10.0.0.${index}`))
+  expect(guesses.filter(each => each === 'tried').length).toBeLessThanOrEqual(PASSWORDS_FOR_NAME.burst + 1)
 })
 
 test('streams of one person are bounded, and one that ends makes room', () => {

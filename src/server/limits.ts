@@ -38,8 +38,10 @@ export class Buckets {
 export const REQUESTS: Rate = { burst: 300, perSecond: 60 }
 /** Agents on the machine itself. */
 export const REQUESTS_OF_SESSIONS: Rate = { burst: 2000, perSecond: 400 }
-/** A person mistypes a few times; a program that guesses does not stop. */
+/** A person mistypes a few times; a program that guesses does not stop. By address. */
 export const FAILED_SIGN_INS: Rate = { burst: 20, perSecond: 0.2 }
+/** For one name, from all addresses together. */
+export const PASSWORDS_FOR_NAME: Rate = { burst: 100, perSecond: 0.5 }
 /** Open streams of one person or service. */
 export const MOST_STREAMS = 40
 
@@ -48,6 +50,7 @@ export class Limits {
   readonly #people = new Buckets(REQUESTS)
   readonly #sessions = new Buckets(REQUESTS_OF_SESSIONS)
   readonly #failures = new Buckets(FAILED_SIGN_INS)
+  readonly #names = new Buckets(PASSWORDS_FOR_NAME)
   readonly #streams = new Map<string, number>()
 
   /** Throws if the caller asks too often. */
@@ -77,6 +80,12 @@ export class Limits {
    */
   noteFailedSignIn(address: string): void {
     requireNone(this.#failures.take(address, Date.now()))
+  }
+
+  /** Called before a password is tried, because each try takes time and memory. */
+  requirePasswordTry(address: string, name: string): void {
+    requireNone(this.#failures.take(address, Date.now()))
+    requireNone(this.#names.take(name.toLowerCase(), Date.now()))
   }
 }
 

@@ -8,7 +8,7 @@ import type { Fleet } from '../fleet/fleet.ts'
 import { signOutDevice } from '../fleet/people/devices.ts'
 import { VERSION } from '../platform/version.ts'
 import type { ErrorPages } from './answers.ts'
-import { dropOldCookie, hasOldCookie, keyIn, signIn } from './auth.ts'
+import { dropOldCookie, hasOldCookie, keyIn, signIn, signInWithPassword } from './auth.ts'
 import { type Asset, readDashboard } from './dashboard.ts'
 import { dashboardPolicy } from './guard.ts'
 import type { Limits } from './limits.ts'
@@ -79,12 +79,20 @@ function addSignIn(app: FastifyInstance, { fleet, proofs, limits }: Parts): void
   })
   app.get('/sign-in/challenge', OPEN, async () => proofs.challenge())
   app.post('/sign-in', OPEN, async (request, reply) => {
-    const { token, key } = (request.body ?? {}) as { token?: unknown; key?: unknown }
+    const { token, key, name, password } = (request.body ?? {}) as Record<string, unknown>
     const { 'user-agent': userAgent = '' } = request.headers
     // A browser that was already signed in is still one browser.
     const before = await proofs.check(request).catch(() => undefined)
     const known = keyIn(key, request)
-    const admitted = typeof token === 'string' ? await signIn(fleet, { token, key: known, userAgent }) : undefined
+    const browser = { key: known, userAgent }
+    if (typeof name === 'string' && typeof password === 'string') {
+      limits.requirePasswordTry(request.ip, name)
+      const person = await signInWithPassword(fleet, { name, password }, browser)
+      if (!person) throw new Unauthorized('This name and password do not go together.')
+      if (before) await signOutDevice(fleet, SIGN_OUT, before.device)
+      return reply.send(person)
+    }
+    const admitted = typeof token === 'string' ? await signIn(fleet, { token, ...browser }) : undefined
     if (!admitted) {
       limits.noteFailedSignIn(request.ip)
       throw new Unauthorized('This is not the token of this fleet.', {

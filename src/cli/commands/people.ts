@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs'
 import type { Command } from 'commander'
 import type { z } from 'zod'
 import { InvalidInput } from '../../domain/errors.ts'
@@ -50,6 +51,20 @@ export function addPeople(program: Command): void {
   does(out, async (cli, [who]) => {
     const answer = await cli.ask<Person>('sign_out_person', { principal_id: who })
     cli.terminal.tell(answer, () => cli.terminal.print(`${answer.name} is signed out everywhere.`))
+  })
+  const password = user
+    .command('password')
+    .description('set a password, read from standard input; it signs in further browsers')
+    .argument('[name]', 'the name, id or first letters (default: you)')
+  does(password, async (cli, [who]) => {
+    const given = readFileSync(0, 'utf8').split('\n')
+    const input = {
+      principal_id: who,
+      password: given[0]!.trim(),
+      ...(given[1]?.trim() && { current: given[1].trim() }),
+    }
+    const answer = await cli.ask<Answer<'set_password'>>('set_password', input)
+    cli.terminal.tell(answer, () => cli.terminal.print(`${answer.name} can sign in with this password.`))
   })
   const remove = user
     .command('remove')

@@ -23,6 +23,11 @@ export const Principal = z.object({
   kind: z.enum(['person', 'service']),
   name: z.string().trim().min(1).max(80),
   grants: z.array(Grant).max(MOST_GRANTS),
+  password: z
+    .object({ salt: z.string(), hash: z.string() })
+    .nullable()
+    .default(null)
+    .describe('scrypt; empty: only links sign this person in'),
   /** Raised to end everything that was signed in or made before: browsers, tokens, open streams. */
   epoch: z.number().int().default(0),
   /** The record stays, because events name it. */

@@ -68,18 +68,18 @@ export async function endPrincipal(fleet: Fleet, ask: Ask, id: string): Promise<
   }))
 }
 
-async function changePrincipal(
+export async function changePrincipal(
   fleet: Fleet,
   ask: Ask,
   id: string,
   kind: 'principal_changed' | 'principal_ended',
-  change: (principal: Principal, now: string) => Principal,
+  change: (principal: Principal, now: string) => Principal | Promise<Principal>,
 ): Promise<void> {
   await oncePerKey(fleet, ask, async () => {
     const { value, version } = await current(fleet, 'principals', id)
     if (value.ended_at) throw new NotAllowed(`${value.name} is no longer part of this fleet.`)
     const { now, actor } = by(fleet, ask)
-    const next = { ...change(value, now), updated_at: now }
+    const next = { ...(await change(value, now)), updated_at: now }
     return { subject: id, changes: [put('principals', next, version)], events: [event(kind, next, now, actor)] }
   })
 }

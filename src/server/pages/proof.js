@@ -82,10 +82,13 @@ export function provenFetch(address, options = {}, ready = undefined) {
     })
 }
 
-/** Creates a key and registers it with the token of a link, or the owner's. Throws what the server says. */
-export async function signIn(token) {
+/**
+ * Creates a key and registers it: with the `token` of a link or of the owner, or with a `name` and a `password`. Throws
+ * what the server says.
+ */
+export async function signIn(credential) {
   const { key, given } = await makeKey()
-  const body = JSON.stringify({ token, key: given })
+  const body = JSON.stringify({ ...credential, key: given })
   const response = await fetch('/sign-in', {
     method: 'POST',
     headers: { 'content-type': 'application/json', ...(await formerProof(body)) },

@@ -1,7 +1,5 @@
 import { hasKey, provenFetch, signIn } from './proof.js'
 
-const form = document.getElementById('sign-in')
-const problem = document.getElementById('problem')
 const isHere = location.pathname === '/sign-in'
 const asked = new URLSearchParams(location.search)
 const token = isHere ? asked.get('token') : null
@@ -19,23 +17,25 @@ function goOn() {
   location.replace(next.startsWith('/') && !next.startsWith('//') ? next : '/')
 }
 
-form.addEventListener('submit', async event => {
-  event.preventDefault()
-  problem.textContent = ''
-  const { token } = Object.fromEntries(new FormData(form))
-  try {
-    await signIn(token.trim())
-    goOn()
-  } catch (error) {
-    problem.textContent =
-      error instanceof TypeError ? 'The server does not answer. Check that it is running.' : error.message
-    form.token.select()
-  }
-})
+for (const form of document.forms)
+  form.addEventListener('submit', async event => {
+    event.preventDefault()
+    const problem = form.querySelector('[role=alert]')
+    problem.textContent = ''
+    const { token, ...credential } = Object.fromEntries(new FormData(form))
+    try {
+      await signIn(token === undefined ? credential : { token: token.trim() })
+      goOn()
+    } catch (error) {
+      problem.textContent =
+        error instanceof TypeError ? 'The server does not answer. Check that it is running.' : error.message
+      form.querySelector('[type=password]').select()
+    }
+  })
 
 if (token) {
   try {
-    await signIn(token)
+    await signIn({ token })
     goOn()
   } catch {
     say('link')
