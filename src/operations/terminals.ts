@@ -5,6 +5,7 @@ import { lookUp } from '../fleet/records.ts'
 import type { HeldTerminals } from '../fleet/takeover/held.ts'
 import { takeOverMission } from '../fleet/takeover/takeover.ts'
 import { ask, Ref } from './inputs.ts'
+import { callerKey, Ticket } from './live.ts'
 import { type Context, command } from './operation.ts'
 import { MissionView, missionView } from './views.ts'
 
@@ -48,17 +49,16 @@ export const terminals = [
     needsFleet: true,
     inServer: true,
     input: z.object({ mission_id: Ref }),
-    output: z.object({
-      ticket: z.string().describe('sent as the WebSocket protocol `ticket.<ticket>`, beside `fleet`'),
-      expires_at: z.string(),
-    }),
+    output: Ticket,
     run: async (context, { mission_id }) => {
       const host = await terminalsFor(context)
       const { value } = await lookUp(context.fleet, 'missions', mission_id)
       if (!host.holds(value))
         throw new NotAllowed(`Mission ${value.id} is not taken over in a page.`, { try: `fleet takeover ${value.id}` })
-      const device = context.caller.kind === 'owner' ? context.caller.device : undefined
-      return host.tickets.issue({ mission_id: value.id, device }, Date.parse(context.fleet.now()))
+      const { fleet, caller } = context
+      const device = caller.kind === 'owner' ? caller.device : undefined
+      const grant = { opens: 'terminal', by: callerKey(caller), mission_id: value.id, device } as const
+      return fleet.tickets.issue(grant, Date.parse(fleet.now()))
     },
   }),
 ]

@@ -30,7 +30,8 @@ export async function whoAsks(fleet: Fleet, proofs: Proofs, request: FastifyRequ
   })
 }
 
-async function callerOf(fleet: Fleet, authorization: string): Promise<Caller> {
+/** Whose token this is. */
+export async function callerOf(fleet: Fleet, authorization: string): Promise<Caller> {
   const token = /^Bearer +(\S+)$/i.exec(authorization)?.[1] ?? ''
   if (same(token, await fleet.keys.ownerToken())) return { kind: 'owner' }
   const named = await sessionOf(fleet.keys, token)

@@ -37,6 +37,21 @@ export class MethodNotAllowed extends Refusal {
   }
 }
 
+export class TooMany extends Refusal {
+  readonly code = 'too_many'
+  readonly status = 429
+  readonly exit = 4
+}
+
+export class TooSlow extends Refusal {
+  readonly code = 'too_slow'
+  readonly status = 408
+  readonly exit = 4
+  constructor() {
+    super('You read too slowly.', { try: 'Connect again, and subscribe with your last cursors.' })
+  }
+}
+
 /** The server cannot listen where it was told to. */
 export class CannotListen extends Refusal {
   readonly code = 'cannot_listen'

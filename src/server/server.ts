@@ -19,6 +19,7 @@ import { inUrl, type OwnNames, ownNames, reachableAt } from './origin.ts'
 import { addPages, errorPages } from './pages.ts'
 import { digestOf, openProofs } from './proof.ts'
 import { addOperations } from './routes.ts'
+import { SOCKET_LIMITS, type SocketLimits } from './socket-limits.ts'
 import { addSockets } from './sockets.ts'
 import { STREAM_LIMITS, type StreamLimits } from './sse.ts'
 
@@ -33,6 +34,7 @@ export interface ServerOptions {
   /** Listen for other machines even without TLS. */
   allowInsecure?: boolean
   streamLimits?: Partial<StreamLimits>
+  socketLimits?: Partial<SocketLimits>
   /** The log for requests and errors; one per process, because the file is rotated when it is full. */
   log?: Log
   /** A line for a person: start, stop and unexpected errors. */
@@ -88,7 +90,14 @@ export async function serve(
     streamLimits: { ...STREAM_LIMITS, ...options.streamLimits },
     openStreams,
   })
-  addSockets(app.server, { fleet, own: () => own, openStreams, log })
+  addSockets(app.server, {
+    fleet,
+    own: () => own,
+    limits: { ...SOCKET_LIMITS, ...options.socketLimits },
+    openStreams,
+    explain,
+    log,
+  })
   for (const endpoint of endpoints) addMcp(app, endpoint, { explain, openStreams })
 
   await app.listen({ host, port }).catch(error => {

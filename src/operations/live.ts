@@ -1,0 +1,28 @@
+import * as z from 'zod'
+import { type Caller, command } from './operation.ts'
+
+export const Ticket = z.object({
+  ticket: z.string().describe('sent as the WebSocket protocol `ticket.<ticket>`, beside `fleet`'),
+  expires_at: z.string(),
+})
+
+/** Names a caller, so that what each may have open is counted: a browser, a session, or the owner's token. */
+export const callerKey = (caller: Caller): string =>
+  caller.kind === 'session' ? `session:${caller.session_id}` : caller.device ? `device:${caller.device}` : 'owner'
+
+export const live = [
+  command({
+    name: 'open_live',
+    may: 'missions.read',
+    // A tool answers once and holds no connection.
+    mcp: false,
+    summary: 'Get a ticket that opens /ws once, to follow topics; for pages, which cannot send a token there',
+    http: 'POST /api/live',
+    needsFleet: true,
+    inServer: true,
+    input: z.object({}),
+    output: Ticket,
+    run: async ({ fleet, caller }) =>
+      fleet.tickets.issue({ opens: 'topics', by: callerKey(caller), caller }, Date.parse(fleet.now())),
+  }),
+]
