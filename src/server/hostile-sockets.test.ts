@@ -48,7 +48,7 @@ const said: Record<string, [say: (reader: Reader) => void, code: number, words: 
     4400,
     'invalid_input',
   ],
-  'a long message': [({ socket }) => socket.send(`"${'x'.repeat(20_000)}"`), 4400, 'invalid_input'],
+  'a long message': [({ socket }) => socket.send(`"${'x'.repeat(40_000)}"`), 4400, 'invalid_input'],
   'an enormous message': [({ socket }) => socket.send('x'.repeat(1_000_000)), 1009, undefined],
   'text that is not UTF-8': [
     ({ socket }) => socket.send(Buffer.from([0xff, 0xfe]), { binary: false }),

@@ -14,7 +14,7 @@ export const Said = z.discriminatedUnion('type', [
       // The cursor of claude-fleet has a place in each transcript.
       after: z
         .string()
-        .max(8000)
+        .max(24_000)
         .optional()
         .describe(
           'the last cursor that was received: what came after it follows. Absent: from now, a session from its beginning',

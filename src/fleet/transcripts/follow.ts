@@ -25,7 +25,8 @@ interface Item<T> {
 }
 
 const PING_EVERY_MS = 15_000
-const PAGE = 200
+/** Small, because a reader who waits holds a whole page in memory. */
+const PAGE = 20
 
 /** Waits until something happens, or until nothing has happened for a while. */
 class Bell {

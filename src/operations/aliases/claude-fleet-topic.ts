@@ -20,8 +20,8 @@ interface Sources {
   output(session: string, after: string | null): Promise<AsyncIterable<Item<unknown>>>
 }
 
-/** More sessions than these never work at once for one reader. */
-const MOST_SESSIONS = 500
+/** The output of so many sessions is followed at once; a cursor names each of them. */
+const MOST_SESSIONS = 250
 
 /** Where everything was read to: the events, and the transcript of each session that was announced and not dismissed. */
 const Place = z.strictObject({
@@ -115,7 +115,8 @@ export async function* followAsClaudeFleet(
       const told = event.kind === 'adopted' && session in place.outputs ? undefined : await tell(fleet, event)
       place.events = held.cursor
       held = undefined
-      const isNew = told?.kind === 'worker_spawned' && !(session in place.outputs)
+      const hasRoom = Object.keys(place.outputs).length < MOST_SESSIONS
+      const isNew = told?.kind === 'worker_spawned' && !(session in place.outputs) && hasRoom
       if (isNew) place.outputs[session] = null
       if (event.kind === 'session_ended') delete place.outputs[session]
       if (told) yield item(told)
@@ -131,7 +132,8 @@ export async function* followAsClaudeFleet(
 export async function claudeFleetNow(sources: Pick<Sources, 'now' | 'live' | 'end'>): Promise<string> {
   // The events first: a session that starts in between is then announced, and not forgotten.
   const place: Place = { events: await sources.now(), outputs: {} }
-  for (const id of await sources.live()) place.outputs[id] = (await sources.end(id).catch(ifRefused)) ?? null
+  for (const id of (await sources.live()).slice(0, MOST_SESSIONS))
+    place.outputs[id] = (await sources.end(id).catch(ifRefused)) ?? null
   return cursorOf(place)
 }
 
